@@ -1,0 +1,97 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { inUtc, isCalendarDate, parseTimestamp } from '../../src/contract/timestamp.ts';
+
+describe('timestamps', () => {
+  const accepted: [text: string, micros: bigint][] = [
+    ['1970-01-01T00:00Z', 0n],
+    ['1970-01-01T00:00:01Z', 1_000_000n],
+    ['1970-01-01T01:00:00+01:00', 0n],
+    ['1969-12-31T19:00:00-05:00', 0n],
+    ['1970-01-01T05:45+05:45', 0n],
+    ['1970-01-01T00:00:00.5Z', 500_000n],
+    ['1970-01-01T00:00:00.000001Z', 1n],
+    ['1970-01-01T00:00:00.0000019Z', 1n],
+    ['1969-12-31T23:59:59.999999Z', -1n],
+    ['2024-02-29T00:00:00Z', 1_709_164_800_000_000n],
+    ['2000-02-29T23:59:59-00:00', 951_868_799_000_000n],
+    ['0000-01-01T00:00:00Z', -62_167_219_200_000_000n],
+    ['9999-12-31T23:59:59.999999Z', 253_402_300_799_999_999n],
+  ];
+  for (const [text, micros] of accepted) {
+    it(`takes ${text}`, () => {
+      expect(parseTimestamp(text)).to.equal(micros);
+    });
+  }
+
+  const refused = [
+    '',
+    '2026',
+    '2026-01-31',
+    '2026-01-31T20:00:00',
+    '2026-01-31 20:00:00Z',
+    '2026-01-31t20:00:00Z',
+    '2026-01-31T20:00:00z',
+    '2026-01-31T20Z',
+    '2026-01-31T20:00:00 01:00',
+    '2026-01-31T20:00:00+0100',
+    '2026-01-31T20:00:00+01',
+    '2026-01-31T20:00:00+24:00',
+    '2026-01-31T20:00:00+01:60',
+    '2026-01-31T20:00:00+99:99',
+    '2026-01-31T24:00:00Z',
+    '2026-01-31T20:60:00Z',
+    '2026-01-31T20:00:60Z',
+    '2026-01-31T20:00:00.Z',
+    '2026-01-31T20:00:00,5Z',
+    '2026-01-31T20:00.5Z',
+    '2026-02-29T20:00:00Z',
+    '1900-02-29T20:00:00Z',
+    '2026-04-31T20:00:00Z',
+    '2026-00-10T20:00:00Z',
+    '2026-13-10T20:00:00Z',
+    '2026-01-00T20:00:00Z',
+    '2026-W05-6T20:00:00Z',
+    '2026-031T20:00:00Z',
+    '20260131T200000Z',
+    '+2026-01-31T20:00:00Z',
+    ' 2026-01-31T20:00:00Z',
+    '2026-01-31T20:00:00Z ',
+    '2026-01-31T20:00:00ZZ',
+    '2026-01-31T20:00:00+01:00Z',
+    '２026-01-31T20:00:00Z',
+  ];
+  for (const text of refused) {
+    it(`refuses ${JSON.stringify(text)}`, () => {
+      expect(parseTimestamp(text)).to.equal(undefined);
+    });
+  }
+
+  it('names the same instant as Date does, for every moment that Date can write', () => {
+    const moments = fc.date({
+      min: new Date('0000-01-02T00:00:00Z'),
+      max: new Date('9999-12-30T00:00:00Z'),
+      noInvalidDate: true,
+    });
+    fc.assert(
+      fc.property(moments, (moment) => {
+        expect(parseTimestamp(moment.toISOString())).to.equal(BigInt(moment.getTime()) * 1000n);
+      }),
+      { seed: 1, numRuns: 5000 },
+    );
+  });
+
+  it('are written in UTC without a change of the instant or of the fraction', () => {
+    expect(inUtc('2026-01-01T00:30:15.1234567+01:00')).to.equal('2025-12-31T23:30:15.1234567Z');
+    expect(inUtc('2026-01-01T00:30-05:30')).to.equal('2026-01-01T06:00Z');
+    expect(inUtc('2026-01-01T00:30:00Z')).to.equal('2026-01-01T00:30:00Z');
+    expect(inUtc('0000-01-01T00:00:00+01:00')).to.equal('0000-01-01T00:00:00+01:00');
+  });
+
+  it('know a calendar date', () => {
+    expect(isCalendarDate('2024-02-29')).to.equal(true);
+    for (const text of ['2026-02-30', '2026-2-03', '2026-02-03T', '2026-02-0', '']) {
+      expect(isCalendarDate(text), text).to.equal(false);
+    }
+  });
+});
