@@ -1,0 +1,110 @@
+/**
+ * The words in which resources are declared. From a declaration come the JSON Schema that documents what is
+ * served, the one that checks what is imported (`src/snapshot/import-record.ts`), and the form that is stored.
+ */
+
+export type Shape =
+  | { readonly kind: 'text'; readonly nonEmpty?: true }
+  | { readonly kind: 'choice'; readonly values: readonly string[] }
+  | { readonly kind: 'timestamp'; readonly utc?: true }
+  | { readonly kind: 'timeZone' }
+  | { readonly kind: 'number' }
+  | { readonly kind: 'integer' }
+  | { readonly kind: 'boolean' }
+  | { readonly kind: 'list'; readonly items: Shape }
+  | { readonly kind: 'object'; readonly fields: Fields }
+  /** An object whose fields the specification does not list: any JSON object, passed through. */
+  | { readonly kind: 'anyObject' };
+
+export type Json = string | number | boolean | null | readonly Json[] | { readonly [name: string]: Json };
+
+export interface Field {
+  readonly shape: Shape;
+  readonly description: string;
+  readonly example: Json;
+  /** Whether a record without it is refused. What is not required is served all the same: as `[]` or null. */
+  readonly required: boolean;
+  /** Whether Foyer works it out: such a field is not taken from the import. */
+  readonly derived: boolean;
+}
+
+export type Fields = Readonly<Record<string, Field>>;
+
+export interface Resource {
+  readonly name: string;
+  readonly description: string;
+  /** The field that identifies a record within its organization; it is the first of the fields. */
+  readonly id: string;
+  /** The shapes a record may have, by the value of `type`; a resource of one shape has the one variant `''`. */
+  readonly variants: Readonly<Record<string, Fields>>;
+}
+
+function field(shape: Shape, description: string, example: Json): Field {
+  return { shape, description, example, required: false, derived: false };
+}
+
+export function required(optional: Field): Field {
+  return { ...optional, required: true };
+}
+
+export function derived(imported: Field): Field {
+  return { ...imported, derived: true };
+}
+
+/** An identifier: required, and not empty, since an empty one could not be asked for. */
+export function id(description: string, example: string): Field {
+  return required(field({ kind: 'text', nonEmpty: true }, description, example));
+}
+
+export function text(description: string, example: string): Field {
+  return field({ kind: 'text' }, description, example);
+}
+
+export function choice(values: readonly string[], description: string, example = values[0]): Field {
+  return required(field({ kind: 'choice', values }, description, example));
+}
+
+export function timestamp(description: string, example: string): Field {
+  return field({ kind: 'timestamp' }, description, example);
+}
+
+/** A timestamp that is served in UTC, however it was written. */
+export function utcTimestamp(description: string, example: string): Field {
+  return field({ kind: 'timestamp', utc: true }, description, example);
+}
+
+export function timeZone(description: string, example: string): Field {
+  return field({ kind: 'timeZone' }, description, example);
+}
+
+export function number(description: string, example: number): Field {
+  return field({ kind: 'number' }, description, example);
+}
+
+export function integer(description: string, example: number): Field {
+  return field({ kind: 'integer' }, description, example);
+}
+
+export function boolean(description: string, example: boolean): Field {
+  return field({ kind: 'boolean' }, description, example);
+}
+
+export function texts(description: string, example: readonly string[]): Field {
+  return field({ kind: 'list', items: { kind: 'text' } }, description, example);
+}
+
+export function object(description: string, fields: Fields): Field {
+  return field({ kind: 'object', fields }, description, exampleOf(fields));
+}
+
+export function anyObject(description: string, example: Json): Field {
+  return field({ kind: 'anyObject' }, description, example);
+}
+
+export function objects(description: string, fields: Fields): Field {
+  return field({ kind: 'list', items: { kind: 'object', fields } }, description, [exampleOf(fields)]);
+}
+
+export function exampleOf(fields: Fields): Record<string, Json> {
+  return Object.fromEntries(Object.entries(fields).map(([name, { example }]) => [name, example]));
+}
