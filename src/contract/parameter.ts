@@ -24,6 +24,8 @@ export interface ParameterKind {
   readonly rules: readonly TextRule[];
   /** The values as a reader of the documentation thinks of them. */
   readonly schema: Schema;
+  /** The form in which a value is compared, where it is not the value itself. */
+  readonly normalize?: (text: string) => string;
 }
 
 const PLUS_HINT = '; a + in a query string must be written as %2B';
@@ -111,6 +113,7 @@ export const TAG_LIST: ParameterKind = {
     atMostTenValues,
   ],
   schema: listSchema,
+  normalize: normalizeTag,
 };
 
 export const EMAIL: ParameterKind = {
@@ -122,6 +125,7 @@ export const EMAIL: ParameterKind = {
     },
   ],
   schema: { type: 'string', minLength: 1 },
+  normalize: normalizeEmail,
 };
 
 export const ONE_ID: ParameterKind = {

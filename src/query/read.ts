@@ -1,0 +1,117 @@
+import type { CollectionName } from '../contract/operations.ts';
+import { findRow } from '../store/id-index.ts';
+import type { OrganizationStore } from '../store/organization-store.ts';
+import { recordAt, recordRun } from '../store/records.ts';
+import type { Bytes, Row } from '../store/shared.ts';
+import { cutOffer } from './offer-view.ts';
+import type { Plan } from './plan.ts';
+import { select, selectInRun, totalOf } from './select.ts';
+import type { Selection } from './select.ts';
+
+/** A page: how many records the query has in all, and the JSON texts of the page's, joined by commas. */
+export interface PageOfRecords {
+  readonly totalRecords: number;
+  /** Their concatenation is the JSON text; most are views of the store's own bytes. */
+  readonly segments: readonly Bytes[];
+  readonly byteLength: number;
+}
+
+const SEPARATOR = Buffer.from(',');
+const NO_NEXT_SESSION = Buffer.from(',"nextSessionStartAt":null,"nextSessionId":null}');
+
+/**
+ * One page of a list. A page past the end has no segments.
+ * `parentId` is the event whose sessions are listed; `now` is in milliseconds since the epoch.
+ * Undefined when the parent is not there.
+ */
+export function readPage(
+  store: OrganizationStore,
+  plan: Plan,
+  parentId: string | undefined,
+  now: number,
+): PageOfRecords | undefined {
+  const selection =
+    parentId === undefined
+      ? select(store.image[plan.collection], plan.where)
+      : sessionsOf(store, plan, parentId);
+  if (selection === undefined) return undefined;
+  const totalRecords = totalOf(selection);
+  const start = (plan.page - 1) * plan.perPage;
+  const end = Math.min(start + plan.perPage, totalRecords);
+  const segments = start < end ? readRows(store, plan, selection, start, end, now) : [];
+  return { totalRecords, segments, byteLength: segments.reduce((sum, { length }) => sum + length, 0) };
+}
+
+/** The JSON text of one record, in segments; undefined when it is not there. */
+export function readRecord(
+  store: OrganizationStore,
+  collection: CollectionName,
+  id: string,
+  now: number,
+): readonly Bytes[] | undefined {
+  const { ids, records } = store.image[collection];
+  const row = findRow(ids, records, id);
+  if (row < 0) return undefined;
+  return collection === 'events' ? eventSegments(store, row, now) : [recordAt(records, row)];
+}
+
+/** Changes exactly when what a collection serves changes: with its content, and for events with the next sessions. */
+export function contentTag(store: OrganizationStore, collection: CollectionName, now: number): string {
+  return collection === 'events' ? `${store.digest}.${store.nextSessions.epoch(now)}` : store.digest;
+}
+
+function sessionsOf(store: OrganizationStore, plan: Plan, eventId: string): Selection | undefined {
+  const { events, sessions } = store.image;
+  const event = findRow(events.ids, events.records, eventId);
+  if (event < 0) return undefined;
+  return selectInRun(
+    sessions.starts,
+    sessions.firstOfEvent[event],
+    sessions.firstOfEvent[event + 1],
+    plan.where,
+  );
+}
+
+/** The records at the positions `start … end` of a selection. */
+function readRows(
+  store: OrganizationStore,
+  plan: Plan,
+  selection: Selection,
+  start: number,
+  end: number,
+  now: number,
+): Bytes[] {
+  const { records } = store.image[plan.collection];
+  const rowAt = (position: number): Row =>
+    selection.kind === 'run' ? selection.from + position : selection.rows[position];
+  const segments: Bytes[] = [];
+  if (plan.collection === 'events' || plan.isPartialView) {
+    for (let position = start; position < end; position++) {
+      if (position > start) segments.push(SEPARATOR);
+      if (plan.collection === 'events') segments.push(...eventSegments(store, rowAt(position), now));
+      else segments.push(cutOffer(recordAt(records, rowAt(position)), plan.view));
+    }
+    return segments;
+  }
+  // Rows that follow each other in the store are one slice, commas and all.
+  for (let position = start; position < end;) {
+    const from = rowAt(position);
+    let to = from + 1;
+    position++;
+    while (position < end && rowAt(position) === to) {
+      position++;
+      to++;
+    }
+    if (segments.length > 0) segments.push(SEPARATOR);
+    segments.push(recordRun(records, from, to));
+  }
+  return segments;
+}
+
+/** An event is stored up to what its next session decides. */
+function eventSegments(store: OrganizationStore, event: Row, now: number): [Bytes, Bytes] {
+  const record = recordAt(store.image.events.records, event);
+  const next = store.nextSessions.of(event, now);
+  const nextFields = next < 0 ? NO_NEXT_SESSION : recordAt(store.image.sessions.nextFields, next);
+  return [record.subarray(0, record.length - 1), nextFields];
+}

@@ -1,0 +1,32 @@
+import { instantOrder } from './instant-order.ts';
+import { sharedInt64s, sharedUint32s } from './shared.ts';
+import type { Int64s, Uint32s } from './shared.ts';
+
+/**
+ * The rows of a collection by an instant that they carry, such as `updatedAt`, or by several, such as the
+ * starts of an event's sessions.
+ *
+ *     sorted   the instants, ascending
+ *     rows     rows[i] carries sorted[i]
+ *     ranks    where every row carries one: ranks[row] is where it stands in both, so that a window of instants
+ *              is a range of ranks
+ */
+export interface InstantImage {
+  readonly sorted: Int64s;
+  readonly rows: Uint32s;
+  readonly ranks?: Uint32s;
+}
+
+/** `instants[row]` is what the row carries. */
+export function buildInstantIndex(instants: Int64s): InstantImage {
+  const order = instantOrder(instants);
+  const sorted = sharedInt64s(order.length);
+  const rows = sharedUint32s(order.length);
+  const ranks = sharedUint32s(order.length);
+  rows.set(order);
+  for (let rank = 0; rank < order.length; rank++) {
+    sorted[rank] = instants[order[rank]];
+    ranks[order[rank]] = rank;
+  }
+  return { sorted, rows, ranks };
+}

@@ -1,0 +1,39 @@
+import type { Int64s, Uint32s } from './shared.ts';
+
+/**
+ * The positions of `instants` in ascending order of their values, equal ones in ascending order of position:
+ * a radix sort, least significant digit first. Digits that all values share are skipped, which for the
+ * microseconds of a few years is one of the four.
+ */
+export function instantOrder(instants: Int64s): Uint32s {
+  const count = instants.length;
+  const digits = new Uint16Array(instants.buffer, instants.byteOffset, count * 4);
+  let order = Uint32Array.from({ length: count }, (_, i) => i);
+  let sorted = new Uint32Array(count);
+  for (let digit = 0; digit < 4; digit++) {
+    // The sign bit is flipped, so that negative instants come first.
+    const flip = digit === 3 ? 0x8000 : 0;
+    const starts = new Uint32Array(0x10001);
+    for (let i = digit; i < count * 4; i += 4) starts[(digits[i] ^ flip) + 1]++;
+    if (count > 0 && starts[(digits[digit] ^ flip) + 1] === count) continue;
+    for (let value = 0; value < 0x10000; value++) starts[value + 1] += starts[value];
+    for (let i = 0; i < count; i++) {
+      const position = order[i];
+      sorted[starts[digits[position * 4 + digit] ^ flip]++] = position;
+    }
+    [order, sorted] = [sorted, order];
+  }
+  return order;
+}
+
+/** How many of the ascending `sorted[from … to]` are below `instant`, counted from `from`: its lower bound. */
+export function lowerBound(sorted: Int64s, instant: bigint, from = 0, to = sorted.length): number {
+  let low = from;
+  let high = to;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (sorted[middle] < instant) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

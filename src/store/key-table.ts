@@ -1,0 +1,117 @@
+import { hashBytes, slotCount } from './hash.ts';
+import { sharedBytes, sharedUint32s } from './shared.ts';
+import type { Bytes, Uint32s } from './shared.ts';
+
+/**
+ * Distinct keys, numbered 0, 1, 2 … in the order of their first appearance.
+ *
+ *     slots   open addressing, linear probing: key number + 1, or 0 when free
+ *     ends    ends[k] … ends[k + 1] is key k in …
+ *     bytes   the keys as UTF-8, one after the other
+ */
+export interface KeyTableImage {
+  readonly slots: Uint32s;
+  readonly ends: Uint32s;
+  readonly bytes: Bytes;
+}
+
+/** Collects keys, and is finished into an image of exact size in shared memory. */
+export class KeyTableBuilder {
+  #slots: Uint32s = new Uint32Array(16);
+  #ends: Uint32s = new Uint32Array(16);
+  #bytes: Bytes = new Uint8Array(256);
+  #count = 0;
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** The number of the key that is `source[start … end]`, a new one when it is new. */
+  intern(source: Bytes, start: number, end: number): number {
+    const mask = this.#slots.length - 1;
+    let slot = hashBytes(source, start, end) & mask;
+    for (;;) {
+      const entry = this.#slots[slot];
+      if (entry === 0) break;
+      if (this.#isKey(entry - 1, source, start, end)) return entry - 1;
+      slot = (slot + 1) & mask;
+    }
+    const key = this.#count++;
+    this.#slots[slot] = key + 1;
+    this.#append(key, source, start, end);
+    if (this.#count * 2 > this.#slots.length) this.#rehash();
+    return key;
+  }
+
+  /** The bytes of a key; valid until the next `intern`. */
+  key(key: number): Bytes {
+    return this.#bytes.subarray(this.#ends[key], this.#ends[key + 1]);
+  }
+
+  finish(): KeyTableImage {
+    const slots = sharedUint32s(this.#slots.length);
+    slots.set(this.#slots);
+    const ends = sharedUint32s(this.#count + 1);
+    ends.set(this.#ends.subarray(0, this.#count + 1));
+    const bytes = sharedBytes(ends[this.#count]);
+    bytes.set(this.#bytes.subarray(0, bytes.length));
+    return { slots, ends, bytes };
+  }
+
+  #isKey(key: number, source: Bytes, start: number, end: number): boolean {
+    return sameBytes(this.#bytes, this.#ends[key], this.#ends[key + 1], source, start, end);
+  }
+
+  #append(key: number, source: Bytes, start: number, end: number): void {
+    const from = this.#ends[key];
+    const to = from + end - start;
+    if (to > this.#bytes.length) {
+      const grown = new Uint8Array(Math.max(to, this.#bytes.length * 2));
+      grown.set(this.#bytes);
+      this.#bytes = grown;
+    }
+    if (key + 2 > this.#ends.length) {
+      const grown = new Uint32Array(this.#ends.length * 2);
+      grown.set(this.#ends);
+      this.#ends = grown;
+    }
+    for (let i = start, at = from; i < end; i++) this.#bytes[at++] = source[i];
+    this.#ends[key + 1] = to;
+  }
+
+  #rehash(): void {
+    const slots = new Uint32Array(slotCount(this.#count * 2));
+    const mask = slots.length - 1;
+    for (let key = 0; key < this.#count; key++) {
+      let slot = hashBytes(this.#bytes, this.#ends[key], this.#ends[key + 1]) & mask;
+      while (slots[slot] !== 0) slot = (slot + 1) & mask;
+      slots[slot] = key + 1;
+    }
+    this.#slots = slots;
+  }
+}
+
+/** The number of a key in a finished table, or -1. */
+export function findKey({ slots, ends, bytes }: KeyTableImage, key: Bytes): number {
+  const mask = slots.length - 1;
+  let slot = hashBytes(key, 0, key.length) & mask;
+  for (;;) {
+    const entry = slots[slot];
+    if (entry === 0) return -1;
+    if (sameBytes(bytes, ends[entry - 1], ends[entry], key, 0, key.length)) return entry - 1;
+    slot = (slot + 1) & mask;
+  }
+}
+
+export function sameBytes(
+  a: Bytes,
+  aStart: number,
+  aEnd: number,
+  b: Bytes,
+  bStart: number,
+  bEnd: number,
+): boolean {
+  if (aEnd - aStart !== bEnd - bStart) return false;
+  for (let i = aStart, j = bStart; i < aEnd; i++, j++) if (a[i] !== b[j]) return false;
+  return true;
+}

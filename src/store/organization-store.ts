@@ -1,0 +1,21 @@
+import { NextSessions } from './next-sessions.ts';
+import type { OrganizationImage, SnapshotImage } from './organization-image.ts';
+
+/** One organization's records of one snapshot, immutable, with what a thread keeps beside the shared image. */
+export class OrganizationStore {
+  readonly organizationId: string;
+  readonly snapshotId: string;
+  readonly producedAt: string;
+  readonly digest: string;
+  readonly image: OrganizationImage;
+  readonly nextSessions: NextSessions;
+
+  constructor(image: OrganizationImage, { snapshotId, producedAt }: Omit<SnapshotImage, 'organizations'>) {
+    this.organizationId = image.organizationId;
+    this.snapshotId = snapshotId;
+    this.producedAt = producedAt;
+    this.digest = image.digest;
+    this.image = image;
+    this.nextSessions = new NextSessions(image.sessions);
+  }
+}

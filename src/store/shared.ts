@@ -1,0 +1,14 @@
+/** Typed arrays over shared memory: built by the loader, read by any thread without a copy. */
+
+export type Bytes = Uint8Array;
+export type Uint32s = Uint32Array;
+export type Int64s = BigInt64Array;
+export type Floats = Float64Array;
+
+/** A row: the dense number of a record within its collection, in list order. */
+export type Row = number;
+
+export const sharedBytes = (length: number): Bytes => new Uint8Array(new SharedArrayBuffer(length));
+export const sharedUint32s = (length: number): Uint32s => new Uint32Array(new SharedArrayBuffer(length * 4));
+export const sharedInt64s = (length: number): Int64s => new BigInt64Array(new SharedArrayBuffer(length * 8));
+export const sharedFloats = (length: number): Floats => new Float64Array(new SharedArrayBuffer(length * 8));
