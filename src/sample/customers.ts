@@ -1,0 +1,90 @@
+import { scramble } from './identifiers.ts';
+import type { Population, Profile } from './profile.ts';
+import { Random } from './random.ts';
+
+const MAIL_HOSTS = ['example.com', 'example.org', 'example.net'];
+
+/** People who bought without leaving a name, and people who buy for a company. */
+const NAMELESS = 0.03;
+const FOR_A_COMPANY = 0.08;
+
+/**
+ * The customers of an organization by number. Each is worked out from the number anew, so that one who comes
+ * back is the same person and none has to be kept in memory.
+ */
+export class Customers {
+  readonly #profile: Profile;
+  readonly #salt: number;
+  readonly #count: number;
+
+  /** @param count how many there are; at least 1. */
+  constructor(profile: Profile, count: number, random: Random) {
+    this.#profile = profile;
+    this.#salt = random.uint32();
+    this.#count = count;
+  }
+
+  /** One of them, some more likely than others. */
+  draw(random: Random) {
+    return this.#at(Math.floor(this.#count * random.fraction() ** 1.5));
+  }
+
+  #at(number: number) {
+    const code = (scramble(number) ^ this.#salt) >>> 0;
+    const random = new Random(code);
+    const { population, countryCode } = this.#profile;
+    const [firstName, firstLatin] = random.pick(population.firstNames);
+    const [lastName, lastLatin] = random.pick(population.lastNames);
+    const named = !random.chance(NAMELESS);
+    const local = named ? `${firstLatin}.${lastLatin}` : 'guest';
+    const company = random.chance(FOR_A_COMPANY) ? random.pick(population.companies) : null;
+    return {
+      customer: {
+        customerId: `cus_${code.toString(16).padStart(8, '0')}`,
+        email: mailAddress(local, number, random),
+        firstName: named ? firstName : null,
+        lastName: named ? lastName : null,
+      },
+      billingAddress: {
+        type: company ? 'company' : 'personal',
+        firstName: named ? firstName : null,
+        lastName: named ? lastName : null,
+        companyName: company?.companyName ?? null,
+        vatNumber: company?.vatNumber ?? null,
+        phone: random.chance(0.6) ? withDigits(population.phone, random) : null,
+        ...place(population, countryCode, random),
+      },
+    };
+  }
+}
+
+export type Buyer = ReturnType<Customers['draw']>;
+
+/** Where a parcel goes: the billing address without what a carrier need not know. */
+export function deliveryAddress({ billingAddress }: Buyer) {
+  const { type, firstName, lastName, addressLine1, addressLine2, city, postalCode, countryCode } =
+    billingAddress;
+  return { type, firstName, lastName, addressLine1, addressLine2, city, postalCode, countryCode };
+}
+
+function place(population: Population, countryCode: string, random: Random) {
+  const { city, postalCode } = random.pick(population.towns);
+  return {
+    addressLine1: random.pick(population.streets).replace('%', String(random.between(1, 240))),
+    addressLine2: random.chance(0.25) ? random.pick(population.addressLines2) : null,
+    city,
+    postalCode,
+    countryCode,
+  };
+}
+
+/** Unlike for each number; some with a tag after `+`, some with capitals, as people type them. */
+function mailAddress(local: string, number: number, random: Random): string {
+  const tag = random.chance(0.08) ? '+tickets' : '';
+  const address = `${local}.${number}${tag}@${random.pick(MAIL_HOSTS)}`;
+  return random.chance(0.06) ? address[0].toUpperCase() + address.slice(1) : address;
+}
+
+function withDigits(pattern: string, random: Random): string {
+  return pattern.replaceAll('#', () => String(random.below(10)));
+}
