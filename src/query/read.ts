@@ -1,5 +1,6 @@
 import type { CollectionName } from '../contract/operations.ts';
 import { findRow } from '../store/id-index.ts';
+import { nextSessionFields } from '../store/next-sessions.ts';
 import type { OrganizationStore } from '../store/organization-store.ts';
 import { recordAt, recordRun } from '../store/records.ts';
 import type { Bytes, Row } from '../store/shared.ts';
@@ -17,7 +18,7 @@ export interface PageOfRecords {
 }
 
 const SEPARATOR = Buffer.from(',');
-const NO_NEXT_SESSION = Buffer.from(',"nextSessionStartAt":null,"nextSessionId":null}');
+const NO_NEXT_SESSION = Buffer.from(nextSessionFields(null, null));
 
 /**
  * One page of a list. A page past the end has no segments.

@@ -2,16 +2,16 @@ import type { Uint32s } from '../store/shared.ts';
 
 /** Sets of rows as ascending lists. */
 
-/** The rows of any of the lists, once each. One list may hold a row more than once. */
-export function sortedUnion(lists: readonly Uint32s[]): Uint32s {
-  if (lists.length === 1) return withoutRepeats(lists[0]);
+/** The rows of any of the lists, once each. */
+export function union(lists: readonly Uint32s[]): Uint32s {
+  if (lists.length === 1) return lists[0];
   const all = new Uint32Array(lists.reduce((sum, { length }) => sum + length, 0));
   let at = 0;
   for (const list of lists) {
     all.set(list, at);
     at += list.length;
   }
-  return withoutRepeats(all.sort());
+  return rowSet(all);
 }
 
 /** The rows of both lists. It walks the shorter one and gallops through the longer. */
@@ -40,7 +40,9 @@ export function intersection(a: Uint32s, b: Uint32s): Uint32s {
   return both.subarray(0, count);
 }
 
-function withoutRepeats(sorted: Uint32s): Uint32s {
-  const repeats = sorted.some((row, i) => i > 0 && row === sorted[i - 1]);
-  return repeats ? sorted.filter((row, i) => i === 0 || row !== sorted[i - 1]) : sorted;
+/** The set of rows in any order, repeated or not; sorts them in place. */
+export function rowSet(rows: Uint32s): Uint32s {
+  rows.sort();
+  const repeats = rows.some((row, i) => i > 0 && row === rows[i - 1]);
+  return repeats ? rows.filter((row, i) => i === 0 || row !== rows[i - 1]) : rows;
 }

@@ -3,7 +3,7 @@ import type { CollectionImage } from '../store/organization-image.ts';
 import { postingList } from '../store/posting-index.ts';
 import type { Int64s, Row, Uint32s } from '../store/shared.ts';
 import type { Predicate } from './plan.ts';
-import { intersection, sortedUnion } from './row-sets.ts';
+import { intersection, rowSet, union } from './row-sets.ts';
 
 /** The rows that a query selects, ascending: a run of consecutive ones, or a list. */
 export type Selection =
@@ -20,7 +20,7 @@ export function select(collection: CollectionImage, where: readonly Predicate[])
     .filter((predicate) => predicate.match === 'anyOf')
     .map(({ index, keys }) => {
       const image = collection.postings[index];
-      return sortedUnion(keys.map((key) => postingList(image, key)));
+      return union(keys.map((key) => postingList(image, key)));
     });
   lists.sort((a, b) => a.length - b.length);
   let rows = lists.length === 0 ? undefined : lists.reduce(intersection);
@@ -33,7 +33,7 @@ export function select(collection: CollectionImage, where: readonly Predicate[])
     if (rows !== undefined && ranks !== undefined) {
       rows = rows.filter((row) => ranks[row] >= low && ranks[row] < high);
     } else {
-      const inWindow = sortedUnion([index.rows.slice(low, high).sort()]);
+      const inWindow = rowSet(index.rows.slice(low, high));
       rows = rows === undefined ? inWindow : intersection(rows, inWindow);
     }
   }

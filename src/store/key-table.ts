@@ -43,6 +43,15 @@ export class KeyTableBuilder {
     return key;
   }
 
+  /** The number of the key that is `source[start … end]`, or -1. */
+  find(source: Bytes, start: number, end: number): number {
+    const mask = this.#slots.length - 1;
+    for (let slot = hashBytes(source, start, end) & mask; this.#slots[slot] !== 0; slot = (slot + 1) & mask) {
+      if (this.#isKey(this.#slots[slot] - 1, source, start, end)) return this.#slots[slot] - 1;
+    }
+    return -1;
+  }
+
   /** The bytes of a key; valid until the next `intern`. */
   key(key: number): Bytes {
     return this.#bytes.subarray(this.#ends[key], this.#ends[key + 1]);

@@ -1,6 +1,12 @@
 import type { Row } from './shared.ts';
 import type { SessionsImage } from './organization-image.ts';
 
+/** What ends the record of an event: its next session, or nulls when there is none. */
+export function nextSessionFields(startAt: string | null, sessionId: string | null): string {
+  const fields = JSON.stringify({ nextSessionStartAt: startAt, nextSessionId: sessionId });
+  return ',' + fields.slice(1);
+}
+
 /**
  * For every event its next session: the earliest that starts after a moment. It is kept for one moment and
  * moved to the next one asked for by stepping over the session starts between them, in either direction, so

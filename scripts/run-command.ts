@@ -1,0 +1,25 @@
+import { CommanderError } from 'commander';
+import type { Command } from 'commander';
+
+/** What a command refuses to do, in words for whoever typed it. */
+export class Refused extends Error {
+  override readonly name = 'Refused';
+}
+
+/** Exit statuses of every command. 0: done. */
+const REFUSED = 1;
+const WRONG_USAGE = 2;
+
+/** Runs a command line; errors go to standard error, and their kind becomes the exit status. */
+export async function runCommand(program: Command): Promise<void> {
+  for (const command of [program, ...program.commands]) command.exitOverride().showHelpAfterError();
+  try {
+    await program.parseAsync();
+  } catch (error) {
+    if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : WRONG_USAGE;
+    else {
+      console.error(error instanceof Refused ? error.message : error);
+      process.exitCode = REFUSED;
+    }
+  }
+}

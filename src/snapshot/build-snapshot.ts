@@ -1,0 +1,143 @@
+import { randomUUID } from 'node:crypto';
+import { closeSync, fsyncSync, mkdtempSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import type { CollectionName } from '../contract/operations.ts';
+import { ImportRejected } from './build-report.ts';
+import type { BuildReport } from './build-report.ts';
+import { EventSchedule } from './event-schedule.ts';
+import { readOrganizations } from './import-organizations.ts';
+import { ImportStaging } from './import-staging.ts';
+import { COLLECTIONS, EVENTS, SESSIONS } from './layout.ts';
+import { packedFieldNames } from './packed-rows.ts';
+import { Rejections } from './rejections.ts';
+import { SnapshotWriter } from './snapshot-writer.ts';
+import type { RecordRow } from './snapshot-writer.ts';
+import { eventRows, listRows, sessionRows } from './staged-records.ts';
+import type { StagedRows } from './staged-rows.ts';
+
+export interface BuildOptions {
+  /** The import folder. */
+  readonly input: string;
+  /** Where the snapshot is to stand. What is there now stays until the new one is whole. */
+  readonly output: string;
+  /** Leave bad lines out, and write them to `rejectsPath(output)`, instead of refusing the import. */
+  readonly skipInvalid: boolean;
+  /** The time at which it counts as produced. */
+  readonly producedAt: Date;
+  /** Called now and then with how many records of a collection have been read so far. */
+  readonly onProgress?: (collection: CollectionName, records: number) => void;
+}
+
+/** Where the lines that were left out are written. */
+export function rejectsPath(output: string): string {
+  return `${output}.rejects.ndjson`;
+}
+
+/**
+ * Builds a snapshot file of an import folder. The lines are read on other threads and staged in a file; in memory
+ * is, for each record, only what puts it in order. The snapshot appears under its name whole, or not at all.
+ *
+ * @throws ImportRejected when lines are bad and are not to be skipped
+ * @throws UnreadableImport when a file cannot be read through
+ */
+export async function buildSnapshot(options: BuildOptions): Promise<BuildReport> {
+  const folder = mkdtempSync(`${options.output}.building-`);
+  try {
+    return await build(options, folder);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function build(options: BuildOptions, folder: string): Promise<BuildReport> {
+  const { input, output, skipInvalid, onProgress = () => undefined } = options;
+  const rejections = new Rejections(skipInvalid ? join(folder, 'rejects') : undefined);
+  const organizations = await readOrganizations(input, rejections);
+  const organizationIds = [...organizations.keys()];
+  const file = join(folder, basename(output));
+  const writer = new SnapshotWriter(file, organizations);
+  const staging = new ImportStaging(input, folder, new Set(organizationIds), rejections, onProgress);
+  // Once a line is bad the import is only read on to count the others.
+  const isWanted = () => skipInvalid || rejections.total === 0;
+  try {
+    const records = await writeCollections(staging, writer, organizationIds, isWanted);
+    if (!isWanted()) throw new ImportRejected(rejections.first, rejections.total);
+    const snapshotId = randomUUID();
+    const producedAt = options.producedAt.toISOString();
+    await writer.finish(snapshotId, producedAt);
+    const fileBytes = statSync(file).size;
+    if (rejections.total > 0) rejections.publish(rejectsPath(output));
+    renameSync(file, output);
+    syncFolder(dirname(output));
+    const { dropped } = staging;
+    return {
+      snapshotId,
+      producedAt,
+      organizations: organizationIds.length,
+      records,
+      dropped,
+      rejected: rejections.total,
+      fileBytes,
+    };
+  } finally {
+    rejections.close();
+    writer.close();
+    await staging.close();
+  }
+}
+
+/** Stages collection after collection, each while the one before it is written. Returns how many records were written. */
+async function writeCollections(
+  staging: ImportStaging,
+  writer: SnapshotWriter,
+  organizationIds: readonly string[],
+  isWanted: () => boolean,
+): Promise<BuildReport['records']> {
+  const counts = { events: 0, sessions: 0, tickets: 0, orders: 0, offers: 0 };
+  const write = async ({ layout }: StagedRows, organizationId: string, rows: Iterable<RecordRow>) => {
+    if (isWanted()) counts[layout.name] += await writer.write(organizationId, layout, rows);
+  };
+
+  const events = await staging.stage(EVENTS);
+  const eventIdField = packedFieldNames(SESSIONS).indexOf('event_id');
+  const sessions = await staging.stage(SESSIONS, (organizationId, fields) => {
+    const eventId = fields[eventIdField];
+    const isThere = events.organization(organizationId).ids.find(eventId, 0, eventId.length) >= 0;
+    return isThere
+      ? undefined
+      : { field: 'eventId', reason: `"${eventId.toString()}" is not an event of the organization` };
+  });
+
+  const writeSchedules = async () => {
+    for (const organizationId of organizationIds) {
+      const schedule = new EventSchedule(organizationId, events, sessions);
+      for (const event of schedule.withoutSession) {
+        staging.refuse(events, organizationId, event, {
+          field: '',
+          reason: 'the event has no session in the import',
+        });
+      }
+      const firstEventRow = writer.nextRow(EVENTS.table);
+      await write(events, organizationId, eventRows(events, organizationId, schedule));
+      await write(sessions, organizationId, sessionRows(sessions, organizationId, schedule, firstEventRow));
+    }
+  };
+  let writing = writeSchedules();
+  for (const layout of COLLECTIONS.filter((layout) => layout !== EVENTS && layout !== SESSIONS)) {
+    const [staged] = await Promise.all([staging.stage(layout), writing]);
+    writing = (async () => {
+      for (const organizationId of organizationIds) {
+        await write(staged, organizationId, listRows(staged, organizationId));
+      }
+    })();
+  }
+  await writing;
+  return counts;
+}
+
+/** Makes a rename last: the entry of the folder is brought to the disk, too. */
+function syncFolder(path: string): void {
+  const folder = openSync(path, 'r');
+  fsyncSync(folder);
+  closeSync(folder);
+}

@@ -1,0 +1,131 @@
+import { IdIndexBuilder, recordPrefix } from '../store/id-index.ts';
+import { buildInstantIndex } from '../store/instant-index.ts';
+import type { CollectionImage } from '../store/organization-image.ts';
+import { PostingIndexBuilder } from '../store/posting-index.ts';
+import type { PostingImage } from '../store/posting-index.ts';
+import { COMMA } from '../store/records.ts';
+import { sharedBytes, sharedFloats } from '../store/shared.ts';
+import type { Bytes, Floats, Int64s } from '../store/shared.ts';
+import { CorruptSnapshot } from './corrupt-snapshot.ts';
+import type { CollectionLayout, Relation } from './layout.ts';
+import type { ManifestOrganization } from './manifest.ts';
+import { columnOf, eachValue, readBigInt, readNumber, segmentOf } from './read-table.ts';
+import type { Chunk } from './read-table.ts';
+
+/** Fills the image of one collection from the chunks of its tables. */
+export class CollectionLoader {
+  readonly count: number;
+  readonly #layout: CollectionLayout;
+  readonly #bytes: Bytes;
+  readonly #offsets: Floats;
+  readonly #prefix: Buffer;
+  readonly #ids: IdIndexBuilder;
+  readonly #keys: ReadonlyMap<string, PostingIndexBuilder>;
+  readonly #relations: ReadonlyMap<string, PostingIndexBuilder>;
+  readonly #instants: ReadonlyMap<string, Int64s>;
+
+  constructor(layout: CollectionLayout, { segments }: ManifestOrganization) {
+    const { rowCount, recordBytes } = segmentOf(segments, layout.table);
+    this.count = rowCount;
+    this.#layout = layout;
+    this.#bytes = sharedBytes(recordBytes + rowCount);
+    this.#offsets = sharedFloats(rowCount + 1);
+    this.#prefix = Buffer.from(recordPrefix(layout.resource.id) + '"');
+    this.#ids = new IdIndexBuilder(rowCount, layout.resource.id);
+    this.#keys = new Map(layout.keys.map(({ index }) => [index, new PostingIndexBuilder(rowCount)]));
+    this.#relations = new Map(
+      layout.relations.map(({ index, table }) => [
+        index,
+        new PostingIndexBuilder(segmentOf(segments, table).rowCount),
+      ]),
+    );
+    this.#instants = new Map(layout.instants.map(({ index }) => [index, new BigInt64Array(rowCount)]));
+  }
+
+  takeRecords(chunk: Chunk): void {
+    this.#copyRecords(chunk);
+    this.#indexIds(chunk);
+    for (const { index, column } of this.#layout.keys) {
+      const builder = this.#keys.get(index);
+      eachValue(chunk, column, (bytes, start, end, row) => builder?.add(row, bytes, start, end));
+    }
+    for (const { index, column } of this.#layout.instants)
+      takeInstants(chunk, column, this.#instants.get(index));
+  }
+
+  takeRelation({ index, rowColumn, column, table }: Relation, chunk: Chunk): void {
+    const rows = new Uint32Array(chunk.rowCount);
+    takeRows(chunk, rowColumn, this.count, rows, chunk.firstRow);
+    const builder = this.#relations.get(index);
+    let previous = 0;
+    eachValue(chunk, column, (bytes, start, end, i) => {
+      const row = rows[i - chunk.firstRow];
+      if (row < previous) throw new CorruptSnapshot(`${table} is not in the order of ${rowColumn}`);
+      previous = row;
+      builder?.add(row, bytes, start, end);
+    });
+  }
+
+  finish(): CollectionImage {
+    if (this.#offsets[this.count] !== this.#bytes.length) {
+      throw new CorruptSnapshot(`the records of ${this.#layout.table} are not as long as its segment says`);
+    }
+    const postings: Record<string, PostingImage> = {};
+    for (const [index, builder] of [...this.#keys, ...this.#relations]) postings[index] = builder.finish();
+    return {
+      count: this.count,
+      records: { bytes: this.#bytes, offsets: this.#offsets },
+      ids: this.#ids.finish(),
+      postings,
+      instants: Object.fromEntries(
+        [...this.#instants].map(([index, instants]) => [index, buildInstantIndex(instants)]),
+      ),
+    };
+  }
+
+  /** Lays the records of a chunk behind those before it, a comma after each. */
+  #copyRecords(chunk: Chunk): void {
+    const records = columnOf(chunk, 'record');
+    const base = this.#offsets[chunk.firstRow];
+    if (base + records.length + 1 > this.#bytes.length) {
+      throw new CorruptSnapshot(`the records of ${this.#layout.table} are longer than its segment says`);
+    }
+    this.#bytes.set(records, base);
+    eachValue(chunk, 'record', (bytes, start, end, row) => {
+      for (let i = 0; i < this.#prefix.length; i++) {
+        if (bytes[start + i] !== this.#prefix[i]) {
+          throw new CorruptSnapshot(`row ${row} of ${this.#layout.table} does not begin with its id`);
+        }
+      }
+      this.#bytes[base + end] = COMMA;
+      this.#offsets[row + 1] = base + end + 1;
+    });
+  }
+
+  #indexIds(chunk: Chunk): void {
+    const records = { bytes: this.#bytes, offsets: this.#offsets };
+    eachValue(chunk, this.#layout.idColumn, (bytes, start, end, row) => {
+      const other = this.#ids.add(records, row, bytes, start, end);
+      if (other >= 0) {
+        const id = Buffer.from(bytes.subarray(start, end)).toString();
+        throw new CorruptSnapshot(`${this.#layout.table} holds ${this.#layout.resource.id} "${id}" twice`);
+      }
+    });
+  }
+}
+
+/** Reads a column of instants into `instants`, by row. */
+export function takeInstants(chunk: Chunk, column: string, instants: Int64s | undefined): void {
+  eachValue(chunk, column, (bytes, start, end, row) => {
+    if (instants !== undefined) instants[row] = readBigInt(bytes, start, end);
+  });
+}
+
+/** Reads a column of rows of a table that has `count` into `rows`, whose first element is row `base` of the chunk's. */
+export function takeRows(chunk: Chunk, column: string, count: number, rows: Uint32Array, base: number): void {
+  eachValue(chunk, column, (bytes, start, end, row) => {
+    const value = readNumber(bytes, start, end);
+    if (!(value >= 0 && value < count)) throw new CorruptSnapshot(`${column} names a row that is not there`);
+    rows[row - base] = value;
+  });
+}

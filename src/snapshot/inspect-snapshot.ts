@@ -1,0 +1,42 @@
+import { statSync } from 'node:fs';
+import { COLLECTIONS } from './layout.ts';
+import { readManifest } from './manifest.ts';
+import { segmentOf } from './read-table.ts';
+import { asCorruptSnapshot, openSnapshot } from './snapshot-file.ts';
+
+export interface Inspection {
+  readonly snapshotId: string;
+  readonly producedAt: string;
+  readonly organizations: readonly {
+    readonly organizationId: string;
+    readonly name: string;
+    /** Records by collection. */
+    readonly counts: Readonly<Record<string, number>>;
+  }[];
+}
+
+/**
+ * What a snapshot says of itself. Its content is not read.
+ * @throws CorruptSnapshot
+ */
+export function inspectSnapshot(path: string): Inspection {
+  const database = openSnapshot(path);
+  try {
+    const { snapshotId, producedAt, organizations } = readManifest(database, statSync(path).size);
+    return {
+      snapshotId,
+      producedAt,
+      organizations: organizations.map(({ organizationId, name, segments }) => ({
+        organizationId,
+        name,
+        counts: Object.fromEntries(
+          COLLECTIONS.map((layout) => [layout.name, segmentOf(segments, layout.table).rowCount]),
+        ),
+      })),
+    };
+  } catch (error) {
+    throw asCorruptSnapshot(error);
+  } finally {
+    database.close();
+  }
+}

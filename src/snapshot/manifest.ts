@@ -1,0 +1,115 @@
+import { createHash } from 'node:crypto';
+import type Database from 'better-sqlite3';
+import { CorruptSnapshot } from './corrupt-snapshot.ts';
+import { CONTENT_TABLES } from './format.ts';
+
+/** What a snapshot says of itself: the tables `snapshot`, `organizations` and `segments`. */
+export interface Manifest {
+  readonly snapshotId: string;
+  readonly producedAt: string;
+  readonly organizations: readonly ManifestOrganization[];
+}
+
+export interface ManifestOrganization {
+  readonly organizationId: string;
+  readonly name: string;
+  readonly digest: string;
+  /** By table, in the order of the schema. */
+  readonly segments: ReadonlyMap<string, Segment>;
+}
+
+/** The rows of one organization in one table. */
+export interface Segment {
+  readonly firstRow: number;
+  readonly rowCount: number;
+  readonly recordBytes: number;
+}
+
+/** SHA-256, base64url, over one line a value, in the order of the tables. */
+export function manifestDigest({ snapshotId, producedAt, organizations }: Manifest): string {
+  const hash = createHash('sha256');
+  const add = (...values: (string | number)[]) => hash.update(`${JSON.stringify(values)}\n`);
+  add(snapshotId, producedAt);
+  for (const { organizationId, name, digest, segments } of organizations) {
+    add(organizationId, name, digest);
+    for (const [table, { firstRow, rowCount, recordBytes }] of segments)
+      add(table, firstRow, rowCount, recordBytes);
+  }
+  return hash.digest('base64url');
+}
+
+/**
+ * Reads and checks the manifest: its digest, and that the segments cover each table without gap or overlap.
+ * @throws CorruptSnapshot
+ */
+export function readManifest(database: Database.Database, fileBytes: number): Manifest {
+  const rows = database
+    .prepare<[], { snapshot_id: string; produced_at: string; digest: string }>('SELECT * FROM snapshot')
+    .all();
+  if (rows.length !== 1)
+    throw new CorruptSnapshot(`its table "snapshot" has ${rows.length} rows instead of one`);
+  const [{ snapshot_id: snapshotId, produced_at: producedAt, digest }] = rows;
+  const organizations = database
+    .prepare<[], { organization_id: string; name: string; digest: string }>(
+      'SELECT * FROM organizations ORDER BY organization_id',
+    )
+    .all()
+    .map(({ organization_id: organizationId, ...rest }) => ({
+      organizationId,
+      ...rest,
+      segments: readSegments(database, organizationId, fileBytes),
+    }));
+  const manifest = { snapshotId, producedAt, organizations };
+  if (manifestDigest(manifest) !== digest) {
+    throw new CorruptSnapshot(
+      'its manifest does not match its digest: the file is damaged; copy or build it again',
+    );
+  }
+  checkCoverage(database, manifest);
+  return manifest;
+}
+
+function readSegments(
+  database: Database.Database,
+  organizationId: string,
+  fileBytes: number,
+): Map<string, Segment> {
+  const segments = new Map<string, Segment>();
+  const statement = database.prepare<
+    [string, string],
+    { first_row: number; row_count: number; record_bytes: number }
+  >('SELECT first_row, row_count, record_bytes FROM segments WHERE organization_id = ? AND table_name = ?');
+  for (const { name } of CONTENT_TABLES) {
+    const row = statement.get(organizationId, name);
+    if (row === undefined)
+      throw new CorruptSnapshot(`"segments" has no row for ${name} of "${organizationId}"`);
+    const segment = { firstRow: row.first_row, rowCount: row.row_count, recordBytes: row.record_bytes };
+    // No count can be larger than the file: checked before memory is asked for.
+    for (const value of Object.values(segment)) {
+      if (!(value >= 0 && value <= fileBytes))
+        throw new CorruptSnapshot(`"segments" is out of bounds for ${name}`);
+    }
+    segments.set(name, segment);
+  }
+  return segments;
+}
+
+function checkCoverage(database: Database.Database, { organizations }: Manifest): void {
+  for (const { name } of CONTENT_TABLES) {
+    let next = 0;
+    const segments = organizations.map(({ segments }) => segments.get(name));
+    for (const segment of segments.toSorted((a, b) => (a?.firstRow ?? 0) - (b?.firstRow ?? 0))) {
+      if (segment?.firstRow !== next)
+        throw new CorruptSnapshot(`the segments of ${name} leave a gap or overlap`);
+      next += segment.rowCount;
+    }
+    const ends = database
+      .prepare<[], { low: number | null; high: number | null }>(
+        `SELECT min(row) AS low, max(row) AS high FROM ${name}`,
+      )
+      .get();
+    if ((ends?.low ?? 0) !== 0 || (ends?.high ?? -1) !== next - 1) {
+      throw new CorruptSnapshot(`${name} has other rows than its segments count`);
+    }
+  }
+}

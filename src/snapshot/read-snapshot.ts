@@ -1,0 +1,99 @@
+import { statSync } from 'node:fs';
+import type Database from 'better-sqlite3';
+import type { OrganizationImage, SnapshotImage } from '../store/organization-image.ts';
+import { CollectionLoader } from './collection-loader.ts';
+import { ContentHash } from './content-hash.ts';
+import { CorruptSnapshot } from './corrupt-snapshot.ts';
+import { CONTENT_TABLES } from './format.ts';
+import { EVENTS, OFFERS, ORDERS, SESSIONS, TICKETS } from './layout.ts';
+import { readManifest } from './manifest.ts';
+import type { ManifestOrganization } from './manifest.ts';
+import { readTable } from './read-table.ts';
+import type { Chunk } from './read-table.ts';
+import { eventsByStart, SessionsLoader } from './sessions-loader.ts';
+import { asCorruptSnapshot, openSnapshot } from './snapshot-file.ts';
+
+/**
+ * Reads a snapshot file into shared memory and checks all that it says of itself: header, schema, counts, order,
+ * distinct ids, and the digest of every organization over the very bytes that are then served.
+ * @throws CorruptSnapshot with the reason
+ */
+export async function readSnapshot(path: string): Promise<SnapshotImage> {
+  const database = openSnapshot(path);
+  try {
+    const { snapshotId, producedAt, organizations } = readManifest(database, statSync(path).size);
+    const images: OrganizationImage[] = [];
+    for (const organization of organizations) images.push(await readOrganization(database, organization));
+    return { snapshotId, producedAt, organizations: images };
+  } catch (error) {
+    throw asCorruptSnapshot(error);
+  } finally {
+    database.close();
+  }
+}
+
+async function readOrganization(
+  database: Database.Database,
+  organization: ManifestOrganization,
+): Promise<OrganizationImage> {
+  const collections = [EVENTS, TICKETS, ORDERS, OFFERS].map((layout) => ({
+    layout,
+    loader: new CollectionLoader(layout, organization),
+  }));
+  const [events, tickets, orders, offers] = collections.map(({ loader }) => loader);
+  const sessions = new SessionsLoader(organization, events.count);
+
+  const takers = new Map<string, (chunk: Chunk) => void>([
+    [
+      SESSIONS.table,
+      (chunk) => {
+        sessions.take(chunk);
+      },
+    ],
+  ]);
+  for (const { layout, loader } of collections) {
+    takers.set(layout.table, (chunk) => {
+      loader.takeRecords(chunk);
+    });
+    for (const relation of layout.relations) {
+      takers.set(relation.table, (chunk) => {
+        loader.takeRelation(relation, chunk);
+      });
+    }
+  }
+
+  const digest = await readContent(database, organization, takers);
+  if (digest !== organization.digest) {
+    throw new CorruptSnapshot(
+      `the content of organization "${organization.organizationId}" does not match its digest: ` +
+        'the file is damaged; copy or build it again',
+    );
+  }
+  const sessionsImage = sessions.finish();
+  return {
+    organizationId: organization.organizationId,
+    name: organization.name,
+    digest,
+    events: { ...events.finish(), instants: eventsByStart(sessionsImage) },
+    sessions: sessionsImage,
+    tickets: tickets.finish(),
+    orders: orders.finish(),
+    offers: offers.finish(),
+  };
+}
+
+/** Hands every chunk of an organization's content to the taker of its table. Returns the digest of all of it. */
+async function readContent(
+  database: Database.Database,
+  organization: ManifestOrganization,
+  takers: ReadonlyMap<string, (chunk: Chunk) => void>,
+): Promise<string> {
+  const hash = new ContentHash();
+  for (const table of CONTENT_TABLES) {
+    for (const chunk of readTable(database, table, organization)) {
+      takers.get(table.name)?.(chunk);
+      await hash.addChunk(table.name, chunk.rowCount, [...chunk.columns.values()]);
+    }
+  }
+  return hash.digest();
+}

@@ -1,0 +1,109 @@
+import type Database from 'better-sqlite3';
+import type { Bytes } from '../store/shared.ts';
+import { CorruptSnapshot } from './corrupt-snapshot.ts';
+import { CHUNK_ROWS, SEPARATOR } from './format.ts';
+import type { Table } from './format.ts';
+import type { ManifestOrganization, Segment } from './manifest.ts';
+
+/**
+ * Rows of a table, a column at a time: the values of each column joined by a byte that no text holds. To cross
+ * from SQLite into JavaScript once a chunk, not once a row, is what makes reading fast.
+ */
+export interface Chunk {
+  /** Counted from the first row of the organization. */
+  readonly firstRow: number;
+  readonly rowCount: number;
+  readonly columns: ReadonlyMap<string, Bytes>;
+}
+
+/** @throws CorruptSnapshot when rows are missing */
+export function* readTable(
+  database: Database.Database,
+  table: Table,
+  { segments }: ManifestOrganization,
+): Generator<Chunk> {
+  const { firstRow, rowCount } = segmentOf(segments, table.name);
+  const columns = table.columns.map((column) => {
+    const value = isReference(column)
+      ? `${column} - ${segmentOf(segments, referenced(column)).firstRow}`
+      : column;
+    return `CAST(group_concat(${value}, CAST(x'${SEPARATOR.toString(16)}' AS TEXT)) AS BLOB)`;
+  });
+  const statement = database
+    .prepare<[number, number], (Buffer | null)[]>(
+      `SELECT ${columns.join(', ')} FROM ${table.name} WHERE row >= ? AND row < ?`,
+    )
+    .raw();
+  for (let first = 0; first < rowCount; first += CHUNK_ROWS) {
+    const count = Math.min(CHUNK_ROWS, rowCount - first);
+    const values = statement.get(firstRow + first, firstRow + first + count) ?? [];
+    const read = table.columns.map((column, i): [string, Bytes] => {
+      const bytes = values[i];
+      if (bytes === null) throw new CorruptSnapshot(`${table.name} lacks rows from ${firstRow + first} on`);
+      return [column, bytes];
+    });
+    yield { firstRow: first, rowCount: count, columns: new Map(read) };
+  }
+}
+
+/** Columns that hold rows of another table are read relative to the organization's first, as its digest must be. */
+function isReference(column: string): boolean {
+  return column.endsWith('_row');
+}
+
+function referenced(column: string): string {
+  return column.replace(/_row$/, 's');
+}
+
+export function segmentOf(segments: ReadonlyMap<string, Segment>, table: string): Segment {
+  const segment = segments.get(table);
+  if (segment === undefined) throw new TypeError(`no segment of ${table}`);
+  return segment;
+}
+
+export function columnOf({ columns }: Chunk, name: string): Bytes {
+  const column = columns.get(name);
+  if (column === undefined) throw new TypeError(`no column ${name}`);
+  return column;
+}
+
+/**
+ * Calls `visit` with the bounds of each value of a column of a chunk, and its row.
+ * @throws CorruptSnapshot when there are not as many values as rows
+ */
+export function eachValue(
+  chunk: Chunk,
+  name: string,
+  visit: (bytes: Bytes, start: number, end: number, row: number) => void,
+): void {
+  const bytes = columnOf(chunk, name);
+  const last = chunk.firstRow + chunk.rowCount - 1;
+  let start = 0;
+  for (let row = chunk.firstRow; row <= last; row++) {
+    const found = bytes.indexOf(SEPARATOR, start);
+    if (found < 0 !== (row === last))
+      throw new CorruptSnapshot(`column ${name} does not hold one value a row`);
+    const end = found < 0 ? bytes.length : found;
+    visit(bytes, start, end, row);
+    start = end + 1;
+  }
+}
+
+/** A whole number that stands as decimal digits in `bytes[start … end]`, exact to 2^53. */
+export function readNumber(bytes: Bytes, start: number, end: number): number {
+  const negative = bytes[start] === 0x2d;
+  let value = 0;
+  for (let i = negative ? start + 1 : start; i < end; i++) value = value * 10 + bytes[i] - 0x30;
+  return negative ? -value : value;
+}
+
+const SAFE_DIGITS = 15;
+
+/** The same of any size. */
+export function readBigInt(bytes: Bytes, start: number, end: number): bigint {
+  if (end - start <= SAFE_DIGITS) return BigInt(readNumber(bytes, start, end));
+  return (
+    BigInt(readNumber(bytes, start, end - SAFE_DIGITS)) * 10n ** BigInt(SAFE_DIGITS) +
+    BigInt(readNumber(bytes, end - SAFE_DIGITS, end)) * (bytes[start] === 0x2d ? -1n : 1n)
+  );
+}

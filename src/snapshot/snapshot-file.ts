@@ -1,0 +1,107 @@
+import { closeSync, existsSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
+import Database from 'better-sqlite3';
+import { CorruptSnapshot } from './corrupt-snapshot.ts';
+import { APPLICATION_ID, FORMAT_VERSION, SCHEMA_STATEMENTS, schemaStatements } from './format.ts';
+
+/**
+ * Opens a snapshot file for reading, after its header and its schema were found to be ours.
+ * @throws CorruptSnapshot
+ */
+export function openSnapshot(path: string): Database.Database {
+  checkHeader(path);
+  const database = new Database(path, { readonly: true, fileMustExist: true });
+  try {
+    database.pragma('trusted_schema = OFF');
+    database.pragma('cell_size_check = ON');
+    checkSchema(database);
+    return database;
+  } catch (error) {
+    database.close();
+    throw asCorruptSnapshot(error);
+  }
+}
+
+/** What SQLite says of a damaged file is a reason to refuse it, not a fault of ours. */
+export function asCorruptSnapshot(error: unknown): unknown {
+  if (!(error instanceof Database.SqliteError)) return error;
+  return new CorruptSnapshot(
+    `SQLite cannot read it: ${error.message} (${error.code}); copy or build it again`,
+  );
+}
+
+/** Offsets and values of the database header: https://www.sqlite.org/fileformat2.html#the_database_header */
+const HEADER_BYTES = 100;
+const MAGIC = 'SQLite format 3\0';
+
+/**
+ * What SQLite itself would let pass, or could not look at without a trace: an empty file is a valid database, one
+ * in WAL mode leaves files beside it when it is opened, and a file cut short fails only where it is missed.
+ */
+function checkHeader(path: string): void {
+  if (!statSync(path).isFile()) throw new CorruptSnapshot('not a regular file');
+  const file = openSync(path, 'r');
+  let size: number;
+  const header = Buffer.alloc(HEADER_BYTES);
+  try {
+    size = fstatSync(file).size;
+    readSync(file, header, 0, HEADER_BYTES, 0);
+  } finally {
+    closeSync(file);
+  }
+  if (size === 0) throw new CorruptSnapshot('the file is empty');
+  if (size < HEADER_BYTES || header.toString('latin1', 0, 16) !== MAGIC) {
+    throw new CorruptSnapshot('not an SQLite database');
+  }
+  const applicationId = header.readInt32BE(68);
+  if (applicationId !== APPLICATION_ID) {
+    throw new CorruptSnapshot(
+      `another application's database: its application_id is ${hex(applicationId)}, a snapshot's is ${hex(APPLICATION_ID)}`,
+    );
+  }
+  const version = header.readInt32BE(60);
+  if (version !== FORMAT_VERSION) {
+    throw new CorruptSnapshot(
+      `its schema version (user_version) is ${version}, this Foyer reads version ${FORMAT_VERSION}` +
+        (version > FORMAT_VERSION ? '; use a newer Foyer' : '; build it again'),
+    );
+  }
+  if (header[18] !== 1 || header[19] !== 1) {
+    throw new CorruptSnapshot(
+      'it is in WAL mode; a snapshot is in rollback-journal mode (PRAGMA journal_mode = DELETE)',
+    );
+  }
+  if (header.readUInt32BE(56) !== 1) throw new CorruptSnapshot('its text encoding is not UTF-8');
+  const pageSize = header.readUInt16BE(16) === 1 ? 65_536 : header.readUInt16BE(16);
+  const expected = header.readUInt32BE(28) * pageSize;
+  if (size !== expected) {
+    throw new CorruptSnapshot(
+      `its header says ${expected} bytes, the file has ${size}: it was cut short, or is still being copied`,
+    );
+  }
+  if (existsSync(`${path}-journal`)) {
+    throw new CorruptSnapshot('a rollback journal lies beside it: whoever wrote it has not finished');
+  }
+}
+
+function checkSchema(database: Database.Database): void {
+  const found = new Set(schemaStatements(database));
+  const expected = new Set(SCHEMA_STATEMENTS);
+  const named = (statement: string) => statement.slice(0, statement.indexOf(':'));
+  const unexpected = [...found.difference(expected)].map(named);
+  const missing = [...expected.difference(found)].map(named);
+  const changed = unexpected.filter((name) => missing.includes(name));
+  const problems = [
+    ...changed.map((name) => `${name} is declared otherwise`),
+    ...missing.filter((name) => !changed.includes(name)).map((name) => `${name} is missing`),
+    ...unexpected.filter((name) => !changed.includes(name)).map((name) => `${name} does not belong`),
+  ];
+  if (problems.length > 0) {
+    throw new CorruptSnapshot(
+      `its schema is not that of a snapshot (data/schema.sql): ${problems.join(', ')}`,
+    );
+  }
+}
+
+function hex(value: number): string {
+  return `0x${(value >>> 0).toString(16).padStart(8, '0')}`;
+}
