@@ -5,8 +5,8 @@ import type { Resource } from './field.ts';
 
 /**
  * The operations of the API, as data. Routes, the checks of parameters, the plan of a query and the OpenAPI
- * document are read from here. To add a filter is to add a line to `filters` and, when no index of the store
- * serves it, an index.
+ * document are read from here. To add a filter is to add a line to `parameters` and, when no index of the
+ * store serves it, an index.
  */
 
 export type CollectionName = 'events' | 'sessions' | 'tickets' | 'orders' | 'offers';
@@ -34,12 +34,20 @@ export interface Parameter {
   readonly example: string;
 }
 
+/** What the operations are grouped by in the documentation. */
+export const TAGS = {
+  Events: 'Events and their sessions.',
+  Tickets: 'Issued tickets.',
+  Orders: 'Orders with their items.',
+  Catalog: 'What is on offer.',
+} as const;
+
 interface OperationBase {
   /** Also the `operationId` of the OpenAPI document. */
   readonly id: string;
   /** Path template, as in OpenAPI. */
   readonly path: string;
-  readonly tag: string;
+  readonly tag: keyof typeof TAGS;
   readonly summary: string;
   readonly description: string;
   readonly collection: CollectionName;

@@ -28,6 +28,10 @@ export interface ParameterKind {
   readonly normalize?: (text: string) => string;
 }
 
+/** `parseTimestamp` as a documented pattern. JSON Schema's `date-time` will not do: it demands seconds. */
+export const TIMESTAMP_PATTERN =
+  '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d(:\\d\\d(\\.\\d+)?)?(Z|[+-]\\d\\d:\\d\\d)$';
+
 const PLUS_HINT = '; a + in a query string must be written as %2B';
 const hintIfBlank = (text: string) => (text.includes(' ') ? PLUS_HINT : '');
 const rule = (name: string, accepts: (text: string) => boolean, ctx: string): TextRule => ({
@@ -35,7 +39,7 @@ const rule = (name: string, accepts: (text: string) => boolean, ctx: string): Te
   accepts,
   ctx: () => ctx,
 });
-const isPositive = (text: string) => /^[0-9]*[1-9][0-9]*$/.test(text);
+const isPositive = (text: string) => /^0*[1-9][0-9]*$/.test(text);
 
 export const PAGE: ParameterKind = {
   rules: [rule('page', isPositive, 'must be an integer of 1 or more, in digits only')],
@@ -63,7 +67,7 @@ export const INSTANT: ParameterKind = {
         hintIfBlank(text),
     },
   ],
-  schema: { type: 'string', format: 'date-time' },
+  schema: { type: 'string', pattern: TIMESTAMP_PATTERN },
 };
 
 export const splitList = (text: string): string[] => text.split(',');

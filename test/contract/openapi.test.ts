@@ -1,0 +1,137 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { expect } from 'chai';
+import { exampleOf } from '../../src/contract/field.ts';
+import { openApiDocument } from '../../src/contract/openapi.ts';
+import { SHARED_RESPONSES } from '../../src/contract/openapi-responses.ts';
+import { OPERATIONS } from '../../src/contract/operations.ts';
+import { RELEASES } from '../../src/contract/releases.ts';
+
+interface ParameterObject {
+  readonly name: string;
+  readonly in: string;
+  readonly required?: boolean;
+  readonly schema: { readonly type: unknown; readonly default?: unknown };
+  readonly example: unknown;
+}
+
+interface Document {
+  readonly paths: Record<
+    string,
+    {
+      readonly get: {
+        readonly operationId: string;
+        readonly description: string;
+        readonly parameters: readonly (ParameterObject | { readonly $ref: string })[];
+        readonly responses: Record<string, { readonly content?: Record<string, { example: unknown }> }>;
+      };
+    }
+  >;
+  readonly components: { readonly parameters: Record<string, ParameterObject> };
+}
+
+const asDocument = (document: object): Document => JSON.parse(JSON.stringify(document)) as Document;
+
+const document = asDocument(openApiDocument(RELEASES));
+const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true });
+ajv.addSchema(document, 'openapi');
+
+function expectValid(pointer: string, value: unknown): void {
+  const validate = ajv.compile({ $ref: `openapi#${pointer}` });
+  expect(validate(value), `${pointer}: ${ajv.errorsText(validate.errors)}`).to.equal(true);
+}
+
+const pointerOf = (...keys: string[]): string =>
+  keys.map((key) => `/${encodeURIComponent(key.replaceAll('~', '~0').replaceAll('/', '~1'))}`).join('');
+
+function parametersOf(path: string): ParameterObject[] {
+  return document.paths[path].get.parameters.map((parameter) =>
+    '$ref' in parameter
+      ? document.components.parameters[parameter.$ref.replace('#/components/parameters/', '')]
+      : parameter,
+  );
+}
+
+describe('the OpenAPI document', () => {
+  it('has every operation, at its path', () => {
+    const documented = Object.entries(document.paths).map(([path, { get }]) => [path, get.operationId]);
+    expect(documented).to.deep.equal(OPERATIONS.map(({ path, id }) => [path, id]));
+  });
+
+  for (const operation of OPERATIONS) {
+    describe(operation.id, () => {
+      const declared = operation.kind === 'list' ? operation.parameters : [];
+
+      it('has the parameters that are declared', () => {
+        const names = (place: string) =>
+          parametersOf(operation.path)
+            .filter((parameter) => parameter.in === place)
+            .map(({ name }) => name);
+        expect(names('query')).to.deep.equal(declared.map(({ name }) => name));
+        expect(names('header')).to.deep.equal(['Service-API-Version', 'X-Request-Id', 'If-None-Match']);
+        expect(names('path')).to.deep.equal(
+          [...operation.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name),
+        );
+      });
+
+      it('has examples that its own rules and schemas take', () => {
+        for (const { name, kind, example } of declared) {
+          expect(
+            kind.rules.filter((rule) => !rule.accepts(example)),
+            name,
+          ).to.deep.equal([]);
+        }
+        parametersOf(operation.path).forEach(({ name, schema, example }) => {
+          const validate = new Ajv2020({ strict: false }).compile(schema);
+          expect(validate(example), name).to.equal(true);
+        });
+        const [media] = Object.values(document.paths[operation.path].get.responses['200'].content ?? {});
+        const content = pointerOf('paths', operation.path, 'get', 'responses', '200', 'content');
+        expectValid(`${content}${pointerOf('application/json', 'schema')}`, media.example);
+      });
+
+      it('has an example of every variant of its resource that its schema takes', () => {
+        for (const fields of Object.values(operation.resource.variants)) {
+          expectValid(pointerOf('components', 'schemas', operation.resource.name), exampleOf(fields));
+        }
+      });
+    });
+  }
+
+  for (const [name, response] of Object.entries(SHARED_RESPONSES)) {
+    if (!('content' in response)) continue;
+    it(`has an example of ${name} that its schema takes`, () => {
+      const { content } = asResponse(response);
+      const pointer = pointerOf('components', 'responses', name, 'content', 'application/json', 'schema');
+      expectValid(pointer, content['application/json'].example);
+    });
+  }
+
+  it('demands the version header of preview operations alone, with the default preview', () => {
+    const header = (path: string) => {
+      const found = parametersOf(path).find(({ name }) => name === 'Service-API-Version');
+      return [found?.required === true, found?.schema.default];
+    };
+    expect(header('/v1/catalog/offers')).to.deep.equal([true, 'preview']);
+    expect(header('/v1/catalog/offers/{offerId}')).to.deep.equal([true, 'preview']);
+    expect(header('/v1/events')).to.deep.equal([false, 'stable']);
+  });
+
+  it('follows the releases and the address', () => {
+    const graduated = asDocument(
+      openApiDocument(
+        [...RELEASES, { date: '2027-03-01', operations: ['listOffers', 'getOffer'] }],
+        'https://api.example.org',
+      ),
+    );
+    expect(graduated).to.have.nested.property('info.version', '2027-03-01');
+    expect(graduated).to.have.nested.property('servers[0].url', 'https://api.example.org');
+    expect(graduated.paths['/v1/catalog/offers'].get.description).to.include('Released 2027-03-01');
+    expect(graduated.paths['/v1/catalog/offers'].get.parameters).to.deep.include({
+      $ref: '#/components/parameters/Version',
+    });
+  });
+});
+
+function asResponse(response: object): { content: Record<string, { example: unknown }> } {
+  return JSON.parse(JSON.stringify(response)) as { content: Record<string, { example: unknown }> };
+}

@@ -1,0 +1,144 @@
+import { expect } from 'chai';
+import {
+  BOOLEAN,
+  EMAIL,
+  ID_LIST,
+  INSTANT,
+  normalizeTag,
+  ONE_ID,
+  oneOf,
+  PAGE,
+  PER_PAGE,
+  TAG_LIST,
+  TIMESTAMP_PATTERN,
+} from '../../src/contract/parameter.ts';
+import type { ParameterKind } from '../../src/contract/parameter.ts';
+
+const TEN = '1,2,3,4,5,6,7,8,9,10';
+
+interface Case {
+  readonly kind: ParameterKind;
+  readonly valid: readonly string[];
+  /** Each text with words of every violation that it has. */
+  readonly invalid: Readonly<Record<string, readonly string[]>>;
+}
+
+const cases: Readonly<Record<string, Case>> = {
+  PAGE: {
+    kind: PAGE,
+    valid: ['1', '01', '25', '9'.repeat(400)],
+    invalid: Object.fromEntries(
+      ['', ' ', '0', '00', '-1', '+1', ' 1', '1 ', '1.5', '1.0', '1e2', '0x10', '１', 'Infinity', 'one'].map(
+        (text) => [text, ['1 or more']],
+      ),
+    ),
+  },
+  PER_PAGE: {
+    kind: PER_PAGE,
+    valid: ['1', '100', '0100'],
+    invalid: { '0': ['1 to 100'], '101': ['1 to 100'], '': ['1 to 100'], '1e1': ['1 to 100'] },
+  },
+  INSTANT: {
+    kind: INSTANT,
+    valid: ['2026-01-31T20:00Z', '2026-01-31T20:00:00+01:00', '2026-01-31T20:00:00.1234567-05:30'],
+    invalid: {
+      '': ['ISO 8601'],
+      '2026-01-31': ['ISO 8601'],
+      '2026-01-31T20:00:00': ['ISO 8601'],
+      '2026-02-30T20:00:00Z': ['ISO 8601'],
+      '2026-01-31T20:00:00 01:00': ['%2B'],
+      '2026-01-31T20:00:00Z,2026-01-31T20:00:00Z': ['ISO 8601'],
+    },
+  },
+  ID_LIST: {
+    kind: ID_LIST,
+    valid: ['a', ' a , b', 'a,a', TEN],
+    invalid: {
+      '': ['empty value'],
+      ',': ['empty value'],
+      'a,': ['empty value'],
+      'a,,b': ['empty value'],
+      [`${TEN},1`]: ['at most 10'],
+      [`${TEN},`]: ['empty value', 'at most 10'],
+    },
+  },
+  TAG_LIST: {
+    kind: TAG_LIST,
+    valid: ['Théâtre', ' a , b ', TEN],
+    invalid: {
+      '': ['empty tag'],
+      ' ': ['empty tag'],
+      'a, ': ['empty tag'],
+      [`${TEN},\u00a0`]: ['empty tag', 'at most'],
+    },
+  },
+  EMAIL: {
+    kind: EMAIL,
+    valid: ['a@b', 'Zoé+list@example.org', 'no address at all'.replaceAll(' ', '')],
+    invalid: { '': ['not empty'], 'a b@c': ['%2B'], ' a@b': ['%2B'], 'a\tb': ['without blanks'] },
+  },
+  ONE_ID: { kind: ONE_ID, valid: ['a', ' ', 'a,b'], invalid: { '': ['not empty'] } },
+  BOOLEAN: {
+    kind: BOOLEAN,
+    valid: ['true', 'false'],
+    invalid: Object.fromEntries(
+      ['', 'True', 'TRUE', '1', '0', 'yes'].map((text) => [text, ['true or false']]),
+    ),
+  },
+  oneOf: {
+    kind: oneOf(['PENDING', 'FULFILLED']),
+    valid: ['PENDING', 'FULFILLED'],
+    invalid: Object.fromEntries(
+      ['', 'pending', 'PENDING,FULFILLED', ' PENDING', 'PAID'].map((text) => [text, ['PENDING, FULFILLED']]),
+    ),
+  },
+};
+
+for (const [name, { kind, valid, invalid }] of Object.entries(cases)) {
+  describe(`parameter kind ${name}`, () => {
+    const violated = (text: string) => kind.rules.filter((rule) => !rule.accepts(text));
+    for (const text of valid) {
+      it(`takes ${JSON.stringify(text.slice(0, 60))}`, () => {
+        expect(violated(text)).to.deep.equal([]);
+      });
+    }
+    for (const [text, words] of Object.entries(invalid)) {
+      it(`refuses ${JSON.stringify(text)}: ${words.join(' and ')}`, () => {
+        const ctx = violated(text).map((rule) => rule.ctx(text));
+        expect(ctx).to.have.length(words.length);
+        words.forEach((word, i) => expect(ctx[i]).to.include(word));
+      });
+    }
+  });
+}
+
+describe('PAGE', () => {
+  it('is checked in a time that grows with the length alone', () => {
+    const started = performance.now();
+    expect(PAGE.rules[0].accepts('1'.repeat(1_000_000) + 'x')).to.equal(false);
+    expect(performance.now() - started).to.be.lessThan(1000);
+  });
+});
+
+describe('normalizeTag', () => {
+  const same: [string, string][] = [
+    ['  Hip   Hop ', 'hip hop'],
+    ['HIP\u00a0HOP', 'hip hop'],
+    ['The\u0301a\u0302tre', 'théâtre'],
+    ['TH\u00c9\u00c2TRE', 'théâtre'],
+  ];
+  for (const [tag, form] of same) {
+    it(`makes ${form} of ${JSON.stringify(tag)}`, () => {
+      expect(normalizeTag(tag)).to.equal(form);
+    });
+  }
+  it('keeps accents', () => {
+    expect(normalizeTag('Théâtre')).not.to.equal(normalizeTag('Theatre'));
+  });
+});
+
+describe('TIMESTAMP_PATTERN', () => {
+  it('matches what the grammar takes', () => {
+    for (const text of cases['INSTANT'].valid) expect(text).to.match(new RegExp(TIMESTAMP_PATTERN));
+  });
+});

@@ -1,0 +1,88 @@
+import { expect } from 'chai';
+import { OPERATIONS } from '../../src/contract/operations.ts';
+import { dayOf, isReachable, latestVersion, RELEASES, selectVersion } from '../../src/contract/releases.ts';
+import type { Release } from '../../src/contract/releases.ts';
+
+const releases: readonly Release[] = [
+  { date: '2026-10-01', operations: ['listEvents'] },
+  { date: '2027-03-01', operations: ['listOffers'] },
+];
+
+describe('RELEASES', () => {
+  it('are in order, of days that there are, and name operations that there are, once', () => {
+    const dates = RELEASES.map(({ date }) => date);
+    expect(dates).to.deep.equal([...new Set(dates)].sort());
+    const named = RELEASES.flatMap(({ operations }) => operations);
+    expect(named).to.deep.equal([...new Set(named)]);
+    expect(OPERATIONS.map(({ id }) => id)).to.include.members(named);
+  });
+
+  it('hold everything but the catalog', () => {
+    const preview = OPERATIONS.filter(
+      ({ id }) => !RELEASES.some(({ operations }) => operations.includes(id)),
+    );
+    expect(preview.map(({ id }) => id)).to.deep.equal(['listOffers', 'getOffer']);
+  });
+});
+
+describe('selectVersion', () => {
+  const cases: [header: string | undefined, today: string, version: string | undefined][] = [
+    [undefined, '2026-11-01', 'stable'],
+    ['stable', '2026-11-01', 'stable'],
+    ['preview', '2026-11-01', 'preview'],
+    ['2027-03-01', '2027-02-28', '2027-03-01'],
+    ['2027-03-01', '2027-03-01', 'stable'],
+    ['2027-03-01', '2027-03-02', 'stable'],
+    ['2026-10-01', '2026-11-01', 'stable'],
+    ['2027-03-02', '2026-11-01', 'stable'],
+    ['1999-12-31', '2026-11-01', 'stable'],
+    ['2028-02-29', '2026-11-01', 'stable'],
+    ['2026-02-30', '2026-11-01', undefined],
+    ['2026-2-3', '2026-11-01', undefined],
+    ['2026-10-01T00:00Z', '2026-11-01', undefined],
+    ['', '2026-11-01', undefined],
+    ['Stable', '2026-11-01', undefined],
+    ['stable, stable', '2026-11-01', undefined],
+    ['latest', '2026-11-01', undefined],
+  ];
+  for (const [header, today, version] of cases) {
+    it(`takes ${String(header)} on ${today} for ${String(version)}`, () => {
+      expect(selectVersion(header, releases, today)).to.equal(version);
+    });
+  }
+});
+
+describe('latestVersion', () => {
+  it('is the latest release in force, the first one before that', () => {
+    const days = ['2026-09-30', '2026-10-01', '2027-02-28', '2027-03-01'];
+    expect(days.map((day) => latestVersion(releases, day))).to.deep.equal([
+      '2026-10-01',
+      '2026-10-01',
+      '2026-10-01',
+      '2027-03-01',
+    ]);
+  });
+});
+
+describe('isReachable', () => {
+  const cases: [operation: string, version: string, today: string, reachable: boolean][] = [
+    ['listOffers', 'stable', '2027-02-28', false],
+    ['listOffers', 'preview', '2027-02-28', true],
+    ['listOffers', '2027-03-01', '2027-02-28', true],
+    ['listOffers', 'stable', '2027-03-01', true],
+    ['listEvents', '2027-03-01', '2027-02-28', true],
+    ['getOffer', '2027-03-01', '2027-02-28', false],
+    ['getOffer', 'preview', '2027-03-01', true],
+  ];
+  for (const [operation, version, today, reachable] of cases) {
+    it(`${operation} in ${version} on ${today}: ${reachable}`, () => {
+      expect(isReachable(operation, version, releases, today)).to.equal(reachable);
+    });
+  }
+});
+
+describe('dayOf', () => {
+  it('is the day in UTC', () => {
+    expect(dayOf(Date.parse('2027-03-01T00:30:00+01:00'))).to.equal('2027-02-28');
+  });
+});
