@@ -1,66 +1,49 @@
-import { SingleBar } from 'cli-progress';
-import { Command, CommanderError, InvalidArgumentError } from 'commander';
+import { Command, InvalidArgumentError } from 'commander';
 import { FolderInUse } from '../src/sample/import-folder.ts';
+import type { SampleOptions } from '../src/sample/sample-options.ts';
 import { DEFAULT_SAMPLE, countFault, dayFault } from '../src/sample/sample-options.ts';
 import { writeSample } from '../src/sample/write-sample.ts';
+import { Refused, runCommand } from './run-command.ts';
+import { terminalProgress } from './terminal-progress.ts';
 
-interface Options {
-  output: string;
-  organizations: number;
-  events: number;
-  tickets: number;
-  seed: number;
-  now: string;
-}
+const { organizations, events, tickets, seed, now } = DEFAULT_SAMPLE;
 
 const program = new Command('sample')
-  .description('Write an import folder of realistic made-up data, the same for the same options.')
+  .description('Writes an import folder of realistic made-up data, the same for the same options.')
   .requiredOption(
-    '--output <DIR>',
+    '--output <dir>',
     'folder to write: new, empty, or an earlier import folder, which is replaced',
   )
-  .option(
-    '--organizations <N>',
-    'number of organizations',
-    count('organizations'),
-    DEFAULT_SAMPLE.organizations,
-  )
-  .option('--events <N>', 'number of events over all organizations', count('events'), DEFAULT_SAMPLE.events)
-  .option('--tickets <N>', 'number of tickets over all events', count('tickets'), DEFAULT_SAMPLE.tickets)
-  .option('--seed <N>', 'what chance begins with', count('seed'), DEFAULT_SAMPLE.seed)
-  .option('--now <DATE>', 'the day around which the events lie, YYYY-MM-DD', day, DEFAULT_SAMPLE.now)
+  .option('--organizations <n>', 'number of organizations', count('organizations'), organizations)
+  .option('--events <n>', 'number of events over all organizations', count('events'), events)
+  .option('--tickets <n>', 'number of tickets over all events', count('tickets'), tickets)
+  .option('--seed <n>', 'what chance begins with', count('seed'), seed)
+  .option('--now <date>', 'the day around which the events lie, YYYY-MM-DD', day, now)
   .allowExcessArguments(false)
-  .exitOverride()
   .action(run);
 
-try {
-  await program.parseAsync();
-} catch (error) {
-  // What is not commander's is a fault of the program itself: let it show its stack.
-  if (!(error instanceof CommanderError)) throw error;
-  process.exitCode = error.exitCode === 0 ? 0 : 2;
-}
+await runCommand(program);
 
-async function run(options: Options): Promise<void> {
-  const bar = process.stderr.isTTY
-    ? new SingleBar({ format: '{bar} {value}/{total} tickets, {eta_formatted}' })
-    : undefined;
-  const began = performance.now();
-  bar?.start(options.tickets, 0);
+async function run(options: SampleOptions & { output: string }): Promise<void> {
+  const progress = terminalProgress();
+  const started = performance.now();
   try {
-    const counts = await writeSample({ ...options, onProgress: (tickets) => bar?.update(tickets) });
-    bar?.update(counts.tickets);
-    bar?.stop();
-    const seconds = (performance.now() - began) / 1000;
-    const lines = Object.entries(counts).map(
-      ([kind, lines]) => `  ${kind.padEnd(14)}${String(lines).padStart(12)}`,
-    );
-    console.log([`${options.output}: written in ${seconds.toFixed(1)} s`, ...lines].join('\n'));
+    const counts = await writeSample({
+      ...options,
+      onProgress: (written) => {
+        progress.show(`tickets: ${grouped(written)} of ${grouped(options.tickets)}`);
+      },
+    });
+    progress.clear();
+    const seconds = (performance.now() - started) / 1000;
+    console.log(`${options.output}: written in ${seconds.toFixed(1)} s`);
+    for (const [kind, lines] of Object.entries(counts)) console.log(`  ${kind}: ${lines}`);
   } catch (error) {
-    bar?.stop();
-    if (!(error instanceof FolderInUse || isSystemError(error))) throw error;
-    console.error(`error: option '--output': ${error.message}`);
-    process.exitCode = 1;
+    progress.clear();
+    if (error instanceof FolderInUse || isSystemError(error)) {
+      throw new Refused(`error: option '--output': ${error.message}`);
+    }
+    throw error;
   }
 }
 
@@ -78,6 +61,10 @@ function day(text: string): string {
   const fault = dayFault(text);
   if (fault) throw new InvalidArgumentError(`It ${fault}.`);
   return text;
+}
+
+function grouped(value: number): string {
+  return value.toLocaleString('en');
 }
 
 /** From the file system, such as a full disk or a folder that may not be written. */

@@ -1,3 +1,4 @@
+/* c8 ignore start: types alone, never loaded */
 import type { Form, Merchandise, Package, Seating } from './profile.ts';
 import type { StagedEvent } from './season.ts';
 

@@ -1,3 +1,4 @@
+/* c8 ignore start: types alone, never loaded */
 import type { Currency } from './money.ts';
 import type { Schedule } from './schedule.ts';
 

@@ -49,9 +49,11 @@ export interface Session {
   readonly minutes: number;
 }
 
+/** What the making of all records shares. */
 export interface Stage {
   readonly random: Random;
   readonly ids: Identifiers;
+  /** The sample's present: nothing was created, changed or sold after it. */
   readonly reference: Seconds;
   readonly clockOf: (zone: string) => ZoneClock;
 }
