@@ -55,7 +55,7 @@ async function fill(folder: ImportFolder, options: WriteOptions): Promise<void> 
     clocks.set(zone, clock);
     return clock;
   };
-  const stage: Stage = { random, ids: new Identifiers(random), reference: noonOf(options.now), clockOf };
+  const stage: Stage = { random, ids: new Identifiers(random), reference: startOf(options.now), clockOf };
   const boxOffice = new BoxOffice(stage);
 
   for (const { organization, quotas } of division(options, random)) {
@@ -117,7 +117,7 @@ function division({ organizations, events, tickets }: SampleOptions, random: Ran
   }));
 }
 
-/** Noon in UTC of a calendar date: a time at which every zone of the sample has that date. */
-function noonOf(day: string): Seconds {
-  return Date.parse(`${day}T12:00:00Z`) / 1000;
+/** The day's first moment in UTC: whoever passes today's date gets nothing that lies in the future. */
+function startOf(day: string): Seconds {
+  return Date.parse(`${day}T00:00:00Z`) / 1000;
 }
