@@ -1,0 +1,59 @@
+import type { RequestHandler } from 'express';
+import type { ListOperation } from '../contract/operations.ts';
+import { planList } from '../query/plan.ts';
+import { contentTag, readPage } from '../query/read.ts';
+import { pageBody } from './envelope.ts';
+import { entityTag, namesAny, namesTag } from './etag.ts';
+import { ignoredParameters } from './ignored-parameters.ts';
+import { nextPageLink } from './next-page.ts';
+import { originOf } from './origin.ts';
+import { pathOf, pathValue } from './path.ts';
+import { NO_SUCH_RECORD } from './problem.ts';
+import { parseQuery } from './query-string.ts';
+import { send } from './respond.ts';
+import { dataHeaders, storeOf } from './sources.ts';
+import type { Sources } from './sources.ts';
+import { queryOf } from './target.ts';
+import { queryValidator } from './validate-query.ts';
+import { editionWith } from './versions.ts';
+
+/** Answers a list operation for a caller who has been let in. */
+export function answerList(operation: ListOperation, sources: Sources): RequestHandler {
+  const { collection, parent } = operation;
+  const validate = queryValidator(operation);
+  return (request, response) => {
+    const { exchange } = response.locals;
+    const store = storeOf(sources, exchange);
+    const { version } = editionWith(operation, request, sources.editions, exchange.now);
+    const query = parseQuery(queryOf(request.url));
+    exchange.ignoredParameters = ignoredParameters(query, operation.parameters);
+    const values = validate(query);
+    const plan = planList(operation, values);
+
+    const origin = originOf(request, sources.publicBaseUrl);
+    const tag = entityTag(contentTag(store, collection, exchange.now), version, origin, request.url);
+    const headers = dataHeaders(store, plan.isPartialView);
+    const condition = request.headers['if-none-match'];
+    if (namesTag(condition, tag)) {
+      // The tag was given to this very page, so the page is there still.
+      send(response, 304, [...headers, 'ETag', tag]);
+      return;
+    }
+    const parentId = parent && pathValue(request, parent);
+    const page = readPage(store, plan, parentId, exchange.now);
+    if (page === undefined) throw NO_SUCH_RECORD;
+    const totalPages = Math.ceil(page.totalRecords / plan.perPage);
+    if (plan.page > 1 && plan.page > totalPages) {
+      send(response, 204, headers);
+      return;
+    }
+    headers.push('ETag', tag);
+    if (namesAny(condition)) {
+      send(response, 304, headers);
+      return;
+    }
+    const hasMore = plan.page < totalPages;
+    const nextPage = hasMore ? nextPageLink(origin + pathOf(operation, parentId), values, plan) : null;
+    send(response, 200, headers, pageBody(page, plan, totalPages, nextPage));
+  };
+}

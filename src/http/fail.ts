@@ -1,0 +1,20 @@
+import type { ErrorRequestHandler, RequestHandler } from 'express';
+import type { Logger } from 'pino';
+import { NO_SUCH_PATH, problemOf, UNEXPECTED } from './problem.ts';
+import { sendProblem } from './respond.ts';
+
+export const noSuchPath: RequestHandler = () => {
+  throw NO_SUCH_PATH;
+};
+
+/** The one place where errors of all layers become a status. */
+export function fail(log: Logger): ErrorRequestHandler {
+  return (error: unknown, _request, response, next) => {
+    const problem = problemOf(error);
+    const { requestId, operation } = response.locals.exchange;
+    if (problem === undefined) log.error({ err: error, requestId, operation }, 'unexpected error');
+    // Nothing can be said any more: Express closes the connection.
+    if (response.headersSent) next(error);
+    else sendProblem(response, problem ?? UNEXPECTED);
+  };
+}

@@ -1,0 +1,15 @@
+import type { RequestHandler } from 'express';
+import { Problem } from './problem.ts';
+import { NO_STORE, send } from './respond.ts';
+
+const ALLOW: readonly string[] = ['Allow', 'GET, HEAD, OPTIONS'];
+
+const METHOD_NOT_ALLOWED = new Problem(405, 'Only GET, HEAD and OPTIONS are defined here.', {
+  headers: ALLOW,
+});
+
+/** Answers the methods of a path that are not GET or HEAD. */
+export const otherMethods: RequestHandler = (request, response) => {
+  if (request.method !== 'OPTIONS') throw METHOD_NOT_ALLOWED;
+  send(response, 204, [...NO_STORE, ...ALLOW]);
+};

@@ -1,0 +1,47 @@
+/** One constraint that a request violates. */
+export interface Violation {
+  /** Where, such as `query.startAt.gte`. */
+  readonly loc: string;
+  readonly input: string;
+  /** What was violated, and what would be right. */
+  readonly ctx: string;
+}
+
+/** A request that is refused: the status, headers of its own and the JSON body of the answer. */
+export class Problem extends Error {
+  override readonly name = 'Problem';
+  readonly status: number;
+  readonly body: Buffer;
+  /** Names and values in turn. */
+  readonly headers: readonly string[];
+
+  constructor(
+    status: number,
+    detail: string,
+    { errors, headers = [] }: { errors?: readonly Violation[]; headers?: readonly string[] } = {},
+  ) {
+    super(detail);
+    this.status = status;
+    this.body = Buffer.from(JSON.stringify({ detail, ...(errors && { errors }) }));
+    this.headers = headers;
+  }
+}
+
+/** A 429 that says when to come again. */
+export function tryLater(detail: string, seconds: number): Problem {
+  return new Problem(429, detail, { headers: ['Retry-After', String(Math.max(1, Math.ceil(seconds)))] });
+}
+
+/** A record that is missing and one of another organization are answered with the same bytes. */
+export const NO_SUCH_RECORD = new Problem(404, 'There is no such record.');
+export const NO_SUCH_PATH = new Problem(404, 'There is nothing at this path.');
+const BROKEN_PATH = new Problem(400, 'The path has percent-encoding that is broken or not UTF-8.');
+export const UNEXPECTED = new Problem(500, 'Something went wrong on our side.');
+
+/** What an error of any layer means to the caller; undefined when it is none of theirs. */
+export function problemOf(error: unknown): Problem | undefined {
+  if (error instanceof Problem) return error;
+  // The router decodes the parameters of a path, and throws this when it cannot.
+  if (error instanceof URIError) return BROKEN_PATH;
+  return undefined;
+}

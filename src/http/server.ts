@@ -1,0 +1,83 @@
+import { createServer as createHttpServer, IncomingMessage, ServerResponse, STATUS_CODES } from 'node:http';
+import type { Server } from 'node:http';
+import type { Duplex } from 'node:stream';
+import express from 'express';
+import type { Express } from 'express';
+import type { Logger } from 'pino';
+import { REQUEST_ID_HEADER } from '../contract/headers.ts';
+import { Problem } from './problem.ts';
+import { NO_STORE } from './respond.ts';
+import { requestIdOf } from './request-id.ts';
+import { SECURITY_HEADERS } from './security-headers.ts';
+import { normalTarget } from './target.ts';
+
+const MALFORMED = new Problem(400, 'The request is not well-formed HTTP.');
+const METHOD_UNKNOWN = new Problem(405, 'Only GET, HEAD and OPTIONS are defined here.', {
+  headers: ['Allow', 'GET, HEAD, OPTIONS'],
+});
+const BY_ERROR_CODE: Readonly<Record<string, Problem>> = {
+  HPE_HEADER_OVERFLOW: new Problem(431, 'The target and the headers of the request are too large.'),
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: new Problem(413, 'The body of the request is too large.'),
+  ERR_HTTP_REQUEST_TIMEOUT: new Problem(408, 'The request did not arrive in time.'),
+};
+
+/** The server in front of an app: the one way in, since it brings targets into the form that the app reads. */
+export function createServer(app: Express, log: Logger): Server {
+  const server = createHttpServer({ ...expressMessages(app), requireHostHeader: false });
+  const listener = (request: IncomingMessage, response: ServerResponse) => {
+    request.url = normalTarget(request.url ?? '/');
+    app(request, response);
+  };
+  server.on('request', listener);
+  // Bodies are of no use here, so nobody is invited to send one, and no expectation is worth a refusal.
+  server.on('checkContinue', listener);
+  server.on('checkExpectation', listener);
+  server.on('connect', (_request, socket) => {
+    refuse(socket, METHOD_UNKNOWN, log);
+  });
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy();
+    else refuse(socket, BY_ERROR_CODE[error.code ?? ''] ?? MALFORMED, log);
+  });
+  return server;
+}
+
+/**
+ * Requests and responses that have Express's prototypes from the start. Express gives them to every request
+ * otherwise, which costs a good part of the throughput; set on the app, these make that a change to the same.
+ */
+function expressMessages(app: Express) {
+  class ExpressRequest extends IncomingMessage {}
+  class ExpressResponse extends ServerResponse<ExpressRequest> {}
+  adopt(ExpressRequest.prototype, express.request, app);
+  adopt(ExpressResponse.prototype, express.response, app);
+  Object.assign(app, { request: ExpressRequest.prototype, response: ExpressResponse.prototype });
+  return { IncomingMessage: ExpressRequest, ServerResponse: ExpressResponse };
+}
+
+function adopt(prototype: object, from: object, app: Express): void {
+  Object.defineProperties(prototype, Object.getOwnPropertyDescriptors(from));
+  Object.defineProperty(prototype, 'app', { value: app });
+}
+
+/** Answers on a socket whose request never came to be one. */
+function refuse(socket: Duplex, { status, headers, body }: Problem, log: Logger): void {
+  const requestId = requestIdOf(undefined);
+  const list = [
+    ...SECURITY_HEADERS,
+    ...NO_STORE,
+    ...headers,
+    REQUEST_ID_HEADER,
+    requestId,
+    'Content-Type',
+    'application/json',
+    'Content-Length',
+    String(body.length),
+    'Connection',
+    'close',
+  ];
+  let head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n`;
+  for (let i = 0; i < list.length; i += 2) head += `${list[i]}: ${list[i + 1]}\r\n`;
+  socket.end(Buffer.concat([Buffer.from(`${head}\r\n`), body]));
+  log.info({ requestId, status, bytes: body.length }, 'request');
+}

@@ -1,0 +1,44 @@
+import { DATA_AS_OF_HEADER, SNAPSHOT_ID_HEADER } from '../contract/headers.ts';
+import { VERSION_HEADER } from '../contract/releases.ts';
+import type { OrganizationStore } from '../store/organization-store.ts';
+import type { StoreRegistry } from '../store/store-registry.ts';
+import { ORGANIZATION_NOT_LOADED } from './admit.ts';
+import type { Editions } from './editions.ts';
+import type { Exchange } from './exchange.ts';
+
+/** Where answers come from. */
+export interface Sources {
+  readonly stores: StoreRegistry;
+  readonly editions: Editions;
+  /** What links begin with, instead of what the request was addressed to. */
+  readonly publicBaseUrl: string | undefined;
+}
+
+const VARY = `Authorization, ${VERSION_HEADER}`;
+const REVALIDATE = 'private, no-cache';
+/** A partial view must not be taken for the whole, so nobody keeps it. */
+const KEEP_NOTHING = 'no-store';
+
+/**
+ * The one store that a request sees: its own organization's.
+ * @throws Problem 429 while no snapshot holds the organization.
+ */
+export function storeOf({ stores }: Sources, { organizationId }: Exchange): OrganizationStore {
+  const store = stores.get(organizationId);
+  if (store === undefined) throw ORGANIZATION_NOT_LOADED;
+  return store;
+}
+
+/** The headers of every answer that tells something of a store, names and values in turn. */
+export function dataHeaders({ snapshotId, producedAt }: OrganizationStore, isPartialView = false): string[] {
+  return [
+    SNAPSHOT_ID_HEADER,
+    snapshotId,
+    DATA_AS_OF_HEADER,
+    producedAt,
+    'Cache-Control',
+    isPartialView ? KEEP_NOTHING : REVALIDATE,
+    'Vary',
+    VARY,
+  ];
+}

@@ -1,0 +1,100 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import type { ValidateFunction } from 'ajv/dist/2020.js';
+import { expect } from 'chai';
+import { openApiDocument } from '../../src/contract/openapi.ts';
+import { RELEASES } from '../../src/contract/releases.ts';
+import { SECURITY_HEADERS } from '../../src/http/security-headers.ts';
+
+/** Holds every response that a contract test sees against the OpenAPI document. */
+
+export interface Exchanged {
+  readonly method: string;
+  /** As it was sent. */
+  readonly target: string;
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+}
+
+interface ResponseObject {
+  readonly headers: Record<string, { readonly $ref: string }>;
+  readonly content?: Record<string, { readonly schema: object }>;
+}
+
+interface Document {
+  readonly paths: Record<
+    string,
+    { readonly get: { readonly responses: Record<string, ResponseObject | { $ref: string }> } }
+  >;
+  readonly components: {
+    readonly headers: Record<string, { readonly required: boolean }>;
+    readonly responses: Record<string, ResponseObject>;
+  };
+}
+
+const document = JSON.parse(JSON.stringify(openApiDocument(RELEASES))) as Document;
+const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false });
+ajv.addSchema(document, 'openapi');
+const validators = new Map<string, ValidateFunction>();
+
+const TRANSPORT = ['date', 'connection', 'keep-alive', 'content-type', 'content-length', 'transfer-encoding'];
+const SECURITY = new Map(
+  SECURITY_HEADERS.flatMap((name, i) => (i % 2 === 0 ? [[name.toLowerCase(), SECURITY_HEADERS[i + 1]]] : [])),
+);
+
+const templates = Object.keys(document.paths).map((path) => ({
+  path,
+  pattern: new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`),
+}));
+
+export function expectConformance(exchanged: Exchanged): void {
+  const { method, status, headers, text } = exchanged;
+  const path = exchanged.target.split('?', 1)[0];
+  expect(headers, 'headers').to.include(Object.fromEntries(SECURITY));
+  expect(headers['x-request-id'], 'X-Request-Id').to.match(/^[A-Za-z0-9._-]{1,128}$/);
+  expect(headers, 'headers').not.to.have.property('x-powered-by');
+  if (path === '/v1' || path.startsWith('/v1/')) {
+    expect(headers['service-api-version']).to.match(/^(stable|preview|\d{4}-\d\d-\d\d)$/);
+    expect(headers['service-api-latest-version']).to.match(/^\d{4}-\d\d-\d\d$/);
+  }
+  if (method === 'HEAD' || status === 204 || status === 304) expect(text).to.equal('');
+  else expect(headers['content-type']).to.equal('application/json');
+
+  const template = templates.find(({ pattern }) => pattern.test(path));
+  if (template !== undefined && method !== 'OPTIONS') expectDocumented(exchanged, template.path);
+  else if (status >= 400 && method !== 'HEAD') expectValid(['components', 'schemas', 'Problem'], text);
+}
+
+function expectDocumented({ method, status, headers, text }: Exchanged, path: string): void {
+  const { responses } = document.paths[path].get;
+  expect(responses, `responses of ${path}`).to.have.property(String(status));
+  const entry = responses[status];
+  const shared = '$ref' in entry ? entry.$ref.replace('#/components/responses/', '') : undefined;
+  const response = '$ref' in entry ? document.components.responses[shared ?? ''] : entry;
+  const keys =
+    shared === undefined
+      ? ['paths', path, 'get', 'responses', String(status)]
+      : ['components', 'responses', shared];
+
+  const documented = new Set(Object.keys(response.headers).map((name) => name.toLowerCase()));
+  const undocumented = Object.keys(headers).filter(
+    (name) => !documented.has(name) && !TRANSPORT.includes(name) && !SECURITY.has(name),
+  );
+  expect(undocumented, `undocumented headers of ${status} at ${path}`).to.deep.equal([]);
+  for (const name of Object.keys(response.headers)) {
+    if (document.components.headers[name].required) expect(headers).to.have.property(name.toLowerCase());
+  }
+
+  if (response.content === undefined) expect(text).to.equal('');
+  else if (method !== 'HEAD') expectValid([...keys, 'content', 'application/json', 'schema'], text);
+}
+
+/** `keys` lead to a schema in the document. */
+function expectValid(keys: readonly string[], text: string): void {
+  const escaped = keys.map((key) => encodeURIComponent(key.replaceAll('~', '~0').replaceAll('/', '~1')));
+  const ref = `openapi#/${escaped.join('/')}`;
+  const validate = validators.get(ref) ?? ajv.compile({ $ref: ref });
+  validators.set(ref, validate);
+  expect(validate(JSON.parse(text)), `${ajv.errorsText(validate.errors)} in ${text}`).to.equal(true);
+}

@@ -1,0 +1,238 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { KeyRing } from '../../src/keys/key-ring.ts';
+import { KeysFile } from '../../src/keys/keys-file.ts';
+import { buildSnapshot } from '../../src/snapshot/build-snapshot.ts';
+import { readSnapshot } from '../../src/snapshot/read-snapshot.ts';
+import type { SnapshotImage } from '../../src/store/organization-image.ts';
+
+/** A small import folder, written by hand, with what the contract tests ask for. */
+
+export const PRODUCED_AT = '2026-11-21T04:00:00.000Z';
+
+/** An id with everything that a path and a query must carry unharmed. */
+export const HARD_ID = 'évt 7/ä%2F+&?#"\\';
+
+export type Row = Record<string, unknown>;
+
+const event = (id: string, createdAt: string, tags: string[], rest: Row = {}): Row => ({
+  id,
+  createdAt,
+  updatedAt: '2026-11-01T10:00:00+01:00',
+  title: `Event ${id}`,
+  eventTimezone: 'Europe/Paris',
+  currency: 'EUR',
+  tags,
+  ...rest,
+});
+
+const EVENTS: readonly Row[] = [
+  event('evt_a', '2026-09-01T10:00:00+02:00', ['Théâtre', 'Hip  Hop'], {
+    venueAddress: { addressLine1: '1 quai', city: 'Rennes', postalCode: '35000', countryCode: 'FR' },
+  }),
+  event('evt_b', '2026-09-02T08:00:00Z', ['theatre']),
+  event('evt_c', '2026-09-02T08:00:00.000001Z', []),
+  event('evt_d', '2026-09-02T10:00:00+02:00', ['R&B']),
+  event(HARD_ID, '2026-08-01T00:00:00Z', ['été, hiver']),
+];
+
+const session = (eventId: string, id: string, startAt: string): Row => ({
+  eventId,
+  id,
+  startAt,
+  durationMinutes: 90,
+});
+
+const SESSIONS: readonly Row[] = [
+  session('evt_a', 'ses_a2', '2027-02-01T20:00:00+01:00'),
+  session('evt_a', 'ses_a1', '2027-01-01T20:00:00+01:00'),
+  session('evt_b', 'ses_b1', '2026-01-01T20:00:00+01:00'),
+  session('evt_c', 'ses_c1', '2027-01-01T19:00:00Z'),
+  session('evt_d', 'ses_d1', '2027-01-15T20:00:00+01:00'),
+  session('evt_d', 'ses_d2', '2027-03-01T20:00:00+01:00'),
+  session(HARD_ID, 'ses_h1', '2027-05-01T20:00:00+02:00'),
+];
+
+export const TICKET_COUNT = 57;
+
+const TICKETS: readonly Row[] = Array.from({ length: TICKET_COUNT }, (_, i) => ({
+  ticketId: `tkt_${String(i).padStart(2, '0')}`,
+  eventId: i % 3 === 0 ? 'evt_b' : 'evt_a',
+  status: 'FULFILLED',
+  issuedAt: `2026-10-${String(1 + (i % 28)).padStart(2, '0')}T10:00:00+02:00`,
+  updatedAt: `2026-11-${String(1 + (i % 28)).padStart(2, '0')}T10:00:00+01:00`,
+  eventSessionId: i % 3 === 0 ? 'ses_b1' : 'ses_a1',
+  qrCode: i === 0 ? 'QR+ 0' : `QR${i}`,
+  orderId: `ord_${i % 5}`,
+  currency: 'EUR',
+}));
+
+const order = (orderId: string, createdAt: string, status: string, rest: Row = {}): Row => ({
+  orderId,
+  createdAt,
+  updatedAt: createdAt,
+  status,
+  currency: 'EUR',
+  customer: { customerId: `cus_${orderId}`, email: `${orderId}@example.org` },
+  placedItems: [{ offerId: 'off_t', eventId: 'evt_a', quantity: 1 }],
+  ...rest,
+});
+
+const ORDERS: readonly Row[] = [
+  order('ord_0', '2026-10-01T10:00:00+02:00', 'PENDING'),
+  order('ord_1', '2026-10-02T10:00:00+02:00', 'FULFILLED', {
+    customer: { customerId: 'cus_1', email: 'Zoé+List@Example.org', firstName: 'Zoé' },
+    placedItems: [
+      { offerId: 'off_t', eventId: 'evt_a', quantity: 1 },
+      { offerId: 'off_t', eventId: 'evt_b', quantity: 2 },
+    ],
+    delivery: {
+      type: 'home_delivery',
+      homeDeliveryAddress: {
+        type: 'personal',
+        addressLine1: '1 rue',
+        city: 'Nantes',
+        postalCode: '44000',
+        countryCode: 'FR',
+      },
+    },
+  }),
+  order('ord_2', '2026-10-03T10:00:00+02:00', 'CANCELLED', { placedItems: [] }),
+];
+
+const pricing = (pricingId: string, resaleEnabled: boolean): Row => ({ pricingId, price: 10, resaleEnabled });
+const inventory = (sessionId: string): Row => ({ inventoryId: `inv_${sessionId}`, sessionId, totalStock: 9 });
+
+const OFFERS: readonly Row[] = [
+  {
+    offerId: 'off_t',
+    type: 'TICKET',
+    currency: 'EUR',
+    createdAt: '2026-09-01T10:00:00+02:00',
+    eventId: 'evt_a',
+    pricing: [pricing('prc_yes', true), pricing('prc_no', false)],
+    inventory: [inventory('ses_a1'), inventory('ses_a2')],
+  },
+  {
+    offerId: 'off_u',
+    type: 'TICKET',
+    currency: 'EUR',
+    createdAt: '2026-09-02T10:00:00+02:00',
+    eventId: 'evt_b',
+    pricing: [pricing('prc_u', false)],
+    inventory: [inventory('ses_b1')],
+  },
+  {
+    offerId: 'off_p',
+    type: 'PRODUCT',
+    currency: 'EUR',
+    createdAt: '2026-09-03T10:00:00+02:00',
+    heldByEventIds: ['evt_a'],
+    pricing: [{ pricingId: 'prc_p', price: 5 }],
+  },
+  {
+    offerId: 'off_b',
+    type: 'BUNDLE',
+    currency: 'EUR',
+    createdAt: '2026-09-04T10:00:00+02:00',
+    heldByEventIds: ['evt_a', 'evt_b'],
+    pricingId: 'prc_b',
+    price: 12,
+    contains: [{ offerId: 'off_t', quantity: 1, price: 10 }],
+  },
+];
+
+/** The other organization has records of the same ids, and some of its own. */
+const SOUTH = {
+  'events.ndjson': [
+    event('evt_a', '2026-09-01T10:00:00+02:00', ['Salsa']),
+    event('evt_south', '2026-09-05T10:00:00Z', []),
+  ],
+  'sessions.ndjson': [
+    session('evt_a', 'ses_a1', '2027-01-01T20:00:00+01:00'),
+    session('evt_south', 'ses_s', '2027-01-01T20:00:00+01:00'),
+  ],
+  'tickets.ndjson': [{ ...TICKETS[1], ticketId: 'tkt_south', qrCode: 'QR_SOUTH' }],
+  'orders.ndjson': [order('ord_south', '2026-10-01T10:00:00+02:00', 'PENDING')],
+  'offers.ndjson': [{ ...OFFERS[0], offerId: 'off_south' }],
+} as const;
+
+const NORTH = {
+  'events.ndjson': EVENTS,
+  'sessions.ndjson': SESSIONS,
+  'tickets.ndjson': TICKETS,
+  'orders.ndjson': ORDERS,
+  'offers.ndjson': OFFERS,
+} as const;
+
+/** `void` has no records; `absent` and its key are there, but no snapshot has it. */
+export const ORGANIZATIONS = ['north', 'south', 'void', 'absent'] as const;
+export type OrganizationId = (typeof ORGANIZATIONS)[number];
+
+export interface Fixture {
+  readonly image: SnapshotImage;
+  readonly keys: KeyRing;
+  /** The Authorization header of each organization's good key. */
+  readonly authorization: Readonly<Record<OrganizationId | 'revoked', string>>;
+  readonly secrets: readonly string[];
+}
+
+let made: Promise<Fixture> | undefined;
+
+/** The fixture, built once for all tests. */
+export function fixture(): Promise<Fixture> {
+  return (made ??= makeFixture());
+}
+
+async function makeFixture(): Promise<Fixture> {
+  const folder = mkdtempSync(join(tmpdir(), 'foyer-api-'));
+  try {
+    const image = await makeImage(folder);
+    return { image, ...makeKeys(join(folder, 'keys.sqlite')) };
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+async function makeImage(folder: string): Promise<SnapshotImage> {
+  const write = (file: string, rows: readonly Row[]) => {
+    writeFileSync(join(folder, file), rows.map((row) => JSON.stringify(row) + '\n').join(''));
+  };
+  const of = (organizationId: string, rows: readonly Row[]) =>
+    rows.map((row) => ({ organizationId, ...row }));
+  const organizations = ['north', 'south', 'void'].map((id) => ({ organizationId: id, name: id }));
+  write('organizations.ndjson', organizations);
+  for (const file of [
+    'events.ndjson',
+    'sessions.ndjson',
+    'tickets.ndjson',
+    'orders.ndjson',
+    'offers.ndjson',
+  ] as const) {
+    write(file, [...of('north', NORTH[file]), ...of('south', SOUTH[file])]);
+  }
+  const output = join(folder, 'fixture.sqlite');
+  await buildSnapshot({ input: folder, output, skipInvalid: false, producedAt: new Date(PRODUCED_AT) });
+  return readSnapshot(output);
+}
+
+function makeKeys(path: string): Omit<Fixture, 'image'> {
+  const file = new KeysFile(path);
+  const secrets: string[] = [];
+  const create = (organizationId: string) => {
+    const key = file.create(organizationId, 'test', new Date(PRODUCED_AT));
+    secrets.push(key.secret);
+    return { ...key, header: `Bearer svc:o:${organizationId}:${key.secret}` };
+  };
+  const revoked = create('north');
+  file.revoke(revoked.keyId, new Date(PRODUCED_AT));
+  const authorization = {
+    north: create('north').header,
+    south: create('south').header,
+    void: create('void').header,
+    absent: create('absent').header,
+    revoked: revoked.header,
+  };
+  return { keys: KeyRing.read(path), authorization, secrets };
+}

@@ -1,0 +1,141 @@
+import type { Server } from 'node:http';
+import { connect } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { text as readText } from 'node:stream/consumers';
+import { expect } from 'chai';
+import { pino } from 'pino';
+import supertest from 'supertest';
+import { createApp } from '../../src/app.ts';
+import type { Dependencies } from '../../src/app.ts';
+import { RELEASES } from '../../src/contract/releases.ts';
+import { createServer } from '../../src/http/server.ts';
+import { StoreRegistry } from '../../src/store/store-registry.ts';
+import { expectConformance } from './conformance.ts';
+import { fixture } from './fixture.ts';
+import type { Fixture, OrganizationId } from './fixture.ts';
+
+export const NOW = Date.parse('2026-11-21T12:00:00Z');
+
+type Method = 'get' | 'head' | 'options' | 'post' | 'put' | 'patch' | 'delete';
+
+export interface Asking {
+  readonly method?: Method;
+  /** Whose key is presented; undefined for none. `north` when it is not said. */
+  readonly as?: OrganizationId | 'revoked' | undefined;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly text: string;
+  /** The JSON of the body; undefined when there is none. */
+  readonly body: Body;
+}
+
+/** What bodies have, each some of it. */
+export interface Body {
+  readonly [field: string]: unknown;
+  readonly items: readonly Record<string, unknown>[];
+  readonly page: number;
+  readonly perPage: number;
+  readonly totalPages: number;
+  readonly hasMore: boolean;
+  readonly nextPage: string | null;
+  readonly detail: string;
+  readonly errors: readonly { readonly loc: string; readonly input: string; readonly ctx: string }[];
+}
+
+export type Overrides = Partial<Omit<Dependencies, 'config'>> & {
+  readonly config?: Partial<Dependencies['config']>;
+};
+
+/** The app over the fixture, listening on a port of its own. */
+export class TestApi {
+  readonly #server: Server;
+  readonly #fixture: Fixture;
+  /** Milliseconds since the epoch; what the app takes for the time. */
+  readonly clock: { now: number };
+  readonly logged: readonly Record<string, unknown>[];
+
+  private constructor(
+    server: Server,
+    made: Fixture,
+    clock: { now: number },
+    logged: Record<string, unknown>[],
+  ) {
+    this.#server = server;
+    this.#fixture = made;
+    this.clock = clock;
+    this.logged = logged;
+  }
+
+  static async start(overrides: Overrides = {}): Promise<TestApi> {
+    const made = await fixture();
+    const stores = new StoreRegistry();
+    stores.swap('fixture', made.image);
+    const clock = { now: NOW };
+    const logged: Record<string, unknown>[] = [];
+    const log = pino(
+      { level: 'debug' },
+      { write: (line) => logged.push(JSON.parse(line) as Record<string, unknown>) },
+    );
+    const app = createApp({
+      stores,
+      keys: () => made.keys,
+      overload: () => false,
+      clock: () => clock.now,
+      releases: RELEASES,
+      log,
+      ...overrides,
+      config: { publicBaseUrl: undefined, trustProxy: false, rateLimitPerMinute: 0, ...overrides.config },
+    });
+    const server = createServer(app, log);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    return new TestApi(server, made, clock, logged);
+  }
+
+  async stop(): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  get origin(): string {
+    return `http://127.0.0.1:${this.port}`;
+  }
+
+  authorization(organization: OrganizationId | 'revoked'): string {
+    return this.#fixture.authorization[organization];
+  }
+
+  /** Asks, and holds the answer against the OpenAPI document. */
+  async ask(target: string, asking: Asking = {}): Promise<Answer> {
+    const { method = 'get', headers = {} } = asking;
+    const as = 'as' in asking ? asking.as : 'north';
+    const test = supertest(this.#server)[method](target).set(headers);
+    if (as !== undefined) void test.set('Authorization', this.authorization(as));
+    const response = await test;
+    const { status, headers: told } = response;
+    const text = response.text || ''; // superagent has none of an empty body
+    expectConformance({ method: method.toUpperCase(), target, status, headers: told, text });
+    return { status, headers: told, text, body: (text === '' ? undefined : JSON.parse(text)) as Body };
+  }
+
+  /** The ids of the records on the first page of a list. */
+  async ids(target: string, asking: Asking = {}): Promise<unknown[]> {
+    const { status, body } = await this.ask(target, asking);
+    expect(status, target).to.equal(200);
+    return body.items.map((item) => Object.values(item)[0]);
+  }
+
+  /** Sends bytes as they are, and returns all that comes until the connection ends. */
+  async raw(request: string): Promise<string> {
+    const socket = connect(this.port, '127.0.0.1');
+    socket.end(Buffer.from(request, 'latin1'));
+    return readText(socket);
+  }
+}

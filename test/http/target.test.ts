@@ -1,0 +1,32 @@
+import { expect } from 'chai';
+import { normalTarget, queryOf } from '../../src/http/target.ts';
+
+describe('normalTarget', () => {
+  const cases: [target: string, normal: string][] = [
+    ['/v1/events?page=1', '/v1/events?page=1'],
+    ['/', '/'],
+    ['//host/path', '//host/path'],
+    ['http://host:80/v1/events?a=1', '/v1/events?a=1'],
+    ['HTTPS://host?a=1', '/?a=1'],
+    ['http://host', '/'],
+    ['http://[bad/v1', '/v1'],
+    ['*', '/*'],
+    ['host:443', '/host:443'],
+    ['/v1/events#part?page=1', '/v1/events'],
+    ['/v1/events?tags=Th\u00c3\u00a9\u00c3\u00a2tre', '/v1/events?tags=Th%c3%a9%c3%a2tre'],
+    ['/\u00ff', '/%ff'],
+  ];
+  for (const [target, normal] of cases) {
+    it(`makes ${normal} of ${JSON.stringify(target)}`, () => {
+      expect(normalTarget(target)).to.equal(normal);
+    });
+  }
+});
+
+describe('queryOf', () => {
+  it('is what follows the first question mark', () => {
+    expect(queryOf('/a')).to.equal('');
+    expect(queryOf('/a?')).to.equal('');
+    expect(queryOf('/a?b=c?d')).to.equal('b=c?d');
+  });
+});
