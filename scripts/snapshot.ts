@@ -85,13 +85,13 @@ function checkPaths(input: string, output: string): void {
   if (existsSync(output) && !statSync(output).isFile()) throw new Refused(`${output}: is not a file`);
 }
 
-async function verify(file: string): Promise<void> {
-  const { snapshotId, organizations } = await refusing(file, () => readSnapshot(file));
+function verify(file: string): void {
+  const { snapshotId, organizations } = refusing(file, () => readSnapshot(file));
   console.log(`${file}: sound, snapshot ${snapshotId}, ${organizations.length} organizations`);
 }
 
-async function inspect(file: string): Promise<void> {
-  const manifest = await refusing(file, () => Promise.resolve(inspectSnapshot(file)));
+function inspect(file: string): void {
+  const manifest = refusing(file, () => inspectSnapshot(file));
   console.log(
     `${file}: snapshot ${manifest.snapshotId}, produced at ${manifest.producedAt}, ${megabytes(statSync(file).size)}`,
   );
@@ -104,10 +104,10 @@ async function inspect(file: string): Promise<void> {
   );
 }
 
-async function refusing<T>(file: string, work: () => Promise<T>): Promise<T> {
+function refusing<T>(file: string, work: () => T): T {
   if (!existsSync(file)) throw new Refused(`${file}: no such file`);
   try {
-    return await work();
+    return work();
   } catch (error) {
     if (error instanceof CorruptSnapshot) throw new Refused(`${file}: ${error.message}`);
     throw error;

@@ -64,7 +64,7 @@ async function build(options: BuildOptions, folder: string): Promise<BuildReport
     if (!isWanted()) throw new ImportRejected(rejections.first, rejections.total);
     const snapshotId = randomUUID();
     const producedAt = options.producedAt.toISOString();
-    await writer.finish(snapshotId, producedAt);
+    writer.finish(snapshotId, producedAt);
     const fileBytes = statSync(file).size;
     if (rejections.total > 0) rejections.publish(rejectsPath(output));
     renameSync(file, output);

@@ -1,36 +1,36 @@
 import { createHash } from 'node:crypto';
+import type { Hash } from 'node:crypto';
 import type { Bytes } from '../store/shared.ts';
-import { CONTENT_TABLES } from './format.ts';
+import { CONTENT_TABLES, SEPARATOR } from './format.ts';
+
+const VALUE_END = Uint8Array.of(SEPARATOR);
 
 /**
- * The digest of an organization's content: SHA-256 over, for each table in the order of the schema, its name and
- * count of rows and, for each chunk of it, the SHA-256 of each column. Columns are digested on other threads while
- * the next chunk is made, since to make one and to digest it take about as long as each other.
+ * The digest of an organization's content: SHA-256 over, for each table in the order of the schema, its name, its
+ * count of rows and the SHA-256 of each of its columns; that of a column is over its values, each followed by the
+ * separator.
  */
 export class ContentHash {
-  readonly #tables = new Map<string, { rowCount: number; digests: Promise<ArrayBuffer>[] }>();
-  #pending: Promise<unknown>[] = [];
+  readonly #tables = new Map<string, { rowCount: number; columns: Hash[] }>();
 
-  /** Adds the next chunk of a table. The columns may be written over when the promise is fulfilled. */
-  async addChunk(table: string, rowCount: number, columns: readonly Bytes[]): Promise<void> {
-    let parts = this.#tables.get(table);
-    if (parts === undefined) this.#tables.set(table, (parts = { rowCount: 0, digests: [] }));
-    const digests = columns.map((bytes) => crypto.subtle.digest('SHA-256', new Uint8Array(bytes)));
-    parts.rowCount += rowCount;
-    parts.digests.push(...digests);
-    // Bounds the chunks in memory: this one is let run while the next is made.
-    const earlier = this.#pending;
-    this.#pending = digests;
-    await Promise.all(earlier);
+  /** Adds rows of a table: for each column the values, the separator between them. */
+  add(table: string, rowCount: number, columns: readonly Bytes[]): void {
+    let hashes = this.#tables.get(table);
+    if (hashes === undefined) {
+      hashes = { rowCount: 0, columns: columns.map(() => createHash('sha256')) };
+      this.#tables.set(table, hashes);
+    }
+    hashes.rowCount += rowCount;
+    for (const [i, values] of columns.entries()) hashes.columns[i].update(values).update(VALUE_END);
   }
 
-  /** base64url */
-  async digest(): Promise<string> {
+  /** base64url; to be asked for once. */
+  digest(): string {
     const hash = createHash('sha256');
     for (const { name } of CONTENT_TABLES) {
-      const parts = this.#tables.get(name);
-      hash.update(`${name}\n${parts?.rowCount ?? 0}\n`);
-      for (const digest of await Promise.all(parts?.digests ?? [])) hash.update(new Uint8Array(digest));
+      const table = this.#tables.get(name);
+      hash.update(`${name}\n${table?.rowCount ?? 0}\n`);
+      for (const column of table?.columns ?? []) hash.update(column.digest());
     }
     return hash.digest('base64url');
   }

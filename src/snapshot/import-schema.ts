@@ -4,6 +4,7 @@ import { IANAZone } from 'luxon';
 import type { Field, Fields, Shape } from '../contract/field.ts';
 import { inUtc, parseTimestamp } from '../contract/timestamp.ts';
 import type { Json } from '../contract/field.ts';
+import { objectIn } from './json-values.ts';
 import type { JsonObject } from './json-values.ts';
 
 /** What the import asks of a record, and the form in which it is stored: both follow from the declared fields. */
@@ -126,10 +127,15 @@ export function compileNormalize(fields: Fields, path = '', aside: readonly stri
   const names = stored.map(([name]) => name);
   const normalizers = stored.map(([name, { shape }]) => normalizeShape(shape, path + name));
   const known = new Set([...names, ...aside]);
+  // To fill in a copy of an object that V8 has laid out once is several times faster, here and where the result
+  // is written as JSON, than to add field after field to an empty one.
+  const template = JSON.parse(
+    JSON.stringify(Object.fromEntries(names.map((name) => [name, null]))),
+  ) as JsonObject;
   return (value, drop) => {
-    if (value === null || value === undefined) return null;
-    const object = value as JsonObject;
-    const normalized: Record<string, Json> = {};
+    const object = objectIn(value);
+    if (object === undefined) return null;
+    const normalized: Record<string, Json> = { ...template };
     for (let i = 0; i < names.length; i++) normalized[names[i]] = normalizers[i](object[names[i]], drop);
     for (const name in object) if (!known.has(name)) drop(path + name);
     return normalized;

@@ -56,6 +56,7 @@ export class ImportStaging {
       records += rows.count;
       this.#onProgress(layout.name, records);
     }
+    staged.flush();
     return staged;
   }
 

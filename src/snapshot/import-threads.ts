@@ -6,6 +6,8 @@ import type { ImportedBlock, ImportTask } from './import-worker.ts';
 /** Blocks under way for each thread: one that is read and one that waits, so that no thread waits for us. */
 const BLOCKS_PER_THREAD = 2;
 const MOST_THREADS = 8;
+/** Records live for the length of a line: a small nursery is swept as fast, and each thread has one. */
+const YOUNG_GENERATION_MB = 12;
 
 /** The threads that read the import. */
 export class ImportThreads {
@@ -50,6 +52,7 @@ class ImportThread {
   constructor(organizations: ReadonlySet<string>) {
     this.#worker = new Worker(new URL('./import-worker.ts', import.meta.url), {
       workerData: { organizations },
+      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
     });
     this.#worker.on('message', (imported: ImportedBlock) => this.#waiting.shift()?.resolve(imported));
     this.#worker.on('error', (error) => {

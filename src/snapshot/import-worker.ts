@@ -60,5 +60,5 @@ parentPort?.on('message', ({ collection, block }: ImportTask) => {
   if (layout === undefined) throw new TypeError(`no collection ${collection}`);
   const { buffer, byteOffset, length } = block.bytes;
   const imported = readBlock(layout, { ...block, bytes: Buffer.from(buffer, byteOffset, length) });
-  parentPort?.postMessage(imported);
+  parentPort?.postMessage(imported, [imported.rows.bytes.buffer]);
 });

@@ -63,7 +63,7 @@ const DIGIT_0 = 0x30;
  */
 export interface PackedRows {
   readonly count: number;
-  readonly bytes: Buffer;
+  readonly bytes: Buffer<ArrayBuffer>;
   readonly starts: Uint32s;
   /** By row: what the list is ordered by, the line of the import, and which of `organizations` it belongs to. */
   readonly orderedBy: Int64s;
@@ -111,7 +111,8 @@ export class RowPacker {
   finish(): PackedRows {
     return {
       count: this.#lines.length,
-      bytes: this.#bytes.subarray(0, this.#length),
+      // A copy of the exact size: a view would take all of its memory along to the other thread.
+      bytes: Buffer.from(new Uint8Array(this.#bytes.subarray(0, this.#length)).buffer),
       starts: Uint32Array.from(this.#starts),
       orderedBy: BigInt64Array.from(this.#orderedBy),
       lines: Uint32Array.from(this.#lines),

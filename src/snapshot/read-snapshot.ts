@@ -18,12 +18,11 @@ import { asCorruptSnapshot, openSnapshot } from './snapshot-file.ts';
  * distinct ids, and the digest of every organization over the very bytes that are then served.
  * @throws CorruptSnapshot with the reason
  */
-export async function readSnapshot(path: string): Promise<SnapshotImage> {
+export function readSnapshot(path: string): SnapshotImage {
   const database = openSnapshot(path);
   try {
     const { snapshotId, producedAt, organizations } = readManifest(database, statSync(path).size);
-    const images: OrganizationImage[] = [];
-    for (const organization of organizations) images.push(await readOrganization(database, organization));
+    const images = organizations.map((organization) => readOrganization(database, organization));
     return { snapshotId, producedAt, organizations: images };
   } catch (error) {
     throw asCorruptSnapshot(error);
@@ -32,10 +31,10 @@ export async function readSnapshot(path: string): Promise<SnapshotImage> {
   }
 }
 
-async function readOrganization(
+function readOrganization(
   database: Database.Database,
   organization: ManifestOrganization,
-): Promise<OrganizationImage> {
+): OrganizationImage {
   const collections = [EVENTS, TICKETS, ORDERS, OFFERS].map((layout) => ({
     layout,
     loader: new CollectionLoader(layout, organization),
@@ -62,7 +61,7 @@ async function readOrganization(
     }
   }
 
-  const digest = await readContent(database, organization, takers);
+  const digest = readContent(database, organization, takers);
   if (digest !== organization.digest) {
     throw new CorruptSnapshot(
       `the content of organization "${organization.organizationId}" does not match its digest: ` +
@@ -83,16 +82,16 @@ async function readOrganization(
 }
 
 /** Hands every chunk of an organization's content to the taker of its table. Returns the digest of all of it. */
-async function readContent(
+function readContent(
   database: Database.Database,
   organization: ManifestOrganization,
   takers: ReadonlyMap<string, (chunk: Chunk) => void>,
-): Promise<string> {
+): string {
   const hash = new ContentHash();
   for (const table of CONTENT_TABLES) {
     for (const chunk of readTable(database, table, organization)) {
       takers.get(table.name)?.(chunk);
-      await hash.addChunk(table.name, chunk.rowCount, [...chunk.columns.values()]);
+      hash.add(table.name, chunk.rowCount, [...chunk.columns.values()]);
     }
   }
   return hash.digest();

@@ -57,17 +57,15 @@ export class SnapshotWriter {
     for (const row of rows) {
       const reference = { row: records.rowCount, firstRow: records.firstRow };
       records.add(row.values);
-      if (records.isFull) await records.flush();
       for (const [i, relation] of relations.entries()) {
         for (const value of unpackList(row.relations[i])) {
           relation.add([reference, value]);
-          if (relation.isFull) await relation.flush();
         }
       }
       if (records.rowCount % ROWS_PER_TURN === 0) await new Promise(setImmediate);
     }
     for (const writer of [records, ...relations]) {
-      await writer.flush();
+      writer.flush();
       this.#setSegment(organizationId, writer);
     }
     return records.rowCount;
@@ -79,7 +77,7 @@ export class SnapshotWriter {
   }
 
   /** Completes the file and brings it to the disk. */
-  async finish(snapshotId: string, producedAt: string): Promise<void> {
+  finish(snapshotId: string, producedAt: string): void {
     const insertOrganization = this.#database.prepare('INSERT INTO organizations VALUES (?, ?, ?)');
     const insertSegment = this.#database.prepare('INSERT INTO segments VALUES (?, ?, ?, ?, ?)');
     const organizations: Manifest['organizations'][number][] = [];
@@ -87,7 +85,7 @@ export class SnapshotWriter {
       const organization = {
         organizationId,
         name,
-        digest: await hash.digest(),
+        digest: hash.digest(),
         segments: inSchemaOrder(segments),
       };
       organizations.push(organization);

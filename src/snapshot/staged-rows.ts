@@ -1,4 +1,3 @@
-import { closeSync, openSync, readSync, writeSync } from 'node:fs';
 import { instantOrder } from '../store/instant-order.ts';
 import { KeyTableBuilder } from '../store/key-table.ts';
 import type { Floats, Int64s, Uint32s } from '../store/shared.ts';
@@ -6,25 +5,26 @@ import type { FieldProblem } from './import-schema.ts';
 import type { CollectionLayout } from './layout.ts';
 import { idBounds, packedFieldNames, unpackRow } from './packed-rows.ts';
 import type { PackedRows } from './packed-rows.ts';
+import { RunFile } from './run-file.ts';
 
 /** Whether a row may be taken in; what is wrong with it when not. */
 export type Admit = (organizationId: string, fields: readonly Buffer[]) => FieldProblem | undefined;
 
 /**
- * The rows of one collection between import and snapshot: the fields in a file, in the order of the import; in
- * memory, by organization, what is needed to put them in order and to find an id that comes twice.
+ * The rows of one collection between import and snapshot: the fields in a file; in memory, by organization, what
+ * is needed to put them in order and to find an id that comes twice.
  */
 export class StagedRows {
   readonly layout: CollectionLayout;
   readonly fieldNames: readonly string[];
-  readonly #file: number;
-  #fileBytes = 0;
-  #scratch = Buffer.allocUnsafeSlow(64 * 1024);
+  readonly #file: RunFile;
+  /** Bytes of the rows that are not in the file yet. */
+  #waitingBytes = 0;
   readonly #organizations = new Map<string, StagedOrganization>();
 
   /** `path`: a file that is not there yet. */
   constructor(path: string, layout: CollectionLayout) {
-    this.#file = openSync(path, 'wx+');
+    this.#file = new RunFile(path);
     this.layout = layout;
     this.fieldNames = packedFieldNames(layout);
   }
@@ -43,11 +43,19 @@ export class StagedRows {
       const organizationId = rows.organizations[organization];
       const problem =
         admit?.(organizationId, fieldsOf(row)) ??
-        organizations[organization].add(rows, bytes, row, this.#fileBytes, this.fieldNames.length);
+        organizations[organization].add(rows, bytes, row, this.fieldNames.length);
       if (problem !== undefined) refuse(organizationId, fieldsOf(row), rows.lines[row], problem);
     }
-    for (let at = 0; at < bytes.length;) at += writeSync(this.#file, bytes, at);
-    this.#fileBytes += bytes.length;
+    this.#waitingBytes += bytes.length;
+    if (RunFile.isRun(this.#waitingBytes)) this.flush();
+  }
+
+  /** Brings the rows that wait into the file; due after the last row, before any is read. */
+  flush(): void {
+    this.#file.beginRun();
+    for (const organization of this.#organizations.values()) organization.writeTo(this.#file);
+    this.#file.endRun();
+    this.#waitingBytes = 0;
   }
 
   organization(id: string): StagedOrganization {
@@ -59,10 +67,8 @@ export class StagedRows {
 
   /** The fields of a row, in the order of their names; valid until the next call. */
   read(organization: StagedOrganization, key: number): Buffer[] {
-    const length = organization.lengthOf(key);
-    if (length > this.#scratch.length) this.#scratch = Buffer.allocUnsafeSlow(length * 2);
-    readSync(this.#file, this.#scratch, 0, length, organization.positionOf(key));
-    return unpackRow(this.#scratch, this.fieldNames.length);
+    const row = this.#file.read(organization.positionOf(key), organization.lengthOf(key));
+    return unpackRow(row, this.fieldNames.length);
   }
 
   /** One field of a row. */
@@ -71,7 +77,7 @@ export class StagedRows {
   }
 
   close(): void {
-    closeSync(this.#file);
+    this.#file.close();
   }
 }
 
@@ -83,6 +89,8 @@ export class StagedOrganization {
   #lengths: Uint32s = new Uint32Array(64);
   #lines: Uint32s = new Uint32Array(64);
   #orderedBy: Int64s = new BigInt64Array(64);
+  /** The last rows, which are not in the file yet. */
+  #waiting: Buffer[] = [];
 
   constructor(layout: CollectionLayout) {
     this.#layout = layout;
@@ -108,14 +116,8 @@ export class StagedOrganization {
     return this.#lengths[key];
   }
 
-  /** Adds a row of a block that goes to `base` of the file, unless its id is there already. */
-  add(
-    rows: PackedRows,
-    bytes: Buffer,
-    row: number,
-    base: number,
-    fieldCount: number,
-  ): FieldProblem | undefined {
+  /** Adds a row of a block, unless its id is there already. */
+  add(rows: PackedRows, bytes: Buffer, row: number, fieldCount: number): FieldProblem | undefined {
     const start = rows.starts[row];
     const key = this.count;
     const found = this.ids.intern(bytes, ...idBounds(bytes, start, fieldCount));
@@ -124,22 +126,35 @@ export class StagedOrganization {
       return { field: this.#layout.resource.id, reason };
     }
     if (key === this.#positions.length) this.#grow(key * 2);
-    this.#positions[key] = base + start;
+    this.#waiting.push(bytes.subarray(start, rows.starts[row + 1]));
     this.#lengths[key] = rows.starts[row + 1] - start;
     this.#lines[key] = rows.lines[row];
     this.#orderedBy[key] = rows.orderedBy[row];
     return undefined;
   }
 
+  /** Writes the rows that wait to a file, in the order of their instants. */
+  writeTo(file: RunFile): void {
+    const first = this.count - this.#waiting.length;
+    for (const i of this.#instantOrder(first)) this.#positions[first + i] = file.append(this.#waiting[i]);
+    this.#waiting = [];
+  }
+
   /** The rows in the order of the list: by instant, ties by id, ascending by code unit. */
   inOrder(): Uint32s {
-    const instants = this.#orderedBy.slice(0, this.count);
-    const order = instantOrder(instants);
-    if (this.#layout.orderedBy.descending) order.reverse();
+    const instants = this.#orderedBy;
+    const order = this.#instantOrder(0);
     for (let from = 0, to = 0; from < order.length; from = to) {
       while (to < order.length && instants[order[to]] === instants[order[from]]) to++;
       if (to - from > 1) this.#sortById(order.subarray(from, to));
     }
+    return order;
+  }
+
+  /** The rows from `first` on by their instants, counted from it. */
+  #instantOrder(first: number): Uint32s {
+    const order = instantOrder(this.#orderedBy.slice(first, this.count));
+    if (this.#layout.orderedBy.descending) order.reverse();
     return order;
   }
 

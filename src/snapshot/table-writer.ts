@@ -51,24 +51,18 @@ export class TableWriter {
     });
     const record = values[this.#recordColumn];
     if (record instanceof Uint8Array) this.recordBytes += record.length;
-    this.#chunkRows++;
+    if (++this.#chunkRows === CHUNK_ROWS) this.flush();
   }
 
-  /** Whether a chunk is complete: `flush` is due before the next row. */
-  get isFull(): boolean {
-    return this.#chunkRows === CHUNK_ROWS;
-  }
-
-  /** Digests the chunk; due when it is full and after the last row. */
-  async flush(): Promise<void> {
+  /** Digests the rows that were not yet; due after the last one. */
+  flush(): void {
     if (this.#chunkRows === 0) return;
-    const rowCount = this.#chunkRows;
-    this.#chunkRows = 0;
-    await this.#hash.addChunk(
+    this.#hash.add(
       this.tableName,
-      rowCount,
+      this.#chunkRows,
       this.#columns.map((column) => column.take()),
     );
+    this.#chunkRows = 0;
   }
 }
 
