@@ -16,6 +16,10 @@ const METHOD_UNKNOWN = new Problem(405, 'Only GET, HEAD and OPTIONS are defined 
   headers: ['Allow', 'GET, HEAD, OPTIONS'],
 });
 const BY_ERROR_CODE: Readonly<Record<string, Problem>> = {
+  HPE_INVALID_URL: new Problem(
+    400,
+    'The target must be ASCII: percent-encode the UTF-8 of all other characters.',
+  ),
   HPE_HEADER_OVERFLOW: new Problem(431, 'The target and the headers of the request are too large.'),
   HPE_CHUNK_EXTENSIONS_OVERFLOW: new Problem(413, 'The body of the request is too large.'),
   ERR_HTTP_REQUEST_TIMEOUT: new Problem(408, 'The request did not arrive in time.'),

@@ -139,3 +139,20 @@ export class TestApi {
     return readText(socket);
   }
 }
+
+/** An api for the tests of a `describe`, started before and stopped after them. */
+export function givenApi(overrides?: () => Overrides): { readonly api: TestApi } {
+  let api: TestApi | undefined;
+  before(async () => {
+    api = await TestApi.start(overrides?.());
+  });
+  after(async () => {
+    await api?.stop();
+  });
+  return {
+    get api() {
+      if (api === undefined) throw new Error('not started yet');
+      return api;
+    },
+  };
+}

@@ -1,0 +1,81 @@
+import { expect } from 'chai';
+import { fixture } from './fixture.ts';
+import { givenApi } from './test-api.ts';
+
+describe('Authentication', () => {
+  const given = givenApi();
+  const as = undefined;
+
+  it('demands a key of every operation', async () => {
+    for (const path of [
+      '/v1/events',
+      '/v1/events/x',
+      '/v1/events/x/sessions',
+      '/v1/tickets',
+      '/v1/tickets/x',
+    ]) {
+      const { status, body } = await given.api.ask(path, { as });
+      expect(status, path).to.equal(400);
+      expect(body).to.have.all.keys('detail');
+      expect(body.detail).to.include('missing');
+    }
+  });
+
+  const malformed = [
+    '',
+    'Bearer',
+    'Bearer x',
+    'Basic svc:o:north:secret',
+    'Bearer svc:o:north',
+    'Bearer svc:o:north:',
+    'Bearer svc:o::secret',
+    'Bearer svc:o:north:secret:more',
+    'Bearer svc:x:north:secret',
+    'Bearer SVC:o:north:secret',
+    'svc:o:north:secret',
+  ];
+  for (const value of malformed) {
+    it(`is 400 for "${value}"`, async () => {
+      const { status, body } = await given.api.ask('/v1/events', { as, headers: { Authorization: value } });
+      expect(status).to.equal(400);
+      expect(body).to.have.all.keys('detail');
+    });
+  }
+
+  it('answers alike for an unknown organization, an unknown key and the key of another', async () => {
+    const { authorization } = await fixture();
+    const secret = authorization.south.split(':')[3];
+    const answers = await Promise.all(
+      [
+        'Bearer svc:o:nobody:x',
+        'Bearer svc:o:north:x',
+        `Bearer svc:o:north:${secret}`,
+        `Bearer svc:o:void:${secret}`,
+      ].map((value) => given.api.ask('/v1/events', { as, headers: { Authorization: value } })),
+    );
+    expect(answers.map(({ status }) => status)).to.deep.equal([403, 403, 403, 403]);
+    expect(new Set(answers.map(({ text }) => text))).to.have.property('size', 1);
+    expect(answers[0].body.detail).not.to.include('revoked');
+  });
+
+  it('says "revoked" to who presents the revoked key', async () => {
+    const { status, body } = await given.api.ask('/v1/events', { as: 'revoked' });
+    expect(status).to.equal(403);
+    expect(body.detail).to.include('revoked');
+  });
+
+  it('takes the scheme in any case', async () => {
+    const headers = { Authorization: given.api.authorization('north').replace('Bearer', 'bEARER') };
+    expect(await given.api.ask('/v1/events', { as, headers })).to.have.property('status', 200);
+  });
+
+  it('shows each organization its own records of the same id', async () => {
+    const [north, south] = await Promise.all([
+      given.api.ask('/v1/events/evt_a', { as: 'north' }),
+      given.api.ask('/v1/events/evt_a', { as: 'south' }),
+    ]);
+    expect(north.body['tags']).to.deep.equal(['Théâtre', 'Hip  Hop']);
+    expect(south.body['tags']).to.deep.equal(['Salsa']);
+    expect(north.headers['etag']).not.to.equal(south.headers['etag']);
+  });
+});

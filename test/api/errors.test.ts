@@ -1,0 +1,105 @@
+import { expect } from 'chai';
+import { StoreRegistry } from '../../src/store/store-registry.ts';
+import { givenApi } from './test-api.ts';
+
+describe('Errors', () => {
+  const given = givenApi();
+
+  it('hold all violations, in the order in which the parameters are declared', async () => {
+    const { status, body } = await given.api.ask(
+      '/v1/orders?email=&status=x&eventIds=1,2,3,4,5,6,7,8,9,10,&updatedAt.lte=1&page=0&perPage=1&perPage=2',
+    );
+    expect(status).to.equal(400);
+    expect(body).to.have.all.keys('detail', 'errors');
+    expect(body.errors.map(({ loc, input }) => [loc, input])).to.deep.equal([
+      ['query.page', '0'],
+      ['query.perPage', '1, 2'],
+      ['query.updatedAt.lte', '1'],
+      ['query.eventIds', '1,2,3,4,5,6,7,8,9,10,'],
+      ['query.eventIds', '1,2,3,4,5,6,7,8,9,10,'],
+      ['query.status', 'x'],
+      ['query.email', ''],
+    ]);
+  });
+
+  describe('of encoding', () => {
+    for (const target of [
+      '/v1/events?%',
+      '/v1/events?tags=%zz',
+      '/v1/events?tags=%ff',
+      '/v1/events?unknown=%ff',
+      '/v1/events/evt_a?%C3',
+      '/v1/events/evt_a/sessions?x=%E0%80',
+      '/v1/events/%ff',
+      '/v1/events/%zz',
+      '/v1/events/%/sessions',
+      '/v1/tickets/%ED%A0%80',
+    ]) {
+      it(`are 400 with detail alone: ${target}`, async () => {
+        const { status, body } = await given.api.ask(target);
+        expect(status).to.equal(400);
+        expect(body).to.have.all.keys('detail');
+      });
+    }
+  });
+
+  describe('of paths', () => {
+    for (const target of [
+      '/',
+      '/v1',
+      '/v1/',
+      '/v1/nothing',
+      '/v1/Events',
+      '/V1/events',
+      '/v1/events/',
+      '/v1/events//sessions',
+      '/v1/events/evt_a/',
+      '/v1/events/evt_a/sessions/',
+      '/v1/events/evt_a/sessions/ses_a1',
+      '//v1/events',
+      '/v1/catalog',
+      '/openapi.json/',
+      '/<script>alert(1)</script>',
+    ]) {
+      it(`are 404 in JSON that does not repeat the path: ${target}`, async () => {
+        const { status, text, body } = await given.api.ask(target, { as: undefined });
+        expect(status).to.equal(404);
+        expect(body).to.have.all.keys('detail');
+        expect(text).not.to.include('script');
+      });
+    }
+
+    for (const method of ['head', 'options', 'post', 'delete'] as const) {
+      it(`are 404 for ${method}, too`, async () => {
+        expect(await given.api.ask('/v1/nothing', { method })).to.have.property('status', 404);
+      });
+    }
+  });
+
+  describe('of ours', () => {
+    const failing = givenApi(() => {
+      const stores = new StoreRegistry();
+      Object.defineProperties(stores, {
+        isEmpty: { value: false },
+        get: {
+          value: () => {
+            throw new Error('secret internals');
+          },
+        },
+      });
+      return { stores };
+    });
+
+    it('are 500, tell nothing, and are logged with the id of the request', async () => {
+      const { status, headers, text } = await failing.api.ask('/v1/events', {
+        headers: { 'X-Request-Id': 'id-1' },
+      });
+      expect(status).to.equal(500);
+      expect(text).not.to.include('internals');
+      expect(headers).not.to.have.property('etag');
+      const [line] = failing.api.logged.filter(({ level }) => level === 50);
+      expect(line).to.deep.include({ requestId: 'id-1', operation: 'listEvents' });
+      expect(line).to.have.nested.property('err.message', 'secret internals');
+    });
+  });
+});

@@ -1,0 +1,96 @@
+import { expect } from 'chai';
+import { givenApi } from './test-api.ts';
+import type { TestApi } from './test-api.ts';
+
+async function originOfLink(api: TestApi, headers: readonly string[], version = '1.1'): Promise<string> {
+  const response = await api.raw(
+    [
+      `GET /v1/tickets HTTP/${version}`,
+      'Connection: close',
+      `Authorization: ${api.authorization('north')}`,
+      ...headers,
+      '',
+      '',
+    ].join('\r\n'),
+  );
+  const [, link] = /"nextPage":"([^"]*)"/.exec(response) ?? [undefined, response];
+  return link.replace(/\/v1\/tickets\?page=2&perPage=25$/, '');
+}
+
+describe('The address that links begin with', () => {
+  describe('from the request', () => {
+    const given = givenApi();
+
+    for (const host of [
+      'api.example.org',
+      'localhost:8080',
+      '[::1]:3000',
+      '10.0.0.1',
+      'under_score.internal',
+    ]) {
+      it(`is the host ${host}`, async () => {
+        expect(await originOfLink(given.api, [`Host: ${host}`])).to.equal(`http://${host}`);
+      });
+    }
+
+    const hostile = [
+      '',
+      'evil.example/path',
+      'evil.example?x=',
+      'evil.example#',
+      'user@evil.example',
+      'evil.example"onload="x',
+      '<script>',
+      'evil.example:99999',
+      'evil.example:80:80',
+      'evil example',
+      'evil.example\\',
+      '\u00e9vil.example',
+      '[::1',
+      'x'.repeat(400),
+    ];
+    for (const host of hostile) {
+      it(`is that of the socket instead of "${host.slice(0, 30)}"`, async () => {
+        expect(await originOfLink(given.api, [`Host: ${host}`])).to.equal(given.api.origin);
+      });
+    }
+
+    it('is that of the socket for HTTP/1.0 without a host', async () => {
+      expect(await originOfLink(given.api, [], '1.0')).to.equal(given.api.origin);
+    });
+
+    it('does not believe X-Forwarded headers', async () => {
+      const headers = ['Host: real.example', 'X-Forwarded-Host: evil.example', 'X-Forwarded-Proto: https'];
+      expect(await originOfLink(given.api, headers)).to.equal('http://real.example');
+    });
+
+    it('is 400 for HTTP/1.1 without a host', async () => {
+      expect(await originOfLink(given.api, [])).to.match(/^HTTP\/1.1 400 /);
+    });
+  });
+
+  describe('from a proxy that is trusted', () => {
+    const given = givenApi(() => ({ config: { trustProxy: 1 } }));
+
+    it('is what the proxy forwards', async () => {
+      const headers = ['Host: internal', 'X-Forwarded-Host: api.example.org', 'X-Forwarded-Proto: https'];
+      expect(await originOfLink(given.api, headers)).to.equal('https://api.example.org');
+    });
+
+    it('is syntactically a host all the same', async () => {
+      const headers = ['Host: internal', 'X-Forwarded-Host: evil.example/"', 'X-Forwarded-Proto: javascript'];
+      expect(await originOfLink(given.api, headers)).to.equal(given.api.origin);
+    });
+  });
+
+  describe('from the configuration', () => {
+    const given = givenApi(() => ({
+      config: { publicBaseUrl: 'https://api.example.org/tickets', trustProxy: true },
+    }));
+
+    it('is that, whatever the request says', async () => {
+      const headers = ['Host: evil.example', 'X-Forwarded-Host: evil.example'];
+      expect(await originOfLink(given.api, headers)).to.equal('https://api.example.org/tickets');
+    });
+  });
+});

@@ -1,0 +1,121 @@
+import { expect } from 'chai';
+import { StoreRegistry } from '../../src/store/store-registry.ts';
+import { givenApi } from './test-api.ts';
+
+const expectRetryAfter = (headers: Readonly<Record<string, string>>) => {
+  expect(headers['retry-after']).to.match(/^[1-9][0-9]*$/);
+};
+
+describe('Rate limit', () => {
+  const given = givenApi(() => ({ config: { rateLimitPerMinute: 3 } }));
+
+  it('counts each key by itself, and tells what is left', async () => {
+    for (const left of [2, 1, 0]) {
+      const { status, headers } = await given.api.ask('/v1/events');
+      expect(status).to.equal(200);
+      expect(headers['ratelimit']).to.match(new RegExp(`^"3-in-1min"; r=${left}; t=([1-5]?[0-9]|60)$`));
+      expect(headers['ratelimit-policy']).to.equal('"3-in-1min"; q=3; w=60');
+    }
+    const { status, headers, body } = await given.api.ask('/v1/events');
+    expect(status).to.equal(429);
+    expect(body).to.have.all.keys('detail');
+    expectRetryAfter(headers);
+    expect(Number(headers['retry-after'])).to.be.at.most(60);
+    expect(headers['ratelimit']).to.include('r=0');
+    expect(headers['cache-control']).to.equal('no-store');
+    expect(await given.api.ask('/v1/events', { as: 'south' })).to.have.property('status', 200);
+  });
+
+  it('comes before the version and the query', async () => {
+    const headers = { 'Service-API-Version': 'nonsense' };
+    expect(await given.api.ask('/v1/events?page=0', { headers })).to.have.property('status', 429);
+  });
+
+  it('counts requests with errors and HEAD, but none without a good key', async () => {
+    const asking = { as: 'void' } as const;
+    await given.api.ask('/v1/events?page=0', asking);
+    await given.api.ask('/v1/events/none', { ...asking, method: 'head' });
+    await given.api.ask('/v1/events', { as: 'revoked' });
+    await given.api.ask('/v1/events', { as: undefined });
+    await given.api.ask('/v1/events', { ...asking, method: 'options' });
+    const { headers } = await given.api.ask('/v1/events', asking);
+    expect(headers['ratelimit']).to.include('r=0');
+  });
+
+  describe('of 0', () => {
+    const unlimited = givenApi(() => ({ config: { rateLimitPerMinute: 0 } }));
+
+    it('is none', async () => {
+      const { status, headers } = await unlimited.api.ask('/v1/events');
+      expect(status).to.equal(200);
+      expect(headers).not.to.have.any.keys('ratelimit', 'ratelimit-policy');
+    });
+  });
+});
+
+describe('Readiness', () => {
+  const cases = {
+    'without a snapshot': () => ({ stores: new StoreRegistry() }),
+    'without a keys file': () => ({ keys: () => undefined }),
+  };
+  for (const [what, overrides] of Object.entries(cases)) {
+    describe(what, () => {
+      const given = givenApi(overrides);
+
+      it('answers 429 and says that it is not ready, whoever asks', async () => {
+        for (const as of ['north', 'revoked', undefined] as const) {
+          const { status, headers, body } = await given.api.ask('/v1/events', { as });
+          expect(status).to.equal(429);
+          expect(body.detail).to.include('not ready');
+          expectRetryAfter(headers);
+        }
+      });
+
+      it('answers what needs no data', async () => {
+        expect(await given.api.ask('/healthz')).to.have.property('status', 200);
+        expect(await given.api.ask('/openapi.json')).to.have.property('status', 200);
+        expect(await given.api.ask('/v1/none')).to.have.property('status', 404);
+        expect(await given.api.ask('/v1/events', { method: 'post' })).to.have.property('status', 405);
+      });
+    });
+  }
+
+  describe('of an organization that no snapshot holds', () => {
+    const given = givenApi();
+
+    it('is 429, never an empty list', async () => {
+      for (const target of ['/v1/events', '/v1/events/evt_a', '/v1/tickets?page=9']) {
+        const { status, headers, body } = await given.api.ask(target, { as: 'absent' });
+        expect(status).to.equal(429);
+        expect(body.detail).to.include('not ready');
+        expectRetryAfter(headers);
+      }
+    });
+
+    it('is told to who has a good key alone', async () => {
+      const headers = { Authorization: 'Bearer svc:o:absent:wrong' };
+      expect(await given.api.ask('/v1/events', { as: undefined, headers })).to.have.property('status', 403);
+    });
+  });
+});
+
+describe('Overload', () => {
+  let overloaded = true;
+  const given = givenApi(() => ({ overload: () => overloaded }));
+
+  it('is 429 before the key is looked at, and passes', async () => {
+    for (const as of ['north', 'revoked', undefined] as const) {
+      const { status, headers } = await given.api.ask('/v1/events', { as });
+      expect(status).to.equal(429);
+      expectRetryAfter(headers);
+    }
+    overloaded = false;
+    expect(await given.api.ask('/v1/events')).to.have.property('status', 200);
+  });
+
+  it('does not come before the path', async () => {
+    overloaded = true;
+    expect(await given.api.ask('/v1/none')).to.have.property('status', 404);
+    expect(await given.api.ask('/v1/events', { method: 'post' })).to.have.property('status', 405);
+  });
+});

@@ -1,0 +1,122 @@
+import { expect } from 'chai';
+import { TICKET_COUNT } from './fixture.ts';
+import { givenApi } from './test-api.ts';
+
+describe('Pagination', () => {
+  const given = givenApi();
+
+  const pages: [query: string, page: number, perPage: number, items: number, totalPages: number][] = [
+    ['', 1, 25, 25, 3],
+    ['?page=3', 3, 25, 7, 3],
+    ['?page=0002', 2, 25, 25, 3],
+    ['?perPage=100', 1, 100, 57, 1],
+    ['?perPage=57', 1, 57, 57, 1],
+    ['?perPage=1&page=57', 57, 1, 1, 57],
+    ['?perPage=19&page=3', 3, 19, 19, 3],
+    ['?qrCodes=QR5', 1, 25, 1, 1],
+    ['?qrCodes=nothing', 1, 25, 0, 0],
+    ['?qrCodes=nothing&page=1&perPage=100', 1, 100, 0, 0],
+  ];
+  for (const [query, page, perPage, count, totalPages] of pages) {
+    it(`gives page ${page} of ${totalPages} for ${query || 'no parameters'}`, async () => {
+      const { status, body } = await given.api.ask(`/v1/tickets${query}`);
+      expect(status).to.equal(200);
+      const { items, nextPage, ...rest } = body;
+      expect(items).to.have.length(count);
+      expect(rest).to.deep.equal({ page, perPage, totalPages, hasMore: page < totalPages });
+      expect(nextPage === null).to.equal(page >= totalPages);
+    });
+  }
+
+  for (const query of [
+    '?page=4',
+    '?page=58&perPage=1',
+    '?page=2&qrCodes=nothing',
+    `?page=${'9'.repeat(40)}`,
+    `?page=${'9'.repeat(400)}`,
+    '?page=9007199254740993&perPage=100',
+  ]) {
+    it(`is 204 beyond the last page: ${query.slice(0, 50)}`, async () => {
+      const { status, headers } = await given.api.ask(`/v1/tickets${query}`);
+      expect(status).to.equal(204);
+      expect(headers).not.to.have.property('etag');
+    });
+  }
+
+  for (const path of ['/v1/events', '/v1/events/evt_a/sessions', '/v1/orders', '/v1/catalog/offers']) {
+    it(`is 204 beyond the last page of ${path}`, async () => {
+      const headers = { 'Service-API-Version': 'preview' };
+      expect(await given.api.ask(`${path}?page=99`, { headers })).to.have.property('status', 204);
+    });
+  }
+
+  it('is 200 for page 1 where there is nothing at all', async () => {
+    const { status, body } = await given.api.ask('/v1/tickets', { as: 'void' });
+    expect(status).to.equal(200);
+    expect(body).to.deep.equal({
+      items: [],
+      page: 1,
+      perPage: 25,
+      totalPages: 0,
+      hasMore: false,
+      nextPage: null,
+    });
+  });
+
+  const refused: [query: string, loc: string][] = [
+    ...['0', '-1', '%2B1', '1.5', '1e2', '0x10', '', '%20', '1%20', 'one', '١'].map(
+      (value): [string, string] => [`?page=${encodeURIComponent(decodeURIComponent(value))}`, 'query.page'],
+    ),
+    ['?page', 'query.page'],
+    ['?page=1&page=1', 'query.page'],
+    ...['0', '101', '-1', '1.5', '1e1', '', '100000000000000000000'].map((value): [string, string] => [
+      `?perPage=${value}`,
+      'query.perPage',
+    ]),
+    [`?${'a=1&'.repeat(1200)}page=0`, 'query.page'],
+    [`?${Array.from({ length: 1200 }, (_, i) => `a${i}=1`).join('&')}&page=0`, 'query.page'],
+  ];
+  for (const [query, loc] of refused) {
+    it(`is 400 for ${query.length > 40 ? `${query.slice(0, 20)}…` : query}`, async () => {
+      const { status, body } = await given.api.ask(`/v1/tickets${query}`);
+      expect(status).to.equal(400);
+      expect(body.errors.map((error) => error.loc)).to.deep.equal([loc]);
+    });
+  }
+
+  describe('nextPage', () => {
+    it('walks every record once', async () => {
+      const seen: unknown[] = [];
+      let link: string | null = `${given.api.origin}/v1/tickets?perPage=10`;
+      for (let pages = 1; link !== null; pages++) {
+        const { body } = await given.api.ask(link.slice(given.api.origin.length));
+        expect(body.page).to.equal(pages);
+        seen.push(...body.items.map(({ ticketId }) => ticketId));
+        link = body.nextPage;
+      }
+      expect(seen).to.have.length(TICKET_COUNT);
+      expect(new Set(seen)).to.have.property('size', TICKET_COUNT);
+    });
+
+    it('keeps every recognised parameter, and none other', async () => {
+      const query =
+        '?updatedAt.gte=2026-01-01T00:00:00%2B01:00&foo=1&page=1&perPage=2&eventIds=evt_a,%20x%26y%2B&Page=3&updatedAt.gt=x';
+      const { body } = await given.api.ask(`/v1/tickets${query}`);
+      expect(body.nextPage).to.equal(
+        `${given.api.origin}/v1/tickets?updatedAt.gte=2026-01-01T00%3A00%3A00%2B01%3A00&eventIds=evt_a%2C%20x%26y%2B&page=2&perPage=2`,
+      );
+      const next = await given.api.ask(body.nextPage?.slice(given.api.origin.length) ?? '');
+      expect([next.status, next.body.page]).to.deep.equal([200, 2]);
+    });
+
+    it('names the page size that was not asked for', async () => {
+      const { body } = await given.api.ask('/v1/tickets');
+      expect(body.nextPage).to.equal(`${given.api.origin}/v1/tickets?page=2&perPage=25`);
+    });
+
+    it('goes on below an event', async () => {
+      const { body } = await given.api.ask('/v1/events/evt_a/sessions?perPage=1');
+      expect(body.nextPage).to.equal(`${given.api.origin}/v1/events/evt_a/sessions?page=2&perPage=1`);
+    });
+  });
+});

@@ -1,0 +1,50 @@
+import { expect } from 'chai';
+import { openApiDocument } from '../../src/contract/openapi.ts';
+import { RELEASES } from '../../src/contract/releases.ts';
+import { givenApi } from './test-api.ts';
+
+interface Documented {
+  readonly paths: Record<
+    string,
+    { readonly get: { readonly parameters: readonly { name?: string; in?: string }[] } }
+  >;
+}
+
+/** Every name that any operation has, and some that none has. */
+const CANDIDATES = ['page', 'perPage', 'startAt', 'updatedAt', 'createdAt', 'issuedAt', 'tags', 'eventIds']
+  .concat([
+    'sessionIds',
+    'qrCodes',
+    'orderIds',
+    'status',
+    'email',
+    'eventId',
+    'sessionId',
+    'type',
+    'resaleEnabled',
+  ])
+  .flatMap((name) => [name, ...['gt', 'gte', 'lt', 'lte', 'ne', 'eq'].map((suffix) => `${name}.${suffix}`)]);
+
+describe('Documented parameters are the accepted ones', () => {
+  const given = givenApi();
+  const { paths } = JSON.parse(JSON.stringify(openApiDocument(RELEASES))) as Documented;
+
+  for (const [path, { get }] of Object.entries(paths)) {
+    it(path, async () => {
+      const documented = get.parameters.flatMap(({ name, in: place }) =>
+        place === 'query' ? [name ?? ''] : [],
+      );
+      const target = path.replace(/\{\w+\}/, 'evt_a');
+      const headers = { 'Service-API-Version': 'preview' };
+
+      // A parameter given twice is refused by name when it is one, and ignored by name when it is none.
+      const query = CANDIDATES.flatMap((name) => [`${name}=1`, `${name}=1`]).join('&');
+      const answer = await given.api.ask(`${target}?${query}`, { headers });
+      const refused =
+        documented.length === 0 ? [] : answer.body.errors.map(({ loc }) => loc.replace('query.', ''));
+      const ignored = answer.headers['service-api-ignored-parameters'].split(', ');
+      expect(refused).to.deep.equal(documented);
+      expect([...refused, ...ignored].sort()).to.deep.equal(CANDIDATES.toSorted());
+    });
+  }
+});

@@ -1,0 +1,225 @@
+import { expect } from 'chai';
+import { fixture, HARD_ID } from './fixture.ts';
+import { givenApi } from './test-api.ts';
+
+describe('Identifiers', () => {
+  const given = givenApi();
+  const path = `/v1/events/${encodeURIComponent(HARD_ID)}`;
+
+  it('with blanks, slashes, percent signs and letters beyond ASCII are found', async () => {
+    const { status, body } = await given.api.ask(path);
+    expect(status).to.equal(200);
+    expect(body['id']).to.equal(HARD_ID);
+    expect(await given.api.ids(`${path}/sessions`)).to.deep.equal(['ses_h1']);
+  });
+
+  it('come through a link unharmed', async () => {
+    const { body } = await given.api.ask(`${path}/sessions?perPage=1&startAt.gte=2027-01-01T00:00:00Z`);
+    expect(body.nextPage).to.equal(null);
+    const tickets = await given.api.ask(
+      `/v1/tickets?perPage=1&eventIds=${encodeURIComponent(`evt_a,${HARD_ID}`)}`,
+    );
+    expect(new URL(tickets.body.nextPage ?? '').searchParams.get('eventIds')).to.equal(`evt_a,${HARD_ID}`);
+  });
+
+  for (const id of [
+    'evt_a%20',
+    '%20evt_a',
+    'EVT_A',
+    'evt_a%00',
+    '..',
+    '%2e%2e',
+    'a'.repeat(8000),
+    '__proto__',
+  ]) {
+    it(`that are not there are 404: ${id.slice(0, 20)}`, async () => {
+      const response = await given.api.raw(
+        `GET /v1/events/${id} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: ${given.api.authorization('north')}\r\n\r\n`,
+      );
+      expect(response)
+        .to.match(/^HTTP\/1.1 404 /)
+        .and.to.include('no such record');
+    });
+  }
+});
+
+describe('Unknown parameters', () => {
+  const given = givenApi();
+
+  const cases: [target: string, ignored: string | undefined][] = [
+    ['/v1/events', undefined],
+    [
+      '/v1/events?page=1&perPage=2&tags=a&startAt.gte=2026-01-01T00:00Z&startAt.lte=2026-01-01T00:00Z',
+      undefined,
+    ],
+    ['/v1/events?Page=0&PERPAGE=x', 'Page, PERPAGE'],
+    [
+      '/v1/events?startAt=x&startAt.gt=x&startAt.lt=x&startAt.eq=x',
+      'startAt, startAt.gt, startAt.lt, startAt.eq',
+    ],
+    ['/v1/events?tags.ne=&page.gte=1', 'tags.ne, page.gte'],
+    ['/v1/events/evt_a/sessions?tags=&startAt.lt=2030-01-01T00:00Z', 'tags'],
+    ['/v1/tickets?status=x&email=&startAt.gte=x', 'status, email, startAt.gte'],
+    ['/v1/orders?updatedAt.gt=x&type=x', 'updatedAt.gt, type'],
+    ['/v1/tickets/tkt_05?page=0&perPage=0&perPage=1', 'page, perPage'],
+    ['/v1/events?__proto__=1&constructor=1&toString=1', '__proto__, constructor, toString'],
+    ['/v1/events?%0d%0aX-Evil:%201=1', '%0D%0AX-Evil%3A%201'],
+    ['/v1/events?a&a&b&a=2', 'a, b'],
+  ];
+  for (const [target, ignored] of cases) {
+    it(`are ignored and named: ${target}`, async () => {
+      const { status, headers } = await given.api.ask(target);
+      expect(status).to.equal(200);
+      expect(headers['service-api-ignored-parameters']).to.equal(ignored);
+    });
+  }
+
+  it('are named beside an error, and on 204 and 304', async () => {
+    for (const [target, headers, status] of [
+      ['/v1/events?page=0&foo=1', {}, 400],
+      ['/v1/events?page=9&foo=1', {}, 204],
+      ['/v1/events?foo=1', { 'If-None-Match': '*' }, 304],
+      ['/v1/events/none?foo=1', {}, 404],
+    ] as const) {
+      const answer = await given.api.ask(target, { headers });
+      expect(answer.status).to.equal(status);
+      expect(answer.headers['service-api-ignored-parameters']).to.equal('foo');
+    }
+  });
+
+  it('are named up to a length', async () => {
+    const { headers } = await given.api.ask(
+      `/v1/events?${Array.from({ length: 900 }, (_, i) => `name${i}`).join('&')}`,
+    );
+    expect(headers['service-api-ignored-parameters'])
+      .to.match(/^name0, .*, \.\.\.$/)
+      .and.have.length.at.most(2000);
+  });
+});
+
+describe('Targets', () => {
+  const given = givenApi();
+  const raw = (target: string, more = '') =>
+    given.api.raw(
+      `GET ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: ${given.api.authorization('north')}\r\n${more}\r\n`,
+    );
+
+  it('may be absolute', async () => {
+    expect(await raw('http://other.example/v1/events?page=9')).to.match(/^HTTP\/1.1 204 /);
+  });
+
+  it('beyond ASCII are 400, and are told to be percent-encoded', async () => {
+    for (const target of ['/v1/events?tags=th\u00c3\u00a9', '/v1/events/\u00e9']) {
+      const response = await raw(target);
+      expect(response)
+        .to.match(/^HTTP\/1.1 400 /)
+        .and.to.include('percent-encode');
+    }
+  });
+
+  it('of no known form are 404 in JSON', async () => {
+    for (const target of ['*', 'http://', '/\\evil', '/v1/events#', 'http://[x/']) {
+      const response = await raw(target);
+      if (target === '/v1/events#') expect(response).to.match(/^HTTP\/1.1 (200|400) /);
+      else expect(response).to.match(/^HTTP\/1.1 40[04] /);
+      expect(response).to.include('Content-Type: application/json').and.to.include('X-Request-Id: ');
+    }
+  });
+
+  it('too long are 431, in JSON', async () => {
+    const response = await raw(`/v1/events?x=${'x'.repeat(20_000)}`);
+    expect(response)
+      .to.match(/^HTTP\/1.1 431 /)
+      .and.to.include('Content-Type: application/json');
+  });
+
+  for (const request of [
+    'nonsense\r\n\r\n',
+    'GET / HTTP/9.9\r\n\r\n',
+    'GET /v1/events HTTP/1.1\r\nHost x\r\n\r\n',
+  ]) {
+    it(`in what is not HTTP are 400, in JSON: ${JSON.stringify(request.slice(0, 20))}`, async () => {
+      const response = await given.api.raw(request);
+      const [head, body] = response.split('\r\n\r\n');
+      expect(head)
+        .to.match(/^HTTP\/1.1 400 /)
+        .and.to.include('Connection: close');
+      expect(head)
+        .to.include('X-Content-Type-Options: nosniff')
+        .and.to.match(/X-Request-Id: [0-9a-f-]{36}/);
+      expect(JSON.parse(body)).to.have.all.keys('detail');
+    });
+  }
+});
+
+describe('The id of a request', () => {
+  const given = givenApi();
+
+  it("is the caller's own when it is fit", async () => {
+    const { headers } = await given.api.ask('/v1/none', { headers: { 'X-Request-Id': 'My.id_1-2' } });
+    expect(headers['x-request-id']).to.equal('My.id_1-2');
+  });
+
+  it('is a new one otherwise', async () => {
+    const ids = new Set<string>();
+    for (const id of ['a b', 'x'.repeat(129), '"', '']) {
+      const { headers } = await given.api.ask('/v1/events', { headers: { 'X-Request-Id': id } });
+      ids.add(headers['x-request-id']);
+    }
+    expect(ids).to.have.property('size', 4);
+  });
+});
+
+describe('The log', () => {
+  const given = givenApi();
+
+  it('has one line for each request, without what was asked for', async () => {
+    const { secrets } = await fixture();
+    await given.api.ask('/v1/orders?email=canary@example.org', { headers: { 'X-Request-Id': 'list' } });
+    await given.api.ask('/v1/tickets?qrCodes=canary', { headers: { 'X-Request-Id': 'none' } });
+    await given.api.ask('/v1/tickets/canary', { headers: { 'X-Request-Id': 'missing' } });
+    await given.api.ask('/v1/events?page=canary', { as: 'revoked', headers: { 'X-Request-Id': 'revoked' } });
+    await given.api.ask('/canary', { headers: { 'X-Request-Id': 'path' } });
+    const told = given.api.logged.map(({ requestId, organizationId, operation, status, level }) => [
+      requestId,
+      organizationId,
+      operation,
+      status,
+      level,
+    ]);
+    expect(told).to.deep.equal([
+      ['list', 'north', 'listOrders', 200, 30],
+      ['none', 'north', 'listTickets', 200, 30],
+      ['missing', 'north', 'getTicket', 404, 30],
+      ['revoked', undefined, 'listEvents', 403, 30],
+      ['path', undefined, undefined, 404, 30],
+    ]);
+    for (const line of given.api.logged) {
+      expect(line['durationMs']).to.be.a('number').and.to.be.within(0, 10_000);
+      expect(line['bytes']).to.be.a('number').and.to.be.greaterThan(0);
+      const text = JSON.stringify(line);
+      for (const word of ['canary', ...secrets]) expect(text).not.to.include(word);
+    }
+  });
+});
+
+describe('Documents', () => {
+  const given = givenApi();
+
+  it('tells that it is alive, with no key', async () => {
+    const { status, headers, body } = await given.api.ask('/healthz', { as: undefined });
+    expect(status).to.equal(200);
+    expect(headers['cache-control']).to.equal('no-store');
+    expect(body).to.deep.equal({ status: 'ok' });
+  });
+
+  it('describes itself, with no key, and may be kept', async () => {
+    const { status, headers, body } = await given.api.ask('/openapi.json', { as: undefined });
+    expect(status).to.equal(200);
+    expect(body['openapi']).to.equal('3.1.0');
+    expect(headers['cache-control']).to.include('max-age');
+    const again = await given.api.ask('/openapi.json', { headers: { 'If-None-Match': headers['etag'] } });
+    expect(again.status).to.equal(304);
+    expect(headers).not.to.have.property('access-control-allow-origin');
+  });
+});

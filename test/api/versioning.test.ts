@@ -1,0 +1,167 @@
+import { expect } from 'chai';
+import type { Release } from '../../src/contract/releases.ts';
+import { RELEASES } from '../../src/contract/releases.ts';
+import { givenApi } from './test-api.ts';
+
+const CATALOG = ['/v1/catalog/offers', '/v1/catalog/offers/off_t'];
+
+describe('Versioning', () => {
+  const given = givenApi();
+
+  const valid: [header: string, version: string][] = [
+    ['stable', 'stable'],
+    ['preview', 'preview'],
+    ['2026-10-01', 'stable'],
+    ['2019-01-01', 'stable'],
+    ['2099-12-31', 'stable'],
+  ];
+  for (const [header, version] of valid) {
+    it(`serves ${version} for ${header}`, async () => {
+      const { status, headers } = await given.api.ask('/v1/events', {
+        headers: { 'Service-API-Version': header },
+      });
+      expect(status).to.equal(200);
+      expect(headers['service-api-version']).to.equal(version);
+      expect(headers['service-api-latest-version']).to.equal('2026-10-01');
+    });
+  }
+
+  it('serves stable without the header', async () => {
+    const { headers } = await given.api.ask('/v1/events');
+    expect(headers['service-api-version']).to.equal('stable');
+  });
+
+  for (const header of [
+    '',
+    'Stable',
+    'PREVIEW',
+    'latest',
+    '1',
+    '2026-02-30',
+    '2026-1-1',
+    '20261001',
+    '2026-10-01Z',
+  ]) {
+    it(`is 400 for "${header}"`, async () => {
+      const { status, headers, body } = await given.api.ask('/v1/events', {
+        headers: { 'Service-API-Version': header },
+      });
+      expect(status).to.equal(400);
+      expect(body).to.have.all.keys('detail');
+      expect(body.detail).to.include('invalid API version').and.to.include(`"${header}"`);
+      expect(headers['service-api-version']).to.equal('stable');
+    });
+  }
+
+  it('is 400 for the header given twice, even with the same value', async () => {
+    const response = await given.api.raw(
+      'GET /v1/events HTTP/1.1\r\nHost: x\r\nConnection: close\r\nService-API-Version: stable\r\n' +
+        `Service-API-Version: stable\r\nAuthorization: ${given.api.authorization('north')}\r\n\r\n`,
+    );
+    expect(response)
+      .to.match(/^HTTP\/1.1 400 /)
+      .and.to.include('invalid API version');
+  });
+
+  it('repeats only the beginning of an endless value', async () => {
+    const { text } = await given.api.ask('/v1/events', {
+      headers: { 'Service-API-Version': 'x'.repeat(5000) },
+    });
+    expect(text.length).to.be.lessThan(300);
+  });
+
+  it('keeps preview operations from stable, and says what they need', async () => {
+    for (const path of CATALOG) {
+      const { status, body } = await given.api.ask(path);
+      expect(status).to.equal(404);
+      expect(body.detail).to.include('Service-API-Version: preview');
+    }
+  });
+
+  it('serves the other operations in preview, too, with another entity tag', async () => {
+    const stable = await given.api.ask('/v1/tickets');
+    const preview = await given.api.ask('/v1/tickets', { headers: { 'Service-API-Version': 'preview' } });
+    expect(preview.text).to.equal(stable.text);
+    expect(preview.headers['etag']).not.to.equal(stable.headers['etag']);
+  });
+
+  describe('on every response below /v1', () => {
+    const cases: [what: string, target: string, asking: object, status: number][] = [
+      ['a page', '/v1/events', {}, 200],
+      ['a page beyond range', '/v1/events?page=9', {}, 204],
+      ['a query that is not valid', '/v1/events?page=0', {}, 400],
+      ['a key that is missing', '/v1/events', { as: undefined }, 400],
+      ['a key that is revoked', '/v1/events', { as: 'revoked' }, 403],
+      ['a record that is missing', '/v1/events/none', {}, 404],
+      ['a path that is missing', '/v1/none?x', { as: undefined }, 404],
+      ['a method that is not allowed', '/v1/events', { method: 'post' }, 405],
+      ['OPTIONS', '/v1/events', { method: 'options' }, 204],
+      ['an organization that is not loaded', '/v1/events', { as: 'absent' }, 429],
+      ['a path with broken encoding', '/v1/events/%ff', {}, 400],
+    ];
+    for (const [what, target, asking, status] of cases) {
+      it(`it is told: ${what}`, async () => {
+        const answer = await given.api.ask(target, {
+          ...asking,
+          headers: { 'Service-API-Version': 'preview' },
+        });
+        expect(answer.status).to.equal(status);
+        expect(answer.headers['service-api-version']).to.equal('preview');
+        expect(answer.headers['service-api-latest-version']).to.equal('2026-10-01');
+      });
+    }
+
+    it('and on none elsewhere', async () => {
+      for (const target of ['/healthz', '/none', '/v1x']) {
+        const { headers } = await given.api.ask(target);
+        expect(headers).not.to.have.any.keys('service-api-version', 'service-api-latest-version');
+      }
+    });
+  });
+
+  describe('when the catalog graduates', () => {
+    const releases: readonly Release[] = [
+      ...RELEASES,
+      { date: '2027-03-01', operations: ['listOffers', 'getOffer'] },
+    ];
+    const graduating = givenApi(() => ({ releases }));
+
+    const days: [now: string, header: string | undefined, status: number, version: string, latest: string][] =
+      [
+        ['2027-02-28T23:59:59.999Z', undefined, 404, 'stable', '2026-10-01'],
+        ['2027-02-28T23:59:59.999Z', 'stable', 404, 'stable', '2026-10-01'],
+        ['2027-02-28T23:59:59.999Z', '2026-10-01', 404, 'stable', '2026-10-01'],
+        ['2027-02-28T23:59:59.999Z', '2027-02-28', 404, 'stable', '2026-10-01'],
+        ['2027-02-28T23:59:59.999Z', '2027-03-02', 404, 'stable', '2026-10-01'],
+        ['2027-02-28T23:59:59.999Z', '2027-03-01', 200, '2027-03-01', '2026-10-01'],
+        ['2027-02-28T23:59:59.999Z', 'preview', 200, 'preview', '2026-10-01'],
+        ['2027-03-01T00:00:00.000Z', undefined, 200, 'stable', '2027-03-01'],
+        ['2027-03-01T00:00:00.000Z', '2027-03-01', 200, 'stable', '2027-03-01'],
+        ['2027-03-01T00:00:00.000Z', '2026-10-01', 200, 'stable', '2027-03-01'],
+        ['2027-03-01T00:00:00.000Z', 'preview', 200, 'preview', '2027-03-01'],
+        ['2028-01-01T00:00:00.000Z', '2027-03-01', 200, 'stable', '2027-03-01'],
+        ['2028-01-01T00:00:00.000Z', undefined, 200, 'stable', '2027-03-01'],
+      ];
+    for (const [now, header, status, version, latest] of days) {
+      it(`at ${now} with ${header ?? 'no header'} it is ${status} in ${version}`, async () => {
+        graduating.api.clock.now = Date.parse(now);
+        for (const path of CATALOG) {
+          const answer = await graduating.api.ask(path, {
+            headers: header === undefined ? {} : { 'Service-API-Version': header },
+          });
+          expect(answer.status).to.equal(status);
+          expect(answer.headers['service-api-version']).to.equal(version);
+          expect(answer.headers['service-api-latest-version']).to.equal(latest);
+        }
+      });
+    }
+
+    it('the other operations stay in every version', async () => {
+      graduating.api.clock.now = Date.parse('2027-02-01T00:00:00Z');
+      for (const header of ['stable', '2027-03-01', 'preview']) {
+        const headers = { 'Service-API-Version': header };
+        expect(await graduating.api.ask('/v1/events', { headers })).to.have.property('status', 200);
+      }
+    });
+  });
+});
