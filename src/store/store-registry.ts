@@ -13,7 +13,8 @@ export class OrganizationConflict extends Error {
 
 interface Entry {
   readonly store: OrganizationStore;
-  readonly file: string;
+  /** The file that holds it; undefined when that is gone, and another may take its place. */
+  readonly file: string | undefined;
 }
 
 /** The organization stores that are live, by organization. */
@@ -26,6 +27,20 @@ export class StoreRegistry {
 
   get isEmpty(): boolean {
     return this.#entries.size === 0;
+  }
+
+  /** Whether a file holds what is served. */
+  isLive(file: string): boolean {
+    return this.#entries.values().some((entry) => entry.file === file);
+  }
+
+  /** Lets go of a file that is gone: its organizations go on serving until another file brings them. */
+  release(file: string): void {
+    this.#entries = new Map(
+      this.#entries
+        .entries()
+        .map(([id, entry]) => [id, entry.file === file ? { ...entry, file: undefined } : entry]),
+    );
   }
 
   /**
