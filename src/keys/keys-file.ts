@@ -1,0 +1,113 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, linkSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type Database from 'better-sqlite3';
+import { isOrganizationId, ORGANIZATION_ID_RULE } from '../contract/organization-id.ts';
+import type { Credential } from './credential.ts';
+import { EMPTY_KEYS_FILE } from './format.ts';
+import { withKeysFile } from './open-keys-file.ts';
+import { digestOf, newSecret } from './secret.ts';
+
+/** What may be told of a key. */
+export interface KeyEntry {
+  readonly keyId: string;
+  readonly organizationId: string;
+  readonly label: string;
+  /** ISO 8601, UTC. */
+  readonly createdAt: string;
+  /** ISO 8601, UTC; null while the key is good. */
+  readonly revokedAt: string | null;
+}
+
+export interface NewKey extends Credential {
+  readonly keyId: string;
+}
+
+export const LABEL_RULE = 'must be at most 200 characters without line breaks or other control characters';
+
+const KEY_ID_BYTES = 6;
+/** Other writers hold the file for milliseconds each. */
+const PATIENCE_MS = 5000;
+const OWNER_ALONE = 0o600;
+
+export function isLabel(text: string): boolean {
+  return /^\P{Cc}{0,200}$/u.test(text);
+}
+
+/**
+ * The writing side of a keys file. Each call opens the file, and throws CorruptKeysFile, KeysFileBusy or the
+ * system's error when that cannot be done; what it returns is on the disk.
+ */
+export class KeysFile {
+  readonly #path: string;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  /**
+   * Makes a key, and the file when there is none. The secret is nowhere but in what this returns.
+   * @throws RangeError when the organization's id or the label breaks its rule
+   */
+  create(organizationId: string, label: string, now: Date): NewKey {
+    if (!isOrganizationId(organizationId)) throw new RangeError(`organizationId ${ORGANIZATION_ID_RULE}`);
+    if (!isLabel(label)) throw new RangeError(`label ${LABEL_RULE}`);
+    if (!existsSync(this.#path)) makeKeysFile(this.#path);
+    const keyId = `key_${randomBytes(KEY_ID_BYTES).toString('hex')}`;
+    const secret = newSecret();
+    this.#with((database) => {
+      database
+        .prepare(
+          'INSERT INTO keys (key_id, organization_id, label, digest, created_at) VALUES (?, ?, ?, ?, ?)',
+        )
+        .run(keyId, organizationId, label, digestOf(secret), now.toISOString());
+    });
+    return { keyId, organizationId, secret };
+  }
+
+  /** Every key, earliest made first. */
+  list(): KeyEntry[] {
+    return this.#with((database) =>
+      database
+        .prepare<[], KeyEntry>(
+          `SELECT key_id AS keyId, organization_id AS organizationId, label, created_at AS createdAt,
+             revoked_at AS revokedAt
+           FROM keys ORDER BY created_at, key_id`,
+        )
+        .all(),
+    );
+  }
+
+  /** Revokes a key for good. Returns when it was revoked, which is earlier than `now` if it was already; undefined if there is no such key. */
+  revoke(keyId: string, now: Date): { readonly revokedAt: string; readonly already: boolean } | undefined {
+    return this.#with((database) => {
+      const { changes } = database
+        .prepare('UPDATE keys SET revoked_at = ? WHERE key_id = ? AND revoked_at IS NULL')
+        .run(now.toISOString(), keyId);
+      const revokedAt = database
+        .prepare<[string], string>('SELECT revoked_at FROM keys WHERE key_id = ?')
+        .pluck()
+        .get(keyId);
+      return revokedAt === undefined ? undefined : { revokedAt, already: changes === 0 };
+    });
+  }
+
+  #with<T>(use: (database: Database.Database) => T): T {
+    return withKeysFile(this.#path, { readonly: false, patienceMs: PATIENCE_MS }, use);
+  }
+}
+
+/** The file appears whole, under a name that nobody has taken meanwhile: who reads it never sees one half made. */
+function makeKeysFile(path: string): void {
+  mkdirSync(dirname(path), { recursive: true });
+  const draft = `${path}.${randomBytes(4).toString('hex')}.new`;
+  try {
+    writeFileSync(draft, EMPTY_KEYS_FILE, { flag: 'wx', mode: OWNER_ALONE, flush: true });
+    linkSync(draft, path);
+  } catch (error) {
+    // Another process made it first: that one serves as well.
+    if (!existsSync(path)) throw error;
+  } finally {
+    rmSync(draft, { force: true });
+  }
+}

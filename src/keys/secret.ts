@@ -1,0 +1,16 @@
+import { hash, randomBytes } from 'node:crypto';
+
+const SECRET_BYTES = 32;
+
+/** 256 random bits, base64url. */
+export function newSecret(): string {
+  return randomBytes(SECRET_BYTES).toString('base64url');
+}
+
+/**
+ * SHA-256, 32 bytes. A slow or salted hash would add nothing: there is no guessing 256 random bits, digest at hand
+ * or not.
+ */
+export function digestOf(secret: string): Buffer {
+  return hash('sha256', secret, 'buffer');
+}

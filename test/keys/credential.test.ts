@@ -1,0 +1,107 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { formatCredential, parseCredential } from '../../src/keys/credential.ts';
+
+const SEED = 36;
+
+const credential = { organizationId: 'org_1', secret: 's3cret-_' };
+
+describe('parseCredential', () => {
+  const accepted = [
+    'Bearer svc:o:org_1:s3cret-_',
+    'bearer svc:o:org_1:s3cret-_',
+    'BEARER svc:o:org_1:s3cret-_',
+    'bEaReR   svc:o:org_1:s3cret-_',
+  ];
+  for (const value of accepted) {
+    it(`reads ${value}`, () => {
+      expect(parseCredential(value)).to.deep.equal(credential);
+    });
+  }
+
+  const refused: [what: string, value: string][] = [
+    ['nothing', ''],
+    ['a scheme alone', 'Bearer'],
+    ['a scheme and a blank', 'Bearer '],
+    ['a credential alone', 'svc:o:org_1:s3cret'],
+    ['no blank after the scheme', 'Bearersvc:o:org_1:s3cret'],
+    ['a tab after the scheme', 'Bearer\tsvc:o:org_1:s3cret'],
+    ['a blank before the scheme', ' Bearer svc:o:org_1:s3cret'],
+    ['another scheme', 'Basic svc:o:org_1:s3cret'],
+    ['a longer scheme', 'XBearer svc:o:org_1:s3cret'],
+    ['another prefix', 'Bearer svx:o:org_1:s3cret'],
+    ['a prefix in another case', 'Bearer SVC:o:org_1:s3cret'],
+    ['another marker', 'Bearer svc:u:org_1:s3cret'],
+    ['a marker in another case', 'Bearer svc:O:org_1:s3cret'],
+    ['three parts', 'Bearer svc:o:org_1'],
+    ['five parts', 'Bearer svc:o:org_1:s3cret:more'],
+    ['an empty organization', 'Bearer svc:o::s3cret'],
+    ['an empty key', 'Bearer svc:o:org_1:'],
+    ['a blank at the end', 'Bearer svc:o:org_1:s3cret '],
+    ['a line break at the end', 'Bearer svc:o:org_1:s3cret\n'],
+    ['something behind', 'Bearer svc:o:org_1:s3cret more'],
+    ['a blank inside', 'Bearer svc:o:org 1:s3cret'],
+    ['a letter outside ASCII', 'Bearer svc:o:örg_1:s3cret'],
+    ['quotes around', 'Bearer "svc:o:org_1:s3cret"'],
+    ['two headers joined', 'Bearer svc:o:org_1:s3cret, Bearer svc:o:org_1:s3cret'],
+  ];
+  for (const [what, value] of refused) {
+    it(`refuses ${what}`, () => {
+      expect(parseCredential(value)).to.equal(undefined);
+    });
+  }
+
+  const part = fc.stringMatching(/^[!-9;-~]{1,40}$/);
+
+  it('reads back whatever formatCredential wrote', () => {
+    fc.assert(
+      fc.property(part, part, (organizationId, secret) => {
+        const text = formatCredential({ organizationId, secret });
+        expect(parseCredential(`Bearer ${text}`)).to.deep.equal({ organizationId, secret });
+      }),
+      { seed: SEED },
+    );
+  });
+
+  it('agrees with a reading by splitting, on values near the form', () => {
+    const token = fc.constantFrom('org_1', 'k', '=', '~', ':', ':', ' ', 'é');
+    const scheme = fc.constantFrom(
+      'Bearer ',
+      'BEARER  ',
+      'Bearer svc:o:',
+      'bearer  svc:o:org_1:',
+      'Basic svc:o:',
+    );
+    const near = fc
+      .tuple(scheme, fc.array(token, { maxLength: 4 }))
+      .map(([start, tokens]) => start + tokens.join(''));
+    let read = 0;
+    fc.assert(
+      fc.property(near, (value) => {
+        const expected = bySplitting(value);
+        if (expected !== undefined) read++;
+        expect(parseCredential(value)).to.deep.equal(expected);
+      }),
+      { seed: SEED, numRuns: 5000 },
+    );
+    expect(read, 'values of the form among those tried').to.be.greaterThan(100);
+  });
+});
+
+function bySplitting(value: string) {
+  const [scheme = '', ...rest] = value.split(' ');
+  while (rest[0] === '') rest.shift();
+  const [text = ''] = rest;
+  const [prefix, marker, organizationId = '', secret = '', ...more] = text.split(':');
+  const visible = !Array.from(text).some((character) => character <= ' ' || character >= '\x7f');
+  const wellFormed =
+    scheme.toLowerCase() === 'bearer' &&
+    rest.length === 1 &&
+    visible &&
+    prefix === 'svc' &&
+    marker === 'o' &&
+    organizationId !== '' &&
+    secret !== '' &&
+    more.length === 0;
+  return wellFormed ? { organizationId, secret } : undefined;
+}

@@ -1,0 +1,90 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+import { parseCredential } from '../../src/keys/credential.ts';
+import { KeyRing } from '../../src/keys/key-ring.ts';
+import { temporaryFolder } from './temporary-folder.ts';
+
+const SCRIPT = fileURLToPath(new URL('../../scripts/keys.ts', import.meta.url));
+
+describe('npm run keys', () => {
+  const inFolder = temporaryFolder();
+
+  function keys(...words: string[]) {
+    const env = { ...process.env, KEYS_FILE: inFolder('keys.sqlite') };
+    const { status, stdout, stderr } = spawnSync(process.execPath, [SCRIPT, ...words], {
+      env,
+      encoding: 'utf8',
+    });
+    return { status, stderr, lines: stdout.trimEnd().split('\n') };
+  }
+
+  it('creates a key whose credential is the last line, lists it without, and revokes it', () => {
+    const created = keys('create', '--organization', 'org_1', '--label', 'box office');
+    expect(created).to.include({ status: 0, stderr: '' });
+    const credential = parseCredential(`Bearer ${created.lines.at(-1) ?? ''}`);
+    if (credential === undefined) throw new Error(`no credential in ${created.lines.join('\n')}`);
+    const { organizationId, secret } = credential;
+    expect(organizationId).to.equal('org_1');
+    const check = KeyRing.read(inFolder('keys.sqlite')).check(organizationId, secret);
+    if (check.outcome !== 'valid') throw new Error(`the key is ${check.outcome}`);
+
+    const listed = keys('list');
+    expect(listed).to.include({ status: 0, stderr: '' });
+    expect(listed.lines[0]).to.match(/^KEY +ORGANIZATION +CREATED +REVOKED +LABEL$/);
+    expect(listed.lines[1]).to.match(new RegExp(`^${check.keyId}  org_1 +2\\S+Z  -  +box office$`));
+    expect(listed.lines).to.have.length(2);
+    expect(listed.lines.join('\n')).to.not.include(secret);
+
+    expect(keys('revoke', check.keyId)).to.deep.include({ status: 0, lines: [`${check.keyId} is revoked.`] });
+    expect(KeyRing.read(inFolder('keys.sqlite')).check(organizationId, secret)).to.deep.equal({
+      outcome: 'revoked',
+    });
+    const again = keys('revoke', check.keyId);
+    expect(again.status).to.equal(0);
+    expect(again.lines[0]).to.match(/is already revoked, since \d{4}-\d\d-\d\dT[\d:.]+Z\.$/);
+  });
+
+  it('works on the file that --file names', () => {
+    expect(keys('create', '--organization', 'org_1', '--file', inFolder('other.sqlite')).status).to.equal(0);
+    expect(existsSync(inFolder('other.sqlite'))).to.equal(true);
+    expect(existsSync(inFolder('keys.sqlite'))).to.equal(false);
+  });
+
+  it('refuses, with 1, a key or a file that is not there, and a file that is not a keys file', () => {
+    expect(keys('list').stderr).to.match(
+      /^error: there is no keys file .*keys\.sqlite; `create` makes one\n$/,
+    );
+    expect(keys('list').status).to.equal(1);
+    keys('create', '--organization', 'org_1');
+    const unknown = keys('revoke', 'key_none');
+    expect(unknown).to.include({ status: 1 });
+    expect(unknown.stderr).to.include('there is no key key_none');
+    const foreign = keys('list', '--file', SCRIPT);
+    expect(foreign).to.include({ status: 1, stderr: `error: ${SCRIPT}: it is not an SQLite database\n` });
+  });
+
+  const misused: [what: string, words: string[], reason: string][] = [
+    ['no command', [], 'Usage: keys'],
+    ['an unknown command', ['destroy'], "unknown command 'destroy'"],
+    ['no organization', ['create'], "'--organization <ID>' not specified"],
+    ['an organization that no credential can name', ['create', '--organization', 'a:b'], 'without ":"'],
+    ['a label over two lines', ['create', '--organization', 'a', '--label', 'x\ny'], 'without line breaks'],
+    ['no key to revoke', ['revoke'], "missing required argument 'KEY_ID'"],
+    ['a word too many', ['list', 'all'], 'too many arguments'],
+  ];
+  for (const [what, words, reason] of misused) {
+    it(`answers ${what} with 2`, () => {
+      const { status, stderr } = keys(...words);
+      expect(stderr).to.include(reason);
+      expect(status).to.equal(2);
+      expect(existsSync(inFolder('keys.sqlite'))).to.equal(false);
+    });
+  }
+
+  it('explains itself', () => {
+    expect(keys('--help').lines.join('\n')).to.match(/create[^]*list[^]*revoke/);
+    expect(keys('create', '--help').status).to.equal(0);
+  });
+});

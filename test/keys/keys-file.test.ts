@@ -1,0 +1,131 @@
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import Database from 'better-sqlite3';
+import { expect } from 'chai';
+import { isLabel, KeysFile } from '../../src/keys/keys-file.ts';
+import { temporaryFolder } from './temporary-folder.ts';
+
+const MONDAY = new Date('2026-11-16T08:00:00.000Z');
+const TUESDAY = new Date('2026-11-17T08:00:00.000Z');
+const WEDNESDAY = new Date('2026-11-18T08:00:00.000Z');
+
+describe('KeysFile', () => {
+  const inFolder = temporaryFolder();
+
+  it('makes the file with the first key, for its owner alone, and nothing beside it', () => {
+    const path = inFolder('deep/down/keys.sqlite');
+    new KeysFile(path).create('org_1', '', MONDAY);
+    expect(statSync(path).mode & 0o777).to.equal(0o600);
+    expect(readdirSync(dirname(path))).to.deep.equal(['keys.sqlite']);
+  });
+
+  it('makes secrets of 256 bits, each another', () => {
+    const file = new KeysFile(inFolder('keys.sqlite'));
+    const secrets = [1, 2, 3].map(() => file.create('org_1', '', MONDAY).secret);
+    expect(new Set(secrets).size).to.equal(3);
+    for (const secret of secrets) {
+      expect(secret).to.match(/^[A-Za-z0-9_-]{43}$/);
+      expect(Buffer.from(secret, 'base64url')).to.have.length(32);
+    }
+  });
+
+  it('keeps no secret', () => {
+    const path = inFolder('keys.sqlite');
+    const { secret } = new KeysFile(path).create('org_1', 'till', MONDAY);
+    const bytes = readFileSync(path);
+    expect(bytes.includes('till')).to.equal(true);
+    expect(bytes.includes(secret)).to.equal(false);
+    expect(bytes.includes(Buffer.from(secret, 'base64url'))).to.equal(false);
+  });
+
+  it('lists keys as they were made, and tells neither secrets nor digests', () => {
+    const file = new KeysFile(inFolder('keys.sqlite'));
+    const later = file.create('org_2', '', TUESDAY);
+    const earlier = file.create('org_1', 'box office', MONDAY);
+    expect(file.list()).to.deep.equal([
+      {
+        keyId: earlier.keyId,
+        organizationId: 'org_1',
+        label: 'box office',
+        createdAt: '2026-11-16T08:00:00.000Z',
+        revokedAt: null,
+      },
+      {
+        keyId: later.keyId,
+        organizationId: 'org_2',
+        label: '',
+        createdAt: '2026-11-17T08:00:00.000Z',
+        revokedAt: null,
+      },
+    ]);
+  });
+
+  it('revokes a key once and for all', () => {
+    const file = new KeysFile(inFolder('keys.sqlite'));
+    const { keyId } = file.create('org_1', '', MONDAY);
+    const other = file.create('org_1', '', MONDAY);
+    expect(file.revoke(keyId, TUESDAY)).to.deep.equal({ revokedAt: TUESDAY.toISOString(), already: false });
+    expect(file.revoke(keyId, WEDNESDAY)).to.deep.equal({ revokedAt: TUESDAY.toISOString(), already: true });
+    const revoked = file.list().filter(({ revokedAt }) => revokedAt !== null);
+    expect(revoked.map((key) => key.keyId)).to.deep.equal([keyId]);
+    expect(revoked).to.not.deep.include({ keyId: other.keyId });
+  });
+
+  it('knows no key that is not there', () => {
+    const file = new KeysFile(inFolder('keys.sqlite'));
+    file.create('org_1', '', MONDAY);
+    expect(file.revoke('key_none', TUESDAY)).to.equal(undefined);
+  });
+
+  it('refuses an organization or a label that breaks its rule, and makes no file', () => {
+    const path = inFolder('keys.sqlite');
+    const file = new KeysFile(path);
+    expect(() => file.create('a:b', '', MONDAY)).to.throw(RangeError, 'organizationId must be 1 to 128');
+    expect(() => file.create('org_1', 'a\nb', MONDAY)).to.throw(RangeError, 'label must be at most 200');
+    expect(existsSync(path)).to.equal(false);
+  });
+
+  it('makes no file to list or revoke', () => {
+    const path = inFolder('keys.sqlite');
+    expect(() => new KeysFile(path).list()).to.throw('ENOENT');
+    expect(() => new KeysFile(path).revoke('key_1', MONDAY)).to.throw('ENOENT');
+    expect(existsSync(path)).to.equal(false);
+  });
+
+  it('leaves a file that is not its own as it is', () => {
+    const path = inFolder('notes.txt');
+    writeFileSync(path, 'buy milk\n');
+    expect(() => new KeysFile(path).create('org_1', '', MONDAY)).to.throw('not an SQLite database');
+    expect(readFileSync(path, 'utf8')).to.equal('buy milk\n');
+
+    const database = inFolder('other.sqlite');
+    new Database(database).exec('CREATE TABLE milk (litres INTEGER)').close();
+    const before = readFileSync(database);
+    expect(() => new KeysFile(database).create('org_1', '', MONDAY)).to.throw('database of another kind');
+    expect(readFileSync(database)).to.deep.equal(before);
+  });
+
+  it('can be read with any SQLite tool', () => {
+    const path = inFolder('keys.sqlite');
+    const { keyId } = new KeysFile(path).create('org_1', 'till', MONDAY);
+    const database = new Database(path, { readonly: true });
+    expect(database.pragma('journal_mode', { simple: true })).to.equal('delete');
+    expect(database.prepare('SELECT key_id, label FROM keys').all()).to.deep.equal([
+      { key_id: keyId, label: 'till' },
+    ]);
+    database.close();
+  });
+});
+
+describe('isLabel', () => {
+  for (const text of ['', 'Zoë’s till, 2nd floor', '票'.repeat(200)]) {
+    it(`takes ${text.slice(0, 30)}`, () => {
+      expect(isLabel(text)).to.equal(true);
+    });
+  }
+  for (const text of ['a\nb', '\x1b[2J', 'a\t', '\x7f', 'x'.repeat(201)]) {
+    it(`refuses ${JSON.stringify(text).slice(0, 30)}`, () => {
+      expect(isLabel(text)).to.equal(false);
+    });
+  }
+});
