@@ -1,0 +1,200 @@
+import { readFileSync } from 'node:fs';
+import { expect } from 'chai';
+import express from 'express';
+import { CONFIG_VARIABLES, InvalidConfig, readConfig } from '../src/config.ts';
+
+const DEFAULTS = {
+  port: 3000,
+  host: '0.0.0.0',
+  adminPort: 3001,
+  snapshotDir: 'data/snapshots',
+  keysFile: 'data/keys.sqlite',
+  publicBaseUrl: undefined,
+  trustProxy: false,
+  rateLimitPerMinute: 600,
+  overloadDelayMs: 250,
+  snapshotPollSeconds: 2,
+  snapshotRetainSeconds: 300,
+  shutdownGraceSeconds: 10,
+  threads: 1,
+  logLevel: 'info',
+};
+
+function mistakesIn(environment: Record<string, string>) {
+  try {
+    readConfig(environment);
+  } catch (error) {
+    if (error instanceof InvalidConfig) return error.mistakes;
+    throw error;
+  }
+  throw new Error('no mistake was found');
+}
+
+describe('readConfig', () => {
+  it('has a default for everything', () => {
+    expect(readConfig({})).to.deep.equal(DEFAULTS);
+  });
+
+  it('takes an empty variable for an absent one', () => {
+    const empty = Object.fromEntries(Object.keys(CONFIG_VARIABLES).map((name) => [name, '']));
+    expect(readConfig(empty)).to.deep.equal(DEFAULTS);
+  });
+
+  it('does not look at other variables', () => {
+    expect(readConfig({ port: '1', FOYER_PORT: 'x', PATH: '/bin' })).to.deep.equal(DEFAULTS);
+  });
+
+  it('reads the environment of the process', () => {
+    const before = process.env['RATE_LIMIT_PER_MINUTE'];
+    process.env['RATE_LIMIT_PER_MINUTE'] = '7';
+    try {
+      expect(readConfig().rateLimitPerMinute).to.equal(7);
+    } finally {
+      if (before === undefined) delete process.env['RATE_LIMIT_PER_MINUTE'];
+      else process.env['RATE_LIMIT_PER_MINUTE'] = before;
+    }
+  });
+
+  it('cannot be changed afterwards', () => {
+    const config = readConfig({ TRUST_PROXY: 'loopback' });
+    expect(config).to.be.frozen;
+    expect(config.trustProxy).to.be.frozen;
+  });
+
+  const read: [variable: string, text: string, property: keyof typeof DEFAULTS, value: unknown][] = [
+    ['PORT', '0', 'port', 0],
+    ['PORT', '65535', 'port', 65_535],
+    ['HOST', '::', 'host', '::'],
+    ['HOST', '127.0.0.1', 'host', '127.0.0.1'],
+    ['HOST', 'api-1.example.org', 'host', 'api-1.example.org'],
+    ['ADMIN_PORT', '9000', 'adminPort', 9000],
+    ['SNAPSHOT_DIR', '../my snapshots', 'snapshotDir', '../my snapshots'],
+    ['KEYS_FILE', 'k.sqlite', 'keysFile', 'k.sqlite'],
+    ['PUBLIC_BASE_URL', 'https://tickets.example.org', 'publicBaseUrl', 'https://tickets.example.org'],
+    ['PUBLIC_BASE_URL', 'https://tickets.example.org/', 'publicBaseUrl', 'https://tickets.example.org'],
+    ['PUBLIC_BASE_URL', 'HTTP://Example.org:8080/foyer/', 'publicBaseUrl', 'http://example.org:8080/foyer'],
+    ['PUBLIC_BASE_URL', 'http://[::1]:3000', 'publicBaseUrl', 'http://[::1]:3000'],
+    ['TRUST_PROXY', 'true', 'trustProxy', true],
+    ['TRUST_PROXY', 'false', 'trustProxy', false],
+    ['TRUST_PROXY', '0', 'trustProxy', 0],
+    ['TRUST_PROXY', '2', 'trustProxy', 2],
+    ['TRUST_PROXY', 'loopback', 'trustProxy', ['loopback']],
+    ['TRUST_PROXY', 'linklocal, 10.0.0.0/8,fc00::/7', 'trustProxy', ['linklocal', '10.0.0.0/8', 'fc00::/7']],
+    ['TRUST_PROXY', '192.0.2.1,::1,uniquelocal', 'trustProxy', ['192.0.2.1', '::1', 'uniquelocal']],
+    ['RATE_LIMIT_PER_MINUTE', '0', 'rateLimitPerMinute', 0],
+    ['OVERLOAD_DELAY_MS', '0', 'overloadDelayMs', 0],
+    ['SNAPSHOT_POLL_SECONDS', '0.05', 'snapshotPollSeconds', 0.05],
+    ['SNAPSHOT_RETAIN_SECONDS', '0', 'snapshotRetainSeconds', 0],
+    ['SHUTDOWN_GRACE_SECONDS', '30', 'shutdownGraceSeconds', 30],
+    ['THREADS', '4', 'threads', 4],
+    ['LOG_LEVEL', 'silent', 'logLevel', 'silent'],
+  ];
+  for (const [variable, text, property, value] of read) {
+    it(`reads ${variable}=${text}`, () => {
+      expect(readConfig({ [variable]: text })).to.deep.equal({ ...DEFAULTS, [property]: value });
+    });
+  }
+
+  const wrong: Record<string, string[]> = {
+    PORT: ['65536', '-1', '+1', '1e3', '0x10', ' 80', '80 ', '3000.0', 'http', '٣'],
+    HOST: ['[::1]', 'a b', 'a/b', 'localhost:3000', '1.2.3', '256.0.0.1', '-a', 'http://localhost'],
+    ADMIN_PORT: ['70000'],
+    PUBLIC_BASE_URL: [
+      'example.org',
+      '/foyer',
+      'ftp://example.org',
+      'http:example.org',
+      'https://',
+      'https://example.org/?a=1',
+      'https://example.org?',
+      'https://example.org/#top',
+      'https://user@example.org',
+      'https://user:word@example.org',
+      'https://example.org/a b',
+      ' https://example.org',
+      'https://example.org:99999',
+    ],
+    TRUST_PROXY: [
+      'yes',
+      'TRUE',
+      '-1',
+      '1.5',
+      '1000',
+      'loopback,',
+      'proxy.example.org',
+      '10.0.0.0/33',
+      '10.0.0.0/0',
+      '10.0.0/8',
+      '10.0.0.0/8/8',
+      '::1/129',
+      'fe80::1%eth0',
+      '127.0.0.1/',
+      'Loopback',
+    ],
+    RATE_LIMIT_PER_MINUTE: ['-1', '1.5', 'none', '99999999999'],
+    OVERLOAD_DELAY_MS: ['60001', '2.5'],
+    SNAPSHOT_POLL_SECONDS: ['0', '0.04', '.5', '1.', '2s', 'NaN', 'Infinity', '86401'],
+    SNAPSHOT_RETAIN_SECONDS: ['-1', '604801'],
+    SHUTDOWN_GRACE_SECONDS: ['3601', '1e1'],
+    THREADS: ['0', '257', '1.5'],
+    LOG_LEVEL: ['INFO', 'verbose', 'info,debug', '30'],
+  };
+  for (const [variable, texts] of Object.entries(wrong)) {
+    for (const value of texts) {
+      it(`refuses ${variable}=${value}`, () => {
+        const mistakes = mistakesIn({ [variable]: value });
+        expect(mistakes).to.have.length(1);
+        expect(mistakes[0]).to.deep.include({ variable, value });
+      });
+    }
+  }
+
+  it('names all mistakes at once, with the value and what would be right', () => {
+    const environment = { PORT: 'x', LOG_LEVEL: 'loud', THREADS: '2', RATE_LIMIT_PER_MINUTE: '-1' };
+    expect(() => readConfig(environment)).to.throw(
+      InvalidConfig,
+      [
+        'The environment is not right:',
+        '  PORT is "x": it must be a whole number from 0 to 65535',
+        '  RATE_LIMIT_PER_MINUTE is "-1": it must be a whole number from 0 to 1000000000',
+        '  LOG_LEVEL is "loud": it must be one of trace, debug, info, warn, error, fatal, silent',
+      ].join('\n'),
+    );
+  });
+
+  it('refuses one port for two servers', () => {
+    const same = [{ variable: 'ADMIN_PORT', value: '3000', rule: 'must differ from PORT' }];
+    expect(mistakesIn({ ADMIN_PORT: '3000' })).to.deep.equal(same);
+    expect(readConfig({ PORT: '0', ADMIN_PORT: '0' })).to.include({ port: 0, adminPort: 0 });
+  });
+
+  it('takes nothing for TRUST_PROXY that Express refuses', () => {
+    const ranges = [
+      'loopback',
+      '10.0.0.0/8',
+      '10.0.0.1',
+      '10.0.0.1/1',
+      '10.0.0.1/32',
+      '::1',
+      '::/1',
+      '::1/128',
+    ];
+    for (const text of ['true', 'false', '0', '3', ...ranges, ranges.join(',')]) {
+      const { trustProxy } = readConfig({ TRUST_PROXY: text });
+      expect(() => express().set('trust proxy', trustProxy), text).to.not.throw();
+    }
+  });
+});
+
+describe('.env.example', () => {
+  it('has every variable, its description and its default', () => {
+    const file = readFileSync(new URL('../.env.example', import.meta.url), 'utf8');
+    const [heading, ...variables] = file.trimEnd().split('\n\n');
+    expect(heading).to.match(/^(#.*\n?)+$/);
+    expect(variables).to.deep.equal(
+      Object.entries(CONFIG_VARIABLES).map(
+        ([name, { description, default: value = '' }]) => `# ${description}\n${name}=${value}`,
+      ),
+    );
+  });
+});
