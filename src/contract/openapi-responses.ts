@@ -129,7 +129,7 @@ export const SHARED_RESPONSES = {
   MethodNotAllowed: refused(
     'For methods other than GET, HEAD and OPTIONS.',
     ['Allow'],
-    'Only GET is defined here.',
+    'Only GET, HEAD and OPTIONS are defined here.',
   ),
   TooManyRequests: refused(
     'Too many requests of this key or in all, or the service is not ready yet.',

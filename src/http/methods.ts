@@ -4,7 +4,7 @@ import { NO_STORE, send } from './respond.ts';
 
 const ALLOW: readonly string[] = ['Allow', 'GET, HEAD, OPTIONS'];
 
-const METHOD_NOT_ALLOWED = new Problem(405, 'Only GET, HEAD and OPTIONS are defined here.', {
+export const METHOD_NOT_ALLOWED = new Problem(405, 'Only GET, HEAD and OPTIONS are defined here.', {
   headers: ALLOW,
 });
 

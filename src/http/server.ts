@@ -5,6 +5,7 @@ import express from 'express';
 import type { Express } from 'express';
 import type { Logger } from 'pino';
 import { REQUEST_ID_HEADER } from '../contract/headers.ts';
+import { METHOD_NOT_ALLOWED } from './methods.ts';
 import { Problem } from './problem.ts';
 import { NO_STORE } from './respond.ts';
 import { requestIdOf } from './request-id.ts';
@@ -12,9 +13,6 @@ import { SECURITY_HEADERS } from './security-headers.ts';
 import { normalTarget } from './target.ts';
 
 const MALFORMED = new Problem(400, 'The request is not well-formed HTTP.');
-const METHOD_UNKNOWN = new Problem(405, 'Only GET, HEAD and OPTIONS are defined here.', {
-  headers: ['Allow', 'GET, HEAD, OPTIONS'],
-});
 const BY_ERROR_CODE: Readonly<Record<string, Problem>> = {
   HPE_INVALID_URL: new Problem(
     400,
@@ -37,7 +35,7 @@ export function createServer(app: Express, log: Logger): Server {
   server.on('checkContinue', listener);
   server.on('checkExpectation', listener);
   server.on('connect', (_request, socket) => {
-    refuse(socket, METHOD_UNKNOWN, log);
+    refuse(socket, METHOD_NOT_ALLOWED, log);
   });
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy();

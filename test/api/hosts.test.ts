@@ -65,7 +65,10 @@ describe('The address that links begin with', () => {
     });
 
     it('is 400 for HTTP/1.1 without a host', async () => {
-      expect(await originOfLink(given.api, [])).to.match(/^HTTP\/1.1 400 /);
+      const response = await originOfLink(given.api, []);
+      expect(response)
+        .to.match(/^HTTP\/1.1 400 /)
+        .and.to.include('needs a Host header');
     });
   });
 
