@@ -1,8 +1,9 @@
 import { pino } from 'pino';
 import { InvalidConfig, readConfig } from './config.ts';
 import { startReplica } from './replica.ts';
+import { stopOnSignal } from './stop-on-signal.ts';
 
-/** The process: configuration, log, signals. */
+/** The process. */
 
 const WRONG_USAGE = 2;
 const FAILED = 1;
@@ -10,18 +11,7 @@ const FAILED = 1;
 try {
   const config = readConfig();
   const log = pino({ level: config.logLevel });
-  const replica = await startReplica(config, log);
-
-  const stop = (signal: NodeJS.Signals) => {
-    // A second signal finds no listener, and ends the process at once.
-    for (const name of ['SIGTERM', 'SIGINT'] as const) process.off(name, stop);
-    log.info({ signal }, 'stopping');
-    void replica.stop(config.shutdownGraceSeconds).then(() => {
-      log.info('stopped');
-      process.exit(0);
-    });
-  };
-  process.on('SIGTERM', stop).on('SIGINT', stop);
+  stopOnSignal(await startReplica(config, log), config.shutdownGraceSeconds, log);
 } catch (error) {
   const isMistake = error instanceof InvalidConfig;
   process.stderr.write(`${isMistake || isSystemError(error) ? error.message : String(error)}\n`);

@@ -1,0 +1,175 @@
+import { connect } from 'node:net';
+import { once } from 'node:events';
+import { mkdirSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { Command, givenFolder, run } from './command.ts';
+
+const ORGANIZATION = 'theatre-des-trois-ponts';
+const POLL_SECONDS = '0.05';
+
+describe('the process', () => {
+  const folder = givenFolder();
+  let replica: Command;
+  let origin: string;
+
+  const environment = () => ({
+    PORT: '0',
+    HOST: '127.0.0.1',
+    SNAPSHOT_DIR: join(folder.path, 'snapshots'),
+    KEYS_FILE: join(folder.path, 'keys.sqlite'),
+    SNAPSHOT_POLL_SECONDS: POLL_SECONDS,
+  });
+
+  async function start(overrides: Readonly<Record<string, string>> = {}): Promise<void> {
+    replica = new Command('src/main.ts', [], { ...environment(), ...overrides });
+    const [, port] = await replica.says(/"port":(\d+),"msg":"listening"/);
+    origin = `http://127.0.0.1:${port}`;
+  }
+
+  const ask = (path: string, credential = '') =>
+    fetch(origin + path, credential === '' ? {} : { headers: { Authorization: `Bearer ${credential}` } });
+
+  const build = (file: string) =>
+    run('scripts/snapshot.ts', ['build', '--input', 'data/sample', '--output', join(folder.path, file)]);
+
+  async function createKey(organization = ORGANIZATION): Promise<string> {
+    const { stdout } = await run(
+      'scripts/keys.ts',
+      ['create', '--organization', organization],
+      environment(),
+    );
+    return stdout.trim().split('\n').at(-1) ?? '';
+  }
+
+  afterEach(() => {
+    replica.kill('SIGKILL');
+    rmSync(join(folder.path, 'snapshots'), { recursive: true, force: true });
+    rmSync(join(folder.path, 'keys.sqlite'), { force: true });
+  });
+
+  it('goes from an import folder and a key to answers, and ends with 0 on SIGTERM', async () => {
+    mkdirSync(join(folder.path, 'snapshots'));
+    expect((await build('snapshots/sample.sqlite')).code).to.equal(0);
+    const credential = await createKey();
+    await start();
+    await replica.says(/"msg":"snapshot live"/);
+
+    const events = await ask('/v1/events', credential);
+    expect(events.status).to.equal(200);
+    expect(await events.json()).to.include({
+      page: 1,
+      perPage: 25,
+      totalPages: 1,
+      hasMore: false,
+      nextPage: null,
+    });
+    const tickets = (await (await ask('/v1/tickets?perPage=2', credential)).json()) as { nextPage: string };
+    expect(tickets.nextPage).to.equal(`${origin}/v1/tickets?page=2&perPage=2`);
+    expect((await ask('/v1/tickets/none', credential)).status).to.equal(404);
+
+    replica.kill('SIGTERM');
+    expect(await replica.ended).to.include({ code: 0, signal: null, stderr: '' });
+    expect(replica.stdout).to.match(/"msg":"stopped"/);
+    expect(replica.stdout, 'no secret is logged').not.to.include(credential.split(':')[3]);
+  });
+
+  it('stays up without data and keys, says that it is not ready, and takes both up when they come', async () => {
+    await start();
+    const early = await ask('/v1/events', 'svc:o:anybody:anything');
+    expect(early.status).to.equal(429);
+    expect(Number(early.headers.get('retry-after'))).to.be.at.least(1);
+    expect(await early.json())
+      .to.have.property('detail')
+      .that.matches(/not ready/);
+
+    // Built beside and renamed into the folder, as a snapshot that is published.
+    await build('beside.sqlite');
+    mkdirSync(join(folder.path, 'snapshots'));
+    renameSync(join(folder.path, 'beside.sqlite'), join(folder.path, 'snapshots', 'sample.sqlite'));
+    await replica.says(/"msg":"snapshot live"/);
+    expect(await (await ask('/v1/events', 'svc:o:anybody:anything')).json())
+      .to.have.property('detail')
+      .that.matches(/keys/);
+
+    const credential = await createKey();
+    await replica.says(/"validKeys":1,"msg":"keys live"/);
+    expect((await ask('/v1/events', credential)).status).to.equal(200);
+  });
+
+  it('refuses a revoked key as soon as it has looked again', async () => {
+    mkdirSync(join(folder.path, 'snapshots'));
+    await build('snapshots/sample.sqlite');
+    const credential = await createKey();
+    await start();
+    await replica.says(/"msg":"snapshot live"/);
+    expect((await ask('/v1/events', credential)).status).to.equal(200);
+
+    const { stdout } = await run('scripts/keys.ts', ['list'], environment());
+    const [keyId] = /key_\w+/.exec(stdout) ?? [];
+    expect((await run('scripts/keys.ts', ['revoke', String(keyId)], environment())).code).to.equal(0);
+    await replica.says(/"validKeys":0,"msg":"keys live"/);
+    const refused = await ask('/v1/events', credential);
+    expect(refused.status).to.equal(403);
+    expect(await refused.json())
+      .to.have.property('detail')
+      .that.matches(/revoked/);
+  });
+
+  it('refuses the second of two files that hold the same organization, naming both', async () => {
+    mkdirSync(join(folder.path, 'snapshots'));
+    await build('snapshots/a.sqlite');
+    await build('snapshots/b.sqlite');
+    await start();
+    const [line] = await replica.says(/^.*"msg":"snapshot refused".*$/m);
+    expect(line).to.include('a.sqlite').and.to.include('b.sqlite');
+    expect(replica.stdout).to.match(/"file":"a.sqlite".*"msg":"snapshot live"/);
+  });
+
+  it('goes on with what is live when a file turns bad or goes away, and takes the next good one', async () => {
+    mkdirSync(join(folder.path, 'snapshots'));
+    await build('snapshots/sample.sqlite');
+    const credential = await createKey();
+    await start();
+    const [, first] = await replica.says(/"snapshotId":"([^"]+)".*"msg":"snapshot live"/);
+    const live = async () => (await ask('/v1/events', credential)).headers.get('service-snapshot-id');
+
+    renameSync(join(folder.path, 'snapshots/sample.sqlite'), join(folder.path, 'aside'));
+    await replica.says(/"msg":"snapshot file is gone/);
+    expect(await live()).to.equal(first);
+    mkdirSync(join(folder.path, 'snapshots/sample.sqlite'));
+    await replica.says(/"msg":"snapshot refused"/);
+    expect(await live()).to.equal(first);
+    rmSync(join(folder.path, 'snapshots/sample.sqlite'), { recursive: true });
+    await build('snapshots/sample.sqlite');
+    const [, second] = await replica.says(
+      /"msg":"snapshot live"[^]*"snapshotId":"([^"]+)".*"msg":"snapshot live"/,
+    );
+    expect(await live()).to.equal(second);
+    expect(second).not.to.equal(first);
+  });
+
+  it('lets a request under way end on SIGTERM, and closes connections that asked for nothing', async () => {
+    await start();
+    const silent = connect(Number(new URL(origin).port), '127.0.0.1');
+    await once(silent, 'connect');
+    replica.kill('SIGTERM');
+    expect(await replica.ended).to.include({ code: 0 });
+    silent.destroy();
+  });
+
+  it('names every mistake in its environment, and does not start', async () => {
+    const { code, stderr } = await run('src/main.ts', [], { PORT: 'many', LOG_LEVEL: 'loud' });
+    expect(code).to.equal(2);
+    expect(stderr)
+      .to.match(/PORT is "many"/)
+      .and.to.match(/LOG_LEVEL is "loud"/);
+  });
+
+  it('says so when its port is taken', async () => {
+    await start();
+    const { code, stderr } = await run('src/main.ts', [], { ...environment(), PORT: new URL(origin).port });
+    expect(code).to.equal(1);
+    expect(stderr).to.match(/EADDRINUSE/);
+  });
+});
