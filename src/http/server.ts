@@ -25,7 +25,12 @@ const BY_ERROR_CODE: Readonly<Record<string, Problem>> = {
 
 /** The server in front of an app: the one way in, since it brings targets into the form that the app reads. */
 export function createServer(app: Express, log: Logger): Server {
-  const server = createHttpServer({ ...expressMessages(app), requireHostHeader: false });
+  const server = createHttpServer({
+    ...expressMessages(app),
+    requireHostHeader: false,
+    // A second Authorization or Host would be dropped without a word; joined, it makes the header malformed.
+    joinDuplicateHeaders: true,
+  });
   const listener = (request: IncomingMessage, response: ServerResponse) => {
     request.url = normalTarget(request.url ?? '/');
     app(request, response);

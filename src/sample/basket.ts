@@ -1,7 +1,7 @@
 import { Deck } from './deck.ts';
-import type { BundleOffer, Pricing, ProductOffer, TicketOffer } from './offers.ts';
+import type { BundleOffer, Pricing, ProductOffer, StagedEvent, TicketOffer } from './offers.ts';
 import type { Random } from './random.ts';
-import type { Season, StagedEvent } from './season.ts';
+import type { Season } from './season.ts';
 
 export type Line = TicketLine | ProductLine;
 

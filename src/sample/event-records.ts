@@ -1,7 +1,7 @@
 import type { Seconds } from './clock.ts';
 import { writeUtc } from './clock.ts';
+import type { StagedEvent } from './offers.ts';
 import type { Organization } from './organizations.ts';
-import type { StagedEvent } from './season.ts';
 
 /** An event as the import folder has it: without the session summary, which is derived from its sessions. */
 export function eventRecord({ organizationId, profile }: Organization, event: StagedEvent) {

@@ -2,10 +2,10 @@ import type { Seconds } from './clock.ts';
 import { MINUTE } from './clock.ts';
 import type { Currency } from './money.ts';
 import { amount } from './money.ts';
-import type { BundleOffer, Pricing, ProductOffer, SessionStock, TicketOffer } from './offers.ts';
+import type { BundleOffer, Pricing, ProductOffer, SessionStock, StagedEvent, TicketOffer } from './offers.ts';
 import type { Profile, Seating } from './profile.ts';
 import type { Random } from './random.ts';
-import type { Season, StagedEvent } from './season.ts';
+import type { Season } from './season.ts';
 
 /** Of sessions that sold anything, those with nothing to spare. */
 const SOLD_OUT = 0.15;

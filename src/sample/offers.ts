@@ -1,6 +1,6 @@
 /* c8 ignore start: types alone, never loaded */
-import type { Form, Merchandise, Package, Seating } from './profile.ts';
-import type { StagedEvent } from './season.ts';
+import type { Seconds, ZoneClock } from './clock.ts';
+import type { Form, Merchandise, Package, Production, Seating } from './profile.ts';
 
 export interface Pricing {
   readonly pricingId: string;
@@ -71,3 +71,26 @@ export type BundlePart =
       readonly pricing: Pricing;
       readonly quantity: number;
     };
+
+/** An event with all that is sold for it. */
+export interface StagedEvent {
+  readonly eventId: string;
+  readonly title: string;
+  readonly production: Production;
+  readonly clock: ZoneClock;
+  readonly createdAt: Seconds;
+  readonly updatedAt: Seconds;
+  readonly sessions: readonly Session[];
+  readonly categories: readonly TicketOffer[];
+  readonly extras: readonly TicketOffer[];
+  /** Tickets still to be issued for this event. */
+  remaining: number;
+}
+
+export interface Session {
+  readonly sessionId: string;
+  readonly start: Seconds;
+  /** The start as records write it. */
+  readonly startAt: string;
+  readonly minutes: number;
+}

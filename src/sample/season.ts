@@ -1,9 +1,8 @@
 import type { Seconds, ZoneClock } from './clock.ts';
 import { DAY, MINUTE } from './clock.ts';
 import type { Identifiers } from './identifiers.ts';
-import type { BundleOffer, ProductOffer, TicketOffer } from './offers.ts';
+import type { BundleOffer, ProductOffer, StagedEvent } from './offers.ts';
 import type { Organization } from './organizations.ts';
-import type { Production } from './profile.ts';
 import type { Random } from './random.ts';
 import { sessionStarts } from './schedule.ts';
 import { bundleOffer, categoryOffer, extraOffer, productOffer } from './stage-offers.ts';
@@ -25,28 +24,6 @@ export interface Season {
   readonly events: readonly StagedEvent[];
   readonly products: readonly ProductOffer[];
   readonly bundles: readonly BundleOffer[];
-}
-
-export interface StagedEvent {
-  readonly eventId: string;
-  readonly title: string;
-  readonly production: Production;
-  readonly clock: ZoneClock;
-  readonly createdAt: Seconds;
-  readonly updatedAt: Seconds;
-  readonly sessions: readonly Session[];
-  readonly categories: readonly TicketOffer[];
-  readonly extras: readonly TicketOffer[];
-  /** Tickets still to be issued for this event. */
-  remaining: number;
-}
-
-export interface Session {
-  readonly sessionId: string;
-  readonly start: Seconds;
-  /** The start as records write it. */
-  readonly startAt: string;
-  readonly minutes: number;
 }
 
 /** What the making of all records shares. */

@@ -1,8 +1,15 @@
 import type { Identifiers } from './identifiers.ts';
 import { percentOf } from './money.ts';
-import type { BundleOffer, BundlePart, Pricing, ProductOffer, SessionStock, TicketOffer } from './offers.ts';
+import type {
+  BundleOffer,
+  BundlePart,
+  Pricing,
+  ProductOffer,
+  SessionStock,
+  StagedEvent,
+  TicketOffer,
+} from './offers.ts';
 import type { Category, Extra, Merchandise, Package, Profile } from './profile.ts';
-import type { StagedEvent } from './season.ts';
 
 /** The offer of a seat category, with the usual rates. */
 export function categoryOffer(

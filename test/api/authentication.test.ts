@@ -42,6 +42,14 @@ describe('Authentication', () => {
     });
   }
 
+  it('is 400 for two headers, be they the same', async () => {
+    const line = `Authorization: ${(await fixture()).authorization.north}\r\n`;
+    const ask = (lines: string) =>
+      given.api.raw(`GET /v1/events HTTP/1.1\r\nHost: x\r\n${lines}Connection: close\r\n\r\n`);
+    expect(await ask(line)).to.match(/^HTTP\/1.1 200 /);
+    expect(await ask(line + line)).to.match(/^HTTP\/1.1 400 /);
+  });
+
   it('answers alike for an unknown organization, an unknown key and the key of another', async () => {
     const { authorization } = await fixture();
     const secret = authorization.south.split(':')[3];
