@@ -66,12 +66,14 @@ export class CollectionLoader {
     });
   }
 
+  /** @throws CorruptSnapshot */
   finish(): CollectionImage {
     if (this.#offsets[this.count] !== this.#bytes.length) {
       throw new CorruptSnapshot(`the records of ${this.#layout.table} are not as long as its segment says`);
     }
     const postings: Record<string, PostingImage> = {};
     for (const [index, builder] of [...this.#keys, ...this.#relations]) postings[index] = builder.finish();
+    for (const { index, table } of this.#layout.relations) checkOnce(postings[index], table);
     return {
       count: this.count,
       records: { bytes: this.#bytes, offsets: this.#offsets },
@@ -94,8 +96,11 @@ export class CollectionLoader {
     eachValue(chunk, 'record', (bytes, start, end, row) => {
       for (let i = 0; i < this.#prefix.length; i++) {
         if (bytes[start + i] !== this.#prefix[i]) {
-          throw new CorruptSnapshot(`row ${row} of ${this.#layout.table} does not begin with its id`);
+          throw new CorruptSnapshot(`record ${row} of ${this.#layout.table} does not begin with its id`);
         }
+      }
+      if (bytes[end - 1] !== BRACE) {
+        throw new CorruptSnapshot(`record ${row} of ${this.#layout.table} does not end with }`);
       }
       this.#bytes[base + end] = COMMA;
       this.#offsets[row + 1] = base + end + 1;
@@ -105,12 +110,48 @@ export class CollectionLoader {
   #indexIds(chunk: Chunk): void {
     const records = { bytes: this.#bytes, offsets: this.#offsets };
     eachValue(chunk, this.#layout.idColumn, (bytes, start, end, row) => {
+      if (!this.#beginsWithId(row, bytes, start, end)) {
+        throw new CorruptSnapshot(
+          `record ${row} of ${this.#layout.table} does not begin with its id: ` +
+            `${this.#layout.idColumn} is "${textOf(bytes, start, end)}"`,
+        );
+      }
       const other = this.#ids.add(records, row, bytes, start, end);
       if (other >= 0) {
-        const id = Buffer.from(bytes.subarray(start, end)).toString();
+        const id = textOf(bytes, start, end);
         throw new CorruptSnapshot(`${this.#layout.table} holds ${this.#layout.resource.id} "${id}" twice`);
       }
     });
+  }
+
+  /** Whether the id is what the record begins with, in the one form in which JSON.stringify writes it. */
+  #beginsWithId(row: number, bytes: Bytes, start: number, end: number): boolean {
+    const from = this.#offsets[row] + this.#prefix.length;
+    let isPlain = this.#bytes[from + end - start] === QUOTE;
+    for (let i = start, at = from; isPlain && i < end; i++, at++) {
+      const byte = bytes[i];
+      isPlain = byte === this.#bytes[at] && byte >= 0x20 && byte !== QUOTE && byte !== BACKSLASH;
+    }
+    if (isPlain) return true;
+    const json = Buffer.from(JSON.stringify(textOf(bytes, start, end)));
+    return json.equals(this.#bytes.subarray(from - 1, from - 1 + json.length));
+  }
+}
+
+const BRACE = 0x7d;
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+
+function textOf(bytes: Bytes, start: number, end: number): string {
+  return Buffer.from(bytes.subarray(start, end)).toString();
+}
+
+/** A record that stood twice under one value would be listed and counted twice. */
+function checkOnce({ starts, rows }: PostingImage, table: string): void {
+  for (let key = 0; key + 1 < starts.length; key++) {
+    for (let i = starts[key] + 1; i < starts[key + 1]; i++) {
+      if (rows[i] === rows[i - 1]) throw new CorruptSnapshot(`${table} holds a value of one record twice`);
+    }
   }
 }
 

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
 import type Database from 'better-sqlite3';
+import { isOrganizationId, ORGANIZATION_ID_RULE } from '../contract/organization-id.ts';
+import { parseTimestamp } from '../contract/timestamp.ts';
 import { CorruptSnapshot } from './corrupt-snapshot.ts';
 import { CONTENT_TABLES } from './format.ts';
 
@@ -59,14 +61,36 @@ export function readManifest(database: Database.Database, fileBytes: number): Ma
       ...rest,
       segments: readSegments(database, organizationId, fileBytes),
     }));
+  const segmentCount = database.prepare<[], number>('SELECT count(*) FROM segments').pluck().get();
+  if (segmentCount !== organizations.length * CONTENT_TABLES.length) {
+    throw new CorruptSnapshot(
+      `"segments" has ${String(segmentCount)} rows instead of ${CONTENT_TABLES.length} for each of ${organizations.length} organizations`,
+    );
+  }
   const manifest = { snapshotId, producedAt, organizations };
   if (manifestDigest(manifest) !== digest) {
     throw new CorruptSnapshot(
       'its manifest does not match its digest: the file is damaged; copy or build it again',
     );
   }
+  checkNames(manifest);
   checkCoverage(database, manifest);
   return manifest;
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** These travel in headers, links and credentials. */
+function checkNames({ snapshotId, producedAt, organizations }: Manifest): void {
+  if (!UUID.test(snapshotId)) throw new CorruptSnapshot(`its snapshot_id "${snapshotId}" is not a UUID`);
+  if (!producedAt.endsWith('Z') || parseTimestamp(producedAt) === undefined) {
+    throw new CorruptSnapshot(`its produced_at "${producedAt}" is not an ISO 8601 date and time in UTC`);
+  }
+  for (const { organizationId } of organizations) {
+    if (!isOrganizationId(organizationId)) {
+      throw new CorruptSnapshot(`its organization_id "${organizationId}" ${ORGANIZATION_ID_RULE}`);
+    }
+  }
 }
 
 function readSegments(

@@ -10,6 +10,7 @@ import type { ManifestOrganization, Segment } from './manifest.ts';
  * from SQLite into JavaScript once a chunk, not once a row, is what makes reading fast.
  */
 export interface Chunk {
+  readonly table: string;
   /** Counted from the first row of the organization. */
   readonly firstRow: number;
   readonly rowCount: number;
@@ -30,19 +31,23 @@ export function* readTable(
     return `CAST(group_concat(${value}, CAST(x'${SEPARATOR.toString(16)}' AS TEXT)) AS BLOB)`;
   });
   const statement = database
-    .prepare<[number, number], (Buffer | null)[]>(
-      `SELECT ${columns.join(', ')} FROM ${table.name} WHERE row >= ? AND row < ?`,
+    .prepare<[number, number], [count: number, ...values: (Buffer | null)[]]>(
+      `SELECT count(*), ${columns.join(', ')} FROM ${table.name} WHERE row >= ? AND row < ?`,
     )
     .raw();
   for (let first = 0; first < rowCount; first += CHUNK_ROWS) {
     const count = Math.min(CHUNK_ROWS, rowCount - first);
-    const values = statement.get(firstRow + first, firstRow + first + count) ?? [];
+    const from = firstRow + first;
+    const [found, ...values] = statement.get(from, from + count) ?? [0];
+    if (found !== count) {
+      throw new CorruptSnapshot(`${table.name} has ${found} of its ${count} rows from ${from} on`);
+    }
     const read = table.columns.map((column, i): [string, Bytes] => {
       const bytes = values[i];
-      if (bytes === null) throw new CorruptSnapshot(`${table.name} lacks rows from ${firstRow + first} on`);
+      if (bytes === null) throw new CorruptSnapshot(`${table.name} has no ${column} from row ${from} on`);
       return [column, bytes];
     });
-    yield { firstRow: first, rowCount: count, columns: new Map(read) };
+    yield { table: table.name, firstRow: first, rowCount: count, columns: new Map(read) };
   }
 }
 
@@ -82,26 +87,39 @@ export function eachValue(
   for (let row = chunk.firstRow; row <= last; row++) {
     const found = bytes.indexOf(SEPARATOR, start);
     if (found < 0 !== (row === last))
-      throw new CorruptSnapshot(`column ${name} does not hold one value a row`);
+      throw new CorruptSnapshot(`column ${name} of ${chunk.table} does not hold one text or number a row`);
     const end = found < 0 ? bytes.length : found;
     visit(bytes, start, end, row);
     start = end + 1;
   }
 }
 
-/** A whole number that stands as decimal digits in `bytes[start … end]`, exact to 2^53. */
+/**
+ * A whole number that stands as decimal digits in `bytes[start … end]`, exact to 2^53.
+ * @throws CorruptSnapshot when something else stands there
+ */
 export function readNumber(bytes: Bytes, start: number, end: number): number {
   const negative = bytes[start] === 0x2d;
   let value = 0;
-  for (let i = negative ? start + 1 : start; i < end; i++) value = value * 10 + bytes[i] - 0x30;
+  for (let i = negative ? start + 1 : start; i < end; i++) {
+    const digit = bytes[i] - 0x30;
+    if (digit < 0 || digit > 9) throw new CorruptSnapshot('a column of whole numbers holds something else');
+    value = value * 10 + digit;
+  }
   return negative ? -value : value;
 }
 
 const SAFE_DIGITS = 15;
+/** Those of the least integer of 64 bits, with its sign. */
+const MOST_DIGITS = 20;
 
-/** The same of any size. */
+/**
+ * The same of 64 bits.
+ * @throws CorruptSnapshot
+ */
 export function readBigInt(bytes: Bytes, start: number, end: number): bigint {
   if (end - start <= SAFE_DIGITS) return BigInt(readNumber(bytes, start, end));
+  if (end - start > MOST_DIGITS) throw new CorruptSnapshot('a column of instants holds something else');
   return (
     BigInt(readNumber(bytes, start, end - SAFE_DIGITS)) * 10n ** BigInt(SAFE_DIGITS) +
     BigInt(readNumber(bytes, end - SAFE_DIGITS, end)) * (bytes[start] === 0x2d ? -1n : 1n)

@@ -8,21 +8,25 @@ import { APPLICATION_ID, FORMAT_VERSION, SCHEMA_STATEMENTS, schemaStatements } f
  * @throws CorruptSnapshot
  */
 export function openSnapshot(path: string): Database.Database {
-  checkHeader(path);
-  const database = new Database(path, { readonly: true, fileMustExist: true });
+  let database: Database.Database | undefined;
   try {
+    checkHeader(path);
+    database = new Database(path, { readonly: true, fileMustExist: true });
     database.pragma('trusted_schema = OFF');
     database.pragma('cell_size_check = ON');
     checkSchema(database);
     return database;
   } catch (error) {
-    database.close();
+    database?.close();
     throw asCorruptSnapshot(error);
   }
 }
 
-/** What SQLite says of a damaged file is a reason to refuse it, not a fault of ours. */
+/** What SQLite and the system say of a file that cannot be read is a reason to refuse it, not a fault of ours. */
 export function asCorruptSnapshot(error: unknown): unknown {
+  if (error instanceof Error && 'syscall' in error) {
+    return new CorruptSnapshot(`it cannot be read: ${error.message}`);
+  }
   if (!(error instanceof Database.SqliteError)) return error;
   return new CorruptSnapshot(
     `SQLite cannot read it: ${error.message} (${error.code}); copy or build it again`,
@@ -75,11 +79,15 @@ function checkHeader(path: string): void {
   const expected = header.readUInt32BE(28) * pageSize;
   if (size !== expected) {
     throw new CorruptSnapshot(
-      `its header says ${expected} bytes, the file has ${size}: it was cut short, or is still being copied`,
+      `its header says ${expected} bytes, the file has ${size}: ` +
+        (size < expected ? 'it was cut short, or is still being copied' : 'something was added at its end'),
     );
   }
-  if (existsSync(`${path}-journal`)) {
-    throw new CorruptSnapshot('a rollback journal lies beside it: whoever wrote it has not finished');
+  // SQLite would take both for a part of the database, whatever the header says.
+  for (const kind of ['journal', 'wal']) {
+    if (existsSync(`${path}-${kind}`)) {
+      throw new CorruptSnapshot(`a ${kind} lies beside it (-${kind}): whoever wrote it has not finished`);
+    }
   }
 }
 
