@@ -37,15 +37,16 @@ await runCommand(program);
 
 async function build(options: { input: string; output: string; skipInvalid: boolean }): Promise<void> {
   const { input, output, skipInvalid } = options;
-  checkPaths(input, output);
   const progress = terminalProgress();
   const started = performance.now();
   try {
+    checkPaths(input, output);
     const report = await buildSnapshot({
       input,
       output,
       skipInvalid,
       producedAt: new Date(),
+      signal: interruption(),
       onProgress: (collection, records) => {
         progress.show(`reading ${collection}: ${records.toLocaleString('en')}`);
       },
@@ -74,6 +75,17 @@ async function build(options: { input: string; output: string; skipInvalid: bool
       throw new Refused(`${input}: ${error.message}; no snapshot was written`);
     throw error;
   }
+}
+
+/** Is aborted by the first signal to stop; the next ends the process at once, as it would without this. */
+function interruption(): AbortSignal {
+  const controller = new AbortController();
+  for (const name of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(name, () => {
+      controller.abort(new Refused(`interrupted by ${name}; no snapshot was written`));
+    });
+  }
+  return controller.signal;
 }
 
 function checkPaths(input: string, output: string): void {

@@ -26,9 +26,11 @@ export interface BuildOptions {
   readonly producedAt: Date;
   /** Called now and then with how many records of a collection have been read so far. */
   readonly onProgress?: (collection: CollectionName, records: number) => void;
+  /** Ends the build, which then throws the signal's reason and leaves nothing behind. */
+  readonly signal?: AbortSignal;
 }
 
-/** Where the lines that were left out are written. */
+/** Where the lines that were left out are written; when there are none, no such file stays from an earlier build. */
 export function rejectsPath(output: string): string {
   return `${output}.rejects.ndjson`;
 }
@@ -50,13 +52,17 @@ export async function buildSnapshot(options: BuildOptions): Promise<BuildReport>
 }
 
 async function build(options: BuildOptions, folder: string): Promise<BuildReport> {
-  const { input, output, skipInvalid, onProgress = () => undefined } = options;
+  const { input, output, skipInvalid, signal, onProgress = () => undefined } = options;
   const rejections = new Rejections(skipInvalid ? join(folder, 'rejects') : undefined);
   const organizations = await readOrganizations(input, rejections);
-  const organizationIds = [...organizations.keys()];
+  const organizationIds = [...organizations.names.keys()];
   const file = join(folder, basename(output));
-  const writer = new SnapshotWriter(file, organizations);
-  const staging = new ImportStaging(input, folder, new Set(organizationIds), rejections, onProgress);
+  const writer = new SnapshotWriter(file, organizations.names, signal);
+  const onBlock: typeof onProgress = (collection, records) => {
+    signal?.throwIfAborted();
+    onProgress(collection, records);
+  };
+  const staging = new ImportStaging(input, folder, new Set(organizationIds), rejections, onBlock);
   // Once a line is bad the import is only read on to count the others.
   const isWanted = () => skipInvalid || rejections.total === 0;
   try {
@@ -66,10 +72,14 @@ async function build(options: BuildOptions, folder: string): Promise<BuildReport
     const producedAt = options.producedAt.toISOString();
     writer.finish(snapshotId, producedAt);
     const fileBytes = statSync(file).size;
+    // To finish takes a while, and whoever would end the build is heard only now.
+    await new Promise(setImmediate);
+    signal?.throwIfAborted();
     if (rejections.total > 0) rejections.publish(rejectsPath(output));
+    else rmSync(rejectsPath(output), { force: true });
     renameSync(file, output);
     syncFolder(dirname(output));
-    const { dropped } = staging;
+    const dropped = new Map([...organizations.dropped, ...staging.dropped]);
     return {
       snapshotId,
       producedAt,
@@ -129,6 +139,7 @@ async function writeCollections(
       for (const organizationId of organizationIds) {
         await write(staged, organizationId, listRows(staged, organizationId));
       }
+      staging.release(staged);
     })();
   }
   await writing;

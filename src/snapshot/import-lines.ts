@@ -12,7 +12,7 @@ export interface LineBlock {
   readonly firstLine: number;
 }
 
-const BLOCK_BYTES = 512 * 1024;
+const BLOCK_BYTES = 256 * 1024;
 export const MAX_LINE_BYTES = 16 * 1024 * 1024;
 const NEWLINE = 0x0a;
 const BYTE_ORDER_MARK = '\ufeff';
@@ -33,7 +33,7 @@ export class UnreadableImport extends Error {
   }
 }
 
-/** The lines of an import file, in blocks of about half a megabyte. */
+/** The lines of an import file, in blocks of about a quarter of a megabyte. */
 export async function* readBlocks(folder: string, file: string): AsyncGenerator<LineBlock> {
   let rest: Buffer = Buffer.alloc(0);
   let firstLine = 1;
@@ -45,36 +45,45 @@ export async function* readBlocks(folder: string, file: string): AsyncGenerator<
         yield { bytes, firstLine };
         firstLine += countLines(bytes);
         rest = chunk.subarray(end);
-      } else {
+      } else if (rest.length <= MAX_LINE_BYTES) {
+        // Of a line that is too long no more is kept than shows it to be.
         rest = Buffer.concat([rest, chunk]);
-      }
-      if (rest.length > MAX_LINE_BYTES) {
-        throw new UnreadableImport(`${file}:${firstLine}`, `the line is longer than ${MAX_LINE_BYTES} bytes`);
       }
     }
   } catch (error) {
-    if (error instanceof UnreadableImport || !(error instanceof Error)) throw error;
+    if (!(error instanceof Error)) throw error;
     throw new UnreadableImport(file, error.message);
   }
   if (rest.length > 0) yield { bytes: Buffer.concat([rest]), firstLine };
 }
 
-/** Calls `visit` with every line that is not blank, and its number. Undefined in the place of one that is not UTF-8. */
+/** Calls `visit` with every line that is not blank, and its number, or `refuse` where there is no text to be had. */
 export function eachLine(
   { bytes, firstLine }: LineBlock,
-  visit: (line: string | undefined, number: number) => void,
+  visit: (line: string, number: number) => void,
+  refuse: (reason: string, number: number) => void,
 ): void {
   let number = firstLine;
   for (let start = 0; start < bytes.length; number++) {
     const found = bytes.indexOf(NEWLINE, start);
     const end = found < 0 ? bytes.length : found;
-    const line = bytes.toString('utf8', start, end);
-    // The replacement character is how a byte that is not UTF-8 shows; it may also stand there by itself.
-    if (line.includes('\ufffd') && !isUtf8(bytes.subarray(start, end))) visit(undefined, number);
-    else if (line.trim() !== '')
-      visit(number === 1 && line.startsWith(BYTE_ORDER_MARK) ? line.slice(1) : line, number);
+    if (end - start > MAX_LINE_BYTES) refuse(`the line is longer than ${MAX_LINE_BYTES} bytes`, number);
+    else visitText(bytes.subarray(start, end), number, visit, refuse);
     start = end + 1;
   }
+}
+
+function visitText(
+  bytes: Buffer,
+  number: number,
+  visit: (line: string, number: number) => void,
+  refuse: (reason: string, number: number) => void,
+): void {
+  const line = bytes.toString();
+  // The replacement character is how a byte that is not UTF-8 shows; it may also stand there by itself.
+  if (line.includes('\ufffd') && !isUtf8(bytes)) refuse('the line is not UTF-8', number);
+  else if (line.trim() !== '')
+    visit(number === 1 && line.startsWith(BYTE_ORDER_MARK) ? line.slice(1) : line, number);
 }
 
 function open(path: string): AsyncIterable<Buffer> {

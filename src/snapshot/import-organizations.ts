@@ -9,35 +9,63 @@ import type { Rejections } from './rejections.ts';
 
 const check = compileCheck(ORGANIZATION_FIELDS);
 
-/** The organizations of an import folder: names by id, in the order of the ids. */
+export interface ImportedOrganizations {
+  /** Names by id, in the order of the ids. */
+  readonly names: ReadonlyMap<string, string>;
+  /** How often fields were dropped, by file and field. */
+  readonly dropped: ReadonlyMap<string, number>;
+}
+
+/** The organizations of an import folder. */
 export async function readOrganizations(
   folder: string,
   rejections: Rejections,
-): Promise<Map<string, string>> {
-  const names = new Map<string, string>();
+): Promise<ImportedOrganizations> {
+  const organizations = new Map<string, { name: string; line: number }>();
+  const dropped = new Map<string, number>();
   const file = importFile(folder, ORGANIZATIONS_FILE);
-  if (file === undefined) return names;
+  if (file === undefined) return { names: new Map(), dropped };
   for await (const block of readBlocks(folder, file)) {
-    eachLine(block, (text, line) => {
-      const record = text === undefined ? undefined : parseObject(text);
-      const organizationId = textIn(record?.['organizationId']);
-      const problem = problemWith(record, organizationId, names);
-      if (problem !== undefined) rejections.add({ file, line, ...problem }, text);
-      else names.set(organizationId, textIn(record?.['name']) || organizationId);
-    });
+    eachLine(
+      block,
+      (text, line) => {
+        const record = parseObject(text);
+        const organizationId = textIn(record?.['organizationId']);
+        const problem = problemWith(record, organizationId, organizations.get(organizationId)?.line);
+        if (problem !== undefined) {
+          rejections.add({ file, line, ...problem }, text);
+          return;
+        }
+        organizations.set(organizationId, { name: textIn(record?.['name']) || organizationId, line });
+        for (const field of Object.keys(record ?? {}).filter(
+          (name) => !Object.hasOwn(ORGANIZATION_FIELDS, name),
+        )) {
+          const name = `${file}: ${field}`;
+          dropped.set(name, (dropped.get(name) ?? 0) + 1);
+        }
+      },
+      (reason, line) => {
+        rejections.add({ file, line, field: '', reason }, undefined);
+      },
+    );
   }
-  return new Map([...names].sort(([a], [b]) => (a < b ? -1 : 1)));
+  const inOrder = [...organizations].sort(([a], [b]) => (a < b ? -1 : 1));
+  return { names: new Map(inOrder.map(([id, { name }]) => [id, name])), dropped };
 }
 
 function problemWith(
   record: JsonObject | undefined,
   organizationId: string,
-  names: ReadonlyMap<string, string>,
+  earlierLine: number | undefined,
 ): FieldProblem | undefined {
-  if (record === undefined) return { field: '', reason: 'the line is not a JSON object in UTF-8' };
+  if (record === undefined) return { field: '', reason: 'the line is not a JSON object' };
   if (!check(record)) return problemOf(check);
   if (!isOrganizationId(organizationId)) return { field: 'organizationId', reason: ORGANIZATION_ID_RULE };
-  if (names.has(organizationId))
-    return { field: 'organizationId', reason: `"${organizationId}" is there already` };
+  if (earlierLine !== undefined) {
+    return {
+      field: 'organizationId',
+      reason: `"${organizationId}" is there already, on line ${earlierLine}`,
+    };
+  }
   return undefined;
 }

@@ -3,7 +3,10 @@ import type { CollectionName } from '../contract/operations.ts';
 import { importFile, readBlocks } from './import-lines.ts';
 import type { FieldProblem } from './import-schema.ts';
 import { ImportThreads } from './import-threads.ts';
+import type { BadLine } from './import-worker.ts';
+import { OFFERS, SESSIONS } from './layout.ts';
 import type { CollectionLayout } from './layout.ts';
+import { unpackList } from './packed-rows.ts';
 import type { Rejections } from './rejections.ts';
 import { StagedRows } from './staged-rows.ts';
 import type { Admit } from './staged-rows.ts';
@@ -17,7 +20,7 @@ export class ImportStaging {
   readonly #rejections: Rejections;
   readonly #onProgress: (collection: CollectionName, records: number) => void;
   readonly #threads: ImportThreads;
-  readonly #staged: StagedRows[] = [];
+  readonly #staged = new Set<StagedRows>();
 
   /** `folder`: where the staged rows are kept. */
   constructor(
@@ -36,7 +39,7 @@ export class ImportStaging {
 
   async stage(layout: CollectionLayout, admit?: Admit): Promise<StagedRows> {
     const staged = new StagedRows(join(this.#folder, `${layout.name}.staged`), layout);
-    this.#staged.push(staged);
+    this.#staged.add(staged);
     const file = importFile(this.#input, layout.name);
     if (file === undefined) return staged;
     let records = 0;
@@ -44,15 +47,17 @@ export class ImportStaging {
       layout.name,
       readBlocks(this.#input, file),
     )) {
-      for (const { line, text, field, reason } of bad)
-        this.#rejections.add({ file, line, field, reason }, text);
+      const refused: BadLine[] = [...bad];
       for (const [field, count] of dropped) {
         const name = `${file}: ${field}`;
         this.dropped.set(name, (this.dropped.get(name) ?? 0) + count);
       }
       staged.add(rows, admit, (organizationId, fields, line, problem) => {
-        this.#rejections.add({ file, line, ...problem }, importedText(organizationId, fields, staged));
+        refused.push({ line, ...problem, text: importedText(organizationId, fields, staged) });
       });
+      refused.sort((a, b) => a.line - b.line);
+      for (const { line, text, field, reason } of refused)
+        this.#rejections.add({ file, line, field, reason }, text);
       records += rows.count;
       this.#onProgress(layout.name, records);
     }
@@ -68,14 +73,27 @@ export class ImportStaging {
     this.#rejections.add({ file, line: organization.lineOf(key), ...problem }, text);
   }
 
+  /** Lets go of rows that are written. */
+  release(staged: StagedRows): void {
+    staged.close();
+    this.#staged.delete(staged);
+  }
+
   async close(): Promise<void> {
     await this.#threads.close();
-    for (const staged of this.#staged) staged.close();
+    for (const staged of this.#staged) this.release(staged);
   }
 }
 
 /** A staged record as a line of the import. */
-function importedText(organizationId: string, fields: readonly Buffer[], { fieldNames }: StagedRows): string {
-  const record = fields[fieldNames.indexOf('record')].toString();
-  return `${JSON.stringify({ organizationId }).slice(0, -1)},${record.slice(1)}`;
+function importedText(organizationId: string, fields: readonly Buffer[], staged: StagedRows): string {
+  const field = (name: string) => fields[staged.fieldNames.indexOf(name)];
+  const aside = {
+    organizationId,
+    ...(staged.layout === SESSIONS && { eventId: field('event_id').toString() }),
+    ...(staged.layout === OFFERS && {
+      heldByEventIds: unpackList(field('offer_events')).map((id) => Buffer.from(id).toString()),
+    }),
+  };
+  return `${JSON.stringify(aside).slice(0, -1)},${field('record').toString().slice(1)}`;
 }

@@ -17,7 +17,7 @@ export interface ImportTask {
 
 export interface BadLine extends FieldProblem {
   readonly line: number;
-  /** The line as it stands in the file; undefined when it is not UTF-8. */
+  /** The line as it stands in the file; undefined when it is no text, or too long for one. */
   readonly text: string | undefined;
 }
 
@@ -41,15 +41,15 @@ function readBlock(layout: CollectionLayout, block: LineBlock): ImportedBlock {
   const reader = readerOf(layout);
   const packer = new RowPacker(block.bytes.length * 2);
   const bad: BadLine[] = [];
-  eachLine(block, (line, number) => {
-    if (line === undefined) {
-      bad.push({ line: number, text: undefined, field: '', reason: 'the line is not UTF-8' });
-      return;
-    }
-    const reading = reader.read(line);
-    if ('problem' in reading) bad.push({ line: number, text: line, ...reading.problem });
-    else packer.add(reading.organizationId, number, reading.orderedBy, packedFields(layout, reading));
-  });
+  eachLine(
+    block,
+    (line, number) => {
+      const reading = reader.read(line);
+      if ('problem' in reading) bad.push({ line: number, text: line, ...reading.problem });
+      else packer.add(reading.organizationId, number, reading.orderedBy, packedFields(layout, reading));
+    },
+    (reason, number) => bad.push({ line: number, text: undefined, field: '', reason }),
+  );
   const dropped = new Map(reader.dropped);
   reader.dropped.clear();
   return { rows: packer.finish(), bad, dropped };

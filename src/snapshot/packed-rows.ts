@@ -28,11 +28,16 @@ export function packedFields(layout: CollectionLayout, record: ReadRecord): stri
     ...layout.keys.map(({ of }) => of(record)),
     ...layout.instants.map(({ index }) => String(parseTimestamp(textIn(served[index])))),
     record.json,
-    ...layout.relations.map(({ of }) => packList([...new Set(of(record))])),
+    ...layout.relations.map(({ of }) => packList(distinct(of(record)))),
     ...(layout === SESSIONS
       ? [textIn(imported['eventId']), textIn(served['startAt']), String(record.orderedBy)]
       : []),
   ];
+}
+
+/** Each text once, as it is when it was encoded: halves of surrogate pairs all become the same character then. */
+function distinct(texts: readonly string[]): string[] {
+  return [...new Set(texts.map((text) => text.toWellFormed()))];
 }
 
 /** A list of texts as netstrings, `5:hello3:you`, since there is no character that a text may not hold. */

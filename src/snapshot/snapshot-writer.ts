@@ -24,6 +24,7 @@ export interface RecordRow {
 /** Writes a snapshot file that nobody else looks at yet. */
 export class SnapshotWriter {
   readonly #path: string;
+  readonly #signal: AbortSignal | undefined;
   readonly #database: Database.Database;
   readonly #organizations: ReadonlyMap<
     string,
@@ -31,9 +32,10 @@ export class SnapshotWriter {
   >;
   readonly #nextRow = new Map(CONTENT_TABLES.map(({ name }) => [name, 0]));
 
-  /** `organizations`: names by id, in the order of the ids. */
-  constructor(path: string, organizations: ReadonlyMap<string, string>) {
+  /** `organizations`: names by id, in the order of the ids. `signal`: ends the writing, with its reason thrown. */
+  constructor(path: string, organizations: ReadonlyMap<string, string>, signal?: AbortSignal) {
     this.#path = path;
+    this.#signal = signal;
     this.#database = new Database(path);
     this.#database.pragma(`page_size = ${PAGE_BYTES}`);
     this.#database.pragma('journal_mode = OFF');
@@ -62,7 +64,10 @@ export class SnapshotWriter {
           relation.add([reference, value]);
         }
       }
-      if (records.rowCount % ROWS_PER_TURN === 0) await new Promise(setImmediate);
+      if (records.rowCount % ROWS_PER_TURN === 0) {
+        await new Promise(setImmediate);
+        this.#signal?.throwIfAborted();
+      }
     }
     for (const writer of [records, ...relations]) {
       writer.flush();
