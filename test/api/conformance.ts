@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
 import type { ValidateFunction } from 'ajv/dist/2020.js';
 import { expect } from 'chai';
 import { openApiDocument } from '../../src/contract/openapi.ts';
@@ -34,7 +35,7 @@ interface Document {
 }
 
 const document = JSON.parse(JSON.stringify(openApiDocument(RELEASES))) as Document;
-const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false });
+const ajv = addFormats.default(new Ajv2020({ strict: false, allErrors: true }));
 ajv.addSchema(document, 'openapi');
 const validators = new Map<string, ValidateFunction>();
 

@@ -1,4 +1,5 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
 import { expect } from 'chai';
 import { exampleOf } from '../../src/contract/field.ts';
 import { openApiDocument } from '../../src/contract/openapi.ts';
@@ -32,7 +33,7 @@ interface Document {
 const asDocument = (document: object): Document => JSON.parse(JSON.stringify(document)) as Document;
 
 const document = asDocument(openApiDocument(RELEASES));
-const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true });
+const ajv = addFormats.default(new Ajv2020({ strict: false, allErrors: true }));
 ajv.addSchema(document, 'openapi');
 
 function expectValid(pointer: string, value: unknown): void {
