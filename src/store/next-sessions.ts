@@ -58,7 +58,8 @@ export class NextSessions {
   }
 }
 
-/** The first whole millisecond at or after an instant. */
+/** The first whole millisecond at or after an instant. As a double the instant itself may be some microseconds off. */
 function millisecondsUp(instant: bigint): number {
-  return Math.ceil(Number(instant) / 1000);
+  const milliseconds = instant / 1000n;
+  return Number(milliseconds * 1000n < instant ? milliseconds + 1n : milliseconds);
 }
