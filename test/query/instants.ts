@@ -1,0 +1,71 @@
+import type { Random } from '../../src/sample/random.ts';
+import { parseTimestamp } from '../../src/contract/timestamp.ts';
+
+/** Instants that come again and again, with near neighbours, and the many ways to write each of them. */
+
+const ANCHORS = [
+  '2026-11-01T10:00:00Z',
+  '2026-11-21T12:00:00Z',
+  '2027-03-14T19:30:00Z',
+  '1970-01-01T00:00:00Z',
+  '1969-07-20T20:17:40Z',
+  '0031-01-01T12:00:00Z',
+  '2255-06-05T23:47:34Z', // the last second whose microseconds a double still counts
+  '2305-08-08T08:08:08.777Z',
+  '9998-12-30T23:59:59.999Z',
+];
+/** Microseconds. */
+const STEPS = [0n, 0n, 0n, 0n, 1n, -1n, 999n, 1000n, -1000n, 1_000_000n, 60_000_000n];
+/** How often an anchor is one of the first three: ties are what hurts. */
+const NEAR = 0.75;
+
+const OFFSETS = ['Z', 'Z', '+00:00', '-00:00', '+01:00', '+02:00', '-03:30', '+05:45', '+14:00', '-23:59'];
+const MICROS = 1_000_000n;
+
+export function randomInstant(random: Random): bigint {
+  const anchor = random.chance(NEAR) ? ANCHORS[random.below(3)] : random.pick(ANCHORS);
+  return (parseTimestamp(anchor) ?? 0n) + random.pick(STEPS);
+}
+
+/** How an instant is written: the offset, and what stands after the minutes. */
+export interface Form {
+  readonly offset: string;
+  readonly seconds: string;
+}
+
+export function randomForm(random: Random, instant: bigint): Form {
+  return { offset: random.pick(OFFSETS), seconds: randomSeconds(random, instant) };
+}
+
+export function write(instant: bigint, { offset, seconds }: Form): string {
+  const local = new Date(Number(floorDivide(instant, 1000n)) + minutesOf(offset) * 60_000);
+  return local.toISOString().slice(0, 16) + seconds + offset;
+}
+
+export function writeAnyhow(random: Random, instant: bigint): string {
+  return write(instant, randomForm(random, instant));
+}
+
+/** Seconds and fraction of an instant, with digits that are not needed, or finer ones that are to be cut. */
+function randomSeconds(random: Random, instant: bigint): string {
+  const inMinute = instant - floorDivide(instant, 60n * MICROS) * 60n * MICROS;
+  const second = inMinute / MICROS;
+  const fraction = String(inMinute % MICROS).padStart(6, '0');
+  if (inMinute === 0n && random.chance(0.3)) return '';
+  const whole = `:${String(second).padStart(2, '0')}`;
+  if (random.chance(0.3)) return `${whole}.${fraction}${random.pick(['0', '9', '999', '500000001'])}`;
+  const needed = fraction.replace(/0+$/, '').length;
+  const digits = random.between(needed, 6);
+  return digits === 0 ? whole : `${whole}.${fraction.slice(0, digits)}`;
+}
+
+function minutesOf(offset: string): number {
+  if (offset === 'Z') return 0;
+  const minutes = Number(offset.slice(1, 3)) * 60 + Number(offset.slice(4, 6));
+  return offset.startsWith('-') ? -minutes : minutes;
+}
+
+export function floorDivide(dividend: bigint, divisor: bigint): bigint {
+  const quotient = dividend / divisor;
+  return dividend % divisor < 0n ? quotient - 1n : quotient;
+}

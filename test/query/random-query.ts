@@ -1,0 +1,131 @@
+import type { ListOperation, Parameter } from '../../src/contract/operations.ts';
+import { OFFER_TYPES, ORDER_STATUSES } from '../../src/contract/resources.ts';
+import { parseTimestamp } from '../../src/contract/timestamp.ts';
+import type { Random } from '../../src/sample/random.ts';
+import { floorDivide, randomInstant, writeAnyhow } from './instants.ts';
+import type { Entry, Offer, Order, Organization, Session, Ticket } from './records.ts';
+import { randomEmail, randomTag, randomText } from './texts.ts';
+
+/** Queries as they reach the plan: valid texts by parameter. */
+
+export interface RandomQuery {
+  readonly values: ReadonlyMap<string, string>;
+  /** The event of a list of sessions. */
+  readonly parentId: string | undefined;
+}
+
+export class QueryMaker {
+  readonly #random: Random;
+  readonly #organizations: readonly Organization[];
+
+  /** The values are drawn from all of these organizations, whoever is asked. */
+  constructor(random: Random, organizations: readonly Organization[]) {
+    this.#random = random;
+    this.#organizations = organizations;
+  }
+
+  query({ parameters, parent }: ListOperation, organization: Organization): RandomQuery {
+    const random = this.#random;
+    // Now and then few filters, now and then all of them.
+    const density = random.fraction();
+    const hints = hintsOf(random, organization);
+    const values = new Map<string, string>();
+    for (const parameter of parameters) {
+      if (!random.chance(density)) continue;
+      const text = this.#valueOf(parameter, hints);
+      // A value that is not valid never gets as far as a plan.
+      if (parameter.kind.rules.every(({ accepts }) => accepts(text))) values.set(parameter.name, text);
+    }
+    return { values, parentId: parent && this.#parentId(organization) };
+  }
+
+  /** Milliseconds; as a rule near the start of a session. */
+  now(organization: Organization): number {
+    const random = this.#random;
+    if (organization.sessions.length === 0 || random.chance(0.05)) {
+      return random.pick([0, -1, Date.parse('2026-11-21T12:00:00Z'), -8.64e15, 8.64e15]);
+    }
+    const starts = parseTimestamp(random.pick(organization.sessions).record.startAt) ?? 0n;
+    return Number(floorDivide(starts, 1000n)) + random.between(-1, 1);
+  }
+
+  #parentId(asked: Organization): string {
+    const random = this.#random;
+    const { events } = random.chance(0.9) ? asked : random.pick(this.#organizations);
+    return events.length === 0 || random.chance(0.03) ? randomText(random) : random.pick(events).record.id;
+  }
+
+  #valueOf({ name, role }: Parameter, hints: Hints): string {
+    const random = this.#random;
+    switch (role.is) {
+      case 'page':
+        return random.chance(0.02)
+          ? random.pick(['9'.repeat(400), '9007199254740993', '007'])
+          : String(random.pick([1, 1, 2, 3, random.between(1, 40), random.between(1, 1000)]));
+      case 'perPage':
+        return String(random.pick([1, 2, 3, 7, 25, 100, random.between(1, 100)]));
+      case 'bound':
+        return writeAnyhow(random, randomInstant(random) + BigInt(random.between(-1, 1)));
+      case 'inventoryOf':
+        return this.#keyOf(name, hints);
+      case 'pricingOf':
+        return random.pick(['true', 'false']);
+      case 'anyOf':
+        return role.list ? this.#list(name, hints) : this.#keyOf(name, hints);
+    }
+  }
+
+  #list(name: string, hints: Hints): string {
+    const count = this.#random.pick([1, 1, 1, 2, 3, 10]);
+    return Array.from({ length: count }, () => this.#keyOf(name, hints)).join();
+  }
+
+  /** A value of one record for all parameters as a rule, so that several of them together find something. */
+  #keyOf(name: string, hints: Hints): string {
+    const random = this.#random;
+    if (random.chance(0.03)) return randomText(random) || '-';
+    const from = random.chance(0.65) ? hints : hintsOf(random, random.pick(this.#organizations));
+    const candidates = from[name] ?? [];
+    const value = candidates.length === 0 ? '-' : random.pick(candidates);
+    if (name !== 'tags' && name !== 'email') return value;
+    return random.chance(0.3) ? random.pick([value.toUpperCase(), value.toLowerCase()]) : value;
+  }
+}
+
+/** Values that find something, by parameter. */
+type Hints = Readonly<Record<string, readonly string[]>>;
+
+function hintsOf(random: Random, { tickets, orders, offers, sessions, events }: Organization): Hints {
+  const ticket = oneOf<Ticket>(random, tickets);
+  const order = oneOf<Order>(random, orders);
+  const offer = oneOf<Offer, { readonly heldByEventIds: readonly string[] }>(random, offers);
+  const session = oneOf<Session>(random, sessions);
+  const isOfTicket = random.chance(0.5);
+  return {
+    eventIds: isOfTicket
+      ? present(ticket?.record.eventId)
+      : (order?.record.placedItems.flatMap(({ eventId }) => present(eventId)) ?? []),
+    sessionIds: present(ticket?.record.eventSessionId),
+    qrCodes: present(ticket?.record.qrCode),
+    orderIds: present(ticket?.record.orderId),
+    status: [order?.record.status ?? random.pick(ORDER_STATUSES)],
+    email: [order?.record.customer?.email ?? randomEmail(random)],
+    tags: oneOf(random, events)?.record.tags ?? [randomTag(random)],
+    type: [offer?.record.type ?? random.pick(OFFER_TYPES)],
+    eventId: [...present(offer?.record.eventId), ...(offer?.imported.heldByEventIds ?? [])],
+    sessionId: offer?.record.inventory?.flatMap(({ sessionId }) => present(sessionId)) ?? [
+      session?.record.id ?? '-',
+    ],
+  };
+}
+
+function oneOf<Served, Imported = object>(
+  random: Random,
+  entries: readonly Entry<Served, Imported>[],
+): Entry<Served, Imported> | undefined {
+  return entries.length === 0 ? undefined : random.pick(entries);
+}
+
+function present(value: string | null | undefined): string[] {
+  return value === null || value === undefined ? [] : [value];
+}

@@ -1,0 +1,127 @@
+import { isDeepStrictEqual } from 'node:util';
+import { expect } from 'chai';
+import { OPERATIONS } from '../../src/contract/operations.ts';
+import type { ListOperation } from '../../src/contract/operations.ts';
+import { planList } from '../../src/query/plan.ts';
+import { contentTag, readPage, readRecord } from '../../src/query/read.ts';
+import { Random } from '../../src/sample/random.ts';
+import type { OrganizationStore } from '../../src/store/organization-store.ts';
+import type { Bytes } from '../../src/store/shared.ts';
+import { Oracle } from './oracle.ts';
+import { QueryMaker } from './random-query.ts';
+import type { RandomQuery } from './random-query.ts';
+import type { Organization } from './records.ts';
+import { loadStores, randomOrganizations } from './world.ts';
+
+const SEEDS = [20261121, 7, 4294967295];
+/** For each list operation and seed. */
+const QUERIES = 2000;
+
+interface Asked {
+  readonly organization: Organization;
+  readonly store: OrganizationStore;
+  readonly oracle: Oracle;
+}
+
+const parsed = (segments: readonly Bytes[]): unknown => JSON.parse(Buffer.concat(segments).toString());
+
+for (const seed of SEEDS) {
+  describe(`Whatever is asked of random organizations (seed ${seed})`, function () {
+    this.timeout(60_000);
+    const random = new Random(seed);
+    const organizations = randomOrganizations(random);
+    const maker = new QueryMaker(random, organizations);
+    const asked: Asked[] = [];
+
+    before(async () => {
+      const stores = await loadStores(random, organizations);
+      for (const organization of organizations) {
+        const store = stores.get(organization.organizationId);
+        if (store === undefined) throw new Error(`${organization.organizationId} is not in the snapshot`);
+        asked.push({ organization, store, oracle: new Oracle(organization) });
+      }
+    });
+
+    /** Mostly the large one. */
+    const someone = () => asked[Math.min(random.below(6), random.below(4))];
+
+    for (const operation of OPERATIONS.filter((operation) => operation.kind === 'list')) {
+      it(`${operation.id} gives the pages of the oracle, to ${QUERIES} queries`, () => {
+        let found = 0;
+        for (let i = 0; i < QUERIES; i++) {
+          const one = someone();
+          const query = maker.query(operation, one.organization);
+          found += expectPage(operation, one, query, maker.now(one.organization));
+        }
+        // Queries that find nothing prove little.
+        expect(found).to.be.greaterThan(QUERIES / 4);
+      });
+    }
+
+    for (const operation of OPERATIONS.filter((operation) => operation.kind === 'retrieve')) {
+      it(`${operation.id} gives the record of every id, and of no other`, () => {
+        const { collection, resource } = operation;
+        const ids = organizations.flatMap((organization) =>
+          organization[collection].map(({ record }) => idIn(record, resource.id)),
+        );
+        const nearIds = ids.flatMap((id) => [`${id} `, id.slice(1), id.toUpperCase(), id.normalize('NFD')]);
+        for (const { store, oracle, organization } of asked) {
+          for (const id of new Set(['', '"', ...ids, ...nearIds])) {
+            const now = maker.now(organization);
+            const record = readRecord(store, collection, id, now);
+            const expected = oracle.record(operation.id, id, now);
+            if (!isDeepStrictEqual(record && parsed(record), expected)) {
+              const about = `${organization.organizationId} at ${now}: ${JSON.stringify(id)}`;
+              expect(record && parsed(record), about).to.deep.equal(expected);
+            }
+          }
+        }
+      });
+    }
+
+    it('has a tag for events that changes exactly when they do', () => {
+      for (const { store, organization } of asked) {
+        const eventsByTag = new Map<string, string>();
+        for (let i = 0; i < 100; i++) {
+          const now = maker.now(organization);
+          const page = readPage(store, planOfAll('listEvents'), undefined, now);
+          const events = Buffer.concat(page?.segments ?? []).toString();
+          const tag = contentTag(store, 'events', now);
+          expect(eventsByTag.get(tag) ?? events, `${organization.organizationId} at ${now}`).to.equal(events);
+          eventsByTag.set(tag, events);
+        }
+        expect(new Set(eventsByTag.values())).to.have.property('size', eventsByTag.size);
+      }
+    });
+  });
+}
+
+/** Holds a page against the oracle's. Returns 1 when it has records, else 0. */
+function expectPage(
+  operation: ListOperation,
+  { organization, store, oracle }: Asked,
+  { values, parentId }: RandomQuery,
+  now: number,
+): number {
+  const page = readPage(store, planList(operation, values), parentId, now);
+  const expected = oracle.page(operation.id, values, parentId, now);
+  const records = page && parsed([Buffer.from('['), ...page.segments, Buffer.from(']')]);
+  const answer = page && { totalRecords: page.totalRecords, records };
+  const query = JSON.stringify([...values]);
+  const about = `${organization.organizationId} at ${now}, ${String(parentId)}: ${query}`;
+  if (!isDeepStrictEqual(answer, expected)) expect(answer, about).to.deep.equal(expected);
+  expect(page?.byteLength, about).to.equal(page && Buffer.concat(page.segments).length);
+  return expected !== undefined && expected.records.length > 0 ? 1 : 0;
+}
+
+function planOfAll(operationId: string) {
+  const operation = OPERATIONS.find(({ id }) => id === operationId);
+  if (operation?.kind !== 'list') throw new TypeError(`${operationId} is no list`);
+  return planList(operation, new Map([['perPage', '100']]));
+}
+
+function idIn(record: object, field: string): string {
+  const id: unknown = Object.entries(record).find(([name]) => name === field)?.[1];
+  if (typeof id !== 'string') throw new TypeError(`no ${field}`);
+  return id;
+}

@@ -1,0 +1,232 @@
+import type { Fields, Shape } from '../../src/contract/field.ts';
+import {
+  EVENT,
+  EVENT_SESSION,
+  OFFER,
+  OFFER_TYPES,
+  ORDER,
+  ORDER_STATUSES,
+  TICKET,
+} from '../../src/contract/resources.ts';
+import type { Random } from '../../src/sample/random.ts';
+import { objectsIn } from '../../src/snapshot/json-values.ts';
+import { randomForm, randomInstant, write, writeAnyhow } from './instants.ts';
+import { randomRecord } from './random-record.ts';
+import { randomEmail, randomIds, randomTag, randomText } from './texts.ts';
+
+/** Random organizations as plain objects: what is imported, and what is to be served of it. */
+
+/** A record as it is to be served, and what the import says beside or instead. */
+export interface Entry<Served, Imported = object> {
+  readonly record: Served;
+  readonly imported: Imported;
+}
+
+/** An event but for what it draws from its sessions. */
+export interface Event {
+  readonly id: string;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  readonly tags: readonly string[];
+}
+
+export interface Session {
+  readonly id: string;
+  readonly startAt: string;
+}
+
+export interface Ticket {
+  readonly ticketId: string;
+  readonly eventId: string;
+  readonly eventSessionId: string;
+  readonly orderId: string;
+  readonly qrCode: string;
+  readonly issuedAt: string;
+  readonly updatedAt: string;
+}
+
+export interface Order {
+  readonly orderId: string;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  readonly status: string;
+  readonly customer: { readonly email: string } | null;
+  readonly placedItems: readonly { readonly eventId: string | null }[];
+}
+
+export interface Offer {
+  readonly offerId: string;
+  readonly type: string;
+  readonly createdAt: string;
+  readonly eventId?: string;
+  readonly pricing?: readonly { readonly resaleEnabled?: boolean | null }[];
+  readonly inventory?: readonly { readonly sessionId?: string | null }[];
+}
+
+export interface Organization {
+  readonly organizationId: string;
+  readonly events: readonly Entry<Event>[];
+  readonly sessions: readonly Entry<Session, { readonly eventId: string }>[];
+  readonly tickets: readonly Entry<Ticket>[];
+  readonly orders: readonly Entry<Order>[];
+  readonly offers: readonly Entry<Offer, { readonly heldByEventIds: readonly string[] }>[];
+}
+
+/** Ids that organizations draw theirs from, so that many are those of several. */
+export interface IdPools {
+  readonly events: readonly string[];
+  readonly sessions: readonly string[];
+  readonly tickets: readonly string[];
+  readonly orders: readonly string[];
+  readonly offers: readonly string[];
+  readonly qrCodes: readonly string[];
+}
+
+export function randomIdPools(random: Random, size: number): IdPools {
+  return {
+    events: randomIds(random, size),
+    sessions: randomIds(random, size * 5),
+    tickets: randomIds(random, size * 12),
+    orders: randomIds(random, size * 6),
+    offers: randomIds(random, size * 4),
+    qrCodes: randomIds(random, size),
+  };
+}
+
+/** `share`: how much of the pools the organization has. */
+export function randomOrganization(
+  random: Random,
+  organizationId: string,
+  pools: IdPools,
+  share: number,
+): Organization {
+  const drawn = (ids: readonly string[]) => ids.filter(() => random.chance(share));
+  const eventIds = drawn(pools.events);
+  return {
+    organizationId,
+    events: eventIds.map((id) => randomEvent(random, id)),
+    sessions: sessionsOf(random, eventIds, drawn(pools.sessions)),
+    tickets: drawn(pools.tickets).map((ticketId) => randomTicket(random, ticketId, pools)),
+    orders: drawn(pools.orders).map((orderId) => randomOrder(random, orderId, pools)),
+    offers: drawn(pools.offers).map((offerId) => randomOffer(random, offerId, pools)),
+  };
+}
+
+function randomEvent(random: Random, id: string): Entry<Event> {
+  const [created, updated] = [randomInstant(random), randomInstant(random)];
+  const [createdForm, updatedForm] = [randomForm(random, created), randomForm(random, updated)];
+  const inUtc = (instant: bigint, form: typeof createdForm) => write(instant, { ...form, offset: 'Z' });
+  return {
+    record: {
+      ...randomRecord(random, EVENT.variants['']),
+      id,
+      createdAt: inUtc(created, createdForm),
+      updatedAt: inUtc(updated, updatedForm),
+      tags: some(random, 4, () => randomTag(random)),
+    },
+    imported: { createdAt: write(created, createdForm), updatedAt: write(updated, updatedForm) },
+  };
+}
+
+/** Every event has a session; a few have most of the others. */
+function sessionsOf(
+  random: Random,
+  eventIds: readonly string[],
+  ids: readonly string[],
+): Organization['sessions'] {
+  const busy = eventIds.slice(0, 4);
+  return ids.slice(0, eventIds.length === 0 ? 0 : Infinity).map((id, i) => {
+    const eventId = i < eventIds.length ? eventIds[i] : random.pick(random.chance(0.5) ? busy : eventIds);
+    const startAt = writeAnyhow(random, randomInstant(random));
+    return {
+      record: { ...randomRecord(random, EVENT_SESSION.variants['']), id, startAt },
+      imported: { eventId },
+    };
+  });
+}
+
+function randomTicket(random: Random, ticketId: string, pools: IdPools): Entry<Ticket> {
+  const record = {
+    ...randomRecord(random, TICKET.variants['']),
+    ticketId,
+    eventId: few(random, pools.events),
+    eventSessionId: few(random, pools.sessions),
+    orderId: few(random, pools.orders),
+    qrCode: few(random, pools.qrCodes),
+    issuedAt: writeAnyhow(random, randomInstant(random)),
+    updatedAt: writeAnyhow(random, randomInstant(random)),
+  };
+  return { record, imported: {} };
+}
+
+const CUSTOMER_FIELDS = fieldsIn(ORDER.variants['']['customer'].shape);
+const ITEM_FIELDS = fieldsIn(ORDER.variants['']['placedItems'].shape);
+
+function fieldsIn(shape: Shape): Fields {
+  if (shape.kind === 'object') return shape.fields;
+  if (shape.kind === 'list') return fieldsIn(shape.items);
+  throw new TypeError(`a ${shape.kind} has no fields`);
+}
+
+function randomOrder(random: Random, orderId: string, pools: IdPools): Entry<Order> {
+  const record = {
+    ...randomRecord(random, ORDER.variants['']),
+    orderId,
+    status: random.pick(ORDER_STATUSES),
+    customer: random.chance(0.1)
+      ? null
+      : { ...randomRecord(random, CUSTOMER_FIELDS), email: randomEmail(random) },
+    placedItems: some(random, 4, () => ({
+      ...randomRecord(random, ITEM_FIELDS),
+      eventId: random.chance(0.2) ? null : few(random, pools.events),
+    })),
+    createdAt: writeAnyhow(random, randomInstant(random)),
+    updatedAt: writeAnyhow(random, randomInstant(random)),
+  };
+  return { record, imported: {} };
+}
+
+function randomOffer(random: Random, offerId: string, pools: IdPools): Organization['offers'][number] {
+  const type = random.pick(OFFER_TYPES);
+  const createdAt = writeAnyhow(random, randomInstant(random));
+  const fields = randomRecord(random, OFFER.variants[type]);
+  const record = { ...fields, offerId, type, createdAt };
+  const heldByEventIds = some(random, 4, () => few(random, pools.events));
+  const resaleEnabled = () => random.pick([true, false, null]);
+  if (type !== 'TICKET') {
+    // A product's pricing cannot be resold, whatever the import says.
+    const pricing =
+      type === 'PRODUCT'
+        ? { pricing: objectsIn(fields['pricing']).map((pricing) => ({ ...pricing, resaleEnabled: true })) }
+        : {};
+    return { record, imported: { heldByEventIds, ...pricing } };
+  }
+  const ticketOffer = {
+    ...record,
+    eventId: few(random, pools.events),
+    pricing: some(random, 5, () => ({
+      pricingId: randomText(random),
+      name: null,
+      price: random.below(100) / 4,
+      bundleOfferId: null,
+      resaleEnabled: resaleEnabled(),
+    })),
+    inventory: some(random, 5, () => ({
+      inventoryId: randomText(random),
+      sessionId: random.chance(0.1) ? null : few(random, pools.sessions),
+      totalStock: random.below(100),
+      availableStock: null,
+    })),
+  };
+  return { record: ticketOffer, imported: { heldByEventIds } };
+}
+
+/** Up to `most` values, repeated ones perhaps. */
+function some<T>(random: Random, most: number, make: () => T): T[] {
+  return Array.from({ length: random.between(0, most) }, make);
+}
+
+/** A value, most often one of the first few, so that some have many records. */
+function few<T>(random: Random, values: readonly T[]): T {
+  return random.chance(0.6) ? values[random.below(Math.min(values.length, 8))] : random.pick(values);
+}

@@ -1,0 +1,69 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Json } from '../../src/contract/field.ts';
+import type { CollectionName } from '../../src/contract/operations.ts';
+import type { Random } from '../../src/sample/random.ts';
+import { buildSnapshot } from '../../src/snapshot/build-snapshot.ts';
+import { readSnapshot } from '../../src/snapshot/read-snapshot.ts';
+import { OrganizationStore } from '../../src/store/organization-store.ts';
+import { asImported } from './random-record.ts';
+import { randomIdPools, randomOrganization } from './records.ts';
+import type { Organization } from './records.ts';
+
+const COLLECTIONS: readonly CollectionName[] = ['events', 'sessions', 'tickets', 'orders', 'offers'];
+
+/** Organizations that have many ids in common, of all sizes down to nothing. */
+export function randomOrganizations(random: Random): Organization[] {
+  const pools = randomIdPools(random, 60);
+  return [
+    randomOrganization(random, 'large', pools, 0.95),
+    randomOrganization(random, 'Middling', pools, 0.4),
+    randomOrganization(random, 'small', pools, 0.04),
+    randomOrganization(random, 'void', pools, 0),
+  ];
+}
+
+/** The stores of organizations, by id: brought there by an import folder, the builder and the loader. */
+export async function loadStores(
+  random: Random,
+  organizations: readonly Organization[],
+): Promise<ReadonlyMap<string, OrganizationStore>> {
+  const folder = mkdtempSync(join(tmpdir(), 'foyer-world-'));
+  try {
+    const write = (name: string, lines: readonly string[]) => {
+      writeFileSync(join(folder, `${name}.ndjson`), lines.map((line) => `${line}\n`).join(''));
+    };
+    write(
+      'organizations',
+      organizations.map(({ organizationId }) => JSON.stringify({ organizationId })),
+    );
+    for (const name of COLLECTIONS) write(name, shuffled(random, importLines(random, organizations, name)));
+    const output = join(folder, 'world.sqlite');
+    await buildSnapshot({ input: folder, output, skipInvalid: false, producedAt: new Date(0) });
+    const snapshot = readSnapshot(output);
+    return new Map(
+      snapshot.organizations.map((image) => [image.organizationId, new OrganizationStore(image, snapshot)]),
+    );
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+function importLines(
+  random: Random,
+  organizations: readonly Organization[],
+  collection: CollectionName,
+): string[] {
+  return organizations.flatMap(({ organizationId, [collection]: entries }) =>
+    entries.map(({ record, imported }) => {
+      const line = JSON.parse(JSON.stringify({ organizationId, ...record, ...imported })) as Json;
+      return JSON.stringify(asImported(random, line));
+    }),
+  );
+}
+
+function shuffled<T>(random: Random, values: readonly T[]): T[] {
+  const keyed = values.map((value) => ({ value, at: random.uint32() }));
+  return keyed.sort((a, b) => a.at - b.at).map(({ value }) => value);
+}

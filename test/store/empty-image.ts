@@ -1,0 +1,35 @@
+import { IdIndexBuilder } from '../../src/store/id-index.ts';
+import type { CollectionImage, OrganizationImage } from '../../src/store/organization-image.ts';
+import { pack } from './pack.ts';
+
+export function emptyCollection(idField: string): CollectionImage {
+  return {
+    count: 0,
+    records: pack([]),
+    ids: new IdIndexBuilder(0, idField).finish(),
+    postings: {},
+    instants: {},
+  };
+}
+
+/** An organization without a record. */
+export function emptyImage(organizationId: string, digest = 'digest'): OrganizationImage {
+  const sessions = {
+    ...emptyCollection('id'),
+    firstOfEvent: new Uint32Array(1),
+    eventOf: new Uint32Array(0),
+    starts: new BigInt64Array(0),
+    startOrder: new Uint32Array(0),
+    nextFields: pack([]),
+  };
+  return {
+    organizationId,
+    name: organizationId,
+    digest,
+    events: emptyCollection('id'),
+    sessions,
+    tickets: emptyCollection('ticketId'),
+    orders: emptyCollection('orderId'),
+    offers: emptyCollection('offerId'),
+  };
+}

@@ -1,0 +1,88 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { findRow, IdIndexBuilder, recordPrefix } from '../../src/store/id-index.ts';
+import type { IdIndexImage } from '../../src/store/id-index.ts';
+import type { RecordsImage } from '../../src/store/records.ts';
+import { COLLIDING_TEXTS } from './colliding-texts.ts';
+import { FIXED, texts } from './random-texts.ts';
+import { pack } from './pack.ts';
+
+function build(ids: readonly string[]): { index: IdIndexImage; records: RecordsImage; added: number[] } {
+  const records = pack(ids.map((id) => ({ ticketId: id, then: `"${id}"` })));
+  const builder = new IdIndexBuilder(ids.length, 'ticketId');
+  const added = ids.map((id, row) => {
+    const bytes = Buffer.from(id);
+    return builder.add(records, row, bytes, 0, bytes.length);
+  });
+  return { index: builder.finish(), records, added };
+}
+
+describe('An id index', () => {
+  it('finds the row of every id, and of no other', () => {
+    fc.assert(
+      fc.property(texts, texts, (repeated, others) => {
+        const ids = [...new Set(repeated)];
+        const { index, records } = build(ids);
+        for (const id of [...ids, ...others, '', '"', '\\']) {
+          expect(findRow(index, records, id)).to.equal(ids.indexOf(id));
+        }
+      }),
+      FIXED,
+    );
+  });
+
+  it('tells of an id that comes again the row that has it', () => {
+    fc.assert(
+      fc.property(texts, (ids) => {
+        const { added } = build(ids);
+        const expected = ids.map((id, row) => (ids.indexOf(id) < row ? ids.indexOf(id) : -1));
+        expect(added).to.deep.equal(expected);
+      }),
+      FIXED,
+    );
+  });
+
+  it('finds each of many', () => {
+    const ids = Array.from({ length: 50_000 }, (_, i) => `${i % 3 === 0 ? 'é"\\' : ''}${i}`);
+    const { index, records, added } = build(ids);
+    expect(new Set(added)).to.deep.equal(new Set([-1]));
+    expect(ids.every((id, row) => findRow(index, records, id) === row)).to.equal(true);
+    expect(findRow(index, records, '50000')).to.equal(-1);
+  });
+
+  it('tells ids of the same hash apart', () => {
+    for (const [one, other] of COLLIDING_TEXTS) {
+      const { index, records, added } = build([one, other]);
+      expect(added).to.deep.equal([-1, -1]);
+      expect([one, other].map((id) => findRow(index, records, id))).to.deep.equal([0, 1]);
+      const alone = build([one]);
+      expect(findRow(alone.index, alone.records, other)).to.equal(-1);
+    }
+  });
+
+  it('is not misled by ids that look like JSON, or begin or end like another', () => {
+    const ids = ['a', 'a"', 'a\\', 'a\\"', 'a","then":"', 'a\u0000', '', ' ', 'aa', '\\u0061', '"', '""'];
+    const { index, records, added } = build(ids);
+    expect(new Set(added)).to.deep.equal(new Set([-1]));
+    expect(ids.map((id) => findRow(index, records, id))).to.deep.equal([...ids.keys()]);
+    for (const other of ['a"a', 'b', 'a ', '\\', 'u0061'])
+      expect(findRow(index, records, other)).to.equal(-1);
+  });
+
+  it('has no row for any id when it is empty', () => {
+    const { index, records } = build([]);
+    expect(findRow(index, records, '')).to.equal(-1);
+    expect(findRow(index, records, 'a')).to.equal(-1);
+  });
+
+  it('does not take half a character for the one that stands for it in UTF-8', () => {
+    const { index, records } = build(['\ufffd']);
+    expect(findRow(index, records, '\ud800')).to.equal(-1);
+  });
+});
+
+describe('recordPrefix', () => {
+  it('is what a record begins with', () => {
+    expect(recordPrefix('ticketId')).to.equal('{"ticketId":');
+  });
+});

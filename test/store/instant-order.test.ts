@@ -1,0 +1,75 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { instantOrder, lowerBound } from '../../src/store/instant-order.ts';
+import { FIXED } from './random-texts.ts';
+
+const near = fc.constantFrom(0n, 1n, -1n, 65_535n, 65_536n, -65_536n, -65_537n, 2n ** 32n, 2n ** 48n - 1n);
+const far = fc.constantFrom(2n ** 53n, 2n ** 53n + 1n, -(2n ** 53n) - 1n, 2n ** 63n - 1n, -(2n ** 63n));
+/** Many of them equal. */
+const instants = fc.array(fc.oneof(near, far, fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n })), {
+  maxLength: 100,
+});
+
+/** Array.sort keeps the order of equal ones. */
+function sortedPositions(values: readonly bigint[]): number[] {
+  return [...values.keys()].sort((a, b) => (values[a] < values[b] ? -1 : values[a] > values[b] ? 1 : 0));
+}
+
+describe('instantOrder', () => {
+  it('is the order of the instants, equal ones by position', () => {
+    fc.assert(
+      fc.property(instants, (values) => {
+        expect([...instantOrder(BigInt64Array.from(values))]).to.deep.equal(sortedPositions(values));
+      }),
+      FIXED,
+    );
+  });
+
+  it('is so for the microseconds of a few days, whose upper digits are the same', () => {
+    const day = fc
+      .bigInt({ min: 0n, max: 3n * 86_400_000_000n })
+      .map((step) => 1_795_000_000_000_000n + step);
+    fc.assert(
+      fc.property(fc.array(day), (values) => {
+        expect([...instantOrder(BigInt64Array.from(values))]).to.deep.equal(sortedPositions(values));
+      }),
+      FIXED,
+    );
+  });
+
+  it('reads a part of a buffer from where it begins', () => {
+    const all = BigInt64Array.from([9n, 3n, -5n, 3n, 1n]);
+    expect([...instantOrder(all.subarray(1, 4))]).to.deep.equal([1, 0, 2]);
+  });
+
+  it('leaves the instants as they are', () => {
+    const values = BigInt64Array.from([3n, -1n, 2n]);
+    instantOrder(values);
+    expect([...values]).to.deep.equal([3n, -1n, 2n]);
+  });
+});
+
+describe('lowerBound', () => {
+  const ascending = instants.map((values) => BigInt64Array.from(values).sort());
+
+  it('counts the instants below one', () => {
+    fc.assert(
+      fc.property(ascending, fc.oneof(near, far), (sorted, instant) => {
+        expect(lowerBound(sorted, instant)).to.equal(sorted.filter((value) => value < instant).length);
+        for (const value of sorted) expect(lowerBound(sorted, value)).to.equal(sorted.indexOf(value));
+      }),
+      FIXED,
+    );
+  });
+
+  it('stays within a range', () => {
+    fc.assert(
+      fc.property(ascending, near, fc.nat(100), fc.nat(100), (sorted, instant, a, b) => {
+        const [from, to] = [Math.min(a, b, sorted.length), Math.min(Math.max(a, b), sorted.length)];
+        const below = sorted.subarray(from, to).filter((value) => value < instant).length;
+        expect(lowerBound(sorted, instant, from, to)).to.equal(from + below);
+      }),
+      FIXED,
+    );
+  });
+});

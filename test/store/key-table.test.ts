@@ -1,0 +1,89 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { findKey, KeyTableBuilder, sameBytes } from '../../src/store/key-table.ts';
+import { COLLIDING_TEXTS } from './colliding-texts.ts';
+import { FIXED, texts } from './random-texts.ts';
+
+function intern(builder: KeyTableBuilder, text: string): number {
+  // In the midst of other bytes, as keys are found.
+  const source = Buffer.from(`<${text}>`);
+  return builder.intern(source, 1, source.length - 1);
+}
+
+/** What the table must be: the distinct texts in the order of their first appearance. */
+const numbered = (keys: readonly string[]) => [...new Set(keys)];
+
+describe('A key table', () => {
+  it('numbers distinct keys in the order of their first appearance', () => {
+    fc.assert(
+      fc.property(texts, (keys) => {
+        const builder = new KeyTableBuilder();
+        const expected = numbered(keys);
+        expect(keys.map((key) => intern(builder, key))).to.deep.equal(
+          keys.map((key) => expected.indexOf(key)),
+        );
+        expect(builder.count).to.equal(expected.length);
+        expect(expected.map((_, k) => Buffer.from(builder.key(k)).toString())).to.deep.equal(expected);
+      }),
+      FIXED,
+    );
+  });
+
+  it('finds every key, and no other, while it is built and when it is finished', () => {
+    fc.assert(
+      fc.property(texts, texts, (keys, others) => {
+        const builder = new KeyTableBuilder();
+        for (const key of keys) intern(builder, key);
+        const image = builder.finish();
+        const expected = numbered(keys);
+        for (const key of [...keys, ...others, '']) {
+          const bytes = Buffer.from(key);
+          expect(builder.find(bytes, 0, bytes.length)).to.equal(expected.indexOf(key));
+          expect(findKey(image, bytes)).to.equal(expected.indexOf(key));
+        }
+      }),
+      FIXED,
+    );
+  });
+
+  it('tells keys of the same hash apart', () => {
+    for (const [one, other] of COLLIDING_TEXTS) {
+      const builder = new KeyTableBuilder();
+      intern(builder, one);
+      expect(findKey(builder.finish(), Buffer.from(other))).to.equal(-1);
+      expect(intern(builder, other)).to.equal(1);
+      const image = builder.finish();
+      expect([one, other].map((key) => findKey(image, Buffer.from(key)))).to.deep.equal([0, 1]);
+    }
+  });
+
+  it('grows to many keys, long ones and the empty one among them', () => {
+    const keys = Array.from({ length: 20_000 }, (_, i) => (i === 77 ? '' : `${'long'.repeat(i % 50)}${i}`));
+    const builder = new KeyTableBuilder();
+    for (const key of keys) intern(builder, key);
+    const image = builder.finish();
+    expect(keys.map((key) => findKey(image, Buffer.from(key)))).to.deep.equal([...keys.keys()]);
+    expect(findKey(image, Buffer.from('missing'))).to.equal(-1);
+  });
+
+  it('is empty when nothing was added', () => {
+    const image = new KeyTableBuilder().finish();
+    expect(findKey(image, Buffer.from(''))).to.equal(-1);
+    expect([...image.ends]).to.deep.equal([0]);
+  });
+
+  it('lies in shared memory', () => {
+    const { slots, ends, bytes } = new KeyTableBuilder().finish();
+    for (const { buffer } of [slots, ends, bytes]) expect(buffer).to.be.instanceOf(SharedArrayBuffer);
+  });
+});
+
+describe('sameBytes', () => {
+  it('compares ranges, of the same length only', () => {
+    const [a, b] = [Buffer.from('xabcx'), Buffer.from('abcd')];
+    expect(sameBytes(a, 1, 4, b, 0, 3)).to.equal(true);
+    expect(sameBytes(a, 1, 4, b, 0, 4)).to.equal(false);
+    expect(sameBytes(a, 0, 3, b, 0, 3)).to.equal(false);
+    expect(sameBytes(a, 2, 2, b, 4, 4)).to.equal(true);
+  });
+});

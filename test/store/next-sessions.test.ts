@@ -1,0 +1,110 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { instantOrder } from '../../src/store/instant-order.ts';
+import { nextSessionFields, NextSessions } from '../../src/store/next-sessions.ts';
+import type { SessionsImage } from '../../src/store/organization-image.ts';
+import { emptyCollection } from './empty-image.ts';
+import { FIXED } from './random-texts.ts';
+import { pack } from './pack.ts';
+
+/** `schedule[event]` are the starts of its sessions, in microseconds. */
+type Schedule = readonly (readonly bigint[])[];
+
+function sessionsImage(schedule: Schedule): SessionsImage {
+  const inOrder = schedule.map((starts) => [...BigInt64Array.from(starts).sort()]);
+  const starts = BigInt64Array.from(inOrder.flat());
+  const firstOfEvent = new Uint32Array(schedule.length + 1);
+  inOrder.forEach(({ length }, event) => (firstOfEvent[event + 1] = firstOfEvent[event] + length));
+  return {
+    ...emptyCollection('id'),
+    count: starts.length,
+    firstOfEvent,
+    eventOf: Uint32Array.from(inOrder.flatMap((sessions, event) => sessions.map(() => event))),
+    starts,
+    startOrder: instantOrder(starts),
+    nextFields: pack([]),
+  };
+}
+
+/** The row of an event's first session that starts after a moment, or -1. */
+function naiveNext({ starts, eventOf }: SessionsImage, event: number, now: number): number {
+  const instant = BigInt(now) * 1000n;
+  return starts.findIndex((start, session) => eventOf[session] === event && start > instant);
+}
+
+/** Microseconds around a few milliseconds, some of them past what a double counts. */
+const start = fc
+  .tuple(
+    fc.constantFrom(0n, 1000n, 1_795_000_000_000_000n, -62_000_000_000_000_000n, 253_370_764_799_999_000n),
+    fc.oneof(fc.constantFrom(0n, 1n, -1n), fc.bigInt({ min: -1001n, max: 1001n })),
+  )
+  .map(([anchor, step]) => anchor + step);
+const schedules = fc
+  .array(fc.array(start, { minLength: 1, maxLength: 8 }), { minLength: 1, maxLength: 6 })
+  .map(sessionsImage);
+
+/** Walks through the milliseconds around starts, back and forth. */
+function walks({ starts }: SessionsImage): fc.Arbitrary<number[]> {
+  const around = (instant: bigint) => [1, 0, -1, 0, 1].map((step) => Number(instant / 1000n) + step);
+  const far = fc.constantFrom([-8.64e15], [8.64e15]);
+  return fc
+    .array(fc.oneof({ weight: 9, arbitrary: fc.constantFrom(...starts).map(around) }, far), { maxLength: 12 })
+    .map((steps) => steps.flat());
+}
+
+const scheduleAndWalk = schedules.chain((image) => fc.tuple(fc.constant(image), walks(image)));
+
+describe('NextSessions', () => {
+  it('knows the next session of each event, however the time moves', () => {
+    fc.assert(
+      fc.property(scheduleAndWalk, ([image, times]) => {
+        const next = new NextSessions(image);
+        const events = [...image.firstOfEvent.keys()].slice(0, -1);
+        for (const now of times) {
+          const expected = events.map((event) => naiveNext(image, event, now));
+          expect(
+            events.map((event) => next.of(event, now)),
+            `at ${now}, after others`,
+          ).to.deep.equal(expected);
+        }
+      }),
+      { ...FIXED, numRuns: 500 },
+    );
+  });
+
+  it('counts the sessions that have started', () => {
+    fc.assert(
+      fc.property(scheduleAndWalk, ([image, times]) => {
+        const next = new NextSessions(image);
+        for (const now of times) {
+          const started = image.starts.filter((instant) => instant <= BigInt(now) * 1000n).length;
+          expect(next.epoch(now), `at ${now}, after others`).to.equal(started);
+        }
+      }),
+      { ...FIXED, numRuns: 500 },
+    );
+  });
+
+  it('is none when there is no session', () => {
+    expect(new NextSessions(sessionsImage([])).epoch(0)).to.equal(0);
+  });
+
+  it('leaves the shared image as it is', () => {
+    const image = sessionsImage([[5000n, 1000n], [3000n]]);
+    const before = [...image.firstOfEvent];
+    new NextSessions(image).of(0, 1e6);
+    expect([...image.firstOfEvent]).to.deep.equal(before);
+  });
+});
+
+describe('nextSessionFields', () => {
+  it('ends a record', () => {
+    const end = nextSessionFields('2027-03-14T20:00:00+01:00', 'ses "1"');
+    expect(JSON.parse('{"id":"a"' + end)).to.deep.equal({
+      id: 'a',
+      nextSessionStartAt: '2027-03-14T20:00:00+01:00',
+      nextSessionId: 'ses "1"',
+    });
+    expect(nextSessionFields(null, null)).to.equal(',"nextSessionStartAt":null,"nextSessionId":null}');
+  });
+});

@@ -1,0 +1,28 @@
+import { expect } from 'chai';
+import { recordAt, recordRun } from '../../src/store/records.ts';
+import { pack } from './pack.ts';
+
+describe('Records', () => {
+  const values = [{ id: 'a' }, { id: ',é' }, { id: '' }, { id: '😀', more: [1, 2] }];
+  const records = pack(values);
+  const text = (bytes: Uint8Array) => Buffer.from(bytes).toString();
+
+  it('are read one by one', () => {
+    expect(values.map((_, row) => text(recordAt(records, row)))).to.deep.equal(
+      values.map((value) => JSON.stringify(value)),
+    );
+  });
+
+  it('are read in runs that stand in an array as they are', () => {
+    for (let from = 0; from < values.length; from++) {
+      for (let to = from + 1; to <= values.length; to++) {
+        expect(JSON.parse(`[${text(recordRun(records, from, to))}]`)).to.deep.equal(values.slice(from, to));
+      }
+    }
+  });
+
+  it('are views of the store, not copies', () => {
+    expect(recordAt(records, 1).buffer).to.equal(records.bytes.buffer);
+    expect(recordRun(records, 1, 3).buffer).to.equal(records.bytes.buffer);
+  });
+});
