@@ -1,7 +1,7 @@
 import { closeSync, openSync, readSync, writeSync } from 'node:fs';
 
 /** Bytes of a run from which it is worth to go on to the next. */
-const RUN_BYTES = 32 * 1024 * 1024;
+const RUN_BYTES = 16 * 1024 * 1024;
 const WRITE_BYTES = 1024 * 1024;
 const WINDOW_BYTES = 128 * 1024;
 
