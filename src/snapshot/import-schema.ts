@@ -29,7 +29,8 @@ const knownZones = new Map<string, boolean>();
 
 function isTimeZone(text: string): boolean {
   let known = knownZones.get(text);
-  if (known === undefined) knownZones.set(text, (known = IANAZone.isValidZone(text)));
+  // To luxon an offset such as +01:00 is a zone, too.
+  if (known === undefined) knownZones.set(text, (known = /^[A-Z]/i.test(text) && IANAZone.isValidZone(text)));
   return known;
 }
 
