@@ -1,0 +1,125 @@
+import { expect } from 'chai';
+import { parseTimestamp } from '../../src/contract/timestamp.ts';
+import type { OrganizationImage } from '../../src/store/organization-image.ts';
+import {
+  inOrganization,
+  minimalEvent,
+  minimalOffer,
+  minimalOrder,
+  minimalSession,
+  minimalTicket,
+} from './full-records.ts';
+import { builtFrom, organizationOf, recordsOf } from './import-folder.ts';
+import type { ImportRecord } from './import-folder.ts';
+import { randomFrom } from './random.ts';
+import { temporaryFolder } from './temporary-folder.ts';
+
+const SEED = 20261121;
+const COUNT = 700;
+
+describe('a snapshot lists its records in order, in whatever order they came', () => {
+  const folder = temporaryFolder();
+  const { pick, shuffled } = randomFrom(SEED);
+  // Few moments, so that many records share one; one moment in several forms.
+  const moments = [
+    '2026-11-01T10:00:00Z',
+    '2026-11-01T11:00:00+01:00',
+    '2026-11-01T10:00:00.0000009Z',
+    '2026-11-01T10:00:00.000001Z',
+    '2026-11-01T09:59:59.999999Z',
+    '2026-11-01T10:00Z',
+    '1969-12-31T23:59:59.999999Z',
+    '0000-01-01T00:00:00+23:59',
+    '9999-12-31T23:59:59.999999-23:59',
+  ];
+  // By code unit a surrogate pair stands before U+FF5E, by its UTF-8 bytes behind it.
+  const starts = ['a', 'A', 'é', '\u{1f3ad}', '\uff5e', '', '\0', ' ', '"', '\\', '0'];
+  const ids = shuffled(
+    Array.from({ length: COUNT }, (_, i) => `${starts[i % starts.length]}${(i * 7919) % 1000}`),
+  );
+  const owners = ['o1', 'o2'];
+  const owned = (make: (id: string) => ImportRecord) =>
+    shuffled(ids.flatMap((id) => owners.map((owner) => inOrganization(owner)(make(id)))));
+
+  const events = owned((id) => minimalEvent(id, { createdAt: pick(moments) }));
+  const sessions = shuffled([
+    ...owned((id) => minimalSession(id, id, { startAt: pick(moments) })),
+    ...owned((id) => minimalSession(`${id}+`, pick(ids), { startAt: pick(moments) })),
+  ]);
+  const tickets = owned((id) => minimalTicket(id, { issuedAt: pick(moments) }));
+  const orders = owned((id) => minimalOrder(id, { createdAt: pick(moments) }));
+  const offers = owned((id) => minimalOffer(id, 'BUNDLE', { createdAt: pick(moments) }));
+  const images = new Map<string, OrganizationImage>();
+
+  before(async () => {
+    const organizations = owners.map((organizationId) => ({ organizationId }));
+    const { image } = await builtFrom(folder('import'), {
+      organizations,
+      events,
+      sessions,
+      tickets,
+      orders,
+      offers,
+    });
+    for (const owner of owners) images.set(owner, organizationOf(image, owner));
+  });
+
+  /** The ids of an organization's records as the oracle puts them. */
+  function sortedIds(
+    records: readonly ImportRecord[],
+    owner: string,
+    id: string,
+    by: string,
+    sign: 1 | -1,
+  ): string[] {
+    return records
+      .filter(({ organizationId }) => organizationId === owner)
+      .toSorted(
+        (a, b) => compare(instantOf(a[by]), instantOf(b[by])) * sign || compare(String(a[id]), String(b[id])),
+      )
+      .map((record) => String(record[id]));
+  }
+
+  for (const owner of owners) {
+    for (const [name, records, id, by, sign] of [
+      ['events', events, 'id', 'createdAt', -1],
+      ['tickets', tickets, 'ticketId', 'issuedAt', -1],
+      ['orders', orders, 'orderId', 'createdAt', -1],
+      ['offers', offers, 'offerId', 'createdAt', 1],
+    ] as const) {
+      it(`${name} of ${owner} by ${by}, then by id (seed ${SEED})`, () => {
+        const collection = images.get(owner)?.[name];
+        if (collection === undefined) throw new Error(owner);
+        expect([...recordsOf(collection).keys()]).to.deep.equal(sortedIds(records, owner, id, by, sign));
+      });
+    }
+
+    it(`sessions of ${owner} by event, then by startAt, then by id, and their summary (seed ${SEED})`, () => {
+      const image = images.get(owner);
+      if (image === undefined) throw new Error(owner);
+      const found = [...recordsOf(image.sessions).values()];
+      [...recordsOf(image.events).values()].forEach((event, row) => {
+        const own = sessions.filter(({ eventId }) => eventId === event['id']);
+        const expected = sortedIds(own, owner, 'id', 'startAt', 1);
+        const ofEvent = found.slice(image.sessions.firstOfEvent[row], image.sessions.firstOfEvent[row + 1]);
+        expect(ofEvent.map(({ id }) => id)).to.deep.equal(expected);
+        expect(event).to.include({
+          sessionCount: expected.length,
+          firstSessionStartAt: ofEvent[0]['startAt'],
+          lastSessionStartAt: ofEvent[ofEvent.length - 1]['startAt'],
+        });
+      });
+    });
+  }
+});
+
+function instantOf(text: unknown): bigint {
+  const instant = parseTimestamp(String(text));
+  if (instant === undefined) throw new Error(String(text));
+  return instant;
+}
+
+function compare<T extends bigint | string>(a: T, b: T): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}

@@ -1,0 +1,87 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { BuildReport } from '../../src/snapshot/build-report.ts';
+import { buildSnapshot } from '../../src/snapshot/build-snapshot.ts';
+import type { BuildOptions } from '../../src/snapshot/build-snapshot.ts';
+import { readSnapshot } from '../../src/snapshot/read-snapshot.ts';
+import type {
+  CollectionImage,
+  OrganizationImage,
+  SnapshotImage,
+} from '../../src/store/organization-image.ts';
+import { recordAt } from '../../src/store/records.ts';
+
+export type FileName = 'organizations' | 'events' | 'sessions' | 'tickets' | 'orders' | 'offers';
+export type ImportRecord = Readonly<Record<string, unknown>>;
+/** Lines by file: objects, or text or bytes as they are to stand there. */
+export type Import = Partial<Readonly<Record<FileName, readonly (ImportRecord | string | Buffer)[]>>>;
+
+export function toLine(line: ImportRecord | string | Buffer): string | Buffer {
+  return typeof line === 'string' || Buffer.isBuffer(line) ? line : JSON.stringify(line);
+}
+
+/** The bytes of a file of lines, a newline after each. */
+export function toFile(lines: readonly (ImportRecord | string | Buffer)[]): Buffer {
+  return Buffer.concat(lines.flatMap((line) => [Buffer.from(toLine(line)), Buffer.from('\n')]));
+}
+
+/** Writes an import folder. */
+export function writeImport(folder: string, files: Import): void {
+  mkdirSync(folder, { recursive: true });
+  for (const [name, lines] of Object.entries(files)) {
+    writeFileSync(join(folder, `${name}.ndjson`), toFile(lines));
+  }
+}
+
+export const PRODUCED_AT = new Date('2026-11-21T12:00:00Z');
+
+export function build(
+  input: string,
+  output: string,
+  options: Partial<BuildOptions> = {},
+): Promise<BuildReport> {
+  return buildSnapshot({ input, output, skipInvalid: false, producedAt: PRODUCED_AT, ...options });
+}
+
+export interface Built {
+  readonly report: BuildReport;
+  readonly image: SnapshotImage;
+}
+
+/** Builds a snapshot of an import in a new folder, and reads it. */
+export async function builtFrom(
+  folder: string,
+  files: Import,
+  options: Partial<BuildOptions> = {},
+): Promise<Built> {
+  writeImport(folder, files);
+  const output = join(folder, 'snapshot.sqlite');
+  const report = await build(folder, output, options);
+  return { report, image: readSnapshot(output) };
+}
+
+export function organizationOf({ organizations }: SnapshotImage, id: string): OrganizationImage {
+  const found = organizations.find(({ organizationId }) => organizationId === id);
+  if (found === undefined) throw new Error(`no organization ${id}`);
+  return found;
+}
+
+/** The digest of each organization, by its id. */
+export function digestsOf({ organizations }: SnapshotImage): Record<string, string> {
+  return Object.fromEntries(organizations.map(({ organizationId, digest }) => [organizationId, digest]));
+}
+
+/** The JSON texts of a collection, in list order. */
+export function textsOf({ count, records }: CollectionImage): string[] {
+  return Array.from({ length: count }, (_, row) => Buffer.from(recordAt(records, row)).toString());
+}
+
+/** The records of a collection by id. */
+export function recordsOf(collection: CollectionImage): Map<string, ImportRecord> {
+  return new Map(
+    textsOf(collection).map((text) => {
+      const record = JSON.parse(text) as ImportRecord;
+      return [String(Object.values(record)[0]), record];
+    }),
+  );
+}

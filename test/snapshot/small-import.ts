@@ -1,0 +1,72 @@
+import {
+  inOrganization,
+  minimalEvent,
+  minimalOffer,
+  minimalOrder,
+  minimalSession,
+  minimalTicket,
+} from './full-records.ts';
+import type { ImportRecord } from './import-folder.ts';
+
+/** A small import in which two organizations have something of everything. */
+
+const times = <T>(count: number, make: (i: number) => T) => Array.from({ length: count }, (_, i) => make(i));
+const ofBoth = (make: (owner: string) => readonly ImportRecord[]) =>
+  ['north', 'south'].flatMap((owner) => make(owner).map(inOrganization(owner)));
+const at = (i: number) => new Date(Date.UTC(2026, 0, 1) + i * 1_000_000).toISOString();
+
+export const SMALL_IMPORT = {
+  organizations: [
+    { organizationId: 'north', name: 'Nord' },
+    { organizationId: 'south', name: 'Süd' },
+  ],
+  events: ofBoth((owner) =>
+    times(4, (i) =>
+      minimalEvent(`evt_${i}`, { createdAt: at(i), title: `${owner} ${i}`, tags: ['Été', `tag ${i}`] }),
+    ),
+  ),
+  sessions: ofBoth(() =>
+    times(10, (i) =>
+      minimalSession(`ses_${i}`, `evt_${i % 4}`, { startAt: at(400 + i * 31), durationMinutes: i }),
+    ),
+  ),
+  tickets: ofBoth((owner) =>
+    times(60, (i) =>
+      minimalTicket(`tkt_${i}`, {
+        issuedAt: at(i),
+        updatedAt: at(i * 2),
+        eventId: `evt_${i % 4}`,
+        eventSessionId: `ses_${i % 10}`,
+        orderId: `ord_${i % 9}`,
+        qrCode: `${owner}-${i}`,
+      }),
+    ),
+  ),
+  orders: ofBoth(() =>
+    times(9, (i) =>
+      minimalOrder(`ord_${i}`, {
+        createdAt: at(i),
+        updatedAt: at(i + 5),
+        customer: { customerId: `c${i}`, email: `Name${i % 3}@example.org` },
+        placedItems: [
+          { eventId: `evt_${i % 4}`, quantity: 1 },
+          { eventId: 'evt_0', quantity: i },
+        ],
+      }),
+    ),
+  ),
+  offers: ofBoth(() => [
+    ...times(3, (i) =>
+      minimalOffer(`off_${i}`, 'TICKET', {
+        eventId: `evt_${i}`,
+        createdAt: at(i),
+        pricing: [
+          { pricingId: 'p', resaleEnabled: true },
+          { pricingId: 'q', resaleEnabled: false },
+        ],
+      }),
+    ),
+    minimalOffer('off_3', 'PRODUCT', { createdAt: at(3), heldByEventIds: ['evt_0', 'evt_1'] }),
+    minimalOffer('off_4', 'BUNDLE', { createdAt: at(4), heldByEventIds: ['evt_1', 'evt_2'] }),
+  ]),
+} as const;
