@@ -1,0 +1,65 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { pino } from 'pino';
+import { KeysFile } from '../../src/keys/keys-file.ts';
+import { KeysWatcher } from '../../src/keys/keys-watcher.ts';
+
+describe('the watch on the keys file', () => {
+  const NOW = new Date('2026-11-21T12:00:00Z');
+  let folder: string;
+  let path: string;
+  let logged: string[];
+  let watcher: KeysWatcher;
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'foyer-keys-'));
+    path = join(folder, 'keys.sqlite');
+    logged = [];
+    const log = pino({}, { write: (line) => logged.push((JSON.parse(line) as { msg: string }).msg) });
+    watcher = new KeysWatcher(path, log);
+  });
+  afterEach(() => {
+    rmSync(folder, { recursive: true });
+  });
+
+  it('has no keys until there is a file, and says nothing of that', () => {
+    watcher.poll();
+    expect(watcher.current).to.equal(undefined);
+    expect(logged).to.deep.equal([]);
+  });
+
+  it('sees every change, however soon it follows another', () => {
+    const file = new KeysFile(path);
+    for (let count = 1; count <= 20; count++) {
+      const { keyId, organizationId, secret } = file.create('org', '', NOW);
+      watcher.poll();
+      expect(watcher.current?.check(organizationId, secret).outcome).to.equal('valid');
+      file.revoke(keyId, NOW);
+      watcher.poll();
+      expect(watcher.current?.check(organizationId, secret).outcome).to.equal('revoked');
+    }
+  });
+
+  it('keeps the keys when the file is damaged or gone, says so once, and takes the next good one', () => {
+    const { organizationId, secret } = new KeysFile(path).create('org', '', NOW);
+    const isValid = () => watcher.current?.check(organizationId, secret).outcome === 'valid';
+    watcher.poll();
+    writeFileSync(path, 'damaged');
+    for (let i = 0; i < 3; i++) watcher.poll();
+    expect(isValid()).to.equal(true);
+    rmSync(path);
+    for (let i = 0; i < 3; i++) watcher.poll();
+    expect(isValid()).to.equal(true);
+    new KeysFile(path).create('org', '', NOW);
+    watcher.poll();
+    expect(isValid()).to.equal(false);
+    expect(logged).to.deep.equal([
+      'keys live',
+      'keys file refused; the keys stay as they were',
+      'keys file is gone; the keys stay as they were',
+      'keys live',
+    ]);
+  });
+});

@@ -1,0 +1,71 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+import { CONFIG_VARIABLES } from '../src/config.ts';
+import { OPERATIONS } from '../src/contract/operations.ts';
+import packageJson from '../package.json' with { type: 'json' };
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const DOCUMENTS = ['README.md', 'docs/design.md', 'docs/snapshot-format.md'];
+const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
+
+/** The cells of the rows of tables that begin with `code`. */
+function codeRows(text: string): string[][] {
+  return Array.from(text.matchAll(/^\| `([^|]+)\|(.*)\|$/gm), ([, head, rest]) => [
+    `\`${head.trim()}`,
+    ...rest.split('|').map((cell) => cell.trim()),
+  ]);
+}
+
+describe('the README', () => {
+  it('lists the variables of the environment with their defaults', () => {
+    const listed = codeRows(readme)
+      .filter(([name]) => /^`[A-Z_]+`$/.test(name))
+      .map(([name, byDefault]) => [name.slice(1, -1), byDefault.replace(/ \(.*\)/, '')]);
+    const declared = Object.entries(CONFIG_VARIABLES).map(([name, variable]) => [
+      name,
+      variable.default ?? '',
+    ]);
+    expect(Object.fromEntries(listed)).to.deep.equal(Object.fromEntries(declared));
+  });
+
+  it('lists the operations with their filters', () => {
+    const listed = codeRows(readme)
+      .filter(([head]) => head.startsWith('`GET /v1'))
+      .map(([head, filters]) => [
+        /GET (\S+)`/.exec(head)?.[1],
+        Array.from(filters.matchAll(/`(.*?)`/g), ([, name]) => name),
+      ]);
+    const declared = OPERATIONS.map((operation) => [
+      operation.path,
+      operation.kind === 'list'
+        ? operation.parameters.map(({ name }) => name).filter((name) => name !== 'page' && name !== 'perPage')
+        : [],
+    ]);
+    expect(listed).to.deep.equal(declared);
+  });
+
+  it('names no command that is not there', () => {
+    const commands = new Set(Array.from(readme.matchAll(/npm (?:run )?([a-z]+)\b/g), ([, name]) => name));
+    commands.delete('ci');
+    expect(Object.keys(packageJson.scripts)).to.include.members([...commands]);
+  });
+
+  it('has a line for each dependency', () => {
+    const { dependencies, devDependencies } = packageJson;
+    const section = readme.slice(readme.indexOf('### Dependencies'));
+    const missing = Object.keys({ ...dependencies, ...devDependencies })
+      .filter((name) => !name.startsWith('@types/') && name !== '@eslint/js')
+      .filter((name) => !section.includes(name));
+    expect(missing).to.deep.equal([]);
+  });
+
+  for (const document of DOCUMENTS) {
+    it(`and its neighbours link to what is there: ${document}`, () => {
+      const text = readFileSync(join(ROOT, document), 'utf8');
+      const links = Array.from(text.matchAll(/\]\(([^)#:]+)(?:#[^)]*)?\)/g), ([, target]) => target);
+      expect(links.filter((target) => !existsSync(join(ROOT, dirname(document), target)))).to.deep.equal([]);
+    });
+  }
+});
