@@ -15,7 +15,7 @@ import { loadStores, randomOrganizations } from './world.ts';
 
 const SEEDS = [20261121, 7, 4294967295];
 /** For each list operation and seed. */
-const QUERIES = 2000;
+const QUERIES = 3000;
 
 interface Asked {
   readonly organization: Organization;

@@ -1,0 +1,115 @@
+import { OPERATIONS } from '../../src/contract/operations.ts';
+import type { ListOperation, Operation, Parameter } from '../../src/contract/operations.ts';
+import { instantOf } from './planted.ts';
+import type { Plant } from './planted.ts';
+
+/** Whose values a request asks for: words of ids and keys, such as that of `PLANT_event`, and digits of instants. */
+export type Words = Pick<Plant, 'word' | 'digits'>;
+
+/** Of these ids both organizations have records. */
+export const SHARED: Words = { word: 'shared_1', digits: '424242424' };
+
+/** The targets of every operation, with every combination of its filters, asking for what `asked` has. */
+export function targetsFor(asked: readonly Words[]): string[] {
+  return OPERATIONS.flatMap((operation) =>
+    operation.kind === 'list'
+      ? listTargets(operation, asked)
+      : asked.flatMap(({ word }) => recordIds(operation, word).map((id) => withPath(operation, id))),
+  );
+}
+
+/** Requests that are refused, or ask for nothing that there is, and repeat what was asked for. */
+export function brokenTargets({ word, digits }: Words): string[] {
+  return [
+    `/v1/events?tags=${word}_tag,`,
+    `/v1/events?tags=${Array.from({ length: 11 }, (_, i) => `${word}_${i}`).join()}`,
+    `/v1/events?startAt.gte=${digits}&startAt.lte=${word}`,
+    `/v1/events?tags=${word}_tag&page=0&perPage=${word}`,
+    `/v1/events/${word}_event/sessions?startAt.lt=${word}`,
+    `/v1/tickets?eventIds=${word}_event&eventIds=shared_1_event`,
+    `/v1/tickets?qrCodes=${word}_qr&page=${digits}&perPage=100`,
+    `/v1/tickets?${word}=1&status=${word}&eventIds=${word}_event`,
+    `/v1/orders?status=${word}`,
+    `/v1/orders?email=${word}%20@example.org`,
+    `/v1/catalog/offers?type=${word}&resaleEnabled=${word}`,
+    `/v1/tickets/${word}_event`,
+    `/v1/orders/${word}_ticket`,
+    `/v1/events/${word}_event/`,
+    `/v1/events/${word}%ff`,
+    `/v1/${word}`,
+    `/${word}`,
+    '/v1/events?page=2',
+    '/healthz',
+    '/openapi.json',
+  ];
+}
+
+/** The ids that a word makes, of which the operation finds one in an organization that has it. */
+function recordIds({ collection }: Operation, word: string): string[] {
+  if (collection === 'events') return [`${word}_event`];
+  if (collection === 'tickets') return [`${word}_ticket`];
+  if (collection === 'orders') return [`${word}_order`];
+  return ['TICKET', 'PRODUCT', 'BUNDLE'].map((type) => `${word}_offer_${type}`);
+}
+
+function listTargets(operation: ListOperation, asked: readonly Words[]): string[] {
+  const filters = operation.parameters.filter(({ role }) => role.is !== 'page' && role.is !== 'perPage');
+  const parents = operation.parent === undefined ? [''] : asked.map(({ word }) => `${word}_event`);
+  return parents.flatMap((parent) =>
+    subsets(filters).flatMap((chosen) => {
+      const query = chosen.map((parameter) => `${parameter.name}=${valueOf(parameter, asked)}&`).join('');
+      const address = `${withPath(operation, parent)}?${query}`;
+      return [`${address}perPage=1`, `${address}page=2&perPage=1`];
+    }),
+  );
+}
+
+function withPath({ path }: Operation, id: string): string {
+  return path.replace(/\{\w+\}/, id);
+}
+
+/** A parameter that takes several values is asked for all, any other for the first. */
+function valueOf({ name, role }: Parameter, asked: readonly Words[]): string {
+  if (role.is === 'bound') return boundOf(role.bound, asked[0]);
+  const values = asked.map((words) => keyOf(name, words));
+  return role.is === 'anyOf' && role.list ? values.join() : values[0];
+}
+
+/** Bounds that the instants of who asks pass, or just not. */
+function boundOf(bound: string, words: Words): string {
+  if (words === SHARED) return bound.startsWith('g') ? '2031-05-05T07:59:59Z' : '2031-05-05T08:00:01Z';
+  return instantOf(words).replace('+', '%2B');
+}
+
+function keyOf(parameter: string, words: Words): string {
+  const isShared = words === SHARED;
+  const { word } = words;
+  switch (parameter) {
+    case 'tags':
+      return isShared ? 'shared%20TAG' : `${word}_tag`;
+    case 'eventIds':
+    case 'eventId':
+      return `${word}_event`;
+    case 'sessionIds':
+    case 'sessionId':
+      return `${word}_session_a`;
+    case 'qrCodes':
+      return isShared ? 'shared_qr' : `${word}_qr`;
+    case 'orderIds':
+      return `${word}_order`;
+    case 'status':
+      return 'PENDING';
+    case 'email':
+      return isShared ? 'sharED@example.org' : `${word}@example.org`;
+    case 'type':
+      return 'TICKET';
+    case 'resaleEnabled':
+      return 'true';
+    default:
+      throw new TypeError(`no value for ${parameter}: plant one`);
+  }
+}
+
+function subsets<T>(values: readonly T[]): T[][] {
+  return values.reduce<T[][]>((all, value) => [...all, ...all.map((subset) => [...subset, value])], [[]]);
+}
