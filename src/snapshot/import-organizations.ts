@@ -36,12 +36,14 @@ export async function readOrganizations(
           rejections.add({ file, line, ...problem }, text);
           return;
         }
-        organizations.set(organizationId, { name: textIn(record?.['name']) || organizationId, line });
+        // A half of a surrogate pair could not be read back as it is digested.
+        const name = textIn(record?.['name']).toWellFormed() || organizationId;
+        organizations.set(organizationId, { name, line });
         for (const field of Object.keys(record ?? {}).filter(
           (name) => !Object.hasOwn(ORGANIZATION_FIELDS, name),
         )) {
-          const name = `${file}: ${field}`;
-          dropped.set(name, (dropped.get(name) ?? 0) + 1);
+          const path = `${file}: ${field}`;
+          dropped.set(path, (dropped.get(path) ?? 0) + 1);
         }
       },
       (reason, line) => {
