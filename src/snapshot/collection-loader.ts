@@ -8,8 +8,9 @@ import { sharedBytes, sharedFloats } from '../store/shared.ts';
 import type { Bytes, Floats, Int64s } from '../store/shared.ts';
 import { CorruptSnapshot } from './corrupt-snapshot.ts';
 import type { CollectionLayout, Relation } from './layout.ts';
+import { segmentOf } from './manifest.ts';
 import type { ManifestOrganization } from './manifest.ts';
-import { columnOf, eachValue, readBigInt, readNumber, segmentOf } from './read-table.ts';
+import { columnOf, eachValue, readBigInt, readNumber } from './read-table.ts';
 import type { Chunk } from './read-table.ts';
 
 /** Fills the image of one collection from the chunks of its tables. */

@@ -1,7 +1,6 @@
 import { statSync } from 'node:fs';
 import { COLLECTIONS } from './layout.ts';
-import { readManifest } from './manifest.ts';
-import { segmentOf } from './read-table.ts';
+import { readManifest, segmentOf } from './manifest.ts';
 import { asCorruptSnapshot, openSnapshot } from './snapshot-file.ts';
 
 export interface Inspection {

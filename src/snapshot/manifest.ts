@@ -27,6 +27,12 @@ export interface Segment {
   readonly recordBytes: number;
 }
 
+export function segmentOf(segments: ReadonlyMap<string, Segment>, table: string): Segment {
+  const segment = segments.get(table);
+  if (segment === undefined) throw new TypeError(`no segment of ${table}`);
+  return segment;
+}
+
 /** SHA-256, base64url, over one line a value, in the order of the tables. */
 export function manifestDigest({ snapshotId, producedAt, organizations }: Manifest): string {
   const hash = createHash('sha256');
@@ -121,9 +127,9 @@ function readSegments(
 function checkCoverage(database: Database.Database, { organizations }: Manifest): void {
   for (const { name } of CONTENT_TABLES) {
     let next = 0;
-    const segments = organizations.map(({ segments }) => segments.get(name));
-    for (const segment of segments.toSorted((a, b) => (a?.firstRow ?? 0) - (b?.firstRow ?? 0))) {
-      if (segment?.firstRow !== next)
+    const segments = organizations.map(({ segments }) => segmentOf(segments, name));
+    for (const segment of segments.sort((a, b) => a.firstRow - b.firstRow || a.rowCount - b.rowCount)) {
+      if (segment.firstRow !== next)
         throw new CorruptSnapshot(`the segments of ${name} leave a gap or overlap`);
       next += segment.rowCount;
     }

@@ -3,7 +3,8 @@ import type { Bytes } from '../store/shared.ts';
 import { CorruptSnapshot } from './corrupt-snapshot.ts';
 import { CHUNK_ROWS, SEPARATOR } from './format.ts';
 import type { Table } from './format.ts';
-import type { ManifestOrganization, Segment } from './manifest.ts';
+import { segmentOf } from './manifest.ts';
+import type { ManifestOrganization } from './manifest.ts';
 
 /**
  * Rows of a table, a column at a time: the values of each column joined by a byte that no text holds. To cross
@@ -58,12 +59,6 @@ function isReference(column: string): boolean {
 
 function referenced(column: string): string {
   return column.replace(/_row$/, 's');
-}
-
-export function segmentOf(segments: ReadonlyMap<string, Segment>, table: string): Segment {
-  const segment = segments.get(table);
-  if (segment === undefined) throw new TypeError(`no segment of ${table}`);
-  return segment;
 }
 
 export function columnOf({ columns }: Chunk, name: string): Bytes {
