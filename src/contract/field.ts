@@ -22,7 +22,7 @@ export interface Field {
   readonly shape: Shape;
   readonly description: string;
   readonly example: Json;
-  /** Whether a record without it is refused. What is not required is served all the same: as `[]` or null. */
+  /** Whether it always has a value: an imported record without it is refused. Others are served as `[]` or null. */
   readonly required: boolean;
   /** Whether Foyer works it out: such a field is not taken from the import. */
   readonly derived: boolean;

@@ -3,13 +3,11 @@ import { exampleOf } from './field.ts';
 import { TIMESTAMP_PATTERN } from './parameter.ts';
 import type { Schema } from './parameter.ts';
 
-/** Derived fields that may be null; the other ones always have a value. */
-const NULLABLE_DERIVED_FIELDS: readonly string[] = ['nextSessionStartAt', 'nextSessionId'];
 const UTC_TIMESTAMP_PATTERN = TIMESTAMP_PATTERN.replace('(Z|[+-]\\d\\d:\\d\\d)', 'Z');
 
 /** The JSON Schema (2020-12) of an object as it is served: every field is there, what is not known is null. */
 export function servedSchema(fields: Fields): Schema {
-  const properties = Object.entries(fields).map(([name, field]) => [name, fieldSchema(name, field)]);
+  const properties = Object.entries(fields).map(([name, field]) => [name, fieldSchema(field)]);
   return {
     type: 'object',
     properties: Object.fromEntries(properties),
@@ -42,9 +40,9 @@ export function resourceExample({ variants }: Resource): Schema {
   return exampleOf(Object.values(variants)[0]);
 }
 
-function fieldSchema(name: string, { shape, description, example, required, derived }: Field): Schema {
+function fieldSchema({ shape, description, example, required }: Field): Schema {
   const schema = shapeSchema(shape);
-  const isNullable = derived ? NULLABLE_DERIVED_FIELDS.includes(name) : !required && shape.kind !== 'list';
+  const isNullable = !required && shape.kind !== 'list';
   return {
     ...schema,
     ...(isNullable && { type: [schema['type'], 'null'] }),

@@ -58,9 +58,13 @@ export const EVENT: Resource = {
       eventTimezone: timeZone('Identifier of the IANA time zone database.', 'Europe/Paris'),
       currency,
       tags: texts('Tags, as they were written.', ['Théâtre', 'Classique']),
-      sessionCount: derived(integer('Number of sessions.', 2)),
-      firstSessionStartAt: derived(timestamp('Start of the first session.', '2027-03-14T20:00:00+01:00')),
-      lastSessionStartAt: derived(timestamp('Start of the last session.', '2027-03-15T20:00:00+01:00')),
+      sessionCount: derived(required(integer('Number of sessions.', 2))),
+      firstSessionStartAt: derived(
+        required(timestamp('Start of the first session.', '2027-03-14T20:00:00+01:00')),
+      ),
+      lastSessionStartAt: derived(
+        required(timestamp('Start of the last session.', '2027-03-15T20:00:00+01:00')),
+      ),
       nextSessionStartAt: derived(
         timestamp(
           'Start of the earliest session that starts after the moment of the request; null when there is none.',
