@@ -1,0 +1,280 @@
+import { spawn } from 'node:child_process';
+import { mkdirSync, readFileSync, readdirSync, rmSync, truncateSync, watch, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { gzipSync } from 'node:zlib';
+import { expect } from 'chai';
+import { inspectSnapshot } from '../../src/snapshot/inspect-snapshot.ts';
+import { inOrganization, minimalTicket } from './full-records.ts';
+import { toFile, writeImport } from './import-folder.ts';
+import { SMALL_IMPORT } from './small-import.ts';
+import { temporaryFolder } from './temporary-folder.ts';
+
+const SCRIPT = join(import.meta.dirname, '../../scripts/snapshot.ts');
+
+interface Outcome {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+function start(...parameters: readonly string[]) {
+  const child = spawn(process.execPath, [SCRIPT, ...parameters], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const code = new Promise<number | null>((resolve) => child.once('exit', resolve));
+  const outcome = Promise.all([code, text(child.stdout), text(child.stderr)]);
+  return { child, outcome: outcome.then(([code, stdout, stderr]): Outcome => ({ code, stdout, stderr })) };
+}
+
+function snapshot(...parameters: readonly string[]): Promise<Outcome> {
+  return start(...parameters).outcome;
+}
+
+describe('npm run snapshot', function () {
+  this.timeout(60_000);
+  const folder = temporaryFolder();
+  const good = () => folder('good/a.sqlite');
+
+  before(async () => {
+    writeImport(folder('import'), SMALL_IMPORT);
+    mkdirSync(folder('good'));
+    const { code } = await snapshot('build', '--input', folder('import'), '--output', good());
+    expect(code).to.equal(0);
+  });
+
+  describe('build', () => {
+    it('reports what it built and what it dropped on standard output', async () => {
+      const tickets = SMALL_IMPORT.tickets.map((ticket) => ({ ...ticket, colour: 'red' }));
+      writeImport(folder('report'), { ...SMALL_IMPORT, tickets });
+      const output = folder('good/report.sqlite');
+      const { code, stdout, stderr } = await snapshot(
+        'build',
+        '--input',
+        folder('report'),
+        '--output',
+        output,
+      );
+      expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+      const { snapshotId } = inspectSnapshot(output);
+      expect(stdout)
+        .to.include(`${output}: snapshot ${snapshotId}`)
+        .and.match(
+          /organizations: 2\n.*events: 8\n.*sessions: 20\n.*tickets: 120\n.*orders: 18\n.*offers: 10\n/s,
+        )
+        .and.include('dropped, not in the specification: tickets.ndjson: colour (120 times)');
+    });
+
+    it('refuses bad lines: file, line, field and reason on standard error, no output', async () => {
+      const orders = SMALL_IMPORT.orders.map((order) => ({
+        ...order,
+        placedItems: [{}, { quantity: 'two' }],
+      }));
+      writeImport(folder('bad'), { ...SMALL_IMPORT, orders: [] });
+      writeFileSync(folder('bad/orders.ndjson.gz'), gzipSync(toFile([...orders, ...orders])));
+      rmSync(folder('bad/orders.ndjson'));
+      mkdirSync(folder('bad-output'));
+      const output = folder('bad-output/a.sqlite');
+      const { code, stdout, stderr } = await snapshot('build', '--input', folder('bad'), '--output', output);
+      expect({ code, stdout }).to.deep.equal({ code: 1, stdout: '' });
+      const lines = stderr.trimEnd().split('\n');
+      expect(lines).to.have.length(22);
+      expect(lines[0]).to.equal('orders.ndjson.gz:1: placedItems[1].quantity must be integer or null');
+      expect(lines[19]).to.equal('orders.ndjson.gz:20: placedItems[1].quantity must be integer or null');
+      expect(lines[20]).to.equal('… and 16 more');
+      expect(lines[21])
+        .to.include('holds 36 bad lines; no snapshot was written')
+        .and.include('--skip-invalid');
+      expect(readdirSync(folder('bad-output'))).to.deep.equal([]);
+    });
+
+    it('leaves bad lines out with --skip-invalid, and says where they are', async () => {
+      writeImport(folder('skip'), { ...SMALL_IMPORT, tickets: [...SMALL_IMPORT.tickets, '{}', 'x'] });
+      mkdirSync(folder('skip-output'));
+      const output = folder('skip-output/a.sqlite');
+      const { code, stdout, stderr } = await snapshot(
+        'build',
+        '--skip-invalid',
+        `--input=${folder('skip')}`,
+        `--output=${output}`,
+      );
+      expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+      expect(stdout).to.include(`left out: 2 bad lines, see ${output}.rejects.ndjson`);
+      expect(readdirSync(folder('skip-output'))).to.deep.equal(['a.sqlite', 'a.sqlite.rejects.ndjson']);
+      expect(readFileSync(`${output}.rejects.ndjson`, 'utf8').split('\n')).to.have.length(3);
+    });
+
+    for (const [what, input, output, reason] of [
+      ['an import folder that is not there', 'nowhere', 'good/b.sqlite', /nowhere: not a folder/],
+      [
+        'a file for an import folder',
+        'import/events.ndjson',
+        'good/b.sqlite',
+        /events\.ndjson: not a folder/,
+      ],
+      [
+        'a folder without any import file',
+        'empty',
+        'good/b.sqlite',
+        /empty: holds none of organizations\.ndjson, events\.ndjson, /,
+      ],
+      [
+        'a file both compressed and not',
+        'both',
+        'good/b.sqlite',
+        /both: events\.ndjson and events\.ndjson\.gz: are both there/,
+      ],
+      [
+        'a compressed file that is none',
+        'fake',
+        'good/b.sqlite',
+        /fake: tickets\.ndjson\.gz: incorrect header check; no snapshot was written/,
+      ],
+      [
+        'an output folder that is not there',
+        'import',
+        'nowhere/b.sqlite',
+        /nowhere: no such folder for the output/,
+      ],
+      ['a folder for an output', 'import', 'good', /good: is not a file/],
+    ] as const) {
+      it(`refuses ${what}`, async () => {
+        mkdirSync(folder('empty'), { recursive: true });
+        writeImport(folder('both'), { events: [] });
+        writeFileSync(folder('both/events.ndjson.gz'), gzipSync(''));
+        writeImport(folder('fake'), { organizations: [] });
+        writeFileSync(folder('fake/tickets.ndjson.gz'), 'no');
+        const { code, stdout, stderr } = await snapshot(
+          'build',
+          '--input',
+          folder(input),
+          '--output',
+          folder(output),
+        );
+        expect({ code, stdout }).to.deep.equal({ code: 1, stdout: '' });
+        expect(stderr).to.match(reason).and.not.include('    at ');
+        expect(readdirSync(folder('good')).filter((name) => name.startsWith('b'))).to.deep.equal([]);
+      });
+    }
+
+    for (const [signal, step] of [
+      ['SIGINT', 'rows'],
+      ['SIGTERM', 'tickets.staged'],
+    ] as const) {
+      it(`leaves nothing behind on ${signal}, and what was there as it was`, async () => {
+        const tickets = Array.from({ length: 60_000 }, (_, i) =>
+          inOrganization('north')(minimalTicket(`t${i}`)),
+        );
+        writeImport(folder('large'), { ...SMALL_IMPORT, tickets });
+        mkdirSync(folder(signal));
+        const output = folder(`${signal}/a.sqlite`);
+        writeFileSync(output, 'the one before');
+        const appeared = appearance(folder(signal), (name) => name.startsWith('a.sqlite.building-'));
+        const { child, outcome } = start('build', '--input', folder('large'), '--output', output);
+        const building = join(folder(signal), await appeared);
+        if (step !== 'rows') await appearance(building, (name) => name === step);
+        child.kill(signal);
+        expect(await outcome).to.deep.equal({
+          code: 1,
+          stdout: '',
+          stderr: `interrupted by ${signal}; no snapshot was written\n`,
+        });
+        expect(readdirSync(folder(signal))).to.deep.equal(['a.sqlite']);
+        expect(readFileSync(output, 'utf8')).to.equal('the one before');
+      });
+    }
+  });
+
+  describe('verify', () => {
+    it('says that a sound file is sound', async () => {
+      const { code, stdout, stderr } = await snapshot('verify', good());
+      expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+      expect(stdout).to.equal(
+        `${good()}: sound, snapshot ${inspectSnapshot(good()).snapshotId}, 2 organizations\n`,
+      );
+    });
+
+    it('refuses a damaged file and says why', async () => {
+      const path = folder('good/damaged.sqlite');
+      const bytes = readFileSync(good());
+      bytes[bytes.lastIndexOf('ticketId') + 12] ^= 1;
+      writeFileSync(path, bytes);
+      const { code, stdout, stderr } = await snapshot('verify', path);
+      expect({ code, stdout }).to.deep.equal({ code: 1, stdout: '' });
+      expect(stderr).to.match(new RegExp(`^${path}: record \\d+ of tickets does not begin with its id`));
+    });
+  });
+
+  describe('inspect', () => {
+    it('shows the organizations and their counts', async () => {
+      const { code, stdout, stderr } = await snapshot('inspect', good());
+      expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+      const { snapshotId, producedAt } = inspectSnapshot(good());
+      expect(stdout)
+        .to.include(`${good()}: snapshot ${snapshotId}, produced at ${producedAt}`)
+        .and.match(/│ 'south' +│ 'Süd' +│ 4 +│ 10 +│ 60 +│ 9 +│ 5 +│/);
+    });
+  });
+
+  for (const command of ['verify', 'inspect']) {
+    it(`${command} refuses what is no snapshot, with its name and the reason`, async () => {
+      const cut = folder(`good/${command}-cut.sqlite`);
+      writeFileSync(cut, readFileSync(good()));
+      truncateSync(cut, 50_000);
+      for (const [file, reason] of [
+        [folder('nowhere.sqlite'), 'no such file'],
+        [folder('good'), 'not a regular file'],
+        [folder('import/events.ndjson'), 'not an SQLite database'],
+        [cut, 'it was cut short'],
+      ]) {
+        const { code, stdout, stderr } = await snapshot(command, file);
+        expect({ code, stdout }).to.deep.equal({ code: 1, stdout: '' });
+        expect(stderr).to.include(`${file}: `).and.include(reason).and.not.include('    at ');
+      }
+    });
+  }
+
+  for (const [command, ...words] of [
+    ['', 'build', 'verify', 'inspect', '--help'],
+    ['build', '--input', '--output', '--skip-invalid', 'organizations', '.ndjson.gz', 'FILE.rejects.ndjson'],
+    ['verify', '<file>', 'before a snapshot goes live'],
+    ['inspect', '<file>', 'what is inside'],
+  ]) {
+    it(`explains itself: ${command} --help`, async () => {
+      const { code, stdout, stderr } = await snapshot(...command.split(' ').filter(Boolean), '--help');
+      expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+      for (const word of words) expect(stdout).to.include(word);
+    });
+  }
+
+  for (const wrong of [
+    '',
+    'rebuild',
+    'build --input x',
+    'build --input x --output y --fast',
+    'verify',
+    'verify a b',
+  ]) {
+    it(`takes "${wrong}" for wrong usage`, async () => {
+      const { code, stdout, stderr } = await snapshot(...wrong.split(' ').filter(Boolean));
+      expect({ code, stdout }).to.deep.equal({ code: 2, stdout: '' });
+      expect(stderr)
+        .to.match(wrong === '' ? /^Usage: / : /^error: /)
+        .and.include('Usage: snapshot');
+    });
+  }
+});
+
+/** The name of a file that is in a folder, or once it is. */
+function appearance(folder: string, isIt: (name: string) => boolean): Promise<string> {
+  return new Promise((resolve) => {
+    const watcher = watch(folder, () => {
+      look();
+    });
+    const look = () => {
+      const found = readdirSync(folder).find(isIt);
+      if (found === undefined) return;
+      watcher.close();
+      resolve(basename(found));
+    };
+    look();
+  });
+}

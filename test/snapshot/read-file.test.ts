@@ -1,0 +1,196 @@
+import {
+  appendFileSync,
+  chmodSync,
+  copyFileSync,
+  readdirSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import Database from 'better-sqlite3';
+import { expect } from 'chai';
+import { readSnapshot } from '../../src/snapshot/read-snapshot.ts';
+import { organizationOf } from './import-folder.ts';
+import { expectRefused, SoundSnapshot } from './sound-snapshot.ts';
+
+describe('a file that the reader is given', () => {
+  const snapshot = new SoundSnapshot();
+
+  it('reads a sound file, again and again the same', () => {
+    expect(isDeepStrictEqual(readSnapshot(snapshot.copy()), snapshot.image)).to.equal(true);
+    expect(organizationOf(snapshot.image, 'south').tickets.count).to.equal(60);
+  });
+
+  describe('refuses what is no snapshot file', () => {
+    it('a file that is not there', () => {
+      expectRefused(snapshot.file('nowhere.sqlite'), /^it cannot be read: ENOENT/);
+    });
+
+    it('a folder, or something else that is no file', () => {
+      expectRefused(snapshot.file('import'), 'not a regular file');
+      expectRefused('/dev/null', 'not a regular file');
+    });
+
+    it('a path through a file', () => {
+      expectRefused(`${snapshot.path}/a.sqlite`, /^it cannot be read: ENOTDIR/);
+    });
+
+    it('a file that may not be read', () => {
+      const path = snapshot.copy();
+      chmodSync(path, 0o200);
+      withoutPrivilege(() => {
+        expectRefused(path, /^it cannot be read: EACCES/);
+      });
+    });
+
+    it('an empty file', () => {
+      expectRefused(
+        snapshot.copyOf(() => Buffer.alloc(0)),
+        'the file is empty',
+      );
+    });
+
+    for (const content of ['x', 'SQLite format 3\0', 'a letter\n'.repeat(1000), '\0'.repeat(20_000)]) {
+      it(`text: ${JSON.stringify(content.slice(0, 20))}, ${content.length} characters`, () => {
+        expectRefused(
+          snapshot.copyOf(() => Buffer.from(content)),
+          'not an SQLite database',
+        );
+      });
+    }
+
+    it('the database of another application', () => {
+      const path = snapshot.file('other.sqlite');
+      new Database(path).exec('CREATE TABLE t (a)').close();
+      expectRefused(
+        path,
+        /^another application's database: its application_id is 0x00000000, .* 0x466f7972$/,
+      );
+      expectRefused(
+        snapshot.copyWith('PRAGMA application_id = 252006673'),
+        /its application_id is 0x0f055111,/,
+      );
+      expectRefused(snapshot.copyWith('PRAGMA application_id = -1'), /its application_id is 0xffffffff,/);
+    });
+
+    it('a schema of a newer or older version, both versions named', () => {
+      expectRefused(
+        snapshot.copyWith('PRAGMA user_version = 2'),
+        'its schema version (user_version) is 2, this Foyer reads version 1; use a newer Foyer',
+      );
+      expectRefused(
+        snapshot.copyWith('PRAGMA user_version = 0'),
+        'its schema version (user_version) is 0, this Foyer reads version 1; build it again',
+      );
+    });
+
+    it('a file in WAL mode, leaving no files beside it', () => {
+      const path = snapshot.copyWith('PRAGMA journal_mode = WAL');
+      expectRefused(path, /^it is in WAL mode; a snapshot is in rollback-journal mode/);
+      expect(readdirSync(dirname(path))).to.deep.equal(['a.sqlite']);
+    });
+
+    it('a text encoding other than UTF-8', () => {
+      const path = snapshot.file('utf16.sqlite');
+      const database = new Database(path);
+      database.pragma("encoding = 'UTF-16le'");
+      database.exec('CREATE TABLE t (a)');
+      database.pragma('application_id = 1181710706');
+      database.pragma('user_version = 1');
+      database.close();
+      expectRefused(path, 'its text encoding is not UTF-8');
+    });
+  });
+
+  describe('refuses a file that is not complete', () => {
+    for (const share of [0.001, 0.25, 0.5, 0.9, 0.99999]) {
+      it(`cut short to ${share * 100} %`, () => {
+        const path = snapshot.copy();
+        const size = Math.floor(statSync(path).size * share);
+        truncateSync(path, size);
+        expectRefused(
+          path,
+          new RegExp(
+            `^its header says \\d+ bytes, the file has ${size}: it was cut short, or is still being copied$`,
+          ),
+        );
+      });
+    }
+
+    it('cut short, its header included', () => {
+      const path = snapshot.copy();
+      truncateSync(path, 99);
+      expectRefused(path, 'not an SQLite database');
+    });
+
+    it('with something added', () => {
+      const path = snapshot.copy();
+      appendFileSync(path, '\0');
+      expectRefused(path, /^its header says \d+ bytes, the file has \d+: something was added at its end$/);
+    });
+
+    it('with zeros in the place of its second half', () => {
+      expectRefused(
+        snapshot.copyOf((bytes) => {
+          bytes.fill(0, bytes.length >> 1);
+          return bytes;
+        }),
+        /^SQLite cannot read it: .* \(SQLITE_CORRUPT.*\); copy or build it again$/,
+      );
+    });
+
+    it('with a journal beside it', () => {
+      const path = snapshot.copy();
+      writeFileSync(`${path}-journal`, '');
+      expectRefused(path, 'a journal lies beside it (-journal): whoever wrote it has not finished');
+    });
+
+    it('with a write-ahead log beside it, which is not taken for a part of it', () => {
+      const path = snapshot.copy();
+      const other = snapshot.copyWith('PRAGMA journal_mode = WAL');
+      const writer = new Database(other);
+      writer.exec("UPDATE organizations SET name = 'other'");
+      copyFileSync(`${other}-wal`, `${path}-wal`);
+      writer.close();
+      expectRefused(path, 'a wal lies beside it (-wal): whoever wrote it has not finished');
+      expect(readdirSync(dirname(path))).to.deep.equal(['a.sqlite', 'a.sqlite-wal']);
+    });
+  });
+
+  describe('refuses another schema, and says where it differs', () => {
+    for (const [statement, difference] of Object.entries({
+      'CREATE TABLE extra (a)': 'table extra does not belong',
+      'CREATE VIEW v AS SELECT * FROM tickets': 'view v does not belong',
+      'CREATE INDEX i ON tickets (qr_code)': 'index i does not belong',
+      'CREATE TRIGGER t AFTER INSERT ON tickets BEGIN DELETE FROM orders; END': 'trigger t does not belong',
+      'DROP TABLE offer_resales': 'table offer_resales is missing',
+      'ALTER TABLE tickets DROP COLUMN qr_code': 'table tickets is declared otherwise',
+      'ALTER TABLE tickets ADD COLUMN more TEXT': 'table tickets is declared otherwise',
+      'ALTER TABLE tickets RENAME COLUMN qr_code TO qr': 'table tickets is declared otherwise',
+      'ALTER TABLE tickets RENAME TO tickets_': 'table tickets is missing, table tickets_ does not belong',
+    })) {
+      it(statement, () => {
+        expectRefused(
+          snapshot.copyWith(statement),
+          `its schema is not that of a snapshot (data/schema.sql): ${difference}`,
+        );
+      });
+    }
+  });
+});
+
+/** Runs `work` as somebody whom the mode of a file binds: not as root. */
+function withoutPrivilege(work: () => void): void {
+  if (process.geteuid?.() !== 0 || process.seteuid === undefined) {
+    work();
+    return;
+  }
+  process.seteuid(65_534);
+  try {
+    work();
+  } finally {
+    process.seteuid(0);
+  }
+}

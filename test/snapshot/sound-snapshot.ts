@@ -1,0 +1,75 @@
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { expect } from 'chai';
+import { CorruptSnapshot } from '../../src/snapshot/corrupt-snapshot.ts';
+import { readSnapshot } from '../../src/snapshot/read-snapshot.ts';
+import type { SnapshotImage } from '../../src/store/organization-image.ts';
+import { builtFrom } from './import-folder.ts';
+import { thrownBy } from './refusal.ts';
+import { SMALL_IMPORT } from './small-import.ts';
+
+/** A snapshot of the small import, for the suite that makes it, and copies to spoil. */
+export class SoundSnapshot {
+  #folder = '';
+  #image: SnapshotImage | undefined;
+  #copies = 0;
+
+  constructor() {
+    before(async () => {
+      this.#folder = mkdtempSync(join(tmpdir(), 'foyer-snapshot-'));
+      this.#image = (await builtFrom(this.file('import'), SMALL_IMPORT)).image;
+    });
+    after(() => {
+      rmSync(this.#folder, { recursive: true });
+    });
+  }
+
+  get path(): string {
+    return this.file('import/snapshot.sqlite');
+  }
+
+  get image(): SnapshotImage {
+    if (this.#image === undefined) throw new Error('the suite has not begun');
+    return this.#image;
+  }
+
+  /** A path in the folder of the suite. */
+  file(name: string): string {
+    return join(this.#folder, name);
+  }
+
+  /** The path of a copy, alone in a folder. */
+  copy(): string {
+    const folder = this.file(`copy-${this.#copies++}`);
+    mkdirSync(folder);
+    const path = join(folder, 'a.sqlite');
+    copyFileSync(this.path, path);
+    return path;
+  }
+
+  /** A copy that was written to with SQL. */
+  copyWith(...statements: readonly string[]): string {
+    const path = this.copy();
+    const database = new Database(path);
+    database.unsafeMode();
+    for (const statement of statements) database.exec(statement);
+    database.close();
+    return path;
+  }
+
+  /** A copy with other bytes. */
+  copyOf(change: (bytes: Buffer) => Buffer): string {
+    const path = this.copy();
+    writeFileSync(path, change(readFileSync(path)));
+    return path;
+  }
+}
+
+/** Expects the reader to refuse a file, and to say why. */
+export function expectRefused(path: string, reason: RegExp | string): void {
+  const { message } = thrownBy(() => readSnapshot(path), CorruptSnapshot);
+  if (typeof reason === 'string') expect(message).to.equal(reason);
+  else expect(message).to.match(reason);
+}
