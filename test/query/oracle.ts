@@ -181,16 +181,16 @@ function comparable(tag: string): string {
     .normalize('NFD');
 }
 
-type Order2 = readonly [timestamp: string, id: string];
+type SortKey = readonly [timestamp: string, id: string];
 
-function earliest<T>(keyOf: (value: T) => Order2): (a: T, b: T) => number {
+function earliest<T>(keyOf: (value: T) => SortKey): (a: T, b: T) => number {
   return (a, b) => {
     const [[aTime, aId], [bTime, bId]] = [keyOf(a), keyOf(b)];
     return compare(instant(aTime), instant(bTime)) || compare(aId, bId);
   };
 }
 
-function latest<T>(keyOf: (value: T) => Order2): (a: T, b: T) => number {
+function latest<T>(keyOf: (value: T) => SortKey): (a: T, b: T) => number {
   return (a, b) => {
     const [[aTime, aId], [bTime, bId]] = [keyOf(a), keyOf(b)];
     return compare(instant(bTime), instant(aTime)) || compare(aId, bId);
