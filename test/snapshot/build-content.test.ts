@@ -81,6 +81,7 @@ describe('a snapshot holds what was imported', () => {
           }),
         ),
         ours(minimalOrder('delivery', { delivery: { type: 'on_site', pickupPoint: {} } })),
+        ours(minimalOrder('halves', { placedItems: [{ eventId: '\ud800' }, { eventId: '\ud801' }] })),
       ],
       offers: [
         ours({ ...FULL_TICKET_OFFER, heldByEventIds: ['evt_min'] }),
@@ -271,11 +272,16 @@ describe('a snapshot holds what was imported', () => {
     expect(found(image.events, 'tag', 'théâtre de rue')).to.deep.equal(['evt full']);
     expect(found(image.events, 'tag', 'jazz')).to.deep.equal(['evt full']);
     expect(found(image.orders, 'email', 'zoé@example.org')).to.deep.equal(['ord_5120']);
-    expect(found(image.orders, 'email', '')).to.have.members(['min', 'null', 'delivery']);
+    expect(found(image.orders, 'email', '')).to.have.members(['min', 'null', 'delivery', 'halves']);
     expect(found(image.orders, 'eventId', 'evt_2')).to.deep.equal(['parts']);
     expect(found(image.tickets, 'qrCode', 'Q7,F2 ')).to.deep.equal(['tkt "1"']);
     expect(found(image.offers, 'resaleEnabled', 'true')).to.have.members(['off_7', 'parts']);
     expect(found(image.offers, 'resaleEnabled', 'false')).to.deep.equal(['parts']);
+  });
+
+  it('text that is not well-formed, escaped, and found once under what stands for it', () => {
+    expect(text(image.orders, 'halves')).to.include('"eventId":"\\ud800"').and.include('"eventId":"\\ud801"');
+    expect(found(image.orders, 'eventId', '\ufffd')).to.deep.equal(['halves']);
   });
 
   it('each organization apart, the same ids in two of them included', () => {
@@ -301,7 +307,7 @@ describe('a snapshot holds what was imported', () => {
   it('as many records as the report counts', () => {
     expect(built.report).to.deep.include({
       organizations: 3,
-      records: { events: 5, sessions: 7, tickets: 6, orders: 5, offers: 10 },
+      records: { events: 5, sessions: 7, tickets: 6, orders: 6, offers: 10 },
       rejected: 0,
     });
   });
