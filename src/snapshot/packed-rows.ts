@@ -25,7 +25,7 @@ export function packedFields(layout: CollectionLayout, record: ReadRecord): stri
   const { served, imported } = record;
   return [
     record.id,
-    ...layout.keys.map(({ of }) => of(record)),
+    ...layout.keys.map(({ of }) => findable(of(record)) ?? ''),
     ...layout.instants.map(({ index }) => String(parseTimestamp(textIn(served[index])))),
     record.json,
     ...layout.relations.map(({ of }) => packList(distinct(of(record)))),
@@ -35,9 +35,13 @@ export function packedFields(layout: CollectionLayout, record: ReadRecord): stri
   ];
 }
 
-/** Each text once, as it is when it was encoded: halves of surrogate pairs all become the same character then. */
+/** Text with half of a surrogate pair is served, but no request can name it: encoded, it would be another's. */
+function findable(text: string): string | undefined {
+  return text.isWellFormed() ? text : undefined;
+}
+
 function distinct(texts: readonly string[]): string[] {
-  return [...new Set(texts.map((text) => text.toWellFormed()))];
+  return [...new Set(texts.filter((text) => findable(text) !== undefined))];
 }
 
 /** A list of texts as netstrings, `5:hello3:you`, since there is no character that a text may not hold. */

@@ -279,9 +279,9 @@ describe('a snapshot holds what was imported', () => {
     expect(found(image.offers, 'resaleEnabled', 'false')).to.deep.equal(['parts']);
   });
 
-  it('text that is not well-formed, escaped, and found once under what stands for it', () => {
+  it('text that is not well-formed, escaped, and found under nothing that could be asked for', () => {
     expect(text(image.orders, 'halves')).to.include('"eventId":"\\ud800"').and.include('"eventId":"\\ud801"');
-    expect(found(image.orders, 'eventId', '\ufffd')).to.deep.equal(['halves']);
+    expect(found(image.orders, 'eventId', '\ufffd')).to.deep.equal([]);
   });
 
   it('each organization apart, the same ids in two of them included', () => {
