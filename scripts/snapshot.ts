@@ -38,6 +38,7 @@ await runCommand(program);
 async function build(options: { input: string; output: string; skipInvalid: boolean }): Promise<void> {
   const { input, output, skipInvalid } = options;
   const progress = terminalProgress();
+  const done = new Map<string, string>();
   const started = performance.now();
   try {
     checkPaths(input, output);
@@ -47,8 +48,9 @@ async function build(options: { input: string; output: string; skipInvalid: bool
       skipInvalid,
       producedAt: new Date(),
       signal: interruption(),
-      onProgress: (collection, records) => {
-        progress.show(`reading ${collection}: ${records.toLocaleString('en')}`);
+      onProgress: (step, collection, records) => {
+        done.set(step, `${collection} ${step}: ${records.toLocaleString('en')}`);
+        progress.show([...done.values()].join(', '));
       },
     });
     progress.clear();
@@ -98,7 +100,17 @@ function checkPaths(input: string, output: string): void {
 }
 
 function verify(file: string): void {
-  const { snapshotId, organizations } = refusing(file, () => readSnapshot(file));
+  const progress = terminalProgress();
+  const onProgress = (organizationId: string, table: string, rows: number) => {
+    progress.show(`${table} of ${organizationId}: ${rows.toLocaleString('en')}`);
+  };
+  const { snapshotId, organizations } = refusing(file, () => {
+    try {
+      return readSnapshot(file, onProgress);
+    } finally {
+      progress.clear();
+    }
+  });
   console.log(`${file}: sound, snapshot ${snapshotId}, ${organizations.length} organizations`);
 }
 

@@ -15,6 +15,8 @@ import type { RecordRow } from './snapshot-writer.ts';
 import { eventRows, listRows, sessionRows } from './staged-records.ts';
 import type { StagedRows } from './staged-rows.ts';
 
+const ROWS_PER_REPORT = 1000;
+
 export interface BuildOptions {
   /** The import folder. */
   readonly input: string;
@@ -24,8 +26,8 @@ export interface BuildOptions {
   readonly skipInvalid: boolean;
   /** The time at which it counts as produced. */
   readonly producedAt: Date;
-  /** Called now and then with how many records of a collection have been read so far. */
-  readonly onProgress?: (collection: CollectionName, records: number) => void;
+  /** Called now and then with how many records of a collection have been read or written so far. */
+  readonly onProgress?: (step: 'read' | 'written', collection: CollectionName, records: number) => void;
   /** Ends the build, which then throws the signal's reason and leaves nothing behind. */
   readonly signal?: AbortSignal;
 }
@@ -58,15 +60,16 @@ async function build(options: BuildOptions, folder: string): Promise<BuildReport
   const organizationIds = [...organizations.names.keys()];
   const file = join(folder, basename(output));
   const writer = new SnapshotWriter(file, organizations.names, signal);
-  const onBlock: typeof onProgress = (collection, records) => {
+  const onBlock = (collection: CollectionName, records: number) => {
     signal?.throwIfAborted();
-    onProgress(collection, records);
+    onProgress('read', collection, records);
   };
   const staging = new ImportStaging(input, folder, new Set(organizationIds), rejections, onBlock);
   // Once a line is bad the import is only read on to count the others.
   const isWanted = () => skipInvalid || rejections.total === 0;
   try {
-    const records = await writeCollections(staging, writer, organizationIds, isWanted);
+    const onRow = onProgress.bind(undefined, 'written');
+    const records = await writeCollections(staging, writer, organizationIds, isWanted, onRow);
     if (!isWanted()) throw new ImportRejected(rejections.first, rejections.total);
     const snapshotId = randomUUID();
     const producedAt = options.producedAt.toISOString();
@@ -102,10 +105,14 @@ async function writeCollections(
   writer: SnapshotWriter,
   organizationIds: readonly string[],
   isWanted: () => boolean,
+  onProgress: (collection: CollectionName, records: number) => void,
 ): Promise<BuildReport['records']> {
   const counts = { events: 0, sessions: 0, tickets: 0, orders: 0, offers: 0 };
   const write = async ({ layout }: StagedRows, organizationId: string, rows: Iterable<RecordRow>) => {
-    if (isWanted()) counts[layout.name] += await writer.write(organizationId, layout, rows);
+    if (!isWanted()) return;
+    await writer.write(organizationId, layout, rows, () => {
+      if (++counts[layout.name] % ROWS_PER_REPORT === 0) onProgress(layout.name, counts[layout.name]);
+    });
   };
 
   const events = await staging.stage(EVENTS);

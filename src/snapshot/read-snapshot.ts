@@ -13,16 +13,19 @@ import type { Chunk } from './read-table.ts';
 import { eventsByStart, SessionsLoader } from './sessions-loader.ts';
 import { asCorruptSnapshot, openSnapshot } from './snapshot-file.ts';
 
+/** Called now and then with how many rows of an organization's table were read so far. */
+type OnProgress = (organizationId: string, table: string, rows: number) => void;
+
 /**
  * Reads a snapshot file into shared memory and checks all that it says of itself: header, schema, counts, order,
  * distinct ids, and the digest of every organization over the very bytes that are then served.
  * @throws CorruptSnapshot with the reason
  */
-export function readSnapshot(path: string): SnapshotImage {
+export function readSnapshot(path: string, onProgress: OnProgress = () => undefined): SnapshotImage {
   const database = openSnapshot(path);
   try {
     const { snapshotId, producedAt, organizations } = readManifest(database, statSync(path).size);
-    const images = organizations.map((organization) => readOrganization(database, organization));
+    const images = organizations.map((organization) => readOrganization(database, organization, onProgress));
     return { snapshotId, producedAt, organizations: images };
   } catch (error) {
     throw asCorruptSnapshot(error);
@@ -34,6 +37,7 @@ export function readSnapshot(path: string): SnapshotImage {
 function readOrganization(
   database: Database.Database,
   organization: ManifestOrganization,
+  onProgress: OnProgress,
 ): OrganizationImage {
   const collections = [EVENTS, TICKETS, ORDERS, OFFERS].map((layout) => ({
     layout,
@@ -61,7 +65,7 @@ function readOrganization(
     }
   }
 
-  const digest = readContent(database, organization, takers);
+  const digest = readContent(database, organization, takers, onProgress);
   if (digest !== organization.digest) {
     throw new CorruptSnapshot(
       `the content of organization "${organization.organizationId}" does not match its digest: ` +
@@ -86,12 +90,14 @@ function readContent(
   database: Database.Database,
   organization: ManifestOrganization,
   takers: ReadonlyMap<string, (chunk: Chunk) => void>,
+  onProgress: OnProgress,
 ): string {
   const hash = new ContentHash();
   for (const table of CONTENT_TABLES) {
     for (const chunk of readTable(database, table, organization)) {
       takers.get(table.name)?.(chunk);
       hash.add(table.name, chunk.rowCount, [...chunk.columns.values()]);
+      onProgress(organization.organizationId, table.name, chunk.firstRow + chunk.rowCount);
     }
   }
   return hash.digest();

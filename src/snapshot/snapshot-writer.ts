@@ -51,9 +51,14 @@ export class SnapshotWriter {
   }
 
   /**
-   * Writes the records of one organization's collection, `rows`, in list order. Returns how many they were.
+   * Writes the records of one organization's collection, `rows`, in list order, and calls `onRow` for each.
    */
-  async write(organizationId: string, layout: CollectionLayout, rows: Iterable<RecordRow>): Promise<number> {
+  async write(
+    organizationId: string,
+    layout: CollectionLayout,
+    rows: Iterable<RecordRow>,
+    onRow: () => void,
+  ): Promise<void> {
     const records = this.#tableWriter(organizationId, layout.table);
     const relations = layout.relations.map(({ table }) => this.#tableWriter(organizationId, table));
     for (const row of rows) {
@@ -64,6 +69,7 @@ export class SnapshotWriter {
           relation.add([reference, value]);
         }
       }
+      onRow();
       if (records.rowCount % ROWS_PER_TURN === 0) {
         await new Promise(setImmediate);
         this.#signal?.throwIfAborted();
@@ -73,7 +79,6 @@ export class SnapshotWriter {
       writer.flush();
       this.#setSegment(organizationId, writer);
     }
-    return records.rowCount;
   }
 
   /** The row that is written next in a table. */
