@@ -8,14 +8,14 @@ import { CorruptKeysFile } from '../../src/keys/corrupt-keys-file.ts';
 import { KeyRing } from '../../src/keys/key-ring.ts';
 import { KeysFileBusy } from '../../src/keys/keys-file-busy.ts';
 import { KeysFile } from '../../src/keys/keys-file.ts';
-import { temporaryFolder } from './temporary-folder.ts';
+import { folderForEach } from '../temporary-folder.ts';
 
 const MONDAY = new Date('2026-11-16T08:00:00.000Z');
 const UNKNOWN = { outcome: 'unknown' };
 const REVOKED = { outcome: 'revoked' };
 
 describe('KeyRing.check', () => {
-  const inFolder = temporaryFolder();
+  const inFolder = folderForEach();
 
   function setUp() {
     const path = inFolder('keys.sqlite');
@@ -91,7 +91,7 @@ describe('KeyRing.check', () => {
 });
 
 describe('KeyRing.read', () => {
-  const inFolder = temporaryFolder();
+  const inFolder = folderForEach();
 
   /** A sound keys file with two keys. */
   function keysFile(name = 'keys.sqlite'): string {

@@ -4,12 +4,12 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { parseCredential } from '../../src/keys/credential.ts';
 import { KeyRing } from '../../src/keys/key-ring.ts';
-import { temporaryFolder } from './temporary-folder.ts';
+import { folderForEach } from '../temporary-folder.ts';
 
 const SCRIPT = fileURLToPath(new URL('../../scripts/keys.ts', import.meta.url));
 
 describe('npm run keys', () => {
-  const inFolder = temporaryFolder();
+  const inFolder = folderForEach();
 
   function keys(...words: string[]) {
     const env = { ...process.env, KEYS_FILE: inFolder('keys.sqlite') };

@@ -3,14 +3,14 @@ import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect } from 'chai';
 import { isLabel, KeysFile } from '../../src/keys/keys-file.ts';
-import { temporaryFolder } from './temporary-folder.ts';
+import { folderForEach } from '../temporary-folder.ts';
 
 const MONDAY = new Date('2026-11-16T08:00:00.000Z');
 const TUESDAY = new Date('2026-11-17T08:00:00.000Z');
 const WEDNESDAY = new Date('2026-11-18T08:00:00.000Z');
 
 describe('KeysFile', () => {
-  const inFolder = temporaryFolder();
+  const inFolder = folderForEach();
 
   it('makes the file with the first key, for its owner alone, and nothing beside it', () => {
     const path = inFolder('deep/down/keys.sqlite');

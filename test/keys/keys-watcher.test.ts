@@ -1,27 +1,22 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rmSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { pino } from 'pino';
 import { KeysFile } from '../../src/keys/keys-file.ts';
 import { KeysWatcher } from '../../src/keys/keys-watcher.ts';
+import { folderForEach } from '../temporary-folder.ts';
 
 describe('the watch on the keys file', () => {
   const NOW = new Date('2026-11-21T12:00:00Z');
-  let folder: string;
+  const inFolder = folderForEach();
   let path: string;
   let logged: string[];
   let watcher: KeysWatcher;
 
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'foyer-keys-'));
-    path = join(folder, 'keys.sqlite');
+    path = inFolder('keys.sqlite');
     logged = [];
     const log = pino({}, { write: (line) => logged.push((JSON.parse(line) as { msg: string }).msg) });
     watcher = new KeysWatcher(path, log);
-  });
-  afterEach(() => {
-    rmSync(folder, { recursive: true });
   });
 
   it('has no keys until there is a file, and says nothing of that', () => {

@@ -7,14 +7,14 @@ import { BAD_IMPORT, BAD_LINES, badLinesOf, FILES, GOOD, GOOD_BEFORE, NOT_UTF8, 
 import { builtFrom, organizationOf, recordsOf } from './import-folder.ts';
 import type { Built } from './import-folder.ts';
 import { refusalOf } from './refusal.ts';
-import { temporaryFolder } from './temporary-folder.ts';
+import { folderForAll } from '../temporary-folder.ts';
 
 interface Reject extends Rejection {
   readonly text?: string;
 }
 
 describe('a bad line of the import', () => {
-  const folder = temporaryFolder();
+  const folder = folderForAll();
   let built: Built;
   let rejects: readonly Reject[];
 

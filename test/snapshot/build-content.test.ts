@@ -22,10 +22,10 @@ import {
 } from './full-records.ts';
 import { builtFrom, organizationOf, recordsOf, textsOf } from './import-folder.ts';
 import type { Built, ImportRecord } from './import-folder.ts';
-import { temporaryFolder } from './temporary-folder.ts';
+import { folderForAll } from '../temporary-folder.ts';
 
 describe('a snapshot holds what was imported', () => {
-  const folder = temporaryFolder();
+  const folder = folderForAll();
   const ours = inOrganization('ours');
   let built: Built;
   let image: OrganizationImage;

@@ -10,10 +10,10 @@ import { build, builtFrom, digestsOf, organizationOf, recordsOf, toFile, toLine 
 import type { Import } from './import-folder.ts';
 import { refusalOf } from './refusal.ts';
 import { SMALL_IMPORT } from './small-import.ts';
-import { temporaryFolder } from './temporary-folder.ts';
+import { folderForAll } from '../temporary-folder.ts';
 
 describe('the files of an import folder', () => {
-  const folder = temporaryFolder();
+  const folder = folderForAll();
   let plain: Record<string, string>;
 
   before(async () => {

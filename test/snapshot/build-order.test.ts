@@ -12,13 +12,13 @@ import {
 import { builtFrom, organizationOf, recordsOf } from './import-folder.ts';
 import type { ImportRecord } from './import-folder.ts';
 import { randomFrom } from './random.ts';
-import { temporaryFolder } from './temporary-folder.ts';
+import { folderForAll } from '../temporary-folder.ts';
 
 const SEED = 20261121;
 const COUNT = 700;
 
 describe('a snapshot lists its records in order, in whatever order they came', () => {
-  const folder = temporaryFolder();
+  const folder = folderForAll();
   const { pick, shuffled } = randomFrom(SEED);
   // Few moments, so that many records share one; one moment in several forms.
   const moments = [

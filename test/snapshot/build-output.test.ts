@@ -19,13 +19,13 @@ import type { Import, ImportRecord } from './import-folder.ts';
 import { randomFrom } from './random.ts';
 import { refusalOf } from './refusal.ts';
 import { SMALL_IMPORT } from './small-import.ts';
-import { temporaryFolder } from './temporary-folder.ts';
+import { folderForAll } from '../temporary-folder.ts';
 
 const BROKEN_IMPORT: Import = { ...SMALL_IMPORT, tickets: [...SMALL_IMPORT.tickets, 'broken'] };
 const REJECTS = 'a.sqlite.rejects.ndjson';
 
 describe('the output of a build', () => {
-  const folder = temporaryFolder();
+  const folder = folderForAll();
   let output = '';
   let outputs = 0;
 
@@ -124,7 +124,7 @@ describe('the output of a build', () => {
 });
 
 describe('the digest of an organization', () => {
-  const folder = temporaryFolder();
+  const folder = folderForAll();
   const { shuffled } = randomFrom(7);
   let original: Record<string, string>;
   let made = 0;

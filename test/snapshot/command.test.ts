@@ -8,7 +8,7 @@ import { inspectSnapshot } from '../../src/snapshot/inspect-snapshot.ts';
 import { inOrganization, minimalTicket } from './full-records.ts';
 import { toFile, writeImport } from './import-folder.ts';
 import { SMALL_IMPORT } from './small-import.ts';
-import { temporaryFolder } from './temporary-folder.ts';
+import { folderForAll } from '../temporary-folder.ts';
 
 const SCRIPT = join(import.meta.dirname, '../../scripts/snapshot.ts');
 
@@ -31,7 +31,7 @@ function snapshot(...parameters: readonly string[]): Promise<Outcome> {
 
 describe('npm run snapshot', function () {
   this.timeout(60_000);
-  const folder = temporaryFolder();
+  const folder = folderForAll();
   const good = () => folder('good/a.sqlite');
 
   before(async () => {

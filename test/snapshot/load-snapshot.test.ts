@@ -1,18 +1,11 @@
-import { writeFileSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { CorruptSnapshot } from '../../src/snapshot/corrupt-snapshot.ts';
 import { loadSnapshot } from '../../src/snapshot/load-snapshot.ts';
+import { folderForAll } from '../temporary-folder.ts';
 
 describe('the loader', () => {
-  let folder: string;
-  before(() => {
-    folder = mkdtempSync(join(tmpdir(), 'foyer-load-'));
-  });
-  after(() => {
-    rmSync(folder, { recursive: true });
-  });
+  const inFolder = folderForAll();
 
   const refusal = (path: string) =>
     loadSnapshot(path).then(
@@ -21,7 +14,7 @@ describe('the loader', () => {
     );
 
   it('hands on why a file is refused', async () => {
-    const path = join(folder, 'text.sqlite');
+    const path = inFolder('text.sqlite');
     writeFileSync(path, 'not a database'.repeat(100));
     expect(await refusal(path))
       .to.be.instanceOf(CorruptSnapshot)

@@ -1,8 +1,6 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcessByStdio } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
@@ -83,16 +81,4 @@ export function run(
   environment: Readonly<Record<string, string>> = {},
 ): Promise<Ended> {
   return new Command(script, args, environment).ended;
-}
-
-/** A folder for the tests of a `describe`, gone after them. */
-export function givenFolder(): { readonly path: string } {
-  const folder = { path: '' };
-  before(() => {
-    folder.path = mkdtempSync(join(tmpdir(), 'foyer-system-'));
-  });
-  after(() => {
-    rmSync(folder.path, { recursive: true, force: true });
-  });
-  return folder;
 }

@@ -1,6 +1,6 @@
-import { join } from 'node:path';
 import { expect } from 'chai';
-import { Command, givenFolder } from './command.ts';
+import { folderForAll } from '../temporary-folder.ts';
+import { Command } from './command.ts';
 
 /** What `curl` would ask for a line: its target, its headers, and whether it shows the head of the answer. */
 function parseCurl(line: string): { url: string; headers: Record<string, string>; showsHead: boolean } {
@@ -17,14 +17,14 @@ function parseCurl(line: string): { url: string; headers: Record<string, string>
 }
 
 describe('the demo', () => {
-  const folder = givenFolder();
+  const inFolder = folderForAll();
 
   /** Starts the demo, asks what its lines ask, and returns what came, by the title of the line. */
   async function runDemo(): Promise<{ key: string; answers: Map<string, { status: number; text: string }> }> {
     const demo = new Command('scripts/demo.ts', [], {
       PORT: '0',
-      SNAPSHOT_DIR: join(folder.path, 'snapshots'),
-      KEYS_FILE: join(folder.path, 'keys.sqlite'),
+      SNAPSHOT_DIR: inFolder('snapshots'),
+      KEYS_FILE: inFolder('keys.sqlite'),
     });
     try {
       await demo.says(/Ctrl-C/);

@@ -1,23 +1,23 @@
 import { connect } from 'node:net';
 import { once } from 'node:events';
 import { mkdirSync, renameSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect } from 'chai';
-import { Command, givenFolder, run } from './command.ts';
+import { folderForAll } from '../temporary-folder.ts';
+import { Command, run } from './command.ts';
 
 const ORGANIZATION = 'theatre-des-trois-ponts';
 const POLL_SECONDS = '0.05';
 
 describe('the process', () => {
-  const folder = givenFolder();
+  const inFolder = folderForAll();
   let replica: Command;
   let origin: string;
 
   const environment = () => ({
     PORT: '0',
     HOST: '127.0.0.1',
-    SNAPSHOT_DIR: join(folder.path, 'snapshots'),
-    KEYS_FILE: join(folder.path, 'keys.sqlite'),
+    SNAPSHOT_DIR: inFolder('snapshots'),
+    KEYS_FILE: inFolder('keys.sqlite'),
     SNAPSHOT_POLL_SECONDS: POLL_SECONDS,
   });
 
@@ -31,7 +31,7 @@ describe('the process', () => {
     fetch(origin + path, credential === '' ? {} : { headers: { Authorization: `Bearer ${credential}` } });
 
   const build = (file: string) =>
-    run('scripts/snapshot.ts', ['build', '--input', 'data/sample', '--output', join(folder.path, file)]);
+    run('scripts/snapshot.ts', ['build', '--input', 'data/sample', '--output', inFolder(file)]);
 
   async function createKey(organization = ORGANIZATION): Promise<string> {
     const { stdout } = await run(
@@ -44,12 +44,12 @@ describe('the process', () => {
 
   afterEach(() => {
     replica.kill('SIGKILL');
-    rmSync(join(folder.path, 'snapshots'), { recursive: true, force: true });
-    rmSync(join(folder.path, 'keys.sqlite'), { force: true });
+    rmSync(inFolder('snapshots'), { recursive: true, force: true });
+    rmSync(inFolder('keys.sqlite'), { force: true });
   });
 
   it('goes from an import folder and a key to answers, and ends with 0 on SIGTERM', async () => {
-    mkdirSync(join(folder.path, 'snapshots'));
+    mkdirSync(inFolder('snapshots'));
     expect((await build('snapshots/sample.sqlite')).code).to.equal(0);
     const credential = await createKey();
     await start();
@@ -85,8 +85,8 @@ describe('the process', () => {
 
     // Built beside and renamed into the folder, as a snapshot that is published.
     await build('beside.sqlite');
-    mkdirSync(join(folder.path, 'snapshots'));
-    renameSync(join(folder.path, 'beside.sqlite'), join(folder.path, 'snapshots', 'sample.sqlite'));
+    mkdirSync(inFolder('snapshots'));
+    renameSync(inFolder('beside.sqlite'), inFolder('snapshots/sample.sqlite'));
     await replica.says(/"msg":"snapshot live"/);
     expect(await (await ask('/v1/events', 'svc:o:anybody:anything')).json())
       .to.have.property('detail')
@@ -98,7 +98,7 @@ describe('the process', () => {
   });
 
   it('refuses a revoked key as soon as it has looked again', async () => {
-    mkdirSync(join(folder.path, 'snapshots'));
+    mkdirSync(inFolder('snapshots'));
     await build('snapshots/sample.sqlite');
     const credential = await createKey();
     await start();
@@ -117,7 +117,7 @@ describe('the process', () => {
   });
 
   it('refuses the second of two files that hold the same organization, naming both', async () => {
-    mkdirSync(join(folder.path, 'snapshots'));
+    mkdirSync(inFolder('snapshots'));
     await build('snapshots/a.sqlite');
     await build('snapshots/b.sqlite');
     await start();
@@ -127,20 +127,20 @@ describe('the process', () => {
   });
 
   it('goes on with what is live when a file turns bad or goes away, and takes the next good one', async () => {
-    mkdirSync(join(folder.path, 'snapshots'));
+    mkdirSync(inFolder('snapshots'));
     await build('snapshots/sample.sqlite');
     const credential = await createKey();
     await start();
     const [, first] = await replica.says(/"snapshotId":"([^"]+)".*"msg":"snapshot live"/);
     const live = async () => (await ask('/v1/events', credential)).headers.get('service-snapshot-id');
 
-    renameSync(join(folder.path, 'snapshots/sample.sqlite'), join(folder.path, 'aside'));
+    renameSync(inFolder('snapshots/sample.sqlite'), inFolder('aside'));
     await replica.says(/"msg":"snapshot file is gone/);
     expect(await live()).to.equal(first);
-    mkdirSync(join(folder.path, 'snapshots/sample.sqlite'));
+    mkdirSync(inFolder('snapshots/sample.sqlite'));
     await replica.says(/"msg":"snapshot refused"/);
     expect(await live()).to.equal(first);
-    rmSync(join(folder.path, 'snapshots/sample.sqlite'), { recursive: true });
+    rmSync(inFolder('snapshots/sample.sqlite'), { recursive: true });
     await build('snapshots/sample.sqlite');
     const [, second] = await replica.says(
       /"msg":"snapshot live"[^]*"snapshotId":"([^"]+)".*"msg":"snapshot live"/,
