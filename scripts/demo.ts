@@ -1,4 +1,5 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { isIPv6 } from 'node:net';
 import { dirname, join } from 'node:path';
 import { Command } from 'commander';
 import { pino } from 'pino';
@@ -43,22 +44,30 @@ async function demo(): Promise<void> {
   const credential = demoCredential(config.keysFile, organizationId);
 
   const log = pino({ level: config.logLevel });
-  const replica = await startReplica(config, log).catch((error: unknown) => {
+  const starting = startReplica(config, log);
+  stopOnSignal(starting, config.shutdownGraceSeconds, log);
+  const replica = await starting.catch((error: unknown) => {
     if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE') {
       throw new Refused(`port ${config.port} is taken; try: PORT=${config.port + 10} npm run demo`);
     }
     throw error;
   });
-  stopOnSignal(replica, config.shutdownGraceSeconds, log);
   await replica.firstLook;
 
-  const address = `http://${config.host}:${replica.port}`;
+  const address = `http://${hostToAsk(config.host)}:${replica.port}`;
   console.log(`Foyer serves the sample data of ${organizations.length} organizations.\n`);
   console.log(`Address: ${address}`);
   console.log(`Key:     ${credential}   (${name})`);
   console.log(`API:     ${address}/openapi.json\n`);
   for (const { title, line } of await linesToTry(address, credential)) console.log(`# ${title}\n${line}\n`);
   console.log('Ctrl-C stops it.');
+}
+
+/** A host that can be asked, for one that is listened on. */
+function hostToAsk(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1';
+  if (host === '::') return '[::1]';
+  return isIPv6(host) ? `[${host}]` : host;
 }
 
 function readDemoConfig() {

@@ -15,7 +15,8 @@ const { output, baseUrl } = program.opts<{ output?: string; baseUrl?: string }>(
 
 const text = JSON.stringify(openApiDocument(RELEASES, baseUrl), undefined, 2) + '\n';
 if (output === undefined) {
-  process.stdout.write(text);
+  // Whoever reads only the beginning has what they wanted.
+  process.stdout.on('error', () => process.exit(0)).write(text);
 } else {
   try {
     await writeFile(output, text);

@@ -6,6 +6,11 @@ export class Refused extends Error {
   override readonly name = 'Refused';
 }
 
+/** What the system says of a file needs no stack. */
+function isForPeople(error: unknown): error is Error {
+  return error instanceof Refused || (error instanceof Error && 'syscall' in error);
+}
+
 /** Exit statuses of every command. 0: done. */
 const REFUSED = 1;
 const WRONG_USAGE = 2;
@@ -18,7 +23,7 @@ export async function runCommand(program: Command): Promise<void> {
   } catch (error) {
     if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : WRONG_USAGE;
     else {
-      console.error(error instanceof Refused ? error.message : error);
+      console.error(isForPeople(error) ? error.message : error);
       process.exitCode = REFUSED;
     }
   }

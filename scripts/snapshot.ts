@@ -96,7 +96,11 @@ function checkPaths(input: string, output: string): void {
     throw new Refused(`${input}: holds none of ${IMPORT_FILES.map((name) => `${name}.ndjson`).join(', ')}`);
   }
   if (!existsSync(dirname(output))) throw new Refused(`${dirname(output)}: no such folder for the output`);
-  if (existsSync(output) && !statSync(output).isFile()) throw new Refused(`${output}: is not a file`);
+  if (output === '' || output.endsWith('/')) throw new Refused(`--output "${output}": must name a file`);
+  if (!statSync(dirname(output)).isDirectory()) throw new Refused(`${dirname(output)}: not a folder`);
+  for (const file of [output, rejectsPath(output)]) {
+    if (existsSync(file) && !statSync(file).isFile()) throw new Refused(`${file}: is not a file`);
+  }
 }
 
 function verify(file: string): void {

@@ -11,7 +11,9 @@ const FAILED = 1;
 try {
   const config = readConfig();
   const log = pino({ level: config.logLevel });
-  stopOnSignal(await startReplica(config, log), config.shutdownGraceSeconds, log);
+  const replica = startReplica(config, log);
+  stopOnSignal(replica, config.shutdownGraceSeconds, log);
+  await replica;
 } catch (error) {
   const isMistake = error instanceof InvalidConfig;
   process.stderr.write(`${isMistake || isSystemError(error) ? error.message : String(error)}\n`);

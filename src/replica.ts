@@ -30,7 +30,7 @@ export async function startReplica(config: Config, log: Logger): Promise<Replica
   const snapshots = new SnapshotWatcher(config.snapshotDir, stores, loadSnapshot, log);
   const keys = new KeysWatcher(config.keysFile, log);
   const overload = watchOverload(config.overloadDelayMs);
-  const app = createApp({
+  const dependencies = {
     config,
     stores,
     keys: () => keys.current,
@@ -38,8 +38,8 @@ export async function startReplica(config: Config, log: Logger): Promise<Replica
     clock: Date.now,
     releases: RELEASES,
     log,
-  });
-  const server = createServer(app, log);
+  };
+  const server = createServer(createApp(dependencies), dependencies);
   const port = await listen(server, config.port, config.host);
   log.info({ host: config.host, port }, 'listening');
 
@@ -74,10 +74,15 @@ function listen(server: Server, port: number, host: string): Promise<number> {
   });
 }
 
-const IDLE_CHECK_MS = 20;
+/** How long a connection that is kept alive may be silent once the server stops: its next request is still answered. */
+const IDLE_MS = 250;
 
 /** `server.close` alone waits for connections that are kept alive, or that never sent a request. */
 async function close(server: Server, graceSeconds: number): Promise<void> {
+  server.prependListener('request', (_request, response) => {
+    // Sent as `Connection: close`.
+    response.shouldKeepAlive = false;
+  });
   const closed = new Promise<void>((resolve) =>
     server.close(() => {
       resolve();
@@ -85,7 +90,7 @@ async function close(server: Server, graceSeconds: number): Promise<void> {
   );
   const idle = setInterval(() => {
     server.closeIdleConnections();
-  }, IDLE_CHECK_MS);
+  }, IDLE_MS);
   const late = setTimeout(() => {
     server.closeAllConnections();
   }, graceSeconds * 1000);

@@ -136,6 +136,17 @@ export const SHARED_RESPONSES = {
     [...LIMITED, 'Retry-After'],
     'More than 600 requests in a minute; try again in 12 s.',
   ),
+  Timeout: refused('The request did not arrive in time.', [], 'The request did not arrive in time.'),
+  BodyTooLarge: refused(
+    'The request has a body, which is of no use, and too large a one.',
+    [],
+    'The body of the request is too large.',
+  ),
+  HeadTooLarge: refused(
+    'Target and headers are larger than 16 KiB together.',
+    [],
+    'The target and the headers of the request are too large.',
+  ),
   Unexpected: refused('Something went wrong on our side.', READ, 'Something went wrong on our side.'),
 } as const;
 

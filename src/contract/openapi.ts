@@ -133,7 +133,10 @@ function responsesOf({ kind, resource }: Operation): Schema {
     403: shared('Forbidden'),
     404: shared('NotFound'),
     405: shared('MethodNotAllowed'),
+    408: shared('Timeout'),
+    413: shared('BodyTooLarge'),
     429: shared('TooManyRequests'),
+    431: shared('HeadTooLarge'),
     500: shared('Unexpected'),
   };
 }

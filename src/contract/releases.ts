@@ -66,6 +66,7 @@ export function isReachable(
   today: string,
 ): boolean {
   if (version === PREVIEW) return true;
-  const until = version === STABLE ? today : version;
+  // Before the first release is in force, it is the stable one all the same.
+  const until = version === STABLE ? latestVersion(releases, today) : version;
   return releases.some(({ date, operations }) => date <= until && operations.includes(operation));
 }

@@ -8,7 +8,7 @@ import type { Request } from 'express';
  */
 export function originOf(request: Request, publicBaseUrl: string | undefined): string {
   if (publicBaseUrl !== undefined) return publicBaseUrl;
-  const scheme = request.protocol === 'https' ? 'https' : 'http';
+  const scheme = request.protocol.toLowerCase() === 'https' ? 'https' : 'http';
   const { host } = request;
   return `${scheme}://${isHost(host) ? host : localAddress(request)}`;
 }

@@ -5,6 +5,9 @@ import express from 'express';
 import type { Express } from 'express';
 import type { Logger } from 'pino';
 import { REQUEST_ID_HEADER } from '../contract/headers.ts';
+import type { Release } from '../contract/releases.ts';
+import { Editions } from './editions.ts';
+import type { Edition } from './editions.ts';
 import { METHOD_NOT_ALLOWED } from './methods.ts';
 import { Problem } from './problem.ts';
 import { NO_STORE } from './respond.ts';
@@ -23,8 +26,20 @@ const BY_ERROR_CODE: Readonly<Record<string, Problem>> = {
   ERR_HTTP_REQUEST_TIMEOUT: new Problem(408, 'The request did not arrive in time.'),
 };
 
+export interface ServerDependencies {
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+  /** Every release, earliest first. */
+  readonly releases: readonly Release[];
+  readonly log: Logger;
+}
+
 /** The server in front of an app: the one way in, since it brings targets into the form that the app reads. */
-export function createServer(app: Express, log: Logger): Server {
+export function createServer(app: Express, { clock, releases, log }: ServerDependencies): Server {
+  const editions = new Editions(releases);
+  const refuse = (socket: Duplex, problem: Problem) => {
+    refuseSocket(socket, problem, editions.stable(clock()), log);
+  };
   const server = createHttpServer({
     ...expressMessages(app),
     requireHostHeader: false,
@@ -40,11 +55,11 @@ export function createServer(app: Express, log: Logger): Server {
   server.on('checkContinue', listener);
   server.on('checkExpectation', listener);
   server.on('connect', (_request, socket) => {
-    refuse(socket, METHOD_NOT_ALLOWED, log);
+    refuse(socket, METHOD_NOT_ALLOWED);
   });
-  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+  server.on('clientError', (error: ParserError, socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy();
-    else refuse(socket, BY_ERROR_CODE[error.code ?? ''] ?? MALFORMED, log);
+    else refuse(socket, problemOfParser(error));
   });
   return server;
 }
@@ -67,13 +82,33 @@ function adopt(prototype: object, from: object, app: Express): void {
   Object.defineProperty(prototype, 'app', { value: app });
 }
 
+interface ParserError extends NodeJS.ErrnoException {
+  /** What came, when it was not HTTP to the parser. */
+  readonly rawPacket?: Buffer;
+}
+
+/** To the parser a method that it does not know is as little HTTP as nonsense is. */
+const REQUEST_LINE = /^[!#$%&'*+.^_`|~\w-]+ \S+ HTTP\/1\.[01]\r?\n/;
+
+function problemOfParser({ code = '', rawPacket }: ParserError): Problem {
+  const isRequest = code === 'HPE_INVALID_METHOD' && REQUEST_LINE.test(rawPacket?.toString('latin1') ?? '');
+  return isRequest ? METHOD_NOT_ALLOWED : (BY_ERROR_CODE[code] ?? MALFORMED);
+}
+
 /** Answers on a socket whose request never came to be one. */
-function refuse(socket: Duplex, { status, headers, body }: Problem, log: Logger): void {
+function refuseSocket(
+  socket: Duplex,
+  { status, headers, body }: Problem,
+  stable: Edition,
+  log: Logger,
+): void {
   const requestId = requestIdOf(undefined);
   const list = [
     ...SECURITY_HEADERS,
     ...NO_STORE,
     ...headers,
+    // The path may not be known: it is taken for one of the API.
+    ...stable.headers,
     REQUEST_ID_HEADER,
     requestId,
     'Content-Type',

@@ -18,11 +18,13 @@ interface Entry {
   readonly check: KeyCheck;
 }
 
+const DIGEST_BYTES = 32;
+
 /** What an organization that is not there is searched in its place, so that its absence takes no less time. */
-const DECOY: readonly Entry[] = [{ digest: Buffer.alloc(32), check: UNKNOWN }];
+const DECOY: readonly Entry[] = [{ digest: Buffer.alloc(DIGEST_BYTES), check: UNKNOWN }];
 
 /** A commit takes milliseconds; whoever waits here answers no requests meanwhile. */
-const PATIENCE_MS = 200;
+const PATIENCE_MS = 20;
 
 interface Row {
   readonly keyId: string;
@@ -57,7 +59,9 @@ export class KeyRing {
         )
         .all(),
     );
-    for (const { keyId, organizationId } of rows) {
+    for (const { keyId, organizationId, digest } of rows) {
+      if (digest.length !== DIGEST_BYTES)
+        throw new CorruptKeysFile(`the digest of key ${keyId} is not SHA-256`);
       if (!isOrganizationId(organizationId)) {
         throw new CorruptKeysFile(`the organization of key ${keyId} ${ORGANIZATION_ID_RULE}`);
       }

@@ -1,6 +1,5 @@
 import { statSync } from 'node:fs';
 import type { Logger } from 'pino';
-import { CorruptKeysFile } from './corrupt-keys-file.ts';
 import { KeyRing } from './key-ring.ts';
 import { KeysFileBusy } from './keys-file-busy.ts';
 
@@ -12,8 +11,11 @@ export class KeysWatcher {
   readonly #path: string;
   readonly #log: Logger;
   #ring: KeyRing | undefined;
-  #seen = '';
-  #readAgain = false;
+  /** What the file was when it was read for good: within the time of doubt it is read again. */
+  #seen: string | undefined;
+  /** What it was when its keys were last said to be live. */
+  #live: string | undefined;
+  #complaint: string | undefined;
 
   constructor(path: string, log: Logger) {
     this.#path = path;
@@ -25,31 +27,36 @@ export class KeysWatcher {
     return this.#ring;
   }
 
-  /** Looks once. A file that is gone or damaged leaves the keys as they were. */
+  /** Looks once. A file that is gone, damaged or out of reach leaves the keys as they were, and is tried again. */
   poll(): void {
-    const status = statSync(this.#path, { bigint: true, throwIfNoEntry: false });
-    const version = status === undefined ? 'gone' : `${status.ino}/${status.size}/${status.mtimeNs}`;
-    if (version === this.#seen && !this.#readAgain) return;
-    const isNews = version !== this.#seen;
-    this.#seen = version;
-    if (status === undefined) {
-      if (isNews && this.#ring !== undefined) this.#log.warn('keys file is gone; the keys stay as they were');
-      return;
+    try {
+      const status = statSync(this.#path, { bigint: true, throwIfNoEntry: false });
+      if (status === undefined) {
+        this.#seen = undefined;
+        if (this.#ring !== undefined) this.#complain('the file is gone');
+        return;
+      }
+      const version = `${status.ino}/${status.size}/${status.mtimeNs}/${status.ctimeNs}`;
+      if (version === this.#seen) return;
+      this.#ring = KeyRing.read(this.#path);
+      const isInDoubt = Date.now() - Number(status.ctimeMs) < STAMP_DOUBT_MS;
+      if (version !== this.#live || this.#complaint !== undefined) {
+        this.#log.info({ validKeys: this.#ring.validKeys }, 'keys live');
+      }
+      this.#live = version;
+      this.#complaint = undefined;
+      if (!isInDoubt) this.#seen = version;
+    } catch (error) {
+      // Somebody writes at the moment.
+      if (error instanceof KeysFileBusy) return;
+      this.#complain(error instanceof Error ? error.message : String(error));
     }
-    this.#readAgain = Date.now() - Number(status.mtimeMs) < STAMP_DOUBT_MS;
-    this.#read(isNews);
   }
 
-  #read(isNews: boolean): void {
-    try {
-      this.#ring = KeyRing.read(this.#path);
-      if (isNews) this.#log.info({ validKeys: this.#ring.validKeys }, 'keys live');
-    } catch (error) {
-      if (error instanceof KeysFileBusy) this.#readAgain = true;
-      else if (error instanceof CorruptKeysFile) {
-        if (isNews)
-          this.#log.error({ reason: error.message }, 'keys file refused; the keys stay as they were');
-      } else throw error;
-    }
+  /** Says what is wrong, once. */
+  #complain(reason: string): void {
+    if (reason === this.#complaint) return;
+    this.#complaint = reason;
+    this.#log.error({ reason }, 'keys file refused; the keys stay as they were');
   }
 }

@@ -130,8 +130,8 @@ async function writeCollections(
       const schedule = new EventSchedule(organizationId, events, sessions);
       for (const event of schedule.withoutSession) {
         staging.refuse(events, organizationId, event, {
-          field: '',
-          reason: 'the event has no session in the import',
+          field: EVENTS.resource.id,
+          reason: `"${events.organization(organizationId).idOf(event)}" has no session in the import`,
         });
       }
       const firstEventRow = writer.nextRow(EVENTS.table);

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { createReadStream, existsSync } from 'node:fs';
+import { createReadStream, lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { PassThrough } from 'node:stream';
@@ -19,7 +19,9 @@ const BYTE_ORDER_MARK = '\ufeff';
 
 /** The file of a folder that is `NAME.ndjson` or `NAME.ndjson.gz`; undefined when there is neither. */
 export function importFile(folder: string, name: string): string | undefined {
-  const candidates = [`${name}.ndjson`, `${name}.ndjson.gz`].filter((file) => existsSync(join(folder, file)));
+  const candidates = [`${name}.ndjson`, `${name}.ndjson.gz`].filter(
+    (file) => lstatSync(join(folder, file), { throwIfNoEntry: false }) !== undefined,
+  );
   if (candidates.length > 1)
     throw new UnreadableImport(candidates.join(' and '), 'are both there: keep one of them');
   return candidates[0];

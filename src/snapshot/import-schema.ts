@@ -19,9 +19,13 @@ const FORMATS: Readonly<Record<string, { validate: (text: string) => boolean; ac
     accepts: 'well-formed text that is not empty',
   },
   timestamp: { validate: (text) => parseTimestamp(text) !== undefined, accepts: TIMESTAMP_RULE },
+  utcTimestamp: {
+    validate: (text) => parseTimestamp(text) !== undefined && inUtc(text).endsWith('Z'),
+    accepts: `${TIMESTAMP_RULE}, and of the years 0000 to 9999 in UTC`,
+  },
   timeZone: {
     validate: isTimeZone,
-    accepts: 'an identifier of the IANA time zone database, such as Europe/Paris',
+    accepts: 'a region and city of the IANA time zone database, such as Europe/Paris',
   },
 };
 
@@ -29,9 +33,15 @@ const knownZones = new Map<string, boolean>();
 
 function isTimeZone(text: string): boolean {
   let known = knownZones.get(text);
-  // To luxon an offset such as +01:00 is a zone, too.
-  if (known === undefined) knownZones.set(text, (known = /^[A-Z]/i.test(text) && IANAZone.isValidZone(text)));
+  if (known === undefined) knownZones.set(text, (known = isRegionAndCity(text)));
   return known;
+}
+
+/** Luxon takes abbreviations such as EST, offsets such as +01:00 and any case, too. */
+function isRegionAndCity(text: string): boolean {
+  if (!/^[A-Z]\w*\//.test(text) || !IANAZone.isValidZone(text)) return false;
+  const { timeZone } = new Intl.DateTimeFormat('en', { timeZone: text }).resolvedOptions();
+  return timeZone === text || timeZone.toLowerCase() !== text.toLowerCase();
 }
 
 const ajv = new Ajv({ allowUnionTypes: true, formats: FORMATS });
@@ -101,8 +111,9 @@ function shapeSchema(shape: Shape): { type: string } & Record<string, unknown> {
     case 'choice':
       return { type: 'string', enum: shape.values };
     case 'timestamp':
+      return { type: 'string', format: shape.utc ? 'utcTimestamp' : 'timestamp' };
     case 'timeZone':
-      return { type: 'string', format: shape.kind };
+      return { type: 'string', format: 'timeZone' };
     case 'list':
       return { type: 'array', items: shapeSchema(shape.items) };
     case 'object':

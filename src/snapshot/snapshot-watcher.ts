@@ -17,6 +17,8 @@ export class SnapshotWatcher {
   readonly #log: Logger;
   /** What each file was when it was last loaded or refused: a refused file is not tried again until it changes. */
   readonly #seen = new Map<string, string>();
+  /** Those that were refused for the sake of another file: they are tried again when that changes. */
+  readonly #inConflict = new Set<string>();
   #polling: Promise<void> | undefined;
 
   constructor(
@@ -58,12 +60,10 @@ export class SnapshotWatcher {
     });
     const files = new Map<string, string>();
     for (const file of names.filter((name) => SNAPSHOT_NAME.test(name)).sort()) {
-      const status = await stat(join(this.#folder, file), { bigint: true }).catch((error: unknown) => {
-        if (isMissing(error)) return undefined;
-        throw error;
-      });
-      if (status !== undefined)
-        files.set(file, `${status.ino}/${status.size}/${status.mtimeNs}/${status.ctimeNs}`);
+      const version = await versionOf(join(this.#folder, file));
+      // A journal beside it is a reason to refuse it, and so its end is a reason to try again.
+      const beside = names.filter((name) => name.startsWith(`${file}-`));
+      if (version !== undefined) files.set(file, [version, ...beside].join());
     }
     return files;
   }
@@ -73,6 +73,7 @@ export class SnapshotWatcher {
     try {
       const image = await this.#load(join(this.#folder, file));
       this.#stores.swap(file, image);
+      this.#retryConflicts();
       this.#log.info(
         {
           file,
@@ -85,16 +86,33 @@ export class SnapshotWatcher {
       );
     } catch (error) {
       if (!(error instanceof CorruptSnapshot || error instanceof OrganizationConflict)) throw error;
+      if (error instanceof OrganizationConflict) this.#inConflict.add(file);
       this.#log.error({ file, reason: error.message }, 'snapshot refused');
     }
   }
 
   #forget(file: string): void {
     this.#seen.delete(file);
+    this.#inConflict.delete(file);
+    if (!this.#stores.isLive(file)) return;
     this.#stores.release(file);
-    // Whatever was refused for its sake is worth another look.
-    for (const [other] of this.#seen) if (!this.#stores.isLive(other)) this.#seen.delete(other);
+    this.#retryConflicts();
     this.#log.warn({ file }, 'snapshot file is gone; what it held goes on serving');
+  }
+
+  #retryConflicts(): void {
+    for (const file of this.#inConflict) this.#seen.delete(file);
+    this.#inConflict.clear();
+  }
+}
+
+/** What changes when a file does; undefined when it is not there. What cannot be looked at is for the loader to refuse. */
+async function versionOf(path: string): Promise<string | undefined> {
+  try {
+    const { ino, size, mtimeNs, ctimeNs } = await stat(path, { bigint: true });
+    return `${ino}/${size}/${mtimeNs}/${ctimeNs}`;
+  } catch (error) {
+    return isMissing(error) ? undefined : String(error);
   }
 }
 

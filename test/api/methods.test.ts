@@ -61,6 +61,14 @@ describe('Methods', () => {
     expect(response).to.match(/^HTTP\/1.1 200 /);
   });
 
+  it('refuses a method that nobody knows', async () => {
+    const response = await given.api.raw('FETCH /v1/events HTTP/1.1\r\nHost: x\r\n\r\n');
+    expect(response)
+      .to.match(/^HTTP\/1.1 405 /)
+      .and.to.include('Allow: GET, HEAD, OPTIONS')
+      .and.to.include('Service-API-Version: stable');
+  });
+
   it('refuses CONNECT and TRACE', async () => {
     const connect = await given.api.raw('CONNECT example.org:443 HTTP/1.1\r\nHost: example.org:443\r\n\r\n');
     expect(connect)

@@ -130,7 +130,9 @@ describe('Targets', () => {
     const response = await raw(`/v1/events?x=${'x'.repeat(20_000)}`);
     expect(response)
       .to.match(/^HTTP\/1.1 431 /)
-      .and.to.include('Content-Type: application/json');
+      .and.to.include('Content-Type: application/json')
+      .and.to.include('Service-API-Version: stable')
+      .and.to.include('Service-API-Latest-Version: 2026-10-01');
   });
 
   for (const request of [

@@ -80,7 +80,7 @@ export class TestApi {
       { level: 'debug' },
       { write: (line) => logged.push(JSON.parse(line) as Record<string, unknown>) },
     );
-    const app = createApp({
+    const dependencies: Dependencies = {
       stores,
       keys: () => made.keys,
       overload: () => false,
@@ -89,8 +89,8 @@ export class TestApi {
       log,
       ...overrides,
       config: { publicBaseUrl: undefined, trustProxy: false, rateLimitPerMinute: 0, ...overrides.config },
-    });
-    const server = createServer(app, log);
+    };
+    const server = createServer(createApp(dependencies), dependencies);
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     return new TestApi(server, made, clock, logged);
   }

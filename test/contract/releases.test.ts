@@ -66,6 +66,7 @@ describe('latestVersion', () => {
 
 describe('isReachable', () => {
   const cases: [operation: string, version: string, today: string, reachable: boolean][] = [
+    ['listEvents', 'stable', '2020-01-01', true],
     ['listOffers', 'stable', '2027-02-28', false],
     ['listOffers', 'preview', '2027-02-28', true],
     ['listOffers', '2027-03-01', '2027-02-28', true],

@@ -1,4 +1,4 @@
-import { rmSync, writeFileSync } from 'node:fs';
+import { rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { pino } from 'pino';
 import { KeysFile } from '../../src/keys/keys-file.ts';
@@ -37,6 +37,19 @@ describe('the watch on the keys file', () => {
     }
   });
 
+  it('tries again what it could not read, without a change of the file', () => {
+    const target = inFolder('target');
+    symlinkSync('keys.sqlite', path);
+    watcher.poll();
+    expect(watcher.current).to.equal(undefined);
+    new KeysFile(target).create('org', '', NOW);
+    rmSync(path);
+    symlinkSync('target', path);
+    watcher.poll();
+    expect(watcher.current?.validKeys).to.equal(1);
+    expect(logged).to.deep.equal(['keys file refused; the keys stay as they were', 'keys live']);
+  });
+
   it('keeps the keys when the file is damaged or gone, says so once, and takes the next good one', () => {
     const { organizationId, secret } = new KeysFile(path).create('org', '', NOW);
     const isValid = () => watcher.current?.check(organizationId, secret).outcome === 'valid';
@@ -53,7 +66,7 @@ describe('the watch on the keys file', () => {
     expect(logged).to.deep.equal([
       'keys live',
       'keys file refused; the keys stay as they were',
-      'keys file is gone; the keys stay as they were',
+      'keys file refused; the keys stay as they were',
       'keys live',
     ]);
   });

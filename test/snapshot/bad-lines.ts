@@ -160,12 +160,21 @@ export const BAD_LINES: readonly BadLine[] = [
   ...bad(
     'events',
     'eventTimezone',
-    /^must be an identifier of the IANA time zone database, such as /,
+    /^must be a region and city of the IANA time zone database, such as /,
     '',
     'Mars/Olympus',
+    'EST',
+    'europe/paris',
     'Europe/Paris ',
     '+01:00',
     '-0300',
+  ),
+  ...bad(
+    'events',
+    'updatedAt',
+    / years 0000 to 9999 in UTC$/,
+    '9999-12-31T23:59:59-00:01',
+    '0000-01-01T00:00:00+00:01',
   ),
   ...bad('events', 'tags', 'must be array or null', 'rock', { 0: 'rock' }),
   ...bad('events', 'venueAddress', 'must be object or null', 'rue', []),
@@ -246,7 +255,7 @@ export const BAD_LINES: readonly BadLine[] = [
   within('orders', { paymentMethod: 'x'.repeat(1024 * 1024) }, '', 'the record is larger than 1048576 bytes'),
 
   ['events', GOOD.events('evt'), 'id', '"evt" is there already, on line 1'],
-  ['events', GOOD.events('lonely'), '', 'the event has no session in the import'],
+  ['events', GOOD.events('lonely'), 'id', '"lonely" has no session in the import'],
   ['sessions', GOOD.sessions('good'), 'id', '"good" is there already, on line 1'],
   [
     'sessions',
