@@ -48,6 +48,8 @@ async function shift(queue: Promise<ImportedBlock>[]): Promise<ImportedBlock> {
 class ImportThread {
   readonly #worker: Worker;
   readonly #waiting: PromiseWithResolvers<ImportedBlock>[] = [];
+  /** Why the thread answers no more. */
+  #failure: { readonly error: unknown } | undefined;
 
   constructor(organizations: ReadonlySet<string>) {
     this.#worker = new Worker(new URL('./import-worker.ts', import.meta.url), {
@@ -65,8 +67,12 @@ class ImportThread {
 
   run(task: ImportTask): Promise<ImportedBlock> {
     const waiting = Promise.withResolvers<ImportedBlock>();
-    this.#waiting.push(waiting);
-    this.#worker.postMessage(task);
+    if (this.#failure === undefined) {
+      this.#waiting.push(waiting);
+      this.#worker.postMessage(task);
+    } else waiting.reject(this.#failure.error);
+    // It may wait in a queue for a while: who takes it from there hears of the failure.
+    waiting.promise.catch(() => undefined);
     return waiting.promise;
   }
 
@@ -75,6 +81,7 @@ class ImportThread {
   }
 
   #fail(error: unknown): void {
+    this.#failure ??= { error };
     for (const waiting of this.#waiting.splice(0)) waiting.reject(error);
   }
 }

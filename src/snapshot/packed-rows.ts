@@ -99,13 +99,16 @@ export class RowPacker {
 
   add(organizationId: string, line: number, orderedBy: bigint, fields: readonly string[]): void {
     // Three bytes a character is the most that UTF-8 takes for one of UTF-16.
-    this.#reserve(fields.reduce((bytes, { length }) => bytes + END_BYTES + length * 3, 0));
+    let most = fields.length * END_BYTES;
+    for (const field of fields) most += field.length * 3;
+    this.#reserve(most);
     const start = this.#length;
-    this.#length += fields.length * END_BYTES;
-    fields.forEach((field, i) => {
-      this.#length += this.#bytes.write(field, this.#length);
-      this.#bytes.writeUInt32LE(this.#length - start, start + i * END_BYTES);
-    });
+    let end = start + fields.length * END_BYTES;
+    for (let i = 0; i < fields.length; i++) {
+      end += this.#bytes.write(fields[i], end);
+      this.#bytes.writeUInt32LE(end - start, start + i * END_BYTES);
+    }
+    this.#length = end;
     let organization = this.#organizations.get(organizationId);
     if (organization === undefined) {
       organization = this.#organizations.size;

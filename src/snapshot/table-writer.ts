@@ -24,6 +24,8 @@ export class TableWriter {
   recordBytes = 0;
   readonly #hash: ContentHash;
   readonly #insert: Database.Statement;
+  /** What is bound, in one array for all rows. */
+  readonly #parameters: (number | Bytes)[] = [];
   readonly #columns: ColumnChunk[];
   readonly #recordColumn: number;
   #chunkRows = 0;
@@ -42,15 +44,19 @@ export class TableWriter {
   }
 
   add(values: Values): void {
-    this.#insert.run(
-      this.firstRow + this.rowCount++,
-      values.map((value) => ('row' in value ? value.row + value.firstRow : value)),
-    );
-    values.forEach((value, i) => {
-      this.#columns[i].add('row' in value ? Buffer.from(String(value.row)) : value);
-    });
-    const record = values[this.#recordColumn];
-    if (record instanceof Uint8Array) this.recordBytes += record.length;
+    this.#parameters[0] = this.firstRow + this.rowCount++;
+    for (let i = 0; i < values.length; i++) {
+      const value = values[i];
+      if (value instanceof Uint8Array) {
+        this.#parameters[i + 1] = value;
+        this.#columns[i].add(value);
+        if (i === this.#recordColumn) this.recordBytes += value.length;
+      } else {
+        this.#parameters[i + 1] = value.firstRow + value.row;
+        this.#columns[i].add(Buffer.from(String(value.row)));
+      }
+    }
+    this.#insert.run(this.#parameters);
     if (++this.#chunkRows === CHUNK_ROWS) this.flush();
   }
 
