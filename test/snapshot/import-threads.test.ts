@@ -23,4 +23,13 @@ describe('the threads that read an import', () => {
     expect(await reading().catch(String)).to.match(/no collection nothing/);
     await threads.close();
   });
+
+  it('read nothing once they have ended', async () => {
+    const threads = new ImportThreads(new Set());
+    await threads.close();
+    const reading = async () => {
+      for await (const { rows } of threads.read('tickets', blocks(1))) expect.fail(`${rows.count} rows`);
+    };
+    expect(await reading().catch(String)).to.match(/a thread of the builder ended/);
+  });
 });
