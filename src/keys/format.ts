@@ -18,11 +18,13 @@ export function integerPragma(database: Database.Database, name: string): number
   return Number(database.pragma(name, { simple: true }));
 }
 
-/** The statements that made a database, as one text. */
+/** The statements that made a database, as one text, but for comments and white space: their words may change. */
 export function schemaOf(database: Database.Database): string {
   return database
     .prepare<[], string>('SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY type, name')
     .pluck()
     .all()
-    .join(';\n');
+    .join(';\n')
+    .replace(/--.*$/gm, '')
+    .replace(/\s+/g, ' ');
 }

@@ -26,14 +26,18 @@ export interface Table {
 const reference = new Database(':memory:');
 reference.exec(SCHEMA);
 
-/** The statements that made a schema, which must be those of `data/schema.sql` to the letter. */
+/**
+ * The statements that made a schema, which must be those of `data/schema.sql`. SQLite keeps them as they were written:
+ * comments to the end of a line and white space are not compared, so that the words of that file may change.
+ */
 export function schemaStatements(database: Database.Database): string[] {
   return database
     .prepare<[], string>(
       "SELECT type || ' ' || name || ': ' || coalesce(sql, '') FROM sqlite_schema ORDER BY 1",
     )
     .pluck()
-    .all();
+    .all()
+    .map((statement) => statement.replace(/--.*$/gm, '').replace(/\s+/g, ' '));
 }
 
 export const SCHEMA_STATEMENTS = schemaStatements(reference);

@@ -33,6 +33,21 @@ describe('KeyRing.check', () => {
     expect(ring.validKeys).to.equal(3);
   });
 
+  it('reads a file whose schema has other comments', () => {
+    const { path, first } = setUp();
+    const database = new Database(path);
+    database.unsafeMode();
+    database.pragma('writable_schema = ON');
+    const { changes } = database
+      .prepare(
+        "UPDATE sqlite_schema SET sql = replace(sql, '-- ', '--  once upon a time, ') WHERE sql LIKE '%--%'",
+      )
+      .run();
+    database.close();
+    expect(changes).to.be.greaterThan(0);
+    expect(KeyRing.read(path).check(first.organizationId, first.secret).outcome).to.equal('valid');
+  });
+
   it('says the same of an unknown organization, an unknown key and the key of another organization', () => {
     const { path, first, foreign } = setUp();
     const ring = KeyRing.read(path);

@@ -23,6 +23,14 @@ describe('a file that the reader is given', () => {
     expect(organizationOf(snapshot.image, 'south').tickets.count).to.equal(60);
   });
 
+  it('reads one whose schema has other comments and white space', () => {
+    const copy = snapshot.copyWith(
+      'PRAGMA writable_schema = ON',
+      "UPDATE sqlite_schema SET sql = replace(sql, '-- ', '--  once upon a time, ')",
+    );
+    expect(isDeepStrictEqual(readSnapshot(copy), snapshot.image)).to.equal(true);
+  });
+
   describe('refuses what is no snapshot file', () => {
     it('a file that is not there', () => {
       expectRefused(snapshot.file('nowhere.sqlite'), /^it cannot be read: ENOENT/);
