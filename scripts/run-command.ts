@@ -6,9 +6,10 @@ export class Refused extends Error {
   override readonly name = 'Refused';
 }
 
-/** What the system says of a file needs no stack. */
+/** What the system or SQLite says of a file, such as that the disk is full, needs no stack. */
 function isForPeople(error: unknown): error is Error {
-  return error instanceof Refused || (error instanceof Error && 'syscall' in error);
+  if (!(error instanceof Error)) return false;
+  return error instanceof Refused || 'syscall' in error || error.name === 'SqliteError';
 }
 
 /** Exit statuses of every command. 0: done. */
