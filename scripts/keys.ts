@@ -1,4 +1,4 @@
-import { Command, CommanderError, InvalidArgumentError } from 'commander';
+import { Command, InvalidArgumentError } from 'commander';
 import { InvalidConfig, readConfig } from '../src/config.ts';
 import { isOrganizationId, ORGANIZATION_ID_RULE } from '../src/contract/organization-id.ts';
 import { CorruptKeysFile } from '../src/keys/corrupt-keys-file.ts';
@@ -6,14 +6,15 @@ import { formatCredential } from '../src/keys/credential.ts';
 import { KeysFileBusy } from '../src/keys/keys-file-busy.ts';
 import { isLabel, KeysFile, LABEL_RULE } from '../src/keys/keys-file.ts';
 import type { KeyEntry } from '../src/keys/keys-file.ts';
+import { isSystemError, Refused, runCommand } from './run-command.ts';
 
 interface FileOption {
   file?: string;
 }
 
-const program = new Command('keys')
-  .description('Make, list and revoke API keys. A running server takes a change up by itself.')
-  .exitOverride();
+const program = new Command('keys').description(
+  'Make, list and revoke API keys. A running server takes a change up by itself.',
+);
 
 command('create')
   .description('make a key and print its credential, once')
@@ -42,19 +43,13 @@ command('revoke')
   .action((keyId: string, options: FileOption) => {
     onFile(options, (file) => {
       const revocation = file.revoke(keyId, new Date());
-      if (revocation === undefined) refuse(`there is no key ${keyId}; \`list\` shows those there are`);
-      else if (revocation.already) console.log(`${keyId} is already revoked, since ${revocation.revokedAt}.`);
+      if (revocation === undefined) throw refusal(`there is no key ${keyId}; \`list\` shows those there are`);
+      if (revocation.already) console.log(`${keyId} is already revoked, since ${revocation.revokedAt}.`);
       else console.log(`${keyId} is revoked.`);
     });
   });
 
-try {
-  program.parse();
-} catch (error) {
-  // What is not commander's is a fault of the program itself: let it show its stack.
-  if (!(error instanceof CommanderError)) throw error;
-  process.exitCode = error.exitCode === 0 ? 0 : 2;
-}
+await runCommand(program);
 
 function command(name: string): Command {
   return program
@@ -69,18 +64,19 @@ function onFile(options: FileOption, use: (file: KeysFile) => void): void {
     path ??= readConfig().keysFile;
     use(new KeysFile(path));
   } catch (error) {
-    if (error instanceof InvalidConfig) refuse(error.message);
-    else if (isSystemError(error) && error.code === 'ENOENT') {
-      refuse(`there is no keys file ${path ?? ''}; \`create\` makes one`);
-    } else if (error instanceof CorruptKeysFile || error instanceof KeysFileBusy || isSystemError(error)) {
-      refuse(`${path ?? ''}: ${error.message}`);
-    } else throw error;
+    if (error instanceof InvalidConfig) throw refusal(error.message);
+    if (isSystemError(error) && error.code === 'ENOENT') {
+      throw refusal(`there is no keys file ${path ?? ''}; \`create\` makes one`);
+    }
+    if (error instanceof CorruptKeysFile || error instanceof KeysFileBusy || isSystemError(error)) {
+      throw refusal(`${path ?? ''}: ${error.message}`);
+    }
+    throw error;
   }
 }
 
-function refuse(reason: string): void {
-  console.error(`error: ${reason}`);
-  process.exitCode = 1;
+function refusal(reason: string): Refused {
+  return new Refused(`error: ${reason}`);
 }
 
 function tableOf(keys: readonly KeyEntry[]): string {
@@ -113,9 +109,4 @@ function organization(text: string): string {
 function label(text: string): string {
   if (!isLabel(text)) throw new InvalidArgumentError(`It ${LABEL_RULE}.`);
   return text;
-}
-
-/** From the file system, such as a folder that may not be written. */
-function isSystemError(error: unknown): error is NodeJS.ErrnoException {
-  return error instanceof Error && ('syscall' in error || 'code' in error);
 }

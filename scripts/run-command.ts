@@ -6,10 +6,9 @@ export class Refused extends Error {
   override readonly name = 'Refused';
 }
 
-/** What the system or SQLite says of a file, such as that the disk is full, needs no stack. */
-function isForPeople(error: unknown): error is Error {
-  if (!(error instanceof Error)) return false;
-  return error instanceof Refused || 'syscall' in error || error.name === 'SqliteError';
+/** Whether the system or SQLite says it of a file, such as that the disk is full: it needs no stack. */
+export function isSystemError(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && ('syscall' in error || error.name === 'SqliteError');
 }
 
 /** Exit statuses of every command. 0: done. */
@@ -24,7 +23,7 @@ export async function runCommand(program: Command): Promise<void> {
   } catch (error) {
     if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : WRONG_USAGE;
     else {
-      console.error(isForPeople(error) ? error.message : error);
+      console.error(error instanceof Refused || isSystemError(error) ? error.message : error);
       process.exitCode = REFUSED;
     }
   }

@@ -3,7 +3,7 @@ import { FolderInUse } from '../src/sample/import-folder.ts';
 import type { SampleOptions } from '../src/sample/sample-options.ts';
 import { DEFAULT_SAMPLE, countFault, dayFault } from '../src/sample/sample-options.ts';
 import { writeSample } from '../src/sample/write-sample.ts';
-import { Refused, runCommand } from './run-command.ts';
+import { isSystemError, Refused, runCommand } from './run-command.ts';
 import { terminalProgress } from './terminal-progress.ts';
 
 const { organizations, events, tickets, seed, now } = DEFAULT_SAMPLE;
@@ -65,9 +65,4 @@ function day(text: string): string {
 
 function grouped(value: number): string {
   return value.toLocaleString('en');
-}
-
-/** From the file system, such as a full disk or a folder that may not be written. */
-function isSystemError(error: unknown): error is NodeJS.ErrnoException {
-  return error instanceof Error && 'syscall' in error;
 }

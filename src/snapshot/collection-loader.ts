@@ -10,7 +10,7 @@ import { CorruptSnapshot } from './corrupt-snapshot.ts';
 import type { CollectionLayout, Relation } from './layout.ts';
 import { segmentOf } from './manifest.ts';
 import type { ManifestOrganization } from './manifest.ts';
-import { columnOf, eachValue, readBigInt, readNumber } from './read-table.ts';
+import { columnOf, eachValue, readBigInt, readNumber, readText } from './read-table.ts';
 import type { Chunk } from './read-table.ts';
 
 /** Fills the image of one collection from the chunks of its tables. */
@@ -114,12 +114,12 @@ export class CollectionLoader {
       if (!this.#beginsWithId(row, bytes, start, end)) {
         throw new CorruptSnapshot(
           `record ${row} of ${this.#layout.table} does not begin with its id: ` +
-            `${this.#layout.idColumn} is "${textOf(bytes, start, end)}"`,
+            `${this.#layout.idColumn} is "${readText(bytes, start, end)}"`,
         );
       }
       const other = this.#ids.add(records, row, bytes, start, end);
       if (other >= 0) {
-        const id = textOf(bytes, start, end);
+        const id = readText(bytes, start, end);
         throw new CorruptSnapshot(`${this.#layout.table} holds ${this.#layout.resource.id} "${id}" twice`);
       }
     });
@@ -134,7 +134,7 @@ export class CollectionLoader {
       isPlain = byte === this.#bytes[at] && byte >= 0x20 && byte !== QUOTE && byte !== BACKSLASH;
     }
     if (isPlain) return true;
-    const json = Buffer.from(JSON.stringify(textOf(bytes, start, end)));
+    const json = Buffer.from(JSON.stringify(readText(bytes, start, end)));
     return json.equals(this.#bytes.subarray(from - 1, from - 1 + json.length));
   }
 }
@@ -142,10 +142,6 @@ export class CollectionLoader {
 const BRACE = 0x7d;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
-
-function textOf(bytes: Bytes, start: number, end: number): string {
-  return Buffer.from(bytes.subarray(start, end)).toString();
-}
 
 /** A record that stood twice under one value would be listed and counted twice. */
 function checkOnce({ starts, rows }: PostingImage, table: string): void {

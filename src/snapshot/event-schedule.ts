@@ -1,7 +1,7 @@
 import type { Uint32s } from '../store/shared.ts';
 import type { StagedRows } from './staged-rows.ts';
 
-/** A record of the summary that an event draws from its sessions, as it stands at the end of the event's JSON text. */
+/** What an event draws from its sessions, as it stands at the end of the event's JSON text. */
 const summaryFields = (
   sessionCount: number,
   firstSessionStartAt: string,

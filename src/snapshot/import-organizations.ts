@@ -1,13 +1,14 @@
 import { isOrganizationId, ORGANIZATION_ID_RULE } from '../contract/organization-id.ts';
 import { importFile, eachLine, readBlocks } from './import-lines.ts';
 import { ORGANIZATION_FIELDS, ORGANIZATIONS_FILE } from './import-files.ts';
-import { compileCheck, problemOf } from './import-schema.ts';
+import { compileCheck, compileNormalize, problemOf } from './import-schema.ts';
 import type { FieldProblem } from './import-schema.ts';
 import { parseObject, textIn } from './json-values.ts';
 import type { JsonObject } from './json-values.ts';
 import type { Rejections } from './rejections.ts';
 
 const check = compileCheck(ORGANIZATION_FIELDS);
+const normalize = compileNormalize(ORGANIZATION_FIELDS);
 
 export interface ImportedOrganizations {
   /** Names by id, in the order of the ids. */
@@ -39,12 +40,10 @@ export async function readOrganizations(
         // A half of a surrogate pair could not be read back as it is digested.
         const name = textIn(record?.['name']).toWellFormed() || organizationId;
         organizations.set(organizationId, { name, line });
-        for (const field of Object.keys(record ?? {}).filter(
-          (name) => !Object.hasOwn(ORGANIZATION_FIELDS, name),
-        )) {
+        normalize(record, (field) => {
           const path = `${file}: ${field}`;
           dropped.set(path, (dropped.get(path) ?? 0) + 1);
-        }
+        });
       },
       (reason, line) => {
         rejections.add({ file, line, field: '', reason }, undefined);

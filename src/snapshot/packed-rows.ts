@@ -1,7 +1,6 @@
-import type { Bytes, Int64s, Uint32s } from '../store/shared.ts';
-
-import { textIn } from './json-values.ts';
 import { parseTimestamp } from '../contract/timestamp.ts';
+import type { Bytes, Int64s, Uint32s } from '../store/shared.ts';
+import { textIn } from './json-values.ts';
 import { SESSIONS } from './layout.ts';
 import type { CollectionLayout } from './layout.ts';
 import type { ReadRecord } from './record-reader.ts';
@@ -25,10 +24,10 @@ export function packedFields(layout: CollectionLayout, record: ReadRecord): stri
   const { served, imported } = record;
   return [
     record.id,
-    ...layout.keys.map(({ of }) => findable(of(record)) ?? ''),
+    ...layout.keys.map(({ of }) => of(record)).map((key) => (isFindable(key) ? key : '')),
     ...layout.instants.map(({ index }) => String(parseTimestamp(textIn(served[index])))),
     record.json,
-    ...layout.relations.map(({ of }) => packList(distinct(of(record)))),
+    ...layout.relations.map(({ of }) => packList([...new Set(of(record).filter(isFindable))])),
     ...(layout === SESSIONS
       ? [textIn(imported['eventId']), textIn(served['startAt']), String(record.orderedBy)]
       : []),
@@ -36,12 +35,8 @@ export function packedFields(layout: CollectionLayout, record: ReadRecord): stri
 }
 
 /** Text with half of a surrogate pair is served, but no request can name it: encoded, it would be another's. */
-function findable(text: string): string | undefined {
-  return text.isWellFormed() ? text : undefined;
-}
-
-function distinct(texts: readonly string[]): string[] {
-  return [...new Set(texts.filter((text) => findable(text) !== undefined))];
+function isFindable(text: string): boolean {
+  return text.isWellFormed();
 }
 
 /** A list of texts as netstrings, `5:hello3:you`, since there is no character that a text may not hold. */

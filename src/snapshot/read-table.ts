@@ -89,6 +89,10 @@ export function eachValue(
   }
 }
 
+export function readText(bytes: Bytes, start: number, end: number): string {
+  return Buffer.from(bytes.subarray(start, end)).toString();
+}
+
 /**
  * A whole number that stands as decimal digits in `bytes[start … end]`, exact to 2^53.
  * @throws CorruptSnapshot when something else stands there

@@ -3,12 +3,12 @@ import { nextSessionFields } from '../store/next-sessions.ts';
 import type { CollectionImage, SessionsImage } from '../store/organization-image.ts';
 import { COMMA } from '../store/records.ts';
 import { sharedBytes, sharedFloats, sharedInt64s, sharedUint32s } from '../store/shared.ts';
-import type { Bytes, Int64s, Uint32s } from '../store/shared.ts';
+import type { Int64s, Uint32s } from '../store/shared.ts';
 import { CollectionLoader, takeInstants, takeRows } from './collection-loader.ts';
 import { CorruptSnapshot } from './corrupt-snapshot.ts';
 import { SESSIONS } from './layout.ts';
 import type { ManifestOrganization } from './manifest.ts';
-import { eachValue } from './read-table.ts';
+import { eachValue, readText } from './read-table.ts';
 import type { Chunk } from './read-table.ts';
 
 /** Fills the image of the sessions, and what the events draw from them. */
@@ -33,10 +33,10 @@ export class SessionsLoader {
     takeInstants(chunk, 'starts', this.#starts);
     const startAt: string[] = [];
     eachValue(chunk, 'start_at', (bytes, start, end) => {
-      startAt.push(text(bytes, start, end));
+      startAt.push(readText(bytes, start, end));
     });
     eachValue(chunk, 'session_id', (bytes, start, end, row) => {
-      this.#nextFields[row] = nextSessionFields(startAt[row - chunk.firstRow], text(bytes, start, end));
+      this.#nextFields[row] = nextSessionFields(startAt[row - chunk.firstRow], readText(bytes, start, end));
     });
   }
 
@@ -81,10 +81,6 @@ export function eventsByStart({ starts, startOrder, eventOf }: SessionsImage): C
     rows[i] = eventOf[session];
   });
   return { startAt: { sorted, rows } };
-}
-
-function text(bytes: Bytes, start: number, end: number): string {
-  return Buffer.from(bytes.subarray(start, end)).toString();
 }
 
 function packed(texts: readonly string[]): SessionsImage['nextFields'] {
