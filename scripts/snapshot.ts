@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { Command } from 'commander';
 import { describeRejection, ImportRejected } from '../src/snapshot/build-report.ts';
 import { buildSnapshot, rejectsPath } from '../src/snapshot/build-snapshot.ts';
-import { CorruptSnapshot } from '../src/snapshot/corrupt-snapshot.ts';
+import { RefusedSnapshot } from '../src/snapshot/refused-snapshot.ts';
 import { IMPORT_FILES } from '../src/snapshot/import-files.ts';
 import { importFile, UnreadableImport } from '../src/snapshot/import-lines.ts';
 import { inspectSnapshot } from '../src/snapshot/inspect-snapshot.ts';
@@ -110,7 +110,7 @@ function verify(file: string): void {
   };
   const { snapshotId, organizations } = refusing(file, () => {
     try {
-      return readSnapshot(file, onProgress);
+      return readSnapshot(file, { onProgress });
     } finally {
       progress.clear();
     }
@@ -137,7 +137,7 @@ function refusing<T>(file: string, work: () => T): T {
   try {
     return work();
   } catch (error) {
-    if (error instanceof CorruptSnapshot) throw new Refused(`${file}: ${error.message}`);
+    if (error instanceof RefusedSnapshot) throw new Refused(`${file}: ${error.message}`);
     throw error;
   }
 }

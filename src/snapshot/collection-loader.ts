@@ -6,7 +6,7 @@ import type { PostingImage } from '../store/posting-index.ts';
 import { COMMA } from '../store/records.ts';
 import { sharedBytes, sharedFloats } from '../store/shared.ts';
 import type { Bytes, Floats, Int64s } from '../store/shared.ts';
-import { CorruptSnapshot } from './corrupt-snapshot.ts';
+import { RefusedSnapshot } from './refused-snapshot.ts';
 import type { CollectionLayout, Relation } from './layout.ts';
 import { segmentOf } from './manifest.ts';
 import type { ManifestOrganization } from './manifest.ts';
@@ -61,16 +61,20 @@ export class CollectionLoader {
     let previous = 0;
     eachValue(chunk, column, (bytes, start, end, i) => {
       const row = rows[i - chunk.firstRow];
-      if (row < previous) throw new CorruptSnapshot(`${table} is not in the order of ${rowColumn}`);
+      if (row < previous)
+        throw new RefusedSnapshot('inconsistent', `${table} is not in the order of ${rowColumn}`);
       previous = row;
       builder?.add(row, bytes, start, end);
     });
   }
 
-  /** @throws CorruptSnapshot */
+  /** @throws RefusedSnapshot */
   finish(): CollectionImage {
     if (this.#offsets[this.count] !== this.#bytes.length) {
-      throw new CorruptSnapshot(`the records of ${this.#layout.table} are not as long as its segment says`);
+      throw new RefusedSnapshot(
+        'inconsistent',
+        `the records of ${this.#layout.table} are not as long as its segment says`,
+      );
     }
     const postings: Record<string, PostingImage> = {};
     for (const [index, builder] of [...this.#keys, ...this.#relations]) postings[index] = builder.finish();
@@ -91,17 +95,26 @@ export class CollectionLoader {
     const records = columnOf(chunk, 'record');
     const base = this.#offsets[chunk.firstRow];
     if (base + records.length + 1 > this.#bytes.length) {
-      throw new CorruptSnapshot(`the records of ${this.#layout.table} are longer than its segment says`);
+      throw new RefusedSnapshot(
+        'inconsistent',
+        `the records of ${this.#layout.table} are longer than its segment says`,
+      );
     }
     this.#bytes.set(records, base);
     eachValue(chunk, 'record', (bytes, start, end, row) => {
       for (let i = 0; i < this.#prefix.length; i++) {
         if (bytes[start + i] !== this.#prefix[i]) {
-          throw new CorruptSnapshot(`record ${row} of ${this.#layout.table} does not begin with its id`);
+          throw new RefusedSnapshot(
+            'inconsistent',
+            `record ${row} of ${this.#layout.table} does not begin with its id`,
+          );
         }
       }
       if (bytes[end - 1] !== BRACE) {
-        throw new CorruptSnapshot(`record ${row} of ${this.#layout.table} does not end with }`);
+        throw new RefusedSnapshot(
+          'inconsistent',
+          `record ${row} of ${this.#layout.table} does not end with }`,
+        );
       }
       this.#bytes[base + end] = COMMA;
       this.#offsets[row + 1] = base + end + 1;
@@ -112,7 +125,8 @@ export class CollectionLoader {
     const records = { bytes: this.#bytes, offsets: this.#offsets };
     eachValue(chunk, this.#layout.idColumn, (bytes, start, end, row) => {
       if (!this.#beginsWithId(row, bytes, start, end)) {
-        throw new CorruptSnapshot(
+        throw new RefusedSnapshot(
+          'inconsistent',
           `record ${row} of ${this.#layout.table} does not begin with its id: ` +
             `${this.#layout.idColumn} is "${readText(bytes, start, end)}"`,
         );
@@ -120,7 +134,10 @@ export class CollectionLoader {
       const other = this.#ids.add(records, row, bytes, start, end);
       if (other >= 0) {
         const id = readText(bytes, start, end);
-        throw new CorruptSnapshot(`${this.#layout.table} holds ${this.#layout.resource.id} "${id}" twice`);
+        throw new RefusedSnapshot(
+          'duplicate-id',
+          `${this.#layout.table} holds ${this.#layout.resource.id} "${id}" twice`,
+        );
       }
     });
   }
@@ -147,7 +164,8 @@ const BACKSLASH = 0x5c;
 function checkOnce({ starts, rows }: PostingImage, table: string): void {
   for (let key = 0; key + 1 < starts.length; key++) {
     for (let i = starts[key] + 1; i < starts[key + 1]; i++) {
-      if (rows[i] === rows[i - 1]) throw new CorruptSnapshot(`${table} holds a value of one record twice`);
+      if (rows[i] === rows[i - 1])
+        throw new RefusedSnapshot('inconsistent', `${table} holds a value of one record twice`);
     }
   }
 }
@@ -163,7 +181,8 @@ export function takeInstants(chunk: Chunk, column: string, instants: Int64s | un
 export function takeRows(chunk: Chunk, column: string, count: number, rows: Uint32Array, base: number): void {
   eachValue(chunk, column, (bytes, start, end, row) => {
     const value = readNumber(bytes, start, end);
-    if (!(value >= 0 && value < count)) throw new CorruptSnapshot(`${column} names a row that is not there`);
+    if (!(value >= 0 && value < count))
+      throw new RefusedSnapshot('inconsistent', `${column} names a row that is not there`);
     rows[row - base] = value;
   });
 }

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { COLLECTIONS } from './layout.ts';
 import { readManifest, segmentOf } from './manifest.ts';
-import { asCorruptSnapshot, openSnapshot } from './snapshot-file.ts';
+import { asRefusal, openSnapshot } from './snapshot-file.ts';
 
 export interface Inspection {
   readonly snapshotId: string;
@@ -16,7 +16,7 @@ export interface Inspection {
 
 /**
  * What a snapshot says of itself. Its content is not read.
- * @throws CorruptSnapshot
+ * @throws RefusedSnapshot
  */
 export function inspectSnapshot(path: string): Inspection {
   const database = openSnapshot(path);
@@ -34,7 +34,7 @@ export function inspectSnapshot(path: string): Inspection {
       })),
     };
   } catch (error) {
-    throw asCorruptSnapshot(error);
+    throw asRefusal(error);
   } finally {
     database.close();
   }

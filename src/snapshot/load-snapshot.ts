@@ -1,33 +1,58 @@
-import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { SnapshotImage } from '../store/organization-image.ts';
-import { CorruptSnapshot } from './corrupt-snapshot.ts';
-import type { LoaderAnswer } from './loader-worker.ts';
+import { GIVE_UP, READ_ON } from './loader-protocol.ts';
+import type { LoaderMessage, LoaderOrder } from './loader-protocol.ts';
+import type { Manifest } from './manifest.ts';
+import { RefusedSnapshot } from './refused-snapshot.ts';
 
 /**
  * Reads a snapshot file on a thread of its own.
- * @throws CorruptSnapshot with the reason, also when the thread itself fails
+ *
+ * @param admit is told what the file declares before its content is read; what it throws ends the load
+ * @throws RefusedSnapshot with the reason, also when the thread itself fails
  */
-export async function loadSnapshot(path: string): Promise<SnapshotImage> {
-  const loader = new Worker(new URL('./loader-worker.ts', import.meta.url), { workerData: { path } });
-  const exited = once(loader, 'exit').then(([code]) => {
-    throw new CorruptSnapshot(`the loader ended with code ${String(code)} before it was done`);
+export async function loadSnapshot(
+  path: string,
+  admit: (manifest: Manifest) => void = () => undefined,
+): Promise<SnapshotImage> {
+  const decision = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+  const order: LoaderOrder = { path, decision };
+  const decide = (value: number) => {
+    Atomics.store(decision, 0, value);
+    Atomics.notify(decision, 0);
+  };
+  const loaded = Promise.withResolvers<SnapshotImage>();
+  const loader = new Worker(new URL('./loader-worker.ts', import.meta.url), { workerData: order });
+  loader.on('message', (message: LoaderMessage) => {
+    if ('image' in message) loaded.resolve(message.image);
+    else if ('refused' in message) {
+      loaded.reject(new RefusedSnapshot(message.refused.reason, message.refused.message));
+    } else {
+      try {
+        admit(message.declared);
+        decide(READ_ON);
+      } catch (error) {
+        loaded.reject(error);
+        decide(GIVE_UP);
+      }
+    }
+  });
+  loader.on('error', (error: unknown) => {
+    loaded.reject(
+      new RefusedSnapshot(
+        'loader-failed',
+        `the loader failed: ${error instanceof Error ? error.message : String(error)}`,
+      ),
+    );
+  });
+  loader.on('exit', (code) => {
+    loaded.reject(
+      new RefusedSnapshot('loader-failed', `the loader ended with code ${code} before it was done`),
+    );
   });
   try {
-    const [answer] = (await Promise.race([once(loader, 'message'), exited])) as [LoaderAnswer];
-    if ('refusal' in answer) throw new CorruptSnapshot(answer.refusal);
-    return answer.image;
-  } catch (error) {
-    throw error instanceof CorruptSnapshot
-      ? error
-      : new CorruptSnapshot(`the loader failed: ${messageOf(error)}`);
+    return await loaded.promise;
   } finally {
-    // Settled before the thread is ended, so that its end is no failure then.
-    exited.catch(() => undefined);
     await loader.terminate();
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

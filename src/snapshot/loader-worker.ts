@@ -1,20 +1,30 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import type { SnapshotImage } from '../store/organization-image.ts';
-import { CorruptSnapshot } from './corrupt-snapshot.ts';
+import { GIVE_UP, UNDECIDED } from './loader-protocol.ts';
+import type { LoaderMessage, LoaderOrder } from './loader-protocol.ts';
+import type { Manifest } from './manifest.ts';
 import { readSnapshot } from './read-snapshot.ts';
+import { RefusedSnapshot } from './refused-snapshot.ts';
 
 /** The loader: a thread that reads one snapshot file and ends. Its memory is shared, so that nothing is copied. */
 
-export type LoaderAnswer = { readonly image: SnapshotImage } | { readonly refusal: string };
+const { path, decision } = workerData as LoaderOrder;
 
-function load(path: string): LoaderAnswer {
-  try {
-    return { image: readSnapshot(path) };
-  } catch (error) {
-    if (error instanceof CorruptSnapshot) return { refusal: error.message };
-    throw error;
-  }
+class GivenUp extends Error {}
+
+try {
+  say({ image: readSnapshot(path, { admit }) });
+} catch (error) {
+  if (error instanceof RefusedSnapshot) say({ refused: { reason: error.reason, message: error.message } });
+  else if (!(error instanceof GivenUp)) throw error;
 }
 
-const { path } = workerData as { path: string };
-parentPort?.postMessage(load(path));
+/** Asks whether the content of what was declared is wanted, and waits for the answer. */
+function admit(declared: Manifest): void {
+  say({ declared });
+  Atomics.wait(decision, 0, UNDECIDED);
+  if (Atomics.load(decision, 0) === GIVE_UP) throw new GivenUp();
+}
+
+function say(message: LoaderMessage): void {
+  parentPort?.postMessage(message);
+}

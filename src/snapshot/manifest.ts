@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type Database from 'better-sqlite3';
 import { isOrganizationId, ORGANIZATION_ID_RULE } from '../contract/organization-id.ts';
 import { parseTimestamp } from '../contract/timestamp.ts';
-import { CorruptSnapshot } from './corrupt-snapshot.ts';
+import { RefusedSnapshot } from './refused-snapshot.ts';
 import { CONTENT_TABLES } from './format.ts';
 
 /** What a snapshot says of itself: the tables `snapshot`, `organizations` and `segments`. */
@@ -48,14 +48,14 @@ export function manifestDigest({ snapshotId, producedAt, organizations }: Manife
 
 /**
  * Reads and checks the manifest: its digest, and that the segments cover each table without gap or overlap.
- * @throws CorruptSnapshot
+ * @throws RefusedSnapshot
  */
 export function readManifest(database: Database.Database, fileBytes: number): Manifest {
   const rows = database
     .prepare<[], { snapshot_id: string; produced_at: string; digest: string }>('SELECT * FROM snapshot')
     .all();
   if (rows.length !== 1)
-    throw new CorruptSnapshot(`its table "snapshot" has ${rows.length} rows instead of one`);
+    throw new RefusedSnapshot('inconsistent', `its table "snapshot" has ${rows.length} rows instead of one`);
   const [{ snapshot_id: snapshotId, produced_at: producedAt, digest }] = rows;
   const organizations = database
     .prepare<[], { organization_id: string; name: string; digest: string }>(
@@ -69,13 +69,15 @@ export function readManifest(database: Database.Database, fileBytes: number): Ma
     }));
   const segmentCount = database.prepare<[], number>('SELECT count(*) FROM segments').pluck().get();
   if (segmentCount !== organizations.length * CONTENT_TABLES.length) {
-    throw new CorruptSnapshot(
+    throw new RefusedSnapshot(
+      'inconsistent',
       `"segments" has ${String(segmentCount)} rows instead of ${CONTENT_TABLES.length} for each of ${organizations.length} organizations`,
     );
   }
   const manifest = { snapshotId, producedAt, organizations };
   if (manifestDigest(manifest) !== digest) {
-    throw new CorruptSnapshot(
+    throw new RefusedSnapshot(
+      'damaged',
       'its manifest does not match its digest: the file is damaged; copy or build it again',
     );
   }
@@ -88,13 +90,20 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** These travel in headers, links and credentials. */
 function checkNames({ snapshotId, producedAt, organizations }: Manifest): void {
-  if (!UUID.test(snapshotId)) throw new CorruptSnapshot(`its snapshot_id "${snapshotId}" is not a UUID`);
+  if (!UUID.test(snapshotId))
+    throw new RefusedSnapshot('inconsistent', `its snapshot_id "${snapshotId}" is not a UUID`);
   if (!producedAt.endsWith('Z') || parseTimestamp(producedAt) === undefined) {
-    throw new CorruptSnapshot(`its produced_at "${producedAt}" is not an ISO 8601 date and time in UTC`);
+    throw new RefusedSnapshot(
+      'inconsistent',
+      `its produced_at "${producedAt}" is not an ISO 8601 date and time in UTC`,
+    );
   }
   for (const { organizationId } of organizations) {
     if (!isOrganizationId(organizationId)) {
-      throw new CorruptSnapshot(`its organization_id "${organizationId}" ${ORGANIZATION_ID_RULE}`);
+      throw new RefusedSnapshot(
+        'inconsistent',
+        `its organization_id "${organizationId}" ${ORGANIZATION_ID_RULE}`,
+      );
     }
   }
 }
@@ -112,12 +121,12 @@ function readSegments(
   for (const { name } of CONTENT_TABLES) {
     const row = statement.get(organizationId, name);
     if (row === undefined)
-      throw new CorruptSnapshot(`"segments" has no row for ${name} of "${organizationId}"`);
+      throw new RefusedSnapshot('inconsistent', `"segments" has no row for ${name} of "${organizationId}"`);
     const segment = { firstRow: row.first_row, rowCount: row.row_count, recordBytes: row.record_bytes };
     // No count can be larger than the file: checked before memory is asked for.
     for (const value of Object.values(segment)) {
       if (!(value >= 0 && value <= fileBytes))
-        throw new CorruptSnapshot(`"segments" is out of bounds for ${name}`);
+        throw new RefusedSnapshot('inconsistent', `"segments" is out of bounds for ${name}`);
     }
     segments.set(name, segment);
   }
@@ -130,7 +139,7 @@ function checkCoverage(database: Database.Database, { organizations }: Manifest)
     const segments = organizations.map(({ segments }) => segmentOf(segments, name));
     for (const segment of segments.sort((a, b) => a.firstRow - b.firstRow || a.rowCount - b.rowCount)) {
       if (segment.firstRow !== next)
-        throw new CorruptSnapshot(`the segments of ${name} leave a gap or overlap`);
+        throw new RefusedSnapshot('inconsistent', `the segments of ${name} leave a gap or overlap`);
       next += segment.rowCount;
     }
     // Two queries, each of which goes straight to its end of the table: one of both reads all of it.
@@ -140,7 +149,7 @@ function checkCoverage(database: Database.Database, { organizations }: Manifest)
       )
       .get();
     if ((ends?.low ?? 0) !== 0 || (ends?.high ?? -1) !== next - 1) {
-      throw new CorruptSnapshot(`${name} has other rows than its segments count`);
+      throw new RefusedSnapshot('inconsistent', `${name} has other rows than its segments count`);
     }
   }
 }

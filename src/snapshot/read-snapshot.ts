@@ -3,32 +3,41 @@ import type Database from 'better-sqlite3';
 import type { OrganizationImage, SnapshotImage } from '../store/organization-image.ts';
 import { CollectionLoader } from './collection-loader.ts';
 import { ContentHash } from './content-hash.ts';
-import { CorruptSnapshot } from './corrupt-snapshot.ts';
+import { RefusedSnapshot } from './refused-snapshot.ts';
 import { CONTENT_TABLES } from './format.ts';
 import { EVENTS, OFFERS, ORDERS, SESSIONS, TICKETS } from './layout.ts';
 import { readManifest } from './manifest.ts';
-import type { ManifestOrganization } from './manifest.ts';
+import type { Manifest, ManifestOrganization } from './manifest.ts';
 import { readTable } from './read-table.ts';
 import type { Chunk } from './read-table.ts';
 import { eventsByStart, SessionsLoader } from './sessions-loader.ts';
-import { asCorruptSnapshot, openSnapshot } from './snapshot-file.ts';
+import { asRefusal, openSnapshot } from './snapshot-file.ts';
 
-/** Called now and then with how many rows of an organization's table were read so far. */
+interface ReadOptions {
+  /** Called once with what the snapshot says of itself, before its content is read; throws to refuse it. */
+  readonly admit?: (manifest: Manifest) => void;
+  /** Called now and then with how many rows of an organization's table were read so far. */
+  readonly onProgress?: OnProgress;
+}
+
 type OnProgress = (organizationId: string, table: string, rows: number) => void;
 
 /**
  * Reads a snapshot file into shared memory and checks all that it says of itself: header, schema, counts, order,
  * distinct ids, and the digest of every organization over the very bytes that are then served.
- * @throws CorruptSnapshot with the reason
+ * @throws RefusedSnapshot with the reason
  */
-export function readSnapshot(path: string, onProgress: OnProgress = () => undefined): SnapshotImage {
+export function readSnapshot(path: string, options: ReadOptions = {}): SnapshotImage {
+  const { admit, onProgress = () => undefined } = options;
   const database = openSnapshot(path);
   try {
-    const { snapshotId, producedAt, organizations } = readManifest(database, statSync(path).size);
+    const manifest = readManifest(database, statSync(path).size);
+    admit?.(manifest);
+    const { snapshotId, producedAt, organizations } = manifest;
     const images = organizations.map((organization) => readOrganization(database, organization, onProgress));
     return { snapshotId, producedAt, organizations: images };
   } catch (error) {
-    throw asCorruptSnapshot(error);
+    throw asRefusal(error);
   } finally {
     database.close();
   }
@@ -67,7 +76,8 @@ function readOrganization(
 
   const digest = readContent(database, organization, takers, onProgress);
   if (digest !== organization.digest) {
-    throw new CorruptSnapshot(
+    throw new RefusedSnapshot(
+      'damaged',
       `the content of organization "${organization.organizationId}" does not match its digest: ` +
         'the file is damaged; copy or build it again',
     );

@@ -1,6 +1,6 @@
 import type Database from 'better-sqlite3';
 import type { Bytes } from '../store/shared.ts';
-import { CorruptSnapshot } from './corrupt-snapshot.ts';
+import { RefusedSnapshot } from './refused-snapshot.ts';
 import { CHUNK_ROWS, SEPARATOR } from './format.ts';
 import type { Table } from './format.ts';
 import { segmentOf } from './manifest.ts';
@@ -18,7 +18,7 @@ export interface Chunk {
   readonly columns: ReadonlyMap<string, Bytes>;
 }
 
-/** @throws CorruptSnapshot when rows are missing */
+/** @throws RefusedSnapshot when rows are missing */
 export function* readTable(
   database: Database.Database,
   table: Table,
@@ -41,11 +41,15 @@ export function* readTable(
     const from = firstRow + first;
     const [found, ...values] = statement.get(from, from + count) ?? [0];
     if (found !== count) {
-      throw new CorruptSnapshot(`${table.name} has ${found} of its ${count} rows from ${from} on`);
+      throw new RefusedSnapshot(
+        'inconsistent',
+        `${table.name} has ${found} of its ${count} rows from ${from} on`,
+      );
     }
     const read = table.columns.map((column, i): [string, Bytes] => {
       const bytes = values[i];
-      if (bytes === null) throw new CorruptSnapshot(`${table.name} has no ${column} from row ${from} on`);
+      if (bytes === null)
+        throw new RefusedSnapshot('inconsistent', `${table.name} has no ${column} from row ${from} on`);
       return [column, bytes];
     });
     yield { table: table.name, firstRow: first, rowCount: count, columns: new Map(read) };
@@ -69,7 +73,7 @@ export function columnOf({ columns }: Chunk, name: string): Bytes {
 
 /**
  * Calls `visit` with the bounds of each value of a column of a chunk, and its row.
- * @throws CorruptSnapshot when there are not as many values as rows
+ * @throws RefusedSnapshot when there are not as many values as rows
  */
 export function eachValue(
   chunk: Chunk,
@@ -82,7 +86,10 @@ export function eachValue(
   for (let row = chunk.firstRow; row <= last; row++) {
     const found = bytes.indexOf(SEPARATOR, start);
     if (found < 0 !== (row === last))
-      throw new CorruptSnapshot(`column ${name} of ${chunk.table} does not hold one text or number a row`);
+      throw new RefusedSnapshot(
+        'inconsistent',
+        `column ${name} of ${chunk.table} does not hold one text or number a row`,
+      );
     const end = found < 0 ? bytes.length : found;
     visit(bytes, start, end, row);
     start = end + 1;
@@ -95,14 +102,15 @@ export function readText(bytes: Bytes, start: number, end: number): string {
 
 /**
  * A whole number that stands as decimal digits in `bytes[start … end]`, exact to 2^53.
- * @throws CorruptSnapshot when something else stands there
+ * @throws RefusedSnapshot when something else stands there
  */
 export function readNumber(bytes: Bytes, start: number, end: number): number {
   const negative = bytes[start] === 0x2d;
   let value = 0;
   for (let i = negative ? start + 1 : start; i < end; i++) {
     const digit = bytes[i] - 0x30;
-    if (digit < 0 || digit > 9) throw new CorruptSnapshot('a column of whole numbers holds something else');
+    if (digit < 0 || digit > 9)
+      throw new RefusedSnapshot('inconsistent', 'a column of whole numbers holds something else');
     value = value * 10 + digit;
   }
   return negative ? -value : value;
@@ -114,11 +122,12 @@ const MOST_DIGITS = 20;
 
 /**
  * The same of 64 bits.
- * @throws CorruptSnapshot
+ * @throws RefusedSnapshot
  */
 export function readBigInt(bytes: Bytes, start: number, end: number): bigint {
   if (end - start <= SAFE_DIGITS) return BigInt(readNumber(bytes, start, end));
-  if (end - start > MOST_DIGITS) throw new CorruptSnapshot('a column of instants holds something else');
+  if (end - start > MOST_DIGITS)
+    throw new RefusedSnapshot('inconsistent', 'a column of instants holds something else');
   return (
     BigInt(readNumber(bytes, start, end - SAFE_DIGITS)) * 10n ** BigInt(SAFE_DIGITS) +
     BigInt(readNumber(bytes, end - SAFE_DIGITS, end)) * (bytes[start] === 0x2d ? -1n : 1n)

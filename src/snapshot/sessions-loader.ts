@@ -5,7 +5,7 @@ import { COMMA } from '../store/records.ts';
 import { sharedBytes, sharedFloats, sharedInt64s, sharedUint32s } from '../store/shared.ts';
 import type { Int64s, Uint32s } from '../store/shared.ts';
 import { CollectionLoader, takeInstants, takeRows } from './collection-loader.ts';
-import { CorruptSnapshot } from './corrupt-snapshot.ts';
+import { RefusedSnapshot } from './refused-snapshot.ts';
 import { SESSIONS } from './layout.ts';
 import type { ManifestOrganization } from './manifest.ts';
 import { eachValue, readText } from './read-table.ts';
@@ -61,11 +61,12 @@ export class SessionsLoader {
       const isLaterStart =
         event === this.#eventOf[session - 1] && this.#starts[session] >= this.#starts[session - 1];
       if (!isLaterEvent && !isLaterStart)
-        throw new CorruptSnapshot(`sessions is out of order at row ${session}`);
+        throw new RefusedSnapshot('inconsistent', `sessions is out of order at row ${session}`);
       first[event + 1]++;
     }
     for (let event = 0; event < this.#eventCount; event++) {
-      if (first[event + 1] === 0) throw new CorruptSnapshot(`row ${event} of events has no session`);
+      if (first[event + 1] === 0)
+        throw new RefusedSnapshot('event-without-session', `row ${event} of events has no session`);
       first[event + 1] += first[event];
     }
     return first;

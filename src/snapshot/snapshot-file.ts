@@ -1,11 +1,12 @@
 import { closeSync, existsSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import Database from 'better-sqlite3';
-import { CorruptSnapshot } from './corrupt-snapshot.ts';
+import { RefusedSnapshot } from './refused-snapshot.ts';
+import type { RefusalReason } from './refused-snapshot.ts';
 import { APPLICATION_ID, FORMAT_VERSION, SCHEMA_STATEMENTS, schemaStatements } from './format.ts';
 
 /**
  * Opens a snapshot file for reading, after its header and its schema were found to be ours.
- * @throws CorruptSnapshot
+ * @throws RefusedSnapshot
  */
 export function openSnapshot(path: string): Database.Database {
   let database: Database.Database | undefined;
@@ -18,19 +19,27 @@ export function openSnapshot(path: string): Database.Database {
     return database;
   } catch (error) {
     database?.close();
-    throw asCorruptSnapshot(error);
+    throw asRefusal(error);
   }
 }
 
 /** What SQLite and the system say of a file that cannot be read is a reason to refuse it, not a fault of ours. */
-export function asCorruptSnapshot(error: unknown): unknown {
+export function asRefusal(error: unknown): unknown {
   if (error instanceof Error && 'syscall' in error) {
-    return new CorruptSnapshot(`it cannot be read: ${error.message}`);
+    return new RefusedSnapshot('unreadable', `it cannot be read: ${error.message}`);
   }
   if (!(error instanceof Database.SqliteError)) return error;
-  return new CorruptSnapshot(
+  return new RefusedSnapshot(
+    reasonOf(error),
     `SQLite cannot read it: ${error.message} (${error.code}); copy or build it again`,
   );
+}
+
+/** Result codes: https://www.sqlite.org/rescode.html. The extended ones begin with the name of the primary one. */
+function reasonOf({ code }: { readonly code: string }): RefusalReason {
+  if (/^SQLITE_(CANTOPEN|IOERR|PERM|AUTH)/.test(code)) return 'unreadable';
+  if (/^SQLITE_(BUSY|LOCKED)/.test(code)) return 'unfinished';
+  return code === 'SQLITE_NOTADB' ? 'not-sqlite' : 'damaged';
 }
 
 /** Offsets and values of the database header: https://www.sqlite.org/fileformat2.html#the_database_header */
@@ -42,7 +51,7 @@ const MAGIC = 'SQLite format 3\0';
  * in WAL mode leaves files beside it when it is opened, and a file cut short fails only where it is missed.
  */
 function checkHeader(path: string): void {
-  if (!statSync(path).isFile()) throw new CorruptSnapshot('not a regular file');
+  if (!statSync(path).isFile()) throw new RefusedSnapshot('not-a-file', 'not a regular file');
   const file = openSync(path, 'r');
   let size: number;
   const header = Buffer.alloc(HEADER_BYTES);
@@ -52,33 +61,37 @@ function checkHeader(path: string): void {
   } finally {
     closeSync(file);
   }
-  if (size === 0) throw new CorruptSnapshot('the file is empty');
+  if (size === 0) throw new RefusedSnapshot('empty', 'the file is empty');
   if (size < HEADER_BYTES || header.toString('latin1', 0, 16) !== MAGIC) {
-    throw new CorruptSnapshot('not an SQLite database');
+    throw new RefusedSnapshot('not-sqlite', 'not an SQLite database');
   }
   const applicationId = header.readInt32BE(68);
   if (applicationId !== APPLICATION_ID) {
-    throw new CorruptSnapshot(
+    throw new RefusedSnapshot(
+      'foreign',
       `another application's database: its application_id is ${hex(applicationId)}, a snapshot's is ${hex(APPLICATION_ID)}`,
     );
   }
   const version = header.readInt32BE(60);
   if (version !== FORMAT_VERSION) {
-    throw new CorruptSnapshot(
+    throw new RefusedSnapshot(
+      'other-version',
       `its schema version (user_version) is ${version}, this Foyer reads version ${FORMAT_VERSION}` +
         (version > FORMAT_VERSION ? '; use a newer Foyer' : '; build it again'),
     );
   }
   if (header[18] !== 1 || header[19] !== 1) {
-    throw new CorruptSnapshot(
+    throw new RefusedSnapshot(
+      'wal',
       'it is in WAL mode; a snapshot is in rollback-journal mode (PRAGMA journal_mode = DELETE)',
     );
   }
-  if (header.readUInt32BE(56) !== 1) throw new CorruptSnapshot('its text encoding is not UTF-8');
+  if (header.readUInt32BE(56) !== 1) throw new RefusedSnapshot('schema', 'its text encoding is not UTF-8');
   const pageSize = header.readUInt16BE(16) === 1 ? 65_536 : header.readUInt16BE(16);
   const expected = header.readUInt32BE(28) * pageSize;
   if (size !== expected) {
-    throw new CorruptSnapshot(
+    throw new RefusedSnapshot(
+      'cut-short',
       `its header says ${expected} bytes, the file has ${size}: ` +
         (size < expected ? 'it was cut short, or is still being copied' : 'something was added at its end'),
     );
@@ -86,7 +99,10 @@ function checkHeader(path: string): void {
   // SQLite would take both for a part of the database, whatever the header says.
   for (const kind of ['journal', 'wal']) {
     if (existsSync(`${path}-${kind}`)) {
-      throw new CorruptSnapshot(`a ${kind} lies beside it (-${kind}): whoever wrote it has not finished`);
+      throw new RefusedSnapshot(
+        'unfinished',
+        `a ${kind} lies beside it (-${kind}): whoever wrote it has not finished`,
+      );
     }
   }
 }
@@ -104,7 +120,8 @@ function checkSchema(database: Database.Database): void {
     ...unexpected.filter((name) => !changed.includes(name)).map((name) => `${name} does not belong`),
   ];
   if (problems.length > 0) {
-    throw new CorruptSnapshot(
+    throw new RefusedSnapshot(
+      'schema',
       `its schema is not that of a snapshot (data/schema.sql): ${problems.join(', ')}`,
     );
   }

@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import type { SnapshotImage } from '../store/organization-image.ts';
 import { OrganizationConflict } from '../store/store-registry.ts';
 import type { StoreRegistry } from '../store/store-registry.ts';
-import { CorruptSnapshot } from './corrupt-snapshot.ts';
+import { RefusedSnapshot } from './refused-snapshot.ts';
 
 /** Files of other names in the folder are not ours: those that are being written, for one. */
 const SNAPSHOT_NAME = /^[^.].*\.sqlite$/;
@@ -85,7 +85,7 @@ export class SnapshotWatcher {
         'snapshot live',
       );
     } catch (error) {
-      if (!(error instanceof CorruptSnapshot || error instanceof OrganizationConflict)) throw error;
+      if (!(error instanceof RefusedSnapshot || error instanceof OrganizationConflict)) throw error;
       if (error instanceof OrganizationConflict) this.#inConflict.add(file);
       this.#log.error({ file, reason: error.message }, 'snapshot refused');
     }
@@ -94,7 +94,7 @@ export class SnapshotWatcher {
   #forget(file: string): void {
     this.#seen.delete(file);
     this.#inConflict.delete(file);
-    if (!this.#stores.isLive(file)) return;
+    if (!this.#stores.live.values().some((organization) => organization.file === file)) return;
     this.#stores.release(file);
     this.#retryConflicts();
     this.#log.warn({ file }, 'snapshot file is gone; what it held goes on serving');

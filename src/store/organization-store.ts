@@ -1,3 +1,4 @@
+import { imageBytes } from './image-bytes.ts';
 import { NextSessions } from './next-sessions.ts';
 import type { OrganizationImage, SnapshotImage } from './organization-image.ts';
 
@@ -9,6 +10,8 @@ export class OrganizationStore {
   readonly digest: string;
   readonly image: OrganizationImage;
   readonly nextSessions: NextSessions;
+  /** Bytes of shared memory. */
+  readonly bytesHeld: number;
 
   constructor(image: OrganizationImage, { snapshotId, producedAt }: Omit<SnapshotImage, 'organizations'>) {
     this.organizationId = image.organizationId;
@@ -17,5 +20,6 @@ export class OrganizationStore {
     this.digest = image.digest;
     this.image = image;
     this.nextSessions = new NextSessions(image.sessions);
+    this.bytesHeld = imageBytes(image);
   }
 }

@@ -1,5 +1,5 @@
 import { OrganizationStore } from './organization-store.ts';
-import type { SnapshotImage } from './organization-image.ts';
+import type { OrganizationImage, SnapshotImage } from './organization-image.ts';
 
 /** Two snapshot files hold the same organization. */
 export class OrganizationConflict extends Error {
@@ -11,54 +11,119 @@ export class OrganizationConflict extends Error {
   }
 }
 
-interface Entry {
+/** An organization that is served. */
+export interface LiveOrganization {
   readonly store: OrganizationStore;
-  /** The file that holds it; undefined when that is gone, and another may take its place. */
-  readonly file: string | undefined;
+  /** The file that it came from. */
+  readonly file: string;
+  /** Whether that is still there; when it is not, another may take its place. */
+  readonly isFilePresent: boolean;
 }
 
-/** The organization stores that are live, by organization. */
-export class StoreRegistry {
-  #entries: ReadonlyMap<string, Entry> = new Map();
+/** A store that is no longer live, kept for the walks that began on it. */
+export interface RetainedOrganization {
+  readonly store: OrganizationStore;
+  readonly file: string;
+  /** When it was replaced: milliseconds of the monotonic clock. */
+  readonly replacedAt: number;
+}
 
-  get(organizationId: string): OrganizationStore | undefined {
-    return this.#entries.get(organizationId)?.store;
+/** The organization stores that are served: the live ones, and those that were live and that walks still need. */
+export class StoreRegistry {
+  #live: ReadonlyMap<string, LiveOrganization> = new Map();
+  /** Of each organization those that were live, the last of them first. */
+  #retained: ReadonlyMap<string, readonly RetainedOrganization[]> = new Map();
+  /** Those that somebody walks, or walked: the others need not be kept. */
+  readonly #walked = new WeakSet<OrganizationImage>();
+
+  /** The store of an organization: the one whose content a walk is pinned to while it is there, else the live one. */
+  get(organizationId: string, pin?: string): OrganizationStore | undefined {
+    const live = this.#live.get(organizationId)?.store;
+    if (pin === undefined || live === undefined || live.digest === pin) return live;
+    const pinned = this.#retained.get(organizationId)?.find(({ store }) => store.digest === pin);
+    return pinned?.store ?? live;
   }
 
   get isEmpty(): boolean {
-    return this.#entries.size === 0;
+    return this.#live.size === 0;
   }
 
-  /** Whether a file holds what is served. */
-  isLive(file: string): boolean {
-    return this.#entries.values().some((entry) => entry.file === file);
+  /** What is live, by organization. */
+  get live(): ReadonlyMap<string, LiveOrganization> {
+    return this.#live;
   }
 
-  /** Lets go of a file that is gone: its organizations go on serving until another file brings them. */
+  /** What is kept for walks. */
+  get retained(): readonly RetainedOrganization[] {
+    return [...this.#retained.values()].flat();
+  }
+
+  /** Bytes of memory that all stores hold. */
+  get bytesHeld(): number {
+    const all = [...this.#live.values(), ...this.retained];
+    const images = new Map(all.map(({ store }) => [store.image, store.bytesHeld]));
+    return images.values().reduce((sum, bytes) => sum + bytes, 0);
+  }
+
+  /** A file is gone: what it held goes on serving until another file brings it. */
   release(file: string): void {
-    this.#entries = new Map(
-      this.#entries
+    this.#live = new Map(
+      this.#live
         .entries()
-        .map(([id, entry]) => [id, entry.file === file ? { ...entry, file: undefined } : entry]),
+        .map(([id, entry]) => [id, entry.file === file ? { ...entry, isFilePresent: false } : entry]),
     );
   }
 
   /**
-   * Puts the organizations of a snapshot in the place of those that its file held before, in one step.
+   * Puts the organizations of a snapshot in the place of those that its file held before, in one step. One whose
+   * content is what it was goes on with the memory it has.
    * @throws OrganizationConflict when one of them is served from another file; nothing is changed then.
    */
   swap(file: string, snapshot: SnapshotImage): void {
-    const entries = new Map(this.#entries);
-    for (const image of snapshot.organizations) {
-      const owner = entries.get(image.organizationId)?.file;
-      if (owner !== undefined && owner !== file) {
-        throw new OrganizationConflict(image.organizationId, file, owner);
+    const live = new Map(this.#live);
+    const retained = new Map(this.#retained);
+    for (const { organizationId } of snapshot.organizations) {
+      const owner = live.get(organizationId);
+      if (owner?.isFilePresent === true && owner.file !== file) {
+        throw new OrganizationConflict(organizationId, file, owner.file);
       }
     }
-    for (const [organizationId, entry] of entries) if (entry.file === file) entries.delete(organizationId);
-    for (const image of snapshot.organizations) {
-      entries.set(image.organizationId, { store: new OrganizationStore(image, snapshot), file });
+    const replacedAt = performance.now();
+    const fresh = new Map(snapshot.organizations.map((image) => [image.organizationId, image]));
+    for (const [organizationId, { store, file: owner }] of this.#live) {
+      const image = fresh.get(organizationId);
+      if (image === undefined) {
+        if (owner === file) live.delete(organizationId);
+        continue;
+      }
+      const known = [{ store, file: owner, replacedAt }, ...(retained.get(organizationId) ?? [])];
+      const same = known.find((earlier) => earlier.store.digest === image.digest);
+      if (same !== undefined) fresh.set(organizationId, same.store.image);
+      retained.set(
+        organizationId,
+        known.filter((earlier) => earlier !== same && this.#walked.has(earlier.store.image)),
+      );
     }
-    this.#entries = entries;
+    for (const [organizationId, image] of fresh) {
+      live.set(organizationId, { store: new OrganizationStore(image, snapshot), file, isFilePresent: true });
+    }
+    this.#live = live;
+    this.#retained = retained;
+    this.keepRetained(({ store }) => live.has(store.organizationId));
+  }
+
+  /** A link to a further page of a store was given out: whoever follows it is to find the same content. */
+  noteWalk({ image }: OrganizationStore): void {
+    this.#walked.add(image);
+  }
+
+  /** Lets go of what is kept and does not pass. */
+  keepRetained(isKept: (retained: RetainedOrganization) => boolean): void {
+    this.#retained = new Map(
+      this.#retained
+        .entries()
+        .map(([id, stores]): [string, readonly RetainedOrganization[]] => [id, stores.filter(isKept)])
+        .filter(([, stores]) => stores.length > 0),
+    );
   }
 }

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { CorruptSnapshot } from '../../src/snapshot/corrupt-snapshot.ts';
+import { RefusedSnapshot } from '../../src/snapshot/refused-snapshot.ts';
 import { loadSnapshot } from '../../src/snapshot/load-snapshot.ts';
 import { folderForAll } from '../temporary-folder.ts';
 
@@ -17,7 +17,7 @@ describe('the loader', () => {
     const path = inFolder('text.sqlite');
     writeFileSync(path, 'not a database'.repeat(100));
     expect(await refusal(path))
-      .to.be.instanceOf(CorruptSnapshot)
+      .to.be.instanceOf(RefusedSnapshot)
       .with.property('message')
       .that.matches(/not an SQLite database/);
   });
@@ -25,7 +25,7 @@ describe('the loader', () => {
   it('makes a failure of its thread a refusal', async () => {
     // A path that no system takes: what is thrown for it is no judgement on a file.
     expect(await refusal('\0'))
-      .to.be.instanceOf(CorruptSnapshot)
+      .to.be.instanceOf(RefusedSnapshot)
       .with.property('message')
       .that.matches(/the loader failed/);
   });

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'chai';
-import { CorruptSnapshot } from '../../src/snapshot/corrupt-snapshot.ts';
+import { RefusedSnapshot } from '../../src/snapshot/refused-snapshot.ts';
 import { readSnapshot } from '../../src/snapshot/read-snapshot.ts';
 import { randomFrom } from './random.ts';
 import { SoundSnapshot } from './sound-snapshot.ts';
@@ -27,7 +27,7 @@ describe('a byte changed anywhere in a snapshot', () => {
       try {
         if (!isDeepStrictEqual(readSnapshot(path), snapshot.image)) expect.fail(`${what} goes unnoticed`);
       } catch (error) {
-        if (!(error instanceof CorruptSnapshot)) throw new Error(what, { cause: error });
+        if (!(error instanceof RefusedSnapshot)) throw new Error(what, { cause: error });
         expect(error.message, what).to.not.equal('');
         refused++;
       }

@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3';
 import { expect } from 'chai';
-import { CorruptSnapshot } from '../../src/snapshot/corrupt-snapshot.ts';
+import { RefusedSnapshot } from '../../src/snapshot/refused-snapshot.ts';
 import { inspectSnapshot } from '../../src/snapshot/inspect-snapshot.ts';
 import { manifestDigest, reseal } from './digests.ts';
 import { thrownBy } from './refusal.ts';
@@ -39,7 +39,7 @@ describe('the manifest that the reader finds', () => {
       it(JSON.stringify(statement), () => {
         const path = snapshot.copyWith(statement);
         expectRefused(path, reason);
-        expect(thrownBy(() => inspectSnapshot(path), CorruptSnapshot).message).to.match(reason);
+        expect(thrownBy(() => inspectSnapshot(path), RefusedSnapshot).message).to.match(reason);
       });
     }
   });

@@ -1,7 +1,7 @@
 import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { pino } from 'pino';
-import { CorruptSnapshot } from '../../src/snapshot/corrupt-snapshot.ts';
+import { RefusedSnapshot } from '../../src/snapshot/refused-snapshot.ts';
 import { SnapshotWatcher } from '../../src/snapshot/snapshot-watcher.ts';
 import { StoreRegistry } from '../../src/store/store-registry.ts';
 import { emptyImage } from '../store/empty-image.ts';
@@ -22,7 +22,7 @@ describe('the watch on the snapshot folder', () => {
       const name = path.slice(path.lastIndexOf('/') + 1);
       loads.push(name);
       const organizations = contents.get(name);
-      if (organizations === undefined) return Promise.reject(new CorruptSnapshot('it is bad'));
+      if (organizations === undefined) return Promise.reject(new RefusedSnapshot('damaged', 'it is bad'));
       return Promise.resolve({
         snapshotId: name,
         producedAt: '',

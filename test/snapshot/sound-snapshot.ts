@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect } from 'chai';
-import { CorruptSnapshot } from '../../src/snapshot/corrupt-snapshot.ts';
+import { RefusedSnapshot } from '../../src/snapshot/refused-snapshot.ts';
 import { readSnapshot } from '../../src/snapshot/read-snapshot.ts';
 import type { SnapshotImage } from '../../src/store/organization-image.ts';
 import { builtFrom } from './import-folder.ts';
@@ -69,7 +69,7 @@ export class SoundSnapshot {
 
 /** Expects the reader to refuse a file, and to say why. */
 export function expectRefused(path: string, reason: RegExp | string): void {
-  const { message } = thrownBy(() => readSnapshot(path), CorruptSnapshot);
+  const { message } = thrownBy(() => readSnapshot(path), RefusedSnapshot);
   if (typeof reason === 'string') expect(message).to.equal(reason);
   else expect(message).to.match(reason);
 }

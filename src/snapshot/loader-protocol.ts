@@ -1,0 +1,21 @@
+import type { SnapshotImage } from '../store/organization-image.ts';
+import type { Manifest } from './manifest.ts';
+import type { RefusalReason } from './refused-snapshot.ts';
+
+/** What the loader, a thread, and whoever started it say to each other. */
+
+export interface LoaderOrder {
+  readonly path: string;
+  /** One element: UNDECIDED until it is known whether the content is to be read. */
+  readonly decision: Int32Array<SharedArrayBuffer>;
+}
+
+export const UNDECIDED = 0;
+export const READ_ON = 1;
+export const GIVE_UP = 2;
+
+export type LoaderMessage =
+  /** The loader then waits for the decision. */
+  | { readonly declared: Manifest }
+  | { readonly image: SnapshotImage }
+  | { readonly refused: { readonly reason: RefusalReason; readonly message: string } };
