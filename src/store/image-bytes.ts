@@ -14,7 +14,7 @@ function collect(part: object, buffers: Set<ArrayBufferLike>): void {
     buffers.add(part.buffer);
     return;
   }
-  for (const value of Object.values(part)) {
+  for (const value of Object.values<unknown>({ ...part })) {
     if (typeof value === 'object' && value !== null) collect(value, buffers);
   }
 }
