@@ -15,8 +15,6 @@ export type LoadRecord = {
       readonly organizations: number;
       /** Records of all its collections. */
       readonly rows: number;
-      /** Bytes of memory that it holds. */
-      readonly bytesHeld: number;
     }
   | { readonly outcome: 'refused'; readonly reason: RefusalReason; readonly detail: string }
 );

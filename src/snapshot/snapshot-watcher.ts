@@ -1,118 +1,243 @@
-import { readdir, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { watch } from 'node:fs';
+import type { FSWatcher } from 'node:fs';
+import { readdir, realpath, stat } from 'node:fs/promises';
+import { join, sep } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { SnapshotImage } from '../store/organization-image.ts';
-import { OrganizationConflict } from '../store/store-registry.ts';
 import type { StoreRegistry } from '../store/store-registry.ts';
+import type { LoadHistory } from './load-history.ts';
+import type { Manifest } from './manifest.ts';
+import { countsOf, totalOf } from './record-counts.ts';
 import { RefusedSnapshot } from './refused-snapshot.ts';
+import type { RefusalReason } from './refused-snapshot.ts';
+import { asRefusal } from './snapshot-file.ts';
 
 /** Files of other names in the folder are not ours: those that are being written, for one. */
 const SNAPSHOT_NAME = /^[^.].*\.sqlite$/;
 
+/** A file that has not changed for so long is taken for whole. What is not is found out when it is read. */
+const SETTLED_MS = 250;
+
+/** Refused for what else is live: worth another try once that changes. */
+const FOR_THE_SAKE_OF_OTHERS: readonly RefusalReason[] = ['conflict', 'memory'];
+
+export interface WatcherDependencies {
+  readonly folder: string;
+  readonly stores: StoreRegistry;
+  readonly history: LoadHistory;
+  readonly load: (path: string, admit: (manifest: Manifest) => void) => Promise<SnapshotImage>;
+  /** Whether what a file declares may go live; throws RefusedSnapshot when it may not. */
+  readonly admit: (file: string, manifest: Manifest) => void;
+  readonly log: Logger;
+}
+
+/** A file as it was seen. */
+interface Sight {
+  /** Changes when the content of the file does. */
+  readonly version: string;
+  /** When it changed, by its time stamps: milliseconds since the epoch. */
+  readonly changedAt: number;
+  /** When it was first seen like this: milliseconds of the monotonic clock. */
+  readonly seenAt: number;
+}
+
 /** Brings the snapshot files of a folder into the registry, one at a time, and again when they change. */
 export class SnapshotWatcher {
-  readonly #folder: string;
-  readonly #stores: StoreRegistry;
-  readonly #load: (path: string) => Promise<SnapshotImage>;
-  readonly #log: Logger;
+  readonly #dependencies: WatcherDependencies;
   /** What each file was when it was last loaded or refused: a refused file is not tried again until it changes. */
-  readonly #seen = new Map<string, string>();
-  /** Those that were refused for the sake of another file: they are tried again when that changes. */
-  readonly #inConflict = new Set<string>();
+  readonly #taken = new Map<string, string>();
+  /** What each file was at the last look. */
+  #sights: ReadonlyMap<string, Sight> = new Map();
+  readonly #refusedForOthers = new Set<string>();
+  readonly #stop = new AbortController();
   #polling: Promise<void> | undefined;
+  #complaint: string | undefined;
+  #hints: { readonly of: string; readonly watcher: FSWatcher } | undefined;
 
-  constructor(
-    folder: string,
-    stores: StoreRegistry,
-    load: (path: string) => Promise<SnapshotImage>,
-    log: Logger,
-  ) {
-    this.#folder = folder;
-    this.#stores = stores;
-    this.#load = load;
-    this.#log = log;
+  constructor(dependencies: WatcherDependencies) {
+    this.#dependencies = dependencies;
   }
 
-  /** Looks once, and loads what changed. While it is under way, another call is the same. */
+  /**
+   * Looks, and loads what changed, once that has settled. While it is under way, another call is the same.
+   * From the first one on, it also happens at once when the system tells of a change in the folder. Never rejected.
+   */
   poll(): Promise<void> {
-    this.#polling ??= this.#look().finally(() => {
-      this.#polling = undefined;
-    });
+    this.#polling ??= this.#look()
+      .then(
+        () => {
+          this.#complaint = undefined;
+        },
+        (error: unknown) => {
+          this.#complain(error instanceof Error ? error.message : String(error));
+        },
+      )
+      .finally(() => {
+        this.#polling = undefined;
+      });
     return this.#polling;
   }
 
+  /** Says what keeps it from looking, once. */
+  #complain(reason: string): void {
+    if (reason === this.#complaint) return;
+    this.#complaint = reason;
+    this.#dependencies.log.error({ reason }, 'the snapshot folder cannot be looked at; it is tried again');
+  }
+
+  /** Looks no more. A load under way goes on, and what it brings is not taken. */
+  stop(): void {
+    this.#stop.abort();
+    this.#hints?.watcher.close();
+    this.#hints = undefined;
+  }
+
+  get #isStopped(): boolean {
+    return this.#stop.signal.aborted;
+  }
+
   async #look(): Promise<void> {
-    const files = await this.#files();
-    // A file that is gone goes on serving, but its organizations may now come from another.
-    for (const file of this.#seen.keys()) if (!files.has(file)) this.#forget(file);
-    for (const [file, version] of files) {
-      if (this.#seen.get(file) === version) continue;
-      this.#seen.set(file, version);
-      await this.#take(file);
+    while (!this.#isStopped) {
+      await this.#listenForHints();
+      this.#sights = await this.#files();
+      // A file that is gone goes on serving, but its organizations may now come from another.
+      for (const file of this.#taken.keys()) if (!this.#sights.has(file)) this.#forget(file);
+      const changed = [...this.#sights].filter(([file, { version }]) => this.#taken.get(file) !== version);
+      const settled = changed.filter(([, sight]) => isSettled(sight));
+      if (changed.length === 0) return;
+      if (settled.length === 0) await this.#pause();
+      for (const [file, { version }] of settled) {
+        if (this.#isStopped) return;
+        this.#taken.set(file, version);
+        await this.#take(file);
+      }
     }
   }
 
-  /** The snapshot files by name, each with what changes when its content does. */
-  async #files(): Promise<Map<string, string>> {
-    const names = await readdir(this.#folder).catch((error: unknown) => {
+  async #pause(): Promise<void> {
+    // It ends early, by an error, only when there is nothing to wait for any more.
+    await setTimeout(SETTLED_MS, undefined, { signal: this.#stop.signal }).catch(() => undefined);
+  }
+
+  /** The snapshot files by name. */
+  async #files(): Promise<ReadonlyMap<string, Sight>> {
+    const { folder } = this.#dependencies;
+    const names = await readdir(folder).catch((error: unknown) => {
       if (isMissing(error)) return [];
       throw error;
     });
-    const files = new Map<string, string>();
+    const files = new Map<string, Sight>();
     for (const file of names.filter((name) => SNAPSHOT_NAME.test(name)).sort()) {
-      const version = await versionOf(join(this.#folder, file));
+      const seen = await statusOf(join(folder, file));
+      if (seen === undefined) continue;
       // A journal beside it is a reason to refuse it, and so its end is a reason to try again.
       const beside = names.filter((name) => name.startsWith(`${file}-`));
-      if (version !== undefined) files.set(file, [version, ...beside].join());
+      const version = [seen.version, ...beside].join();
+      const last = this.#sights.get(file);
+      const seenAt = last?.version === version ? last.seenAt : performance.now();
+      files.set(file, { version, changedAt: seen.changedAt, seenAt });
     }
     return files;
   }
 
   async #take(file: string): Promise<void> {
+    const { folder, stores, history, load, admit, log } = this.#dependencies;
+    const startedAt = new Date().toISOString();
     const started = performance.now();
+    const durationMs = () => Math.round(performance.now() - started);
     try {
-      const image = await this.#load(join(this.#folder, file));
-      this.#stores.swap(file, image);
-      this.#retryConflicts();
-      this.#log.info(
-        {
-          file,
-          snapshotId: image.snapshotId,
-          producedAt: image.producedAt,
-          organizations: image.organizations.length,
-          durationMs: Math.round(performance.now() - started),
-        },
-        'snapshot live',
-      );
+      const path = await pathWithin(folder, file);
+      const image = await load(path, (manifest) => {
+        admit(file, manifest);
+      });
+      if (this.#isStopped) return;
+      stores.swap(file, image);
+      this.#retryRefusedForOthers();
+      const { snapshotId, producedAt } = image;
+      const rows = image.organizations.reduce((sum, one) => sum + totalOf(countsOf(one)), 0);
+      const told = { file, snapshotId, producedAt, organizations: image.organizations.length, rows };
+      history.add({ ...told, outcome: 'live', startedAt, durationMs: durationMs() });
+      log.info({ ...told, durationMs: durationMs() }, 'snapshot live');
     } catch (error) {
-      if (!(error instanceof RefusedSnapshot || error instanceof OrganizationConflict)) throw error;
-      if (error instanceof OrganizationConflict) this.#inConflict.add(file);
-      this.#log.error({ file, reason: error.message }, 'snapshot refused');
+      if (!(error instanceof RefusedSnapshot)) throw error;
+      const { reason, message } = error;
+      if (FOR_THE_SAKE_OF_OTHERS.includes(reason)) this.#refusedForOthers.add(file);
+      history.add({ file, outcome: 'refused', reason, detail: message, startedAt, durationMs: durationMs() });
+      log.error({ file, reason, detail: message }, 'snapshot refused');
     }
   }
 
   #forget(file: string): void {
-    this.#seen.delete(file);
-    this.#inConflict.delete(file);
-    if (!this.#stores.live.values().some((organization) => organization.file === file)) return;
-    this.#stores.release(file);
-    this.#retryConflicts();
-    this.#log.warn({ file }, 'snapshot file is gone; what it held goes on serving');
+    const { stores, history, log } = this.#dependencies;
+    this.#taken.delete(file);
+    this.#refusedForOthers.delete(file);
+    history.forget(file);
+    if (!stores.live.values().some((organization) => organization.file === file)) return;
+    stores.release(file);
+    this.#retryRefusedForOthers();
+    log.warn({ file }, 'snapshot file is gone; what it held goes on serving');
   }
 
-  #retryConflicts(): void {
-    for (const file of this.#inConflict) this.#seen.delete(file);
-    this.#inConflict.clear();
+  #retryRefusedForOthers(): void {
+    for (const file of this.#refusedForOthers) this.#taken.delete(file);
+    this.#refusedForOthers.clear();
+  }
+
+  /** Lets the system tell of changes. Where it cannot, or the folder is another one by now, polling does it all. */
+  async #listenForHints(): Promise<void> {
+    const { folder } = this.#dependencies;
+    const of = await stat(folder).then(
+      ({ dev, ino }) => `${dev}/${ino}`,
+      () => undefined,
+    );
+    if (of === this.#hints?.of || this.#isStopped) return;
+    this.#hints?.watcher.close();
+    this.#hints = undefined;
+    if (of === undefined) return;
+    try {
+      const watcher = watch(folder, { persistent: false }, () => void this.poll());
+      watcher.on('error', () => {
+        watcher.close();
+      });
+      this.#hints = { of, watcher };
+    } catch {
+      // The system has no watches left, or none for this kind of folder.
+    }
   }
 }
 
-/** What changes when a file does; undefined when it is not there. What cannot be looked at is for the loader to refuse. */
-async function versionOf(path: string): Promise<string | undefined> {
+function isSettled({ changedAt, seenAt }: Sight): boolean {
+  return performance.now() - seenAt >= SETTLED_MS || Date.now() - changedAt > SETTLED_MS;
+}
+
+/** Undefined when the file is not there. What cannot be looked at is for the loader to refuse. */
+async function statusOf(path: string): Promise<Pick<Sight, 'version' | 'changedAt'> | undefined> {
   try {
-    const { ino, size, mtimeNs, ctimeNs } = await stat(path, { bigint: true });
-    return `${ino}/${size}/${mtimeNs}/${ctimeNs}`;
+    const { dev, ino, size, mtimeNs, ctimeNs, mtimeMs, ctimeMs } = await stat(path, { bigint: true });
+    return {
+      version: `${dev}/${ino}/${size}/${mtimeNs}/${ctimeNs}`,
+      changedAt: Number(mtimeMs > ctimeMs ? mtimeMs : ctimeMs),
+    };
   } catch (error) {
-    return isMissing(error) ? undefined : String(error);
+    return isMissing(error) ? undefined : { version: String(error), changedAt: 0 };
+  }
+}
+
+/**
+ * The path of a file with its links followed, so that what is judged is what is read.
+ * @throws RefusedSnapshot when it is not within the folder, or cannot be found out
+ */
+async function pathWithin(folder: string, file: string): Promise<string> {
+  try {
+    const [within, path] = await Promise.all([realpath(folder), realpath(join(folder, file))]);
+    if (path.startsWith(within.endsWith(sep) ? within : within + sep)) return path;
+    throw new RefusedSnapshot(
+      'outside-folder',
+      `it is a link to ${path}, outside the snapshot folder; publish the file itself`,
+    );
+  } catch (error) {
+    throw asRefusal(error);
   }
 }
 
