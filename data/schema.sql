@@ -1,4 +1,4 @@
--- Schema of a Foyer snapshot file, version 1.
+-- Schema of a Foyer snapshot file, version 2.
 --
 -- A snapshot is one SQLite file (UTF-8, rollback journal) that holds one or more organizations, whole. It is
 -- written once, by the builder, and only read after that. Any SQLite tool opens it:
@@ -6,7 +6,7 @@
 --   SELECT record ->> 'status', count(*) FROM tickets GROUP BY 1;
 --   SELECT record FROM orders WHERE order_id = 'ord_5120';
 --
--- The header carries application_id 0x466F7972 ("Foyr") and user_version 1, the version of this schema.
+-- The header carries application_id 0x466F7972 ("Foyr") and user_version 2, the version of this schema.
 --
 -- What is alike in all tables of content:
 --   * "row" counts from 0 over the whole file, without a gap. The rows of one organization follow each other,
@@ -18,9 +18,11 @@
 
 -- The snapshot itself: one row.
 CREATE TABLE snapshot (
-  snapshot_id TEXT NOT NULL, -- identifies this snapshot: a UUID
-  produced_at TEXT NOT NULL, -- when it was produced: ISO 8601, UTC
-  digest      TEXT NOT NULL  -- SHA-256 over snapshot_id, produced_at, "organizations" and "segments" (docs/snapshot-format.md)
+  snapshot_id      TEXT    NOT NULL, -- identifies this snapshot: a UUID
+  produced_at      TEXT    NOT NULL, -- when it was produced: ISO 8601, UTC
+  permits_rollback INTEGER NOT NULL CHECK (permits_rollback IN (0, 1)), -- 1: it may go live although it is older
+  permits_shrink   INTEGER NOT NULL CHECK (permits_shrink IN (0, 1)),   -- 1: although an organization is gone or shrank
+  digest           TEXT    NOT NULL  -- SHA-256 over the columns above, "organizations" and "segments" (docs/snapshot-format.md)
 ) STRICT;
 
 -- The organizations, in the order of their ids.

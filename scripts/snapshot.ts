@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Command } from 'commander';
 import { describeRejection, ImportRejected } from '../src/snapshot/build-report.ts';
-import { buildSnapshot, rejectsPath } from '../src/snapshot/build-snapshot.ts';
+import { buildSnapshot, NoOrganization, rejectsPath } from '../src/snapshot/build-snapshot.ts';
 import { RefusedSnapshot } from '../src/snapshot/refused-snapshot.ts';
 import { IMPORT_FILES } from '../src/snapshot/import-files.ts';
 import { importFile, UnreadableImport } from '../src/snapshot/import-lines.ts';
@@ -73,7 +73,7 @@ async function build(options: { input: string; output: string; skipInvalid: bool
         `${input}: ${error.message}; no snapshot was written (--skip-invalid leaves them out)`,
       );
     }
-    if (error instanceof UnreadableImport)
+    if (error instanceof NoOrganization || error instanceof UnreadableImport)
       throw new Refused(`${input}: ${error.message}; no snapshot was written`);
     throw error;
   }

@@ -5,6 +5,7 @@ import type { CollectionName } from '../contract/operations.ts';
 import { ImportRejected } from './build-report.ts';
 import type { BuildReport } from './build-report.ts';
 import { EventSchedule } from './event-schedule.ts';
+import { ORGANIZATIONS_FILE } from './import-files.ts';
 import { readOrganizations } from './import-organizations.ts';
 import { ImportStaging } from './import-staging.ts';
 import { COLLECTIONS, EVENTS, SESSIONS } from './layout.ts';
@@ -32,6 +33,14 @@ export interface BuildOptions {
   readonly signal?: AbortSignal;
 }
 
+/** The import has no organization, without which it has no records either. */
+export class NoOrganization extends Error {
+  override readonly name = 'NoOrganization';
+  constructor() {
+    super(`holds no organization: each needs a line in ${ORGANIZATIONS_FILE}.ndjson`);
+  }
+}
+
 /** Where the lines that were left out are written; when there are none, no such file stays from an earlier build. */
 export function rejectsPath(output: string): string {
   return `${output}.rejects.ndjson`;
@@ -42,6 +51,7 @@ export function rejectsPath(output: string): string {
  * is, for each record, only what puts it in order. The snapshot appears under its name whole, or not at all.
  *
  * @throws ImportRejected when lines are bad and are not to be skipped
+ * @throws NoOrganization
  * @throws UnreadableImport when a file cannot be read through
  */
 export async function buildSnapshot(options: BuildOptions): Promise<BuildReport> {
@@ -58,6 +68,7 @@ async function build(options: BuildOptions, folder: string): Promise<BuildReport
   const rejections = new Rejections(skipInvalid ? join(folder, 'rejects') : undefined);
   const organizations = await readOrganizations(input, rejections);
   const organizationIds = [...organizations.names.keys()];
+  if (organizationIds.length === 0 && (skipInvalid || rejections.total === 0)) throw new NoOrganization();
   const file = join(folder, basename(output));
   const writer = new SnapshotWriter(file, organizations.names, signal);
   const onBlock = (collection: CollectionName, records: number) => {

@@ -5,7 +5,7 @@ import Database from 'better-sqlite3';
 
 /** "Foyr", in the header of the file. */
 export const APPLICATION_ID = 0x466f7972;
-export const FORMAT_VERSION = 1;
+export const FORMAT_VERSION = 2;
 export const SCHEMA = readFileSync(new URL('../../data/schema.sql', import.meta.url), 'utf8');
 
 /** Rows that are read, and digested, at a time. */

@@ -1,11 +1,13 @@
 import { statSync } from 'node:fs';
 import { COLLECTIONS } from './layout.ts';
 import { readManifest, segmentOf } from './manifest.ts';
+import type { Permit } from './manifest.ts';
 import { asRefusal, openSnapshot } from './snapshot-file.ts';
 
 export interface Inspection {
   readonly snapshotId: string;
   readonly producedAt: string;
+  readonly permits: readonly Permit[];
   readonly organizations: readonly {
     readonly organizationId: string;
     readonly name: string;
@@ -21,10 +23,11 @@ export interface Inspection {
 export function inspectSnapshot(path: string): Inspection {
   const database = openSnapshot(path);
   try {
-    const { snapshotId, producedAt, organizations } = readManifest(database, statSync(path).size);
+    const { snapshotId, producedAt, permits, organizations } = readManifest(database, statSync(path).size);
     return {
       snapshotId,
       producedAt,
+      permits,
       organizations: organizations.map(({ organizationId, name, segments }) => ({
         organizationId,
         name,

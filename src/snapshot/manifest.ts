@@ -5,10 +5,18 @@ import { parseTimestamp } from '../contract/timestamp.ts';
 import { RefusedSnapshot } from './refused-snapshot.ts';
 import { CONTENT_TABLES } from './format.ts';
 
+/**
+ * What a publisher may allow one snapshot that is refused else: to be older than what is live (`rollback`); to lack an
+ * organization that is live, or more than half of a collection (`shrink`). The table `snapshot` has a column for each.
+ */
+export const PERMITS = ['rollback', 'shrink'] as const;
+export type Permit = (typeof PERMITS)[number];
+
 /** What a snapshot says of itself: the tables `snapshot`, `organizations` and `segments`. */
 export interface Manifest {
   readonly snapshotId: string;
   readonly producedAt: string;
+  readonly permits: readonly Permit[];
   readonly organizations: readonly ManifestOrganization[];
 }
 
@@ -34,10 +42,10 @@ export function segmentOf(segments: ReadonlyMap<string, Segment>, table: string)
 }
 
 /** SHA-256, base64url, over one line a value, in the order of the tables. */
-export function manifestDigest({ snapshotId, producedAt, organizations }: Manifest): string {
+export function manifestDigest({ snapshotId, producedAt, permits, organizations }: Manifest): string {
   const hash = createHash('sha256');
   const add = (...values: (string | number)[]) => hash.update(`${JSON.stringify(values)}\n`);
-  add(snapshotId, producedAt);
+  add(snapshotId, producedAt, ...permitValues(permits));
   for (const { organizationId, name, digest, segments } of organizations) {
     add(organizationId, name, digest);
     for (const [table, { firstRow, rowCount, recordBytes }] of segments)
@@ -46,17 +54,24 @@ export function manifestDigest({ snapshotId, producedAt, organizations }: Manife
   return hash.digest('base64url');
 }
 
+/** The values of the columns of permits, in their order. */
+export function permitValues(permits: readonly Permit[]): number[] {
+  return PERMITS.map((permit) => (permits.includes(permit) ? 1 : 0));
+}
+
+type SnapshotRow = Readonly<Record<'snapshot_id' | 'produced_at' | 'digest', string>> &
+  Readonly<Record<`permits_${Permit}`, number>>;
+
 /**
  * Reads and checks the manifest: its digest, and that the segments cover each table without gap or overlap.
  * @throws RefusedSnapshot
  */
 export function readManifest(database: Database.Database, fileBytes: number): Manifest {
-  const rows = database
-    .prepare<[], { snapshot_id: string; produced_at: string; digest: string }>('SELECT * FROM snapshot')
-    .all();
+  const rows = database.prepare<[], SnapshotRow>('SELECT * FROM snapshot').all();
   if (rows.length !== 1)
     throw new RefusedSnapshot('inconsistent', `its table "snapshot" has ${rows.length} rows instead of one`);
-  const [{ snapshot_id: snapshotId, produced_at: producedAt, digest }] = rows;
+  const [{ snapshot_id: snapshotId, produced_at: producedAt, digest, ...row }] = rows;
+  const permits = PERMITS.filter((permit) => row[`permits_${permit}`] === 1);
   const organizations = database
     .prepare<[], { organization_id: string; name: string; digest: string }>(
       'SELECT * FROM organizations ORDER BY organization_id',
@@ -74,13 +89,14 @@ export function readManifest(database: Database.Database, fileBytes: number): Ma
       `"segments" has ${String(segmentCount)} rows instead of ${CONTENT_TABLES.length} for each of ${organizations.length} organizations`,
     );
   }
-  const manifest = { snapshotId, producedAt, organizations };
+  const manifest = { snapshotId, producedAt, permits, organizations };
   if (manifestDigest(manifest) !== digest) {
     throw new RefusedSnapshot(
       'damaged',
       'its manifest does not match its digest: the file is damaged; copy or build it again',
     );
   }
+  if (organizations.length === 0) throw new RefusedSnapshot('no-organization', 'it holds no organization');
   checkNames(manifest);
   checkCoverage(database, manifest);
   return manifest;

@@ -3,7 +3,7 @@ import Database from 'better-sqlite3';
 import { ContentHash } from './content-hash.ts';
 import { APPLICATION_ID, CONTENT_TABLES, FORMAT_VERSION, SCHEMA } from './format.ts';
 import type { CollectionLayout } from './layout.ts';
-import { manifestDigest } from './manifest.ts';
+import { manifestDigest, permitValues } from './manifest.ts';
 import type { Manifest, Segment } from './manifest.ts';
 import { unpackList } from './packed-rows.ts';
 import { TableWriter } from './table-writer.ts';
@@ -104,8 +104,10 @@ export class SnapshotWriter {
         insertSegment.run(organizationId, table, firstRow, rowCount, recordBytes);
       }
     }
-    const digest = manifestDigest({ snapshotId, producedAt, organizations });
-    this.#database.prepare('INSERT INTO snapshot VALUES (?, ?, ?)').run(snapshotId, producedAt, digest);
+    const manifest: Manifest = { snapshotId, producedAt, permits: [], organizations };
+    this.#database
+      .prepare('INSERT INTO snapshot VALUES (?, ?, ?, ?, ?)')
+      .run(snapshotId, producedAt, ...permitValues(manifest.permits), manifestDigest(manifest));
     this.#database.exec('COMMIT');
     this.#database.close();
     const file = openSync(this.#path, 'r+');

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { ImportRejected } from '../../src/snapshot/build-report.ts';
+import { NoOrganization } from '../../src/snapshot/build-snapshot.ts';
 import { UnreadableImport } from '../../src/snapshot/import-lines.ts';
 import { readSnapshot } from '../../src/snapshot/read-snapshot.ts';
 import { inOrganization, minimalOrder, minimalTicket } from './full-records.ts';
@@ -49,7 +50,7 @@ describe('the files of an import folder', () => {
     expect(windows).to.deep.equal(plain);
   });
 
-  it('may be missing or empty, each alone and all but one', async () => {
+  it('may be missing or empty, all but the organizations', async () => {
     const { report } = await builtFrom(folder('one'), {
       organizations: [{ organizationId: 'o' }],
       tickets: [],
@@ -58,8 +59,15 @@ describe('the files of an import folder', () => {
       organizations: 1,
       records: { events: 0, sessions: 0, tickets: 0, orders: 0, offers: 0 },
     });
-    const { report: none } = await builtFrom(folder('none'), { organizations: [] });
-    expect(none.organizations).to.equal(0);
+  });
+
+  it('must hold an organization that is in order', async () => {
+    writeImport(folder('none'), { organizations: [], events: SMALL_IMPORT.events });
+    await refusalOf(build(folder('none'), folder('none.sqlite')), NoOrganization);
+    writeImport(folder('bad'), { organizations: ['{}'] });
+    await refusalOf(build(folder('bad'), folder('none.sqlite')), ImportRejected);
+    await refusalOf(build(folder('bad'), folder('none.sqlite'), { skipInvalid: true }), NoOrganization);
+    expect(readdirSync(folder('.')).filter((name) => name.startsWith('none.sqlite'))).to.deep.equal([]);
   });
 
   it('may have any other file beside them', async () => {

@@ -129,6 +129,12 @@ describe('npm run snapshot', function () {
         /fake: tickets\.ndjson\.gz: incorrect header check; no snapshot was written/,
       ],
       [
+        'an import without an organization',
+        'nobody',
+        'good/b.sqlite',
+        /nobody: holds no organization: each needs a line in organizations\.ndjson; no snapshot was written/,
+      ],
+      [
         'an output folder that is not there',
         'import',
         'nowhere/b.sqlite',
@@ -140,7 +146,8 @@ describe('npm run snapshot', function () {
         mkdirSync(folder('empty'), { recursive: true });
         writeImport(folder('both'), { events: [] });
         writeFileSync(folder('both/events.ndjson.gz'), gzipSync(''));
-        writeImport(folder('fake'), { organizations: [] });
+        writeImport(folder('fake'), { organizations: [{ organizationId: 'north' }] });
+        writeImport(folder('nobody'), { events: SMALL_IMPORT.events });
         writeFileSync(folder('fake/tickets.ndjson.gz'), 'no');
         const { code, stdout, stderr } = await snapshot(
           'build',

@@ -66,8 +66,13 @@ export function organizationDigest(database: Database.Database, organizationId: 
 }
 
 export function manifestDigest(database: Database.Database): string {
-  const [{ snapshot_id, produced_at }] = rowsOf(database, 'SELECT * FROM snapshot');
-  const lines = [JSON.stringify([snapshot_id, produced_at])];
+  const [{ snapshot_id, produced_at, permits_rollback, permits_shrink }] = rowsOf(
+    database,
+    'SELECT * FROM snapshot',
+  );
+  const lines = [
+    JSON.stringify([snapshot_id, produced_at, Number(permits_rollback), Number(permits_shrink)]),
+  ];
   for (const { organization_id: id, name, digest } of rowsOf(
     database,
     'SELECT * FROM organizations ORDER BY organization_id',

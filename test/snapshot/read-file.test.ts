@@ -85,12 +85,12 @@ describe('a file that the reader is given', () => {
 
     it('a schema of a newer or older version, both versions named', () => {
       expectRefused(
-        snapshot.copyWith('PRAGMA user_version = 2'),
-        'its schema version (user_version) is 2, this Foyer reads version 1; use a newer Foyer',
+        snapshot.copyWith('PRAGMA user_version = 3'),
+        'its schema version (user_version) is 3, this Foyer reads version 2; use a newer Foyer',
       );
       expectRefused(
-        snapshot.copyWith('PRAGMA user_version = 0'),
-        'its schema version (user_version) is 0, this Foyer reads version 1; build it again',
+        snapshot.copyWith('PRAGMA user_version = 1'),
+        'its schema version (user_version) is 1, this Foyer reads version 2; build it again',
       );
     });
 
@@ -106,7 +106,7 @@ describe('a file that the reader is given', () => {
       database.pragma("encoding = 'UTF-16le'");
       database.exec('CREATE TABLE t (a)');
       database.pragma('application_id = 1181710706');
-      database.pragma('user_version = 1');
+      database.pragma('user_version = 2');
       database.close();
       expectRefused(path, 'its text encoding is not UTF-8');
     });

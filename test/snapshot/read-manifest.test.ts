@@ -2,7 +2,7 @@ import Database from 'better-sqlite3';
 import { expect } from 'chai';
 import { RefusedSnapshot } from '../../src/snapshot/refused-snapshot.ts';
 import { inspectSnapshot } from '../../src/snapshot/inspect-snapshot.ts';
-import { manifestDigest, reseal } from './digests.ts';
+import { CONTENT_TABLES, manifestDigest, reseal } from './digests.ts';
 import { thrownBy } from './refusal.ts';
 import { expectRefused, SoundSnapshot } from './sound-snapshot.ts';
 
@@ -15,6 +15,8 @@ describe('the manifest that the reader finds', () => {
     for (const [statement, reason] of [
       ["UPDATE snapshot SET snapshot_id = 'x'", damaged],
       ["UPDATE snapshot SET produced_at = '2027-01-01T00:00:00.000Z'", damaged],
+      ['UPDATE snapshot SET permits_rollback = 1', damaged],
+      ['UPDATE snapshot SET permits_shrink = 1', damaged],
       ["UPDATE snapshot SET digest = ''", damaged],
       ["UPDATE organizations SET name = 'x' WHERE organization_id = 'north'", damaged],
       ["UPDATE organizations SET digest = 'x' WHERE organization_id = 'north'", damaged],
@@ -34,7 +36,10 @@ describe('the manifest that the reader finds', () => {
       [`UPDATE segments SET row_count = 1e15 ${tickets}`, /^"segments" is out of bounds for tickets$/],
       [`UPDATE segments SET first_row = -1 ${tickets}`, /^"segments" is out of bounds for tickets$/],
       ['DELETE FROM snapshot', /^its table "snapshot" has 0 rows instead of one$/],
-      ["INSERT INTO snapshot VALUES ('x', 'y', 'z')", /^its table "snapshot" has 2 rows instead of one$/],
+      [
+        "INSERT INTO snapshot VALUES ('x', 'y', 0, 0, 'z')",
+        /^its table "snapshot" has 2 rows instead of one$/,
+      ],
     ] as const) {
       it(JSON.stringify(statement), () => {
         const path = snapshot.copyWith(statement);
@@ -42,6 +47,17 @@ describe('the manifest that the reader finds', () => {
         expect(thrownBy(() => inspectSnapshot(path), RefusedSnapshot).message).to.match(reason);
       });
     }
+  });
+
+  it('tells what its publisher permits', () => {
+    const permitsOf = (path: string) => {
+      reseal(path);
+      return inspectSnapshot(path).permits;
+    };
+    expect(inspectSnapshot(snapshot.path).permits).to.deep.equal([]);
+    expect(permitsOf(snapshot.copyWith('UPDATE snapshot SET permits_shrink = 1'))).to.deep.equal(['shrink']);
+    const both = snapshot.copyWith('UPDATE snapshot SET permits_rollback = 1, permits_shrink = 1');
+    expect(permitsOf(both)).to.deep.equal(['rollback', 'shrink']);
   });
 
   describe('refuses names and numbers that cannot be right, though the digests are', () => {
@@ -78,6 +94,16 @@ describe('the manifest that the reader finds', () => {
         expectRefused(path, reason);
       });
     }
+
+    it('a snapshot without an organization', () => {
+      const path = snapshot.copyWith(
+        'DELETE FROM organizations',
+        ...['segments', ...CONTENT_TABLES].map((table) => `DELETE FROM ${table}`),
+      );
+      reseal(path);
+      expectRefused(path, 'it holds no organization');
+      expect(thrownBy(() => inspectSnapshot(path), RefusedSnapshot).reason).to.equal('no-organization');
+    });
 
     it('a record_bytes that is not the sum', () => {
       for (const [more, reason] of [
