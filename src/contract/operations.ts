@@ -1,4 +1,15 @@
-import { BOOLEAN, EMAIL, ID_LIST, INSTANT, ONE_ID, oneOf, PAGE, PER_PAGE, TAG_LIST } from './parameter.ts';
+import {
+  BOOLEAN,
+  EMAIL,
+  ID_LIST,
+  INSTANT,
+  ONE_ID,
+  oneOf,
+  PAGE,
+  PER_PAGE,
+  PIN,
+  TAG_LIST,
+} from './parameter.ts';
 import type { ParameterKind } from './parameter.ts';
 import { EVENT, EVENT_SESSION, OFFER, OFFER_TYPES, ORDER, ORDER_STATUSES, TICKET } from './resources.ts';
 import type { Resource } from './field.ts';
@@ -17,6 +28,8 @@ export type Bound = 'gt' | 'gte' | 'lt' | 'lte';
 export type Role =
   | { readonly is: 'page' }
   | { readonly is: 'perPage' }
+  /** The content that a walk over the pages began on. */
+  | { readonly is: 'pin' }
   /** One bound of a window of instants. */
   | { readonly is: 'bound'; readonly index: string; readonly bound: Bound }
   /** Records that have any of the listed keys. */
@@ -82,9 +95,22 @@ const BOUND_WORDS: Readonly<Record<Bound, string>> = {
   lte: 'at or before',
 };
 
+/** The parameter by which a link to a further page names the data that the walk began on. */
+export const PIN_NAME = 'snapshot';
+
 const paging: readonly Parameter[] = [
   { name: 'page', kind: PAGE, role: { is: 'page' }, description: 'Page to return, from 1.', example: '1' },
   { name: 'perPage', kind: PER_PAGE, role: { is: 'perPage' }, description: 'Records a page.', example: '25' },
+  {
+    name: PIN_NAME,
+    kind: PIN,
+    role: { is: 'pin' },
+    description:
+      'Set by `nextPage`, not by hand: keeps a walk over the pages on the data that it began on while that is kept, ' +
+      'though newer data goes live on the way. When it is gone, the walk goes on with the live data; ' +
+      '`Service-Snapshot-Id` tells.',
+    example: 'n4bQgYhMfWWaL-qgxVrQFaO_TxsrC4Is0V1sFbDwCgg',
+  },
 ];
 
 function bounds(index: string, of: string, suffixes: readonly Bound[]): Parameter[] {

@@ -57,6 +57,20 @@ export const PER_PAGE: ParameterKind = {
   schema: { type: 'integer', minimum: 1, maximum: MAX_PER_PAGE, default: DEFAULT_PER_PAGE },
 };
 
+const PIN_PATTERN = '^[A-Za-z0-9_-]{43}$';
+
+/** A SHA-256 in base64url: the digest of an organization's content. */
+export const PIN: ParameterKind = {
+  rules: [
+    rule(
+      'pin',
+      (text) => new RegExp(PIN_PATTERN).test(text),
+      'must be as a nextPage link has it, or be left out',
+    ),
+  ],
+  schema: { type: 'string', pattern: PIN_PATTERN },
+};
+
 export const INSTANT: ParameterKind = {
   rules: [
     {

@@ -23,12 +23,13 @@ export function answerList(operation: ListOperation, sources: Sources): RequestH
   const validate = queryValidator(operation);
   return (request, response) => {
     const { exchange } = response.locals;
-    const store = storeOf(sources, exchange);
+    const live = storeOf(sources, exchange);
     const { version } = editionWith(operation, request, sources.editions, exchange.now);
     const query = parseQuery(queryOf(request.url));
     exchange.ignoredParameters = ignoredParameters(query, operation.parameters);
     const values = validate(query);
     const plan = planList(operation, values);
+    const store = plan.pin === undefined ? live : storeOf(sources, exchange, plan.pin);
 
     const origin = originOf(request, sources.publicBaseUrl);
     const tag = entityTag(contentTag(store, collection, exchange.now), version, origin, request.url);
@@ -53,7 +54,11 @@ export function answerList(operation: ListOperation, sources: Sources): RequestH
       return;
     }
     const hasMore = plan.page < totalPages;
-    const nextPage = hasMore ? nextPageLink(origin + pathOf(operation, parentId), values, plan) : null;
+    let nextPage: string | null = null;
+    if (hasMore) {
+      nextPage = nextPageLink(origin + pathOf(operation, parentId), values, plan, store.digest);
+      sources.stores.noteWalk(store);
+    }
     send(response, 200, headers, pageBody(page, plan, totalPages, nextPage));
   };
 }

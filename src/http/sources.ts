@@ -21,10 +21,11 @@ const KEEP_NOTHING = 'no-store';
 
 /**
  * The one store that a request sees: its own organization's.
+ * @param pin digest of the content that the walk is on, of which the request asks a page
  * @throws Problem 429 while no snapshot holds the organization.
  */
-export function storeOf({ stores }: Sources, { organizationId }: Exchange): OrganizationStore {
-  const store = stores.get(organizationId);
+export function storeOf({ stores }: Sources, { organizationId }: Exchange, pin?: string): OrganizationStore {
+  const store = stores.get(organizationId, pin);
   if (store === undefined) throw ORGANIZATION_NOT_LOADED;
   return store;
 }

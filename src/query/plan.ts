@@ -14,6 +14,8 @@ export interface Plan {
   /** From 1; Infinity when its digits are past what a number holds. */
   readonly page: number;
   readonly perPage: number;
+  /** Digest of the content to read, when that is still there. */
+  readonly pin?: string;
 }
 
 export type Predicate =
@@ -35,6 +37,7 @@ export function planList(operation: ListOperation, values: ReadonlyMap<string, s
   let view: OfferView = {};
   let page = 1;
   let perPage = DEFAULT_PER_PAGE;
+  let pin: string | undefined;
   for (const { name, kind, role } of operation.parameters) {
     const text = values.get(name);
     if (text === undefined) continue;
@@ -44,6 +47,9 @@ export function planList(operation: ListOperation, values: ReadonlyMap<string, s
         break;
       case 'perPage':
         perPage = Number(text);
+        break;
+      case 'pin':
+        pin = text;
         break;
       case 'bound':
         windows.set(role.index, narrowed(windows.get(role.index), role.bound, text));
@@ -62,7 +68,15 @@ export function planList(operation: ListOperation, values: ReadonlyMap<string, s
   }
   for (const [index, window] of windows) where.push({ match: 'window', index, ...window });
   const isPartialView = view.inventoryOf !== undefined || view.resaleEnabled !== undefined;
-  return { collection: operation.collection, where, view, isPartialView, page, perPage };
+  return {
+    collection: operation.collection,
+    where,
+    view,
+    isPartialView,
+    page,
+    perPage,
+    ...(pin !== undefined && { pin }),
+  };
 }
 
 function keysOf(role: Role & { is: 'anyOf' }, kind: ParameterKind, text: string): string[] {

@@ -93,12 +93,12 @@ export class SnapshotWatcher {
     this.#hints = undefined;
   }
 
-  get #isStopped(): boolean {
+  #isStopped(): boolean {
     return this.#stop.signal.aborted;
   }
 
   async #look(): Promise<void> {
-    while (!this.#isStopped) {
+    while (!this.#isStopped()) {
       await this.#listenForHints();
       this.#sights = await this.#files();
       // A file that is gone goes on serving, but its organizations may now come from another.
@@ -108,7 +108,7 @@ export class SnapshotWatcher {
       if (changed.length === 0) return;
       if (settled.length === 0) await this.#pause();
       for (const [file, { version }] of settled) {
-        if (this.#isStopped) return;
+        if (this.#isStopped()) return;
         this.#taken.set(file, version);
         await this.#take(file);
       }
@@ -151,7 +151,7 @@ export class SnapshotWatcher {
       const image = await load(path, (manifest) => {
         admit(file, manifest);
       });
-      if (this.#isStopped) return;
+      if (this.#isStopped()) return;
       stores.swap(file, image);
       this.#retryRefusedForOthers();
       const { snapshotId, producedAt } = image;
@@ -191,7 +191,7 @@ export class SnapshotWatcher {
       ({ dev, ino }) => `${dev}/${ino}`,
       () => undefined,
     );
-    if (of === this.#hints?.of || this.#isStopped) return;
+    if (of === this.#hints?.of || this.#isStopped()) return;
     this.#hints?.watcher.close();
     this.#hints = undefined;
     if (of === undefined) return;

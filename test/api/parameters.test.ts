@@ -11,7 +11,17 @@ interface Documented {
 }
 
 /** Every name that any operation has, and some that none has. */
-const CANDIDATES = ['page', 'perPage', 'startAt', 'updatedAt', 'createdAt', 'issuedAt', 'tags', 'eventIds']
+const CANDIDATES = [
+  'page',
+  'perPage',
+  'snapshot',
+  'startAt',
+  'updatedAt',
+  'createdAt',
+  'issuedAt',
+  'tags',
+  'eventIds',
+]
   .concat([
     'sessionIds',
     'qrCodes',

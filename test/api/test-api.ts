@@ -112,6 +112,12 @@ export class TestApi {
     return this.#fixture.authorization[organization];
   }
 
+  /** By what links name the content of an organization. */
+  pin(organization: OrganizationId): string {
+    const { organizations } = this.#fixture.image;
+    return organizations.find(({ organizationId }) => organizationId === organization)?.digest ?? '';
+  }
+
   /** Asks, and holds the answer against the OpenAPI document. */
   async ask(target: string, asking: Asking = {}): Promise<Answer> {
     const { method = 'get', headers = {} } = asking;

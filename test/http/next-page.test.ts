@@ -11,21 +11,22 @@ const plan = {
 } as const;
 
 describe('nextPageLink', () => {
-  it('keeps what was given, and names page and perPage', () => {
+  it('keeps what was given, and names page, perPage and the pin', () => {
     const values = new Map([
       ['page', '3'],
+      ['snapshot', 'EARLIER'],
       ['tags', 'Théâtre,R&B'],
       ['startAt.gte', '2026-01-01T00:00:00+01:00'],
     ]);
-    expect(nextPageLink('https://api.example.org/v1/events', values, plan)).to.equal(
+    expect(nextPageLink('https://api.example.org/v1/events', values, plan, 'PIN')).to.equal(
       'https://api.example.org/v1/events?tags=Th%C3%A9%C3%A2tre%2CR%26B' +
-        '&startAt.gte=2026-01-01T00%3A00%3A00%2B01%3A00&page=4&perPage=25',
+        '&startAt.gte=2026-01-01T00%3A00%3A00%2B01%3A00&page=4&perPage=25&snapshot=PIN',
     );
   });
 
-  it('names page and perPage when nothing was given', () => {
-    expect(nextPageLink('http://h/v1/events', new Map(), plan)).to.equal(
-      'http://h/v1/events?page=4&perPage=25',
+  it('names them when nothing was given', () => {
+    expect(nextPageLink('http://h/v1/events', new Map(), plan, 'PIN')).to.equal(
+      'http://h/v1/events?page=4&perPage=25&snapshot=PIN',
     );
   });
 });

@@ -52,8 +52,10 @@ function recordIds({ collection }: Operation, word: string): string[] {
   return ['TICKET', 'PRODUCT', 'BUNDLE'].map((type) => `${word}_offer_${type}`);
 }
 
+const PAGING: readonly string[] = ['page', 'perPage', 'pin'];
+
 function listTargets(operation: ListOperation, asked: readonly Words[]): string[] {
-  const filters = operation.parameters.filter(({ role }) => role.is !== 'page' && role.is !== 'perPage');
+  const filters = operation.parameters.filter(({ role }) => !PAGING.includes(role.is));
   const parents = operation.parent === undefined ? [''] : asked.map(({ word }) => `${word}_event`);
   return parents.flatMap((parent) =>
     subsets(filters).flatMap((chosen) => {

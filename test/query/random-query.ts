@@ -64,6 +64,9 @@ export class QueryMaker {
           : String(random.pick([1, 1, 2, 3, random.between(1, 40), random.between(1, 1000)]));
       case 'perPage':
         return String(random.pick([1, 2, 3, 7, 25, 100, random.between(1, 100)]));
+      case 'pin':
+        // Of content that is not there: the query is read from what is.
+        return random.pick(['A', '_', '-', '0']).repeat(43);
       case 'bound':
         return writeAnyhow(random, randomInstant(random) + BigInt(random.between(-1, 1)));
       case 'inventoryOf':
