@@ -24,17 +24,19 @@ const LOG_LEVELS = [
 ] as const satisfies readonly LevelWithSilent[];
 
 const PORT = wholeNumber(0, 65_535);
+const HOST = kind('must be an IP address or a host name, such as 0.0.0.0, :: or localhost', readHost);
 const PATH = kind('must be a path', (text) => text);
 
 /** Every variable of the environment that means something here. All that is said of them elsewhere is taken from this. */
 export const CONFIG_VARIABLES = {
   PORT: variable(PORT, '3000', 'port of the API; 0 takes any free one'),
-  HOST: variable(
-    kind('must be an IP address or a host name, such as 0.0.0.0, :: or localhost', readHost),
-    '0.0.0.0',
-    'address that the API listens on',
+  HOST: variable(HOST, '0.0.0.0', 'address that the API listens on'),
+  ADMIN_PORT: variable(PORT, '3001', 'port for operators: health, metrics, status; 0 takes any free one'),
+  ADMIN_HOST: variable(
+    HOST,
+    '127.0.0.1',
+    'address that the port for operators listens on; nothing there asks for a key',
   ),
-  ADMIN_PORT: variable(PORT, '3001', 'port for operators, on 127.0.0.1 alone; 0 takes any free one'),
   SNAPSHOT_DIR: variable(PATH, 'data/snapshots', 'folder of the snapshot files'),
   KEYS_FILE: variable(PATH, 'data/keys.sqlite', 'file of the API keys, made by `npm run keys`'),
   PUBLIC_BASE_URL: optional(
@@ -68,6 +70,14 @@ export const CONFIG_VARIABLES = {
     seconds(0, 604_800),
     '300',
     'how long a replaced snapshot still serves walks that began on it, in seconds',
+  ),
+  MAX_SNAPSHOT_AGE_SECONDS: optional(
+    seconds(1, 31_536_000),
+    'age of a snapshot, in seconds, above which the process says that it is not ready; when absent, none',
+  ),
+  MEMORY_LIMIT_MB: optional(
+    wholeNumber(64, 1e9),
+    'memory that the process may use, in megabytes: a snapshot that does not fit is refused; when absent, what the machine or its cgroup has',
   ),
   SHUTDOWN_GRACE_SECONDS: variable(
     seconds(0, 3600),
