@@ -17,17 +17,24 @@ export interface Gatekeepers {
 const RETRY_OVERLOAD_SECONDS = 1;
 const RETRY_NOT_READY_SECONDS = 5;
 
-const OVERLOADED = tryLater('Too many requests are being answered at the moment.', RETRY_OVERLOAD_SECONDS);
+const OVERLOADED = tryLater(
+  'overload',
+  'Too many requests are being answered at the moment.',
+  RETRY_OVERLOAD_SECONDS,
+);
 const NO_SNAPSHOT = tryLater(
+  'not-ready',
   'The service is not ready: it has no data yet. Try again soon.',
   RETRY_NOT_READY_SECONDS,
 );
 const NO_KEYS = tryLater(
+  'not-ready',
   'The service is not ready: it has no API keys yet. Try again soon.',
   RETRY_NOT_READY_SECONDS,
 );
 /** Never an empty list: whoever copies the data would take it for the deletion of everything. */
 export const ORGANIZATION_NOT_LOADED = tryLater(
+  'not-ready',
   'The service is not ready: the data of your organization is not loaded yet. Try again soon.',
   RETRY_NOT_READY_SECONDS,
 );

@@ -1,5 +1,6 @@
 import type { RateLimitInfo } from 'express-rate-limit';
 import type { Edition } from './editions.ts';
+import type { LaterReason } from './problem.ts';
 
 /** What is known of one request and its response while it is answered; kept in `response.locals.exchange`. */
 export class Exchange {
@@ -16,8 +17,12 @@ export class Exchange {
   keyId = '';
   /** Value of the header that names the parameters that were ignored. */
   ignoredParameters: string | undefined;
+  /** Why the caller is to come again later, when that is the answer. */
+  later: LaterReason | undefined;
   /** Length of the body of the response. */
   bytes = 0;
+  /** Number of records in it; undefined when it is not of records. */
+  rows: number | undefined;
 
   constructor(requestId: string, now: number) {
     this.requestId = requestId;

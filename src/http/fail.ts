@@ -11,7 +11,9 @@ export const noSuchPath: RequestHandler = () => {
 export function fail(log: Logger): ErrorRequestHandler {
   return (error: unknown, _request, response, next) => {
     const problem = problemOf(error);
-    const { requestId, operation } = response.locals.exchange;
+    const { exchange } = response.locals;
+    const { requestId, operation } = exchange;
+    exchange.later = problem?.later;
     if (problem === undefined) log.error({ err: error, requestId, operation }, 'unexpected error');
     // Nothing can be said any more: Express closes the connection.
     if (response.headersSent) next(error);

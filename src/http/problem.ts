@@ -7,6 +7,16 @@ export interface Violation {
   readonly ctx: string;
 }
 
+/** Why a caller is asked to come again later. */
+export const LATER_REASONS = ['rate-limit', 'overload', 'not-ready'] as const;
+export type LaterReason = (typeof LATER_REASONS)[number];
+
+interface ProblemOptions {
+  readonly errors?: readonly Violation[];
+  readonly headers?: readonly string[];
+  readonly later?: LaterReason;
+}
+
 /** A request that is refused: the status, headers of its own and the JSON body of the answer. */
 export class Problem extends Error {
   override readonly name = 'Problem';
@@ -14,22 +24,21 @@ export class Problem extends Error {
   readonly body: Buffer;
   /** Names and values in turn. */
   readonly headers: readonly string[];
+  readonly later: LaterReason | undefined;
 
-  constructor(
-    status: number,
-    detail: string,
-    { errors, headers = [] }: { errors?: readonly Violation[]; headers?: readonly string[] } = {},
-  ) {
+  constructor(status: number, detail: string, { errors, headers = [], later }: ProblemOptions = {}) {
     super(detail);
     this.status = status;
     this.body = Buffer.from(JSON.stringify({ detail, ...(errors && { errors }) }));
     this.headers = headers;
+    this.later = later;
   }
 }
 
 /** A 429 that says when to come again. */
-export function tryLater(detail: string, seconds: number): Problem {
-  return new Problem(429, detail, { headers: ['Retry-After', String(Math.max(1, Math.ceil(seconds)))] });
+export function tryLater(later: LaterReason, detail: string, seconds: number): Problem {
+  const headers = ['Retry-After', String(Math.max(1, Math.ceil(seconds)))];
+  return new Problem(429, detail, { headers, later });
 }
 
 /** A record that is missing and one of another organization are answered with the same bytes. */

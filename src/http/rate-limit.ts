@@ -2,7 +2,9 @@ import { rateLimit } from 'express-rate-limit';
 import type { RateLimitInfo } from 'express-rate-limit';
 import type { RequestHandler } from 'express';
 import type { Logger } from 'pino';
+import { HitCounter } from './hit-counter.ts';
 import { tryLater } from './problem.ts';
+import { RateLimitStore, WindowEnd } from './rate-limit-store.ts';
 
 const WINDOW_SECONDS = 60;
 
@@ -10,8 +12,13 @@ const WINDOW_SECONDS = 60;
  * Counts the requests of each key and refuses those past the limit.
  * The library's own headers are off: it would hash the key for them on every request, and its key part is optional.
  */
-export function rateLimitPerKey(perMinute: number, log: Logger): RequestHandler {
+export function rateLimitPerKey(
+  perMinute: number,
+  log: Logger,
+  counter = new HitCounter(WINDOW_SECONDS * 1000),
+): RequestHandler {
   return rateLimit({
+    store: new RateLimitStore(counter),
     windowMs: WINDOW_SECONDS * 1000,
     limit: perMinute,
     standardHeaders: false,
@@ -19,7 +26,8 @@ export function rateLimitPerKey(perMinute: number, log: Logger): RequestHandler 
     keyGenerator: (_request, response) => response.locals.exchange.keyId,
     handler: (request, _response, next) => {
       const seconds = secondsLeft(request.rateLimit);
-      next(tryLater(`More than ${perMinute} requests in a minute; try again in ${seconds} s.`, seconds));
+      const detail = `More than ${perMinute} requests in a minute; try again in ${seconds} s.`;
+      next(tryLater('rate-limit', detail, seconds));
     },
     logger: log,
   });
@@ -38,6 +46,6 @@ export function rateLimitHeaders(info: RateLimitInfo): string[] {
 
 /** Whole seconds until the window ends, at least 1: a caller who waits for them finds it ended. */
 function secondsLeft(info: RateLimitInfo | undefined): number {
-  const end = info?.resetTime?.getTime();
-  return end === undefined ? WINDOW_SECONDS : Math.max(1, Math.ceil((end - Date.now()) / 1000));
+  const end = info?.resetTime;
+  return end instanceof WindowEnd ? Math.ceil(end.millisecondsLeft / 1000) : WINDOW_SECONDS;
 }

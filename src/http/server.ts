@@ -13,6 +13,7 @@ import { Problem } from './problem.ts';
 import { NO_STORE } from './respond.ts';
 import { requestIdOf } from './request-id.ts';
 import { SECURITY_HEADERS } from './security-headers.ts';
+import type { Tally } from './tally.ts';
 import { normalTarget } from './target.ts';
 
 const MALFORMED = new Problem(400, 'The request is not well-formed HTTP.');
@@ -32,13 +33,16 @@ export interface ServerDependencies {
   /** Every release, earliest first. */
   readonly releases: readonly Release[];
   readonly log: Logger;
+  /** Counts what never comes to be a request. */
+  readonly tally?: Tally;
 }
 
 /** The server in front of an app: the one way in, since it brings targets into the form that the app reads. */
-export function createServer(app: Express, { clock, releases, log }: ServerDependencies): Server {
+export function createServer(app: Express, { clock, releases, log, tally }: ServerDependencies): Server {
   const editions = new Editions(releases);
   const refuse = (socket: Duplex, problem: Problem) => {
     refuseSocket(socket, problem, editions.stable(clock()), log);
+    tally?.countRefusal(problem.status);
   };
   const server = createHttpServer({
     ...expressMessages(app),

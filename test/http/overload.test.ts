@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { watchOverload } from '../../src/http/overload.ts';
+import { readTallies, Tally } from '../../src/http/tally.ts';
 
 /** Holds the event loop for some milliseconds. */
 function hold(milliseconds: number): void {
@@ -28,5 +29,22 @@ describe('the watch for overload', () => {
     await delay(0);
     expect(isOverloaded()).to.equal(false);
     stop();
+  });
+
+  it('counts every look, whatever the limit', async () => {
+    const tally = new Tally();
+    const { stop } = watchOverload(0, tally);
+    const looks = () => readTallies([tally]).delay.counts.reduce((sum, count) => sum + count, 0);
+    try {
+      hold(200);
+      while (looks() < 2) await delay(5);
+      const { delay: late } = readTallies([tally]);
+      expect(late.sum).to.be.at.least(0.1);
+      const above = late.bounds.findIndex((bound) => bound >= 0.1);
+      const stalls = late.counts.slice(above + 1).reduce((sum, count) => sum + count, 0);
+      expect(stalls).to.be.at.least(1);
+    } finally {
+      stop();
+    }
   });
 });

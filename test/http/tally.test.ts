@@ -1,0 +1,119 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { OPERATIONS } from '../../src/contract/operations.ts';
+import { LATER_REASONS } from '../../src/http/problem.ts';
+import { readTallies, Tally } from '../../src/http/tally.ts';
+import type { HistogramTotals } from '../../src/http/shared-histogram.ts';
+
+const OPERATION_IDS = OPERATIONS.map(({ id }) => id);
+/** Statuses that are counted by themselves. */
+const KNOWN = [200, 204, 304, 400, 403, 404, 405, 408, 413, 429, 431, 500];
+const VERSIONS: Readonly<Record<string, string>> = { stable: 'stable', preview: 'preview' };
+
+const seconds = fc.oneof(
+  fc.double({ min: 0, max: 10, noNaN: true }),
+  fc.constantFrom(0, 0.0001, 0.005, 0.05, 1, 5),
+);
+const request = fc.record({
+  operation: fc.constantFrom(undefined, 'unheardOf', ...OPERATION_IDS),
+  status: fc.oneof(fc.constantFrom(...KNOWN), fc.integer({ min: 100, max: 999 })),
+  version: fc.constantFrom(undefined, 'stable', 'preview', '2026-10-01', '2027-01-31'),
+  later: fc.constantFrom(undefined, ...LATER_REASONS),
+  seconds,
+});
+const event = fc.oneof(
+  { weight: 5, arbitrary: fc.record({ request }) },
+  fc.record({ refusal: fc.constantFrom(400, 405, 431, 418) }),
+  fc.record({ delay: seconds }),
+);
+/** What happens on each of some threads. */
+const threads = fc.array(fc.array(event, { maxLength: 60 }), { maxLength: 4 });
+
+/** Counts by name, the plain way. */
+class Counts extends Map<string, number> {
+  add(name: string, amount = 1): void {
+    this.set(name, (this.get(name) ?? 0) + amount);
+  }
+}
+
+function observeIn(counts: Counts, name: string, value: number, bounds: readonly number[]): void {
+  const bound = bounds.find((each) => value <= each);
+  counts.add(`${name} ${bound ?? 'above'}`);
+}
+
+function histogramIn(counts: Counts, name: string, { bounds, counts: buckets }: HistogramTotals): void {
+  for (const [i, count] of buckets.entries()) {
+    if (count > 0) counts.add(`${name} ${bounds.at(i) ?? 'above'}`, count);
+  }
+}
+
+describe('a tally', () => {
+  it('counts as a map of names would, over any number of threads', () => {
+    fc.assert(
+      fc.property(threads, (happened) => {
+        const expected = new Counts();
+        const { durations: none, delay } = readTallies([]);
+        const durationBounds = none[0].totals.bounds;
+        const sums = { durations: 0, delay: 0 };
+        const tallies = happened.map((events) => {
+          const tally = new Tally();
+          for (const each of events) {
+            if ('request' in each) {
+              const { operation, status, version, later, seconds: taken } = each.request;
+              tally.countRequest(each.request);
+              const label = OPERATION_IDS.find((id) => id === operation) ?? 'other';
+              const versionLabel = version === undefined ? 'none' : (VERSIONS[version] ?? 'upcoming');
+              expected.add(`${label} ${KNOWN.includes(status) ? status : 'other'} ${versionLabel}`);
+              if (later !== undefined) expected.add(later);
+              observeIn(expected, label, taken, durationBounds);
+              sums.durations += taken;
+            } else if ('refusal' in each) {
+              tally.countRefusal(each.refusal);
+              expected.add(`other ${each.refusal === 418 ? 'other' : each.refusal} none`);
+            } else {
+              tally.noteDelay(each.delay);
+              observeIn(expected, 'delay', each.delay, delay.bounds);
+              sums.delay += each.delay;
+            }
+          }
+          return tally;
+        });
+
+        const totals = readTallies(tallies);
+        const counted = new Counts();
+        for (const { operation, status, version, count } of totals.requests) {
+          counted.add(`${operation} ${status} ${version}`, count);
+        }
+        for (const [reason, count] of totals.later) if (count > 0) counted.add(reason, count);
+        for (const each of totals.durations) histogramIn(counted, each.operation, each.totals);
+        histogramIn(counted, 'delay', totals.delay);
+
+        expect(Object.fromEntries(counted)).to.deep.equal(Object.fromEntries(expected));
+        const summed = totals.durations.reduce((sum, each) => sum + each.totals.sum, 0);
+        expect(summed).to.be.closeTo(sums.durations, 1e-9);
+        expect(totals.delay.sum).to.be.closeTo(sums.delay, 1e-9);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('is read by another thread through its buffer', () => {
+    const tally = new Tally();
+    tally.countRequest({
+      operation: 'getTicket',
+      status: 200,
+      version: 'stable',
+      later: undefined,
+      seconds: 1,
+    });
+    const { requests } = readTallies([new Tally(tally.buffer)]);
+    expect(requests).to.deep.equal([{ operation: 'getTicket', status: '200', version: 'stable', count: 1 }]);
+  });
+
+  it('has every operation and reason from the start', () => {
+    const { requests, durations, later } = readTallies([]);
+    expect(requests).to.deep.equal([]);
+    expect(durations.map(({ operation }) => operation)).to.deep.equal([...OPERATION_IDS, 'other']);
+    expect([...later]).to.deep.equal(LATER_REASONS.map((reason) => [reason, 0]));
+  });
+});
