@@ -1,4 +1,4 @@
-import { rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { pino } from 'pino';
 import { KeysFile } from '../../src/keys/keys-file.ts';
@@ -69,5 +69,20 @@ describe('the watch on the keys file', () => {
       'keys file refused; the keys stay as they were',
       'keys live',
     ]);
+  });
+
+  it('tells what is wrong as long as it is', () => {
+    watcher.poll();
+    expect(watcher.complaint, 'no file yet').to.equal(undefined);
+    writeFileSync(path, 'damaged');
+    watcher.poll();
+    expect(watcher.complaint).to.be.a('string').and.not.to.equal('');
+    rmSync(path);
+    new KeysFile(path).create('org', '', NOW);
+    watcher.poll();
+    expect(watcher.complaint).to.equal(undefined);
+    rmSync(path);
+    watcher.poll();
+    expect(watcher.complaint).to.equal('the file is gone');
   });
 });
