@@ -7,8 +7,11 @@ import { RELEASES } from './contract/releases.ts';
 import { watchOverload } from './http/overload.ts';
 import { createServer } from './http/server.ts';
 import { KeysWatcher } from './keys/keys-watcher.ts';
+import { admit } from './snapshot/admission.ts';
+import { LoadHistory } from './snapshot/load-history.ts';
 import { loadSnapshot } from './snapshot/load-snapshot.ts';
 import { SnapshotWatcher } from './snapshot/snapshot-watcher.ts';
+import { worthKeeping } from './store/retention.ts';
 import { StoreRegistry } from './store/store-registry.ts';
 
 /** A replica that runs. */
@@ -17,6 +20,8 @@ export interface Replica {
   readonly port: number;
   /** Fulfilled when the snapshot folder and the keys file were looked at for the first time. */
   readonly firstLook: Promise<void>;
+  /** Looks for new snapshots and changed keys at once. */
+  look(): Promise<void>;
   /** Takes no new connection, lets requests under way end within the grace given, then closes what is left. */
   stop(graceSeconds: number): Promise<void>;
 }
@@ -27,7 +32,17 @@ export interface Replica {
  */
 export async function startReplica(config: Config, log: Logger): Promise<Replica> {
   const stores = new StoreRegistry();
-  const snapshots = new SnapshotWatcher(config.snapshotDir, stores, loadSnapshot, log);
+  const history = new LoadHistory();
+  const snapshots = new SnapshotWatcher({
+    folder: config.snapshotDir,
+    stores,
+    history,
+    load: loadSnapshot,
+    admit: (file, manifest) => {
+      admit(stores, file, manifest);
+    },
+    log,
+  });
   const keys = new KeysWatcher(config.keysFile, log);
   const overload = watchOverload(config.overloadDelayMs);
   const dependencies = {
@@ -43,21 +58,23 @@ export async function startReplica(config: Config, log: Logger): Promise<Replica
   const port = await listen(server, config.port, config.host);
   log.info({ host: config.host, port }, 'listening');
 
-  const look = async () => {
-    try {
-      keys.poll();
-      await snapshots.poll();
-    } catch (error) {
-      log.error(error, 'looking for snapshots and keys failed; it is tried again');
-    }
+  const look = () => {
+    keys.poll();
+    const retainMs = config.snapshotRetainSeconds * 1000;
+    stores.keepRetained(
+      worthKeeping(stores.retained, { now: performance.now(), retainMs, liveBytes: stores.liveBytes }),
+    );
+    return snapshots.poll();
   };
   const firstLook = look();
   const timer = setInterval(() => void look(), config.snapshotPollSeconds * 1000);
   return {
     port,
     firstLook,
+    look,
     stop: async (graceSeconds) => {
       clearInterval(timer);
+      snapshots.stop();
       overload.stop();
       await close(server, graceSeconds);
     },

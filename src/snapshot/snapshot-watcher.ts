@@ -187,8 +187,9 @@ export class SnapshotWatcher {
   /** Lets the system tell of changes. Where it cannot, or the folder is another one by now, polling does it all. */
   async #listenForHints(): Promise<void> {
     const { folder } = this.#dependencies;
-    const of = await stat(folder).then(
-      ({ dev, ino }) => `${dev}/${ino}`,
+    const of = await stat(folder, { bigint: true }).then(
+      // A new folder may have the number of the one before it.
+      ({ dev, ino, birthtimeNs }) => `${dev}/${ino}/${birthtimeNs}`,
       () => undefined,
     );
     if (of === this.#hints?.of || this.#isStopped()) return;
@@ -196,7 +197,10 @@ export class SnapshotWatcher {
     this.#hints = undefined;
     if (of === undefined) return;
     try {
-      const watcher = watch(folder, { persistent: false }, () => void this.poll());
+      const watcher = watch(folder, { persistent: false }, (_event, name) => {
+        // A large file that is copied to a hidden one tells of each write.
+        if (name?.startsWith('.') !== true) void this.poll();
+      });
       watcher.on('error', () => {
         watcher.close();
       });

@@ -53,16 +53,20 @@ export class StoreRegistry {
     return this.#live;
   }
 
+  /** Bytes of memory that what is live holds. */
+  get liveBytes(): number {
+    return this.#live.values().reduce((sum, { store }) => sum + store.bytesHeld, 0);
+  }
+
   /** What is kept for walks. */
   get retained(): readonly RetainedOrganization[] {
     return [...this.#retained.values()].flat();
   }
 
-  /** Bytes of memory that all stores hold. */
-  get bytesHeld(): number {
-    const all = [...this.#live.values(), ...this.retained];
-    const images = new Map(all.map(({ store }) => [store.image, store.bytesHeld]));
-    return images.values().reduce((sum, bytes) => sum + bytes, 0);
+  /** The other file that an organization is served from and that may not lose it to `file`. */
+  ownerBeside(file: string, organizationId: string): string | undefined {
+    const owner = this.#live.get(organizationId);
+    return owner !== undefined && owner.isFilePresent && owner.file !== file ? owner.file : undefined;
   }
 
   /** A file is gone: what it held goes on serving until another file brings it. */
@@ -83,17 +87,18 @@ export class StoreRegistry {
     const live = new Map(this.#live);
     const retained = new Map(this.#retained);
     for (const { organizationId } of snapshot.organizations) {
-      const owner = live.get(organizationId);
-      if (owner?.isFilePresent === true && owner.file !== file) {
-        throw new OrganizationConflict(organizationId, file, owner.file);
-      }
+      const owner = this.ownerBeside(file, organizationId);
+      if (owner !== undefined) throw new OrganizationConflict(organizationId, file, owner);
     }
     const replacedAt = performance.now();
     const fresh = new Map(snapshot.organizations.map((image) => [image.organizationId, image]));
     for (const [organizationId, { store, file: owner }] of this.#live) {
       const image = fresh.get(organizationId);
       if (image === undefined) {
-        if (owner === file) live.delete(organizationId);
+        if (owner === file) {
+          live.delete(organizationId);
+          retained.delete(organizationId);
+        }
         continue;
       }
       const known = [{ store, file: owner, replacedAt }, ...(retained.get(organizationId) ?? [])];
@@ -109,7 +114,6 @@ export class StoreRegistry {
     }
     this.#live = live;
     this.#retained = retained;
-    this.keepRetained(({ store }) => live.has(store.organizationId));
   }
 
   /** A link to a further page of a store was given out: whoever follows it is to find the same content. */
@@ -117,12 +121,15 @@ export class StoreRegistry {
     this.#walked.add(image);
   }
 
-  /** Lets go of what is kept and does not pass. */
-  keepRetained(isKept: (retained: RetainedOrganization) => boolean): void {
+  /** Lets go of what is retained and not among `kept`. */
+  keepRetained(kept: ReadonlySet<RetainedOrganization>): void {
     this.#retained = new Map(
       this.#retained
         .entries()
-        .map(([id, stores]): [string, readonly RetainedOrganization[]] => [id, stores.filter(isKept)])
+        .map(([id, stores]): [string, readonly RetainedOrganization[]] => [
+          id,
+          stores.filter((one) => kept.has(one)),
+        ])
         .filter(([, stores]) => stores.length > 0),
     );
   }

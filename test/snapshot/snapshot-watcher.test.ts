@@ -1,6 +1,8 @@
-import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { pino } from 'pino';
+import { LoadHistory } from '../../src/snapshot/load-history.ts';
 import { RefusedSnapshot } from '../../src/snapshot/refused-snapshot.ts';
 import { SnapshotWatcher } from '../../src/snapshot/snapshot-watcher.ts';
 import { StoreRegistry } from '../../src/store/store-registry.ts';
@@ -12,25 +14,56 @@ describe('the watch on the snapshot folder', () => {
   /** The organizations that each file holds; none for a file that is bad. */
   const contents = new Map<string, readonly string[]>();
   let stores: StoreRegistry;
+  let history: LoadHistory;
   let watcher: SnapshotWatcher;
   let loads: string[];
+  /** Called when a file is loaded. */
+  let onLoad: (file: string) => void;
+  let logged: Record<string, unknown>[];
 
   beforeEach(() => {
     stores = new StoreRegistry();
+    history = new LoadHistory();
     loads = [];
-    const load = (path: string) => {
-      const name = path.slice(path.lastIndexOf('/') + 1);
-      loads.push(name);
-      const organizations = contents.get(name);
-      if (organizations === undefined) return Promise.reject(new RefusedSnapshot('damaged', 'it is bad'));
-      return Promise.resolve({
-        snapshotId: name,
-        producedAt: '',
-        organizations: organizations.map((id) => emptyImage(id)),
-      });
-    };
-    watcher = new SnapshotWatcher(inFolder(''), stores, load, pino({ level: 'silent' }));
+    logged = [];
+    onLoad = () => undefined;
+    mkdirSync(inFolder('snapshots'));
+    const write = (line: string) => logged.push(JSON.parse(line) as Record<string, unknown>);
+    watcher = new SnapshotWatcher({
+      folder: inFolder('snapshots'),
+      stores,
+      history,
+      load: (path, admit) => {
+        const name = path.slice(path.lastIndexOf('/') + 1);
+        loads.push(name);
+        onLoad(name);
+        const organizations = contents.get(name);
+        if (organizations === undefined) return Promise.reject(new RefusedSnapshot('damaged', 'it is bad'));
+        const declared = organizations.map((organizationId) => ({
+          organizationId,
+          name: '',
+          digest: '',
+          segments: new Map(),
+        }));
+        admit({ snapshotId: name, producedAt: '', permits: [], organizations: declared });
+        return Promise.resolve({
+          snapshotId: `${name} ${loads.length}`,
+          producedAt: '',
+          organizations: organizations.map((id) => emptyImage(id)),
+        });
+      },
+      admit: (file, { organizations }) => {
+        const owner = organizations.map(({ organizationId }) => stores.ownerBeside(file, organizationId));
+        if (owner.some((other) => other !== undefined))
+          throw new RefusedSnapshot('conflict', 'held by another');
+      },
+      log: pino({}, { write }),
+    });
     contents.clear();
+  });
+
+  afterEach(() => {
+    watcher.stop();
   });
 
   /** Writes beside and renames, as a snapshot is published. */
@@ -38,9 +71,10 @@ describe('the watch on the snapshot folder', () => {
     if (organizations === undefined) contents.delete(name);
     else contents.set(name, organizations);
     writeFileSync(inFolder('beside'), name);
-    renameSync(inFolder('beside'), inFolder(name));
+    renameSync(inFolder('beside'), inSnapshots(name));
   }
-  const fileOf = (organizationId: string) => stores.get(organizationId)?.snapshotId;
+  const inSnapshots = (name: string) => join(inFolder('snapshots'), name);
+  const fileOf = (organizationId: string) => stores.get(organizationId)?.snapshotId.split(' ')[0];
 
   it('loads each file once, and again when it was replaced', async () => {
     publish('a.sqlite', ['one']);
@@ -66,9 +100,9 @@ describe('the watch on the snapshot folder', () => {
   });
 
   it('waits for a folder that is not there yet', async () => {
-    rmSync(inFolder(''), { recursive: true });
+    rmSync(inFolder('snapshots'), { recursive: true });
     await watcher.poll();
-    mkdirSync(inFolder(''));
+    mkdirSync(inFolder('snapshots'));
     publish('a.sqlite', ['one']);
     await watcher.poll();
     expect(fileOf('one')).to.equal('a.sqlite');
@@ -80,7 +114,7 @@ describe('the watch on the snapshot folder', () => {
     await watcher.poll();
     await watcher.poll();
     expect(loads).to.have.lengthOf(1);
-    rmSync(inFolder('a.sqlite-journal'));
+    rmSync(inSnapshots('a.sqlite-journal'));
     await watcher.poll();
     expect(loads).to.have.lengthOf(2);
     publish('a.sqlite', ['one']);
@@ -102,9 +136,9 @@ describe('the watch on the snapshot folder', () => {
     publish('a.sqlite', ['one']);
     publish('b.sqlite', ['one']);
     await watcher.poll();
-    rmSync(inFolder('b.sqlite'));
+    rmSync(inSnapshots('b.sqlite'));
     await watcher.poll();
-    rmSync(inFolder('a.sqlite'));
+    rmSync(inSnapshots('a.sqlite'));
     await watcher.poll();
     expect(fileOf('one')).to.equal('a.sqlite');
     publish('b.sqlite', ['one']);
@@ -113,11 +147,121 @@ describe('the watch on the snapshot folder', () => {
   });
 
   it('is not stopped by an entry that cannot be looked at', async () => {
-    symlinkSync('loop.sqlite', inFolder('loop.sqlite'));
+    symlinkSync('loop.sqlite', inSnapshots('loop.sqlite'));
     publish('z.sqlite', ['one']);
     await watcher.poll();
     await watcher.poll();
-    expect(loads).to.deep.equal(['loop.sqlite', 'z.sqlite']);
-    expect(fileOf('one')).to.equal('z.sqlite');
+    expect(loads).to.deep.equal(['z.sqlite']);
+    expect(history.refused).to.have.lengthOf(1);
+    expect(history.refused[0]).to.include({ file: 'loop.sqlite', reason: 'unreadable' });
+  });
+
+  it('follows links within the folder, and refuses those that leave it', async () => {
+    mkdirSync(inSnapshots('..data'));
+    contents.set('a.sqlite', ['one']);
+    writeFileSync(inSnapshots('..data/a.sqlite'), '');
+    symlinkSync('..data/a.sqlite', inSnapshots('a.sqlite'));
+    writeFileSync(inFolder('outside.sqlite'), '');
+    symlinkSync('../outside.sqlite', inSnapshots('b.sqlite'));
+    await watcher.poll();
+    expect(loads).to.deep.equal(['a.sqlite']);
+    expect(history.refused.map(({ file, reason }) => [file, reason])).to.deep.equal([
+      ['b.sqlite', 'outside-folder'],
+    ]);
+  });
+
+  it('waits until a file has settled', async () => {
+    // It is written to each time that it is looked at, and not any more once that was three times.
+    contents.set('a.sqlite', ['one']);
+    publish('z.sqlite', ['two']);
+    utimesSync(inSnapshots('z.sqlite'), 0, 0);
+    let writes = 0;
+    onLoad = () => {
+      expect(writes).to.equal(3);
+    };
+    const writing = setInterval(() => {
+      writeFileSync(inSnapshots('a.sqlite'), 'x'.repeat(++writes));
+      if (writes === 3) clearInterval(writing);
+    }, 50);
+    writeFileSync(inSnapshots('a.sqlite'), '');
+    await watcher.poll();
+    expect(fileOf('one')).to.equal('a.sqlite');
+    expect(loads.filter((name) => name === 'a.sqlite')).to.have.lengthOf(1);
+  });
+
+  it('takes the newest of a storm of files, and none of those between', async () => {
+    publish('a.sqlite', ['none']);
+    let left = 100;
+    const storm = setInterval(() => {
+      publish('a.sqlite', left === 1 ? ['newest'] : ['none']);
+      if (--left === 0) clearInterval(storm);
+    }, 5);
+    await watcher.poll();
+    expect(left).to.equal(0);
+    expect(loads).to.deep.equal(['a.sqlite']);
+    expect(fileOf('newest')).to.equal('a.sqlite');
+  });
+
+  it('looks at once when the system tells of a change', async () => {
+    await watcher.poll();
+    const loaded = Promise.withResolvers<string>();
+    onLoad = loaded.resolve;
+    publish('a.sqlite', ['one']);
+    expect(await loaded.promise).to.equal('a.sqlite');
+    await watcher.poll();
+    expect(fileOf('one')).to.equal('a.sqlite');
+  });
+
+  it('is told of changes in a folder that took the place of the one before it', async () => {
+    await watcher.poll();
+    rmSync(inFolder('snapshots'), { recursive: true });
+    mkdirSync(inFolder('snapshots'));
+    await watcher.poll();
+    const loaded = Promise.withResolvers<string>();
+    onLoad = loaded.resolve;
+    publish('a.sqlite', ['one']);
+    expect(await loaded.promise).to.equal('a.sqlite');
+  });
+
+  it('remembers each load with what became of it, and forgets a refusal with its file', async () => {
+    publish('a.sqlite', ['one']);
+    publish('b.sqlite');
+    await watcher.poll();
+    expect(history.latest.map(({ file, outcome }) => [file, outcome])).to.deep.equal([
+      ['b.sqlite', 'refused'],
+      ['a.sqlite', 'live'],
+    ]);
+    expect(history.refused[0]).to.include({ file: 'b.sqlite', reason: 'damaged', detail: 'it is bad' });
+    rmSync(inSnapshots('b.sqlite'));
+    await watcher.poll();
+    expect(history.refused).to.deep.equal([]);
+    expect([...history.refusals]).to.deep.equal([['damaged', 1]]);
+    expect(history.live).to.equal(1);
+  });
+
+  it('says once that the folder cannot be looked at, and goes on when it can', async () => {
+    rmSync(inFolder('snapshots'), { recursive: true });
+    writeFileSync(inFolder('snapshots'), 'no folder');
+    await watcher.poll();
+    await watcher.poll();
+    expect(logged.map(({ msg }) => msg)).to.deep.equal([
+      'the snapshot folder cannot be looked at; it is tried again',
+    ]);
+    rmSync(inFolder('snapshots'));
+    mkdirSync(inFolder('snapshots'));
+    publish('a.sqlite', ['one']);
+    await watcher.poll();
+    expect(fileOf('one')).to.equal('a.sqlite');
+  });
+
+  it('takes nothing any more once it is stopped', async () => {
+    onLoad = () => {
+      watcher.stop();
+    };
+    publish('a.sqlite', ['one']);
+    publish('b.sqlite', ['two']);
+    await watcher.poll();
+    expect(stores.isEmpty).to.equal(true);
+    expect(loads).to.have.lengthOf(1);
   });
 });

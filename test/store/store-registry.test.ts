@@ -3,11 +3,15 @@ import type { SnapshotImage } from '../../src/store/organization-image.ts';
 import { OrganizationConflict, StoreRegistry } from '../../src/store/store-registry.ts';
 import { emptyImage } from './empty-image.ts';
 
-function snapshot(snapshotId: string, ...organizationIds: string[]): SnapshotImage {
+/** Organizations as `id`, or as `id=digest`. */
+function snapshot(snapshotId: string, ...organizations: string[]): SnapshotImage {
   return {
     snapshotId,
     producedAt: '2026-11-21T04:00:00.000Z',
-    organizations: organizationIds.map((id) => emptyImage(id)),
+    organizations: organizations.map((text) => {
+      const [id, digest] = text.split('=');
+      return emptyImage(id, digest);
+    }),
   };
 }
 
@@ -73,5 +77,94 @@ describe('A store registry', () => {
     registry.swap('a.sqlite', snapshot('a2', 'north'));
     registry.swap('b.sqlite', snapshot('b1', 'south'));
     expect(live(registry, 'north', 'south')).to.deep.equal(['a2', 'b1']);
+  });
+
+  it('lets another file bring what a file held that is gone', () => {
+    const registry = new StoreRegistry();
+    registry.swap('a.sqlite', snapshot('a1', 'north', 'south'));
+    registry.release('a.sqlite');
+    expect(live(registry, 'north', 'south')).to.deep.equal(['a1', 'a1']);
+    registry.swap('b.sqlite', snapshot('b1', 'south'));
+    expect(live(registry, 'north', 'south')).to.deep.equal(['a1', 'b1']);
+    expect(registry.live.get('north')).to.include({ file: 'a.sqlite', isFilePresent: false });
+  });
+
+  it('goes on with the memory that it has when the content is what it was, and tells of the new snapshot', () => {
+    const registry = new StoreRegistry();
+    registry.swap('a.sqlite', snapshot('a1', 'north=N1'));
+    const { image } = registry.get('north') ?? {};
+    registry.swap('a.sqlite', snapshot('a2', 'north=N1'));
+    expect(registry.get('north')?.image).to.equal(image);
+    expect(live(registry, 'north')).to.deep.equal(['a2']);
+    expect(registry.retained).to.deep.equal([]);
+  });
+
+  describe('keeps what walks began on', () => {
+    function walk(registry: StoreRegistry, organizationId: string): void {
+      const store = registry.get(organizationId);
+      if (store === undefined) throw new Error(`no store of ${organizationId}`);
+      registry.noteWalk(store);
+    }
+
+    it('for whoever is pinned to its content, over any number of swaps', () => {
+      const registry = new StoreRegistry();
+      for (const number of [1, 2, 3]) {
+        registry.swap('a.sqlite', snapshot(`a${number}`, `north=N${number}`));
+        walk(registry, 'north');
+      }
+      const found = ['N1', 'N2', 'N3', 'N4', undefined].map((pin) => registry.get('north', pin)?.snapshotId);
+      expect(found).to.deep.equal(['a1', 'a2', 'a3', 'a3', 'a3']);
+    });
+
+    it('and nothing that nobody walks', () => {
+      const registry = new StoreRegistry();
+      registry.swap('a.sqlite', snapshot('a1', 'north=N1', 'south=S1'));
+      walk(registry, 'south');
+      registry.swap('a.sqlite', snapshot('a2', 'north=N2', 'south=S2'));
+      expect(registry.retained.map(({ store }) => store.digest)).to.deep.equal(['S1']);
+      expect(registry.get('north', 'N1')?.snapshotId).to.equal('a2');
+    });
+
+    it('out of reach of other organizations', () => {
+      const registry = new StoreRegistry();
+      registry.swap('a.sqlite', snapshot('a1', 'north=N1', 'south=S1'));
+      walk(registry, 'north');
+      registry.swap('a.sqlite', snapshot('a2', 'north=N2', 'south=S2'));
+      expect(registry.get('south', 'N1')?.organizationId).to.equal('south');
+      expect(registry.get('east', 'N1')).to.equal(undefined);
+    });
+
+    it('and makes it live again, once, when it comes back', () => {
+      const registry = new StoreRegistry();
+      registry.swap('a.sqlite', snapshot('a1', 'north=N1'));
+      const { image } = registry.get('north') ?? {};
+      walk(registry, 'north');
+      registry.swap('a.sqlite', snapshot('a2', 'north=N2'));
+      walk(registry, 'north');
+      registry.swap('a.sqlite', snapshot('a3', 'north=N1'));
+      expect(registry.get('north', 'N1')).to.include({ snapshotId: 'a3', image });
+      expect(registry.retained.map(({ store }) => store.digest)).to.deep.equal(['N2']);
+    });
+
+    it('until it is let go of', () => {
+      const registry = new StoreRegistry();
+      registry.swap('a.sqlite', snapshot('a1', 'north=N1'));
+      walk(registry, 'north');
+      registry.swap('a.sqlite', snapshot('a2', 'north=N2'));
+      registry.keepRetained(new Set(registry.retained));
+      expect(registry.get('north', 'N1')?.snapshotId).to.equal('a1');
+      registry.keepRetained(new Set());
+      expect(registry.get('north', 'N1')?.snapshotId).to.equal('a2');
+    });
+
+    it('but not of an organization that is gone', () => {
+      const registry = new StoreRegistry();
+      registry.swap('a.sqlite', snapshot('a1', 'north=N1', 'south'));
+      walk(registry, 'north');
+      registry.swap('a.sqlite', snapshot('a2', 'north=N2', 'south'));
+      registry.swap('a.sqlite', snapshot('a3', 'south'));
+      expect(registry.get('north', 'N1')).to.equal(undefined);
+      expect(registry.retained).to.deep.equal([]);
+    });
   });
 });
