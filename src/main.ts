@@ -1,5 +1,6 @@
 import { pino } from 'pino';
 import { InvalidConfig, readConfig } from './config.ts';
+import { lookOnSignal } from './look-on-signal.ts';
 import { startReplica } from './replica.ts';
 import { stopOnSignal } from './stop-on-signal.ts';
 
@@ -13,6 +14,7 @@ try {
   const log = pino({ level: config.logLevel });
   const replica = startReplica(config, log);
   stopOnSignal(replica, config.shutdownGraceSeconds, log);
+  lookOnSignal(replica, log);
   await replica;
 } catch (error) {
   const isMistake = error instanceof InvalidConfig;
