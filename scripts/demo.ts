@@ -13,6 +13,7 @@ import { DEFAULT_SAMPLE } from '../src/sample/sample-options.ts';
 import { writeSample } from '../src/sample/write-sample.ts';
 import { buildSnapshot } from '../src/snapshot/build-snapshot.ts';
 import { inspectSnapshot } from '../src/snapshot/inspect-snapshot.ts';
+import { RefusedSnapshot } from '../src/snapshot/refused-snapshot.ts';
 import { stopOnSignal } from '../src/stop-on-signal.ts';
 import { Refused, runCommand } from './run-command.ts';
 
@@ -38,7 +39,7 @@ await runCommand(program);
 async function demo(): Promise<void> {
   const config = readDemoConfig();
   const snapshot = join(config.snapshotDir, 'demo.sqlite');
-  if (!existsSync(snapshot)) await makeSnapshot(snapshot);
+  if (!existsSync(snapshot) || isOfOtherVersion(snapshot)) await makeSnapshot(snapshot);
   const { organizations } = inspectSnapshot(snapshot);
   const [{ organizationId, name }] = organizations;
   const credential = demoCredential(config.keysFile, organizationId);
@@ -75,6 +76,17 @@ function readDemoConfig() {
     return readConfig({ ...ENVIRONMENT, ...process.env });
   } catch (error) {
     throw error instanceof InvalidConfig ? new Refused(error.message) : error;
+  }
+}
+
+/** Whether another version of Foyer made it, whose format this one does not read. */
+function isOfOtherVersion(snapshot: string): boolean {
+  try {
+    inspectSnapshot(snapshot);
+    return false;
+  } catch (error) {
+    if (error instanceof RefusedSnapshot) return error.reason === 'other-version';
+    throw error;
   }
 }
 

@@ -1,17 +1,21 @@
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Command } from 'commander';
+import { CONFIG_VARIABLES, InvalidConfig, readConfig } from '../src/config.ts';
 import { describeRejection, ImportRejected } from '../src/snapshot/build-report.ts';
 import { buildSnapshot, NoOrganization, rejectsPath } from '../src/snapshot/build-snapshot.ts';
 import { RefusedSnapshot } from '../src/snapshot/refused-snapshot.ts';
 import { IMPORT_FILES } from '../src/snapshot/import-files.ts';
 import { importFile, UnreadableImport } from '../src/snapshot/import-lines.ts';
 import { inspectSnapshot } from '../src/snapshot/inspect-snapshot.ts';
+import { PERMITS } from '../src/snapshot/manifest.ts';
+import { NotPublished, publishedName, publishSnapshot } from '../src/snapshot/publish-snapshot.ts';
 import { readSnapshot } from '../src/snapshot/read-snapshot.ts';
+import { declaredCounts } from '../src/snapshot/record-counts.ts';
 import { runCommand, Refused } from './run-command.ts';
 import { terminalProgress } from './terminal-progress.ts';
 
-const program = new Command('snapshot').description('Builds, verifies and inspects snapshot files.');
+const program = new Command('snapshot').description('Builds, checks, compares and publishes snapshot files.');
 
 program
   .command('build')
@@ -33,6 +37,21 @@ program
   .argument('<file>', 'snapshot file')
   .action(inspect);
 
+program
+  .command('publish')
+  .description(
+    'Verify a copy of a snapshot file and put it into SNAPSHOT_DIR, whole, in the place of what is there under its name.',
+  )
+  .argument('<file>', 'snapshot file')
+  .option('--as <name>', 'the name to be published under, when it is not that of the file')
+  .option('--rollback', 'let this snapshot go live although it is older', false)
+  .option(
+    '--allow-shrink',
+    'let it go live although an organization, or half of a collection, is gone',
+    false,
+  )
+  .action(publish);
+
 await runCommand(program);
 
 async function build(options: { input: string; output: string; skipInvalid: boolean }): Promise<void> {
@@ -47,7 +66,7 @@ async function build(options: { input: string; output: string; skipInvalid: bool
       output,
       skipInvalid,
       producedAt: new Date(),
-      signal: interruption(),
+      signal: interruption('no snapshot was written'),
       onProgress: (step, collection, records) => {
         done.set(step, `${collection} ${step}: ${records.toLocaleString('en')}`);
         progress.show([...done.values()].join(', '));
@@ -80,11 +99,11 @@ async function build(options: { input: string; output: string; skipInvalid: bool
 }
 
 /** Is aborted by the first signal to stop; the next ends the process at once, as it would without this. */
-function interruption(): AbortSignal {
+function interruption(outcome: string): AbortSignal {
   const controller = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM'] as const) {
     process.once(name, () => {
-      controller.abort(new Refused(`interrupted by ${name}; no snapshot was written`));
+      controller.abort(new Refused(`interrupted by ${name}; ${outcome}`));
     });
   }
   return controller.signal;
@@ -104,13 +123,10 @@ function checkPaths(input: string, output: string): void {
 }
 
 function verify(file: string): void {
-  const progress = terminalProgress();
-  const onProgress = (organizationId: string, table: string, rows: number) => {
-    progress.show(`${table} of ${organizationId}: ${rows.toLocaleString('en')}`);
-  };
+  const progress = readingProgress();
   const { snapshotId, organizations } = refusing(file, () => {
     try {
-      return readSnapshot(file, { onProgress });
+      return readSnapshot(file, progress);
     } finally {
       progress.clear();
     }
@@ -123,13 +139,79 @@ function inspect(file: string): void {
   console.log(
     `${file}: snapshot ${manifest.snapshotId}, produced at ${manifest.producedAt}, ${megabytes(statSync(file).size)}`,
   );
+  if (manifest.permits.length > 0) console.log(`  permits: ${manifest.permits.join(', ')}`);
   console.table(
-    manifest.organizations.map(({ organizationId, name, counts }) => ({
-      organization: organizationId,
-      name,
-      ...counts,
+    manifest.organizations.map((organization) => ({
+      organization: organization.organizationId,
+      name: organization.name,
+      ...declaredCounts(organization),
     })),
   );
+}
+
+async function publish(
+  file: string,
+  options: { as?: string; rollback: boolean; allowShrink: boolean },
+): Promise<void> {
+  if (!existsSync(file)) throw new Refused(`${file}: no such file`);
+  const progress = readingProgress();
+  try {
+    const { path, manifest } = await publishSnapshot({
+      file,
+      folder: snapshotFolder(),
+      name: publishedName(file, options.as),
+      permits: PERMITS.filter(
+        (permit) => ({ rollback: options.rollback, shrink: options.allowShrink })[permit],
+      ),
+      signal: interruption('nothing was published'),
+      ...progress,
+    });
+    progress.clear();
+    const { snapshotId, organizations, permits } = manifest;
+    console.log(
+      `${path}: published, snapshot ${snapshotId}, ${organizations.length} organizations` +
+        (permits.length > 0 ? `, permits: ${permits.join(', ')}` : ''),
+    );
+  } catch (error) {
+    progress.clear();
+    if (error instanceof NotPublished) throw new Refused(`${error.message}; nothing was published`);
+    throw error;
+  }
+}
+
+/**
+ * The folder to publish into. A clone that nobody has used has none yet: the default one is made. One that somebody
+ * has named is not: a slip in its name would publish to where no replica looks.
+ */
+function snapshotFolder(): string {
+  const folder = readSnapshotDir();
+  if (folder === CONFIG_VARIABLES.SNAPSHOT_DIR.default) mkdirSync(folder, { recursive: true });
+  if (!existsSync(folder)) {
+    throw new Refused(
+      `SNAPSHOT_DIR is ${folder}: no such folder; if the name is right, make it: mkdir -p ${folder}`,
+    );
+  }
+  if (!statSync(folder).isDirectory()) throw new Refused(`SNAPSHOT_DIR is ${folder}: not a folder`);
+  return folder;
+}
+
+function readSnapshotDir(): string {
+  try {
+    return readConfig().snapshotDir;
+  } catch (error) {
+    throw error instanceof InvalidConfig ? new Refused(error.message) : error;
+  }
+}
+
+/** Shows how far the reading of a snapshot is. */
+function readingProgress() {
+  const progress = terminalProgress();
+  return {
+    onProgress: (organizationId: string, table: string, rows: number) => {
+      progress.show(`${table} of ${organizationId}: ${rows.toLocaleString('en')}`);
+    },
+    clear: progress.clear.bind(progress),
+  };
 }
 
 function refusing<T>(file: string, work: () => T): T {

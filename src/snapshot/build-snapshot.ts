@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { closeSync, fsyncSync, mkdtempSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { CollectionName } from '../contract/operations.ts';
 import { ImportRejected } from './build-report.ts';
@@ -15,6 +15,7 @@ import { SnapshotWriter } from './snapshot-writer.ts';
 import type { RecordRow } from './snapshot-writer.ts';
 import { eventRows, listRows, sessionRows } from './staged-records.ts';
 import type { StagedRows } from './staged-rows.ts';
+import { sync } from './sync.ts';
 
 const ROWS_PER_REPORT = 1000;
 
@@ -86,13 +87,13 @@ async function build(options: BuildOptions, folder: string): Promise<BuildReport
     const producedAt = options.producedAt.toISOString();
     writer.finish(snapshotId, producedAt);
     const fileBytes = statSync(file).size;
-    // To finish takes a while, and whoever would end the build is heard only now.
-    await new Promise(setImmediate);
+    // To finish takes a while, and whoever would end the build is heard only here.
+    await sync(file);
     signal?.throwIfAborted();
     if (rejections.total > 0) rejections.publish(rejectsPath(output));
     else rmSync(rejectsPath(output), { force: true });
     renameSync(file, output);
-    syncFolder(dirname(output));
+    await sync(dirname(output));
     const dropped = new Map([...organizations.dropped, ...staging.dropped]);
     return {
       snapshotId,
@@ -162,11 +163,4 @@ async function writeCollections(
   }
   await writing;
   return counts;
-}
-
-/** Makes a rename last: the entry of the folder is brought to the disk, too. */
-function syncFolder(path: string): void {
-  const folder = openSync(path, 'r');
-  fsyncSync(folder);
-  closeSync(folder);
 }

@@ -2,13 +2,11 @@ import { statSync } from 'node:fs';
 import type Database from 'better-sqlite3';
 import type { OrganizationImage, SnapshotImage } from '../store/organization-image.ts';
 import { CollectionLoader } from './collection-loader.ts';
-import { ContentHash } from './content-hash.ts';
-import { RefusedSnapshot } from './refused-snapshot.ts';
-import { CONTENT_TABLES } from './format.ts';
 import { EVENTS, OFFERS, ORDERS, SESSIONS, TICKETS } from './layout.ts';
 import { readManifest } from './manifest.ts';
 import type { Manifest, ManifestOrganization } from './manifest.ts';
-import { readTable } from './read-table.ts';
+import { readContent } from './read-content.ts';
+import type { OnProgress } from './read-content.ts';
 import type { Chunk } from './read-table.ts';
 import { eventsByStart, SessionsLoader } from './sessions-loader.ts';
 import { asRefusal, openSnapshot } from './snapshot-file.ts';
@@ -19,8 +17,6 @@ interface ReadOptions {
   /** Called now and then with how many rows of an organization's table were read so far. */
   readonly onProgress?: OnProgress;
 }
-
-type OnProgress = (organizationId: string, table: string, rows: number) => void;
 
 /**
  * Reads a snapshot file into shared memory and checks all that it says of itself: header, schema, counts, order,
@@ -74,41 +70,16 @@ function readOrganization(
     }
   }
 
-  const digest = readContent(database, organization, takers, onProgress);
-  if (digest !== organization.digest) {
-    throw new RefusedSnapshot(
-      'damaged',
-      `the content of organization "${organization.organizationId}" does not match its digest: ` +
-        'the file is damaged; copy or build it again',
-    );
-  }
+  readContent(database, organization, takers, onProgress);
   const sessionsImage = sessions.finish();
   return {
     organizationId: organization.organizationId,
     name: organization.name,
-    digest,
+    digest: organization.digest,
     events: { ...events.finish(), instants: eventsByStart(sessionsImage) },
     sessions: sessionsImage,
     tickets: tickets.finish(),
     orders: orders.finish(),
     offers: offers.finish(),
   };
-}
-
-/** Hands every chunk of an organization's content to the taker of its table. Returns the digest of all of it. */
-function readContent(
-  database: Database.Database,
-  organization: ManifestOrganization,
-  takers: ReadonlyMap<string, (chunk: Chunk) => void>,
-  onProgress: OnProgress,
-): string {
-  const hash = new ContentHash();
-  for (const table of CONTENT_TABLES) {
-    for (const chunk of readTable(database, table, organization)) {
-      takers.get(table.name)?.(chunk);
-      hash.add(table.name, chunk.rowCount, [...chunk.columns.values()]);
-      onProgress(organization.organizationId, table.name, chunk.firstRow + chunk.rowCount);
-    }
-  }
-  return hash.digest();
 }

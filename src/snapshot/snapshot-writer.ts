@@ -1,4 +1,3 @@
-import { closeSync, fsyncSync, openSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { ContentHash } from './content-hash.ts';
 import { APPLICATION_ID, CONTENT_TABLES, FORMAT_VERSION, SCHEMA } from './format.ts';
@@ -23,7 +22,6 @@ export interface RecordRow {
 
 /** Writes a snapshot file that nobody else looks at yet. */
 export class SnapshotWriter {
-  readonly #path: string;
   readonly #signal: AbortSignal | undefined;
   readonly #database: Database.Database;
   readonly #organizations: ReadonlyMap<
@@ -34,7 +32,6 @@ export class SnapshotWriter {
 
   /** `organizations`: names by id, in the order of the ids. `signal`: ends the writing, with its reason thrown. */
   constructor(path: string, organizations: ReadonlyMap<string, string>, signal?: AbortSignal) {
-    this.#path = path;
     this.#signal = signal;
     this.#database = new Database(path);
     this.#database.pragma(`page_size = ${PAGE_BYTES}`);
@@ -86,7 +83,7 @@ export class SnapshotWriter {
     return this.#nextRow.get(table) ?? 0;
   }
 
-  /** Completes the file and brings it to the disk. */
+  /** Completes the file. */
   finish(snapshotId: string, producedAt: string): void {
     const insertOrganization = this.#database.prepare('INSERT INTO organizations VALUES (?, ?, ?)');
     const insertSegment = this.#database.prepare('INSERT INTO segments VALUES (?, ?, ?, ?, ?)');
@@ -110,9 +107,6 @@ export class SnapshotWriter {
       .run(snapshotId, producedAt, ...permitValues(manifest.permits), manifestDigest(manifest));
     this.#database.exec('COMMIT');
     this.#database.close();
-    const file = openSync(this.#path, 'r+');
-    fsyncSync(file);
-    closeSync(file);
   }
 
   /** Lets go of the file, complete or not. */

@@ -7,7 +7,16 @@ import { NoOrganization } from '../../src/snapshot/build-snapshot.ts';
 import { UnreadableImport } from '../../src/snapshot/import-lines.ts';
 import { readSnapshot } from '../../src/snapshot/read-snapshot.ts';
 import { inOrganization, minimalOrder, minimalTicket } from './full-records.ts';
-import { build, builtFrom, digestsOf, organizationOf, recordsOf, toFile, toLine } from './import-folder.ts';
+import {
+  build,
+  builtFrom,
+  digestsOf,
+  organizationOf,
+  recordsOf,
+  toFile,
+  toLine,
+  writeImport,
+} from './import-folder.ts';
 import type { Import } from './import-folder.ts';
 import { refusalOf } from './refusal.ts';
 import { SMALL_IMPORT } from './small-import.ts';

@@ -1,0 +1,120 @@
+import { constants, rmSync, statSync } from 'node:fs';
+import { chmod, copyFile, rename } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import Database from 'better-sqlite3';
+import { checkPlace } from './check-place.ts';
+import { hiddenCopyPath, removeAbandonedCopies } from './hidden-copy.ts';
+import { inspectSnapshot } from './inspect-snapshot.ts';
+import type { Manifest, Permit } from './manifest.ts';
+import type { OnProgress } from './read-content.ts';
+import { recordPermits } from './record-permits.ts';
+import { RefusedSnapshot } from './refused-snapshot.ts';
+import { isSnapshotName, SNAPSHOT_SUFFIX } from './snapshot-name.ts';
+import { sync } from './sync.ts';
+import { verifySnapshot } from './verify-snapshot.ts';
+
+export interface PublishOptions {
+  /** The snapshot file to publish. It stays as it is. */
+  readonly file: string;
+  /** The folder that replicas serve. */
+  readonly folder: string;
+  /** What it is to be called there, see `publishedName`. */
+  readonly name: string;
+  /** What this snapshot alone may do that would be refused else. What the file permits by itself does not count. */
+  readonly permits: readonly Permit[];
+  /** Called before the file is copied. */
+  readonly onCopy?: () => void;
+  /** Called now and then while the copy is verified. */
+  readonly onProgress?: OnProgress;
+  /** Breaks it off, with its reason thrown. */
+  readonly signal?: AbortSignal;
+}
+
+export interface Published {
+  /** The file that is served. */
+  readonly path: string;
+  readonly manifest: Manifest;
+}
+
+/** A snapshot was not published, for a reason that the message tells; `cause` has it. What stood there stands there. */
+export class NotPublished extends Error {
+  override readonly name = 'NotPublished';
+}
+
+/**
+ * The name under which a file is published: that which is asked for, with or without `.sqlite`, else its own.
+ * @throws NotPublished when there is no such name
+ */
+export function publishedName(file: string, asked?: string): string {
+  if (asked === undefined) {
+    const own = basename(file);
+    if (isSnapshotName(own)) return own;
+    throw new NotPublished(`${file}: give it a name to be published under, such as --as north`);
+  }
+  const name = asked.endsWith(SNAPSHOT_SUFFIX) ? asked : asked + SNAPSHOT_SUFFIX;
+  if (isSnapshotName(name)) return name;
+  throw new NotPublished(
+    `"${asked}" cannot name a snapshot: it must be the name of a file, without a folder, that begins with no dot`,
+  );
+}
+
+/**
+ * Puts a snapshot file where replicas find it. A copy beside its place is verified, every byte of it, and then takes
+ * the place in one step: nobody ever sees a part of it, nor anything that was not verified.
+ *
+ * @throws NotPublished, or the reason of the signal
+ */
+export async function publishSnapshot(options: PublishOptions): Promise<Published> {
+  const { file, folder, name } = options;
+  const path = join(folder, name);
+  const manifest = await putInPlace(options, path).catch((error: unknown) => {
+    throw isToBeTold(error) ? new NotPublished(`${file}: ${error.message}`, { cause: error }) : error;
+  });
+  await sync(folder);
+  return { path, manifest };
+}
+
+/** What a person can act on: that a file is refused, or what the system or SQLite says. */
+function isToBeTold(error: unknown): error is Error {
+  if (error instanceof RefusedSnapshot || error instanceof Database.SqliteError) return true;
+  return error instanceof Error && 'syscall' in error;
+}
+
+async function putInPlace(options: PublishOptions, path: string): Promise<Manifest> {
+  const { file, folder, name, permits, onCopy = noop, onProgress = noop, signal } = options;
+  checkFiles(file, path);
+  // What cannot succeed is told before gigabytes are copied.
+  checkPlace({ ...inspectSnapshot(file), permits }, folder, name);
+  removeAbandonedCopies(folder, name);
+  const copy = hiddenCopyPath(folder, name);
+  try {
+    onCopy();
+    await copyFile(file, copy, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
+    signal?.throwIfAborted();
+    await chmod(copy, statSync(copy).mode | constants.S_IWUSR);
+    const manifest = recordPermits(copy, permits);
+    await verifySnapshot(copy, onProgress, signal);
+    await sync(copy);
+    checkPlace(manifest, folder, name);
+    signal?.throwIfAborted();
+    await rename(copy, path);
+    return manifest;
+  } catch (error) {
+    rmSync(copy, { force: true });
+    throw error;
+  }
+}
+
+function checkFiles(file: string, path: string): void {
+  const present = statSync(path, { throwIfNoEntry: false });
+  if (present === undefined) return;
+  if (present.isDirectory()) throw new NotPublished(`${path}: is a folder; a snapshot cannot take its place`);
+  const { dev, ino } = statSync(file);
+  if (dev === present.dev && ino === present.ino) {
+    throw new NotPublished(`${file}: is what is published; publish the file that it was made from`);
+  }
+}
+
+function noop(): void {
+  // For who does not want to be told.
+}
