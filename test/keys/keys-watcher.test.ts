@@ -1,4 +1,5 @@
-import { readFileSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import fs, { rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { expect } from 'chai';
 import { pino } from 'pino';
 import { KeysFile } from '../../src/keys/keys-file.ts';
@@ -35,6 +36,52 @@ describe('the watch on the keys file', () => {
       watcher.poll();
       expect(watcher.current?.check(organizationId, secret).outcome).to.equal('revoked');
     }
+  });
+
+  describe('of a file whose time stamp stays when it changes', () => {
+    const realStat = fs.statSync;
+    let now: number;
+
+    beforeEach(() => {
+      new KeysFile(path).create('org', '', NOW);
+      const stamp = statSync(path, { bigint: true });
+      fs.statSync = (() => stamp) as unknown as typeof fs.statSync;
+      syncBuiltinESMExports();
+      now = 5_000_000;
+      watcher = new KeysWatcher(path, pino({ level: 'silent' }), () => now);
+    });
+
+    afterEach(() => {
+      fs.statSync = realStat;
+      syncBuiltinESMExports();
+    });
+
+    it('sees what changes soon after the stamp was first seen, and does not read for ever', () => {
+      for (let keys = 1; keys <= 3; keys++, now += 1400) {
+        watcher.poll();
+        expect(watcher.current?.validKeys).to.equal(keys);
+        new KeysFile(path).create('org', '', NOW);
+      }
+      watcher.poll();
+      expect(watcher.current?.validKeys, 'at the end of the doubt').to.equal(4);
+      const settled = watcher.current;
+      now += 1400;
+      watcher.poll();
+      expect(watcher.current).to.equal(settled);
+    });
+
+    it('goes by no wall clock', () => {
+      const realNow = Date.now;
+      Date.now = () => realNow() + 86_400_000;
+      try {
+        watcher.poll();
+        new KeysFile(path).create('org', '', NOW);
+        watcher.poll();
+        expect(watcher.current?.validKeys).to.equal(2);
+      } finally {
+        Date.now = realNow;
+      }
+    });
   });
 
   it('tries again what it could not read, without a change of the file', () => {
