@@ -1,22 +1,37 @@
 import type { Logger } from 'pino';
-import type { Replica } from './replica.ts';
 
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
+const FAILED = 1;
+
+/** What is to be stopped. */
+interface Started {
+  /** @param hurry whether somebody waits for the end, and nobody is to be waited for but requests under way */
+  stop(graceSeconds: number, hurry: boolean): Promise<void>;
+}
 
 /**
  * Ends the process with 0 on a signal, after the requests under way; at once on a second one. To be called before the
  * replica has started, so that a signal finds nobody unprepared.
+ *
+ * @param starting what becomes of a start that fails is for the caller to see to
  */
-export function stopOnSignal(replica: Promise<Replica>, graceSeconds: number, log: Logger): void {
-  const stop = (signal: NodeJS.Signals) => {
-    for (const name of SIGNALS) process.off(name, stop);
+export function stopOnSignal(starting: Promise<Started>, graceSeconds: number, log: Logger): void {
+  const stop = async (signal: NodeJS.Signals): Promise<void> => {
+    // The next signal finds the system's own way to take it: it ends the process.
+    for (const name of SIGNALS) process.off(name, listener);
     log.info({ signal }, 'stopping');
-    void replica
-      .then((started) => started.stop(graceSeconds))
-      .then(() => {
-        log.info('stopped');
-        process.exit(0);
-      });
+    const started = await starting.catch(() => undefined);
+    if (started === undefined) return;
+    try {
+      // Ctrl-C: somebody at a terminal waits for the prompt.
+      await started.stop(graceSeconds, signal === 'SIGINT');
+      log.info('stopped');
+      process.exit(0);
+    } catch (error) {
+      log.error(error, 'stopping failed');
+      process.exit(FAILED);
+    }
   };
-  for (const name of SIGNALS) process.on(name, stop);
+  const listener = (signal: NodeJS.Signals) => void stop(signal);
+  for (const name of SIGNALS) process.on(name, listener);
 }

@@ -1,0 +1,143 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { Server as NetServer } from 'node:net';
+import type { Socket } from 'node:net';
+import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises';
+
+/** After so long without a new connection nobody is expected to come any more. */
+const QUIET_MS = 500;
+/** The part of the grace in which connections are taken: balancers need a moment to see that readiness is down. */
+const ACCEPTING_SHARE = 0.5;
+/** While nothing is read, so long without a new connection means that all who may come are waiting for an answer. */
+const HOLD_QUIET_MS = 20;
+const HOLD_MOST_MS = 200;
+const TICK_MS = 10;
+/** The part of the grace, and the milliseconds at most, that are kept for the end of the process. */
+const RESERVED_SHARE = 0.1;
+const RESERVED_MOST_MS = 250;
+
+/** The events by which a request arrives. */
+const ARRIVALS = ['request', 'checkContinue', 'checkExpectation'] as const;
+
+/**
+ * Ends a server without a reset for its clients. It watches the server from the start on, because Node does not tell
+ * which connections there are.
+ *
+ * 1. Every response that has not begun says `Connection: close`; connections are taken as before.
+ * 2. When nobody has connected for a while, or half of the grace is over, the listening socket is closed.
+ * 3. Connections end by their next response. An idle one may be used by its client at any time, so it stays open for
+ *    that; one that never asked for anything is not waited for.
+ * 4. Shortly before the grace is over, what is left is closed.
+ */
+export class Drain {
+  readonly #server: Server;
+  /** The connections, each with the time at which it was made: milliseconds of the monotonic clock. */
+  readonly #madeAt = new Map<Socket, number>();
+  /** Of each connection the response to the last request that came. */
+  readonly #lastResponse = new Map<Socket, ServerResponse>();
+  #latestConnection = -Infinity;
+  #isDraining = false;
+  #isHolding = false;
+
+  constructor(server: Server) {
+    this.#server = server;
+    server.on('connection', (socket: Socket) => {
+      this.#connected(socket);
+    });
+    for (const event of ARRIVALS) {
+      server.prependListener(event, ({ socket }: IncomingMessage, response: ServerResponse) => {
+        if (this.#isDraining) response.shouldKeepAlive = false;
+        else this.#lastResponse.set(socket, response);
+      });
+    }
+  }
+
+  /**
+   * Fulfilled when every connection has ended, before the grace is over.
+   * @param hurry not to wait for who may still come, nor for connections that are idle
+   */
+  async run(graceSeconds: number, hurry = false): Promise<void> {
+    const graceMs = graceSeconds * 1000;
+    const start = performance.now();
+    const end = start + graceMs - Math.min(graceMs * RESERVED_SHARE, RESERVED_MOST_MS);
+    this.#isDraining = true;
+    // Of requests that came at once, one behind the other, the last response ends the connection, not an earlier one.
+    for (const response of this.#lastResponse.values()) response.shouldKeepAlive = false;
+    this.#lastResponse.clear();
+
+    if (!hurry) {
+      await this.#quiet(QUIET_MS, start, start + graceMs * ACCEPTING_SHARE);
+      await this.#emptyBacklog(end);
+    }
+    const closed = this.#closeListener();
+    this.#release();
+    if (hurry) this.#server.closeIdleConnections();
+
+    await this.#connectionsEnd(end, hurry ? 0 : QUIET_MS);
+    for (const socket of this.#madeAt.keys()) socket.destroy();
+    await closed;
+  }
+
+  #connected(socket: Socket): void {
+    this.#latestConnection = performance.now();
+    this.#madeAt.set(socket, this.#latestConnection);
+    socket.on('close', () => {
+      this.#madeAt.delete(socket);
+      this.#lastResponse.delete(socket);
+    });
+    // A new socket starts to read after this turn: a pause before that would be undone.
+    if (this.#isHolding) process.nextTick(() => socket.pause());
+  }
+
+  /** Waits until nobody has connected for a while, counted from `since` on, or until `end`. */
+  async #quiet(milliseconds: number, since: number, end: number): Promise<void> {
+    for (;;) {
+      const now = performance.now();
+      const left = Math.min(Math.max(this.#latestConnection, since) + milliseconds, end) - now;
+      if (left <= 0) return;
+      await delay(left);
+    }
+  }
+
+  /**
+   * The system resets connections that it has made and that nobody has accepted when the listening socket is closed.
+   * So nothing is read for a moment: clients who come again after each answer then wait for one, on connections that
+   * are accepted. The end is a turn of the event loop in which nobody came.
+   */
+  async #emptyBacklog(end: number): Promise<void> {
+    const start = performance.now();
+    const most = Math.min(end, start + HOLD_MOST_MS);
+    this.#isHolding = true;
+    for (const socket of this.#madeAt.keys()) socket.pause();
+    await this.#quiet(HOLD_QUIET_MS, start, most);
+    let before;
+    do {
+      before = this.#latestConnection;
+      await turn();
+    } while (this.#latestConnection !== before && performance.now() < most);
+  }
+
+  #release(): void {
+    this.#isHolding = false;
+    for (const socket of this.#madeAt.keys()) socket.resume();
+  }
+
+  /** The `close` of an HTTP server would also destroy the connections that are idle, and end the watch on slow requests. */
+  #closeListener(): Promise<void> {
+    return new Promise((resolve) => {
+      NetServer.prototype.close.call(this.#server, () => {
+        resolve();
+      });
+    });
+  }
+
+  /** Waits until all connections that are left are silent, each for a while, or until `end`. */
+  async #connectionsEnd(end: number, silentMs: number): Promise<void> {
+    const isWaitedFor = ([socket, madeAt]: [Socket, number]) =>
+      socket.bytesRead > 0 || performance.now() < madeAt + silentMs;
+    while (this.#madeAt.entries().some(isWaitedFor)) {
+      const left = end - performance.now();
+      if (left <= 0) return;
+      await delay(Math.min(left, TICK_MS));
+    }
+  }
+}

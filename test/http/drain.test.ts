@@ -1,0 +1,282 @@
+import { once } from 'node:events';
+import { Agent, createServer, request } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { connect } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect } from 'chai';
+import { Drain } from '../../src/http/drain.ts';
+
+const GET = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
+/** Longer than any of these tests: what ends in time does not end for the sake of it. */
+const GRACE_SECONDS = 15;
+
+/** A connection that notes what comes, and how it ends. */
+class Client {
+  received = '';
+  error: string | undefined;
+  readonly ended: Promise<void>;
+  readonly socket: Socket;
+
+  constructor(port: number) {
+    this.socket = connect(port, '127.0.0.1');
+    this.socket.setEncoding('latin1').on('data', (text: string) => (this.received += text));
+    this.socket.on('error', ({ code }: NodeJS.ErrnoException) => (this.error = code));
+    this.ended = new Promise((resolve) => {
+      this.socket.on('close', () => {
+        resolve();
+      });
+    });
+  }
+
+  async has(pattern: RegExp): Promise<void> {
+    while (!pattern.test(this.received)) {
+      if (this.socket.closed) throw new Error(`ended before it had ${String(pattern)}: ${this.received}`);
+      await delay(1);
+    }
+  }
+}
+
+describe('the drain of a server', () => {
+  let server: Server;
+  let drain: Drain;
+  let port: number;
+  let clients: Client[];
+  let answer: (request: IncomingMessage, response: ServerResponse) => void;
+
+  beforeEach(async () => {
+    clients = [];
+    answer = (_request, response) => response.end('all of it');
+    await start();
+  });
+
+  afterEach(() => {
+    for (const { socket } of clients) socket.destroy();
+    server.closeAllConnections();
+    server.close();
+  });
+
+  async function start(): Promise<void> {
+    server = createServer((incoming, response) => {
+      answer(incoming, response);
+    });
+    drain = new Drain(server);
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    ({ port } = server.address() as AddressInfo);
+  }
+
+  async function connected(): Promise<Client> {
+    const accepted = once(server, 'connection');
+    const client = new Client(port);
+    clients.push(client);
+    await accepted;
+    return client;
+  }
+
+  /** A connection that is idle after one answer. */
+  async function idle(): Promise<Client> {
+    const client = await connected();
+    client.socket.write(GET);
+    await client.has(/all of it$/);
+    expect(client.received).to.include('Connection: keep-alive');
+    client.received = '';
+    return client;
+  }
+
+  /** Requests that wait for their answer. */
+  function hold(): ServerResponse[] {
+    const held: ServerResponse[] = [];
+    answer = (_request, response) => held.push(response);
+    return held;
+  }
+
+  async function until(condition: () => boolean): Promise<void> {
+    while (!condition()) await delay(1);
+  }
+
+  const isDeaf = () => !server.listening;
+
+  it('is over soon when nobody is there', async () => {
+    const start = performance.now();
+    await drain.run(GRACE_SECONDS);
+    expect(performance.now() - start).to.be.within(450, 2000);
+    expect(server.listening).to.equal(false);
+  });
+
+  it('lets requests under way end, and says on each that the connection does', async () => {
+    const held = hold();
+    const client = await connected();
+    client.socket.write(GET);
+    await until(() => held.length === 1);
+    const drained = drain.run(GRACE_SECONDS);
+    await until(isDeaf);
+    held[0]?.end('late');
+    await Promise.all([drained, client.ended]);
+    expect(client.received).to.match(/Connection: close[^]*late$/);
+    expect(client.error).to.equal(undefined);
+  });
+
+  it('answers all requests that came at once, and ends the connection with the last', async () => {
+    const held = hold();
+    const client = await connected();
+    client.socket.write(GET + GET);
+    await until(() => held.length === 2);
+    const drained = drain.run(GRACE_SECONDS);
+    for (const response of held) response.end('answer');
+    await Promise.all([drained, client.ended]);
+    expect(client.received).to.match(/Connection: keep-alive[^]*answer[^]*Connection: close[^]*answer$/);
+  });
+
+  it('takes connections for a while', async () => {
+    const drained = drain.run(GRACE_SECONDS);
+    for (let i = 0; i < 3; i++) {
+      const client = await connected();
+      client.socket.write(GET);
+      await client.ended;
+      expect(client.received).to.match(/Connection: close[^]*all of it$/);
+    }
+    await drained;
+    const late = new Client(port);
+    await late.ended;
+    expect(late.error).to.equal('ECONNREFUSED');
+  });
+
+  it('leaves idle connections for one more request', async () => {
+    const client = await idle();
+    const drained = drain.run(GRACE_SECONDS);
+    await until(isDeaf);
+    client.socket.write(GET);
+    await Promise.all([drained, client.ended]);
+    expect(client.received).to.match(/Connection: close[^]*all of it$/);
+    expect(client.error).to.equal(undefined);
+  });
+
+  it('closes what is idle when the grace is over, before it is', async () => {
+    const client = await idle();
+    const start = performance.now();
+    await drain.run(2);
+    expect(performance.now() - start).to.be.within(1750, 2000);
+    await client.ended;
+    expect(client.error).to.equal(undefined);
+  });
+
+  it('does not wait for connections that never asked for anything', async () => {
+    const client = await connected();
+    const start = performance.now();
+    await drain.run(GRACE_SECONDS);
+    expect(performance.now() - start).to.be.below(2500);
+    await client.ended;
+    expect(client.error).to.equal(undefined);
+  });
+
+  it('leaves those alone while it waits for others', async () => {
+    const held = hold();
+    const [busy, silent] = [await connected(), await connected()];
+    busy.socket.write(GET);
+    await until(() => held.length === 1);
+    const drained = drain.run(GRACE_SECONDS);
+    await until(isDeaf);
+    // Alone, they would have been closed by now.
+    await delay(700);
+    silent.socket.write(GET);
+    await until(() => held.length === 2);
+    for (const response of held) response.end('answer');
+    await Promise.all([drained, busy.ended, silent.ended]);
+    expect(silent.received).to.match(/Connection: close[^]*answer$/);
+  });
+
+  it('ends a request that is half sent, and one that is never answered, with the grace', async () => {
+    const held = hold();
+    const [half, stuck] = [await connected(), await connected()];
+    half.socket.write('GET / HTTP/1.1\r\nHo');
+    stuck.socket.write(GET);
+    await until(() => held.length === 1);
+    const start = performance.now();
+    await drain.run(2);
+    expect(performance.now() - start).to.be.within(1750, 2000);
+    await Promise.all([half.ended, stuck.ended]);
+  });
+
+  it('sends all of it to a client that reads slowly', async () => {
+    const length = 16 * 1024 * 1024;
+    answer = (_request, response) => response.end(Buffer.alloc(length, 'x'));
+    const client = await connected();
+    client.socket.pause();
+    client.socket.write(GET);
+    const drained = drain.run(GRACE_SECONDS);
+    await until(isDeaf);
+    client.socket.resume();
+    await Promise.all([drained, client.ended]);
+    const body = client.received.slice(client.received.indexOf('\r\n\r\n') + 4);
+    expect(body).to.have.length(length);
+    expect(client.error).to.equal(undefined);
+  });
+
+  it('closes its ears after half of the grace to who never stops coming, without a reset', async () => {
+    for (let run = 0; run < 10; run++) {
+      if (run > 0) await start();
+      const visits = Array.from({ length: 4 }, comeAgainUntilFailure);
+      const begun = performance.now();
+      const drained = drain.run(1).then(() => performance.now() - begun);
+      expect(await Promise.all(visits), `run ${run}`).to.deep.equal(Array(4).fill('ECONNREFUSED'));
+      expect(await drained, `run ${run}`).to.be.within(500, 1000);
+    }
+  }).timeout(30_000);
+
+  /** Connects for each request, one after the other. Returns what ended that. */
+  async function comeAgainUntilFailure(): Promise<string> {
+    for (;;) {
+      const client = new Client(port);
+      client.socket.write(GET);
+      await client.ended;
+      if (client.error !== undefined) return client.error;
+      if (!client.received.endsWith('all of it')) return `only this came: ${client.received}`;
+    }
+  }
+
+  it('is over as soon as requests under way have ended, in a hurry', async () => {
+    const waiting = await idle();
+    const silent = await connected();
+    const held = hold();
+    const busy = await connected();
+    busy.socket.write(GET);
+    await until(() => held.length === 1);
+    const start = performance.now();
+    const drained = drain.run(GRACE_SECONDS, true);
+    await waiting.ended;
+    held[0]?.end('answer');
+    await Promise.all([drained, busy.ended, silent.ended]);
+    expect(performance.now() - start).to.be.below(450);
+    expect(busy.received).to.match(/Connection: close[^]*answer$/);
+  });
+
+  it('closes everything at once without grace', async () => {
+    hold();
+    const client = await connected();
+    client.socket.write(GET);
+    await once(server, 'request');
+    const start = performance.now();
+    await Promise.all([drain.run(0), client.ended]);
+    expect(performance.now() - start).to.be.below(450);
+  });
+
+  it('ends the connections of a pool by its requests', async () => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 4 });
+    const ask = () =>
+      new Promise<string | undefined>((resolve, reject) => {
+        request({ port, host: '127.0.0.1', agent }, (response) => {
+          response.resume().on('end', () => {
+            resolve(response.headers.connection);
+          });
+        })
+          .on('error', reject)
+          .end();
+      });
+    expect(await Promise.all(Array.from({ length: 12 }, ask))).to.deep.equal(Array(12).fill('keep-alive'));
+    const drained = drain.run(GRACE_SECONDS);
+    expect(await Promise.all(Array.from({ length: 12 }, ask))).to.deep.equal(Array(12).fill('close'));
+    await drained;
+    agent.destroy();
+  });
+});
