@@ -4,6 +4,7 @@ import { Command } from 'commander';
 import { CONFIG_VARIABLES, InvalidConfig, readConfig } from '../src/config.ts';
 import { describeRejection, ImportRejected } from '../src/snapshot/build-report.ts';
 import { buildSnapshot, NoOrganization, rejectsPath } from '../src/snapshot/build-snapshot.ts';
+import { diffSnapshots } from '../src/snapshot/diff-snapshots.ts';
 import { RefusedSnapshot } from '../src/snapshot/refused-snapshot.ts';
 import { IMPORT_FILES } from '../src/snapshot/import-files.ts';
 import { importFile, UnreadableImport } from '../src/snapshot/import-lines.ts';
@@ -12,6 +13,7 @@ import { PERMITS } from '../src/snapshot/manifest.ts';
 import { NotPublished, publishedName, publishSnapshot } from '../src/snapshot/publish-snapshot.ts';
 import { readSnapshot } from '../src/snapshot/read-snapshot.ts';
 import { declaredCounts } from '../src/snapshot/record-counts.ts';
+import { printDiff } from './print-diff.ts';
 import { runCommand, Refused } from './run-command.ts';
 import { terminalProgress } from './terminal-progress.ts';
 
@@ -51,6 +53,15 @@ program
     false,
   )
   .action(publish);
+
+program
+  .command('diff')
+  .description('Show what changed from one snapshot file to another: organizations, counts and ids.')
+  .argument('<before>', 'snapshot file')
+  .argument('<after>', 'snapshot file')
+  .option('--all', 'show all ids instead of the first 20 of a kind', false)
+  .option('--json', 'print one JSON object, with all ids', false)
+  .action(diff);
 
 await runCommand(program);
 
@@ -176,6 +187,19 @@ async function publish(
     progress.clear();
     if (error instanceof NotPublished) throw new Refused(`${error.message}; nothing was published`);
     throw error;
+  }
+}
+
+function diff(before: string, after: string, options: { all: boolean; json: boolean }): void {
+  const progress = readingProgress();
+  try {
+    const found = diffSnapshots(before, after, progress.onProgress);
+    progress.clear();
+    if (options.json) console.log(JSON.stringify(found));
+    else printDiff(found, options.all);
+  } catch (error) {
+    progress.clear();
+    throw error instanceof RefusedSnapshot ? new Refused(error.message) : error;
   }
 }
 

@@ -1,0 +1,90 @@
+import type { CollectionName } from '../contract/operations.ts';
+import type { Row } from '../store/shared.ts';
+import { Fingerprints } from './fingerprints.ts';
+import { EVENTS, OFFERS, ORDERS, SESSIONS, TICKETS } from './layout.ts';
+import type { CollectionLayout } from './layout.ts';
+import { segmentOf } from './manifest.ts';
+import type { ManifestOrganization } from './manifest.ts';
+import { readContent } from './read-content.ts';
+import type { OnProgress } from './read-content.ts';
+import { eachValue, readNumber, readText } from './read-table.ts';
+import type { Chunk } from './read-table.ts';
+import { RefusedSnapshot } from './refused-snapshot.ts';
+import { asRefusal, openSnapshot } from './snapshot-file.ts';
+
+const OFFER_EVENTS = 'offer_events';
+
+/**
+ * Reads an organization of a snapshot file through, and checks its digest. The fingerprint of a record is made of its JSON text, that of
+ * a session also of the id of its event, and that of an offer of the ids of the events that hold it: these stand
+ * elsewhere.
+ * @throws RefusedSnapshot
+ */
+export function readFingerprints(
+  path: string,
+  organization: ManifestOrganization,
+  onProgress: OnProgress,
+): Record<CollectionName, Fingerprints> {
+  const of = ({ table }: CollectionLayout) =>
+    new Fingerprints(segmentOf(organization.segments, table).rowCount);
+  const found = {
+    events: of(EVENTS),
+    sessions: of(SESSIONS),
+    tickets: of(TICKETS),
+    orders: of(ORDERS),
+    offers: of(OFFERS),
+  };
+  const takers = new Map<string, (chunk: Chunk) => void>();
+  for (const layout of [EVENTS, SESSIONS, TICKETS, ORDERS, OFFERS]) {
+    takers.set(layout.table, (chunk) => {
+      takeRecords(found[layout.name], layout, chunk);
+      if (layout === SESSIONS) takeEventsOfSessions(found.sessions, found.events.ids, chunk);
+    });
+  }
+  takers.set(OFFER_EVENTS, (chunk) => {
+    takeEventsOfOffers(found.offers, chunk);
+  });
+  const database = openSnapshot(path);
+  try {
+    readContent(database, organization, takers, onProgress);
+    return found;
+  } catch (error) {
+    throw asRefusal(error);
+  } finally {
+    database.close();
+  }
+}
+
+function takeRecords(fingerprints: Fingerprints, { table, idColumn }: CollectionLayout, chunk: Chunk): void {
+  eachValue(chunk, idColumn, (bytes, start, end) => {
+    const id = readText(bytes, start, end);
+    if (!fingerprints.name(id)) throw new RefusedSnapshot('duplicate-id', `${table} has "${id}" twice`);
+  });
+  eachValue(chunk, 'record', (bytes, start, end, row) => {
+    fingerprints.add(row, bytes.subarray(start, end));
+  });
+}
+
+function takeEventsOfSessions(sessions: Fingerprints, eventIds: readonly string[], chunk: Chunk): void {
+  const rows = rowsIn(chunk, 'event_row', eventIds.length);
+  for (const [i, eventRow] of rows.entries()) sessions.add(chunk.firstRow + i, eventIds[eventRow]);
+}
+
+function takeEventsOfOffers(offers: Fingerprints, chunk: Chunk): void {
+  const rows = rowsIn(chunk, 'offer_row', offers.ids.length);
+  eachValue(chunk, 'event_id', (bytes, start, end, row) => {
+    offers.add(rows[row - chunk.firstRow], bytes.subarray(start, end));
+  });
+}
+
+/** The rows of another table, of `count` rows, that a column of a chunk names. */
+function rowsIn(chunk: Chunk, column: string, count: number): Row[] {
+  const rows: Row[] = [];
+  eachValue(chunk, column, (bytes, start, end) => {
+    const row = readNumber(bytes, start, end);
+    if (!(row >= 0 && row < count))
+      throw new RefusedSnapshot('inconsistent', `${column} of ${chunk.table} names a row that is not there`);
+    rows.push(row);
+  });
+  return rows;
+}
