@@ -1,0 +1,87 @@
+import express from 'express';
+import type { ErrorRequestHandler, Express, RequestHandler, Response } from 'express';
+import type { Logger } from 'pino';
+import { Problem, problemOf, UNEXPECTED } from '../http/problem.ts';
+import { NO_STORE } from '../http/respond.ts';
+import { SECURITY_HEADERS } from '../http/security-headers.ts';
+import type { AdminDependencies } from './admin-dependencies.ts';
+import { METRICS_CONTENT_TYPE, metricsText } from './metrics.ts';
+import { readinessOf } from './readiness.ts';
+import { statusOf } from './status.ts';
+
+const JSON_TYPE = 'application/json';
+const METHOD_NOT_ALLOWED = new Problem(405, 'Only GET and HEAD are defined here.', {
+  headers: ['Allow', 'GET, HEAD'],
+});
+
+/** What is answered to operators and their tools, on a port of its own. Nothing there asks for a key. */
+export function createAdminApp(dependencies: AdminDependencies): Express {
+  const start = { at: dependencies.clock(), monotonic: performance.now() };
+  const pages: Readonly<Record<string, RequestHandler>> = {
+    '/livez': (_request, response) => {
+      sendJson(response, 200, { status: 'ok' });
+    },
+    '/readyz': (_request, response) => {
+      const { isReady, reasons } = readinessOf(dependencies);
+      sendJson(response, isReady ? 200 : 503, { status: isReady ? 'ready' : 'not ready', reasons });
+    },
+    '/metrics': async (_request, response) => {
+      send(response, 200, METRICS_CONTENT_TYPE, await metricsText(dependencies));
+    },
+    '/status': (_request, response) => {
+      sendJson(response, 200, statusOf(dependencies, start));
+    },
+  };
+  const noSuchPage = new Problem(
+    404,
+    `There is nothing at this path, but at ${Object.keys(pages).join(', ')}.`,
+  );
+
+  const app = express();
+  app.disable('x-powered-by');
+  app.enable('case sensitive routing');
+  app.enable('strict routing');
+  for (const [path, page] of Object.entries(pages)) {
+    app
+      .route(path)
+      .get(page)
+      .all(() => {
+        throw METHOD_NOT_ALLOWED;
+      });
+  }
+  app.use(() => {
+    throw noSuchPage;
+  });
+  app.use(fail(dependencies.log));
+  return app;
+}
+
+function fail(log: Logger): ErrorRequestHandler {
+  return (error: unknown, _request, response, next) => {
+    const problem = problemOf(error);
+    if (problem === undefined) log.error({ err: error }, 'unexpected error on the port for operators');
+    if (response.headersSent) {
+      next(error);
+      return;
+    }
+    const { status, headers, body } = problem ?? UNEXPECTED;
+    send(response, status, JSON_TYPE, body, headers);
+  };
+}
+
+function sendJson(response: Response, status: number, content: object): void {
+  send(response, status, JSON_TYPE, JSON.stringify(content));
+}
+
+/** Node sends no body in answer to HEAD. */
+function send(
+  response: Response,
+  status: number,
+  contentType: string,
+  body: string | Buffer,
+  headers: readonly string[] = [],
+): void {
+  const length = String(Buffer.byteLength(body));
+  const described = ['Content-Type', contentType, 'Content-Length', length];
+  response.writeHead(status, [...SECURITY_HEADERS, ...NO_STORE, ...headers, ...described]).end(body);
+}

@@ -1,0 +1,116 @@
+import { AggregatorRegistry, collectDefaultMetrics, Registry } from 'prom-client';
+import type { PrometheusContentType } from 'prom-client';
+import { readTallies } from '../http/tally.ts';
+import { COLLECTIONS } from '../snapshot/layout.ts';
+import { REFUSALS } from '../snapshot/refused-snapshot.ts';
+import type { AdminDependencies } from './admin-dependencies.ts';
+import { liveSnapshots } from './live-snapshots.ts';
+import { counter, gauge, histogram } from './metric-family.ts';
+import type { MetricFamily } from './metric-family.ts';
+import { readinessOf } from './readiness.ts';
+import { retainedBytes } from './retained-bytes.ts';
+
+export const METRICS_CONTENT_TYPE = Registry.PROMETHEUS_CONTENT_TYPE;
+
+/** What prom-client tells of every process: there is one process, and so one of these. */
+const OF_PROCESS = new Registry();
+collectDefaultMetrics({ register: OF_PROCESS });
+
+/** The metrics in the text form of Prometheus. */
+export function metricsText(dependencies: AdminDependencies): Promise<string> {
+  const ofFoyer = AggregatorRegistry.aggregate<PrometheusContentType>([
+    [...requestFamilies(dependencies), ...dataFamilies(dependencies)],
+  ]);
+  return Registry.merge([ofFoyer, OF_PROCESS]).metrics();
+}
+
+function requestFamilies({ tallies }: AdminDependencies): MetricFamily[] {
+  const { requests, later, durations, delay } = readTallies(tallies);
+  return [
+    counter(
+      'foyer_requests_total',
+      'Requests answered.',
+      requests.map(({ count, ...labels }) => ({ labels, value: count })),
+    ),
+    histogram(
+      'foyer_request_duration_seconds',
+      'Time from a request to the end of its response, by operation.',
+      durations.map(({ operation, totals }) => ({ labels: { operation }, totals })),
+    ),
+    counter(
+      'foyer_requests_rate_limited_total',
+      'Requests answered with 429 because a key passed its limit.',
+      later.get('rate-limit') ?? 0,
+    ),
+    counter(
+      'foyer_requests_shed_total',
+      'Requests answered with 429 because the event loop was late.',
+      later.get('overload') ?? 0,
+    ),
+    counter(
+      'foyer_requests_not_ready_total',
+      'Requests answered with 429 because the data or the keys that they need were not loaded.',
+      later.get('not-ready') ?? 0,
+    ),
+    histogram(
+      'foyer_event_loop_delay_seconds',
+      'How late the event loops of the threads that answer requests are, by regular samples.',
+      [{ labels: {}, totals: delay }],
+    ),
+  ];
+}
+
+function dataFamilies(dependencies: AdminDependencies): MetricFamily[] {
+  const { stores, history, keys, keysComplaint, clock, memoryLimitBytes } = dependencies;
+  const snapshots = liveSnapshots(stores, clock());
+  const refusals: ReadonlyMap<string, number> = history.refusals;
+  return [
+    gauge(
+      'foyer_ready',
+      'Whether /readyz says that requests should be sent here: 1 or 0.',
+      Number(readinessOf(dependencies).isReady),
+    ),
+    gauge('foyer_store_bytes_held', 'Memory that records and indexes hold, live or retained for walks.', [
+      { labels: { state: 'live' }, value: stores.liveBytes },
+      { labels: { state: 'retained' }, value: retainedBytes(stores) },
+    ]),
+    gauge('foyer_memory_limit_bytes', 'Memory that the process may use.', memoryLimitBytes),
+    gauge(
+      'foyer_snapshot_rows',
+      'Records of a live snapshot file, by collection.',
+      snapshots.flatMap(({ file, organizations }) =>
+        COLLECTIONS.map(({ name: collection }) => ({
+          labels: { file, collection },
+          value: organizations.reduce((sum, { image }) => sum + image[collection].count, 0),
+        })),
+      ),
+    ),
+    gauge(
+      'foyer_snapshot_organizations',
+      'Organizations served from a snapshot file.',
+      snapshots.map(({ file, organizations }) => ({ labels: { file }, value: organizations.length })),
+    ),
+    gauge(
+      'foyer_snapshot_age_seconds',
+      'Time since a live snapshot file was produced.',
+      snapshots.map(({ file, ageSeconds }) => ({ labels: { file }, value: ageSeconds })),
+    ),
+    counter('foyer_snapshot_loads_total', 'Loads of snapshot files that went live.', history.live),
+    counter(
+      'foyer_snapshot_refusals_total',
+      'Loads of snapshot files that were refused, by reason.',
+      Object.keys(REFUSALS).map((reason) => ({ labels: { reason }, value: refusals.get(reason) ?? 0 })),
+    ),
+    gauge(
+      'foyer_snapshot_files_refused',
+      'Files that lie refused in the snapshot folder.',
+      history.refused.length,
+    ),
+    gauge('foyer_keys_valid', 'API keys that open something.', keys()?.validKeys ?? 0),
+    gauge(
+      'foyer_keys_file_refused',
+      'Whether the keys file cannot be used, so that no change of keys is in force: 1 or 0.',
+      Number(keysComplaint() !== undefined),
+    ),
+  ];
+}

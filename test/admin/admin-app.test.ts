@@ -1,0 +1,114 @@
+import { expect } from 'chai';
+import supertest from 'supertest';
+import { createAdminApp } from '../../src/admin/admin-app.ts';
+import { SECURITY_HEADERS } from '../../src/http/security-headers.ts';
+import { run } from '../system/command.ts';
+import { emptyOperations, readyOperations } from './operations.ts';
+import type { Operations } from './operations.ts';
+
+const PATHS = ['/livez', '/readyz', '/metrics', '/status'];
+
+describe('The port for operators', () => {
+  let operations: Operations;
+
+  beforeEach(async () => {
+    operations = await readyOperations();
+  });
+
+  /** The answer, with its body as text, and read when it is JSON. */
+  async function ask(path: string, method: 'get' | 'head' | 'post' | 'options' = 'get') {
+    const { status, headers, text } = await supertest(createAdminApp(operations))[method](path);
+    const told: Readonly<Record<string, string>> = headers;
+    const body: unknown =
+      headers['content-type'] === 'application/json' && method !== 'head' ? JSON.parse(text) : undefined;
+    return { status, headers: told, text, body };
+  }
+
+  it('tells that the process runs, whatever it has', async () => {
+    operations = emptyOperations();
+    operations.isStopping = () => true;
+    const { status, body } = await ask('/livez');
+    expect(status).to.equal(200);
+    expect(body).to.deep.equal({ status: 'ok' });
+  });
+
+  it('tells whether requests should be sent here', async () => {
+    const ready = await ask('/readyz?verbose');
+    expect(ready.status).to.equal(200);
+    expect(ready.body).to.deep.equal({ status: 'ready', reasons: [] });
+    operations.isStopping = () => true;
+    const stopping = await ask('/readyz');
+    expect(stopping.status).to.equal(503);
+    expect(stopping.body).to.have.property('status', 'not ready');
+    expect(stopping.body).to.have.property('reasons').with.length(1);
+  });
+
+  it('has the metrics in the text form of Prometheus', async () => {
+    const { status, headers, text } = await ask('/metrics');
+    expect(status).to.equal(200);
+    expect(headers['content-type']).to.equal('text/plain; version=0.0.4; charset=utf-8');
+    expect(text).to.include('\nfoyer_ready 1\n').and.to.include('\nprocess_resident_memory_bytes ');
+  });
+
+  it('has the status in JSON', async () => {
+    const { status, headers, body } = await ask('/status');
+    expect(status).to.equal(200);
+    expect(headers['content-type']).to.equal('application/json');
+    expect(body).to.have.nested.property('snapshots[0].file', 'main.sqlite');
+  });
+
+  for (const path of [...PATHS, '/none', '/Livez', '/livez/']) {
+    it(`has the headers of the API, and is not kept: ${path}`, async () => {
+      const { headers } = await ask(path);
+      for (let i = 0; i < SECURITY_HEADERS.length; i += 2) {
+        expect(headers[SECURITY_HEADERS[i].toLowerCase()]).to.equal(SECURITY_HEADERS[i + 1]);
+      }
+      expect(headers['cache-control']).to.equal('no-store');
+      expect(headers).not.to.have.any.keys('x-powered-by', 'etag');
+    });
+  }
+
+  for (const path of PATHS) {
+    it(`answers HEAD as GET without a body, and no other method: ${path}`, async () => {
+      const head = await ask(path, 'head');
+      expect(head.status).to.equal(200);
+      expect(head.text || '').to.equal(''); // superagent has none of an empty body
+      expect(Number(head.headers['content-length'])).to.be.greaterThan(0);
+      for (const method of ['post', 'options'] as const) {
+        const { status, headers, body } = await ask(path, method);
+        expect(status).to.equal(405);
+        expect(headers['allow']).to.equal('GET, HEAD');
+        expect(body).to.have.all.keys('detail');
+      }
+    });
+  }
+
+  it('has nothing at other paths, and says so in JSON', async () => {
+    for (const path of ['/', '/v1/events', '/Livez', '/livez/', '/%']) {
+      const { status, headers, body } = await ask(path);
+      expect(status, path).to.equal(404);
+      expect(headers['content-type']).to.equal('application/json');
+      expect(body).to.have.all.keys('detail');
+      expect(JSON.stringify(body)).not.to.include('events');
+    }
+  });
+
+  it('answers 500 in JSON when something breaks, and tells the log alone why', async () => {
+    operations.keys = () => {
+      throw new Error('canary');
+    };
+    for (const path of ['/readyz', '/metrics', '/status']) {
+      const { status, text, headers } = await ask(path);
+      expect(status).to.equal(500);
+      expect(headers['content-type']).to.equal('application/json');
+      expect(text).not.to.include('canary');
+    }
+    expect(operations.errors).to.have.length(3);
+    expect(operations.errors[0]).to.include('canary');
+  });
+
+  it('keeps no process from its end', async () => {
+    const { code, stdout, stderr } = await run('test/admin/serve-and-stop.ts', []);
+    expect({ code, stdout, stderr }).to.deep.equal({ code: 0, stdout: '200 200 200 503\n', stderr: '' });
+  });
+});

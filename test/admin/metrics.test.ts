@@ -1,0 +1,180 @@
+import { expect } from 'chai';
+import { metricsText } from '../../src/admin/metrics.ts';
+import { Tally } from '../../src/http/tally.ts';
+import { REFUSALS } from '../../src/snapshot/refused-snapshot.ts';
+import { emptyImage } from '../store/empty-image.ts';
+import { emptyOperations, MEMORY_LIMIT_BYTES, NOW, readyOperations, snapshotOf } from './operations.ts';
+import type { Operations } from './operations.ts';
+import { parseMetrics } from './prometheus-text.ts';
+
+describe('The metrics', () => {
+  let operations: Operations;
+
+  beforeEach(async () => {
+    operations = await readyOperations();
+  });
+
+  const scrape = async () => parseMetrics(await metricsText(operations));
+  const samplesOf = async (name: string) => Object.fromEntries((await scrape()).get(name)?.samples ?? []);
+
+  it('are named as Prometheus asks', async () => {
+    const own = [...(await scrape())].filter(([name]) => name.startsWith('foyer_'));
+    expect(own).to.have.length(17);
+    for (const [name, { type, help }] of own) {
+      expect(name.endsWith('_total'), name).to.equal(type === 'counter');
+      expect(help).to.match(/^[A-Z].*\.$/);
+      expect(name).not.to.match(/_(ms|milliseconds|kb|mb|percent)\b/);
+    }
+  });
+
+  it('count requests by operation, status and version, over all threads', async () => {
+    const second = new Tally();
+    operations.tallies = [operations.tally, second];
+    const request = {
+      operation: 'getTicket',
+      status: 200,
+      version: 'stable',
+      later: undefined,
+      seconds: 0.003,
+    };
+    operations.tally.countRequest(request);
+    second.countRequest({ ...request, seconds: 0.0001 });
+    second.countRequest({ ...request, version: '2026-10-01', seconds: 60 });
+    second.countRefusal(431);
+    expect(await samplesOf('foyer_requests_total')).to.deep.equal({
+      'foyer_requests_total{operation="getTicket",status="200",version="stable"}': 2,
+      'foyer_requests_total{operation="getTicket",status="200",version="upcoming"}': 1,
+      'foyer_requests_total{operation="other",status="431",version="none"}': 1,
+    });
+    const durations = await samplesOf('foyer_request_duration_seconds');
+    const bucket = (le: string) =>
+      durations[`foyer_request_duration_seconds_bucket{le="${le}",operation="getTicket"}`];
+    expect(['0.0001', '0.0025', '0.005', '0.01', '5', '+Inf'].map(bucket)).to.deep.equal([1, 1, 2, 2, 2, 3]);
+    expect(durations['foyer_request_duration_seconds_count{operation="getTicket"}']).to.equal(3);
+    expect(durations['foyer_request_duration_seconds_sum{operation="getTicket"}']).to.be.closeTo(
+      60.0031,
+      1e-9,
+    );
+  });
+
+  it('have histograms whose buckets rise to the count', async () => {
+    for (const seconds of [0.00005, 0.0004, 0.003, 0.003, 0.2, 2, 20]) {
+      const request = { operation: 'listOrders', status: 200, version: 'preview', later: undefined, seconds };
+      operations.tally.countRequest(request);
+      operations.tally.noteDelay(seconds);
+    }
+    for (const name of ['foyer_request_duration_seconds', 'foyer_event_loop_delay_seconds']) {
+      const { samples = new Map<string, number>() } = (await scrape()).get(name) ?? {};
+      const buckets = new Map<string, [le: number, count: number][]>();
+      for (const [key, value] of samples) {
+        const found = /_bucket\{le="([^"]+)",?(.*)\}$/.exec(key);
+        if (found === null) continue;
+        const [, le, rest] = found;
+        const bound = le === '+Inf' ? Infinity : Number(le);
+        buckets.set(rest, [...(buckets.get(rest) ?? []), [bound, value]]);
+      }
+      expect(buckets.size).to.equal(name === 'foyer_event_loop_delay_seconds' ? 1 : 10);
+      for (const [labels, rising] of buckets) {
+        const sorted = rising.toSorted(([a], [b]) => a - b);
+        expect(rising, 'in the order of their bounds').to.deep.equal(sorted);
+        const counts = rising.map(([, count]) => count);
+        expect(counts, 'cumulative').to.deep.equal(counts.toSorted((a, b) => a - b));
+        expect(rising.at(-1)?.[0]).to.equal(Infinity);
+        const suffix = labels === '' ? '' : `{${labels}}`;
+        expect(samples.get(`${name}_count${suffix}`)).to.equal(counts.at(-1));
+      }
+    }
+    expect(await samplesOf('foyer_event_loop_delay_seconds')).to.include({
+      'foyer_event_loop_delay_seconds_bucket{le="0.5"}': 5,
+      foyer_event_loop_delay_seconds_count: 7,
+    });
+  });
+
+  it('tell the reasons of 429 apart', async () => {
+    const refused = { operation: 'listEvents', status: 429, version: 'stable', seconds: 0 };
+    for (const later of ['rate-limit', 'overload', 'overload', 'not-ready'] as const) {
+      operations.tally.countRequest({ ...refused, later });
+    }
+    expect(await samplesOf('foyer_requests_rate_limited_total')).to.deep.equal({
+      foyer_requests_rate_limited_total: 1,
+    });
+    expect(await samplesOf('foyer_requests_shed_total')).to.deep.equal({ foyer_requests_shed_total: 2 });
+    expect(await samplesOf('foyer_requests_not_ready_total')).to.deep.equal({
+      foyer_requests_not_ready_total: 1,
+    });
+  });
+
+  it('tell what is live, by file', async () => {
+    const file = 'odd "name"\\.sqlite';
+    operations.stores.swap(file, snapshotOf('s2', new Date(NOW + 1000).toISOString(), emptyImage('odd')));
+    expect(await samplesOf('foyer_snapshot_rows')).to.include({
+      'foyer_snapshot_rows{file="main.sqlite",collection="events"}': 7,
+      'foyer_snapshot_rows{file="main.sqlite",collection="sessions"}': 9,
+      'foyer_snapshot_rows{file="main.sqlite",collection="tickets"}': 58,
+      'foyer_snapshot_rows{file="main.sqlite",collection="orders"}': 4,
+      'foyer_snapshot_rows{file="main.sqlite",collection="offers"}': 5,
+      'foyer_snapshot_rows{file="odd \\"name\\"\\\\.sqlite",collection="offers"}': 0,
+    });
+    expect(await samplesOf('foyer_snapshot_organizations')).to.deep.equal({
+      'foyer_snapshot_organizations{file="main.sqlite"}': 3,
+      'foyer_snapshot_organizations{file="odd \\"name\\"\\\\.sqlite"}': 1,
+    });
+    expect(await samplesOf('foyer_snapshot_age_seconds')).to.deep.equal({
+      'foyer_snapshot_age_seconds{file="main.sqlite"}': 7200,
+      'foyer_snapshot_age_seconds{file="odd \\"name\\"\\\\.sqlite"}': 0,
+    });
+  });
+
+  it('tell the memory of what is live and of what is retained', async () => {
+    const { stores } = operations;
+    const walked = stores.live.get('north')?.store;
+    if (walked === undefined) throw new Error('north is not live');
+    stores.noteWalk(walked);
+    stores.swap('main.sqlite', snapshotOf('s2', new Date(NOW).toISOString(), emptyImage('north')));
+    expect(walked.bytesHeld).to.be.greaterThan(10_000);
+    expect(await samplesOf('foyer_store_bytes_held')).to.deep.equal({
+      'foyer_store_bytes_held{state="live"}': stores.live.get('north')?.store.bytesHeld,
+      'foyer_store_bytes_held{state="retained"}': walked.bytesHeld,
+    });
+    expect(await samplesOf('foyer_memory_limit_bytes')).to.deep.equal({
+      foyer_memory_limit_bytes: MEMORY_LIMIT_BYTES,
+    });
+  });
+
+  it('count loads, and refusals by every reason there is', async () => {
+    const load = { file: 'a.sqlite', startedAt: new Date(NOW).toISOString(), durationMs: 1 };
+    const { history } = operations;
+    history.add({ ...load, outcome: 'refused', reason: 'older', detail: '' });
+    history.add({ ...load, outcome: 'refused', reason: 'older', detail: '' });
+    history.add({ ...load, file: 'b.sqlite', outcome: 'refused', reason: 'damaged', detail: '' });
+    const refusals = await samplesOf('foyer_snapshot_refusals_total');
+    expect(Object.keys(refusals)).to.deep.equal(
+      Object.keys(REFUSALS).map((reason) => `foyer_snapshot_refusals_total{reason="${reason}"}`),
+    );
+    expect(refusals).to.include({
+      'foyer_snapshot_refusals_total{reason="older"}': 2,
+      'foyer_snapshot_refusals_total{reason="damaged"}': 1,
+      'foyer_snapshot_refusals_total{reason="memory"}': 0,
+    });
+    expect(await samplesOf('foyer_snapshot_files_refused')).to.deep.equal({
+      foyer_snapshot_files_refused: 2,
+    });
+    expect(await samplesOf('foyer_snapshot_loads_total')).to.deep.equal({ foyer_snapshot_loads_total: 0 });
+  });
+
+  it('tell of keys and readiness', async () => {
+    expect(await samplesOf('foyer_keys_valid')).to.deep.equal({ foyer_keys_valid: 4 });
+    expect(await samplesOf('foyer_keys_file_refused')).to.deep.equal({ foyer_keys_file_refused: 0 });
+    expect(await samplesOf('foyer_ready')).to.deep.equal({ foyer_ready: 1 });
+    operations = emptyOperations();
+    operations.keysComplaint = () => 'the file is gone';
+    expect(await samplesOf('foyer_keys_valid')).to.deep.equal({ foyer_keys_valid: 0 });
+    expect(await samplesOf('foyer_keys_file_refused')).to.deep.equal({ foyer_keys_file_refused: 1 });
+    expect(await samplesOf('foyer_ready')).to.deep.equal({ foyer_ready: 0 });
+  });
+
+  it('have those of the process, with its resident memory', async () => {
+    const resident = await samplesOf('process_resident_memory_bytes');
+    expect(resident['process_resident_memory_bytes']).to.be.greaterThan(1e6);
+  });
+});

@@ -1,0 +1,86 @@
+import { expect } from 'chai';
+import { readinessOf } from '../../src/admin/readiness.ts';
+import { emptyImage } from '../store/empty-image.ts';
+import { AGE_SECONDS, emptyOperations, NOW, readyOperations, snapshotOf } from './operations.ts';
+import type { Operations } from './operations.ts';
+
+describe('Readiness', () => {
+  let operations: Operations;
+
+  beforeEach(async () => {
+    operations = await readyOperations();
+  });
+
+  const expectReasons = (...patterns: RegExp[]) => {
+    const { isReady, reasons } = readinessOf(operations);
+    expect(reasons, reasons.join('\n')).to.have.length(patterns.length);
+    for (const [i, pattern] of patterns.entries()) expect(reasons[i]).to.match(pattern);
+    expect(isReady).to.equal(patterns.length === 0);
+  };
+  const anHourAgo = new Date(NOW - 3_600_000).toISOString();
+
+  it('is there with a snapshot and keys', () => {
+    expectReasons();
+  });
+
+  it('names all that is missing', () => {
+    operations = emptyOperations();
+    expectReasons(/no snapshot is live. Publish/i, /no keys file at keys\.sqlite/);
+  });
+
+  it('points at what was refused, when that is why nothing is live', () => {
+    operations = emptyOperations();
+    operations.history.add({
+      file: 'bad.sqlite',
+      startedAt: anHourAgo,
+      durationMs: 1,
+      outcome: 'refused',
+      reason: 'damaged',
+      detail: 'a digest differs',
+    });
+    operations.keysComplaint = () => 'file is not a database';
+    expectReasons(/refused: \/status tells why/, /keys\.sqlite cannot be used: file is not a database/);
+  });
+
+  it('stays while keys that are loaded cannot be read again', () => {
+    operations.keysComplaint = () => 'the file is gone';
+    expectReasons();
+  });
+
+  it('ends when the process stops', () => {
+    operations.isStopping = () => true;
+    expectReasons(/stopping/);
+  });
+
+  it('ends with the moment after the limit of age', () => {
+    operations.maxSnapshotAgeSeconds = AGE_SECONDS;
+    expectReasons();
+    operations.clock = () => NOW + 1;
+    expectReasons(/^main\.sqlite was produced at .*, 7200 s ago; MAX_SNAPSHOT_AGE_SECONDS is 7200\. Publish/);
+  });
+
+  it('has no limit of age when none is set', () => {
+    operations.clock = () => NOW + 1e12;
+    expectReasons();
+  });
+
+  it('asks every file, by itself', () => {
+    operations.maxSnapshotAgeSeconds = 4000;
+    operations.stores.swap('fresh.sqlite', snapshotOf('fresh', anHourAgo, emptyImage('fresh')));
+    expectReasons(/^main\.sqlite/);
+    operations.clock = () => NOW + 3_600_000;
+    expectReasons(/^fresh\.sqlite/, /^main\.sqlite/);
+  });
+
+  it('asks for what is served from a file that is gone, too', () => {
+    operations.maxSnapshotAgeSeconds = 60;
+    operations.stores.release('main.sqlite');
+    expectReasons(/^main\.sqlite .*The file is gone.*restart/);
+  });
+
+  it('takes what was produced in the future for new', () => {
+    operations.maxSnapshotAgeSeconds = 1;
+    operations.clock = () => NOW - 1e9;
+    expectReasons();
+  });
+});

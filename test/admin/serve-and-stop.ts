@@ -1,0 +1,22 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createAdminApp } from '../../src/admin/admin-app.ts';
+import { watchOverload } from '../../src/http/overload.ts';
+import { emptyOperations } from './operations.ts';
+
+/** A process that answers operators for a moment, and ends by itself when nothing is left to do. */
+
+const operations = emptyOperations();
+watchOverload(100, operations.tally);
+const server = createServer(createAdminApp(operations)).listen(0, '127.0.0.1');
+await once(server, 'listening');
+const { port } = server.address() as AddressInfo;
+const statuses: number[] = [];
+for (const path of ['livez', 'metrics', 'status', 'readyz']) {
+  const response = await fetch(`http://127.0.0.1:${port}/${path}`, { headers: { Connection: 'close' } });
+  await response.text();
+  statuses.push(response.status);
+}
+server.close();
+process.stdout.write(`${statuses.join(' ')}\n`);

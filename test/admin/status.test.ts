@@ -1,0 +1,124 @@
+import { expect } from 'chai';
+import { statusOf } from '../../src/admin/status.ts';
+import { REFUSALS } from '../../src/snapshot/refused-snapshot.ts';
+import { fixture, PRODUCED_AT } from '../api/fixture.ts';
+import { emptyImage } from '../store/empty-image.ts';
+import { AGE_SECONDS, MEMORY_LIMIT_BYTES, NOW, readyOperations, snapshotOf } from './operations.ts';
+import type { Operations } from './operations.ts';
+
+describe('The status', () => {
+  let operations: Operations;
+
+  beforeEach(async () => {
+    operations = await readyOperations();
+  });
+
+  const status = () => statusOf(operations, { at: NOW, monotonic: performance.now() - 5000 });
+  const load = (file: string) => ({ file, startedAt: new Date(NOW).toISOString(), durationMs: 12 });
+
+  it('tells of the process', () => {
+    const { version, startedAt, uptimeSeconds, ready, reasons, keys, memory } = status();
+    expect(version).to.match(/^\d+\.\d+\.\d+/);
+    expect(startedAt).to.equal(new Date(NOW).toISOString());
+    expect(uptimeSeconds).to.be.within(5, 60);
+    expect({ ready, reasons, keys }).to.deep.equal({
+      ready: true,
+      reasons: [],
+      keys: { file: 'keys.sqlite', valid: 4, complaint: null },
+    });
+    expect(memory).to.deep.include({
+      limitBytes: MEMORY_LIMIT_BYTES,
+      heldBytes: operations.stores.liveBytes,
+      retainedBytes: 0,
+    });
+    expect(memory.residentBytes).to.be.greaterThan(1e6);
+  });
+
+  it('tells why it is not ready, and what is wrong with the keys', () => {
+    operations.isStopping = () => true;
+    operations.keysComplaint = () => 'the file is gone';
+    const { ready, reasons, keys } = status();
+    expect(ready).to.equal(false);
+    expect(reasons).to.have.length(1);
+    expect(keys.complaint).to.equal('the file is gone');
+  });
+
+  it('lists what is live by file, with the records of each organization', async () => {
+    const { image } = await fixture();
+    operations.stores.swap('b.sqlite', snapshotOf('s2', new Date(NOW).toISOString(), emptyImage('b')));
+    operations.stores.release('b.sqlite');
+    const { snapshots } = status();
+    expect(snapshots).to.have.length(2);
+    expect(snapshots[0]).to.deep.include({
+      file: 'b.sqlite',
+      isFilePresent: false,
+      snapshotId: 's2',
+      producedAt: new Date(NOW).toISOString(),
+      ageSeconds: 0,
+    });
+    expect(snapshots[1]).to.deep.include({
+      file: 'main.sqlite',
+      isFilePresent: true,
+      snapshotId: image.snapshotId,
+      producedAt: PRODUCED_AT,
+      ageSeconds: AGE_SECONDS,
+    });
+    const records = snapshots[1].organizations.map((each) => [each.organizationId, each.records]);
+    expect(Object.fromEntries(records)).to.deep.equal({
+      north: { events: 5, sessions: 7, tickets: 57, orders: 3, offers: 4 },
+      south: { events: 2, sessions: 2, tickets: 1, orders: 1, offers: 1 },
+      void: { events: 0, sessions: 0, tickets: 0, orders: 0, offers: 0 },
+    });
+    const bytes = snapshots.flatMap(({ organizations }) => organizations.map(({ bytesHeld }) => bytesHeld));
+    expect(bytes.reduce((sum, each) => sum + each)).to.equal(operations.stores.liveBytes);
+  });
+
+  it('lists what is retained for walks, and for how long', async () => {
+    const { image } = await fixture();
+    const { stores } = operations;
+    const walked = stores.get('north');
+    if (walked === undefined) throw new Error('north is not live');
+    stores.noteWalk(walked);
+    stores.swap('main.sqlite', snapshotOf('s2', new Date(NOW).toISOString(), emptyImage('north')));
+    const { retained, memory } = status();
+    expect(retained).to.have.length(1);
+    const [{ replacedSecondsAgo, goneInSeconds, ...rest }] = retained;
+    expect(rest).to.deep.equal({
+      file: 'main.sqlite',
+      snapshotId: image.snapshotId,
+      organizationId: 'north',
+      bytesHeld: walked.bytesHeld,
+    });
+    expect(replacedSecondsAgo).to.be.within(0, 60);
+    expect(replacedSecondsAgo + goneInSeconds).to.be.closeTo(operations.retainSeconds, 0.002);
+    expect(memory.retainedBytes).to.equal(walked.bytesHeld);
+    operations.retainSeconds = 0;
+    expect(status().retained[0].goneInSeconds).to.equal(0);
+  });
+
+  it('lists what lies refused with what to do, and the loads, latest first', () => {
+    operations.history.add({ ...load('bad.sqlite'), outcome: 'refused', reason: 'wal', detail: 'why' });
+    const live = { snapshotId: 's', producedAt: PRODUCED_AT, organizations: 3, rows: 83, bytesHeld: 1 };
+    operations.history.add({ ...load('main.sqlite'), outcome: 'live', ...live });
+    const { refused, loads } = status();
+    expect(refused).to.deep.equal([
+      {
+        file: 'bad.sqlite',
+        refusedAt: new Date(NOW).toISOString(),
+        reason: 'wal',
+        detail: 'why',
+        advice: REFUSALS.wal,
+      },
+    ]);
+    expect(loads.map(({ file, outcome }) => [file, outcome])).to.deep.equal([
+      ['main.sqlite', 'live'],
+      ['bad.sqlite', 'refused'],
+    ]);
+  });
+
+  it('has no secret', async () => {
+    const text = JSON.stringify(status());
+    const { secrets } = await fixture();
+    for (const word of [...secrets, '@example', 'QR', 'tkt_', 'ord_']) expect(text).not.to.include(word);
+  });
+});
