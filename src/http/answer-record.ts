@@ -35,6 +35,7 @@ export function answerRecord(operation: RetrieveOperation, sources: Sources): Re
       send(response, 304, headers);
       return;
     }
-    send(response, 200, headers, Buffer.concat(record), 1);
+    exchange.rows = 1;
+    send(response, 200, headers, Buffer.concat(record));
   };
 }

@@ -21,7 +21,7 @@ export class Exchange {
   later: LaterReason | undefined;
   /** Length of the body of the response. */
   bytes = 0;
-  /** Number of records in it; undefined when it is not of records. */
+  /** Number of records in the answer; undefined when it is not of records. */
   rows: number | undefined;
 
   constructor(requestId: string, now: number) {

@@ -8,7 +8,7 @@ const SAMPLE_MS = 50;
  */
 export function watchOverload(
   limitMs: number,
-  tally?: Tally,
+  tally: Tally,
 ): {
   readonly isOverloaded: () => boolean;
   readonly stop: () => void;
@@ -20,7 +20,7 @@ export function watchOverload(
     // A timer may come a little early.
     delay = Math.max(0, now - last - SAMPLE_MS);
     last = now;
-    tally?.noteDelay(delay / 1000);
+    tally.noteDelay(delay / 1000);
   }, SAMPLE_MS);
   timer.unref();
   return {

@@ -12,14 +12,12 @@ export const NO_STORE: readonly string[] = ['Cache-Control', 'no-store'];
  *
  * @param headers of this response: names and values in turn
  * @param body JSON text; not sent in answer to HEAD, though its length is
- * @param rows how many records are in it
  */
 export function send(
   response: Response,
   status: number,
   headers: readonly string[],
   body?: Uint8Array,
-  rows?: number,
 ): void {
   const { exchange } = response.locals;
   const list = [...SECURITY_HEADERS, REQUEST_ID_HEADER, exchange.requestId, ...headers];
@@ -38,7 +36,6 @@ export function send(
     response.end();
   } else {
     exchange.bytes = body.length;
-    exchange.rows = rows;
     response.end(body);
   }
 }

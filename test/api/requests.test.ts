@@ -182,19 +182,24 @@ describe('The log', () => {
     await given.api.ask('/v1/tickets/canary', { headers: { 'X-Request-Id': 'missing' } });
     await given.api.ask('/v1/events?page=canary', { as: 'revoked', headers: { 'X-Request-Id': 'revoked' } });
     await given.api.ask('/canary', { headers: { 'X-Request-Id': 'path' } });
-    const told = given.api.logged.map(({ requestId, organizationId, operation, status, level }) => [
+    await given.api.ask('/v1/tickets?perPage=20&page=3', { headers: { 'X-Request-Id': 'last-page' } });
+    await given.api.ask('/v1/tickets/tkt_05', { headers: { 'X-Request-Id': 'record' } });
+    const told = given.api.logged.map(({ requestId, organizationId, operation, status, rows, level }) => [
       requestId,
       organizationId,
       operation,
       status,
+      rows,
       level,
     ]);
     expect(told).to.deep.equal([
-      ['list', 'north', 'listOrders', 200, 30],
-      ['none', 'north', 'listTickets', 200, 30],
-      ['missing', 'north', 'getTicket', 404, 30],
-      ['revoked', undefined, 'listEvents', 403, 30],
-      ['path', undefined, undefined, 404, 30],
+      ['list', 'north', 'listOrders', 200, 0, 30],
+      ['none', 'north', 'listTickets', 200, 0, 30],
+      ['missing', 'north', 'getTicket', 404, undefined, 30],
+      ['revoked', undefined, 'listEvents', 403, undefined, 30],
+      ['path', undefined, undefined, 404, undefined, 30],
+      ['last-page', 'north', 'listTickets', 200, 17, 30],
+      ['record', 'north', 'getTicket', 200, 1, 30],
     ]);
     for (const line of given.api.logged) {
       expect(line['durationMs']).to.be.a('number').and.to.be.within(0, 10_000);

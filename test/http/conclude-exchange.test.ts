@@ -23,8 +23,10 @@ const NOW = Date.parse('2026-09-01T12:00:00Z'); // before the first release
 const answer =
   (operation: string): RequestHandler =>
   (_request, response) => {
-    response.locals.exchange.operation = operation;
-    send(response, 200, [], Buffer.from('[1,2]'), 2);
+    const { exchange } = response.locals;
+    exchange.operation = operation;
+    exchange.rows = 2;
+    send(response, 200, [], Buffer.from('[1,2]'));
   };
 const refuse = (reason: LaterReason): RequestHandler => {
   return () => {
@@ -111,7 +113,7 @@ describe('The end of a request', () => {
     await ask('/v1/none');
     expect(logged.map(({ rows, bytes }) => [rows, bytes])).to.deep.equal([
       [2, 5],
-      [undefined, 0],
+      [2, 0],
       [undefined, logged[2]['bytes']],
     ]);
   });

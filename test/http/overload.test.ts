@@ -11,7 +11,7 @@ function hold(milliseconds: number): void {
 
 describe('the watch for overload', () => {
   it('tells while the event loop is late, and no longer', async () => {
-    const { isOverloaded, stop } = watchOverload(100);
+    const { isOverloaded, stop } = watchOverload(100, new Tally());
     try {
       expect(isOverloaded()).to.equal(false);
       hold(400);
@@ -24,7 +24,7 @@ describe('the watch for overload', () => {
   });
 
   it('never tells with a limit of 0', async () => {
-    const { isOverloaded, stop } = watchOverload(0);
+    const { isOverloaded, stop } = watchOverload(0, new Tally());
     hold(200);
     await delay(0);
     expect(isOverloaded()).to.equal(false);
