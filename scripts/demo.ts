@@ -48,10 +48,10 @@ async function demo(): Promise<void> {
   const starting = startReplica(config, log);
   stopOnSignal(starting, config.shutdownGraceSeconds, log);
   const replica = await starting.catch((error: unknown) => {
-    if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE') {
-      throw new Refused(`port ${config.port} is taken; try: PORT=${config.port + 10} npm run demo`);
-    }
-    throw error;
+    if (!(error instanceof Error && 'code' in error && error.code === 'EADDRINUSE')) throw error;
+    const taken = 'port' in error && error.port === config.adminPort ? config.adminPort : config.port;
+    const [port, adminPort] = [config.port + 10, config.adminPort + 10];
+    throw new Refused(`port ${taken} is taken; try: PORT=${port} ADMIN_PORT=${adminPort} npm run demo`);
   });
   await replica.firstLook;
 
@@ -59,7 +59,8 @@ async function demo(): Promise<void> {
   console.log(`Foyer serves the sample data of ${organizations.length} organizations.\n`);
   console.log(`Address: ${address}`);
   console.log(`Key:     ${credential}   (${name})`);
-  console.log(`API:     ${address}/openapi.json\n`);
+  console.log(`API:     ${address}/openapi.json`);
+  console.log(`Status:  http://${hostToAsk(config.adminHost)}:${replica.adminPort}/status\n`);
   for (const { title, line } of await linesToTry(address, credential)) console.log(`# ${title}\n${line}\n`);
   console.log('Ctrl-C stops it.');
 }

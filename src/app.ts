@@ -18,6 +18,7 @@ import { otherMethods } from './http/methods.ts';
 import { routeOf } from './http/path.ts';
 import { rateLimitPerKey } from './http/rate-limit.ts';
 import type { Sources } from './http/sources.ts';
+import type { Tally } from './http/tally.ts';
 
 export interface Dependencies extends Gatekeepers {
   readonly config: Pick<Config, 'publicBaseUrl' | 'trustProxy' | 'rateLimitPerMinute'>;
@@ -25,12 +26,14 @@ export interface Dependencies extends Gatekeepers {
   readonly clock: () => number;
   /** Every release, earliest first. */
   readonly releases: readonly Release[];
+  /** What every request is counted in. */
+  readonly tally: Tally;
   readonly log: Logger;
 }
 
 /** The API. It is served by `createServer` of `http/server.ts`. */
 export function createApp(dependencies: Dependencies): Express {
-  const { config, stores, clock, releases, log } = dependencies;
+  const { config, stores, clock, releases, tally, log } = dependencies;
   const editions = new Editions(releases);
   const sources: Sources = { stores, editions, publicBaseUrl: config.publicBaseUrl };
   const limit = config.rateLimitPerMinute === 0 ? [] : [rateLimitPerKey(config.rateLimitPerMinute, log)];
@@ -41,7 +44,7 @@ export function createApp(dependencies: Dependencies): Express {
   app.enable('strict routing');
   app.set('trust proxy', config.trustProxy);
 
-  app.use(begin(clock, editions, log));
+  app.use(begin(clock, editions, log, tally));
   for (const operation of OPERATIONS) {
     app
       .route(routeOf(operation))

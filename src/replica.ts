@@ -1,50 +1,45 @@
+import { createServer as createHttpServer } from 'node:http';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
+import { createAdminApp } from './admin/admin-app.ts';
 import { createApp } from './app.ts';
 import type { Config } from './config.ts';
 import { RELEASES } from './contract/releases.ts';
+import { Drain } from './http/drain.ts';
 import { watchOverload } from './http/overload.ts';
 import { createServer } from './http/server.ts';
-import { KeysWatcher } from './keys/keys-watcher.ts';
-import { admit } from './snapshot/admission.ts';
-import { LoadHistory } from './snapshot/load-history.ts';
-import { loadSnapshot } from './snapshot/load-snapshot.ts';
-import { SnapshotWatcher } from './snapshot/snapshot-watcher.ts';
-import { worthKeeping } from './store/retention.ts';
-import { StoreRegistry } from './store/store-registry.ts';
+import { Tally } from './http/tally.ts';
+import { startRefresh } from './refresh.ts';
 
 /** A replica that runs. */
 export interface Replica {
-  /** Port that it listens on. */
+  /** Port that the API is on. */
   readonly port: number;
+  /** Port for operators. */
+  readonly adminPort: number;
   /** Fulfilled when the snapshot folder and the keys file were looked at for the first time. */
   readonly firstLook: Promise<void>;
   /** Looks for new snapshots and changed keys at once. */
   look(): Promise<void>;
-  /** Takes no new connection, lets requests under way end within the grace given, then closes what is left. */
-  stop(graceSeconds: number): Promise<void>;
+  /**
+   * Says that it is not ready, lets requests under way end within the grace given, then closes what is left.
+   * @param hurry not to wait for who may still come, nor for connections that are idle
+   */
+  stop(graceSeconds: number, hurry: boolean): Promise<void>;
 }
 
 /**
  * Starts to serve, at once: until the data and the keys are there, requests are answered with 429.
- * @throws the system's error when the port cannot be had
+ * @throws the system's error when a port cannot be had
  */
 export async function startReplica(config: Config, log: Logger): Promise<Replica> {
-  const stores = new StoreRegistry();
-  const history = new LoadHistory();
-  const snapshots = new SnapshotWatcher({
-    folder: config.snapshotDir,
-    stores,
-    history,
-    load: loadSnapshot,
-    admit: (file, manifest) => {
-      admit(stores, file, manifest);
-    },
-    log,
-  });
-  const keys = new KeysWatcher(config.keysFile, log);
-  const overload = watchOverload(config.overloadDelayMs);
+  const tally = new Tally();
+  const overload = watchOverload(config.overloadDelayMs, tally);
+  const refresh = startRefresh(config, log);
+  const { stores, history, keys } = refresh;
+  let isStopping = false;
+
   const dependencies = {
     config,
     stores,
@@ -52,33 +47,49 @@ export async function startReplica(config: Config, log: Logger): Promise<Replica
     overload: overload.isOverloaded,
     clock: Date.now,
     releases: RELEASES,
+    tally,
     log,
   };
   const server = createServer(createApp(dependencies), dependencies);
-  const port = await listen(server, config.port, config.host);
-  log.info({ host: config.host, port }, 'listening');
-
-  const look = () => {
-    keys.poll();
-    const retainMs = config.snapshotRetainSeconds * 1000;
-    stores.keepRetained(
-      worthKeeping(stores.retained, { now: performance.now(), retainMs, liveBytes: stores.liveBytes }),
-    );
-    return snapshots.poll();
-  };
-  const firstLook = look();
-  const timer = setInterval(() => void look(), config.snapshotPollSeconds * 1000);
-  return {
-    port,
-    firstLook,
-    look,
-    stop: async (graceSeconds) => {
-      clearInterval(timer);
-      snapshots.stop();
-      overload.stop();
-      await close(server, graceSeconds);
-    },
-  };
+  const drain = new Drain(server);
+  const admin = createHttpServer(
+    createAdminApp({
+      ...dependencies,
+      history,
+      keysFile: config.keysFile,
+      keysComplaint: () => keys.complaint,
+      tallies: [tally],
+      isStopping: () => isStopping,
+      maxSnapshotAgeSeconds: config.maxSnapshotAgeSeconds,
+      memoryLimitBytes: refresh.memory.bytes,
+      retainSeconds: config.snapshotRetainSeconds,
+    }),
+  );
+  try {
+    const adminPort = await listen(admin, config.adminPort, config.adminHost);
+    log.info({ host: config.adminHost, port: adminPort }, 'listening for operators');
+    const port = await listen(server, config.port, config.host);
+    log.info({ host: config.host, port }, 'listening');
+    return {
+      port,
+      adminPort,
+      firstLook: refresh.firstLook,
+      look: refresh.look,
+      stop: async (graceSeconds, hurry) => {
+        isStopping = true;
+        refresh.stop();
+        await drain.run(graceSeconds, hurry);
+        overload.stop();
+        admin.closeAllConnections();
+        admin.close();
+      },
+    };
+  } catch (error) {
+    refresh.stop();
+    overload.stop();
+    admin.close();
+    throw error;
+  }
 }
 
 function listen(server: Server, port: number, host: string): Promise<number> {
@@ -89,29 +100,4 @@ function listen(server: Server, port: number, host: string): Promise<number> {
       resolve((server.address() as AddressInfo).port);
     });
   });
-}
-
-/** How long a connection that is kept alive may be silent once the server stops: its next request is still answered. */
-const IDLE_MS = 250;
-
-/** `server.close` alone waits for connections that are kept alive, or that never sent a request. */
-async function close(server: Server, graceSeconds: number): Promise<void> {
-  server.prependListener('request', (_request, response) => {
-    // Sent as `Connection: close`.
-    response.shouldKeepAlive = false;
-  });
-  const closed = new Promise<void>((resolve) =>
-    server.close(() => {
-      resolve();
-    }),
-  );
-  const idle = setInterval(() => {
-    server.closeIdleConnections();
-  }, IDLE_MS);
-  const late = setTimeout(() => {
-    server.closeAllConnections();
-  }, graceSeconds * 1000);
-  await closed;
-  clearInterval(idle);
-  clearTimeout(late);
 }

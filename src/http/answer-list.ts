@@ -59,6 +59,7 @@ export function answerList(operation: ListOperation, sources: Sources): RequestH
       nextPage = nextPageLink(origin + pathOf(operation, parentId), values, plan, store.digest);
       sources.stores.noteWalk(store);
     }
+    exchange.rows = Math.min(plan.perPage, page.totalRecords - (plan.page - 1) * plan.perPage);
     send(response, 200, headers, pageBody(page, plan, totalPages, nextPage));
   };
 }

@@ -15,7 +15,7 @@ const REQUEST_ID_KEY = REQUEST_ID_HEADER.toLowerCase();
 const HOST_MISSING = new Problem(400, 'A request of HTTP/1.1 needs a Host header.');
 
 /** What comes before everything: what every response tells, and that it is logged and counted in the end. */
-export function begin(clock: () => number, editions: Editions, log: Logger, tally?: Tally): RequestHandler {
+export function begin(clock: () => number, editions: Editions, log: Logger, tally: Tally): RequestHandler {
   const conclude = concludeExchange(log, tally);
   return (request, response, next) => {
     const exchange = new Exchange(requestIdOf(request.headers[REQUEST_ID_KEY]), clock());

@@ -7,13 +7,13 @@ import type { Tally } from './tally.ts';
  * caller. Nothing of what was asked for is in the line but the operation: paths and queries hold ids and e-mail
  * addresses.
  */
-export function concludeExchange(log: Logger, tally?: Tally): (this: Response) => void {
+export function concludeExchange(log: Logger, tally: Tally): (this: Response) => void {
   return function () {
     const { requestId, organizationId, operation, edition, later, startedAt, bytes, rows } =
       this.locals.exchange;
     const { statusCode: status, writableFinished: sent } = this;
     const elapsedMs = performance.now() - startedAt;
-    tally?.countRequest({ operation, status, version: edition?.version, later, seconds: elapsedMs / 1000 });
+    tally.countRequest({ operation, status, version: edition?.version, later, seconds: elapsedMs / 1000 });
     log.info(
       {
         requestId,

@@ -34,7 +34,7 @@ export interface ServerDependencies {
   readonly releases: readonly Release[];
   readonly log: Logger;
   /** Counts what never comes to be a request. */
-  readonly tally?: Tally;
+  readonly tally: Tally;
 }
 
 /** The server in front of an app: the one way in, since it brings targets into the form that the app reads. */
@@ -42,7 +42,7 @@ export function createServer(app: Express, { clock, releases, log, tally }: Serv
   const editions = new Editions(releases);
   const refuse = (socket: Duplex, problem: Problem) => {
     refuseSocket(socket, problem, editions.stable(clock()), log);
-    tally?.countRefusal(problem.status);
+    tally.countRefusal(problem.status);
   };
   const server = createHttpServer({
     ...expressMessages(app),

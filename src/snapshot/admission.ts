@@ -1,7 +1,12 @@
 import type { StoreRegistry } from '../store/store-registry.ts';
+import { checkMemory, missingMemory } from './check-memory.ts';
+import type { StoredMemory } from './check-memory.ts';
 import { checkSuccession } from './gate.ts';
 import type { Predecessor } from './gate.ts';
 import type { Manifest } from './manifest.ts';
+import type { MemoryLimit } from './memory-limit.ts';
+import { memoryNeed } from './memory-need.ts';
+import type { MemoryNeed } from './memory-need.ts';
 import { countsOf } from './record-counts.ts';
 import { RefusedSnapshot } from './refused-snapshot.ts';
 
@@ -9,7 +14,7 @@ import { RefusedSnapshot } from './refused-snapshot.ts';
  * Whether what a file declares may take its place among what is live.
  * @throws RefusedSnapshot
  */
-export function admit(stores: StoreRegistry, file: string, manifest: Manifest): void {
+export function admit(stores: StoreRegistry, file: string, manifest: Manifest, limit: MemoryLimit): void {
   for (const { organizationId } of manifest.organizations) {
     const owner = stores.ownerBeside(file, organizationId);
     if (owner === undefined) continue;
@@ -19,6 +24,22 @@ export function admit(stores: StoreRegistry, file: string, manifest: Manifest): 
     );
   }
   checkSuccession(manifest, predecessorsOf(stores, file, manifest));
+  makeRoom(stores, memoryNeed(manifest.organizations), limit);
+}
+
+/** Lets go of what is kept for walks, the oldest first, as long as memory is missing. */
+function makeRoom(stores: StoreRegistry, need: MemoryNeed, limit: MemoryLimit): void {
+  const latestFirst = stores.retained.toSorted((a, b) => b.replacedAt - a.replacedAt);
+  while (latestFirst.length > 0 && missingMemory(need, memoryOf(stores), limit) > 0) {
+    latestFirst.pop();
+    stores.keepRetained(new Set(latestFirst));
+  }
+  checkMemory(need, memoryOf(stores), limit);
+}
+
+/** What the stores of a registry have. */
+export function memoryOf({ live, liveBytes, retained, retainedBytes }: StoreRegistry): StoredMemory {
+  return { bytesHeld: liveBytes + retainedBytes, stores: live.size + retained.length };
 }
 
 /** What the snapshot of a file replaces: what came from that file, and what came from files that are gone. */

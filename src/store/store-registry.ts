@@ -58,6 +58,11 @@ export class StoreRegistry {
     return this.#live.values().reduce((sum, { store }) => sum + store.bytesHeld, 0);
   }
 
+  /** Bytes of memory that is kept for walks alone: what is retained has other content than what is live. */
+  get retainedBytes(): number {
+    return this.retained.reduce((sum, { store }) => sum + store.bytesHeld, 0);
+  }
+
   /** What is kept for walks. */
   get retained(): readonly RetainedOrganization[] {
     return [...this.#retained.values()].flat();

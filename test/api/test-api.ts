@@ -9,6 +9,7 @@ import { createApp } from '../../src/app.ts';
 import type { Dependencies } from '../../src/app.ts';
 import { RELEASES } from '../../src/contract/releases.ts';
 import { createServer } from '../../src/http/server.ts';
+import { Tally } from '../../src/http/tally.ts';
 import { StoreRegistry } from '../../src/store/store-registry.ts';
 import { expectConformance } from './conformance.ts';
 import { fixture } from './fixture.ts';
@@ -86,6 +87,7 @@ export class TestApi {
       overload: () => false,
       clock: () => clock.now,
       releases: RELEASES,
+      tally: new Tally(),
       log,
       ...overrides,
       config: { publicBaseUrl: undefined, trustProxy: false, rateLimitPerMinute: 0, ...overrides.config },

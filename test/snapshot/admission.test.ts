@@ -1,7 +1,10 @@
 import { expect } from 'chai';
-import { admit } from '../../src/snapshot/admission.ts';
+import { admit, memoryOf } from '../../src/snapshot/admission.ts';
 import { CONTENT_TABLES } from '../../src/snapshot/format.ts';
+import { missingMemory } from '../../src/snapshot/check-memory.ts';
+import type { MemoryLimit } from '../../src/snapshot/memory-limit.ts';
 import type { Manifest } from '../../src/snapshot/manifest.ts';
+import { memoryNeed } from '../../src/snapshot/memory-need.ts';
 import { RefusedSnapshot } from '../../src/snapshot/refused-snapshot.ts';
 import { StoreRegistry } from '../../src/store/store-registry.ts';
 import { emptyImage } from '../store/empty-image.ts';
@@ -24,11 +27,12 @@ function manifest(day: number, ...organizationIds: string[]): Manifest {
 
 describe('admission of a snapshot beside what is live', () => {
   let stores: StoreRegistry;
+  let limit: MemoryLimit;
 
   /** Takes it, as the loader would: the reason for which it is refused, or undefined when it is live. */
   function take(file: string, next: Manifest): string | undefined {
     try {
-      admit(stores, file, next);
+      admit(stores, file, next, limit);
     } catch (error) {
       if (error instanceof RefusedSnapshot) return `${error.reason}: ${error.message}`;
       throw error;
@@ -40,6 +44,7 @@ describe('admission of a snapshot beside what is live', () => {
 
   beforeEach(() => {
     stores = new StoreRegistry();
+    limit = { bytes: Infinity, source: 'machine' };
     expect(take('a.sqlite', manifest(3, 'north', 'south'))).to.equal(undefined);
   });
 
@@ -67,5 +72,36 @@ describe('admission of a snapshot beside what is live', () => {
     stores.release('a.sqlite');
     expect(take('b.sqlite', manifest(2, 'south', 'west'))).to.match(/^older: .*"south"/);
     expect(take('b.sqlite', manifest(4, 'south', 'west'))).to.equal(undefined);
+  });
+
+  it('lets go of what is kept for walks, as far as memory is missing, before it refuses', () => {
+    const walked = (day: number) => {
+      const store = stores.get('north');
+      if (store !== undefined) stores.noteWalk(store);
+      const images = [emptyImage('north', `day ${day}`), emptyImage('south')];
+      stores.swap('a.sqlite', { ...manifest(day, 'north', 'south'), organizations: images });
+    };
+    for (const day of [4, 5, 6]) walked(day);
+    const kept = () => stores.retained.map(({ store }) => store.digest);
+    expect(kept()).to.deep.equal(['day 5', 'day 4', 'digest']);
+
+    const next = manifest(7, 'north', 'south');
+    const missing = () => missingMemory(memoryNeed(next.organizations), memoryOf(stores), limit);
+    limit = { bytes: Infinity, source: 'machine' };
+    admit(stores, 'a.sqlite', next, limit);
+    expect(kept()).to.deep.equal(['day 5', 'day 4', 'digest']);
+
+    // Some bytes less than what is needed with all of them kept: one has to go.
+    limit = { bytes: 0, source: 'MEMORY_LIMIT_MB' };
+    limit = { bytes: missing() - 1, source: 'MEMORY_LIMIT_MB' };
+    admit(stores, 'a.sqlite', next, limit);
+    expect(kept()).to.deep.equal(['day 5', 'day 4']);
+
+    limit = { bytes: 0, source: 'MEMORY_LIMIT_MB' };
+    expect(take('a.sqlite', next))
+      .to.match(/^memory: /)
+      .and.include('MEMORY_LIMIT_MB');
+    expect(kept()).to.deep.equal([]);
+    expect(stores.get('north')?.digest).to.equal('day 6');
   });
 });

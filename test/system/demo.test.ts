@@ -23,6 +23,7 @@ describe('the demo', () => {
   async function runDemo(): Promise<{ key: string; answers: Map<string, { status: number; text: string }> }> {
     const demo = new Command('scripts/demo.ts', [], {
       PORT: '0',
+      ADMIN_PORT: '0',
       SNAPSHOT_DIR: inFolder('snapshots'),
       KEYS_FILE: inFolder('keys.sqlite'),
     });

@@ -1,0 +1,65 @@
+import type { Logger } from 'pino';
+import type { Config } from './config.ts';
+import { KeysWatcher } from './keys/keys-watcher.ts';
+import { admit } from './snapshot/admission.ts';
+import { LoadHistory } from './snapshot/load-history.ts';
+import { loadSnapshot } from './snapshot/load-snapshot.ts';
+import { memoryLimit } from './snapshot/memory-limit.ts';
+import type { MemoryLimit } from './snapshot/memory-limit.ts';
+import { SnapshotWatcher } from './snapshot/snapshot-watcher.ts';
+import { worthKeeping } from './store/retention.ts';
+import { StoreRegistry } from './store/store-registry.ts';
+
+/** What is served, kept up with the snapshot folder and the keys file. */
+export interface Refresh {
+  readonly stores: StoreRegistry;
+  readonly history: LoadHistory;
+  readonly keys: KeysWatcher;
+  readonly memory: MemoryLimit;
+  /** Fulfilled when the snapshot folder and the keys file were looked at for the first time. */
+  readonly firstLook: Promise<void>;
+  /** Looks at once. */
+  readonly look: () => Promise<void>;
+  /** Looks no more. */
+  readonly stop: () => void;
+}
+
+/** Looks for snapshots and keys from now on. */
+export function startRefresh(config: Config, log: Logger): Refresh {
+  const stores = new StoreRegistry();
+  const history = new LoadHistory();
+  const keys = new KeysWatcher(config.keysFile, log);
+  const memory = memoryLimit(config.memoryLimitMb);
+  const snapshots = new SnapshotWatcher({
+    folder: config.snapshotDir,
+    stores,
+    history,
+    load: loadSnapshot,
+    admit: (file, manifest) => {
+      admit(stores, file, manifest, memory);
+    },
+    log,
+  });
+  const retainMs = config.snapshotRetainSeconds * 1000;
+  const look = async () => {
+    keys.poll();
+    stores.keepRetained(
+      worthKeeping(stores.retained, { now: performance.now(), retainMs, liveBytes: stores.liveBytes }),
+    );
+    await snapshots.poll();
+  };
+  const firstLook = look();
+  const timer = setInterval(() => void look(), config.snapshotPollSeconds * 1000);
+  return {
+    stores,
+    history,
+    keys,
+    memory,
+    firstLook,
+    look,
+    stop: () => {
+      clearInterval(timer);
+      snapshots.stop();
+    },
+  };
+}
