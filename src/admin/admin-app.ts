@@ -57,13 +57,11 @@ export function createAdminApp(dependencies: AdminDependencies): Express {
 }
 
 function fail(log: Logger): ErrorRequestHandler {
-  return (error: unknown, _request, response, next) => {
+  // Express knows a handler of errors by its four parameters.
+  // eslint-disable-next-line @typescript-eslint/no-unused-vars
+  return (error: unknown, _request, response, _next) => {
     const problem = problemOf(error);
     if (problem === undefined) log.error({ err: error }, 'unexpected error on the port for operators');
-    if (response.headersSent) {
-      next(error);
-      return;
-    }
     const { status, headers, body } = problem ?? UNEXPECTED;
     send(response, status, JSON_TYPE, body, headers);
   };
