@@ -4,10 +4,11 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { CONFIG_VARIABLES } from '../src/config.ts';
 import { OPERATIONS } from '../src/contract/operations.ts';
+import { REFUSALS } from '../src/snapshot/refused-snapshot.ts';
 import packageJson from '../package.json' with { type: 'json' };
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-const DOCUMENTS = ['README.md', 'docs/design.md', 'docs/snapshot-format.md'];
+const DOCUMENTS = ['README.md', 'docs/design.md', 'docs/snapshot-format.md', 'docs/operations.md'];
 const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
 
 /** The cells of the rows of tables that begin with `code`. */
@@ -40,7 +41,9 @@ describe('the README', () => {
     const declared = OPERATIONS.map((operation) => [
       operation.path,
       operation.kind === 'list'
-        ? operation.parameters.map(({ name }) => name).filter((name) => name !== 'page' && name !== 'perPage')
+        ? operation.parameters
+            .filter(({ role }) => !['page', 'perPage', 'pin'].includes(role.is))
+            .map(({ name }) => name)
         : [],
     ]);
     expect(listed).to.deep.equal(declared);
@@ -59,6 +62,17 @@ describe('the README', () => {
       .filter((name) => !name.startsWith('@types/') && name !== '@eslint/js')
       .filter((name) => !section.includes(name));
     expect(missing).to.deep.equal([]);
+  });
+
+  it('leaves it to the operations to say what each refusal means', () => {
+    const operations = readFileSync(join(ROOT, 'docs/operations.md'), 'utf8');
+    const section = operations.slice(
+      operations.indexOf('## Why a snapshot is refused'),
+      operations.indexOf('## Watching it'),
+    );
+    expect(codeRows(section).map(([reason, advice]) => [reason.slice(1, -1), advice])).to.deep.equal(
+      Object.entries(REFUSALS),
+    );
   });
 
   for (const document of DOCUMENTS) {
