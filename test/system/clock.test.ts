@@ -1,0 +1,212 @@
+import { cpSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect } from 'chai';
+import { folderForAll, folderForEach } from '../temporary-folder.ts';
+import { Command, run } from './command.ts';
+
+const ORGANIZATION = 'theatre-des-trois-ponts';
+const POLL_SECONDS = 0.05;
+const PRELOADED = new URL('shift-clock.ts', import.meta.url).href;
+
+/** Whether the clock is set a day ahead, then a day behind: the steps of the preloaded module. */
+const MOVES = ['forward', 'back'] as const;
+
+/** Headers that are of one request, of its connection, or of the moment by their meaning. */
+const OF_THE_MOMENT = ['date', 'x-request-id', 'ratelimit', 'connection', 'keep-alive'];
+
+const TARGETS = [
+  '/v1/tickets?perPage=7',
+  '/v1/tickets?perPage=7&page=2',
+  '/v1/tickets?page=999',
+  '/v1/tickets?updatedAt.gte=2020-01-01T00:00:00Z',
+  '/v1/tickets/none',
+  '/v1/orders?status=FULFILLED',
+  '/v1/orders?page=0',
+  '/v1/events',
+  '/v1/events?startAt.gte=2020-01-01T00:00:00Z',
+  '/v1/catalog/offers',
+  '/v1/none',
+  '/openapi.json',
+];
+
+interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+describe('a wall clock that is moved by a day, forward and back', function () {
+  this.timeout(60_000);
+  const inSource = folderForAll();
+  const inFolder = folderForEach();
+  let credential: string;
+  let replica: Command;
+  let origin: string;
+  let moves: number;
+
+  const files = () => ({ SNAPSHOT_DIR: inFolder('snapshots'), KEYS_FILE: inFolder('keys.sqlite') });
+
+  before(async () => {
+    cpSync('data/sample', inSource('import'), { recursive: true });
+    mkdirSync(inSource('snapshots'));
+    await build(inSource('import'), inSource('snapshots/sample.sqlite'));
+    const args = ['create', '--organization', ORGANIZATION, '--file', inSource('keys.sqlite')];
+    credential = (await run('scripts/keys.ts', args)).stdout.trim().split('\n').at(-1) ?? '';
+  });
+
+  beforeEach(() => {
+    moves = 0;
+    cpSync(inSource('.'), inFolder('.'), { recursive: true });
+  });
+
+  afterEach(() => {
+    replica.kill('SIGKILL');
+  });
+
+  async function start(overrides: Readonly<Record<string, string>> = {}): Promise<void> {
+    replica = new Command('src/main.ts', [], {
+      ...files(),
+      PORT: '0',
+      ADMIN_PORT: '0',
+      HOST: '127.0.0.1',
+      SNAPSHOT_POLL_SECONDS: String(POLL_SECONDS),
+      NODE_OPTIONS: `--import ${PRELOADED}`,
+      ...overrides,
+    });
+    origin = `http://127.0.0.1:${(await replica.says(/"port":(\d+),"msg":"listening"/))[1]}`;
+    await replica.says(/"msg":"keys live"/);
+    await replica.says(/"msg":"snapshot live"/);
+  }
+
+  /** Sets the clock of the replica to the next of: a day ahead, a day behind, right. */
+  async function moveClock(): Promise<void> {
+    moves++;
+    replica.kill('SIGUSR2');
+    await replica.says(new RegExp(`(the clock says[^]*){${moves}}`));
+  }
+
+  const build = (input: string, output: string) =>
+    run('scripts/snapshot.ts', ['build', '--input', input, '--output', output]);
+
+  /** Publishes other content: one ticket of the organization is gone. Returns when it is live. */
+  async function publishChange(): Promise<void> {
+    const before = liveCount();
+    const lines = readFileSync(inFolder('import/tickets.ndjson'), 'utf8').split('\n');
+    lines.splice(
+      lines.findIndex((line) => line.includes(ORGANIZATION)),
+      1,
+    );
+    writeFileSync(inFolder('import/tickets.ndjson'), lines.join('\n'));
+    await build(inFolder('import'), inFolder('beside'));
+    renameSync(inFolder('beside'), inFolder('snapshots/sample.sqlite'));
+    await replica.says(new RegExp(`("msg":"snapshot live"[^]*){${before + 1}}`));
+  }
+
+  const liveCount = () => replica.stdout.split('"msg":"snapshot live"').length - 1;
+
+  async function createKey(): Promise<{ credential: string; keyId: string }> {
+    const created = await run('scripts/keys.ts', ['create', '--organization', ORGANIZATION], files());
+    const listed = await run('scripts/keys.ts', ['list'], files());
+    const keyIds = listed.stdout.match(/key_\w+/g) ?? [];
+    return { credential: created.stdout.trim().split('\n').at(-1) ?? '', keyId: keyIds.at(-1) ?? '' };
+  }
+
+  async function ask(target: string, as = credential): Promise<Answer> {
+    const response = await fetch(target.startsWith('http') ? target : origin + target, {
+      headers: { Authorization: `Bearer ${as}`, 'Service-API-Version': 'preview' },
+    });
+    return {
+      status: response.status,
+      headers: Object.fromEntries(response.headers),
+      body: await response.text(),
+    };
+  }
+
+  /** An answer without what is of the moment by its meaning; the next session of an event is, and so its ETag. */
+  async function timeless(target: string): Promise<unknown> {
+    const { status, headers, body } = await ask(target);
+    const left = OF_THE_MOMENT.concat(target.startsWith('/v1/events') ? 'etag' : []);
+    return {
+      status,
+      headers: Object.entries(headers).filter(([name]) => !left.includes(name)),
+      body: body.replaceAll(/"nextSession(StartAt|Id)":("[^"]*"|null)/g, ''),
+    };
+  }
+
+  it('changes no answer, but for dates', async () => {
+    await start();
+    const answers = () => Promise.all(TARGETS.map(timeless));
+    const before = await answers();
+    for (const move of MOVES) {
+      await moveClock();
+      expect(await answers(), move).to.deep.equal(before);
+    }
+    const [, told] = await replica.says(/"time":(\d+)[^\n]*\n$/);
+    expect(Number(told), 'the clock of the replica is behind').to.be.below(Date.now() - 80_000_000);
+  });
+
+  it('makes no window of the rate limit longer or shorter', async () => {
+    await start({ RATE_LIMIT_PER_MINUTE: '2' });
+    const secondsLeft = ({ headers }: Answer) => Number(/t=(\d+)$/.exec(headers['ratelimit'] ?? '')?.[1]);
+    let left = 60;
+    for (let i = 0; i < 2; i++) left = secondsLeft(await ask('/v1/events'));
+    expect(left).to.be.within(1, 60);
+    for (const move of MOVES) {
+      await moveClock();
+      const refused = await ask('/v1/events');
+      expect(refused.status, move).to.equal(429);
+      expect(secondsLeft(refused), move).to.be.within(left - 30, left);
+      expect(Number(refused.headers['retry-after']), move).to.equal(secondsLeft(refused));
+      left = secondsLeft(refused);
+    }
+  });
+
+  it('keeps no snapshot from going live, and no revocation from its force', async () => {
+    await start();
+    for (const move of MOVES) {
+      const { credential: other, keyId } = await createKey();
+      await until(async () => (await ask('/v1/events', other)).status === 200, move);
+      await moveClock();
+      const before = (await ask('/v1/tickets')).headers['service-snapshot-id'];
+      await publishChange();
+      expect((await ask('/v1/tickets')).headers['service-snapshot-id'], move).not.to.equal(before);
+      await run('scripts/keys.ts', ['revoke', keyId], files());
+      await until(async () => (await ask('/v1/events', other)).status === 403, move);
+      expect((await ask('/v1/events')).status, move).to.equal(200);
+    }
+  });
+
+  it('ends no walk early', async () => {
+    await start();
+    for (const move of MOVES) {
+      const first = await ask('/v1/tickets?perPage=2');
+      const { nextPage } = JSON.parse(first.body) as { nextPage: string };
+      await publishChange();
+      await moveClock();
+      await delay(3 * POLL_SECONDS * 1000);
+      const second = await ask(nextPage);
+      expect(second.headers['service-snapshot-id'], move).to.equal(first.headers['service-snapshot-id']);
+    }
+  });
+
+  it('keeps no replaced snapshot longer', async () => {
+    await start({ SNAPSHOT_RETAIN_SECONDS: '2' });
+    await moveClock();
+    const first = await ask('/v1/tickets?perPage=2');
+    const { nextPage } = JSON.parse(first.body) as { nextPage: string };
+    await publishChange();
+    await moveClock();
+    const isLive = async () =>
+      (await ask(nextPage)).headers['service-snapshot-id'] !== first.headers['service-snapshot-id'];
+    await until(isLive, 'after two days back');
+  });
+
+  /** Polls; what takes seconds longer than the replica's own polls is late. */
+  async function until(condition: () => Promise<boolean>, what: string): Promise<void> {
+    const deadline = performance.now() + 5000;
+    while (!(await condition())) {
+      if (performance.now() > deadline) expect.fail(`too late: ${what}`);
+      await delay(POLL_SECONDS * 1000);
+    }
+  }
+});

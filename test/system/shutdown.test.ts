@@ -1,0 +1,166 @@
+import { once } from 'node:events';
+import { mkdirSync } from 'node:fs';
+import { Agent, get } from 'node:http';
+import { connect } from 'node:net';
+import { expect } from 'chai';
+import { folderForAll } from '../temporary-folder.ts';
+import { Command, run } from './command.ts';
+
+const ORGANIZATION = 'theatre-des-trois-ponts';
+const GRACE_SECONDS = 1;
+const RUNS = 5;
+
+interface Answer {
+  readonly status: number | undefined;
+  readonly connection: string | undefined;
+  /** Whether the request was made when the process had said that it is stopping. */
+  readonly isLate: boolean;
+}
+
+describe('the end of the process', function () {
+  this.timeout(60_000);
+  const inFolder = folderForAll();
+  let credential: string;
+  let replica: Command;
+  let port: number;
+
+  const environment = () => ({
+    PORT: '0',
+    ADMIN_PORT: '0',
+    HOST: '127.0.0.1',
+    SNAPSHOT_DIR: inFolder('snapshots'),
+    KEYS_FILE: inFolder('keys.sqlite'),
+    RATE_LIMIT_PER_MINUTE: '0',
+    OVERLOAD_DELAY_MS: '0',
+    SHUTDOWN_GRACE_SECONDS: String(GRACE_SECONDS),
+  });
+
+  before(async () => {
+    mkdirSync(inFolder('snapshots'));
+    const output = inFolder('snapshots/sample.sqlite');
+    await run('scripts/snapshot.ts', ['build', '--input', 'data/sample', '--output', output]);
+    const key = await run('scripts/keys.ts', ['create', '--organization', ORGANIZATION], environment());
+    credential = key.stdout.trim().split('\n').at(-1) ?? '';
+  });
+
+  async function start(overrides: Readonly<Record<string, string>> = {}): Promise<void> {
+    replica = new Command('src/main.ts', [], { ...environment(), ...overrides });
+    port = Number((await replica.says(/"port":(\d+),"msg":"listening"/))[1]);
+    await replica.says(/"msg":"snapshot live"/);
+  }
+
+  afterEach(() => {
+    replica.kill('SIGKILL');
+  });
+
+  const isStopping = () => replica.stdout.includes('"msg":"stopping"');
+
+  /** Asks for a page of tickets and reads all of it. Fails with the code of the error, or when the page is not whole. */
+  function ask(agent: Agent | false): Promise<Answer> {
+    const isLate = isStopping();
+    return new Promise((resolve, reject) => {
+      const headers = { Authorization: `Bearer ${credential}` };
+      get({ host: '127.0.0.1', port, path: '/v1/tickets?perPage=100', agent, headers }, (response) => {
+        let body = '';
+        response.setEncoding('utf8').on('data', (text: string) => (body += text));
+        response.on('error', reject).on('end', () => {
+          const length = Number(response.headers['content-length']);
+          if (Buffer.byteLength(body) !== length) reject(new Error('a part of the page is missing'));
+          resolve({ status: response.statusCode, connection: response.headers.connection, isLate });
+        });
+      }).on('error', reject);
+    });
+  }
+
+  /** Asks again and again until that fails. Returns what the failure was. */
+  async function askUntilFailure(agent: Agent | false, answers: Answer[]): Promise<string> {
+    for (;;) {
+      try {
+        answers.push(await ask(agent));
+      } catch (error) {
+        return error instanceof Error && 'code' in error ? String(error.code) : String(error);
+      }
+    }
+  }
+
+  it(`resets nobody under load, and answers with Connection: close until it takes no more, ${RUNS} times`, async () => {
+    for (let i = 0; i < RUNS; i++) {
+      await start();
+      const agents = Array.from({ length: 3 }, () => new Agent({ keepAlive: true, maxSockets: 1 }));
+      const answers: Answer[] = [];
+      const failures = [...agents, ...agents, false as const, false as const].map((agent) =>
+        askUntilFailure(agent, answers),
+      );
+      while (answers.length < 100) await ask(false);
+      const signalled = performance.now();
+      replica.kill('SIGTERM');
+      const ended = await replica.ended;
+      const took = performance.now() - signalled;
+
+      expect(await Promise.all(failures), `run ${i}`).to.deep.equal(Array(8).fill('ECONNREFUSED'));
+      expect(ended).to.include({ code: 0, signal: null, stderr: '' });
+      expect(took, `run ${i}`).to.be.below(GRACE_SECONDS * 1000);
+      expect(new Set(answers.map(({ status }) => status))).to.deep.equal(new Set([200]));
+      const late = answers.filter(({ isLate }) => isLate);
+      expect(late).not.to.be.empty;
+      expect(new Set(late.map(({ connection }) => connection))).to.deep.equal(new Set(['close']));
+      for (const agent of agents) agent.destroy();
+    }
+  });
+
+  it('answers once more on a connection that was idle', async () => {
+    await start({ SHUTDOWN_GRACE_SECONDS: '4' });
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    expect(await ask(agent)).to.include({ status: 200, connection: 'keep-alive' });
+    replica.kill('SIGTERM');
+    await replica.says(/"msg":"stopping"/);
+    while (await isListening());
+    expect(await ask(agent)).to.include({ status: 200, connection: 'close' });
+    expect(await replica.ended).to.include({ code: 0, stderr: '' });
+    agent.destroy();
+  });
+
+  async function isListening(): Promise<boolean> {
+    const socket = connect(port, '127.0.0.1');
+    try {
+      await once(socket, 'connect');
+      return true;
+    } catch {
+      return false;
+    } finally {
+      socket.destroy();
+    }
+  }
+
+  it('is soon when nobody is connected, sooner on Ctrl-C', async () => {
+    for (const [signal, most] of [
+      ['SIGTERM', 3000],
+      ['SIGINT', 450],
+    ] as const) {
+      await start({ SHUTDOWN_GRACE_SECONDS: '10' });
+      const signalled = performance.now();
+      replica.kill(signal);
+      expect(await replica.ended).to.include({ code: 0, signal: null, stderr: '' });
+      expect(performance.now() - signalled, signal).to.be.below(most);
+      expect(replica.stdout).to.match(/"msg":"stopped"/);
+    }
+  });
+
+  it('comes at once with a second signal, of either kind', async () => {
+    for (const [first, second] of [
+      ['SIGTERM', 'SIGINT'],
+      ['SIGINT', 'SIGTERM'],
+      ['SIGTERM', 'SIGTERM'],
+    ] as const) {
+      await start({ SHUTDOWN_GRACE_SECONDS: '3600' });
+      const half = connect(port, '127.0.0.1');
+      half.on('error', () => undefined).write('GET / HTTP/1.1\r\nHo');
+      await ask(false);
+      replica.kill(first);
+      await replica.says(/"msg":"stopping"/);
+      replica.kill(second);
+      expect(await replica.ended).to.include({ code: null, signal: second, stderr: '' });
+      half.destroy();
+    }
+  });
+});
