@@ -8,7 +8,6 @@ import { liveSnapshots } from './live-snapshots.ts';
 import { counter, gauge, histogram } from './metric-family.ts';
 import type { MetricFamily } from './metric-family.ts';
 import { readinessOf } from './readiness.ts';
-import { retainedBytes } from './retained-bytes.ts';
 
 export const METRICS_CONTENT_TYPE = Registry.PROMETHEUS_CONTENT_TYPE;
 
@@ -72,7 +71,7 @@ function dataFamilies(dependencies: AdminDependencies): MetricFamily[] {
     ),
     gauge('foyer_store_bytes_held', 'Memory that records and indexes hold, live or retained for walks.', [
       { labels: { state: 'live' }, value: stores.liveBytes },
-      { labels: { state: 'retained' }, value: retainedBytes(stores) },
+      { labels: { state: 'retained' }, value: stores.retainedBytes },
     ]),
     gauge('foyer_memory_limit_bytes', 'Memory that the process may use.', memoryLimitBytes),
     gauge(

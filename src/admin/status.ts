@@ -5,7 +5,6 @@ import type { OrganizationStore } from '../store/organization-store.ts';
 import type { AdminDependencies } from './admin-dependencies.ts';
 import { liveSnapshots } from './live-snapshots.ts';
 import { readinessOf } from './readiness.ts';
-import { retainedBytes } from './retained-bytes.ts';
 
 const PACKAGE = new URL('../../package.json', import.meta.url);
 const { version: PRODUCT_VERSION } = JSON.parse(readFileSync(PACKAGE, 'utf8')) as { version: string };
@@ -21,7 +20,7 @@ export function statusOf(dependencies: AdminDependencies, start: Start) {
   const { stores, history, keys, keysFile, keysComplaint, clock, memoryLimitBytes } = dependencies;
   const now = performance.now();
   const { isReady, reasons } = readinessOf(dependencies);
-  const bytesRetained = retainedBytes(stores);
+  const bytesRetained = stores.retainedBytes;
   return {
     version: PRODUCT_VERSION,
     startedAt: new Date(start.at).toISOString(),

@@ -9,7 +9,7 @@ import type { Tally } from './tally.ts';
  */
 export function concludeExchange(log: Logger, tally: Tally): (this: Response) => void {
   return function () {
-    const { requestId, organizationId, operation, edition, later, startedAt, bytes, rows } =
+    const { requestId, organizationId, keyId, operation, edition, later, startedAt, bytes, rows } =
       this.locals.exchange;
     const { statusCode: status, writableFinished: sent } = this;
     const elapsedMs = performance.now() - startedAt;
@@ -17,7 +17,7 @@ export function concludeExchange(log: Logger, tally: Tally): (this: Response) =>
     log.info(
       {
         requestId,
-        ...(organizationId !== '' && { organizationId }),
+        ...(organizationId !== '' && { organizationId, keyId }),
         operation,
         status,
         durationMs: Math.round(elapsedMs * 1000) / 1000,
