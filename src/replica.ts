@@ -77,8 +77,9 @@ export async function startReplica(config: Config, log: Logger): Promise<Replica
       look: refresh.look,
       stop: async (graceSeconds, hurry) => {
         isStopping = true;
-        refresh.stop();
         await drain.run(graceSeconds, hurry);
+        // Not before: a key that is revoked now opens nothing, either.
+        refresh.stop();
         overload.stop();
         admin.closeAllConnections();
         admin.close();

@@ -36,10 +36,8 @@ export interface WatcherDependencies {
 interface Sight {
   /** Changes when the content of the file does. */
   readonly version: string;
-  /** When it changed, by its time stamps: milliseconds since the epoch. */
-  readonly changedAt: number;
-  /** When it was first seen like this: milliseconds of the monotonic clock. */
-  readonly seenAt: number;
+  /** Since when it is known to be like this: milliseconds of the monotonic clock. */
+  readonly since: number;
 }
 
 /** Brings the snapshot files of a folder into the registry, one at a time, and again when they change. */
@@ -47,8 +45,8 @@ export class SnapshotWatcher {
   readonly #dependencies: WatcherDependencies;
   /** What each file was when it was last loaded or refused: a refused file is not tried again until it changes. */
   readonly #taken = new Map<string, string>();
-  /** What each file was at the last look. */
-  #sights: ReadonlyMap<string, Sight> = new Map();
+  /** What each file was at the last look; undefined until there was one. */
+  #sights: ReadonlyMap<string, Sight> | undefined;
   readonly #refusedForOthers = new Set<string>();
   readonly #stop = new AbortController();
   #polling: Promise<void> | undefined;
@@ -100,10 +98,11 @@ export class SnapshotWatcher {
   async #look(): Promise<void> {
     while (!this.#isStopped()) {
       await this.#listenForHints();
-      this.#sights = await this.#files();
+      const sights = await this.#files();
+      this.#sights = sights;
       // A file that is gone goes on serving, but its organizations may now come from another.
-      for (const file of this.#taken.keys()) if (!this.#sights.has(file)) this.#forget(file);
-      const changed = [...this.#sights].filter(([file, { version }]) => this.#taken.get(file) !== version);
+      for (const file of this.#taken.keys()) if (!sights.has(file)) this.#forget(file);
+      const changed = [...sights].filter(([file, { version }]) => this.#taken.get(file) !== version);
       const settled = changed.filter(([, sight]) => isSettled(sight));
       if (changed.length === 0) return;
       if (settled.length === 0) await this.#pause();
@@ -134,11 +133,17 @@ export class SnapshotWatcher {
       // A journal beside it is a reason to refuse it, and so its end is a reason to try again.
       const beside = names.filter((name) => name.startsWith(`${file}-`));
       const version = [seen.version, ...beside].join();
-      const last = this.#sights.get(file);
-      const seenAt = last?.version === version ? last.seenAt : performance.now();
-      files.set(file, { version, changedAt: seen.changedAt, seenAt });
+      files.set(file, { version, since: this.#since(file, version, seen.changedAt) });
     }
     return files;
+  }
+
+  #since(file: string, version: string, changedAt: number): number {
+    const last = this.#sights?.get(file);
+    if (last?.version === version) return last.since;
+    // At the start its time stamp will do, so that nobody waits. Later on it will not: the wall clock may be set.
+    const isOld = this.#sights === undefined && Date.now() - changedAt > SETTLED_MS;
+    return isOld ? -Infinity : performance.now();
   }
 
   async #take(file: string): Promise<void> {
@@ -211,12 +216,18 @@ export class SnapshotWatcher {
   }
 }
 
-function isSettled({ changedAt, seenAt }: Sight): boolean {
-  return performance.now() - seenAt >= SETTLED_MS || Date.now() - changedAt > SETTLED_MS;
+function isSettled({ since }: Sight): boolean {
+  return performance.now() - since >= SETTLED_MS;
+}
+
+interface FileStatus {
+  readonly version: string;
+  /** By its time stamps: milliseconds since the epoch. */
+  readonly changedAt: number;
 }
 
 /** Undefined when the file is not there. What cannot be looked at is for the loader to refuse. */
-async function statusOf(path: string): Promise<Pick<Sight, 'version' | 'changedAt'> | undefined> {
+async function statusOf(path: string): Promise<FileStatus | undefined> {
   try {
     const { dev, ino, size, mtimeNs, ctimeNs, mtimeMs, ctimeMs } = await stat(path, { bigint: true });
     return {
