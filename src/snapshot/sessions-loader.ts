@@ -1,9 +1,16 @@
 import { instantOrder } from '../store/instant-order.ts';
 import { nextSessionFields } from '../store/next-sessions.ts';
 import type { CollectionImage, SessionsImage } from '../store/organization-image.ts';
-import { COMMA } from '../store/records.ts';
-import { sharedBytes, sharedFloats, sharedInt64s, sharedUint32s } from '../store/shared.ts';
-import type { Int64s, Uint32s } from '../store/shared.ts';
+import { recordsBytes } from '../store/records.ts';
+import {
+  INT64_BYTES,
+  sharedBytes,
+  sharedFloats,
+  sharedInt64s,
+  sharedUint32s,
+  UINT32_BYTES,
+} from '../store/shared.ts';
+import type { Floats, Int64s, Uint32s } from '../store/shared.ts';
 import { CollectionLoader, takeInstants, takeRows } from './collection-loader.ts';
 import { RefusedSnapshot } from './refused-snapshot.ts';
 import { SESSIONS } from './layout.ts';
@@ -11,20 +18,39 @@ import type { ManifestOrganization } from './manifest.ts';
 import { eachValue, readText } from './read-table.ts';
 import type { Chunk } from './read-table.ts';
 
+/** An id and a start stand in a session's record and in what ends its event's, which is this much longer at most. */
+const NEXT_FIELDS_EXTRA =
+  nextSessionFields('', '').length - JSON.stringify({ id: '', startAt: '', durationMinutes: 0 }).length;
+
+/** Bytes of JSON text in the `nextFields` of `count` sessions whose records have `recordBytes`, at most. */
+export function nextFieldsBytes(count: number, recordBytes: number): number {
+  return recordBytes + count * NEXT_FIELDS_EXTRA;
+}
+
+/** Bytes that the image of `count` sessions holds beyond that of any collection, and the events' order by them. */
+export function scheduleBytes(eventCount: number, count: number, recordBytes: number): number {
+  const sessions = count * (INT64_BYTES + 2 * UINT32_BYTES);
+  const eventsByStart = count * (INT64_BYTES + UINT32_BYTES);
+  const nextFields = recordsBytes(count, nextFieldsBytes(count, recordBytes));
+  return (eventCount + 1) * UINT32_BYTES + sessions + eventsByStart + nextFields;
+}
+
 /** Fills the image of the sessions, and what the events draw from them. */
 export class SessionsLoader {
   readonly #collection: CollectionLoader;
   readonly #eventCount: number;
   readonly #eventOf: Uint32s;
   readonly #starts: Int64s;
-  /** What ends an event's record while the session is its next. */
-  readonly #nextFields: string[] = [];
+  /** What ends an event's record while the session is its next: the texts of each chunk, and where they begin and end. */
+  readonly #nextFields: Buffer[] = [];
+  readonly #nextOffsets: Floats;
 
   constructor(organization: ManifestOrganization, eventCount: number) {
     this.#collection = new CollectionLoader(SESSIONS, organization);
     this.#eventCount = eventCount;
     this.#eventOf = sharedUint32s(this.#collection.count);
     this.#starts = sharedInt64s(this.#collection.count);
+    this.#nextOffsets = sharedFloats(this.#collection.count + 1);
   }
 
   take(chunk: Chunk): void {
@@ -35,9 +61,14 @@ export class SessionsLoader {
     eachValue(chunk, 'start_at', (bytes, start, end) => {
       startAt.push(readText(bytes, start, end));
     });
+    let texts = '';
     eachValue(chunk, 'session_id', (bytes, start, end, row) => {
-      this.#nextFields[row] = nextSessionFields(startAt[row - chunk.firstRow], readText(bytes, start, end));
+      const id = readText(bytes, start, end);
+      const text = `${nextSessionFields(startAt[row - chunk.firstRow], id)},`;
+      this.#nextOffsets[row + 1] = this.#nextOffsets[row] + Buffer.byteLength(text);
+      texts += text;
     });
+    this.#nextFields.push(Buffer.from(texts));
   }
 
   finish(): SessionsImage {
@@ -49,8 +80,18 @@ export class SessionsLoader {
       eventOf: this.#eventOf,
       starts: this.#starts,
       startOrder,
-      nextFields: packed(this.#nextFields),
+      nextFields: this.#packedNextFields(),
     };
+  }
+
+  #packedNextFields(): SessionsImage['nextFields'] {
+    const bytes = sharedBytes(this.#nextOffsets[this.#collection.count]);
+    let at = 0;
+    for (const texts of this.#nextFields) {
+      bytes.set(texts, at);
+      at += texts.length;
+    }
+    return { bytes, offsets: this.#nextOffsets };
   }
 
   #firstOfEvent(): Uint32s {
@@ -82,17 +123,4 @@ export function eventsByStart({ starts, startOrder, eventOf }: SessionsImage): C
     rows[i] = eventOf[session];
   });
   return { startAt: { sorted, rows } };
-}
-
-function packed(texts: readonly string[]): SessionsImage['nextFields'] {
-  const offsets = sharedFloats(texts.length + 1);
-  texts.forEach((text, i) => {
-    offsets[i + 1] = offsets[i] + Buffer.byteLength(text) + 1;
-  });
-  const bytes = sharedBytes(offsets[texts.length]);
-  texts.forEach((text, i) => {
-    bytes.set(Buffer.from(text), offsets[i]);
-    bytes[offsets[i + 1] - 1] = COMMA;
-  });
-  return { bytes, offsets };
 }

@@ -1,5 +1,5 @@
 import { hashBytes, slotCount } from './hash.ts';
-import { sharedUint32s } from './shared.ts';
+import { sharedUint32s, UINT32_BYTES } from './shared.ts';
 import type { Bytes, Row, Uint32s } from './shared.ts';
 import { sameBytes } from './key-table.ts';
 import type { RecordsImage } from './records.ts';
@@ -18,6 +18,11 @@ export interface IdIndexImage {
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
+
+/** Bytes of the image for `count` records. */
+export function idIndexBytes(count: number): number {
+  return slotCount(count) * UINT32_BYTES;
+}
 
 export class IdIndexBuilder {
   readonly #slots: Uint32s;

@@ -1,5 +1,5 @@
 import { instantOrder } from './instant-order.ts';
-import { sharedInt64s, sharedUint32s } from './shared.ts';
+import { INT64_BYTES, sharedInt64s, sharedUint32s, UINT32_BYTES } from './shared.ts';
 import type { Int64s, Uint32s } from './shared.ts';
 
 /**
@@ -15,6 +15,11 @@ export interface InstantImage {
   readonly sorted: Int64s;
   readonly rows: Uint32s;
   readonly ranks?: Uint32s;
+}
+
+/** Bytes of the image for `count` rows, each with one instant. */
+export function instantIndexBytes(count: number): number {
+  return count * (INT64_BYTES + 2 * UINT32_BYTES);
 }
 
 /** `instants[row]` is what the row carries. */

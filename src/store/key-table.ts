@@ -1,5 +1,5 @@
 import { hashBytes, slotCount } from './hash.ts';
-import { sharedBytes, sharedUint32s } from './shared.ts';
+import { sharedBytes, sharedUint32s, UINT32_BYTES } from './shared.ts';
 import type { Bytes, Uint32s } from './shared.ts';
 
 /**
@@ -15,9 +15,20 @@ export interface KeyTableImage {
   readonly bytes: Bytes;
 }
 
+/** Bytes of the image of `count` keys that have `textBytes` together. */
+export function keyTableBytes(count: number, textBytes: number): number {
+  return (slotCount(count) + count + 1) * UINT32_BYTES + textBytes;
+}
+
+/** The most that a builder of the same has, whose arrays double as they grow. */
+export function keyTableBuilderBytes(count: number, textBytes: number): number {
+  return (slotCount(count) + 2 * (count + 1)) * UINT32_BYTES + 2 * textBytes;
+}
+
 /** Collects keys, and is finished into an image of exact size in shared memory. */
 export class KeyTableBuilder {
-  #slots: Uint32s = new Uint32Array(16);
+  /** As many as `slotCount` says for the keys that are there. */
+  #slots: Uint32s = new Uint32Array(slotCount(0));
   #ends: Uint32s = new Uint32Array(16);
   #bytes: Bytes = new Uint8Array(256);
   #count = 0;
@@ -39,7 +50,7 @@ export class KeyTableBuilder {
     const key = this.#count++;
     this.#slots[slot] = key + 1;
     this.#append(key, source, start, end);
-    if (this.#count * 2 > this.#slots.length) this.#rehash();
+    if (this.#count * 2 >= this.#slots.length) this.#rehash();
     return key;
   }
 
@@ -89,7 +100,7 @@ export class KeyTableBuilder {
   }
 
   #rehash(): void {
-    const slots = new Uint32Array(slotCount(this.#count * 2));
+    const slots = new Uint32Array(slotCount(this.#count));
     const mask = slots.length - 1;
     for (let key = 0; key < this.#count; key++) {
       let slot = hashBytes(this.#bytes, this.#ends[key], this.#ends[key + 1]) & mask;

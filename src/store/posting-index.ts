@@ -1,6 +1,6 @@
-import { findKey, KeyTableBuilder } from './key-table.ts';
+import { findKey, KeyTableBuilder, keyTableBuilderBytes, keyTableBytes } from './key-table.ts';
 import type { KeyTableImage } from './key-table.ts';
-import { sharedUint32s } from './shared.ts';
+import { sharedUint32s, UINT32_BYTES } from './shared.ts';
 import type { Bytes, Row, Uint32s } from './shared.ts';
 
 /**
@@ -14,6 +14,16 @@ export interface PostingImage {
   readonly keys: KeyTableImage;
   readonly starts: Uint32s;
   readonly rows: Uint32s;
+}
+
+/** Bytes of the image of `pairs` pairs of row and key, of `keys` keys that have `textBytes` together. */
+export function postingIndexBytes(pairs: number, keys: number, textBytes: number): number {
+  return keyTableBytes(keys, textBytes) + (keys + 1 + pairs) * UINT32_BYTES;
+}
+
+/** The most that a builder of the same has beside it. */
+export function postingBuilderBytes(pairs: number, keys: number, textBytes: number): number {
+  return keyTableBuilderBytes(keys, textBytes) + (2 * pairs + keys + 1) * UINT32_BYTES;
 }
 
 export class PostingIndexBuilder {

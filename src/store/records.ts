@@ -1,3 +1,4 @@
+import { FLOAT_BYTES } from './shared.ts';
 import type { Bytes, Floats, Row } from './shared.ts';
 
 /**
@@ -14,6 +15,11 @@ export interface RecordsImage {
 }
 
 export const COMMA = 0x2c;
+
+/** Bytes of the image of `count` records whose JSON texts have `textBytes` together. */
+export function recordsBytes(count: number, textBytes: number): number {
+  return textBytes + count + (count + 1) * FLOAT_BYTES;
+}
 
 /** The JSON text of one record. */
 export function recordAt({ bytes, offsets }: RecordsImage, row: Row): Bytes {

@@ -8,7 +8,14 @@ export type Floats = Float64Array;
 /** A row: the dense number of a record within its collection, in list order. */
 export type Row = number;
 
+export const UINT32_BYTES = Uint32Array.BYTES_PER_ELEMENT;
+export const INT64_BYTES = BigInt64Array.BYTES_PER_ELEMENT;
+export const FLOAT_BYTES = Float64Array.BYTES_PER_ELEMENT;
+
 export const sharedBytes = (length: number): Bytes => new Uint8Array(new SharedArrayBuffer(length));
-export const sharedUint32s = (length: number): Uint32s => new Uint32Array(new SharedArrayBuffer(length * 4));
-export const sharedInt64s = (length: number): Int64s => new BigInt64Array(new SharedArrayBuffer(length * 8));
-export const sharedFloats = (length: number): Floats => new Float64Array(new SharedArrayBuffer(length * 8));
+export const sharedUint32s = (length: number): Uint32s =>
+  new Uint32Array(new SharedArrayBuffer(length * UINT32_BYTES));
+export const sharedInt64s = (length: number): Int64s =>
+  new BigInt64Array(new SharedArrayBuffer(length * INT64_BYTES));
+export const sharedFloats = (length: number): Floats =>
+  new Float64Array(new SharedArrayBuffer(length * FLOAT_BYTES));
