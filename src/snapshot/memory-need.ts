@@ -1,0 +1,112 @@
+import { idIndexBytes } from '../store/id-index.ts';
+import { instantIndexBytes } from '../store/instant-index.ts';
+import { postingBuilderBytes, postingIndexBytes } from '../store/posting-index.ts';
+import { recordsBytes } from '../store/records.ts';
+import { INT64_BYTES, UINT32_BYTES } from '../store/shared.ts';
+import { CHUNK_ROWS } from './format.ts';
+import { COLLECTIONS, EVENTS, SESSIONS } from './layout.ts';
+import type { CollectionLayout } from './layout.ts';
+import { segmentOf } from './manifest.ts';
+import type { ManifestOrganization } from './manifest.ts';
+import { MEGABYTE } from './memory-limit.ts';
+import { nextFieldsBytes, scheduleBytes } from './sessions-loader.ts';
+
+/** Bytes of memory that a snapshot needs. */
+export interface MemoryNeed {
+  /** What its images will hold, in shared memory. */
+  readonly held: number;
+  /** The most that comes to what the process has while it is loaded, `held` included. */
+  readonly peak: number;
+}
+
+/**
+ * Length of a key of an index. It is content, and so are the keys that come more than once: every index is taken to
+ * have a key of this length for each row. The keys of few values (status, type, an event's) make up for long ones
+ * (UUIDs of 36, e-mails).
+ */
+export const KEY_BYTES = 24;
+
+/** The loader's thread before it reads a row: 49 MB were measured. */
+const THREAD_BYTES = 56 * MEGABYTE;
+
+/**
+ * What goes with the buffers of each organization, some 90: the objects around them, in the loader and in the process,
+ * and what the allocator loses. 200 kB were measured.
+ */
+const ORGANIZATION_BYTES = 192 * 1024;
+
+/** What nobody needs any more, chunks that were read among it, stays until there are this many bytes of it. */
+const UNCOLLECTED_BYTES = 64 * MEGABYTE;
+
+/** A chunk is there as SQLite gathers it, as it is handed over, and as the one before it was. */
+const COPIES_OF_CHUNK = 3;
+
+/** A radix sort's counts of 16-bit digits, for the four digits of an instant. */
+const SORT_COUNTS_BYTES = 4 * 0x1_0000 * UINT32_BYTES;
+
+/**
+ * What loading takes, from what the manifest counts. It errs on the side of more: `held` by a tenth, `peak` by a third
+ * at most on what was measured. It falls short only where keys are longer than `KEY_BYTES` on average over the
+ * indexes, or where the longest records of a table stand together in one chunk.
+ */
+export function memoryNeed(organizations: readonly ManifestOrganization[]): MemoryNeed {
+  const held = sum(organizations.map(heldBytes));
+  const working = organizations.map(workingBytes);
+  const most = working.reduce((a, b) => Math.max(a, b), 0);
+  const uncollected = Math.min(UNCOLLECTED_BYTES, sum(working) - most + sum(organizations.map(readBytes)));
+  const fixed = THREAD_BYTES + organizations.length * ORGANIZATION_BYTES;
+  return { held, peak: Math.ceil(held + most + uncollected + fixed) };
+}
+
+function heldBytes(organization: ManifestOrganization): number {
+  const { segments } = organization;
+  const collections = COLLECTIONS.map((layout) => {
+    const { rowCount, recordBytes } = segmentOf(segments, layout.table);
+    const postings = pairsOf(layout, organization).map((pairs) =>
+      postingIndexBytes(pairs, pairs, pairs * KEY_BYTES),
+    );
+    const instants = layout.instants.length * instantIndexBytes(rowCount);
+    return recordsBytes(rowCount, recordBytes) + idIndexBytes(rowCount) + sum(postings) + instants;
+  });
+  const events = segmentOf(segments, EVENTS.table);
+  const sessions = segmentOf(segments, SESSIONS.table);
+  return sum(collections) + scheduleBytes(events.rowCount, sessions.rowCount, sessions.recordBytes);
+}
+
+/** What the loader has beside the images while it fills those of one organization. */
+function workingBytes(organization: ManifestOrganization): number {
+  const { segments } = organization;
+  const collections = COLLECTIONS.map((layout) => {
+    const { rowCount } = segmentOf(segments, layout.table);
+    const postings = pairsOf(layout, organization).map((pairs) =>
+      postingBuilderBytes(pairs, pairs, pairs * KEY_BYTES),
+    );
+    return sum(postings) + layout.instants.length * rowCount * INT64_BYTES;
+  });
+  const counts = COLLECTIONS.map(({ table }) => segmentOf(segments, table).rowCount);
+  const sort = SORT_COUNTS_BYTES + 2 * Math.max(...counts) * UINT32_BYTES;
+  const chunks = COLLECTIONS.map(({ table }) => {
+    const { rowCount, recordBytes } = segmentOf(segments, table);
+    return rowCount <= CHUNK_ROWS ? recordBytes : (recordBytes / rowCount) * CHUNK_ROWS;
+  });
+  const sessions = segmentOf(segments, SESSIONS.table);
+  const nextFields = nextFieldsBytes(sessions.rowCount, sessions.recordBytes);
+  return sum(collections) + sort + nextFields + COPIES_OF_CHUNK * Math.max(...chunks);
+}
+
+function readBytes({ segments }: ManifestOrganization): number {
+  return sum(COLLECTIONS.map(({ table }) => segmentOf(segments, table).recordBytes));
+}
+
+/** How many pairs of row and key each index of a collection has. */
+function pairsOf({ table, keys, relations }: CollectionLayout, { segments }: ManifestOrganization): number[] {
+  const { rowCount } = segmentOf(segments, table);
+  return [
+    ...keys.map(() => rowCount),
+    ...relations.map((relation) => segmentOf(segments, relation.table).rowCount),
+  ];
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}
