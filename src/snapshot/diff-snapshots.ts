@@ -41,7 +41,7 @@ export interface RecordsDiff {
 
 /**
  * Compares two snapshot files. An organization that has the same digest in both, or is in one alone, is not read. Of
- * the others all that is served of each record is compared, one organization at a time: that takes about 150 bytes of
+ * the others all that is served of each record is compared, one organization at a time: that takes about 200 bytes of
  * memory for each record of it, in each file.
  *
  * @throws RefusedSnapshot whose message, other than elsewhere, names the file

@@ -1,4 +1,6 @@
+import Database from 'better-sqlite3';
 import { expect } from 'chai';
+import { inspectSnapshot } from '../../src/snapshot/inspect-snapshot.ts';
 import { folderForAll } from '../temporary-folder.ts';
 import { Command } from './command.ts';
 
@@ -66,5 +68,15 @@ describe('the demo', () => {
       .with.lengthOf(2);
 
     expect((await runDemo()).key).to.equal(key);
+  });
+
+  it('makes its snapshot anew when another version of the format is there', async () => {
+    const path = inFolder('snapshots/demo.sqlite');
+    const database = new Database(path);
+    database.pragma('user_version = 1');
+    database.close();
+    expect(() => inspectSnapshot(path)).to.throw('this Foyer reads version');
+    await runDemo();
+    expect(inspectSnapshot(path).organizations).not.to.be.empty;
   });
 });

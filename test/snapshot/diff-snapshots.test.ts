@@ -1,0 +1,198 @@
+import { writeFileSync } from 'node:fs';
+import { expect } from 'chai';
+import { diffSnapshots } from '../../src/snapshot/diff-snapshots.ts';
+import type { OrganizationDiff, RecordsDiff, SnapshotDiff } from '../../src/snapshot/diff-snapshots.ts';
+import { inspectSnapshot } from '../../src/snapshot/inspect-snapshot.ts';
+import { readSnapshot } from '../../src/snapshot/read-snapshot.ts';
+import { RefusedSnapshot } from '../../src/snapshot/refused-snapshot.ts';
+import { folderForAll } from '../temporary-folder.ts';
+import { differences } from './diff-oracle.ts';
+import { reseal } from './digests.ts';
+import { build, writeImport } from './import-folder.ts';
+import type { Import, ImportRecord } from './import-folder.ts';
+import { randomImport } from './random-import.ts';
+import { randomFrom } from './random.ts';
+import { thrownBy } from './refusal.ts';
+import { SMALL_IMPORT } from './small-import.ts';
+import { SoundSnapshot } from './sound-snapshot.ts';
+
+const NOTHING: RecordsDiff = { added: [], changed: [], removed: [] };
+const NO_RECORDS = { events: NOTHING, sessions: NOTHING, tickets: NOTHING, orders: NOTHING, offers: NOTHING };
+
+describe('the difference of two snapshots', () => {
+  const snapshot = new SoundSnapshot();
+  const folder = folderForAll();
+  let builds = 0;
+
+  async function built(files: Import): Promise<string> {
+    const input = folder(`import-${builds++}`);
+    writeImport(input, files);
+    await build(input, `${input}.sqlite`);
+    return `${input}.sqlite`;
+  }
+
+  /** What changed from the small import to another. */
+  async function diffTo(files: Import): Promise<SnapshotDiff> {
+    return diffSnapshots(snapshot.path, await built(files));
+  }
+
+  it('names the snapshots, and every organization of both, by id', async () => {
+    const east = { organizationId: 'east', name: 'Est' };
+    const of = (files: readonly ImportRecord[]) =>
+      files.filter(({ organizationId }) => organizationId === 'south');
+    const path = await built({
+      ...Object.fromEntries(
+        Object.entries<readonly ImportRecord[]>(SMALL_IMPORT).map(([k, v]) => [k, of(v)]),
+      ),
+      organizations: [...of(SMALL_IMPORT.organizations), east],
+    });
+    const counts = { events: 4, sessions: 10, tickets: 60, orders: 9, offers: 5 };
+    const none = { events: 0, sessions: 0, tickets: 0, orders: 0, offers: 0 };
+    const nameOf = ({ snapshotId, producedAt }: { snapshotId: string; producedAt: string }) => ({
+      snapshotId,
+      producedAt,
+    });
+    expect(diffSnapshots(snapshot.path, path)).to.deep.equal({
+      before: nameOf(snapshot.image),
+      after: nameOf(inspectSnapshot(path)),
+      organizations: [
+        { organizationId: 'east', state: 'added', after: none },
+        { organizationId: 'north', state: 'removed', before: counts },
+        { organizationId: 'south', state: 'unchanged' },
+      ],
+    });
+  });
+
+  it('reads nothing of an organization that is unchanged', async () => {
+    const read = new Set<string>();
+    const tickets = SMALL_IMPORT.tickets.map((ticket) =>
+      ticket['organizationId'] === 'south' ? { ...ticket, status: 'VOID' } : ticket,
+    );
+    const path = await built({ ...SMALL_IMPORT, tickets });
+    const { organizations } = diffSnapshots(snapshot.path, path, (organizationId) =>
+      read.add(organizationId),
+    );
+    expect(organizations.map(({ state }) => state)).to.deep.equal(['unchanged', 'changed']);
+    expect([...read]).to.deep.equal(['south']);
+  });
+
+  it('tells the ids of records that were added, changed and removed, in list order', async () => {
+    const [gone, changed, other, ...rest] = SMALL_IMPORT.tickets;
+    const added = { ...gone, ticketId: '\0"\n, é' };
+    const diff = await diffTo({
+      ...SMALL_IMPORT,
+      tickets: [
+        ...rest,
+        { ...other, qrCode: 'other' },
+        added,
+        { ...changed, issuedAt: '2030-01-01T00:00:00Z' },
+      ],
+    });
+    expect(diff.organizations[0]).to.deep.include({
+      state: 'changed',
+      before: { events: 4, sessions: 10, tickets: 60, orders: 9, offers: 5 },
+      after: { events: 4, sessions: 10, tickets: 60, orders: 9, offers: 5 },
+      records: {
+        ...NO_RECORDS,
+        tickets: { added: ['\0"\n, é'], changed: ['tkt_1', 'tkt_2'], removed: ['tkt_0'] },
+      },
+    });
+  });
+
+  it('takes a session for changed that is of another event, and the events with it', async () => {
+    const sessions = SMALL_IMPORT.sessions.map((session) =>
+      session['id'] === 'ses_5' && session['organizationId'] === 'north'
+        ? { ...session, eventId: 'evt_2' }
+        : session,
+    );
+    const [north] = (await diffTo({ ...SMALL_IMPORT, sessions })).organizations;
+    expect(recordsIn(north).sessions).to.deep.equal({ ...NOTHING, changed: ['ses_5'] });
+    expect(recordsIn(north).events.changed).to.have.members(['evt_1', 'evt_2']);
+  });
+
+  it('takes an offer for changed that other events hold, whatever the order in which they are named', async () => {
+    const holding = (events: readonly string[]) =>
+      SMALL_IMPORT.offers.map((offer) =>
+        offer['offerId'] === 'off_4' && offer['organizationId'] === 'north'
+          ? { ...offer, heldByEventIds: events }
+          : offer,
+      );
+    const more = await diffTo({ ...SMALL_IMPORT, offers: holding(['evt_1', 'evt_2', 'evt_3']) });
+    expect(recordsIn(more.organizations[0])).to.deep.equal({
+      ...NO_RECORDS,
+      offers: { ...NOTHING, changed: ['off_4'] },
+    });
+    const turned = await diffTo({ ...SMALL_IMPORT, offers: holding(['evt_2', 'evt_1']) });
+    expect(recordsIn(turned.organizations[0])).to.deep.equal(NO_RECORDS);
+  });
+
+  const SEED = 20_261_121;
+  const PAIRS = 8;
+  it(`is that which a comparison of all records finds (${PAIRS} random pairs, seed ${SEED})`, async () => {
+    const random = randomFrom(SEED);
+    const states = new Set<string>();
+    for (let pair = 0; pair < PAIRS; pair++) {
+      const before = randomImport(random);
+      const after = randomImport(random, before);
+      const [a, b] = [await built(before), await built(after)];
+      const { organizations } = diffSnapshots(a, b);
+      expect(organizations, `pair ${pair}, seed ${SEED}`).to.deep.equal(
+        differences({ image: readSnapshot(a), files: before }, { image: readSnapshot(b), files: after }),
+      );
+      for (const { state } of organizations) states.add(state);
+    }
+    expect([...states]).to.have.members(['added', 'removed', 'changed', 'unchanged']);
+  }).timeout(60_000);
+
+  describe('refuses a file, and names it, that', () => {
+    const refusal = (path: string) => {
+      const { reason, message } = thrownBy(() => diffSnapshots(snapshot.path, path), RefusedSnapshot);
+      expect(message.startsWith(`${path}: `)).to.equal(true);
+      expect(thrownBy(() => diffSnapshots(path, snapshot.path), RefusedSnapshot).message).to.equal(message);
+      return reason;
+    };
+
+    it('is no snapshot', () => {
+      writeFileSync(folder('text'), 'x'.repeat(200));
+      expect(refusal(folder('text'))).to.equal('not-sqlite');
+      expect(refusal(folder('nowhere'))).to.equal('unreadable');
+    });
+
+    it('is damaged where it differs', () => {
+      const path = snapshot.copyWith(
+        "UPDATE tickets SET qr_code = 'x' WHERE row = 3; UPDATE tickets SET qr_code = 'x' WHERE row = 70",
+      );
+      const good = snapshot.copyWith("UPDATE tickets SET qr_code = 'y' WHERE row = 3");
+      reseal(good);
+      expect(thrownBy(() => diffSnapshots(path, good), RefusedSnapshot).message).to.match(
+        new RegExp(`^${path}: the content of organization "north" does not match its digest`),
+      );
+    });
+
+    for (const [what, statement, reason] of [
+      ['has an id twice', "UPDATE tickets SET ticket_id = 'tkt_7' WHERE row < 2", 'duplicate-id'],
+      ['has a session without event', 'UPDATE sessions SET event_row = 7 WHERE row = 0', 'inconsistent'],
+      ['has an event of no offer', 'UPDATE offer_events SET offer_row = -1 WHERE row = 0', 'inconsistent'],
+    ] as const) {
+      it(what, () => {
+        const path = snapshot.copyWith(statement);
+        reseal(path);
+        expect(refusal(path)).to.equal(reason);
+      });
+    }
+
+    it('cannot be read through', () => {
+      const path = snapshot.copyOf((bytes) => bytes.fill(0, 8 * 16_384, 9 * 16_384));
+      const good = snapshot.copyWith('UPDATE tickets SET updated_at = 0');
+      reseal(good);
+      expect(thrownBy(() => diffSnapshots(good, path), RefusedSnapshot).message).to.match(
+        new RegExp(`^${path}: SQLite cannot read it`),
+      );
+    });
+  });
+});
+
+function recordsIn(organization: OrganizationDiff) {
+  if (organization.state !== 'changed') throw new Error(`it is ${organization.state}`);
+  return organization.records;
+}
