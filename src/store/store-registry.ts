@@ -1,5 +1,7 @@
+import { imageBytes } from './image-bytes.ts';
 import { OrganizationStore } from './organization-store.ts';
 import type { OrganizationImage, SnapshotImage } from './organization-image.ts';
+import { noteReleasedMemory } from './released-memory.ts';
 
 /** Two snapshot files hold the same organization. */
 export class OrganizationConflict extends Error {
@@ -117,8 +119,7 @@ export class StoreRegistry {
     for (const [organizationId, image] of fresh) {
       live.set(organizationId, { store: new OrganizationStore(image, snapshot), file, isFilePresent: true });
     }
-    this.#live = live;
-    this.#retained = retained;
+    this.#replace(live, retained, snapshot.organizations);
   }
 
   /** A link to a further page of a store was given out: whoever follows it is to find the same content. */
@@ -128,14 +129,29 @@ export class StoreRegistry {
 
   /** Lets go of what is retained and not among `kept`. */
   keepRetained(kept: ReadonlySet<RetainedOrganization>): void {
-    this.#retained = new Map(
-      this.#retained
-        .entries()
-        .map(([id, stores]): [string, readonly RetainedOrganization[]] => [
-          id,
-          stores.filter((one) => kept.has(one)),
-        ])
-        .filter(([, stores]) => stores.length > 0),
-    );
+    if (this.retained.every((one) => kept.has(one))) return;
+    const retained = new Map<string, readonly RetainedOrganization[]>();
+    for (const [organizationId, stores] of this.#retained) {
+      const left = stores.filter((one) => kept.has(one));
+      if (left.length > 0) retained.set(organizationId, left);
+    }
+    this.#replace(this.#live, retained, []);
+  }
+
+  /** @param arrived images that are there, whether they are taken or not */
+  #replace(
+    live: ReadonlyMap<string, LiveOrganization>,
+    retained: ReadonlyMap<string, readonly RetainedOrganization[]>,
+    arrived: readonly OrganizationImage[],
+  ): void {
+    const before = this.#images().union(new Set(arrived));
+    this.#live = live;
+    this.#retained = retained;
+    const released = before.difference(this.#images());
+    noteReleasedMemory(released.values().reduce((sum, image) => sum + imageBytes(image), 0));
+  }
+
+  #images(): Set<OrganizationImage> {
+    return new Set([...this.#live.values(), ...this.retained].map(({ store }) => store.image));
   }
 }
