@@ -1,0 +1,306 @@
+import { execFileSync } from 'node:child_process';
+import {
+  appendFileSync,
+  mkdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename } from 'node:path';
+import { FORMAT_VERSION } from '../../src/snapshot/format.ts';
+import type { RefusalReason } from '../../src/snapshot/refused-snapshot.ts';
+import { reseal } from '../snapshot/digests.ts';
+import { producedAtOf, restamp, write } from './altered-snapshot.ts';
+
+/** A kind of file that must not take the place of a sound one. */
+export interface BadFile {
+  readonly what: string;
+  readonly reason: RefusalReason;
+  /** What is said of it. */
+  readonly detail: RegExp;
+  /**
+   * @param path a sound snapshot, newer than what is live, to be spoiled before it takes the place of that
+   * @param place where that is
+   */
+  readonly spoil: (path: string, place: string) => void;
+  /** What is to lie beside it: the end of the name. */
+  readonly beside?: string;
+}
+
+/** What is wrong is said by the digests as well. */
+const sealed = (...statements: readonly string[]) => {
+  return (path: string) => {
+    write(path, statements);
+    reseal(path);
+  };
+};
+/** The digests are those of the sound file. */
+const unsealed = (...statements: readonly string[]) => {
+  return (path: string) => {
+    write(path, statements);
+  };
+};
+/** What is wrong is what the manifest says of the content. */
+const declaring = (...statements: readonly string[]) => {
+  return (path: string) => {
+    write(path, statements);
+    restamp(path);
+  };
+};
+const replaced = (put: (path: string, place: string) => void) => {
+  return (path: string, place: string) => {
+    rmSync(path);
+    put(path, place);
+  };
+};
+const nothing = () => {
+  // It is sound by itself.
+};
+
+const CUT: RefusalReason = 'cut-short';
+const NEWER = FORMAT_VERSION + 1;
+const OLDER = FORMAT_VERSION - 1;
+
+export const BAD_FILES: readonly BadFile[] = [
+  {
+    what: 'a text',
+    reason: 'not-sqlite',
+    detail: /^not an SQLite database$/,
+    spoil: (path) => {
+      writeFileSync(path, 'a sound text, but no database\n'.repeat(1000));
+    },
+  },
+  {
+    what: 'a file of zeros',
+    reason: 'not-sqlite',
+    detail: /^not an SQLite database$/,
+    spoil: (path) => {
+      writeFileSync(path, Buffer.alloc(statSync(path).size));
+    },
+  },
+  {
+    what: 'an empty file',
+    reason: 'empty',
+    detail: /^the file is empty$/,
+    spoil: (path) => {
+      truncateSync(path, 0);
+    },
+  },
+  {
+    what: 'a snapshot cut short within its header',
+    reason: 'not-sqlite',
+    detail: /^not an SQLite database$/,
+    spoil: (path) => {
+      truncateSync(path, 99);
+    },
+  },
+  ...[0.01, 0.5, 0.9].map((share) => ({
+    what: `a snapshot cut short to ${share * 100} %`,
+    reason: CUT,
+    detail: /^its header says \d+ bytes, the file has \d+: it was cut short, or is still being copied$/,
+    spoil: (path: string) => {
+      truncateSync(path, Math.floor(statSync(path).size * share));
+    },
+  })),
+  {
+    what: 'a snapshot without its last byte',
+    reason: CUT,
+    detail: /it was cut short/,
+    spoil: (path) => {
+      truncateSync(path, statSync(path).size - 1);
+    },
+  },
+  {
+    what: 'a snapshot with a byte more',
+    reason: CUT,
+    detail: /something was added at its end$/,
+    spoil: (path) => {
+      appendFileSync(path, '\0');
+    },
+  },
+  {
+    what: "another application's database",
+    reason: 'foreign',
+    detail: /its application_id is 0x0f055111, a snapshot's is 0x466f7972$/,
+    spoil: unsealed('PRAGMA application_id = 252006673'),
+  },
+  {
+    what: 'a newer format, both versions named',
+    reason: 'other-version',
+    detail: new RegExp(`is ${NEWER}, this Foyer reads version ${FORMAT_VERSION}; use a newer Foyer$`),
+    spoil: unsealed(`PRAGMA user_version = ${NEWER}`),
+  },
+  {
+    what: 'an older format, both versions named',
+    reason: 'other-version',
+    detail: new RegExp(`is ${OLDER}, this Foyer reads version ${FORMAT_VERSION}; build it again$`),
+    spoil: unsealed(`PRAGMA user_version = ${OLDER}`),
+  },
+  {
+    what: 'a snapshot in WAL mode',
+    reason: 'wal',
+    detail: /^it is in WAL mode/,
+    spoil: unsealed('PRAGMA journal_mode = WAL'),
+  },
+  {
+    what: 'a snapshot with a journal beside it',
+    reason: 'unfinished',
+    detail: /^a journal lies beside it \(-journal\): whoever wrote it has not finished$/,
+    spoil: nothing,
+    beside: '-journal',
+  },
+  {
+    what: 'a snapshot with a write-ahead log beside it',
+    reason: 'unfinished',
+    detail: /^a wal lies beside it/,
+    spoil: nothing,
+    beside: '-wal',
+  },
+  {
+    what: 'a view',
+    reason: 'schema',
+    detail: /: view v does not belong$/,
+    spoil: unsealed('CREATE VIEW v AS SELECT * FROM tickets'),
+  },
+  {
+    what: 'a trigger',
+    reason: 'schema',
+    detail: /: trigger t does not belong$/,
+    spoil: unsealed('CREATE TRIGGER t AFTER INSERT ON tickets BEGIN DELETE FROM orders; END'),
+  },
+  {
+    what: 'a missing column',
+    reason: 'schema',
+    detail: /: table tickets is declared otherwise$/,
+    spoil: unsealed('ALTER TABLE tickets DROP COLUMN qr_code'),
+  },
+  {
+    what: 'an extra column',
+    reason: 'schema',
+    detail: /: table orders is declared otherwise$/,
+    spoil: unsealed('ALTER TABLE orders ADD COLUMN more TEXT'),
+  },
+  {
+    what: 'a missing table',
+    reason: 'schema',
+    detail: /: table offer_resales is missing$/,
+    spoil: unsealed('DROP TABLE offer_resales'),
+  },
+  {
+    what: 'fewer records than there are declared',
+    reason: 'inconsistent',
+    detail: /^tickets has other rows than its segments count$/,
+    spoil: declaring("UPDATE segments SET row_count = row_count + 1 WHERE table_name = 'tickets'"),
+  },
+  {
+    what: 'more bytes of records than there are',
+    reason: 'inconsistent',
+    detail: /^the records of orders are not as long as its segment says$/,
+    spoil: declaring("UPDATE segments SET record_bytes = record_bytes + 1 WHERE table_name = 'orders'"),
+  },
+  {
+    what: 'a session of an event that is not there',
+    reason: 'inconsistent',
+    detail: /^event_row names a row that is not there$|^sessions/,
+    spoil: sealed('UPDATE sessions SET event_row = 99 WHERE row = (SELECT max(row) FROM sessions)'),
+  },
+  {
+    what: 'the digest of other content',
+    reason: 'damaged',
+    detail: /^the content of organization "[\w-]+" does not match its digest/,
+    spoil: declaring(`UPDATE organizations SET digest = '${'A'.repeat(43)}'`),
+  },
+  {
+    what: 'the digest of another manifest',
+    reason: 'damaged',
+    detail: /^its manifest does not match its digest/,
+    spoil: unsealed(`UPDATE snapshot SET produced_at = '${producedAtOf(9999)}'`),
+  },
+  {
+    what: 'a price that somebody changed',
+    reason: 'damaged',
+    detail: /^the content of organization "[\w-]+" does not match its digest/,
+    spoil: unsealed(`UPDATE tickets SET record = replace(record, '"JPY"', '"EUR"') WHERE row = 7`),
+  },
+  {
+    what: 'an id that stands twice',
+    reason: 'duplicate-id',
+    detail: /^tickets holds ticketId "tkt_\d+" twice$/,
+    spoil: sealed(
+      `UPDATE tickets SET ticket_id = twin.ticket_id, record = twin.record
+       FROM (SELECT ticket_id, record FROM tickets WHERE row = 3) AS twin WHERE row = 4`,
+    ),
+  },
+  {
+    what: 'an event without a session',
+    reason: 'event-without-session',
+    detail: /^row 4 of events has no session$/,
+    spoil: sealed(
+      `INSERT INTO events VALUES (4, 'evt_none', '{"id":"evt_none"}')`,
+      "UPDATE segments SET row_count = 5 WHERE table_name = 'events'",
+    ),
+  },
+  {
+    what: 'a snapshot without an organization',
+    reason: 'no-organization',
+    detail: /^it holds no organization$/,
+    spoil: declaring('DELETE FROM organizations', 'DELETE FROM segments'),
+  },
+  {
+    what: 'a link that leads to itself',
+    reason: 'unreadable',
+    detail: /^it cannot be read: ELOOP/,
+    spoil: replaced((path, place) => {
+      symlinkSync(basename(place), path);
+    }),
+  },
+  {
+    what: 'a link through a file',
+    reason: 'unreadable',
+    detail: /^it cannot be read: ENOTDIR/,
+    spoil: replaced((path) => {
+      symlinkSync('pair.sqlite/within', path);
+    }),
+  },
+  {
+    what: 'a link that leaves the folder',
+    reason: 'outside-folder',
+    detail: /^it is a link to .*outside\.sqlite, outside the snapshot folder; publish the file itself$/,
+    spoil: replaced((path) => {
+      symlinkSync('../outside.sqlite', path);
+    }),
+  },
+  {
+    what: 'a folder',
+    reason: 'not-a-file',
+    detail: /^not a regular file$/,
+    spoil: replaced((path) => {
+      mkdirSync(path);
+    }),
+  },
+  {
+    what: 'a pipe',
+    reason: 'not-a-file',
+    detail: /^not a regular file$/,
+    spoil: replaced((path) => {
+      execFileSync('mkfifo', [path]);
+    }),
+  },
+  {
+    what: 'something older than what is live',
+    reason: 'older',
+    detail: /^it was produced at 2026-10-31T23:59:59.000Z, and what is live of organization .* --rollback$/,
+    spoil: declaring(`UPDATE snapshot SET produced_at = '${producedAtOf(-1)}'`),
+  },
+  {
+    what: 'less than half of the tickets',
+    reason: 'shrunk',
+    detail: /has 29 tickets in it, and 60 are live; if so many are to go, publish it with --allow-shrink$/,
+    spoil: sealed(
+      'DELETE FROM tickets WHERE row >= 29',
+      "UPDATE segments SET row_count = 29 WHERE table_name = 'tickets'",
+    ),
+  },
+];

@@ -1,0 +1,256 @@
+import { mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect } from 'chai';
+import { KeysFile } from '../../src/keys/keys-file.ts';
+import { build, writeImport } from '../snapshot/import-folder.ts';
+import { folderForAll } from '../temporary-folder.ts';
+import { alteredCopy, asSnapshot, producedAtOf, restampedCopy, snapshotIdOf } from './altered-snapshot.ts';
+import { markedAs, markedImport, marksIn, withoutMark } from './marked-import.ts';
+import { newCredential, ReplicaUnderTest } from './replica-under-test.ts';
+import type { Answer } from './replica-under-test.ts';
+
+const SWAPS = 100;
+const VARIANTS = 4;
+const CONNECTIONS = 4;
+const PREVIEW = { 'Service-API-Version': 'preview' };
+
+/** Each finds records in another way, and one at least in any variant. */
+const PATHS = [
+  '/v1/tickets?perPage=100',
+  '/v1/tickets?perPage=30&page=3',
+  '/v1/tickets?eventIds=evt_1,evt_3&perPage=20',
+  '/v1/tickets?updatedAt.gte=2026-01-01T12:00:00Z&perPage=50',
+  '/v1/tickets?qrCodes=qr-7',
+  '/v1/tickets/tkt_3',
+  '/v1/orders?perPage=100',
+  '/v1/orders?status=PENDING',
+  '/v1/orders?email=name3@example.org',
+  '/v1/orders/ord_9',
+  '/v1/events',
+  '/v1/events?tags=tag+1',
+  '/v1/events/evt_2',
+  '/v1/events/evt_1/sessions',
+  '/v1/catalog/offers',
+  '/v1/catalog/offers?resaleEnabled=true',
+];
+
+describe('new snapshots under load', function () {
+  this.timeout(300_000);
+  const inFolder = folderForAll();
+  const inSnapshots = (name: string) => join(inFolder('snapshots'), name);
+  const credentials = new Map<string, string>();
+  let replica: ReplicaUnderTest;
+  let next = 1;
+
+  before(async () => {
+    mkdirSync(inFolder('snapshots'));
+    for (let variant = 0; variant < VARIANTS; variant++) {
+      writeImport(inFolder(`import-${variant}`), markedImport(['north', 'south'], variant));
+      await build(inFolder(`import-${variant}`), inFolder(`variant-${variant}`));
+    }
+    writeImport(inFolder('import-west'), markedImport(['west'], 0));
+    await build(inFolder('import-west'), inFolder('west'));
+    restampedCopy(inFolder('west'), inSnapshots('west.sqlite'), asSnapshot(0));
+    publish(drafted(next));
+    for (const id of ['north', 'south', 'west']) credentials.set(id, newCredential(inFolder, id));
+    replica = await ReplicaUnderTest.start(inFolder);
+    await isLive(0);
+    await isLive(next++);
+  });
+
+  after(() => replica.end());
+
+  /** The `n`th snapshot, every record of it marked so. */
+  function drafted(n: number): string {
+    const built = inFolder(`variant-${n % VARIANTS}`);
+    return alteredCopy(built, inFolder(`draft-${n}`), asSnapshot(n), markedAs(n));
+  }
+
+  function publish(draft: string): void {
+    renameSync(draft, inSnapshots('pair.sqlite'));
+  }
+
+  const isLive = (n: number) => replica.says({ msg: 'snapshot live', snapshotId: snapshotIdOf(n) });
+
+  const ask = (organizationId: string, path: string, headers: Readonly<Record<string, string>> = {}) =>
+    replica.ask(path, credentials.get(organizationId) ?? '', { ...PREVIEW, ...headers });
+
+  /** What was answered while a load ran. */
+  class Observed {
+    requests = 0;
+    readonly snapshots = new Set<number>();
+    readonly faults: string[] = [];
+    /** Without its mark a page is always the same, as long as the variant is: indexes and records are of one. */
+    readonly #bodies = new Map<string, string>();
+
+    /** Looks at an answer of north or south. Returns the number of its snapshot. */
+    note(path: string, answer: Answer): number {
+      this.requests++;
+      const { status, headers, text } = answer;
+      const n = Number(String(headers['service-snapshot-id']).slice(-12));
+      const fault = (what: string) => this.faults.push(`${path} of snapshot ${n}: ${what}`);
+      if (status !== 200) {
+        fault(`${status} ${text}`);
+        return n;
+      }
+      this.snapshots.add(n);
+      if (headers['service-data-as-of'] !== producedAtOf(n))
+        fault(`as of ${String(headers['service-data-as-of'])}`);
+      const marks = marksIn(text);
+      const { items } = JSON.parse(text) as { items?: unknown[] };
+      if (marks.length === 0 || marks.length !== (items?.length ?? 1))
+        fault(`${marks.length} marks: ${text}`);
+      if (marks.some((mark) => mark !== n)) fault(`marked ${[...new Set(marks)].join()}`);
+      const content = `${path} of variant ${n % VARIANTS}`;
+      const body = withoutMark(text);
+      if ((this.#bodies.get(content) ?? body) !== body)
+        fault(`it was\n${this.#bodies.get(content) ?? ''}\n${body}`);
+      this.#bodies.set(content, body);
+      return n;
+    }
+  }
+
+  /** Asks for pages and records over several connections, all the time that `work` takes. */
+  async function underLoad(work: () => Promise<void>): Promise<Observed> {
+    const observed = new Observed();
+    const first = { etag: '', id: '' };
+    let isDone = false;
+    const connection = async (c: number) => {
+      const newest = new Map<string, number>();
+      for (let i = c; !isDone; i++) {
+        const path = PATHS[i % PATHS.length] ?? '';
+        const organizationId = i % 5 < 3 ? 'north' : 'south';
+        const n = observed.note(path, await ask(organizationId, path));
+        if (n < (newest.get(organizationId) ?? 0)) observed.faults.push(`${n} after a newer one`);
+        newest.set(organizationId, n);
+        // Leaves the loader, and whoever else is on the machine, some of it.
+        await delay(2);
+      }
+    };
+    const bystander = async () => {
+      while (!isDone) {
+        const { status, headers } = await ask('west', '/v1/tickets');
+        const [etag, id] = [String(headers.etag), String(headers['service-snapshot-id'])];
+        if (first.etag === '') Object.assign(first, { etag, id });
+        if (status !== 200 || etag !== first.etag || id !== first.id)
+          observed.faults.push(`west: ${status} ${id}`);
+        await delay(5);
+      }
+    };
+    const connections = [bystander(), ...Array.from({ length: CONNECTIONS }, (_, c) => connection(c))];
+    try {
+      await work();
+    } finally {
+      isDone = true;
+      await Promise.all(connections);
+    }
+    expect(first.id).to.equal(snapshotIdOf(0));
+    return observed;
+  }
+
+  it(`go live ${SWAPS} times: no request fails, no page is of two, another file's organization notices nothing`, async () => {
+    const from = next;
+    const observed = await underLoad(async () => {
+      let draft = drafted(next);
+      while (next < from + SWAPS) {
+        publish(draft);
+        const n = next++;
+        draft = drafted(next);
+        await isLive(n);
+      }
+    });
+    expect(observed.faults.slice(0, 5)).to.deep.equal([]);
+    expect(observed.requests).to.be.greaterThan(SWAPS * PATHS.length);
+    expect(observed.snapshots.size, 'snapshots that answered').to.be.greaterThan(SWAPS * 0.9);
+  });
+
+  it('come in a storm of 200 in 10 s: the newest is what stays, and no request fails', async () => {
+    const last = next + 199;
+    const drafts = Array.from({ length: 200 }, (_, i) => drafted(next + i));
+    const observed = await underLoad(async () => {
+      for (const draft of drafts) {
+        publish(draft);
+        await delay(50);
+      }
+      await isLive(last);
+    });
+    next = last + 1;
+    expect(observed.faults.slice(0, 5)).to.deep.equal([]);
+    expect((await ask('north', '/v1/events')).headers['service-snapshot-id']).to.equal(snapshotIdOf(last));
+    expect(replica.linesOf({ msg: 'snapshot refused' })).to.deep.equal([]);
+  });
+
+  it('leave the ETag of an organization as it is that they do not change, though the snapshot is another', async () => {
+    const before = await ask('north', '/v1/tickets');
+    const southBefore = await ask('south', '/v1/tickets');
+    const isOfSouth = (table: string) =>
+      `row >= (SELECT first_row FROM segments WHERE organization_id = 'south' AND table_name = '${table}')`;
+    const n = next++;
+    const draft = alteredCopy(
+      inSnapshots('pair.sqlite'),
+      inFolder('draft'),
+      asSnapshot(n),
+      `UPDATE tickets SET record = replace(record, '"JPY"', '"EUR"') WHERE ${isOfSouth('tickets')}`,
+    );
+    publish(draft);
+    await isLive(n);
+    const condition = { 'If-None-Match': String(before.headers.etag) };
+    const after = await ask('north', '/v1/tickets', condition);
+    expect(after.status).to.equal(304);
+    expect(after.headers['service-snapshot-id']).to.equal(snapshotIdOf(n));
+    expect(before.headers['service-snapshot-id']).not.to.equal(snapshotIdOf(n));
+    const southAfter = await ask('south', '/v1/tickets', {
+      'If-None-Match': String(southBefore.headers.etag),
+    });
+    expect(southAfter.status, 'that which is changed').to.equal(200);
+  });
+
+  it('are not needed: the organizations of a file that is taken away go on', async () => {
+    const before = await ask('north', '/v1/tickets');
+    renameSync(inSnapshots('pair.sqlite'), inFolder('away'));
+    await replica.says({ msg: 'snapshot file is gone; what it held goes on serving', file: 'pair.sqlite' });
+    const after = await ask('north', '/v1/tickets');
+    expect(after.text).to.equal(before.text);
+    expect(after.headers['service-snapshot-id']).to.equal(before.headers['service-snapshot-id']);
+  });
+});
+
+describe('SIGHUP', function () {
+  this.timeout(60_000);
+  const inFolder = folderForAll();
+  const inSnapshots = (name: string) => join(inFolder('snapshots'), name);
+  let replica: ReplicaUnderTest;
+
+  before(async () => {
+    // What changes behind a link, the system does not tell of: it is seen by whoever looks.
+    mkdirSync(inSnapshots('..behind'), { recursive: true });
+    symlinkSync('..behind/one.sqlite', inSnapshots('one.sqlite'));
+    writeImport(inFolder('import'), markedImport(['north'], 0));
+    await build(inFolder('import'), inFolder('built'));
+    restampedCopy(inFolder('built'), inSnapshots('..behind/one.sqlite'), asSnapshot(1));
+  });
+
+  after(() => replica.end());
+
+  it('has a revoked key refused and a new snapshot live at once, an hour before the next look', async () => {
+    const keys = new KeysFile(inFolder('keys.sqlite'));
+    const [revoked, kept] = [newCredential(inFolder, 'north'), newCredential(inFolder, 'north')];
+    replica = await ReplicaUnderTest.start(inFolder, { SNAPSHOT_POLL_SECONDS: '3600' });
+    await replica.says({ msg: 'snapshot live', snapshotId: snapshotIdOf(1) });
+    expect((await replica.ask('/v1/events', revoked)).status).to.equal(200);
+
+    const [first] = keys.list();
+    expect(keys.revoke(first.keyId, new Date())).to.include({ already: false });
+    renameSync(
+      restampedCopy(inFolder('built'), inFolder('draft'), asSnapshot(2)),
+      inSnapshots('..behind/one.sqlite'),
+    );
+    replica.signal('SIGHUP');
+    await replica.says({ msg: 'keys live', validKeys: 1 });
+    const statuses = [revoked, kept].map(async (key) => (await replica.ask('/v1/events', key)).status);
+    expect((await Promise.all(statuses)).sort()).to.deep.equal([200, 403]);
+    await replica.says({ msg: 'snapshot live', snapshotId: snapshotIdOf(2) });
+    rmSync(inSnapshots('one.sqlite'));
+  });
+});

@@ -1,0 +1,310 @@
+import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { REFUSALS } from '../../src/snapshot/refused-snapshot.ts';
+import type { RefusalReason } from '../../src/snapshot/refused-snapshot.ts';
+import { build, writeImport } from '../snapshot/import-folder.ts';
+import { SMALL_IMPORT } from '../snapshot/small-import.ts';
+import { folderForAll } from '../temporary-folder.ts';
+import { alteredCopy, asOrganization, asSnapshot, restampedCopy, snapshotIdOf } from './altered-snapshot.ts';
+import { BAD_FILES } from './bad-files.ts';
+import { run } from './command.ts';
+import { newCredential, ReplicaUnderTest } from './replica-under-test.ts';
+import type { LogLine } from './replica-under-test.ts';
+
+/** Of the reasons that `BAD_FILES` does not have: where they are tested. */
+const TESTED_ELSEWHERE: Readonly<Partial<Record<RefusalReason, string>>> = {
+  conflict: 'below, since it takes two files',
+  'organization-gone': 'below, since it takes two organizations',
+  memory: 'below, in a process that has little',
+  'loader-failed': 'test/system/faults.test.ts, since no file brings it about',
+};
+
+interface Refused {
+  readonly file: string;
+  readonly reason: string;
+  readonly detail: string;
+}
+
+/** A snapshot of the one organization "north". */
+const NORTH = Object.fromEntries(
+  Object.entries(SMALL_IMPORT).map(([name, records]) => [
+    name,
+    records.filter((record) => 'organizationId' in record && record.organizationId === 'north'),
+  ]),
+);
+
+describe('a file that must not go live', function () {
+  this.timeout(120_000);
+  const inFolder = folderForAll();
+  const inSnapshots = (name: string) => join(inFolder('snapshots'), name);
+  const credentials = new Map<string, string>();
+  let replica: ReplicaUnderTest;
+  let next = 1000;
+  /** The number of the snapshot that is live before the `i`th kind of file is put in its place. */
+  const soundOf = (i: number) => 100 + i;
+
+  before(async () => {
+    mkdirSync(inFolder('snapshots'));
+    writeImport(inFolder('pair'), SMALL_IMPORT);
+    writeImport(inFolder('single'), NORTH);
+    await build(inFolder('pair'), inFolder('pair.sqlite'));
+    await build(inFolder('single'), inFolder('single.sqlite'));
+    for (const [i] of BAD_FILES.entries()) {
+      alteredCopy(
+        inFolder('single.sqlite'),
+        inSnapshots(`${nameOf(i)}.sqlite`),
+        asOrganization(nameOf(i)),
+        asSnapshot(soundOf(i)),
+      );
+    }
+    restampedCopy(inFolder('pair.sqlite'), inSnapshots('pair.sqlite'), asSnapshot(900));
+    alteredCopy(inFolder('single.sqlite'), inFolder('outside.sqlite'), asOrganization('outside'));
+    for (const id of [...BAD_FILES.keys().map(nameOf), 'north', 'south', 'beacon', 'within']) {
+      credentials.set(id, newCredential(inFolder, id));
+    }
+    replica = await ReplicaUnderTest.start(inFolder);
+    for (const [i] of BAD_FILES.entries()) await isLive(`${nameOf(i)}.sqlite`, soundOf(i));
+    await isLive('pair.sqlite', 900);
+
+    // All at once: the process has them for its next looks.
+    for (const [i, { spoil, beside }] of BAD_FILES.entries()) {
+      const place = inSnapshots(`${nameOf(i)}.sqlite`);
+      const draft = soundDraft(nameOf(i));
+      spoil(draft, place);
+      if (beside === undefined) rmSync(place);
+      renameSync(draft, place);
+      if (beside !== undefined) writeFileSync(place + beside, '');
+    }
+  });
+
+  after(() => replica.end());
+
+  /** The organization, and the file, of the `i`th kind. */
+  const nameOf = (i: number) => `kind-${i}`;
+
+  /** A sound snapshot of one organization, later than all before it. */
+  function soundDraft(organizationId: string): string {
+    return alteredCopy(
+      inFolder('single.sqlite'),
+      inFolder('draft'),
+      asOrganization(organizationId),
+      asSnapshot(next++),
+    );
+  }
+
+  const isLive = (file: string, n: number, from = 0) =>
+    replica.says({ msg: 'snapshot live', file, snapshotId: snapshotIdOf(n) }, from);
+  const isRefused = (file: string, reason: RefusalReason, from = 0) =>
+    replica.says({ msg: 'snapshot refused', file, reason }, from);
+
+  /** Puts a snapshot in the place of another. */
+  function publish(draft: string, file: string): void {
+    renameSync(draft, inSnapshots(file));
+  }
+
+  async function servedId(organizationId: string): Promise<string | undefined> {
+    const { status, headers } = await replica.ask('/v1/tickets', credentials.get(organizationId) ?? '');
+    expect(status, organizationId).to.equal(200);
+    return String(headers['service-snapshot-id']);
+  }
+
+  async function refusedByStatus(): Promise<readonly Refused[]> {
+    const { refused } = JSON.parse((await replica.askAdmin('/status')).text) as { refused: Refused[] };
+    return refused;
+  }
+
+  async function refusalsCounted(): Promise<Map<string, number>> {
+    const { text } = await replica.askAdmin('/metrics');
+    const samples = text.matchAll(/^foyer_snapshot_refusals_total\{reason="([\w-]+)"\} (\d+)$/gm);
+    return new Map(Array.from(samples, ([, reason, count]) => [reason, Number(count)]));
+  }
+
+  /** A sound file takes its turn among the files, after which all of them were looked at again. */
+  async function lookAgain(): Promise<void> {
+    const n = next;
+    publish(soundDraft('beacon'), 'beacon.sqlite');
+    await isLive('beacon.sqlite', n);
+  }
+
+  it('is tested for every reason that there is', () => {
+    const tested = [...BAD_FILES.map(({ reason }) => reason), ...Object.keys(TESTED_ELSEWHERE)];
+    expect(tested).to.include.members(Object.keys(REFUSALS));
+  });
+
+  for (const [i, { what, reason, detail }] of BAD_FILES.entries()) {
+    it(`is refused as ${reason}: ${what}`, async () => {
+      const file = `${nameOf(i)}.sqlite`;
+      const line = await replica.says({ msg: 'snapshot refused', file });
+      expect(line['detail']).to.match(detail);
+      expect(line['reason']).to.equal(reason);
+      expect(await servedId(nameOf(i))).to.equal(snapshotIdOf(soundOf(i)));
+      const said = (await refusedByStatus()).find((one) => one.file === file);
+      expect(said).to.include({ reason, detail: line['detail'], advice: REFUSALS[reason] });
+    });
+  }
+
+  it('is counted by its reason', async () => {
+    const expected = Map.groupBy(BAD_FILES, ({ reason }) => reason);
+    const counted = await refusalsCounted();
+    expect([...counted.keys()]).to.have.members(Object.keys(REFUSALS));
+    for (const [reason, count] of counted) {
+      const files = expected.get(reason as RefusalReason)?.length ?? 0;
+      expect(count, reason).to.equal(files);
+    }
+  });
+
+  it('is not tried again until it changes, however often the folder is looked at', async () => {
+    for (let i = 0; i < 3; i++) await lookAgain();
+    for (const [i, { what }] of BAD_FILES.entries()) {
+      expect(replica.linesOf({ msg: 'snapshot refused', file: `${nameOf(i)}.sqlite` }), what).to.have.length(
+        1,
+      );
+      expect(await servedId(nameOf(i)), what).to.equal(snapshotIdOf(soundOf(i)));
+    }
+  });
+
+  it('is taken when a sound one is in its place, and no longer told of', async () => {
+    const n = next;
+    const file = `${nameOf(0)}.sqlite`;
+    publish(soundDraft(nameOf(0)), file);
+    await isLive(file, n);
+    expect(await servedId(nameOf(0))).to.equal(snapshotIdOf(n));
+    expect((await refusedByStatus()).map((one) => one.file)).not.to.include(file);
+  });
+
+  it('is taken when the journal beside it goes away', async () => {
+    const i = BAD_FILES.findIndex(({ beside }) => beside === '-journal');
+    const file = `${nameOf(i)}.sqlite`;
+    rmSync(inSnapshots(`${file}-journal`));
+    await replica.says({ msg: 'snapshot live', file }, replica.log.length - 1);
+    expect(await servedId(nameOf(i))).not.to.equal(snapshotIdOf(soundOf(i)));
+  });
+
+  it('is refused as conflict: a second file with an organization that another holds', async () => {
+    publish(soundDraft('south'), 'second.sqlite');
+    const line: LogLine = await isRefused('second.sqlite', 'conflict');
+    expect(line['detail']).to.match(/^organization "south" is already served from pair\.sqlite/);
+    expect(await servedId('south')).to.equal(snapshotIdOf(900));
+    rmSync(inSnapshots('second.sqlite'));
+  });
+
+  it('is no link within the folder', async () => {
+    mkdirSync(inSnapshots('..data'));
+    const n = next;
+    renameSync(soundDraft('within'), inSnapshots('..data/within.sqlite'));
+    symlinkSync('..data/within.sqlite', inSnapshots('within.sqlite'));
+    await isLive('within.sqlite', n);
+    expect(await servedId('within')).to.equal(snapshotIdOf(n));
+  });
+
+  describe('unless it was published with leave, for that one alone:', () => {
+    const kindOf = (reason: RefusalReason) => nameOf(BAD_FILES.findIndex((one) => one.reason === reason));
+
+    async function publishWith(option: string, draft: string, file: string): Promise<void> {
+      const environment = { SNAPSHOT_DIR: inFolder('snapshots') };
+      const { code, stderr } = await run(
+        'scripts/snapshot.ts',
+        ['publish', draft, '--as', file, option],
+        environment,
+      );
+      expect(stderr).to.equal('');
+      expect(code).to.equal(0);
+    }
+
+    it('older, with --rollback', async () => {
+      const organizationId = kindOf('older');
+      const file = `${organizationId}.sqlite`;
+      const older = (n: number) =>
+        alteredCopy(
+          inFolder('single.sqlite'),
+          inFolder('draft'),
+          asOrganization(organizationId),
+          asSnapshot(n),
+        );
+      await publishWith('--rollback', older(50), file);
+      await isLive(file, 50);
+      expect(await servedId(organizationId)).to.equal(snapshotIdOf(50));
+      const seen = replica.log.length;
+      publish(older(49), file);
+      await isRefused(file, 'older', seen);
+      expect(await servedId(organizationId)).to.equal(snapshotIdOf(50));
+    });
+
+    it('shrunk, with --allow-shrink', async () => {
+      const organizationId = kindOf('shrunk');
+      const file = `${organizationId}.sqlite`;
+      const shrunk = (n: number, tickets: number) =>
+        alteredCopy(
+          inFolder('single.sqlite'),
+          inFolder('draft'),
+          asOrganization(organizationId),
+          asSnapshot(n),
+          `DELETE FROM tickets WHERE row >= ${tickets}`,
+          `UPDATE segments SET row_count = ${tickets} WHERE table_name = 'tickets'`,
+        );
+      const n = next++;
+      await publishWith('--allow-shrink', shrunk(n, 20), file);
+      await isLive(file, n);
+      const seen = replica.log.length;
+      publish(shrunk(next++, 9), file);
+      await isRefused(file, 'shrunk', seen);
+      expect(await servedId(organizationId)).to.equal(snapshotIdOf(n));
+    });
+
+    it('organization-gone, with --allow-shrink', async () => {
+      publish(soundDraft('north'), 'pair.sqlite');
+      const { detail } = await isRefused('pair.sqlite', 'organization-gone');
+      expect(detail).to.match(/^organization "south" is live and not in it/);
+      expect(await servedId('south')).to.equal(snapshotIdOf(900));
+
+      const alone = next;
+      await publishWith('--allow-shrink', soundDraft('north'), 'pair.sqlite');
+      await isLive('pair.sqlite', alone);
+      const { status } = await replica.ask('/v1/tickets', credentials.get('south') ?? '');
+      expect(status, 'it is not served any more').to.equal(429);
+
+      const both = next++;
+      publish(restampedCopy(inFolder('pair.sqlite'), inFolder('draft'), asSnapshot(both)), 'pair.sqlite');
+      await isLive('pair.sqlite', both);
+      const seen = replica.log.length;
+      publish(soundDraft('north'), 'pair.sqlite');
+      await isRefused('pair.sqlite', 'organization-gone', seen);
+      expect(await servedId('south')).to.equal(snapshotIdOf(both));
+    });
+  });
+
+  it('is refused as memory: a sound one for which there is no room', async () => {
+    const inOther = (name: string) => inFolder(`other-${name}`);
+    mkdirSync(inOther('snapshots'));
+    const place = join(inOther('snapshots'), 'small.sqlite');
+    const small = (n: number) => restampedCopy(inFolder('single.sqlite'), inFolder('draft'), asSnapshot(n));
+    renameSync(small(1), place);
+    const credential = newCredential(inOther, 'north');
+    const limited = await ReplicaUnderTest.start(inOther, { MEMORY_LIMIT_MB: '240' });
+    try {
+      await limited.says({ msg: 'snapshot live', snapshotId: snapshotIdOf(1) });
+      const long = `replace(record, '"currency"', '"pad":"' || hex(zeroblob(500000)) || '","currency"')`;
+      renameSync(
+        alteredCopy(
+          inFolder('single.sqlite'),
+          inFolder('draft'),
+          asSnapshot(2),
+          `UPDATE tickets SET record = ${long} WHERE row < 12`,
+        ),
+        place,
+      );
+      const { reason, detail } = await limited.says({ msg: 'snapshot refused' });
+      expect(reason).to.equal('memory');
+      expect(detail).to.match(
+        /the limit is 240 MB, set by MEMORY_LIMIT_MB: \d+ MB are missing; raise MEMORY_LIMIT_MB/,
+      );
+      const { headers } = await limited.ask('/v1/tickets', credential);
+      expect(headers['service-snapshot-id']).to.equal(snapshotIdOf(1));
+      renameSync(small(3), place);
+      await limited.says({ msg: 'snapshot live', snapshotId: snapshotIdOf(3) });
+    } finally {
+      await limited.end();
+    }
+  });
+});

@@ -1,0 +1,162 @@
+import { spawn } from 'node:child_process';
+import type { ChildProcessByStdio } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync } from 'node:fs';
+import { Agent, request } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { formatCredential } from '../../src/keys/credential.ts';
+import { KeysFile } from '../../src/keys/keys-file.ts';
+import type { InFolder } from '../temporary-folder.ts';
+import { ROOT } from './command.ts';
+
+/** A line of the log, read. */
+export type LogLine = Readonly<Record<string, unknown>>;
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+}
+
+/** A replica in a process of its own, over a folder `snapshots` and a file `keys.sqlite`. */
+export class ReplicaUnderTest {
+  /** Its log so far, but for the lines of requests. */
+  readonly log: LogLine[] = [];
+  readonly ended: Promise<void>;
+  readonly #process: ChildProcessByStdio<null, Readable, Readable>;
+  readonly #agent = new Agent({ keepAlive: true });
+  #origin = '';
+  #adminOrigin = '';
+  #stderr = '';
+  #wake = Promise.withResolvers<undefined>();
+
+  private constructor(inFolder: InFolder, environment: Readonly<Record<string, string>>) {
+    this.#process = spawn(process.execPath, [join(ROOT, 'src/main.ts')], {
+      cwd: ROOT,
+      env: {
+        PATH: process.env['PATH'],
+        NODE_V8_COVERAGE: process.env['NODE_V8_COVERAGE'],
+        PORT: '0',
+        ADMIN_PORT: '0',
+        HOST: '127.0.0.1',
+        SNAPSHOT_DIR: inFolder('snapshots'),
+        KEYS_FILE: inFolder('keys.sqlite'),
+        SNAPSHOT_POLL_SECONDS: '0.05',
+        // Neither is what these tests are about, and the machine may be busy.
+        RATE_LIMIT_PER_MINUTE: '0',
+        OVERLOAD_DELAY_MS: '0',
+        ...environment,
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    createInterface({ input: this.#process.stdout }).on('line', (line) => {
+      const entry = readLine(line);
+      if (entry['msg'] === 'request') return;
+      this.log.push(entry);
+      this.#changed();
+    });
+    this.#process.stderr.setEncoding('utf8').on('data', (written: string) => (this.#stderr += written));
+    this.ended = once(this.#process, 'close').then(() => {
+      this.#changed();
+    });
+  }
+
+  /** Starts one; the folder is made when it is not there. */
+  static async start(
+    inFolder: InFolder,
+    environment: Readonly<Record<string, string>> = {},
+  ): Promise<ReplicaUnderTest> {
+    mkdirSync(inFolder('snapshots'), { recursive: true });
+    const replica = new ReplicaUnderTest(inFolder, environment);
+    const [api, admin] = await Promise.all([
+      replica.says({ msg: 'listening' }),
+      replica.says({ msg: 'listening for operators' }),
+    ]);
+    replica.#origin = `http://127.0.0.1:${String(api['port'])}`;
+    replica.#adminOrigin = `http://127.0.0.1:${String(admin['port'])}`;
+    return replica;
+  }
+
+  /** The lines of the log with these values, from the line `from` on. */
+  linesOf(values: LogLine, from = 0): LogLine[] {
+    return this.log
+      .slice(from)
+      .filter((line) => Object.entries(values).every(([name, value]) => line[name] === value));
+  }
+
+  /** Waits for a line of the log with these values, from the line `from` on. */
+  async says(values: LogLine, from = 0): Promise<LogLine> {
+    for (;;) {
+      const line = this.linesOf(values, from).at(0);
+      if (line !== undefined) return line;
+      if (!this.isRunning) {
+        throw new Error(
+          `ended before it said ${JSON.stringify(values)}: ${JSON.stringify(this.log, undefined, 1)}${this.#stderr}`,
+        );
+      }
+      await this.#wake.promise;
+    }
+  }
+
+  get isRunning(): boolean {
+    const { exitCode, signalCode } = this.#process;
+    return exitCode === null && signalCode === null;
+  }
+
+  /** Asks the API, over connections that are kept alive. */
+  ask(path: string, credential: string, headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
+    // Links to further pages are whole addresses.
+    const url = URL.canParse(path) ? path : this.#origin + path;
+    return this.#get(url, { Authorization: `Bearer ${credential}`, ...headers });
+  }
+
+  /** Asks the port for operators. */
+  askAdmin(path: string): Promise<Answer> {
+    return this.#get(this.#adminOrigin + path, {});
+  }
+
+  async #get(url: string, headers: Readonly<Record<string, string>>): Promise<Answer> {
+    const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+    request(url, { agent: this.#agent, headers }, (response) => {
+      text(response).then((body) => {
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, text: body });
+      }, reject);
+    })
+      .on('error', reject)
+      .end();
+    return promise;
+  }
+
+  signal(name: NodeJS.Signals): void {
+    this.#process.kill(name);
+  }
+
+  /** Ends it, whatever it is at. */
+  async end(): Promise<void> {
+    this.#agent.destroy();
+    this.#process.kill('SIGTERM');
+    await this.ended;
+  }
+
+  #changed(): void {
+    this.#wake.resolve(undefined);
+    this.#wake = Promise.withResolvers();
+  }
+}
+
+function readLine(line: string): LogLine {
+  try {
+    return JSON.parse(line) as LogLine;
+  } catch {
+    return { msg: line };
+  }
+}
+
+/** A credential for an organization, written to the keys file of the folder. */
+export function newCredential(inFolder: InFolder, organizationId: string): string {
+  return formatCredential(new KeysFile(inFolder('keys.sqlite')).create(organizationId, '', new Date()));
+}
