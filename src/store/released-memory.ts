@@ -5,7 +5,7 @@
  * That is done in a later turn, when nobody who let go of the memory holds it on the stack any more.
  */
 export function noteReleasedMemory(bytes: number): void {
-  if (bytes > 0) setImmediate(askFor, bytes).unref();
+  if (bytes > 0) setImmediate(askFor, bytes);
 }
 
 function askFor(bytes: number): void {
