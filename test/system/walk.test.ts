@@ -1,0 +1,267 @@
+import { mkdirSync, renameSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect } from 'chai';
+import {
+  inOrganization,
+  minimalEvent,
+  minimalOffer,
+  minimalOrder,
+  minimalSession,
+  minimalTicket,
+} from '../snapshot/full-records.ts';
+import { build, writeImport } from '../snapshot/import-folder.ts';
+import type { Import, ImportRecord } from '../snapshot/import-folder.ts';
+import { folderForAll } from '../temporary-folder.ts';
+import { asSnapshot, restampedCopy, snapshotIdOf } from './altered-snapshot.ts';
+import { newCredential, ReplicaUnderTest } from './replica-under-test.ts';
+import type { Answer } from './replica-under-test.ts';
+
+const PREVIEW = { 'Service-API-Version': 'preview' };
+const PER_PAGE = [1, 2, 3, 4, 5, 6, 7];
+const MADE_UP = 'A'.repeat(43);
+
+interface Page {
+  readonly items: readonly ImportRecord[];
+  readonly nextPage: string | null;
+}
+
+/** The instant of the number `i` of its kind. */
+const at = (i: number) => new Date(Date.UTC(2026, 2, 1) + i * 3_600_000).toISOString();
+
+/** Lists with what each is to hold, by the records of the first edition: its ids in order. */
+const LISTS: Readonly<Record<string, readonly string[]>> = {
+  '/v1/tickets': down('tkt', 13, () => true),
+  '/v1/tickets?eventIds=evt_0,evt_2': down('tkt', 13, (i) => i % 3 !== 1),
+  [`/v1/tickets?updatedAt.gte=${at(2)}&updatedAt.lte=${at(11)}`]: down('tkt', 13, (i) => i >= 2 && i <= 11),
+  '/v1/orders': down('ord', 11, () => true),
+  '/v1/orders?status=PENDING': down('ord', 11, (i) => i % 2 === 0),
+  '/v1/events': down('evt', 9, () => true),
+  '/v1/events?tags=odd': down('evt', 9, (i) => i % 2 === 1),
+  [`/v1/events?startAt.gte=${at(3)}`]: down('evt', 9, (i) => i === 0 || i >= 3),
+  '/v1/events/evt_0/sessions': down('ses', 10, () => true).toReversed(),
+  [`/v1/events/evt_0/sessions?startAt.gt=${at(102)}&startAt.lt=${at(109)}`]: down(
+    'ses',
+    10,
+    (i) => i > 2 && i < 9,
+  ).toReversed(),
+  '/v1/catalog/offers': down('off', 8, () => true).toReversed(),
+};
+
+function down(prefix: string, count: number, isIn: (i: number) => boolean): string[] {
+  return Array.from({ length: count }, (_, i) => count - 1 - i)
+    .filter(isIn)
+    .map((i) => `${prefix}_${i}`);
+}
+
+/**
+ * What is exported at one time and another. In the edition 0 is what `LISTS` says. In the others some of that is gone,
+ * there is more at the beginning of every list, and what is left stands in another order and says something else.
+ */
+function edition(e: number): Import {
+  const kept = (count: number) =>
+    Array.from({ length: count + 3 * e }, (_, i) => i).filter((i) => e === 0 || i % 4 !== e - 1 || i < 1);
+  const placed = (i: number) => at(e === 0 ? i : e % 2 === 1 ? 1000 - i : 1000 + i);
+  const word = `edition ${e}`;
+  const all: Import = {
+    events: kept(9).map((i) =>
+      minimalEvent(`evt_${i}`, { title: word, createdAt: placed(i), tags: [i % 2 === 1 ? 'odd' : 'even'] }),
+    ),
+    sessions: [
+      ...kept(9)
+        .filter((i) => i > 0)
+        .map((i) => minimalSession(`only_${i}`, `evt_${i}`, { startAt: at(i), durationMinutes: e })),
+      ...kept(10).map((i) =>
+        minimalSession(`ses_${i}`, 'evt_0', { startAt: at(e === 0 ? 100 + i : 300 - i), durationMinutes: e }),
+      ),
+    ],
+    tickets: kept(13).map((i) =>
+      minimalTicket(`tkt_${i}`, {
+        offerName: word,
+        issuedAt: placed(i),
+        updatedAt: at(i),
+        eventId: `evt_${(i + e) % 3}`,
+      }),
+    ),
+    orders: kept(11).map((i) =>
+      minimalOrder(`ord_${i}`, {
+        orderNumber: word,
+        createdAt: placed(i),
+        status: (i + e) % 2 === 0 ? 'PENDING' : 'FULFILLED',
+      }),
+    ),
+    offers: kept(8).map((i) => minimalOffer(`off_${i}`, 'PRODUCT', { name: word, createdAt: placed(i) })),
+  };
+  const both = Object.entries(all).map(([name, records]) => [
+    name,
+    ['north', 'south'].flatMap((id) =>
+      // What south has differs from what north has, so that their contents have other digests.
+      (records as ImportRecord[]).map((record) =>
+        inOrganization(id)({ ...record, currency: id === 'north' ? 'EUR' : 'JPY' }),
+      ),
+    ),
+  ]);
+  return {
+    organizations: ['north', 'south'].map((id) => ({ organizationId: id, name: id })),
+    ...Object.fromEntries(both),
+  } as Import;
+}
+
+const EDITIONS = [0, 1, 2, 3];
+
+/** The id comes first in every record. */
+const idOf = (record: ImportRecord) => String(Object.values(record)[0]);
+const pageOf = ({ text }: Answer) => JSON.parse(text) as Page;
+const snapshotOf = ({ headers }: Answer) => headers['service-snapshot-id'];
+
+describe('a walk over nextPage', function () {
+  this.timeout(180_000);
+  const inFolder = folderForAll();
+  let built = '';
+
+  before(async () => {
+    built = inFolder('edition');
+    for (const e of EDITIONS) {
+      writeImport(inFolder(`import-${e}`), edition(e));
+      await build(inFolder(`import-${e}`), `${built}-${e}`);
+    }
+  });
+
+  /** A replica on the edition 0, and what it takes to walk it. */
+  async function stage(name: string, environment: Readonly<Record<string, string>>) {
+    const inStage = (file: string) => inFolder(`${name}-${file}`);
+    mkdirSync(inStage('snapshots'));
+    const credentials = { north: newCredential(inStage, 'north'), south: newCredential(inStage, 'south') };
+    const replica = await ReplicaUnderTest.start(inStage, environment);
+    let latest = 0;
+    /** Puts an edition in the place of what is live. Returns the id of its snapshot. */
+    const swapTo = async (e: number): Promise<string> => {
+      const snapshotId = snapshotIdOf(++latest);
+      const draft = restampedCopy(`${built}-${e}`, inStage('draft'), asSnapshot(latest));
+      renameSync(draft, join(inStage('snapshots'), 'pair.sqlite'));
+      await replica.says({ msg: 'snapshot live', snapshotId });
+      return snapshotId;
+    };
+    const ask = (path: string, organizationId: keyof typeof credentials = 'north') =>
+      replica.ask(path, credentials[organizationId], PREVIEW);
+    return { replica, swapTo, ask };
+  }
+
+  describe('with another snapshot live at each boundary of its pages', () => {
+    /** All walks at once, a page of each between two swaps. */
+    class Walk {
+      readonly answers: Answer[] = [];
+      readonly list: string;
+      readonly perPage: number;
+      next: string | null;
+
+      constructor(list: string, perPage: number) {
+        this.list = list;
+        this.perPage = perPage;
+        this.next = `${list}${list.includes('?') ? '&' : '?'}perPage=${perPage}`;
+      }
+
+      get records(): ImportRecord[] {
+        return this.answers.flatMap((answer) => pageOf(answer).items);
+      }
+    }
+
+    const walks = Object.keys(LISTS).flatMap((list) => PER_PAGE.map((perPage) => new Walk(list, perPage)));
+    const whole = new Map<string, Page>();
+    const liveIds: string[] = [];
+
+    before(async () => {
+      const { replica, swapTo, ask } = await stage('all', {});
+      try {
+        liveIds.push(await swapTo(0));
+        for (const list of Object.keys(LISTS)) whole.set(list, pageOf(await ask(list)));
+        for (let round = 0; walks.some(({ next }) => next !== null); round++) {
+          for (const walk of walks) {
+            if (walk.next === null) continue;
+            const answer = await ask(walk.next);
+            expect(answer.status, walk.next).to.equal(200);
+            walk.answers.push(answer);
+            walk.next = pageOf(answer).nextPage;
+          }
+          liveIds.push(await swapTo(1 + (round % 3)));
+          const { headers, text } = await ask('/v1/tickets');
+          expect(headers['service-snapshot-id'], 'what is live').to.equal(liveIds.at(-1));
+          expect(text).to.include(`edition ${1 + (round % 3)}`);
+        }
+      } finally {
+        await replica.end();
+      }
+    });
+
+    for (const [list, ids] of Object.entries(LISTS)) {
+      it(`gives each record once, none is missed and none is of a later one: ${list}`, () => {
+        expect(whole.get(list)?.items.map(idOf)).to.deep.equal(ids);
+        for (const walk of walks.filter((one) => one.list === list)) {
+          const what = `${walk.perPage} a page`;
+          expect(walk.records.map(idOf), what).to.deep.equal(ids);
+          expect(walk.records, what).to.deep.equal(whole.get(list)?.items);
+          expect(walk.answers.map(snapshotOf), what).to.deep.equal(walk.answers.map(() => liveIds[0]));
+          expect(walk.answers, what).to.have.length(Math.ceil(ids.length / walk.perPage));
+        }
+      });
+    }
+  });
+
+  describe('that cannot stay on its snapshot', () => {
+    let replica: ReplicaUnderTest;
+    let swapTo: (e: number) => Promise<string>;
+    let ask: (path: string, organizationId?: 'north' | 'south') => Promise<Answer>;
+
+    before(async () => {
+      ({ replica, swapTo, ask } = await stage('short', { SNAPSHOT_RETAIN_SECONDS: '0' }));
+      await swapTo(0);
+    });
+
+    after(() => replica.end());
+
+    /** What is kept for walks, as operators are told. */
+    async function retained(): Promise<readonly unknown[]> {
+      const { text } = await replica.askAdmin('/status');
+      return (JSON.parse(text) as { retained: unknown[] }).retained;
+    }
+
+    it('goes on with the live one, and Service-Snapshot-Id tells', async () => {
+      const first = await ask('/v1/tickets?perPage=3');
+      const link = pageOf(first).nextPage ?? '';
+      const live = await swapTo(1);
+      // It is let go of at the next look.
+      while ((await retained()).length > 0) await delay(10);
+      const second = await ask(link);
+      expect(second.status).to.equal(200);
+      expect(snapshotOf(second)).to.equal(live).and.not.to.equal(snapshotOf(first));
+      expect(second.text).to.include('edition 1').and.not.include('edition 0');
+      const third = await ask(pageOf(second).nextPage ?? '');
+      expect(snapshotOf(third)).to.equal(live);
+    });
+
+    it('is on the live one, when the link names what another organization has', async () => {
+      const live = await swapTo(2);
+      const link = pageOf(await ask('/v1/tickets?perPage=3', 'south')).nextPage ?? '';
+      expect(link).to.match(/&snapshot=[\w-]{43}$/);
+      const [foreign, own] = [await ask(link), await ask('/v1/tickets?perPage=3&page=2')];
+      expect(foreign.status).to.equal(200);
+      expect(snapshotOf(foreign)).to.equal(live);
+      expect(foreign.text).to.equal(own.text);
+      expect(foreign.text).to.include('EUR').and.not.include('JPY');
+    });
+
+    it('is on the live one, when the link names what never was', async () => {
+      const answer = await ask(`/v1/tickets?perPage=3&page=2&snapshot=${MADE_UP}`);
+      expect(answer.text).to.equal((await ask('/v1/tickets?perPage=3&page=2')).text);
+    });
+
+    for (const pin of ['', 'x', MADE_UP.slice(1), `${MADE_UP}A`, `${MADE_UP.slice(1)}!`, '%00']) {
+      it(`is 400 when the link names "${pin}"`, async () => {
+        const { status, text } = await ask(`/v1/tickets?page=2&snapshot=${pin}`);
+        expect(status).to.equal(400);
+        const { errors } = JSON.parse(text) as { errors: { loc: string }[] };
+        expect(errors.map(({ loc }) => loc)).to.deep.equal(['query.snapshot']);
+      });
+    }
+  });
+});
