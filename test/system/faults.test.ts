@@ -1,0 +1,348 @@
+import { execFileSync } from 'node:child_process';
+import {
+  closeSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect } from 'chai';
+import { build, writeImport } from '../snapshot/import-folder.ts';
+import { randomFrom } from '../snapshot/random.ts';
+import { folderForAll } from '../temporary-folder.ts';
+import { alteredCopy, asOrganization, asSnapshot, snapshotIdOf } from './altered-snapshot.ts';
+import { run } from './command.ts';
+import { GO_ON, WAITING } from './faulty-loader.ts';
+import type { Fault } from './faulty-loader.ts';
+import { markedAs, markedImport, marksIn } from './marked-import.ts';
+import { newCredential, ReplicaUnderTest } from './replica-under-test.ts';
+
+const PRELOADED = new URL('faulty-loader.ts', import.meta.url).href;
+const HEAP_MB = 96;
+const SEED = 20_261_121;
+const BLOCK = 4096;
+const PREVIEW = { 'Service-API-Version': 'preview' };
+const GONE = 'snapshot file is gone; what it held goes on serving';
+
+/** What becomes of a load, and what is said of it. */
+const FAILURES: readonly (readonly [Fault, reason: string, detail: RegExp])[] = [
+  ['throws at its start', 'loader-failed', /^the loader failed: a fault at the start$/],
+  ['exits at its start', 'loader-failed', /^the loader ended with code 3 before it was done$/],
+  ['runs out of memory', 'loader-failed', /^the loader failed: .*memory/],
+  ['ends when it has declared', 'loader-failed', /^the loader ended with code 4 before it was done$/],
+  ['throws while it reads', 'loader-failed', /^the loader failed: a fault while reading$/],
+  ['throws no error while it reads', 'loader-failed', /^the loader failed: a word$/],
+  ['exits while it reads', 'loader-failed', /^the loader ended with code 0 before it was done$/],
+  ['cannot read on', 'unreadable', /disk I\/O error \(SQLITE_IOERR_READ\)/],
+];
+
+/** Together they are all that is served of an organization but single records. */
+const PATHS = [
+  '/v1/tickets?perPage=100',
+  '/v1/tickets?perPage=100&page=2',
+  '/v1/orders?perPage=100',
+  '/v1/events',
+  '/v1/events/evt_1/sessions',
+  '/v1/catalog/offers',
+];
+
+describe('a fault', function () {
+  this.timeout(120_000);
+  const inFolder = folderForAll();
+  const inSnapshots = (name: string) => join(inFolder('snapshots'), name);
+  const FILE = 'north.sqlite';
+  let replica: ReplicaUnderTest;
+  let credential: string;
+  let next = 1;
+  let live = 0;
+
+  before(async () => {
+    mkdirSync(inFolder('snapshots'));
+    writeImport(inFolder('import'), markedImport(['north'], 1));
+    await build(inFolder('import'), inFolder('built'));
+    credential = newCredential(inFolder, 'north');
+    replica = await ReplicaUnderTest.start(inFolder, {
+      NODE_OPTIONS: `--import=${PRELOADED} --max-old-space-size=${HEAP_MB}`,
+      FAULT_FILE: inFolder('fault'),
+    });
+    await goLive();
+  });
+
+  after(() => replica.end());
+
+  /** The `n`th snapshot, every record of it marked so. All are of one size. */
+  const drafted = (n: number) =>
+    alteredCopy(inFolder('built'), inFolder(`draft-${n}`), asSnapshot(n), markedAs(n));
+
+  function publish(n: number): void {
+    renameSync(drafted(n), inSnapshots(FILE));
+  }
+
+  /** The loads from now on have a fault, or none. */
+  function order(fault?: Fault): void {
+    rmSync(inFolder('fault'), { force: true });
+    if (fault === undefined) return;
+    writeFileSync(inFolder('draft-fault'), fault);
+    renameSync(inFolder('draft-fault'), inFolder('fault'));
+  }
+
+  /** A sound snapshot goes live: the process is not worse for what was. */
+  async function goLive(): Promise<void> {
+    const n = next++;
+    publish(n);
+    await replica.says({ msg: 'snapshot live', snapshotId: snapshotIdOf(n) });
+    await expectServed(n);
+  }
+
+  /** Expects that all of one snapshot is served, and nothing else. */
+  async function expectServed(n: number, what = ''): Promise<void> {
+    for (const path of PATHS) {
+      const { status, headers, text } = await replica.ask(path, credential, PREVIEW);
+      expect(status, what).to.equal(200);
+      expect(headers['service-snapshot-id'], what).to.equal(snapshotIdOf(n));
+      expect([...new Set(marksIn(text))], `${what}: ${path}`).to.deep.equal([n]);
+    }
+    live = n;
+  }
+
+  describe('of the thread that loads is a refused load, and the next one goes live:', () => {
+    afterEach(async () => {
+      order();
+      await goLive();
+    });
+
+    for (const [fault, reason, detail] of FAILURES) {
+      it(`it ${fault}`, async () => {
+        order(fault);
+        const seen = replica.log.length;
+        publish(next++);
+        const line = await replica.says({ msg: 'snapshot refused', file: FILE }, seen);
+        expect(line['detail']).to.match(detail);
+        expect(line['reason']).to.equal(reason);
+        expect(replica.isRunning).to.equal(true);
+        await expectServed(live);
+        const { text } = await replica.askAdmin('/metrics');
+        expect(text).to.match(
+          new RegExp(`^foyer_snapshot_refusals_total\\{reason="${reason}"\\} [1-9]`, 'm'),
+        );
+      });
+    }
+  });
+
+  describe(`that changes a file while it is read never shows in what is served (seed ${SEED}):`, () => {
+    const { below } = randomFrom(SEED);
+    const WAITS: readonly Fault[] = [
+      'waits before it reads events',
+      'waits before it reads tickets',
+      'waits before it reads orders',
+      'waits before it reads offers',
+    ];
+    const blocksOf = (bytes: Buffer) => Math.ceil(bytes.length / BLOCK);
+
+    function writeBlocks(path: string, bytes: Buffer, blocks: Iterable<number>): void {
+      const file = openSync(path, 'r+');
+      try {
+        for (const block of blocks) {
+          const start = block * BLOCK;
+          writeSync(file, bytes, start, Math.min(BLOCK, bytes.length - start), start);
+        }
+      } finally {
+        closeSync(file);
+      }
+    }
+
+    /** What happens to the file; `other` has the bytes of another sound snapshot of the same size. */
+    const CHANGES: Readonly<Record<string, (path: string, other: Buffer) => void>> = {
+      'all of another snapshot': (path, other) => {
+        writeBlocks(path, other, Array(blocksOf(other)).keys());
+      },
+      'the first half of another': (path, other) => {
+        writeBlocks(path, other, Array(blocksOf(other) >> 1).keys());
+      },
+      'the second half of another': (path, other) => {
+        const half = blocksOf(other) >> 1;
+        writeBlocks(
+          path,
+          other,
+          Array.from({ length: blocksOf(other) - half }, (_, i) => half + i),
+        );
+      },
+      'blocks of another, here and there': (path, other) => {
+        writeBlocks(
+          path,
+          other,
+          Array.from({ length: blocksOf(other) >> 1 }, () => below(blocksOf(other))),
+        );
+      },
+      zeros: (path, other) => {
+        writeBlocks(
+          path,
+          Buffer.alloc(other.length),
+          Array.from({ length: 9 }, () => below(blocksOf(other))),
+        );
+      },
+      'its end cut off': (path, other) => {
+        truncateSync(path, other.length >> 1);
+      },
+      'all of it cut off': (path) => {
+        truncateSync(path, 0);
+      },
+    };
+
+    afterEach(async () => {
+      order();
+      await goLive();
+    });
+
+    /** Has a load begin, and stand still before it reads the content. Returns its number. */
+    async function beginLoad(fault: Fault): Promise<number> {
+      order(fault);
+      const n = next++;
+      publish(n);
+      while (!existsSync(inFolder('fault') + WAITING)) await delay(2);
+      order();
+      return n;
+    }
+
+    /** The load goes on. What changed meanwhile is tried again, in vain: what is served is to be looked at in peace. */
+    const goOn = () => {
+      order('exits at its start');
+      writeFileSync(inFolder('fault') + GO_ON, '');
+    };
+
+    async function outcome(seen: number) {
+      const [taken, refused] = ['snapshot live', 'snapshot refused'].map((msg) =>
+        replica.says({ msg, file: FILE }, seen),
+      );
+      return Promise.race([taken, refused]);
+    }
+
+    for (const [i, [what, change]] of Object.entries(CHANGES).entries()) {
+      it(what, async () => {
+        const before = live;
+        const fault = WAITS[i % WAITS.length];
+        const n = await beginLoad(fault);
+        const other = next++;
+        change(inSnapshots(FILE), readFileSync(drafted(other)));
+        const seen = replica.log.length;
+        goOn();
+        const line = await outcome(seen);
+        const served = line['msg'] === 'snapshot refused' ? before : n;
+        await expectServed(served, `${what}, ${fault}: ${JSON.stringify(line)}`);
+      });
+    }
+
+    it('writes that go on all the time, in any order', async () => {
+      const before = live;
+      const n = await beginLoad('waits before it reads events');
+      const other = next++;
+      const contents = [readFileSync(inSnapshots(FILE)), readFileSync(drafted(other))];
+      const seen = replica.log.length;
+      goOn();
+      let line: Record<string, unknown> | undefined;
+      void outcome(seen).then((known) => (line = known));
+      while (line === undefined) {
+        const blocks = blocksOf(contents[0]);
+        writeBlocks(inSnapshots(FILE), contents[below(2)], [below(blocks), below(blocks), below(blocks)]);
+        await delay(0);
+      }
+      await expectServed(line['msg'] === 'snapshot refused' ? before : n);
+
+      // Once they end with a sound one, that is taken.
+      order();
+      writeBlocks(inSnapshots(FILE), contents[1], Array(blocksOf(contents[1])).keys());
+      await replica.says({ msg: 'snapshot live', snapshotId: snapshotIdOf(other) });
+      await expectServed(other);
+    });
+  });
+
+  it('of the folder, which is renamed and comes back, is no pause', async () => {
+    const seen = replica.log.length;
+    renameSync(inFolder('snapshots'), inFolder('away'));
+    await replica.says({ msg: GONE, file: FILE }, seen);
+    await expectServed(live);
+    const back = replica.log.length;
+    renameSync(inFolder('away'), inFolder('snapshots'));
+    await replica.says({ msg: 'snapshot live', snapshotId: snapshotIdOf(live) }, back);
+    await expectServed(live);
+    await goLive();
+  });
+});
+
+describe('a disk that is full', function () {
+  this.timeout(120_000);
+  const inFolder = folderForAll();
+  const inSnapshots = (name: string) => join(inFolder('snapshots'), name);
+
+  it('leaves half a file, which is refused until it is whole; publishing leaves nothing', async function () {
+    mkdirSync(inFolder('snapshots'));
+    writeImport(inFolder('import'), markedImport(['north'], 0));
+    await build(inFolder('import'), inFolder('built'));
+    const { size } = statSync(inFolder('built'));
+    try {
+      // Room for two and a half, and a little.
+      const options = `size=${Math.ceil(size * 2.5)}`;
+      execFileSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', inFolder('snapshots')], {
+        stdio: 'pipe',
+      });
+    } catch {
+      this.skip();
+    }
+    let replica: ReplicaUnderTest | undefined;
+    try {
+      copyFileSync(inFolder('built'), inSnapshots('north.sqlite'));
+      writeFileSync(inSnapshots('ballast'), Buffer.alloc(size));
+      const credentials = ['north', 'south'].map((id) => newCredential(inFolder, id));
+      replica = await ReplicaUnderTest.start(inFolder);
+      const { snapshotId } = await replica.says({ msg: 'snapshot live', file: 'north.sqlite' });
+      const served = async (credential: string) =>
+        (await replica?.ask('/v1/tickets', credential))?.headers['service-snapshot-id'];
+
+      const south = alteredCopy(inFolder('built'), inFolder('south'), asOrganization('south'), asSnapshot(2));
+      expect(() => execFileSync('cp', [south, inSnapshots('south.sqlite')], { stdio: 'pipe' })).to.throw(
+        /No space left/,
+      );
+      expect(await replica.says({ msg: 'snapshot refused', file: 'south.sqlite' })).to.include({
+        reason: 'cut-short',
+      });
+      expect(await served(credentials[0])).to.equal(snapshotId);
+
+      const later = alteredCopy(inFolder('built'), inFolder('later'), asSnapshot(3));
+      const publish = () =>
+        run('scripts/snapshot.ts', ['publish', later, '--as', 'north', '--rollback'], {
+          SNAPSHOT_DIR: inFolder('snapshots'),
+        });
+      const inVain = await publish();
+      expect(inVain.code, inVain.stderr).to.equal(1);
+      expect(inVain.stderr).to.match(/no space left|full/i);
+      expect(readdirSync(inFolder('snapshots')).sort()).to.deep.equal([
+        'ballast',
+        'north.sqlite',
+        'south.sqlite',
+      ]);
+      expect(await served(credentials[0])).to.equal(snapshotId);
+
+      rmSync(inSnapshots('ballast'));
+      execFileSync('cp', [south, inSnapshots('south.sqlite')]);
+      await replica.says({ msg: 'snapshot live', snapshotId: snapshotIdOf(2) });
+      expect(await served(credentials[1])).to.equal(snapshotIdOf(2));
+      rmSync(inSnapshots('south.sqlite'));
+      expect((await publish()).code).to.equal(0);
+      await replica.says({ msg: 'snapshot live', snapshotId: snapshotIdOf(3) });
+      expect(await served(credentials[0])).to.equal(snapshotIdOf(3));
+    } finally {
+      await replica?.end();
+      execFileSync('umount', [inFolder('snapshots')]);
+    }
+  });
+});
