@@ -76,8 +76,8 @@ export const CONFIG_VARIABLES = {
     'age of a snapshot, in seconds, above which the process says that it is not ready; when absent, none',
   ),
   MEMORY_LIMIT_MB: optional(
-    wholeNumber(64, 1e9),
-    'memory that the process may use, in megabytes: a snapshot that does not fit is refused; when absent, what the machine or its cgroup has',
+    wholeNumber(256, 1e9),
+    'memory that the process may use, in megabytes of 2^20 bytes: a snapshot that does not fit is refused; when absent, what the machine or its cgroup has',
   ),
   SHUTDOWN_GRACE_SECONDS: variable(
     seconds(0, 3600),

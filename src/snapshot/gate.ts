@@ -33,7 +33,7 @@ function checkAge({ producedAt }: Manifest, predecessors: ReadonlyMap<string, Pr
     if (produced >= instantOf(predecessor.producedAt)) continue;
     throw new RefusedSnapshot(
       'older',
-      `it was produced at ${producedAt}, and what is live of organization "${organizationId}" at ` +
+      `it was produced at ${producedAt}, and what it would replace of organization "${organizationId}" at ` +
         `${predecessor.producedAt}; to go back on purpose, publish it with --rollback`,
     );
   }
@@ -46,7 +46,7 @@ function checkCounts({ organizations }: Manifest, predecessors: ReadonlyMap<stri
     if (next === undefined) {
       throw new RefusedSnapshot(
         'organization-gone',
-        `organization "${organizationId}" is live and not in it; if that is to go, publish it with --allow-shrink`,
+        `organization "${organizationId}" is in what it would replace, and not in it; if that is to go, publish it with --allow-shrink`,
       );
     }
     for (const { name: collection } of COLLECTIONS) {
@@ -54,7 +54,7 @@ function checkCounts({ organizations }: Manifest, predecessors: ReadonlyMap<stri
       if (after >= before * LEAST_KEPT) continue;
       throw new RefusedSnapshot(
         'shrunk',
-        `organization "${organizationId}" has ${after} ${collection} in it, and ${before} are live; ` +
+        `organization "${organizationId}" has ${after} ${collection} in it, and ${before} in what it would replace; ` +
           'if so many are to go, publish it with --allow-shrink',
       );
     }

@@ -18,6 +18,32 @@ export interface Chunk {
   readonly columns: ReadonlyMap<string, Bytes>;
 }
 
+type Statement = Database.Statement<number[], [count: number, ...values: (Buffer | null)[]]>;
+
+/** A file may hold thousands of organizations: what reads a table is prepared once for all of them. */
+const statements = new WeakMap<Database.Database, Map<string, Statement>>();
+
+function statementOf(database: Database.Database, table: Table): Statement {
+  const prepared = statements.get(database) ?? new Map<string, Statement>();
+  statements.set(database, prepared);
+  const statement = prepared.get(table.name) ?? prepare(database, table);
+  prepared.set(table.name, statement);
+  return statement;
+}
+
+/** Its parameters, which are bound as floating-point numbers: the first row of each table that the columns refer to, and the rows to read, from and until. */
+function prepare(database: Database.Database, { name, columns }: Table): Statement {
+  const values = columns.map((column) => {
+    const value = isReference(column) ? `${column} - CAST(? AS INTEGER)` : column;
+    return `CAST(group_concat(${value}, CAST(x'${SEPARATOR.toString(16)}' AS TEXT)) AS BLOB)`;
+  });
+  return database
+    .prepare<number[], [count: number, ...values: (Buffer | null)[]]>(
+      `SELECT count(*), ${values.join(', ')} FROM ${name} WHERE row >= ? AND row < ?`,
+    )
+    .raw();
+}
+
 /** @throws RefusedSnapshot when rows are missing */
 export function* readTable(
   database: Database.Database,
@@ -25,21 +51,14 @@ export function* readTable(
   { segments }: ManifestOrganization,
 ): Generator<Chunk> {
   const { firstRow, rowCount } = segmentOf(segments, table.name);
-  const columns = table.columns.map((column) => {
-    const value = isReference(column)
-      ? `${column} - ${segmentOf(segments, referenced(column)).firstRow}`
-      : column;
-    return `CAST(group_concat(${value}, CAST(x'${SEPARATOR.toString(16)}' AS TEXT)) AS BLOB)`;
-  });
-  const statement = database
-    .prepare<[number, number], [count: number, ...values: (Buffer | null)[]]>(
-      `SELECT count(*), ${columns.join(', ')} FROM ${table.name} WHERE row >= ? AND row < ?`,
-    )
-    .raw();
+  const statement = statementOf(database, table);
+  const bases = table.columns
+    .filter(isReference)
+    .map((column) => segmentOf(segments, referenced(column)).firstRow);
   for (let first = 0; first < rowCount; first += CHUNK_ROWS) {
     const count = Math.min(CHUNK_ROWS, rowCount - first);
     const from = firstRow + first;
-    const [found, ...values] = statement.get(from, from + count) ?? [0];
+    const [found, ...values] = statement.get(...bases, from, from + count) ?? [0];
     if (found !== count) {
       throw new RefusedSnapshot(
         'inconsistent',

@@ -12,9 +12,7 @@ import { countsOf, totalOf } from './record-counts.ts';
 import { RefusedSnapshot } from './refused-snapshot.ts';
 import type { RefusalReason } from './refused-snapshot.ts';
 import { asRefusal } from './snapshot-file.ts';
-
-/** Files of other names in the folder are not ours: those that are being written, for one. */
-const SNAPSHOT_NAME = /^[^.].*\.sqlite$/;
+import { isSnapshotName } from './snapshot-name.ts';
 
 /** A file that has not changed for so long is taken for whole. What is not is found out when it is read. */
 const SETTLED_MS = 250;
@@ -127,7 +125,7 @@ export class SnapshotWatcher {
       throw error;
     });
     const files = new Map<string, Sight>();
-    for (const file of names.filter((name) => SNAPSHOT_NAME.test(name)).sort()) {
+    for (const file of names.filter(isSnapshotName).sort()) {
       const seen = await statusOf(join(folder, file));
       if (seen === undefined) continue;
       // A journal beside it is a reason to refuse it, and so its end is a reason to try again.

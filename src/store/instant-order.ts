@@ -1,21 +1,36 @@
 import type { Int64s, Uint32s } from './shared.ts';
 
+/** Below this many, to compare is faster than to count through the 65,536 values of a digit. */
+const LEAST_FOR_RADIX = 2048;
+
+/** The positions of `instants` in ascending order of their values, equal ones in ascending order of position. */
+export function instantOrder(instants: Int64s): Uint32s {
+  return instants.length < LEAST_FOR_RADIX ? comparisonOrder(instants) : radixOrder(instants);
+}
+
+function comparisonOrder(instants: Int64s): Uint32s {
+  return positions(instants).sort((a, b) => {
+    const [first, second] = [instants[a], instants[b]];
+    if (first === second) return a - b;
+    return first < second ? -1 : 1;
+  });
+}
+
 /**
- * The positions of `instants` in ascending order of their values, equal ones in ascending order of position:
- * a radix sort, least significant digit first. Digits that all values share are skipped, which for the
+ * A radix sort, least significant digit first. Digits that all values share are skipped, which for the
  * microseconds of a few years is one of the four.
  */
-export function instantOrder(instants: Int64s): Uint32s {
+function radixOrder(instants: Int64s): Uint32s {
   const count = instants.length;
   const digits = new Uint16Array(instants.buffer, instants.byteOffset, count * 4);
-  let order = Uint32Array.from({ length: count }, (_, i) => i);
-  let sorted = new Uint32Array(count);
+  let order: Uint32s = positions(instants);
+  let sorted: Uint32s = new Uint32Array(count);
   for (let digit = 0; digit < 4; digit++) {
     // The sign bit is flipped, so that negative instants come first.
     const flip = digit === 3 ? 0x8000 : 0;
     const starts = new Uint32Array(0x10001);
     for (let i = digit; i < count * 4; i += 4) starts[(digits[i] ^ flip) + 1]++;
-    if (count > 0 && starts[(digits[digit] ^ flip) + 1] === count) continue;
+    if (starts[(digits[digit] ^ flip) + 1] === count) continue;
     for (let value = 0; value < 0x10000; value++) starts[value + 1] += starts[value];
     for (let i = 0; i < count; i++) {
       const position = order[i];
@@ -24,6 +39,10 @@ export function instantOrder(instants: Int64s): Uint32s {
     [order, sorted] = [sorted, order];
   }
   return order;
+}
+
+function positions({ length }: Int64s): Uint32s {
+  return Uint32Array.from({ length }, (_, i) => i);
 }
 
 /** How many of the ascending `sorted[from … to]` are below `instant`, counted from `from`: its lower bound. */

@@ -15,6 +15,11 @@ function sortedPositions(values: readonly bigint[]): number[] {
   return [...values.keys()].sort((a, b) => (values[a] < values[b] ? -1 : values[a] > values[b] ? 1 : 0));
 }
 
+/** Again and again, until there are thousands of them, each a little further on. */
+function repeated(values: readonly bigint[]): bigint[] {
+  return Array.from({ length: 3000 }, (_, i) => BigInt.asIntN(64, values[i % values.length] + BigInt(i % 7)));
+}
+
 describe('instantOrder', () => {
   it('is the order of the instants, equal ones by position', () => {
     fc.assert(
@@ -25,12 +30,26 @@ describe('instantOrder', () => {
     );
   });
 
+  it('is so for thousands', () => {
+    fc.assert(
+      fc.property(
+        instants.filter(({ length }) => length > 0),
+        (few) => {
+          const values = repeated(few);
+          expect([...instantOrder(BigInt64Array.from(values))]).to.deep.equal(sortedPositions(values));
+        },
+      ),
+      FIXED,
+    );
+  });
+
   it('is so for the microseconds of a few days, whose upper digits are the same', () => {
     const day = fc
       .bigInt({ min: 0n, max: 3n * 86_400_000_000n })
       .map((step) => 1_795_000_000_000_000n + step);
     fc.assert(
-      fc.property(fc.array(day), (values) => {
+      fc.property(fc.array(day, { minLength: 1 }), fc.boolean(), (few, isMany) => {
+        const values = isMany ? repeated(few) : few;
         expect([...instantOrder(BigInt64Array.from(values))]).to.deep.equal(sortedPositions(values));
       }),
       FIXED,
