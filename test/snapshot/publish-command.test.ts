@@ -61,7 +61,7 @@ describe('npm run snapshot -- publish', function () {
       code: 1,
       stdout: '',
       stderr:
-        `${folder('north.sqlite')}: organization "north" has 60 tickets in it, and 60060 are live; ` +
+        `${folder('north.sqlite')}: organization "north" has 60 tickets in it, and 60060 in what it would replace; ` +
         'if so many are to go, publish it with --allow-shrink; nothing was published\n',
     });
     expect(idOf(published())).to.equal(id);
