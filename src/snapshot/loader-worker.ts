@@ -1,3 +1,4 @@
+import { constants, platform, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { GIVE_UP, UNDECIDED } from './loader-protocol.ts';
 import type { LoaderMessage, LoaderOrder } from './loader-protocol.ts';
@@ -11,11 +12,26 @@ const { path, decision } = workerData as LoaderOrder;
 
 class GivenUp extends Error {}
 
+giveWay();
+
 try {
   say({ image: readSnapshot(path, { admit }) });
 } catch (error) {
   if (error instanceof RefusedSnapshot) say({ refused: { reason: error.reason, message: error.message } });
   else if (!(error instanceof GivenUp)) throw error;
+}
+
+/**
+ * Lets the threads that answer requests go first, where there are not processors enough for all. On Linux a priority is
+ * that of the calling thread; elsewhere it would be that of the whole process.
+ */
+function giveWay(): void {
+  if (platform() !== 'linux') return;
+  try {
+    setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
+  } catch {
+    // Where it is forbidden, the load goes on as it would.
+  }
 }
 
 /** Asks whether the content of what was declared is wanted, and waits for the answer. */
