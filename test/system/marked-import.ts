@@ -19,7 +19,7 @@ const MARKS = /"(?:[a-zA-Z]+":"mark-|durationMinutes":1)(\d{4})\b/g;
 
 const times = <T>(count: number, make: (i: number) => T) => Array.from({ length: count }, (_, i) => make(i));
 
-export function markedImport(organizationIds: readonly string[], variant: number): Import {
+export function markedImport(organizationIds: readonly string[], variant: number): Required<Import> {
   const isReversed = variant % 2 === 1;
   const at = (i: number) =>
     new Date(Date.UTC(2026, 0, 1) + (isReversed ? 1000 - i : i) * 1_000_000).toISOString();
@@ -93,9 +93,4 @@ export function markedAs(n: number): string {
 /** The marks in a body: of each record one. */
 export function marksIn(body: string): number[] {
   return Array.from(body.matchAll(MARKS), ([, digits]) => Number(digits));
-}
-
-/** What a body says whatever the mark, and the digest, which depends on it. */
-export function withoutMark(body: string): string {
-  return body.replace(MARKS, '').replace(/snapshot=[\w-]{43}/, '');
 }

@@ -4,9 +4,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { KeysFile } from '../../src/keys/keys-file.ts';
 import { build, writeImport } from '../snapshot/import-folder.ts';
+import type { ImportRecord } from '../snapshot/import-folder.ts';
 import { folderForAll } from '../temporary-folder.ts';
 import { alteredCopy, asSnapshot, producedAtOf, restampedCopy, snapshotIdOf } from './altered-snapshot.ts';
-import { markedAs, markedImport, marksIn, withoutMark } from './marked-import.ts';
+import { markedAs, markedImport, marksIn } from './marked-import.ts';
 import { newCredential, ReplicaUnderTest } from './replica-under-test.ts';
 import type { Answer } from './replica-under-test.ts';
 
@@ -15,25 +16,79 @@ const VARIANTS = 4;
 const CONNECTIONS = 4;
 const PREVIEW = { 'Service-API-Version': 'preview' };
 
-/** Each finds records in another way, and one at least in any variant. */
-const PATHS = [
-  '/v1/tickets?perPage=100',
-  '/v1/tickets?perPage=30&page=3',
-  '/v1/tickets?eventIds=evt_1,evt_3&perPage=20',
-  '/v1/tickets?updatedAt.gte=2026-01-01T12:00:00Z&perPage=50',
-  '/v1/tickets?qrCodes=qr-7',
-  '/v1/tickets/tkt_3',
-  '/v1/orders?perPage=100',
-  '/v1/orders?status=PENDING',
-  '/v1/orders?email=name3@example.org',
-  '/v1/orders/ord_9',
-  '/v1/events',
-  '/v1/events?tags=tag+1',
-  '/v1/events/evt_2',
-  '/v1/events/evt_1/sessions',
-  '/v1/catalog/offers',
-  '/v1/catalog/offers?resaleEnabled=true',
+/** What is asked for, each found in another way, and which records those are: all of a list, a page of it, or one. */
+interface Target {
+  readonly path: string;
+  readonly of: 'events' | 'sessions' | 'tickets' | 'orders' | 'offers';
+  readonly where?: (record: ImportRecord) => boolean;
+  readonly rows?: readonly [from: number, to: number];
+}
+
+const TARGETS: readonly Target[] = [
+  { path: '/v1/tickets?perPage=100', of: 'tickets', rows: [0, 100] },
+  { path: '/v1/tickets?perPage=30&page=3', of: 'tickets', rows: [60, 90] },
+  {
+    path: '/v1/tickets?eventIds=evt_1,evt_3&perPage=20',
+    of: 'tickets',
+    where: ({ eventId }) => eventId === 'evt_1' || eventId === 'evt_3',
+    rows: [0, 20],
+  },
+  {
+    path: '/v1/tickets?updatedAt.gte=2026-01-02T12:00:00Z&perPage=50',
+    of: 'tickets',
+    where: ({ updatedAt }) => String(updatedAt) >= '2026-01-02T12:00:00.000Z',
+    rows: [0, 50],
+  },
+  { path: '/v1/tickets?qrCodes=qr-7', of: 'tickets', where: ({ qrCode }) => qrCode === 'qr-7' },
+  { path: '/v1/tickets/tkt_3', of: 'tickets', where: ({ ticketId }) => ticketId === 'tkt_3' },
+  { path: '/v1/orders?perPage=100', of: 'orders' },
+  {
+    path: '/v1/orders?status=PENDING&perPage=100',
+    of: 'orders',
+    where: ({ status }) => status === 'PENDING',
+  },
+  {
+    path: '/v1/orders?email=name3@example.org',
+    of: 'orders',
+    where: ({ customer }) => JSON.stringify(customer).includes('name3@'),
+  },
+  { path: '/v1/orders/ord_9', of: 'orders', where: ({ orderId }) => orderId === 'ord_9' },
+  { path: '/v1/events', of: 'events' },
+  { path: '/v1/events?tags=tag+1', of: 'events', where: ({ tags }) => JSON.stringify(tags) === '["tag 1"]' },
+  { path: '/v1/events/evt_2', of: 'events', where: ({ id }) => id === 'evt_2' },
+  { path: '/v1/events/evt_1/sessions', of: 'sessions', where: ({ eventId }) => eventId === 'evt_1' },
+  { path: '/v1/catalog/offers', of: 'offers' },
+  {
+    path: '/v1/catalog/offers?resaleEnabled=true',
+    of: 'offers',
+    where: ({ pricing }) => JSON.stringify(pricing).includes('true'),
+  },
 ];
+
+/** How the records of a collection are told apart, and listed. */
+const LISTED = {
+  events: { id: 'id', by: 'createdAt', descending: true },
+  sessions: { id: 'id', by: 'startAt', descending: false },
+  tickets: { id: 'ticketId', by: 'issuedAt', descending: true },
+  orders: { id: 'orderId', by: 'createdAt', descending: true },
+  offers: { id: 'offerId', by: 'createdAt', descending: false },
+} as const;
+
+/** The ids of the answer in each variant, by the records that it was built of. */
+function expectedIds({ of, where = () => true, rows = [0, Infinity] }: Target): string[] {
+  return Array.from({ length: VARIANTS }, (_, variant) => {
+    const { id, by, descending } = LISTED[of];
+    const imported = markedImport(['north'], variant)[of] as readonly ImportRecord[];
+    const found = imported.filter(where).sort((a, b) => (String(a[by]) < String(b[by]) ? -1 : 1));
+    if (descending) found.reverse();
+    return found
+      .slice(...rows)
+      .map((record) => String(record[id]))
+      .join();
+  });
+}
+
+const EXPECTED = new Map(TARGETS.map((target) => [target, expectedIds(target)]));
 
 describe('new snapshots under load', function () {
   this.timeout(300_000);
@@ -81,15 +136,13 @@ describe('new snapshots under load', function () {
     requests = 0;
     readonly snapshots = new Set<number>();
     readonly faults: string[] = [];
-    /** Without its mark a page is always the same, as long as the variant is: indexes and records are of one. */
-    readonly #bodies = new Map<string, string>();
 
     /** Looks at an answer of north or south. Returns the number of its snapshot. */
-    note(path: string, answer: Answer): number {
+    note(target: Target, answer: Answer): number {
       this.requests++;
       const { status, headers, text } = answer;
       const n = Number(String(headers['service-snapshot-id']).slice(-12));
-      const fault = (what: string) => this.faults.push(`${path} of snapshot ${n}: ${what}`);
+      const fault = (what: string) => this.faults.push(`${target.path} of snapshot ${n}: ${what}`);
       if (status !== 200) {
         fault(`${status} ${text}`);
         return n;
@@ -97,16 +150,14 @@ describe('new snapshots under load', function () {
       this.snapshots.add(n);
       if (headers['service-data-as-of'] !== producedAtOf(n))
         fault(`as of ${String(headers['service-data-as-of'])}`);
+      const { items, ...record } = JSON.parse(text) as ImportRecord & { items?: readonly ImportRecord[] };
+      const records = items ?? [record];
       const marks = marksIn(text);
-      const { items } = JSON.parse(text) as { items?: unknown[] };
-      if (marks.length === 0 || marks.length !== (items?.length ?? 1))
-        fault(`${marks.length} marks: ${text}`);
-      if (marks.some((mark) => mark !== n)) fault(`marked ${[...new Set(marks)].join()}`);
-      const content = `${path} of variant ${n % VARIANTS}`;
-      const body = withoutMark(text);
-      if ((this.#bodies.get(content) ?? body) !== body)
-        fault(`it was\n${this.#bodies.get(content) ?? ''}\n${body}`);
-      this.#bodies.set(content, body);
+      if (marks.length !== records.length || marks.some((mark) => mark !== n))
+        fault(`marked ${marks.join()}`);
+      const ids = records.map((one) => String(Object.values(one)[0])).join();
+      const expected = EXPECTED.get(target)?.[n % VARIANTS];
+      if (ids !== expected || ids === '') fault(`has ${ids} and not ${String(expected)}`);
       return n;
     }
   }
@@ -119,9 +170,9 @@ describe('new snapshots under load', function () {
     const connection = async (c: number) => {
       const newest = new Map<string, number>();
       for (let i = c; !isDone; i++) {
-        const path = PATHS[i % PATHS.length] ?? '';
+        const target = TARGETS[i % TARGETS.length];
         const organizationId = i % 5 < 3 ? 'north' : 'south';
-        const n = observed.note(path, await ask(organizationId, path));
+        const n = observed.note(target, await ask(organizationId, target.path));
         if (n < (newest.get(organizationId) ?? 0)) observed.faults.push(`${n} after a newer one`);
         newest.set(organizationId, n);
         // Leaves the loader, and whoever else is on the machine, some of it.
@@ -161,7 +212,7 @@ describe('new snapshots under load', function () {
       }
     });
     expect(observed.faults.slice(0, 5)).to.deep.equal([]);
-    expect(observed.requests).to.be.greaterThan(SWAPS * PATHS.length);
+    expect(observed.requests).to.be.greaterThan(SWAPS * TARGETS.length);
     expect(observed.snapshots.size, 'snapshots that answered').to.be.greaterThan(SWAPS * 0.9);
   });
 
