@@ -42,7 +42,8 @@ export class HitCounter {
       this.#windows.set(key, window);
     }
     window.count++;
-    return { count: window.count, millisecondsLeft: window.end - now };
+    // The sum of two such numbers, less the first, may be a little more than the second.
+    return { count: window.count, millisecondsLeft: Math.min(window.end - now, this.#windowMs) };
   }
 
   forget(key: string): void {

@@ -297,7 +297,8 @@ export const BAD_FILES: readonly BadFile[] = [
   {
     what: 'less than half of the tickets',
     reason: 'shrunk',
-    detail: /has 29 tickets in it, and 60 are live; if so many are to go, publish it with --allow-shrink$/,
+    detail:
+      /has 29 tickets in it, and 60 in what it would replace; if so many are to go, publish it with --allow-shrink$/,
     spoil: sealed(
       'DELETE FROM tickets WHERE row >= 29',
       "UPDATE segments SET row_count = 29 WHERE table_name = 'tickets'",
