@@ -291,7 +291,8 @@ export const BAD_FILES: readonly BadFile[] = [
   {
     what: 'something older than what is live',
     reason: 'older',
-    detail: /^it was produced at 2026-10-31T23:59:59.000Z, and what is live of organization .* --rollback$/,
+    detail:
+      /^it was produced at 2026-10-31T23:59:59.000Z, and what it would replace of organization .* --rollback$/,
     spoil: declaring(`UPDATE snapshot SET produced_at = '${producedAtOf(-1)}'`),
   },
   {

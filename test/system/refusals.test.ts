@@ -281,7 +281,7 @@ describe('a file that must not go live', function () {
     const small = (n: number) => restampedCopy(inFolder('single.sqlite'), inFolder('draft'), asSnapshot(n));
     renameSync(small(1), place);
     const credential = newCredential(inOther, 'north');
-    const limited = await ReplicaUnderTest.start(inOther, { MEMORY_LIMIT_MB: '240' });
+    const limited = await ReplicaUnderTest.start(inOther, { MEMORY_LIMIT_MB: '256' });
     try {
       await limited.says({ msg: 'snapshot live', snapshotId: snapshotIdOf(1) });
       const long = `replace(record, '"currency"', '"pad":"' || hex(zeroblob(500000)) || '","currency"')`;
@@ -290,14 +290,14 @@ describe('a file that must not go live', function () {
           inFolder('single.sqlite'),
           inFolder('draft'),
           asSnapshot(2),
-          `UPDATE tickets SET record = ${long} WHERE row < 12`,
+          `UPDATE tickets SET record = ${long} WHERE row < 20`,
         ),
         place,
       );
       const { reason, detail } = await limited.says({ msg: 'snapshot refused' });
       expect(reason).to.equal('memory');
       expect(detail).to.match(
-        /the limit is 240 MB, set by MEMORY_LIMIT_MB: \d+ MB are missing; raise MEMORY_LIMIT_MB/,
+        /the limit is 256 MB, set by MEMORY_LIMIT_MB: \d+ MB are missing; raise MEMORY_LIMIT_MB/,
       );
       const { headers } = await limited.ask('/v1/tickets', credential);
       expect(headers['service-snapshot-id']).to.equal(snapshotIdOf(1));
