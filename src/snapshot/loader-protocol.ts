@@ -1,11 +1,14 @@
 import type { SnapshotImage } from '../store/organization-image.ts';
 import type { Manifest } from './manifest.ts';
+import type { OnProgress } from './read-content.ts';
 import type { RefusalReason } from './refused-snapshot.ts';
 
 /** What the loader, a thread, and whoever started it say to each other. */
 
 export interface LoaderOrder {
   readonly path: string;
+  /** Whether it is to tell how far it is. */
+  readonly isToTellProgress: boolean;
   /** One element: UNDECIDED until it is known whether the content is to be read. */
   readonly decision: Int32Array<SharedArrayBuffer>;
 }
@@ -17,5 +20,6 @@ export const GIVE_UP = 2;
 export type LoaderMessage =
   /** The loader then waits for the decision. */
   | { readonly declared: Manifest }
+  | { readonly progress: Parameters<OnProgress> }
   | { readonly image: SnapshotImage }
   | { readonly refused: { readonly reason: RefusalReason; readonly message: string } };

@@ -3,19 +3,20 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { GIVE_UP, UNDECIDED } from './loader-protocol.ts';
 import type { LoaderMessage, LoaderOrder } from './loader-protocol.ts';
 import type { Manifest } from './manifest.ts';
+import type { OnProgress } from './read-content.ts';
 import { readSnapshot } from './read-snapshot.ts';
 import { RefusedSnapshot } from './refused-snapshot.ts';
 
 /** The loader: a thread that reads one snapshot file and ends. Its memory is shared, so that nothing is copied. */
 
-const { path, decision } = workerData as LoaderOrder;
+const { path, isToTellProgress, decision } = workerData as LoaderOrder;
 
 class GivenUp extends Error {}
 
 giveWay();
 
 try {
-  say({ image: readSnapshot(path, { admit }) });
+  say({ image: readSnapshot(path, isToTellProgress ? { admit, onProgress } : { admit }) });
 } catch (error) {
   if (error instanceof RefusedSnapshot) say({ refused: { reason: error.reason, message: error.message } });
   else if (!(error instanceof GivenUp)) throw error;
@@ -39,6 +40,10 @@ function admit(declared: Manifest): void {
   say({ declared });
   Atomics.wait(decision, 0, UNDECIDED);
   if (Atomics.load(decision, 0) === GIVE_UP) throw new GivenUp();
+}
+
+function onProgress(...progress: Parameters<OnProgress>): void {
+  say({ progress });
 }
 
 function say(message: LoaderMessage): void {

@@ -5,13 +5,13 @@ import Database from 'better-sqlite3';
 import { checkPlace } from './check-place.ts';
 import { hiddenCopyPath, removeAbandonedCopies } from './hidden-copy.ts';
 import { inspectSnapshot } from './inspect-snapshot.ts';
+import { loadSnapshot } from './load-snapshot.ts';
 import type { Manifest, Permit } from './manifest.ts';
 import type { OnProgress } from './read-content.ts';
 import { recordPermits } from './record-permits.ts';
 import { RefusedSnapshot } from './refused-snapshot.ts';
 import { isSnapshotName, SNAPSHOT_SUFFIX } from './snapshot-name.ts';
 import { sync } from './sync.ts';
-import { verifySnapshot } from './verify-snapshot.ts';
 
 export interface PublishOptions {
   /** The snapshot file to publish. It stays as it is. */
@@ -93,7 +93,7 @@ async function putInPlace(options: PublishOptions, path: string): Promise<Manife
     signal?.throwIfAborted();
     await chmod(copy, statSync(copy).mode | constants.S_IWUSR);
     const manifest = recordPermits(copy, permits);
-    await verifySnapshot(copy, onProgress, signal);
+    await loadSnapshot(copy, { onProgress, signal });
     await sync(copy);
     checkPlace(manifest, folder, name);
     signal?.throwIfAborted();

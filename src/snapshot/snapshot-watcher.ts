@@ -6,6 +6,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { SnapshotImage } from '../store/organization-image.ts';
 import type { StoreRegistry } from '../store/store-registry.ts';
+import type { LoadOptions } from './load-snapshot.ts';
 import type { LoadHistory } from './load-history.ts';
 import type { Manifest } from './manifest.ts';
 import { countsOf, totalOf } from './record-counts.ts';
@@ -24,7 +25,7 @@ export interface WatcherDependencies {
   readonly folder: string;
   readonly stores: StoreRegistry;
   readonly history: LoadHistory;
-  readonly load: (path: string, admit: (manifest: Manifest) => void) => Promise<SnapshotImage>;
+  readonly load: (path: string, options: Pick<LoadOptions, 'admit'>) => Promise<SnapshotImage>;
   /** Whether what a file declares may go live; throws RefusedSnapshot when it may not. */
   readonly admit: (file: string, manifest: Manifest) => void;
   readonly log: Logger;
@@ -151,8 +152,10 @@ export class SnapshotWatcher {
     const durationMs = () => Math.round(performance.now() - started);
     try {
       const path = await pathWithin(folder, file);
-      const image = await load(path, (manifest) => {
-        admit(file, manifest);
+      const image = await load(path, {
+        admit: (manifest) => {
+          admit(file, manifest);
+        },
       });
       if (this.#isStopped()) return;
       stores.swap(file, image);

@@ -33,7 +33,7 @@ describe('the watch on the snapshot folder', () => {
       folder: inFolder('snapshots'),
       stores,
       history,
-      load: (path, admit) => {
+      load: (path, { admit }) => {
         const name = path.slice(path.lastIndexOf('/') + 1);
         loads.push(name);
         onLoad(name);
@@ -45,7 +45,7 @@ describe('the watch on the snapshot folder', () => {
           digest: '',
           segments: new Map(),
         }));
-        admit({ snapshotId: name, producedAt: '', permits: [], organizations: declared });
+        admit?.({ snapshotId: name, producedAt: '', permits: [], organizations: declared });
         return Promise.resolve({
           snapshotId: `${name} ${loads.length}`,
           producedAt: '',
