@@ -10,6 +10,9 @@ import { SnapshotWatcher } from './snapshot/snapshot-watcher.ts';
 import { worthKeeping } from './store/retention.ts';
 import { StoreRegistry } from './store/store-registry.ts';
 
+/** How often it is looked whether something that is kept for walks may go. */
+const LET_GO_MS = 500;
+
 /** What is served, kept up with the snapshot folder and the keys file. */
 export interface Refresh {
   readonly stores: StoreRegistry;
@@ -41,15 +44,19 @@ export function startRefresh(config: Config, log: Logger): Refresh {
     log,
   });
   const retainMs = config.snapshotRetainSeconds * 1000;
+  const letGo = () => {
+    const { retained, liveBytes } = stores;
+    stores.keepRetained(worthKeeping(retained, { now: performance.now(), retainMs, liveBytes }));
+  };
   const look = async () => {
     keys.poll();
-    stores.keepRetained(
-      worthKeeping(stores.retained, { now: performance.now(), retainMs, liveBytes: stores.liveBytes }),
-    );
     await snapshots.poll();
   };
   const firstLook = look();
-  const timer = setInterval(() => void look(), config.snapshotPollSeconds * 1000);
+  const timers = [
+    setInterval(letGo, LET_GO_MS),
+    setInterval(() => void look(), config.snapshotPollSeconds * 1000),
+  ];
   return {
     stores,
     history,
@@ -58,7 +65,7 @@ export function startRefresh(config: Config, log: Logger): Refresh {
     firstLook,
     look,
     stop: () => {
-      clearInterval(timer);
+      timers.forEach(clearInterval);
       snapshots.stop();
     },
   };

@@ -54,6 +54,7 @@ export function statusOf(dependencies: AdminDependencies, start: Start) {
       detail,
       advice: REFUSALS[reason],
     })),
+    loading: history.loading ?? null,
     loads: history.latest,
   };
 }

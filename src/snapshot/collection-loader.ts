@@ -7,6 +7,7 @@ import { COMMA } from '../store/records.ts';
 import { sharedBytes, sharedFloats } from '../store/shared.ts';
 import type { Bytes, Floats, Int64s } from '../store/shared.ts';
 import { RefusedSnapshot } from './refused-snapshot.ts';
+import type { RefusalReason } from './refused-snapshot.ts';
 import type { CollectionLayout, Relation } from './layout.ts';
 import { segmentOf } from './manifest.ts';
 import type { ManifestOrganization } from './manifest.ts';
@@ -177,12 +178,22 @@ export function takeInstants(chunk: Chunk, column: string, instants: Int64s | un
   });
 }
 
-/** Reads a column of rows of a table that has `count` into `rows`, whose first element is row `base` of the chunk's. */
-export function takeRows(chunk: Chunk, column: string, count: number, rows: Uint32Array, base: number): void {
+/**
+ * Reads a column of rows of a table that has `count` into `rows`, whose first element is row `base` of the chunk's.
+ * @param reason for which the snapshot is refused when a row is not there
+ */
+export function takeRows(
+  chunk: Chunk,
+  column: string,
+  count: number,
+  rows: Uint32Array,
+  base: number,
+  reason: RefusalReason = 'inconsistent',
+): void {
   eachValue(chunk, column, (bytes, start, end, row) => {
     const value = readNumber(bytes, start, end);
     if (!(value >= 0 && value < count))
-      throw new RefusedSnapshot('inconsistent', `${column} names a row that is not there`);
+      throw new RefusedSnapshot(reason, `${column} names a row that is not there`);
     rows[row - base] = value;
   });
 }

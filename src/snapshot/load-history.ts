@@ -1,32 +1,43 @@
 import type { RefusalReason } from './refused-snapshot.ts';
 
-/** What became of one load of a snapshot file. */
-export type LoadRecord = {
+export interface LoadUnderWay {
   /** Name of the file in the snapshot folder. */
   readonly file: string;
   /** When the load began, ISO 8601, UTC. */
   readonly startedAt: string;
-  readonly durationMs: number;
-} & (
-  | {
-      readonly outcome: 'live';
-      readonly snapshotId: string;
-      readonly producedAt: string;
-      readonly organizations: number;
-      /** Records of all its collections. */
-      readonly rows: number;
-    }
-  | { readonly outcome: 'refused'; readonly reason: RefusalReason; readonly detail: string }
-);
+}
+
+/** What became of one load of a snapshot file. */
+export type LoadRecord = LoadUnderWay & { readonly durationMs: number } & (
+    | {
+        readonly outcome: 'live';
+        readonly snapshotId: string;
+        readonly producedAt: string;
+        readonly organizations: number;
+        /** Records of all its collections. */
+        readonly rows: number;
+      }
+    | { readonly outcome: 'refused'; readonly reason: RefusalReason; readonly detail: string }
+  );
 
 const KEPT = 50;
 
 /** The latest loads, latest first, and how many there were since the start. */
 export class LoadHistory {
   #latest: readonly LoadRecord[] = [];
+  #loading: LoadUnderWay | undefined;
   #live = 0;
   readonly #refusals = new Map<RefusalReason, number>();
   readonly #refused = new Map<string, LoadRecord & { readonly outcome: 'refused' }>();
+
+  begin(load: LoadUnderWay): void {
+    this.#loading = load;
+  }
+
+  /** The load under way has ended, whatever became of it. */
+  end(): void {
+    this.#loading = undefined;
+  }
 
   add(record: LoadRecord): void {
     this.#latest = [record, ...this.#latest].slice(0, KEPT);
@@ -42,6 +53,11 @@ export class LoadHistory {
   /** A file is gone, and with it what was said of it. */
   forget(file: string): void {
     this.#refused.delete(file);
+  }
+
+  /** The load that is under way. */
+  get loading(): LoadUnderWay | undefined {
+    return this.#loading;
   }
 
   /** The last 50, latest first. */

@@ -55,7 +55,7 @@ export class SessionsLoader {
 
   take(chunk: Chunk): void {
     this.#collection.takeRecords(chunk);
-    takeRows(chunk, 'event_row', this.#eventCount, this.#eventOf, 0);
+    takeRows(chunk, 'event_row', this.#eventCount, this.#eventOf, 0, 'event-without-session');
     takeInstants(chunk, 'starts', this.#starts);
     const startAt: string[] = [];
     eachValue(chunk, 'start_at', (bytes, start, end) => {

@@ -1,4 +1,4 @@
-import { closeSync, existsSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
+import { closeSync, constants, existsSync, fstatSync, openSync, readSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { RefusedSnapshot } from './refused-snapshot.ts';
 import type { RefusalReason } from './refused-snapshot.ts';
@@ -51,12 +51,14 @@ const MAGIC = 'SQLite format 3\0';
  * in WAL mode leaves files beside it when it is opened, and a file cut short fails only where it is missed.
  */
 function checkHeader(path: string): void {
-  if (!statSync(path).isFile()) throw new RefusedSnapshot('not-a-file', 'not a regular file');
-  const file = openSync(path, 'r');
+  // A pipe would keep whoever opens it waiting for somebody who writes.
+  const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   let size: number;
   const header = Buffer.alloc(HEADER_BYTES);
   try {
-    size = fstatSync(file).size;
+    const status = fstatSync(file);
+    if (!status.isFile()) throw new RefusedSnapshot('not-a-file', 'not a regular file');
+    size = status.size;
     readSync(file, header, 0, HEADER_BYTES, 0);
   } finally {
     closeSync(file);

@@ -150,6 +150,7 @@ export class SnapshotWatcher {
     const startedAt = new Date().toISOString();
     const started = performance.now();
     const durationMs = () => Math.round(performance.now() - started);
+    history.begin({ file, startedAt });
     try {
       const path = await pathWithin(folder, file);
       const image = await load(path, {
@@ -171,6 +172,8 @@ export class SnapshotWatcher {
       if (FOR_THE_SAKE_OF_OTHERS.includes(reason)) this.#refusedForOthers.add(file);
       history.add({ file, outcome: 'refused', reason, detail: message, startedAt, durationMs: durationMs() });
       log.error({ file, reason, detail: message }, 'snapshot refused');
+    } finally {
+      history.end();
     }
   }
 

@@ -96,6 +96,15 @@ describe('The status', () => {
     expect(status().retained[0].goneInSeconds).to.equal(0);
   });
 
+  it('tells of a load as long as it is under way', () => {
+    const loading = { file: 'a.sqlite', startedAt: '2026-11-21T10:00:00.000Z' };
+    expect(status().loading).to.equal(null);
+    operations.history.begin(loading);
+    expect(status().loading).to.deep.equal(loading);
+    operations.history.end();
+    expect(status().loading).to.equal(null);
+  });
+
   it('lists what lies refused with what to do, and the loads, latest first', () => {
     operations.history.add({ ...load('bad.sqlite'), outcome: 'refused', reason: 'wal', detail: 'why' });
     const live = { snapshotId: 's', producedAt: PRODUCED_AT, organizations: 3, rows: 83 };

@@ -202,7 +202,7 @@ export const BAD_FILES: readonly BadFile[] = [
   },
   {
     what: 'a session of an event that is not there',
-    reason: 'inconsistent',
+    reason: 'event-without-session',
     detail: /^event_row names a row that is not there$|^sessions/,
     spoil: sealed('UPDATE sessions SET event_row = 99 WHERE row = (SELECT max(row) FROM sessions)'),
   },
