@@ -18,6 +18,7 @@ export interface Refresh {
   readonly stores: StoreRegistry;
   readonly history: LoadHistory;
   readonly keys: KeysWatcher;
+  readonly snapshots: SnapshotWatcher;
   readonly memory: MemoryLimit;
   /** Fulfilled when the snapshot folder and the keys file were looked at for the first time. */
   readonly firstLook: Promise<void>;
@@ -61,6 +62,7 @@ export function startRefresh(config: Config, log: Logger): Refresh {
     stores,
     history,
     keys,
+    snapshots,
     memory,
     firstLook,
     look,

@@ -37,7 +37,7 @@ export async function startReplica(config: Config, log: Logger): Promise<Replica
   const tally = new Tally();
   const overload = watchOverload(config.overloadDelayMs, tally);
   const refresh = startRefresh(config, log);
-  const { stores, history, keys } = refresh;
+  const { stores, history, keys, snapshots } = refresh;
   let isStopping = false;
 
   const dependencies = {
@@ -56,6 +56,8 @@ export async function startReplica(config: Config, log: Logger): Promise<Replica
     createAdminApp({
       ...dependencies,
       history,
+      snapshotDir: config.snapshotDir,
+      snapshotsComplaint: () => snapshots.complaint,
       keysFile: config.keysFile,
       keysComplaint: () => keys.complaint,
       tallies: [tally],

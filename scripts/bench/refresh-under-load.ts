@@ -23,6 +23,7 @@ const AFTERMATH_MS = 1000;
 interface Round {
   readonly requests: SteadyAnswer;
   readonly longestStallMs: number;
+  readonly longestWorkMs: number;
   readonly ms: number;
 }
 
@@ -50,7 +51,8 @@ export async function refreshUnderLoad(
     const ms = performance.now() - began;
     const requests = await load.ask();
     await pause(AFTERMATH_MS, undefined, { signal });
-    return { requests, longestStallMs: (await replica.probe()).longestStallMs, ms };
+    const { longestStallMs, longestWorkMs } = await replica.probe();
+    return { requests, longestStallMs, longestWorkMs, ms };
   };
   const swapped: Round[] = [];
   const still: Round[] = [];
@@ -63,6 +65,7 @@ export async function refreshUnderLoad(
 
   const p99 = (of: readonly Round[]) => show(median(of.map(({ requests }) => requests.p99Ms)), 'ms');
   const stalls = (of: readonly Round[]) => of.map(({ longestStallMs }) => longestStallMs);
+  const works = (of: readonly Round[]) => of.map(({ longestWorkMs }) => longestWorkMs);
   const seconds = (median(swapped.map(({ ms }) => ms)) / 1000).toFixed(1);
   return [
     rowOf({
@@ -81,6 +84,16 @@ export async function refreshUnderLoad(
       unit: 'ms',
       reach: { atMost: 20 },
       rounds: stalls(swapped),
+      sumUp: greatest,
+    }),
+    rowOf({
+      name: 'most processor time of that thread between two turns',
+      note:
+        `what of a stall is its own, and not a wait for a processor that others have; ` +
+        `without a swap: ${show(greatest(works(still)), 'ms')}`,
+      unit: 'ms',
+      reach: { atMost: 20 },
+      rounds: works(swapped),
       sumUp: greatest,
     }),
     rowOf({

@@ -8,6 +8,9 @@ import type { StoreRegistry } from '../store/store-registry.ts';
 export interface AdminDependencies {
   readonly stores: StoreRegistry;
   readonly history: LoadHistory;
+  readonly snapshotDir: string;
+  /** What keeps the process from looking at the snapshot folder, when something does. */
+  readonly snapshotsComplaint: () => string | undefined;
   /** Undefined until there is a keys file. */
   readonly keys: () => KeyRing | undefined;
   readonly keysFile: string;

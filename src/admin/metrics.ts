@@ -60,7 +60,7 @@ function requestFamilies({ tallies }: AdminDependencies): MetricFamily[] {
 }
 
 function dataFamilies(dependencies: AdminDependencies): MetricFamily[] {
-  const { stores, history, keys, keysComplaint, clock, memoryLimitBytes } = dependencies;
+  const { stores, history, keys, keysComplaint, snapshotsComplaint, clock, memoryLimitBytes } = dependencies;
   const snapshots = liveSnapshots(stores, clock());
   const refusals: ReadonlyMap<string, number> = history.refusals;
   return [
@@ -104,6 +104,11 @@ function dataFamilies(dependencies: AdminDependencies): MetricFamily[] {
       'foyer_snapshot_files_refused',
       'Files that lie refused in the snapshot folder.',
       history.refused.length,
+    ),
+    gauge(
+      'foyer_snapshot_folder_refused',
+      'Whether the snapshot folder cannot be looked at, so that no snapshot is taken up: 1 or 0.',
+      Number(snapshotsComplaint() !== undefined),
     ),
     gauge('foyer_keys_valid', 'API keys that open something.', keys()?.validKeys ?? 0),
     gauge(

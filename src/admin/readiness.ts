@@ -19,14 +19,10 @@ export function readinessOf(dependencies: AdminDependencies): Readiness {
 }
 
 function* reasonsOf(dependencies: AdminDependencies): Generator<string> {
-  const { stores, history, keys, keysFile, keysComplaint, clock, isStopping } = dependencies;
+  const { stores, keys, keysFile, keysComplaint, clock, isStopping } = dependencies;
   const { maxSnapshotAgeSeconds: limit = Infinity } = dependencies;
   if (isStopping()) yield 'The process is stopping. Send requests to another.';
-  if (stores.isEmpty) {
-    yield history.refused.length > 0
-      ? 'No snapshot is live, and some were refused: /status tells why.'
-      : 'No snapshot is live. Publish one into the snapshot folder.';
-  }
+  if (stores.isEmpty) yield whyEmpty(dependencies);
   if (keys() === undefined) {
     const complaint = keysComplaint();
     yield complaint === undefined
@@ -40,4 +36,13 @@ function* reasonsOf(dependencies: AdminDependencies): Generator<string> {
       ? `${age} Publish a newer snapshot.`
       : `${age} The file is gone, but what it held is served: publish a newer one, or restart to serve no more of it.`;
   }
+}
+
+function whyEmpty({ history, snapshotDir, snapshotsComplaint }: AdminDependencies): string {
+  const complaint = snapshotsComplaint();
+  if (complaint !== undefined) return `The snapshot folder ${snapshotDir} cannot be looked at: ${complaint}.`;
+  if (history.refused.length > 0) return 'No snapshot is live, and some were refused: /status tells why.';
+  if (history.loading !== undefined)
+    return `No snapshot is live yet: ${history.loading.file} is being loaded.`;
+  return `No snapshot is live. Publish one into the snapshot folder ${snapshotDir}, or see to SNAPSHOT_DIR.`;
 }

@@ -18,6 +18,7 @@ export interface Start {
 /** All that an operator may ask of a process, as JSON. It has no key, and nothing of a record. */
 export function statusOf(dependencies: AdminDependencies, start: Start) {
   const { stores, history, keys, keysFile, keysComplaint, clock, memoryLimitBytes } = dependencies;
+  const { snapshotDir, snapshotsComplaint } = dependencies;
   const now = performance.now();
   const { isReady, reasons } = readinessOf(dependencies);
   const bytesRetained = stores.retainedBytes;
@@ -27,6 +28,7 @@ export function statusOf(dependencies: AdminDependencies, start: Start) {
     uptimeSeconds: seconds(now - start.monotonic),
     ready: isReady,
     reasons,
+    snapshotFolder: { path: snapshotDir, complaint: snapshotsComplaint() ?? null },
     keys: { file: keysFile, valid: keys()?.validKeys ?? 0, complaint: keysComplaint() ?? null },
     memory: {
       limitBytes: memoryLimitBytes,

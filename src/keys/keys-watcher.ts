@@ -9,6 +9,9 @@ import { KeysFileBusy } from './keys-file-busy.ts';
  */
 const STAMP_DOUBT_MS = 3000;
 
+/** Whoever holds the file for so long keeps a change of keys from coming into force. */
+const MOST_BUSY_MS = 5000;
+
 /** Holds the keys of a keys file as they are now. */
 export class KeysWatcher {
   readonly #path: string;
@@ -67,8 +70,8 @@ export class KeysWatcher {
       this.#complaint = undefined;
       this.#isSettled = now - this.#seenAt >= STAMP_DOUBT_MS;
     } catch (error) {
-      // Somebody writes at the moment.
-      if (error instanceof KeysFileBusy) return;
+      // Somebody writes at the moment, which is over soon.
+      if (error instanceof KeysFileBusy && this.#clock() - this.#seenAt < MOST_BUSY_MS) return;
       this.#complain(error instanceof Error ? error.message : String(error));
     }
   }

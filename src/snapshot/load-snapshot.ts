@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import type { SnapshotImage } from '../store/organization-image.ts';
+import type { OrganizationImage, SnapshotImage } from '../store/organization-image.ts';
 import { GIVE_UP, READ_ON } from './loader-protocol.ts';
 import type { LoaderMessage, LoaderOrder } from './loader-protocol.ts';
 import type { Manifest } from './manifest.ts';
@@ -28,16 +28,20 @@ export async function loadSnapshot(path: string, options: LoadOptions = {}): Pro
     Atomics.store(decision, 0, value);
     Atomics.notify(decision, 0);
   };
-  const loaded = Promise.withResolvers<SnapshotImage>();
-  const loader = new Worker(new URL('./loader-worker.ts', import.meta.url), { workerData: order });
+  const loaded = Promise.withResolvers<undefined>();
+  let declared: Manifest | undefined;
+  const organizations: OrganizationImage[] = [];
+  const loader = startLoader(order);
   loader.on('message', (message: LoaderMessage) => {
-    if ('image' in message) loaded.resolve(message.image);
+    if ('organization' in message) organizations.push(message.organization);
     else if ('progress' in message) onProgress?.(...message.progress);
+    else if ('isComplete' in message) loaded.resolve(undefined);
     else if ('refused' in message) {
       loaded.reject(new RefusedSnapshot(message.refused.reason, message.refused.message));
     } else {
+      declared = message.declared;
       try {
-        admit?.(message.declared);
+        admit?.(declared);
         decide(READ_ON);
       } catch (error) {
         loaded.reject(error);
@@ -46,26 +50,35 @@ export async function loadSnapshot(path: string, options: LoadOptions = {}): Pro
     }
   });
   loader.on('error', (error: unknown) => {
-    loaded.reject(
-      new RefusedSnapshot(
-        'loader-failed',
-        `the loader failed: ${error instanceof Error ? error.message : String(error)}`,
-      ),
-    );
+    loaded.reject(loaderFailed(error));
   });
   loader.on('exit', (code) => {
-    loaded.reject(
-      new RefusedSnapshot('loader-failed', `the loader ended with code ${code} before it was done`),
-    );
+    loaded.reject(loaderFailed(`it ended with code ${code} before it was done`));
   });
   const breakOff = () => {
     loaded.reject(signal?.reason);
   };
   signal?.addEventListener('abort', breakOff);
   try {
-    return await loaded.promise;
+    await loaded.promise;
+    if (declared === undefined) throw loaderFailed('it did not say what it reads');
+    const { snapshotId, producedAt } = declared;
+    return { snapshotId, producedAt, organizations };
   } finally {
     signal?.removeEventListener('abort', breakOff);
     await loader.terminate();
   }
+}
+
+function startLoader(order: LoaderOrder): Worker {
+  try {
+    return new Worker(new URL('./loader-worker.ts', import.meta.url), { workerData: order });
+  } catch (error) {
+    throw loaderFailed(error);
+  }
+}
+
+function loaderFailed(error: unknown): RefusedSnapshot {
+  const what = error instanceof Error ? error.message : String(error);
+  return new RefusedSnapshot('loader-failed', `the loader failed: ${what}`);
 }

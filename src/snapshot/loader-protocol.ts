@@ -1,4 +1,4 @@
-import type { SnapshotImage } from '../store/organization-image.ts';
+import type { OrganizationImage } from '../store/organization-image.ts';
 import type { Manifest } from './manifest.ts';
 import type { OnProgress } from './read-content.ts';
 import type { RefusalReason } from './refused-snapshot.ts';
@@ -21,5 +21,11 @@ export type LoaderMessage =
   /** The loader then waits for the decision. */
   | { readonly declared: Manifest }
   | { readonly progress: Parameters<OnProgress> }
-  | { readonly image: SnapshotImage }
+  /**
+   * One of the organizations that were declared, in their order. Each is a message of its own: to receive thousands of
+   * buffers at once takes a time that grows with the square of their number.
+   */
+  | { readonly organization: OrganizationImage }
+  /** All of them were told. */
+  | { readonly isComplete: true }
   | { readonly refused: { readonly reason: RefusalReason; readonly message: string } };

@@ -1,5 +1,6 @@
 import { constants, platform, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
+import type { OrganizationImage } from '../store/organization-image.ts';
 import { GIVE_UP, UNDECIDED } from './loader-protocol.ts';
 import type { LoaderMessage, LoaderOrder } from './loader-protocol.ts';
 import type { Manifest } from './manifest.ts';
@@ -16,7 +17,8 @@ class GivenUp extends Error {}
 giveWay();
 
 try {
-  say({ image: readSnapshot(path, isToTellProgress ? { admit, onProgress } : { admit }) });
+  readSnapshot(path, { admit, onOrganization, ...(isToTellProgress && { onProgress }) });
+  say({ isComplete: true });
 } catch (error) {
   if (error instanceof RefusedSnapshot) say({ refused: { reason: error.reason, message: error.message } });
   else if (!(error instanceof GivenUp)) throw error;
@@ -40,6 +42,10 @@ function admit(declared: Manifest): void {
   say({ declared });
   Atomics.wait(decision, 0, UNDECIDED);
   if (Atomics.load(decision, 0) === GIVE_UP) throw new GivenUp();
+}
+
+function onOrganization(organization: OrganizationImage): void {
+  say({ organization });
 }
 
 function onProgress(...progress: Parameters<OnProgress>): void {

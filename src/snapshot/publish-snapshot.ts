@@ -1,4 +1,4 @@
-import { constants, rmSync, statSync } from 'node:fs';
+import { constants, lstatSync, rmSync, statSync } from 'node:fs';
 import { chmod, copyFile, rename } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import Database from 'better-sqlite3';
@@ -106,7 +106,8 @@ async function putInPlace(options: PublishOptions, path: string): Promise<Manife
 }
 
 function checkFiles(file: string, path: string): void {
-  const present = statSync(path, { throwIfNoEntry: false });
+  // A link that stands there is what gives way, not what it leads to.
+  const present = lstatSync(path, { throwIfNoEntry: false });
   if (present === undefined) return;
   if (present.isDirectory()) throw new NotPublished(`${path}: is a folder; a snapshot cannot take its place`);
   const { dev, ino } = statSync(file);

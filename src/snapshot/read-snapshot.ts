@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import type Database from 'better-sqlite3';
+import { imageBytes } from '../store/image-bytes.ts';
 import type { OrganizationImage, SnapshotImage } from '../store/organization-image.ts';
 import { CollectionLoader } from './collection-loader.ts';
 import { EVENTS, OFFERS, ORDERS, SESSIONS, TICKETS } from './layout.ts';
@@ -11,9 +12,15 @@ import type { Chunk } from './read-table.ts';
 import { eventsByStart, SessionsLoader } from './sessions-loader.ts';
 import { asRefusal, openSnapshot } from './snapshot-file.ts';
 
+function noop(): void {
+  // For who does not want to be told.
+}
+
 interface ReadOptions {
   /** Called once with what the snapshot says of itself, before its content is read; throws to refuse it. */
   readonly admit?: (manifest: Manifest) => void;
+  /** Called with each organization as soon as it is read and found sound, whatever becomes of the next. */
+  readonly onOrganization?: (image: OrganizationImage) => void;
   /** Called now and then with how many rows of an organization's table were read so far. */
   readonly onProgress?: OnProgress;
 }
@@ -24,13 +31,17 @@ interface ReadOptions {
  * @throws RefusedSnapshot with the reason
  */
 export function readSnapshot(path: string, options: ReadOptions = {}): SnapshotImage {
-  const { admit, onProgress = () => undefined } = options;
+  const { admit, onOrganization = noop, onProgress = noop } = options;
   const database = openSnapshot(path);
   try {
     const manifest = readManifest(database, statSync(path).size);
     admit?.(manifest);
     const { snapshotId, producedAt, organizations } = manifest;
-    const images = organizations.map((organization) => readOrganization(database, organization, onProgress));
+    const images = organizations.map((organization) => {
+      const image = readOrganization(database, organization, onProgress);
+      onOrganization(image);
+      return image;
+    });
     return { snapshotId, producedAt, organizations: images };
   } catch (error) {
     throw asRefusal(error);
@@ -72,7 +83,7 @@ function readOrganization(
 
   readContent(database, organization, takers, onProgress);
   const sessionsImage = sessions.finish();
-  return {
+  const content = {
     organizationId: organization.organizationId,
     name: organization.name,
     digest: organization.digest,
@@ -82,4 +93,5 @@ function readOrganization(
     orders: orders.finish(),
     offers: offers.finish(),
   };
+  return { ...content, bytesHeld: imageBytes(content) };
 }

@@ -1,6 +1,6 @@
 import { watch } from 'node:fs';
 import type { FSWatcher } from 'node:fs';
-import { readdir, realpath, stat } from 'node:fs/promises';
+import { lstat, readdir, realpath, stat } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import type { Logger } from 'pino';
@@ -76,6 +76,11 @@ export class SnapshotWatcher {
     return this.#polling;
   }
 
+  /** What keeps it from looking at the folder; undefined when nothing does. */
+  get complaint(): string | undefined {
+    return this.#complaint;
+  }
+
   /** Says what keeps it from looking, once. */
   #complain(reason: string): void {
     if (reason === this.#complaint) return;
@@ -97,10 +102,11 @@ export class SnapshotWatcher {
   async #look(): Promise<void> {
     while (!this.#isStopped()) {
       await this.#listenForHints();
+      const before = [...(this.#sights?.keys() ?? [])];
       const sights = await this.#files();
       this.#sights = sights;
       // A file that is gone goes on serving, but its organizations may now come from another.
-      for (const file of this.#taken.keys()) if (!sights.has(file)) this.#forget(file);
+      for (const file of before) if (!sights.has(file)) this.#forget(file);
       const changed = [...sights].filter(([file, { version }]) => this.#taken.get(file) !== version);
       const settled = changed.filter(([, sight]) => isSettled(sight));
       if (changed.length === 0) return;
@@ -121,10 +127,7 @@ export class SnapshotWatcher {
   /** The snapshot files by name. */
   async #files(): Promise<ReadonlyMap<string, Sight>> {
     const { folder } = this.#dependencies;
-    const names = await readdir(folder).catch((error: unknown) => {
-      if (isMissing(error)) return [];
-      throw error;
-    });
+    const names = await readdir(folder);
     const files = new Map<string, Sight>();
     for (const file of names.filter(isSnapshotName).sort()) {
       const seen = await statusOf(join(folder, file));
@@ -167,8 +170,7 @@ export class SnapshotWatcher {
       history.add({ ...told, outcome: 'live', startedAt, durationMs: durationMs() });
       log.info({ ...told, durationMs: durationMs() }, 'snapshot live');
     } catch (error) {
-      if (!(error instanceof RefusedSnapshot)) throw error;
-      const { reason, message } = error;
+      const { reason, message } = asLoadRefusal(error);
       if (FOR_THE_SAKE_OF_OTHERS.includes(reason)) this.#refusedForOthers.add(file);
       history.add({ file, outcome: 'refused', reason, detail: message, startedAt, durationMs: durationMs() });
       log.error({ file, reason, detail: message }, 'snapshot refused');
@@ -224,6 +226,12 @@ function isSettled({ since }: Sight): boolean {
   return performance.now() - since >= SETTLED_MS;
 }
 
+/** Whatever goes wrong with one file is that file's: the others are looked at as ever. */
+function asLoadRefusal(error: unknown): RefusedSnapshot {
+  if (error instanceof RefusedSnapshot) return error;
+  return new RefusedSnapshot('loader-failed', error instanceof Error ? error.message : String(error));
+}
+
 interface FileStatus {
   readonly version: string;
   /** By its time stamps: milliseconds since the epoch. */
@@ -239,7 +247,9 @@ async function statusOf(path: string): Promise<FileStatus | undefined> {
       changedAt: Number(mtimeMs > ctimeMs ? mtimeMs : ctimeMs),
     };
   } catch (error) {
-    return isMissing(error) ? undefined : { version: String(error), changedAt: 0 };
+    // A link to what is not there is there.
+    const isGone = isMissing(error) && (await lstat(path).catch(() => undefined)) === undefined;
+    return isGone ? undefined : { version: String(error), changedAt: 0 };
   }
 }
 

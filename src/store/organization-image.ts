@@ -45,6 +45,8 @@ export interface OrganizationImage {
   readonly tickets: CollectionImage;
   readonly orders: CollectionImage;
   readonly offers: CollectionImage;
+  /** Bytes of shared memory that all of it holds. */
+  readonly bytesHeld: number;
 }
 
 export interface SnapshotImage {

@@ -1,4 +1,3 @@
-import { imageBytes } from './image-bytes.ts';
 import { NextSessions } from './next-sessions.ts';
 import type { OrganizationImage, SnapshotImage } from './organization-image.ts';
 
@@ -20,6 +19,6 @@ export class OrganizationStore {
     this.digest = image.digest;
     this.image = image;
     this.nextSessions = new NextSessions(image.sessions);
-    this.bytesHeld = imageBytes(image);
+    this.bytesHeld = image.bytesHeld;
   }
 }

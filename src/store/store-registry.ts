@@ -1,4 +1,3 @@
-import { imageBytes } from './image-bytes.ts';
 import { OrganizationStore } from './organization-store.ts';
 import type { OrganizationImage, SnapshotImage } from './organization-image.ts';
 import { noteReleasedMemory } from './released-memory.ts';
@@ -148,7 +147,7 @@ export class StoreRegistry {
     this.#live = live;
     this.#retained = retained;
     const released = before.difference(this.#images());
-    noteReleasedMemory(released.values().reduce((sum, image) => sum + imageBytes(image), 0));
+    noteReleasedMemory(released.values().reduce((sum, image) => sum + image.bytesHeld, 0));
   }
 
   #images(): Set<OrganizationImage> {

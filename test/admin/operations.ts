@@ -25,6 +25,8 @@ export function emptyOperations(): Operations {
   return {
     stores: new StoreRegistry(),
     history: new LoadHistory(),
+    snapshotDir: 'snapshots',
+    snapshotsComplaint: () => undefined,
     keys: () => undefined,
     keysFile: 'keys.sqlite',
     keysComplaint: () => undefined,

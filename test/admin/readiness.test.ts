@@ -28,6 +28,20 @@ describe('Readiness', () => {
     expectReasons(/no snapshot is live. Publish/i, /no keys file at keys\.sqlite/);
   });
 
+  it('tells what keeps it from the snapshot folder, and what is being loaded, while nothing is live', () => {
+    operations = emptyOperations();
+    operations.keys = () => undefined;
+    operations.history.begin({ file: 'a.sqlite', startedAt: anHourAgo });
+    expectReasons(/a\.sqlite is being loaded/, /no keys file/);
+    operations.snapshotsComplaint = () => 'ENOENT';
+    expectReasons(/The snapshot folder snapshots cannot be looked at: ENOENT/, /no keys file/);
+  });
+
+  it('stays while the snapshot folder cannot be looked at', () => {
+    operations.snapshotsComplaint = () => 'ENOENT';
+    expectReasons();
+  });
+
   it('points at what was refused, when that is why nothing is live', () => {
     operations = emptyOperations();
     operations.history.add({

@@ -1,3 +1,5 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import fs, { rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { expect } from 'chai';
@@ -36,6 +38,26 @@ describe('the watch on the keys file', () => {
       watcher.poll();
       expect(watcher.current?.check(organizationId, secret).outcome).to.equal('revoked');
     }
+  });
+
+  it('waits for whoever writes the file, and tells when that takes long', async () => {
+    new KeysFile(path).create('org', '', NOW);
+    let now = 0;
+    const log = pino({}, { write: (line) => logged.push((JSON.parse(line) as { msg: string }).msg) });
+    watcher = new KeysWatcher(path, log, () => now);
+    const holder = fork(new URL('./hold-lock.ts', import.meta.url), [path]);
+    const exit = once(holder, 'exit');
+    await once(holder, 'message');
+    watcher.poll();
+    expect(watcher.complaint).to.equal(undefined);
+    now += 6000;
+    watcher.poll();
+    expect(watcher.complaint).to.match(/try again/);
+    holder.send('release');
+    await exit;
+    watcher.poll();
+    expect(watcher.complaint).to.equal(undefined);
+    expect(watcher.current?.validKeys).to.equal(1);
   });
 
   describe('of a file whose time stamp stays when it changes', () => {

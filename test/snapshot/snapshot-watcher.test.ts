@@ -239,6 +239,49 @@ describe('the watch on the snapshot folder', () => {
     expect(history.live).to.equal(1);
   });
 
+  it('forgets the refusal of a file that goes away together with the one in its way', async () => {
+    publish('a.sqlite', ['one']);
+    publish('b.sqlite', ['one']);
+    await watcher.poll();
+    expect(history.refused.map(({ file, reason }) => [file, reason])).to.deep.equal([
+      ['b.sqlite', 'conflict'],
+    ]);
+    rmSync(inSnapshots('a.sqlite'));
+    rmSync(inSnapshots('b.sqlite'));
+    await watcher.poll();
+    expect(history.refused).to.deep.equal([]);
+  });
+
+  it('refuses a link to what is not there', async () => {
+    symlinkSync('nothing', inSnapshots('a.sqlite'));
+    await watcher.poll();
+    expect(history.refused.map(({ file, reason }) => [file, reason])).to.deep.equal([
+      ['a.sqlite', 'unreadable'],
+    ]);
+  });
+
+  it('takes whatever goes wrong with a file for a refusal of it, and goes on with the next', async () => {
+    onLoad = (file) => {
+      if (file === 'a.sqlite') throw new Error('no thread to be had');
+    };
+    publish('a.sqlite', ['one']);
+    publish('b.sqlite', ['two']);
+    await watcher.poll();
+    expect(history.refused[0]).to.include({ reason: 'loader-failed', detail: 'no thread to be had' });
+    expect(fileOf('two')).to.equal('b.sqlite');
+    expect(history.loading).to.equal(undefined);
+  });
+
+  it('tells what is being loaded', async () => {
+    publish('a.sqlite', ['one']);
+    onLoad = (file) => {
+      expect(history.loading).to.include({ file });
+    };
+    await watcher.poll();
+    expect(loads).to.have.lengthOf(1);
+    expect(history.loading).to.equal(undefined);
+  });
+
   it('says once that the folder cannot be looked at, and goes on when it can', async () => {
     rmSync(inFolder('snapshots'), { recursive: true });
     writeFileSync(inFolder('snapshots'), 'no folder');
@@ -247,11 +290,13 @@ describe('the watch on the snapshot folder', () => {
     expect(logged.map(({ msg }) => msg)).to.deep.equal([
       'the snapshot folder cannot be looked at; it is tried again',
     ]);
+    expect(watcher.complaint).to.match(/ENOTDIR/);
     rmSync(inFolder('snapshots'));
     mkdirSync(inFolder('snapshots'));
     publish('a.sqlite', ['one']);
     await watcher.poll();
     expect(fileOf('one')).to.equal('a.sqlite');
+    expect(watcher.complaint).to.equal(undefined);
   });
 
   it('takes nothing any more once it is stopped', async () => {

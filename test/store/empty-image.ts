@@ -31,5 +31,6 @@ export function emptyImage(organizationId: string, digest = 'digest'): Organizat
     tickets: emptyCollection('ticketId'),
     orders: emptyCollection('orderId'),
     offers: emptyCollection('offerId'),
+    bytesHeld: 0,
   };
 }

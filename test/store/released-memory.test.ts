@@ -9,7 +9,8 @@ describe('Memory that a swap lets go of', () => {
   function imageOf(digest: string) {
     const image = emptyImage('north', digest);
     const bytes = new Uint8Array(new SharedArrayBuffer(MEGABYTES * 1024 * 1024));
-    return { ...image, tickets: { ...image.tickets, records: { ...image.tickets.records, bytes } } };
+    const tickets = { ...image.tickets, records: { ...image.tickets.records, bytes } };
+    return { ...image, tickets, bytesHeld: bytes.length };
   }
 
   it('is collected, though the collector does not count shared memory', async () => {

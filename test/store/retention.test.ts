@@ -12,7 +12,10 @@ describe('What is kept of replaced stores', () => {
     const image = emptyImage('north');
     const bytes = new Uint8Array(new SharedArrayBuffer(megabytes * MEGABYTE));
     const tickets = { ...image.tickets, records: { ...image.tickets.records, bytes } };
-    const store = new OrganizationStore({ ...image, tickets }, { snapshotId: '', producedAt: '' });
+    const store = new OrganizationStore(
+      { ...image, tickets, bytesHeld: bytes.length },
+      { snapshotId: '', producedAt: '' },
+    );
     return { store, file: 'a.sqlite', replacedAt };
   }
   const kept = (all: RetainedOrganization[], now: number, retainMs: number, liveMegabytes: number) =>

@@ -32,17 +32,20 @@ const HEAP_MB = 96;
 const SEED = 20_261_121;
 const BLOCK = 4096;
 const PREVIEW = { 'Service-API-Version': 'preview' };
-const GONE = 'snapshot file is gone; what it held goes on serving';
 
 /** What becomes of a load, and what is said of it. */
 const FAILURES: readonly (readonly [Fault, reason: string, detail: RegExp])[] = [
   ['throws at its start', 'loader-failed', /^the loader failed: a fault at the start$/],
-  ['exits at its start', 'loader-failed', /^the loader ended with code 3 before it was done$/],
+  ['exits at its start', 'loader-failed', /^the loader failed: it ended with code 3 before it was done$/],
   ['runs out of memory', 'loader-failed', /^the loader failed: .*memory/],
-  ['ends when it has declared', 'loader-failed', /^the loader ended with code 4 before it was done$/],
+  [
+    'ends when it has declared',
+    'loader-failed',
+    /^the loader failed: it ended with code 4 before it was done$/,
+  ],
   ['throws while it reads', 'loader-failed', /^the loader failed: a fault while reading$/],
   ['throws no error while it reads', 'loader-failed', /^the loader failed: a word$/],
-  ['exits while it reads', 'loader-failed', /^the loader ended with code 0 before it was done$/],
+  ['exits while it reads', 'loader-failed', /^the loader failed: it ended with code 0 before it was done$/],
   ['cannot read on', 'unreadable', /disk I\/O error \(SQLITE_IOERR_READ\)/],
 ];
 
@@ -269,13 +272,11 @@ describe('a fault', function () {
   it('of the folder, which is renamed and comes back, is no pause', async () => {
     const seen = replica.log.length;
     renameSync(inFolder('snapshots'), inFolder('away'));
-    await replica.says({ msg: GONE, file: FILE }, seen);
+    await replica.says({ msg: 'the snapshot folder cannot be looked at; it is tried again' }, seen);
     await expectServed(live);
-    const back = replica.log.length;
     renameSync(inFolder('away'), inFolder('snapshots'));
-    await replica.says({ msg: 'snapshot live', snapshotId: snapshotIdOf(live) }, back);
-    await expectServed(live);
     await goLive();
+    expect(replica.log.slice(seen).filter(({ msg }) => msg === 'snapshot live')).to.have.length(1);
   });
 });
 

@@ -1,10 +1,11 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import { Agent, get } from 'node:http';
 import { connect } from 'node:net';
 import { expect } from 'chai';
 import { folderForAll } from '../temporary-folder.ts';
-import { Command, run } from './command.ts';
+import { Command, ROOT, run } from './command.ts';
 
 const ORGANIZATION = 'theatre-des-trois-ponts';
 const GRACE_SECONDS = 1;
@@ -162,5 +163,23 @@ describe('the end of the process', function () {
       expect(await replica.ended).to.include({ code: null, signal: second, stderr: '' });
       half.destroy();
     }
+  });
+
+  it('is that of npm start, too', async () => {
+    const npm = spawn('npm', ['start'], {
+      cwd: ROOT,
+      env: { ...process.env, ...environment() },
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    const ended = once(npm, 'close');
+    let output = '';
+    for await (const chunk of npm.stdout.setEncoding('utf8')) {
+      const before = output;
+      output += String(chunk);
+      const isListening = (text: string) => text.includes('"msg":"listening"');
+      if (isListening(output) && !isListening(before)) npm.kill('SIGTERM');
+    }
+    expect(await ended).to.deep.equal([0, null]);
+    expect(output).to.match(/"msg":"stopped"/);
   });
 });
