@@ -3,7 +3,7 @@ import { isIPv6 } from 'node:net';
 import { dirname, join } from 'node:path';
 import { Command } from 'commander';
 import { pino } from 'pino';
-import { InvalidConfig, readConfig } from '../src/config.ts';
+import { readConfig } from '../src/config.ts';
 import { PREVIEW, VERSION_HEADER } from '../src/contract/releases.ts';
 import { formatCredential, parseCredential } from '../src/keys/credential.ts';
 import { KeyRing } from '../src/keys/key-ring.ts';
@@ -37,7 +37,7 @@ const program = new Command('demo')
 await runCommand(program);
 
 async function demo(): Promise<void> {
-  const config = readDemoConfig();
+  const config = readConfig({ ...ENVIRONMENT, ...process.env });
   const snapshot = join(config.snapshotDir, 'demo.sqlite');
   if (!existsSync(snapshot) || isOfOtherVersion(snapshot)) await makeSnapshot(snapshot);
   const { organizations } = inspectSnapshot(snapshot);
@@ -70,14 +70,6 @@ function hostToAsk(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';
   if (host === '::') return '[::1]';
   return isIPv6(host) ? `[${host}]` : host;
-}
-
-function readDemoConfig() {
-  try {
-    return readConfig({ ...ENVIRONMENT, ...process.env });
-  } catch (error) {
-    throw error instanceof InvalidConfig ? new Refused(error.message) : error;
-  }
 }
 
 /** Whether another version of Foyer made it, whose format this one does not read. */

@@ -1,5 +1,6 @@
 import { CommanderError } from 'commander';
 import type { Command } from 'commander';
+import { InvalidConfig } from '../src/config.ts';
 
 /** What a command refuses to do, in words for whoever typed it. */
 export class Refused extends Error {
@@ -9,6 +10,11 @@ export class Refused extends Error {
 /** Whether the system or SQLite says it of a file, such as that the disk is full: it needs no stack. */
 export function isSystemError(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && ('syscall' in error || error.name === 'SqliteError');
+}
+
+/** What is told in a line or a few, without a stack: a refusal, a mistake in the environment, what the system says. */
+function isForPeople(error: unknown): error is Error {
+  return error instanceof Refused || error instanceof InvalidConfig || isSystemError(error);
 }
 
 /** Exit statuses of every command. 0: done. */
@@ -23,7 +29,7 @@ export async function runCommand(program: Command): Promise<void> {
   } catch (error) {
     if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : WRONG_USAGE;
     else {
-      console.error(error instanceof Refused || isSystemError(error) ? error.message : error);
+      console.error(isForPeople(error) ? error.message : error);
       process.exitCode = REFUSED;
     }
   }

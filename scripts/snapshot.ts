@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Command } from 'commander';
-import { CONFIG_VARIABLES, InvalidConfig, readConfig } from '../src/config.ts';
+import { CONFIG_VARIABLES, readConfig } from '../src/config.ts';
 import { describeRejection, ImportRejected } from '../src/snapshot/build-report.ts';
 import { buildSnapshot, NoOrganization, rejectsPath } from '../src/snapshot/build-snapshot.ts';
 import { diffSnapshots } from '../src/snapshot/diff-snapshots.ts';
@@ -13,6 +13,7 @@ import { PERMITS } from '../src/snapshot/manifest.ts';
 import { NotPublished, publishedName, publishSnapshot } from '../src/snapshot/publish-snapshot.ts';
 import { readSnapshot } from '../src/snapshot/read-snapshot.ts';
 import { declaredCounts } from '../src/snapshot/record-counts.ts';
+import { interruption } from './interruption.ts';
 import { printDiff } from './print-diff.ts';
 import { runCommand, Refused } from './run-command.ts';
 import { terminalProgress } from './terminal-progress.ts';
@@ -109,17 +110,6 @@ async function build(options: { input: string; output: string; skipInvalid: bool
   }
 }
 
-/** Is aborted by the first signal to stop; the next ends the process at once, as it would without this. */
-function interruption(outcome: string): AbortSignal {
-  const controller = new AbortController();
-  for (const name of ['SIGINT', 'SIGTERM'] as const) {
-    process.once(name, () => {
-      controller.abort(new Refused(`interrupted by ${name}; ${outcome}`));
-    });
-  }
-  return controller.signal;
-}
-
 function checkPaths(input: string, output: string): void {
   if (!existsSync(input) || !statSync(input).isDirectory()) throw new Refused(`${input}: not a folder`);
   if (!IMPORT_FILES.some((name) => importFile(input, name) !== undefined)) {
@@ -208,7 +198,7 @@ function diff(before: string, after: string, options: { all: boolean; json: bool
  * has named is not: a slip in its name would publish to where no replica looks.
  */
 function snapshotFolder(): string {
-  const folder = readSnapshotDir();
+  const folder = readConfig().snapshotDir;
   if (folder === CONFIG_VARIABLES.SNAPSHOT_DIR.default) mkdirSync(folder, { recursive: true });
   if (!existsSync(folder)) {
     throw new Refused(
@@ -217,14 +207,6 @@ function snapshotFolder(): string {
   }
   if (!statSync(folder).isDirectory()) throw new Refused(`SNAPSHOT_DIR is ${folder}: not a folder`);
   return folder;
-}
-
-function readSnapshotDir(): string {
-  try {
-    return readConfig().snapshotDir;
-  } catch (error) {
-    throw error instanceof InvalidConfig ? new Refused(error.message) : error;
-  }
 }
 
 /** Shows how far the reading of a snapshot is. */

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
+import { interruption } from '../interruption.ts';
 import { Refused, runCommand } from '../run-command.ts';
 import { terminalProgress } from '../terminal-progress.ts';
 import { FIRST_SWAPS, refreshMemory } from './refresh-memory.ts';
@@ -45,7 +46,7 @@ async function refresh({ tickets, swaps, rounds, json }: RefreshOptions): Promis
   const show = (text: string) => {
     progress.show(text);
   };
-  const signal = interruption();
+  const signal = untilStopped();
   const folder = mkdtempSync(join(tmpdir(), 'foyer-bench-'));
   try {
     const stage = await buildRefreshStage(folder, tickets, signal, show);
@@ -76,19 +77,15 @@ function print(
   }
 }
 
-/** Is aborted by the first signal to stop, or when a bench takes far too long; a second signal ends at once. */
-function interruption(): AbortSignal {
-  const controller = new AbortController();
-  const stop = (reason: string) => {
-    controller.abort(new Refused(`${reason}; nothing was measured`));
-  };
-  for (const name of ['SIGINT', 'SIGTERM'] as const) {
-    process.once(name, () => {
-      stop(`interrupted by ${name}`);
-    });
-  }
-  setTimeout(stop, MOST_MINUTES * 60_000, `not done after ${MOST_MINUTES} minutes`).unref();
-  return controller.signal;
+/** Is aborted by the first signal to stop, or when a bench takes far too long. */
+function untilStopped(): AbortSignal {
+  const outcome = 'nothing was measured';
+  const late = new AbortController();
+  const reason = new Refused(`not done after ${MOST_MINUTES} minutes; ${outcome}`);
+  setTimeout(() => {
+    late.abort(reason);
+  }, MOST_MINUTES * 60_000).unref();
+  return AbortSignal.any([interruption(outcome), late.signal]);
 }
 
 function wholeNumber(least: number): (text: string) => number {

@@ -58,16 +58,11 @@ export const PER_PAGE: ParameterKind = {
 };
 
 const PIN_PATTERN = '^[A-Za-z0-9_-]{43}$';
+const PIN_FORM = new RegExp(PIN_PATTERN);
 
 /** A SHA-256 in base64url: the digest of an organization's content. */
 export const PIN: ParameterKind = {
-  rules: [
-    rule(
-      'pin',
-      (text) => new RegExp(PIN_PATTERN).test(text),
-      'must be as a nextPage link has it, or be left out',
-    ),
-  ],
+  rules: [rule('pin', (text) => PIN_FORM.test(text), 'must be as a nextPage link has it, or be left out')],
   schema: { type: 'string', pattern: PIN_PATTERN },
 };
 

@@ -1,6 +1,7 @@
 import type { CollectionName } from '../contract/operations.ts';
 import type { Fingerprints } from './fingerprints.ts';
 import { inspectSnapshot } from './inspect-snapshot.ts';
+import { byCollection } from './layout.ts';
 import type { OnProgress } from './read-content.ts';
 import { readFingerprints } from './read-fingerprints.ts';
 import { declaredCounts } from './record-counts.ts';
@@ -46,11 +47,7 @@ export interface RecordsDiff {
  *
  * @throws RefusedSnapshot whose message, other than elsewhere, names the file
  */
-export function diffSnapshots(
-  before: string,
-  after: string,
-  onProgress: OnProgress = () => undefined,
-): SnapshotDiff {
+export function diffSnapshots(before: string, after: string, onProgress?: OnProgress): SnapshotDiff {
   const [a, b] = [before, after].map(sideOf);
   const organizations: OrganizationDiff[] = [];
   for (const [organizationId, was] of a.organizations) {
@@ -62,15 +59,14 @@ export function diffSnapshots(
     if (was === undefined) organizations.push({ organizationId, state: 'added', after: declaredCounts(is) });
     else if (was.digest === is.digest) organizations.push({ organizationId, state: 'unchanged' });
     else {
+      const earlier = naming(before, () => readFingerprints(before, was, onProgress));
+      const later = naming(after, () => readFingerprints(after, is, onProgress));
       organizations.push({
         organizationId,
         state: 'changed',
         before: declaredCounts(was),
         after: declaredCounts(is),
-        records: compare(
-          naming(before, () => readFingerprints(before, was, onProgress)),
-          naming(after, () => readFingerprints(after, is, onProgress)),
-        ),
+        records: byCollection(({ name }) => compareRecords(earlier[name], later[name])),
       });
     }
   }
@@ -93,18 +89,6 @@ function naming<T>(path: string, work: () => T): T {
     if (!(error instanceof RefusedSnapshot)) throw error;
     throw new RefusedSnapshot(error.reason, `${path}: ${error.message}`);
   }
-}
-
-type ByCollection<T> = Readonly<Record<CollectionName, T>>;
-
-function compare(was: ByCollection<Fingerprints>, is: ByCollection<Fingerprints>): ByCollection<RecordsDiff> {
-  return {
-    events: compareRecords(was.events, is.events),
-    sessions: compareRecords(was.sessions, is.sessions),
-    tickets: compareRecords(was.tickets, is.tickets),
-    orders: compareRecords(was.orders, is.orders),
-    offers: compareRecords(was.offers, is.offers),
-  };
 }
 
 function compareRecords(was: Fingerprints, is: Fingerprints): RecordsDiff {

@@ -152,3 +152,14 @@ export const OFFERS: CollectionLayout = {
 
 /** In the order in which they are imported: events before the sessions that name them. */
 export const COLLECTIONS: readonly CollectionLayout[] = [EVENTS, SESSIONS, TICKETS, ORDERS, OFFERS];
+
+/** What `make` makes of each collection, by its name. */
+export function byCollection<T>(make: (layout: CollectionLayout) => T): Record<CollectionName, T> {
+  return {
+    events: make(EVENTS),
+    sessions: make(SESSIONS),
+    tickets: make(TICKETS),
+    orders: make(ORDERS),
+    offers: make(OFFERS),
+  };
+}

@@ -10,7 +10,7 @@ export interface LoadOptions {
   /** Is told what the file declares before its content is read; what it throws ends the load. */
   readonly admit?: (manifest: Manifest) => void;
   /** Called now and then with how many rows of a table were read so far. */
-  readonly onProgress?: OnProgress;
+  readonly onProgress?: OnProgress | undefined;
   /** Ends the load, with its reason thrown. */
   readonly signal?: AbortSignal | undefined;
 }

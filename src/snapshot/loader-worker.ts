@@ -17,7 +17,7 @@ class GivenUp extends Error {}
 giveWay();
 
 try {
-  readSnapshot(path, { admit, onOrganization, ...(isToTellProgress && { onProgress }) });
+  readSnapshot(path, { admit, onOrganization, onProgress: isToTellProgress ? onProgress : undefined });
   say({ isComplete: true });
 } catch (error) {
   if (error instanceof RefusedSnapshot) say({ refused: { reason: error.reason, message: error.message } });

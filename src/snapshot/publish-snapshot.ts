@@ -81,14 +81,14 @@ function isToBeTold(error: unknown): error is Error {
 }
 
 async function putInPlace(options: PublishOptions, path: string): Promise<Manifest> {
-  const { file, folder, name, permits, onCopy = noop, onProgress = noop, signal } = options;
+  const { file, folder, name, permits, onCopy, onProgress, signal } = options;
   checkFiles(file, path);
   // What cannot succeed is told before gigabytes are copied.
   checkPlace({ ...inspectSnapshot(file), permits }, folder, name);
   removeAbandonedCopies(folder, name);
   const copy = hiddenCopyPath(folder, name);
   try {
-    onCopy();
+    onCopy?.();
     await copyFile(file, copy, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
     signal?.throwIfAborted();
     await chmod(copy, statSync(copy).mode | constants.S_IWUSR);
@@ -114,8 +114,4 @@ function checkFiles(file: string, path: string): void {
   if (dev === present.dev && ino === present.ino) {
     throw new NotPublished(`${file}: is what is published; publish the file that it was made from`);
   }
-}
-
-function noop(): void {
-  // For who does not want to be told.
 }

@@ -19,14 +19,14 @@ export function readContent(
   database: Database.Database,
   organization: ManifestOrganization,
   takers: ReadonlyMap<string, (chunk: Chunk) => void>,
-  onProgress: OnProgress,
+  onProgress?: OnProgress,
 ): void {
   const hash = new ContentHash();
   for (const table of CONTENT_TABLES) {
     for (const chunk of readTable(database, table, organization)) {
       takers.get(table.name)?.(chunk);
       hash.add(table.name, chunk.rowCount, [...chunk.columns.values()]);
-      onProgress(organization.organizationId, table.name, chunk.firstRow + chunk.rowCount);
+      onProgress?.(organization.organizationId, table.name, chunk.firstRow + chunk.rowCount);
     }
   }
   if (hash.digest() === organization.digest) return;

@@ -1,13 +1,13 @@
 import type { CollectionName } from '../contract/operations.ts';
-import type { Row } from '../store/shared.ts';
+import { takeRows } from './collection-loader.ts';
 import { Fingerprints } from './fingerprints.ts';
-import { EVENTS, OFFERS, ORDERS, SESSIONS, TICKETS } from './layout.ts';
+import { byCollection, COLLECTIONS, SESSIONS } from './layout.ts';
 import type { CollectionLayout } from './layout.ts';
 import { segmentOf } from './manifest.ts';
 import type { ManifestOrganization } from './manifest.ts';
 import { readContent } from './read-content.ts';
 import type { OnProgress } from './read-content.ts';
-import { eachValue, readNumber, readText } from './read-table.ts';
+import { eachValue, readText } from './read-table.ts';
 import type { Chunk } from './read-table.ts';
 import { RefusedSnapshot } from './refused-snapshot.ts';
 import { asRefusal, openSnapshot } from './snapshot-file.ts';
@@ -15,27 +15,21 @@ import { asRefusal, openSnapshot } from './snapshot-file.ts';
 const OFFER_EVENTS = 'offer_events';
 
 /**
- * Reads an organization of a snapshot file through, and checks its digest. The fingerprint of a record is made of its JSON text, that of
- * a session also of the id of its event, and that of an offer of the ids of the events that hold it: these stand
- * elsewhere.
+ * Reads an organization of a snapshot file through, and checks its digest. The fingerprint of a record is made of its
+ * JSON text, that of a session also of the id of its event, and that of an offer of the ids of the events that hold it:
+ * these stand elsewhere.
  * @throws RefusedSnapshot
  */
 export function readFingerprints(
   path: string,
   organization: ManifestOrganization,
-  onProgress: OnProgress,
+  onProgress?: OnProgress,
 ): Record<CollectionName, Fingerprints> {
-  const of = ({ table }: CollectionLayout) =>
-    new Fingerprints(segmentOf(organization.segments, table).rowCount);
-  const found = {
-    events: of(EVENTS),
-    sessions: of(SESSIONS),
-    tickets: of(TICKETS),
-    orders: of(ORDERS),
-    offers: of(OFFERS),
-  };
+  const found = byCollection(
+    ({ table }) => new Fingerprints(segmentOf(organization.segments, table).rowCount),
+  );
   const takers = new Map<string, (chunk: Chunk) => void>();
-  for (const layout of [EVENTS, SESSIONS, TICKETS, ORDERS, OFFERS]) {
+  for (const layout of COLLECTIONS) {
     takers.set(layout.table, (chunk) => {
       takeRecords(found[layout.name], layout, chunk);
       if (layout === SESSIONS) takeEventsOfSessions(found.sessions, found.events.ids, chunk);
@@ -78,13 +72,8 @@ function takeEventsOfOffers(offers: Fingerprints, chunk: Chunk): void {
 }
 
 /** The rows of another table, of `count` rows, that a column of a chunk names. */
-function rowsIn(chunk: Chunk, column: string, count: number): Row[] {
-  const rows: Row[] = [];
-  eachValue(chunk, column, (bytes, start, end) => {
-    const row = readNumber(bytes, start, end);
-    if (!(row >= 0 && row < count))
-      throw new RefusedSnapshot('inconsistent', `${column} of ${chunk.table} names a row that is not there`);
-    rows.push(row);
-  });
+function rowsIn(chunk: Chunk, column: string, count: number): Uint32Array {
+  const rows = new Uint32Array(chunk.rowCount);
+  takeRows(chunk, column, count, rows, chunk.firstRow);
   return rows;
 }

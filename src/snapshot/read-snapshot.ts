@@ -12,17 +12,13 @@ import type { Chunk } from './read-table.ts';
 import { eventsByStart, SessionsLoader } from './sessions-loader.ts';
 import { asRefusal, openSnapshot } from './snapshot-file.ts';
 
-function noop(): void {
-  // For who does not want to be told.
-}
-
 interface ReadOptions {
   /** Called once with what the snapshot says of itself, before its content is read; throws to refuse it. */
   readonly admit?: (manifest: Manifest) => void;
   /** Called with each organization as soon as it is read and found sound, whatever becomes of the next. */
   readonly onOrganization?: (image: OrganizationImage) => void;
   /** Called now and then with how many rows of an organization's table were read so far. */
-  readonly onProgress?: OnProgress;
+  readonly onProgress?: OnProgress | undefined;
 }
 
 /**
@@ -31,7 +27,7 @@ interface ReadOptions {
  * @throws RefusedSnapshot with the reason
  */
 export function readSnapshot(path: string, options: ReadOptions = {}): SnapshotImage {
-  const { admit, onOrganization = noop, onProgress = noop } = options;
+  const { admit, onOrganization, onProgress } = options;
   const database = openSnapshot(path);
   try {
     const manifest = readManifest(database, statSync(path).size);
@@ -39,7 +35,7 @@ export function readSnapshot(path: string, options: ReadOptions = {}): SnapshotI
     const { snapshotId, producedAt, organizations } = manifest;
     const images = organizations.map((organization) => {
       const image = readOrganization(database, organization, onProgress);
-      onOrganization(image);
+      onOrganization?.(image);
       return image;
     });
     return { snapshotId, producedAt, organizations: images };
@@ -53,7 +49,7 @@ export function readSnapshot(path: string, options: ReadOptions = {}): SnapshotI
 function readOrganization(
   database: Database.Database,
   organization: ManifestOrganization,
-  onProgress: OnProgress,
+  onProgress: OnProgress | undefined,
 ): OrganizationImage {
   const collections = [EVENTS, TICKETS, ORDERS, OFFERS].map((layout) => ({
     layout,

@@ -1,7 +1,6 @@
 import type { CollectionName } from '../contract/operations.ts';
 import type { OrganizationImage } from '../store/organization-image.ts';
-import { EVENTS, OFFERS, ORDERS, SESSIONS, TICKETS } from './layout.ts';
-import type { CollectionLayout } from './layout.ts';
+import { byCollection } from './layout.ts';
 import { segmentOf } from './manifest.ts';
 import type { ManifestOrganization } from './manifest.ts';
 
@@ -20,14 +19,4 @@ export function countsOf(image: OrganizationImage): RecordCounts {
 
 export function totalOf(counts: RecordCounts): number {
   return Object.values(counts).reduce((sum, count) => sum + count, 0);
-}
-
-function byCollection(count: (layout: CollectionLayout) => number): RecordCounts {
-  return {
-    events: count(EVENTS),
-    sessions: count(SESSIONS),
-    tickets: count(TICKETS),
-    orders: count(ORDERS),
-    offers: count(OFFERS),
-  };
 }
