@@ -1,17 +1,14 @@
 import { IdIndexBuilder, recordPrefix } from '../store/id-index.ts';
-import { buildInstantIndex } from '../store/instant-index.ts';
 import type { CollectionImage } from '../store/organization-image.ts';
-import { PostingIndexBuilder } from '../store/posting-index.ts';
-import type { PostingImage } from '../store/posting-index.ts';
 import { COMMA } from '../store/records.ts';
 import { sharedBytes, sharedFloats } from '../store/shared.ts';
-import type { Bytes, Floats, Int64s } from '../store/shared.ts';
+import type { Bytes, Floats } from '../store/shared.ts';
+import { CollectionIndexes } from './collection-indexes.ts';
 import { RefusedSnapshot } from './refused-snapshot.ts';
-import type { RefusalReason } from './refused-snapshot.ts';
 import type { CollectionLayout, Relation } from './layout.ts';
 import { segmentOf } from './manifest.ts';
 import type { ManifestOrganization } from './manifest.ts';
-import { columnOf, eachValue, readBigInt, readNumber, readText } from './read-table.ts';
+import { columnOf, eachValue, readText } from './read-table.ts';
 import type { Chunk } from './read-table.ts';
 
 /** Fills the image of one collection from the chunks of its tables. */
@@ -22,51 +19,27 @@ export class CollectionLoader {
   readonly #offsets: Floats;
   readonly #prefix: Buffer;
   readonly #ids: IdIndexBuilder;
-  readonly #keys: ReadonlyMap<string, PostingIndexBuilder>;
-  readonly #relations: ReadonlyMap<string, PostingIndexBuilder>;
-  readonly #instants: ReadonlyMap<string, Int64s>;
+  readonly #indexes: CollectionIndexes;
 
-  constructor(layout: CollectionLayout, { segments }: ManifestOrganization) {
-    const { rowCount, recordBytes } = segmentOf(segments, layout.table);
+  constructor(layout: CollectionLayout, organization: ManifestOrganization) {
+    const { rowCount, recordBytes } = segmentOf(organization.segments, layout.table);
     this.count = rowCount;
     this.#layout = layout;
     this.#bytes = sharedBytes(recordBytes + rowCount);
     this.#offsets = sharedFloats(rowCount + 1);
     this.#prefix = Buffer.from(recordPrefix(layout.resource.id) + '"');
     this.#ids = new IdIndexBuilder(rowCount, layout.resource.id);
-    this.#keys = new Map(layout.keys.map(({ index }) => [index, new PostingIndexBuilder(rowCount)]));
-    this.#relations = new Map(
-      layout.relations.map(({ index, table }) => [
-        index,
-        new PostingIndexBuilder(segmentOf(segments, table).rowCount),
-      ]),
-    );
-    this.#instants = new Map(layout.instants.map(({ index }) => [index, new BigInt64Array(rowCount)]));
+    this.#indexes = new CollectionIndexes(layout, organization);
   }
 
   takeRecords(chunk: Chunk): void {
     this.#copyRecords(chunk);
     this.#indexIds(chunk);
-    for (const { index, column } of this.#layout.keys) {
-      const builder = this.#keys.get(index);
-      eachValue(chunk, column, (bytes, start, end, row) => builder?.add(row, bytes, start, end));
-    }
-    for (const { index, column } of this.#layout.instants)
-      takeInstants(chunk, column, this.#instants.get(index));
+    this.#indexes.takeColumns(chunk);
   }
 
-  takeRelation({ index, rowColumn, column, table }: Relation, chunk: Chunk): void {
-    const rows = new Uint32Array(chunk.rowCount);
-    takeRows(chunk, rowColumn, this.count, rows, chunk.firstRow);
-    const builder = this.#relations.get(index);
-    let previous = 0;
-    eachValue(chunk, column, (bytes, start, end, i) => {
-      const row = rows[i - chunk.firstRow];
-      if (row < previous)
-        throw new RefusedSnapshot('inconsistent', `${table} is not in the order of ${rowColumn}`);
-      previous = row;
-      builder?.add(row, bytes, start, end);
-    });
+  takeRelation(relation: Relation, chunk: Chunk): void {
+    this.#indexes.takeRelation(relation, chunk);
   }
 
   /** @throws RefusedSnapshot */
@@ -77,17 +50,11 @@ export class CollectionLoader {
         `the records of ${this.#layout.table} are not as long as its segment says`,
       );
     }
-    const postings: Record<string, PostingImage> = {};
-    for (const [index, builder] of [...this.#keys, ...this.#relations]) postings[index] = builder.finish();
-    for (const { index, table } of this.#layout.relations) checkOnce(postings[index], table);
     return {
       count: this.count,
       records: { bytes: this.#bytes, offsets: this.#offsets },
       ids: this.#ids.finish(),
-      postings,
-      instants: Object.fromEntries(
-        [...this.#instants].map(([index, instants]) => [index, buildInstantIndex(instants)]),
-      ),
+      ...this.#indexes.finish(),
     };
   }
 
@@ -160,40 +127,3 @@ export class CollectionLoader {
 const BRACE = 0x7d;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
-
-/** A record that stood twice under one value would be listed and counted twice. */
-function checkOnce({ starts, rows }: PostingImage, table: string): void {
-  for (let key = 0; key + 1 < starts.length; key++) {
-    for (let i = starts[key] + 1; i < starts[key + 1]; i++) {
-      if (rows[i] === rows[i - 1])
-        throw new RefusedSnapshot('inconsistent', `${table} holds a value of one record twice`);
-    }
-  }
-}
-
-/** Reads a column of instants into `instants`, by row. */
-export function takeInstants(chunk: Chunk, column: string, instants: Int64s | undefined): void {
-  eachValue(chunk, column, (bytes, start, end, row) => {
-    if (instants !== undefined) instants[row] = readBigInt(bytes, start, end);
-  });
-}
-
-/**
- * Reads a column of rows of a table that has `count` into `rows`, whose first element is row `base` of the chunk's.
- * @param reason for which the snapshot is refused when a row is not there
- */
-export function takeRows(
-  chunk: Chunk,
-  column: string,
-  count: number,
-  rows: Uint32Array,
-  base: number,
-  reason: RefusalReason = 'inconsistent',
-): void {
-  eachValue(chunk, column, (bytes, start, end, row) => {
-    const value = readNumber(bytes, start, end);
-    if (!(value >= 0 && value < count))
-      throw new RefusedSnapshot(reason, `${column} names a row that is not there`);
-    rows[row - base] = value;
-  });
-}

@@ -1,5 +1,5 @@
 import type { CollectionName } from '../contract/operations.ts';
-import { takeRows } from './collection-loader.ts';
+import { takeRows } from './take-column.ts';
 import { Fingerprints } from './fingerprints.ts';
 import { byCollection, COLLECTIONS, SESSIONS } from './layout.ts';
 import type { CollectionLayout } from './layout.ts';

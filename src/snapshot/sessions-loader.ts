@@ -11,12 +11,13 @@ import {
   UINT32_BYTES,
 } from '../store/shared.ts';
 import type { Floats, Int64s, Uint32s } from '../store/shared.ts';
-import { CollectionLoader, takeInstants, takeRows } from './collection-loader.ts';
+import { CollectionLoader } from './collection-loader.ts';
 import { RefusedSnapshot } from './refused-snapshot.ts';
 import { SESSIONS } from './layout.ts';
 import type { ManifestOrganization } from './manifest.ts';
 import { eachValue, readText } from './read-table.ts';
 import type { Chunk } from './read-table.ts';
+import { takeInstants, takeRows } from './take-column.ts';
 
 /** An id and a start stand in a session's record and in what ends its event's, which is this much longer at most. */
 const NEXT_FIELDS_EXTRA =

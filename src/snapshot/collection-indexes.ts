@@ -1,0 +1,82 @@
+import { buildInstantIndex } from '../store/instant-index.ts';
+import type { CollectionImage } from '../store/organization-image.ts';
+import { PostingIndexBuilder } from '../store/posting-index.ts';
+import type { PostingImage } from '../store/posting-index.ts';
+import type { Int64s } from '../store/shared.ts';
+import type { CollectionLayout, Relation } from './layout.ts';
+import { segmentOf } from './manifest.ts';
+import type { ManifestOrganization } from './manifest.ts';
+import { eachValue } from './read-table.ts';
+import type { Chunk } from './read-table.ts';
+import { RefusedSnapshot } from './refused-snapshot.ts';
+import { takeInstants, takeRows } from './take-column.ts';
+
+/** Fills the indexes of one collection, but for that of its ids, from the chunks of its tables. */
+export class CollectionIndexes {
+  readonly #layout: CollectionLayout;
+  readonly #count: number;
+  readonly #postings: ReadonlyMap<string, PostingIndexBuilder>;
+  readonly #instants: ReadonlyMap<string, Int64s>;
+
+  constructor(layout: CollectionLayout, { segments }: ManifestOrganization) {
+    const { rowCount } = segmentOf(segments, layout.table);
+    this.#layout = layout;
+    this.#count = rowCount;
+    this.#postings = new Map([
+      ...layout.keys.map(({ index }) => [index, new PostingIndexBuilder(rowCount)] as const),
+      ...layout.relations.map(
+        ({ index, table }) => [index, new PostingIndexBuilder(segmentOf(segments, table).rowCount)] as const,
+      ),
+    ]);
+    this.#instants = new Map(layout.instants.map(({ index }) => [index, new BigInt64Array(rowCount)]));
+  }
+
+  /** Takes the columns beside the records of a chunk. */
+  takeColumns(chunk: Chunk): void {
+    for (const { index, column } of this.#layout.keys) {
+      const builder = this.#postings.get(index);
+      eachValue(chunk, column, (bytes, start, end, row) => builder?.add(row, bytes, start, end));
+    }
+    for (const { index, column } of this.#layout.instants) {
+      const instants = this.#instants.get(index);
+      if (instants !== undefined) takeInstants(chunk, column, instants);
+    }
+  }
+
+  /** @throws RefusedSnapshot */
+  takeRelation({ index, rowColumn, column, table }: Relation, chunk: Chunk): void {
+    const rows = new Uint32Array(chunk.rowCount);
+    takeRows(chunk, rowColumn, this.#count, rows, chunk.firstRow);
+    const builder = this.#postings.get(index);
+    let previous = 0;
+    eachValue(chunk, column, (bytes, start, end, i) => {
+      const row = rows[i - chunk.firstRow];
+      if (row < previous)
+        throw new RefusedSnapshot('inconsistent', `${table} is not in the order of ${rowColumn}`);
+      previous = row;
+      builder?.add(row, bytes, start, end);
+    });
+  }
+
+  /** @throws RefusedSnapshot */
+  finish(): Pick<CollectionImage, 'postings' | 'instants'> {
+    const postings = Object.fromEntries(
+      [...this.#postings].map(([index, builder]) => [index, builder.finish()]),
+    );
+    for (const { index, table } of this.#layout.relations) checkOnce(postings[index], table);
+    const instants = Object.fromEntries(
+      [...this.#instants].map(([index, instants]) => [index, buildInstantIndex(instants)]),
+    );
+    return { postings, instants };
+  }
+}
+
+/** A record that stood twice under one value would be listed and counted twice. */
+function checkOnce({ starts, rows }: PostingImage, table: string): void {
+  for (let key = 0; key + 1 < starts.length; key++) {
+    for (let i = starts[key] + 1; i < starts[key + 1]; i++) {
+      if (rows[i] === rows[i - 1])
+        throw new RefusedSnapshot('inconsistent', `${table} holds a value of one record twice`);
+    }
+  }
+}
