@@ -42,6 +42,11 @@ export function startRefresh(config: Config, log: Logger): Refresh {
     admit: (file, manifest) => {
       admit(stores, file, manifest, memory);
     },
+    goLive: (file, image) => {
+      stores.swap(file, image);
+      stores.letGoOfUnwalked();
+      return Promise.resolve();
+    },
     log,
   });
   const retainMs = config.snapshotRetainSeconds * 1000;

@@ -3,11 +3,11 @@ import type { Operation } from '../contract/operations.ts';
 import { parseCredential } from '../keys/credential.ts';
 import type { Credential } from '../keys/credential.ts';
 import type { KeyRing } from '../keys/key-ring.ts';
-import type { StoreRegistry } from '../store/store-registry.ts';
+import type { ServedStores } from '../store/served-stores.ts';
 import { Problem, tryLater } from './problem.ts';
 
 export interface Gatekeepers {
-  readonly stores: StoreRegistry;
+  readonly stores: ServedStores;
   /** Undefined until there is a keys file. */
   readonly keys: () => KeyRing | undefined;
   /** Whether there is more to do than can be done in time. */

@@ -1,14 +1,14 @@
 import { DATA_AS_OF_HEADER, SNAPSHOT_ID_HEADER } from '../contract/headers.ts';
 import { VERSION_HEADER } from '../contract/releases.ts';
 import type { OrganizationStore } from '../store/organization-store.ts';
-import type { StoreRegistry } from '../store/store-registry.ts';
+import type { ServedStores } from '../store/served-stores.ts';
 import { ORGANIZATION_NOT_LOADED } from './admit.ts';
 import type { Editions } from './editions.ts';
 import type { Exchange } from './exchange.ts';
 
 /** Where answers come from. */
 export interface Sources {
-  readonly stores: StoreRegistry;
+  readonly stores: ServedStores;
   readonly editions: Editions;
   /** What links begin with, instead of what the request was addressed to. */
   readonly publicBaseUrl: string | undefined;

@@ -28,6 +28,11 @@ export interface WatcherDependencies {
   readonly load: (path: string, options: Pick<LoadOptions, 'admit'>) => Promise<SnapshotImage>;
   /** Whether what a file declares may go live; throws RefusedSnapshot when it may not. */
   readonly admit: (file: string, manifest: Manifest) => void;
+  /**
+   * Puts what was loaded in the place of what its file held before; done when all requests are answered from it.
+   * Rejected with OrganizationConflict when that cannot be.
+   */
+  readonly goLive: (file: string, image: SnapshotImage) => Promise<void>;
   readonly log: Logger;
 }
 
@@ -149,7 +154,7 @@ export class SnapshotWatcher {
   }
 
   async #take(file: string): Promise<void> {
-    const { folder, stores, history, load, admit, log } = this.#dependencies;
+    const { folder, history, load, admit, goLive, log } = this.#dependencies;
     const startedAt = new Date().toISOString();
     const started = performance.now();
     const durationMs = () => Math.round(performance.now() - started);
@@ -162,7 +167,7 @@ export class SnapshotWatcher {
         },
       });
       if (this.#isStopped()) return;
-      stores.swap(file, image);
+      await goLive(file, image);
       this.#retryRefusedForOthers();
       const { snapshotId, producedAt } = image;
       const rows = image.organizations.reduce((sum, one) => sum + totalOf(countsOf(one)), 0);

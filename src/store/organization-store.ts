@@ -1,5 +1,6 @@
 import { NextSessions } from './next-sessions.ts';
 import type { OrganizationImage, SnapshotImage } from './organization-image.ts';
+import { WalkMark } from './walk-mark.ts';
 
 /** One organization's records of one snapshot, immutable, with what a thread keeps beside the shared image. */
 export class OrganizationStore {
@@ -11,8 +12,14 @@ export class OrganizationStore {
   readonly nextSessions: NextSessions;
   /** Bytes of shared memory. */
   readonly bytesHeld: number;
+  /** Is the image's: other stores of the same content, in other threads too, have the same. */
+  readonly walks: WalkMark;
 
-  constructor(image: OrganizationImage, { snapshotId, producedAt }: Omit<SnapshotImage, 'organizations'>) {
+  constructor(
+    image: OrganizationImage,
+    { snapshotId, producedAt }: Omit<SnapshotImage, 'organizations'>,
+    walks = new WalkMark(),
+  ) {
     this.organizationId = image.organizationId;
     this.snapshotId = snapshotId;
     this.producedAt = producedAt;
@@ -20,5 +27,6 @@ export class OrganizationStore {
     this.image = image;
     this.nextSessions = new NextSessions(image.sessions);
     this.bytesHeld = image.bytesHeld;
+    this.walks = walks;
   }
 }

@@ -1,6 +1,8 @@
 import { OrganizationStore } from './organization-store.ts';
 import type { OrganizationImage, SnapshotImage } from './organization-image.ts';
 import { noteReleasedMemory } from './released-memory.ts';
+import type { ServedStores } from './served-stores.ts';
+import { EMPTY_VIEW, StoreView } from './store-view.ts';
 
 /** Two snapshot files hold the same organization. */
 export class OrganizationConflict extends Error {
@@ -30,19 +32,19 @@ export interface RetainedOrganization {
 }
 
 /** The organization stores that are served: the live ones, and those that were live and that walks still need. */
-export class StoreRegistry {
+export class StoreRegistry implements ServedStores {
   #live: ReadonlyMap<string, LiveOrganization> = new Map();
   /** Of each organization those that were live, the last of them first. */
   #retained: ReadonlyMap<string, readonly RetainedOrganization[]> = new Map();
-  /** Those that somebody walks, or walked: the others need not be kept. */
-  readonly #walked = new WeakSet<OrganizationImage>();
+  #view = EMPTY_VIEW;
 
-  /** The store of an organization: the one whose content a walk is pinned to while it is there, else the live one. */
+  /** What can be found at the moment. */
+  get view(): StoreView {
+    return this.#view;
+  }
+
   get(organizationId: string, pin?: string): OrganizationStore | undefined {
-    const live = this.#live.get(organizationId)?.store;
-    if (pin === undefined || live === undefined || live.digest === pin) return live;
-    const pinned = this.#retained.get(organizationId)?.find(({ store }) => store.digest === pin);
-    return pinned?.store ?? live;
+    return this.#view.get(organizationId, pin);
   }
 
   get isEmpty(): boolean {
@@ -86,7 +88,8 @@ export class StoreRegistry {
 
   /**
    * Puts the organizations of a snapshot in the place of those that its file held before, in one step. One whose
-   * content is what it was goes on with the memory it has.
+   * content is what it was goes on with the memory it has. What is replaced is retained, whether somebody walks it or
+   * not: who answers requests may give out links to it until they see what is live now (`letGoOfUnwalked`).
    * @throws OrganizationConflict when one of them is served from another file; nothing is changed then.
    */
   swap(file: string, snapshot: SnapshotImage): void {
@@ -97,10 +100,12 @@ export class StoreRegistry {
       if (owner !== undefined) throw new OrganizationConflict(organizationId, file, owner);
     }
     const replacedAt = performance.now();
-    const fresh = new Map(snapshot.organizations.map((image) => [image.organizationId, image]));
+    const fresh = new Map(
+      snapshot.organizations.map((image) => [image.organizationId, new OrganizationStore(image, snapshot)]),
+    );
     for (const [organizationId, { store, file: owner }] of this.#live) {
-      const image = fresh.get(organizationId);
-      if (image === undefined) {
+      const arrived = fresh.get(organizationId);
+      if (arrived === undefined) {
         if (owner === file) {
           live.delete(organizationId);
           retained.delete(organizationId);
@@ -108,22 +113,27 @@ export class StoreRegistry {
         continue;
       }
       const known = [{ store, file: owner, replacedAt }, ...(retained.get(organizationId) ?? [])];
-      const same = known.find((earlier) => earlier.store.digest === image.digest);
-      if (same !== undefined) fresh.set(organizationId, same.store.image);
+      const same = known.find((earlier) => earlier.store.digest === arrived.digest);
+      if (same !== undefined)
+        fresh.set(organizationId, new OrganizationStore(same.store.image, snapshot, same.store.walks));
       retained.set(
         organizationId,
-        known.filter((earlier) => earlier !== same && this.#walked.has(earlier.store.image)),
+        known.filter((earlier) => earlier !== same),
       );
     }
-    for (const [organizationId, image] of fresh) {
-      live.set(organizationId, { store: new OrganizationStore(image, snapshot), file, isFilePresent: true });
+    for (const [organizationId, store] of fresh) {
+      live.set(organizationId, { store, file, isFilePresent: true });
     }
     this.#replace(live, retained, snapshot.organizations);
   }
 
-  /** A link to a further page of a store was given out: whoever follows it is to find the same content. */
-  noteWalk({ image }: OrganizationStore): void {
-    this.#walked.add(image);
+  noteWalk({ walks }: OrganizationStore): void {
+    walks.set();
+  }
+
+  /** Lets go of what is retained and nobody walks. To be called when all who answer requests see what is live. */
+  letGoOfUnwalked(): void {
+    this.keepRetained(new Set(this.retained.filter(({ store }) => store.walks.isSet)));
   }
 
   /** Lets go of what is retained and not among `kept`. */
@@ -146,11 +156,22 @@ export class StoreRegistry {
     const before = this.#images().union(new Set(arrived));
     this.#live = live;
     this.#retained = retained;
+    this.#view = new StoreView(storesOf(live), retainedStoresOf(retained));
     const released = before.difference(this.#images());
     noteReleasedMemory(released.values().reduce((sum, image) => sum + image.bytesHeld, 0));
   }
 
   #images(): Set<OrganizationImage> {
-    return new Set([...this.#live.values(), ...this.retained].map(({ store }) => store.image));
+    return new Set(this.#view.stores().map(({ image }) => image));
   }
+}
+
+function storesOf(live: ReadonlyMap<string, LiveOrganization>): Map<string, OrganizationStore> {
+  return new Map(live.entries().map(([id, { store }]) => [id, store]));
+}
+
+function retainedStoresOf(
+  retained: ReadonlyMap<string, readonly RetainedOrganization[]>,
+): Map<string, readonly OrganizationStore[]> {
+  return new Map(retained.entries().map(([id, ones]) => [id, ones.map(({ store }) => store)]));
 }

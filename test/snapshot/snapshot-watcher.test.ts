@@ -57,6 +57,10 @@ describe('the watch on the snapshot folder', () => {
         if (owner.some((other) => other !== undefined))
           throw new RefusedSnapshot('conflict', 'held by another');
       },
+      goLive: (file, image) => {
+        stores.swap(file, image);
+        return Promise.resolve();
+      },
       log: pino({}, { write }),
     });
     contents.clear();

@@ -22,6 +22,7 @@ describe('Memory that a swap lets go of', () => {
       const image = imageOf(digest);
       watch.register(image, digest);
       registry.swap('a.sqlite', { snapshotId: digest, producedAt: '', organizations: [image] });
+      registry.letGoOfUnwalked();
     };
     swap('first');
     swap('second');
