@@ -1,79 +1,108 @@
 import { mkdtempSync, rmSync } from 'node:fs';
-import { availableParallelism, tmpdir } from 'node:os';
+import { availableParallelism, cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Command, InvalidArgumentError } from 'commander';
+import { Argument, Command, InvalidArgumentError } from 'commander';
 import { interruption } from '../interruption.ts';
 import { Refused, runCommand } from '../run-command.ts';
 import { terminalProgress } from '../terminal-progress.ts';
-import { FIRST_SWAPS, refreshMemory } from './refresh-memory.ts';
-import { buildRefreshStage } from './refresh-stage.ts';
-import { refreshUnderLoad } from './refresh-under-load.ts';
+import { GROUPS } from './groups.ts';
+import type { Group } from './groups.ts';
+import { FIRST_SWAPS } from './groups/refresh-memory.ts';
+import { printKinds } from './groups/scale.ts';
+import type { KindFigure } from './groups/scale.ts';
 import { printRows } from './row.ts';
 import type { Row } from './row.ts';
+import { Stage } from './stage.ts';
+import type { Sizes } from './stage.ts';
 
-const MOST_MINUTES = 60;
+const MOST_MINUTES = 120;
+const ALL_MINUTES = 35;
+const NAMES = Object.keys(GROUPS) as readonly Group[];
 
-interface RefreshOptions {
-  tickets: number;
-  swaps: number;
-  rounds: number;
+interface Options extends Sizes {
+  keep?: string;
   json: boolean;
 }
 
-const program = new Command('bench').description(
-  'Measures what Foyer promises, on this machine, and says whether it is reached. A figure that is not reached is no error.',
-);
-
-program
-  .command('refresh')
-  .description('requests, event loop and memory while snapshots go live')
+const program = new Command('bench')
+  .description(
+    'Measures what Foyer promises, on this machine, as ratios, and says whether it is reached. A figure that is not\n' +
+      'reached is no error. Groups of figures:\n' +
+      NAMES.map((name) => `  ${name.padEnd(10)}${GROUPS[name].description}`).join('\n'),
+  )
+  .addArgument(
+    new Argument('[group...]', `what to measure; all of it takes about ${ALL_MINUTES} minutes`).choices(
+      NAMES,
+    ),
+  )
   .option('--tickets <n>', 'tickets of the snapshots', wholeNumber(100), 300_000)
+  .option('--large-tickets <n>', 'tickets of the snapshot of scale and load', wholeNumber(1000), 2_000_000)
+  .option(
+    '--events <n>',
+    'events of that one, and of the small one that scale compares it with',
+    wholeNumber(1),
+    40,
+  )
+  .option('--rounds <n>', 'times that each figure is taken', wholeNumber(1), 5)
+  .option('--seconds <n>', 'how long a server is asked in a round', seconds, 2)
   .option(
     '--swaps <n>',
     'snapshots that go live before memory is looked at',
     wholeNumber(FIRST_SWAPS + 1),
     100,
   )
-  .option('--rounds <n>', 'times that a snapshot goes live under load', wholeNumber(1), 5)
-  .option('--json', 'print JSON instead of a table', false)
-  .allowExcessArguments(false)
-  .action(refresh);
+  .option('--keep <dir>', 'folder that the snapshots are kept in, for another time')
+  .option('--json', 'print JSON instead of tables', false)
+  .action(bench);
 
 await runCommand(program);
 
-async function refresh({ tickets, swaps, rounds, json }: RefreshOptions): Promise<void> {
-  const progress = terminalProgress();
-  const show = (text: string) => {
-    progress.show(text);
+async function bench(chosen: Group[], { keep, json, ...sizes }: Options): Promise<void> {
+  const groups = chosen.length === 0 ? NAMES : NAMES.filter((name) => chosen.includes(name));
+  if (chosen.length === 0 && !json) {
+    console.error(`All of it takes about ${ALL_MINUTES} minutes. One at a time: ${NAMES.join(', ')}.`);
+  }
+  const { rows, kinds } = await measure(groups, sizes, keep);
+  const conditions = {
+    ...sizes,
+    cpus: availableParallelism(),
+    cpu: cpus()[0]?.model ?? 'unknown',
+    node: process.version,
   };
+  if (json) {
+    console.log(JSON.stringify({ groups, conditions, rows, ...(kinds && { kinds }) }, null, 2));
+    return;
+  }
+  const told = Object.entries(conditions).map(([name, value]) => `${name}: ${value}`);
+  console.log(told.join(', '));
+  printRows(rows);
+  if (kinds) printKinds(kinds);
+}
+
+/** All that the groups measure. Nothing is left of it, however it ends. */
+async function measure(
+  groups: readonly Group[],
+  sizes: Sizes,
+  keep: string | undefined,
+): Promise<{ rows: Row[]; kinds: readonly KindFigure[] | undefined }> {
+  const progress = terminalProgress();
   const signal = untilStopped();
   const folder = mkdtempSync(join(tmpdir(), 'foyer-bench-'));
   try {
-    const stage = await buildRefreshStage(folder, tickets, signal, show);
-    const rows = [...(await refreshUnderLoad(stage, rounds, show)), await refreshMemory(stage, swaps, show)];
-    progress.clear();
-    print('refresh', { tickets, swaps, rounds }, rows, json);
+    const stage = new Stage(sizes, folder, keep, signal, (text) => {
+      progress.show(text);
+    });
+    const rows: Row[] = [];
+    let kinds: readonly KindFigure[] | undefined;
+    for (const name of groups) {
+      const figures = await GROUPS[name].measure(stage);
+      rows.push(...figures.rows);
+      kinds ??= figures.kinds;
+    }
+    return { rows, kinds };
   } finally {
     progress.clear();
     rmSync(folder, { recursive: true, force: true });
-  }
-}
-
-function print(
-  bench: string,
-  sizes: Readonly<Record<string, number>>,
-  rows: readonly Row[],
-  json: boolean,
-): void {
-  const conditions = { ...sizes, cpus: availableParallelism(), node: process.version };
-  if (json) console.log(JSON.stringify({ bench, conditions, rows }, null, 2));
-  else {
-    console.log(
-      Object.entries(conditions)
-        .map(([name, value]) => `${name}: ${value}`)
-        .join(', '),
-    );
-    printRows(rows);
   }
 }
 
@@ -94,4 +123,10 @@ function wholeNumber(least: number): (text: string) => number {
     if (!(value >= least)) throw new InvalidArgumentError(`It must be a whole number from ${least}.`);
     return value;
   };
+}
+
+function seconds(text: string): number {
+  const value = /^\d+(\.\d+)?$/.test(text) ? Number(text) : NaN;
+  if (!(value > 0)) throw new InvalidArgumentError('It must be a number of seconds, such as 2 or 0.5.');
+  return value;
 }

@@ -1,60 +1,75 @@
 import { fork } from 'node:child_process';
-import type { ChildProcess, ForkOptions } from 'node:child_process';
+import type { ChildProcess, ForkOptions, Serializable } from 'node:child_process';
 import { once } from 'node:events';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Refused } from '../run-command.ts';
 
-const MOST_SECONDS_FOR_AN_ANSWER = 180;
+const MOST_SECONDS_FOR_AN_ANSWER = 600;
 const GRACE_SECONDS = 5;
 
 /**
- * A process of a bench: it answers when it is asked, once at a time, and ends with the bench, since the channel
- * between them is then closed, however the bench ended.
+ * A process of a bench: it answers when it is asked, one question at a time, and ends with the bench, since the
+ * channel between them is then closed, however the bench ended.
  */
-export class Child<Answer> implements AsyncDisposable {
+export class Child<Question extends Serializable, Answer> implements AsyncDisposable {
   readonly process: ChildProcess;
-  /** Rejected when nothing is to be expected from the process any more. */
-  readonly #over: Promise<never>;
+  readonly #over = new AbortController();
+  readonly #bench: AbortSignal;
 
   constructor(script: URL, signal: AbortSignal, args: readonly string[] = [], options: ForkOptions = {}) {
+    signal.throwIfAborted();
     this.process = fork(fileURLToPath(script), args, {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+      // What a terminal sends to all of a group, such as Ctrl-C, is for the bench to heed: it ends the others.
+      detached: true,
       ...options,
     });
-    const { promise, reject } = Promise.withResolvers<never>();
-    promise.catch(() => undefined);
-    this.#over = promise;
-    this.process.once('error', reject);
+    this.process.once('error', this.#end);
     this.process.once('exit', (code, by) => {
-      reject(new Refused(`${basename(script.pathname)} ended before it was done (${by ?? code})`));
+      this.#end(new Refused(`${basename(script.pathname)} ended before it was done (${by ?? code})`));
     });
-    signal.throwIfAborted();
-    signal.addEventListener('abort', () => {
-      reject(signal.reason);
-    });
+    this.#bench = signal;
+    signal.addEventListener('abort', this.#stop);
   }
 
-  async ask(): Promise<Answer> {
-    this.process.send('ask');
-    const [answer] = (await this.expect(once(this.process, 'message'))) as [Answer];
-    return answer;
+  /** Aborted, with the reason, when nothing is to be expected from the process any more. */
+  get over(): AbortSignal {
+    return this.#over.signal;
+  }
+
+  async ask(question: Question): Promise<Answer> {
+    this.process.send(question);
+    return await this.hear<Answer>();
+  }
+
+  /** Waits for the next message. */
+  async hear<Message>(): Promise<Message> {
+    const [message] = (await this.expect(once(this.process, 'message'))) as [Message];
+    return message;
   }
 
   /** Waits for something that the process brings about. */
   async expect<T>(event: Promise<T>): Promise<T> {
-    const late = Promise.withResolvers<never>();
+    const { promise, reject } = Promise.withResolvers<never>();
+    const refuse = () => {
+      reject(this.over.reason);
+    };
     const timer = setTimeout(() => {
-      late.reject(new Refused(`nothing came for ${MOST_SECONDS_FOR_AN_ANSWER} s`));
+      reject(new Refused(`nothing came for ${MOST_SECONDS_FOR_AN_ANSWER} s`));
     }, MOST_SECONDS_FOR_AN_ANSWER * 1000);
+    if (this.over.aborted) refuse();
+    else this.over.addEventListener('abort', refuse);
     try {
-      return await Promise.race([event, this.#over, late.promise]);
+      return await Promise.race([event, promise]);
     } finally {
       clearTimeout(timer);
+      this.over.removeEventListener('abort', refuse);
     }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#bench.removeEventListener('abort', this.#stop);
     if (this.process.pid === undefined || hasEnded(this.process)) return;
     const ended = once(this.process, 'exit');
     this.process.kill('SIGTERM');
@@ -62,6 +77,14 @@ export class Child<Answer> implements AsyncDisposable {
     await ended;
     clearTimeout(late);
   }
+
+  readonly #end = (reason: unknown) => {
+    this.#over.abort(reason);
+  };
+
+  readonly #stop = () => {
+    this.#end(this.#bench.reason);
+  };
 }
 
 function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {

@@ -1,23 +1,18 @@
-import { linkSync, mkdtempSync, renameSync } from 'node:fs';
+import { linkSync, mkdirSync, mkdtempSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import { Refused } from '../run-command.ts';
-import { Child } from './child.ts';
+import { LogFile } from './log-file.ts';
+import type { LogLine } from './log-file.ts';
+import { NEVER_REACHED_LIMIT } from './never-reached-limit.ts';
+import { ProbedProcess } from './probed-process.ts';
 import type { ProbeAnswer } from './probe.ts';
 
 const MAIN = new URL('../../src/main.ts', import.meta.url);
-const PROBE = new URL('./probe.ts', import.meta.url);
-const POLL_SECONDS = '0.05';
 
-/** A line of the log; the rest of its fields are of no use here. */
-interface LogLine {
-  readonly level: number;
-  readonly msg: string;
-  readonly port?: number;
-}
-
-/** pino's number for `error`. */
-const ERROR_LEVEL = 50;
+/**
+ * The watch for overload runs, and refuses nobody: at the peak, on a machine that others use as well, an event loop
+ * may well be so late. The most that Foyer takes.
+ */
+const NEVER_OVERLOADED_MS = '60000';
 
 export interface ReplicaFiles {
   /** Where the process may have a folder of its own. */
@@ -25,42 +20,44 @@ export interface ReplicaFiles {
   /** Snapshot files that go live by turns, each in the place of the one before. */
   readonly snapshots: readonly string[];
   readonly keysFile: string;
+  readonly credential: string;
 }
 
-/** A replica as it is run by an operator, with a probe inside. */
+/** A replica as it is run by an operator, with everything on, and a probe inside. */
 export class ReplicaProcess implements AsyncDisposable {
-  readonly #child: Child<ProbeAnswer>;
-  readonly #folder: string;
-  readonly #snapshots: readonly string[];
+  readonly #process: ProbedProcess;
+  readonly #log: LogFile;
+  readonly #files: ReplicaFiles;
+  readonly #snapshotDir: string;
   #swaps = 0;
   #port = 0;
-  #waiting: { readonly msg: string; readonly told: PromiseWithResolvers<LogLine> } | undefined;
+  #loadMs = NaN;
 
   private constructor(
-    { folder, snapshots, keysFile }: ReplicaFiles,
+    files: ReplicaFiles,
     environment: Readonly<Record<string, string>>,
     signal: AbortSignal,
   ) {
-    this.#folder = mkdtempSync(join(folder, 'replica-'));
-    this.#snapshots = snapshots;
-    this.#child = new Child(MAIN, signal, [], {
-      execArgv: ['--import', PROBE.href],
-      env: {
-        PATH: process.env['PATH'],
+    const folder = mkdtempSync(join(files.folder, 'replica-'));
+    this.#files = files;
+    this.#snapshotDir = join(folder, 'snapshots');
+    mkdirSync(this.#snapshotDir);
+    this.#log = new LogFile(join(folder, 'log.ndjson'));
+    this.#process = new ProbedProcess(MAIN, signal, {
+      output: this.#log.path,
+      environment: {
         HOST: '127.0.0.1',
         PORT: '0',
         ADMIN_PORT: '0',
-        SNAPSHOT_DIR: this.#folder,
-        KEYS_FILE: keysFile,
-        SNAPSHOT_POLL_SECONDS: POLL_SECONDS,
-        RATE_LIMIT_PER_MINUTE: '0',
+        SNAPSHOT_DIR: this.#snapshotDir,
+        KEYS_FILE: files.keysFile,
+        RATE_LIMIT_PER_MINUTE: String(NEVER_REACHED_LIMIT),
+        OVERLOAD_DELAY_MS: NEVER_OVERLOADED_MS,
         LOG_LEVEL: 'info',
+        THREADS: '1',
         ...environment,
       },
-      stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
     });
-    const { stdout } = this.#child.process;
-    if (stdout) createInterface(stdout).on('line', this.#read);
   }
 
   /** Starts a replica that serves the first of the snapshots. */
@@ -84,37 +81,30 @@ export class ReplicaProcess implements AsyncDisposable {
     return this.#port;
   }
 
+  /** What the log says that the load of the snapshot that is live took, in milliseconds. */
+  get loadMs(): number {
+    return this.#loadMs;
+  }
+
   /** Puts the next snapshot in the place of the one that is live, by rename, and waits until it is live itself. */
   async swap(): Promise<void> {
-    const next = this.#snapshots[this.#swaps++ % this.#snapshots.length];
-    const live = this.#says('snapshot live');
-    const beside = join(this.#folder, '.next');
-    linkSync(next, beside);
-    renameSync(beside, join(this.#folder, 'bench.sqlite'));
-    await live;
+    const { snapshots } = this.#files;
+    const beside = join(this.#snapshotDir, '.next');
+    linkSync(snapshots[this.#swaps++ % snapshots.length], beside);
+    renameSync(beside, join(this.#snapshotDir, 'bench.sqlite'));
+    this.#loadMs = (await this.#says('snapshot live')).durationMs ?? NaN;
   }
 
   /** What the probe saw since it was asked before. */
   probe(): Promise<ProbeAnswer> {
-    return this.#child.ask();
+    return this.#process.probe();
+  }
+
+  #says(msg: string): Promise<LogLine> {
+    return this.#process.expect(this.#log.says(msg, this.#process.over));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#child[Symbol.asyncDispose]();
+    await this.#process[Symbol.asyncDispose]();
   }
-
-  async #says(msg: string): Promise<LogLine> {
-    const told = Promise.withResolvers<LogLine>();
-    this.#waiting = { msg, told };
-    return await this.#child.expect(told.promise);
-  }
-
-  readonly #read = (text: string) => {
-    // There are thousands of these a second, and to read them would take the time of what is measured.
-    if (text.endsWith('"msg":"request"}')) return;
-    const line = JSON.parse(text) as LogLine;
-    if (line.msg === this.#waiting?.msg) this.#waiting.told.resolve(line);
-    // Such as that a snapshot was refused.
-    if (line.level >= ERROR_LEVEL) this.#waiting?.told.reject(new Refused(`the replica says: ${text}`));
-  };
 }

@@ -1,7 +1,7 @@
 /** What a figure should reach. */
 export type Reach = { readonly atMost: number } | { readonly atLeast: number };
 
-export type Unit = 'times' | 'ms' | 'requests';
+export type Unit = 'times' | 'ms' | 's' | 'MB' | 'requests';
 
 /** One figure of a bench, and whether it is what it should be. */
 export interface Row {
@@ -56,6 +56,10 @@ export function show(value: number, unit: Unit): string {
       return `${value.toFixed(2)} times`;
     case 'ms':
       return `${value.toFixed(1)} ms`;
+    case 's':
+      return `${value.toFixed(2)} s`;
+    case 'MB':
+      return `${Math.round(value)} MB`;
     case 'requests':
       return String(value);
   }

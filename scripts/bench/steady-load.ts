@@ -1,11 +1,12 @@
 import { KeepAliveConnection } from './keep-alive-connection.ts';
 import { quantile } from './statistics.ts';
+import { requestBytes } from './traffic.ts';
 import type { Traffic } from './traffic.ts';
 
 /**
  * A process that asks at a fixed rate, whether or not answers come: one that waits for them would ask for less just
- * when the server is slow. (autocannon asks for the whole share of a second at its beginning, and counts in whole
- * milliseconds: too coarse for what is compared here.)
+ * when the server is slow. (Usual generators ask for the whole share of a second at its beginning, and count in
+ * whole milliseconds: too coarse for what is compared here.)
  */
 
 export interface SteadyLoad extends Traffic {
@@ -13,10 +14,13 @@ export interface SteadyLoad extends Traffic {
   readonly connections: number;
 }
 
+/** To begin, to tell of the time since it told before and go on, or to tell of it and end. */
+export type SteadyOrder = { readonly begin: SteadyLoad } | 'tell' | 'end';
+
 /** Of the requests that were due since it was asked before. */
 export interface SteadyAnswer {
   readonly requests: number;
-  /** Requests that were not answered with 200. */
+  /** Requests that were not answered as they should. */
   readonly failed: number;
   /** From when a request was due to the last byte of its answer; a wait for a free connection is part of it. */
   readonly p99Ms: number;
@@ -24,11 +28,6 @@ export interface SteadyAnswer {
 }
 
 const TICK_MS = 1;
-
-const { port, credential, paths, perSecond, connections } = JSON.parse(process.argv[2]) as SteadyLoad;
-const requests = paths.map((path) =>
-  Buffer.from(`GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${credential}\r\n\r\n`),
-);
 
 /** The requests that were due in some time. */
 class Window {
@@ -42,9 +41,9 @@ class Window {
     this.#due++;
   }
 
-  answer(latencyMs: number, status: number): void {
+  answer(latencyMs: number, isRight: boolean): void {
     this.#latencies.push(latencyMs);
-    if (status !== 200) this.#failed++;
+    if (!isRight) this.#failed++;
     this.#tell();
   }
 
@@ -65,51 +64,91 @@ class Window {
   }
 }
 
-let window = new Window();
-const waiting: { readonly dueAt: number; readonly window: Window }[] = [];
-const idle: KeepAliveConnection[] = [];
-for (let i = 0; i < connections; i++) connect();
+/** A load from its beginning to its end. */
+class Run {
+  readonly #load: SteadyLoad;
+  readonly #requests: readonly Buffer[];
+  readonly #waiting: { readonly dueAt: number; readonly window: Window }[] = [];
+  readonly #open = new Set<KeepAliveConnection>();
+  readonly #idle: KeepAliveConnection[] = [];
+  readonly #timer: NodeJS.Timeout;
+  readonly #beganAt = performance.now();
+  #window = new Window();
+  #asked = 0;
+  #next = 0;
+  #isOver = false;
 
-const startedAt = performance.now();
-let asked = 0;
-let next = 0;
-setInterval(() => {
-  // What is late because this process was is due now: it is the server that is looked at.
-  const now = performance.now();
-  for (; asked < ((now - startedAt) * perSecond) / 1000; asked++) {
-    window.add();
-    waiting.push({ dueAt: now, window });
+  constructor(load: SteadyLoad) {
+    this.#load = load;
+    this.#requests = load.targets.map((target) => requestBytes(load.port, load.credential, target));
+    for (let i = 0; i < load.connections; i++) this.#connect();
+    this.#timer = setInterval(() => {
+      this.#tick();
+    }, TICK_MS);
   }
-  askWaiting();
-}, TICK_MS);
 
-process.on('message', () => {
-  const ended = window;
-  window = new Window();
-  ended.end((answer) => process.send?.(answer));
-});
-process.once('disconnect', () => process.exit());
+  tell(then: (answer: SteadyAnswer) => void): void {
+    const ended = this.#window;
+    this.#window = new Window();
+    ended.end(then);
+  }
 
-function connect(): void {
-  const connection = new KeepAliveConnection(port, () => {
-    const at = idle.indexOf(connection);
-    if (at >= 0) idle.splice(at, 1);
-    connect();
-  });
-  idle.push(connection);
-}
-
-function askWaiting(): void {
-  while (waiting.length > 0) {
-    const connection = idle.shift();
-    if (connection === undefined) return;
-    const request = waiting.shift();
-    if (request === undefined) return;
-    connection.ask(requests[next++ % requests.length], (status) => {
-      request.window.answer(performance.now() - request.dueAt, status);
-      if (status === 0) return;
-      idle.push(connection);
-      askWaiting();
+  end(then: (answer: SteadyAnswer) => void): void {
+    clearInterval(this.#timer);
+    this.tell((answer) => {
+      this.#isOver = true;
+      for (const connection of this.#open) connection.close();
+      then(answer);
     });
   }
+
+  #tick(): void {
+    // What is late because this process was is due now: it is the server that is looked at.
+    const now = performance.now();
+    for (; this.#asked < ((now - this.#beganAt) * this.#load.perSecond) / 1000; this.#asked++) {
+      this.#window.add();
+      this.#waiting.push({ dueAt: now, window: this.#window });
+    }
+    this.#askWaiting();
+  }
+
+  #connect(): void {
+    const connection = new KeepAliveConnection(this.#load.port, () => {
+      this.#open.delete(connection);
+      const at = this.#idle.indexOf(connection);
+      if (at >= 0) this.#idle.splice(at, 1);
+      if (!this.#isOver) this.#connect();
+    });
+    this.#open.add(connection);
+    this.#idle.push(connection);
+  }
+
+  #askWaiting(): void {
+    while (this.#waiting.length > 0) {
+      const connection = this.#idle.shift();
+      if (connection === undefined) return;
+      const request = this.#waiting.shift();
+      if (request === undefined) return;
+      connection.ask(this.#requests[this.#next++ % this.#requests.length], (status) => {
+        request.window.answer(performance.now() - request.dueAt, status === this.#load.status);
+        if (status === 0) return;
+        this.#idle.push(connection);
+        this.#askWaiting();
+      });
+    }
+  }
 }
+
+let run: Run | undefined;
+const NOTHING: SteadyAnswer = { requests: 0, failed: 0, p99Ms: 0, longestMs: 0 };
+
+process.on('message', (order: SteadyOrder) => {
+  const tell = (answer: SteadyAnswer) => process.send?.(answer);
+  if (order === 'tell') run?.tell(tell);
+  else if (order === 'end') run?.end(tell);
+  else {
+    run = new Run(order.begin);
+    tell(NOTHING);
+  }
+});
+process.once('disconnect', () => process.exit());

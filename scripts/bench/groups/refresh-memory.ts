@@ -1,9 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { RefreshStage } from './refresh-stage.ts';
-import { ReplicaProcess } from './replica-process.ts';
-import { rowOf } from './row.ts';
-import type { Row } from './row.ts';
-import { greatest, median } from './statistics.ts';
+import { POLL_SECONDS } from './poll-seconds.ts';
+import { ReplicaProcess } from '../replica-process.ts';
+import type { ReplicaFiles } from '../replica-process.ts';
+import { rowOf, show } from '../row.ts';
+import type { Row } from '../row.ts';
+import type { Stage } from '../stage.ts';
+import { greatest, median } from '../statistics.ts';
 
 /** A replaced snapshot is kept for the walks that began on it, by default so long that it would be counted here. */
 const RETAIN_SECONDS = 0.1;
@@ -15,16 +17,16 @@ export const FIRST_SWAPS = 3;
 const LAST_SWAPS = 10;
 
 /** What a replica without requests holds after many swaps against after a few. */
-export async function refreshMemory(
-  stage: RefreshStage,
-  swaps: number,
-  onProgress: (text: string) => void,
-): Promise<Row> {
-  const environment = { SNAPSHOT_RETAIN_SECONDS: String(RETAIN_SECONDS) };
-  await using replica = await ReplicaProcess.start(stage.files, environment, stage.signal);
+export async function refreshMemory(stage: Stage, files: ReplicaFiles): Promise<Row> {
+  const { swaps } = stage.sizes;
+  const environment = {
+    SNAPSHOT_POLL_SECONDS: POLL_SECONDS,
+    SNAPSHOT_RETAIN_SECONDS: String(RETAIN_SECONDS),
+  };
+  await using replica = await ReplicaProcess.start(files, environment, stage.signal);
   const resident: number[] = [];
   for (let i = 1; i <= swaps; i++) {
-    onProgress(`swap ${i} of ${swaps}`);
+    stage.show(`swap ${i} of ${swaps}`);
     await replica.swap();
     await pause(SETTLE_MS, undefined, { signal: stage.signal });
     resident.push((await replica.probe()).residentBytes);
@@ -35,15 +37,11 @@ export async function refreshMemory(
   return rowOf({
     name: `resident memory after ${swaps} swaps`,
     note:
-      `against after ${FIRST_SWAPS}: ${megabytes(last(later))} against ${megabytes(first)}, at most ` +
-      `${megabytes(greatest(later))} in between; without requests, SNAPSHOT_RETAIN_SECONDS=${RETAIN_SECONDS}`,
+      `against after ${FIRST_SWAPS}: ${show(last(later) / 1e6, 'MB')} against ${show(first / 1e6, 'MB')}, at most ` +
+      `${show(greatest(later) / 1e6, 'MB')} in between; without requests, SNAPSHOT_RETAIN_SECONDS=${RETAIN_SECONDS}`,
     unit: 'times',
     reach: { atMost: 1.1 },
     rounds: later.map((bytes) => bytes / first),
     sumUp: last,
   });
-}
-
-function megabytes(bytes: number): string {
-  return `${Math.round(bytes / 1e6)} MB`;
 }

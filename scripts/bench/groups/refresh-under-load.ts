@@ -1,19 +1,17 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { Child } from './child.ts';
-import type { PeakAnswer, PeakLoad } from './peak-load.ts';
-import type { RefreshStage } from './refresh-stage.ts';
-import { ReplicaProcess } from './replica-process.ts';
-import { rowOf, show } from './row.ts';
-import type { Row } from './row.ts';
-import { greatest, median, sum } from './statistics.ts';
-import type { SteadyAnswer, SteadyLoad } from './steady-load.ts';
-import { TICKET_TRAFFIC, ticketTraffic } from './ticket-traffic.ts';
-import type { Traffic } from './traffic.ts';
+import { CONNECTIONS, PeakMeter } from '../peak.ts';
+import { POLL_SECONDS } from './poll-seconds.ts';
+import { ReplicaProcess } from '../replica-process.ts';
+import type { ReplicaFiles } from '../replica-process.ts';
+import { rowOf, show } from '../row.ts';
+import type { Row } from '../row.ts';
+import { SnapshotContent } from '../snapshot-content.ts';
+import type { Stage } from '../stage.ts';
+import { greatest, median, sum } from '../statistics.ts';
+import type { SteadyAnswer } from '../steady-load.ts';
+import { SteadyMeter } from '../steady.ts';
+import { TICKET_TRAFFIC, ticketTargets } from '../ticket-traffic.ts';
 
-const PEAK_LOAD = new URL('./peak-load.ts', import.meta.url);
-const STEADY_LOAD = new URL('./steady-load.ts', import.meta.url);
-
-const CONNECTIONS = 64;
 const WARM_UP_SECONDS = 2;
 const PEAK_SECONDS = 3;
 const SHARE_OF_PEAK = 0.45;
@@ -28,28 +26,30 @@ interface Round {
 }
 
 /** How requests fare while a snapshot loads and goes live beside them, against the same load without. */
-export async function refreshUnderLoad(
-  stage: RefreshStage,
-  rounds: number,
-  onProgress: (text: string) => void,
-): Promise<Row[]> {
+export async function refreshUnderLoad(stage: Stage, files: ReplicaFiles): Promise<Row[]> {
   const { signal } = stage;
-  await using replica = await ReplicaProcess.start(stage.files, {}, stage.signal);
-  const traffic = await ticketTraffic(replica.port, stage.credential);
-  onProgress('peak');
-  await peakOf(traffic, WARM_UP_SECONDS, signal);
-  const peak = await peakOf(traffic, PEAK_SECONDS, signal);
-  const perSecond = Math.round(peak * SHARE_OF_PEAK);
-  const steady: SteadyLoad = { ...traffic, perSecond, connections: CONNECTIONS };
-  await using load = new Child<SteadyAnswer>(STEADY_LOAD, signal, [JSON.stringify(steady)]);
+  const { rounds } = stage.sizes;
+  const environment = { SNAPSHOT_POLL_SECONDS: POLL_SECONDS, OVERLOAD_DELAY_MS: '' };
+  await using replica = await ReplicaProcess.start(files, environment, signal);
+  using content = new SnapshotContent(files.snapshots[0]);
+  const targets = ticketTargets(content);
+  const traffic = { port: replica.port, credential: files.credential, targets, status: 200 };
+  stage.show('peak');
+  await using meter = new PeakMeter(signal);
+  // By default an overload is refused, and this is one.
+  await meter.measure({ traffic, server: replica }, WARM_UP_SECONDS, true);
+  const peak = await meter.measure({ traffic, server: replica }, PEAK_SECONDS, true);
+  const perSecond = Math.round(peak.perSecond * SHARE_OF_PEAK);
+  await using load = new SteadyMeter(signal);
+  await load.begin({ ...traffic, perSecond, connections: CONNECTIONS });
   await pause(AFTERMATH_MS, undefined, { signal });
 
   const during = async (what: () => Promise<unknown>): Promise<Round> => {
-    await Promise.all([load.ask(), replica.probe()]);
+    await Promise.all([load.tell(), replica.probe()]);
     const began = performance.now();
     await what();
     const ms = performance.now() - began;
-    const requests = await load.ask();
+    const requests = await load.tell();
     await pause(AFTERMATH_MS, undefined, { signal });
     const { longestStallMs, longestWorkMs } = await replica.probe();
     return { requests, longestStallMs, longestWorkMs, ms };
@@ -57,7 +57,7 @@ export async function refreshUnderLoad(
   const swapped: Round[] = [];
   const still: Round[] = [];
   for (let round = 1; round <= rounds; round++) {
-    onProgress(`round ${round} of ${rounds} at ${perSecond} requests a second`);
+    stage.show(`refresh: round ${round} of ${rounds} at ${perSecond} requests a second`);
     const beside = await during(() => replica.swap());
     swapped.push(beside);
     still.push(await during(() => pause(beside.ms, undefined, { signal })));
@@ -105,11 +105,4 @@ export async function refreshUnderLoad(
       sumUp: sum,
     }),
   ];
-}
-
-/** Requests a second. */
-async function peakOf(traffic: Traffic, seconds: number, signal: AbortSignal): Promise<number> {
-  const load: PeakLoad = { ...traffic, seconds, connections: CONNECTIONS };
-  await using process = new Child<PeakAnswer>(PEAK_LOAD, signal, [JSON.stringify(load)]);
-  return (await process.ask()).perSecond;
 }

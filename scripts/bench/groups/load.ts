@@ -1,0 +1,84 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { inspectSnapshot } from '../../../src/snapshot/inspect-snapshot.ts';
+import { Child } from '../child.ts';
+import type { IterateAnswer } from '../iterate-content.ts';
+import { PeakMeter } from '../peak.ts';
+import { ReplicaProcess } from '../replica-process.ts';
+import { rowOf, show } from '../row.ts';
+import type { Row } from '../row.ts';
+import { SnapshotContent } from '../snapshot-content.ts';
+import type { Stage } from '../stage.ts';
+import { median, sum } from '../statistics.ts';
+import { ticketTargets } from '../ticket-traffic.ts';
+
+const ITERATE = new URL('../iterate-content.ts', import.meta.url);
+/** What the load left behind is given back by then. */
+const SETTLE_MS = 2000;
+
+interface Round {
+  readonly iterateMs: number;
+  readonly loadMs: number;
+  readonly residentBytes: number;
+}
+
+/** What it takes to load the large snapshot, and what is held after that. */
+export async function measureLoad(stage: Stage): Promise<Row[]> {
+  const { signal } = stage;
+  const { rounds, seconds, largeTickets: tickets, events } = stage.sizes;
+  const snapshot = await stage.snapshot({ tickets, events });
+  const files = stage.files(snapshot);
+  using content = new SnapshotContent(snapshot);
+  const targets = ticketTargets(content);
+  await using meter = new PeakMeter(signal);
+
+  const iterate = async (): Promise<IterateAnswer> => {
+    await using process = new Child<string, IterateAnswer>(ITERATE, signal);
+    return await process.ask(snapshot);
+  };
+  const load = async (): Promise<Omit<Round, 'iterateMs'>> => {
+    await using server = await ReplicaProcess.start(files, {}, signal);
+    const traffic = { port: server.port, credential: files.credential, targets, status: 200 };
+    await meter.measure({ traffic, server }, seconds);
+    await pause(SETTLE_MS, undefined, { signal });
+    return { loadMs: server.loadMs, residentBytes: (await server.probe()).residentBytes };
+  };
+  stage.show('load: reading the file into the cache of the system');
+  const { rows } = await iterate();
+  const measured: Round[] = [];
+  for (let round = 1; round <= rounds; round++) {
+    stage.show(`load: round ${round} of ${rounds}`);
+    measured.push({ iterateMs: (await iterate()).ms, ...(await load()) });
+  }
+
+  const secondsOf = (of: 'iterateMs' | 'loadMs') =>
+    show(median(measured.map((round) => round[of])) / 1000, 's');
+  const jsonBytes = recordBytesOf(snapshot);
+  const resident = median(measured.map(({ residentBytes }) => residentBytes));
+  return [
+    rowOf({
+      name: `load of ${tickets} tickets, against iterate()`,
+      note:
+        `until live, as the log tells: ${secondsOf('loadMs')}; a loop over the same columns of the same ` +
+        `${rows} rows that does nothing: ${secondsOf('iterateMs')}; each in a new process, the file in the cache`,
+      unit: 'times',
+      reach: { atMost: 1 },
+      rounds: measured.map(({ loadMs, iterateMs }) => loadMs / iterateMs),
+      sumUp: median,
+    }),
+    rowOf({
+      name: 'resident memory against the JSON of the records',
+      note:
+        `${show(resident / 1e6, 'MB')} of the process, indexes and threads included, after load and requests, ` +
+        `against ${show(jsonBytes / 1e6, 'MB')}`,
+      unit: 'times',
+      reach: { atMost: 1.3 },
+      rounds: measured.map(({ residentBytes }) => residentBytes / jsonBytes),
+      sumUp: median,
+    }),
+  ];
+}
+
+function recordBytesOf(snapshot: string): number {
+  const segments = inspectSnapshot(snapshot).organizations.flatMap(({ segments }) => [...segments.values()]);
+  return sum(segments.map(({ recordBytes }) => recordBytes));
+}

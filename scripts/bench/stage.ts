@@ -1,0 +1,137 @@
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { formatCredential } from '../../src/keys/credential.ts';
+import { KeysFile } from '../../src/keys/keys-file.ts';
+import { DEFAULT_SAMPLE } from '../../src/sample/sample-options.ts';
+import { writeSample } from '../../src/sample/write-sample.ts';
+import { buildSnapshot } from '../../src/snapshot/build-snapshot.ts';
+import { inspectSnapshot } from '../../src/snapshot/inspect-snapshot.ts';
+import { RefusedSnapshot } from '../../src/snapshot/refused-snapshot.ts';
+import type { ReplicaFiles } from './replica-process.ts';
+
+/** How much is measured, and how often. */
+export interface Sizes {
+  /** Tickets of the snapshot that most is measured on. */
+  readonly tickets: number;
+  /** Tickets of the large snapshot. */
+  readonly largeTickets: number;
+  /** Events of the large snapshot and of the small one that it is compared with. */
+  readonly events: number;
+  readonly rounds: number;
+  /** How long a server is asked in a round. */
+  readonly seconds: number;
+  /** Snapshots that go live before memory is looked at. */
+  readonly swaps: number;
+}
+
+export interface SampleShape {
+  readonly tickets: number;
+  readonly events: number;
+  /** With another title of one event: the ids are the same, and yet each replaces the other. */
+  readonly isOther?: boolean;
+}
+
+const TICKETS_PER_EVENT = 500;
+/** Of every sample, so that none is older than another and they may take turns. */
+const PRODUCED_AT = new Date(`${DEFAULT_SAMPLE.now}T00:00:00Z`);
+
+export function inProportion(tickets: number): SampleShape {
+  return { tickets, events: Math.max(1, Math.round(tickets / TICKETS_PER_EVENT)) };
+}
+
+/** All that the groups of a bench share: sizes, a folder, samples and a key to them, and the end of it all. */
+export class Stage {
+  readonly sizes: Sizes;
+  readonly folder: string;
+  readonly signal: AbortSignal;
+  readonly show: (text: string) => void;
+  /** Where snapshots are looked for, and kept when they are not there. */
+  readonly #samples: string;
+  #access: Pick<ReplicaFiles, 'keysFile' | 'credential'> | undefined;
+
+  /**
+   * @param samples folder that snapshots are kept in for another time; when absent, they go with `folder`
+   * @param show is told what is under way
+   */
+  constructor(
+    sizes: Sizes,
+    folder: string,
+    samples: string | undefined,
+    signal: AbortSignal,
+    show: (text: string) => void,
+  ) {
+    this.sizes = sizes;
+    this.folder = folder;
+    this.signal = signal;
+    this.show = show;
+    this.#samples = samples ?? folder;
+  }
+
+  /** A snapshot file of a sample: one that is there, or a new one. */
+  async snapshot({ tickets, events, isOther = false }: SampleShape): Promise<string> {
+    const output = join(
+      this.#samples,
+      `${tickets}-tickets-${events}-events${isOther ? '-other' : ''}.sqlite`,
+    );
+    if (isReadable(output)) return output;
+    mkdirSync(this.#samples, { recursive: true });
+    const input = join(this.folder, 'import');
+    await writeSample({
+      ...DEFAULT_SAMPLE,
+      organizations: 1,
+      events,
+      tickets,
+      output: input,
+      onProgress: (written) => {
+        this.signal.throwIfAborted();
+        this.show(`sample: ${written} of ${tickets} tickets`);
+      },
+    });
+    if (isOther) renameAnEvent(join(input, 'events.ndjson'));
+    await buildSnapshot({
+      input,
+      output,
+      skipInvalid: false,
+      producedAt: PRODUCED_AT,
+      signal: this.signal,
+      onProgress: (stage, collection, records) => {
+        this.show(`snapshot: ${records} ${collection} ${stage}`);
+      },
+    });
+    rmSync(input, { recursive: true });
+    return output;
+  }
+
+  /** What a replica needs that serves one of these snapshots after the other. */
+  files(...snapshots: readonly [string, ...string[]]): ReplicaFiles {
+    this.#access ??= this.#makeKey(snapshots[0]);
+    return { folder: this.folder, snapshots, ...this.#access };
+  }
+
+  /** Every sample is of the same organization. */
+  #makeKey(snapshot: string): Pick<ReplicaFiles, 'keysFile' | 'credential'> {
+    const [{ organizationId }] = inspectSnapshot(snapshot).organizations;
+    const keysFile = join(this.folder, 'keys.sqlite');
+    const key = new KeysFile(keysFile).create(organizationId, 'bench', new Date());
+    return { keysFile, credential: formatCredential(key) };
+  }
+}
+
+/** Whether a file is there and of this version. */
+function isReadable(snapshot: string): boolean {
+  if (!existsSync(snapshot)) return false;
+  try {
+    inspectSnapshot(snapshot);
+    return true;
+  } catch (error) {
+    if (error instanceof RefusedSnapshot) return false;
+    throw error;
+  }
+}
+
+function renameAnEvent(file: string): void {
+  const text = readFileSync(file, 'utf8');
+  const end = text.indexOf('\n');
+  const event = { ...(JSON.parse(text.slice(0, end)) as object), title: 'Another title' };
+  writeFileSync(file, JSON.stringify(event) + text.slice(end));
+}
