@@ -16,6 +16,7 @@ import { Editions } from './http/editions.ts';
 import { fail, noSuchPath } from './http/fail.ts';
 import { otherMethods } from './http/methods.ts';
 import { routeOf } from './http/path.ts';
+import type { HitCounterOptions } from './http/hit-counter.ts';
 import { rateLimitPerKey } from './http/rate-limit.ts';
 import type { Sources } from './http/sources.ts';
 import type { Tally } from './http/tally.ts';
@@ -28,15 +29,18 @@ export interface Dependencies extends Gatekeepers {
   readonly releases: readonly Release[];
   /** What every request is counted in. */
   readonly tally: Tally;
+  /** What the rate limit counts in, when that is shared with others. */
+  readonly hits?: HitCounterOptions;
   readonly log: Logger;
 }
 
 /** The API. It is served by `createServer` of `http/server.ts`. */
 export function createApp(dependencies: Dependencies): Express {
-  const { config, stores, clock, releases, tally, log } = dependencies;
+  const { config, stores, clock, releases, tally, hits, log } = dependencies;
   const editions = new Editions(releases);
   const sources: Sources = { stores, editions, publicBaseUrl: config.publicBaseUrl };
-  const limit = config.rateLimitPerMinute === 0 ? [] : [rateLimitPerKey(config.rateLimitPerMinute, log)];
+  const limit =
+    config.rateLimitPerMinute === 0 ? [] : [rateLimitPerKey(config.rateLimitPerMinute, log, hits)];
 
   const app = express();
   app.disable('x-powered-by');

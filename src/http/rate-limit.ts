@@ -3,6 +3,7 @@ import type { RateLimitInfo } from 'express-rate-limit';
 import type { RequestHandler } from 'express';
 import type { Logger } from 'pino';
 import { HitCounter } from './hit-counter.ts';
+import type { HitCounterOptions } from './hit-counter.ts';
 import { tryLater } from './problem.ts';
 import { RateLimitStore, WindowEnd } from './rate-limit-store.ts';
 
@@ -15,10 +16,12 @@ const WINDOW_SECONDS = 60;
 export function rateLimitPerKey(
   perMinute: number,
   log: Logger,
-  counter = new HitCounter(WINDOW_SECONDS * 1000),
+  options: HitCounterOptions = {},
 ): RequestHandler {
   return rateLimit({
-    store: new RateLimitStore(counter),
+    store: new RateLimitStore(new HitCounter(WINDOW_SECONDS * 1000, options)),
+    // They look at the first request alone, for mistakes in the use of the library.
+    validate: false,
     windowMs: WINDOW_SECONDS * 1000,
     limit: perMinute,
     standardHeaders: false,
@@ -33,15 +36,25 @@ export function rateLimitPerKey(
   });
 }
 
+/** What is the same in each response: the name of the policy, and the header that tells it. */
+interface Policy {
+  readonly limit: number;
+  readonly name: string;
+  readonly header: string;
+}
+
+let policy = policyOf(0);
+
+function policyOf(limit: number): Policy {
+  const name = `"${limit}-in-1min"`;
+  return { limit, name, header: `${name}; q=${limit}; w=${WINDOW_SECONDS}` };
+}
+
 /** The headers of draft-ietf-httpapi-ratelimit-headers-08, names and values in turn. */
 export function rateLimitHeaders(info: RateLimitInfo): string[] {
-  const name = `"${info.limit}-in-1min"`;
-  return [
-    'RateLimit-Policy',
-    `${name}; q=${info.limit}; w=${WINDOW_SECONDS}`,
-    'RateLimit',
-    `${name}; r=${info.remaining}; t=${secondsLeft(info)}`,
-  ];
+  if (policy.limit !== info.limit) policy = policyOf(info.limit);
+  const left = `${policy.name}; r=${info.remaining}; t=${secondsLeft(info)}`;
+  return ['RateLimit-Policy', policy.header, 'RateLimit', left];
 }
 
 /** Whole seconds until the window ends, at least 1: a caller who waits for them finds it ended. */

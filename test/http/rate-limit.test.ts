@@ -27,7 +27,7 @@ describe('the rate limit', () => {
       response.locals.exchange.keyId = 'key_1';
       next();
     });
-    app.use(rateLimitPerKey(2, pino({ level: 'silent' }), new HitCounter(60_000, () => now)));
+    app.use(rateLimitPerKey(2, pino({ level: 'silent' }), { clock: () => now }));
     app.use((request, response) => {
       const [, , , told = ''] = request.rateLimit === undefined ? [] : rateLimitHeaders(request.rateLimit);
       response.send(told);
@@ -77,7 +77,7 @@ describe('the rate limit', () => {
   });
 
   it('can be lifted from a key, but no request is taken back', () => {
-    const store = new RateLimitStore(new HitCounter(60_000, () => now));
+    const store = new RateLimitStore(new HitCounter(60_000, { clock: () => now }));
     store.increment('a');
     expect(store.increment('a').totalHits).to.equal(2);
     store.resetKey('a');
