@@ -1,6 +1,8 @@
 import { hash, randomBytes } from 'node:crypto';
 
 const SECRET_BYTES = 32;
+/** Characters of every secret. */
+export const SECRET_LENGTH = Math.ceil((SECRET_BYTES * 8) / 6);
 
 /** 256 random bits, base64url. */
 export function newSecret(): string {
