@@ -36,6 +36,6 @@ export function answerRecord(operation: RetrieveOperation, sources: Sources): Re
       return;
     }
     exchange.rows = 1;
-    send(response, 200, headers, Buffer.concat(record));
+    send(response, 200, headers, record);
   };
 }

@@ -7,17 +7,17 @@ const CACHE_FIVE_MINUTES: readonly string[] = ['Cache-Control', 'public, max-age
 
 /** Answers with a document that does not change while the process runs. */
 export function answerDocument(document: object): RequestHandler {
-  const body = Buffer.from(JSON.stringify(document));
-  const tag = `"${createHash('sha256').update(body).digest('base64url')}"`;
+  const text = Buffer.from(JSON.stringify(document));
+  const tag = `"${createHash('sha256').update(text).digest('base64url')}"`;
   const headers = [...CACHE_FIVE_MINUTES, 'ETag', tag];
   return (request, response) => {
     const condition = request.headers['if-none-match'];
     if (namesTag(condition, tag) || namesAny(condition)) send(response, 304, headers);
-    else send(response, 200, headers, body);
+    else send(response, 200, headers, [text]);
   };
 }
 
-const ALIVE = Buffer.from(JSON.stringify({ status: 'ok' }));
+const ALIVE = [Buffer.from(JSON.stringify({ status: 'ok' }))];
 
 /** Tells that the process answers. */
 export const answerHealth: RequestHandler = (_request, response) => {

@@ -4,6 +4,9 @@ import type { Problem } from './problem.ts';
 import { rateLimitHeaders } from './rate-limit.ts';
 import { SECURITY_HEADERS } from './security-headers.ts';
 
+/** Bytes one after the other, often of the store itself: nothing is copied to put an answer together. */
+export type Body = readonly Uint8Array[];
+
 export const NO_STORE: readonly string[] = ['Cache-Control', 'no-store'];
 
 /**
@@ -11,13 +14,13 @@ export const NO_STORE: readonly string[] = ['Cache-Control', 'no-store'];
  * of them is put together in one place, as the one list that Node writes without looking anything up.
  *
  * @param headers of this response: names and values in turn
- * @param body JSON text; not sent in answer to HEAD, though its length is
+ * @param body JSON text, in one piece at least; not sent in answer to HEAD, though its length is
  */
 export function send(
   response: Response,
   status: number,
   headers: readonly string[],
-  body?: Uint8Array,
+  body?: Body,
 ): void {
   const { exchange } = response.locals;
   const list = [...SECURITY_HEADERS, REQUEST_ID_HEADER, exchange.requestId, ...headers];
@@ -30,16 +33,29 @@ export function send(
     response.writeHead(status, list).end();
     return;
   }
-  list.push('Content-Type', 'application/json', 'Content-Length', String(body.length));
+  let length = 0;
+  for (const piece of body) length += piece.length;
+  list.push('Content-Type', 'application/json', 'Content-Length', String(length));
   response.writeHead(status, list);
   if (response.req.method === 'HEAD') {
     response.end();
   } else {
-    exchange.bytes = body.length;
-    response.end(body);
+    exchange.bytes = length;
+    write(response, body);
   }
 }
 
+/**
+ * Head and pieces go to the system in one call. For a page of neighbours that costs no more than a body that stands
+ * ready; to copy 100 kB of shared memory first would cost twice that.
+ */
+function write(response: Response, body: Body): void {
+  const last = body.length - 1;
+  response.cork();
+  for (let i = 0; i < last; i++) response.write(body[i]);
+  response.end(body[last]);
+}
+
 export function sendProblem(response: Response, { status, headers, body }: Problem): void {
-  send(response, status, [...NO_STORE, ...headers], body);
+  send(response, status, [...NO_STORE, ...headers], [body]);
 }

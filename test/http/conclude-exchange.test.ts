@@ -26,7 +26,7 @@ const answer =
     const { exchange } = response.locals;
     exchange.operation = operation;
     exchange.rows = 2;
-    send(response, 200, [], Buffer.from('[1,2]'));
+    send(response, 200, [], [Buffer.from('[1,2]')]);
   };
 const refuse = (reason: LaterReason): RequestHandler => {
   return () => {
