@@ -6,7 +6,7 @@ import { recordAt, recordRun } from '../store/records.ts';
 import type { Bytes, Row } from '../store/shared.ts';
 import { cutOffer } from './offer-view.ts';
 import type { Plan } from './plan.ts';
-import { select, selectInRun, totalOf } from './select.ts';
+import { rowsAt, select, selectInRun, totalOf } from './select.ts';
 import type { Selection } from './select.ts';
 
 /** A page: how many records the query has in all, and the JSON texts of the page's, joined by commas. */
@@ -83,26 +83,21 @@ function readRows(
   now: number,
 ): Bytes[] {
   const { records } = store.image[plan.collection];
-  const rowAt = (position: number): Row =>
-    selection.kind === 'run' ? selection.from + position : selection.rows[position];
+  const rows = rowsAt(selection, start, end);
   const segments: Bytes[] = [];
   if (plan.collection === 'events' || plan.isPartialView) {
-    for (let position = start; position < end; position++) {
-      if (position > start) segments.push(SEPARATOR);
-      if (plan.collection === 'events') segments.push(...eventSegments(store, rowAt(position), now));
-      else segments.push(cutOffer(recordAt(records, rowAt(position)), plan.view));
+    for (const row of rows) {
+      if (segments.length > 0) segments.push(SEPARATOR);
+      if (plan.collection === 'events') segments.push(...eventSegments(store, row, now));
+      else segments.push(cutOffer(recordAt(records, row), plan.view));
     }
     return segments;
   }
   // Rows that follow each other in the store are one slice, commas and all.
-  for (let position = start; position < end;) {
-    const from = rowAt(position);
+  for (let i = 0; i < rows.length;) {
+    const from = rows[i];
     let to = from + 1;
-    position++;
-    while (position < end && rowAt(position) === to) {
-      position++;
-      to++;
-    }
+    for (i++; i < rows.length && rows[i] === to; i++) to++;
     if (segments.length > 0) segments.push(SEPARATOR);
     segments.push(recordRun(records, from, to));
   }

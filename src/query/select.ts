@@ -1,57 +1,89 @@
-import { lowerBound } from '../store/instant-order.ts';
-import type { InstantImage } from '../store/instant-index.ts';
+import { isRanked } from '../store/instant-index.ts';
 import type { CollectionImage } from '../store/organization-image.ts';
 import { postingList } from '../store/posting-index.ts';
+import { rowsOfKeys } from '../store/postings-by-instant.ts';
+import type { PostingsByInstant } from '../store/postings-by-instant.ts';
 import type { Int64s, Row, Uint32s } from '../store/shared.ts';
+import { rowsAtPositions, rowsInRanges } from '../store/wavelet-matrix.ts';
+import type { RowRanges } from '../store/wavelet-matrix.ts';
 import type { Predicate } from './plan.ts';
-import { intersection, rowSet, union } from './row-sets.ts';
+import { questionOf, textOf, windowRange } from './question.ts';
+import type { Question } from './question.ts';
+import { SelectionCache } from './selection-cache.ts';
+import type { Found } from './selection-cache.ts';
+import { walk } from './walk.ts';
 
-/** The rows that a query selects, ascending: a run of consecutive ones, or a list. */
+/** The rows that a query selects, in list order: a run of consecutive ones, a list, or ranges of a matrix. */
 export type Selection =
   | { readonly kind: 'run'; readonly from: Row; readonly to: Row }
-  | { readonly kind: 'list'; readonly rows: Uint32s };
+  | { readonly kind: 'list'; readonly rows: Uint32s }
+  | ({ readonly kind: 'ranges' } & RowRanges);
 
 export function totalOf(selection: Selection): number {
-  return selection.kind === 'run' ? selection.to - selection.from : selection.rows.length;
+  if (selection.kind === 'run') return selection.to - selection.from;
+  return selection.kind === 'list' ? selection.rows.length : rowsInRanges(selection);
 }
 
-/** The rows of a collection that pass every predicate. */
-export function select(collection: CollectionImage, where: readonly Predicate[]): Selection {
-  const lists = where
-    .filter((predicate) => predicate.match === 'anyOf')
-    .map(({ index, keys }) => {
-      const image = collection.postings[index];
-      return union(keys.map((key) => postingList(image, key)));
-    });
-  lists.sort((a, b) => a.length - b.length);
-  let rows = lists.length === 0 ? undefined : lists.reduce(intersection);
+/** The rows at the positions `start … end` of a selection. */
+export function rowsAt(selection: Selection, start: number, end: number): Uint32s {
+  if (selection.kind === 'ranges') return rowsAtPositions(selection, start, end);
+  if (selection.kind === 'list') return selection.rows.subarray(start, end);
+  return Uint32Array.from({ length: end - start }, (_, i) => selection.from + start + i);
+}
 
-  for (const predicate of where) {
-    if (predicate.match !== 'window') continue;
-    const index = collection.instants[predicate.index];
-    const [low, high] = windowRange(index.sorted, predicate);
-    const { ranks } = index;
-    if (rows !== undefined && ranks !== undefined) {
-      rows = rows.filter((row) => ranks[row] >= low && ranks[row] < high);
-    } else {
-      const inWindow = rowsInRange(index, low, high);
-      rows = rows === undefined ? inWindow : intersection(rows, inWindow);
+const NONE: Selection = { kind: 'run', from: 0, to: 0 };
+const NO_ROWS: Uint32s = new Uint32Array(0);
+
+/** What a thread remembers of what was found, for all organizations together. */
+const CACHE_BYTES = 8 * 1024 * 1024;
+const foundLately = new SelectionCache(CACHE_BYTES);
+
+/**
+ * The rows of a collection that pass every predicate. One key or one window is looked up. Several keys, and a key and a
+ * window, are ranges of the matrix of an index that has one; all else is walked.
+ */
+export function select(
+  collection: CollectionImage,
+  where: readonly Predicate[],
+  cache: SelectionCache = foundLately,
+): Selection {
+  const question = questionOf(collection, where);
+  if (question === undefined) return NONE;
+  const { keySets, windows } = question;
+  if (keySets.length === 0 && windows.length === 0) return { kind: 'run', from: 0, to: collection.count };
+  if (keySets.length === 0 && windows.length === 1) {
+    const [{ instants, low, high }] = windows;
+    if (isRanked(instants)) {
+      return { kind: 'ranges', matrix: instants.matrix, ranges: Uint32Array.of(low, high), others: NO_ROWS };
     }
   }
-  return rows === undefined ? { kind: 'run', from: 0, to: collection.count } : { kind: 'list', rows };
+  if (keySets.length === 1 && keySets[0].keys.length === 1 && windows.length === 0) {
+    return { kind: 'list', rows: postingList(keySets[0].postings, keySets[0].keys[0]) };
+  }
+  const lists = listsFor(question);
+  const { ranges, others } = cache.answer(collection, textOf(question), () =>
+    lists === undefined
+      ? { ranges: NO_ROWS, others: walk(question, collection.count) }
+      : rangesOf(collection, question, lists),
+  );
+  if (lists === undefined || ranges.length === 0) return { kind: 'list', rows: others };
+  return { kind: 'ranges', matrix: lists.matrix, ranges, others };
 }
 
-/** To sort a range of ranks costs some twenty times as much for each row as to pass by one. */
-const SORT_COST = 20;
+/** The lists of the one key set, if they are in the order of what the windows are of. */
+function listsFor({ keySets, windows }: Question): PostingsByInstant | undefined {
+  if (keySets.length !== 1 || windows.length > 1) return undefined;
+  const { byInstant } = keySets[0].postings;
+  return windows.every(({ index }) => index === byInstant?.instant) ? byInstant : undefined;
+}
 
-/** The rows at a range of ranks, ascending: sorted, or picked out of all rows when the range is wide. */
-function rowsInRange({ rows, ranks }: InstantImage, low: number, high: number): Uint32s {
-  if (ranks === undefined || (high - low) * SORT_COST < rows.length) return rowSet(rows.slice(low, high));
-  const picked = new Uint32Array(high - low);
-  let count = 0;
-  for (let row = 0; row < ranks.length; row++)
-    if (ranks[row] >= low && ranks[row] < high) picked[count++] = row;
-  return picked;
+function rangesOf(
+  { instants, count }: CollectionImage,
+  { keySets: [{ keys }], windows }: Question,
+  lists: PostingsByInstant,
+): Found {
+  const { low, high } = windows.at(0) ?? { low: 0, high: count };
+  return rowsOfKeys(lists, keys, instants[lists.instant].rows, low, high);
 }
 
 /** The rows of a run whose instants, ascending in it, pass every window. */
@@ -60,16 +92,4 @@ export function selectInRun(instants: Int64s, from: Row, to: Row, where: readonl
     if (predicate.match === 'window') [from, to] = windowRange(instants, predicate, from, to);
   }
   return { kind: 'run', from, to };
-}
-
-/** The range of ascending instants that lie in a window; empty when its bounds cross. */
-function windowRange(
-  sorted: Int64s,
-  { from, until }: Predicate & { match: 'window' },
-  start = 0,
-  end = sorted.length,
-): [low: number, high: number] {
-  const low = from === undefined ? start : lowerBound(sorted, from, start, end);
-  const high = until === undefined ? end : lowerBound(sorted, until, start, end);
-  return [low, Math.max(low, high)];
 }

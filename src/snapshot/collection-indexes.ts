@@ -1,6 +1,6 @@
 import { buildInstantIndex } from '../store/instant-index.ts';
 import type { CollectionImage } from '../store/organization-image.ts';
-import { PostingIndexBuilder } from '../store/posting-index.ts';
+import { compositeName, PostingIndexBuilder } from '../store/posting-index.ts';
 import type { PostingImage } from '../store/posting-index.ts';
 import type { Int64s } from '../store/shared.ts';
 import type { CollectionLayout, Relation } from './layout.ts';
@@ -34,8 +34,10 @@ export class CollectionIndexes {
   /** Takes the columns beside the records of a chunk. */
   takeColumns(chunk: Chunk): void {
     for (const { index, column } of this.#layout.keys) {
-      const builder = this.#postings.get(index);
-      eachValue(chunk, column, (bytes, start, end, row) => builder?.add(row, bytes, start, end));
+      const builder = this.#builder(index);
+      eachValue(chunk, column, (bytes, start, end, row) => {
+        builder.add(row, bytes, start, end);
+      });
     }
     for (const { index, column } of this.#layout.instants) {
       const instants = this.#instants.get(index);
@@ -47,27 +49,40 @@ export class CollectionIndexes {
   takeRelation({ index, rowColumn, column, table }: Relation, chunk: Chunk): void {
     const rows = new Uint32Array(chunk.rowCount);
     takeRows(chunk, rowColumn, this.#count, rows, chunk.firstRow);
-    const builder = this.#postings.get(index);
+    const builder = this.#builder(index);
     let previous = 0;
     eachValue(chunk, column, (bytes, start, end, i) => {
       const row = rows[i - chunk.firstRow];
       if (row < previous)
         throw new RefusedSnapshot('inconsistent', `${table} is not in the order of ${rowColumn}`);
       previous = row;
-      builder?.add(row, bytes, start, end);
+      builder.add(row, bytes, start, end);
     });
   }
 
   /** @throws RefusedSnapshot */
   finish(): Pick<CollectionImage, 'postings' | 'instants'> {
-    const postings = Object.fromEntries(
-      [...this.#postings].map(([index, builder]) => [index, builder.finish()]),
+    const instants = [...this.#instants].map(
+      ([index, instants]) => [index, buildInstantIndex(instants)] as const,
     );
+    const order = instants.map(([index, { rows }]) => [index, rows] as const).at(0);
+    const builders = [...this.#postings, ...this.#composites()];
+    const postings = Object.fromEntries(builders.map(([index, builder]) => [index, builder.finish(order)]));
     for (const { index, table } of this.#layout.relations) checkOnce(postings[index], table);
-    const instants = Object.fromEntries(
-      [...this.#instants].map(([index, instants]) => [index, buildInstantIndex(instants)]),
-    );
-    return { postings, instants };
+    return { postings, instants: Object.fromEntries(instants) };
+  }
+
+  #composites(): [string, PostingIndexBuilder][] {
+    return this.#layout.composites.map(([first, second]) => [
+      compositeName(first, second),
+      this.#builder(first).crossedWith(this.#builder(second)),
+    ]);
+  }
+
+  #builder(index: string): PostingIndexBuilder {
+    const builder = this.#postings.get(index);
+    if (builder === undefined) throw new TypeError(`${this.#layout.name} has no index ${index}`);
+    return builder;
   }
 }
 

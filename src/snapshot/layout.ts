@@ -29,6 +29,11 @@ export interface CollectionLayout {
   readonly instants: readonly { index: string; column: string }[];
   /** Tables with any number of values a record, indexed under the name given. */
   readonly relations: readonly Relation[];
+  /**
+   * Pairs of indexes that may both have long lists, to find what lies in both without walking either. The second is
+   * one of `keys`: every record has one value of it.
+   */
+  readonly composites: readonly (readonly [first: string, second: string])[];
 }
 
 export interface Relation {
@@ -56,6 +61,7 @@ export const EVENTS: CollectionLayout = {
       of: ({ served }) => textsIn(served['tags']).map(normalizeTag),
     },
   ],
+  composites: [],
 };
 
 export const SESSIONS: CollectionLayout = {
@@ -67,6 +73,7 @@ export const SESSIONS: CollectionLayout = {
   keys: [],
   instants: [],
   relations: [],
+  composites: [],
 };
 
 export const TICKETS: CollectionLayout = {
@@ -87,6 +94,7 @@ export const TICKETS: CollectionLayout = {
   ],
   instants: [{ index: 'updatedAt', column: 'updated_at' }],
   relations: [],
+  composites: [['eventId', 'eventSessionId']],
 };
 
 export const ORDERS: CollectionLayout = {
@@ -116,6 +124,7 @@ export const ORDERS: CollectionLayout = {
         ),
     },
   ],
+  composites: [['eventId', 'status']],
 };
 
 export const OFFERS: CollectionLayout = {
@@ -148,6 +157,7 @@ export const OFFERS: CollectionLayout = {
           : [],
     },
   ],
+  composites: [['resaleEnabled', 'type']],
 };
 
 /** In the order in which they are imported: events before the sessions that name them. */

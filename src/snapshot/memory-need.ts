@@ -1,6 +1,7 @@
 import { idIndexBytes } from '../store/id-index.ts';
 import { instantIndexBytes } from '../store/instant-index.ts';
 import { postingBuilderBytes, postingIndexBytes } from '../store/posting-index.ts';
+import { postingsByInstantBytes } from '../store/postings-by-instant.ts';
 import { recordsBytes } from '../store/records.ts';
 import { INT64_BYTES, UINT32_BYTES } from '../store/shared.ts';
 import { CHUNK_ROWS } from './format.ts';
@@ -44,6 +45,9 @@ const COPIES_OF_CHUNK = 3;
 /** A radix sort's counts of 16-bit digits, for the four digits of an instant. */
 const SORT_COUNTS_BYTES = 4 * 0x1_0000 * UINT32_BYTES;
 
+/** Arrays of a number for each row or pair that the finishing of an index has beside it. */
+const FINISHING_ARRAYS = 6;
+
 /**
  * What loading takes, from what the manifest counts. It errs on the side of more: `held` by a tenth, `peak` by a third
  * at most on what was measured. It falls short only where keys are longer than `KEY_BYTES` on average over the
@@ -62,8 +66,10 @@ function heldBytes(organization: ManifestOrganization): number {
   const { segments } = organization;
   const collections = COLLECTIONS.map((layout) => {
     const { rowCount, recordBytes } = segmentOf(segments, layout.table);
-    const postings = pairsOf(layout, organization).map((pairs) =>
-      postingIndexBytes(pairs, pairs, pairs * KEY_BYTES),
+    const postings = indexesOf(layout, organization).map(
+      ({ pairs, keys, isByInstant }) =>
+        postingIndexBytes(pairs, keys, keys * KEY_BYTES) +
+        (isByInstant ? postingsByInstantBytes(pairs, keys, rowCount) : 0),
     );
     const instants = layout.instants.length * instantIndexBytes(rowCount);
     return recordsBytes(rowCount, recordBytes) + idIndexBytes(rowCount) + sum(postings) + instants;
@@ -78,13 +84,14 @@ function workingBytes(organization: ManifestOrganization): number {
   const { segments } = organization;
   const collections = COLLECTIONS.map((layout) => {
     const { rowCount } = segmentOf(segments, layout.table);
-    const postings = pairsOf(layout, organization).map((pairs) =>
-      postingBuilderBytes(pairs, pairs, pairs * KEY_BYTES),
+    const postings = indexesOf(layout, organization).map(({ pairs, keys }) =>
+      postingBuilderBytes(pairs, keys, keys * KEY_BYTES),
     );
     return sum(postings) + layout.instants.length * rowCount * INT64_BYTES;
   });
   const counts = COLLECTIONS.map(({ table }) => segmentOf(segments, table).rowCount);
-  const sort = SORT_COUNTS_BYTES + 2 * Math.max(...counts) * UINT32_BYTES;
+  // An index is finished after the other: a sort, a matrix, or the lists by an instant, which make one of their own.
+  const sort = SORT_COUNTS_BYTES + FINISHING_ARRAYS * Math.max(...counts) * UINT32_BYTES;
   const chunks = COLLECTIONS.map(({ table }) => {
     const { rowCount, recordBytes } = segmentOf(segments, table);
     return rowCount <= CHUNK_ROWS ? recordBytes : (recordBytes / rowCount) * CHUNK_ROWS;
@@ -98,12 +105,23 @@ function readBytes({ segments }: ManifestOrganization): number {
   return sum(COLLECTIONS.map(({ table }) => segmentOf(segments, table).recordBytes));
 }
 
-/** How many pairs of row and key each index of a collection has. */
-function pairsOf({ table, keys, relations }: CollectionLayout, { segments }: ManifestOrganization): number[] {
+/**
+ * How many pairs of row and key, and how many keys, each posting index of a collection is taken to have, and whether its
+ * lists are there by an instant as well. Pairs of keys are taken to be so few that those of the single ones make up for them.
+ */
+function indexesOf(
+  { table, keys, relations, composites, instants }: CollectionLayout,
+  { segments }: ManifestOrganization,
+): { pairs: number; keys: number; isByInstant: boolean }[] {
   const { rowCount } = segmentOf(segments, table);
+  const pairsOf = new Map([
+    ...keys.map(({ index }) => [index, rowCount] as const),
+    ...relations.map((relation) => [relation.index, segmentOf(segments, relation.table).rowCount] as const),
+  ]);
+  const isByInstant = instants.length > 0;
   return [
-    ...keys.map(() => rowCount),
-    ...relations.map((relation) => segmentOf(segments, relation.table).rowCount),
+    ...pairsOf.values().map((pairs) => ({ pairs, keys: pairs, isByInstant })),
+    ...composites.map(([first]) => ({ pairs: pairsOf.get(first) ?? 0, keys: 0, isByInstant })),
   ];
 }
 

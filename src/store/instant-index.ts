@@ -1,6 +1,8 @@
 import { instantOrder } from './instant-order.ts';
 import { INT64_BYTES, sharedInt64s, sharedUint32s, UINT32_BYTES } from './shared.ts';
 import type { Int64s, Uint32s } from './shared.ts';
+import { buildWaveletMatrix, waveletMatrixBytes } from './wavelet-matrix.ts';
+import type { WaveletMatrixImage } from './wavelet-matrix.ts';
 
 /**
  * The rows of a collection by an instant that they carry, such as `updatedAt`, or by several, such as the
@@ -8,22 +10,34 @@ import type { Int64s, Uint32s } from './shared.ts';
  *
  *     sorted   the instants, ascending
  *     rows     rows[i] carries sorted[i]
- *     ranks    where every row carries one: ranks[row] is where it stands in both, so that a window of instants
- *              is a range of ranks
  */
 export interface InstantImage {
   readonly sorted: Int64s;
   readonly rows: Uint32s;
-  readonly ranks?: Uint32s;
+}
+
+/**
+ * The same where every row carries one, so that a window of instants is a range of ranks.
+ *
+ *     ranks    ranks[row] is where the row stands in the two above
+ *     matrix   of `rows`, which gives the rows of a range of ranks in list order
+ */
+export interface RankedInstantImage extends InstantImage {
+  readonly ranks: Uint32s;
+  readonly matrix: WaveletMatrixImage;
+}
+
+export function isRanked(image: InstantImage): image is RankedInstantImage {
+  return 'ranks' in image;
 }
 
 /** Bytes of the image for `count` rows, each with one instant. */
 export function instantIndexBytes(count: number): number {
-  return count * (INT64_BYTES + 2 * UINT32_BYTES);
+  return count * (INT64_BYTES + 2 * UINT32_BYTES) + waveletMatrixBytes(count, count);
 }
 
 /** `instants[row]` is what the row carries. */
-export function buildInstantIndex(instants: Int64s): InstantImage {
+export function buildInstantIndex(instants: Int64s): RankedInstantImage {
   const order = instantOrder(instants);
   const sorted = sharedInt64s(order.length);
   const rows = sharedUint32s(order.length);
@@ -33,5 +47,5 @@ export function buildInstantIndex(instants: Int64s): InstantImage {
     sorted[rank] = instants[order[rank]];
     ranks[order[rank]] = rank;
   }
-  return { sorted, rows, ranks };
+  return { sorted, rows, ranks, matrix: buildWaveletMatrix(order, order.length) };
 }

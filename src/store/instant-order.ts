@@ -44,15 +44,3 @@ function radixOrder(instants: Int64s): Uint32s {
 function positions({ length }: Int64s): Uint32s {
   return Uint32Array.from({ length }, (_, i) => i);
 }
-
-/** How many of the ascending `sorted[from … to]` are below `instant`, counted from `from`: its lower bound. */
-export function lowerBound(sorted: Int64s, instant: bigint, from = 0, to = sorted.length): number {
-  let low = from;
-  let high = to;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (sorted[middle] < instant) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}

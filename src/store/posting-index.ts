@@ -1,5 +1,7 @@
 import { findKey, KeyTableBuilder, keyTableBuilderBytes, keyTableBytes } from './key-table.ts';
 import type { KeyTableImage } from './key-table.ts';
+import { buildPostingsByInstant } from './postings-by-instant.ts';
+import type { PostingsByInstant } from './postings-by-instant.ts';
 import { sharedUint32s, UINT32_BYTES } from './shared.ts';
 import type { Bytes, Row, Uint32s } from './shared.ts';
 
@@ -14,7 +16,12 @@ export interface PostingImage {
   readonly keys: KeyTableImage;
   readonly starts: Uint32s;
   readonly rows: Uint32s;
+  /** The same lists by an instant, when one of them is long. */
+  readonly byInstant?: PostingsByInstant;
 }
+
+/** Lists up to this length are united and filtered row by row: it takes no longer than to go down a matrix. */
+export const LONG_LIST = 128;
 
 /** Bytes of the image of `pairs` pairs of row and key, of `keys` keys that have `textBytes` together. */
 export function postingIndexBytes(pairs: number, keys: number, textBytes: number): number {
@@ -44,21 +51,70 @@ export class PostingIndexBuilder {
     this.#rowOf[this.#count++] = row;
   }
 
-  finish(): PostingImage {
+  /**
+   * An index of the pairs of keys that rows have, one in this index and one in another.
+   * @param other has one key for every row
+   */
+  crossedWith(other: PostingIndexBuilder): PostingIndexBuilder {
+    const crossed = new PostingIndexBuilder(this.#count);
+    for (let i = 0; i < this.#count; i++) {
+      const pair = compositeKey(this.#keyOf[i], other.#keyOf[this.#rowOf[i]]);
+      crossed.add(this.#rowOf[i], pair, 0, pair.length);
+    }
+    return crossed;
+  }
+
+  /** @param byInstant an index of instants, its name and its rows, by which to find the lists as well when one is long */
+  finish(byInstant?: readonly [name: string, rows: Uint32s]): PostingImage {
     const starts = sharedUint32s(this.#keys.count + 1);
     for (let i = 0; i < this.#count; i++) starts[this.#keyOf[i] + 1]++;
+    const longest = starts.reduce((a, b) => Math.max(a, b), 0);
     for (let key = 0; key < this.#keys.count; key++) starts[key + 1] += starts[key];
     const next = starts.slice();
     const rows = sharedUint32s(this.#count);
     for (let i = 0; i < this.#count; i++) rows[next[this.#keyOf[i]]++] = this.#rowOf[i];
-    return { keys: this.#keys.finish(), starts, rows };
+    const image = { keys: this.#keys.finish(), starts, rows };
+    if (byInstant === undefined || longest <= LONG_LIST) return image;
+    const pairs = {
+      rowOf: this.#rowOf.subarray(0, this.#count),
+      keyOf: this.#keyOf.subarray(0, this.#count),
+    };
+    return { ...image, byInstant: buildPostingsByInstant(pairs, starts, ...byInstant) };
   }
 }
 
-const NO_ROWS: Uint32s = new Uint32Array(0);
+/** The rows that have a key, by its number, ascending. */
+export function postingList({ starts, rows }: PostingImage, key: number): Uint32s {
+  return rows.subarray(starts[key], starts[key + 1]);
+}
 
-/** The rows that have a key, ascending. */
-export function postingList(index: PostingImage, key: string): Uint32s {
-  const found = findKey(index.keys, Buffer.from(key));
-  return found < 0 ? NO_ROWS : index.rows.subarray(index.starts[found], index.starts[found + 1]);
+/** The numbers of those keys that are in the index. */
+export function keyNumbers({ keys }: PostingImage, texts: readonly string[]): number[] {
+  return texts.map((text) => findKey(keys, Buffer.from(text))).filter((key) => key >= 0);
+}
+
+/** What an index of pairs of keys is called among the indexes of its collection. */
+export function compositeName(first: string, second: string): string {
+  return `${first} ${second}`;
+}
+
+/** The numbers of the pairs of one of the keys and one of the others that are in an index of pairs. */
+export function pairNumbers(
+  { keys }: PostingImage,
+  firsts: readonly number[],
+  seconds: readonly number[],
+): number[] {
+  return firsts
+    .flatMap((first) => seconds.map((second) => findKey(keys, compositeKey(first, second))))
+    .filter((key) => key >= 0);
+}
+
+const pairOfKeys = new Uint32Array(2);
+const pairBytes = new Uint8Array(pairOfKeys.buffer);
+
+/** A pair of keys as a key of an index of pairs; valid until the next. */
+function compositeKey(first: number, second: number): Bytes {
+  pairOfKeys[0] = first;
+  pairOfKeys[1] = second;
+  return pairBytes;
 }

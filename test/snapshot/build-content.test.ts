@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { NextSessions } from '../../src/store/next-sessions.ts';
 import type { CollectionImage, OrganizationImage } from '../../src/store/organization-image.ts';
-import { postingList } from '../../src/store/posting-index.ts';
+import { keyNumbers, postingList } from '../../src/store/posting-index.ts';
 import { recordAt } from '../../src/store/records.ts';
 import {
   FULL_ADDRESS,
@@ -316,7 +316,9 @@ describe('a snapshot holds what was imported', () => {
 /** The ids that a posting list finds. */
 function found(collection: CollectionImage, index: string, key: string): string[] {
   const ids = [...recordsOf(collection).keys()];
-  return Array.from(postingList(collection.postings[index], key), (row) => ids[row]);
+  const postings = collection.postings[index];
+  const rows = keyNumbers(postings, [key]).flatMap((number) => [...postingList(postings, number)]);
+  return rows.map((row) => ids[row]);
 }
 
 /** An object with the keys of `full`: null in the place of each value, [] of each list. */

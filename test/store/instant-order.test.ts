@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { instantOrder, lowerBound } from '../../src/store/instant-order.ts';
+import { instantOrder } from '../../src/store/instant-order.ts';
 import { FIXED } from './random-texts.ts';
 
 const near = fc.constantFrom(0n, 1n, -1n, 65_535n, 65_536n, -65_536n, -65_537n, 2n ** 32n, 2n ** 48n - 1n);
@@ -65,30 +65,5 @@ describe('instantOrder', () => {
     const values = BigInt64Array.from([3n, -1n, 2n]);
     instantOrder(values);
     expect([...values]).to.deep.equal([3n, -1n, 2n]);
-  });
-});
-
-describe('lowerBound', () => {
-  const ascending = instants.map((values) => BigInt64Array.from(values).sort());
-
-  it('counts the instants below one', () => {
-    fc.assert(
-      fc.property(ascending, fc.oneof(near, far), (sorted, instant) => {
-        expect(lowerBound(sorted, instant)).to.equal(sorted.filter((value) => value < instant).length);
-        for (const value of sorted) expect(lowerBound(sorted, value)).to.equal(sorted.indexOf(value));
-      }),
-      FIXED,
-    );
-  });
-
-  it('stays within a range', () => {
-    fc.assert(
-      fc.property(ascending, near, fc.nat(100), fc.nat(100), (sorted, instant, a, b) => {
-        const [from, to] = [Math.min(a, b, sorted.length), Math.min(Math.max(a, b), sorted.length)];
-        const below = sorted.subarray(from, to).filter((value) => value < instant).length;
-        expect(lowerBound(sorted, instant, from, to)).to.equal(from + below);
-      }),
-      FIXED,
-    );
   });
 });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { postingList, PostingIndexBuilder } from '../../src/store/posting-index.ts';
+import { keyNumbers, PostingIndexBuilder, postingList } from '../../src/store/posting-index.ts';
 import type { PostingImage } from '../../src/store/posting-index.ts';
 import { COLLIDING_TEXTS } from './colliding-texts.ts';
 import { FIXED, texts } from './random-texts.ts';
@@ -17,6 +17,10 @@ function build(keysOf: readonly (readonly string[])[]): PostingImage {
   return builder.finish();
 }
 
+function listOf(image: PostingImage, key: string): number[] {
+  return keyNumbers(image, [key]).flatMap((number) => [...postingList(image, number)]);
+}
+
 function rowsWith(keysOf: readonly (readonly string[])[], key: string): number[] {
   return [...keysOf.keys()].filter((row) => keysOf[row].includes(key));
 }
@@ -28,7 +32,7 @@ describe('A posting index', () => {
         const keysOf = keys.map((key) => [key]);
         const image = build(keysOf);
         for (const key of [...keys, ...others, '']) {
-          expect([...postingList(image, key)]).to.deep.equal(rowsWith(keysOf, key));
+          expect(listOf(image, key)).to.deep.equal(rowsWith(keysOf, key));
         }
       }),
       FIXED,
@@ -41,7 +45,7 @@ describe('A posting index', () => {
       fc.property(fc.array(fc.uniqueArray(few), { maxLength: 60 }), (keysOf) => {
         const image = build(keysOf);
         for (const key of ['a', 'b', 'c', '', 'é', 'e\u0301', '\0', 'A', 'none']) {
-          expect([...postingList(image, key)]).to.deep.equal(rowsWith(keysOf, key));
+          expect(listOf(image, key)).to.deep.equal(rowsWith(keysOf, key));
         }
       }),
       FIXED,
@@ -51,15 +55,15 @@ describe('A posting index', () => {
   it('keeps apart keys of the same hash', () => {
     for (const [one, other] of COLLIDING_TEXTS) {
       const image = build([[one], [other], [one, other]]);
-      expect([...postingList(image, one)]).to.deep.equal([0, 2]);
-      expect([...postingList(image, other)]).to.deep.equal([1, 2]);
-      expect([...postingList(build([[one]]), other)]).to.deep.equal([]);
+      expect(listOf(image, one)).to.deep.equal([0, 2]);
+      expect(listOf(image, other)).to.deep.equal([1, 2]);
+      expect(listOf(build([[one]]), other)).to.deep.equal([]);
     }
   });
 
   it('has no rows for any key when it is empty', () => {
-    expect([...postingList(build([]), '')]).to.deep.equal([]);
-    expect([...postingList(build([[], []]), 'a')]).to.deep.equal([]);
+    expect(listOf(build([]), '')).to.deep.equal([]);
+    expect(listOf(build([[], []]), 'a')).to.deep.equal([]);
   });
 
   it('lies in shared memory', () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { intersection, rowSet, union } from '../../src/query/row-sets.ts';
+import { intersection, intersectionWithAny, rowSet, union } from '../../src/store/row-sets.ts';
 
 const FIXED = { seed: 20261121, numRuns: 1000 };
 
@@ -13,11 +13,14 @@ function ascending(values: Iterable<number>): number[] {
   return [...new Set(values)].sort((a, b) => a - b);
 }
 
+/** Collections in which the rows above are many, and few. */
+const rowCounts = fc.constantFrom(301, 5000, 2_000_000);
+
 describe('Row sets', () => {
   it('have the rows of any in their union', () => {
     fc.assert(
-      fc.property(fc.array(sets, { minLength: 1, maxLength: 10 }), (lists) => {
-        expect([...union(lists)]).to.deep.equal(ascending(lists.flatMap((list) => [...list])));
+      fc.property(fc.array(sets, { maxLength: 10 }), rowCounts, (lists, rowCount) => {
+        expect([...union(lists, rowCount)]).to.deep.equal(ascending(lists.flatMap((list) => [...list])));
       }),
       FIXED,
     );
@@ -34,10 +37,20 @@ describe('Row sets', () => {
     );
   });
 
+  it('have the rows of one that any of several has', () => {
+    fc.assert(
+      fc.property(sets, fc.array(sets, { maxLength: 10 }), rowCounts, (rows, lists, rowCount) => {
+        const expected = [...rows].filter((row) => lists.some((list) => list.includes(row)));
+        expect([...intersectionWithAny(rows, lists, rowCount)]).to.deep.equal(expected);
+      }),
+      FIXED,
+    );
+  });
+
   it('are made of rows in any order, repeated or not', () => {
     fc.assert(
-      fc.property(fc.array(fc.nat(50)), (values) => {
-        expect([...rowSet(Uint32Array.from(values))]).to.deep.equal(ascending(values));
+      fc.property(fc.array(fc.nat(300)), rowCounts, (values, rowCount) => {
+        expect([...rowSet(Uint32Array.from(values), rowCount)]).to.deep.equal(ascending(values));
       }),
       FIXED,
     );
@@ -46,12 +59,16 @@ describe('Row sets', () => {
   it('hold the greatest rows there are', () => {
     const high = Uint32Array.from([2 ** 31 - 1, 2 ** 31, 2 ** 32 - 1]);
     expect([...intersection(high, high)]).to.deep.equal([...high]);
-    expect([...union([high, Uint32Array.from([5])])]).to.deep.equal([5, ...high]);
+    expect([...union([high, Uint32Array.from([5])], 2 ** 32)]).to.deep.equal([5, ...high]);
   });
 
   it('leave what they are made of as it is', () => {
     const [a, b] = [Uint32Array.from([1, 3, 5]), Uint32Array.from([0, 3, 9])];
-    union([b, a]);
+    for (const rowCount of [10, 1_000_000]) {
+      union([b, a], rowCount);
+      rowSet(b, rowCount);
+      intersectionWithAny(a, [b], rowCount);
+    }
     intersection(a, b);
     expect([[...a], [...b]]).to.deep.equal([
       [1, 3, 5],

@@ -1,0 +1,223 @@
+import { countOnes } from './count-ones.ts';
+import { lowerBound } from './lower-bound.ts';
+import { sharedUint32s, UINT32_BYTES } from './shared.ts';
+import type { Row, Uint32s } from './shared.ts';
+
+/**
+ * A sequence of rows in some order of its own, made so that the rows at any of its ranges can be read in ascending
+ * order, from any position on, in a step for each bit of a row and not for each row of the ranges: a wavelet matrix
+ * (Claude, Navarro and Ordóñez, "The wavelet matrix", Information Systems 47, 2015).
+ *
+ * Level 0 holds the highest bit of every row in the order of the sequence. Each level after it holds the next bit, in
+ * the order of the level before but with the rows of a 0 before those of a 1. So a range of a level becomes two ranges
+ * of the next, whose bounds are what the 0s and 1s before its own add up to.
+ *
+ *     words   zeros₀ zeros₁ …                how many rows have a 0, for each level
+ *             ones bits  ones bits  …        level 0: for every 32 rows the 1s before them, then their bits
+ *             ones bits  ones bits  …        level 1
+ *             …
+ */
+export interface WaveletMatrixImage {
+  /** Rows of the sequence. */
+  readonly length: number;
+  /** Bits of a row. */
+  readonly levels: number;
+  readonly words: Uint32s;
+}
+
+/** Rows in a block: the bits of a word. */
+const BLOCK = 32;
+const BLOCK_WORDS = 2;
+
+/** Words of a level; one block more than is full, so that the end of the sequence is a position as any other. */
+const levelWords = (length: number): number => (Math.floor(length / BLOCK) + 1) * BLOCK_WORDS;
+
+/** Bits of the rows of a collection that has `rowCount`. */
+const levelsOf = (rowCount: number): number => (rowCount < 2 ? 0 : 32 - Math.clz32(rowCount - 1));
+
+/** Bytes of the image of a sequence of `length` rows of a collection that has `rowCount`. */
+export function waveletMatrixBytes(length: number, rowCount: number): number {
+  return levelsOf(rowCount) * (1 + levelWords(length)) * UINT32_BYTES;
+}
+
+/** @param sequence rows below `rowCount`, which may come again; it is used up */
+export function buildWaveletMatrix(sequence: Uint32s, rowCount: number): WaveletMatrixImage {
+  const { length } = sequence;
+  const levels = levelsOf(rowCount);
+  const words = sharedUint32s(levels * (1 + levelWords(length)));
+  const ones = new Uint32Array(length);
+  let current = sequence;
+  let next: Uint32s = new Uint32Array(length);
+  for (let level = 0; level < levels; level++) {
+    const shift = levels - 1 - level;
+    let at = levels + level * levelWords(length);
+    let zeroCount = 0;
+    let oneCount = 0;
+    for (let block = 0; block <= length; block += BLOCK) {
+      const end = Math.min(block + BLOCK, length);
+      words[at++] = oneCount;
+      let bits = 0;
+      for (let i = block; i < end; i++) {
+        const row = current[i];
+        const bit = (row >>> shift) & 1;
+        bits |= bit << (i - block);
+        // Written to both and counted in one: no branch that a random bit would decide.
+        next[zeroCount] = row;
+        ones[oneCount] = row;
+        zeroCount += 1 - bit;
+        oneCount += bit;
+      }
+      words[at++] = bits;
+    }
+    words[level] = zeroCount;
+    next.set(ones.subarray(0, oneCount), zeroCount);
+    [current, next] = [next, current];
+  }
+  return { length, levels, words };
+}
+
+/** Rows to be read in ascending order: those at ranges of a sequence, and some beside them. */
+export interface RowRanges {
+  readonly matrix: WaveletMatrixImage;
+  /** Where the ranges begin and end, in turn. They do not overlap. */
+  readonly ranges: Uint32s;
+  /** Ascending. */
+  readonly others: Uint32s;
+}
+
+/** How many rows there are, each as often as it comes. */
+export function rowsInRanges({ ranges, others }: RowRanges): number {
+  let total = others.length;
+  for (let i = 0; i < ranges.length; i += 2) total += ranges[i + 1] - ranges[i];
+  return total;
+}
+
+/** The rows at the positions `start … end` of the ascending order of all of them. */
+export function rowsAtPositions(rows: RowRanges, start: number, end: number): Uint32s {
+  return new Descent(rows, start, end - start).rows;
+}
+
+/** Goes down the levels with all ranges at once, and only where rows are wanted. */
+class Descent {
+  readonly rows: Uint32s;
+  readonly #matrix: WaveletMatrixImage;
+  readonly #levelWords: number;
+  readonly #others: Uint32s;
+  /** The ranges of the levels that are being visited, those of each behind those of the level above. */
+  readonly #ranges: Uint32s;
+  /** How many rows are still to be passed over before the first that is wanted. */
+  #skip: number;
+  #count = 0;
+
+  constructor({ matrix, ranges, others }: RowRanges, skip: number, wanted: number) {
+    this.rows = new Uint32Array(wanted);
+    this.#matrix = matrix;
+    this.#levelWords = levelWords(matrix.length);
+    this.#others = others;
+    this.#ranges = new Uint32Array(ranges.length * (1 + 2 * matrix.levels));
+    this.#ranges.set(ranges);
+    this.#skip = skip;
+    this.#visit(0, 0, ranges.length, 0, 0, others.length);
+  }
+
+  /**
+   * Takes what is wanted of the rows that begin with the bits of `row` down to `level`: at the ranges that stand in
+   * `#ranges[start … end]`, and among the others from `otherStart` to `otherEnd`.
+   */
+  #visit(level: number, start: number, end: number, row: Row, otherStart: number, otherEnd: number): void {
+    const { levels, words } = this.#matrix;
+    const ranges = this.#ranges;
+    if (start === end) {
+      this.#takeOthers(otherStart, otherEnd);
+      return;
+    }
+    if (level === levels) {
+      let times = otherEnd - otherStart;
+      for (let i = start; i < end; i += 2) times += ranges[i + 1] - ranges[i];
+      this.#take(row, times);
+      return;
+    }
+    if (end - start === 2 && ranges[start + 1] - ranges[start] === 1 && otherStart === otherEnd) {
+      this.#take(this.#rowAt(level, ranges[start], row), 1);
+      return;
+    }
+    const base = levels + level * this.#levelWords;
+    const zeros = words[level];
+    // The ranges of the 1s stand below those of the 0s, which are visited first and need the room behind.
+    const oneStart = end;
+    let oneEnd = oneStart;
+    const zeroStart = end + (end - start);
+    let zeroEnd = zeroStart;
+    let zeroCount = 0;
+    let oneCount = 0;
+    for (let i = start; i < end; i += 2) {
+      const oneFrom = onesBefore(words, base, ranges[i]);
+      const oneTo = onesBefore(words, base, ranges[i + 1]);
+      const zeroFrom = ranges[i] - oneFrom;
+      const zeroTo = ranges[i + 1] - oneTo;
+      if (zeroTo > zeroFrom) {
+        ranges[zeroEnd++] = zeroFrom;
+        ranges[zeroEnd++] = zeroTo;
+        zeroCount += zeroTo - zeroFrom;
+      }
+      if (oneTo > oneFrom) {
+        ranges[oneEnd++] = zeros + oneFrom;
+        ranges[oneEnd++] = zeros + oneTo;
+        oneCount += oneTo - oneFrom;
+      }
+    }
+    const rowOfOnes = row | (1 << (levels - 1 - level));
+    const otherMiddle =
+      otherStart === otherEnd ? otherEnd : lowerBound(this.#others, rowOfOnes, otherStart, otherEnd);
+    if (this.#isWanted(zeroCount + otherMiddle - otherStart))
+      this.#visit(level + 1, zeroStart, zeroEnd, row, otherStart, otherMiddle);
+    if (this.#isWanted(oneCount + otherEnd - otherMiddle))
+      this.#visit(level + 1, oneStart, oneEnd, rowOfOnes, otherMiddle, otherEnd);
+  }
+
+  /** Whether any of the next `count` rows is wanted; if not, they are passed over. */
+  #isWanted(count: number): boolean {
+    if (this.#skip < count) return this.#count < this.rows.length;
+    this.#skip -= count;
+    return false;
+  }
+
+  #take(row: Row, times: number): void {
+    if (!this.#isWanted(times)) return;
+    const end = Math.min(this.rows.length, this.#count + times - this.#skip);
+    this.rows.fill(row, this.#count, end);
+    this.#skip = 0;
+    this.#count = end;
+  }
+
+  #takeOthers(start: number, end: number): void {
+    if (!this.#isWanted(end - start)) return;
+    const from = start + this.#skip;
+    const to = Math.min(end, from + this.rows.length - this.#count);
+    this.rows.set(this.#others.subarray(from, to), this.#count);
+    this.#skip = 0;
+    this.#count += to - from;
+  }
+
+  /** The row at one position of a level, whose bits above the level are those of `row`. */
+  #rowAt(level: number, position: number, row: Row): Row {
+    const { levels, words } = this.#matrix;
+    for (; level < levels; level++) {
+      const base = levels + level * this.#levelWords;
+      const before = onesBefore(words, base, position);
+      if ((words[base + (position >>> 5) * BLOCK_WORDS + 1] >>> (position & 31)) & 1) {
+        row |= 1 << (levels - 1 - level);
+        position = words[level] + before;
+      } else {
+        position -= before;
+      }
+    }
+    return row;
+  }
+}
+
+/** How many 1s stand before a position of the level whose words begin at `base`. */
+function onesBefore(words: Uint32s, base: number, position: number): number {
+  const at = base + (position >>> 5) * BLOCK_WORDS;
+  return words[at] + countOnes(words[at + 1] & ~(-1 << (position & 31)));
+}
