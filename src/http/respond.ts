@@ -16,12 +16,7 @@ export const NO_STORE: readonly string[] = ['Cache-Control', 'no-store'];
  * @param headers of this response: names and values in turn
  * @param body JSON text, in one piece at least; not sent in answer to HEAD, though its length is
  */
-export function send(
-  response: Response,
-  status: number,
-  headers: readonly string[],
-  body?: Body,
-): void {
+export function send(response: Response, status: number, headers: readonly string[], body?: Body): void {
   const { exchange } = response.locals;
   const list = [...SECURITY_HEADERS, REQUEST_ID_HEADER, exchange.requestId, ...headers];
   if (exchange.edition !== undefined) list.push(...exchange.edition.headers);

@@ -95,11 +95,10 @@ describe('A recent secret', () => {
       seen = bytes;
     });
     expect(seen).to.deep.equal(Buffer.alloc(SECRET_LENGTH));
-    expect(() =>
-      withBytesOf(secret, () => {
-        throw new Error('on purpose');
-      }),
-    ).to.throw('on purpose');
+    const failing = (): never => {
+      throw new Error('on purpose');
+    };
+    expect(() => withBytesOf<never>(secret, failing)).to.throw('on purpose');
     expect(seen).to.deep.equal(Buffer.alloc(SECRET_LENGTH));
   });
 });
