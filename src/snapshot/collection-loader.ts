@@ -60,33 +60,32 @@ export class CollectionLoader {
 
   /** Lays the records of a chunk behind those before it, a comma after each. */
   #copyRecords(chunk: Chunk): void {
-    const records = columnOf(chunk, 'record');
+    const { bytes, ends } = columnOf(chunk, 'record');
     const base = this.#offsets[chunk.firstRow];
-    if (base + records.length + 1 > this.#bytes.length) {
+    if (base + bytes.length + 1 > this.#bytes.length) {
       throw new RefusedSnapshot(
         'inconsistent',
         `the records of ${this.#layout.table} are longer than its segment says`,
       );
     }
-    this.#bytes.set(records, base);
-    eachValue(chunk, 'record', (bytes, start, end, row) => {
-      for (let i = 0; i < this.#prefix.length; i++) {
-        if (bytes[start + i] !== this.#prefix[i]) {
-          throw new RefusedSnapshot(
-            'inconsistent',
-            `record ${row} of ${this.#layout.table} does not begin with its id`,
-          );
-        }
+    const prefix = this.#prefix;
+    const copies = this.#bytes;
+    const offsets = this.#offsets;
+    copies.set(bytes, base);
+    for (let i = 0, start = 0; i < ends.length; i++) {
+      const end = ends[i];
+      for (let j = 0; j < prefix.length; j++) {
+        if (bytes[start + j] !== prefix[j]) throw this.#misshapen(chunk.firstRow + i, 'begin with its id');
       }
-      if (bytes[end - 1] !== BRACE) {
-        throw new RefusedSnapshot(
-          'inconsistent',
-          `record ${row} of ${this.#layout.table} does not end with }`,
-        );
-      }
-      this.#bytes[base + end] = COMMA;
-      this.#offsets[row + 1] = base + end + 1;
-    });
+      if (bytes[end - 1] !== BRACE) throw this.#misshapen(chunk.firstRow + i, 'end with }');
+      copies[base + end] = COMMA;
+      offsets[chunk.firstRow + i + 1] = base + end + 1;
+      start = end + 1;
+    }
+  }
+
+  #misshapen(row: number, rule: string): RefusedSnapshot {
+    return new RefusedSnapshot('inconsistent', `record ${row} of ${this.#layout.table} does not ${rule}`);
   }
 
   #indexIds(chunk: Chunk): void {

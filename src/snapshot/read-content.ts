@@ -1,4 +1,4 @@
-import type Database from 'better-sqlite3';
+import type { ContentFile } from './content-file.ts';
 import { ContentHash } from './content-hash.ts';
 import { CONTENT_TABLES } from './format.ts';
 import type { ManifestOrganization } from './manifest.ts';
@@ -16,16 +16,17 @@ export type OnProgress = (organizationId: string, table: string, rows: number) =
  * @throws RefusedSnapshot
  */
 export function readContent(
-  database: Database.Database,
+  file: ContentFile,
   organization: ManifestOrganization,
   takers: ReadonlyMap<string, (chunk: Chunk) => void>,
   onProgress?: OnProgress,
 ): void {
   const hash = new ContentHash();
   for (const table of CONTENT_TABLES) {
-    for (const chunk of readTable(database, table, organization)) {
+    for (const chunk of readTable(file, table, organization)) {
       takers.get(table.name)?.(chunk);
-      hash.add(table.name, chunk.rowCount, [...chunk.columns.values()]);
+      const columns = [...chunk.columns.values()].map(({ bytes }) => bytes);
+      hash.add(table.name, chunk.rowCount, columns);
       onProgress?.(organization.organizationId, table.name, chunk.firstRow + chunk.rowCount);
     }
   }

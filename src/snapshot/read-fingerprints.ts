@@ -5,6 +5,7 @@ import { byCollection, COLLECTIONS, SESSIONS } from './layout.ts';
 import type { CollectionLayout } from './layout.ts';
 import { segmentOf } from './manifest.ts';
 import type { ManifestOrganization } from './manifest.ts';
+import { ContentFile } from './content-file.ts';
 import { readContent } from './read-content.ts';
 import type { OnProgress } from './read-content.ts';
 import { eachValue, readText } from './read-table.ts';
@@ -39,12 +40,14 @@ export function readFingerprints(
     takeEventsOfOffers(found.offers, chunk);
   });
   const database = openSnapshot(path);
+  const file = new ContentFile(database);
   try {
-    readContent(database, organization, takers, onProgress);
+    readContent(file, organization, takers, onProgress);
     return found;
   } catch (error) {
     throw asRefusal(error);
   } finally {
+    file.close();
     database.close();
   }
 }

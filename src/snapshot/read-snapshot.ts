@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs';
-import type Database from 'better-sqlite3';
 import { imageBytes } from '../store/image-bytes.ts';
 import type { OrganizationImage, SnapshotImage } from '../store/organization-image.ts';
 import { CollectionLoader } from './collection-loader.ts';
+import { ContentFile } from './content-file.ts';
 import { EVENTS, OFFERS, ORDERS, SESSIONS, TICKETS } from './layout.ts';
 import { readManifest } from './manifest.ts';
 import type { Manifest, ManifestOrganization } from './manifest.ts';
@@ -29,12 +29,14 @@ interface ReadOptions {
 export function readSnapshot(path: string, options: ReadOptions = {}): SnapshotImage {
   const { admit, onOrganization, onProgress } = options;
   const database = openSnapshot(path);
+  let file: ContentFile | undefined;
   try {
     const manifest = readManifest(database, statSync(path).size);
     admit?.(manifest);
+    const content = (file = new ContentFile(database));
     const { snapshotId, producedAt, organizations } = manifest;
     const images = organizations.map((organization) => {
-      const image = readOrganization(database, organization, onProgress);
+      const image = readOrganization(content, organization, onProgress);
       onOrganization?.(image);
       return image;
     });
@@ -42,12 +44,13 @@ export function readSnapshot(path: string, options: ReadOptions = {}): SnapshotI
   } catch (error) {
     throw asRefusal(error);
   } finally {
+    file?.close();
     database.close();
   }
 }
 
 function readOrganization(
-  database: Database.Database,
+  file: ContentFile,
   organization: ManifestOrganization,
   onProgress: OnProgress | undefined,
 ): OrganizationImage {
@@ -77,7 +80,7 @@ function readOrganization(
     }
   }
 
-  readContent(database, organization, takers, onProgress);
+  readContent(file, organization, takers, onProgress);
   const sessionsImage = sessions.finish();
   const content = {
     organizationId: organization.organizationId,

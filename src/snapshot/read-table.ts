@@ -1,77 +1,54 @@
-import type Database from 'better-sqlite3';
 import type { Bytes } from '../store/shared.ts';
-import { RefusedSnapshot } from './refused-snapshot.ts';
-import { CHUNK_ROWS, SEPARATOR } from './format.ts';
+import type { Column } from './column-text.ts';
+import type { ContentFile } from './content-file.ts';
+import { CHUNK_ROWS } from './format.ts';
 import type { Table } from './format.ts';
 import { segmentOf } from './manifest.ts';
 import type { ManifestOrganization } from './manifest.ts';
+import { RefusedSnapshot } from './refused-snapshot.ts';
+import { StoredValues } from './stored-values.ts';
 
-/**
- * Rows of a table, a column at a time: the values of each column joined by a byte that no text holds. To cross
- * from SQLite into JavaScript once a chunk, not once a row, is what makes reading fast.
- */
+/** Rows of a table, a column at a time. The memory of its columns is that of the next chunk. */
 export interface Chunk {
   readonly table: string;
   /** Counted from the first row of the organization. */
   readonly firstRow: number;
   readonly rowCount: number;
-  readonly columns: ReadonlyMap<string, Bytes>;
+  readonly columns: ReadonlyMap<string, Column>;
 }
 
-type Statement = Database.Statement<number[], [count: number, ...values: (Buffer | null)[]]>;
-
-/** A file may hold thousands of organizations: what reads a table is prepared once for all of them. */
-const statements = new WeakMap<Database.Database, Map<string, Statement>>();
-
-function statementOf(database: Database.Database, table: Table): Statement {
-  const prepared = statements.get(database) ?? new Map<string, Statement>();
-  statements.set(database, prepared);
-  const statement = prepared.get(table.name) ?? prepare(database, table);
-  prepared.set(table.name, statement);
-  return statement;
-}
-
-/** Its parameters, which are bound as floating-point numbers: the first row of each table that the columns refer to, and the rows to read, from and until. */
-function prepare(database: Database.Database, { name, columns }: Table): Statement {
-  const values = columns.map((column) => {
-    const value = isReference(column) ? `${column} - CAST(? AS INTEGER)` : column;
-    return `CAST(group_concat(${value}, CAST(x'${SEPARATOR.toString(16)}' AS TEXT)) AS BLOB)`;
-  });
-  return database
-    .prepare<number[], [count: number, ...values: (Buffer | null)[]]>(
-      `SELECT count(*), ${values.join(', ')} FROM ${name} WHERE row >= ? AND row < ?`,
-    )
-    .raw();
-}
+/** A chunk has no more rows when it has so many bytes: it is read, digested and copied while it is in the processor's cache. */
+const CHUNK_BYTES = 256 * 1024;
 
 /** @throws RefusedSnapshot when rows are missing */
 export function* readTable(
-  database: Database.Database,
-  table: Table,
+  file: ContentFile,
+  { name, columns }: Table,
   { segments }: ManifestOrganization,
 ): Generator<Chunk> {
-  const { firstRow, rowCount } = segmentOf(segments, table.name);
-  const statement = statementOf(database, table);
-  const bases = table.columns
-    .filter(isReference)
-    .map((column) => segmentOf(segments, referenced(column)).firstRow);
-  for (let first = 0; first < rowCount; first += CHUNK_ROWS) {
-    const count = Math.min(CHUNK_ROWS, rowCount - first);
-    const from = firstRow + first;
-    const [found, ...values] = statement.get(...bases, from, from + count) ?? [0];
-    if (found !== count) {
-      throw new RefusedSnapshot(
-        'inconsistent',
-        `${table.name} has ${found} of its ${count} rows from ${from} on`,
-      );
+  const { firstRow, rowCount } = segmentOf(segments, name);
+  if (rowCount === 0) return;
+  const bases = columns.map((column) =>
+    isReference(column) ? segmentOf(segments, referenced(column)).firstRow : 0,
+  );
+  const values = new StoredValues(name, columns, Math.min(rowCount, CHUNK_ROWS));
+  const rows = file.rowsOf(name);
+  rows.seek(firstRow);
+  for (let first = 0, row = 0; row < rowCount; first = row) {
+    let bytes = 0;
+    while (row < rowCount && row < first + CHUNK_ROWS && bytes < CHUNK_BYTES) {
+      if (!rows.next() || rows.rowId !== firstRow + row) {
+        throw new RefusedSnapshot(
+          'inconsistent',
+          `${name} has ${row} of its ${rowCount} rows from ${firstRow} on`,
+        );
+      }
+      values.take(rows, bases);
+      bytes += rows.end - rows.start;
+      row++;
     }
-    const read = table.columns.map((column, i): [string, Bytes] => {
-      const bytes = values[i];
-      if (bytes === null)
-        throw new RefusedSnapshot('inconsistent', `${table.name} has no ${column} from row ${from} on`);
-      return [column, bytes];
-    });
-    yield { table: table.name, firstRow: first, rowCount: count, columns: new Map(read) };
+    yield { table: name, firstRow: first, rowCount: row - first, columns: values.columns() };
+    values.clear();
   }
 }
 
@@ -84,34 +61,22 @@ function referenced(column: string): string {
   return column.replace(/_row$/, 's');
 }
 
-export function columnOf({ columns }: Chunk, name: string): Bytes {
+export function columnOf({ columns }: Chunk, name: string): Column {
   const column = columns.get(name);
   if (column === undefined) throw new TypeError(`no column ${name}`);
   return column;
 }
 
-/**
- * Calls `visit` with the bounds of each value of a column of a chunk, and its row.
- * @throws RefusedSnapshot when there are not as many values as rows
- */
+/** Calls `visit` with the bounds of each value of a column of a chunk, and its row. */
 export function eachValue(
   chunk: Chunk,
   name: string,
   visit: (bytes: Bytes, start: number, end: number, row: number) => void,
 ): void {
-  const bytes = columnOf(chunk, name);
-  const last = chunk.firstRow + chunk.rowCount - 1;
-  let start = 0;
-  for (let row = chunk.firstRow; row <= last; row++) {
-    const found = bytes.indexOf(SEPARATOR, start);
-    if (found < 0 !== (row === last))
-      throw new RefusedSnapshot(
-        'inconsistent',
-        `column ${name} of ${chunk.table} does not hold one text or number a row`,
-      );
-    const end = found < 0 ? bytes.length : found;
-    visit(bytes, start, end, row);
-    start = end + 1;
+  const { bytes, ends } = columnOf(chunk, name);
+  for (let i = 0, start = 0; i < ends.length; i++) {
+    visit(bytes, start, ends[i], chunk.firstRow + i);
+    start = ends[i] + 1;
   }
 }
 
@@ -144,9 +109,10 @@ const MOST_DIGITS = 20;
  * @throws RefusedSnapshot
  */
 export function readBigInt(bytes: Bytes, start: number, end: number): bigint {
-  if (end - start <= SAFE_DIGITS) return BigInt(readNumber(bytes, start, end));
   if (end - start > MOST_DIGITS)
     throw new RefusedSnapshot('inconsistent', 'a column of instants holds something else');
+  const value = readNumber(bytes, start, end);
+  if (Number.isSafeInteger(value)) return BigInt(value);
   return (
     BigInt(readNumber(bytes, start, end - SAFE_DIGITS)) * 10n ** BigInt(SAFE_DIGITS) +
     BigInt(readNumber(bytes, end - SAFE_DIGITS, end)) * (bytes[start] === 0x2d ? -1n : 1n)
