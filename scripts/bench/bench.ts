@@ -62,7 +62,19 @@ async function bench(chosen: Group[], { keep, json, ...sizes }: Options): Promis
   if (chosen.length === 0 && !json) {
     console.error(`All of it takes about ${ALL_MINUTES} minutes. One at a time: ${NAMES.join(', ')}.`);
   }
-  const { rows, kinds } = await measure(groups, sizes, keep);
+  const { rows, kinds, failure } = await measure(groups, sizes, keep);
+  // What was measured until something failed is as good as ever.
+  if (rows.length > 0) print(groups, sizes, rows, kinds, json);
+  if (failure !== undefined) throw failure.reason;
+}
+
+function print(
+  groups: readonly Group[],
+  sizes: Sizes,
+  rows: readonly Row[],
+  kinds: readonly KindFigure[] | undefined,
+  json: boolean,
+): void {
   const conditions = {
     ...sizes,
     cpus: availableParallelism(),
@@ -79,36 +91,42 @@ async function bench(chosen: Group[], { keep, json, ...sizes }: Options): Promis
   if (kinds) printKinds(kinds);
 }
 
-/** All that the groups measure. Nothing is left of it, however it ends. */
-async function measure(
-  groups: readonly Group[],
-  sizes: Sizes,
-  keep: string | undefined,
-): Promise<{ rows: Row[]; kinds: readonly KindFigure[] | undefined }> {
+interface Measured {
+  readonly rows: readonly Row[];
+  readonly kinds: readonly KindFigure[] | undefined;
+  /** What kept it from measuring the rest. */
+  readonly failure: { readonly reason: unknown } | undefined;
+}
+
+/** All that the groups measure. No file and no process is left of it, however it ends. */
+async function measure(groups: readonly Group[], sizes: Sizes, keep: string | undefined): Promise<Measured> {
   const progress = terminalProgress();
   const signal = untilStopped();
   const folder = mkdtempSync(join(tmpdir(), 'foyer-bench-'));
+  const rows: Row[] = [];
+  let kinds: readonly KindFigure[] | undefined;
+  let failure: Measured['failure'];
   try {
     const stage = new Stage(sizes, folder, keep, signal, (text) => {
       progress.show(text);
     });
-    const rows: Row[] = [];
-    let kinds: readonly KindFigure[] | undefined;
     for (const name of groups) {
       const figures = await GROUPS[name].measure(stage);
       rows.push(...figures.rows);
       kinds ??= figures.kinds;
     }
-    return { rows, kinds };
+  } catch (reason) {
+    failure = { reason };
   } finally {
     progress.clear();
     rmSync(folder, { recursive: true, force: true });
   }
+  return { rows, kinds, failure };
 }
 
 /** Is aborted by the first signal to stop, or when a bench takes far too long. */
 function untilStopped(): AbortSignal {
-  const outcome = 'nothing was measured';
+  const outcome = 'not all was measured';
   const late = new AbortController();
   const reason = new Refused(`not done after ${MOST_MINUTES} minutes; ${outcome}`);
   setTimeout(() => {
