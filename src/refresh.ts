@@ -9,6 +9,7 @@ import type { MemoryLimit } from './snapshot/memory-limit.ts';
 import { SnapshotWatcher } from './snapshot/snapshot-watcher.ts';
 import { worthKeeping } from './store/retention.ts';
 import { StoreRegistry } from './store/store-registry.ts';
+import type { ThreadGroup } from './threads/thread-group.ts';
 
 /** How often it is looked whether something that is kept for walks may go. */
 const LET_GO_MS = 500;
@@ -28,11 +29,15 @@ export interface Refresh {
   readonly stop: () => void;
 }
 
-/** Looks for snapshots and keys from now on. */
-export function startRefresh(config: Config, log: Logger): Refresh {
+/** Looks for snapshots and keys from now on, and has all threads that answer requests go by what there is. */
+export function startRefresh(
+  config: Config,
+  threads: Pick<ThreadGroup, 'show' | 'take'>,
+  log: Logger,
+): Refresh {
   const stores = new StoreRegistry();
   const history = new LoadHistory();
-  const keys = new KeysWatcher(config.keysFile, log);
+  const keys = new KeysWatcher(config.keysFile, log, { takeEffect: (ring) => threads.take(ring) });
   const memory = memoryLimit(config.memoryLimitMb);
   const snapshots = new SnapshotWatcher({
     folder: config.snapshotDir,
@@ -40,12 +45,18 @@ export function startRefresh(config: Config, log: Logger): Refresh {
     history,
     load: loadSnapshot,
     admit: (file, manifest) => {
-      admit(stores, file, manifest, memory);
+      try {
+        admit(stores, file, manifest, memory);
+      } finally {
+        // To make room, something may have been let go of.
+        void threads.show(stores.view);
+      }
     },
-    goLive: (file, image) => {
+    goLive: async (file, image) => {
       stores.swap(file, image);
+      await threads.show(stores.view);
       stores.letGoOfUnwalked();
-      return Promise.resolve();
+      await threads.show(stores.view);
     },
     log,
   });
@@ -53,10 +64,10 @@ export function startRefresh(config: Config, log: Logger): Refresh {
   const letGo = () => {
     const { retained, liveBytes } = stores;
     stores.keepRetained(worthKeeping(retained, { now: performance.now(), retainMs, liveBytes }));
+    void threads.show(stores.view);
   };
   const look = async () => {
-    keys.poll();
-    await snapshots.poll();
+    await Promise.all([keys.poll(), snapshots.poll()]);
   };
   const firstLook = look();
   const timers = [

@@ -1,16 +1,13 @@
 import { createServer as createHttpServer } from 'node:http';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { Worker } from 'node:worker_threads';
 import type { Logger } from 'pino';
 import { createAdminApp } from './admin/admin-app.ts';
-import { createApp } from './app.ts';
 import type { Config } from './config.ts';
-import { RELEASES } from './contract/releases.ts';
-import { Drain } from './http/drain.ts';
-import { watchOverload } from './http/overload.ts';
-import { createServer } from './http/server.ts';
-import { Tally } from './http/tally.ts';
 import { startRefresh } from './refresh.ts';
+import type { ThreadData } from './thread.ts';
+import { ThreadGroup } from './threads/thread-group.ts';
 
 /** A replica that runs. */
 export interface Replica {
@@ -30,48 +27,48 @@ export interface Replica {
 }
 
 /**
- * Starts to serve, at once: until the data and the keys are there, requests are answered with 429.
+ * Starts to serve, at once: until the data and the keys are there, requests are answered with 429. They are answered
+ * by threads of their own; this one supervises them, and has the data, the keys and the port for operators.
  * @throws the system's error when a port cannot be had
  */
 export async function startReplica(config: Config, log: Logger): Promise<Replica> {
-  const tally = new Tally();
-  const overload = watchOverload(config.overloadDelayMs, tally);
-  const refresh = startRefresh(config, log);
+  const threads = new ThreadGroup({
+    count: config.threads,
+    port: config.port,
+    host: config.host,
+    start: (memory) => {
+      const workerData: ThreadData = { config, memory };
+      return new Worker(new URL('./thread.ts', import.meta.url), { workerData });
+    },
+    log,
+  });
+  const refresh = startRefresh(config, threads, log);
   const { stores, history, keys, snapshots } = refresh;
   let isStopping = false;
 
-  const dependencies = {
-    config,
-    stores,
-    keys: () => keys.current,
-    overload: overload.isOverloaded,
-    clock: Date.now,
-    releases: RELEASES,
-    tally,
-    log,
-  };
-  const server = createServer(createApp(dependencies), dependencies);
-  const drain = new Drain(server);
   const admin = createHttpServer(
     createAdminApp({
-      ...dependencies,
+      stores,
       history,
       snapshotDir: config.snapshotDir,
       snapshotsComplaint: () => snapshots.complaint,
+      keys: () => keys.current,
       keysFile: config.keysFile,
       keysComplaint: () => keys.complaint,
-      tallies: [tally],
+      threads,
+      clock: Date.now,
       isStopping: () => isStopping,
       maxSnapshotAgeSeconds: config.maxSnapshotAgeSeconds,
       memoryLimitBytes: refresh.memory.bytes,
       retainSeconds: config.snapshotRetainSeconds,
+      log,
     }),
   );
   try {
     const adminPort = await listen(admin, config.adminPort, config.adminHost);
     log.info({ host: config.adminHost, port: adminPort }, 'listening for operators');
-    const port = await listen(server, config.port, config.host);
-    log.info({ host: config.host, port }, 'listening');
+    const port = await threads.listen();
+    log.info({ host: config.host, threads: threads.count, port }, 'listening');
     return {
       port,
       adminPort,
@@ -79,17 +76,16 @@ export async function startReplica(config: Config, log: Logger): Promise<Replica
       look: refresh.look,
       stop: async (graceSeconds, hurry) => {
         isStopping = true;
-        await drain.run(graceSeconds, hurry);
+        await threads.stop(graceSeconds, hurry);
         // Not before: a key that is revoked now opens nothing, either.
         refresh.stop();
-        overload.stop();
         admin.closeAllConnections();
         admin.close();
       },
     };
   } catch (error) {
     refresh.stop();
-    overload.stop();
+    await threads.terminate();
     admin.close();
     throw error;
   }

@@ -7,6 +7,7 @@ import ts from 'typescript';
 /** Each folder of src, with those that it may import from. */
 const ROOMS: Readonly<Partial<Record<string, readonly string[]>>> = {
   admin: ['http', 'snapshot', 'store', 'keys', 'contract'],
+  threads: ['http', 'store', 'keys', 'contract'],
   http: ['query', 'store', 'keys', 'contract'],
   query: ['store', 'contract'],
   snapshot: ['store', 'contract'],

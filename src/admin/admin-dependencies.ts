@@ -4,6 +4,20 @@ import type { KeyRing } from '../keys/key-ring.ts';
 import type { LoadHistory } from '../snapshot/load-history.ts';
 import type { StoreRegistry } from '../store/store-registry.ts';
 
+/** The threads that answer requests. */
+export interface AnsweringThreads {
+  /** How many there are to be. */
+  readonly count: number;
+  /** How many answer at the moment. */
+  readonly listening: number;
+  /** Whether there was a time when all of them did. */
+  readonly hasListened: boolean;
+  /** How many took the place of one that had ended. */
+  readonly replaced: number;
+  /** One of each; what a thread counted stays when it ends. */
+  readonly tallies: readonly Tally[];
+}
+
 /** What operators are told of. */
 export interface AdminDependencies {
   readonly stores: StoreRegistry;
@@ -16,8 +30,7 @@ export interface AdminDependencies {
   readonly keysFile: string;
   /** What is wrong with the keys file, when the keys are not those in it. */
   readonly keysComplaint: () => string | undefined;
-  /** One of each thread that answers requests, or answered some: its counts stay when it ends. */
-  readonly tallies: readonly Tally[];
+  readonly threads: AnsweringThreads;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
   readonly isStopping: () => boolean;

@@ -23,8 +23,8 @@ export function metricsText(dependencies: AdminDependencies): Promise<string> {
   return Registry.merge([ofFoyer, OF_PROCESS]).metrics();
 }
 
-function requestFamilies({ tallies }: AdminDependencies): MetricFamily[] {
-  const { requests, later, durations, delay } = readTallies(tallies);
+function requestFamilies({ threads }: AdminDependencies): MetricFamily[] {
+  const { requests, later, durations, delay } = readTallies(threads.tallies);
   return [
     counter(
       'foyer_requests_total',
@@ -55,6 +55,12 @@ function requestFamilies({ tallies }: AdminDependencies): MetricFamily[] {
       'foyer_event_loop_delay_seconds',
       'How late the event loops of the threads that answer requests are, by regular samples.',
       [{ labels: {}, totals: delay }],
+    ),
+    gauge('foyer_threads', 'Threads that answer requests.', threads.listening),
+    counter(
+      'foyer_threads_replaced_total',
+      'Threads that took the place of one that had ended.',
+      threads.replaced,
     ),
   ];
 }

@@ -9,7 +9,8 @@ export interface Readiness {
 }
 
 /**
- * Ready is a process that does not stop, has keys and data, and serves nothing older than the limit. Each file counts
+ * Ready is a process that does not stop, answers, has keys and data, and serves nothing older than the limit. A thread
+ * that is being replaced changes nothing of that, as long as there is another. Each file counts
  * by itself, one that is gone from the folder too while its organizations are served: ready means that no caller is
  * given data that is too old.
  */
@@ -19,9 +20,11 @@ export function readinessOf(dependencies: AdminDependencies): Readiness {
 }
 
 function* reasonsOf(dependencies: AdminDependencies): Generator<string> {
-  const { stores, keys, keysFile, keysComplaint, clock, isStopping } = dependencies;
+  const { stores, keys, keysFile, keysComplaint, threads, clock, isStopping } = dependencies;
   const { maxSnapshotAgeSeconds: limit = Infinity } = dependencies;
   if (isStopping()) yield 'The process is stopping. Send requests to another.';
+  if (!threads.hasListened) yield 'The threads that answer requests have not started yet.';
+  else if (threads.listening === 0) yield 'No thread answers requests: the log tells why they end.';
   if (stores.isEmpty) yield whyEmpty(dependencies);
   if (keys() === undefined) {
     const complaint = keysComplaint();

@@ -18,7 +18,7 @@ export interface Start {
 /** All that an operator may ask of a process, as JSON. It has no key, and nothing of a record. */
 export function statusOf(dependencies: AdminDependencies, start: Start) {
   const { stores, history, keys, keysFile, keysComplaint, clock, memoryLimitBytes } = dependencies;
-  const { snapshotDir, snapshotsComplaint } = dependencies;
+  const { snapshotDir, snapshotsComplaint, threads } = dependencies;
   const now = performance.now();
   const { isReady, reasons } = readinessOf(dependencies);
   const bytesRetained = stores.retainedBytes;
@@ -29,6 +29,11 @@ export function statusOf(dependencies: AdminDependencies, start: Start) {
     ready: isReady,
     reasons,
     snapshotFolder: { path: snapshotDir, complaint: snapshotsComplaint() ?? null },
+    threads: {
+      count: threads.count,
+      listening: threads.listening,
+      replaced: threads.replaced,
+    },
     keys: { file: keysFile, valid: keys()?.validKeys ?? 0, complaint: keysComplaint() ?? null },
     memory: {
       limitBytes: memoryLimitBytes,

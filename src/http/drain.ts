@@ -2,6 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { Server as NetServer } from 'node:net';
 import type { Socket } from 'node:net';
 import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises';
+import { monotonicNow } from './monotonic-clock.ts';
 
 /** After so long without a new connection nobody is expected to come any more. */
 const QUIET_MS = 500;
@@ -15,6 +16,13 @@ const TICK_MS = 10;
 const RESERVED_SHARE = 0.1;
 const RESERVED_MOST_MS = 250;
 
+/** Memory in which threads note when a connection was made. */
+export type LatestConnection = Float64Array<SharedArrayBuffer>;
+
+export function newLatestConnection(): LatestConnection {
+  return new Float64Array(new SharedArrayBuffer(Float64Array.BYTES_PER_ELEMENT));
+}
+
 /** The events by which a request arrives. */
 const ARRIVALS = ['request', 'checkContinue', 'checkExpectation'] as const;
 
@@ -27,19 +35,24 @@ const ARRIVALS = ['request', 'checkContinue', 'checkExpectation'] as const;
  * 3. Connections end by their next response. An idle one may be used by its client at any time, so it stays open for
  *    that; one that never asked for anything is not waited for.
  * 4. Shortly before the grace is over, what is left is closed.
+ *
+ * Servers of several threads that share a port drain together: they share the memory in which the latest connection is
+ * noted and begin at one moment, so that each of them does the same at the same time.
  */
 export class Drain {
   readonly #server: Server;
-  /** The connections, each with the time at which it was made: milliseconds of the monotonic clock. */
+  /** When the latest connection was made, in any of the threads: one number, milliseconds of the monotonic clock. */
+  readonly #latest: LatestConnection;
+  /** The connections, each with the time at which it was made. */
   readonly #madeAt = new Map<Socket, number>();
   /** Of each connection the response to the last request that came. */
   readonly #lastResponse = new Map<Socket, ServerResponse>();
-  #latestConnection = -Infinity;
   #isDraining = false;
   #isHolding = false;
 
-  constructor(server: Server) {
+  constructor(server: Server, latest = newLatestConnection()) {
     this.#server = server;
+    this.#latest = latest;
     server.on('connection', (socket: Socket) => {
       this.#connected(socket);
     });
@@ -54,10 +67,10 @@ export class Drain {
   /**
    * Fulfilled when every connection has ended, before the grace is over.
    * @param hurry not to wait for who may still come, nor for connections that are idle
+   * @param start when the grace began, by the monotonic clock
    */
-  async run(graceSeconds: number, hurry = false): Promise<void> {
+  async run(graceSeconds: number, hurry = false, start = monotonicNow()): Promise<void> {
     const graceMs = graceSeconds * 1000;
-    const start = performance.now();
     const end = start + graceMs - Math.min(graceMs * RESERVED_SHARE, RESERVED_MOST_MS);
     this.#isDraining = true;
     // Of requests that came at once, one behind the other, the last response ends the connection, not an earlier one.
@@ -78,8 +91,9 @@ export class Drain {
   }
 
   #connected(socket: Socket): void {
-    this.#latestConnection = performance.now();
-    this.#madeAt.set(socket, this.#latestConnection);
+    const now = monotonicNow();
+    this.#latest[0] = now;
+    this.#madeAt.set(socket, now);
     socket.on('close', () => {
       this.#madeAt.delete(socket);
       this.#lastResponse.delete(socket);
@@ -91,8 +105,8 @@ export class Drain {
   /** Waits until nobody has connected for a while, counted from `since` on, or until `end`. */
   async #quiet(milliseconds: number, since: number, end: number): Promise<void> {
     for (;;) {
-      const now = performance.now();
-      const left = Math.min(Math.max(this.#latestConnection, since) + milliseconds, end) - now;
+      const now = monotonicNow();
+      const left = Math.min(Math.max(this.#latest[0], since) + milliseconds, end) - now;
       if (left <= 0) return;
       await delay(left);
     }
@@ -104,16 +118,16 @@ export class Drain {
    * are accepted. The end is a turn of the event loop in which nobody came.
    */
   async #emptyBacklog(end: number): Promise<void> {
-    const start = performance.now();
+    const start = monotonicNow();
     const most = Math.min(end, start + HOLD_MOST_MS);
     this.#isHolding = true;
     for (const socket of this.#madeAt.keys()) socket.pause();
     await this.#quiet(HOLD_QUIET_MS, start, most);
     let before;
     do {
-      before = this.#latestConnection;
+      before = this.#latest[0];
       await turn();
-    } while (this.#latestConnection !== before && performance.now() < most);
+    } while (this.#latest[0] !== before && monotonicNow() < most);
   }
 
   #release(): void {
@@ -133,9 +147,9 @@ export class Drain {
   /** Waits until all connections that are left are silent, each for a while, or until `end`. */
   async #connectionsEnd(end: number, silentMs: number): Promise<void> {
     const isWaitedFor = ([socket, madeAt]: [Socket, number]) =>
-      socket.bytesRead > 0 || performance.now() < madeAt + silentMs;
+      socket.bytesRead > 0 || monotonicNow() < madeAt + silentMs;
     while (this.#madeAt.entries().some(isWaitedFor)) {
-      const left = end - performance.now();
+      const left = end - monotonicNow();
       if (left <= 0) return;
       await delay(Math.min(left, TICK_MS));
     }

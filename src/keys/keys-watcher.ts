@@ -1,4 +1,5 @@
 import { statSync } from 'node:fs';
+import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from 'pino';
 import { KeyRing } from './key-ring.ts';
 import { KeysFileBusy } from './keys-file-busy.ts';
@@ -12,11 +13,20 @@ const STAMP_DOUBT_MS = 3000;
 /** Whoever holds the file for so long keeps a change of keys from coming into force. */
 const MOST_BUSY_MS = 5000;
 
+export interface KeysWatcherOptions {
+  /** Has keys that differ from those before take effect; done when they have. Not to be rejected. */
+  readonly takeEffect?: (ring: KeyRing) => Promise<void>;
+  /** Milliseconds, from any moment on, that never go back. */
+  readonly clock?: () => number;
+}
+
 /** Holds the keys of a keys file as they are now. */
 export class KeysWatcher {
   readonly #path: string;
   readonly #log: Logger;
+  readonly #takeEffect: (ring: KeyRing) => Promise<void>;
   readonly #clock: () => number;
+  #polling: Promise<void> | undefined;
   #ring: KeyRing | undefined;
   /** What the file is, as its stamp tells. */
   #seen: string | undefined;
@@ -28,11 +38,11 @@ export class KeysWatcher {
   #live: string | undefined;
   #complaint: string | undefined;
 
-  /** @param clock milliseconds, from any moment on, that never go back */
-  constructor(path: string, log: Logger, clock: () => number = () => performance.now()) {
+  constructor(path: string, log: Logger, options: KeysWatcherOptions = {}) {
     this.#path = path;
     this.#log = log;
-    this.#clock = clock;
+    this.#takeEffect = options.takeEffect ?? (() => Promise.resolve());
+    this.#clock = options.clock ?? (() => performance.now());
   }
 
   /** The keys; undefined until there was a file. */
@@ -45,8 +55,18 @@ export class KeysWatcher {
     return this.#complaint;
   }
 
-  /** Looks once. A file that is gone, damaged or out of reach leaves the keys as they were, and is tried again. */
-  poll(): void {
+  /**
+   * Looks once. A file that is gone, damaged or out of reach leaves the keys as they were, and is tried again. While it
+   * is under way, another call is the same. Never rejected.
+   */
+  poll(): Promise<void> {
+    this.#polling ??= this.#look().finally(() => {
+      this.#polling = undefined;
+    });
+    return this.#polling;
+  }
+
+  async #look(): Promise<void> {
     try {
       const status = statSync(this.#path, { bigint: true, throwIfNoEntry: false });
       if (status === undefined) {
@@ -62,9 +82,14 @@ export class KeysWatcher {
         this.#seenAt = now;
         this.#isSettled = false;
       } else if (this.#isSettled) return;
-      this.#ring = KeyRing.read(this.#path);
+      const ring = KeyRing.read(this.#path);
+      // A file that is only read again leaves the ring, and what it knows of its keys, as it was.
+      if (this.#ring === undefined || !haveSameRows(ring, this.#ring)) {
+        await this.#takeEffect(ring);
+        this.#ring = ring;
+      }
       if (version !== this.#live || this.#complaint !== undefined) {
-        this.#log.info({ validKeys: this.#ring.validKeys }, 'keys live');
+        this.#log.info({ validKeys: ring.validKeys }, 'keys live');
       }
       this.#live = version;
       this.#complaint = undefined;
@@ -82,4 +107,8 @@ export class KeysWatcher {
     this.#complaint = reason;
     this.#log.error({ reason }, 'keys file refused; the keys stay as they were');
   }
+}
+
+function haveSameRows(a: KeyRing, b: KeyRing): boolean {
+  return isDeepStrictEqual(a.rows, b.rows);
 }

@@ -19,7 +19,7 @@ describe('The metrics', () => {
 
   it('are named as Prometheus asks', async () => {
     const own = [...(await scrape())].filter(([name]) => name.startsWith('foyer_'));
-    expect(own).to.have.length(18);
+    expect(own).to.have.length(20);
     for (const [name, { type, help }] of own) {
       expect(name.endsWith('_total'), name).to.equal(type === 'counter');
       expect(help).to.match(/^[A-Z].*\.$/);
@@ -29,7 +29,7 @@ describe('The metrics', () => {
 
   it('count requests by operation, status and version, over all threads', async () => {
     const second = new Tally();
-    operations.tallies = [operations.tally, second];
+    operations.threads = { ...operations.threads, tallies: [operations.tally, second] };
     const request = {
       operation: 'getTicket',
       status: 200,

@@ -30,7 +30,7 @@ export function emptyOperations(): Operations {
     keys: () => undefined,
     keysFile: 'keys.sqlite',
     keysComplaint: () => undefined,
-    tallies: [tally],
+    threads: { count: 1, listening: 1, hasListened: true, replaced: 0, tallies: [tally] },
     clock: () => NOW,
     isStopping: () => false,
     maxSnapshotAgeSeconds: undefined,

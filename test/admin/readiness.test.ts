@@ -28,6 +28,16 @@ describe('Readiness', () => {
     expectReasons(/no snapshot is live. Publish/i, /no keys file at keys\.sqlite/);
   });
 
+  it('waits until all threads answer, and then asks for one that does', () => {
+    const { threads } = operations;
+    operations.threads = { ...threads, count: 2, listening: 1, hasListened: false };
+    expectReasons(/threads that answer requests have not started yet/);
+    operations.threads = { ...threads, count: 2, listening: 1, replaced: 1 };
+    expectReasons();
+    operations.threads = { ...threads, count: 2, listening: 0, replaced: 2 };
+    expectReasons(/No thread answers requests/);
+  });
+
   it('tells what keeps it from the snapshot folder, and what is being loaded, while nothing is live', () => {
     operations = emptyOperations();
     operations.keys = () => undefined;

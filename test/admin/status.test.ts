@@ -17,13 +17,14 @@ describe('The status', () => {
   const load = (file: string) => ({ file, startedAt: new Date(NOW).toISOString(), durationMs: 12 });
 
   it('tells of the process', () => {
-    const { version, startedAt, uptimeSeconds, ready, reasons, keys, memory } = status();
+    const { version, startedAt, uptimeSeconds, ready, reasons, threads, keys, memory } = status();
     expect(version).to.match(/^\d+\.\d+\.\d+/);
     expect(startedAt).to.equal(new Date(NOW).toISOString());
     expect(uptimeSeconds).to.be.within(5, 60);
-    expect({ ready, reasons, keys }).to.deep.equal({
+    expect({ ready, reasons, threads, keys }).to.deep.equal({
       ready: true,
       reasons: [],
+      threads: { count: 1, listening: 1, replaced: 0 },
       keys: { file: 'keys.sqlite', valid: 4, complaint: null },
     });
     expect(memory).to.deep.include({

@@ -1,0 +1,41 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { createApp } from './app.ts';
+import type { Config } from './config.ts';
+import { RELEASES } from './contract/releases.ts';
+import { watchOverload } from './http/overload.ts';
+import { createServer } from './http/server.ts';
+import { Tally } from './http/tally.ts';
+import { createLog } from './log.ts';
+import { followOrders } from './threads/follow-orders.ts';
+import { ThreadKeys } from './threads/thread-keys.ts';
+import type { ThreadMemory } from './threads/thread-protocol.ts';
+import { ThreadStores } from './threads/thread-stores.ts';
+
+/** A thread that answers requests. */
+
+export interface ThreadData {
+  readonly config: Config;
+  readonly memory: ThreadMemory;
+}
+
+if (parentPort === null) throw new Error('this is the program of a thread');
+const { config, memory } = workerData as ThreadData;
+const { log } = createLog(config.logLevel);
+const tally = new Tally(memory.tally);
+const stores = new ThreadStores(memory.turn);
+const keys = new ThreadKeys();
+const overload = watchOverload(config.overloadDelayMs, tally);
+
+const dependencies = {
+  config,
+  stores,
+  keys: () => keys.current,
+  overload: overload.isOverloaded,
+  clock: Date.now,
+  releases: RELEASES,
+  tally,
+  hits: { counts: memory.hits, slotOf: (keyId: string) => keys.slotOf(keyId) },
+  log,
+};
+const server = createServer(createApp(dependencies), dependencies);
+followOrders({ server, memory, stores, keys, supervisor: parentPort, end: () => process.exit() });

@@ -1,0 +1,68 @@
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { MessagePort } from 'node:worker_threads';
+import { Drain } from '../http/drain.ts';
+import type { ThreadKeys } from './thread-keys.ts';
+import type { Asked, Listening, Order, Outcome, ThreadMemory, Told } from './thread-protocol.ts';
+import type { ThreadStores } from './thread-stores.ts';
+
+export interface OrderedThread {
+  readonly server: Server;
+  readonly memory: ThreadMemory;
+  readonly stores: ThreadStores;
+  readonly keys: ThreadKeys;
+  readonly supervisor: MessagePort;
+  /** Ends the thread; called when nobody is connected any more. */
+  readonly end: () => void;
+}
+
+/** Does what the supervisor orders, from now on. */
+export function followOrders({ server, memory, stores, keys, supervisor, end }: OrderedThread): void {
+  const drain = new Drain(server, memory.latestConnection);
+  const tell = (told: Told) => {
+    supervisor.postMessage(told);
+  };
+  const follow = async (order: Order): Promise<Outcome> => {
+    switch (order.name) {
+      case 'know':
+        stores.know(order.content);
+        return {};
+      case 'prepare':
+        stores.prepare(order.content);
+        return {};
+      case 'settle':
+        stores.settle();
+        return {};
+      case 'take':
+        keys.take(order.content);
+        return {};
+      case 'listen':
+        return await listen(server, order.content);
+      case 'stop': {
+        const { graceSeconds, hurry, since } = order.content;
+        await drain.run(graceSeconds, hurry, since);
+        return {};
+      }
+    }
+  };
+  supervisor.on('message', ({ number, order }: Asked) => {
+    void follow(order).then((outcome) => {
+      tell({ answered: number, outcome });
+      if (order.name === 'stop') end();
+    });
+  });
+  tell({ isStarted: true });
+}
+
+function listen(server: Server, { port, host, isShared }: Listening): Promise<Outcome> {
+  return new Promise((resolve) => {
+    const fail = ({ message, code, syscall }: NodeJS.ErrnoException) => {
+      resolve({ failure: { message, code, syscall } });
+    };
+    server.once('error', fail);
+    server.listen({ port, host, reusePort: isShared }, () => {
+      server.off('error', fail);
+      resolve({ port: (server.address() as AddressInfo).port });
+    });
+  });
+}
