@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { isMainThread, workerData } from 'node:worker_threads';
 import Database from 'better-sqlite3';
+import { ContentFile } from '../../src/snapshot/content-file.ts';
 
 /**
  * Preloaded into a process, makes the threads that load snapshots fail. A file, named by FAULT_FILE, holds the name of
@@ -68,13 +69,16 @@ export const GO_ON = '.go';
 
 /** Calls `act` before the first rows of a table of content are read. */
 function beforeReading(act: (table: string) => void): void {
-  const prototype = Database.prototype;
-  const prepare = Reflect.get(prototype, 'prepare') as (this: unknown, sql: string) => unknown;
-  Object.defineProperty(prototype, 'prepare', {
-    value: function (this: unknown, sql: string) {
-      const table = /group_concat.* FROM (\w+)/s.exec(sql)?.at(1);
-      if (table !== undefined) act(table);
-      return prepare.call(this, sql);
+  const prototype = ContentFile.prototype;
+  const rowsOf = Reflect.get(prototype, 'rowsOf') as (this: ContentFile, table: string) => unknown;
+  const told = new Set<string>();
+  Object.defineProperty(prototype, 'rowsOf', {
+    value: function (this: ContentFile, table: string) {
+      if (!told.has(table)) {
+        told.add(table);
+        act(table);
+      }
+      return rowsOf.call(this, table);
     },
   });
 }
