@@ -79,7 +79,7 @@ export class PostingIndexBuilder {
       rowOf: this.#rowOf.subarray(0, this.#count),
       keyOf: this.#keyOf.subarray(0, this.#count),
     };
-    return { ...image, byInstant: buildPostingsByInstant(pairs, starts, ...byInstant) };
+    return { ...image, byInstant: buildPostingsByInstant(pairs, this.#keys.count, ...byInstant) };
   }
 }
 

@@ -1,3 +1,5 @@
+import { groupRows } from './key-groups.ts';
+import type { KeyGroups } from './key-groups.ts';
 import { lowerBound } from './lower-bound.ts';
 import { rowSet } from './row-sets.ts';
 import { sharedUint32s, UINT32_BYTES } from './shared.ts';
@@ -7,27 +9,34 @@ import type { RowRanges, WaveletMatrixImage } from './wavelet-matrix.ts';
 
 /**
  * Posting lists with their rows in the order of an instant, so that the rows of any keys within any window of instants
- * are a few ranges of one sequence. The list of key k stands where it stands in the posting index, and has two parts:
+ * are a few ranges of one sequence, and as many as these are long together. For that a row must not stand in two ranges,
+ * though it may have several keys. So the sequence has sections:
  *
- *     starts[k] … shared[k]      rows that have this key alone: no other key has them, so that lists of several keys
- *                                are counted by adding up
- *     shared[k] … starts[k + 1]  rows that have other keys as well
+ *     alone    for each key the rows that have no other
+ *     groups   for each set of several keys that many rows have, those rows; each of its keys names the group
+ *     rare     for each key the rows that have other keys too, in a set that few rows have: these stand once for each key
  *
- *     ranks    the ranks of the rows in the instant index, ascending in each part
+ *     bounds   bounds[s] … bounds[s + 1] is section s
+ *     firsts   firsts[k] … firsts[k + 1] are the groups of key k in …
+ *     groups   the numbers of groups, one key's after the other's
+ *     ranks    the ranks of the rows in the instant index, ascending in each section
  *     matrix   of the rows
  */
 export interface PostingsByInstant {
   /** Name of the instant index. */
   readonly instant: string;
-  readonly starts: Uint32s;
-  readonly shared: Uint32s;
+  readonly bounds: Uint32s;
+  readonly firsts: Uint32s;
+  readonly groups: Uint32s;
   readonly ranks: Uint32s;
   readonly matrix: WaveletMatrixImage;
 }
 
-/** Bytes of the image of `pairs` pairs of row and key, of `keys` keys, in a collection that has `rowCount` rows. */
+/** The most bytes of an image of `pairs` pairs of row and key, of `keys` keys, in a collection of `rowCount` rows. */
 export function postingsByInstantBytes(pairs: number, keys: number, rowCount: number): number {
-  return (keys + pairs) * UINT32_BYTES + waveletMatrixBytes(pairs, rowCount);
+  const bounds = 2 * keys + 1;
+  const firsts = keys + 1;
+  return (bounds + firsts + pairs) * UINT32_BYTES + waveletMatrixBytes(pairs, rowCount);
 }
 
 /** Pairs of row and key in ascending order of the row. */
@@ -37,36 +46,56 @@ export interface Pairs {
 }
 
 /**
- * @param starts where the posting list of each key begins, and the last one ends
  * @param rows of the instant index, by rank
+ * @param leastGroup how many rows must have the same keys to be a group
  */
 export function buildPostingsByInstant(
   { rowOf, keyOf }: Pairs,
-  starts: Uint32s,
+  keyCount: number,
   instant: string,
   rows: Uint32s,
+  leastGroup?: number,
 ): PostingsByInstant {
   const firstPair = firstPairs(rowOf, rows.length);
-  const shared = sharedUint32s(starts.length - 1);
-  for (let i = 0; i < rowOf.length; i++) {
-    if (firstPair[rowOf[i] + 1] - firstPair[rowOf[i]] === 1) shared[keyOf[i]]++;
-  }
-  for (let key = 0; key < shared.length; key++) shared[key] += starts[key];
-  const nextAlone = starts.slice();
-  const nextShared = shared.slice();
-  const ranks = sharedUint32s(rowOf.length);
-  const sequence = new Uint32Array(rowOf.length);
+  const keyGroups = groupRows(keyOf, firstPair, keyCount, leastGroup);
+  const { firsts, groups, groupCount } = keyGroups;
+  const { first, sectionOf } = sectionsOfRows(keyOf, firstPair, keyCount, keyGroups);
+  const bounds = sharedUint32s(2 * keyCount + groupCount + 1);
+  for (const section of sectionOf) bounds[section + 1]++;
+  for (let section = 1; section < bounds.length; section++) bounds[section] += bounds[section - 1];
+  const next = bounds.slice();
+  const ranks = sharedUint32s(sectionOf.length);
+  const sequence = new Uint32Array(sectionOf.length);
   for (let rank = 0; rank < rows.length; rank++) {
     const row = rows[rank];
-    const [from, to] = [firstPair[row], firstPair[row + 1]];
-    const next = to - from === 1 ? nextAlone : nextShared;
-    for (let i = from; i < to; i++) {
-      const at = next[keyOf[i]]++;
+    for (let i = first[row]; i < first[row + 1]; i++) {
+      const at = next[sectionOf[i]]++;
       ranks[at] = rank;
       sequence[at] = row;
     }
   }
-  return { instant, starts, shared, ranks, matrix: buildWaveletMatrix(sequence, rows.length) };
+  return { instant, bounds, firsts, groups, ranks, matrix: buildWaveletMatrix(sequence, rows.length) };
+}
+
+/** The sections of every row: those of row r are sectionOf[first[r]] … sectionOf[first[r + 1]]. */
+function sectionsOfRows(
+  keyOf: Uint32s,
+  firstPair: Uint32s,
+  keyCount: number,
+  { groupOf, groupCount }: KeyGroups,
+): { first: Uint32s; sectionOf: Uint32s } {
+  const first = new Uint32Array(firstPair.length);
+  const sectionOf = new Uint32Array(keyOf.length);
+  const firstRare = keyCount + groupCount;
+  let count = 0;
+  for (let row = 0; row < groupOf.length; row++) {
+    const [from, to] = [firstPair[row], firstPair[row + 1]];
+    if (to - from === 1) sectionOf[count++] = keyOf[from];
+    else if (groupOf[row] > 0) sectionOf[count++] = keyCount + groupOf[row] - 1;
+    else for (let i = from; i < to; i++) sectionOf[count++] = firstRare + keyOf[i];
+    first[row + 1] = count;
+  }
+  return { first, sectionOf: sectionOf.subarray(0, count) };
 }
 
 /** Where the pairs of each row begin, and those of the last one end. */
@@ -78,29 +107,38 @@ function firstPairs(rowOf: Uint32s, rowCount: number): Uint32s {
 }
 
 /**
- * The rows that have any of the keys and a rank from `low` to `high`, each once. Rows that keys may have in common are
- * gathered, all others are ranges.
+ * The rows that have any of the keys and a rank from `low` to `high`, each once: ranges, and what is gathered of the
+ * rare sections.
  * @param rows of the instant index, by rank
  */
 export function rowsOfKeys(
-  index: PostingsByInstant,
+  { bounds, firsts, groups, ranks, matrix }: PostingsByInstant,
   keys: readonly number[],
   rows: Uint32s,
   low: number,
   high: number,
 ): RowRanges {
-  const { starts, shared, ranks, matrix } = index;
-  const inWindow = (from: number, to: number): number[] => {
-    const first = low === 0 ? from : lowerBound(ranks, low, from, to);
-    const last = high === rows.length ? to : lowerBound(ranks, high, first, to);
-    return first === last ? [] : [first, last];
+  const inWindow = (sections: Iterable<number>): number[] => {
+    const ranges: number[] = [];
+    for (const section of sections) {
+      const [start, end] = [bounds[section], bounds[section + 1]];
+      const from = low === 0 ? start : lowerBound(ranks, low, start, end);
+      const to = high === rows.length ? end : lowerBound(ranks, high, from, end);
+      if (from < to) ranges.push(from, to);
+    }
+    return ranges;
   };
-  const alone = keys.flatMap((key) => inWindow(starts[key], shared[key]));
-  const inCommon = keys.flatMap((key) => inWindow(shared[key], starts[key + 1]));
-  // One range has no row twice.
-  if (inCommon.length <= 2)
-    return { matrix, ranges: Uint32Array.from([...alone, ...inCommon]), others: NO_ROWS };
-  return { matrix, ranges: Uint32Array.from(alone), others: gathered(inCommon, ranks, rows) };
+  const keyCount = firsts.length - 1;
+  const firstRare = bounds.length - 1 - keyCount;
+  const sections = new Set(keys);
+  for (const key of keys) {
+    for (let i = firsts[key]; i < firsts[key + 1]; i++) sections.add(keyCount + groups[i]);
+  }
+  const disjoint = inWindow(sections);
+  const rare = inWindow(keys.map((key) => firstRare + key));
+  // The rare rows of one key are no others' in this.
+  if (rare.length <= 2) return { matrix, ranges: Uint32Array.from([...disjoint, ...rare]), others: NO_ROWS };
+  return { matrix, ranges: Uint32Array.from(disjoint), others: gathered(rare, ranks, rows) };
 }
 
 const NO_ROWS: Uint32s = new Uint32Array(0);

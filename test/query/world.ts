@@ -13,9 +13,9 @@ import type { Organization } from './records.ts';
 
 const COLLECTIONS: readonly CollectionName[] = ['events', 'sessions', 'tickets', 'orders', 'offers'];
 
-/** Organizations that have many ids in common, of all sizes down to nothing. */
-export function randomOrganizations(random: Random): Organization[] {
-  const pools = randomIdPools(random, 60);
+/** Organizations that have many ids in common, of all sizes down to nothing. `size`: about how many events the largest has. */
+export function randomOrganizations(random: Random, size: number): Organization[] {
+  const pools = randomIdPools(random, size);
   return [
     randomOrganization(random, 'large', pools, 0.95),
     randomOrganization(random, 'Middling', pools, 0.4),

@@ -39,7 +39,7 @@ function unknownBytes(image: OrganizationImage): number {
     return Object.entries(postings).map(([index, posting]) => {
       const pairs = posting.rows.length;
       const keys = pairsOfKeys.includes(index) ? 0 : pairs;
-      const byInstant = layout.instants.length === 0 ? 0 : postingsByInstantBytes(pairs, keys, count);
+      const byInstant = layout.instants.length === 0 ? 0 : postingsByInstantBytes(pairs, 0, count);
       return postingIndexBytes(pairs, keys, keys * KEY_BYTES) + byInstant - imageBytes(posting);
     });
   });

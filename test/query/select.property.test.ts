@@ -1,0 +1,139 @@
+import { expect } from 'chai';
+import { rowsAt, select, totalOf } from '../../src/query/select.ts';
+import { SelectionCache } from '../../src/query/selection-cache.ts';
+import type { Predicate } from '../../src/query/plan.ts';
+import { Random } from '../../src/sample/random.ts';
+import { buildInstantIndex } from '../../src/store/instant-index.ts';
+import type { CollectionImage } from '../../src/store/organization-image.ts';
+import { compositeName, LONG_LIST, PostingIndexBuilder } from '../../src/store/posting-index.ts';
+import { emptyCollection } from '../store/empty-image.ts';
+
+const SEEDS = [20261121, 1, 2, 3];
+const QUESTIONS = 1500;
+/** So little that answers come and go all the time. */
+const CACHE_BYTES = 24 * 1024;
+
+interface Row {
+  readonly events: readonly string[];
+  readonly status: string;
+  readonly email: string;
+  readonly updatedAt: bigint;
+}
+
+/** Rows of which some keys have most, as the first do of `pick`, and others few; many have the same several events. */
+function randomRows(random: Random, count: number): Row[] {
+  const pick = (name: string, most: number) =>
+    `${name}${random.chance(0.7) ? random.below(Math.min(4, most)) : random.below(most)}`;
+  const packages = Array.from({ length: 4 }, () => [pick('e', 12), pick('e', 12), pick('e', 12)]);
+  return Array.from({ length: count }, () => ({
+    events: [
+      ...new Set(
+        random.chance(0.3)
+          ? random.pick(packages)
+          : Array.from({ length: random.pick([0, 1, 1, 1, 2, 3]) }, () => pick('e', 12)),
+      ),
+    ],
+    status: random.chance(0.9) ? 'FULFILLED' : random.pick(['PENDING', 'CANCELLED']),
+    email: pick('m', 400),
+    updatedAt: BigInt(random.below(count)),
+  }));
+}
+
+function imageOf(rows: readonly Row[]): CollectionImage {
+  const index = (keysOf: (row: Row) => readonly string[]) => {
+    const builder = new PostingIndexBuilder(rows.flatMap(keysOf).length);
+    rows.forEach((row, i) => {
+      for (const key of keysOf(row)) builder.add(i, Buffer.from(key), 0, key.length);
+    });
+    return builder;
+  };
+  const builders = {
+    eventId: index(({ events }) => events),
+    status: index(({ status }) => [status]),
+    email: index(({ email }) => [email]),
+  };
+  const updatedAt = buildInstantIndex(BigInt64Array.from(rows, (row) => row.updatedAt));
+  const all = {
+    ...builders,
+    [compositeName('eventId', 'status')]: builders.eventId.crossedWith(builders.status),
+  };
+  const postings = Object.fromEntries(
+    Object.entries(all).map(([name, builder]) => [name, builder.finish(['updatedAt', updatedAt.rows])]),
+  );
+  return { ...emptyCollection('orderId'), count: rows.length, postings, instants: { updatedAt } };
+}
+
+function randomQuestion(random: Random, count: number): Predicate[] {
+  const keys = (name: string, most: number) => [
+    ...new Set(
+      Array.from(
+        { length: random.pick([1, 1, 2, 4, 10]) },
+        () => `${name}${random.below(random.pick([4, most]))}`,
+      ),
+    ),
+  ];
+  const where: Predicate[] = [];
+  if (random.chance(0.6)) where.push({ match: 'anyOf', index: 'eventId', keys: keys('e', 13) });
+  if (random.chance(0.4))
+    where.push({ match: 'anyOf', index: 'status', keys: [random.pick(['FULFILLED', 'PENDING'])] });
+  if (random.chance(0.3)) where.push({ match: 'anyOf', index: 'email', keys: keys('m', 400) });
+  if (random.chance(0.6)) {
+    // Few different bounds, so that questions come again; crossed ones, and ones that hold all.
+    const at = () => BigInt(random.pick([-1, 0, 10, Math.floor(count / 3), Math.floor(count / 2), count]));
+    where.push({
+      match: 'window',
+      index: 'updatedAt',
+      ...(random.chance(0.8) && { from: at() }),
+      ...(random.chance(0.8) && { until: at() }),
+    });
+  }
+  return random.chance(0.5) ? where : where.reverse();
+}
+
+function passes(row: Row, predicate: Predicate): boolean {
+  if (predicate.match === 'window') {
+    const { from, until } = predicate;
+    return (from === undefined || row.updatedAt >= from) && (until === undefined || row.updatedAt < until);
+  }
+  const values = { eventId: row.events, status: [row.status], email: [row.email] }[predicate.index] ?? [];
+  return values.some((value) => predicate.keys.includes(value));
+}
+
+describe('A selection', () => {
+  for (const seed of SEEDS) {
+    for (const count of [0, 1, 40, 900, 2500]) {
+      it(`holds the rows that a scan finds, whatever is asked of ${count} rows (seed ${seed})`, () => {
+        const random = new Random(seed * 10_000 + count);
+        const rows = randomRows(random, count);
+        const image = imageOf(rows);
+        const cache = new SelectionCache(CACHE_BYTES);
+        for (let i = 0; i < (count > 900 ? QUESTIONS / 3 : QUESTIONS); i++) {
+          const where = randomQuestion(random, count);
+          const expected = [...rows.keys()].filter((row) =>
+            where.every((predicate) => passes(rows[row], predicate)),
+          );
+          const selection = select(image, where, cache);
+          const about = JSON.stringify(where, (_, value: unknown) =>
+            typeof value === 'bigint' ? String(value) : value,
+          );
+          expect(totalOf(selection), about).to.equal(expected.length);
+          const start = random.below(expected.length + 1);
+          const end = Math.min(expected.length, start + random.pick([1, 25, 100]));
+          expect([...rowsAt(selection, start, end)], about).to.deep.equal(expected.slice(start, end));
+        }
+        expect(cache.bytes).to.be.at.most(CACHE_BYTES);
+      });
+    }
+  }
+
+  it('is found by an instant where a list is long, and walked where none is', () => {
+    const random = new Random(1);
+    for (const [count, isLong] of [
+      [LONG_LIST, false],
+      [1000, true],
+    ] as const) {
+      const { postings } = imageOf(randomRows(random, count));
+      expect('byInstant' in postings['status']).to.equal(isLong);
+    }
+  });
+});

@@ -1,0 +1,79 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { SelectionCache } from '../../src/query/selection-cache.ts';
+
+const NO_ROWS = new Uint32Array(0);
+const answerOf = (...rows: number[]) => ({ ranges: NO_ROWS, others: Uint32Array.from(rows) });
+const MEGABYTE = 1024 * 1024;
+
+describe('A cache of selections', () => {
+  it('answers a question that was answered lately, and asks for every other', () => {
+    const cache = new SelectionCache(MEGABYTE);
+    const source = {};
+    let asked = 0;
+    const find = () => answerOf(++asked);
+    expect([...cache.answer(source, 'a', find).others]).to.deep.equal([1]);
+    expect([...cache.answer(source, 'b', find).others]).to.deep.equal([2]);
+    expect([...cache.answer(source, 'a', find).others]).to.deep.equal([1]);
+    expect(asked).to.equal(2);
+  });
+
+  it('keeps apart what is asked of one source and of another, however alike', () => {
+    const cache = new SelectionCache(MEGABYTE);
+    const sources = [{ count: 1 }, { count: 1 }];
+    for (const [i, source] of [...sources.entries(), ...sources.entries()]) {
+      expect([...cache.answer(source, 'a', () => answerOf(i)).others]).to.deep.equal([i]);
+    }
+  });
+
+  it('lets go first of what was not asked for the longest time', () => {
+    const cache = new SelectionCache(3 * 1024);
+    const source = {};
+    const asked: string[] = [];
+    const ask = (question: string) =>
+      cache.answer(source, question, () => {
+        asked.push(question);
+        return { ranges: NO_ROWS, others: new Uint32Array(150) };
+      });
+    for (const question of ['a', 'b', 'c', 'a', 'd', 'a', 'c', 'b']) ask(question);
+    expect(asked.join('')).to.equal('abcdb');
+  });
+
+  it('holds copies, of no more than their own memory', () => {
+    const cache = new SelectionCache(MEGABYTE);
+    const all = new Uint32Array(new SharedArrayBuffer(4000));
+    const { ranges, others } = cache.answer({}, 'a', () => ({
+      ranges: all.subarray(10, 20),
+      others: all.subarray(5, 6),
+    }));
+    expect([ranges.buffer.byteLength, others.buffer.byteLength]).to.deep.equal([40, 4]);
+    for (const { buffer } of [ranges, others]) expect(buffer).to.be.instanceOf(ArrayBuffer);
+  });
+
+  it('never holds more bytes than it may, nor a wrong answer, whatever is asked in whatever order', () => {
+    const question = fc.record({
+      source: fc.nat(2),
+      text: fc.constantFrom('', 'a', 'b', '1 a', 'x'.repeat(90)),
+    });
+    const sizes = fc.array(fc.nat(3000), { minLength: 15, maxLength: 15 });
+    fc.assert(
+      fc.property(
+        fc.array(question, { maxLength: 80 }),
+        sizes,
+        fc.nat(20_000),
+        (questions, lengths, most) => {
+          const cache = new SelectionCache(most);
+          const sources = [{}, {}, {}];
+          questions.forEach(({ source, text }) => {
+            const length = lengths[(source * 5 + text.length) % lengths.length];
+            const rows = new Uint32Array(length).fill(source * 1000 + text.length);
+            const found = cache.answer(sources[source], text, () => ({ ranges: rows, others: rows }));
+            expect(found).to.deep.equal({ ranges: rows, others: rows });
+            expect(cache.bytes).to.be.at.most(most);
+          });
+        },
+      ),
+      { seed: 20261121, numRuns: 300 },
+    );
+  });
+});

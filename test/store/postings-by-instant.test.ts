@@ -1,0 +1,98 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { imageBytes } from '../../src/store/image-bytes.ts';
+import {
+  buildPostingsByInstant,
+  postingsByInstantBytes,
+  rowsOfKeys,
+} from '../../src/store/postings-by-instant.ts';
+import { rowsAtPositions, rowsInRanges } from '../../src/store/wavelet-matrix.ts';
+
+const FIXED = { seed: 20261121, numRuns: 500 };
+const KEYS = 5;
+
+const key = fc.integer({ min: 0, max: KEYS - 1 });
+/** For each row its keys: as a rule one, now and then none or several, in any order. */
+const manyKeys = fc.array(
+  fc.oneof(
+    { weight: 3, arbitrary: fc.uniqueArray(key, { minLength: 1, maxLength: 1 }) },
+    { weight: 2, arbitrary: fc.uniqueArray(key, { maxLength: KEYS }) },
+    { weight: 1, arbitrary: fc.constantFrom([0, 1], [1, 0], [4, 2, 3]) },
+  ),
+  { maxLength: 120 },
+);
+const oneKey = fc.array(fc.tuple(key), { maxLength: 120 });
+
+/** The rows of a collection in an order that the numbers decide. */
+function shuffled(count: number, numbers: readonly number[]): number[] {
+  const keyed = Array.from({ length: count }, (_, row) => ({ row, at: numbers[row % numbers.length] ^ row }));
+  return keyed.sort((a, b) => ((a.at * 7919) % 101) - ((b.at * 7919) % 101)).map(({ row }) => row);
+}
+
+function build(keysOf: readonly (readonly number[])[], rows: readonly number[], leastGroup?: number) {
+  const pairs = keysOf.flatMap((keys, row) => keys.map((key) => ({ row, key })));
+  const rowOf = Uint32Array.from(pairs, ({ row }) => row);
+  const keyOf = Uint32Array.from(pairs, ({ key }) => key);
+  return buildPostingsByInstant({ rowOf, keyOf }, KEYS, 'updatedAt', Uint32Array.from(rows), leastGroup);
+}
+
+describe('Posting lists by an instant', () => {
+  for (const [what, keys] of [
+    ['one key each', oneKey],
+    ['any number of keys', manyKeys],
+  ] as const) {
+    it(`give the rows of any keys in any window, each once, where rows have ${what}`, () => {
+      fc.assert(
+        fc.property(
+          keys,
+          fc.array(fc.nat(1000), { minLength: 1, maxLength: 40 }),
+          fc.uniqueArray(key),
+          fc.nat(130),
+          fc.nat(130),
+          fc.constantFrom(1, 2, 5, undefined),
+          (keysOf, numbers, asked, a, b, leastGroup) => {
+            const count = keysOf.length;
+            const byRank = shuffled(count, numbers);
+            const index = build(keysOf, byRank, leastGroup);
+            const [low, high] = [Math.min(a, b, count), Math.min(Math.max(a, b), count)];
+            const expected = byRank
+              .slice(low, high)
+              .filter((row) => keysOf[row].some((key) => asked.includes(key)))
+              .sort((one, other) => one - other);
+            const found = rowsOfKeys(index, asked, Uint32Array.from(byRank), low, high);
+            expect(rowsInRanges(found)).to.equal(expected.length);
+            expect([...rowsAtPositions(found, 0, expected.length)]).to.deep.equal(expected);
+          },
+        ),
+        FIXED,
+      );
+    });
+  }
+
+  it('gather nothing of rows that have the same keys as many others', () => {
+    const keysOf = Array.from({ length: 100 }, (_, row) => (row % 2 === 0 ? [0, 1] : [row % 3]));
+    const rows = shuffled(100, [5, 3, 8]);
+    const { ranges, others } = rowsOfKeys(build(keysOf, rows), [0, 1, 2], Uint32Array.from(rows), 0, 100);
+    expect(others).to.have.length(0);
+    expect(ranges).to.have.length(2 * 4);
+  });
+
+  it('lie in shared memory, and hold the bytes that they are said to at most', () => {
+    fc.assert(
+      fc.property(fc.oneof(oneKey, manyKeys), (keysOf) => {
+        const rows = Array.from(keysOf.keys());
+        const image = build(keysOf, rows);
+        const pairs = keysOf.flat().length;
+        expect(imageBytes(image)).to.equal(postingsByInstantBytes(pairs, KEYS, keysOf.length));
+        const { bounds, firsts, groups, ranks } = image;
+        for (const { buffer } of [bounds, firsts, groups, ranks]) {
+          expect(buffer).to.be.instanceOf(SharedArrayBuffer);
+        }
+      }),
+      FIXED,
+    );
+    const inOneGroup = Array.from({ length: 64 }, () => [0, 1]);
+    const held = imageBytes(build(inOneGroup, Array.from(inOneGroup.keys())));
+    expect(held).to.be.below(postingsByInstantBytes(128, KEYS, 64));
+  });
+});
