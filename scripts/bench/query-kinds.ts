@@ -12,19 +12,21 @@ export interface QueryKind {
   /**
    * What is asked, with a query that a page may follow, of which a record is an answer; undefined when the record has
    * nothing to ask by.
-   * @param random decides the windows
-   * @param earlierMs windows begin earlier by this: they are others then, and hold nearly the same
+   * @param random decides the windows and the ten events
+   * @param isNearly another query that selects nearly the same, and at least nothing beyond the last page of it:
+   *   how many pages there are can be learned by it without a look at what is asked for later
    */
-  readonly pathOf: (record: SampleRecord, random: Random, earlierMs: number) => string | undefined;
+  readonly pathOf: (record: SampleRecord, random: Random, isNearly: boolean) => string | undefined;
   /** A page near the end is asked for, else the first. */
   readonly isDeep: boolean;
   readonly headers: Readonly<Record<string, string>>;
 }
 
 /** Writes a condition that a record fulfils. */
-type Filter = (record: SampleRecord, random: Random, earlierMs: number) => string | undefined;
+type Filter = (record: SampleRecord, random: Random, isNearly: boolean) => string | undefined;
 
 const DAY_MS = 24 * 3_600_000;
+const SECOND_MS = 1000;
 const MOST_DAYS = 120;
 const PER_PAGE = 25;
 const PREVIEW_ONLY = { [VERSION_HEADER]: PREVIEW };
@@ -60,10 +62,10 @@ const FILTERS: Readonly<Record<CollectionName, Readonly<Record<string, Filter>>>
 
 /** Each filter alone, each pair of them, and what makes a query deep or wide; and one record of each collection. */
 export function queryKinds(eventIds: readonly string[]): QueryKind[] {
-  const tenEvents: Filter = (_, random) => {
-    const start = random.below(eventIds.length);
-    const ten = Array.from({ length: 10 }, (_, i) => eventIds[(start + i * 3) % eventIds.length]);
-    return `eventIds=${[...new Set(ten)].map(encodeURIComponent).join(',')}`;
+  const tenEvents: Filter = (_, random, isNearly) => {
+    const left = [...eventIds];
+    const events = Array.from({ length: isNearly ? 9 : 10 }, () => left.splice(random.below(left.length), 1));
+    return `eventIds=${events.flat().map(encodeURIComponent).join(',')}`;
   };
   const aDay = { 'updatedAt of a day': window('updatedAt', 1) };
   const ten = { 'ten eventIds': tenEvents };
@@ -106,8 +108,8 @@ function listKind(
     collection,
     isDeep,
     headers: headersOf(collection),
-    pathOf: (record, random, earlierMs) => {
-      const conditions = Object.values(filters).map((filter) => filter(record, random, earlierMs));
+    pathOf: (record, random, isNearly) => {
+      const conditions = Object.values(filters).map((filter) => filter(record, random, isNearly));
       if (conditions.includes(undefined)) return undefined;
       return `${path}?${[...conditions, `perPage=${PER_PAGE}`].join('&')}`;
     },
@@ -145,9 +147,11 @@ function equal(parameter: string, valueOf: (record: SampleRecord) => unknown): F
 
 /** A window around the record's instant that reaches up to so many days to both sides. */
 function window(field: string, mostDays: number, parameter = field): Filter {
-  return (record, random, earlierMs) => {
+  return (record, random, isNearly) => {
     const at = Date.parse(String(record[field]));
-    const from = new Date(at - Math.round(random.fraction() * mostDays * DAY_MS) - earlierMs);
+    const from = new Date(
+      at - Math.round(random.fraction() * mostDays * DAY_MS) + (isNearly ? SECOND_MS : 0),
+    );
     const to = new Date(at + Math.round(random.fraction() * mostDays * DAY_MS));
     return `${parameter}.gte=${from.toISOString()}&${parameter}.lte=${to.toISOString()}`;
   };

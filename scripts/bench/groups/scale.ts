@@ -14,13 +14,12 @@ import { requestBytes } from '../traffic.ts';
 import type { Target } from '../traffic.ts';
 
 /** The small snapshot has this share of the tickets of the large one. */
-export const SMALL_SHARE = 0.01;
+const SMALL_SHARE = 0.01;
 /** Different ones of each kind in a round. */
 const TARGETS = 40;
 const MOST_TIMES = 1.3;
 /** Share of the pages of a list at which a deep one lies. */
 const DEEP = 0.98;
-const SECOND_MS = 1000;
 
 /** What became of a kind of query, over all rounds. */
 export interface KindFigure {
@@ -98,14 +97,12 @@ class Site implements AsyncDisposable {
   readonly content: SnapshotContent;
   readonly eventIds: readonly string[];
   readonly #credential: string;
-  readonly #connection: KeepAliveConnection;
 
   private constructor(server: ReplicaProcess, snapshot: string, credential: string) {
     this.server = server;
     this.content = new SnapshotContent(snapshot);
     this.eventIds = this.content.records('events', this.content.count('events')).map(({ id }) => String(id));
     this.#credential = credential;
-    this.#connection = new KeepAliveConnection(server.port);
   }
 
   static async open(stage: Stage, shape: { tickets: number; events: number }): Promise<Site> {
@@ -121,9 +118,8 @@ class Site implements AsyncDisposable {
     const targets: Target[] = [];
     for (const [i, record] of this.content.records(kind.collection, TARGETS, phase).entries()) {
       const random = () => new Random(seed * TARGETS + i);
-      const path = kind.pathOf(record, random(), 0);
-      // Nothing is learned of the very window that is asked for later.
-      const learned = kind.isDeep ? kind.pathOf(record, random(), SECOND_MS) : undefined;
+      const path = kind.pathOf(record, random(), false);
+      const learned = kind.isDeep ? kind.pathOf(record, random(), true) : undefined;
       if (path === undefined) continue;
       const page = learned === undefined ? '' : `&page=${await this.#deepPage({ path: learned, headers })}`;
       targets.push({ path: path + page, headers });
@@ -137,22 +133,25 @@ class Site implements AsyncDisposable {
     return Math.max(1, Math.floor(totalPages * DEEP));
   }
 
+  /** A connection to ask by: the server closes one that is idle for some seconds. */
+  connect(): KeepAliveConnection {
+    return new KeepAliveConnection(this.server.port);
+  }
+
   /** Milliseconds from the question to the last byte of its answer. */
-  async time(target: Target): Promise<number> {
+  async time(connection: KeepAliveConnection, target: Target): Promise<number> {
     const request = requestBytes(this.server.port, this.#credential, target);
+    const { promise, resolve, reject } = Promise.withResolvers<number>();
     const beganAt = performance.now();
-    const { promise, resolve } = Promise.withResolvers<number>();
-    this.#connection.ask(request, (status) => {
+    connection.ask(request, (status) => {
       const tookMs = performance.now() - beganAt;
-      resolve(status === 200 ? tookMs : NaN);
+      if (status === 200) resolve(tookMs);
+      else reject(new Refused(`${target.path} was answered with ${status} instead of 200`));
     });
-    const tookMs = await promise;
-    if (Number.isNaN(tookMs)) throw new Refused(`${target.path} was not answered with 200`);
-    return tookMs;
+    return await promise;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#connection.close();
     this.content[Symbol.dispose]();
     await this.server[Symbol.asyncDispose]();
   }
@@ -171,14 +170,19 @@ async function compare(
   const ofSmall = await small.targets(kindOfSmall, phase, seed);
   const pairs = Math.min(ofLarge.length, ofSmall.length);
   if (pairs === 0) return undefined;
+  const toLarge = large.connect();
+  const toSmall = small.connect();
   await large.server.probe();
   const largeMs: number[] = [];
   const smallMs: number[] = [];
   for (let i = 0; i < pairs; i++) {
-    largeMs.push(await large.time(ofLarge[i]));
-    smallMs.push(await small.time(ofSmall[i]));
+    largeMs.push(await large.time(toLarge, ofLarge[i]));
+    smallMs.push(await small.time(toSmall, ofSmall[i]));
   }
-  const { longestWorkMs } = await large.server.probe();
+  const { longestWorkMs, threads } = await large.server.probe();
+  if (threads === 0) throw new Refused('the probe does not see the threads that answer');
+  toLarge.close();
+  toSmall.close();
   return { largeMs: median(largeMs), smallMs: median(smallMs), longestWorkMs };
 }
 
