@@ -26,8 +26,8 @@ interface Options extends Sizes {
 
 const program = new Command('bench')
   .description(
-    'Measures what Foyer promises, on this machine, as ratios, and says whether it is reached. A figure that is not\n' +
-      'reached is no error. Groups of figures:\n' +
+    'Measures what Foyer promises, on this machine, as ratios.\n' +
+      'A figure that is not what it should be is no error. Groups of figures:\n' +
       NAMES.map((name) => `  ${name.padEnd(10)}${GROUPS[name].description}`).join('\n'),
   )
   .addArgument(
@@ -86,7 +86,7 @@ function print(
     return;
   }
   const told = Object.entries(conditions).map(([name, value]) => `${name}: ${value}`);
-  console.log(told.join(', '));
+  console.log(`${told.join(', ')}\n`);
   printRows(rows);
   if (kinds) printKinds(kinds);
 }

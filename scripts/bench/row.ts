@@ -1,3 +1,5 @@
+import { textTable } from './text-table.ts';
+
 /** What a figure should reach. */
 export type Reach = { readonly atMost: number } | { readonly atLeast: number };
 
@@ -38,15 +40,13 @@ export function rowOf({ rounds, sumUp, ...figure }: Figure): Row {
 export function printRows(rows: readonly Row[]): void {
   const cells = rows.map(({ name, unit, reach, measured, spread, isReached }) => [
     name,
-    {
-      reach:
-        'atMost' in reach ? `at most ${show(reach.atMost, unit)}` : `at least ${show(reach.atLeast, unit)}`,
-      measured: show(measured, unit),
-      spread: spread.map((value) => show(value, unit)).join(' to '),
-      reached: isReached ? 'yes' : 'no',
-    },
+    'atMost' in reach ? `at most ${show(reach.atMost, unit)}` : `at least ${show(reach.atLeast, unit)}`,
+    show(measured, unit),
+    spread.map((value) => show(value, unit)).join(' to '),
+    isReached ? 'yes' : 'no',
   ]);
-  console.table(Object.fromEntries(cells));
+  console.log(textTable(['', 'reach', 'measured', 'spread', 'reached'], cells));
+  console.log();
   for (const { name, note } of rows) console.log(`${name}: ${note}`);
 }
 

@@ -10,6 +10,7 @@ import type { Row } from '../row.ts';
 import { SnapshotContent } from '../snapshot-content.ts';
 import type { Stage } from '../stage.ts';
 import { greatest, median } from '../statistics.ts';
+import { textTable } from '../text-table.ts';
 import { requestBytes } from '../traffic.ts';
 import type { Target } from '../traffic.ts';
 
@@ -206,13 +207,19 @@ function milliseconds(value: number): string {
 export function printKinds(kinds: readonly KindFigure[]): void {
   const cells = kinds.map(({ kind, largeMs, smallMs, times, spread, longestWorkMs }) => [
     kind,
-    {
-      'at the large size': milliseconds(largeMs),
-      'at the small size': milliseconds(smallMs),
-      times: show(times, 'times'),
-      spread: spread.map((value) => show(value, 'times')).join(' to '),
-      'longest hold': show(longestWorkMs, 'ms'),
-    },
+    milliseconds(largeMs),
+    milliseconds(smallMs),
+    show(times, 'times'),
+    spread.map((value) => show(value, 'times')).join(' to '),
+    show(longestWorkMs, 'ms'),
   ]);
-  console.table(Object.fromEntries(cells));
+  const head = [
+    'kind of query',
+    'at the large size',
+    'at the small size',
+    'measured',
+    'spread',
+    'longest hold',
+  ];
+  console.log(`\n${textTable(head, cells)}`);
 }
