@@ -1,27 +1,6 @@
-import { pino } from 'pino';
-import { InvalidConfig, readConfig } from './config.ts';
-import { lookOnSignal } from './look-on-signal.ts';
-import { startReplica } from './replica.ts';
-import { stopOnSignal } from './stop-on-signal.ts';
+import { cacheCompiledCode } from './cache-compiled-code.ts';
 
-/** The process. */
+/** The process. All that it is made of is imported when that has become cheap. */
 
-const WRONG_USAGE = 2;
-const FAILED = 1;
-
-try {
-  const config = readConfig();
-  const log = pino({ level: config.logLevel });
-  const replica = startReplica(config, log);
-  stopOnSignal(replica, config.shutdownGraceSeconds, log);
-  lookOnSignal(replica, log);
-  await replica;
-} catch (error) {
-  const isMistake = error instanceof InvalidConfig;
-  process.stderr.write(`${isMistake || isSystemError(error) ? error.message : String(error)}\n`);
-  process.exitCode = isMistake ? WRONG_USAGE : FAILED;
-}
-
-function isSystemError(error: unknown): error is Error {
-  return error instanceof Error && 'syscall' in error;
-}
+cacheCompiledCode();
+await import('./serve.ts');

@@ -24,13 +24,12 @@ const { log } = createLog(config.logLevel);
 const tally = new Tally(memory.tally);
 const stores = new ThreadStores(memory.turn);
 const keys = new ThreadKeys();
-const overload = watchOverload(config.overloadDelayMs, tally);
 
 const dependencies = {
   config,
   stores,
   keys: () => keys.current,
-  overload: overload.isOverloaded,
+  overload: () => watch.isOverloaded(),
   clock: Date.now,
   releases: RELEASES,
   tally,
@@ -38,4 +37,6 @@ const dependencies = {
   log,
 };
 const server = createServer(createApp(dependencies), dependencies);
+// Not before: to make the app ready holds the event loop, but nobody waits yet.
+const watch = watchOverload(config.overloadDelayMs, tally);
 followOrders({ server, memory, stores, keys, supervisor: parentPort, end: () => process.exit() });

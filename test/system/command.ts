@@ -9,6 +9,13 @@ import { fileURLToPath } from 'node:url';
 
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
+/** What every process has of the environment of the tests. What is read as it was compiled before is covered less exactly. */
+export const INHERITED: Readonly<Record<string, string | undefined>> = {
+  PATH: process.env['PATH'],
+  NODE_V8_COVERAGE: process.env['NODE_V8_COVERAGE'],
+  NODE_DISABLE_COMPILE_CACHE: process.env['NODE_V8_COVERAGE'] && '1',
+};
+
 export interface Ended {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
@@ -32,7 +39,7 @@ export class Command {
   ) {
     this.#process = spawn(process.execPath, [join(ROOT, script), ...args], {
       cwd,
-      env: { PATH: process.env['PATH'], NODE_V8_COVERAGE: process.env['NODE_V8_COVERAGE'], ...environment },
+      env: { ...INHERITED, ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     this.#process.stdout.setEncoding('utf8').on('data', (text: string) => {

@@ -11,7 +11,7 @@ import { text } from 'node:stream/consumers';
 import { formatCredential } from '../../src/keys/credential.ts';
 import { KeysFile } from '../../src/keys/keys-file.ts';
 import type { InFolder } from '../temporary-folder.ts';
-import { ROOT } from './command.ts';
+import { INHERITED, ROOT } from './command.ts';
 
 /** A line of the log, read. */
 export type LogLine = Readonly<Record<string, unknown>>;
@@ -38,8 +38,7 @@ export class ReplicaUnderTest {
     this.#process = spawn(process.execPath, [join(ROOT, 'src/main.ts')], {
       cwd: ROOT,
       env: {
-        PATH: process.env['PATH'],
-        NODE_V8_COVERAGE: process.env['NODE_V8_COVERAGE'],
+        ...INHERITED,
         PORT: '0',
         ADMIN_PORT: '0',
         HOST: '127.0.0.1',

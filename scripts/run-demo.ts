@@ -1,0 +1,163 @@
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { isIPv6 } from 'node:net';
+import { dirname, join } from 'node:path';
+import { Command } from 'commander';
+import { pino } from 'pino';
+import { readConfig } from '../src/config.ts';
+import { PREVIEW, VERSION_HEADER } from '../src/contract/releases.ts';
+import { formatCredential, parseCredential } from '../src/keys/credential.ts';
+import { KeyRing } from '../src/keys/key-ring.ts';
+import { KeysFile } from '../src/keys/keys-file.ts';
+import { startReplica } from '../src/replica.ts';
+import { DEFAULT_SAMPLE } from '../src/sample/sample-options.ts';
+import { writeSample } from '../src/sample/write-sample.ts';
+import { buildSnapshot } from '../src/snapshot/build-snapshot.ts';
+import { inspectSnapshot } from '../src/snapshot/inspect-snapshot.ts';
+import { RefusedSnapshot } from '../src/snapshot/refused-snapshot.ts';
+import { stopOnSignal } from '../src/stop-on-signal.ts';
+import { Refused, runCommand } from './run-command.ts';
+
+/** What the demo sets where the environment does not. It has a folder of its own, apart from real data. */
+const ENVIRONMENT = {
+  HOST: '127.0.0.1',
+  SNAPSHOT_DIR: 'data/demo/snapshots',
+  KEYS_FILE: 'data/demo/keys.sqlite',
+  LOG_LEVEL: 'warn',
+};
+
+const program = new Command('demo')
+  .description(
+    'Starts Foyer with sample data, made when there is none yet, and prints requests to try. Takes the same\n' +
+      `environment as \`npm start\`; by default ${Object.entries(ENVIRONMENT)
+        .map(([name, value]) => `${name}=${value}`)
+        .join(' ')}.`,
+  )
+  .action(demo);
+
+await runCommand(program);
+
+async function demo(): Promise<void> {
+  const config = readConfig({ ...ENVIRONMENT, ...process.env });
+  const snapshot = join(config.snapshotDir, 'demo.sqlite');
+  if (!existsSync(snapshot) || isOfOtherVersion(snapshot)) await makeSnapshot(snapshot);
+  const { organizations } = inspectSnapshot(snapshot);
+  const [{ organizationId, name }] = organizations;
+  const credential = demoCredential(config.keysFile, organizationId);
+
+  const log = pino({ level: config.logLevel });
+  const starting = startReplica(config, log);
+  stopOnSignal(starting, config.shutdownGraceSeconds, log);
+  const replica = await starting.catch((error: unknown) => {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EADDRINUSE')) throw error;
+    const taken = 'port' in error && error.port === config.adminPort ? config.adminPort : config.port;
+    const [port, adminPort] = [config.port + 10, config.adminPort + 10];
+    throw new Refused(`port ${taken} is taken; try: PORT=${port} ADMIN_PORT=${adminPort} npm run demo`);
+  });
+  await replica.firstLook;
+
+  const address = `http://${hostToAsk(config.host)}:${replica.port}`;
+  console.log(`Foyer serves the sample data of ${organizations.length} organizations.\n`);
+  console.log(`Address: ${address}`);
+  console.log(`Key:     ${credential}   (${name})`);
+  console.log(`API:     ${address}/openapi.json`);
+  console.log(`Status:  http://${hostToAsk(config.adminHost)}:${replica.adminPort}/status\n`);
+  for (const { title, line } of await linesToTry(address, credential)) console.log(`# ${title}\n${line}\n`);
+  console.log('Ctrl-C stops it.');
+}
+
+/** A host that can be asked, for one that is listened on. */
+function hostToAsk(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1';
+  if (host === '::') return '[::1]';
+  return isIPv6(host) ? `[${host}]` : host;
+}
+
+/** Whether another version of Foyer made it, whose format this one does not read. */
+function isOfOtherVersion(snapshot: string): boolean {
+  try {
+    inspectSnapshot(snapshot);
+    return false;
+  } catch (error) {
+    if (error instanceof RefusedSnapshot) return error.reason === 'other-version';
+    throw error;
+  }
+}
+
+async function makeSnapshot(snapshot: string): Promise<void> {
+  mkdirSync(dirname(snapshot), { recursive: true });
+  const input = mkdtempSync(`${snapshot}.sample-`);
+  try {
+    const producedAt = new Date();
+    await writeSample({ ...DEFAULT_SAMPLE, now: producedAt.toISOString().slice(0, 10), output: input });
+    await buildSnapshot({ input, output: snapshot, skipInvalid: false, producedAt });
+  } finally {
+    rmSync(input, { recursive: true, force: true });
+  }
+}
+
+/** The credential of an earlier run, while it is good; a new one otherwise. A secret is told once, so it is kept here. */
+function demoCredential(keysFile: string, organizationId: string): string {
+  const file = `${keysFile}.demo-credential`;
+  if (existsSync(file) && existsSync(keysFile)) {
+    const text = readFileSync(file, 'utf8').trim();
+    const credential = parseCredential(`Bearer ${text}`);
+    const isGood =
+      credential?.organizationId === organizationId &&
+      KeyRing.read(keysFile).check(organizationId, credential.secret).outcome === 'valid';
+    if (isGood) return text;
+  }
+  const credential = formatCredential(new KeysFile(keysFile).create(organizationId, 'demo', new Date()));
+  writeFileSync(file, `${credential}\n`, { mode: 0o600 });
+  return credential;
+}
+
+interface ListBody {
+  readonly items: readonly Readonly<Record<string, unknown>>[];
+}
+
+/** Lines for a shell, with ids that are really there. */
+async function linesToTry(address: string, credential: string): Promise<{ title: string; line: string }[]> {
+  const headers = { Authorization: `Bearer ${credential}` };
+  const first = async (path: string) => {
+    const response = await fetch(`${address}${path}`, { headers });
+    const { items } = (await response.json()) as ListBody;
+    return items[0];
+  };
+  const ticket = await first('/v1/tickets?perPage=1');
+  const ticketPath = `/v1/tickets/${encodeURIComponent(String(ticket['ticketId']))}`;
+  const etag = (await fetch(`${address}${ticketPath}`, { headers })).headers.get('etag') ?? '';
+  const eventId = encodeURIComponent(String(ticket['eventId']));
+  const moment = encodeURIComponent(String((await first('/v1/orders?perPage=1'))['updatedAt']));
+
+  const curl = (path: string, ...options: string[]) =>
+    [
+      'curl',
+      '-s',
+      ...options,
+      '-H',
+      quoted(`Authorization: Bearer ${credential}`),
+      quoted(address + path),
+    ].join(' ');
+  const preview = ['-H', quoted(`${VERSION_HEADER}: ${PREVIEW}`)];
+  return [
+    { title: 'a page of events', line: curl('/v1/events?perPage=5') },
+    { title: 'a filter: the tickets of an event', line: curl(`/v1/tickets?eventIds=${eventId}&perPage=2`) },
+    {
+      title: 'a filter: the orders updated since a moment',
+      line: curl(`/v1/orders?updatedAt.gte=${moment}&perPage=2`),
+    },
+    { title: 'a record', line: curl(ticketPath) },
+    { title: 'a page beyond the last: 204', line: curl('/v1/events?page=1000', '-i') },
+    { title: 'two mistakes: 400 with both', line: curl('/v1/orders?status=SOLD&perPage=1000') },
+    { title: 'the catalog, in preview', line: curl(`/v1/catalog/offers?eventId=${eventId}`, ...preview) },
+    {
+      title: 'a ticket that is as it was: 304',
+      line: curl(ticketPath, '-i', '-H', quoted(`If-None-Match: ${etag}`)),
+    },
+  ];
+}
+
+/** For a POSIX shell. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}
