@@ -14,16 +14,18 @@ export function concludeExchange(log: Logger, tally: Tally): (this: Response) =>
     const { statusCode: status, writableFinished: sent } = this;
     const elapsedMs = performance.now() - startedAt;
     tally.countRequest({ operation, status, version: edition?.version, later, seconds: elapsedMs / 1000 });
+    // One shape for all, with what is not known undefined, which is left out of the line: spreads cost a microsecond.
     log.info(
       {
         requestId,
-        ...(organizationId !== '' && { organizationId, keyId }),
+        organizationId: organizationId === '' ? undefined : organizationId,
+        keyId: keyId === '' ? undefined : keyId,
         operation,
         status,
         durationMs: Math.round(elapsedMs * 1000) / 1000,
         rows,
         bytes,
-        ...(!sent && { sent }),
+        sent: sent ? undefined : false,
       },
       'request',
     );
