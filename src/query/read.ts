@@ -2,7 +2,7 @@ import type { CollectionName } from '../contract/operations.ts';
 import { findRow } from '../store/id-index.ts';
 import { nextSessionFields } from '../store/next-sessions.ts';
 import type { OrganizationStore } from '../store/organization-store.ts';
-import { recordAt, recordRun } from '../store/records.ts';
+import { recordAt, recordsAt } from '../store/records.ts';
 import type { Bytes, Row } from '../store/shared.ts';
 import { cutOffer } from './offer-view.ts';
 import type { Plan } from './plan.ts';
@@ -12,9 +12,8 @@ import type { Selection } from './select.ts';
 /** A page: how many records the query has in all, and the JSON texts of the page's, joined by commas. */
 export interface PageOfRecords {
   readonly totalRecords: number;
-  /** Their concatenation is the JSON text; most are views of the store's own bytes. */
+  /** Their concatenation is the JSON text; that of neighbours is a view of the store's own bytes. */
   readonly segments: readonly Bytes[];
-  readonly byteLength: number;
 }
 
 const SEPARATOR = Buffer.from(',');
@@ -40,7 +39,7 @@ export function readPage(
   const start = (plan.page - 1) * plan.perPage;
   const end = Math.min(start + plan.perPage, totalRecords);
   const segments = start < end ? readRows(store, plan, selection, start, end, now) : [];
-  return { totalRecords, segments, byteLength: segments.reduce((sum, { length }) => sum + length, 0) };
+  return { totalRecords, segments };
 }
 
 /** The JSON text of one record, in segments; undefined when it is not there. */
@@ -91,17 +90,9 @@ function readRows(
       if (plan.collection === 'events') segments.push(...eventSegments(store, row, now));
       else segments.push(cutOffer(recordAt(records, row), plan.view));
     }
-    return segments;
+    return [Buffer.concat(segments)];
   }
-  // Rows that follow each other in the store are one slice, commas and all.
-  for (let i = 0; i < rows.length;) {
-    const from = rows[i];
-    let to = from + 1;
-    for (i++; i < rows.length && rows[i] === to; i++) to++;
-    if (segments.length > 0) segments.push(SEPARATOR);
-    segments.push(recordRun(records, from, to));
-  }
-  return segments;
+  return [recordsAt(records, rows)];
 }
 
 /** An event is stored up to what its next session decides. */

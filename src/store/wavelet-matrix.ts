@@ -1,29 +1,34 @@
 import { countOnes } from './count-ones.ts';
 import { lowerBound } from './lower-bound.ts';
-import { sharedUint32s, UINT32_BYTES } from './shared.ts';
-import type { Row, Uint32s } from './shared.ts';
+import { sharedBytes, sharedUint32s, UINT32_BYTES } from './shared.ts';
+import type { Bytes, Row, Uint32s } from './shared.ts';
 
 /**
  * A sequence of rows in some order of its own, made so that the rows at any of its ranges can be read in ascending
- * order, from any position on, in a step for each bit of a row and not for each row of the ranges: a wavelet matrix
- * (Claude, Navarro and Ordóñez, "The wavelet matrix", Information Systems 47, 2015).
+ * order, from any position on, without a step for each row before it: a wavelet matrix (Claude, Navarro and Ordóñez,
+ * "The wavelet matrix", Information Systems 47, 2015) of the upper bits of the rows, with the lower ones as they are.
  *
  * Level 0 holds the highest bit of every row in the order of the sequence. Each level after it holds the next bit, in
  * the order of the level before but with the rows of a 0 before those of a 1. So a range of a level becomes two ranges
- * of the next, whose bounds are what the 0s and 1s before its own add up to.
+ * of the next, whose bounds are what the 0s and 1s before its own add up to. Rows that are alike in all levels differ in
+ * their lowest byte alone: these are read one by one, which takes no longer than to go down eight levels more.
  *
  *     words   zeros₀ zeros₁ …                how many rows have a 0, for each level
  *             ones bits  ones bits  …        level 0: for every 32 rows the 1s before them, then their bits
  *             ones bits  ones bits  …        level 1
  *             …
+ *     lows    the lowest byte of every row, in the order that a level behind the last would have
  */
 export interface WaveletMatrixImage {
   /** Rows of the sequence. */
   readonly length: number;
-  /** Bits of a row. */
   readonly levels: number;
   readonly words: Uint32s;
+  readonly lows: Bytes;
 }
+
+const LOW_BITS = 8;
+const LOW_VALUES = 2 ** LOW_BITS;
 
 /** Rows in a block: the bits of a word. */
 const BLOCK = 32;
@@ -32,12 +37,13 @@ const BLOCK_WORDS = 2;
 /** Words of a level; one block more than is full, so that the end of the sequence is a position as any other. */
 const levelWords = (length: number): number => (Math.floor(length / BLOCK) + 1) * BLOCK_WORDS;
 
-/** Bits of the rows of a collection that has `rowCount`. */
-const levelsOf = (rowCount: number): number => (rowCount < 2 ? 0 : 32 - Math.clz32(rowCount - 1));
+/** The bits of the rows of a collection that has `rowCount`, but for the lowest. */
+const levelsOf = (rowCount: number): number =>
+  rowCount <= LOW_VALUES ? 0 : 32 - Math.clz32(rowCount - 1) - LOW_BITS;
 
 /** Bytes of the image of a sequence of `length` rows of a collection that has `rowCount`. */
 export function waveletMatrixBytes(length: number, rowCount: number): number {
-  return levelsOf(rowCount) * (1 + levelWords(length)) * UINT32_BYTES;
+  return levelsOf(rowCount) * (1 + levelWords(length)) * UINT32_BYTES + length;
 }
 
 /** @param sequence rows below `rowCount`, which may come again; it is used up */
@@ -49,7 +55,7 @@ export function buildWaveletMatrix(sequence: Uint32s, rowCount: number): Wavelet
   let current = sequence;
   let next: Uint32s = new Uint32Array(length);
   for (let level = 0; level < levels; level++) {
-    const shift = levels - 1 - level;
+    const shift = levels - 1 - level + LOW_BITS;
     let at = levels + level * levelWords(length);
     let zeroCount = 0;
     let oneCount = 0;
@@ -73,7 +79,9 @@ export function buildWaveletMatrix(sequence: Uint32s, rowCount: number): Wavelet
     next.set(ones.subarray(0, oneCount), zeroCount);
     [current, next] = [next, current];
   }
-  return { length, levels, words };
+  const lows = sharedBytes(length);
+  for (let i = 0; i < length; i++) lows[i] = current[i];
+  return { length, levels, words, lows };
 }
 
 /** Rows to be read in ascending order: those at ranges of a sequence, and some beside them. */
@@ -96,6 +104,9 @@ export function rowsInRanges({ ranges, others }: RowRanges): number {
 export function rowsAtPositions(rows: RowRanges, start: number, end: number): Uint32s {
   return new Descent(rows, start, end - start).rows;
 }
+
+/** How often each lowest byte comes among the rows that are being read; all 0 between two of these readings. */
+const timesOfLows = new Uint32Array(LOW_VALUES);
 
 /** Goes down the levels with all ranges at once, and only where rows are wanted. */
 class Descent {
@@ -132,13 +143,7 @@ class Descent {
       return;
     }
     if (level === levels) {
-      let times = otherEnd - otherStart;
-      for (let i = start; i < end; i += 2) times += ranges[i + 1] - ranges[i];
-      this.#take(row, times);
-      return;
-    }
-    if (end - start === 2 && ranges[start + 1] - ranges[start] === 1 && otherStart === otherEnd) {
-      this.#take(this.#rowAt(level, ranges[start], row), 1);
+      this.#takeByLows(start, end, row, otherStart, otherEnd);
       return;
     }
     const base = levels + level * this.#levelWords;
@@ -166,7 +171,7 @@ class Descent {
         oneCount += oneTo - oneFrom;
       }
     }
-    const rowOfOnes = row | (1 << (levels - 1 - level));
+    const rowOfOnes = row + 2 ** (levels - 1 - level + LOW_BITS);
     const otherMiddle =
       otherStart === otherEnd ? otherEnd : lowerBound(this.#others, rowOfOnes, otherStart, otherEnd);
     if (this.#isWanted(zeroCount + otherMiddle - otherStart))
@@ -185,9 +190,8 @@ class Descent {
   #take(row: Row, times: number): void {
     if (!this.#isWanted(times)) return;
     const end = Math.min(this.rows.length, this.#count + times - this.#skip);
-    this.rows.fill(row, this.#count, end);
+    while (this.#count < end) this.rows[this.#count++] = row;
     this.#skip = 0;
-    this.#count = end;
   }
 
   #takeOthers(start: number, end: number): void {
@@ -199,20 +203,23 @@ class Descent {
     this.#count += to - from;
   }
 
-  /** The row at one position of a level, whose bits above the level are those of `row`. */
-  #rowAt(level: number, position: number, row: Row): Row {
-    const { levels, words } = this.#matrix;
-    for (; level < levels; level++) {
-      const base = levels + level * this.#levelWords;
-      const before = onesBefore(words, base, position);
-      if ((words[base + (position >>> 5) * BLOCK_WORDS + 1] >>> (position & 31)) & 1) {
-        row |= 1 << (levels - 1 - level);
-        position = words[level] + before;
-      } else {
-        position -= before;
-      }
+  /** Takes rows that differ from `row` in their lowest byte alone. */
+  #takeByLows(start: number, end: number, row: Row, otherStart: number, otherEnd: number): void {
+    const { lows } = this.#matrix;
+    const ranges = this.#ranges;
+    if (end - start === 2 && ranges[start + 1] - ranges[start] === 1 && otherStart === otherEnd) {
+      this.#take(row + lows[ranges[start]], 1);
+      return;
     }
-    return row;
+    for (let i = start; i < end; i += 2) {
+      for (let at = ranges[i]; at < ranges[i + 1]; at++) timesOfLows[lows[at]]++;
+    }
+    for (let i = otherStart; i < otherEnd; i++) timesOfLows[this.#others[i] - row]++;
+    for (let low = 0; low < LOW_VALUES; low++) {
+      if (timesOfLows[low] === 0) continue;
+      this.#take(row + low, timesOfLows[low]);
+      timesOfLows[low] = 0;
+    }
   }
 }
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { recordAt, recordRun } from '../../src/store/records.ts';
+import { recordAt, recordRun, recordsAt } from '../../src/store/records.ts';
 import { pack } from './pack.ts';
 
 describe('Records', () => {
@@ -21,8 +21,17 @@ describe('Records', () => {
     }
   });
 
+  it('are read at any rows, neighbours or not', () => {
+    for (let chosen = 1; chosen < 2 ** values.length; chosen++) {
+      const rows = [...values.keys()].filter((row) => ((chosen >> row) & 1) === 1);
+      const read = JSON.parse(`[${text(recordsAt(records, Uint32Array.from(rows)))}]`) as unknown;
+      expect(read).to.deep.equal(rows.map((row) => values[row]));
+    }
+  });
+
   it('are views of the store, not copies', () => {
     expect(recordAt(records, 1).buffer).to.equal(records.bytes.buffer);
     expect(recordRun(records, 1, 3).buffer).to.equal(records.bytes.buffer);
+    expect(recordsAt(records, Uint32Array.of(1, 2, 3)).buffer).to.equal(records.bytes.buffer);
   });
 });
