@@ -43,7 +43,7 @@ export function questionOf(collection: CollectionImage, where: readonly Predicat
       const instants = collection.instants[index];
       const [low, high] = windowRange(instants.sorted, predicate);
       if (low === high) return undefined;
-      // Of several instants that a row may carry, a window of all leaves every row that carries one.
+      // A window of all instants leaves every row, since each carries one.
       if (low > 0 || high < instants.sorted.length) windows.push({ index, instants, low, high });
     }
   }

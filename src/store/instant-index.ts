@@ -6,7 +6,7 @@ import type { WaveletMatrixImage } from './wavelet-matrix.ts';
 
 /**
  * The rows of a collection by an instant that they carry, such as `updatedAt`, or by several, such as the
- * starts of an event's sessions.
+ * starts of an event's sessions. Every row carries one at least.
  *
  *     sorted   the instants, ascending
  *     rows     rows[i] carries sorted[i]

@@ -1,9 +1,11 @@
 import { expect } from 'chai';
+import { questionOf } from '../../src/query/question.ts';
 import { rowsAt, select, totalOf } from '../../src/query/select.ts';
 import { SelectionCache } from '../../src/query/selection-cache.ts';
 import type { Predicate } from '../../src/query/plan.ts';
 import { Random } from '../../src/sample/random.ts';
 import { buildInstantIndex } from '../../src/store/instant-index.ts';
+import type { InstantImage } from '../../src/store/instant-index.ts';
 import type { CollectionImage } from '../../src/store/organization-image.ts';
 import { compositeName, LONG_LIST, PostingIndexBuilder } from '../../src/store/posting-index.ts';
 import { emptyCollection } from '../store/empty-image.ts';
@@ -18,6 +20,8 @@ interface Row {
   readonly status: string;
   readonly email: string;
   readonly updatedAt: bigint;
+  readonly createdAt: bigint;
+  readonly starts: readonly bigint[];
 }
 
 /** Rows of which some keys have most, as the first do of `pick`, and others few; many have the same several events. */
@@ -36,6 +40,8 @@ function randomRows(random: Random, count: number): Row[] {
     status: random.chance(0.9) ? 'FULFILLED' : random.pick(['PENDING', 'CANCELLED']),
     email: pick('m', 400),
     updatedAt: BigInt(random.below(count)),
+    createdAt: BigInt(random.below(count)),
+    starts: Array.from({ length: random.pick([1, 1, 2, 5]) }, () => BigInt(random.below(count))),
   }));
 }
 
@@ -53,6 +59,7 @@ function imageOf(rows: readonly Row[]): CollectionImage {
     email: index(({ email }) => [email]),
   };
   const updatedAt = buildInstantIndex(BigInt64Array.from(rows, (row) => row.updatedAt));
+  const createdAt = buildInstantIndex(BigInt64Array.from(rows, (row) => row.createdAt));
   const all = {
     ...builders,
     [compositeName('eventId', 'status')]: builders.eventId.crossedWith(builders.status),
@@ -60,7 +67,23 @@ function imageOf(rows: readonly Row[]): CollectionImage {
   const postings = Object.fromEntries(
     Object.entries(all).map(([name, builder]) => [name, builder.finish(['updatedAt', updatedAt.rows])]),
   );
-  return { ...emptyCollection('orderId'), count: rows.length, postings, instants: { updatedAt } };
+  return {
+    ...emptyCollection('orderId'),
+    count: rows.length,
+    postings,
+    instants: { updatedAt, createdAt, startAt: startsOf(rows) },
+  };
+}
+
+/** An index of instants of which a row may carry several. */
+function startsOf(rows: readonly Row[]): InstantImage {
+  const all = rows
+    .flatMap(({ starts }, row) => starts.map((start) => ({ start, row })))
+    .sort((a, b) => Number(a.start - b.start));
+  return {
+    sorted: BigInt64Array.from(all, ({ start }) => start),
+    rows: Uint32Array.from(all, ({ row }) => row),
+  };
 }
 
 function randomQuestion(random: Random, count: number): Predicate[] {
@@ -77,12 +100,17 @@ function randomQuestion(random: Random, count: number): Predicate[] {
   if (random.chance(0.4))
     where.push({ match: 'anyOf', index: 'status', keys: [random.pick(['FULFILLED', 'PENDING'])] });
   if (random.chance(0.3)) where.push({ match: 'anyOf', index: 'email', keys: keys('m', 400) });
-  if (random.chance(0.6)) {
+  for (const [index, chance] of [
+    ['updatedAt', 0.6],
+    ['createdAt', 0.1],
+    ['startAt', 0.1],
+  ] as const) {
+    if (!random.chance(chance)) continue;
     // Few different bounds, so that questions come again; crossed ones, and ones that hold all.
     const at = () => BigInt(random.pick([-1, 0, 10, Math.floor(count / 3), Math.floor(count / 2), count]));
     where.push({
       match: 'window',
-      index: 'updatedAt',
+      index,
       ...(random.chance(0.8) && { from: at() }),
       ...(random.chance(0.8) && { until: at() }),
     });
@@ -92,8 +120,10 @@ function randomQuestion(random: Random, count: number): Predicate[] {
 
 function passes(row: Row, predicate: Predicate): boolean {
   if (predicate.match === 'window') {
-    const { from, until } = predicate;
-    return (from === undefined || row.updatedAt >= from) && (until === undefined || row.updatedAt < until);
+    const { index, from, until } = predicate;
+    const instants =
+      { updatedAt: [row.updatedAt], createdAt: [row.createdAt], startAt: row.starts }[index] ?? [];
+    return instants.some((at) => (from === undefined || at >= from) && (until === undefined || at < until));
   }
   const values = { eventId: row.events, status: [row.status], email: [row.email] }[predicate.index] ?? [];
   return values.some((value) => predicate.keys.includes(value));
@@ -125,6 +155,16 @@ describe('A selection', () => {
       });
     }
   }
+
+  it('asks an index of pairs instead of the two, and no other index', () => {
+    const image = imageOf(randomRows(new Random(1), 1000));
+    const anyOf = (index: string, ...keys: string[]): Predicate => ({ match: 'anyOf', index, keys });
+    const where = [anyOf('status', 'FULFILLED'), anyOf('email', 'm0'), anyOf('eventId', 'e0', 'e1', 'none')];
+    const asked = (predicates: Predicate[]) =>
+      questionOf(image, predicates)?.keySets.map(({ index }) => index);
+    expect(asked(where)).to.deep.equal([compositeName('eventId', 'status'), 'email']);
+    expect(asked(where.slice(0, 2))).to.deep.equal(['status', 'email']);
+  });
 
   it('is found by an instant where a list is long, and walked where none is', () => {
     const random = new Random(1);

@@ -69,12 +69,15 @@ describe('Posting lists by an instant', () => {
     });
   }
 
-  it('gather nothing of rows that have the same keys as many others', () => {
-    const keysOf = Array.from({ length: 100 }, (_, row) => (row % 2 === 0 ? [0, 1] : [row % 3]));
+  it('gather nothing of rows that have the same keys as many others, in whatever order', () => {
+    const keysOf = Array.from({ length: 100 }, (_, row) => [[0, 1], [1, 0], [2], [3]][row % 4]);
     const rows = shuffled(100, [5, 3, 8]);
-    const { ranges, others } = rowsOfKeys(build(keysOf, rows), [0, 1, 2], Uint32Array.from(rows), 0, 100);
-    expect(others).to.have.length(0);
-    expect(ranges).to.have.length(2 * 4);
+    const ask = (leastGroup: number) =>
+      rowsOfKeys(build(keysOf, rows, leastGroup), [0, 1, 2], Uint32Array.from(rows), 0, 100);
+    // The group and the rows of key 2; then what is left when 50 rows are too few.
+    expect(ask(50).others).to.have.length(0);
+    expect(ask(50).ranges).to.have.length(2 * 2);
+    expect(ask(51).others).to.have.length(50);
   });
 
   it('lie in shared memory, and hold the bytes that they are said to at most', () => {

@@ -68,6 +68,20 @@ describe('A wavelet matrix', () => {
     );
   });
 
+  it('reads to the very end of the sequence, however many words it fills', () => {
+    for (const length of [1, 31, 32, 33, 64, 96, 511, 512, 513, 1024]) {
+      for (const rowCount of [256, 257, 1024, 2_000_000]) {
+        const sequence = Array.from({ length }, (_, i) => (i * 7919 + 3) % rowCount);
+        const rows = {
+          matrix: buildWaveletMatrix(Uint32Array.from(sequence), rowCount),
+          ranges: Uint32Array.of(0, length),
+          others: new Uint32Array(0),
+        };
+        expect([...rowsAtPositions(rows, 0, length)]).to.deep.equal(ascending(sequence));
+      }
+    }
+  });
+
   it('gives each page of a permutation as it stands', () => {
     const rowCount = 5000;
     // 2741 and 5000 have no divisor in common, so each row comes once.
