@@ -49,7 +49,7 @@ const COPIES_OF_CHUNK = 3;
 const SORT_COUNTS_BYTES = 4 * 0x1_0000 * UINT32_BYTES;
 
 /** Arrays of a number for each row or pair that the finishing of an index has beside it. */
-const FINISHING_ARRAYS = 6;
+const FINISHING_ARRAYS = 8;
 
 /**
  * What loading takes, from what the manifest counts. It errs on the side of more: `held` by a tenth, `peak` by a third
