@@ -26,6 +26,14 @@ export function newLatestConnection(): LatestConnection {
 /** The events by which a request arrives. */
 const ARRIVALS = ['request', 'checkContinue', 'checkExpectation'] as const;
 
+/** What servers that share a port need to drain together. */
+export interface DrainTogether {
+  /** When the grace began, by the monotonic clock. */
+  readonly start?: number;
+  /** Is called at each step; fulfilled when all have come as far. */
+  readonly together?: () => Promise<void>;
+}
+
 /**
  * Ends a server without a reset for its clients. It watches the server from the start on, because Node does not tell
  * which connections there are.
@@ -36,8 +44,8 @@ const ARRIVALS = ['request', 'checkContinue', 'checkExpectation'] as const;
  *    that; one that never asked for anything is not waited for.
  * 4. Shortly before the grace is over, what is left is closed.
  *
- * Servers of several threads that share a port drain together: they share the memory in which the latest connection is
- * noted and begin at one moment, so that each of them does the same at the same time.
+ * Servers of several threads that share a port drain together, since whoever is answered by one of them may connect to
+ * another: they share the memory in which the latest connection is noted, and wait for each other at each step.
  */
 export class Drain {
   readonly #server: Server;
@@ -67,9 +75,12 @@ export class Drain {
   /**
    * Fulfilled when every connection has ended, before the grace is over.
    * @param hurry not to wait for who may still come, nor for connections that are idle
-   * @param start when the grace began, by the monotonic clock
    */
-  async run(graceSeconds: number, hurry = false, start = monotonicNow()): Promise<void> {
+  async run(
+    graceSeconds: number,
+    hurry = false,
+    { start = monotonicNow(), together = () => Promise.resolve() }: DrainTogether = {},
+  ): Promise<void> {
     const graceMs = graceSeconds * 1000;
     const end = start + graceMs - Math.min(graceMs * RESERVED_SHARE, RESERVED_MOST_MS);
     this.#isDraining = true;
@@ -79,9 +90,13 @@ export class Drain {
 
     if (!hurry) {
       await this.#quiet(QUIET_MS, start, start + graceMs * ACCEPTING_SHARE);
-      await this.#emptyBacklog(end);
+      this.#hold();
     }
+    await together();
+    if (!hurry) await this.#emptyBacklog(end);
+    await together();
     const closed = this.#closeListener();
+    await together();
     this.#release();
     if (hurry) this.#server.closeIdleConnections();
 
@@ -115,13 +130,17 @@ export class Drain {
   /**
    * The system resets connections that it has made and that nobody has accepted when the listening socket is closed.
    * So nothing is read for a moment: clients who come again after each answer then wait for one, on connections that
-   * are accepted. The end is a turn of the event loop in which nobody came.
+   * are accepted.
    */
+  #hold(): void {
+    this.#isHolding = true;
+    for (const socket of this.#madeAt.keys()) socket.pause();
+  }
+
+  /** Waits for a turn of the event loop in which nobody came. */
   async #emptyBacklog(end: number): Promise<void> {
     const start = monotonicNow();
     const most = Math.min(end, start + HOLD_MOST_MS);
-    this.#isHolding = true;
-    for (const socket of this.#madeAt.keys()) socket.pause();
     await this.#quiet(HOLD_QUIET_MS, start, most);
     let before;
     do {

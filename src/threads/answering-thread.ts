@@ -8,6 +8,8 @@ export class AnsweringThread {
   readonly #ended = Promise.withResolvers<string>();
   /** Who waits for an answer, by the number of what was asked. */
   readonly #asking = new Map<number, (outcome: Outcome | undefined) => void>();
+  /** Who waits until it waits for others, by the step. */
+  readonly #steps = new Map<number, PromiseWithResolvers<undefined>>();
   #latestNumber = 0;
   #reason: string | undefined;
   #hasEnded = false;
@@ -46,6 +48,15 @@ export class AnsweringThread {
     return promise;
   }
 
+  get hasEnded(): boolean {
+    return this.#hasEnded;
+  }
+
+  /** Fulfilled when it waits for other threads at a step of its way to the end, or has ended. */
+  waitsAt(step: number): Promise<unknown> {
+    return Promise.race([this.#step(step).promise, this.ended]);
+  }
+
   /** Ends it at once. */
   async terminate(reason: string): Promise<void> {
     this.#reason ??= reason;
@@ -57,9 +68,22 @@ export class AnsweringThread {
       this.#started.resolve(true);
       return;
     }
+    if ('waitsAt' in told) {
+      this.#step(told.waitsAt).resolve(undefined);
+      return;
+    }
     const resolve = this.#asking.get(told.answered);
     this.#asking.delete(told.answered);
     resolve?.(told.outcome);
+  }
+
+  #step(step: number): PromiseWithResolvers<undefined> {
+    let waiting = this.#steps.get(step);
+    if (waiting === undefined) {
+      waiting = Promise.withResolvers();
+      this.#steps.set(step, waiting);
+    }
+    return waiting;
   }
 
   #end(reason: string): void {

@@ -22,6 +22,12 @@ export function followOrders({ server, memory, stores, keys, supervisor, end }: 
   const tell = (told: Told) => {
     supervisor.postMessage(told);
   };
+  let steps = 0;
+  let goOn: (() => void) | undefined;
+  const together = () => {
+    tell({ waitsAt: ++steps });
+    return new Promise<void>((resolve) => (goOn = resolve));
+  };
   const follow = async (order: Order): Promise<Outcome> => {
     switch (order.name) {
       case 'know':
@@ -40,9 +46,12 @@ export function followOrders({ server, memory, stores, keys, supervisor, end }: 
         return await listen(server, order.content);
       case 'stop': {
         const { graceSeconds, hurry, since } = order.content;
-        await drain.run(graceSeconds, hurry, since);
+        await drain.run(graceSeconds, hurry, { start: since, together });
         return {};
       }
+      case 'go on':
+        goOn?.();
+        return {};
     }
   };
   supervisor.on('message', ({ number, order }: Asked) => {

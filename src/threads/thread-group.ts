@@ -150,22 +150,22 @@ export class ThreadGroup {
   async stop(graceSeconds: number, hurry: boolean): Promise<void> {
     this.#stopping.abort();
     const order: Order = { name: 'stop', content: { graceSeconds, hurry, since: monotonicNow() } };
-    const stop = async ({ thread, isListening }: Place) => {
-      if (thread === undefined) return;
-      if (!isListening) await thread.terminate(NOT_NEEDED);
-      void thread.ask(order);
-      const end = setTimeout(() => void thread.terminate('the grace is over'), graceSeconds * 1000);
-      await thread.ended;
-      clearTimeout(end);
-    };
-    await Promise.all(this.#places.map(stop));
+    const isIdle = ({ isListening }: Place) => !isListening;
+    await terminateAll(this.#places.filter(isIdle), NOT_NEEDED);
+    const end = setTimeout(() => void terminateAll(this.#places, 'the grace is over'), graceSeconds * 1000);
+    const threads = this.#places.flatMap(({ thread }) => thread ?? []);
+    for (const thread of threads) void thread.ask(order);
+    for (let step = 1; threads.some(({ hasEnded }) => !hasEnded); step++) {
+      await Promise.all(threads.map((thread) => thread.waitsAt(step)));
+      for (const thread of threads) void thread.ask({ name: 'go on' });
+    }
+    clearTimeout(end);
   }
 
   /** Ends all threads at once. */
   async terminate(): Promise<void> {
     this.#stopping.abort();
-    const threads = this.#places.flatMap(({ thread }) => thread ?? []);
-    await Promise.all(threads.map((thread) => thread.terminate(NOT_NEEDED)));
+    await terminateAll(this.#places, NOT_NEEDED);
   }
 
   #isStopping(): boolean {
@@ -242,6 +242,10 @@ export class ThreadGroup {
       }
     }
   }
+}
+
+async function terminateAll(places: readonly Place[], reason: string): Promise<void> {
+  await Promise.all(places.map(({ thread }) => thread?.terminate(reason) ?? Promise.resolve()));
 }
 
 /** Gives a thread what it takes to show a view. */

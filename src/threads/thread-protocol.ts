@@ -73,7 +73,9 @@ export type Order =
   | { readonly name: 'take'; readonly content: SentKeys }
   | { readonly name: 'listen'; readonly content: Listening }
   /** Done when nobody is connected any more; then the thread ends. */
-  | { readonly name: 'stop'; readonly content: Stopping };
+  | { readonly name: 'stop'; readonly content: Stopping }
+  /** All threads have come as far on their way to the end as this one said. */
+  | { readonly name: 'go on' };
 
 /** To the thread. */
 export interface Asked {
@@ -85,6 +87,8 @@ export interface Asked {
 export type Told =
   /** It is ready to follow orders. */
   | { readonly isStarted: true }
+  /** On the way to its end it has come to a step, and waits until all others have; from 1 on. */
+  | { readonly waitsAt: number }
   /** What was asked under a number is done. Not always in the order in which it was asked. */
   | { readonly answered: number; readonly outcome: Outcome };
 

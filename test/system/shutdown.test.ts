@@ -84,9 +84,14 @@ describe('the end of the process', function () {
     }
   }
 
-  it(`resets nobody under load, and answers with Connection: close until it takes no more, ${RUNS} times`, async () => {
+  for (const threads of ['1', '2']) {
+    it(`resets nobody under load, and answers with Connection: close until it takes no more, with THREADS=${threads}, ${RUNS} times`, () =>
+      expectNoReset(threads));
+  }
+
+  async function expectNoReset(threads: string): Promise<void> {
     for (let i = 0; i < RUNS; i++) {
-      await start();
+      await start({ THREADS: threads });
       const agents = Array.from({ length: 3 }, () => new Agent({ keepAlive: true, maxSockets: 1 }));
       const answers: Answer[] = [];
       const failures = [...agents, ...agents, false as const, false as const].map((agent) =>
@@ -107,7 +112,7 @@ describe('the end of the process', function () {
       expect(new Set(late.map(({ connection }) => connection))).to.deep.equal(new Set(['close']));
       for (const agent of agents) agent.destroy();
     }
-  });
+  }
 
   it('answers once more on a connection that was idle', async () => {
     await start({ SHUTDOWN_GRACE_SECONDS: '4' });
@@ -138,7 +143,7 @@ describe('the end of the process', function () {
       ['SIGTERM', 3000],
       ['SIGINT', 450],
     ] as const) {
-      await start({ SHUTDOWN_GRACE_SECONDS: '10' });
+      await start({ SHUTDOWN_GRACE_SECONDS: '10', THREADS: '2' });
       const signalled = performance.now();
       replica.kill(signal);
       expect(await replica.ended).to.include({ code: 0, signal: null, stderr: '' });
