@@ -84,7 +84,11 @@ export const CONFIG_VARIABLES = {
     '10',
     'how long requests under way may take to end after SIGTERM, in seconds',
   ),
-  THREADS: variable(wholeNumber(1, 256), '1', 'threads that answer requests'),
+  THREADS: variable(
+    wholeNumber(1, 256),
+    '1',
+    'threads that answer requests, over one copy of the data; a good number is that of the processors, less one for loads',
+  ),
   LOG_LEVEL: variable(
     kind(`must be one of ${LOG_LEVELS.join(', ')}`, (text) => LOG_LEVELS.find((level) => level === text)),
     'info',

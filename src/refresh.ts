@@ -46,7 +46,7 @@ export function startRefresh(
     load: loadSnapshot,
     admit: (file, manifest) => {
       try {
-        admit(stores, file, manifest, memory);
+        admit(stores, file, manifest, memory, config.threads);
       } finally {
         // To make room, something may have been let go of.
         void threads.show(stores.view);

@@ -12,9 +12,16 @@ import { RefusedSnapshot } from './refused-snapshot.ts';
 
 /**
  * Whether what a file declares may take its place among what is live.
+ * @param threads how many answer requests, each of which holds some memory
  * @throws RefusedSnapshot
  */
-export function admit(stores: StoreRegistry, file: string, manifest: Manifest, limit: MemoryLimit): void {
+export function admit(
+  stores: StoreRegistry,
+  file: string,
+  manifest: Manifest,
+  limit: MemoryLimit,
+  threads = 1,
+): void {
   for (const { organizationId } of manifest.organizations) {
     const owner = stores.ownerBeside(file, organizationId);
     if (owner === undefined) continue;
@@ -24,22 +31,25 @@ export function admit(stores: StoreRegistry, file: string, manifest: Manifest, l
     );
   }
   checkSuccession(manifest, predecessorsOf(stores, file, manifest));
-  makeRoom(stores, memoryNeed(manifest.organizations), limit);
+  makeRoom(stores, memoryNeed(manifest.organizations), limit, threads);
 }
 
 /** Lets go of what is kept for walks, the oldest first, as long as memory is missing. */
-function makeRoom(stores: StoreRegistry, need: MemoryNeed, limit: MemoryLimit): void {
+function makeRoom(stores: StoreRegistry, need: MemoryNeed, limit: MemoryLimit, threads: number): void {
   const latestFirst = stores.retained.toSorted((a, b) => b.replacedAt - a.replacedAt);
-  while (latestFirst.length > 0 && missingMemory(need, memoryOf(stores), limit) > 0) {
+  while (latestFirst.length > 0 && missingMemory(need, memoryOf(stores, threads), limit) > 0) {
     latestFirst.pop();
     stores.keepRetained(new Set(latestFirst));
   }
-  checkMemory(need, memoryOf(stores), limit);
+  checkMemory(need, memoryOf(stores, threads), limit);
 }
 
-/** What the stores of a registry have. */
-export function memoryOf({ live, liveBytes, retained, retainedBytes }: StoreRegistry): StoredMemory {
-  return { bytesHeld: liveBytes + retainedBytes, stores: live.size + retained.length };
+/** What the stores of a registry have, and as many threads. */
+export function memoryOf(
+  { live, liveBytes, retained, retainedBytes }: StoreRegistry,
+  threads = 1,
+): StoredMemory {
+  return { bytesHeld: liveBytes + retainedBytes, stores: live.size + retained.length, threads };
 }
 
 /** What the snapshot of a file replaces: what came from that file, and what came from files that are gone. */

@@ -3,16 +3,21 @@ import type { MemoryLimit, MemoryLimitSource } from './memory-limit.ts';
 import type { MemoryNeed } from './memory-need.ts';
 import { RefusedSnapshot } from './refused-snapshot.ts';
 
-/** What stores, live and retained, have. */
+/** What there is in the process that holds memory: stores, live and retained, and threads. */
 export interface StoredMemory {
   /** Bytes of shared memory that they hold. */
   readonly bytesHeld: number;
-  /** How many there are. */
+  /** How many stores there are. */
   readonly stores: number;
+  /** How many threads answer requests. */
+  readonly threads: number;
 }
 
-/** Code, heap and buffers of a process that serves: 130 MB were measured. */
+/** Code, heap and buffers of a process that serves, with one thread that answers requests: 150 MB were measured. */
 const PROCESS_BYTES = 160 * MEGABYTE;
+
+/** Those of each further thread: 45 MB were measured. */
+const THREAD_BYTES = 48 * MEGABYTE;
 
 /** The objects around the buffers of a store: 50 kB were measured. */
 const STORE_BYTES = 64 * 1024;
@@ -22,8 +27,9 @@ const STORE_BYTES = 64 * 1024;
  * was freed and that the next load takes again: after a swap that is as much as the load had beside its result.
  * What was let go of is not counted, so the caller has to see to it that it is collected.
  */
-function bytesInUse({ bytesHeld, stores }: StoredMemory): number {
-  return PROCESS_BYTES + bytesHeld + stores * STORE_BYTES;
+function bytesInUse({ bytesHeld, stores, threads }: StoredMemory): number {
+  // Each thread has objects of its own around what all share.
+  return PROCESS_BYTES + (threads - 1) * THREAD_BYTES + bytesHeld + threads * stores * STORE_BYTES;
 }
 
 /** Bytes that are missing for a snapshot to be loaded beside what is there; 0 when there is room. */

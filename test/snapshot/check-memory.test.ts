@@ -7,7 +7,7 @@ import { thrownBy } from './refusal.ts';
 
 describe('The check of memory', () => {
   const need = { held: 300 * MEGABYTE, peak: 400 * MEGABYTE };
-  const nothing = { bytesHeld: 0, stores: 0 };
+  const nothing = { bytesHeld: 0, stores: 0, threads: 1 };
   const limit = (megabytes: number, source: MemoryLimitSource = 'MEMORY_LIMIT_MB'): MemoryLimit => ({
     bytes: megabytes * MEGABYTE,
     source,
@@ -25,9 +25,15 @@ describe('The check of memory', () => {
   });
 
   it('counts what is live, which stays while the next is loaded', () => {
-    const stored = { bytesHeld: 300 * MEGABYTE, stores: 16 };
+    const stored = { bytesHeld: 300 * MEGABYTE, stores: 16, threads: 1 };
     expect(missingMemory(need, stored, limit(861))).to.equal(0);
     expect(missingMemory(need, stored, limit(860))).to.equal(MEGABYTE);
+  });
+
+  it('counts what each further thread has, and its objects around what all share', () => {
+    const stored = { bytesHeld: 0, stores: 16, threads: 3 };
+    const missing = 2 * 48 * MEGABYTE + 3 * MEGABYTE;
+    expect(missingMemory(need, stored, limit(560))).to.equal(missing);
   });
 
   it('lets everything pass where no limit is known', () => {
@@ -35,7 +41,7 @@ describe('The check of memory', () => {
   });
 
   it('says what is needed, what is in use, what the limit is and who sets it, and what to do', () => {
-    const stored = { bytesHeld: 300 * MEGABYTE, stores: 1 };
+    const stored = { bytesHeld: 300 * MEGABYTE, stores: 1, threads: 1 };
     const refused = thrownBy(() => {
       checkMemory(need, stored, limit(800));
     }, RefusedSnapshot);
