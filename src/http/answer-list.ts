@@ -11,7 +11,7 @@ import { pathOf, pathValue } from './path.ts';
 import { NO_SUCH_RECORD } from './problem.ts';
 import { parseQuery } from './query-string.ts';
 import { send } from './respond.ts';
-import { dataHeaders, storeOf } from './sources.ts';
+import { dataHead, storeOf } from './sources.ts';
 import type { Sources } from './sources.ts';
 import { queryOf } from './target.ts';
 import { queryValidator } from './validate-query.ts';
@@ -33,11 +33,12 @@ export function answerList(operation: ListOperation, sources: Sources): RequestH
 
     const origin = originOf(request, sources.publicBaseUrl);
     const tag = entityTag(contentTag(store, collection, exchange.now), version, origin, request.url);
-    const headers = dataHeaders(store, plan.isPartialView);
+    const head = dataHead(store, plan.isPartialView);
+    const headers = ['ETag', tag];
     const condition = request.headers['if-none-match'];
     if (namesTag(condition, tag)) {
       // The tag was given to this very page, so the page is there still.
-      send(response, 304, [...headers, 'ETag', tag]);
+      send(response, 304, head, headers);
       return;
     }
     const parentId = parent && pathValue(request, parent);
@@ -45,12 +46,11 @@ export function answerList(operation: ListOperation, sources: Sources): RequestH
     if (page === undefined) throw NO_SUCH_RECORD;
     const totalPages = Math.ceil(page.totalRecords / plan.perPage);
     if (plan.page > 1 && plan.page > totalPages) {
-      send(response, 204, headers);
+      send(response, 204, head);
       return;
     }
-    headers.push('ETag', tag);
     if (namesAny(condition)) {
-      send(response, 304, headers);
+      send(response, 304, head, headers);
       return;
     }
     const hasMore = plan.page < totalPages;
@@ -60,6 +60,6 @@ export function answerList(operation: ListOperation, sources: Sources): RequestH
       sources.stores.noteWalk(store);
     }
     exchange.rows = Math.min(plan.perPage, page.totalRecords - (plan.page - 1) * plan.perPage);
-    send(response, 200, headers, pageBody(page, plan, totalPages, nextPage));
+    send(response, 200, head, headers, pageBody(page, plan, totalPages, nextPage));
   };
 }

@@ -7,7 +7,7 @@ import { pathValue } from './path.ts';
 import { NO_SUCH_RECORD } from './problem.ts';
 import { parseQuery } from './query-string.ts';
 import { send } from './respond.ts';
-import { dataHeaders, storeOf } from './sources.ts';
+import { dataHead, storeOf } from './sources.ts';
 import type { Sources } from './sources.ts';
 import { queryOf } from './target.ts';
 import { editionWith } from './versions.ts';
@@ -22,20 +22,21 @@ export function answerRecord(operation: RetrieveOperation, sources: Sources): Re
     exchange.ignoredParameters = ignoredParameters(parseQuery(queryOf(request.url)), []);
 
     const tag = entityTag(contentTag(store, collection, exchange.now), version, '', request.url);
-    const headers = [...dataHeaders(store), 'ETag', tag];
+    const head = dataHead(store);
+    const headers = ['ETag', tag];
     const condition = request.headers['if-none-match'];
     if (namesTag(condition, tag)) {
       // The tag was given to this very record, so the record is there still.
-      send(response, 304, headers);
+      send(response, 304, head, headers);
       return;
     }
     const record = readRecord(store, collection, pathValue(request, pathParameter), exchange.now);
     if (record === undefined) throw NO_SUCH_RECORD;
     if (namesAny(condition)) {
-      send(response, 304, headers);
+      send(response, 304, head, headers);
       return;
     }
     exchange.rows = 1;
-    send(response, 200, headers, record);
+    send(response, 200, head, headers, record);
   };
 }

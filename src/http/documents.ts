@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { RequestHandler } from 'express';
 import { namesAny, namesTag } from './etag.ts';
-import { NO_STORE, send } from './respond.ts';
+import { prepareHead } from './prepared-head.ts';
+import { NO_STORE_HEAD, send } from './respond.ts';
 
 const CACHE_FIVE_MINUTES: readonly string[] = ['Cache-Control', 'public, max-age=300'];
 
@@ -9,11 +10,11 @@ const CACHE_FIVE_MINUTES: readonly string[] = ['Cache-Control', 'public, max-age
 export function answerDocument(document: object): RequestHandler {
   const text = Buffer.from(JSON.stringify(document));
   const tag = `"${createHash('sha256').update(text).digest('base64url')}"`;
-  const headers = [...CACHE_FIVE_MINUTES, 'ETag', tag];
+  const head = prepareHead([...CACHE_FIVE_MINUTES, 'ETag', tag]);
   return (request, response) => {
     const condition = request.headers['if-none-match'];
-    if (namesTag(condition, tag) || namesAny(condition)) send(response, 304, headers);
-    else send(response, 200, headers, [text]);
+    if (namesTag(condition, tag) || namesAny(condition)) send(response, 304, head);
+    else send(response, 200, head, [], [text]);
   };
 }
 
@@ -21,5 +22,5 @@ const ALIVE = [Buffer.from(JSON.stringify({ status: 'ok' }))];
 
 /** Tells that the process answers. */
 export const answerHealth: RequestHandler = (_request, response) => {
-  send(response, 200, NO_STORE, ALIVE);
+  send(response, 200, NO_STORE_HEAD, [], ALIVE);
 };

@@ -9,6 +9,8 @@ import {
   VERSION_HEADER,
 } from '../contract/releases.ts';
 import type { Release, Version } from '../contract/releases.ts';
+import { prepareHead } from './prepared-head.ts';
+import type { PreparedHead } from './prepared-head.ts';
 
 /** A version of the API as it stands on one day. */
 export interface Edition {
@@ -17,6 +19,7 @@ export interface Edition {
   readonly operations: ReadonlySet<string>;
   /** The headers that tell it, names and values in turn. */
   readonly headers: readonly string[];
+  readonly head: PreparedHead;
 }
 
 const DAY_MS = 86_400_000;
@@ -57,10 +60,12 @@ export class Editions {
     if (known !== undefined) return known;
     const reachable = OPERATIONS.filter(({ id }) => isReachable(id, version, this.#releases, this.#today));
     const latest = latestVersion(this.#releases, this.#today);
+    const headers = [VERSION_HEADER, version, LATEST_VERSION_HEADER, latest];
     const edition: Edition = {
       version,
       operations: new Set(reachable.map(({ id }) => id)),
-      headers: [VERSION_HEADER, version, LATEST_VERSION_HEADER, latest],
+      headers,
+      head: prepareHead(headers),
     };
     this.#byVersion.set(version, edition);
     return edition;

@@ -1,5 +1,7 @@
 import type { Response } from 'express';
 import { IGNORED_PARAMETERS_HEADER, REQUEST_ID_HEADER } from '../contract/headers.ts';
+import { joinHeads, NOTHING_PREPARED, prepareHead } from './prepared-head.ts';
+import type { PreparedHead } from './prepared-head.ts';
 import type { Problem } from './problem.ts';
 import { rateLimitHeaders } from './rate-limit.ts';
 import { SECURITY_HEADERS } from './security-headers.ts';
@@ -8,18 +10,33 @@ import { SECURITY_HEADERS } from './security-headers.ts';
 export type Body = readonly Uint8Array[];
 
 export const NO_STORE: readonly string[] = ['Cache-Control', 'no-store'];
+export const NO_STORE_HEAD = prepareHead(NO_STORE);
+
+const EVERY_HEAD = prepareHead(SECURITY_HEADERS);
+const WITH_BODY_HEAD = prepareHead([...SECURITY_HEADERS, 'Content-Type', 'application/json']);
 
 /**
  * Writes a whole response in one go. Every response of the app goes through here, so that what stands on all
- * of them is put together in one place, as the one list that Node writes without looking anything up.
+ * of them is put together in one place.
  *
- * @param headers of this response: names and values in turn
+ * @param head headers that other responses have as well
+ * @param headers those of this one: names and values in turn
  * @param body JSON text, in one piece at least; not sent in answer to HEAD, though its length is
  */
-export function send(response: Response, status: number, headers: readonly string[], body?: Body): void {
+export function send(
+  response: Response,
+  status: number,
+  head: PreparedHead,
+  headers: readonly string[] = [],
+  body?: Body,
+): void {
   const { exchange } = response.locals;
-  const list = [...SECURITY_HEADERS, REQUEST_ID_HEADER, exchange.requestId, ...headers];
-  if (exchange.edition !== undefined) list.push(...exchange.edition.headers);
+  response.preparedHead = joinHeads(
+    body === undefined ? EVERY_HEAD : WITH_BODY_HEAD,
+    exchange.edition?.head ?? NOTHING_PREPARED,
+    head,
+  );
+  const list = [REQUEST_ID_HEADER, exchange.requestId, ...headers];
   if (response.req.rateLimit !== undefined) list.push(...rateLimitHeaders(response.req.rateLimit));
   if (exchange.ignoredParameters !== undefined) {
     list.push(IGNORED_PARAMETERS_HEADER, exchange.ignoredParameters);
@@ -30,7 +47,7 @@ export function send(response: Response, status: number, headers: readonly strin
   }
   let length = 0;
   for (const piece of body) length += piece.length;
-  list.push('Content-Type', 'application/json', 'Content-Length', String(length));
+  list.push('Content-Length', String(length));
   response.writeHead(status, list);
   if (response.req.method === 'HEAD') {
     response.end();
@@ -52,5 +69,5 @@ function write(response: Response, body: Body): void {
 }
 
 export function sendProblem(response: Response, { status, headers, body }: Problem): void {
-  send(response, status, [...NO_STORE, ...headers], [body]);
+  send(response, status, NO_STORE_HEAD, headers, [body]);
 }

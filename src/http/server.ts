@@ -1,5 +1,5 @@
-import { createServer as createHttpServer, IncomingMessage, ServerResponse, STATUS_CODES } from 'node:http';
-import type { Server } from 'node:http';
+import { createServer as createHttpServer, IncomingMessage, STATUS_CODES } from 'node:http';
+import type { Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import express from 'express';
 import type { Express } from 'express';
@@ -9,6 +9,7 @@ import type { Release } from '../contract/releases.ts';
 import { Editions } from './editions.ts';
 import type { Edition } from './editions.ts';
 import { METHOD_NOT_ALLOWED } from './methods.ts';
+import { PreparedResponse } from './prepared-head.ts';
 import { Problem } from './problem.ts';
 import { NO_STORE } from './respond.ts';
 import { requestIdOf } from './request-id.ts';
@@ -74,7 +75,7 @@ export function createServer(app: Express, { clock, releases, log, tally }: Serv
  */
 function expressMessages(app: Express) {
   class ExpressRequest extends IncomingMessage {}
-  class ExpressResponse extends ServerResponse<ExpressRequest> {}
+  class ExpressResponse extends PreparedResponse<ExpressRequest> {}
   adopt(ExpressRequest.prototype, express.request, app);
   adopt(ExpressResponse.prototype, express.response, app);
   // express-rate-limit asks for it at each request, for its debug log; to work out whom to trust takes a microsecond.

@@ -5,6 +5,8 @@ import type { ServedStores } from '../store/served-stores.ts';
 import { ORGANIZATION_NOT_LOADED } from './admit.ts';
 import type { Editions } from './editions.ts';
 import type { Exchange } from './exchange.ts';
+import { prepareHead } from './prepared-head.ts';
+import type { PreparedHead } from './prepared-head.ts';
 
 /** Where answers come from. */
 export interface Sources {
@@ -30,16 +32,28 @@ export function storeOf({ stores }: Sources, { organizationId }: Exchange, pin?:
   return store;
 }
 
-/** The headers of every answer that tells something of a store, names and values in turn. */
-export function dataHeaders({ snapshotId, producedAt }: OrganizationStore, isPartialView = false): string[] {
-  return [
+const heads = new WeakMap<OrganizationStore, PreparedHead>();
+
+/** The headers of every answer that tells something of a store. */
+export function dataHead(store: OrganizationStore, isPartialView = false): PreparedHead {
+  if (isPartialView) return prepareDataHead(store, KEEP_NOTHING);
+  let head = heads.get(store);
+  if (head === undefined) {
+    head = prepareDataHead(store, REVALIDATE);
+    heads.set(store, head);
+  }
+  return head;
+}
+
+function prepareDataHead({ snapshotId, producedAt }: OrganizationStore, cacheControl: string): PreparedHead {
+  return prepareHead([
     SNAPSHOT_ID_HEADER,
     snapshotId,
     DATA_AS_OF_HEADER,
     producedAt,
     'Cache-Control',
-    isPartialView ? KEEP_NOTHING : REVALIDATE,
+    cacheControl,
     'Vary',
     VARY,
-  ];
+  ]);
 }

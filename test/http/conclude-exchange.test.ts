@@ -14,7 +14,7 @@ import { Editions } from '../../src/http/editions.ts';
 import { fail, noSuchPath } from '../../src/http/fail.ts';
 import { tryLater } from '../../src/http/problem.ts';
 import type { LaterReason } from '../../src/http/problem.ts';
-import { send } from '../../src/http/respond.ts';
+import { NO_STORE_HEAD, send } from '../../src/http/respond.ts';
 import { createServer } from '../../src/http/server.ts';
 import { readTallies, Tally } from '../../src/http/tally.ts';
 
@@ -26,7 +26,7 @@ const answer =
     const { exchange } = response.locals;
     exchange.operation = operation;
     exchange.rows = 2;
-    send(response, 200, [], [Buffer.from('[1,2]')]);
+    send(response, 200, NO_STORE_HEAD, [], [Buffer.from('[1,2]')]);
   };
 const refuse = (reason: LaterReason): RequestHandler => {
   return () => {
