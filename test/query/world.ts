@@ -31,6 +31,25 @@ export async function loadStores(
 ): Promise<ReadonlyMap<string, OrganizationStore>> {
   const folder = mkdtempSync(join(tmpdir(), 'foyer-world-'));
   try {
+    const output = join(folder, 'world.sqlite');
+    await buildWorld(random, organizations, output);
+    const snapshot = readSnapshot(output);
+    return new Map(
+      snapshot.organizations.map((image) => [image.organizationId, new OrganizationStore(image, snapshot)]),
+    );
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** Builds a snapshot of organizations. */
+export async function buildWorld(
+  random: Random,
+  organizations: readonly Organization[],
+  output: string,
+): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'foyer-import-'));
+  try {
     const write = (name: string, lines: readonly string[]) => {
       writeFileSync(join(folder, `${name}.ndjson`), lines.map((line) => `${line}\n`).join(''));
     };
@@ -39,12 +58,7 @@ export async function loadStores(
       organizations.map(({ organizationId }) => JSON.stringify({ organizationId })),
     );
     for (const name of COLLECTIONS) write(name, shuffled(random, importLines(random, organizations, name)));
-    const output = join(folder, 'world.sqlite');
     await buildSnapshot({ input: folder, output, skipInvalid: false, producedAt: new Date(0) });
-    const snapshot = readSnapshot(output);
-    return new Map(
-      snapshot.organizations.map((image) => [image.organizationId, new OrganizationStore(image, snapshot)]),
-    );
   } finally {
     rmSync(folder, { recursive: true });
   }

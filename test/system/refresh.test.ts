@@ -109,7 +109,8 @@ describe('new snapshots under load', function () {
     restampedCopy(inFolder('west'), inSnapshots('west.sqlite'), asSnapshot(0));
     publish(drafted(next));
     for (const id of ['north', 'south', 'west']) credentials.set(id, newCredential(inFolder, id));
-    replica = await ReplicaUnderTest.start(inFolder);
+    // With one thread, walks and refusals are tested: test/system/walk.test.ts, refusals.test.ts.
+    replica = await ReplicaUnderTest.start(inFolder, { THREADS: '2' });
     await isLive(0);
     await isLive(next++);
   });

@@ -107,10 +107,19 @@ export class ReplicaUnderTest {
   }
 
   /** Asks the API, over connections that are kept alive. */
-  ask(path: string, credential: string, headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
+  ask(
+    path: string,
+    credential: string,
+    headers: Readonly<Record<string, string>> = {},
+    agent = this.#agent,
+  ): Promise<Answer> {
     // Links to further pages are whole addresses.
     const url = URL.canParse(path) ? path : this.#origin + path;
-    return this.#get(url, { Authorization: `Bearer ${credential}`, ...headers });
+    return this.#get(url, { Authorization: `Bearer ${credential}`, ...headers }, agent);
+  }
+
+  get port(): number {
+    return Number(new URL(this.#origin).port);
   }
 
   /** Asks the port for operators. */
@@ -118,9 +127,9 @@ export class ReplicaUnderTest {
     return this.#get(this.#adminOrigin + path, {});
   }
 
-  async #get(url: string, headers: Readonly<Record<string, string>>): Promise<Answer> {
+  async #get(url: string, headers: Readonly<Record<string, string>>, agent = this.#agent): Promise<Answer> {
     const { promise, resolve, reject } = Promise.withResolvers<Answer>();
-    request(url, { agent: this.#agent, headers }, (response) => {
+    request(url, { agent, headers }, (response) => {
       text(response).then((body) => {
         resolve({ status: response.statusCode ?? 0, headers: response.headers, text: body });
       }, reject);
