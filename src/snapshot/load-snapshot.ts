@@ -1,10 +1,13 @@
-import { Worker } from 'node:worker_threads';
 import type { OrganizationImage, SnapshotImage } from '../store/organization-image.ts';
-import { GIVE_UP, READ_ON } from './loader-protocol.ts';
+import { GIVE_UP, READ_ALONE, READ_TOGETHER } from './loader-protocol.ts';
 import type { LoaderMessage, LoaderOrder } from './loader-protocol.ts';
+import { LoaderThread, loaderFailed } from './loader-thread.ts';
 import type { Manifest } from './manifest.ts';
 import type { OnProgress } from './read-content.ts';
+import { joinParts } from './read-organization.ts';
+import type { PartImage } from './read-organization.ts';
 import { RefusedSnapshot } from './refused-snapshot.ts';
+import { isWorthSharing, LEAST_SHARED_BYTES } from './shared-reading.ts';
 
 export interface LoadOptions {
   /** Is told what the file declares before its content is read; what it throws ends the load. */
@@ -13,72 +16,136 @@ export interface LoadOptions {
   readonly onProgress?: OnProgress | undefined;
   /** Ends the load, with its reason thrown. */
   readonly signal?: AbortSignal | undefined;
+  /** From how many bytes of records on an organization is read by two threads. */
+  readonly leastShared?: number;
 }
 
 /**
- * Reads a snapshot file, and checks all of it, on a thread of its own.
- * @throws RefusedSnapshot with the reason, also when the thread itself fails
+ * Reads a snapshot file, and checks all of it, on a thread of its own, or on two when it holds a large organization.
+ * @throws RefusedSnapshot with the reason, also when a thread itself fails
  */
 export async function loadSnapshot(path: string, options: LoadOptions = {}): Promise<SnapshotImage> {
-  const { admit, onProgress, signal } = options;
+  const { signal } = options;
   signal?.throwIfAborted();
-  const decision = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
-  const order: LoaderOrder = { path, isToTellProgress: onProgress !== undefined, decision };
-  const decide = (value: number) => {
-    Atomics.store(decision, 0, value);
-    Atomics.notify(decision, 0);
-  };
-  const loaded = Promise.withResolvers<undefined>();
-  let declared: Manifest | undefined;
-  const organizations: OrganizationImage[] = [];
-  const loader = startLoader(order);
-  loader.on('message', (message: LoaderMessage) => {
-    if ('organization' in message) organizations.push(message.organization);
-    else if ('progress' in message) onProgress?.(...message.progress);
-    else if ('isComplete' in message) loaded.resolve(undefined);
-    else if ('refused' in message) {
-      loaded.reject(new RefusedSnapshot(message.refused.reason, message.refused.message));
-    } else {
-      declared = message.declared;
-      try {
-        admit?.(declared);
-        decide(READ_ON);
-      } catch (error) {
-        loaded.reject(error);
-        decide(GIVE_UP);
-      }
-    }
-  });
-  loader.on('error', (error: unknown) => {
-    loaded.reject(loaderFailed(error));
-  });
-  loader.on('exit', (code) => {
-    loaded.reject(loaderFailed(`it ended with code ${code} before it was done`));
-  });
+  const load = new Load(path, options);
   const breakOff = () => {
-    loaded.reject(signal?.reason);
+    load.fail(signal?.reason);
   };
   signal?.addEventListener('abort', breakOff);
   try {
-    await loaded.promise;
-    if (declared === undefined) throw loaderFailed('it did not say what it reads');
-    const { snapshotId, producedAt } = declared;
-    return { snapshotId, producedAt, organizations };
+    return await load.image;
   } finally {
     signal?.removeEventListener('abort', breakOff);
-    await loader.terminate();
+    await load.end();
   }
 }
 
-function startLoader(order: LoaderOrder): Worker {
-  try {
-    return new Worker(new URL('./loader-worker.ts', import.meta.url), { workerData: order });
-  } catch (error) {
-    throw loaderFailed(error);
-  }
-}
+class Load {
+  readonly #options: LoadOptions;
+  readonly #order: Omit<LoaderOrder, 'part'>;
+  readonly #loaded = Promise.withResolvers<SnapshotImage>();
+  readonly #threads: LoaderThread[] = [];
+  #incomplete = 0;
+  #declared: Manifest | undefined;
+  readonly #images = new Map<string, OrganizationImage>();
+  /** Of organizations that two threads share, the part that came first. */
+  readonly #parts = new Map<string, PartImage>();
 
-function loaderFailed(error: unknown): RefusedSnapshot {
-  const what = error instanceof Error ? error.message : String(error);
-  return new RefusedSnapshot('loader-failed', `the loader failed: ${what}`);
+  constructor(path: string, options: LoadOptions) {
+    this.#options = options;
+    const decision = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+    const { onProgress, leastShared = LEAST_SHARED_BYTES } = options;
+    this.#order = { path, isToTellProgress: onProgress !== undefined, decision, leastShared };
+    this.#start('tickets');
+  }
+
+  get image(): Promise<SnapshotImage> {
+    return this.#loaded.promise;
+  }
+
+  fail(error: unknown): void {
+    this.#loaded.reject(error);
+  }
+
+  async end(): Promise<void> {
+    await Promise.all(this.#threads.map((thread) => thread.end()));
+  }
+
+  #start(part: LoaderOrder['part']): void {
+    this.#incomplete++;
+    try {
+      const take = (message: LoaderMessage) => {
+        this.#take(message);
+      };
+      this.#threads.push(
+        new LoaderThread({ ...this.#order, part }, take, (error) => {
+          this.fail(error);
+        }),
+      );
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  #take(message: LoaderMessage): void {
+    try {
+      if ('progress' in message) this.#options.onProgress?.(...message.progress);
+      else if ('declared' in message) this.#decide(message.declared);
+      else if ('refused' in message) {
+        throw new RefusedSnapshot(message.refused.reason, message.refused.message);
+      } else if ('isComplete' in message) {
+        if (--this.#incomplete === 0) this.#finish();
+      } else if ('organization' in message) {
+        this.#images.set(message.organization.organizationId, message.organization);
+      } else this.#join(message.organizationId, message.part);
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  #decide(declared: Manifest): void {
+    if (this.#declared !== undefined) {
+      // The second thread opened the file for itself: by then another may have taken its place.
+      if (this.#declared.snapshotId === declared.snapshotId) return;
+      throw new RefusedSnapshot('unreadable', 'another file took its place while it was read');
+    }
+    this.#declared = declared;
+    try {
+      this.#options.admit?.(declared);
+    } catch (error) {
+      this.#say(GIVE_UP);
+      throw error;
+    }
+    const isTogether = isWorthSharing(declared.organizations, this.#order.leastShared);
+    if (isTogether) this.#start('rest');
+    this.#say(isTogether ? READ_TOGETHER : READ_ALONE);
+  }
+
+  #say(decision: number): void {
+    Atomics.store(this.#order.decision, 0, decision);
+    Atomics.notify(this.#order.decision, 0);
+  }
+
+  #join(organizationId: string, part: PartImage): void {
+    const other = this.#parts.get(organizationId);
+    if (other === undefined) {
+      this.#parts.set(organizationId, part);
+      return;
+    }
+    this.#parts.delete(organizationId);
+    const organization = this.#declared?.organizations.find((one) => one.organizationId === organizationId);
+    if (organization === undefined) throw loaderFailed('it read what it did not declare');
+    this.#images.set(organizationId, joinParts(organization, part, other));
+  }
+
+  #finish(): void {
+    if (this.#declared === undefined) throw loaderFailed('it did not say what it reads');
+    const { snapshotId, producedAt } = this.#declared;
+    const organizations = this.#declared.organizations.map(({ organizationId }) => {
+      const image = this.#images.get(organizationId);
+      if (image === undefined) throw loaderFailed('it did not read all that it declared');
+      return image;
+    });
+    this.#loaded.resolve({ snapshotId, producedAt, organizations });
+  }
 }

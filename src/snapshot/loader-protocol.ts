@@ -1,21 +1,27 @@
 import type { OrganizationImage } from '../store/organization-image.ts';
 import type { Manifest } from './manifest.ts';
 import type { OnProgress } from './read-content.ts';
+import type { Part, PartImage } from './read-organization.ts';
 import type { RefusalReason } from './refused-snapshot.ts';
 
-/** What the loader, a thread, and whoever started it say to each other. */
+/** What the loader, one thread or two, and whoever started it say to each other. */
 
 export interface LoaderOrder {
   readonly path: string;
   /** Whether it is to tell how far it is. */
   readonly isToTellProgress: boolean;
-  /** One element: UNDECIDED until it is known whether the content is to be read. */
+  /** One element: UNDECIDED until it is known whether, and by how many threads, the content is to be read. */
   readonly decision: Int32Array<SharedArrayBuffer>;
+  /** Of the organizations that two threads share, the part that this one reads. It reads the others if it is 'tickets'. */
+  readonly part: Part;
+  /** From how many bytes of records on two threads share an organization. */
+  readonly leastShared: number;
 }
 
 export const UNDECIDED = 0;
-export const READ_ON = 1;
-export const GIVE_UP = 2;
+export const READ_ALONE = 1;
+export const READ_TOGETHER = 2;
+export const GIVE_UP = 3;
 
 export type LoaderMessage =
   /** The loader then waits for the decision. */
@@ -26,6 +32,8 @@ export type LoaderMessage =
    * buffers at once takes a time that grows with the square of their number.
    */
   | { readonly organization: OrganizationImage }
-  /** All of them were told. */
+  /** One that two threads share; it counts when it is joined with the other part. */
+  | { readonly organizationId: string; readonly part: PartImage }
+  /** All that this thread reads was told. */
   | { readonly isComplete: true }
   | { readonly refused: { readonly reason: RefusalReason; readonly message: string } };

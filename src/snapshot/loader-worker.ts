@@ -1,23 +1,39 @@
 import { constants, platform, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
+import { imageBytes } from '../store/image-bytes.ts';
 import type { OrganizationImage } from '../store/organization-image.ts';
-import { GIVE_UP, UNDECIDED } from './loader-protocol.ts';
+import { packedImage } from '../store/packed-image.ts';
+import { GIVE_UP, READ_TOGETHER, UNDECIDED } from './loader-protocol.ts';
 import type { LoaderMessage, LoaderOrder } from './loader-protocol.ts';
 import type { Manifest } from './manifest.ts';
+import { MEGABYTE } from './memory-limit.ts';
 import type { OnProgress } from './read-content.ts';
-import { readSnapshot } from './read-snapshot.ts';
+import { readOrganization, readPart } from './read-organization.ts';
+import { readOrganizations } from './read-snapshot.ts';
 import { RefusedSnapshot } from './refused-snapshot.ts';
+import { isShared } from './shared-reading.ts';
 
-/** The loader: a thread that reads one snapshot file and ends. Its memory is shared, so that nothing is copied. */
+/** The loader: a thread that reads one snapshot file, or its part of one, and ends. Its memory is shared, so that nothing is copied. */
 
-const { path, isToTellProgress, decision } = workerData as LoaderOrder;
+const { path, isToTellProgress, decision, part, leastShared } = workerData as LoaderOrder;
+const onProgress = isToTellProgress ? tellProgress : undefined;
+
+/** To copy a larger image takes longer than to hand over its buffers. */
+const PACKED_BELOW_BYTES = MEGABYTE;
 
 class GivenUp extends Error {}
 
 giveWay();
 
 try {
-  readSnapshot(path, { admit, onOrganization, onProgress: isToTellProgress ? onProgress : undefined });
+  readOrganizations(path, admit, (file, organization) => {
+    const { organizationId } = organization;
+    if (Atomics.load(decision, 0) === READ_TOGETHER && isShared(organization, leastShared)) {
+      say({ organizationId, part: readPart(file, organization, part, onProgress) });
+    } else if (part === 'tickets') {
+      say({ organization: inFewBuffers(readOrganization(file, organization, onProgress)) });
+    }
+  });
   say({ isComplete: true });
 } catch (error) {
   if (error instanceof RefusedSnapshot) say({ refused: { reason: error.reason, message: error.message } });
@@ -37,6 +53,13 @@ function giveWay(): void {
   }
 }
 
+/** A small image in one buffer, which is quickly handed over. */
+function inFewBuffers(image: OrganizationImage): OrganizationImage {
+  if (image.bytesHeld >= PACKED_BELOW_BYTES) return image;
+  const packed = packedImage(image);
+  return { ...packed, bytesHeld: imageBytes(packed) };
+}
+
 /** Asks whether the content of what was declared is wanted, and waits for the answer. */
 function admit(declared: Manifest): void {
   say({ declared });
@@ -44,11 +67,7 @@ function admit(declared: Manifest): void {
   if (Atomics.load(decision, 0) === GIVE_UP) throw new GivenUp();
 }
 
-function onOrganization(organization: OrganizationImage): void {
-  say({ organization });
-}
-
-function onProgress(...progress: Parameters<OnProgress>): void {
+function tellProgress(...progress: Parameters<OnProgress>): void {
   say({ progress });
 }
 

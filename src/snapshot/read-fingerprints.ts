@@ -1,12 +1,13 @@
 import type { CollectionName } from '../contract/operations.ts';
 import { takeRows } from './take-column.ts';
 import { Fingerprints } from './fingerprints.ts';
+import { CONTENT_TABLES } from './format.ts';
 import { byCollection, COLLECTIONS, SESSIONS } from './layout.ts';
 import type { CollectionLayout } from './layout.ts';
 import { segmentOf } from './manifest.ts';
 import type { ManifestOrganization } from './manifest.ts';
 import { ContentFile } from './content-file.ts';
-import { readContent } from './read-content.ts';
+import { checkDigest, readContent } from './read-content.ts';
 import type { OnProgress } from './read-content.ts';
 import { eachValue, readText } from './read-table.ts';
 import type { Chunk } from './read-table.ts';
@@ -42,7 +43,7 @@ export function readFingerprints(
   const database = openSnapshot(path);
   const file = new ContentFile(database);
   try {
-    readContent(file, organization, takers, onProgress);
+    checkDigest(organization, readContent(file, organization, CONTENT_TABLES, takers, onProgress));
     return found;
   } catch (error) {
     throw asRefusal(error);

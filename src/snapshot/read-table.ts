@@ -6,7 +6,6 @@ import type { Table } from './format.ts';
 import { segmentOf } from './manifest.ts';
 import type { ManifestOrganization } from './manifest.ts';
 import { RefusedSnapshot } from './refused-snapshot.ts';
-import { StoredValues } from './stored-values.ts';
 
 /** Rows of a table, a column at a time. The memory of its columns is that of the next chunk. */
 export interface Chunk {
@@ -31,8 +30,8 @@ export function* readTable(
   const bases = columns.map((column) =>
     isReference(column) ? segmentOf(segments, referenced(column)).firstRow : 0,
   );
-  const values = new StoredValues(name, columns, Math.min(rowCount, CHUNK_ROWS));
-  const rows = file.rowsOf(name);
+  const { rows, values } = file.tableOf(name);
+  values.clear();
   rows.seek(firstRow);
   for (let first = 0, row = 0; row < rowCount; first = row) {
     let bytes = 0;

@@ -2,18 +2,29 @@ import { writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { RefusedSnapshot } from '../../src/snapshot/refused-snapshot.ts';
 import { loadSnapshot } from '../../src/snapshot/load-snapshot.ts';
+import type { SnapshotImage } from '../../src/store/organization-image.ts';
 import { inOrganization, minimalEvent, minimalSession } from './full-records.ts';
 import { build, writeImport } from './import-folder.ts';
+import { SoundSnapshot } from './sound-snapshot.ts';
 import { folderForAll } from '../temporary-folder.ts';
 
 describe('the loader', () => {
   const inFolder = folderForAll();
+  const sound = new SoundSnapshot();
+  const noting = (tables: string[]) => (organizationId: string, table: string) =>
+    tables.push(`${organizationId} ${table}`);
 
   const refusal = (path: string) =>
     loadSnapshot(path).then(
       () => expect.fail('it was loaded'),
       (error: unknown) => error,
     );
+
+  /** What an image holds, in one buffer or in many. */
+  const contentOf = ({ organizations, ...snapshot }: SnapshotImage) => ({
+    ...snapshot,
+    organizations: organizations.map((organization) => ({ ...organization, bytesHeld: 0 })),
+  });
 
   it('hands on why a file is refused', async () => {
     const path = inFolder('text.sqlite');
@@ -40,7 +51,35 @@ describe('the loader', () => {
     await build(folder, path);
     const loaded = await loadSnapshot(path);
     expect(loaded.organizations.map(({ organizationId }) => organizationId)).to.deep.equal(ids);
-    expect(loaded.organizations.every(({ bytesHeld }) => bytesHeld > 0)).to.equal(true);
+    for (const organization of loaded.organizations) {
+      expect(organization.bytesHeld).to.equal(organization.tickets.records.bytes.buffer.byteLength);
+    }
+  });
+
+  it('gives by two threads what it gives by one', async () => {
+    const path = sound.copy();
+    const alone: string[] = [];
+    const together: string[] = [];
+    for (const [leastShared, told] of [
+      [Infinity, alone],
+      [0, together],
+    ] as const) {
+      const loaded = await loadSnapshot(path, { leastShared, onProgress: noting(told) });
+      expect(contentOf(loaded)).to.deep.equal(contentOf(sound.image));
+    }
+    expect(together).to.have.members(alone);
+  });
+
+  it('refuses by two threads what it refuses by one, whichever reads it', async () => {
+    for (const [table, column] of [
+      ['tickets', 'qr_code'],
+      ['sessions', 'start_at'],
+      ['orders', 'email'],
+    ]) {
+      const path = sound.copyWith(`UPDATE ${table} SET ${column} = ${column} || 'x' WHERE row = 0`);
+      const refused = await loadSnapshot(path, { leastShared: 0 }).catch((error: unknown) => error);
+      expect(refused, table).to.be.instanceOf(RefusedSnapshot).with.property('reason', 'damaged');
+    }
   });
 
   it('makes a failure of its thread a refusal', async () => {

@@ -70,15 +70,15 @@ export const GO_ON = '.go';
 /** Calls `act` before the first rows of a table of content are read. */
 function beforeReading(act: (table: string) => void): void {
   const prototype = ContentFile.prototype;
-  const rowsOf = Reflect.get(prototype, 'rowsOf') as (this: ContentFile, table: string) => unknown;
+  const tableOf = Reflect.get(prototype, 'tableOf') as (this: ContentFile, table: string) => unknown;
   const told = new Set<string>();
-  Object.defineProperty(prototype, 'rowsOf', {
+  Object.defineProperty(prototype, 'tableOf', {
     value: function (this: ContentFile, table: string) {
       if (!told.has(table)) {
         told.add(table);
         act(table);
       }
-      return rowsOf.call(this, table);
+      return tableOf.call(this, table);
     },
   });
 }
