@@ -1,11 +1,16 @@
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import type Database from 'better-sqlite3';
 import { CHUNK_ROWS, CONTENT_TABLES } from './format.ts';
+import { RefusedSnapshot } from './refused-snapshot.ts';
+import { asRefusal, openSnapshot } from './snapshot-file.ts';
 import { StoredRows } from './stored-rows.ts';
 import type { PagedFile } from './stored-rows.ts';
 import { StoredValues } from './stored-values.ts';
 
 const HEADER_BYTES = 100;
+
+/** What differs when another file has taken the place of one, or when somebody wrote to it. */
+const IDENTITY = ['dev', 'ino', 'size', 'mtimeNs'] as const;
 
 /** What reads a table: the same for all organizations, of which a file may hold thousands. */
 interface StoredTable {
@@ -13,33 +18,34 @@ interface StoredTable {
   readonly values: StoredValues;
 }
 
-/** A snapshot file whose tables are read from its pages. */
+/** A snapshot file that is open: SQLite reads what it says of itself, and its tables are read from its pages. */
 export class ContentFile {
-  readonly #file: PagedFile;
+  readonly database: Database.Database;
+  readonly bytes: number;
+  readonly #descriptor: number;
   readonly #tables: ReadonlyMap<string, StoredTable>;
 
-  /** @param database the same file, found to be a snapshot */
-  constructor(database: Database.Database) {
-    const descriptor = openSync(database.name, 'r');
-    const header = Buffer.alloc(HEADER_BYTES);
-    readSync(descriptor, header, 0, HEADER_BYTES, 0);
-    const pageBytes = header.readUInt16BE(16) === 1 ? 65_536 : header.readUInt16BE(16);
-    const file = {
-      descriptor,
-      pageBytes,
-      usableBytes: pageBytes - header[20],
-      fileBytes: fstatSync(descriptor).size,
-    };
-    const root = database
-      .prepare<[string], number>("SELECT rootpage FROM sqlite_schema WHERE type = 'table' AND name = ?")
-      .pluck();
-    this.#file = file;
-    this.#tables = new Map(
-      CONTENT_TABLES.map(({ name, columns }) => {
-        const rows = new StoredRows(file, root.get(name) ?? 0);
-        return [name, { rows, values: new StoredValues(name, columns, CHUNK_ROWS) }];
-      }),
-    );
+  /** @throws RefusedSnapshot when it is no snapshot */
+  constructor(path: string) {
+    let database: Database.Database | undefined;
+    let descriptor: number | undefined;
+    try {
+      const before = statSync(path, { bigint: true });
+      database = openSnapshot(path);
+      // SQLite does not tell which file it has: it is this one when the path led to it before and after.
+      descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+      const status = fstatSync(descriptor, { bigint: true });
+      if (IDENTITY.some((part) => status[part] !== before[part])) throw fileChanged();
+      const file = pagedFile(descriptor, Number(status.size));
+      this.database = database;
+      this.bytes = file.fileBytes;
+      this.#descriptor = descriptor;
+      this.#tables = storedTables(database, file);
+    } catch (error) {
+      database?.close();
+      if (descriptor !== undefined) closeSync(descriptor);
+      throw asRefusal(error);
+    }
   }
 
   tableOf(name: string): StoredTable {
@@ -49,6 +55,34 @@ export class ContentFile {
   }
 
   close(): void {
-    closeSync(this.#file.descriptor);
+    this.database.close();
+    closeSync(this.#descriptor);
   }
+}
+
+export function fileChanged(): RefusedSnapshot {
+  return new RefusedSnapshot(
+    'unfinished',
+    'it was written to, or another file took its place, while it was read',
+  );
+}
+
+/** https://www.sqlite.org/fileformat2.html#the_database_header */
+function pagedFile(descriptor: number, fileBytes: number): PagedFile {
+  const header = Buffer.alloc(HEADER_BYTES);
+  readSync(descriptor, header, 0, HEADER_BYTES, 0);
+  const pageBytes = header.readUInt16BE(16) === 1 ? 65_536 : header.readUInt16BE(16);
+  return { descriptor, pageBytes, usableBytes: pageBytes - header[20], fileBytes };
+}
+
+function storedTables(database: Database.Database, file: PagedFile): ReadonlyMap<string, StoredTable> {
+  const root = database
+    .prepare<[string], number>("SELECT rootpage FROM sqlite_schema WHERE type = 'table' AND name = ?")
+    .pluck();
+  return new Map(
+    CONTENT_TABLES.map(({ name, columns }) => {
+      const rows = new StoredRows(file, root.get(name) ?? 0);
+      return [name, { rows, values: new StoredValues(name, columns, CHUNK_ROWS) }];
+    }),
+  );
 }

@@ -10,7 +10,7 @@ export const SCHEMA = readFileSync(new URL('../../data/schema.sql', import.meta.
 
 /** Rows that are read, and digested, at a time. */
 export const CHUNK_ROWS = 512;
-/** Bytes of one record: a chunk of the largest stays below what SQLite holds in one value (10^9 bytes). */
+/** Bytes of one record: far below what SQLite holds in one row, 10^9. */
 export const MAX_RECORD_BYTES = 1024 * 1024;
 /** Stands between the values of a chunk: a byte that no UTF-8 text holds. */
 export const SEPARATOR = 0xff;

@@ -1,4 +1,5 @@
 import type { OrganizationImage, SnapshotImage } from '../store/organization-image.ts';
+import { fileChanged } from './content-file.ts';
 import { GIVE_UP, READ_ALONE, READ_TOGETHER } from './loader-protocol.ts';
 import type { LoaderMessage, LoaderOrder } from './loader-protocol.ts';
 import { LoaderThread, loaderFailed } from './loader-thread.ts';
@@ -107,7 +108,7 @@ class Load {
     if (this.#declared !== undefined) {
       // The second thread opened the file for itself: by then another may have taken its place.
       if (this.#declared.snapshotId === declared.snapshotId) return;
-      throw new RefusedSnapshot('unreadable', 'another file took its place while it was read');
+      throw fileChanged();
     }
     this.#declared = declared;
     try {

@@ -12,7 +12,7 @@ import type { OnProgress } from './read-content.ts';
 import { eachValue, readText } from './read-table.ts';
 import type { Chunk } from './read-table.ts';
 import { RefusedSnapshot } from './refused-snapshot.ts';
-import { asRefusal, openSnapshot } from './snapshot-file.ts';
+import { asRefusal } from './snapshot-file.ts';
 
 const OFFER_EVENTS = 'offer_events';
 
@@ -40,8 +40,7 @@ export function readFingerprints(
   takers.set(OFFER_EVENTS, (chunk) => {
     takeEventsOfOffers(found.offers, chunk);
   });
-  const database = openSnapshot(path);
-  const file = new ContentFile(database);
+  const file = new ContentFile(path);
   try {
     checkDigest(organization, readContent(file, organization, CONTENT_TABLES, takers, onProgress));
     return found;
@@ -49,7 +48,6 @@ export function readFingerprints(
     throw asRefusal(error);
   } finally {
     file.close();
-    database.close();
   }
 }
 

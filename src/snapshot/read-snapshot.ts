@@ -1,11 +1,10 @@
-import { statSync } from 'node:fs';
 import type { OrganizationImage, SnapshotImage } from '../store/organization-image.ts';
 import { ContentFile } from './content-file.ts';
 import { readManifest } from './manifest.ts';
 import type { Manifest, ManifestOrganization } from './manifest.ts';
 import type { OnProgress } from './read-content.ts';
 import { readOrganization } from './read-organization.ts';
-import { asRefusal, openSnapshot } from './snapshot-file.ts';
+import { asRefusal } from './snapshot-file.ts';
 
 interface ReadOptions {
   /** Called once with what the snapshot says of itself, before its content is read; throws to refuse it. */
@@ -38,18 +37,15 @@ export function readOrganizations(
   admit: ((manifest: Manifest) => void) | undefined,
   read: (file: ContentFile, organization: ManifestOrganization) => void,
 ): Manifest {
-  const database = openSnapshot(path);
-  let file: ContentFile | undefined;
+  const file = new ContentFile(path);
   try {
-    const manifest = readManifest(database, statSync(path).size);
+    const manifest = readManifest(file.database, file.bytes);
     admit?.(manifest);
-    file = new ContentFile(database);
     for (const organization of manifest.organizations) read(file, organization);
     return manifest;
   } catch (error) {
     throw asRefusal(error);
   } finally {
-    file?.close();
-    database.close();
+    file.close();
   }
 }

@@ -3,6 +3,7 @@ import {
   chmodSync,
   copyFileSync,
   readdirSync,
+  renameSync,
   statSync,
   truncateSync,
   writeFileSync,
@@ -167,6 +168,31 @@ describe('a file that the reader is given', () => {
     });
   });
 
+  describe('refuses a file that changes while it is opened, and lets go of it', () => {
+    for (const [what, change] of Object.entries({
+      'another takes its place': (path: string) => {
+        renameSync(snapshot.copy(), path);
+      },
+      'somebody writes to it': (path: string) => {
+        appendFileSync(path, '\0');
+      },
+    })) {
+      it(what, () => {
+        const path = snapshot.copy();
+        const descriptors = readdirSync('/proc/self/fd').length;
+        whenSqliteHasOpened(
+          () => {
+            change(path);
+          },
+          () => {
+            expectRefused(path, 'it was written to, or another file took its place, while it was read');
+          },
+        );
+        expect(readdirSync('/proc/self/fd').length).to.equal(descriptors);
+      });
+    }
+  });
+
   describe('refuses another schema, and says where it differs', () => {
     for (const [statement, difference] of Object.entries({
       'CREATE TABLE extra (a)': 'table extra does not belong',
@@ -188,6 +214,29 @@ describe('a file that the reader is given', () => {
     }
   });
 });
+
+/** Runs `work`, in which a file is opened, and `act` when it was. */
+function whenSqliteHasOpened(act: () => void, work: () => void): void {
+  const prototype: object = Database.prototype;
+  const pragma = Object.getOwnPropertyDescriptor(prototype, 'pragma');
+  if (pragma === undefined) throw new Error('a database has no pragmas');
+  const original: unknown = pragma.value;
+  if (typeof original !== 'function') throw new Error('a database has no pragmas');
+  let isDone = false;
+  Object.defineProperty(prototype, 'pragma', {
+    ...pragma,
+    value: function (this: unknown, ...given: unknown[]): unknown {
+      if (!isDone) act();
+      isDone = true;
+      return Reflect.apply(original, this, given);
+    },
+  });
+  try {
+    work();
+  } finally {
+    Object.defineProperty(prototype, 'pragma', pragma);
+  }
+}
 
 /** Runs `work` as somebody whom the mode of a file binds: not as root. */
 function withoutPrivilege(work: () => void): void {

@@ -81,6 +81,29 @@ describe('rows read from the pages of a file', () => {
     expect(refused).to.be.greaterThan(50);
   }).timeout(60_000);
 
+  it('are refused when a page leads to one that is none, or holds the schema', () => {
+    const rows = Array.from({ length: 300 }, (_, row): Row => {
+      return { row, number: 0n, short: '', long: 'y'.repeat(row === 0 ? 3000 : 30) };
+    });
+    const { path, root } = write(rows, 512);
+    const sound = readFileSync(path);
+    const rightmost = (root - 1) * 512 + 8;
+    for (const page of [0, 1, 0x7fff_ffff, 0xffff_ffff]) {
+      const changed = Buffer.from(sound);
+      changed.writeUInt32BE(page, rightmost);
+      writeFileSync(path, changed);
+      expectDamaged(() => read(path, root, 0));
+      expectDamaged(() => read(path, root, 299));
+      writeFileSync(path, sound);
+      expectDamaged(() => read(path, page, 0));
+    }
+    for (const root of [-1, 2.5, NaN, 2 ** 60]) expectDamaged(() => read(path, root, 0));
+  });
+
+  function expectDamaged(act: () => unknown): void {
+    expect(act).to.throw(RefusedSnapshot).with.property('reason', 'damaged');
+  }
+
   function write(rows: readonly Row[], pageBytes: number): { path: string; root: number } {
     const path = folder('rows.sqlite');
     rmSync(path, { force: true });
