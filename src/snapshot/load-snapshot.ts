@@ -5,8 +5,8 @@ import type { LoaderMessage, LoaderOrder } from './loader-protocol.ts';
 import { LoaderThread, loaderFailed } from './loader-thread.ts';
 import type { Manifest } from './manifest.ts';
 import type { OnProgress } from './read-content.ts';
-import { joinParts } from './read-organization.ts';
-import type { PartImage } from './read-organization.ts';
+import { joinParts, PARTS } from './read-organization.ts';
+import type { Part, PartImage } from './read-organization.ts';
 import { RefusedSnapshot } from './refused-snapshot.ts';
 import { isWorthSharing, LEAST_SHARED_BYTES } from './shared-reading.ts';
 
@@ -41,23 +41,27 @@ export async function loadSnapshot(path: string, options: LoadOptions = {}): Pro
   }
 }
 
+/** The parts of a shared organization that the one thread reads, which are more than half of the work, and the other. */
+const FIRST_SHARE: readonly Part[] = ['tickets'];
+const SECOND_SHARE = PARTS.filter((part) => !FIRST_SHARE.includes(part));
+
 class Load {
   readonly #options: LoadOptions;
-  readonly #order: Omit<LoaderOrder, 'part'>;
+  readonly #order: Omit<LoaderOrder, 'parts' | 'readsOthers'>;
   readonly #loaded = Promise.withResolvers<SnapshotImage>();
   readonly #threads: LoaderThread[] = [];
   #incomplete = 0;
   #declared: Manifest | undefined;
   readonly #images = new Map<string, OrganizationImage>();
-  /** Of organizations that two threads share, the part that came first. */
-  readonly #parts = new Map<string, PartImage>();
+  /** Of organizations that two threads share, the parts that came so far. */
+  readonly #parts = new Map<string, PartImage[]>();
 
   constructor(path: string, options: LoadOptions) {
     this.#options = options;
     const decision = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
     const { onProgress, leastShared = LEAST_SHARED_BYTES } = options;
     this.#order = { path, isToTellProgress: onProgress !== undefined, decision, leastShared };
-    this.#start('tickets');
+    this.#start(true);
   }
 
   get image(): Promise<SnapshotImage> {
@@ -72,16 +76,20 @@ class Load {
     await Promise.all(this.#threads.map((thread) => thread.end()));
   }
 
-  #start(part: LoaderOrder['part']): void {
+  #start(isFirst: boolean): void {
     this.#incomplete++;
     try {
       const take = (message: LoaderMessage) => {
         this.#take(message);
       };
       this.#threads.push(
-        new LoaderThread({ ...this.#order, part }, take, (error) => {
-          this.fail(error);
-        }),
+        new LoaderThread(
+          { ...this.#order, parts: isFirst ? FIRST_SHARE : SECOND_SHARE, readsOthers: isFirst },
+          take,
+          (error) => {
+            this.fail(error);
+          },
+        ),
       );
     } catch (error) {
       this.fail(error);
@@ -118,7 +126,7 @@ class Load {
       throw error;
     }
     const isTogether = isWorthSharing(declared.organizations, this.#order.leastShared);
-    if (isTogether) this.#start('rest');
+    if (isTogether) this.#start(false);
     this.#say(isTogether ? READ_TOGETHER : READ_ALONE);
   }
 
@@ -128,15 +136,13 @@ class Load {
   }
 
   #join(organizationId: string, part: PartImage): void {
-    const other = this.#parts.get(organizationId);
-    if (other === undefined) {
-      this.#parts.set(organizationId, part);
-      return;
-    }
+    const parts = [...(this.#parts.get(organizationId) ?? []), part];
+    this.#parts.set(organizationId, parts);
+    if (parts.length < PARTS.length) return;
     this.#parts.delete(organizationId);
     const organization = this.#declared?.organizations.find((one) => one.organizationId === organizationId);
     if (organization === undefined) throw loaderFailed('it read what it did not declare');
-    this.#images.set(organizationId, joinParts(organization, part, other));
+    this.#images.set(organizationId, joinParts(organization, parts));
   }
 
   #finish(): void {

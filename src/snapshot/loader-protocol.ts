@@ -12,8 +12,10 @@ export interface LoaderOrder {
   readonly isToTellProgress: boolean;
   /** One element: UNDECIDED until it is known whether, and by how many threads, the content is to be read. */
   readonly decision: Int32Array<SharedArrayBuffer>;
-  /** Of the organizations that two threads share, the part that this one reads. It reads the others if it is 'tickets'. */
-  readonly part: Part;
+  /** Of the organizations that two threads share, the parts that this one reads. */
+  readonly parts: readonly Part[];
+  /** Whether it reads the organizations that are not shared. */
+  readonly readsOthers: boolean;
   /** From how many bytes of records on two threads share an organization. */
   readonly leastShared: number;
 }
@@ -32,7 +34,7 @@ export type LoaderMessage =
    * buffers at once takes a time that grows with the square of their number.
    */
   | { readonly organization: OrganizationImage }
-  /** One that two threads share; it counts when it is joined with the other part. */
+  /** Of one that two threads share; it counts when it is joined with the other parts. */
   | { readonly organizationId: string; readonly part: PartImage }
   /** All that this thread reads was told. */
   | { readonly isComplete: true }

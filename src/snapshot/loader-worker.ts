@@ -15,7 +15,7 @@ import { isShared } from './shared-reading.ts';
 
 /** The loader: a thread that reads one snapshot file, or its part of one, and ends. Its memory is shared, so that nothing is copied. */
 
-const { path, isToTellProgress, decision, part, leastShared } = workerData as LoaderOrder;
+const { path, isToTellProgress, decision, parts, readsOthers, leastShared } = workerData as LoaderOrder;
 const onProgress = isToTellProgress ? tellProgress : undefined;
 
 /** To copy a larger image takes longer than to hand over its buffers. */
@@ -29,8 +29,8 @@ try {
   readOrganizations(path, admit, (file, organization) => {
     const { organizationId } = organization;
     if (Atomics.load(decision, 0) === READ_TOGETHER && isShared(organization, leastShared)) {
-      say({ organizationId, part: readPart(file, organization, part, onProgress) });
-    } else if (part === 'tickets') {
+      for (const part of parts) say({ organizationId, part: readPart(file, organization, part, onProgress) });
+    } else if (readsOthers) {
       say({ organization: inFewBuffers(readOrganization(file, organization, onProgress)) });
     }
   });

@@ -10,31 +10,33 @@ import type { ManifestOrganization } from './manifest.ts';
 import { checkDigest, readContent } from './read-content.ts';
 import type { OnProgress } from './read-content.ts';
 import type { Chunk } from './read-table.ts';
+import { RefusedSnapshot } from './refused-snapshot.ts';
 import { eventsByStart, SessionsLoader } from './sessions-loader.ts';
 
-/**
- * An organization is read in two parts, the tickets and the rest: of a large one at the same time, by two threads, since
- * the tickets are more than half of the work.
- */
-export const PARTS = ['tickets', 'rest'] as const;
-export type Part = (typeof PARTS)[number];
+type Content = Pick<OrganizationImage, 'events' | 'sessions' | 'tickets' | 'orders' | 'offers'>;
 
-type Tickets = Pick<OrganizationImage, 'tickets'>;
-type Rest = Pick<OrganizationImage, 'events' | 'sessions' | 'orders' | 'offers'>;
+/**
+ * An organization is read in parts, one after the other or two at a time. The indexes of one are finished before the
+ * next is read, so that what it takes to build them is there once; the largest first, while the others are not there.
+ */
+export const PARTS = ['tickets', 'orders', 'catalog'] as const;
+export type Part = (typeof PARTS)[number];
 
 /** What a part is made into, and what of its tables goes into the digest of the organization. */
 export interface PartImage {
   readonly tables: ReadonlyMap<string, TableDigest>;
-  readonly content: Tickets | Rest;
+  readonly content: Partial<Content>;
+  /** Why there is no content: what its tables say does not fit together, unless the digest says that they are damaged. */
+  readonly refused?: Pick<RefusedSnapshot, 'reason' | 'message'>;
 }
 
-/** A part whose tables are read, and whose indexes are not yet built. */
-interface Reading<Content> {
-  readonly tables: ReadonlyMap<string, TableDigest>;
-  readonly finish: () => Content;
-}
+type Takers = Iterable<[table: string, take: (chunk: Chunk) => void]>;
 
-type Takers = Map<string, (chunk: Chunk) => void>;
+/** What takes the tables of a part, and finishes what was taken. */
+interface PartLoader {
+  readonly takers: Takers;
+  readonly finish: () => Partial<Content>;
+}
 
 /** @throws RefusedSnapshot */
 export function readOrganization(
@@ -42,81 +44,78 @@ export function readOrganization(
   organization: ManifestOrganization,
   onProgress?: OnProgress,
 ): OrganizationImage {
-  const rest = readRest(file, organization, onProgress);
-  const tickets = readTickets(file, organization, onProgress);
-  checkDigest(organization, new Map([...rest.tables, ...tickets.tables]));
-  return imageOf(organization, { ...rest.finish(), ...tickets.finish() });
+  const parts = PARTS.map((part) => readPart(file, organization, part, onProgress));
+  return joinParts(organization, parts);
 }
 
-/** Reads a part alone: it counts only when it is joined with the other. */
+/**
+ * Reads a part alone: it counts only when it is joined with the others.
+ * @throws RefusedSnapshot
+ */
 export function readPart(
   file: ContentFile,
   organization: ManifestOrganization,
   part: Part,
   onProgress?: OnProgress,
 ): PartImage {
-  const read = part === 'tickets' ? readTickets : readRest;
-  const { tables, finish } = read(file, organization, onProgress);
-  return { tables, content: finish() };
+  const { takers, finish } = LOADERS[part](organization);
+  const takerOf = new Map(takers);
+  const read = CONTENT_TABLES.filter(({ name }) => takerOf.has(name));
+  const tables = readContent(file, organization, read, takerOf, onProgress);
+  try {
+    return { tables, content: finish() };
+  } catch (error) {
+    if (!(error instanceof RefusedSnapshot)) throw error;
+    return { tables, content: {}, refused: { reason: error.reason, message: error.message } };
+  }
 }
 
-/** @throws RefusedSnapshot when they are not what was digested */
-export function joinParts(organization: ManifestOrganization, a: PartImage, b: PartImage): OrganizationImage {
-  checkDigest(organization, new Map([...a.tables, ...b.tables]));
-  const content = { ...a.content, ...b.content };
-  if (!('tickets' in content && 'events' in content)) throw new TypeError('a part twice');
-  return imageOf(organization, content);
-}
-
-function imageOf(
-  { organizationId, name, digest }: ManifestOrganization,
-  content: Tickets & Rest,
+/** @throws RefusedSnapshot when they are not what was digested, or one of them is refused */
+export function joinParts(
+  organization: ManifestOrganization,
+  parts: readonly PartImage[],
 ): OrganizationImage {
+  checkDigest(organization, new Map(parts.flatMap(({ tables }) => [...tables])));
+  for (const { refused } of parts) {
+    if (refused !== undefined) throw new RefusedSnapshot(refused.reason, refused.message);
+  }
+  const joined = parts.reduce<Partial<Content>>((all, { content }) => ({ ...all, ...content }), {});
+  const { events, sessions, tickets, orders, offers } = joined;
+  if (!events || !sessions || !tickets || !orders || !offers) throw new TypeError('a part is missing');
+  const content = { events, sessions, tickets, orders, offers };
+  const { organizationId, name, digest } = organization;
   return { organizationId, name, digest, ...content, bytesHeld: imageBytes(content) };
 }
 
-function readTickets(
-  file: ContentFile,
-  organization: ManifestOrganization,
-  onProgress?: OnProgress,
-): Reading<Tickets> {
-  const tickets = new CollectionLoader(TICKETS, organization);
-  const takers: Takers = new Map(takersOf(TICKETS, tickets));
-  const tables = readTables(file, organization, takers, onProgress);
-  return { tables, finish: () => ({ tickets: tickets.finish() }) };
-}
-
-function readRest(
-  file: ContentFile,
-  organization: ManifestOrganization,
-  onProgress?: OnProgress,
-): Reading<Rest> {
-  const events = new CollectionLoader(EVENTS, organization);
-  const sessions = new SessionsLoader(organization, events.count);
-  const orders = new CollectionLoader(ORDERS, organization);
-  const offers = new CollectionLoader(OFFERS, organization);
-  const takers: Takers = new Map([
-    ...takersOf(EVENTS, events),
-    ...takersOf(ORDERS, orders),
-    ...takersOf(OFFERS, offers),
-  ]);
-  takers.set(SESSIONS.table, (chunk) => {
-    sessions.take(chunk);
-  });
-  const tables = readTables(file, organization, takers, onProgress);
-  return {
-    tables,
-    finish: () => {
-      const sessionsImage = sessions.finish();
-      return {
-        events: { ...events.finish(), instants: eventsByStart(sessionsImage) },
-        sessions: sessionsImage,
-        orders: orders.finish(),
-        offers: offers.finish(),
-      };
-    },
-  };
-}
+const LOADERS: Readonly<Record<Part, (organization: ManifestOrganization) => PartLoader>> = {
+  tickets: (organization) => {
+    const tickets = new CollectionLoader(TICKETS, organization);
+    return { takers: takersOf(TICKETS, tickets), finish: () => ({ tickets: tickets.finish() }) };
+  },
+  orders: (organization) => {
+    const orders = new CollectionLoader(ORDERS, organization);
+    return { takers: takersOf(ORDERS, orders), finish: () => ({ orders: orders.finish() }) };
+  },
+  catalog: (organization) => {
+    const events = new CollectionLoader(EVENTS, organization);
+    const sessions = new SessionsLoader(organization, events.count);
+    const offers = new CollectionLoader(OFFERS, organization);
+    const takeSessions = (chunk: Chunk) => {
+      sessions.take(chunk);
+    };
+    return {
+      takers: [...takersOf(EVENTS, events), [SESSIONS.table, takeSessions], ...takersOf(OFFERS, offers)],
+      finish: () => {
+        const sessionsImage = sessions.finish();
+        return {
+          events: { ...events.finish(), instants: eventsByStart(sessionsImage) },
+          sessions: sessionsImage,
+          offers: offers.finish(),
+        };
+      },
+    };
+  },
+};
 
 function takersOf(layout: CollectionLayout, loader: CollectionLoader): [string, (chunk: Chunk) => void][] {
   return [
@@ -133,14 +132,4 @@ function takersOf(layout: CollectionLayout, loader: CollectionLoader): [string, 
       },
     ]),
   ];
-}
-
-function readTables(
-  file: ContentFile,
-  organization: ManifestOrganization,
-  takers: Takers,
-  onProgress?: OnProgress,
-): ReadonlyMap<string, TableDigest> {
-  const tables = CONTENT_TABLES.filter(({ name }) => takers.has(name));
-  return readContent(file, organization, tables, takers, onProgress);
 }
