@@ -1,6 +1,7 @@
 import type { RateLimitInfo } from 'express-rate-limit';
 import type { Edition } from './editions.ts';
 import type { LaterReason } from './problem.ts';
+import type { RateLimitStanding } from './rate-limit.ts';
 
 /** What is known of one request and its response while it is answered; kept in `response.locals.exchange`. */
 export class Exchange {
@@ -15,6 +16,8 @@ export class Exchange {
   /** Who asks, once the key is known to be good; empty until then. */
   organizationId = '';
   keyId = '';
+  /** Once the request is counted. */
+  rateLimit: RateLimitStanding | undefined;
   /** Value of the header that names the parameters that were ignored. */
   ignoredParameters: string | undefined;
   /** Why the caller is to come again later, when that is the answer. */

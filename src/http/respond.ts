@@ -37,7 +37,7 @@ export function send(
     head,
   );
   const list = [REQUEST_ID_HEADER, exchange.requestId, ...headers];
-  if (response.req.rateLimit !== undefined) list.push(...rateLimitHeaders(response.req.rateLimit));
+  if (exchange.rateLimit !== undefined) list.push(...rateLimitHeaders(exchange.rateLimit));
   if (exchange.ignoredParameters !== undefined) {
     list.push(IGNORED_PARAMETERS_HEADER, exchange.ignoredParameters);
   }

@@ -17,19 +17,22 @@ describe('the rate limit', () => {
   const realNow = Date.now;
   let server: Server;
   let now: number;
+  let clock: () => number;
   let origin: string;
 
   beforeEach(async () => {
     now = 0;
+    clock = () => now;
     const app = express();
     app.use((_request, response, next) => {
       response.locals.exchange = new Exchange('id', 0);
       response.locals.exchange.keyId = 'key_1';
       next();
     });
-    app.use(rateLimitPerKey(2, pino({ level: 'silent' }), { clock: () => now }));
-    app.use((request, response) => {
-      const [, , , told = ''] = request.rateLimit === undefined ? [] : rateLimitHeaders(request.rateLimit);
+    app.use(rateLimitPerKey(2, pino({ level: 'silent' }), { clock: () => clock() }));
+    app.use((_request, response) => {
+      const { rateLimit } = response.locals.exchange;
+      const [, , , told = ''] = rateLimit === undefined ? [] : rateLimitHeaders(rateLimit);
       response.send(told);
     });
     app.use(((error, _request, response, next) => {
@@ -61,6 +64,15 @@ describe('the rate limit', () => {
     expect(await ask()).to.equal('429 Retry-After 1');
     now = 60_000;
     expect(await ask()).to.equal(`200 ${policy}; r=1; t=60`);
+  });
+
+  it('lets in whose window ends while the library is asked', async () => {
+    await ask();
+    await ask();
+    now = 60_000 - 1;
+    const times = [now, 60_000];
+    clock = () => times.shift() ?? 60_000;
+    expect(await ask()).to.equal('200 "2-in-1min"; r=1; t=60');
   });
 
   it('lasts as long when the wall clock is set', async () => {
