@@ -1,8 +1,10 @@
 import { buildInstantIndex } from '../store/instant-index.ts';
+import type { RankedInstantImage } from '../store/instant-index.ts';
 import type { CollectionImage } from '../store/organization-image.ts';
 import { compositeName, PostingIndexBuilder } from '../store/posting-index.ts';
 import type { PostingImage } from '../store/posting-index.ts';
 import type { Int64s } from '../store/shared.ts';
+import { indexSizes } from './index-sizes.ts';
 import type { CollectionLayout, Relation } from './layout.ts';
 import { segmentOf } from './manifest.ts';
 import type { ManifestOrganization } from './manifest.ts';
@@ -15,19 +17,20 @@ import { takeInstants, takeRows } from './take-column.ts';
 export class CollectionIndexes {
   readonly #layout: CollectionLayout;
   readonly #count: number;
-  readonly #postings: ReadonlyMap<string, PostingIndexBuilder>;
-  readonly #instants: ReadonlyMap<string, Int64s>;
+  readonly #postings = new Map<string, PostingIndexBuilder>();
+  readonly #instants: Map<string, Int64s>;
 
-  constructor(layout: CollectionLayout, { segments }: ManifestOrganization) {
-    const { rowCount } = segmentOf(segments, layout.table);
+  constructor(layout: CollectionLayout, organization: ManifestOrganization) {
+    const { rowCount } = segmentOf(organization.segments, layout.table);
     this.#layout = layout;
     this.#count = rowCount;
-    this.#postings = new Map([
-      ...layout.keys.map(({ index }) => [index, new PostingIndexBuilder(rowCount)] as const),
-      ...layout.relations.map(
-        ({ index, table }) => [index, new PostingIndexBuilder(segmentOf(segments, table).rowCount)] as const,
-      ),
-    ]);
+    // Every row has one key in these.
+    const rowOf = new Uint32Array(rowCount);
+    const perRow = layout.keys.map(({ index }) => index);
+    for (const [index, { pairs, keys }] of indexSizes(layout, organization)) {
+      const builder = new PostingIndexBuilder(pairs, keys, perRow.includes(index) ? rowOf : undefined);
+      this.#postings.set(index, builder);
+    }
     this.#instants = new Map(layout.instants.map(({ index }) => [index, new BigInt64Array(rowCount)]));
   }
 
@@ -60,23 +63,32 @@ export class CollectionIndexes {
     });
   }
 
-  /** @throws RefusedSnapshot */
+  /**
+   * To be asked for once. What one index was built from is let go of before the next is finished.
+   * @throws RefusedSnapshot
+   */
   finish(): Pick<CollectionImage, 'postings' | 'instants'> {
-    const instants = [...this.#instants].map(
-      ([index, instants]) => [index, buildInstantIndex(instants)] as const,
-    );
-    const order = instants.map(([index, { rows }]) => [index, rows] as const).at(0);
-    const builders = [...this.#postings, ...this.#composites()];
-    const postings = Object.fromEntries(builders.map(([index, builder]) => [index, builder.finish(order)]));
-    for (const { index, table } of this.#layout.relations) checkOnce(postings[index], table);
-    return { postings, instants: Object.fromEntries(instants) };
-  }
-
-  #composites(): [string, PostingIndexBuilder][] {
-    return this.#layout.composites.map(([first, second]) => [
-      compositeName(first, second),
-      this.#builder(first).crossedWith(this.#builder(second)),
-    ]);
+    const instants: Record<string, RankedInstantImage> = {};
+    for (const [index, ofRows] of this.#instants) {
+      instants[index] = buildInstantIndex(ofRows);
+      this.#instants.delete(index);
+    }
+    const order = Object.entries(instants).map(([index, { rows }]) => [index, rows] as const);
+    const postings: Record<string, PostingImage> = {};
+    const { composites, relations } = this.#layout;
+    const crossed = new Set(composites.flat());
+    const finish = (index: string) => {
+      postings[index] = this.#builder(index).finish(order.at(0));
+      this.#postings.delete(index);
+    };
+    for (const index of new Set(this.#postings.keys()).difference(crossed)) finish(index);
+    for (const [first, second] of composites) {
+      const pairs = this.#builder(first).crossedWith(this.#builder(second));
+      postings[compositeName(first, second)] = pairs.finish(order.at(0));
+    }
+    crossed.forEach(finish);
+    for (const { index, table } of relations) checkOnce(postings[index], table);
+    return { postings, instants };
   }
 
   #builder(index: string): PostingIndexBuilder {

@@ -16,6 +16,12 @@ export interface ImportedRecord {
   readonly imported: JsonObject;
 }
 
+/**
+ * What the keys of an index are: ids of the records of a table, a few words, of every row its own, or any. By this it is
+ * reckoned how many there are; what an index finds does not depend on it.
+ */
+export type KeysOf = 'events' | 'sessions' | 'orders' | 'few' | 'own' | 'any';
+
 export interface CollectionLayout {
   readonly name: CollectionName;
   readonly resource: Resource;
@@ -24,7 +30,12 @@ export interface CollectionLayout {
   /** The timestamp that the list is ordered by. */
   readonly orderedBy: { readonly field: string; readonly descending: boolean };
   /** Columns of text with one value a record, indexed under the name given. */
-  readonly keys: readonly { index: string; column: string; of: (record: ImportedRecord) => string }[];
+  readonly keys: readonly {
+    index: string;
+    column: string;
+    keysOf: KeysOf;
+    of: (record: ImportedRecord) => string;
+  }[];
   /** Columns with the instant of a timestamp of the record, indexed under its name. */
   readonly instants: readonly { index: string; column: string }[];
   /** Tables with any number of values a record, indexed under the name given. */
@@ -41,6 +52,7 @@ export interface Relation {
   readonly table: string;
   readonly rowColumn: string;
   readonly column: string;
+  readonly keysOf: KeysOf;
   readonly of: (record: ImportedRecord) => readonly string[];
 }
 
@@ -58,6 +70,7 @@ export const EVENTS: CollectionLayout = {
       table: 'event_tags',
       rowColumn: 'event_row',
       column: 'tag',
+      keysOf: 'any',
       of: ({ served }) => textsIn(served['tags']).map(normalizeTag),
     },
   ],
@@ -83,14 +96,15 @@ export const TICKETS: CollectionLayout = {
   idColumn: 'ticket_id',
   orderedBy: { field: 'issuedAt', descending: true },
   keys: [
-    { index: 'eventId', column: 'event_id', of: ({ served }) => textIn(served['eventId']) },
+    { index: 'eventId', column: 'event_id', keysOf: 'events', of: ({ served }) => textIn(served['eventId']) },
     {
       index: 'eventSessionId',
       column: 'event_session_id',
+      keysOf: 'sessions',
       of: ({ served }) => textIn(served['eventSessionId']),
     },
-    { index: 'orderId', column: 'order_id', of: ({ served }) => textIn(served['orderId']) },
-    { index: 'qrCode', column: 'qr_code', of: ({ served }) => textIn(served['qrCode']) },
+    { index: 'orderId', column: 'order_id', keysOf: 'orders', of: ({ served }) => textIn(served['orderId']) },
+    { index: 'qrCode', column: 'qr_code', keysOf: 'own', of: ({ served }) => textIn(served['qrCode']) },
   ],
   instants: [{ index: 'updatedAt', column: 'updated_at' }],
   relations: [],
@@ -104,10 +118,11 @@ export const ORDERS: CollectionLayout = {
   idColumn: 'order_id',
   orderedBy: { field: 'createdAt', descending: true },
   keys: [
-    { index: 'status', column: 'status', of: ({ served }) => textIn(served['status']) },
+    { index: 'status', column: 'status', keysOf: 'few', of: ({ served }) => textIn(served['status']) },
     {
       index: 'email',
       column: 'email',
+      keysOf: 'any',
       of: ({ served }) => normalizeEmail(textIn(objectIn(served['customer'])?.['email'])),
     },
   ],
@@ -118,6 +133,7 @@ export const ORDERS: CollectionLayout = {
       table: 'order_events',
       rowColumn: 'order_row',
       column: 'event_id',
+      keysOf: 'events',
       of: ({ served }) =>
         objectsIn(served['placedItems']).flatMap(({ eventId }) =>
           typeof eventId === 'string' ? [eventId] : [],
@@ -133,7 +149,7 @@ export const OFFERS: CollectionLayout = {
   table: 'offers',
   idColumn: 'offer_id',
   orderedBy: { field: 'createdAt', descending: false },
-  keys: [{ index: 'type', column: 'type', of: ({ served }) => textIn(served['type']) }],
+  keys: [{ index: 'type', column: 'type', keysOf: 'few', of: ({ served }) => textIn(served['type']) }],
   instants: [{ index: 'createdAt', column: 'created_at' }],
   relations: [
     {
@@ -141,6 +157,7 @@ export const OFFERS: CollectionLayout = {
       table: 'offer_events',
       rowColumn: 'offer_row',
       column: 'event_id',
+      keysOf: 'events',
       of: ({ served, imported }) =>
         served['type'] === 'TICKET' ? [textIn(served['eventId'])] : textsIn(imported['heldByEventIds']),
     },
@@ -149,6 +166,7 @@ export const OFFERS: CollectionLayout = {
       table: 'offer_resales',
       rowColumn: 'offer_row',
       column: 'resale_enabled',
+      keysOf: 'few',
       of: ({ served }) =>
         served['type'] === 'TICKET'
           ? objectsIn(served['pricing']).flatMap(({ resaleEnabled }) =>

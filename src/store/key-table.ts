@@ -20,18 +20,26 @@ export function keyTableBytes(count: number, textBytes: number): number {
   return (slotCount(count) + count + 1) * UINT32_BYTES + textBytes;
 }
 
-/** The most that a builder of the same has, whose arrays double as they grow. */
+/** The most that a builder of the same has, if it was told how many there are: what holds their texts doubles as it grows. */
 export function keyTableBuilderBytes(count: number, textBytes: number): number {
-  return (slotCount(count) + 2 * (count + 1)) * UINT32_BYTES + 2 * textBytes;
+  return (slotCount(count) + count + 2) * UINT32_BYTES + 2 * textBytes;
 }
+
+const LEAST_ENDS = 16;
 
 /** Collects keys, and is finished into an image of exact size in shared memory. */
 export class KeyTableBuilder {
-  /** As many as `slotCount` says for the keys that are there. */
-  #slots: Uint32s = new Uint32Array(slotCount(0));
-  #ends: Uint32s = new Uint32Array(16);
+  /** As many as `slotCount` says for the keys that are there, or that are expected. */
+  #slots: Uint32s;
+  #ends: Uint32s;
   #bytes: Bytes = new Uint8Array(256);
   #count = 0;
+
+  /** @param expected how many keys there will be, if that is known: then nothing grows but what holds their texts */
+  constructor(expected = 0) {
+    this.#slots = sharedUint32s(slotCount(expected));
+    this.#ends = new Uint32Array(Math.max(LEAST_ENDS, expected + 2));
+  }
 
   get count(): number {
     return this.#count;
@@ -68,14 +76,14 @@ export class KeyTableBuilder {
     return this.#bytes.subarray(this.#ends[key], this.#ends[key + 1]);
   }
 
+  /** To be asked for when all keys are there: the image has the memory of the builder. */
   finish(): KeyTableImage {
-    const slots = sharedUint32s(this.#slots.length);
-    slots.set(this.#slots);
+    if (this.#slots.length !== slotCount(this.#count)) this.#rehash();
     const ends = sharedUint32s(this.#count + 1);
     ends.set(this.#ends.subarray(0, this.#count + 1));
     const bytes = sharedBytes(ends[this.#count]);
     bytes.set(this.#bytes.subarray(0, bytes.length));
-    return { slots, ends, bytes };
+    return { slots: this.#slots, ends, bytes };
   }
 
   #isKey(key: number, source: Bytes, start: number, end: number): boolean {
@@ -100,7 +108,7 @@ export class KeyTableBuilder {
   }
 
   #rehash(): void {
-    const slots = new Uint32Array(slotCount(this.#count));
+    const slots = sharedUint32s(slotCount(this.#count));
     const mask = slots.length - 1;
     for (let key = 0; key < this.#count; key++) {
       let slot = hashBytes(this.#bytes, this.#ends[key], this.#ends[key + 1]) & mask;

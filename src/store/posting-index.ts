@@ -28,21 +28,26 @@ export function postingIndexBytes(pairs: number, keys: number, textBytes: number
   return keyTableBytes(keys, textBytes) + (keys + 1 + pairs) * UINT32_BYTES;
 }
 
-/** The most that a builder of the same has beside it. */
+/** The most that a builder of the same has, but for the rows of its pairs. */
 export function postingBuilderBytes(pairs: number, keys: number, textBytes: number): number {
-  return keyTableBuilderBytes(keys, textBytes) + (2 * pairs + keys + 1) * UINT32_BYTES;
+  return keyTableBuilderBytes(keys, textBytes) + pairs * UINT32_BYTES;
 }
 
 export class PostingIndexBuilder {
-  readonly #keys = new KeyTableBuilder();
-  #keyOf: Uint32s;
-  #rowOf: Uint32s;
+  readonly #keys: KeyTableBuilder;
+  readonly #keyOf: Uint32s;
+  readonly #rowOf: Uint32s;
   #count = 0;
 
-  /** `capacity`: how many pairs of row and key will be added. */
-  constructor(capacity: number) {
-    this.#keyOf = new Uint32Array(capacity);
-    this.#rowOf = new Uint32Array(capacity);
+  /**
+   * @param pairs how many pairs of row and key will be added
+   * @param keys how many keys are expected among them
+   * @param rowOf holds the rows of the pairs; indexes may share it that have their pairs for the same rows
+   */
+  constructor(pairs: number, keys = 0, rowOf: Uint32s = new Uint32Array(pairs)) {
+    this.#keys = new KeyTableBuilder(keys);
+    this.#keyOf = new Uint32Array(pairs);
+    this.#rowOf = rowOf;
   }
 
   /** Adds a pair of row and key; rows must not descend, and a pair must come once. */
@@ -56,7 +61,7 @@ export class PostingIndexBuilder {
    * @param other has one key for every row
    */
   crossedWith(other: PostingIndexBuilder): PostingIndexBuilder {
-    const crossed = new PostingIndexBuilder(this.#count);
+    const crossed = new PostingIndexBuilder(this.#count, 0, this.#rowOf);
     for (let i = 0; i < this.#count; i++) {
       const pair = compositeKey(this.#keyOf[i], other.#keyOf[this.#rowOf[i]]);
       crossed.add(this.#rowOf[i], pair, 0, pair.length);
@@ -92,6 +97,9 @@ export function postingList({ starts, rows }: PostingImage, key: number): Uint32
 export function keyNumbers({ keys }: PostingImage, texts: readonly string[]): number[] {
   return texts.map((text) => findKey(keys, Buffer.from(text))).filter((key) => key >= 0);
 }
+
+/** Length of a key of an index of pairs of keys. */
+export const PAIR_BYTES = 2 * UINT32_BYTES;
 
 /** What an index of pairs of keys is called among the indexes of its collection. */
 export function compositeName(first: string, second: string): string {
