@@ -10,6 +10,12 @@ const LEAST_MS = 5;
 export interface PeakLoad extends Traffic {
   readonly seconds: number;
   readonly connections: number;
+  /**
+   * Whether the process goes on looking for answers when there are none. One that sleeps has to be woken by the server, in
+   * the middle of its write, and the more often the slower that is: a client on another machine costs a server nothing of the
+   * kind. It takes a processor of its own.
+   */
+  readonly staysAwake: boolean;
 }
 
 export interface PeakAnswer {
@@ -17,12 +23,12 @@ export interface PeakAnswer {
   readonly perSecond: number;
   /** Requests that were not answered as they should. */
   readonly failed: number;
-  /** Share of a processor that this process used: at 1 it would be what is measured, not the server. */
+  /** Share of the time in which this process had something to do: at 1 it would be what is measured, not the server. */
   readonly busy: number;
 }
 
 async function measure(load: PeakLoad): Promise<PeakAnswer> {
-  const { port, credential, targets, status, seconds, connections } = load;
+  const { port, credential, targets, status, seconds, connections, staysAwake } = load;
   const requests = targets.map((target) => requestBytes(port, credential, target));
   let next = 0;
   let answered = 0;
@@ -45,8 +51,19 @@ async function measure(load: PeakLoad): Promise<PeakAnswer> {
     };
     ask();
   };
+  let idleMs = 0;
+  let lookedAt = performance.now();
+  let seen = 0;
+  const look = () => {
+    const now = performance.now();
+    if (answered === seen) idleMs += now - lookedAt;
+    lookedAt = now;
+    seen = answered;
+    if (!isOver) setImmediate(look);
+  };
   const beganAt = performance.now();
   const usage = process.cpuUsage();
+  if (staysAwake) look();
   for (let i = 0; i < connections; i++) connect();
   await pause(seconds * 1000);
   // In less than one answer's time nothing can be told.
@@ -55,7 +72,8 @@ async function measure(load: PeakLoad): Promise<PeakAnswer> {
   const took = (performance.now() - beganAt) / 1000;
   const { user, system } = process.cpuUsage(usage);
   for (const connection of open) connection.close();
-  return { requests: answered, perSecond: answered / took, failed, busy: (user + system) / 1e6 / took };
+  const busy = staysAwake ? 1 - idleMs / 1000 / took : (user + system) / 1e6 / took;
+  return { requests: answered, perSecond: answered / took, failed, busy };
 }
 
 process.on('message', (load: PeakLoad) => void measure(load).then((answer) => process.send?.(answer)));

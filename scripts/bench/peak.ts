@@ -19,15 +19,18 @@ export interface Peak {
   readonly perSecond: number;
   /** Processor time of the server for a request, in microseconds. */
   readonly serverMicroseconds: number;
-  /** Share of a processor that those who asked used. */
+  /** Share of the time in which those who asked had something to do. */
   readonly generatorBusy: number;
 }
 
 /** Asks servers, one at a time, as fast as they answer, from a process of its own. */
 export class PeakMeter implements AsyncDisposable {
   readonly #load: Child<PeakLoad, PeakAnswer>;
+  readonly #staysAwake: boolean;
 
-  constructor(signal: AbortSignal) {
+  /** @param staysAwake whether those who ask have a processor of their own, and use it all */
+  constructor(signal: AbortSignal, staysAwake = false) {
+    this.#staysAwake = staysAwake;
     this.#load = new Child(PEAK_LOAD, signal);
   }
 
@@ -37,7 +40,8 @@ export class PeakMeter implements AsyncDisposable {
    */
   async measure({ traffic, server }: PeakSubject, seconds: number, mayRefuse = false): Promise<Peak> {
     const { processorMs } = await server.probe();
-    const answer = await this.#load.ask({ ...traffic, seconds, connections: CONNECTIONS });
+    const load = { ...traffic, seconds, connections: CONNECTIONS, staysAwake: this.#staysAwake };
+    const answer = await this.#load.ask(load);
     const used = (await server.probe()).processorMs - processorMs;
     if ((answer.failed > 0 && !mayRefuse) || answer.requests === 0) {
       throw new Refused(

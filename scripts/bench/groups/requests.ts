@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { Refused } from '../../run-command.ts';
@@ -18,7 +19,8 @@ import type { Stage } from '../stage.ts';
 import { greatest, median } from '../statistics.ts';
 import type { Traffic } from '../traffic.ts';
 
-const WARM_UP_ROUNDS = 1;
+/** For each kind, before its rounds: the code of a server is not at its best after a second. */
+const WARM_UP_SECONDS = 3;
 
 /** Requests a second of Foyer against those of the bare server and of the usual one. */
 export async function measureRequests(stage: Stage): Promise<Row[]> {
@@ -42,7 +44,7 @@ export async function measureRequests(stage: Stage): Promise<Row[]> {
   const answers = join(folder, 'answers');
   writeAnswers(answers, new Map(learned.flatMap(({ ofFoyer }) => [...ofFoyer.answers])));
   await using bare = await ComparisonServer.bare(answers, signal);
-  await using meter = new PeakMeter(signal);
+  await using meter = new PeakMeter(signal, availableParallelism() > 1);
 
   const rows: Row[] = [];
   for (const { kind, ofFoyer, ofUsual } of learned) {
@@ -97,11 +99,14 @@ async function compare(
   { sizes: { rounds, seconds }, show }: Stage,
 ): Promise<Row[]> {
   const peaks: Peak[][] = [];
-  for (let round = 1 - WARM_UP_ROUNDS; round <= rounds; round++) {
-    show(round < 1 ? `${name}: warming up` : `${name}: round ${round} of ${rounds}`);
+  for (let round = 0; round <= rounds; round++) {
+    const isWarmUp = round === 0;
+    show(isWarmUp ? `${name}: warming up` : `${name}: round ${round} of ${rounds}`);
     const ofRound: Peak[] = [];
-    for (const subject of subjects) ofRound.push(await meter.measure(subject, seconds));
-    if (round >= 1) peaks.push(ofRound);
+    for (const subject of subjects) {
+      ofRound.push(await meter.measure(subject, isWarmUp ? Math.max(seconds, WARM_UP_SECONDS) : seconds));
+    }
+    if (!isWarmUp) peaks.push(ofRound);
   }
   const against = (other: number, what: string, atLeast: number) =>
     rowOf({
@@ -122,6 +127,6 @@ function note(peaks: readonly Peak[][], other: number, targets: number): string 
   return (
     `${perSecond(0)} against ${perSecond(other)} requests a second, ${targets} different ones in turn; ` +
     `by processor time of the server for a request ${median(processor).toFixed(2)} times; ` +
-    `who asked used at most ${Math.round(busy * 100)} % of a processor`
+    `who asked was at work for at most ${Math.round(busy * 100)} % of the time`
   );
 }
