@@ -2,12 +2,12 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { isIPv6 } from 'node:net';
 import { dirname, join } from 'node:path';
 import { Command } from 'commander';
-import { pino } from 'pino';
 import { readConfig } from '../src/config.ts';
 import { PREVIEW, VERSION_HEADER } from '../src/contract/releases.ts';
 import { formatCredential, parseCredential } from '../src/keys/credential.ts';
 import { KeyRing } from '../src/keys/key-ring.ts';
 import { KeysFile } from '../src/keys/keys-file.ts';
+import { createPromptLog } from '../src/log.ts';
 import { startReplica } from '../src/replica.ts';
 import { DEFAULT_SAMPLE } from '../src/sample/sample-options.ts';
 import { writeSample } from '../src/sample/write-sample.ts';
@@ -44,7 +44,7 @@ async function demo(): Promise<void> {
   const [{ organizationId, name }] = organizations;
   const credential = demoCredential(config.keysFile, organizationId);
 
-  const log = pino({ level: config.logLevel });
+  const log = createPromptLog(config.logLevel);
   const starting = startReplica(config, log);
   stopOnSignal(starting, config.shutdownGraceSeconds, log);
   const replica = await starting.catch((error: unknown) => {

@@ -1,5 +1,7 @@
+import { openSync } from 'node:fs';
 import { pino } from 'pino';
-import type { DestinationStream, LevelWithSilent, Logger } from 'pino';
+import type { LevelWithSilent, Logger } from 'pino';
+import { LogOutput } from './log-output.ts';
 
 const STANDARD_OUTPUT = 1;
 /**
@@ -23,30 +25,29 @@ export interface Log {
  * @param destination path of a file, or descriptor of what is open
  */
 export function createLog(level: LevelWithSilent, destination: string | number = STANDARD_OUTPUT): Log {
-  const batches = new Batches(pino.destination({ dest: destination, sync: true }));
+  const descriptor = typeof destination === 'string' ? openSync(destination, 'a') : destination;
+  const batches = new Batches(new LogOutput(descriptor));
   const flush = (): void => {
-    try {
-      batches.flush();
-    } catch {
-      // Whoever read the log is gone, and nobody else is there to tell.
-    }
+    batches.flush();
   };
   setInterval(flush, LONGEST_WAIT_MS).unref();
   process.on('exit', flush);
   return { log: pino({ level }, batches), flush };
 }
 
-/**
- * Puts lines together until they are as long as may be. The destination could do that itself, but measures all that
- * waits anew with each line, which makes a line a fifth dearer.
- */
+/** The log of a thread that has little to say: each line is written at once. */
+export function createPromptLog(level: LevelWithSilent): Logger {
+  return pino({ level }, new LogOutput(STANDARD_OUTPUT));
+}
+
+/** Puts lines together until they are as long as may be. */
 class Batches {
-  readonly #destination: DestinationStream;
+  readonly #output: LogOutput;
   #lines = '';
   #bytes = 0;
 
-  constructor(destination: DestinationStream) {
-    this.#destination = destination;
+  constructor(output: LogOutput) {
+    this.#output = output;
   }
 
   write(line: string): void {
@@ -61,6 +62,6 @@ class Batches {
     const lines = this.#lines;
     this.#lines = '';
     this.#bytes = 0;
-    this.#destination.write(lines);
+    this.#output.write(lines);
   }
 }

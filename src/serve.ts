@@ -1,5 +1,5 @@
-import { pino } from 'pino';
 import { InvalidConfig, readConfig } from './config.ts';
+import { createPromptLog } from './log.ts';
 import { lookOnSignal } from './look-on-signal.ts';
 import { startReplica } from './replica.ts';
 import { stopOnSignal } from './stop-on-signal.ts';
@@ -11,7 +11,7 @@ const FAILED = 1;
 
 try {
   const config = readConfig();
-  const log = pino({ level: config.logLevel });
+  const log = createPromptLog(config.logLevel);
   const replica = startReplica(config, log);
   stopOnSignal(replica, config.shutdownGraceSeconds, log);
   lookOnSignal(replica, log);

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { createLog } from '../src/log.ts';
+import { LogOutput } from '../src/log-output.ts';
 import { run } from './system/command.ts';
 import { folderForEach } from './temporary-folder.ts';
 
@@ -52,6 +53,32 @@ describe('The log', () => {
       expect(performance.now()).to.be.lessThan(deadline);
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
+  });
+
+  it('holds nobody up when it cannot be written: its lines are dropped, which is said once', async () => {
+    const ended = await run('test/write-log-lines.ts', ['quietly', '200', '/dev/full']);
+    expect(ended.code, ended.stderr).to.equal(0);
+    const said = ended.stderr.trimEnd().split('\n');
+    expect(said).to.have.length(2);
+    for (const line of said) expect(line).to.match(/^the log cannot be written, .* dropped: ENOSPC/);
+  });
+
+  it('goes on with whole lines when it can be written again', () => {
+    const failure = (code: string) => Object.assign(new Error(code), { code });
+    // What the system does with one write after the other: it takes some bytes, or none.
+    const course = ['all', 4, failure('EAGAIN'), failure('ENOSPC'), failure('ENOSPC'), 'all'] as const;
+    let step = 0;
+    let text = '';
+    const output = new LogOutput(-1, (_descriptor, bytes, from) => {
+      const next = course[step++];
+      if (next instanceof Error) throw next;
+      const taken = next === 'all' ? bytes.length - from : next;
+      text += bytes.toString('utf8', from, from + taken);
+      return taken;
+    });
+    for (const line of ['first', 'torn apart', 'lost', 'last']) output.write(`${line}\n`);
+    expect(text).to.equal('first\ntorn\nlast\n');
+    expect(step).to.equal(course.length);
   });
 
   it('leaves out what is below its level', () => {

@@ -36,9 +36,9 @@ export class ContentFile {
       descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
       const status = fstatSync(descriptor, { bigint: true });
       if (IDENTITY.some((part) => status[part] !== before[part])) throw fileChanged();
-      const file = pagedFile(descriptor, Number(status.size));
+      const file = pagedFile(descriptor);
       this.database = database;
-      this.bytes = file.fileBytes;
+      this.bytes = Number(status.size);
       this.#descriptor = descriptor;
       this.#tables = storedTables(database, file);
     } catch (error) {
@@ -68,11 +68,11 @@ export function fileChanged(): RefusedSnapshot {
 }
 
 /** https://www.sqlite.org/fileformat2.html#the_database_header */
-function pagedFile(descriptor: number, fileBytes: number): PagedFile {
+function pagedFile(descriptor: number): PagedFile {
   const header = Buffer.alloc(HEADER_BYTES);
   readSync(descriptor, header, 0, HEADER_BYTES, 0);
   const pageBytes = header.readUInt16BE(16) === 1 ? 65_536 : header.readUInt16BE(16);
-  return { descriptor, pageBytes, usableBytes: pageBytes - header[20], fileBytes };
+  return { descriptor, pageBytes, usableBytes: pageBytes - header[20] };
 }
 
 function storedTables(database: Database.Database, file: PagedFile): ReadonlyMap<string, StoredTable> {

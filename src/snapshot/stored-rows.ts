@@ -1,3 +1,4 @@
+import { MAX_RECORD_BYTES } from './format.ts';
 import { PageWindow } from './page-window.ts';
 import { damaged, readVarint, varint } from './varint.ts';
 
@@ -7,11 +8,10 @@ export interface PagedFile {
   readonly pageBytes: number;
   /** What of a page SQLite uses: it may leave some bytes at its end. */
   readonly usableBytes: number;
-  readonly fileBytes: number;
 }
 
-/** SQLite itself holds no larger row. */
-const MOST_VALUE_BYTES = 1e9;
+/** A row is a record, and values of it once more. */
+const MOST_ROW_BYTES = 4 * MAX_RECORD_BYTES;
 const LEAF = 0x0d;
 const INTERIOR = 0x05;
 const LEAF_HEADER = 8;
@@ -164,8 +164,8 @@ export class StoredRows {
 
   /** Puts together a record that goes on in other pages: https://www.sqlite.org/fileformat2.html#ovflpgs */
   #gather(length: number, start: number, pageEnd: number): void {
-    const { usableBytes, fileBytes } = this.#file;
-    if (length > Math.min(fileBytes, MOST_VALUE_BYTES)) throw damaged();
+    const { usableBytes } = this.#file;
+    if (length > MOST_ROW_BYTES) throw damaged();
     const least = Math.floor(((usableBytes - 12) * 32) / 255) - 23;
     const fitting = least + ((length - least) % (usableBytes - 4));
     const local = fitting <= usableBytes - 35 ? fitting : least;

@@ -114,8 +114,10 @@ export class ThreadGroup {
   async listen(): Promise<number> {
     const { port, host } = this.#options;
     try {
-      if (port !== 0) await probePort(port, host);
       const [first, ...others] = this.#places;
+      // Just before it is taken: what is started at the same time would else find it free as well.
+      await first.thread?.started;
+      if (port !== 0) await probePort(port, host);
       this.#port = await this.#putToWork(first);
       await Promise.all(others.map((place) => this.#putToWork(place)));
     } catch (error) {

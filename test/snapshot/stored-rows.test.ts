@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { expect } from 'chai';
 import { ColumnText } from '../../src/snapshot/column-text.ts';
@@ -133,11 +133,7 @@ describe('rows read from the pages of a file', () => {
     try {
       const header = readFileSync(path).subarray(0, 100);
       const pageBytes = header.readUInt16BE(16) === 1 ? 65_536 : header.readUInt16BE(16);
-      const fileBytes = fstatSync(descriptor).size;
-      const stored = new StoredRows(
-        { descriptor, pageBytes, usableBytes: pageBytes - header[20], fileBytes },
-        root,
-      );
+      const stored = new StoredRows({ descriptor, pageBytes, usableBytes: pageBytes - header[20] }, root);
       const values = new StoredValues('rows', NAMES, 1);
       const found: Row[] = [];
       stored.seek(from);

@@ -19,8 +19,8 @@ import type { Stage } from '../stage.ts';
 import { greatest, median } from '../statistics.ts';
 import type { Traffic } from '../traffic.ts';
 
-/** For each kind, before its rounds: the code of a server is not at its best after a second. */
-const WARM_UP_SECONDS = 3;
+/** Before the rounds of a kind a server is asked for twice as long: after a second its code is not at its best. */
+const WARM_UP_SHARE = 2;
 
 /** Requests a second of Foyer against those of the bare server and of the usual one. */
 export async function measureRequests(stage: Stage): Promise<Row[]> {
@@ -104,7 +104,7 @@ async function compare(
     show(isWarmUp ? `${name}: warming up` : `${name}: round ${round} of ${rounds}`);
     const ofRound: Peak[] = [];
     for (const subject of subjects) {
-      ofRound.push(await meter.measure(subject, isWarmUp ? Math.max(seconds, WARM_UP_SECONDS) : seconds));
+      ofRound.push(await meter.measure(subject, isWarmUp ? WARM_UP_SHARE * seconds : seconds));
     }
     if (!isWarmUp) peaks.push(ofRound);
   }
