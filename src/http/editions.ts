@@ -17,8 +17,7 @@ export interface Edition {
   readonly version: Version;
   /** Ids of the operations that can be reached in it. */
   readonly operations: ReadonlySet<string>;
-  /** The headers that tell it, names and values in turn. */
-  readonly headers: readonly string[];
+  /** The headers that tell it. */
   readonly head: PreparedHead;
 }
 
@@ -60,12 +59,10 @@ export class Editions {
     if (known !== undefined) return known;
     const reachable = OPERATIONS.filter(({ id }) => isReachable(id, version, this.#releases, this.#today));
     const latest = latestVersion(this.#releases, this.#today);
-    const headers = [VERSION_HEADER, version, LATEST_VERSION_HEADER, latest];
     const edition: Edition = {
       version,
       operations: new Set(reachable.map(({ id }) => id)),
-      headers,
-      head: prepareHead(headers),
+      head: prepareHead([VERSION_HEADER, version, LATEST_VERSION_HEADER, latest]),
     };
     this.#byVersion.set(version, edition);
     return edition;

@@ -27,9 +27,9 @@ export interface RateLimitStanding {
  * Counts the requests of each key and refuses those past the limit.
  *
  * A request within the limit is let through as soon as it is counted. The library waits for promises several times on
- * its way, which made a small answer a fifth dearer, so it is asked only about a request past the limit: it counts it once
- * more, which changes nothing, but when the window has just ended. The library's own headers are off: it would hash the key for
- * them, and its key part is optional.
+ * its way, which made a small answer a fifth dearer, so it is asked only about a request past the limit: it counts it
+ * once more, which changes nothing, but when the window has just ended. The library's own headers are off: it would
+ * hash the key for them, and its key part is optional.
  */
 export function rateLimitPerKey(
   perMinute: number,
@@ -59,7 +59,7 @@ export function rateLimitPerKey(
     const { exchange } = response.locals;
     const { count, millisecondsLeft } = counter.hit(exchange.keyId);
     if (count <= perMinute) {
-      const seconds = Math.ceil(millisecondsLeft / 1000);
+      const seconds = wholeSeconds(millisecondsLeft);
       exchange.rateLimit = { policy, remaining: perMinute - count, seconds };
       next();
       return;
@@ -74,7 +74,11 @@ export function rateLimitPerKey(
 
 function secondsLeft(info: RateLimitInfo | undefined): number {
   const end = info?.resetTime;
-  return end instanceof WindowEnd ? Math.ceil(end.millisecondsLeft / 1000) : WINDOW_SECONDS;
+  return end instanceof WindowEnd ? wholeSeconds(end.millisecondsLeft) : WINDOW_SECONDS;
+}
+
+function wholeSeconds(milliseconds: number): number {
+  return Math.ceil(milliseconds / 1000);
 }
 
 /** The headers of draft-ietf-httpapi-ratelimit-headers-08, names and values in turn. */

@@ -9,7 +9,7 @@ import type { Release } from '../contract/releases.ts';
 import { Editions } from './editions.ts';
 import type { Edition } from './editions.ts';
 import { METHOD_NOT_ALLOWED } from './methods.ts';
-import { PreparedResponse } from './prepared-head.ts';
+import { prepareHead, PreparedResponse } from './prepared-head.ts';
 import { Problem } from './problem.ts';
 import { NO_STORE } from './respond.ts';
 import { requestIdOf } from './request-id.ts';
@@ -110,12 +110,10 @@ function refuseSocket(
   log: Logger,
 ): void {
   const requestId = requestIdOf(undefined);
-  const list = [
+  const head = prepareHead([
     ...SECURITY_HEADERS,
     ...NO_STORE,
     ...headers,
-    // The path may not be known: it is taken for one of the API.
-    ...stable.headers,
     REQUEST_ID_HEADER,
     requestId,
     'Content-Type',
@@ -124,9 +122,9 @@ function refuseSocket(
     String(body.length),
     'Connection',
     'close',
-  ];
-  let head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n`;
-  for (let i = 0; i < list.length; i += 2) head += `${list[i]}: ${list[i + 1]}\r\n`;
-  socket.end(Buffer.concat([Buffer.from(`${head}\r\n`), body]));
+  ]);
+  // The path may not be known: it is taken for one of the API.
+  const text = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${head}${stable.head}\r\n`;
+  socket.end(Buffer.concat([Buffer.from(text), body]));
   log.info({ requestId, status, bytes: body.length }, 'request');
 }

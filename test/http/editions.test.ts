@@ -13,7 +13,9 @@ describe('Editions', () => {
   const editions = new Editions(releases);
   const told = (header: string | undefined, now: number) => {
     const edition = editions.select(header, now);
-    return edition && [edition.version, edition.headers[3], edition.operations.has('listOffers')];
+    if (edition === undefined) return undefined;
+    const [, latest] = /^Service-API-Latest-Version: (.*)\r$/m.exec(edition.head) ?? [];
+    return [edition.version, latest, edition.operations.has('listOffers')];
   };
 
   it('turns to the new day at 00:00 UTC', () => {

@@ -1,5 +1,9 @@
 import { IdIndexBuilder } from '../../src/store/id-index.ts';
-import type { CollectionImage, OrganizationImage } from '../../src/store/organization-image.ts';
+import type {
+  CollectionImage,
+  OrganizationImage,
+  SnapshotImage,
+} from '../../src/store/organization-image.ts';
 import { pack } from './pack.ts';
 
 export function emptyCollection(idField: string): CollectionImage {
@@ -32,5 +36,17 @@ export function emptyImage(organizationId: string, digest = 'digest'): Organizat
     orders: emptyCollection('orderId'),
     offers: emptyCollection('offerId'),
     bytesHeld: 0,
+  };
+}
+
+/** @param organizations `id`, or `id=digest` */
+export function emptySnapshot(snapshotId: string, ...organizations: string[]): SnapshotImage {
+  return {
+    snapshotId,
+    producedAt: '2026-11-21T04:00:00.000Z',
+    organizations: organizations.map((text) => {
+      const [id, digest] = text.split('=');
+      return emptyImage(id, digest);
+    }),
   };
 }

@@ -1,19 +1,6 @@
 import { expect } from 'chai';
-import type { SnapshotImage } from '../../src/store/organization-image.ts';
 import { OrganizationConflict, StoreRegistry } from '../../src/store/store-registry.ts';
-import { emptyImage } from './empty-image.ts';
-
-/** Organizations as `id`, or as `id=digest`. */
-function snapshot(snapshotId: string, ...organizations: string[]): SnapshotImage {
-  return {
-    snapshotId,
-    producedAt: '2026-11-21T04:00:00.000Z',
-    organizations: organizations.map((text) => {
-      const [id, digest] = text.split('=');
-      return emptyImage(id, digest);
-    }),
-  };
-}
+import { emptySnapshot } from './empty-image.ts';
 
 /** The snapshot that each organization is served from. */
 function live(registry: StoreRegistry, ...organizationIds: string[]): (string | undefined)[] {
@@ -25,13 +12,13 @@ describe('A store registry', () => {
     const registry = new StoreRegistry();
     expect(registry.isEmpty).to.equal(true);
     expect(registry.get('north')).to.equal(undefined);
-    registry.swap('a.sqlite', snapshot('a1', 'north'));
+    registry.swap('a.sqlite', emptySnapshot('a1', 'north'));
     expect(registry.isEmpty).to.equal(false);
   });
 
   it('gives the store of an organization, with what is told of its snapshot', () => {
     const registry = new StoreRegistry();
-    registry.swap('a.sqlite', snapshot('a1', 'north'));
+    registry.swap('a.sqlite', emptySnapshot('a1', 'north'));
     const { organizationId, snapshotId, producedAt, digest } = registry.get('north') ?? {};
     expect({ organizationId, snapshotId, producedAt, digest }).to.deep.equal({
       organizationId: 'north',
@@ -46,54 +33,54 @@ describe('A store registry', () => {
 
   it('puts a snapshot in the place of the one before it of the same file', () => {
     const registry = new StoreRegistry();
-    registry.swap('a.sqlite', snapshot('a1', 'north', 'south'));
-    registry.swap('b.sqlite', snapshot('b1', 'east'));
-    registry.swap('a.sqlite', snapshot('a2', 'north', 'west'));
+    registry.swap('a.sqlite', emptySnapshot('a1', 'north', 'south'));
+    registry.swap('b.sqlite', emptySnapshot('b1', 'east'));
+    registry.swap('a.sqlite', emptySnapshot('a2', 'north', 'west'));
     expect(live(registry, 'north', 'south', 'east', 'west')).to.deep.equal(['a2', undefined, 'b1', 'a2']);
   });
 
   it('leaves a store whole that somebody still reads', () => {
     const registry = new StoreRegistry();
-    registry.swap('a.sqlite', snapshot('a1', 'north'));
+    registry.swap('a.sqlite', emptySnapshot('a1', 'north'));
     const held = registry.get('north');
-    registry.swap('a.sqlite', snapshot('a2', 'north'));
+    registry.swap('a.sqlite', emptySnapshot('a2', 'north'));
     expect(held?.snapshotId).to.equal('a1');
     expect(registry.get('north')).not.to.equal(held);
   });
 
   it('refuses an organization that another file serves, names both, and changes nothing', () => {
     const registry = new StoreRegistry();
-    registry.swap('a.sqlite', snapshot('a1', 'north', 'south'));
-    registry.swap('b.sqlite', snapshot('b1', 'east'));
+    registry.swap('a.sqlite', emptySnapshot('a1', 'north', 'south'));
+    registry.swap('b.sqlite', emptySnapshot('b1', 'east'));
     expect(() => {
-      registry.swap('b.sqlite', snapshot('b2', 'west', 'south', 'east'));
+      registry.swap('b.sqlite', emptySnapshot('b2', 'west', 'south', 'east'));
     }).to.throw(OrganizationConflict, 'b.sqlite: organization "south" is already served from a.sqlite');
     expect(live(registry, 'north', 'south', 'east', 'west')).to.deep.equal(['a1', 'a1', 'b1', undefined]);
   });
 
   it('lets an organization move when the file that had it no longer does', () => {
     const registry = new StoreRegistry();
-    registry.swap('a.sqlite', snapshot('a1', 'north', 'south'));
-    registry.swap('a.sqlite', snapshot('a2', 'north'));
-    registry.swap('b.sqlite', snapshot('b1', 'south'));
+    registry.swap('a.sqlite', emptySnapshot('a1', 'north', 'south'));
+    registry.swap('a.sqlite', emptySnapshot('a2', 'north'));
+    registry.swap('b.sqlite', emptySnapshot('b1', 'south'));
     expect(live(registry, 'north', 'south')).to.deep.equal(['a2', 'b1']);
   });
 
   it('lets another file bring what a file held that is gone', () => {
     const registry = new StoreRegistry();
-    registry.swap('a.sqlite', snapshot('a1', 'north', 'south'));
+    registry.swap('a.sqlite', emptySnapshot('a1', 'north', 'south'));
     registry.release('a.sqlite');
     expect(live(registry, 'north', 'south')).to.deep.equal(['a1', 'a1']);
-    registry.swap('b.sqlite', snapshot('b1', 'south'));
+    registry.swap('b.sqlite', emptySnapshot('b1', 'south'));
     expect(live(registry, 'north', 'south')).to.deep.equal(['a1', 'b1']);
     expect(registry.live.get('north')).to.include({ file: 'a.sqlite', isFilePresent: false });
   });
 
   it('goes on with the memory that it has when the content is what it was, and tells of the new snapshot', () => {
     const registry = new StoreRegistry();
-    registry.swap('a.sqlite', snapshot('a1', 'north=N1'));
+    registry.swap('a.sqlite', emptySnapshot('a1', 'north=N1'));
     const { image } = registry.get('north') ?? {};
-    registry.swap('a.sqlite', snapshot('a2', 'north=N1'));
+    registry.swap('a.sqlite', emptySnapshot('a2', 'north=N1'));
     expect(registry.get('north')?.image).to.equal(image);
     expect(live(registry, 'north')).to.deep.equal(['a2']);
     expect(registry.retained).to.deep.equal([]);
@@ -109,7 +96,7 @@ describe('A store registry', () => {
     it('for whoever is pinned to its content, over any number of swaps', () => {
       const registry = new StoreRegistry();
       for (const number of [1, 2, 3]) {
-        registry.swap('a.sqlite', snapshot(`a${number}`, `north=N${number}`));
+        registry.swap('a.sqlite', emptySnapshot(`a${number}`, `north=N${number}`));
         walk(registry, 'north');
       }
       const found = ['N1', 'N2', 'N3', 'N4', undefined].map((pin) => registry.get('north', pin)?.snapshotId);
@@ -118,9 +105,9 @@ describe('A store registry', () => {
 
     it('and nothing that nobody walks, once all see what is live', () => {
       const registry = new StoreRegistry();
-      registry.swap('a.sqlite', snapshot('a1', 'north=N1', 'south=S1'));
+      registry.swap('a.sqlite', emptySnapshot('a1', 'north=N1', 'south=S1'));
       const south = registry.get('south');
-      registry.swap('a.sqlite', snapshot('a2', 'north=N2', 'south=S2'));
+      registry.swap('a.sqlite', emptySnapshot('a2', 'north=N2', 'south=S2'));
       expect(registry.get('north', 'N1')?.snapshotId).to.equal('a1');
       // A request that began before the swap gives out its link after it.
       if (south) registry.noteWalk(south);
@@ -131,30 +118,30 @@ describe('A store registry', () => {
 
     it('out of reach of other organizations', () => {
       const registry = new StoreRegistry();
-      registry.swap('a.sqlite', snapshot('a1', 'north=N1', 'south=S1'));
+      registry.swap('a.sqlite', emptySnapshot('a1', 'north=N1', 'south=S1'));
       walk(registry, 'north');
-      registry.swap('a.sqlite', snapshot('a2', 'north=N2', 'south=S2'));
+      registry.swap('a.sqlite', emptySnapshot('a2', 'north=N2', 'south=S2'));
       expect(registry.get('south', 'N1')?.organizationId).to.equal('south');
       expect(registry.get('east', 'N1')).to.equal(undefined);
     });
 
     it('and makes it live again, once, when it comes back', () => {
       const registry = new StoreRegistry();
-      registry.swap('a.sqlite', snapshot('a1', 'north=N1'));
+      registry.swap('a.sqlite', emptySnapshot('a1', 'north=N1'));
       const { image } = registry.get('north') ?? {};
       walk(registry, 'north');
-      registry.swap('a.sqlite', snapshot('a2', 'north=N2'));
+      registry.swap('a.sqlite', emptySnapshot('a2', 'north=N2'));
       walk(registry, 'north');
-      registry.swap('a.sqlite', snapshot('a3', 'north=N1'));
+      registry.swap('a.sqlite', emptySnapshot('a3', 'north=N1'));
       expect(registry.get('north', 'N1')).to.include({ snapshotId: 'a3', image });
       expect(registry.retained.map(({ store }) => store.digest)).to.deep.equal(['N2']);
     });
 
     it('until it is let go of', () => {
       const registry = new StoreRegistry();
-      registry.swap('a.sqlite', snapshot('a1', 'north=N1'));
+      registry.swap('a.sqlite', emptySnapshot('a1', 'north=N1'));
       walk(registry, 'north');
-      registry.swap('a.sqlite', snapshot('a2', 'north=N2'));
+      registry.swap('a.sqlite', emptySnapshot('a2', 'north=N2'));
       registry.keepRetained(new Set(registry.retained));
       expect(registry.get('north', 'N1')?.snapshotId).to.equal('a1');
       registry.keepRetained(new Set());
@@ -163,10 +150,10 @@ describe('A store registry', () => {
 
     it('but not of an organization that is gone', () => {
       const registry = new StoreRegistry();
-      registry.swap('a.sqlite', snapshot('a1', 'north=N1', 'south'));
+      registry.swap('a.sqlite', emptySnapshot('a1', 'north=N1', 'south'));
       walk(registry, 'north');
-      registry.swap('a.sqlite', snapshot('a2', 'north=N2', 'south'));
-      registry.swap('a.sqlite', snapshot('a3', 'south'));
+      registry.swap('a.sqlite', emptySnapshot('a2', 'north=N2', 'south'));
+      registry.swap('a.sqlite', emptySnapshot('a3', 'south'));
       expect(registry.get('north', 'N1')).to.equal(undefined);
       expect(registry.retained).to.deep.equal([]);
     });

@@ -2,19 +2,7 @@ import { expect } from 'chai';
 import { StoreRegistry } from '../../src/store/store-registry.ts';
 import { ThreadStores } from '../../src/threads/thread-stores.ts';
 import { ViewFeed } from '../../src/threads/view-feed.ts';
-import { emptyImage } from '../store/empty-image.ts';
-
-/** Organizations as `id=digest`. */
-function snapshot(snapshotId: string, ...organizations: string[]) {
-  return {
-    snapshotId,
-    producedAt: '2026-11-21T04:00:00.000Z',
-    organizations: organizations.map((text) => {
-      const [id, digest] = text.split('=');
-      return emptyImage(id, digest);
-    }),
-  };
-}
+import { emptySnapshot } from '../store/empty-image.ts';
 
 describe('The stores of threads', () => {
   let registry: StoreRegistry;
@@ -60,10 +48,10 @@ describe('The stores of threads', () => {
   });
 
   it('show the next view at one moment, in all of them', () => {
-    registry.swap('a.sqlite', snapshot('a1', 'north=N1'));
+    registry.swap('a.sqlite', emptySnapshot('a1', 'north=N1'));
     showAll();
     expect(shown()).to.deep.equal(['a1', 'a1']);
-    registry.swap('a.sqlite', snapshot('a2', 'north=N2'));
+    registry.swap('a.sqlite', emptySnapshot('a2', 'north=N2'));
     const sent = prepareAll();
     expect(shown()).to.deep.equal(['a1', 'a1']);
     Atomics.store(turn, 0, sent?.view.version ?? 0);
@@ -72,11 +60,11 @@ describe('The stores of threads', () => {
   });
 
   it('share the memory, and what they know of walks', () => {
-    registry.swap('a.sqlite', snapshot('a1', 'north=N1'));
+    registry.swap('a.sqlite', emptySnapshot('a1', 'north=N1'));
     showAll();
     const [one, other] = threads.map((thread) => thread.get('north'));
     expect(one?.image.events.ids).to.deep.equal(registry.get('north')?.image.events.ids);
-    registry.swap('a.sqlite', snapshot('a2', 'north=N2'));
+    registry.swap('a.sqlite', emptySnapshot('a2', 'north=N2'));
     if (one) threads[0].noteWalk(one);
     expect(other?.walks.isSet).to.equal(true);
     showAll();
@@ -89,10 +77,10 @@ describe('The stores of threads', () => {
   });
 
   it('are sent each image once, as long as it is in a view', () => {
-    registry.swap('a.sqlite', snapshot('a1', 'north=N1', 'south=S1'));
+    registry.swap('a.sqlite', emptySnapshot('a1', 'north=N1', 'south=S1'));
     expect(feed.next(registry.view)?.images).to.have.length(2);
     expect(feed.next(registry.view), 'what was sent').to.equal(undefined);
-    registry.swap('a.sqlite', snapshot('a2', 'north=N2', 'south=S1'));
+    registry.swap('a.sqlite', emptySnapshot('a2', 'north=N2', 'south=S1'));
     expect(feed.next(registry.view)?.images).to.have.length(1);
     expect(feed.latest.images, 'for who comes later').to.have.length(3);
     registry.letGoOfUnwalked();
@@ -101,30 +89,30 @@ describe('The stores of threads', () => {
   });
 
   it('are the same in a thread that comes later', () => {
-    registry.swap('a.sqlite', snapshot('a1', 'north=N1'));
+    registry.swap('a.sqlite', emptySnapshot('a1', 'north=N1'));
     showAll();
     const store = threads[0].get('north');
     if (store) threads[0].noteWalk(store);
-    registry.swap('a.sqlite', snapshot('a2', 'north=N2'));
+    registry.swap('a.sqlite', emptySnapshot('a2', 'north=N2'));
     showAll();
     const late = new ThreadStores(turn);
     prepare(late, feed.latest);
     threads.push(late);
     expect(shown()).to.deep.equal(['a2', 'a2', 'a2']);
     expect(shown('N1')).to.deep.equal(['a1', 'a1', 'a1']);
-    registry.swap('a.sqlite', snapshot('a3', 'north=N3'));
+    registry.swap('a.sqlite', emptySnapshot('a3', 'north=N3'));
     showAll();
     expect(shown()).to.deep.equal(['a3', 'a3', 'a3']);
   });
 
   it('keep what a store knows of the moment, when a view leaves it as it is', () => {
-    registry.swap('a.sqlite', snapshot('a1', 'north=N1'));
+    registry.swap('a.sqlite', emptySnapshot('a1', 'north=N1'));
     showAll();
     const before = threads[0].get('north');
-    registry.swap('b.sqlite', snapshot('b1', 'south=S1'));
+    registry.swap('b.sqlite', emptySnapshot('b1', 'south=S1'));
     showAll();
     expect(threads[0].get('north')).to.equal(before);
-    registry.swap('a.sqlite', snapshot('a2', 'north=N1'));
+    registry.swap('a.sqlite', emptySnapshot('a2', 'north=N1'));
     showAll();
     expect(threads[0].get('north')).to.not.equal(before);
     expect(threads[0].get('north')?.image, 'of the same content').to.equal(before?.image);
