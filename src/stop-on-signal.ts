@@ -19,12 +19,13 @@ export function stopOnSignal(starting: Promise<Started>, graceSeconds: number, l
   const stop = async (signal: NodeJS.Signals): Promise<void> => {
     // The next signal finds the system's own way to take it: it ends the process.
     for (const name of SIGNALS) process.off(name, listener);
-    log.info({ signal }, 'stopping');
     const started = await starting.catch(() => undefined);
     if (started === undefined) return;
     try {
       // Ctrl-C: somebody at a terminal waits for the prompt.
-      await started.stop(graceSeconds, signal === 'SIGINT');
+      const stopped = started.stop(graceSeconds, signal === 'SIGINT');
+      log.info({ signal }, 'stopping');
+      await stopped;
       log.info('stopped');
       process.exit(0);
     } catch (error) {

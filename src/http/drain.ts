@@ -16,23 +16,25 @@ const TICK_MS = 10;
 const RESERVED_SHARE = 0.1;
 const RESERVED_MOST_MS = 250;
 
-/** Memory in which threads note when a connection was made. */
-export type LatestConnection = Float64Array<SharedArrayBuffer>;
+/** What servers that drain together share: two moments of the monotonic clock, in milliseconds. */
+export type DrainMoments = Float64Array<SharedArrayBuffer>;
 
-export function newLatestConnection(): LatestConnection {
-  return new Float64Array(new SharedArrayBuffer(Float64Array.BYTES_PER_ELEMENT));
+/** When the latest connection was made, to any of the servers. */
+const LATEST_CONNECTION = 0;
+/** When the grace began; 0 before. */
+const GRACE_BEGAN = 1;
+
+export function newDrainMoments(): DrainMoments {
+  return new Float64Array(new SharedArrayBuffer(2 * Float64Array.BYTES_PER_ELEMENT));
+}
+
+/** Begins the grace, in all threads at once: no response to a request that comes after this keeps its connection. */
+export function beginGrace(moments: DrainMoments): void {
+  moments[GRACE_BEGAN] = monotonicNow();
 }
 
 /** The events by which a request arrives. */
 const ARRIVALS = ['request', 'checkContinue', 'checkExpectation'] as const;
-
-/** What servers that share a port need to drain together. */
-export interface DrainTogether {
-  /** When the grace began, by the monotonic clock. */
-  readonly start?: number;
-  /** Is called at each step; fulfilled when all have come as far. */
-  readonly together?: () => Promise<void>;
-}
 
 /**
  * Ends a server without a reset for its clients. It watches the server from the start on, because Node does not tell
@@ -45,45 +47,40 @@ export interface DrainTogether {
  * 4. Shortly before the grace is over, what is left is closed.
  *
  * Servers of several threads that share a port drain together, since whoever is answered by one of them may connect to
- * another: they share the memory in which the latest connection is noted, and wait for each other at each step.
+ * another: they share the moments that steps begin by, and wait for each other at each step.
  */
 export class Drain {
   readonly #server: Server;
-  /** When the latest connection was made, in any of the threads: one number, milliseconds of the monotonic clock. */
-  readonly #latest: LatestConnection;
+  readonly #moments: DrainMoments;
   /** The connections, each with the time at which it was made. */
   readonly #madeAt = new Map<Socket, number>();
   /** Of each connection the response to the last request that came. */
   readonly #lastResponse = new Map<Socket, ServerResponse>();
-  #isDraining = false;
   #isHolding = false;
 
-  constructor(server: Server, latest = newLatestConnection()) {
+  constructor(server: Server, moments: DrainMoments) {
     this.#server = server;
-    this.#latest = latest;
+    this.#moments = moments;
     server.on('connection', (socket: Socket) => {
       this.#connected(socket);
     });
     for (const event of ARRIVALS) {
       server.prependListener(event, ({ socket }: IncomingMessage, response: ServerResponse) => {
-        if (this.#isDraining) response.shouldKeepAlive = false;
-        else this.#lastResponse.set(socket, response);
+        this.#lastResponse.set(socket, response);
+        if (moments[GRACE_BEGAN] !== 0) response.shouldKeepAlive = false;
       });
     }
   }
 
   /**
-   * Fulfilled when every connection has ended, before the grace is over.
+   * Fulfilled when every connection has ended, before the grace is over. To be called when that has begun.
    * @param hurry not to wait for who may still come, nor for connections that are idle
+   * @param together is called at each step; fulfilled when all that drain together have come as far
    */
-  async run(
-    graceSeconds: number,
-    hurry = false,
-    { start = monotonicNow(), together = () => Promise.resolve() }: DrainTogether = {},
-  ): Promise<void> {
+  async run(graceSeconds: number, hurry: boolean, together = () => Promise.resolve()): Promise<void> {
     const graceMs = graceSeconds * 1000;
+    const start = this.#moments[GRACE_BEGAN];
     const end = start + graceMs - Math.min(graceMs * RESERVED_SHARE, RESERVED_MOST_MS);
-    this.#isDraining = true;
     // Of requests that came at once, one behind the other, the last response ends the connection, not an earlier one.
     for (const response of this.#lastResponse.values()) response.shouldKeepAlive = false;
     this.#lastResponse.clear();
@@ -107,7 +104,7 @@ export class Drain {
 
   #connected(socket: Socket): void {
     const now = monotonicNow();
-    this.#latest[0] = now;
+    this.#moments[LATEST_CONNECTION] = now;
     this.#madeAt.set(socket, now);
     socket.on('close', () => {
       this.#madeAt.delete(socket);
@@ -121,7 +118,7 @@ export class Drain {
   async #quiet(milliseconds: number, since: number, end: number): Promise<void> {
     for (;;) {
       const now = monotonicNow();
-      const left = Math.min(Math.max(this.#latest[0], since) + milliseconds, end) - now;
+      const left = Math.min(Math.max(this.#moments[LATEST_CONNECTION], since) + milliseconds, end) - now;
       if (left <= 0) return;
       await delay(left);
     }
@@ -144,9 +141,9 @@ export class Drain {
     await this.#quiet(HOLD_QUIET_MS, start, most);
     let before;
     do {
-      before = this.#latest[0];
+      before = this.#moments[LATEST_CONNECTION];
       await turn();
-    } while (this.#latest[0] !== before && monotonicNow() < most);
+    } while (this.#moments[LATEST_CONNECTION] !== before && monotonicNow() < most);
   }
 
   #release(): void {

@@ -18,7 +18,7 @@ export interface OrderedThread {
 
 /** Does what the supervisor orders, from now on. */
 export function followOrders({ server, memory, stores, keys, supervisor, end }: OrderedThread): void {
-  const drain = new Drain(server, memory.latestConnection);
+  const drain = new Drain(server, memory.drain);
   const tell = (told: Told) => {
     supervisor.postMessage(told);
   };
@@ -45,8 +45,8 @@ export function followOrders({ server, memory, stores, keys, supervisor, end }: 
       case 'listen':
         return await listen(server, order.content);
       case 'stop': {
-        const { graceSeconds, hurry, since } = order.content;
-        await drain.run(graceSeconds, hurry, { start: since, together });
+        const { graceSeconds, hurry } = order.content;
+        await drain.run(graceSeconds, hurry, together);
         return {};
       }
       case 'go on':

@@ -1,9 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
 import type { Logger } from 'pino';
-import { newLatestConnection } from '../http/drain.ts';
+import { beginGrace, newDrainMoments } from '../http/drain.ts';
 import { HitSlots, newHitCounts } from '../http/hit-counter.ts';
-import { monotonicNow } from '../http/monotonic-clock.ts';
 import { Tally } from '../http/tally.ts';
 import type { KeyRing } from '../keys/key-ring.ts';
 import type { StoreView } from '../store/store-view.ts';
@@ -57,7 +56,7 @@ export class ThreadGroup {
   readonly #memory: Omit<ThreadMemory, 'tally'> = {
     turn: new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)),
     hits: newHitCounts(),
-    latestConnection: newLatestConnection(),
+    drain: newDrainMoments(),
   };
   /** Those that have what there is, and are told what is new. */
   readonly #members = new Set<AnsweringThread>();
@@ -150,8 +149,9 @@ export class ThreadGroup {
 
   /** Ends all threads, each when nobody is connected to it any more, or the grace is over. */
   async stop(graceSeconds: number, hurry: boolean): Promise<void> {
+    beginGrace(this.#memory.drain);
     this.#stopping.abort();
-    const order: Order = { name: 'stop', content: { graceSeconds, hurry, since: monotonicNow() } };
+    const order: Order = { name: 'stop', content: { graceSeconds, hurry } };
     const isIdle = ({ isListening }: Place) => !isListening;
     await terminateAll(this.#places.filter(isIdle), NOT_NEEDED);
     const end = setTimeout(() => void terminateAll(this.#places, 'the grace is over'), graceSeconds * 1000);

@@ -1,4 +1,4 @@
-import type { LatestConnection } from '../http/drain.ts';
+import type { DrainMoments } from '../http/drain.ts';
 import type { HitCounts } from '../http/hit-counter.ts';
 import type { KeyRow } from '../keys/key-ring.ts';
 import type { OrganizationImage } from '../store/organization-image.ts';
@@ -12,7 +12,7 @@ export interface ThreadMemory {
   /** One number: the version of the view that all threads show. */
   readonly turn: Turn;
   readonly hits: HitCounts;
-  readonly latestConnection: LatestConnection;
+  readonly drain: DrainMoments;
 }
 
 export type Turn = Int32Array<SharedArrayBuffer>;
@@ -58,8 +58,6 @@ export interface Stopping {
   readonly graceSeconds: number;
   /** Whether nobody is to be waited for but requests under way. */
   readonly hurry: boolean;
-  /** When the grace began, by the monotonic clock of all threads. */
-  readonly since: number;
 }
 
 /** What a thread is to do. */
@@ -72,7 +70,7 @@ export type Order =
   | { readonly name: 'settle' }
   | { readonly name: 'take'; readonly content: SentKeys }
   | { readonly name: 'listen'; readonly content: Listening }
-  /** Done when nobody is connected any more; then the thread ends. */
+  /** The grace has begun. Done when nobody is connected any more; then the thread ends. */
   | { readonly name: 'stop'; readonly content: Stopping }
   /** All threads have come as far on their way to the end as this one said. */
   | { readonly name: 'go on' };

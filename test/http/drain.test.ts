@@ -5,7 +5,8 @@ import { connect } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
-import { Drain } from '../../src/http/drain.ts';
+import { beginGrace, Drain, newDrainMoments } from '../../src/http/drain.ts';
+import type { DrainMoments } from '../../src/http/drain.ts';
 
 const GET = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
 /** Longer than any of these tests: what ends in time does not end for the sake of it. */
@@ -40,6 +41,7 @@ class Client {
 describe('the drain of a server', () => {
   let server: Server;
   let drain: Drain;
+  let moments: DrainMoments;
   let port: number;
   let clients: Client[];
   let answer: (request: IncomingMessage, response: ServerResponse) => void;
@@ -60,10 +62,16 @@ describe('the drain of a server', () => {
     server = createServer((incoming, response) => {
       answer(incoming, response);
     });
-    drain = new Drain(server);
+    moments = newDrainMoments();
+    drain = new Drain(server, moments);
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     ({ port } = server.address() as AddressInfo);
+  }
+
+  function drainFor(graceSeconds: number, hurry = false): Promise<void> {
+    beginGrace(moments);
+    return drain.run(graceSeconds, hurry);
   }
 
   async function connected(): Promise<Client> {
@@ -99,7 +107,7 @@ describe('the drain of a server', () => {
 
   it('is over soon when nobody is there', async () => {
     const start = performance.now();
-    await drain.run(GRACE_SECONDS);
+    await drainFor(GRACE_SECONDS);
     expect(performance.now() - start).to.be.within(450, 2000);
     expect(server.listening).to.equal(false);
   });
@@ -109,7 +117,7 @@ describe('the drain of a server', () => {
     const client = await connected();
     client.socket.write(GET);
     await until(() => held.length === 1);
-    const drained = drain.run(GRACE_SECONDS);
+    const drained = drainFor(GRACE_SECONDS);
     await until(isDeaf);
     held[0]?.end('late');
     await Promise.all([drained, client.ended]);
@@ -122,14 +130,28 @@ describe('the drain of a server', () => {
     const client = await connected();
     client.socket.write(GET + GET);
     await until(() => held.length === 2);
-    const drained = drain.run(GRACE_SECONDS);
+    const drained = drainFor(GRACE_SECONDS);
+    for (const response of held) response.end('answer');
+    await Promise.all([drained, client.ended]);
+    expect(client.received).to.match(/Connection: keep-alive[^]*answer[^]*Connection: close[^]*answer$/);
+  });
+
+  it('keeps no connection from the moment on in which the grace begins', async () => {
+    const held = hold();
+    const client = await connected();
+    client.socket.write(GET);
+    await until(() => held.length === 1);
+    beginGrace(moments);
+    client.socket.write(GET);
+    await until(() => held.length === 2);
+    const drained = drain.run(GRACE_SECONDS, false);
     for (const response of held) response.end('answer');
     await Promise.all([drained, client.ended]);
     expect(client.received).to.match(/Connection: keep-alive[^]*answer[^]*Connection: close[^]*answer$/);
   });
 
   it('takes connections for a while', async () => {
-    const drained = drain.run(GRACE_SECONDS);
+    const drained = drainFor(GRACE_SECONDS);
     for (let i = 0; i < 3; i++) {
       const client = await connected();
       client.socket.write(GET);
@@ -144,7 +166,7 @@ describe('the drain of a server', () => {
 
   it('leaves idle connections for one more request', async () => {
     const client = await idle();
-    const drained = drain.run(GRACE_SECONDS);
+    const drained = drainFor(GRACE_SECONDS);
     await until(isDeaf);
     client.socket.write(GET);
     await Promise.all([drained, client.ended]);
@@ -155,7 +177,7 @@ describe('the drain of a server', () => {
   it('closes what is idle when the grace is over, before it is', async () => {
     const client = await idle();
     const start = performance.now();
-    await drain.run(2);
+    await drainFor(2);
     expect(performance.now() - start).to.be.within(1750, 2000);
     await client.ended;
     expect(client.error).to.equal(undefined);
@@ -164,7 +186,7 @@ describe('the drain of a server', () => {
   it('does not wait for connections that never asked for anything', async () => {
     const client = await connected();
     const start = performance.now();
-    await drain.run(GRACE_SECONDS);
+    await drainFor(GRACE_SECONDS);
     expect(performance.now() - start).to.be.below(2500);
     await client.ended;
     expect(client.error).to.equal(undefined);
@@ -175,7 +197,7 @@ describe('the drain of a server', () => {
     const [busy, silent] = [await connected(), await connected()];
     busy.socket.write(GET);
     await until(() => held.length === 1);
-    const drained = drain.run(GRACE_SECONDS);
+    const drained = drainFor(GRACE_SECONDS);
     await until(isDeaf);
     // Alone, they would have been closed by now.
     await delay(700);
@@ -193,7 +215,7 @@ describe('the drain of a server', () => {
     stuck.socket.write(GET);
     await until(() => held.length === 1);
     const start = performance.now();
-    await drain.run(2);
+    await drainFor(2);
     expect(performance.now() - start).to.be.within(1750, 2000);
     await Promise.all([half.ended, stuck.ended]);
   });
@@ -204,7 +226,7 @@ describe('the drain of a server', () => {
     const client = await connected();
     client.socket.pause();
     client.socket.write(GET);
-    const drained = drain.run(GRACE_SECONDS);
+    const drained = drainFor(GRACE_SECONDS);
     await until(isDeaf);
     client.socket.resume();
     await Promise.all([drained, client.ended]);
@@ -218,7 +240,7 @@ describe('the drain of a server', () => {
       if (run > 0) await start();
       const visits = Array.from({ length: 4 }, comeAgainUntilFailure);
       const begun = performance.now();
-      const drained = drain.run(1).then(() => performance.now() - begun);
+      const drained = drainFor(1).then(() => performance.now() - begun);
       expect(await Promise.all(visits), `run ${run}`).to.deep.equal(Array(4).fill('ECONNREFUSED'));
       expect(await drained, `run ${run}`).to.be.within(500, 1000);
     }
@@ -243,7 +265,7 @@ describe('the drain of a server', () => {
     busy.socket.write(GET);
     await until(() => held.length === 1);
     const start = performance.now();
-    const drained = drain.run(GRACE_SECONDS, true);
+    const drained = drainFor(GRACE_SECONDS, true);
     await waiting.ended;
     held[0]?.end('answer');
     await Promise.all([drained, busy.ended, silent.ended]);
@@ -257,7 +279,7 @@ describe('the drain of a server', () => {
     client.socket.write(GET);
     await once(server, 'request');
     const start = performance.now();
-    await Promise.all([drain.run(0), client.ended]);
+    await Promise.all([drainFor(0), client.ended]);
     expect(performance.now() - start).to.be.below(450);
   });
 
@@ -274,7 +296,7 @@ describe('the drain of a server', () => {
           .end();
       });
     expect(await Promise.all(Array.from({ length: 12 }, ask))).to.deep.equal(Array(12).fill('keep-alive'));
-    const drained = drain.run(GRACE_SECONDS);
+    const drained = drainFor(GRACE_SECONDS);
     expect(await Promise.all(Array.from({ length: 12 }, ask))).to.deep.equal(Array(12).fill('close'));
     await drained;
     agent.destroy();
