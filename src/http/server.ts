@@ -48,6 +48,7 @@ export function createServer(app: Express, { clock, releases, log, tally }: Serv
   const server = createHttpServer({
     ...expressMessages(app),
     requireHostHeader: false,
+    optimizeEmptyRequests: true,
     // A second Authorization or Host would be dropped without a word; joined, it makes the header malformed.
     joinDuplicateHeaders: true,
   });
