@@ -3,21 +3,17 @@ import type { Express, RequestHandler } from 'express';
 import type { Logger } from 'pino';
 import type { Config } from './config.ts';
 import { openApiDocument } from './contract/openapi.ts';
-import { OPERATIONS } from './contract/operations.ts';
-import type { CollectionName, Operation } from './contract/operations.ts';
 import type { Release } from './contract/releases.ts';
-import { admit } from './http/admit.ts';
 import type { Gatekeepers } from './http/admit.ts';
-import { answerList } from './http/answer-list.ts';
-import { answerRecord } from './http/answer-record.ts';
-import { begin } from './http/begin.ts';
+import { answerOperations } from './http/answer-operations.ts';
+import { beginExchange } from './http/begin-exchange.ts';
 import { answerDocument, answerHealth } from './http/documents.ts';
 import { Editions } from './http/editions.ts';
 import { fail, noSuchPath } from './http/fail.ts';
 import { otherMethods } from './http/methods.ts';
-import { routeOf } from './http/path.ts';
 import type { HitCounterOptions } from './http/hit-counter.ts';
 import { rateLimitPerKey } from './http/rate-limit.ts';
+import type { RequestLog } from './http/request-log.ts';
 import type { Sources } from './http/sources.ts';
 import type { Tally } from './http/tally.ts';
 
@@ -32,22 +28,22 @@ export interface Dependencies extends Gatekeepers {
   /** What the rate limit counts in, when that is shared with others. */
   readonly hits?: HitCounterOptions;
   readonly log: Logger;
+  readonly requestLog: RequestLog;
 }
 
-/** The last is asked for most. */
-const DEMAND: readonly CollectionName[] = ['orders', 'tickets'];
-/** Express tries one route after the other; no two of them match the same path. */
-const MOST_ASKED_FIRST = OPERATIONS.toSorted(
-  (a, b) => DEMAND.indexOf(b.collection) - DEMAND.indexOf(a.collection),
-);
+const noLimit: RequestHandler = (_request, _response, next) => {
+  next();
+};
 
 /** The API. It is served by `createServer` of `http/server.ts`. */
 export function createApp(dependencies: Dependencies): Express {
-  const { config, stores, clock, releases, tally, hits, log } = dependencies;
+  const { config, stores, clock, releases, tally, hits, log, requestLog } = dependencies;
   const editions = new Editions(releases);
   const sources: Sources = { stores, editions, publicBaseUrl: config.publicBaseUrl };
   const limit =
-    config.rateLimitPerMinute === 0 ? [] : [rateLimitPerKey(config.rateLimitPerMinute, log, hits)];
+    config.rateLimitPerMinute === 0 ? noLimit : rateLimitPerKey(config.rateLimitPerMinute, log, hits);
+  const begin = beginExchange(clock, editions, requestLog, tally);
+  const answer = answerOperations(dependencies, limit, sources);
 
   const app = express();
   app.disable('x-powered-by');
@@ -55,13 +51,10 @@ export function createApp(dependencies: Dependencies): Express {
   app.enable('strict routing');
   app.set('trust proxy', config.trustProxy);
 
-  app.use(begin(clock, editions, log, tally));
-  for (const operation of MOST_ASKED_FIRST) {
-    app
-      .route(routeOf(operation))
-      .get(admit(operation, dependencies), ...limit, answer(operation, sources))
-      .all(otherMethods);
-  }
+  app.use((request, response, next) => {
+    begin(request, response);
+    void answer(request, response, next);
+  });
   app
     .route('/openapi.json')
     .get(answerDocument(openApiDocument(releases, config.publicBaseUrl)))
@@ -70,8 +63,4 @@ export function createApp(dependencies: Dependencies): Express {
   app.use(noSuchPath);
   app.use(fail(log));
   return app;
-}
-
-function answer(operation: Operation, sources: Sources): RequestHandler {
-  return operation.kind === 'list' ? answerList(operation, sources) : answerRecord(operation, sources);
 }

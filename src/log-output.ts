@@ -5,6 +5,8 @@ const STANDARD_ERROR = 2;
 const LONGEST_WAIT_MS = 1000;
 const PAUSE_MS = 5;
 
+const NEW_LINE = Buffer.from('\n');
+
 type WriteSync = (descriptor: number, bytes: Buffer, from: number) => number;
 
 const pause = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
@@ -27,10 +29,10 @@ export class LogOutput {
     this.#writeSync = write;
   }
 
-  /** @param lines whole ones */
-  write(lines: string): void {
+  /** @param lines UTF-8 of whole ones */
+  write(lines: Buffer): void {
     // What follows a line that was cut short begins a line of its own.
-    const bytes = Buffer.from(this.#isTorn ? `\n${lines}` : lines);
+    const bytes = this.#isTorn ? Buffer.concat([NEW_LINE, lines]) : lines;
     let written = 0;
     try {
       while (written < bytes.length) written += this.#writeSome(bytes, written);

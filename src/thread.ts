@@ -3,6 +3,7 @@ import { createApp } from './app.ts';
 import type { Config } from './config.ts';
 import { RELEASES } from './contract/releases.ts';
 import { watchOverload } from './http/overload.ts';
+import { RequestLog } from './http/request-log.ts';
 import { createServer } from './http/server.ts';
 import { Tally } from './http/tally.ts';
 import { createLog } from './log.ts';
@@ -20,7 +21,7 @@ export interface ThreadData {
 
 if (parentPort === null) throw new Error('this is the program of a thread');
 const { config, memory } = workerData as ThreadData;
-const { log } = createLog(config.logLevel);
+const { log, destination } = createLog(config.logLevel);
 const tally = new Tally(memory.tally);
 const stores = new ThreadStores(memory.turn);
 const keys = new ThreadKeys();
@@ -35,6 +36,7 @@ const dependencies = {
   tally,
   hits: { counts: memory.hits, slotOf: (keyId: string) => keys.slotOf(keyId) },
   log,
+  requestLog: new RequestLog(log, destination),
 };
 const server = createServer(createApp(dependencies), dependencies);
 // Not before: to make the app ready holds the event loop, but nobody waits yet.

@@ -38,10 +38,10 @@ describe('The log', () => {
     expect(written()).to.equal(0);
     flush();
     expect(written()).to.equal(1);
-    for (let n = 0; n < 100; n++) log.info('more');
-    expect(written()).to.be.within(50, 100);
+    for (let n = 0; n < 1000; n++) log.info('more');
+    expect(written()).to.be.within(500, 1000);
     flush();
-    expect(written()).to.equal(101);
+    expect(written()).to.equal(1001);
   });
 
   it('does not keep a line back for long', async () => {
@@ -76,7 +76,7 @@ describe('The log', () => {
       text += bytes.toString('utf8', from, from + taken);
       return taken;
     });
-    for (const line of ['first', 'torn apart', 'lost', 'last']) output.write(`${line}\n`);
+    for (const line of ['first', 'torn apart', 'lost', 'last']) output.write(Buffer.from(`${line}\n`));
     expect(text).to.equal('first\ntorn\nlast\n');
     expect(step).to.equal(course.length);
   });

@@ -1,4 +1,4 @@
-import type { Request, RequestHandler } from 'express';
+import type { Request, Response } from 'express';
 import type { Operation } from '../contract/operations.ts';
 import { parseCredential } from '../keys/credential.ts';
 import type { Credential } from '../keys/credential.ts';
@@ -45,22 +45,24 @@ const KEY_UNKNOWN = new Problem(403, 'The API key is not known or not valid.');
 const KEY_REVOKED = new Problem(403, 'The API key is revoked.');
 
 /** Lets in to an operation who has a good key, and notes whose it is. */
-export function admit(operation: Operation, { stores, keys, overload }: Gatekeepers): RequestHandler {
-  return (request, response, next) => {
-    const { exchange } = response.locals;
-    exchange.operation = operation.id;
-    if (overload()) throw OVERLOADED;
-    if (stores.isEmpty) throw NO_SNAPSHOT;
-    const ring = keys();
-    if (ring === undefined) throw NO_KEYS;
-    const { organizationId, secret } = credentialOf(request);
-    const check = ring.check(organizationId, secret);
-    if (check.outcome === 'unknown') throw KEY_UNKNOWN;
-    if (check.outcome === 'revoked') throw KEY_REVOKED;
-    exchange.organizationId = check.organizationId;
-    exchange.keyId = check.keyId;
-    next();
-  };
+export function admit(
+  operation: Operation,
+  { stores, keys, overload }: Gatekeepers,
+  request: Request,
+  response: Response,
+): void {
+  const { exchange } = response.locals;
+  exchange.operation = operation.id;
+  if (overload()) throw OVERLOADED;
+  if (stores.isEmpty) throw NO_SNAPSHOT;
+  const ring = keys();
+  if (ring === undefined) throw NO_KEYS;
+  const { organizationId, secret } = credentialOf(request);
+  const check = ring.check(organizationId, secret);
+  if (check.outcome === 'unknown') throw KEY_UNKNOWN;
+  if (check.outcome === 'revoked') throw KEY_REVOKED;
+  exchange.organizationId = check.organizationId;
+  exchange.keyId = check.keyId;
 }
 
 function credentialOf({ headers }: Request): Credential {

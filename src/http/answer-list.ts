@@ -1,4 +1,3 @@
-import type { RequestHandler } from 'express';
 import type { ListOperation } from '../contract/operations.ts';
 import { planList } from '../query/plan.ts';
 import { contentTag, readPage } from '../query/read.ts';
@@ -7,21 +6,22 @@ import { entityTag, namesAny, namesTag } from './etag.ts';
 import { ignoredParameters } from './ignored-parameters.ts';
 import { nextPageLink } from './next-page.ts';
 import { originOf } from './origin.ts';
-import { pathOf, pathValue } from './path.ts';
+import { pathWith } from './path.ts';
+import { headerLine, joinHeads } from './prepared-head.ts';
 import { NO_SUCH_RECORD } from './problem.ts';
 import { parseQuery } from './query-string.ts';
 import { send } from './respond.ts';
 import { dataHead, storeOf } from './sources.ts';
-import type { Sources } from './sources.ts';
+import type { Answer, Sources } from './sources.ts';
 import { queryOf } from './target.ts';
 import { queryValidator } from './validate-query.ts';
 import { editionWith } from './versions.ts';
 
 /** Answers a list operation for a caller who has been let in. */
-export function answerList(operation: ListOperation, sources: Sources): RequestHandler {
+export function answerList(operation: ListOperation, sources: Sources): Answer {
   const { collection, parent } = operation;
   const validate = queryValidator(operation);
-  return (request, response) => {
+  return (request, response, parameter) => {
     const { exchange } = response.locals;
     const live = storeOf(sources, exchange);
     const { version } = editionWith(operation, request, sources.editions, exchange.now);
@@ -34,14 +34,14 @@ export function answerList(operation: ListOperation, sources: Sources): RequestH
     const origin = originOf(request, sources.publicBaseUrl);
     const tag = entityTag(contentTag(store, collection, exchange.now), version, origin, request.url);
     const head = dataHead(store, plan.isPartialView);
-    const headers = ['ETag', tag];
+    const taggedHead = joinHeads(head, headerLine('ETag', tag));
     const condition = request.headers['if-none-match'];
     if (namesTag(condition, tag)) {
       // The tag was given to this very page, so the page is there still.
-      send(response, 304, head, headers);
+      send(response, 304, taggedHead);
       return;
     }
-    const parentId = parent && pathValue(request, parent);
+    const parentId = parent && parameter;
     const page = readPage(store, plan, parentId, exchange.now);
     if (page === undefined) throw NO_SUCH_RECORD;
     const totalPages = Math.ceil(page.totalRecords / plan.perPage);
@@ -50,16 +50,16 @@ export function answerList(operation: ListOperation, sources: Sources): RequestH
       return;
     }
     if (namesAny(condition)) {
-      send(response, 304, head, headers);
+      send(response, 304, taggedHead);
       return;
     }
     const hasMore = plan.page < totalPages;
     let nextPage: string | null = null;
     if (hasMore) {
-      nextPage = nextPageLink(origin + pathOf(operation, parentId), values, plan, store.digest);
+      nextPage = nextPageLink(origin + pathWith(operation, parameter), values, plan, store.digest);
       sources.stores.noteWalk(store);
     }
     exchange.rows = Math.min(plan.perPage, page.totalRecords - (plan.page - 1) * plan.perPage);
-    send(response, 200, head, headers, pageBody(page, plan, totalPages, nextPage));
+    send(response, 200, taggedHead, pageBody(page, plan, totalPages, nextPage));
   };
 }

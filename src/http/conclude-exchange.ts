@@ -1,5 +1,5 @@
 import type { Response } from 'express';
-import type { Logger } from 'pino';
+import type { RequestLog } from './request-log.ts';
 import type { Tally } from './tally.ts';
 
 /**
@@ -7,27 +7,14 @@ import type { Tally } from './tally.ts';
  * caller. Nothing of what was asked for is in the line but the operation: paths and queries hold ids and e-mail
  * addresses.
  */
-export function concludeExchange(log: Logger, tally: Tally): (this: Response) => void {
+export function concludeExchange(log: RequestLog, tally: Tally): (this: Response) => void {
   return function () {
     const { requestId, organizationId, keyId, operation, edition, later, startedAt, bytes, rows } =
       this.locals.exchange;
     const { statusCode: status, writableFinished: sent } = this;
     const elapsedMs = performance.now() - startedAt;
+    const durationMs = Math.round(elapsedMs * 1000) / 1000;
     tally.countRequest({ operation, status, version: edition?.version, later, seconds: elapsedMs / 1000 });
-    // One shape for all, with what is not known undefined, which is left out of the line: spreads cost a microsecond.
-    log.info(
-      {
-        requestId,
-        organizationId: organizationId === '' ? undefined : organizationId,
-        keyId: keyId === '' ? undefined : keyId,
-        operation,
-        status,
-        durationMs: Math.round(elapsedMs * 1000) / 1000,
-        rows,
-        bytes,
-        sent: sent ? undefined : false,
-      },
-      'request',
-    );
+    log.write({ requestId, organizationId, keyId, operation, status, durationMs, rows, bytes, sent });
   };
 }

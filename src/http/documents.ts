@@ -14,7 +14,7 @@ export function answerDocument(document: object): RequestHandler {
   return (request, response) => {
     const condition = request.headers['if-none-match'];
     if (namesTag(condition, tag) || namesAny(condition)) send(response, 304, head);
-    else send(response, 200, head, [], [text]);
+    else send(response, 200, head, [text]);
   };
 }
 
@@ -22,5 +22,5 @@ const ALIVE = [Buffer.from(JSON.stringify({ status: 'ok' }))];
 
 /** Tells that the process answers. */
 export const answerHealth: RequestHandler = (_request, response) => {
-  send(response, 200, NO_STORE_HEAD, [], ALIVE);
+  send(response, 200, NO_STORE_HEAD, ALIVE);
 };

@@ -1,6 +1,6 @@
 import type { PageOfRecords } from '../query/read.ts';
 import type { Plan } from '../query/plan.ts';
-import type { Body } from './respond.ts';
+import type { Body } from './prepared-response.ts';
 
 const HEAD = Buffer.from('{"items":[');
 

@@ -1,3 +1,6 @@
+import { prepareHead } from './prepared-head.ts';
+import type { PreparedHead } from './prepared-head.ts';
+
 /** One constraint that a request violates. */
 export interface Violation {
   /** Where, such as `query.startAt.gte`. */
@@ -13,6 +16,7 @@ export type LaterReason = (typeof LATER_REASONS)[number];
 
 interface ProblemOptions {
   readonly errors?: readonly Violation[];
+  /** Names and values in turn. */
   readonly headers?: readonly string[];
   readonly later?: LaterReason;
 }
@@ -22,8 +26,9 @@ export class Problem extends Error {
   override readonly name = 'Problem';
   readonly status: number;
   readonly body: Buffer;
-  /** Names and values in turn. */
+  /** Names and values in turn; and the same as lines. */
   readonly headers: readonly string[];
+  readonly head: PreparedHead;
   readonly later: LaterReason | undefined;
 
   constructor(status: number, detail: string, { errors, headers = [], later }: ProblemOptions = {}) {
@@ -31,6 +36,7 @@ export class Problem extends Error {
     this.status = status;
     this.body = Buffer.from(JSON.stringify({ detail, ...(errors && { errors }) }));
     this.headers = headers;
+    this.head = prepareHead(headers);
     this.later = later;
   }
 }
@@ -50,7 +56,7 @@ export const UNEXPECTED = new Problem(500, 'Something went wrong on our side.');
 /** What an error of any layer means to the caller; undefined when it is none of theirs. */
 export function problemOf(error: unknown): Problem | undefined {
   if (error instanceof Problem) return error;
-  // The router decodes the parameters of a path, and throws this when it cannot.
+  // The parameter of a path is decoded, and this is thrown when it cannot be.
   if (error instanceof URIError) return BROKEN_PATH;
   return undefined;
 }

@@ -4,6 +4,8 @@ import type { RequestHandler } from 'express';
 import type { Logger } from 'pino';
 import { HitCounter } from './hit-counter.ts';
 import type { HitCounterOptions } from './hit-counter.ts';
+import { headerLine, joinHeads, prepareHead } from './prepared-head.ts';
+import type { PreparedHead } from './prepared-head.ts';
 import { tryLater } from './problem.ts';
 import { RateLimitStore, WindowEnd } from './rate-limit-store.ts';
 
@@ -12,7 +14,7 @@ const WINDOW_SECONDS = 60;
 /** What is the same in each response: the name of the policy, and the header that tells it. */
 interface Policy {
   readonly name: string;
-  readonly header: string;
+  readonly head: PreparedHead;
 }
 
 /** How a key stands with its limit. */
@@ -37,7 +39,8 @@ export function rateLimitPerKey(
   options: HitCounterOptions = {},
 ): RequestHandler {
   const name = `"${perMinute}-in-1min"`;
-  const policy: Policy = { name, header: `${name}; q=${perMinute}; w=${WINDOW_SECONDS}` };
+  const terms = `${name}; q=${perMinute}; w=${WINDOW_SECONDS}`;
+  const policy: Policy = { name, head: prepareHead(['RateLimit-Policy', terms]) };
   const counter = new HitCounter(WINDOW_SECONDS * 1000, options);
   const askLibrary = rateLimit({
     store: new RateLimitStore(counter),
@@ -81,7 +84,7 @@ function wholeSeconds(milliseconds: number): number {
   return Math.ceil(milliseconds / 1000);
 }
 
-/** The headers of draft-ietf-httpapi-ratelimit-headers-08, names and values in turn. */
-export function rateLimitHeaders({ policy, remaining, seconds }: RateLimitStanding): string[] {
-  return ['RateLimit-Policy', policy.header, 'RateLimit', `${policy.name}; r=${remaining}; t=${seconds}`];
+/** The headers of draft-ietf-httpapi-ratelimit-headers-08. */
+export function rateLimitHead({ policy, remaining, seconds }: RateLimitStanding): PreparedHead {
+  return joinHeads(policy.head, headerLine('RateLimit', `${policy.name}; r=${remaining}; t=${seconds}`));
 }

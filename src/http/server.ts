@@ -9,7 +9,8 @@ import type { Release } from '../contract/releases.ts';
 import { Editions } from './editions.ts';
 import type { Edition } from './editions.ts';
 import { METHOD_NOT_ALLOWED } from './methods.ts';
-import { prepareHead, PreparedResponse } from './prepared-head.ts';
+import { joinHeads, prepareHead } from './prepared-head.ts';
+import { PreparedResponse } from './prepared-response.ts';
 import { Problem } from './problem.ts';
 import { NO_STORE } from './respond.ts';
 import { requestIdOf } from './request-id.ts';
@@ -104,17 +105,11 @@ function problemOfParser({ code = '', rawPacket }: ParserError): Problem {
 }
 
 /** Answers on a socket whose request never came to be one. */
-function refuseSocket(
-  socket: Duplex,
-  { status, headers, body }: Problem,
-  stable: Edition,
-  log: Logger,
-): void {
+function refuseSocket(socket: Duplex, { status, head, body }: Problem, stable: Edition, log: Logger): void {
   const requestId = requestIdOf(undefined);
-  const head = prepareHead([
+  const own = prepareHead([
     ...SECURITY_HEADERS,
     ...NO_STORE,
-    ...headers,
     REQUEST_ID_HEADER,
     requestId,
     'Content-Type',
@@ -125,7 +120,7 @@ function refuseSocket(
     'close',
   ]);
   // The path may not be known: it is taken for one of the API.
-  const text = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${head}${stable.head}\r\n`;
+  const text = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${joinHeads(own, head, stable.head)}\r\n`;
   socket.end(Buffer.concat([Buffer.from(text), body]));
   log.info({ requestId, status, bytes: body.length }, 'request');
 }

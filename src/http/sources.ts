@@ -1,3 +1,4 @@
+import type { Request, Response } from 'express';
 import { DATA_AS_OF_HEADER, SNAPSHOT_ID_HEADER } from '../contract/headers.ts';
 import { VERSION_HEADER } from '../contract/releases.ts';
 import type { OrganizationStore } from '../store/organization-store.ts';
@@ -7,6 +8,12 @@ import type { Editions } from './editions.ts';
 import type { Exchange } from './exchange.ts';
 import { prepareHead } from './prepared-head.ts';
 import type { PreparedHead } from './prepared-head.ts';
+
+/**
+ * Answers for a caller who has been let in.
+ * @param parameter the one in the path, decoded
+ */
+export type Answer = (request: Request, response: Response, parameter: string) => void;
 
 /** Where answers come from. */
 export interface Sources {

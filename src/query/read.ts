@@ -2,8 +2,8 @@ import type { CollectionName } from '../contract/operations.ts';
 import { findRow } from '../store/id-index.ts';
 import { nextSessionFields } from '../store/next-sessions.ts';
 import type { OrganizationStore } from '../store/organization-store.ts';
-import { recordAt, recordsAt } from '../store/records.ts';
-import type { Bytes, Row } from '../store/shared.ts';
+import { recordAt, recordRun, recordsAt } from '../store/records.ts';
+import type { Row } from '../store/shared.ts';
 import { cutOffer } from './offer-view.ts';
 import type { Plan } from './plan.ts';
 import { rowsAt, select, selectInRun, totalOf } from './select.ts';
@@ -12,8 +12,8 @@ import type { Selection } from './select.ts';
 /** A page: how many records the query has in all, and the JSON texts of the page's, joined by commas. */
 export interface PageOfRecords {
   readonly totalRecords: number;
-  /** Their concatenation is the JSON text; that of neighbours is a view of the store's own bytes. */
-  readonly segments: readonly Bytes[];
+  /** Their concatenation is the JSON text; records are views of the store's own bytes. */
+  readonly segments: readonly Buffer[];
 }
 
 const SEPARATOR = Buffer.from(',');
@@ -48,7 +48,7 @@ export function readRecord(
   collection: CollectionName,
   id: string,
   now: number,
-): readonly Bytes[] | undefined {
+): readonly Buffer[] | undefined {
   const { ids, records } = store.image[collection];
   const row = findRow(ids, records, id);
   if (row < 0) return undefined;
@@ -80,23 +80,27 @@ function readRows(
   start: number,
   end: number,
   now: number,
-): Bytes[] {
+): Buffer[] {
   const { records } = store.image[plan.collection];
-  const rows = rowsAt(selection, start, end);
-  const segments: Bytes[] = [];
-  if (plan.collection === 'events' || plan.isPartialView) {
-    for (const row of rows) {
-      if (segments.length > 0) segments.push(SEPARATOR);
-      if (plan.collection === 'events') segments.push(...eventSegments(store, row, now));
-      else segments.push(cutOffer(recordAt(records, row), plan.view));
-    }
-    return [Buffer.concat(segments)];
+  if (plan.collection !== 'events' && !plan.isPartialView) {
+    return selection.kind === 'run'
+      ? [recordRun(records, selection.from + start, selection.from + end)]
+      : recordsAt(records, rowsAt(selection, start, end));
   }
-  return [recordsAt(records, rows)];
+  const segments: Buffer[] = [];
+  for (const row of rowsAt(selection, start, end)) {
+    if (segments.length > 0) segments.push(SEPARATOR);
+    if (plan.collection === 'events') segments.push(...eventSegments(store, row, now));
+    else {
+      const { buffer, byteOffset, length } = cutOffer(recordAt(records, row), plan.view);
+      segments.push(Buffer.from(buffer, byteOffset, length));
+    }
+  }
+  return segments;
 }
 
 /** An event is stored up to what its next session decides. */
-function eventSegments(store: OrganizationStore, event: Row, now: number): [Bytes, Bytes] {
+function eventSegments(store: OrganizationStore, event: Row, now: number): [Buffer, Buffer] {
   const record = recordAt(store.image.events.records, event);
   const next = store.nextSessions.of(event, now);
   const nextFields = next < 0 ? NO_NEXT_SESSION : recordAt(store.image.sessions.nextFields, next);

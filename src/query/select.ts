@@ -28,7 +28,9 @@ export function totalOf(selection: Selection): number {
 export function rowsAt(selection: Selection, start: number, end: number): Uint32s {
   if (selection.kind === 'ranges') return rowsAtPositions(selection, start, end);
   if (selection.kind === 'list') return selection.rows.subarray(start, end);
-  return Uint32Array.from({ length: end - start }, (_, i) => selection.from + start + i);
+  const rows = new Uint32Array(end - start);
+  for (let i = 0; i < rows.length; i++) rows[i] = selection.from + start + i;
+  return rows;
 }
 
 const NONE: Selection = { kind: 'run', from: 0, to: 0 };

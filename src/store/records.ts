@@ -22,40 +22,29 @@ export function recordsBytes(count: number, textBytes: number): number {
 }
 
 /** The JSON text of one record. */
-export function recordAt({ bytes, offsets }: RecordsImage, row: Row): Bytes {
-  return bytes.subarray(offsets[row], offsets[row + 1] - 1);
+export function recordAt({ bytes, offsets }: RecordsImage, row: Row): Buffer {
+  return viewOf(bytes, offsets[row], offsets[row + 1] - 1);
 }
 
 /** The JSON texts of the rows `from … to`, joined by commas. */
-export function recordRun({ bytes, offsets }: RecordsImage, from: Row, to: Row): Bytes {
-  return bytes.subarray(offsets[from], offsets[to] - 1);
+export function recordRun({ bytes, offsets }: RecordsImage, from: Row, to: Row): Buffer {
+  return viewOf(bytes, offsets[from], offsets[to] - 1);
 }
 
-/** The JSON texts of ascending rows, joined by commas: a view when they follow each other, else a copy. */
-export function recordsAt(records: RecordsImage, rows: Uint32s): Bytes {
-  const runs = runsOf(rows);
-  if (runs.length === 1) return recordRun(records, ...runs[0]);
-  const { bytes, offsets } = records;
-  const length = runs.reduce((sum, [from, to]) => sum + offsets[to] - offsets[from], 0);
-  const text = Buffer.allocUnsafe(length);
-  let at = 0;
-  for (const [from, to] of runs) {
-    text.set(bytes.subarray(offsets[from], offsets[to]), at);
-    at += offsets[to] - offsets[from];
+/** The JSON texts of ascending rows, joined by commas: in pieces, one for each run of rows that follow each other. */
+export function recordsAt({ bytes, offsets }: RecordsImage, rows: Uint32s): Buffer[] {
+  const pieces: Buffer[] = [];
+  const last = rows.length - 1;
+  for (let i = 0, from = 0; i <= last; i++) {
+    if (i < last && rows[i + 1] === rows[i] + 1) continue;
+    const end = offsets[rows[i] + 1];
+    pieces.push(viewOf(bytes, offsets[rows[from]], i < last ? end : end - 1));
+    from = i + 1;
   }
-  // But for the comma after the last one.
-  return text.subarray(0, length - 1);
+  return pieces;
 }
 
-/** Rows that follow each other, from the first up to the one behind the last. */
-type Run = readonly [from: Row, to: Row];
-
-function runsOf(rows: Uint32s): readonly Run[] {
-  const runs: [from: Row, to: Row][] = [];
-  for (const row of rows) {
-    const last = runs.at(-1);
-    if (last?.[1] === row) last[1]++;
-    else runs.push([row, row + 1]);
-  }
-  return runs;
+/** A buffer, since that is copied five times as fast as another array: which goes through shared memory a word at a time. */
+function viewOf({ buffer, byteOffset }: Bytes, start: number, end: number): Buffer {
+  return Buffer.from(buffer, byteOffset + start, end - start);
 }

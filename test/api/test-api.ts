@@ -8,6 +8,7 @@ import supertest from 'supertest';
 import { createApp } from '../../src/app.ts';
 import type { Dependencies } from '../../src/app.ts';
 import { RELEASES } from '../../src/contract/releases.ts';
+import { RequestLog } from '../../src/http/request-log.ts';
 import { createServer } from '../../src/http/server.ts';
 import { Tally } from '../../src/http/tally.ts';
 import { StoreRegistry } from '../../src/store/store-registry.ts';
@@ -77,10 +78,8 @@ export class TestApi {
     stores.swap('fixture', made.image);
     const clock = { now: NOW };
     const logged: Record<string, unknown>[] = [];
-    const log = pino(
-      { level: 'debug' },
-      { write: (line) => logged.push(JSON.parse(line) as Record<string, unknown>) },
-    );
+    const destination = { write: (line: string) => logged.push(JSON.parse(line) as Record<string, unknown>) };
+    const log = pino({ level: 'debug' }, destination);
     const dependencies: Dependencies = {
       stores,
       keys: () => made.keys,
@@ -89,6 +88,7 @@ export class TestApi {
       releases: RELEASES,
       tally: new Tally(),
       log,
+      requestLog: new RequestLog(log, destination),
       ...overrides,
       config: { publicBaseUrl: undefined, trustProxy: false, rateLimitPerMinute: 0, ...overrides.config },
     };

@@ -9,12 +9,13 @@ import type { RequestHandler } from 'express';
 import { pino } from 'pino';
 import supertest from 'supertest';
 import { RELEASES } from '../../src/contract/releases.ts';
-import { begin } from '../../src/http/begin.ts';
+import { beginExchange } from '../../src/http/begin-exchange.ts';
 import { Editions } from '../../src/http/editions.ts';
 import { fail, noSuchPath } from '../../src/http/fail.ts';
 import { tryLater } from '../../src/http/problem.ts';
 import type { LaterReason } from '../../src/http/problem.ts';
 import { NO_STORE_HEAD, send } from '../../src/http/respond.ts';
+import { RequestLog } from '../../src/http/request-log.ts';
 import { createServer } from '../../src/http/server.ts';
 import { readTallies, Tally } from '../../src/http/tally.ts';
 
@@ -26,7 +27,7 @@ const answer =
     const { exchange } = response.locals;
     exchange.operation = operation;
     exchange.rows = 2;
-    send(response, 200, NO_STORE_HEAD, [], [Buffer.from('[1,2]')]);
+    send(response, 200, NO_STORE_HEAD, [Buffer.from('[1,2]')]);
   };
 const refuse = (reason: LaterReason): RequestHandler => {
   return () => {
@@ -42,9 +43,14 @@ describe('The end of a request', () => {
   beforeEach(async () => {
     tally = new Tally();
     logged = [];
-    const log = pino({}, { write: (line) => logged.push(JSON.parse(line) as Record<string, unknown>) });
+    const destination = { write: (line: string) => logged.push(JSON.parse(line) as Record<string, unknown>) };
+    const log = pino({}, destination);
+    const begin = beginExchange(() => NOW, new Editions(RELEASES), new RequestLog(log, destination), tally);
     const app = express();
-    app.use(begin(() => NOW, new Editions(RELEASES), log, tally));
+    app.use((request, response, next) => {
+      begin(request, response);
+      next();
+    });
     app.get('/v1/tickets', answer('listTickets'));
     app.get('/v1/limited', refuse('rate-limit'));
     app.get('/v1/shed', refuse('overload'));

@@ -5,7 +5,8 @@ import { connect } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { text as readText } from 'node:stream/consumers';
 import { expect } from 'chai';
-import { prepareHead, PreparedResponse } from '../../src/http/prepared-head.ts';
+import { prepareHead } from '../../src/http/prepared-head.ts';
+import { PreparedResponse } from '../../src/http/prepared-response.ts';
 
 const PREPARED = ['X-One', '1', 'Cache-Control', 'no-store', 'X-Word', 'café'];
 const OWN = ['X-Request-Id', 'abc'];

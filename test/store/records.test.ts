@@ -24,7 +24,9 @@ describe('Records', () => {
   it('are read at any rows, neighbours or not', () => {
     for (let chosen = 1; chosen < 2 ** values.length; chosen++) {
       const rows = [...values.keys()].filter((row) => ((chosen >> row) & 1) === 1);
-      const read = JSON.parse(`[${text(recordsAt(records, Uint32Array.from(rows)))}]`) as unknown;
+      const read = JSON.parse(
+        `[${text(Buffer.concat(recordsAt(records, Uint32Array.from(rows))))}]`,
+      ) as unknown;
       expect(read).to.deep.equal(rows.map((row) => values[row]));
     }
   });
@@ -32,6 +34,15 @@ describe('Records', () => {
   it('are views of the store, not copies', () => {
     expect(recordAt(records, 1).buffer).to.equal(records.bytes.buffer);
     expect(recordRun(records, 1, 3).buffer).to.equal(records.bytes.buffer);
-    expect(recordsAt(records, Uint32Array.of(1, 2, 3)).buffer).to.equal(records.bytes.buffer);
+    for (const piece of recordsAt(records, Uint32Array.of(0, 2))) {
+      expect(piece.buffer).to.equal(records.bytes.buffer);
+    }
+  });
+
+  it('are in one piece where they follow each other', () => {
+    expect(recordsAt(records, Uint32Array.of(1, 2, 3))).to.have.length(1);
+    expect(recordsAt(records, Uint32Array.of(0, 2, 3))).to.have.length(2);
+    expect(recordsAt(records, Uint32Array.of(0, 2))).to.have.length(2);
+    expect(recordsAt(records, Uint32Array.of())).to.deep.equal([]);
   });
 });
