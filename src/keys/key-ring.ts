@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import { isOrganizationId, ORGANIZATION_ID_RULE } from '../contract/organization-id.ts';
 import { CorruptKeysFile } from './corrupt-keys-file.ts';
 import { withKeysFile } from './open-keys-file.ts';
-import { RecentSecret, withBytesOf } from './recent-secret.ts';
+import { RecentSecret } from './recent-secret.ts';
 import { digestOf } from './secret.ts';
 
 export type KeyCheck =
@@ -95,23 +95,16 @@ export class KeyRing {
 }
 
 function findRecent(entries: readonly Entry[], secret: string): Entry | undefined {
-  return withBytesOf(secret, (bytes) => {
-    let found: Entry | undefined;
-    for (const entry of entries) if (entry.recent.is(bytes)) found = entry;
-    return found;
-  });
+  let found: Entry | undefined;
+  for (const entry of entries) if (entry.recent.is(secret)) found = entry;
+  return found;
 }
 
 function findByDigest(entries: readonly Entry[], secret: string): Entry | undefined {
   const digest = digestOf(secret);
   let found: Entry | undefined;
   for (const entry of entries) if (timingSafeEqual(entry.digest, digest)) found = entry;
-  if (found?.check.outcome === 'valid') {
-    const { recent } = found;
-    withBytesOf(secret, (bytes) => {
-      recent.remember(bytes);
-    });
-  }
+  if (found?.check.outcome === 'valid') found.recent.remember(secret);
   return found;
 }
 

@@ -1,25 +1,7 @@
-import { timingSafeEqual } from 'node:crypto';
 import { SECRET_LENGTH } from './secret.ts';
 
 /** A secret that nobody has presented for this long is forgotten before twice the time is over. */
 export const FORGET_AFTER_MS = 5000;
-
-/** One place for what is presented, so that the bytes of a request need no memory of their own that would linger. */
-const presented = Buffer.alloc(SECRET_LENGTH);
-
-/**
- * Does `use` with the bytes of a secret, to be compared with remembered ones, and wipes them. Undefined when it is of
- * a form that none is remembered of.
- */
-export function withBytesOf<T>(secret: string, use: (bytes: Uint8Array) => T): T | undefined {
-  if (Buffer.byteLength(secret) !== SECRET_LENGTH || secret.length !== SECRET_LENGTH) return undefined;
-  presented.write(secret, 'latin1');
-  try {
-    return use(presented);
-  } finally {
-    presented.fill(0);
-  }
-}
 
 /**
  * The secret of one key while it is in use, so that it need not be hashed at each request. In the clear: every request
@@ -33,14 +15,20 @@ export class RecentSecret {
   #timer: NodeJS.Timeout | undefined;
   #isInUse = false;
 
-  is(bytes: Uint8Array): boolean {
-    const isSame = timingSafeEqual(this.#bytes, bytes) && this.#timer !== undefined;
+  /** Looks at every character, whatever those before it were: the time that takes tells nothing of how near a guess is. */
+  is(presented: string): boolean {
+    if (presented.length !== SECRET_LENGTH) return false;
+    let difference = 0;
+    for (let i = 0; i < SECRET_LENGTH; i++) difference |= this.#bytes[i] ^ presented.charCodeAt(i);
+    const isSame = difference === 0 && this.#timer !== undefined;
     if (isSame) this.#isInUse = true;
     return isSame;
   }
 
-  remember(bytes: Uint8Array): void {
-    this.#bytes.set(bytes);
+  /** One of another form than secrets have is not remembered. */
+  remember(secret: string): void {
+    if (secret.length !== SECRET_LENGTH || Buffer.byteLength(secret) !== SECRET_LENGTH) return;
+    this.#bytes.write(secret, 'latin1');
     this.#isInUse = true;
     this.#timer ??= setInterval(() => {
       if (!this.#isInUse) this.#forget();
