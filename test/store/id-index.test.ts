@@ -50,6 +50,14 @@ describe('An id index', () => {
     expect(findRow(index, records, '50000')).to.equal(-1);
   });
 
+  it('finds ids of any length', () => {
+    const ids = Array.from({ length: 600 }, (_, i) => 'a'.repeat(i));
+    const { index, records } = build(ids.slice(0, 500));
+    for (const [length, id] of ids.entries()) {
+      expect(findRow(index, records, id)).to.equal(length < 500 ? length : -1);
+    }
+  });
+
   it('tells ids of the same hash apart', () => {
     for (const [one, other] of COLLIDING_TEXTS) {
       const { index, records, added } = build([one, other]);
