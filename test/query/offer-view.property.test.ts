@@ -1,0 +1,165 @@
+import { expect } from 'chai';
+import type { Fields, Json } from '../../src/contract/field.ts';
+import { exampleOf } from '../../src/contract/field.ts';
+import { OFFER, OFFER_TYPES } from '../../src/contract/resources.ts';
+import { offerSegments } from '../../src/query/offer-view.ts';
+import type { OfferView } from '../../src/query/plan.ts';
+import { Random } from '../../src/sample/random.ts';
+import { OFFERS } from '../../src/snapshot/layout.ts';
+import { RecordReader } from '../../src/snapshot/record-reader.ts';
+import type { Bytes } from '../../src/store/shared.ts';
+import { asImported, randomRecord } from './random-record.ts';
+import { randomText } from './texts.ts';
+
+const SEEDS = [20261121, 7, 4294967295];
+const OFFERS_EACH = 4000;
+const SESSIONS = [
+  'a',
+  'ab',
+  'A',
+  '',
+  'null',
+  'true',
+  'a"',
+  'a\\',
+  'a\\"',
+  'é',
+  'e\u0301',
+  '\n',
+  '}',
+  '},{',
+  '\ud800',
+];
+
+interface ServedOffer {
+  readonly type: string;
+  readonly pricing: readonly { readonly resaleEnabled: boolean | null }[];
+  readonly inventory: readonly { readonly sessionId: string | null }[];
+}
+
+/** The cut by its definition. */
+function cutNaively(json: string, { inventoryOf, resaleEnabled }: OfferView): string {
+  const offer = JSON.parse(json) as ServedOffer;
+  if (offer.type !== 'TICKET') return json;
+  return JSON.stringify({
+    ...offer,
+    ...(resaleEnabled !== undefined && {
+      pricing: offer.pricing.filter((pricing) => pricing.resaleEnabled === resaleEnabled),
+    }),
+    ...(inventoryOf !== undefined && {
+      inventory: offer.inventory.filter(({ sessionId }) => sessionId === inventoryOf),
+    }),
+  });
+}
+
+const ORGANIZATION = 'theatre';
+const reader = new RecordReader(OFFERS, new Set([ORGANIZATION]));
+
+/** What the builder stores of an offer, however the import puts it. */
+function stored(random: Random, offer: Record<string, Json>): string {
+  const line = { organizationId: ORGANIZATION, heldByEventIds: [], ...offer };
+  const reading = reader.read(JSON.stringify(asImported(random, line)));
+  if ('problem' in reading) throw new Error(`${reading.problem.field} ${reading.problem.reason}`);
+  return reading.json;
+}
+
+/** An offer whose texts are, many of them, pieces of offers. */
+function randomOffer(random: Random): Record<string, Json> {
+  const type = random.pick(OFFER_TYPES);
+  const fields = OFFER.variants[type];
+  const offer = bait(random, randomRecord(random, fields), fields);
+  if (type !== 'TICKET') return offer;
+  const elements = (name: string, decider: string, values: readonly Json[]) =>
+    Array.from({ length: random.below(7) }, () => {
+      const declared = elementFields(fields, name);
+      return { ...bait(random, randomRecord(random, declared), declared), [decider]: random.pick(values) };
+    });
+  return {
+    ...offer,
+    pricing: elements('pricing', 'resaleEnabled', [true, false, null]),
+    inventory: elements('inventory', 'sessionId', [...SESSIONS.slice(0, random.between(1, 15)), null]),
+  };
+}
+
+const BAIT = JSON.stringify([exampleOf(OFFER.variants['TICKET']), exampleOf(OFFER.variants['TICKET'])]);
+
+/** The same with other texts, wherever any text will do. */
+function bait(random: Random, record: Record<string, Json>, fields: Fields): Record<string, Json> {
+  const entries = Object.entries(record).map(([name, value]): [string, Json] => {
+    if (fields[name].shape.kind !== 'text' || value === null || random.chance(0.3)) return [name, value];
+    const from = random.below(BAIT.length);
+    const piece = BAIT.slice(from, from + random.between(1, 60));
+    return [name, random.pick([piece, piece.replaceAll('"', '\\"'), `${randomText(random)}${piece}\\`])];
+  });
+  return Object.fromEntries(entries);
+}
+
+function elementFields(fields: Fields, name: string): Fields {
+  const { shape } = fields[name];
+  if (shape.kind !== 'list' || shape.items.kind !== 'object') throw new TypeError(`no elements: ${name}`);
+  return shape.items.fields;
+}
+
+const VIEWS: readonly OfferView[] = [
+  { resaleEnabled: true },
+  { resaleEnabled: false },
+  ...SESSIONS.flatMap((inventoryOf) => [{ inventoryOf }, { inventoryOf, resaleEnabled: true }]),
+];
+
+/** A record amid others, as the store has it. */
+function placed(json: string): Bytes {
+  const [record, other] = [Buffer.from(json), Buffer.from(`,${BAIT},`)];
+  const bytes = new Uint8Array(new SharedArrayBuffer(record.length + 2 * other.length));
+  bytes.set(other);
+  bytes.set(record, other.length);
+  bytes.set(other, other.length + record.length);
+  return bytes.subarray(other.length, other.length + record.length);
+}
+
+describe('An offer cut down to a view', () => {
+  for (const seed of SEEDS) {
+    it(`is, byte for byte, what parsing, filtering and writing it gives (seed ${seed})`, function () {
+      this.timeout(60_000);
+      const random = new Random(seed);
+      const seen = { whole: 0, cut: 0 };
+      for (let i = 0; i < OFFERS_EACH; i++) {
+        const json = stored(random, randomOffer(random));
+        const record = placed(json);
+        const view = random.pick(VIEWS);
+        const expected = cutNaively(json, view);
+        const found = Buffer.concat(offerSegments(record, view));
+        if (!found.equals(Buffer.from(expected))) {
+          expect(found.toString(), `offer ${i} of seed ${seed}, ${JSON.stringify(view)}: ${json}`).to.equal(
+            expected,
+          );
+        }
+        seen[expected === json ? 'whole' : 'cut']++;
+      }
+      expect(seen.whole).to.be.greaterThan(OFFERS_EACH / 5);
+      expect(seen.cut).to.be.greaterThan(OFFERS_EACH / 5);
+    });
+  }
+
+  it('copies nothing: its segments are views of the record, and one where neighbours stay', () => {
+    const element = (resaleEnabled: boolean) => ({ pricingId: 'p', resaleEnabled });
+    const offer = exampleOf(OFFER.variants['TICKET']);
+    const pricing = [false, true, true, false, true].map(element);
+    const record = placed(stored(new Random(1), { ...offer, pricing }));
+    const segments = offerSegments(record, { resaleEnabled: true });
+    expect(segments).to.have.length(3);
+    for (const { buffer } of segments) expect(buffer).to.equal(record.buffer);
+    expect(offerSegments(record, { inventoryOf: 'ses_301' })).to.have.length(1);
+  });
+
+  it('is found by names that stand once in an offer', () => {
+    const counted = (type: string, mark: string) =>
+      JSON.stringify(exampleOf(OFFER.variants[type])).split(mark).length - 1;
+    for (const type of OFFER_TYPES) expect(counted(type, ',"type":'), type).to.equal(1);
+    const marks = ['pricing', 'resaleEnabled', 'optionOffers', 'inventory', 'sessionId'].map(
+      (n) => `,"${n}":`,
+    );
+    for (const mark of [...marks, '{"pricingId":', '{"inventoryId":']) {
+      expect(counted('TICKET', mark), mark).to.equal(1);
+    }
+  });
+});
