@@ -1,6 +1,5 @@
 import type { Fields } from '../contract/field.ts';
 import { OFFER } from '../contract/resources.ts';
-import type { Bytes } from '../store/shared.ts';
 import type { OfferView } from './plan.ts';
 
 /**
@@ -29,21 +28,16 @@ interface CutList {
 /**
  * The JSON text of an offer cut down to a view, in segments: the record's own bytes, in views of it.
  * Only TICKET offers are cut.
+ * @throws TypeError when the record is not of the form that the snapshot format promises
  */
-export function offerSegments(record: Bytes, { inventoryOf, resaleEnabled }: OfferView): readonly Bytes[] {
-  const text = Buffer.from(record.buffer, record.byteOffset, record.length);
-  if (!text.includes(TICKET_MARK)) return [record];
-  const segments: Bytes[] = [];
+export function offerSegments(text: Buffer, { inventoryOf, resaleEnabled }: OfferView): readonly Buffer[] {
+  if (!text.includes(TICKET_MARK)) return [text];
+  const segments: Buffer[] = [];
   let from = 0;
   if (resaleEnabled !== undefined) from = cutList(PRICING, resaleEnabled, text, from, segments);
   if (inventoryOf !== undefined) from = cutList(INVENTORY, inventoryOf, text, from, segments);
   segments.push(text.subarray(from));
   return segments;
-}
-
-/** The same in one piece. */
-export function cutOffer(record: Bytes, view: OfferView): Bytes {
-  return Buffer.concat(offerSegments(record, view));
 }
 
 /**
@@ -56,10 +50,13 @@ function cutList(
   value: string | boolean,
   text: Buffer,
   from: number,
-  segments: Bytes[],
+  segments: Buffer[],
 ): number {
-  const first = text.indexOf(opening, from) + opening.length;
+  const opens = text.indexOf(opening, from);
+  const first = opens + opening.length;
   const close = closing === undefined ? text.length - ']}'.length : text.indexOf(closing, first);
+  if (opens < 0 || close < first)
+    throw new TypeError(`an offer has no ${String(opening)} where it should be`);
   const list = text.subarray(0, close);
   const wanted = Buffer.from(decider + JSON.stringify(value));
   // All that stays from `from` up to here is one segment.

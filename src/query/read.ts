@@ -4,7 +4,7 @@ import { nextSessionFields } from '../store/next-sessions.ts';
 import type { OrganizationStore } from '../store/organization-store.ts';
 import { recordAt, recordRun, recordsAt } from '../store/records.ts';
 import type { Row } from '../store/shared.ts';
-import { cutOffer } from './offer-view.ts';
+import { offerSegments } from './offer-view.ts';
 import type { Plan } from './plan.ts';
 import { rowsAt, select, selectInRun, totalOf } from './select.ts';
 import type { Selection } from './select.ts';
@@ -91,10 +91,7 @@ function readRows(
   for (const row of rowsAt(selection, start, end)) {
     if (segments.length > 0) segments.push(SEPARATOR);
     if (plan.collection === 'events') segments.push(...eventSegments(store, row, now));
-    else {
-      const { buffer, byteOffset, length } = cutOffer(recordAt(records, row), plan.view);
-      segments.push(Buffer.from(buffer, byteOffset, length));
-    }
+    else segments.push(...offerSegments(recordAt(records, row), plan.view));
   }
   return segments;
 }

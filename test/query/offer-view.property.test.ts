@@ -7,7 +7,6 @@ import type { OfferView } from '../../src/query/plan.ts';
 import { Random } from '../../src/sample/random.ts';
 import { OFFERS } from '../../src/snapshot/layout.ts';
 import { RecordReader } from '../../src/snapshot/record-reader.ts';
-import type { Bytes } from '../../src/store/shared.ts';
 import { asImported, randomRecord } from './random-record.ts';
 import { randomText } from './texts.ts';
 
@@ -107,9 +106,9 @@ const VIEWS: readonly OfferView[] = [
 ];
 
 /** A record amid others, as the store has it. */
-function placed(json: string): Bytes {
+function placed(json: string): Buffer {
   const [record, other] = [Buffer.from(json), Buffer.from(`,${BAIT},`)];
-  const bytes = new Uint8Array(new SharedArrayBuffer(record.length + 2 * other.length));
+  const bytes = Buffer.from(new SharedArrayBuffer(record.length + 2 * other.length));
   bytes.set(other);
   bytes.set(record, other.length);
   bytes.set(other, other.length + record.length);
@@ -149,6 +148,16 @@ describe('An offer cut down to a view', () => {
     expect(segments).to.have.length(3);
     for (const { buffer } of segments) expect(buffer).to.equal(record.buffer);
     expect(offerSegments(record, { inventoryOf: 'ses_301' })).to.have.length(1);
+  });
+
+  it('is not made of a record of another form', () => {
+    const start = '{"offerId":"a","type":"TICKET"';
+    for (const rest of ['}', ',"optionOffers":[],"pricing":[],"inventory":[]}', ',"pricing":[]}']) {
+      expect(() => offerSegments(Buffer.from(start + rest), { resaleEnabled: true }), rest).to.throw(
+        TypeError,
+      );
+    }
+    expect(() => offerSegments(Buffer.from(`${start}}`), { inventoryOf: 'a' })).to.throw(TypeError);
   });
 
   it('is found by names that stand once in an offer', () => {
