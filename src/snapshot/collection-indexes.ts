@@ -1,5 +1,6 @@
 import { buildInstantIndex } from '../store/instant-index.ts';
 import type { RankedInstantImage } from '../store/instant-index.ts';
+import type { KeyTableImage } from '../store/key-table.ts';
 import type { CollectionImage } from '../store/organization-image.ts';
 import { compositeName, PostingIndexBuilder } from '../store/posting-index.ts';
 import type { PostingImage } from '../store/posting-index.ts';
@@ -82,11 +83,18 @@ export class CollectionIndexes {
       this.#postings.delete(index);
     };
     for (const index of new Set(this.#postings.keys()).difference(crossed)) finish(index);
+    const withListsOf = new Map<string, { second: string; keys: KeyTableImage }>();
     for (const [first, second] of composites) {
+      const keys = this.#builder(first).pairsByKeyOf(this.#builder(second));
+      if (keys !== undefined) {
+        withListsOf.set(compositeName(first, second), { second, keys });
+        continue;
+      }
       const pairs = this.#builder(first).crossedWith(this.#builder(second));
       postings[compositeName(first, second)] = pairs.finish(order.at(0));
     }
     crossed.forEach(finish);
+    for (const [index, { second, keys }] of withListsOf) postings[index] = { ...postings[second], keys };
     for (const { index, table } of relations) checkOnce(postings[index], table);
     return { postings, instants };
   }

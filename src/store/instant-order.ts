@@ -42,5 +42,7 @@ function radixOrder(instants: Int64s): Uint32s {
 }
 
 function positions({ length }: Int64s): Uint32s {
-  return Uint32Array.from({ length }, (_, i) => i);
+  const all = new Uint32Array(length);
+  for (let i = 0; i < length; i++) all[i] = i;
+  return all;
 }

@@ -69,11 +69,32 @@ export class PostingIndexBuilder {
     return crossed;
   }
 
+  /**
+   * The keys of that index, numbered as those of the other, when each of the other's goes with one of this, as a session
+   * goes with its event: then their lists are the other's, too.
+   * @param other has one key for every row
+   */
+  pairsByKeyOf(other: PostingIndexBuilder): KeyTableImage | undefined {
+    if (this.#count !== other.#count) return undefined;
+    const partners = new Uint32Array(other.#keys.count);
+    let known = 0;
+    for (let i = 0; i < this.#count; i++) {
+      const key = other.#keyOf[this.#rowOf[i]];
+      // Keys are numbered as they come.
+      if (key === known) partners[known++] = this.#keyOf[i];
+      else if (key > known || partners[key] !== this.#keyOf[i]) return undefined;
+    }
+    const pairs = new KeyTableBuilder(known);
+    partners.forEach((partner, key) => pairs.intern(compositeKey(partner, key), 0, PAIR_BYTES));
+    return pairs.finish();
+  }
+
   /** @param byInstant an index of instants, its name and its rows, by which to find the lists as well when one is long */
   finish(byInstant?: readonly [name: string, rows: Uint32s]): PostingImage {
     const starts = sharedUint32s(this.#keys.count + 1);
     for (let i = 0; i < this.#count; i++) starts[this.#keyOf[i] + 1]++;
-    const longest = starts.reduce((a, b) => Math.max(a, b), 0);
+    let longest = 0;
+    for (const length of starts) longest = Math.max(longest, length);
     for (let key = 0; key < this.#keys.count; key++) starts[key + 1] += starts[key];
     const next = starts.slice();
     const rows = sharedUint32s(this.#count);

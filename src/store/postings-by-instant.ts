@@ -56,13 +56,12 @@ export function buildPostingsByInstant(
   rows: Uint32s,
   leastGroup?: number,
 ): PostingsByInstant {
+  if (isOneEach(rowOf, rows.length)) return buildOneEach(keyOf, keyCount, instant, rows);
   const firstPair = firstPairs(rowOf, rows.length);
   const keyGroups = groupRows(keyOf, firstPair, keyCount, leastGroup);
   const { firsts, groups, groupCount } = keyGroups;
   const { first, sectionOf } = sectionsOfRows(keyOf, firstPair, keyCount, keyGroups);
-  const bounds = sharedUint32s(2 * keyCount + groupCount + 1);
-  for (const section of sectionOf) bounds[section + 1]++;
-  for (let section = 1; section < bounds.length; section++) bounds[section] += bounds[section - 1];
+  const bounds = boundsOf(sectionOf, 2 * keyCount + groupCount);
   const next = bounds.slice();
   const ranks = sharedUint32s(sectionOf.length);
   const sequence = new Uint32Array(sectionOf.length);
@@ -75,6 +74,35 @@ export function buildPostingsByInstant(
     }
   }
   return { instant, bounds, firsts, groups, ranks, matrix: buildWaveletMatrix(sequence, rows.length) };
+}
+
+function isOneEach(rowOf: Uint32s, rowCount: number): boolean {
+  if (rowOf.length !== rowCount) return false;
+  for (let row = 0; row < rowCount; row++) if (rowOf[row] !== row) return false;
+  return true;
+}
+
+/** The same where every row has one key, whose section is all that it stands in. */
+function buildOneEach(keyOf: Uint32s, keyCount: number, instant: string, rows: Uint32s): PostingsByInstant {
+  const bounds = boundsOf(keyOf, 2 * keyCount);
+  const next = bounds.slice();
+  const ranks = sharedUint32s(rows.length);
+  const sequence = new Uint32Array(rows.length);
+  for (let rank = 0; rank < rows.length; rank++) {
+    const row = rows[rank];
+    const at = next[keyOf[row]]++;
+    ranks[at] = rank;
+    sequence[at] = row;
+  }
+  const matrix = buildWaveletMatrix(sequence, rows.length);
+  return { instant, bounds, firsts: sharedUint32s(keyCount + 1), groups: sharedUint32s(0), ranks, matrix };
+}
+
+function boundsOf(sectionOf: Uint32s, sectionCount: number): Uint32s {
+  const bounds = sharedUint32s(sectionCount + 1);
+  for (const section of sectionOf) bounds[section + 1]++;
+  for (let section = 0; section < sectionCount; section++) bounds[section + 1] += bounds[section];
+  return bounds;
 }
 
 /** The sections of every row: those of row r are sectionOf[first[r]] … sectionOf[first[r + 1]]. */

@@ -51,13 +51,13 @@ export function buildWaveletMatrix(sequence: Uint32s, rowCount: number): Wavelet
   const { length } = sequence;
   const levels = levelsOf(rowCount);
   const words = sharedUint32s(levels * (1 + levelWords(length)));
-  const ones = new Uint32Array(length);
+  words.set(zerosOfLevels(sequence, levels));
   let current = sequence;
   let next: Uint32s = new Uint32Array(length);
   for (let level = 0; level < levels; level++) {
     const shift = levels - 1 - level + LOW_BITS;
+    const zeros = words[level];
     let at = levels + level * levelWords(length);
-    let zeroCount = 0;
     let oneCount = 0;
     for (let block = 0; block <= length; block += BLOCK) {
       const end = Math.min(block + BLOCK, length);
@@ -67,21 +67,31 @@ export function buildWaveletMatrix(sequence: Uint32s, rowCount: number): Wavelet
         const row = current[i];
         const bit = (row >>> shift) & 1;
         bits |= bit << (i - block);
-        // Written to both and counted in one: no branch that a random bit would decide.
-        next[zeroCount] = row;
-        ones[oneCount] = row;
-        zeroCount += 1 - bit;
+        // Where it stands among the 0s, or among the 1s behind them: no branch that a random bit would decide.
+        const zeroAt = i - oneCount;
+        next[zeroAt + (-bit & (zeros + oneCount - zeroAt))] = row;
         oneCount += bit;
       }
       words[at++] = bits;
     }
-    words[level] = zeroCount;
-    next.set(ones.subarray(0, oneCount), zeroCount);
     [current, next] = [next, current];
   }
   const lows = sharedBytes(length);
   for (let i = 0; i < length; i++) lows[i] = current[i];
   return { length, levels, words, lows };
+}
+
+/** How many rows have a 0, for each level. */
+function zerosOfLevels(rows: Uint32s, levels: number): Uint32s {
+  const zeros = new Uint32Array(levels);
+  const upperBits = new Uint32Array(2 ** levels);
+  for (const row of rows) upperBits[row >>> LOW_BITS]++;
+  for (let upper = 0; upper < upperBits.length; upper++) {
+    for (let level = 0; level < levels; level++) {
+      if (((upper >>> (levels - 1 - level)) & 1) === 0) zeros[level] += upperBits[upper];
+    }
+  }
+  return zeros;
 }
 
 /** Rows to be read in ascending order: those at ranges of a sequence, and some beside them. */

@@ -13,7 +13,7 @@ import { readSnapshot } from '../../src/snapshot/read-snapshot.ts';
 import { nextFieldsBytes } from '../../src/snapshot/sessions-loader.ts';
 import { imageBytes } from '../../src/store/image-bytes.ts';
 import type { OrganizationImage } from '../../src/store/organization-image.ts';
-import { compositeName, PAIR_BYTES, postingIndexBytes } from '../../src/store/posting-index.ts';
+import { PAIR_BYTES, postingIndexBytes } from '../../src/store/posting-index.ts';
 import { postingsByInstantBytes } from '../../src/store/postings-by-instant.ts';
 import { folderForAll } from '../temporary-folder.ts';
 import {
@@ -35,21 +35,25 @@ import { randomFrom } from './random.ts';
 /** What an organization may be said to need beyond a quarter more than it holds: where it has but a few records. */
 const ALLOWED_BYTES = 4096;
 
-/** What is counted beyond what an image holds, since only its content tells: keys, lists by an instant, digits. */
+/**
+ * What is counted beyond what an image holds, since only its content tells: keys, lists by an instant, lists that an index
+ * of pairs has in common with another, digits.
+ */
 function unknownBytes(image: OrganizationImage, declared: ManifestOrganization): number {
   const indexes = COLLECTIONS.flatMap((layout) => {
     const { count, postings } = image[layout.name];
     const sizes = indexSizes(layout, declared);
     const sizeOf = (index: string) => sizes.get(index) ?? expect.fail(`no index ${index}`);
-    const counted = (index: string, { pairs, keys, mayBeLong }: IndexSize, keyBytes: number) => {
+    const counted = ({ pairs, keys, mayBeLong }: IndexSize, keyBytes: number) => {
       const isByInstant = mayBeLong && layout.instants.length > 0;
       const byInstant = isByInstant ? postingsByInstantBytes(pairs, keys, count) : 0;
-      return postingIndexBytes(pairs, keys, keys * keyBytes) + byInstant - imageBytes(postings[index]);
+      return postingIndexBytes(pairs, keys, keys * keyBytes) + byInstant;
     };
     return [
-      ...[...sizes].map(([index, size]) => counted(index, size, KEY_BYTES)),
+      -imageBytes(postings),
+      ...[...sizes.values()].map((size) => counted(size, KEY_BYTES)),
       ...layout.composites.map(([first, second]) =>
-        counted(compositeName(first, second), crossedSize(sizeOf(first), sizeOf(second)), PAIR_BYTES),
+        counted(crossedSize(sizeOf(first), sizeOf(second)), PAIR_BYTES),
       ),
     ];
   });

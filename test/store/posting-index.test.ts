@@ -61,6 +61,46 @@ describe('A posting index', () => {
     }
   });
 
+  it('knows when the pairs with keys of another go by these alone', () => {
+    const pairs = fc.array(fc.tuple(fc.nat(2), fc.nat(5)), { maxLength: 20 });
+    fc.assert(
+      fc.property(pairs, (ofRows) => {
+        const [first, second] = [0, 1].map((which) => {
+          const builder = new PostingIndexBuilder(ofRows.length);
+          ofRows.forEach((keys, row) => {
+            const key = Buffer.from(String(keys[which]));
+            builder.add(row, key, 0, key.length);
+          });
+          return builder;
+        });
+        const partners = Map.groupBy(ofRows, ([, key]) => key).values();
+        const goBySecond = [...partners].every((rows) => new Set(rows.map(([key]) => key)).size === 1);
+        const crossed = first.crossedWith(second).finish();
+        const keys = first.pairsByKeyOf(second);
+        expect(keys !== undefined).to.equal(goBySecond);
+        if (keys !== undefined) expect({ ...second.finish(), keys }).to.deep.equal(crossed);
+      }),
+      FIXED,
+    );
+  });
+
+  it('knows that of rows without a key, or with several', () => {
+    const build = (pairs: readonly [row: number, key: string][]) => {
+      const builder = new PostingIndexBuilder(pairs.length);
+      for (const [row, key] of pairs) builder.add(row, Buffer.from(key), 0, key.length);
+      return builder;
+    };
+    const everyRow = build([0, 1, 2].map((row) => [row, 'x']));
+    for (const pairs of [
+      [0, 1],
+      [0, 0, 2],
+      [1, 2, 2],
+    ]) {
+      const some = build(pairs.map((row, i) => [row, `${i}`]));
+      expect(some.pairsByKeyOf(everyRow)).to.equal(undefined);
+    }
+  });
+
   it('has no rows for any key when it is empty', () => {
     expect(listOf(build([]), '')).to.deep.equal([]);
     expect(listOf(build([[], []]), 'a')).to.deep.equal([]);
