@@ -1,5 +1,5 @@
 import { SEPARATOR } from './format.ts';
-import type { Bytes } from '../store/shared.ts';
+import type { Bytes, Int64s } from '../store/shared.ts';
 
 /** The values of one column of a chunk. */
 export interface Column {
@@ -7,6 +7,8 @@ export interface Column {
   readonly bytes: Bytes;
   /** Where each value ends; the next begins one byte further. */
   readonly ends: Uint32Array;
+  /** The same values of a column of whole numbers, whose digits stand above. */
+  readonly integers?: Int64s;
 }
 
 const HALF = 1e8;

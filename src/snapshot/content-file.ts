@@ -80,9 +80,9 @@ function storedTables(database: Database.Database, file: PagedFile): ReadonlyMap
     .prepare<[string], number>("SELECT rootpage FROM sqlite_schema WHERE type = 'table' AND name = ?")
     .pluck();
   return new Map(
-    CONTENT_TABLES.map(({ name, columns }) => {
-      const rows = new StoredRows(file, root.get(name) ?? 0);
-      return [name, { rows, values: new StoredValues(name, columns, CHUNK_ROWS) }];
+    CONTENT_TABLES.map((table) => {
+      const rows = new StoredRows(file, root.get(table.name) ?? 0);
+      return [table.name, { rows, values: new StoredValues(table, CHUNK_ROWS) }];
     }),
   );
 }

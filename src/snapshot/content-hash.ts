@@ -8,8 +8,8 @@ const VALUE_END = Uint8Array.of(SEPARATOR);
 /** What of a table goes into the digest of an organization. */
 export interface TableDigest {
   readonly rowCount: number;
-  /** SHA-256 of each column, none when there are no rows. */
-  readonly columns: readonly Uint8Array[];
+  /** SHA-256 of each column by its name, none when there are no rows. */
+  readonly columns: ReadonlyMap<string, Uint8Array>;
 }
 
 /**
@@ -18,28 +18,27 @@ export interface TableDigest {
  * separator.
  */
 export class ContentHash {
-  readonly #tables = new Map<string, { rowCount: number; columns: Hash[] }>();
+  readonly #tables = new Map<string, { rowCount: number; columns: Map<string, Hash> }>();
 
-  /** Adds rows of a table: for each column the values, the separator between them. */
-  add(table: string, rowCount: number, columns: readonly Bytes[]): void {
-    let hashes = this.#tables.get(table);
-    if (hashes === undefined) {
-      hashes = { rowCount: 0, columns: columns.map(() => createHash('sha256')) };
-      this.#tables.set(table, hashes);
+  /** Adds rows of a table: of columns the values by the column's name, the separator between them. */
+  add(table: string, rowCount: number, columns: Iterable<readonly [name: string, values: Bytes]>): void {
+    const added = this.#tables.get(table) ?? { rowCount: 0, columns: new Map<string, Hash>() };
+    this.#tables.set(table, added);
+    added.rowCount += rowCount;
+    for (const [name, values] of columns) {
+      const hash = added.columns.get(name) ?? createHash('sha256');
+      added.columns.set(name, hash);
+      hash.update(values).update(VALUE_END);
     }
-    hashes.rowCount += rowCount;
-    for (const [i, values] of columns.entries()) hashes.columns[i].update(values).update(VALUE_END);
   }
 
   /** By table, of those that have rows; to be asked for once. */
   tables(): Map<string, TableDigest> {
     return new Map(
-      this.#tables
-        .entries()
-        .map(([name, { rowCount, columns }]) => [
-          name,
-          { rowCount, columns: columns.map((column) => column.digest()) },
-        ]),
+      this.#tables.entries().map(([table, { rowCount, columns }]) => {
+        const digests = columns.entries().map(([name, hash]) => [name, hash.digest()] as const);
+        return [table, { rowCount, columns: new Map(digests) }];
+      }),
     );
   }
 
@@ -52,10 +51,14 @@ export class ContentHash {
 /** base64url */
 export function contentDigest(tables: ReadonlyMap<string, TableDigest>): string {
   const hash = createHash('sha256');
-  for (const { name } of CONTENT_TABLES) {
-    const { rowCount, columns } = tables.get(name) ?? { rowCount: 0, columns: [] };
-    hash.update(`${name}\n${rowCount}\n`);
-    for (const column of columns) hash.update(column);
+  for (const { name, columns } of CONTENT_TABLES) {
+    const table = tables.get(name);
+    hash.update(`${name}\n${table?.rowCount ?? 0}\n`);
+    for (const column of table === undefined ? [] : columns) {
+      const digest = table?.columns.get(column);
+      if (digest === undefined) throw new TypeError(`column ${column} of ${name} was not digested`);
+      hash.update(digest);
+    }
   }
   return hash.digest('base64url');
 }

@@ -8,6 +8,8 @@ export const APPLICATION_ID = 0x466f7972;
 export const FORMAT_VERSION = 2;
 export const SCHEMA = readFileSync(new URL('../../data/schema.sql', import.meta.url), 'utf8');
 
+/** The column that holds what is served, in the tables of collections. */
+export const RECORD_COLUMN = 'record';
 /** Rows that are read, and digested, at a time. */
 export const CHUNK_ROWS = 512;
 /** Bytes of one record: far below what SQLite holds in one row, 10^9. */

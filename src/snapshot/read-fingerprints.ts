@@ -1,14 +1,14 @@
 import type { CollectionName } from '../contract/operations.ts';
 import { takeRows } from './take-column.ts';
 import { Fingerprints } from './fingerprints.ts';
-import { CONTENT_TABLES } from './format.ts';
+import { CONTENT_TABLES, RECORD_COLUMN } from './format.ts';
 import { byCollection, COLLECTIONS, SESSIONS } from './layout.ts';
 import type { CollectionLayout } from './layout.ts';
 import { segmentOf } from './manifest.ts';
 import type { ManifestOrganization } from './manifest.ts';
 import { ContentFile } from './content-file.ts';
 import { checkDigest, readContent } from './read-content.ts';
-import type { OnProgress } from './read-content.ts';
+import type { OnProgress, TableTaker } from './read-content.ts';
 import { eachValue, readText } from './read-table.ts';
 import type { Chunk } from './read-table.ts';
 import { RefusedSnapshot } from './refused-snapshot.ts';
@@ -30,15 +30,19 @@ export function readFingerprints(
   const found = byCollection(
     ({ table }) => new Fingerprints(segmentOf(organization.segments, table).rowCount),
   );
-  const takers = new Map<string, (chunk: Chunk) => void>();
+  const takers = new Map<string, TableTaker>();
   for (const layout of COLLECTIONS) {
-    takers.set(layout.table, (chunk) => {
-      takeRecords(found[layout.name], layout, chunk);
-      if (layout === SESSIONS) takeEventsOfSessions(found.sessions, found.events.ids, chunk);
+    takers.set(layout.table, {
+      take: (chunk) => {
+        takeRecords(found[layout.name], layout, chunk);
+        if (layout === SESSIONS) takeEventsOfSessions(found.sessions, found.events.ids, chunk);
+      },
     });
   }
-  takers.set(OFFER_EVENTS, (chunk) => {
-    takeEventsOfOffers(found.offers, chunk);
+  takers.set(OFFER_EVENTS, {
+    take: (chunk) => {
+      takeEventsOfOffers(found.offers, chunk);
+    },
   });
   const file = new ContentFile(path);
   try {
@@ -56,7 +60,7 @@ function takeRecords(fingerprints: Fingerprints, { table, idColumn }: Collection
     const id = readText(bytes, start, end);
     if (!fingerprints.name(id)) throw new RefusedSnapshot('duplicate-id', `${table} has "${id}" twice`);
   });
-  eachValue(chunk, 'record', (bytes, start, end, row) => {
+  eachValue(chunk, RECORD_COLUMN, (bytes, start, end, row) => {
     fingerprints.add(row, bytes.subarray(start, end));
   });
 }

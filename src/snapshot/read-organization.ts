@@ -8,8 +8,7 @@ import { EVENTS, OFFERS, ORDERS, SESSIONS, TICKETS } from './layout.ts';
 import type { CollectionLayout } from './layout.ts';
 import type { ManifestOrganization } from './manifest.ts';
 import { checkDigest, readContent } from './read-content.ts';
-import type { OnProgress } from './read-content.ts';
-import type { Chunk } from './read-table.ts';
+import type { OnProgress, TableTaker } from './read-content.ts';
 import { RefusedSnapshot } from './refused-snapshot.ts';
 import { eventsByStart, SessionsLoader } from './sessions-loader.ts';
 
@@ -30,7 +29,7 @@ export interface PartImage {
   readonly refused?: Pick<RefusedSnapshot, 'reason' | 'message'>;
 }
 
-type Takers = Iterable<[table: string, take: (chunk: Chunk) => void]>;
+type Takers = Iterable<[table: string, taker: TableTaker]>;
 
 /** What takes the tables of a part, and finishes what was taken. */
 interface PartLoader {
@@ -100,11 +99,8 @@ const LOADERS: Readonly<Record<Part, (organization: ManifestOrganization) => Par
     const events = new CollectionLoader(EVENTS, organization);
     const sessions = new SessionsLoader(organization, events.count);
     const offers = new CollectionLoader(OFFERS, organization);
-    const takeSessions = (chunk: Chunk) => {
-      sessions.take(chunk);
-    };
     return {
-      takers: [...takersOf(EVENTS, events), [SESSIONS.table, takeSessions], ...takersOf(OFFERS, offers)],
+      takers: [...takersOf(EVENTS, events), [SESSIONS.table, sessions], ...takersOf(OFFERS, offers)],
       finish: () => {
         const sessionsImage = sessions.finish();
         return {
@@ -117,18 +113,15 @@ const LOADERS: Readonly<Record<Part, (organization: ManifestOrganization) => Par
   },
 };
 
-function takersOf(layout: CollectionLayout, loader: CollectionLoader): [string, (chunk: Chunk) => void][] {
+function takersOf(layout: CollectionLayout, loader: CollectionLoader): [string, TableTaker][] {
   return [
-    [
-      layout.table,
-      (chunk) => {
-        loader.takeRecords(chunk);
-      },
-    ],
-    ...layout.relations.map((relation): [string, (chunk: Chunk) => void] => [
+    [layout.table, loader],
+    ...layout.relations.map((relation): [string, TableTaker] => [
       relation.table,
-      (chunk) => {
-        loader.takeRelation(relation, chunk);
+      {
+        take: (chunk) => {
+          loader.takeRelation(relation, chunk);
+        },
       },
     ]),
   ];

@@ -1,4 +1,4 @@
-import type { Bytes } from '../store/shared.ts';
+import type { Bytes, Int64s } from '../store/shared.ts';
 import type { Column } from './column-text.ts';
 import type { ContentFile } from './content-file.ts';
 import { CHUNK_ROWS } from './format.ts';
@@ -6,6 +6,7 @@ import type { Table } from './format.ts';
 import { segmentOf } from './manifest.ts';
 import type { ManifestOrganization } from './manifest.ts';
 import { RefusedSnapshot } from './refused-snapshot.ts';
+import type { TextTaker } from './stored-values.ts';
 
 /** Rows of a table, a column at a time. The memory of its columns is that of the next chunk. */
 export interface Chunk {
@@ -19,11 +20,15 @@ export interface Chunk {
 /** A chunk has no more rows when it has so many bytes: it is read, digested and copied while it is in the processor's cache. */
 const CHUNK_BYTES = 256 * 1024;
 
-/** @throws RefusedSnapshot when rows are missing */
+/**
+ * @param records takes the records, which then are no column of the chunks
+ * @throws RefusedSnapshot when rows are missing
+ */
 export function* readTable(
   file: ContentFile,
   { name, columns }: Table,
   { segments }: ManifestOrganization,
+  records?: TextTaker,
 ): Generator<Chunk> {
   const { firstRow, rowCount } = segmentOf(segments, name);
   if (rowCount === 0) return;
@@ -31,7 +36,7 @@ export function* readTable(
     isReference(column) ? segmentOf(segments, referenced(column)).firstRow : 0,
   );
   const { rows, values } = file.tableOf(name);
-  values.clear();
+  values.begin(records);
   rows.seek(firstRow);
   for (let first = 0, row = 0; row < rowCount; first = row) {
     let bytes = 0;
@@ -66,6 +71,13 @@ export function columnOf({ columns }: Chunk, name: string): Column {
   return column;
 }
 
+/** Of a column of whole numbers. */
+export function integersOf(chunk: Chunk, name: string): Int64s {
+  const { integers } = columnOf(chunk, name);
+  if (integers === undefined) throw new TypeError(`column ${name} has no numbers`);
+  return integers;
+}
+
 /** Calls `visit` with the bounds of each value of a column of a chunk, and its row. */
 export function eachValue(
   chunk: Chunk,
@@ -81,39 +93,4 @@ export function eachValue(
 
 export function readText(bytes: Bytes, start: number, end: number): string {
   return Buffer.from(bytes.subarray(start, end)).toString();
-}
-
-/**
- * A whole number that stands as decimal digits in `bytes[start … end]`, exact to 2^53.
- * @throws RefusedSnapshot when something else stands there
- */
-export function readNumber(bytes: Bytes, start: number, end: number): number {
-  const negative = bytes[start] === 0x2d;
-  let value = 0;
-  for (let i = negative ? start + 1 : start; i < end; i++) {
-    const digit = bytes[i] - 0x30;
-    if (digit < 0 || digit > 9)
-      throw new RefusedSnapshot('inconsistent', 'a column of whole numbers holds something else');
-    value = value * 10 + digit;
-  }
-  return negative ? -value : value;
-}
-
-const SAFE_DIGITS = 15;
-/** Those of the least integer of 64 bits, with its sign. */
-const MOST_DIGITS = 20;
-
-/**
- * The same of 64 bits.
- * @throws RefusedSnapshot
- */
-export function readBigInt(bytes: Bytes, start: number, end: number): bigint {
-  if (end - start > MOST_DIGITS)
-    throw new RefusedSnapshot('inconsistent', 'a column of instants holds something else');
-  const value = readNumber(bytes, start, end);
-  if (Number.isSafeInteger(value)) return BigInt(value);
-  return (
-    BigInt(readNumber(bytes, start, end - SAFE_DIGITS)) * 10n ** BigInt(SAFE_DIGITS) +
-    BigInt(readNumber(bytes, end - SAFE_DIGITS, end)) * (bytes[start] === 0x2d ? -1n : 1n)
-  );
 }

@@ -15,8 +15,10 @@ import { CollectionLoader } from './collection-loader.ts';
 import { RefusedSnapshot } from './refused-snapshot.ts';
 import { SESSIONS } from './layout.ts';
 import type { ManifestOrganization } from './manifest.ts';
+import type { TableTaker } from './read-content.ts';
 import { eachValue, readText } from './read-table.ts';
 import type { Chunk } from './read-table.ts';
+import type { RecordsBuilder } from './records-builder.ts';
 import { takeInstants, takeRows } from './take-column.ts';
 
 /** An id and a start stand in a session's record and in what ends its event's, which is this much longer at most. */
@@ -37,7 +39,7 @@ export function scheduleBytes(eventCount: number, count: number, recordBytes: nu
 }
 
 /** Fills the image of the sessions, and what the events draw from them. */
-export class SessionsLoader {
+export class SessionsLoader implements TableTaker {
   readonly #collection: CollectionLoader;
   readonly #eventCount: number;
   readonly #eventOf: Uint32s;
@@ -54,8 +56,12 @@ export class SessionsLoader {
     this.#nextOffsets = sharedFloats(this.#collection.count + 1);
   }
 
+  get records(): RecordsBuilder {
+    return this.#collection.records;
+  }
+
   take(chunk: Chunk): void {
-    this.#collection.takeRecords(chunk);
+    this.#collection.take(chunk);
     takeRows(chunk, 'event_row', this.#eventCount, this.#eventOf, 0, 'event-without-session');
     takeInstants(chunk, 'starts', this.#starts);
     const startAt: string[] = [];

@@ -1,7 +1,7 @@
 import type Database from 'better-sqlite3';
 import type { Bytes } from '../store/shared.ts';
 import type { ContentHash } from './content-hash.ts';
-import { CHUNK_ROWS, CONTENT_TABLES, SEPARATOR } from './format.ts';
+import { CHUNK_ROWS, CONTENT_TABLES, RECORD_COLUMN, SEPARATOR } from './format.ts';
 
 /** Values of columns, in the order of the schema: text and instants as UTF-8, rows of other tables as numbers. */
 export type Value = Bytes | RowReference;
@@ -27,6 +27,7 @@ export class TableWriter {
   /** What is bound, in one array for all rows. */
   readonly #parameters: (number | Bytes)[] = [];
   readonly #columns: ColumnChunk[];
+  readonly #columnNames: readonly string[];
   readonly #recordColumn: number;
   #chunkRows = 0;
 
@@ -40,7 +41,8 @@ export class TableWriter {
     const values = table.columns.map((column) => `CAST(? AS ${table.types.get(column) ?? 'TEXT'})`);
     this.#insert = database.prepare(`INSERT INTO ${table.name} VALUES (?, ${values.join(', ')})`);
     this.#columns = table.columns.map(() => new ColumnChunk());
-    this.#recordColumn = table.columns.indexOf('record');
+    this.#columnNames = table.columns;
+    this.#recordColumn = table.columns.indexOf(RECORD_COLUMN);
   }
 
   add(values: Values): void {
@@ -66,7 +68,7 @@ export class TableWriter {
     this.#hash.add(
       this.tableName,
       this.#chunkRows,
-      this.#columns.map((column) => column.take()),
+      this.#columns.map((column, i) => [this.#columnNames[i], column.take()]),
     );
     this.#chunkRows = 0;
   }

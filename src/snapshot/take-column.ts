@@ -1,14 +1,12 @@
 import type { Int64s } from '../store/shared.ts';
-import { eachValue, readBigInt, readNumber } from './read-table.ts';
+import { integersOf } from './read-table.ts';
 import type { Chunk } from './read-table.ts';
 import { RefusedSnapshot } from './refused-snapshot.ts';
 import type { RefusalReason } from './refused-snapshot.ts';
 
 /** Reads a column of instants into `instants`, by row. */
 export function takeInstants(chunk: Chunk, column: string, instants: Int64s): void {
-  eachValue(chunk, column, (bytes, start, end, row) => {
-    instants[row] = readBigInt(bytes, start, end);
-  });
+  instants.set(integersOf(chunk, column), chunk.firstRow);
 }
 
 /**
@@ -23,10 +21,11 @@ export function takeRows(
   base: number,
   reason: RefusalReason = 'inconsistent',
 ): void {
-  eachValue(chunk, column, (bytes, start, end, row) => {
-    const value = readNumber(bytes, start, end);
+  const integers = integersOf(chunk, column);
+  for (let i = 0; i < integers.length; i++) {
+    const value = Number(integers[i]);
     if (!(value >= 0 && value < count))
       throw new RefusedSnapshot(reason, `${column} names a row that is not there`);
-    rows[row - base] = value;
-  });
+    rows[chunk.firstRow + i - base] = value;
+  }
 }

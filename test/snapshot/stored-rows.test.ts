@@ -2,6 +2,8 @@ import { closeSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import Database from 'better-sqlite3';
 import { expect } from 'chai';
 import { ColumnText } from '../../src/snapshot/column-text.ts';
+import type { Column } from '../../src/snapshot/column-text.ts';
+import type { Table } from '../../src/snapshot/format.ts';
 import { RefusedSnapshot } from '../../src/snapshot/refused-snapshot.ts';
 import { StoredRows } from '../../src/snapshot/stored-rows.ts';
 import { StoredValues } from '../../src/snapshot/stored-values.ts';
@@ -15,7 +17,12 @@ interface Row {
   readonly long: string;
 }
 
-const NAMES = ['number', 'short', 'long'];
+const TYPES = new Map([
+  ['number', 'INTEGER'],
+  ['short', 'TEXT'],
+  ['long', 'TEXT'],
+]);
+const TABLE: Table = { name: 'rows', columns: [...TYPES.keys()], types: TYPES };
 const NUMBERS = [0n, 1n, -1n, 127n, -128n, 32_767n, 8_388_607n, 2n ** 31n, -(2n ** 40n), 2n ** 47n].concat([
   1_767_225_600_000_000n,
   2n ** 53n - 1n,
@@ -134,18 +141,17 @@ describe('rows read from the pages of a file', () => {
       const header = readFileSync(path).subarray(0, 100);
       const pageBytes = header.readUInt16BE(16) === 1 ? 65_536 : header.readUInt16BE(16);
       const stored = new StoredRows({ descriptor, pageBytes, usableBytes: pageBytes - header[20] }, root);
-      const values = new StoredValues('rows', NAMES, 1);
+      const values = new StoredValues(TABLE, 1);
       const found: Row[] = [];
       stored.seek(from);
       while (found.length < most && stored.next()) {
         // Damage may lead back to rows that were passed: the reader of tables expects each in its place, and so does this.
         if (stored.rowId < from + found.length) throw new RefusedSnapshot('damaged', 'rows out of order');
         values.take(stored, [0, 0, 0]);
-        const [number, short, long] = values
-          .columns()
-          .values()
-          .map(({ bytes }) => Buffer.from(bytes).toString());
-        found.push({ row: stored.rowId, number: /^-?\d+$/.test(number) ? BigInt(number) : 0n, short, long });
+        const [number, short, long] = values.columns().values();
+        const [integer] = number.integers ?? expect.fail('a column of numbers has none');
+        expect(textOf(number)).to.equal(String(integer));
+        found.push({ row: stored.rowId, number: integer, short: textOf(short), long: textOf(long) });
         values.clear();
       }
       return found;
@@ -154,6 +160,10 @@ describe('rows read from the pages of a file', () => {
     }
   }
 });
+
+function textOf({ bytes }: Column): string {
+  return Buffer.from(bytes).toString();
+}
 
 describe('the text of a column', () => {
   it('holds whole numbers as SQLite writes them', () => {
