@@ -5,8 +5,8 @@ import { Command } from 'commander';
 import { readConfig } from '../src/config.ts';
 import { PREVIEW, VERSION_HEADER } from '../src/contract/releases.ts';
 import { formatCredential, parseCredential } from '../src/keys/credential.ts';
-import { KeyRing } from '../src/keys/key-ring.ts';
 import { KeysFile } from '../src/keys/keys-file.ts';
+import { readKeyRing } from '../src/keys/read-key-ring.ts';
 import { createPromptLog } from '../src/log.ts';
 import { startReplica } from '../src/replica.ts';
 import { DEFAULT_SAMPLE } from '../src/sample/sample-options.ts';
@@ -103,7 +103,7 @@ function demoCredential(keysFile: string, organizationId: string): string {
     const credential = parseCredential(`Bearer ${text}`);
     const isGood =
       credential?.organizationId === organizationId &&
-      KeyRing.read(keysFile).check(organizationId, credential.secret).outcome === 'valid';
+      readKeyRing(keysFile).check(organizationId, credential.secret).outcome === 'valid';
     if (isGood) return text;
   }
   const credential = formatCredential(new KeysFile(keysFile).create(organizationId, 'demo', new Date()));

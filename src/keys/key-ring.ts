@@ -1,9 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
-import { isOrganizationId, ORGANIZATION_ID_RULE } from '../contract/organization-id.ts';
-import { CorruptKeysFile } from './corrupt-keys-file.ts';
-import { withKeysFile } from './open-keys-file.ts';
 import { RecentSecret } from './recent-secret.ts';
-import { digestOf } from './secret.ts';
+import { DIGEST_BYTES, digestOf } from './secret.ts';
 
 export type KeyCheck =
   | { readonly outcome: 'valid'; readonly keyId: string; readonly organizationId: string }
@@ -20,15 +17,10 @@ interface Entry {
   readonly recent: RecentSecret;
 }
 
-const DIGEST_BYTES = 32;
-
 /** What an organization that is not there is searched in its place, so that its absence takes no less time. */
 const DECOY: readonly Entry[] = [
   { digest: Buffer.alloc(DIGEST_BYTES), check: UNKNOWN, recent: new RecentSecret() },
 ];
-
-/** A commit takes milliseconds; whoever waits here answers no requests meanwhile. */
-const PATIENCE_MS = 20;
 
 /** A key as plain data, which can be sent to another thread. */
 export interface KeyRow {
@@ -47,40 +39,13 @@ export class KeyRing {
   /** Number of keys that open something. */
   readonly validKeys: number;
 
-  private constructor(rows: readonly KeyRow[]) {
+  /** @param rows sound ones: those of a keys file that was read, or of another ring */
+  constructor(rows: readonly KeyRow[]) {
     this.rows = rows;
     const entries = Map.groupBy(rows, ({ organizationId }) => organizationId);
     this.#byOrganization = new Map(entries.entries().map(([id, group]) => [id, group.map(entryOf)]));
     this.validKeys = rows.filter(({ revoked }) => revoked === 0).length;
     Object.freeze(this);
-  }
-
-  /** @param rows sound ones: those of another ring */
-  static from(rows: readonly KeyRow[]): KeyRing {
-    return new KeyRing(rows);
-  }
-
-  /**
-   * Reads a keys file, and leaves no trace of that.
-   * @throws CorruptKeysFile, KeysFileBusy, or the system's error (ENOENT when there is no file)
-   */
-  static read(path: string): KeyRing {
-    const rows = withKeysFile(path, { readonly: true, patienceMs: PATIENCE_MS }, (database) =>
-      database
-        .prepare<[], KeyRow>(
-          `SELECT key_id AS keyId, organization_id AS organizationId, digest, revoked_at IS NOT NULL AS revoked
-           FROM keys`,
-        )
-        .all(),
-    );
-    for (const { keyId, organizationId, digest } of rows) {
-      if (digest.length !== DIGEST_BYTES)
-        throw new CorruptKeysFile(`the digest of key ${keyId} is not SHA-256`);
-      if (!isOrganizationId(organizationId)) {
-        throw new CorruptKeysFile(`the organization of key ${keyId} ${ORGANIZATION_ID_RULE}`);
-      }
-    }
-    return new KeyRing(rows);
   }
 
   /**

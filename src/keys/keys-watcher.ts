@@ -1,8 +1,9 @@
 import { statSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from 'pino';
-import { KeyRing } from './key-ring.ts';
+import type { KeyRing } from './key-ring.ts';
 import { KeysFileBusy } from './keys-file-busy.ts';
+import { readKeyRing } from './read-key-ring.ts';
 
 /**
  * Within this time a file may change again without a change of its time stamp, so it is read again. It is counted from
@@ -82,7 +83,7 @@ export class KeysWatcher {
         this.#seenAt = now;
         this.#isSettled = false;
       } else if (this.#isSettled) return;
-      const ring = KeyRing.read(this.#path);
+      const ring = readKeyRing(this.#path);
       // A file that is only read again leaves the ring, and what it knows of its keys, as it was.
       if (this.#ring === undefined || !haveSameRows(ring, this.#ring)) {
         await this.#takeEffect(ring);

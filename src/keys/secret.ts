@@ -9,8 +9,11 @@ export function newSecret(): string {
   return randomBytes(SECRET_BYTES).toString('base64url');
 }
 
+/** Bytes of the digest of any. */
+export const DIGEST_BYTES = 32;
+
 /**
- * SHA-256, 32 bytes. A slow or salted hash would add nothing: there is no guessing 256 random bits, digest at hand
+ * SHA-256. A slow or salted hash would add nothing: there is no guessing 256 random bits, digest at hand
  * or not.
  */
 export function digestOf(secret: string): Buffer {

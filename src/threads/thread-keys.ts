@@ -21,6 +21,6 @@ export class ThreadKeys {
 
   take({ rows, slots }: SentKeys): void {
     for (const [i, { keyId }] of rows.entries()) this.#slots.set(keyId, slots[i]);
-    this.#ring = KeyRing.from(rows);
+    this.#ring = new KeyRing(rows);
   }
 }

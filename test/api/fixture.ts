@@ -1,8 +1,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { KeyRing } from '../../src/keys/key-ring.ts';
+import type { KeyRing } from '../../src/keys/key-ring.ts';
 import { KeysFile } from '../../src/keys/keys-file.ts';
+import { readKeyRing } from '../../src/keys/read-key-ring.ts';
 import { buildSnapshot } from '../../src/snapshot/build-snapshot.ts';
 import { readSnapshot } from '../../src/snapshot/read-snapshot.ts';
 import type { SnapshotImage } from '../../src/store/organization-image.ts';
@@ -234,5 +235,5 @@ function makeKeys(path: string): Omit<Fixture, 'image'> {
     absent: create('absent').header,
     revoked: revoked.header,
   };
-  return { keys: KeyRing.read(path), authorization, secrets };
+  return { keys: readKeyRing(path), authorization, secrets };
 }

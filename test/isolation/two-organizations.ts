@@ -2,8 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { formatCredential } from '../../src/keys/credential.ts';
-import { KeyRing } from '../../src/keys/key-ring.ts';
+import type { KeyRing } from '../../src/keys/key-ring.ts';
 import { KeysFile } from '../../src/keys/keys-file.ts';
+import { readKeyRing } from '../../src/keys/read-key-ring.ts';
 import { buildSnapshot } from '../../src/snapshot/build-snapshot.ts';
 import { readSnapshot } from '../../src/snapshot/read-snapshot.ts';
 import type { SnapshotImage } from '../../src/store/organization-image.ts';
@@ -52,7 +53,7 @@ export function makeKeys(plants: readonly Plant[]): { ring: KeyRing; keys: Reado
     const keys = new Map(
       plants.map((plant) => [plant, file.create(plant.organizationId, plant.word, PRODUCED_AT)]),
     );
-    return { ring: KeyRing.read(path), keys };
+    return { ring: readKeyRing(path), keys };
   } finally {
     rmSync(folder, { recursive: true });
   }

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { parseCredential } from '../../src/keys/credential.ts';
-import { KeyRing } from '../../src/keys/key-ring.ts';
+import { readKeyRing } from '../../src/keys/read-key-ring.ts';
 import { folderForEach } from '../temporary-folder.ts';
 
 const SCRIPT = fileURLToPath(new URL('../../scripts/keys.ts', import.meta.url));
@@ -27,7 +27,7 @@ describe('npm run keys', () => {
     if (credential === undefined) throw new Error(`no credential in ${created.lines.join('\n')}`);
     const { organizationId, secret } = credential;
     expect(organizationId).to.equal('org_1');
-    const check = KeyRing.read(inFolder('keys.sqlite')).check(organizationId, secret);
+    const check = readKeyRing(inFolder('keys.sqlite')).check(organizationId, secret);
     if (check.outcome !== 'valid') throw new Error(`the key is ${check.outcome}`);
 
     const listed = keys('list');
@@ -38,7 +38,7 @@ describe('npm run keys', () => {
     expect(listed.lines.join('\n')).to.not.include(secret);
 
     expect(keys('revoke', check.keyId)).to.deep.include({ status: 0, lines: [`${check.keyId} is revoked.`] });
-    expect(KeyRing.read(inFolder('keys.sqlite')).check(organizationId, secret)).to.deep.equal({
+    expect(readKeyRing(inFolder('keys.sqlite')).check(organizationId, secret)).to.deep.equal({
       outcome: 'revoked',
     });
     const again = keys('revoke', check.keyId);

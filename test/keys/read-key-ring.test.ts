@@ -1,0 +1,198 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import Database from 'better-sqlite3';
+import { expect } from 'chai';
+import { CorruptKeysFile } from '../../src/keys/corrupt-keys-file.ts';
+import { KeysFileBusy } from '../../src/keys/keys-file-busy.ts';
+import { KeysFile } from '../../src/keys/keys-file.ts';
+import { readKeyRing } from '../../src/keys/read-key-ring.ts';
+import { folderForEach } from '../temporary-folder.ts';
+
+const MONDAY = new Date('2026-11-16T08:00:00.000Z');
+const UNKNOWN = { outcome: 'unknown' };
+
+describe('readKeyRing', () => {
+  const inFolder = folderForEach();
+
+  /** A sound keys file with two keys. */
+  function keysFile(name = 'keys.sqlite'): string {
+    const path = inFolder(name);
+    const file = new KeysFile(path);
+    file.create('org_1', 'till', MONDAY);
+    file.create('org_2', 'till', MONDAY);
+    return path;
+  }
+
+  function altered(sql: string): string {
+    const path = keysFile();
+    const database = new Database(path);
+    database.exec(sql);
+    database.close();
+    return path;
+  }
+
+  it('leaves the file and its folder as they were', () => {
+    const path = keysFile();
+    const before = readFileSync(path);
+    readKeyRing(path);
+    expect(readFileSync(path)).to.deep.equal(before);
+    expect(readdirSync(dirname(path))).to.deep.equal(['keys.sqlite']);
+  });
+
+  it('reads a file without a key', () => {
+    const ring = readKeyRing(altered('DELETE FROM keys'));
+    expect(ring.validKeys).to.equal(0);
+    expect(ring.check('org_1', 'guess')).to.deep.equal(UNKNOWN);
+  });
+
+  it('makes no file where there is none, and says so with ENOENT', () => {
+    const path = inFolder('keys.sqlite');
+    expect(() => readKeyRing(path))
+      .to.throw()
+      .with.property('code', 'ENOENT');
+    expect(readdirSync(dirname(path))).to.deep.equal([]);
+  });
+
+  const refused: [what: string, make: () => string, reason: string][] = [
+    ['a folder', () => dirname(keysFile()), 'not a regular file'],
+    ['an empty file', () => withContent(inFolder('empty'), ''), 'the file is empty'],
+    ['a text', () => withContent(inFolder('text'), 'svc:o:org_1:key\n'), 'not an SQLite database'],
+    ['a long text', () => withContent(inFolder('text'), 'key\n'.repeat(5000)), 'not an SQLite database'],
+    ['another database', () => altered('PRAGMA application_id = 7'), 'database of another kind'],
+    [
+      'a newer version',
+      () => altered('PRAGMA user_version = 2'),
+      'is 2, this Foyer knows version 1; use a newer Foyer',
+    ],
+    ['an older version', () => altered('PRAGMA user_version = 0'), 'is 0, this Foyer knows version 1'],
+    ['a missing column', () => altered('ALTER TABLE keys DROP COLUMN label'), 'tables are not those'],
+    [
+      'a foreign trigger',
+      () => altered('CREATE TRIGGER t INSERT ON keys BEGIN SELECT 1; END'),
+      'tables are not those',
+    ],
+    ['WAL mode', () => altered('PRAGMA journal_mode = WAL'), 'WAL mode'],
+    [
+      'an organization that no credential can name',
+      () => altered("UPDATE keys SET organization_id = 'a:b'"),
+      'must be 1 to 128 characters',
+    ],
+  ];
+  for (const [what, make, reason] of refused) {
+    it(`refuses ${what}, and leaves nothing beside it`, () => {
+      const path = make();
+      const before = readdirSync(dirname(path));
+      expect(() => readKeyRing(path)).to.throw(CorruptKeysFile, reason);
+      expect(readdirSync(dirname(path))).to.deep.equal(before);
+    });
+  }
+
+  it('refuses a file cut short anywhere', () => {
+    const path = keysFile();
+    const whole = readFileSync(path);
+    for (let size = whole.length - 1; size > 0; size -= 511) {
+      writeFileSync(path, whole);
+      truncateSync(path, size);
+      expect(() => readKeyRing(path), `${size} bytes`).to.throw(CorruptKeysFile);
+    }
+  });
+
+  it('refuses a changed byte in anything that decides about a request', () => {
+    const path = keysFile();
+    const file = new KeysFile(path);
+    const [entry] = file.list();
+    const revokedAt = '2026-11-17T08:00:00.000Z';
+    file.revoke(entry.keyId, new Date(revokedAt));
+    const database = new Database(path);
+    database.exec('VACUUM'); // so that no byte of a former row is left over
+    const digest = database.prepare<[], Buffer>('SELECT digest FROM keys').pluck().get();
+    database.close();
+    const whole = readFileSync(path);
+    if (digest === undefined) throw new Error('a key was made');
+    const texts = [entry.keyId, entry.organizationId, revokedAt].map((text) => Buffer.from(text));
+    for (const served of [...texts, digest]) {
+      let places = 0;
+      for (let at = whole.indexOf(served); at >= 0; at = whole.indexOf(served, at + 1)) {
+        const changed = Buffer.from(whole);
+        changed.writeUInt8(changed.readUInt8(at + 2) ^ 1, at + 2);
+        writeFileSync(path, changed);
+        expect(() => readKeyRing(path), served.toString('latin1')).to.throw(CorruptKeysFile, 'damaged');
+        places++;
+      }
+      expect(places).to.be.greaterThan(1);
+    }
+  });
+
+  it('refuses a file whose last change was cut short, until a keys command has taken that back', () => {
+    const path = keysFile('whole.sqlite');
+    const crashed = inFolder('crashed/keys.sqlite');
+    mkdirSync(dirname(crashed));
+    const database = new Database(path);
+    database.pragma('cache_size = 1'); // so that the change reaches the file before it is committed
+    database.exec('BEGIN; CREATE TABLE t (x)');
+    database
+      .prepare('INSERT INTO t SELECT randomblob(4000) FROM (VALUES (1), (2), (3), (4), (5), (6))')
+      .run();
+    copyFileSync(path, crashed);
+    copyFileSync(`${path}-journal`, `${crashed}-journal`);
+    database.close();
+
+    expect(() => readKeyRing(crashed)).to.throw(CorruptKeysFile, 'cut short');
+    expect(new KeysFile(crashed).list()).to.have.length(2);
+    expect(readKeyRing(crashed).validKeys).to.equal(2);
+  });
+
+  it('gives up soon while another process keeps the file locked', async () => {
+    const path = keysFile();
+    const holder = fork(new URL('./hold-lock.ts', import.meta.url), [path]);
+    const exit = once(holder, 'exit');
+    await once(holder, 'message');
+    const began = performance.now();
+    expect(() => readKeyRing(path)).to.throw(KeysFileBusy, 'try again');
+    expect(performance.now() - began).to.be.lessThan(2000);
+    holder.send('release');
+    await exit;
+    expect(readKeyRing(path).validKeys).to.equal(2);
+  });
+
+  it('reads a whole state at any time while two processes make and revoke keys', async () => {
+    const path = inFolder('keys.sqlite');
+    const writers = ['org_1', 'org_2'].map((organization) =>
+      fork(new URL('./make-and-revoke.ts', import.meta.url), [path, organization, '20']),
+    );
+    let running = writers.length;
+    const exits = writers.map(async (writer) => {
+      const [code] = (await once(writer, 'exit')) as [number | null];
+      running--;
+      return code;
+    });
+    let most = 0;
+    while (running > 0) {
+      await new Promise(setImmediate);
+      try {
+        most = Math.max(most, readKeyRing(path).validKeys);
+      } catch (error) {
+        // Before the first key there is no file, and a slow disk may keep the file locked for a while.
+        if (
+          !(error instanceof KeysFileBusy) &&
+          !(error instanceof Error && 'code' in error && error.code === 'ENOENT')
+        ) {
+          throw error;
+        }
+      }
+    }
+    expect(await Promise.all(exits)).to.deep.equal([0, 0]);
+    expect(most).to.be.greaterThan(0);
+    // Every second one is revoked again.
+    expect(readKeyRing(path).validKeys).to.equal(20);
+    expect(new KeysFile(path).list()).to.have.length(40);
+    expect(readdirSync(dirname(path))).to.deep.equal(['keys.sqlite']);
+  });
+});
+
+function withContent(path: string, content: string): string {
+  writeFileSync(path, content);
+  return path;
+}
