@@ -62,3 +62,18 @@ export function contentDigest(tables: ReadonlyMap<string, TableDigest>): string 
   }
   return hash.digest('base64url');
 }
+
+/** What of each table goes into the digest, where some columns of it were digested by one thread and some by another. */
+export function joinDigests(
+  parts: readonly ReadonlyMap<string, TableDigest>[],
+): ReadonlyMap<string, TableDigest> {
+  const joined = new Map<string, TableDigest>();
+  for (const [table, { rowCount, columns }] of parts.flatMap((tables) => [...tables])) {
+    const other = joined.get(table) ?? { rowCount: 0, columns: [] };
+    joined.set(table, {
+      rowCount: other.rowCount + rowCount,
+      columns: new Map([...other.columns, ...columns]),
+    });
+  }
+  return joined;
+}

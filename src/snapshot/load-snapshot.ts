@@ -1,12 +1,13 @@
 import type { OrganizationImage, SnapshotImage } from '../store/organization-image.ts';
 import { fileChanged } from './content-file.ts';
+import { handover } from './handover.ts';
 import { GIVE_UP, READ_ALONE, READ_TOGETHER } from './loader-protocol.ts';
 import type { LoaderMessage, LoaderOrder } from './loader-protocol.ts';
 import { LoaderThread, loaderFailed } from './loader-thread.ts';
 import type { Manifest } from './manifest.ts';
 import type { OnProgress } from './read-content.ts';
 import { joinParts, PARTS } from './read-organization.ts';
-import type { Part, PartImage } from './read-organization.ts';
+import type { PartImage } from './read-organization.ts';
 import { RefusedSnapshot } from './refused-snapshot.ts';
 import { isWorthSharing, LEAST_SHARED_BYTES } from './shared-reading.ts';
 
@@ -41,19 +42,31 @@ export async function loadSnapshot(path: string, options: LoadOptions = {}): Pro
   }
 }
 
-/** The parts of a shared organization that the one thread reads, which are more than half of the work, and the other. */
-const FIRST_SHARE: readonly Part[] = ['tickets'];
-const SECOND_SHARE = PARTS.filter((part) => !FIRST_SHARE.includes(part));
+/** What one of the threads does of an organization that two threads share, and whether it reads those that are not. */
+type Share = Pick<LoaderOrder, 'parts' | 'giver' | 'taker' | 'readsOthers'>;
+
+/** Tickets are more than half of the work: whoever reads the rest digests their records, too. */
+function shares(): readonly [first: Share, second: Share] {
+  const { giver, taker } = handover();
+  return [
+    { parts: ['tickets'], giver, readsOthers: true },
+    { parts: ['orders', 'catalog'], taker, readsOthers: false },
+  ];
+}
+
+/** What comes of an organization that is shared: its parts, and the digest of records that were handed over. */
+const PIECES = PARTS.length + 1;
 
 class Load {
   readonly #options: LoadOptions;
-  readonly #order: Omit<LoaderOrder, 'parts' | 'readsOthers'>;
+  readonly #order: Omit<LoaderOrder, keyof Share>;
+  readonly #shares = shares();
   readonly #loaded = Promise.withResolvers<SnapshotImage>();
   readonly #threads: LoaderThread[] = [];
   #incomplete = 0;
   #declared: Manifest | undefined;
   readonly #images = new Map<string, OrganizationImage>();
-  /** Of organizations that two threads share, the parts that came so far. */
+  /** Of organizations that two threads share, what came so far. */
   readonly #parts = new Map<string, PartImage[]>();
 
   constructor(path: string, options: LoadOptions) {
@@ -61,7 +74,7 @@ class Load {
     const decision = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
     const { onProgress, leastShared = LEAST_SHARED_BYTES } = options;
     this.#order = { path, isToTellProgress: onProgress !== undefined, decision, leastShared };
-    this.#start(true);
+    this.#start(this.#shares[0]);
   }
 
   get image(): Promise<SnapshotImage> {
@@ -76,20 +89,16 @@ class Load {
     await Promise.all(this.#threads.map((thread) => thread.end()));
   }
 
-  #start(isFirst: boolean): void {
+  #start(share: Share): void {
     this.#incomplete++;
     try {
       const take = (message: LoaderMessage) => {
         this.#take(message);
       };
       this.#threads.push(
-        new LoaderThread(
-          { ...this.#order, parts: isFirst ? FIRST_SHARE : SECOND_SHARE, readsOthers: isFirst },
-          take,
-          (error) => {
-            this.fail(error);
-          },
-        ),
+        new LoaderThread({ ...this.#order, ...share }, take, (error) => {
+          this.fail(error);
+        }),
       );
     } catch (error) {
       this.fail(error);
@@ -126,7 +135,7 @@ class Load {
       throw error;
     }
     const isTogether = isWorthSharing(declared.organizations, this.#order.leastShared);
-    if (isTogether) this.#start(false);
+    if (isTogether) this.#start(this.#shares[1]);
     this.#say(isTogether ? READ_TOGETHER : READ_ALONE);
   }
 
@@ -138,7 +147,7 @@ class Load {
   #join(organizationId: string, part: PartImage): void {
     const parts = [...(this.#parts.get(organizationId) ?? []), part];
     this.#parts.set(organizationId, parts);
-    if (parts.length < PARTS.length) return;
+    if (parts.length < PIECES) return;
     this.#parts.delete(organizationId);
     const organization = this.#declared?.organizations.find((one) => one.organizationId === organizationId);
     if (organization === undefined) throw loaderFailed('it read what it did not declare');

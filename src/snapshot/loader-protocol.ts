@@ -1,4 +1,5 @@
 import type { OrganizationImage } from '../store/organization-image.ts';
+import type { HandoverEnd } from './handover.ts';
 import type { Manifest } from './manifest.ts';
 import type { OnProgress } from './read-content.ts';
 import type { Part, PartImage } from './read-organization.ts';
@@ -14,6 +15,10 @@ export interface LoaderOrder {
   readonly decision: Int32Array<SharedArrayBuffer>;
   /** Of the organizations that two threads share, the parts that this one reads. */
   readonly parts: readonly Part[];
+  /** Where it gives the records of their tickets to the other thread, if it reads these … */
+  readonly giver?: HandoverEnd;
+  /** … or takes them from the other, to digest them when it has read its parts. */
+  readonly taker?: HandoverEnd;
   /** Whether it reads the organizations that are not shared. */
   readonly readsOthers: boolean;
   /** From how many bytes of records on two threads share an organization. */

@@ -16,7 +16,10 @@ export class LoaderThread {
     onFailure: (error: RefusedSnapshot) => void,
   ) {
     try {
-      this.#worker = new Worker(new URL('./loader-worker.ts', import.meta.url), { workerData: order });
+      this.#worker = new Worker(new URL('./loader-worker.ts', import.meta.url), {
+        workerData: order,
+        transferList: [order.giver, order.taker].flatMap((end) => end?.port ?? []),
+      });
     } catch (error) {
       throw loaderFailed(error);
     }

@@ -3,6 +3,9 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { imageBytes } from '../store/image-bytes.ts';
 import type { OrganizationImage } from '../store/organization-image.ts';
 import { packedImage } from '../store/packed-image.ts';
+import { digestGrowing } from './growing-records.ts';
+import type { GrowingRecords } from './growing-records.ts';
+import { give, take } from './handover.ts';
 import { GIVE_UP, READ_TOGETHER, UNDECIDED } from './loader-protocol.ts';
 import type { LoaderMessage, LoaderOrder } from './loader-protocol.ts';
 import type { Manifest } from './manifest.ts';
@@ -15,11 +18,20 @@ import { isShared } from './shared-reading.ts';
 
 /** The loader: a thread that reads one snapshot file, or its part of one, and ends. Its memory is shared, so that nothing is copied. */
 
-const { path, isToTellProgress, decision, parts, readsOthers, leastShared } = workerData as LoaderOrder;
+const { path, isToTellProgress, decision, parts, giver, taker, readsOthers, leastShared } =
+  workerData as LoaderOrder;
 const onProgress = isToTellProgress ? tellProgress : undefined;
 
 /** To copy a larger image takes longer than to hand over its buffers. */
 const PACKED_BELOW_BYTES = MEGABYTE;
+
+const digester =
+  giver &&
+  ((records: GrowingRecords) => {
+    give(giver, records);
+  });
+/** Of how many organizations the records were taken from the other thread. */
+let digested = 0;
 
 class GivenUp extends Error {}
 
@@ -29,7 +41,12 @@ try {
   readOrganizations(path, admit, (file, organization) => {
     const { organizationId } = organization;
     if (Atomics.load(decision, 0) === READ_TOGETHER && isShared(organization, leastShared)) {
-      for (const part of parts) say({ organizationId, part: readPart(file, organization, part, onProgress) });
+      for (const part of parts)
+        say({ organizationId, part: readPart(file, organization, part, onProgress, digester) });
+      if (taker !== undefined) {
+        const tables = digestGrowing(take(taker, digested++));
+        say({ organizationId, part: { tables, content: {} } });
+      }
     } else if (readsOthers) {
       say({ organization: inFewBuffers(readOrganization(file, organization, onProgress)) });
     }

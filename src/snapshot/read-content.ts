@@ -46,7 +46,7 @@ export function readContent(
         chunk.rowCount,
         chunk.columns.entries().map(([column, { bytes }]) => [column, bytes]),
       );
-      if (taker?.records !== undefined) {
+      if (taker?.records?.tellCount() === false) {
         digestRecords(taker.records.image, chunk.firstRow, end, (values) => {
           hash.add(name, 0, [[RECORD_COLUMN, values]]);
         });

@@ -2,8 +2,10 @@ import { imageBytes } from '../store/image-bytes.ts';
 import type { OrganizationImage } from '../store/organization-image.ts';
 import { CollectionLoader } from './collection-loader.ts';
 import type { ContentFile } from './content-file.ts';
+import { joinDigests } from './content-hash.ts';
 import type { TableDigest } from './content-hash.ts';
 import { CONTENT_TABLES } from './format.ts';
+import type { GrowingRecords } from './growing-records.ts';
 import { EVENTS, OFFERS, ORDERS, SESSIONS, TICKETS } from './layout.ts';
 import type { CollectionLayout } from './layout.ts';
 import type { ManifestOrganization } from './manifest.ts';
@@ -47,8 +49,12 @@ export function readOrganization(
   return joinParts(organization, parts);
 }
 
+/** What digests the records of a part as they come, on another thread, which tells what of them goes into the digest. */
+export type Digester = (records: GrowingRecords) => void;
+
 /**
  * Reads a part alone: it counts only when it is joined with the others.
+ * @param digester of the tickets
  * @throws RefusedSnapshot
  */
 export function readPart(
@@ -56,8 +62,9 @@ export function readPart(
   organization: ManifestOrganization,
   part: Part,
   onProgress?: OnProgress,
+  digester?: Digester,
 ): PartImage {
-  const { takers, finish } = LOADERS[part](organization);
+  const { takers, finish } = LOADERS[part](organization, digester);
   const takerOf = new Map(takers);
   const read = CONTENT_TABLES.filter(({ name }) => takerOf.has(name));
   const tables = readContent(file, organization, read, takerOf, onProgress);
@@ -69,12 +76,15 @@ export function readPart(
   }
 }
 
-/** @throws RefusedSnapshot when they are not what was digested, or one of them is refused */
+/**
+ * @param parts with what a digester tells, if there was one, as a part without content
+ * @throws RefusedSnapshot when they are not what was digested, or one of them is refused
+ */
 export function joinParts(
   organization: ManifestOrganization,
   parts: readonly PartImage[],
 ): OrganizationImage {
-  checkDigest(organization, new Map(parts.flatMap(({ tables }) => [...tables])));
+  checkDigest(organization, joinDigests(parts.map(({ tables }) => tables)));
   for (const { refused } of parts) {
     if (refused !== undefined) throw new RefusedSnapshot(refused.reason, refused.message);
   }
@@ -86,9 +96,12 @@ export function joinParts(
   return { organizationId, name, digest, ...content, bytesHeld: imageBytes(content) };
 }
 
-const LOADERS: Readonly<Record<Part, (organization: ManifestOrganization) => PartLoader>> = {
-  tickets: (organization) => {
+type NewLoader = (organization: ManifestOrganization, digester?: Digester) => PartLoader;
+
+const LOADERS: Readonly<Record<Part, NewLoader>> = {
+  tickets: (organization, digester) => {
     const tickets = new CollectionLoader(TICKETS, organization);
+    digester?.(tickets.records.growing());
     return { takers: takersOf(TICKETS, tickets), finish: () => ({ tickets: tickets.finish() }) };
   },
   orders: (organization) => {

@@ -3,6 +3,8 @@ import { COMMA } from '../store/records.ts';
 import type { RecordsImage } from '../store/records.ts';
 import { sharedBytes, sharedFloats } from '../store/shared.ts';
 import type { Bytes } from '../store/shared.ts';
+import { tellFilled } from './growing-records.ts';
+import type { GrowingRecords } from './growing-records.ts';
 import type { CollectionLayout } from './layout.ts';
 import type { Segment } from './manifest.ts';
 import { RefusedSnapshot } from './refused-snapshot.ts';
@@ -19,6 +21,7 @@ export class RecordsBuilder implements TextTaker {
   #count = 0;
   #window: Buffer;
   #windowStart = 0;
+  #followed: GrowingRecords | undefined;
 
   constructor({ table, resource }: CollectionLayout, { rowCount, recordBytes }: Segment) {
     this.image = { bytes: sharedBytes(recordBytes + rowCount), offsets: sharedFloats(rowCount + 1) };
@@ -46,6 +49,20 @@ export class RecordsBuilder implements TextTaker {
     source.copy(this.#window, at - this.#windowStart, start, end);
     bytes[next - 1] = COMMA;
     offsets[++this.#count] = next;
+  }
+
+  /** For another thread, which is to digest them as they come. */
+  growing(): GrowingRecords {
+    const filled = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+    const rowCount = this.image.offsets.length - 1;
+    return (this.#followed = { table: this.#table, records: this.image, rowCount, filled });
+  }
+
+  /** Tells the thread that digests them how many there are. False when there is none: then they are digested by this one. */
+  tellCount(): boolean {
+    if (this.#followed === undefined) return false;
+    tellFilled(this.#followed, this.#count);
+    return true;
   }
 
   /** @throws RefusedSnapshot */

@@ -73,6 +73,7 @@ describe('the loader', () => {
   it('refuses by two threads what it refuses by one, whichever reads it', async () => {
     for (const [table, change] of [
       ['tickets', "qr_code = qr_code || 'x'"],
+      ['tickets', "record = substr(record, 1, length(record) - 3) || 'xx}'"],
       ['sessions', "start_at = start_at || 'x'"],
       ['orders', "email = email || 'x'"],
       // What is left does not fit together either: that is no reason of its own.
@@ -82,6 +83,12 @@ describe('the loader', () => {
       const refused = await loadSnapshot(path, { leastShared: 0 }).catch((error: unknown) => error);
       expect(refused, table).to.be.instanceOf(RefusedSnapshot).with.property('reason', 'damaged');
     }
+  });
+
+  it('ends the thread that waits for records when the other refuses them', async () => {
+    const path = sound.copyWith("UPDATE tickets SET record = 'x' || record WHERE row = 1");
+    const refused = await loadSnapshot(path, { leastShared: 0 }).catch((error: unknown) => error);
+    expect(refused).to.be.instanceOf(RefusedSnapshot).with.property('reason', 'inconsistent');
   });
 
   it('makes a failure of its thread a refusal', async () => {
