@@ -39,7 +39,8 @@ const noLimit: RequestHandler = (_request, _response, next) => {
 export function createApp(dependencies: Dependencies): Express {
   const { config, stores, clock, releases, tally, hits, log, requestLog } = dependencies;
   const editions = new Editions(releases);
-  const sources: Sources = { stores, editions, publicBaseUrl: config.publicBaseUrl };
+  const origin = { publicBaseUrl: config.publicBaseUrl, trustsProxies: config.trustProxy !== false };
+  const sources: Sources = { stores, editions, origin };
   const limit =
     config.rateLimitPerMinute === 0 ? noLimit : rateLimitPerKey(config.rateLimitPerMinute, log, hits);
   const begin = beginExchange(clock, editions, requestLog, tally);

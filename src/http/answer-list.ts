@@ -31,7 +31,7 @@ export function answerList(operation: ListOperation, sources: Sources): Answer {
     const plan = planList(operation, values);
     const store = plan.pin === undefined ? live : storeOf(sources, exchange, plan.pin);
 
-    const origin = originOf(request, sources.publicBaseUrl);
+    const origin = originOf(request, sources.origin);
     const tag = entityTag(contentTag(store, collection, exchange.now), version, origin, request.url);
     const head = dataHead(store, plan.isPartialView);
     const taggedHead = joinHeads(head, headerLine('ETag', tag));

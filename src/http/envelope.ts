@@ -2,7 +2,7 @@ import type { PageOfRecords } from '../query/read.ts';
 import type { Plan } from '../query/plan.ts';
 import type { Body } from './prepared-response.ts';
 
-const HEAD = Buffer.from('{"items":[');
+const HEAD = '{"items":[';
 
 /**
  * The JSON text of a page.
@@ -17,5 +17,5 @@ export function pageBody(
 ): Body {
   const link = JSON.stringify(nextPage);
   const tail = `],"page":${page},"perPage":${perPage},"totalPages":${totalPages},"hasMore":${nextPage !== null},"nextPage":${link}}`;
-  return [HEAD, ...segments, Buffer.from(tail)];
+  return [HEAD, ...segments, tail];
 }

@@ -3,8 +3,8 @@ import type { IncomingMessage } from 'node:http';
 import { NOTHING_PREPARED } from './prepared-head.ts';
 import type { PreparedHead } from './prepared-head.ts';
 
-/** Bytes one after the other, often of the store itself: nothing is copied to put an answer together. */
-export type Body = readonly Buffer[];
+/** Bytes one after the other, often of the store itself, and ASCII. */
+export type Body = readonly (Buffer | string)[];
 
 /** A head that is longer goes its own way. */
 const HEAD_ROOM = 4096;
@@ -62,8 +62,8 @@ export class PreparedResponse<R extends IncomingMessage> extends ServerResponse<
   #endInPieces(body: Body): void {
     const last = body.length - 1;
     this.cork();
-    for (let i = 0; i < last; i++) this.write(body[i]);
-    this.end(body[last]);
+    for (let i = 0; i < last; i++) this.write(body[i], 'latin1');
+    this.end(body[last], 'latin1');
   }
 
   #endInOne(body: Body, length: number): void {
@@ -72,7 +72,9 @@ export class PreparedResponse<R extends IncomingMessage> extends ServerResponse<
       size > PARCEL_BYTES ? Buffer.allocUnsafe(size) : (idleParcel ?? Buffer.allocUnsafeSlow(PARCEL_BYTES));
     idleParcel = undefined;
     let end = HEAD_ROOM;
-    for (const piece of body) end += piece.copy(parcel, end);
+    for (const piece of body) {
+      end += typeof piece === 'string' ? parcel.write(piece, end, 'latin1') : piece.copy(parcel, end);
+    }
     this.#parcel = parcel;
     this.#parcelEnd = end;
     this.end(parcel.subarray(HEAD_ROOM, end));

@@ -8,14 +8,13 @@ export interface Found<T> {
 interface Route<T> {
   /** What stands before the parameter; all of it when there is none. */
   readonly before: string;
-  /** What stands after it. */
-  readonly after: string;
-  readonly hasParameter: boolean;
+  /** What stands after it; undefined when there is none. */
+  readonly after: string | undefined;
   readonly target: T;
 }
 
 /** A path that has a parameter, or has none. */
-const TEMPLATE = /^(?<before>[^{}]*)(?<parameter>\{\w+\})?(?<after>[^{}]*)$/;
+const TEMPLATE = /^([^{}]*)(?:\{\w+\}([^{}]*))?$/;
 
 /**
  * Paths, as OpenAPI writes their templates, and what each leads to. A path is matched to the letter, by comparing its
@@ -28,17 +27,16 @@ export class Routes<T> {
   /** @param routes templates with one parameter at most, and their targets */
   constructor(routes: readonly (readonly [template: string, target: T])[]) {
     this.#routes = routes.map(([template, target]) => {
-      const groups = TEMPLATE.exec(template)?.groups;
-      if (groups === undefined) throw new TypeError(`${template} has more than one parameter`);
-      const { before = '', parameter, after = '' } = groups;
-      return { before, after, hasParameter: parameter !== undefined, target };
+      const parts = TEMPLATE.exec(template);
+      if (parts === null) throw new TypeError(`${template} has more than one parameter`);
+      return { before: parts[1], after: parts.at(2), target };
     });
   }
 
   /** @throws URIError when the percent-encoding of a parameter is broken or not UTF-8 */
   find(path: string): Found<T> | undefined {
-    for (const { before, after, hasParameter, target } of this.#routes) {
-      if (!hasParameter) {
+    for (const { before, after, target } of this.#routes) {
+      if (after === undefined) {
         if (path === before) return { target, parameter: '' };
       } else if (path.startsWith(before) && path.endsWith(after)) {
         const parameter = path.slice(before.length, path.length - after.length);

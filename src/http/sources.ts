@@ -5,6 +5,7 @@ import type { OrganizationStore } from '../store/organization-store.ts';
 import type { ServedStores } from '../store/served-stores.ts';
 import { ORGANIZATION_NOT_LOADED } from './admit.ts';
 import type { Editions } from './editions.ts';
+import type { OriginOptions } from './origin.ts';
 import type { Exchange } from './exchange.ts';
 import { prepareHead } from './prepared-head.ts';
 import type { PreparedHead } from './prepared-head.ts';
@@ -19,8 +20,7 @@ export type Answer = (request: Request, response: Response, parameter: string) =
 export interface Sources {
   readonly stores: ServedStores;
   readonly editions: Editions;
-  /** What links begin with, instead of what the request was addressed to. */
-  readonly publicBaseUrl: string | undefined;
+  readonly origin: OriginOptions;
 }
 
 const VARY = `Authorization, ${VERSION_HEADER}`;
