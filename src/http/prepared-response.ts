@@ -1,10 +1,18 @@
 import { ServerResponse } from 'node:http';
 import type { IncomingMessage } from 'node:http';
+import { copySlice, viewOf } from '../store/slice.ts';
+import type { Slice } from '../store/slice.ts';
 import { NOTHING_PREPARED } from './prepared-head.ts';
 import type { PreparedHead } from './prepared-head.ts';
 
-/** Bytes one after the other, often of the store itself, and ASCII. */
-export type Body = readonly (Buffer | string)[];
+/** Bytes one after the other, often of the store itself, and texts, which are ASCII. */
+export type Body = readonly (Slice | string)[];
+
+export function lengthOf(body: Body): number {
+  let length = 0;
+  for (const piece of body) length += typeof piece === 'string' ? piece.length : piece.end - piece.start;
+  return length;
+}
 
 /** A head that is longer goes its own way. */
 const HEAD_ROOM = 4096;
@@ -62,8 +70,8 @@ export class PreparedResponse<R extends IncomingMessage> extends ServerResponse<
   #endInPieces(body: Body): void {
     const last = body.length - 1;
     this.cork();
-    for (let i = 0; i < last; i++) this.write(body[i], 'latin1');
-    this.end(body[last], 'latin1');
+    for (let i = 0; i < last; i++) this.write(chunkOf(body[i]), 'latin1');
+    this.end(chunkOf(body[last]), 'latin1');
   }
 
   #endInOne(body: Body, length: number): void {
@@ -73,7 +81,7 @@ export class PreparedResponse<R extends IncomingMessage> extends ServerResponse<
     idleParcel = undefined;
     let end = HEAD_ROOM;
     for (const piece of body) {
-      end += typeof piece === 'string' ? parcel.write(piece, end, 'latin1') : piece.copy(parcel, end);
+      end += typeof piece === 'string' ? parcel.write(piece, end, 'latin1') : copySlice(piece, parcel, end);
     }
     this.#parcel = parcel;
     this.#parcelEnd = end;
@@ -97,6 +105,10 @@ export class PreparedResponse<R extends IncomingMessage> extends ServerResponse<
     }
     return node._send.call(this, data, encoding, callback, length);
   }
+}
+
+function chunkOf(piece: Slice | string): Buffer | string {
+  return typeof piece === 'string' ? piece : viewOf(piece);
 }
 
 declare module 'express-serve-static-core' {

@@ -1,7 +1,9 @@
 import type { Response } from 'express';
 import { IGNORED_PARAMETERS_HEADER, REQUEST_ID_HEADER } from '../contract/headers.ts';
+import { sliceOf } from '../store/slice.ts';
 import { headerLine, joinHeads, NOTHING_PREPARED, prepareHead } from './prepared-head.ts';
 import type { PreparedHead } from './prepared-head.ts';
+import { lengthOf } from './prepared-response.ts';
 import type { Body } from './prepared-response.ts';
 import type { Problem } from './problem.ts';
 import { rateLimitHead } from './rate-limit.ts';
@@ -36,8 +38,7 @@ export function send(response: Response, status: number, head: PreparedHead, bod
     response.writeHead(status).end();
     return;
   }
-  let length = 0;
-  for (const piece of body) length += piece.length;
+  const length = lengthOf(body);
   response.writeHead(status, ['Content-Length', String(length)]);
   if (response.req.method === 'HEAD') {
     response.end();
@@ -48,5 +49,5 @@ export function send(response: Response, status: number, head: PreparedHead, bod
 }
 
 export function sendProblem(response: Response, { status, head, body }: Problem): void {
-  send(response, status, joinHeads(NO_STORE_HEAD, head), [body]);
+  send(response, status, joinHeads(NO_STORE_HEAD, head), [sliceOf(body)]);
 }

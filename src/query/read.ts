@@ -4,6 +4,8 @@ import { nextSessionFields } from '../store/next-sessions.ts';
 import type { OrganizationStore } from '../store/organization-store.ts';
 import { recordAt, recordRun, recordsAt } from '../store/records.ts';
 import type { Row } from '../store/shared.ts';
+import { sliceOf, viewOf } from '../store/slice.ts';
+import type { Slice } from '../store/slice.ts';
 import { offerSegments } from './offer-view.ts';
 import type { Plan } from './plan.ts';
 import { rowsAt, select, selectInRun, totalOf } from './select.ts';
@@ -12,12 +14,12 @@ import type { Selection } from './select.ts';
 /** A page: how many records the query has in all, and the JSON texts of the page's, joined by commas. */
 export interface PageOfRecords {
   readonly totalRecords: number;
-  /** Their concatenation is the JSON text; records are views of the store's own bytes. */
-  readonly segments: readonly Buffer[];
+  /** One after the other they are the JSON text; records are the store's own bytes. */
+  readonly segments: readonly Slice[];
 }
 
-const SEPARATOR = Buffer.from(',');
-const NO_NEXT_SESSION = Buffer.from(nextSessionFields(null, null));
+const SEPARATOR = sliceOf(Buffer.from(','));
+const NO_NEXT_SESSION = sliceOf(Buffer.from(nextSessionFields(null, null)));
 
 /**
  * One page of a list. A page past the end has no segments.
@@ -48,7 +50,7 @@ export function readRecord(
   collection: CollectionName,
   id: string,
   now: number,
-): readonly Buffer[] | undefined {
+): readonly Slice[] | undefined {
   const { ids, records } = store.image[collection];
   const row = findRow(ids, records, id);
   if (row < 0) return undefined;
@@ -80,26 +82,26 @@ function readRows(
   start: number,
   end: number,
   now: number,
-): Buffer[] {
+): Slice[] {
   const { records } = store.image[plan.collection];
   if (plan.collection !== 'events' && !plan.isPartialView) {
     return selection.kind === 'run'
       ? [recordRun(records, selection.from + start, selection.from + end)]
       : recordsAt(records, rowsAt(selection, start, end));
   }
-  const segments: Buffer[] = [];
+  const segments: Slice[] = [];
   for (const row of rowsAt(selection, start, end)) {
     if (segments.length > 0) segments.push(SEPARATOR);
     if (plan.collection === 'events') segments.push(...eventSegments(store, row, now));
-    else segments.push(...offerSegments(recordAt(records, row), plan.view));
+    else segments.push(...offerSegments(viewOf(recordAt(records, row)), plan.view).map(sliceOf));
   }
   return segments;
 }
 
 /** An event is stored up to what its next session decides. */
-function eventSegments(store: OrganizationStore, event: Row, now: number): [Buffer, Buffer] {
+function eventSegments(store: OrganizationStore, event: Row, now: number): [Slice, Slice] {
   const record = recordAt(store.image.events.records, event);
   const next = store.nextSessions.of(event, now);
   const nextFields = next < 0 ? NO_NEXT_SESSION : recordAt(store.image.sessions.nextFields, next);
-  return [record.subarray(0, record.length - 1), nextFields];
+  return [{ ...record, end: record.end - 1 }, nextFields];
 }

@@ -1,5 +1,6 @@
 import { FLOAT_BYTES } from './shared.ts';
 import type { Bytes, Floats, Row, Uint32s } from './shared.ts';
+import type { Slice } from './slice.ts';
 
 /**
  * Records as JSON text, in list order, each followed by a comma:
@@ -22,29 +23,24 @@ export function recordsBytes(count: number, textBytes: number): number {
 }
 
 /** The JSON text of one record. */
-export function recordAt({ bytes, offsets }: RecordsImage, row: Row): Buffer {
-  return viewOf(bytes, offsets[row], offsets[row + 1] - 1);
+export function recordAt({ bytes, offsets }: RecordsImage, row: Row): Slice {
+  return { bytes, start: offsets[row], end: offsets[row + 1] - 1 };
 }
 
 /** The JSON texts of the rows `from … to`, joined by commas. */
-export function recordRun({ bytes, offsets }: RecordsImage, from: Row, to: Row): Buffer {
-  return viewOf(bytes, offsets[from], offsets[to] - 1);
+export function recordRun({ bytes, offsets }: RecordsImage, from: Row, to: Row): Slice {
+  return { bytes, start: offsets[from], end: offsets[to] - 1 };
 }
 
-/** The JSON texts of ascending rows, joined by commas: in pieces, one for each run of rows that follow each other. */
-export function recordsAt({ bytes, offsets }: RecordsImage, rows: Uint32s): Buffer[] {
-  const pieces: Buffer[] = [];
+/** The JSON texts of ascending rows, joined by commas: a slice for each run of rows that follow each other. */
+export function recordsAt({ bytes, offsets }: RecordsImage, rows: Uint32s): Slice[] {
+  const slices: Slice[] = [];
   const last = rows.length - 1;
   for (let i = 0, from = 0; i <= last; i++) {
     if (i < last && rows[i + 1] === rows[i] + 1) continue;
     const end = offsets[rows[i] + 1];
-    pieces.push(viewOf(bytes, offsets[rows[from]], i < last ? end : end - 1));
+    slices.push({ bytes, start: offsets[rows[from]], end: i < last ? end : end - 1 });
     from = i + 1;
   }
-  return pieces;
-}
-
-/** A buffer, since that is copied five times as fast as another array: which goes through shared memory a word at a time. */
-function viewOf({ buffer, byteOffset }: Bytes, start: number, end: number): Buffer {
-  return Buffer.from(buffer, byteOffset + start, end - start);
+  return slices;
 }

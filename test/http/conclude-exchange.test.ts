@@ -27,7 +27,7 @@ const answer =
     const { exchange } = response.locals;
     exchange.operation = operation;
     exchange.rows = 2;
-    send(response, 200, NO_STORE_HEAD, [Buffer.from('[1,2]')]);
+    send(response, 200, NO_STORE_HEAD, ['[1,2]']);
   };
 const refuse = (reason: LaterReason): RequestHandler => {
   return () => {

@@ -7,6 +7,7 @@ import { text as readText } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { prepareHead } from '../../src/http/prepared-head.ts';
 import type { PreparedHead } from '../../src/http/prepared-head.ts';
+import { sliceOf, viewOf } from '../../src/store/slice.ts';
 import { PreparedResponse } from '../../src/http/prepared-response.ts';
 import type { Body } from '../../src/http/prepared-response.ts';
 
@@ -81,11 +82,12 @@ describe('A response with prepared headers', () => {
   }
 
   describe('sends a body of pieces', () => {
-    const inShared = (length: number, fill: string) => Buffer.from(new SharedArrayBuffer(length)).fill(fill);
+    const inShared = (length: number, fill: string) =>
+      sliceOf(Buffer.from(new SharedArrayBuffer(length)).fill(fill));
     const BODIES: Readonly<Record<string, Body>> = {
       'one small': ['{}'],
-      'texts and bytes in turn': ['[', inShared(1000, 'a'), ',', Buffer.from('é'), ']'],
-      'none of any length': ['', Buffer.alloc(0)],
+      'texts and bytes in turn': ['[', inShared(1000, 'a'), ',', sliceOf(Buffer.from('é')), ']'],
+      'none of any length': ['', sliceOf(Buffer.alloc(0))],
       'a long run between texts': ['[', inShared(200_000, 'b'), ']'],
       'many long ones': Array.from({ length: 90 }, (_, i) => inShared(10_000, String(i % 10))),
     };
@@ -93,7 +95,8 @@ describe('A response with prepared headers', () => {
       short: prepareHead(PREPARED),
       'too long to go with it': prepareHead(['X-Long', 'x'.repeat(9000)]),
     };
-    const bytesOf = (body: Body) => Buffer.concat(body.map((piece) => Buffer.from(piece)));
+    const bytesOf = (body: Body) =>
+      Buffer.concat(body.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : viewOf(piece))));
 
     for (const [what, body] of Object.entries(BODIES)) {
       for (const [kind, head] of Object.entries(HEADS)) {
@@ -132,7 +135,7 @@ describe('A response with prepared headers', () => {
       const { server, other } = await bothServers(prepareHead([]), {
         inPieces: (response, request) => {
           // Each answer of its own: what is sent later must not show in what was sent before.
-          const mark = Buffer.from((request.url ?? '').padEnd(20));
+          const mark = (request.url ?? '').padEnd(20);
           response.endWith([mark, ...body], length + mark.length);
         },
         inOne: (response) => response.end(),

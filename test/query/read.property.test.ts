@@ -6,7 +6,8 @@ import { planList } from '../../src/query/plan.ts';
 import { contentTag, readPage, readRecord } from '../../src/query/read.ts';
 import { Random } from '../../src/sample/random.ts';
 import type { OrganizationStore } from '../../src/store/organization-store.ts';
-import type { Bytes } from '../../src/store/shared.ts';
+import { sliceOf, viewOf } from '../../src/store/slice.ts';
+import type { Slice } from '../../src/store/slice.ts';
 import { Oracle } from './oracle.ts';
 import { QueryMaker } from './random-query.ts';
 import type { RandomQuery } from './random-query.ts';
@@ -27,7 +28,8 @@ interface Asked {
   readonly oracle: Oracle;
 }
 
-const parsed = (segments: readonly Bytes[]): unknown => JSON.parse(Buffer.concat(segments).toString());
+const textOf = (segments: readonly Slice[]) => Buffer.concat(segments.map(viewOf)).toString();
+const parsed = (segments: readonly Slice[]): unknown => JSON.parse(textOf(segments));
 
 for (const { seed, size, queries } of WORLDS) {
   describe(`Whatever is asked of random organizations with ${size} events (seed ${seed})`, function () {
@@ -89,7 +91,7 @@ for (const { seed, size, queries } of WORLDS) {
         for (let i = 0; i < 100; i++) {
           const now = maker.now(organization);
           const page = readPage(store, planOfAll('listEvents'), undefined, now);
-          const events = Buffer.concat(page?.segments ?? []).toString();
+          const events = textOf(page?.segments ?? []);
           const tag = contentTag(store, 'events', now);
           expect(eventsByTag.get(tag) ?? events, `${organization.organizationId} at ${now}`).to.equal(events);
           eventsByTag.set(tag, events);
@@ -109,7 +111,7 @@ function expectPage(
 ): number {
   const page = readPage(store, planList(operation, values), parentId, now);
   const expected = oracle.page(operation.id, values, parentId, now);
-  const records = page && parsed([Buffer.from('['), ...page.segments, Buffer.from(']')]);
+  const records = page && parsed([sliceOf(Buffer.from('[')), ...page.segments, sliceOf(Buffer.from(']'))]);
   const answer = page && { totalRecords: page.totalRecords, records };
   const query = JSON.stringify([...values]);
   const about = `${organization.organizationId} at ${now}, ${String(parentId)}: ${query}`;
