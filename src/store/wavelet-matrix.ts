@@ -118,6 +118,20 @@ export function rowsAtPositions(rows: RowRanges, start: number, end: number): Ui
 /** How often each lowest byte comes among the rows that are being read; all 0 between two of these readings. */
 const timesOfLows = new Uint32Array(LOW_VALUES);
 
+/** Room for the ranges of a window, and of a few keys: to make it takes as long as to go down some levels. */
+const roomForFew = new Uint32Array(1024);
+
+/** So few of them are sorted. */
+const FEW_LOWS = 24;
+const fewLows = new Uint8Array(FEW_LOWS);
+
+/** Puts a byte among the first `count` of `fewLows`, which ascend. */
+function insert(low: number, count: number): void {
+  let at = count;
+  for (; at > 0 && fewLows[at - 1] > low; at--) fewLows[at] = fewLows[at - 1];
+  fewLows[at] = low;
+}
+
 /** Goes down the levels with all ranges at once, and only where rows are wanted. */
 class Descent {
   readonly rows: Uint32s;
@@ -135,7 +149,8 @@ class Descent {
     this.#matrix = matrix;
     this.#levelWords = levelWords(matrix.length);
     this.#others = others;
-    this.#ranges = new Uint32Array(ranges.length * (1 + 2 * matrix.levels));
+    const room = ranges.length * (1 + 2 * matrix.levels);
+    this.#ranges = room <= roomForFew.length ? roomForFew : new Uint32Array(room);
     this.#ranges.set(ranges);
     this.#skip = skip;
     this.#visit(0, 0, ranges.length, 0, 0, others.length);
@@ -213,12 +228,26 @@ class Descent {
     this.#count += to - from;
   }
 
+  /** The same for so few rows that to sort them takes less than to look which of all bytes they have. */
+  #takeFew(start: number, end: number, row: Row, otherStart: number, otherEnd: number): void {
+    const { lows } = this.#matrix;
+    const ranges = this.#ranges;
+    let count = 0;
+    for (let i = start; i < end; i += 2) {
+      for (let at = ranges[i]; at < ranges[i + 1]; at++) insert(lows[at], count++);
+    }
+    for (let i = otherStart; i < otherEnd; i++) insert(this.#others[i] - row, count++);
+    for (let i = 0; i < count; i++) this.#take(row + fewLows[i], 1);
+  }
+
   /** Takes rows that differ from `row` in their lowest byte alone. */
   #takeByLows(start: number, end: number, row: Row, otherStart: number, otherEnd: number): void {
     const { lows } = this.#matrix;
     const ranges = this.#ranges;
-    if (end - start === 2 && ranges[start + 1] - ranges[start] === 1 && otherStart === otherEnd) {
-      this.#take(row + lows[ranges[start]], 1);
+    let count = otherEnd - otherStart;
+    for (let i = start; i < end; i += 2) count += ranges[i + 1] - ranges[i];
+    if (count <= FEW_LOWS) {
+      this.#takeFew(start, end, row, otherStart, otherEnd);
       return;
     }
     for (let i = start; i < end; i += 2) {
