@@ -77,7 +77,10 @@ export function createServer(app: Express, { clock, releases, log, tally }: Serv
  */
 function expressMessages(app: Express) {
   class ExpressRequest extends IncomingMessage {}
-  class ExpressResponse extends PreparedResponse<ExpressRequest> {}
+  class ExpressResponse extends PreparedResponse<ExpressRequest> {
+    /** Express would make one without a shape, which is slower to read. */
+    readonly locals: object = {};
+  }
   adopt(ExpressRequest.prototype, express.request, app);
   adopt(ExpressResponse.prototype, express.response, app);
   // express-rate-limit asks for it at each request, for its debug log; to work out whom to trust takes a microsecond.
