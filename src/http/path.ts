@@ -2,7 +2,7 @@ import type { Operation } from '../contract/operations.ts';
 
 /** The path of an operation with its parameter, when it has one, put in. */
 export function pathWith({ path }: Operation, parameter: string): string {
-  return path.replace(/\{\w+\}/, encodeURIComponent(parameter));
+  return parameter === '' ? path : path.replace(/\{\w+\}/, encodeURIComponent(parameter));
 }
 
 /** Whether a target is one of the API, whose responses all tell the version. */

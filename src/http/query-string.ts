@@ -16,10 +16,15 @@ const BROKEN_ENCODING = new Problem(
 export function parseQuery(text: string): Query {
   if (text === '') return NO_QUERY;
   const query = new Map<string, string[]>();
+  const isEncoded = text.includes('%') || text.includes('+');
   for (const pair of text.split('&')) {
     const equals = pair.indexOf('=');
-    const name = decode(equals < 0 ? pair : pair.slice(0, equals));
-    const value = equals < 0 ? '' : decode(pair.slice(equals + 1));
+    let name = equals < 0 ? pair : pair.slice(0, equals);
+    let value = equals < 0 ? '' : pair.slice(equals + 1);
+    if (isEncoded) {
+      name = decode(name);
+      value = decode(value);
+    }
     if (name === '') continue;
     const values = query.get(name);
     if (values === undefined) query.set(name, [value]);
@@ -29,10 +34,8 @@ export function parseQuery(text: string): Query {
 }
 
 function decode(text: string): string {
-  const spaced = text.includes('+') ? text.replaceAll('+', ' ') : text;
-  if (!spaced.includes('%')) return spaced;
   try {
-    return decodeURIComponent(spaced);
+    return decodeURIComponent(text.replaceAll('+', ' '));
   } catch {
     throw BROKEN_ENCODING;
   }
