@@ -1,6 +1,6 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { isIPv6 } from 'node:net';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { Command } from 'commander';
 import { readConfig } from '../src/config.ts';
 import { PREVIEW, VERSION_HEADER } from '../src/contract/releases.ts';
@@ -9,10 +9,8 @@ import { KeysFile } from '../src/keys/keys-file.ts';
 import { readKeyRing } from '../src/keys/read-key-ring.ts';
 import { createPromptLog } from '../src/log.ts';
 import { startReplica } from '../src/replica.ts';
-import { DEFAULT_SAMPLE } from '../src/sample/sample-options.ts';
-import { writeSample } from '../src/sample/write-sample.ts';
-import { buildSnapshot } from '../src/snapshot/build-snapshot.ts';
 import { inspectSnapshot } from '../src/snapshot/inspect-snapshot.ts';
+import type { Manifest } from '../src/snapshot/manifest.ts';
 import { RefusedSnapshot } from '../src/snapshot/refused-snapshot.ts';
 import { stopOnSignal } from '../src/stop-on-signal.ts';
 import { Refused, runCommand } from './run-command.ts';
@@ -39,8 +37,7 @@ await runCommand(program);
 async function demo(): Promise<void> {
   const config = readConfig({ ...ENVIRONMENT, ...process.env });
   const snapshot = join(config.snapshotDir, 'demo.sqlite');
-  if (!existsSync(snapshot) || isOfOtherVersion(snapshot)) await makeSnapshot(snapshot);
-  const { organizations } = inspectSnapshot(snapshot);
+  const { organizations } = inspectSample(snapshot) ?? (await makeSample(snapshot));
   const [{ organizationId, name }] = organizations;
   const credential = demoCredential(config.keysFile, organizationId);
 
@@ -72,27 +69,22 @@ function hostToAsk(host: string): string {
   return isIPv6(host) ? `[${host}]` : host;
 }
 
-/** Whether another version of Foyer made it, whose format this one does not read. */
-function isOfOtherVersion(snapshot: string): boolean {
+/** Undefined when there is none, or another version of Foyer made it, whose format this one does not read. */
+function inspectSample(snapshot: string): Manifest | undefined {
+  if (!existsSync(snapshot)) return undefined;
   try {
-    inspectSnapshot(snapshot);
-    return false;
+    return inspectSnapshot(snapshot);
   } catch (error) {
-    if (error instanceof RefusedSnapshot) return error.reason === 'other-version';
+    if (error instanceof RefusedSnapshot && error.reason === 'other-version') return undefined;
     throw error;
   }
 }
 
-async function makeSnapshot(snapshot: string): Promise<void> {
-  mkdirSync(dirname(snapshot), { recursive: true });
-  const input = mkdtempSync(`${snapshot}.sample-`);
-  try {
-    const producedAt = new Date();
-    await writeSample({ ...DEFAULT_SAMPLE, now: producedAt.toISOString().slice(0, 10), output: input });
-    await buildSnapshot({ input, output: snapshot, skipInvalid: false, producedAt });
-  } finally {
-    rmSync(input, { recursive: true, force: true });
-  }
+async function makeSample(snapshot: string): Promise<Manifest> {
+  // Needed once: to load what makes it would be a good part of each start.
+  const { makeDemoSnapshot } = await import('./make-demo-snapshot.ts');
+  await makeDemoSnapshot(snapshot);
+  return inspectSnapshot(snapshot);
 }
 
 /** The credential of an earlier run, while it is good; a new one otherwise. A secret is told once, so it is kept here. */

@@ -1,0 +1,18 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { DEFAULT_SAMPLE } from '../src/sample/sample-options.ts';
+import { writeSample } from '../src/sample/write-sample.ts';
+import { buildSnapshot } from '../src/snapshot/build-snapshot.ts';
+
+/** Makes a snapshot of sample data as of today, and the folder for it. */
+export async function makeDemoSnapshot(snapshot: string): Promise<void> {
+  mkdirSync(dirname(snapshot), { recursive: true });
+  const input = mkdtempSync(`${snapshot}.sample-`);
+  try {
+    const producedAt = new Date();
+    await writeSample({ ...DEFAULT_SAMPLE, now: producedAt.toISOString().slice(0, 10), output: input });
+    await buildSnapshot({ input, output: snapshot, skipInvalid: false, producedAt });
+  } finally {
+    rmSync(input, { recursive: true, force: true });
+  }
+}
