@@ -21,6 +21,8 @@ export interface Refresh {
   readonly keys: KeysWatcher;
   readonly snapshots: SnapshotWatcher;
   readonly memory: MemoryLimit;
+  /** Fulfilled when the first load has begun, or there is nothing to load. */
+  readonly begun: Promise<unknown>;
   /** Fulfilled when the snapshot folder and the keys file were looked at for the first time. */
   readonly firstLook: Promise<void>;
   /** Looks at once. */
@@ -38,12 +40,17 @@ export function startRefresh(
   const stores = new StoreRegistry();
   const history = new LoadHistory();
   const keys = new KeysWatcher(config.keysFile, log, { takeEffect: (ring) => threads.take(ring) });
+  const begun = Promise.withResolvers<undefined>();
   const memory = memoryLimit(config.memoryLimitMb);
   const snapshots = new SnapshotWatcher({
     folder: config.snapshotDir,
     stores,
     history,
-    load: loadSnapshot,
+    load: (path, options) => {
+      const image = loadSnapshot(path, options);
+      begun.resolve(undefined);
+      return image;
+    },
     admit: (file, manifest) => {
       try {
         admit(stores, file, manifest, memory, config.threads);
@@ -70,6 +77,9 @@ export function startRefresh(
     await Promise.all([keys.poll(), snapshots.poll()]);
   };
   const firstLook = look();
+  void firstLook.then(() => {
+    begun.resolve(undefined);
+  });
   const timers = [
     setInterval(letGo, LET_GO_MS),
     setInterval(() => void look(), config.snapshotPollSeconds * 1000),
@@ -80,6 +90,7 @@ export function startRefresh(
     keys,
     snapshots,
     memory,
+    begun: begun.promise,
     firstLook,
     look,
     stop: () => {

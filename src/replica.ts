@@ -3,7 +3,6 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Worker } from 'node:worker_threads';
 import type { Logger } from 'pino';
-import { createAdminApp } from './admin/admin-app.ts';
 import type { Config } from './config.ts';
 import { startRefresh } from './refresh.ts';
 import type { ThreadData } from './thread.ts';
@@ -46,6 +45,9 @@ export async function startReplica(config: Config, log: Logger): Promise<Replica
   const { stores, history, keys, snapshots } = refresh;
   let isStopping = false;
 
+  // To load what operators ask takes a while, in which this thread does nothing else: first the others get to work.
+  await Promise.race([refresh.begun, threads.started]);
+  const { createAdminApp } = await import('./admin/admin-app.ts');
   const admin = createHttpServer(
     createAdminApp({
       stores,

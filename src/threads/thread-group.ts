@@ -106,6 +106,11 @@ export class ThreadGroup {
     return this.#replaced;
   }
 
+  /** Fulfilled when one of them has loaded its program, or ended before that. */
+  get started(): Promise<unknown> {
+    return Promise.race(this.#places.flatMap(({ thread }) => thread?.started ?? []));
+  }
+
   /**
    * Has all threads listen. Returns the port.
    * @throws the system's error when the port cannot be had; an error when a thread ends instead
