@@ -9,7 +9,7 @@ import { indexSizes } from './index-sizes.ts';
 import type { CollectionLayout, Relation } from './layout.ts';
 import { segmentOf } from './manifest.ts';
 import type { ManifestOrganization } from './manifest.ts';
-import { eachValue } from './read-table.ts';
+import { columnOf, eachValue } from './read-table.ts';
 import type { Chunk } from './read-table.ts';
 import { RefusedSnapshot } from './refused-snapshot.ts';
 import { takeInstants, takeRows } from './take-column.ts';
@@ -38,10 +38,7 @@ export class CollectionIndexes {
   /** Takes the columns beside the records of a chunk. */
   takeColumns(chunk: Chunk): void {
     for (const { index, column } of this.#layout.keys) {
-      const builder = this.#builder(index);
-      eachValue(chunk, column, (bytes, start, end, row) => {
-        builder.add(row, bytes, start, end);
-      });
+      this.#builder(index).addEach(chunk.firstRow, columnOf(chunk, column));
     }
     for (const { index, column } of this.#layout.instants) {
       const instants = this.#instants.get(index);

@@ -25,6 +25,12 @@ export function keyTableBuilderBytes(count: number, textBytes: number): number {
   return (slotCount(count) + count + 2) * UINT32_BYTES + 2 * textBytes;
 }
 
+/** Texts one behind the other, as UTF-8 with a byte between them, and where each ends. */
+export interface Texts {
+  readonly bytes: Bytes;
+  readonly ends: Uint32s;
+}
+
 const LEAST_ENDS = 16;
 
 /** Collects keys, and is finished into an image of exact size in shared memory. */
@@ -34,6 +40,8 @@ export class KeyTableBuilder {
   #ends: Uint32s;
   #bytes: Bytes = new Uint8Array(256);
   #count = 0;
+  /** Of the texts that were interned together last. */
+  #hashes: Uint32s = new Uint32Array(0);
 
   /** @param expected how many keys there will be, if that is known: then nothing grows but what holds their texts */
   constructor(expected = 0) {
@@ -47,8 +55,40 @@ export class KeyTableBuilder {
 
   /** The number of the key that is `source[start … end]`, a new one when it is new. */
   intern(source: Bytes, start: number, end: number): number {
+    return this.#intern(hashBytes(source, start, end), source, start, end);
+  }
+
+  /**
+   * Interns one text after the other, and puts the numbers of their keys into `numbers` from `at` on.
+   *
+   * Where there are many keys, to intern one is to wait for memory: for a slot somewhere. So all texts are looked up first,
+   * as far as their slots: none of these looks waits for another, as the keys do.
+   */
+  internEach({ bytes, ends }: Texts, numbers: Uint32s, at: number): void {
+    const hashes = this.#hashesOf(bytes, ends);
+    const slots = this.#slots;
+    const mask = slots.length - 1;
+    for (let i = 0; i < ends.length; i++) numbers[at + i] = slots[hashes[i] & mask];
+    for (let i = 0, start = 0; i < ends.length; i++) {
+      const entry = numbers[at + i];
+      const isFound = entry > 0 && this.#isKey(entry - 1, bytes, start, ends[i]);
+      numbers[at + i] = isFound ? entry - 1 : this.#intern(hashes[i], bytes, start, ends[i]);
+      start = ends[i] + 1;
+    }
+  }
+
+  #hashesOf(bytes: Bytes, ends: Uint32s): Uint32s {
+    if (this.#hashes.length < ends.length) this.#hashes = new Uint32Array(ends.length);
+    for (let i = 0, start = 0; i < ends.length; i++) {
+      this.#hashes[i] = hashBytes(bytes, start, ends[i]);
+      start = ends[i] + 1;
+    }
+    return this.#hashes;
+  }
+
+  #intern(hash: number, source: Bytes, start: number, end: number): number {
     const mask = this.#slots.length - 1;
-    let slot = hashBytes(source, start, end) & mask;
+    let slot = hash & mask;
     for (;;) {
       const entry = this.#slots[slot];
       if (entry === 0) break;

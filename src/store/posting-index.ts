@@ -1,5 +1,5 @@
 import { findKey, KeyTableBuilder, keyTableBuilderBytes, keyTableBytes } from './key-table.ts';
-import type { KeyTableImage } from './key-table.ts';
+import type { KeyTableImage, Texts } from './key-table.ts';
 import { buildPostingsByInstant } from './postings-by-instant.ts';
 import type { PostingsByInstant } from './postings-by-instant.ts';
 import { sharedUint32s, UINT32_BYTES } from './shared.ts';
@@ -54,6 +54,12 @@ export class PostingIndexBuilder {
   add(row: Row, source: Bytes, start: number, end: number): void {
     this.#keyOf[this.#count] = this.#keys.intern(source, start, end);
     this.#rowOf[this.#count++] = row;
+  }
+
+  /** Adds the rows from `firstRow` on, which must follow those before, each with one of the keys. */
+  addEach(firstRow: Row, keys: Texts): void {
+    this.#keys.internEach(keys, this.#keyOf, this.#count);
+    for (let i = 0; i < keys.ends.length; i++) this.#rowOf[this.#count++] = firstRow + i;
   }
 
   /**

@@ -29,6 +29,30 @@ describe('A key table', () => {
     );
   });
 
+  it('gives many the numbers that it gives one by one', () => {
+    fc.assert(
+      fc.property(texts, texts, (some, more) => {
+        const [one, all] = [new KeyTableBuilder(), new KeyTableBuilder()];
+        const numbers = new Uint32Array(some.length + more.length + 1);
+        for (const [keys, at] of [
+          [some, 1],
+          [more, some.length + 1],
+        ] as const) {
+          const bytes = Buffer.from(keys.join('|'));
+          const lengths = keys.map((key) => Buffer.byteLength(key));
+          const ends = Uint32Array.from(
+            keys,
+            (_, i) => i + lengths.slice(0, i + 1).reduce((a, b) => a + b, 0),
+          );
+          all.internEach({ bytes, ends }, numbers, at);
+        }
+        expect([...numbers]).to.deep.equal([0, ...[...some, ...more].map((key) => intern(one, key))]);
+        expect(all.finish()).to.deep.equal(one.finish());
+      }),
+      FIXED,
+    );
+  });
+
   it('finds every key, and no other, while it is built and when it is finished', () => {
     fc.assert(
       fc.property(texts, texts, (keys, others) => {
