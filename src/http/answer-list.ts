@@ -1,34 +1,28 @@
 import type { ListOperation } from '../contract/operations.ts';
-import { planList } from '../query/plan.ts';
 import { contentTag, readPage } from '../query/read.ts';
 import { pageBody } from './envelope.ts';
 import { entityTag, namesAny, namesTag } from './etag.ts';
-import { ignoredParameters } from './ignored-parameters.ts';
 import { nextPageLink } from './next-page.ts';
 import { originOf } from './origin.ts';
 import { pathWith } from './path.ts';
 import { headerLine, joinHeads } from './prepared-head.ts';
 import { NO_SUCH_RECORD } from './problem.ts';
-import { parseQuery } from './query-string.ts';
+import { queryReader } from './read-query.ts';
 import { send } from './respond.ts';
 import { dataHead, storeOf } from './sources.ts';
 import type { Answer, Sources } from './sources.ts';
 import { queryOf } from './target.ts';
-import { queryValidator } from './validate-query.ts';
 import { editionWith } from './versions.ts';
 
 /** Answers a list operation for a caller who has been let in. */
 export function answerList(operation: ListOperation, sources: Sources): Answer {
   const { collection, parent } = operation;
-  const validate = queryValidator(operation);
+  const readQuery = queryReader(operation);
   return (request, response, parameter) => {
     const { exchange } = response.locals;
     const live = storeOf(sources, exchange);
     const { version } = editionWith(operation, request, sources.editions, exchange.now);
-    const query = parseQuery(queryOf(request.url));
-    exchange.ignoredParameters = ignoredParameters(query, operation.parameters);
-    const values = validate(query);
-    const plan = planList(operation, values);
+    const { values, plan } = readQuery(queryOf(request.url), exchange);
     const store = plan.pin === undefined ? live : storeOf(sources, exchange, plan.pin);
 
     const origin = originOf(request, sources.origin);

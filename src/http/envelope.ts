@@ -15,7 +15,8 @@ export function pageBody(
   totalPages: number,
   nextPage: string | null,
 ): Body {
-  const link = JSON.stringify(nextPage);
+  // A link needs no escaping: what is not fit for an address is percent-encoded.
+  const link = nextPage === null ? null : `"${nextPage}"`;
   const tail = `],"page":${page},"perPage":${perPage},"totalPages":${totalPages},"hasMore":${nextPage !== null},"nextPage":${link}}`;
   return [HEAD, ...segments, tail];
 }
