@@ -84,11 +84,13 @@ export function buildWaveletMatrix(sequence: Uint32s, rowCount: number): Wavelet
 /** How many rows have a 0, for each level. */
 function zerosOfLevels(rows: Uint32s, levels: number): Uint32s {
   const zeros = new Uint32Array(levels);
-  const upperBits = new Uint32Array(2 ** levels);
-  for (const row of rows) upperBits[row >>> LOW_BITS]++;
-  for (let upper = 0; upper < upperBits.length; upper++) {
-    for (let level = 0; level < levels; level++) {
-      if (((upper >>> (levels - 1 - level)) & 1) === 0) zeros[level] += upperBits[upper];
+  /** How many rows there are of each value of their bits down to a level: first of all levels, then of one less each time. */
+  const counts = new Uint32Array(2 ** levels);
+  for (const row of rows) counts[row >>> LOW_BITS]++;
+  for (let level = levels - 1; level >= 0; level--) {
+    for (let upper = 0; upper < 2 ** level; upper++) {
+      zeros[level] += counts[2 * upper];
+      counts[upper] = counts[2 * upper] + counts[2 * upper + 1];
     }
   }
   return zeros;
