@@ -20,10 +20,11 @@ const HEAD_ROOM = 4096;
 const MOST_COPIED_BYTES = 32 * 1024;
 const FEW_PIECES = 4;
 /** Nearly all that is copied fits: pages of 100 with all that a record may be expected to have. */
-const PARCEL_BYTES = 512 * 1024;
+const PARCEL_BYTES = 160 * 1024;
+const MOST_IDLE_PARCELS = 8;
 
-/** Where the last answer was put together, if it is with the system by now: the next one can be as well. */
-let idleParcel: Buffer | undefined;
+/** Where answers were put together that are with the system by now: the next ones can be as well. */
+const idleParcels: Buffer[] = [];
 
 /** What Node does, beside what it documents, to send a response. */
 interface NodeResponse {
@@ -52,9 +53,8 @@ export class PreparedResponse<R extends IncomingMessage> extends ServerResponse<
   preparedHead = NOTHING_PREPARED;
   declare private _header: string | null;
   declare private _headerSent: boolean;
-  /** A body that has room for the head in front of it. */
-  #parcel: Buffer | undefined;
-  #parcelEnd = 0;
+  /** A body that has room for the head in front of it, while it is handed to Node. */
+  #parcel: { readonly bytes: Buffer; readonly body: Buffer } | undefined;
 
   /**
    * Sends the body, after `writeHead`, and the head with it. To the system they are one piece if they are small, which
@@ -63,8 +63,12 @@ export class PreparedResponse<R extends IncomingMessage> extends ServerResponse<
    * @param length bytes of all pieces
    */
   endWith(body: Body, length: number): void {
-    if (length > MOST_COPIED_BYTES && body.length <= FEW_PIECES) this.#endInPieces(body);
-    else this.#endInOne(body, length);
+    // What has to wait for others takes no more memory than it has bytes.
+    const isWaiting = this.socket === null || this.writableLength > 0;
+    if (body.length <= FEW_PIECES && (isWaiting || length > MOST_COPIED_BYTES)) this.#endInPieces(body);
+    else if (isWaiting || HEAD_ROOM + length > PARCEL_BYTES)
+      this.end(copyInto(Buffer.allocUnsafe(length), 0, body));
+    else this.#endInParcel(body);
   }
 
   #endInPieces(body: Body): void {
@@ -74,21 +78,17 @@ export class PreparedResponse<R extends IncomingMessage> extends ServerResponse<
     this.end(chunkOf(body[last]), 'latin1');
   }
 
-  #endInOne(body: Body, length: number): void {
-    const size = HEAD_ROOM + length;
-    const parcel =
-      size > PARCEL_BYTES ? Buffer.allocUnsafe(size) : (idleParcel ?? Buffer.allocUnsafeSlow(PARCEL_BYTES));
-    idleParcel = undefined;
-    let end = HEAD_ROOM;
-    for (const piece of body) {
-      end += typeof piece === 'string' ? parcel.write(piece, end, 'latin1') : copySlice(piece, parcel, end);
-    }
-    this.#parcel = parcel;
-    this.#parcelEnd = end;
-    this.end(parcel.subarray(HEAD_ROOM, end));
+  #endInParcel(body: Body): void {
+    const bytes = idleParcels.pop() ?? Buffer.allocUnsafeSlow(PARCEL_BYTES);
+    this.#parcel = { bytes, body: copyInto(bytes, HEAD_ROOM, body) };
+    this.end(this.#parcel.body);
     this.#parcel = undefined;
-    // Else it is with a connection that is slow, or before others in line.
-    if (this.writableLength === 0 && parcel.length === PARCEL_BYTES) idleParcel = parcel;
+    if (this.writableLength === 0) giveBack(bytes);
+    else {
+      this.once('finish', () => {
+        giveBack(bytes);
+      });
+    }
   }
 
   _storeHeader(statusLine: string, headers: unknown): void {
@@ -97,14 +97,31 @@ export class PreparedResponse<R extends IncomingMessage> extends ServerResponse<
 
   _send(data: unknown, encoding: unknown, callback: unknown, length: unknown): boolean {
     const head = this._header;
-    if (this.#parcel !== undefined && head !== null && !this._headerSent && head.length <= HEAD_ROOM) {
+    const parcel = this.#parcel;
+    // Else Node sends something of its own, as in place of a body that the status forbids.
+    const isParcel = parcel !== undefined && data === parcel.body;
+    if (isParcel && head !== null && !this._headerSent && head.length <= HEAD_ROOM) {
+      const { bytes, body } = parcel;
       const start = HEAD_ROOM - head.length;
-      this.#parcel.write(head, start, 'latin1');
+      bytes.write(head, start, 'latin1');
       this._headerSent = true;
-      return node._send.call(this, this.#parcel.subarray(start, this.#parcelEnd), encoding, callback, length);
+      data = bytes.subarray(start, HEAD_ROOM + body.length);
     }
     return node._send.call(this, data, encoding, callback, length);
   }
+}
+
+/** Copies all of a body to `target[start …]`. Returns a view of it there. */
+function copyInto(target: Buffer, start: number, body: Body): Buffer {
+  let end = start;
+  for (const piece of body) {
+    end += typeof piece === 'string' ? target.write(piece, end, 'latin1') : copySlice(piece, target, end);
+  }
+  return target.subarray(start, end);
+}
+
+function giveBack(parcel: Buffer): void {
+  if (idleParcels.length < MOST_IDLE_PARCELS) idleParcels.push(parcel);
 }
 
 function chunkOf(piece: Slice | string): Buffer | string {

@@ -125,6 +125,52 @@ describe('A response with prepared headers', () => {
       }
     }
 
+    it('not where the status forbids one', async () => {
+      const server = await listening(
+        createServer({ ServerResponse: PreparedResponse }, (_request, response) => {
+          response.writeHead(204);
+          response.endWith(['body'], 4);
+        }),
+      );
+      try {
+        expect(await answerTo(server, 'GET / HTTP/1.1\r\nHost: a\r\n\r\n')).to.match(
+          /^HTTP\/1.1 204 [^]*\r\n\r\n$/,
+        );
+      } finally {
+        server.close();
+      }
+    });
+
+    it('without more memory than they have bytes, when they wait in line', async () => {
+      const ASKED = 1000;
+      let first: (() => void) | undefined;
+      let waiting = 0;
+      const server = await listening(
+        createServer({ ServerResponse: PreparedResponse }, (_request, response) => {
+          const answer = () => {
+            response.writeHead(200, ['Content-Length', '4']);
+            response.endWith(['body'], 4);
+          };
+          if (first === undefined) first = answer;
+          else {
+            answer();
+            if (++waiting === ASKED - 1) server.emit('all wait');
+          }
+        }),
+      );
+      try {
+        const before = process.memoryUsage().arrayBuffers;
+        const all = once(server, 'all wait');
+        const text = answerTo(server, 'GET / HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(ASKED));
+        await all;
+        expect(process.memoryUsage().arrayBuffers - before).to.be.below(8 * 1024 * 1024);
+        first?.();
+        expect((await text).split('HTTP/1.1 200').length - 1).to.equal(ASKED);
+      } finally {
+        server.close();
+      }
+    });
+
     it('whole to those who read slowly, and to those who come meanwhile', async () => {
       const body = [
         '[',
