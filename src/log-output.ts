@@ -29,10 +29,11 @@ export class LogOutput {
     this.#writeSync = write;
   }
 
-  /** @param lines UTF-8 of whole ones */
-  write(lines: Buffer): void {
+  /** @param lines whole ones, as text or as its UTF-8 */
+  write(lines: string | Buffer): void {
+    const whole = typeof lines === 'string' ? Buffer.from(lines) : lines;
     // What follows a line that was cut short begins a line of its own.
-    const bytes = this.#isTorn ? Buffer.concat([NEW_LINE, lines]) : lines;
+    const bytes = this.#isTorn ? Buffer.concat([NEW_LINE, whole]) : whole;
     let written = 0;
     try {
       while (written < bytes.length) written += this.#writeSome(bytes, written);

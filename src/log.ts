@@ -44,15 +44,7 @@ export function createLog(level: LevelWithSilent, destination: string | number =
 
 /** The log of a thread that has little to say: each line is written at once. */
 export function createPromptLog(level: LevelWithSilent): Logger {
-  const output = new LogOutput(STANDARD_OUTPUT);
-  return pino(
-    { level },
-    {
-      write: (line) => {
-        output.write(Buffer.from(line));
-      },
-    },
-  );
+  return pino({ level }, new LogOutput(STANDARD_OUTPUT));
 }
 
 /** Puts lines together until they are as long as may be. */
@@ -69,7 +61,7 @@ class Batches {
   write(line: string): void {
     if (!this.#hasRoomFor(line)) this.flush();
     if (this.#hasRoomFor(line)) this.#bytes += this.#lines.write(line, this.#bytes);
-    else this.#output.write(Buffer.from(line));
+    else this.#output.write(line);
   }
 
   flush(): void {

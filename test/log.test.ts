@@ -76,7 +76,7 @@ describe('The log', () => {
       text += bytes.toString('utf8', from, from + taken);
       return taken;
     });
-    for (const line of ['first', 'torn apart', 'lost', 'last']) output.write(Buffer.from(`${line}\n`));
+    for (const line of ['first', 'torn apart', 'lost', 'last']) output.write(`${line}\n`);
     expect(text).to.equal('first\ntorn\nlast\n');
     expect(step).to.equal(course.length);
   });

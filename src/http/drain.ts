@@ -81,7 +81,7 @@ export class Drain {
     const graceMs = graceSeconds * 1000;
     const start = this.#moments[GRACE_BEGAN];
     const end = start + graceMs - Math.min(graceMs * RESERVED_SHARE, RESERVED_MOST_MS);
-    // Of requests that came at once before, one behind the other, the last response ends the connection, not an earlier one.
+    // Of requests that came at once before the grace, one behind the other, the last response ends the connection.
     for (const response of this.#lastResponse.values()) response.shouldKeepAlive = false;
     this.#lastResponse.clear();
 

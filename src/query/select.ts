@@ -1,6 +1,7 @@
 import { isRanked } from '../store/instant-index.ts';
 import type { CollectionImage } from '../store/organization-image.ts';
 import { postingList } from '../store/posting-index.ts';
+import { rowRun } from '../store/row-sets.ts';
 import { rowsOfKeys } from '../store/postings-by-instant.ts';
 import type { PostingsByInstant } from '../store/postings-by-instant.ts';
 import type { Int64s, Row, Uint32s } from '../store/shared.ts';
@@ -28,9 +29,7 @@ export function totalOf(selection: Selection): number {
 export function rowsAt(selection: Selection, start: number, end: number): Uint32s {
   if (selection.kind === 'ranges') return rowsAtPositions(selection, start, end);
   if (selection.kind === 'list') return selection.rows.subarray(start, end);
-  const rows = new Uint32Array(end - start);
-  for (let i = 0; i < rows.length; i++) rows[i] = selection.from + start + i;
-  return rows;
+  return rowRun(selection.from + start, selection.from + end);
 }
 
 const NONE: Selection = { kind: 'run', from: 0, to: 0 };

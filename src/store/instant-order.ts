@@ -1,3 +1,4 @@
+import { rowRun } from './row-sets.ts';
 import type { Int64s, Uint32s } from './shared.ts';
 
 /** Below this many, to compare is faster than to count through the 65,536 values of a digit. */
@@ -9,7 +10,7 @@ export function instantOrder(instants: Int64s): Uint32s {
 }
 
 function comparisonOrder(instants: Int64s): Uint32s {
-  return positions(instants).sort((a, b) => {
+  return rowRun(0, instants.length).sort((a, b) => {
     const [first, second] = [instants[a], instants[b]];
     if (first === second) return a - b;
     return first < second ? -1 : 1;
@@ -23,7 +24,7 @@ function comparisonOrder(instants: Int64s): Uint32s {
 function radixOrder(instants: Int64s): Uint32s {
   const count = instants.length;
   const digits = new Uint16Array(instants.buffer, instants.byteOffset, count * 4);
-  let order: Uint32s = positions(instants);
+  let order: Uint32s = rowRun(0, instants.length);
   let sorted: Uint32s = new Uint32Array(count);
   for (let digit = 0; digit < 4; digit++) {
     // The sign bit is flipped, so that negative instants come first.
@@ -39,10 +40,4 @@ function radixOrder(instants: Int64s): Uint32s {
     [order, sorted] = [sorted, order];
   }
   return order;
-}
-
-function positions({ length }: Int64s): Uint32s {
-  const all = new Uint32Array(length);
-  for (let i = 0; i < length; i++) all[i] = i;
-  return all;
 }

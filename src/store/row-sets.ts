@@ -6,6 +6,13 @@ import type { Row, Uint32s } from './shared.ts';
 /** A row costs this many times as much to put in its place by comparing as a word of a bitmap costs to look at. */
 const COMPARING_COST = 16;
 
+/** The rows `from … to`. By a loop: `Uint32Array.from` calls a function for each. */
+export function rowRun(from: Row, to: Row): Uint32s {
+  const rows = new Uint32Array(to - from);
+  for (let i = 0; i < rows.length; i++) rows[i] = from + i;
+  return rows;
+}
+
 /** The rows of any of the lists, once each. `rowCount`: all rows are below it. */
 export function union(lists: readonly Uint32s[], rowCount: number): Uint32s {
   if (lists.length === 0) return new Uint32Array(0);

@@ -17,11 +17,15 @@ export function viewOf({ bytes, start, end }: Slice): Buffer {
 }
 
 const anyBuffer = Buffer.alloc(0);
+/** Not all versions of Node copy from places beyond 32 bits. */
+const MOST_OFFSET = 2 ** 32 - 1;
 
 /**
  * Copies a slice to `target[at …]`, as Buffer does: what arrays have for it goes through shared memory a word at a time,
  * which takes five times as long. Returns how many bytes that were.
  */
-export function copySlice({ bytes, start, end }: Slice, target: Buffer, at: number): number {
+export function copySlice(slice: Slice, target: Buffer, at: number): number {
+  const { bytes, start, end } = slice;
+  if (end > MOST_OFFSET) return viewOf(slice).copy(target, at);
   return anyBuffer.copy.call(bytes, target, at, start, end);
 }
