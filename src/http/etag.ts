@@ -15,6 +15,7 @@ export function entityTag(contentTag: string, version: string, origin: string, t
  */
 export function namesTag(ifNoneMatch: string | undefined, tag: string): boolean {
   if (ifNoneMatch === undefined) return false;
+  if (ifNoneMatch === tag) return true;
   return ifNoneMatch.split(',').some((listed) => listed.trim().replace(/^W\//, '') === tag);
 }
 

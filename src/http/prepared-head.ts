@@ -19,7 +19,7 @@ export function prepareHead(headers: readonly string[]): PreparedHead {
     validateHeaderValue(headers[i], headers[i + 1]);
     lines = joinHeads(lines, headerLine(headers[i], headers[i + 1]));
   }
-  return lines;
+  return inOnePiece(lines);
 }
 
 export const NOTHING_PREPARED = '' as PreparedHead;
@@ -27,6 +27,11 @@ export const NOTHING_PREPARED = '' as PreparedHead;
 /** The line of a header of one response alone. Its value is fit for a head by the way it was made: nobody checks it. */
 export function headerLine(name: string, value: string): PreparedHead {
   return `${name}: ${value}\r\n` as PreparedHead;
+}
+
+/** A text that was put together is a tree of its parts until it is read, and again for whatever it becomes a part of. */
+function inOnePiece(lines: PreparedHead): PreparedHead {
+  return Buffer.from(lines, 'latin1').latin1Slice() as PreparedHead;
 }
 
 export function joinHeads(...heads: readonly PreparedHead[]): PreparedHead {

@@ -8,6 +8,7 @@ import { REQUEST_ID_HEADER } from '../contract/headers.ts';
 import type { Release } from '../contract/releases.ts';
 import { Editions } from './editions.ts';
 import type { Edition } from './editions.ts';
+import { lookForIdleConnections } from './idle-connections.ts';
 import { METHOD_NOT_ALLOWED } from './methods.ts';
 import { joinHeads, prepareHead } from './prepared-head.ts';
 import { PreparedResponse } from './prepared-response.ts';
@@ -53,9 +54,12 @@ export function createServer(app: Express, { clock, releases, log, tally }: Serv
     // A second Authorization or Host would be dropped without a word; joined, it makes the header malformed.
     joinDuplicateHeaders: true,
   });
+  lookForIdleConnections(server);
   const listener = (request: IncomingMessage, response: ServerResponse) => {
     request.url = normalTarget(request.url ?? '/');
-    app(request, response);
+    // What is left when an answer breaks off; Express would make something for that anew at each request.
+    const end = () => response.destroy();
+    Reflect.apply(app, undefined, [request, response, end]);
   };
   server.on('request', listener);
   // Bodies are of no use here, so nobody is invited to send one, and no expectation is worth a refusal.
