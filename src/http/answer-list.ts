@@ -1,59 +1,114 @@
+import type { Request, Response } from 'express';
 import type { ListOperation } from '../contract/operations.ts';
+import type { Version } from '../contract/releases.ts';
 import { contentTag, readPage } from '../query/read.ts';
+import type { OrganizationStore } from '../store/organization-store.ts';
 import { pageBody } from './envelope.ts';
 import { entityTag, namesAny, namesTag } from './etag.ts';
 import { nextPageLink } from './next-page.ts';
 import { originOf } from './origin.ts';
 import { pathWith } from './path.ts';
 import { headerLine, joinHeads } from './prepared-head.ts';
+import type { PreparedHead } from './prepared-head.ts';
+import type { Body } from './prepared-response.ts';
 import { NO_SUCH_RECORD } from './problem.ts';
 import { queryReader } from './read-query.ts';
+import type { RecentAnswers } from './recent-answers.ts';
 import { send } from './respond.ts';
 import { dataHead, storeOf } from './sources.ts';
 import type { Answer, Sources } from './sources.ts';
 import { queryOf } from './target.ts';
 import { editionWith } from './versions.ts';
 
-/** Answers a list operation for a caller who has been let in. */
-export function answerList(operation: ListOperation, sources: Sources): Answer {
+/** What beside the target decides an answer: what its tag is made of. */
+interface Circumstances {
+  readonly content: string;
+  readonly version: Version;
+  readonly origin: string;
+}
+
+/** The answer of a list operation to a target. */
+export interface ListAnswer extends Circumstances {
+  /** As the header tells them. */
+  readonly ignoredParameters: string | undefined;
+  readonly tag: string;
+  readonly head: PreparedHead;
+  /** Number of records. */
+  readonly rows: number;
+  readonly hasMore: boolean;
+  /** Empty when the page is past the end. */
+  readonly body: Body;
+}
+
+/** Characters of a target. */
+const LONGEST_REMEMBERED = 500;
+
+/** Answers a list operation for a caller who has been let in. An answer that was given lately is not made anew. */
+export function answerList(
+  operation: ListOperation,
+  sources: Sources,
+  recent: RecentAnswers<ListAnswer>,
+): Answer {
   const { collection, parent } = operation;
   const readQuery = queryReader(operation);
   return (request, response, parameter) => {
     const { exchange } = response.locals;
+    const { url } = request;
     const live = storeOf(sources, exchange);
     const { version } = editionWith(operation, request, sources.editions, exchange.now);
-    const { values, plan } = readQuery(queryOf(request.url), exchange);
-    const store = plan.pin === undefined ? live : storeOf(sources, exchange, plan.pin);
-
     const origin = originOf(request, sources.origin);
-    const tag = entityTag(contentTag(store, collection, exchange.now), version, origin, request.url);
-    const head = dataHead(store, plan.isPartialView);
-    const taggedHead = joinHeads(head, headerLine('ETag', tag));
-    const condition = request.headers['if-none-match'];
-    if (namesTag(condition, tag)) {
-      // The tag was given to this very page, so the page is there still.
-      send(response, 304, taggedHead);
+    const known = recent.get(live, url);
+    if (
+      known?.version === version &&
+      known.origin === origin &&
+      known.content === contentTag(live, collection, exchange.now)
+    ) {
+      exchange.ignoredParameters = known.ignoredParameters;
+      tell(known, live, request, response);
       return;
     }
-    const parentId = parent && parameter;
-    const page = readPage(store, plan, parentId, exchange.now);
+
+    const { values, plan } = readQuery(queryOf(url), exchange);
+    const store = plan.pin === undefined ? live : storeOf(sources, exchange, plan.pin);
+    const page = readPage(store, plan, parent && parameter, exchange.now);
     if (page === undefined) throw NO_SUCH_RECORD;
     const totalPages = Math.ceil(page.totalRecords / plan.perPage);
-    if (plan.page > 1 && plan.page > totalPages) {
+    const isPastEnd = plan.page > 1 && plan.page > totalPages;
+    const hasMore = plan.page < totalPages;
+    const nextPage = hasMore
+      ? nextPageLink(origin + pathWith(operation, parameter), values, plan, store.digest)
+      : null;
+    const content = contentTag(store, collection, exchange.now);
+    const answer: ListAnswer = {
+      content,
+      version,
+      origin,
+      ignoredParameters: exchange.ignoredParameters,
+      tag: entityTag(content, version, origin, url),
+      head: dataHead(store, plan.isPartialView),
+      rows: Math.min(plan.perPage, page.totalRecords - (plan.page - 1) * plan.perPage),
+      hasMore,
+      body: isPastEnd ? [] : pageBody(page, plan, totalPages, nextPage),
+    };
+    // A walk of what was replaced holds that no longer than it has to.
+    if (store === live && url.length <= LONGEST_REMEMBERED) recent.set(live, url, answer);
+    tell(answer, store, request, response);
+  };
+
+  function tell(answer: ListAnswer, store: OrganizationStore, request: Request, response: Response): void {
+    const { head, tag, body, rows, hasMore } = answer;
+    if (body.length === 0) {
       send(response, 204, head);
       return;
     }
-    if (namesAny(condition)) {
+    const taggedHead = joinHeads(head, headerLine('ETag', tag));
+    const condition = request.headers['if-none-match'];
+    if (namesTag(condition, tag) || namesAny(condition)) {
       send(response, 304, taggedHead);
       return;
     }
-    const hasMore = plan.page < totalPages;
-    let nextPage: string | null = null;
-    if (hasMore) {
-      nextPage = nextPageLink(origin + pathWith(operation, parameter), values, plan, store.digest);
-      sources.stores.noteWalk(store);
-    }
-    exchange.rows = Math.min(plan.perPage, page.totalRecords - (plan.page - 1) * plan.perPage);
-    send(response, 200, taggedHead, pageBody(page, plan, totalPages, nextPage));
-  };
+    if (hasMore) sources.stores.noteWalk(store);
+    response.locals.exchange.rows = rows;
+    send(response, 200, taggedHead, body);
+  }
 }

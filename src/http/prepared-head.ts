@@ -31,7 +31,7 @@ export function headerLine(name: string, value: string): PreparedHead {
 
 /** A text that was put together is a tree of its parts until it is read, and again for whatever it becomes a part of. */
 function inOnePiece(lines: PreparedHead): PreparedHead {
-  return Buffer.from(lines, 'latin1').latin1Slice() as PreparedHead;
+  return Buffer.from(lines, 'latin1').toString('latin1') as PreparedHead;
 }
 
 export function joinHeads(...heads: readonly PreparedHead[]): PreparedHead {

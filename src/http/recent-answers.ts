@@ -1,0 +1,61 @@
+/** What takes a place among the answers that are remembered. */
+export interface Remembered {
+  /** Pieces that its body is made of. */
+  readonly body: readonly unknown[];
+}
+
+/** What an answer takes beside the pieces of its body, in as many of them. */
+const PIECES_BESIDE = 10;
+
+/**
+ * Answers by the store that they came from and the target that was asked for, of which those are kept that were asked
+ * for or set lately: bodies of at least so many pieces as wanted, and fewer than twice as many.
+ *
+ * A store that nobody holds any more takes its answers with it: they are of its bytes.
+ */
+export class RecentAnswers<A extends Remembered> {
+  readonly #wanted: number;
+  #recent = new Generation<A>();
+  /** Those of before: the ones that nobody asks for until `#recent` is full again are forgotten together. */
+  #earlier = new Generation<A>();
+
+  constructor(wanted: number) {
+    this.#wanted = wanted;
+  }
+
+  get(store: object, target: string): A | undefined {
+    const recent = this.#recent.get(store, target);
+    if (recent !== undefined) return recent;
+    const earlier = this.#earlier.get(store, target);
+    if (earlier !== undefined) this.set(store, target, earlier);
+    return earlier;
+  }
+
+  set(store: object, target: string, answer: A): void {
+    if (this.#recent.pieces >= this.#wanted) {
+      this.#earlier = this.#recent;
+      this.#recent = new Generation();
+    }
+    this.#recent.set(store, target, answer);
+  }
+}
+
+class Generation<A extends Remembered> {
+  readonly #byStore = new WeakMap<object, Map<string, A>>();
+  /** Of all that were set: of one that was set again, more than there are. */
+  pieces = 0;
+
+  get(store: object, target: string): A | undefined {
+    return this.#byStore.get(store)?.get(target);
+  }
+
+  set(store: object, target: string, answer: A): void {
+    let ofStore = this.#byStore.get(store);
+    if (ofStore === undefined) {
+      ofStore = new Map();
+      this.#byStore.set(store, ofStore);
+    }
+    ofStore.set(target, answer);
+    this.pieces += PIECES_BESIDE + answer.body.length;
+  }
+}
