@@ -1,0 +1,160 @@
+import { expect } from 'chai';
+import { StoreRegistry } from '../../src/store/store-registry.ts';
+import { fixture } from './fixture.ts';
+import { givenApi } from './test-api.ts';
+import type { Answer, Asking } from './test-api.ts';
+
+const PREVIEW = { 'Service-API-Version': 'preview' };
+const TARGETS = [
+  '/v1/events',
+  '/v1/events?tags=theatre&perPage=1',
+  '/v1/events/evt_a/sessions',
+  '/v1/tickets',
+  '/v1/tickets?perPage=2&page=3',
+  '/v1/tickets?eventIds=evt_a&perPage=2',
+  '/v1/tickets?updatedAt.gte=2020-01-01T00:00:00Z',
+  '/v1/tickets?eventIds=none',
+  '/v1/tickets?page=999',
+  '/v1/tickets?snapshot=',
+  '/v1/tickets?unknown=1&other=2',
+  `/v1/tickets?unknown=${'x'.repeat(1000)}`,
+  '/v1/orders?status=PENDING',
+  '/v1/catalog/offers',
+  '/v1/catalog/offers?resaleEnabled=true',
+];
+/** What is another in each answer. */
+const OWN = ['x-request-id', 'date'];
+
+describe('An answer that was given before', () => {
+  const given = givenApi();
+  const lasting = ({ status, headers, text }: Answer) => ({
+    status,
+    headers: Object.fromEntries(Object.entries(headers).filter(([name]) => !OWN.includes(name))),
+    text,
+  });
+  const ask = async (target: string, asking: Asking = {}) =>
+    lasting(await given.api.ask(target, { ...asking, headers: { ...PREVIEW, ...asking.headers } }));
+
+  for (const target of TARGETS) {
+    describe(`for ${target.slice(0, 60)}`, () => {
+      it('is given again, byte for byte', async () => {
+        const first = await ask(target);
+        for (let i = 0; i < 3; i++) expect(await ask(target)).to.deep.equal(first);
+      });
+
+      it('is its own for each organization', async () => {
+        const [north, south] = [await ask(target), await ask(target, { as: 'south' })];
+        expect(await ask(target)).to.deep.equal(north);
+        expect(await ask(target, { as: 'south' })).to.deep.equal(south);
+        expect(south.headers['etag']).to.satisfy(
+          (tag: unknown) => tag === undefined || tag !== north.headers['etag'],
+        );
+      });
+
+      it('is its own for each host', async () => {
+        const here = await ask(target);
+        const elsewhere = await ask(target, { headers: { Host: 'elsewhere.example' } });
+        expect(await ask(target)).to.deep.equal(here);
+        expect(await ask(target, { headers: { Host: 'elsewhere.example' } })).to.deep.equal(elsewhere);
+        expect(here.text).not.to.include('elsewhere.example');
+        expect(elsewhere.text).not.to.include(given.api.origin);
+      });
+
+      it('is its own for each version', async () => {
+        const versions = ['preview', 'stable', 'preview', 'stable'];
+        const answers = [];
+        for (const version of versions) {
+          answers.push(await ask(target, { headers: { 'Service-API-Version': version } }));
+        }
+        expect(answers.slice(2)).to.deep.equal(answers.slice(0, 2));
+        expect(answers.map(({ headers }) => headers['service-api-version'])).to.deep.equal(versions);
+        const [ofPreview, ofStable] = answers.map(({ headers }) => headers['etag']);
+        expect(ofPreview).to.satisfy((tag: unknown) => tag === undefined || tag !== ofStable);
+      });
+
+      it('is only its head to HEAD', async () => {
+        const { text, ...told } = await ask(target);
+        expect(await ask(target, { method: 'head' })).to.deep.equal({ ...told, text: '' });
+        expect(await ask(target)).to.deep.equal({ ...told, text });
+      });
+
+      it('is logged as before', async () => {
+        const lineOf = async (id: string) => {
+          await given.api.ask(target, { headers: { ...PREVIEW, 'X-Request-Id': id } });
+          const { operation, status, rows, bytes } =
+            given.api.logged.find(({ requestId }) => requestId === id) ?? {};
+          return { operation, status, rows, bytes };
+        };
+        const first = await lineOf('first');
+        expect(first.operation).to.be.a('string');
+        expect(first.rows).to.be.a(first.status === 200 ? 'number' : 'undefined');
+        expect(await lineOf('again')).to.deep.equal(first);
+      });
+    });
+  }
+
+  it('is refused to who may not have it', async () => {
+    const target = '/v1/catalog/offers?perPage=3';
+    expect(await ask(target)).to.have.property('status', 200);
+    expect(await ask(target, { as: undefined })).to.have.property('status', 400);
+    expect(await ask(target, { as: 'revoked' })).to.have.property('status', 403);
+    expect(await ask(target, { headers: { 'Service-API-Version': 'stable' } })).to.have.property(
+      'status',
+      404,
+    );
+    expect(await ask(target, { headers: { 'Service-API-Version': 'none' } })).to.have.property('status', 400);
+  });
+
+  describe('over a swap', () => {
+    const stores = new StoreRegistry();
+    const swapping = givenApi(() => ({ stores }));
+
+    const swapIn = async (snapshotId: string, content: 'north' | 'south') => {
+      const { image } = await fixture();
+      const found = image.organizations.find(({ organizationId }) => organizationId === content);
+      if (found === undefined) throw new Error(`the fixture has no ${content}`);
+      stores.swap('fixture', {
+        ...image,
+        snapshotId,
+        organizations: [{ ...found, organizationId: 'north' }],
+      });
+    };
+
+    it('is made anew', async () => {
+      const target = '/v1/tickets?perPage=2';
+      await swapIn('earlier', 'north');
+      const before = await swapping.api.ask(target);
+      expect((await swapping.api.ask(target)).text).to.equal(before.text);
+      await swapIn('later', 'south');
+      const after = await swapping.api.ask(target);
+      expect(after.text).not.to.equal(before.text);
+      expect(after.body.items.map((item) => item['ticketId'])).not.to.include.members(
+        before.body.items.map((item) => item['ticketId']),
+      );
+      expect(after.headers['service-snapshot-id']).to.equal('later');
+    });
+
+    it('stays what it is on a walk that began before', async () => {
+      await swapIn('earlier', 'north');
+      const [, pinned = ''] =
+        /"nextPage":"http:..[^/]*([^"]*)"/.exec((await swapping.api.ask('/v1/tickets?perPage=2')).text) ?? [];
+      const before = await swapping.api.ask(pinned);
+      expect(before.status).to.equal(200);
+      await swapIn('later', 'south');
+      const unpinned = await swapping.api.ask(pinned.replace(/&snapshot=.*/, ''));
+      for (let i = 0; i < 2; i++) {
+        const after = await swapping.api.ask(pinned);
+        expect(after.text).to.equal(before.text);
+        expect(after.headers['service-snapshot-id']).to.equal('earlier');
+        expect(unpinned.text).not.to.equal(before.text);
+      }
+      // Kept for this walk, until it is not any more.
+      stores.letGoOfUnwalked();
+      expect((await swapping.api.ask(pinned)).text).to.equal(before.text);
+      stores.keepRetained(new Set());
+      const last = await swapping.api.ask(pinned);
+      expect(last.headers['service-snapshot-id']).to.equal('later');
+      expect(last.status).to.equal(unpinned.status);
+    });
+  });
+});
