@@ -36,27 +36,27 @@ class LooseTimeout {
   readonly #socket: Socket;
   /** 0 while there is none. */
   #milliseconds = 0;
-  /** When it was first seen as it is; undefined while nobody has looked since it was set. */
-  #idleSince: number | undefined;
-  #bytesRead = 0;
+  /** When it was first seen with so many bytes. */
+  #idleSince = 0;
+  #bytesRead = -1;
 
   constructor(socket: Socket) {
     this.#socket = socket;
   }
 
+  /** Begins anew only where something was read since the last look, as it is when a request was answered. */
   set(milliseconds: number): void {
     this.#milliseconds = milliseconds;
-    this.#idleSince = undefined;
   }
 
   look(now: number): void {
     if (this.#milliseconds === 0) return;
     const { bytesRead } = this.#socket;
-    if (this.#idleSince === undefined || bytesRead !== this.#bytesRead) {
+    if (bytesRead !== this.#bytesRead) {
       this.#idleSince = now;
       this.#bytesRead = bytesRead;
     } else if (now - this.#idleSince >= this.#milliseconds) {
-      this.set(0);
+      this.#milliseconds = 0;
       this.#socket.emit('timeout');
     }
   }
