@@ -1,3 +1,5 @@
+import { hashText } from './hash-text.ts';
+
 /**
  * The entity tag of an answer: what its content, its version and its address are decide its bytes, so they
  * stand in for a hash of them.
@@ -6,7 +8,7 @@
  * @param origin scheme and host that links in the answer begin with
  */
 export function entityTag(contentTag: string, version: string, origin: string, target: string): string {
-  return `"${contentTag}.${version}.${hash(target, hash(origin)).toString(36)}"`;
+  return `"${contentTag}.${version}.${hashText(target, hashText(origin)).toString(36)}"`;
 }
 
 /**
@@ -21,11 +23,4 @@ export function namesTag(ifNoneMatch: string | undefined, tag: string): boolean 
 
 export function namesAny(ifNoneMatch: string | undefined): boolean {
   return ifNoneMatch?.trim() === '*';
-}
-
-/** FNV-1a, 32 bits (http://www.isthe.com/chongo/tech/comp/fnv/), over UTF-16 code units. */
-function hash(text: string, seed = 0x811c9dc5): number {
-  let value = seed;
-  for (let i = 0; i < text.length; i++) value = Math.imul(value ^ text.charCodeAt(i), 0x01000193);
-  return value >>> 0;
 }

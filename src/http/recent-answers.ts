@@ -1,3 +1,5 @@
+import { hashText } from './hash-text.ts';
+
 /** What takes a place among the answers that are remembered. */
 export interface Remembered {
   /** Pieces that its body is made of. */
@@ -7,17 +9,23 @@ export interface Remembered {
 /** What an answer takes beside the pieces of its body, in as many of them. */
 const PIECES_BESIDE = 10;
 
+/** Fingerprints of targets that are noted, each in one place: a power of two, more than there are answers kept. */
+const NOTED = 4096;
+
 /**
  * Answers by the store that they came from and the target that was asked for, of which those are kept that were asked
  * for or set lately: bodies of at least so many pieces as wanted, and fewer than twice as many.
  *
- * A store that nobody holds any more takes its answers with it: they are of its bytes.
+ * A target is only noted at first, since most of those that move with the time never come again: to keep their answers
+ * would be work for the garbage collector alone. A store that nobody holds any more takes its answers with it: they are
+ * of its bytes.
  */
 export class RecentAnswers<A extends Remembered> {
   readonly #wanted: number;
   #recent = new Generation<A>();
   /** Those of before: the ones that nobody asks for until `#recent` is full again are forgotten together. */
   #earlier = new Generation<A>();
+  readonly #noted = new Uint32Array(NOTED);
 
   constructor(wanted: number) {
     this.#wanted = wanted;
@@ -27,11 +35,19 @@ export class RecentAnswers<A extends Remembered> {
     const recent = this.#recent.get(store, target);
     if (recent !== undefined) return recent;
     const earlier = this.#earlier.get(store, target);
-    if (earlier !== undefined) this.set(store, target, earlier);
+    if (earlier !== undefined) this.#keep(store, target, earlier);
     return earlier;
   }
 
+  /** Keeps an answer, if its target was set before, of whatever store. */
   set(store: object, target: string, answer: A): void {
+    const fingerprint = hashText(target);
+    const place = fingerprint % NOTED;
+    if (this.#noted[place] === fingerprint) this.#keep(store, target, answer);
+    else this.#noted[place] = fingerprint;
+  }
+
+  #keep(store: object, target: string, answer: A): void {
     if (this.#recent.pieces >= this.#wanted) {
       this.#earlier = this.#recent;
       this.#recent = new Generation();

@@ -8,7 +8,13 @@ describe('Recent answers', () => {
   const store = {};
   const targets = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => `/${from + i}`);
   const answerOf = (pieces: number, text = '') => ({ body: Array<string>(pieces).fill(text) });
-  const recentAnswers = () => new RecentAnswers<{ readonly body: readonly string[] }>(WANTED);
+  class Twice extends RecentAnswers<{ readonly body: readonly unknown[] }> {
+    override set(...set: Parameters<RecentAnswers<{ readonly body: readonly unknown[] }>['set']>): void {
+      super.set(...set);
+      super.set(...set);
+    }
+  }
+  const recentAnswers = () => new Twice(WANTED);
 
   it('are those that were set, each of its own store and target', () => {
     const recent = recentAnswers();
@@ -23,6 +29,18 @@ describe('Recent answers', () => {
     expect(recent.get(other, '/a')).to.equal(three);
     expect(recent.get(other, '/b')).to.equal(undefined);
     expect(recent.get(store, '/c')).to.equal(undefined);
+  });
+
+  it('are none for a target that was asked for once', () => {
+    const recent = new RecentAnswers<{ readonly body: readonly unknown[] }>(WANTED);
+    const answer = answerOf(1);
+    recent.set(store, '/a', answer);
+    expect(recent.get(store, '/a')).to.equal(undefined);
+    recent.set(store, '/b', answer);
+    expect(recent.get(store, '/a')).to.equal(undefined);
+    recent.set(store, '/a', answer);
+    expect(recent.get(store, '/a')).to.equal(answer);
+    expect(recent.get(store, '/b')).to.equal(undefined);
   });
 
   for (const pieces of [0, 1, 100, 3 * WANTED]) {
@@ -56,7 +74,7 @@ describe('Recent answers', () => {
   it('do not keep a store that nobody else holds', async () => {
     setFlagsFromString('--expose-gc');
     const collect = runInNewContext('gc') as () => void;
-    const recent = new RecentAnswers<{ readonly body: readonly object[] }>(WANTED);
+    const recent = recentAnswers();
     const gone = (() => {
       const replaced = { bytes: new Uint8Array(1000) };
       recent.set(replaced, '/a', { body: [replaced.bytes, replaced] });
