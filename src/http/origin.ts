@@ -18,8 +18,13 @@ export function originOf(request: Request, { publicBaseUrl, trustsProxies }: Ori
   // Express would see to it that nobody is trusted, which takes ten times as long.
   const { protocol, host } = trustsProxies ? request : { protocol: 'http', host: request.headers.host };
   const scheme = protocol.toLowerCase() === 'https' ? 'https' : 'http';
-  return `${scheme}://${isHost(host) ? host : localAddress(request)}`;
+  if (host !== lastHost && !isHost(host)) return `${scheme}://${localAddress(request)}`;
+  lastHost = host;
+  return `${scheme}://${host}`;
 }
+
+/** The host that was named last: nearly all requests name the same one. */
+let lastHost = 'localhost';
 
 /** Whether a text is a host with or without a port: a name, an IPv4 address or a bracketed IPv6 address. */
 export function isHost(text: string | undefined): text is string {

@@ -1,4 +1,5 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http';
+import { flatText } from './flat-text.ts';
 
 declare const checked: unique symbol;
 
@@ -19,7 +20,7 @@ export function prepareHead(headers: readonly string[]): PreparedHead {
     validateHeaderValue(headers[i], headers[i + 1]);
     lines = joinHeads(lines, headerLine(headers[i], headers[i + 1]));
   }
-  return inOnePiece(lines);
+  return flatText(lines) as PreparedHead;
 }
 
 export const NOTHING_PREPARED = '' as PreparedHead;
@@ -27,11 +28,6 @@ export const NOTHING_PREPARED = '' as PreparedHead;
 /** The line of a header of one response alone. Its value is fit for a head by the way it was made: nobody checks it. */
 export function headerLine(name: string, value: string): PreparedHead {
   return `${name}: ${value}\r\n` as PreparedHead;
-}
-
-/** A text that was put together is a tree of its parts until it is read, and again for whatever it becomes a part of. */
-function inOnePiece(lines: PreparedHead): PreparedHead {
-  return Buffer.from(lines, 'latin1').toString('latin1') as PreparedHead;
 }
 
 export function joinHeads(...heads: readonly PreparedHead[]): PreparedHead {

@@ -45,6 +45,29 @@ describe('The log of requests', () => {
     });
   }
 
+  it('tells whose key it was, whoever had one of that id before', () => {
+    const log = pino({ level: 'info' }, destination);
+    const requestLog = new RequestLog(log, destination);
+    const callers = ['north', 'south', 'north'].flatMap((organizationId) =>
+      ['key', 'other', ''].map((keyId) => ({ organizationId, keyId })),
+    );
+    for (const caller of callers) requestLog.write({ ...FULL, ...caller });
+    const told = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(told.map(({ organizationId, keyId = '' }) => ({ organizationId, keyId }))).to.deep.equal(callers);
+  });
+
+  it('tells the time of each', async () => {
+    const log = pino({ level: 'info' }, destination);
+    const requestLog = new RequestLog(log, destination);
+    for (let i = 0; i < 3; i++) {
+      const before = Date.now();
+      requestLog.write(FULL);
+      const { time } = JSON.parse(lines[i]) as { readonly time: number };
+      expect(time).to.be.within(before, Date.now());
+      while (Date.now() === before) await new Promise(setImmediate);
+    }
+  });
+
   it('says nothing when the level is above it', () => {
     const log = pino({ level: 'warn' }, destination);
     new RequestLog(log, destination).write(FULL);
