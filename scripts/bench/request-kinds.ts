@@ -14,6 +14,9 @@ export interface RequestKind {
 
 const TARGETS = 300;
 const WINDOWS = 100;
+const PAGES_OF_WINDOW = 3;
+/** So many that none is remembered until it is asked for again. */
+const NEW_WINDOWS = 2500;
 /** Share of all tickets that were updated in a window. */
 const WINDOW_SHARE = 0.01;
 const SMALL_PAGE = 25;
@@ -39,7 +42,8 @@ export function requestKinds(content: SnapshotContent): RequestKind[] {
     paths(`page of ${SMALL_PAGE}`, pages(content.count('tickets'), '', SMALL_PAGE, TARGETS)),
     paths(`page of ${LARGE_PAGE}`, pages(content.count('tickets'), '', LARGE_PAGE, TARGETS), 0.7, 10),
     paths(`page of ${SMALL_PAGE} of an event`, eventPages(content)),
-    paths(`page of ${SMALL_PAGE} of an update window`, windowPages(content)),
+    paths(`page of ${SMALL_PAGE} of an update window`, windowPages(content, WINDOWS)),
+    paths(`page of ${SMALL_PAGE} of an update window, new each time`, windowPages(content, NEW_WINDOWS), 0.5),
     {
       ...paths(
         '304 for one ticket',
@@ -68,14 +72,15 @@ function eventPages(content: SnapshotContent): string[] {
 }
 
 /** As many tickets in each window, and of each window some pages. */
-function windowPages(content: SnapshotContent): string[] {
+function windowPages(content: SnapshotContent, windows: number): string[] {
   const updates = content.ticketUpdates();
   const size = Math.max(1, Math.floor(updates.length * WINDOW_SHARE));
-  return Array.from({ length: WINDOWS }, (_, i) => {
-    const first = Math.floor((i * (updates.length - size)) / WINDOWS);
+  const all = Array.from({ length: windows }, (_, i) => {
+    const first = Math.floor((i * (updates.length - size)) / windows);
     const filter = `updatedAt.gte=${instant(updates[first])}&updatedAt.lte=${instant(updates[first + size - 1])}&`;
-    return pages(size, filter, SMALL_PAGE, TARGETS / WINDOWS);
-  }).flat();
+    return pages(size, filter, SMALL_PAGE, PAGES_OF_WINDOW);
+  });
+  return [...new Set(all.flat())];
 }
 
 /** For a query, of microseconds. The sample has whole seconds. */

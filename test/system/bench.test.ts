@@ -60,6 +60,7 @@ describe('the bench', function () {
         ['page of 100', 0.7, 10],
         ['page of 25 of an event', 0.6, 3],
         ['page of 25 of an update window', 0.6, 3],
+        ['page of 25 of an update window, new each time', 0.5, 3],
         ['304 for one ticket', 0.6, 3],
       ].flatMap(([name, ofBare, ofUsual]) => [
         [`${name}, against bare`, { atLeast: ofBare }],
