@@ -13,7 +13,7 @@ import type { PreparedHead } from './prepared-head.ts';
 import type { Body } from './prepared-response.ts';
 import { NO_SUCH_RECORD } from './problem.ts';
 import { queryReader } from './read-query.ts';
-import type { RecentAnswers } from './recent-answers.ts';
+import type { RecentAnswers, Rememberable } from './recent-answers.ts';
 import { send } from './respond.ts';
 import { dataHead, storeOf } from './sources.ts';
 import type { Answer, Sources } from './sources.ts';
@@ -28,20 +28,23 @@ interface Circumstances {
 }
 
 /** The answer of a list operation to a target. */
-export interface ListAnswer extends Circumstances {
+export interface ListAnswer extends Circumstances, Rememberable {
   /** As the header tells them. */
   readonly ignoredParameters: string | undefined;
-  readonly tag: string;
+  /** The tag is part of it. */
   readonly head: PreparedHead;
+  readonly tag: string;
   /** Number of records. */
   readonly rows: number;
   readonly hasMore: boolean;
-  /** Empty when the page is past the end. */
   readonly body: Body;
 }
 
 /** Characters of a target. */
 const LONGEST_REMEMBERED = 500;
+/** What an answer takes beside its texts and slices, and what a slice takes. */
+const ANSWER_BYTES = 700;
+const SLICE_BYTES = 64;
 
 /** Answers a list operation for a caller who has been let in. An answer that was given lately is not made anew. */
 export function answerList(
@@ -69,46 +72,54 @@ export function answerList(
     }
 
     const { values, plan } = readQuery(queryOf(url), exchange);
+    const { ignoredParameters } = exchange;
     const store = plan.pin === undefined ? live : storeOf(sources, exchange, plan.pin);
+    const content = contentTag(store, collection, exchange.now);
+    const tag = entityTag(content, version, origin, url);
+    const untaggedHead = dataHead(store, plan.isPartialView);
+    const head = joinHeads(untaggedHead, headerLine('ETag', tag));
+    if (namesTag(request.headers['if-none-match'], tag)) {
+      // The tag was given to this very page, so the page is there still.
+      send(response, 304, head);
+      return;
+    }
     const page = readPage(store, plan, parent && parameter, exchange.now);
     if (page === undefined) throw NO_SUCH_RECORD;
     const totalPages = Math.ceil(page.totalRecords / plan.perPage);
-    const isPastEnd = plan.page > 1 && plan.page > totalPages;
+    if (plan.page > 1 && plan.page > totalPages) {
+      send(response, 204, untaggedHead);
+      return;
+    }
     const hasMore = plan.page < totalPages;
     const nextPage = hasMore
       ? nextPageLink(origin + pathWith(operation, parameter), values, plan, store.digest)
       : null;
-    const content = contentTag(store, collection, exchange.now);
-    const answer: ListAnswer = {
-      content,
-      version,
-      origin,
-      ignoredParameters: exchange.ignoredParameters,
-      tag: entityTag(content, version, origin, url),
-      head: dataHead(store, plan.isPartialView),
-      rows: Math.min(plan.perPage, page.totalRecords - (plan.page - 1) * plan.perPage),
-      hasMore,
-      body: isPastEnd ? [] : pageBody(page, plan, totalPages, nextPage),
-    };
-    // A walk of what was replaced holds that no longer than it has to.
-    if (store === live && url.length <= LONGEST_REMEMBERED) recent.set(live, url, answer);
+    const rows = Math.min(plan.perPage, page.totalRecords - (plan.page - 1) * plan.perPage);
+    const body = pageBody(page, plan, totalPages, nextPage);
+    const size = sizeOf(url, body) + (ignoredParameters?.length ?? 0);
+    const answer = { content, version, origin, ignoredParameters, head, tag, rows, hasMore, body, size };
+    // Where a pin leads depends on what is there beside the live store; and what is not to be stored is not kept.
+    const isLasting = (plan.pin === undefined || plan.pin === live.digest) && !plan.isPartialView;
+    if (isLasting && url.length <= LONGEST_REMEMBERED) recent.set(live, url, answer);
     tell(answer, store, request, response);
   };
 
   function tell(answer: ListAnswer, store: OrganizationStore, request: Request, response: Response): void {
     const { head, tag, body, rows, hasMore } = answer;
-    if (body.length === 0) {
-      send(response, 204, head);
-      return;
-    }
-    const taggedHead = joinHeads(head, headerLine('ETag', tag));
     const condition = request.headers['if-none-match'];
     if (namesTag(condition, tag) || namesAny(condition)) {
-      send(response, 304, taggedHead);
+      send(response, 304, head);
       return;
     }
     if (hasMore) sources.stores.noteWalk(store);
     response.locals.exchange.rows = rows;
-    send(response, 200, taggedHead, body);
+    send(response, 200, head, body);
   }
+}
+
+/** Bytes that an answer takes, about. */
+function sizeOf(target: string, body: Body): number {
+  let size = ANSWER_BYTES + target.length;
+  for (const piece of body) size += typeof piece === 'string' ? piece.length : SLICE_BYTES;
+  return size;
 }

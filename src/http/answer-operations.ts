@@ -13,10 +13,10 @@ import type { Answer, Sources } from './sources.ts';
 import { pathOf } from './target.ts';
 
 /**
- * The pieces of answers that a thread remembers, for all organizations together: of some 900 to 1,800 pages of 25 records
- * from all over a store, or two to three times as many of records in a row. They take some 5 MB.
+ * What a thread remembers of answers, for all organizations together, and twice as much at most: 1,600 pages of 25 records
+ * from all over a store, or 3,500 of neighbours.
  */
-const REMEMBERED_PIECES = 32_000;
+const REMEMBERED_BYTES = 4 * 1024 * 1024;
 
 /**
  * Answers all operations of the API, and leaves other paths to what comes after it.
@@ -28,7 +28,7 @@ export function answerOperations(
   limit: RequestHandler,
   sources: Sources,
 ): RequestHandler {
-  const recent = new RecentAnswers<ListAnswer>(REMEMBERED_PIECES);
+  const recent = new RecentAnswers<ListAnswer>(REMEMBERED_BYTES);
   const answerOf = (operation: Operation): Answer =>
     operation.kind === 'list' ? answerList(operation, sources, recent) : answerRecord(operation, sources);
   const routes = new Routes(

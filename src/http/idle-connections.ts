@@ -6,7 +6,8 @@ const LOOK_MS = 1000;
 /**
  * Has a server find its idle connections by a look at all of them now and then. By itself Node sets a timer for a
  * connection after each answer and takes it back at the next request, which is a twentieth of all that a small answer
- * takes. When there is to be a timeout, and what comes of it, is Node's as before.
+ * takes. When there is to be a timeout, and what comes of it, is Node's as before; it asks for one between two requests
+ * alone, so what is written makes no difference.
  *
  * @param lookMs a connection is idle for at most twice so long beyond its time
  */

@@ -1,32 +1,30 @@
 import { hashText } from './hash-text.ts';
 
-/** What takes a place among the answers that are remembered. */
-export interface Remembered {
-  /** Pieces that its body is made of. */
-  readonly body: readonly unknown[];
+/** What can be remembered. */
+export interface Rememberable {
+  /** Bytes of memory that it takes, about. */
+  readonly size: number;
 }
 
-/** What an answer takes beside the pieces of its body, in as many of them. */
-const PIECES_BESIDE = 10;
-
-/** Fingerprints of targets that are noted, each in one place: a power of two, more than there are answers kept. */
-const NOTED = 4096;
+/** Fingerprints of targets that are noted, each at a place of its own: enough that few of those kept share one. */
+const NOTED = 2 ** 16;
 
 /**
  * Answers by the store that they came from and the target that was asked for, of which those are kept that were asked
- * for or set lately: bodies of at least so many pieces as wanted, and fewer than twice as many.
+ * for or set lately: at least so many bytes as wanted, and hardly more than twice as many.
  *
  * A target is only noted at first, since most of those that move with the time never come again: to keep their answers
  * would be work for the garbage collector alone. A store that nobody holds any more takes its answers with it: they are
  * of its bytes.
  */
-export class RecentAnswers<A extends Remembered> {
+export class RecentAnswers<A extends Rememberable> {
   readonly #wanted: number;
   #recent = new Generation<A>();
   /** Those of before: the ones that nobody asks for until `#recent` is full again are forgotten together. */
   #earlier = new Generation<A>();
   readonly #noted = new Uint32Array(NOTED);
 
+  /** @param wanted bytes */
   constructor(wanted: number) {
     this.#wanted = wanted;
   }
@@ -48,7 +46,7 @@ export class RecentAnswers<A extends Remembered> {
   }
 
   #keep(store: object, target: string, answer: A): void {
-    if (this.#recent.pieces >= this.#wanted) {
+    if (this.#recent.size >= this.#wanted) {
       this.#earlier = this.#recent;
       this.#recent = new Generation();
     }
@@ -56,10 +54,10 @@ export class RecentAnswers<A extends Remembered> {
   }
 }
 
-class Generation<A extends Remembered> {
+class Generation<A extends Rememberable> {
   readonly #byStore = new WeakMap<object, Map<string, A>>();
-  /** Of all that were set: of one that was set again, more than there are. */
-  pieces = 0;
+  /** Bytes; those of a store that is gone are counted on. */
+  size = 0;
 
   get(store: object, target: string): A | undefined {
     return this.#byStore.get(store)?.get(target);
@@ -71,7 +69,7 @@ class Generation<A extends Remembered> {
       ofStore = new Map();
       this.#byStore.set(store, ofStore);
     }
+    this.size += answer.size - (ofStore.get(target)?.size ?? 0);
     ofStore.set(target, answer);
-    this.pieces += PIECES_BESIDE + answer.body.length;
   }
 }

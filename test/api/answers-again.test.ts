@@ -1,7 +1,8 @@
 import { expect } from 'chai';
+import { OrganizationStore } from '../../src/store/organization-store.ts';
 import { StoreRegistry } from '../../src/store/store-registry.ts';
 import { fixture } from './fixture.ts';
-import { givenApi } from './test-api.ts';
+import { givenApi, TestApi } from './test-api.ts';
 import type { Answer, Asking } from './test-api.ts';
 
 const PREVIEW = { 'Service-API-Version': 'preview' };
@@ -155,6 +156,34 @@ describe('An answer that was given before', () => {
       const last = await swapping.api.ask(pinned);
       expect(last.headers['service-snapshot-id']).to.equal('later');
       expect(last.status).to.equal(unpinned.status);
+    });
+
+    it('leads where a pin leads at the moment', async () => {
+      const storeOf = async (content: 'north' | 'south') => {
+        const { image } = await fixture();
+        const found = image.organizations.find(({ organizationId }) => organizationId === content);
+        if (found === undefined) throw new Error(`the fixture has no ${content}`);
+        return new OrganizationStore({ ...found, organizationId: 'north' }, image);
+      };
+      const [live, replaced] = [await storeOf('south'), await storeOf('north')];
+      const isKept = { value: false };
+      const api = await TestApi.start({
+        stores: {
+          isEmpty: false,
+          get: (_organizationId, pin) => (isKept.value && pin === replaced.digest ? replaced : live),
+          noteWalk: () => undefined,
+        },
+      });
+      const ask = async (kept: boolean) => {
+        isKept.value = kept;
+        return (await api.ask(`/v1/events?perPage=1&page=2&snapshot=${replaced.digest}`)).text;
+      };
+      const answers = [];
+      for (const kept of [true, false, false, false, true, true, false]) answers.push(await ask(kept));
+      await api.stop();
+      const [ofReplaced, ofLive] = answers;
+      expect(ofReplaced).not.to.equal(ofLive);
+      expect(answers).to.deep.equal([ofReplaced, ofLive, ofLive, ofLive, ofReplaced, ofReplaced, ofLive]);
     });
   });
 });

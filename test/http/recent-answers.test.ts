@@ -3,27 +3,33 @@ import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
 import { RecentAnswers } from '../../src/http/recent-answers.ts';
 
+interface TestAnswer {
+  readonly size: number;
+  readonly what?: unknown;
+}
+
 describe('Recent answers', () => {
   const WANTED = 1000;
   const store = {};
+  let recent: RecentAnswers<TestAnswer>;
   const targets = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => `/${from + i}`);
-  const answerOf = (pieces: number, text = '') => ({ body: Array<string>(pieces).fill(text) });
-  class Twice extends RecentAnswers<{ readonly body: readonly unknown[] }> {
-    override set(...set: Parameters<RecentAnswers<{ readonly body: readonly unknown[] }>['set']>): void {
-      super.set(...set);
-      super.set(...set);
-    }
-  }
-  const recentAnswers = () => new Twice(WANTED);
+  const setTwice = (of: object, target: string, answer: TestAnswer) => {
+    recent.set(of, target, answer);
+    recent.set(of, target, answer);
+  };
+  const kept = (of: readonly string[]) => of.filter((target) => recent.get(store, target) !== undefined);
+
+  beforeEach(() => {
+    recent = new RecentAnswers(WANTED);
+  });
 
   it('are those that were set, each of its own store and target', () => {
-    const recent = recentAnswers();
-    const [one, two, three, four] = ['one', 'two', 'three', 'four'].map((text) => answerOf(1, text));
+    const [one, two, three, four] = ['one', 'two', 'three', 'four'].map((what) => ({ size: 1, what }));
     const other = {};
-    recent.set(store, '/a', one);
-    recent.set(store, '/b', two);
-    recent.set(other, '/a', three);
-    recent.set(store, '/a', four);
+    setTwice(store, '/a', one);
+    setTwice(store, '/b', two);
+    setTwice(other, '/a', three);
+    setTwice(store, '/a', four);
     expect(recent.get(store, '/a')).to.equal(four);
     expect(recent.get(store, '/b')).to.equal(two);
     expect(recent.get(other, '/a')).to.equal(three);
@@ -32,10 +38,8 @@ describe('Recent answers', () => {
   });
 
   it('are none for a target that was asked for once', () => {
-    const recent = new RecentAnswers<{ readonly body: readonly unknown[] }>(WANTED);
-    const answer = answerOf(1);
+    const answer = { size: 1 };
     recent.set(store, '/a', answer);
-    expect(recent.get(store, '/a')).to.equal(undefined);
     recent.set(store, '/b', answer);
     expect(recent.get(store, '/a')).to.equal(undefined);
     recent.set(store, '/a', answer);
@@ -43,30 +47,38 @@ describe('Recent answers', () => {
     expect(recent.get(store, '/b')).to.equal(undefined);
   });
 
-  for (const pieces of [0, 1, 100, 3 * WANTED]) {
-    it(`of ${pieces} pieces are as many as wanted, and fewer than twice as many`, () => {
-      const recent = recentAnswers();
-      const each = pieces + 10;
-      const atLeast = Math.ceil(WANTED / each);
-      const all = targets(0, 10 * atLeast);
-      for (const [i, target] of all.entries()) {
-        recent.set(store, target, answerOf(pieces));
-        const lately = all.slice(Math.max(0, i + 1 - atLeast), i + 1);
-        expect(lately.filter((one) => recent.get(store, one) === undefined)).to.deep.equal([]);
-      }
-      const kept = all.filter((target) => recent.get(store, target) !== undefined);
-      expect(kept.length).to.be.within(atLeast, 2 * atLeast);
+  it('are nearly all that are asked for in turn', () => {
+    const all = targets(0, 1800);
+    recent = new RecentAnswers(all.length);
+    for (let turn = 0; turn < 2; turn++) for (const target of all) recent.set(store, target, { size: 1 });
+    expect(kept(all).length).to.be.above(0.95 * all.length);
+  });
+
+  for (const size of [1, 10, 33, 3 * WANTED]) {
+    it(`of ${size} bytes are as many as wanted, and hardly more than twice as many`, () => {
+      const atLeast = Math.ceil(WANTED / size);
+      const all = targets(0, 5 * atLeast);
+      for (const target of all) setTwice(store, target, { size });
+      expect(kept(all.slice(-atLeast))).to.have.length(atLeast);
+      for (const target of targets(10_000, 10_000 + 5 * atLeast)) setTwice(store, target, { size });
+      const left = [...all, ...targets(10_000, 10_000 + 5 * atLeast)];
+      expect(kept(left).length).to.be.within(atLeast, 2 * atLeast);
     });
   }
 
+  it('are not pushed out by one that is set again and again', () => {
+    setTwice(store, '/kept', { size: 100 });
+    for (let i = 0; i < 1000; i++) recent.set(store, '/again', { size: 100 });
+    expect(kept(['/kept', '/again'])).to.have.length(2);
+  });
+
   it('keep what is asked for again and again', () => {
-    const recent = recentAnswers();
-    const kept = answerOf(1);
-    recent.set(store, '/kept', kept);
-    recent.set(store, '/not', answerOf(1));
+    const answer = { size: 10 };
+    setTwice(store, '/kept', answer);
+    setTwice(store, '/not', { size: 10 });
     for (const target of targets(0, 1000)) {
-      recent.set(store, target, answerOf(1));
-      expect(recent.get(store, '/kept')).to.equal(kept);
+      setTwice(store, target, { size: 10 });
+      expect(recent.get(store, '/kept')).to.equal(answer);
     }
     expect(recent.get(store, '/not')).to.equal(undefined);
   });
@@ -74,15 +86,14 @@ describe('Recent answers', () => {
   it('do not keep a store that nobody else holds', async () => {
     setFlagsFromString('--expose-gc');
     const collect = runInNewContext('gc') as () => void;
-    const recent = recentAnswers();
     const gone = (() => {
       const replaced = { bytes: new Uint8Array(1000) };
-      recent.set(replaced, '/a', { body: [replaced.bytes, replaced] });
+      setTwice(replaced, '/a', { size: 1, what: replaced });
+      expect(recent.get(replaced, '/a')).to.have.property('what', replaced);
       return new WeakRef(replaced);
     })();
     await new Promise(setImmediate);
     collect();
     expect(gone.deref()).to.equal(undefined);
-    expect(recent.get({}, '/a')).to.equal(undefined);
   });
 });
