@@ -134,9 +134,12 @@ function firstPairs(rowOf: Uint32s, rowCount: number): Uint32s {
   return first;
 }
 
+/** So few rows to a range are gathered and sorted in less time than the matrix is gone down with all ranges. */
+const FEW_ROWS = 16;
+
 /**
  * The rows that have any of the keys and a rank from `low` to `high`, each once: ranges, and what is gathered of the
- * rare sections.
+ * rare sections; of ranges that are short all is gathered.
  * @param rows of the instant index, by rank
  */
 export function rowsOfKeys(
@@ -145,6 +148,7 @@ export function rowsOfKeys(
   rows: Uint32s,
   low: number,
   high: number,
+  fewRows = FEW_ROWS,
 ): RowRanges {
   const inWindow = (sections: Iterable<number>): number[] => {
     const ranges: number[] = [];
@@ -164,18 +168,25 @@ export function rowsOfKeys(
   }
   const disjoint = inWindow(sections);
   const rare = inWindow(keys.map((key) => firstRare + key));
+  const all = [...disjoint, ...rare];
+  if (all.length > 2 && totalOf(all) <= (fewRows * all.length) / 2)
+    return { matrix, ranges: NO_ROWS, others: gathered(all, ranks, rows) };
   // The rare rows of one key are no others' in this.
-  if (rare.length <= 2) return { matrix, ranges: Uint32Array.from([...disjoint, ...rare]), others: NO_ROWS };
+  if (rare.length <= 2) return { matrix, ranges: Uint32Array.from(all), others: NO_ROWS };
   return { matrix, ranges: Uint32Array.from(disjoint), others: gathered(rare, ranks, rows) };
 }
 
 const NO_ROWS: Uint32s = new Uint32Array(0);
 
+function totalOf(ranges: readonly number[]): number {
+  let total = 0;
+  for (let i = 0; i < ranges.length; i += 2) total += ranges[i + 1] - ranges[i];
+  return total;
+}
+
 /** The set of the rows at ranges of ranks. */
 function gathered(ranges: readonly number[], ranks: Uint32s, rows: Uint32s): Uint32s {
-  let length = 0;
-  for (let i = 0; i < ranges.length; i += 2) length += ranges[i + 1] - ranges[i];
-  const found = new Uint32Array(length);
+  const found = new Uint32Array(totalOf(ranges));
   let at = 0;
   for (let i = 0; i < ranges.length; i += 2) {
     for (let position = ranges[i]; position < ranges[i + 1]; position++) found[at++] = rows[ranks[position]];

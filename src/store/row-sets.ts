@@ -26,7 +26,9 @@ export function union(lists: readonly Uint32s[], rowCount: number): Uint32s {
 export function rowSet(rows: Uint32s, rowCount: number): Uint32s {
   if (isDense(rows.length, rowCount)) return Bitmap.of([rows], rowCount).rows();
   const sorted = rows.slice().sort();
-  return sorted.filter((row, i) => i === 0 || row !== sorted[i - 1]);
+  let count = 0;
+  for (const row of sorted) if (count === 0 || row !== sorted[count - 1]) sorted[count++] = row;
+  return sorted.subarray(0, count);
 }
 
 /** The rows of both lists. It walks the shorter one and gallops through the longer. */

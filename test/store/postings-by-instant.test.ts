@@ -50,7 +50,8 @@ describe('Posting lists by an instant', () => {
           fc.nat(130),
           fc.nat(130),
           fc.constantFrom(1, 2, 5, undefined),
-          (keysOf, numbers, asked, a, b, leastGroup) => {
+          fc.constantFrom(0, 1, 5, undefined),
+          (keysOf, numbers, asked, a, b, leastGroup, fewRows) => {
             const count = keysOf.length;
             const byRank = shuffled(count, numbers);
             const index = build(keysOf, byRank, leastGroup);
@@ -59,7 +60,7 @@ describe('Posting lists by an instant', () => {
               .slice(low, high)
               .filter((row) => keysOf[row].some((key) => asked.includes(key)))
               .sort((one, other) => one - other);
-            const found = rowsOfKeys(index, asked, Uint32Array.from(byRank), low, high);
+            const found = rowsOfKeys(index, asked, Uint32Array.from(byRank), low, high, fewRows);
             expect(rowsInRanges(found)).to.equal(expected.length);
             expect([...rowsAtPositions(found, 0, expected.length)]).to.deep.equal(expected);
           },
@@ -73,11 +74,21 @@ describe('Posting lists by an instant', () => {
     const keysOf = Array.from({ length: 100 }, (_, row) => [[0, 1], [1, 0], [2], [3]][row % 4]);
     const rows = shuffled(100, [5, 3, 8]);
     const ask = (leastGroup: number) =>
-      rowsOfKeys(build(keysOf, rows, leastGroup), [0, 1, 2], Uint32Array.from(rows), 0, 100);
+      rowsOfKeys(build(keysOf, rows, leastGroup), [0, 1, 2], Uint32Array.from(rows), 0, 100, 0);
     // The group and the rows of key 2; then what is left when 50 rows are too few.
     expect(ask(50).others).to.have.length(0);
     expect(ask(50).ranges).to.have.length(2 * 2);
     expect(ask(51).others).to.have.length(50);
+  });
+
+  it('gather all of ranges that are short', () => {
+    const keysOf = Array.from({ length: 400 }, (_, row) => [row % 4]);
+    const rows = shuffled(400, [5, 3, 8]);
+    const ask = (high: number) => rowsOfKeys(build(keysOf, rows), [0, 1, 2], Uint32Array.from(rows), 0, high);
+    expect(ask(40).ranges).to.have.length(0);
+    expect(ask(40).others).to.have.length(rows.slice(0, 40).filter((row) => row % 4 < 3).length);
+    expect(ask(399).ranges).to.have.length(2 * 3);
+    expect(ask(399).others).to.have.length(0);
   });
 
   it('lie in shared memory, and hold the bytes that they are said to at most', () => {
