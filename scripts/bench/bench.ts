@@ -16,7 +16,7 @@ import { Stage } from './stage.ts';
 import type { Sizes } from './stage.ts';
 
 const MOST_MINUTES = 120;
-const ALL_MINUTES = 30;
+const ALL_MINUTES = 20;
 const NAMES = Object.keys(GROUPS) as readonly Group[];
 
 interface Options extends Sizes {
