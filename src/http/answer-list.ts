@@ -20,15 +20,12 @@ import type { Answer, Sources } from './sources.ts';
 import { queryOf } from './target.ts';
 import { editionWith } from './versions.ts';
 
-/** What beside the target decides an answer: what its tag is made of. */
-interface Circumstances {
+/** The answer of a list operation to a target. */
+export interface ListAnswer extends Rememberable {
+  /** What beside the target decides it, and is what its tag is made of: tag of the content, and the two below. */
   readonly content: string;
   readonly version: Version;
   readonly origin: string;
-}
-
-/** The answer of a list operation to a target. */
-export interface ListAnswer extends Circumstances, Rememberable {
   /** As the header tells them. */
   readonly ignoredParameters: string | undefined;
   /** The tag is part of it. */

@@ -4,7 +4,7 @@ import { lowerBound } from './lower-bound.ts';
 import { rowSet } from './row-sets.ts';
 import { sharedUint32s, UINT32_BYTES } from './shared.ts';
 import type { Uint32s } from './shared.ts';
-import { buildWaveletMatrix, waveletMatrixBytes } from './wavelet-matrix.ts';
+import { buildWaveletMatrix, lengthOfRanges, waveletMatrixBytes } from './wavelet-matrix.ts';
 import type { RowRanges, WaveletMatrixImage } from './wavelet-matrix.ts';
 
 /**
@@ -169,7 +169,7 @@ export function rowsOfKeys(
   const disjoint = inWindow(sections);
   const rare = inWindow(keys.map((key) => firstRare + key));
   const all = [...disjoint, ...rare];
-  if (all.length > 2 && totalOf(all) <= (fewRows * all.length) / 2)
+  if (all.length > 2 && lengthOfRanges(all) <= (fewRows * all.length) / 2)
     return { matrix, ranges: NO_ROWS, others: gathered(all, ranks, rows) };
   // The rare rows of one key are no others' in this.
   if (rare.length <= 2) return { matrix, ranges: Uint32Array.from(all), others: NO_ROWS };
@@ -178,15 +178,9 @@ export function rowsOfKeys(
 
 const NO_ROWS: Uint32s = new Uint32Array(0);
 
-function totalOf(ranges: readonly number[]): number {
-  let total = 0;
-  for (let i = 0; i < ranges.length; i += 2) total += ranges[i + 1] - ranges[i];
-  return total;
-}
-
 /** The set of the rows at ranges of ranks. */
 function gathered(ranges: readonly number[], ranks: Uint32s, rows: Uint32s): Uint32s {
-  const found = new Uint32Array(totalOf(ranges));
+  const found = new Uint32Array(lengthOfRanges(ranges));
   let at = 0;
   for (let i = 0; i < ranges.length; i += 2) {
     for (let position = ranges[i]; position < ranges[i + 1]; position++) found[at++] = rows[ranks[position]];

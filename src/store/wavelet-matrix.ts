@@ -107,9 +107,14 @@ export interface RowRanges {
 
 /** How many rows there are, each as often as it comes. */
 export function rowsInRanges({ ranges, others }: RowRanges): number {
-  let total = others.length;
-  for (let i = 0; i < ranges.length; i += 2) total += ranges[i + 1] - ranges[i];
-  return total;
+  return others.length + lengthOfRanges(ranges);
+}
+
+/** How long ranges are together, whose beginnings and ends stand in turn. */
+export function lengthOfRanges(ranges: ArrayLike<number>): number {
+  let length = 0;
+  for (let i = 0; i < ranges.length; i += 2) length += ranges[i + 1] - ranges[i];
+  return length;
 }
 
 /** The rows at the positions `start … end` of the ascending order of all of them. */
