@@ -1,4 +1,5 @@
 import { get } from 'node:http';
+import type { Agent } from 'node:http';
 import type { Target } from './traffic.ts';
 
 /** An answer as it came. */
@@ -9,15 +10,23 @@ export interface Answer {
   readonly body: Buffer;
 }
 
-/** Asks a server on this machine, when no time is taken. */
-export async function askOnce(port: number, credential: string, { path, headers }: Target): Promise<Answer> {
+/**
+ * Sends one request to a server on this machine, outside of any measurement.
+ * @param agent keeps the connection for the next request; without one the connection ends
+ */
+export async function askOnce(
+  port: number,
+  credential: string,
+  { path, headers }: Target,
+  agent: Agent | false = false,
+): Promise<Answer> {
   return await new Promise((resolve, reject) => {
     const request = get(
       {
         host: '127.0.0.1',
         port,
         path,
-        agent: false,
+        agent,
         headers: { authorization: `Bearer ${credential}`, ...headers },
       },
       (response) => {

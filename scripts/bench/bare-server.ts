@@ -5,15 +5,17 @@ import { deserialize } from 'node:v8';
 import type { Answer } from './ask-once.ts';
 
 /**
- * The limit: `node:http` sending bytes that it was told beforehand, for each path its own, and nothing else.
- * Its argument is the file that they are in.
+ * The limit: `node:http` that sends responses it was given beforehand, one for each path, and does nothing else. Arguments: the file of the
+ * responses; how many characters at the end of a target change from request to request and are no part of the path.
  */
 
-const [, , file] = process.argv;
+const [, , file, changing] = process.argv;
 const answers = deserialize(readFileSync(file)) as ReadonlyMap<string, Answer>;
+const changingLength = Number(changing);
 
 const server = createServer((request, response) => {
-  const answer = answers.get(request.url ?? '');
+  const { url = '' } = request;
+  const answer = answers.get(changingLength === 0 ? url : url.slice(0, -changingLength));
   if (answer === undefined) response.writeHead(404).end();
   else {
     const { status, rawHeaders, body } = answer;

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, cpus, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { Argument, Command, InvalidArgumentError } from 'commander';
 import { interruption } from '../interruption.ts';
 import { Refused, runCommand } from '../run-command.ts';
@@ -16,11 +17,12 @@ import { Stage } from './stage.ts';
 import type { Sizes } from './stage.ts';
 
 const MOST_MINUTES = 120;
-const ALL_MINUTES = 20;
+const ALL_MINUTES = 30;
 const NAMES = Object.keys(GROUPS) as readonly Group[];
 
 interface Options extends Sizes {
   keep?: string;
+  against?: string;
   json: boolean;
 }
 
@@ -52,17 +54,21 @@ const program = new Command('bench')
     100,
   )
   .option('--keep <dir>', 'folder that the snapshots are kept in, for another time')
+  .option(
+    '--against <dir>',
+    'another checkout of Foyer with its dependencies installed, which requests and load are compared with instead',
+  )
   .option('--json', 'print JSON instead of tables', false)
   .action(bench);
 
 await runCommand(program);
 
-async function bench(chosen: Group[], { keep, json, ...sizes }: Options): Promise<void> {
+async function bench(chosen: Group[], { keep, against, json, ...sizes }: Options): Promise<void> {
   const groups = chosen.length === 0 ? NAMES : NAMES.filter((name) => chosen.includes(name));
   if (chosen.length === 0 && !json) {
     console.error(`All of it takes about ${ALL_MINUTES} minutes. One at a time: ${NAMES.join(', ')}.`);
   }
-  const { rows, kinds, failure } = await measure(groups, sizes, keep);
+  const { rows, kinds, failure } = await measure(groups, sizes, keep, against);
   // What was measured until something failed is as good as ever.
   if (rows.length > 0) print(groups, sizes, rows, kinds, json);
   if (failure !== undefined) throw failure.reason;
@@ -99,7 +105,12 @@ interface Measured {
 }
 
 /** All that the groups measure. No file and no process is left of it, however it ends. */
-async function measure(groups: readonly Group[], sizes: Sizes, keep: string | undefined): Promise<Measured> {
+async function measure(
+  groups: readonly Group[],
+  sizes: Sizes,
+  keep: string | undefined,
+  against: string | undefined,
+): Promise<Measured> {
   const progress = terminalProgress();
   const signal = untilStopped();
   const folder = mkdtempSync(join(tmpdir(), 'foyer-bench-'));
@@ -107,9 +118,11 @@ async function measure(groups: readonly Group[], sizes: Sizes, keep: string | un
   let kinds: readonly KindFigure[] | undefined;
   let failure: Measured['failure'];
   try {
-    const stage = new Stage(sizes, folder, keep, signal, (text) => {
+    const show = (text: string) => {
       progress.show(text);
-    });
+    };
+    const other = against === undefined ? undefined : pathToFileURL(`${resolve(against)}/`);
+    const stage = new Stage(sizes, folder, keep, signal, show, other);
     for (const name of groups) {
       const figures = await GROUPS[name].measure(stage);
       rows.push(...figures.rows);

@@ -1,17 +1,20 @@
+import { Agent } from 'node:http';
 import { writeFileSync } from 'node:fs';
 import { serialize } from 'node:v8';
 import { Refused } from '../run-command.ts';
+
 import { askOnce } from './ask-once.ts';
 import type { Answer } from './ask-once.ts';
+import { pathIn } from './traffic.ts';
 import type { Traffic } from './traffic.ts';
 
 /** What Node writes by itself. */
 const WRITTEN_BY_NODE = new Set(['date', 'connection', 'keep-alive', 'transfer-encoding']);
 
 /**
- * Asks for all of the targets once.
- * @returns the answers, by path
- * @throws Refused when the status of one is another than it should be
+ * Requests each target once.
+ * @returns the responses by the path of the target
+ * @throws Refused when a status differs from the expected one
  */
 export async function captureAnswers({
   port,
@@ -20,12 +23,18 @@ export async function captureAnswers({
   status,
 }: Traffic): Promise<Map<string, Answer>> {
   const answers = new Map<string, Answer>();
-  for (const target of targets) {
-    const answer = await askOnce(port, credential, target);
-    if (answer.status !== status) {
-      throw new Refused(`${target.path} was answered with ${answer.status} instead of ${status}`);
+  const agent = new Agent({ keepAlive: true });
+  try {
+    for (const { path, headers = {}, windowFrom } of targets) {
+      const whole = windowFrom === undefined ? path : pathIn(0, { path, windowFrom });
+      const answer = await askOnce(port, credential, { path: whole, headers }, agent);
+      if (answer.status !== status) {
+        throw new Refused(`${whole} was answered with ${answer.status} instead of ${status}`);
+      }
+      answers.set(path, answer);
     }
-    answers.set(target.path, answer);
+  } finally {
+    agent.destroy();
   }
   return answers;
 }

@@ -3,12 +3,13 @@ import type { ProbeAnswer } from './probe.ts';
 
 const BARE = new URL('./bare-server.ts', import.meta.url);
 const USUAL = new URL('./usual-server.ts', import.meta.url);
+const RIVAL = new URL('./rival-server.ts', import.meta.url);
 
-/** What the usual server is made of. */
-export interface UsualSources {
+/** Where the usual server and the rival get their data. */
+export interface DatabaseSources {
   readonly snapshot: string;
   readonly keysFile: string;
-  /** File of its own database, made when there is none. */
+  /** File of the server's own database, made when there is none. */
   readonly database: string;
 }
 
@@ -22,16 +23,35 @@ export class ComparisonServer implements AsyncDisposable {
     this.port = port;
   }
 
-  /** @param answers the file with what it answers */
-  static async bare(answers: string, signal: AbortSignal): Promise<ComparisonServer> {
-    return await ComparisonServer.#start(BARE, [answers], `${answers}.log`, signal);
+  /**
+   * @param answers file of the responses
+   * @param changing characters at the end of a target that are no part of the path of its response
+   */
+  static async bare(answers: string, signal: AbortSignal, changing = 0): Promise<ComparisonServer> {
+    return await ComparisonServer.#start(BARE, [answers, String(changing)], `${answers}.log`, signal);
   }
 
-  static async usual(
-    { snapshot, keysFile, database }: UsualSources,
+  static async usual(sources: DatabaseSources, signal: AbortSignal): Promise<ComparisonServer> {
+    return await ComparisonServer.#fromDatabase(USUAL, sources, signal);
+  }
+
+  /** @param remembers whether it remembers totals */
+  static async rival(
+    sources: DatabaseSources,
+    remembers: boolean,
     signal: AbortSignal,
   ): Promise<ComparisonServer> {
-    return await ComparisonServer.#start(USUAL, [snapshot, keysFile, database], `${database}.log`, signal);
+    return await ComparisonServer.#fromDatabase(RIVAL, sources, signal, remembers ? ['remember'] : []);
+  }
+
+  static async #fromDatabase(
+    script: URL,
+    { snapshot, keysFile, database }: DatabaseSources,
+    signal: AbortSignal,
+    options: readonly string[] = [],
+  ): Promise<ComparisonServer> {
+    const log = `${database}${options.join('')}.log`;
+    return await ComparisonServer.#start(script, [snapshot, keysFile, database, ...options], log, signal);
   }
 
   static async #start(

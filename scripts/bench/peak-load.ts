@@ -27,10 +27,22 @@ export interface PeakAnswer {
   readonly busy: number;
 }
 
+/**
+ * Requests sent so far, to all servers. A load goes on in the rotation where the last one ended: no server is measured by the first
+ * targets alone, and no window comes twice.
+ */
+let sent = 0;
+
 async function measure(load: PeakLoad): Promise<PeakAnswer> {
   const { port, credential, targets, status, seconds, connections, staysAwake } = load;
   const requests = targets.map((target) => requestBytes(port, credential, target));
-  let next = 0;
+  const nextRequest = (): Buffer => {
+    const i = sent % targets.length;
+    const pass = 1 + Math.floor(sent++ / targets.length);
+    return targets[i].windowFrom === undefined
+      ? requests[i]
+      : requestBytes(port, credential, targets[i], pass);
+  };
   let answered = 0;
   let failed = 0;
   let isOver = false;
@@ -42,7 +54,7 @@ async function measure(load: PeakLoad): Promise<PeakAnswer> {
     });
     open.add(connection);
     const ask = () => {
-      connection.ask(requests[next++ % requests.length], (got) => {
+      connection.ask(nextRequest(), (got) => {
         if (isOver) return;
         if (got === status) answered++;
         else failed++;

@@ -6,7 +6,8 @@ import { NEVER_REACHED_LIMIT } from './never-reached-limit.ts';
 import { ProbedProcess } from './probed-process.ts';
 import type { ProbeAnswer } from './probe.ts';
 
-const MAIN = new URL('../../src/main.ts', import.meta.url);
+/** The checkout that this file belongs to. */
+export const THIS_CHECKOUT = new URL('../../', import.meta.url);
 
 /**
  * The watch for overload runs, and refuses nobody: at the peak, on a machine that others use as well, an event loop
@@ -37,13 +38,14 @@ export class ReplicaProcess implements AsyncDisposable {
     files: ReplicaFiles,
     environment: Readonly<Record<string, string>>,
     signal: AbortSignal,
+    checkout: URL,
   ) {
     const folder = mkdtempSync(join(files.folder, 'replica-'));
     this.#files = files;
     this.#snapshotDir = join(folder, 'snapshots');
     mkdirSync(this.#snapshotDir);
     this.#log = new LogFile(join(folder, 'log.ndjson'));
-    this.#process = new ProbedProcess(MAIN, signal, {
+    this.#process = new ProbedProcess(new URL('src/main.ts', checkout), signal, {
       output: this.#log.path,
       environment: {
         HOST: '127.0.0.1',
@@ -60,13 +62,17 @@ export class ReplicaProcess implements AsyncDisposable {
     });
   }
 
-  /** Starts a replica that serves the first of the snapshots. */
+  /**
+   * Starts a replica that serves the first of the snapshots.
+   * @param checkout folder of the Foyer that is started
+   */
   static async start(
     files: ReplicaFiles,
     environment: Readonly<Record<string, string>>,
     signal: AbortSignal,
+    checkout = THIS_CHECKOUT,
   ): Promise<ReplicaProcess> {
-    const replica = new ReplicaProcess(files, environment, signal);
+    const replica = new ReplicaProcess(files, environment, signal, checkout);
     try {
       replica.#port = (await replica.#says('listening')).port ?? 0;
       await replica.swap();

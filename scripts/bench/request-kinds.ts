@@ -1,89 +1,140 @@
 import type { SnapshotContent } from './snapshot-content.ts';
 import type { Target } from './traffic.ts';
 
-/** A kind of request, with many of it that are different. */
+/** A kind of request, with enough different targets that no response of one comes again soon. */
 export interface RequestKind {
   readonly name: string;
   readonly targets: readonly Target[];
-  /** The caller has the answer already: 304. */
+  /** The client already has the response: 304. */
   readonly isKnown: boolean;
-  /** Requests a second, at least so many times those of the bare server, and of the usual one. */
-  readonly ofBare: number;
-  readonly ofUsual: number;
+  /** Least requests a second, as a multiple of those of each server. */
+  readonly reach: Readonly<Record<Comparison, number>>;
 }
 
-const TARGETS = 300;
-const WINDOWS = 100;
-const PAGES_OF_WINDOW = 3;
-/** So many that none is remembered until it is asked for again. */
-const NEW_WINDOWS = 2500;
-/** Share of all tickets that were updated in a window. */
-const WINDOW_SHARE = 0.01;
-const SMALL_PAGE = 25;
-const LARGE_PAGE = 100;
+/** The servers that Foyer is compared with. */
+export const COMPARISONS = {
+  bare: 'bare',
+  usual: 'the usual way',
+  rival: 'the rival',
+  countingRival: 'the rival with remembered totals',
+} as const;
+export type Comparison = keyof typeof COMPARISONS;
 
-/** The kinds that the servers are compared by, from all over the tickets of a snapshot. */
+const TARGETS = 6000;
+const REPEATED_TARGETS = 300;
+const SMALL_PAGE = 25;
+const MEDIUM_PAGE = 50;
+const LARGE_PAGE = 100;
+/** A share of all tickets that were updated in a window. */
+const WINDOW_SHARE = 0.01;
+/** A share of the tickets of an event that were updated in a window. */
+const EVENT_WINDOW_SHARE = 0.5;
+
+/** Returns the kinds that the servers are compared by, from all over the tickets of a snapshot. */
 export function requestKinds(content: SnapshotContent): RequestKind[] {
-  const paths = (name: string, list: readonly string[], ofBare = 0.6, ofUsual = 3): RequestKind => ({
-    name,
-    targets: list.map((path) => ({ path })),
-    isKnown: false,
-    ofBare,
-    ofUsual,
-  });
-  const ids = content
+  const paths = content
     .records('tickets', 2 * TARGETS)
-    .map(({ ticketId }) => `/v1/tickets/${String(ticketId)}`);
+    .map(({ ticketId }) => ({ path: `/v1/tickets/${String(ticketId)}` }));
+  const [some, others] = [0, 1].map((half) => paths.filter((_, i) => i % 2 === half));
+  const ofEvent = eventPages(content);
   return [
-    paths(
-      'one ticket',
-      ids.filter((_, i) => i % 2 === 0),
+    kind('one ticket', some, { bare: 0.7, usual: 3, rival: 1.15, countingRival: 1.15 }),
+    kind(`page of ${SMALL_PAGE}`, pages(content, [SMALL_PAGE]), {
+      bare: 0.6,
+      usual: 3,
+      rival: 4,
+      countingRival: 2.6,
+    }),
+    // There are too few pages of 100.
+    kind(`page of ${LARGE_PAGE}`, pages(content, [LARGE_PAGE, LARGE_PAGE - 1]), {
+      bare: 0.6,
+      usual: 10,
+      rival: 4,
+      countingRival: 2.6,
+    }),
+    kind(`page of ${MEDIUM_PAGE} of an event`, ofEvent, { bare: 0.6, usual: 3, rival: 4, countingRival: 4 }),
+    kind(`page of ${MEDIUM_PAGE} of a new window`, windowPages(content), {
+      bare: 0.5,
+      usual: 3,
+      rival: 4,
+      countingRival: 4,
+    }),
+    kind(`page of ${MEDIUM_PAGE} of an event in a new window`, eventWindowPages(content), {
+      bare: 0.45,
+      usual: 3,
+      rival: 4,
+      countingRival: 4,
+    }),
+    kind('304 for one ticket', others, { bare: 0.8, usual: 3, rival: 1.15, countingRival: 1.15 }, true),
+    kind(
+      `page of ${MEDIUM_PAGE} of an event, ${REPEATED_TARGETS} that repeat`,
+      evenly(ofEvent, REPEATED_TARGETS),
+      { bare: 0.6, usual: 3, rival: 4, countingRival: 4 },
     ),
-    paths(`page of ${SMALL_PAGE}`, pages(content.count('tickets'), '', SMALL_PAGE, TARGETS)),
-    paths(`page of ${LARGE_PAGE}`, pages(content.count('tickets'), '', LARGE_PAGE, TARGETS), 0.7, 10),
-    paths(`page of ${SMALL_PAGE} of an event`, eventPages(content)),
-    paths(`page of ${SMALL_PAGE} of an update window`, windowPages(content, WINDOWS)),
-    paths(`page of ${SMALL_PAGE} of an update window, new each time`, windowPages(content, NEW_WINDOWS), 0.5),
-    {
-      ...paths(
-        '304 for one ticket',
-        ids.filter((_, i) => i % 2 === 1),
-      ),
-      isKnown: true,
-    },
   ];
 }
 
-/** Pages of a list of `count` records, evenly apart, from the first on. */
-function pages(count: number, filter: string, perPage: number, wanted: number): string[] {
-  const all = Math.ceil(count / perPage);
-  return Array.from({ length: Math.min(wanted, all) }, (_, i) => {
-    const page = 1 + Math.floor((i * all) / Math.min(wanted, all));
-    return `/v1/tickets?${filter}perPage=${perPage}&page=${page}`;
+function kind(
+  name: string,
+  targets: readonly Target[],
+  reach: RequestKind['reach'],
+  isKnown = false,
+): RequestKind {
+  // Responses are told apart by path; windows that end at the same moment share one.
+  const byPath = new Map(targets.map((target) => [target.path, target]));
+  return { name, targets: [...byPath.values()], isKnown, reach };
+}
+
+/** Pages of the whole list, of each size in turn. */
+function pages(content: SnapshotContent, sizes: readonly number[]): Target[] {
+  const count = content.count('tickets');
+  return sizes.flatMap((perPage) => {
+    const all = Array.from({ length: Math.ceil(count / perPage) }, (_, i) => ({
+      path: `/v1/tickets?perPage=${perPage}&page=${i + 1}`,
+    }));
+    return evenly(all, TARGETS / sizes.length);
   });
 }
 
-function eventPages(content: SnapshotContent): string[] {
-  const events = content.ticketsByEvent().filter(([, tickets]) => tickets > 0);
-  const each = Math.max(1, Math.ceil(TARGETS / events.length));
-  return events
-    .flatMap(([id, tickets]) => pages(tickets, `eventIds=${encodeURIComponent(id)}&`, SMALL_PAGE, each))
-    .slice(0, 2 * TARGETS);
+function eventPages(content: SnapshotContent): Target[] {
+  const all = Array.from(content.ticketUpdatesByEvent(), ([eventId, { length }]) =>
+    Array.from({ length: Math.ceil(length / MEDIUM_PAGE) }, (_, i) => ({
+      path: `/v1/tickets?eventIds=${encodeURIComponent(eventId)}&perPage=${MEDIUM_PAGE}&page=${i + 1}`,
+    })),
+  );
+  return evenly(all.flat(), TARGETS);
 }
 
-/** As many tickets in each window, and of each window some pages. */
-function windowPages(content: SnapshotContent, windows: number): string[] {
+function windowPages(content: SnapshotContent): Target[] {
   const updates = content.ticketUpdates();
   const size = Math.max(1, Math.floor(updates.length * WINDOW_SHARE));
-  const all = Array.from({ length: windows }, (_, i) => {
-    const first = Math.floor((i * (updates.length - size)) / windows);
-    const filter = `updatedAt.gte=${instant(updates[first])}&updatedAt.lte=${instant(updates[first + size - 1])}&`;
-    return pages(size, filter, SMALL_PAGE, PAGES_OF_WINDOW);
-  });
-  return [...new Set(all.flat())];
+  return Array.from({ length: TARGETS }, (_, i) =>
+    windowPage(updates, i, Math.floor((i * (updates.length - size)) / TARGETS), size, ''),
+  );
 }
 
-/** For a query, of microseconds. The sample has whole seconds. */
-function instant(microseconds: number): string {
-  return new Date(microseconds / 1000).toISOString();
+function eventWindowPages(content: SnapshotContent): Target[] {
+  const events = [...content.ticketUpdatesByEvent()];
+  return Array.from({ length: TARGETS }, (_, i) => {
+    const [eventId, updates] = events[i % events.length];
+    const size = Math.max(1, Math.floor(updates.length * EVENT_WINDOW_SHARE));
+    const first = Math.floor((i * (updates.length - size)) / TARGETS);
+    return windowPage(updates, i, first, size, `eventIds=${encodeURIComponent(eventId)}&`);
+  });
+}
+
+/** A full page of the window of `size` updates from `first` on; `i` decides which. */
+function windowPage(updates: Float64Array, i: number, first: number, size: number, filter: string): Target {
+  const page = 1 + (i % Math.max(1, Math.floor(size / MEDIUM_PAGE)));
+  const until = new Date(updates[first + size - 1] / 1000).toISOString();
+  return {
+    path: `/v1/tickets?${filter}perPage=${MEDIUM_PAGE}&page=${page}&updatedAt.lte=${until}&updatedAt.gte=`,
+    windowFrom: updates[first] / 1000,
+  };
+}
+
+/** So many of a list, evenly apart; all of a shorter one. */
+function evenly<T>(list: readonly T[], wanted: number): T[] {
+  const count = Math.min(wanted, list.length);
+  return Array.from({ length: count }, (_, i) => list[Math.floor((i * list.length) / count)]);
 }

@@ -38,14 +38,16 @@ export class SnapshotContent implements Disposable {
     return Float64Array.from(this.#numbers('SELECT updated_at FROM tickets')).sort();
   }
 
-  /** How many tickets each event has. */
-  ticketsByEvent(): [eventId: string, tickets: number][] {
-    return this.#database
-      .prepare<[], [string, number]>(
-        'SELECT event_id, count(*) FROM tickets GROUP BY event_id ORDER BY event_id',
-      )
+  /** Returns the instants of the last update of each event's tickets, ascending, in microseconds. */
+  ticketUpdatesByEvent(): Map<string, Float64Array> {
+    const rows = this.#database
+      .prepare<[], [string, number]>('SELECT event_id, updated_at FROM tickets ORDER BY event_id, updated_at')
       .raw()
       .all();
+    const byEvent = Map.groupBy(rows, ([eventId]) => eventId);
+    return new Map(
+      byEvent.entries().map(([eventId, of]) => [eventId, Float64Array.from(of, ([, instant]) => instant)]),
+    );
   }
 
   #numbers(sql: string): number[] {

@@ -1,5 +1,8 @@
+import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { formatCredential } from '../../src/keys/credential.ts';
 import { KeysFile } from '../../src/keys/keys-file.ts';
 import { DEFAULT_SAMPLE } from '../../src/sample/sample-options.ts';
@@ -45,6 +48,8 @@ export class Stage {
   readonly folder: string;
   readonly signal: AbortSignal;
   readonly show: (text: string) => void;
+  /** Another checkout of Foyer, to compare this one with. */
+  readonly against: URL | undefined;
   /** Where snapshots are looked for, and kept when they are not there. */
   readonly #samples: string;
   #access: Pick<ReplicaFiles, 'keysFile' | 'credential'> | undefined;
@@ -52,6 +57,7 @@ export class Stage {
   /**
    * @param samples folder that snapshots are kept in for another time; when absent, they go with `folder`
    * @param show is told what is under way
+   * @param against folder of another checkout
    */
   constructor(
     sizes: Sizes,
@@ -59,21 +65,72 @@ export class Stage {
     samples: string | undefined,
     signal: AbortSignal,
     show: (text: string) => void,
+    against?: URL,
   ) {
     this.sizes = sizes;
     this.folder = folder;
     this.signal = signal;
     this.show = show;
+    this.against = against;
     this.#samples = samples ?? folder;
   }
 
-  /** A snapshot file of a sample: one that is there, or a new one. */
-  async snapshot({ tickets, events, isOther = false }: SampleShape): Promise<string> {
-    const output = join(
-      this.#samples,
-      `${tickets}-tickets-${events}-events${isOther ? '-other' : ''}.sqlite`,
-    );
+  /** Returns the snapshot file of a sample: one that is there, or a new one. */
+  async snapshot(shape: SampleShape): Promise<string> {
+    const output = this.#sampleFile(shape, '');
     if (isReadable(output)) return output;
+    const input = await this.#writeImport(shape);
+    await buildSnapshot({
+      input,
+      output,
+      skipInvalid: false,
+      producedAt: PRODUCED_AT,
+      signal: this.signal,
+      onProgress: (stage, collection, records) => {
+        this.show(`snapshot: ${records} ${collection} ${stage}`);
+      },
+    });
+    rmSync(input, { recursive: true });
+    return output;
+  }
+
+  /** Returns a snapshot of the same sample that another checkout reads: this one's, or one of its own building. */
+  async snapshotFor(checkout: URL, shape: SampleShape): Promise<string> {
+    const command = (...args: string[]) =>
+      promisify(execFile)(
+        process.execPath,
+        [fileURLToPath(new URL('scripts/snapshot.ts', checkout)), ...args],
+        {
+          signal: this.signal,
+        },
+      );
+    const reads = async (file: string) => {
+      return (
+        existsSync(file) &&
+        (await command('inspect', file).then(
+          () => true,
+          () => false,
+        ))
+      );
+    };
+    const shared = await this.snapshot(shape);
+    if (await reads(shared)) return shared;
+    const output = this.#sampleFile(shape, '-against');
+    if (await reads(output)) return output;
+    const input = await this.#writeImport(shape);
+    this.show('snapshot of the other checkout');
+    await command('build', '--input', input, '--output', output);
+    rmSync(input, { recursive: true });
+    return output;
+  }
+
+  #sampleFile({ tickets, events, isOther = false }: SampleShape, suffix: string): string {
+    const name = `${tickets}-tickets-${events}-events${isOther ? '-other' : ''}${suffix}.sqlite`;
+    return join(this.#samples, name);
+  }
+
+  /** Writes the import folder of a sample. */
+  async #writeImport({ tickets, events, isOther = false }: SampleShape): Promise<string> {
     mkdirSync(this.#samples, { recursive: true });
     const input = join(this.folder, 'import');
     await writeSample({
@@ -88,18 +145,7 @@ export class Stage {
       },
     });
     if (isOther) renameAnEvent(join(input, 'events.ndjson'));
-    await buildSnapshot({
-      input,
-      output,
-      skipInvalid: false,
-      producedAt: PRODUCED_AT,
-      signal: this.signal,
-      onProgress: (stage, collection, records) => {
-        this.show(`snapshot: ${records} ${collection} ${stage}`);
-      },
-    });
-    rmSync(input, { recursive: true });
-    return output;
+    return input;
   }
 
   /** What a replica needs that serves one of these snapshots after the other. */

@@ -4,7 +4,7 @@ import type { Target } from './traffic.ts';
 /** Three requests for a ticket, then one for a page of them, and again, from all over the list. */
 export const TICKET_TRAFFIC = 'one ticket, three times in four, or a page of 25';
 
-const TICKETS = 300;
+const TICKETS = 6000;
 const TICKETS_FOR_A_PAGE = 3;
 const PER_PAGE = 25;
 

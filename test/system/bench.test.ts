@@ -30,8 +30,8 @@ describe('the bench', function () {
   this.timeout(240_000);
   const inFolder = folderForEach();
 
-  async function figures(...groups: string[]): Promise<Output> {
-    const { code, stdout, stderr } = await run(BENCH, [...groups, ...TINY], { TMPDIR: inFolder('.') });
+  async function figures(groups: readonly string[], ...options: string[]): Promise<Output> {
+    const { code, stdout, stderr } = await run(BENCH, [...groups, ...options, ...TINY], { TMPDIR: inFolder('.') });
     // Also when figures are not reached, as at such sizes some cannot be.
     expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
     expect(readdirSync(inFolder('.')), 'what is left behind').to.deep.equal([]);
@@ -52,32 +52,46 @@ describe('the bench', function () {
 
   const reaches = ({ rows }: Output) => rows.map(({ name, reach }) => [name, reach]);
 
-  it('measures requests against both servers', async () => {
-    expect(reaches(await figures('requests'))).to.deep.equal(
-      [
-        ['one ticket', 0.6, 3],
-        ['page of 25', 0.6, 3],
-        ['page of 100', 0.7, 10],
-        ['page of 25 of an event', 0.6, 3],
-        ['page of 25 of an update window', 0.6, 3],
-        ['page of 25 of an update window, new each time', 0.5, 3],
-        ['304 for one ticket', 0.6, 3],
-      ].flatMap(([name, ofBare, ofUsual]) => [
+  it('measures requests against bare, usual and rival server', async () => {
+    expect(reaches(await figures(['requests']))).to.deep.equal(
+      (
+        [
+          ['one ticket', 0.7, 3, 1.15, 1.15],
+          ['page of 25', 0.6, 3, 4, 2.6],
+          ['page of 100', 0.6, 10, 4, 2.6],
+          ['page of 50 of an event', 0.6, 3, 4, 4],
+          ['page of 50 of a new window', 0.5, 3, 4, 4],
+          ['page of 50 of an event in a new window', 0.45, 3, 4, 4],
+          ['304 for one ticket', 0.8, 3, 1.15, 1.15],
+          ['page of 50 of an event, 300 that repeat', 0.6, 3, 4, 4],
+        ] as const
+      ).flatMap(([name, ofBare, ofUsual, ofRival, ofCountingRival]) => [
         [`${name}, against bare`, { atLeast: ofBare }],
         [`${name}, against the usual way`, { atLeast: ofUsual }],
+        [`${name}, against the rival`, { atLeast: ofRival }],
+        [`${name}, against the rival with remembered totals`, { atLeast: ofCountingRival }],
       ]),
     );
   });
 
+  it('measures requests against another checkout', async () => {
+    const { rows } = await figures(['requests'], '--against', '.');
+    expect(rows).to.have.length(8);
+    for (const { name, reach } of rows) {
+      expect(name).to.match(/, against the other checkout$/);
+      expect(reach).to.deep.equal({ atLeast: 0.92 });
+    }
+  });
+
   it('measures latency and the start', async () => {
-    expect(reaches(await figures('latency', 'start'))).to.deep.equal([
+    expect(reaches(await figures(['latency', 'start']))).to.deep.equal([
       ['request p99 at 70 % of the peak, against bare', { atMost: 3 }],
       ['start of the demo until its first answer', { atMost: 1 }],
     ]);
   });
 
   it('measures threads', async () => {
-    const output = await figures('threads');
+    const output = await figures(['threads']);
     expect(reaches(output)).to.deep.equal([
       ['two threads against one', { atLeast: 1.25 }],
       ['resident memory of each further thread', { atMost: 60 }],
@@ -86,7 +100,7 @@ describe('the bench', function () {
   });
 
   it('measures each kind of query at two sizes, the load, and its memory', async () => {
-    const output = await figures('scale', 'load');
+    const output = await figures(['scale', 'load']);
     expect(reaches(output)).to.deep.equal([
       ['the kind of query that grows most, 2000 tickets against 20', { atMost: 1.3 }],
       ['longest hold of the event loop in that, 2000 tickets', { atMost: 5 }],
@@ -111,7 +125,7 @@ describe('the bench', function () {
   });
 
   it('measures refreshes', async () => {
-    const output = await figures('refresh');
+    const output = await figures(['refresh']);
     expect(reaches(output)).to.deep.equal([
       ['request p99 while a snapshot loads and goes live', { atMost: 2 }],
       ['longest stall of the serving thread in that time', { atMost: 20 }],

@@ -9,95 +9,154 @@ import { ComparisonServer } from '../comparison-server.ts';
 import { PeakMeter } from '../peak.ts';
 import type { Peak, PeakSubject } from '../peak.ts';
 import { ReplicaProcess } from '../replica-process.ts';
-import { requestKinds } from '../request-kinds.ts';
-import type { RequestKind } from '../request-kinds.ts';
+import { COMPARISONS, requestKinds } from '../request-kinds.ts';
+import type { Comparison, RequestKind } from '../request-kinds.ts';
 import { rowOf } from '../row.ts';
 import type { Row } from '../row.ts';
 import { SnapshotContent } from '../snapshot-content.ts';
 import { inProportion } from '../stage.ts';
 import type { Stage } from '../stage.ts';
 import { greatest, median } from '../statistics.ts';
-import type { Traffic } from '../traffic.ts';
+import { BOUND_LENGTH } from '../traffic.ts';
+import type { Target, Traffic } from '../traffic.ts';
 
-/** Before the rounds of a kind a server is asked for twice as long: after a second its code is not at its best. */
+/** The warm-up lasts so many times as long as a round: after a second a server's code is not at its best. */
 const WARM_UP_SHARE = 2;
+/** Responses of a kind that are compared with those of the servers that find their records themselves. */
+const COMPARED = 50;
+/** Another checkout may be faster by as much. */
+const LEAST_OF_OTHER = 0.92;
 
-/** Requests a second of Foyer against those of the bare server and of the usual one. */
+type Server = PeakSubject['server'] & { readonly port: number };
+
+/** A server that Foyer is compared with, for one kind of request. */
+interface Comparable {
+  readonly name: string;
+  readonly server: Server;
+  /** Least requests a second, as a multiple of this server's. */
+  readonly atLeast: number;
+  /** With the server's own tags, where the kind is of known responses. */
+  readonly targets: readonly Target[];
+}
+
+/** Measures requests a second against bare, usual and rival server, or against another checkout. */
 export async function measureRequests(stage: Stage): Promise<Row[]> {
+  const { against } = stage;
+  return await (against === undefined ? againstServers(stage) : againstCheckout(stage, against));
+}
+
+async function againstServers(stage: Stage): Promise<Row[]> {
   const { signal, folder, show } = stage;
   const snapshot = await stage.snapshot(inProportion(stage.sizes.tickets));
   const files = stage.files(snapshot);
+  const { keysFile, credential } = files;
   await using foyer = await ReplicaProcess.start(files, {}, signal);
-  show('the database of the usual server');
-  const sources = { snapshot, keysFile: files.keysFile, database: join(folder, 'usual.sqlite') };
-  await using usual = await ComparisonServer.usual(sources, signal);
+  show('the databases of the other servers');
+  const ofUsual = { snapshot, keysFile, database: join(folder, 'usual.sqlite') };
+  const ofRival = { snapshot, keysFile, database: join(folder, 'rival.sqlite') };
+  await using usual = await ComparisonServer.usual(ofUsual, signal);
+  await using rival = await ComparisonServer.rival(ofRival, false, signal);
+  await using countingRival = await ComparisonServer.rival(ofRival, true, signal);
+  await using meter = new PeakMeter(signal, availableParallelism() > 1);
   using content = new SnapshotContent(snapshot);
 
-  const learned = [];
-  for (const kind of requestKinds(content)) {
-    show(`${kind.name}: are the answers alike?`);
-    const ofFoyer = await learn(foyer.port, files.credential, kind);
-    const ofUsual = await learn(usual.port, files.credential, kind);
-    if (!kind.isKnown) checkAlike(ofFoyer.answers, ofUsual.answers);
-    learned.push({ kind, ofFoyer, ofUsual });
-  }
-  const answers = join(folder, 'answers');
-  writeAnswers(answers, new Map(learned.flatMap(({ ofFoyer }) => [...ofFoyer.answers])));
-  await using bare = await ComparisonServer.bare(answers, signal);
-  await using meter = new PeakMeter(signal, availableParallelism() > 1);
-
   const rows: Row[] = [];
-  for (const { kind, ofFoyer, ofUsual } of learned) {
-    const subjects = [
-      { traffic: ofFoyer.traffic, server: foyer },
-      { traffic: { ...ofFoyer.traffic, port: bare.port }, server: bare },
-      { traffic: ofUsual.traffic, server: usual },
-    ];
-    rows.push(...(await compare(kind, subjects, meter, stage)));
+  for (const kind of requestKinds(content)) {
+    show(`${kind.name}: are the responses alike?`);
+    const targets = await known(kind, foyer, credential);
+    const answers = join(folder, 'answers');
+    const status = statusOf(kind);
+    const captured = await captureAnswers({ port: foyer.port, credential, targets, status });
+    writeAnswers(answers, captured);
+    const isMoving = kind.targets.some(({ windowFrom }) => windowFrom !== undefined);
+    await using bare = await ComparisonServer.bare(answers, signal, isMoving ? BOUND_LENGTH : 0);
+    const others: Comparable[] = [];
+    for (const [name, server] of Object.entries({ bare, usual, rival, countingRival }) as [
+      Comparison,
+      Server,
+    ][]) {
+      const ofServer = name === 'bare' ? targets : await known(kind, server, credential);
+      if (name !== 'bare' && !kind.isKnown) await checkAlike(captured, server, credential, kind);
+      const { [name]: what } = COMPARISONS;
+      others.push({ name: what, server, atLeast: kind.reach[name], targets: ofServer });
+    }
+    rows.push(...(await compare(kind, { server: foyer, targets }, others, credential, meter, stage)));
   }
   return rows;
 }
 
-interface Learned {
-  readonly traffic: Traffic;
-  readonly answers: ReadonlyMap<string, Answer>;
+async function againstCheckout(stage: Stage, checkout: URL): Promise<Row[]> {
+  const { signal } = stage;
+  const shape = inProportion(stage.sizes.tickets);
+  const files = stage.files(await stage.snapshot(shape));
+  const ofOther = { ...files, snapshots: [await stage.snapshotFor(checkout, shape)] };
+  await using foyer = await ReplicaProcess.start(files, {}, signal);
+  await using other = await ReplicaProcess.start(ofOther, {}, signal, checkout);
+  await using meter = new PeakMeter(signal, availableParallelism() > 1);
+  using content = new SnapshotContent(files.snapshots[0]);
+  const { credential } = files;
+  const rows: Row[] = [];
+  for (const kind of requestKinds(content)) {
+    const own = { server: foyer, targets: await known(kind, foyer, credential) };
+    const targets = await known(kind, other, credential);
+    const others = [{ name: 'the other checkout', server: other, atLeast: LEAST_OF_OTHER, targets }];
+    rows.push(...(await compare(kind, own, others, credential, meter, stage)));
+  }
+  return rows;
 }
 
-/** What a server answers, and how it is to be asked for that: of a 304, with the tag that it gave itself. */
-async function learn(port: number, credential: string, { targets, isKnown }: RequestKind): Promise<Learned> {
-  const traffic = { port, credential, targets, status: 200 };
-  const answers = await captureAnswers(traffic);
-  if (!isKnown) return { traffic, answers };
-  const known = {
-    ...traffic,
-    targets: Array.from(answers, ([path, answer]) => ({
-      path,
-      headers: { 'if-none-match': headerOf(answer, 'etag') },
-    })),
-    status: 304,
-  };
-  return { traffic: known, answers: await captureAnswers(known) };
+function statusOf({ isKnown }: RequestKind): number {
+  return isKnown ? 304 : 200;
 }
 
-/** @throws Refused when two servers answer with other records: they would not do the same work */
-function checkAlike(some: ReadonlyMap<string, Answer>, others: ReadonlyMap<string, Answer>): void {
-  for (const [path, { body }] of some) {
+/** The targets of a kind as a server is sent them: for a 304 with the tags that it gave itself. */
+async function known(
+  { targets, isKnown }: RequestKind,
+  { port }: Server,
+  credential: string,
+): Promise<readonly Target[]> {
+  if (!isKnown) return targets;
+  const answers = await captureAnswers({ port, credential, targets, status: 200 });
+  return Array.from(answers, ([path, answer]) => ({
+    path,
+    headers: { 'if-none-match': headerOf(answer, 'etag') },
+  }));
+}
+
+/** @throws Refused when a server responds with other records: the servers would not do the same work */
+async function checkAlike(
+  captured: ReadonlyMap<string, Answer>,
+  { port }: Server,
+  credential: string,
+  { targets }: RequestKind,
+): Promise<void> {
+  const every = Math.max(1, Math.floor(targets.length / COMPARED));
+  const some = targets.filter((_, i) => i % every === 0);
+  const answers = await captureAnswers({ port, credential, targets: some, status: 200 });
+  for (const [path, { body }] of answers) {
     const content = (bytes: Buffer | undefined) => ({
       ...(JSON.parse(String(bytes)) as object),
       nextPage: undefined,
     });
-    if (!isDeepStrictEqual(content(body), content(others.get(path)?.body))) {
-      throw new Refused(`${path} is answered with other records by the usual server`);
+    if (!isDeepStrictEqual(content(body), content(captured.get(path)?.body))) {
+      throw new Refused(`${path} is answered with other records by another server`);
     }
   }
 }
 
 async function compare(
-  { name, targets, ofBare, ofUsual }: RequestKind,
-  subjects: readonly PeakSubject[],
+  kind: RequestKind,
+  own: Pick<Comparable, 'server' | 'targets'>,
+  others: readonly Comparable[],
+  credential: string,
   meter: PeakMeter,
   { sizes: { rounds, seconds }, show }: Stage,
 ): Promise<Row[]> {
+  const { name } = kind;
+  const subjects = [own, ...others].map(({ server, targets }): PeakSubject => {
+    const traffic: Traffic = { port: server.port, credential, targets, status: statusOf(kind) };
+    return { traffic, server };
+  });
   const peaks: Peak[][] = [];
   for (let round = 0; round <= rounds; round++) {
     const isWarmUp = round === 0;
@@ -108,25 +167,27 @@ async function compare(
     }
     if (!isWarmUp) peaks.push(ofRound);
   }
-  const against = (other: number, what: string, atLeast: number) =>
+  return others.map((other, i) =>
     rowOf({
-      name: `${name}, against ${what}`,
-      note: note(peaks, other, targets.length),
+      name: `${name}, against ${other.name}`,
+      note: note(peaks, i + 1, kind),
       unit: 'times',
-      reach: { atLeast },
-      rounds: peaks.map((ofRound) => ofRound[0].perSecond / ofRound[other].perSecond),
+      reach: { atLeast: other.atLeast },
+      rounds: peaks.map((ofRound) => ofRound[0].perSecond / ofRound[i + 1].perSecond),
       sumUp: median,
-    });
-  return [against(1, 'bare', ofBare), against(2, 'the usual way', ofUsual)];
+    }),
+  );
 }
 
-function note(peaks: readonly Peak[][], other: number, targets: number): string {
+function note(peaks: readonly Peak[][], other: number, { targets }: RequestKind): string {
   const perSecond = (of: number) => Math.round(median(peaks.map((ofRound) => ofRound[of].perSecond)));
   const processor = peaks.map((ofRound) => ofRound[other].serverMicroseconds / ofRound[0].serverMicroseconds);
   const busy = greatest(peaks.flatMap((ofRound) => ofRound.map(({ generatorBusy }) => generatorBusy)));
+  const isMoving = targets.some(({ windowFrom }) => windowFrom !== undefined);
   return (
-    `${perSecond(0)} against ${perSecond(other)} requests a second, ${targets} different ones in turn; ` +
+    `${perSecond(0)} against ${perSecond(other)} requests a second, ` +
+    `${targets.length} targets in rotation${isMoving ? ', no window twice' : ''}; ` +
     `by processor time of the server for a request ${median(processor).toFixed(2)} times; ` +
-    `who asked was at work for at most ${Math.round(busy * 100)} % of the time`
+    `the load generator was busy for at most ${Math.round(busy * 100)} % of the time`
   );
 }
