@@ -20,10 +20,17 @@ const MOST_MINUTES = 120;
 const ALL_MINUTES = 30;
 const NAMES = Object.keys(GROUPS) as readonly Group[];
 
-interface Options extends Sizes {
-  keep?: string;
-  against?: string;
-  json: boolean;
+interface Choices {
+  /** Folder of snapshots that are kept. */
+  readonly keep?: string;
+  /** Folder of another checkout. */
+  readonly against?: string;
+  /** Part of the names of the kinds of request. */
+  readonly only?: string;
+}
+
+interface Options extends Sizes, Choices {
+  readonly json: boolean;
 }
 
 const program = new Command('bench')
@@ -58,17 +65,18 @@ const program = new Command('bench')
     '--against <dir>',
     'another checkout of Foyer with its dependencies installed, which requests and load are compared with instead',
   )
+  .option('--only <text>', 'of requests, only the kinds with this text in their names')
   .option('--json', 'print JSON instead of tables', false)
   .action(bench);
 
 await runCommand(program);
 
-async function bench(chosen: Group[], { keep, against, json, ...sizes }: Options): Promise<void> {
+async function bench(chosen: Group[], { keep, against, only, json, ...sizes }: Options): Promise<void> {
   const groups = chosen.length === 0 ? NAMES : NAMES.filter((name) => chosen.includes(name));
   if (chosen.length === 0 && !json) {
     console.error(`All of it takes about ${ALL_MINUTES} minutes. One at a time: ${NAMES.join(', ')}.`);
   }
-  const { rows, kinds, failure } = await measure(groups, sizes, keep, against);
+  const { rows, kinds, failure } = await measure(groups, sizes, { keep, against, only });
   // What was measured until something failed is as good as ever.
   if (rows.length > 0) print(groups, sizes, rows, kinds, json);
   if (failure !== undefined) throw failure.reason;
@@ -108,8 +116,7 @@ interface Measured {
 async function measure(
   groups: readonly Group[],
   sizes: Sizes,
-  keep: string | undefined,
-  against: string | undefined,
+  { keep, against, only }: { readonly [Choice in keyof Choices]: Choices[Choice] | undefined },
 ): Promise<Measured> {
   const progress = terminalProgress();
   const signal = untilStopped();
@@ -122,7 +129,7 @@ async function measure(
       progress.show(text);
     };
     const other = against === undefined ? undefined : pathToFileURL(`${resolve(against)}/`);
-    const stage = new Stage(sizes, folder, keep, signal, show, other);
+    const stage = new Stage(sizes, folder, keep, signal, show, other, only);
     for (const name of groups) {
       const figures = await GROUPS[name].measure(stage);
       rows.push(...figures.rows);

@@ -1,4 +1,5 @@
-import type { SnapshotContent } from './snapshot-content.ts';
+import { PREVIEW, VERSION_HEADER } from '../../src/contract/releases.ts';
+import type { SampleRecord, SnapshotContent } from './snapshot-content.ts';
 import type { Target } from './traffic.ts';
 
 /** A kind of request, with enough different targets that no response of one comes again soon. */
@@ -7,8 +8,8 @@ export interface RequestKind {
   readonly targets: readonly Target[];
   /** The client already has the response: 304. */
   readonly isKnown: boolean;
-  /** Least requests a second, as a multiple of those of each server. */
-  readonly reach: Readonly<Record<Comparison, number>>;
+  /** Least requests a second, as a multiple of those of each server that knows the kind. */
+  readonly reach: Readonly<Partial<Record<Comparison, number>>>;
 }
 
 /** The servers that Foyer is compared with. */
@@ -25,10 +26,9 @@ const REPEATED_TARGETS = 300;
 const SMALL_PAGE = 25;
 const MEDIUM_PAGE = 50;
 const LARGE_PAGE = 100;
-/** A share of all tickets that were updated in a window. */
-const WINDOW_SHARE = 0.01;
-/** A share of the tickets of an event that were updated in a window. */
-const EVENT_WINDOW_SHARE = 0.5;
+/** Shares of all tickets that were updated in a window, and of an event's: windows of each width in turn. */
+const WINDOW_SHARES = [0.002, 0.01, 0.05, 0.25];
+const EVENT_WINDOW_SHARES = [0.2, 0.4, 0.6, 0.8];
 
 /** Returns the kinds that the servers are compared by, from all over the tickets of a snapshot. */
 export function requestKinds(content: SnapshotContent): RequestKind[] {
@@ -71,6 +71,7 @@ export function requestKinds(content: SnapshotContent): RequestKind[] {
       evenly(ofEvent, REPEATED_TARGETS),
       { bare: 0.6, usual: 3, rival: 4, countingRival: 4 },
     ),
+    kind('offers of an event cut to a session', cutOffers(content), { bare: 0.3 }),
   ];
 }
 
@@ -107,30 +108,41 @@ function eventPages(content: SnapshotContent): Target[] {
 
 function windowPages(content: SnapshotContent): Target[] {
   const updates = content.ticketUpdates();
-  const size = Math.max(1, Math.floor(updates.length * WINDOW_SHARE));
-  return Array.from({ length: TARGETS }, (_, i) =>
-    windowPage(updates, i, Math.floor((i * (updates.length - size)) / TARGETS), size, ''),
-  );
+  return Array.from({ length: TARGETS }, (_, i) => windowPage(updates, WINDOW_SHARES, i, ''));
 }
 
 function eventWindowPages(content: SnapshotContent): Target[] {
   const events = [...content.ticketUpdatesByEvent()];
   return Array.from({ length: TARGETS }, (_, i) => {
     const [eventId, updates] = events[i % events.length];
-    const size = Math.max(1, Math.floor(updates.length * EVENT_WINDOW_SHARE));
-    const first = Math.floor((i * (updates.length - size)) / TARGETS);
-    return windowPage(updates, i, first, size, `eventIds=${encodeURIComponent(eventId)}&`);
+    return windowPage(updates, EVENT_WINDOW_SHARES, i, `eventIds=${encodeURIComponent(eventId)}&`);
   });
 }
 
-/** A full page of the window of `size` updates from `first` on; `i` decides which. */
-function windowPage(updates: Float64Array, i: number, first: number, size: number, filter: string): Target {
-  const page = 1 + (i % Math.max(1, Math.floor(size / MEDIUM_PAGE)));
+/** Page `i` of the kind: a full one, of any depth, of a window that holds one of the shares of the updates. */
+function windowPage(updates: Float64Array, shares: readonly number[], i: number, filter: string): Target {
+  const size = Math.max(1, Math.floor(updates.length * shares[i % shares.length]));
+  const first = Math.floor((i * (updates.length - size)) / TARGETS);
+  const round = Math.floor(i / shares.length);
+  const page = 1 + (round % Math.max(1, Math.floor(size / MEDIUM_PAGE)));
   const until = new Date(updates[first + size - 1] / 1000).toISOString();
   return {
     path: `/v1/tickets?${filter}perPage=${MEDIUM_PAGE}&page=${page}&updatedAt.lte=${until}&updatedAt.gte=`,
     windowFrom: updates[first] / 1000,
   };
+}
+
+/** The offers of each event with the stock of one of its sessions: responses that are no stored bytes. */
+function cutOffers(content: SnapshotContent): Target[] {
+  const all = content.records('offers', content.count('offers')).flatMap(({ eventId, inventory }) =>
+    typeof eventId === 'string' && Array.isArray(inventory)
+      ? (inventory as readonly SampleRecord[]).map(({ sessionId }) => ({
+          path: `/v1/catalog/offers?eventId=${encodeURIComponent(eventId)}&sessionId=${encodeURIComponent(String(sessionId))}`,
+          headers: { [VERSION_HEADER]: PREVIEW },
+        }))
+      : [],
+  );
+  return evenly(all, TARGETS);
 }
 
 /** So many of a list, evenly apart; all of a shorter one. */

@@ -50,6 +50,8 @@ export class Stage {
   readonly show: (text: string) => void;
   /** Another checkout of Foyer, to compare this one with. */
   readonly against: URL | undefined;
+  /** Part of the names of the kinds of request that are measured. */
+  readonly only: string;
   /** Where snapshots are looked for, and kept when they are not there. */
   readonly #samples: string;
   #access: Pick<ReplicaFiles, 'keysFile' | 'credential'> | undefined;
@@ -58,6 +60,7 @@ export class Stage {
    * @param samples folder that snapshots are kept in for another time; when absent, they go with `folder`
    * @param show is told what is under way
    * @param against folder of another checkout
+   * @param only part of the names of the kinds of request that are measured
    */
   constructor(
     sizes: Sizes,
@@ -66,12 +69,14 @@ export class Stage {
     signal: AbortSignal,
     show: (text: string) => void,
     against?: URL,
+    only = '',
   ) {
     this.sizes = sizes;
     this.folder = folder;
     this.signal = signal;
     this.show = show;
     this.against = against;
+    this.only = only;
     this.#samples = samples ?? folder;
   }
 

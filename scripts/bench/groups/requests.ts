@@ -61,7 +61,7 @@ async function againstServers(stage: Stage): Promise<Row[]> {
   using content = new SnapshotContent(snapshot);
 
   const rows: Row[] = [];
-  for (const kind of requestKinds(content)) {
+  for (const kind of kindsOf(stage, content)) {
     show(`${kind.name}: are the responses alike?`);
     const targets = await known(kind, foyer, credential);
     const answers = join(folder, 'answers');
@@ -71,14 +71,13 @@ async function againstServers(stage: Stage): Promise<Row[]> {
     const isMoving = kind.targets.some(({ windowFrom }) => windowFrom !== undefined);
     await using bare = await ComparisonServer.bare(answers, signal, isMoving ? BOUND_LENGTH : 0);
     const others: Comparable[] = [];
-    for (const [name, server] of Object.entries({ bare, usual, rival, countingRival }) as [
-      Comparison,
-      Server,
-    ][]) {
+    const servers: Record<Comparison, Server> = { bare, usual, rival, countingRival };
+    for (const [name, atLeast] of Object.entries(kind.reach) as [Comparison, number][]) {
+      const { [name]: server } = servers;
       const ofServer = name === 'bare' ? targets : await known(kind, server, credential);
       if (name !== 'bare' && !kind.isKnown) await checkAlike(captured, server, credential, kind);
       const { [name]: what } = COMPARISONS;
-      others.push({ name: what, server, atLeast: kind.reach[name], targets: ofServer });
+      others.push({ name: what, server, atLeast, targets: ofServer });
     }
     rows.push(...(await compare(kind, { server: foyer, targets }, others, credential, meter, stage)));
   }
@@ -96,13 +95,17 @@ async function againstCheckout(stage: Stage, checkout: URL): Promise<Row[]> {
   using content = new SnapshotContent(files.snapshots[0]);
   const { credential } = files;
   const rows: Row[] = [];
-  for (const kind of requestKinds(content)) {
+  for (const kind of kindsOf(stage, content)) {
     const own = { server: foyer, targets: await known(kind, foyer, credential) };
     const targets = await known(kind, other, credential);
     const others = [{ name: 'the other checkout', server: other, atLeast: LEAST_OF_OTHER, targets }];
     rows.push(...(await compare(kind, own, others, credential, meter, stage)));
   }
   return rows;
+}
+
+function kindsOf({ only }: Stage, content: SnapshotContent): RequestKind[] {
+  return requestKinds(content).filter(({ name }) => name.includes(only));
 }
 
 function statusOf({ isKnown }: RequestKind): number {
