@@ -39,6 +39,11 @@ export type Role =
   /** Selects by the `resaleEnabled` of pricings, and cuts `pricing` down to those that match. */
   | { readonly is: 'pricingOf'; readonly index: string };
 
+/** Tells whether a parameter cuts offers down, so that the response is a partial view. */
+export function cutsOffers({ is }: Role): boolean {
+  return is === 'inventoryOf' || is === 'pricingOf';
+}
+
 export interface Parameter {
   readonly name: string;
   readonly kind: ParameterKind;

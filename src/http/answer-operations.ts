@@ -4,19 +4,11 @@ import type { Operation } from '../contract/operations.ts';
 import { admit } from './admit.ts';
 import type { Gatekeepers } from './admit.ts';
 import { answerList } from './answer-list.ts';
-import type { ListAnswer } from './answer-list.ts';
 import { answerRecord } from './answer-record.ts';
 import { isRead, otherMethods } from './methods.ts';
-import { RecentAnswers } from './recent-answers.ts';
 import { Routes } from './routes.ts';
 import type { Answer, Sources } from './sources.ts';
 import { pathOf } from './target.ts';
-
-/**
- * What a thread remembers of answers, for all organizations together, and twice as much at most: 1,600 pages of 25 records
- * from all over a store, or 3,500 of neighbours.
- */
-const REMEMBERED_BYTES = 4 * 1024 * 1024;
 
 /**
  * Answers all operations of the API, and leaves other paths to what comes after it.
@@ -28,9 +20,8 @@ export function answerOperations(
   limit: RequestHandler,
   sources: Sources,
 ): RequestHandler {
-  const recent = new RecentAnswers<ListAnswer>(REMEMBERED_BYTES);
   const answerOf = (operation: Operation): Answer =>
-    operation.kind === 'list' ? answerList(operation, sources, recent) : answerRecord(operation, sources);
+    operation.kind === 'list' ? answerList(operation, sources) : answerRecord(operation, sources);
   const routes = new Routes(
     OPERATIONS.map((operation) => [operation.path, { operation, answer: answerOf(operation) }]),
   );
