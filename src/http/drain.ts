@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import { Server as NetServer } from 'node:net';
-import type { Socket } from 'node:net';
+import { createServer as createNetServer } from 'node:net';
+import type { AddressInfo, ListenOptions, Socket } from 'node:net';
 import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises';
 import { monotonicNow } from './monotonic-clock.ts';
 
@@ -33,6 +33,45 @@ export function beginGrace(moments: DrainMoments): void {
   moments[GRACE_BEGAN] = monotonicNow();
 }
 
+/**
+ * The port of an HTTP server. It closes without the server: `close` of an HTTP server would also destroy idle connections and stop
+ * the watch on slow requests. So another server takes the port, and the HTTP server listens on the handle of that one.
+ */
+export class Listener {
+  readonly #port = createNetServer();
+  readonly #server: Server;
+
+  constructor(server: Server) {
+    this.#server = server;
+  }
+
+  get isListening(): boolean {
+    return this.#port.listening;
+  }
+
+  /** Returns the port. Rejects with the system's error when it cannot be had. */
+  listen(options: ListenOptions): Promise<number> {
+    const { promise, resolve, reject } = Promise.withResolvers<number>();
+    this.#port.once('error', reject);
+    this.#port.listen(options, () => {
+      this.#port.off('error', reject);
+      this.#server.listen(this.#port, () => {
+        resolve((this.#port.address() as AddressInfo).port);
+      });
+    });
+    return promise;
+  }
+
+  /** Takes no more connections. Those that are there stay as they are. */
+  close(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#port.close(() => {
+        resolve();
+      });
+    });
+  }
+}
+
 /** The events by which a request arrives. */
 const ARRIVALS = ['request', 'checkContinue', 'checkExpectation'] as const;
 
@@ -51,6 +90,7 @@ const ARRIVALS = ['request', 'checkContinue', 'checkExpectation'] as const;
  */
 export class Drain {
   readonly #server: Server;
+  readonly #listener: Listener;
   readonly #moments: DrainMoments;
   /** The connections, each with the time at which it was made. */
   readonly #madeAt = new Map<Socket, number>();
@@ -58,8 +98,9 @@ export class Drain {
   readonly #lastResponse = new Map<Socket, ServerResponse>();
   #isHolding = false;
 
-  constructor(server: Server, moments: DrainMoments) {
+  constructor(server: Server, listener: Listener, moments: DrainMoments) {
     this.#server = server;
+    this.#listener = listener;
     this.#moments = moments;
     server.on('connection', (socket: Socket) => {
       this.#connected(socket);
@@ -67,7 +108,7 @@ export class Drain {
     for (const event of ARRIVALS) {
       server.prependListener(event, ({ socket }: IncomingMessage, response: ServerResponse) => {
         this.#lastResponse.set(socket, response);
-        if (moments[GRACE_BEGAN] !== 0) response.shouldKeepAlive = false;
+        if (moments[GRACE_BEGAN] !== 0) endConnection(response);
       });
     }
   }
@@ -82,7 +123,7 @@ export class Drain {
     const start = this.#moments[GRACE_BEGAN];
     const end = start + graceMs - Math.min(graceMs * RESERVED_SHARE, RESERVED_MOST_MS);
     // Of requests that came at once before the grace, one behind the other, the last response ends the connection.
-    for (const response of this.#lastResponse.values()) response.shouldKeepAlive = false;
+    this.#lastResponse.values().forEach(endConnection);
     this.#lastResponse.clear();
 
     if (!hurry) {
@@ -92,7 +133,7 @@ export class Drain {
     await together();
     if (!hurry) await this.#emptyBacklog(end);
     await together();
-    const closed = this.#closeListener();
+    const closed = this.#listener.close();
     await together();
     this.#release();
     if (hurry) this.#server.closeIdleConnections();
@@ -100,6 +141,7 @@ export class Drain {
     await this.#connectionsEnd(end, hurry ? 0 : QUIET_MS);
     for (const socket of this.#madeAt.keys()) socket.destroy();
     await closed;
+    this.#server.close();
   }
 
   #connected(socket: Socket): void {
@@ -151,15 +193,6 @@ export class Drain {
     for (const socket of this.#madeAt.keys()) socket.resume();
   }
 
-  /** The `close` of an HTTP server would also destroy the connections that are idle, and end the watch on slow requests. */
-  #closeListener(): Promise<void> {
-    return new Promise((resolve) => {
-      NetServer.prototype.close.call(this.#server, () => {
-        resolve();
-      });
-    });
-  }
-
   /** Waits until all connections that are left are silent, each for a while, or until `end`. */
   async #connectionsEnd(end: number, silentMs: number): Promise<void> {
     const isWaitedFor = ([socket, madeAt]: [Socket, number]) =>
@@ -170,4 +203,9 @@ export class Drain {
       await delay(Math.min(left, TICK_MS));
     }
   }
+}
+
+/** Ends the connection with a response, unless its head is sent already. */
+function endConnection(response: ServerResponse): void {
+  if (!response.headersSent) response.setHeader('Connection', 'close');
 }

@@ -8,7 +8,6 @@ import { REQUEST_ID_HEADER } from '../contract/headers.ts';
 import type { Release } from '../contract/releases.ts';
 import { Editions } from './editions.ts';
 import type { Edition } from './editions.ts';
-import { lookForIdleConnections } from './idle-connections.ts';
 import { METHOD_NOT_ALLOWED } from './methods.ts';
 import { joinHeads, prepareHead } from './prepared-head.ts';
 import { PreparedResponse } from './prepared-response.ts';
@@ -54,7 +53,6 @@ export function createServer(app: Express, { clock, releases, log, tally }: Serv
     // A second Authorization or Host would be dropped without a word; joined, it makes the header malformed.
     joinDuplicateHeaders: true,
   });
-  lookForIdleConnections(server);
   const listener = (request: IncomingMessage, response: ServerResponse) => {
     request.url = normalTarget(request.url ?? '/');
     // Comes to work when an answer breaks off. Express would make one anew for each request, which takes longer.

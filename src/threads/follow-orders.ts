@@ -1,7 +1,6 @@
 import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { MessagePort } from 'node:worker_threads';
-import { Drain } from '../http/drain.ts';
+import { Drain, Listener } from '../http/drain.ts';
 import type { ThreadKeys } from './thread-keys.ts';
 import type { Asked, Listening, Order, Outcome, ThreadMemory, Told } from './thread-protocol.ts';
 import type { ThreadStores } from './thread-stores.ts';
@@ -18,7 +17,8 @@ export interface OrderedThread {
 
 /** Does what the supervisor orders, from now on. */
 export function followOrders({ server, memory, stores, keys, supervisor, end }: OrderedThread): void {
-  const drain = new Drain(server, memory.drain);
+  const listener = new Listener(server);
+  const drain = new Drain(server, listener, memory.drain);
   const tell = (told: Told) => {
     supervisor.postMessage(told);
   };
@@ -43,7 +43,7 @@ export function followOrders({ server, memory, stores, keys, supervisor, end }: 
         keys.take(order.content);
         return {};
       case 'listen':
-        return await listen(server, order.content);
+        return await listen(listener, order.content);
       case 'stop': {
         const { graceSeconds, hurry } = order.content;
         await drain.run(graceSeconds, hurry, together);
@@ -63,15 +63,17 @@ export function followOrders({ server, memory, stores, keys, supervisor, end }: 
   tell({ isStarted: true });
 }
 
-function listen(server: Server, { port, host, isShared }: Listening): Promise<Outcome> {
-  return new Promise((resolve) => {
-    const fail = ({ message, code, syscall }: NodeJS.ErrnoException) => {
-      resolve({ failure: { message, code, syscall } });
-    };
-    server.once('error', fail);
-    server.listen({ port, host, reusePort: isShared }, () => {
-      server.off('error', fail);
-      resolve({ port: (server.address() as AddressInfo).port });
-    });
-  });
+async function listen(listener: Listener, { port, host, isShared }: Listening): Promise<Outcome> {
+  try {
+    return { port: await listener.listen({ port, host, reusePort: isShared }) };
+  } catch (error) {
+    if (!isSystemError(error)) throw error;
+    // A message loses the code of an error.
+    const { message, code, syscall } = error;
+    return { failure: { message, code, syscall } };
+  }
+}
+
+function isSystemError(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && 'syscall' in error;
 }

@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { Agent, createServer, request } from 'node:http';
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'node:http';
 import { connect } from 'node:net';
-import type { AddressInfo, Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
-import { beginGrace, Drain, newDrainMoments } from '../../src/http/drain.ts';
+import { beginGrace, Drain, Listener, newDrainMoments } from '../../src/http/drain.ts';
 import type { DrainMoments } from '../../src/http/drain.ts';
 
 const GET = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
@@ -40,11 +40,13 @@ class Client {
 
 describe('the drain of a server', () => {
   let server: Server;
+  let listener: Listener;
   let drain: Drain;
   let moments: DrainMoments;
   let port: number;
   let clients: Client[];
   let answer: (request: IncomingMessage, response: ServerResponse) => void;
+  let serverOptions: ServerOptions = {};
 
   beforeEach(async () => {
     clients = [];
@@ -59,14 +61,13 @@ describe('the drain of a server', () => {
   });
 
   async function start(): Promise<void> {
-    server = createServer((incoming, response) => {
+    server = createServer(serverOptions, (incoming, response) => {
       answer(incoming, response);
     });
     moments = newDrainMoments();
-    drain = new Drain(server, moments);
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    ({ port } = server.address() as AddressInfo);
+    listener = new Listener(server);
+    drain = new Drain(server, listener, moments);
+    port = await listener.listen({ port: 0, host: '127.0.0.1' });
   }
 
   function drainFor(graceSeconds: number, hurry = false): Promise<void> {
@@ -103,13 +104,13 @@ describe('the drain of a server', () => {
     while (!condition()) await delay(1);
   }
 
-  const isDeaf = () => !server.listening;
+  const isDeaf = () => !listener.isListening;
 
   it('is over soon when nobody is there', async () => {
     const start = performance.now();
     await drainFor(GRACE_SECONDS);
     expect(performance.now() - start).to.be.within(450, 2000);
-    expect(server.listening).to.equal(false);
+    expect(listener.isListening).to.equal(false);
   });
 
   it('lets requests under way end, and says on each that the connection does', async () => {
@@ -218,6 +219,24 @@ describe('the drain of a server', () => {
     await drainFor(2);
     expect(performance.now() - start).to.be.within(1750, 2000);
     await Promise.all([half.ended, stuck.ended]);
+  });
+
+  describe('of a server whose requests time out soon', () => {
+    before(() => {
+      serverOptions = { headersTimeout: 100, connectionsCheckingInterval: 20 };
+    });
+    after(() => {
+      serverOptions = {};
+    });
+
+    it('keeps the timeouts in force', async () => {
+      const slow = await idle();
+      const drained = drainFor(GRACE_SECONDS);
+      await until(isDeaf);
+      slow.socket.write('GET / HTTP/1.1\r\nHo');
+      await Promise.all([slow.ended, drained]);
+      expect(slow.received).to.match(/^HTTP\/1\.1 408 /);
+    });
   });
 
   it('sends all of it to a client that reads slowly', async () => {
