@@ -8,11 +8,10 @@ import { ignoredParameters } from './ignored-parameters.ts';
 import { nextPageLink } from './next-page.ts';
 import { originOf } from './origin.ts';
 import { pathWith } from './path.ts';
-import { headerLine, joinHeads } from './prepared-head.ts';
 import { NO_SUCH_RECORD } from './problem.ts';
 import { parseQuery } from './query-string.ts';
 import { send } from './respond.ts';
-import { dataHead, storeOf } from './sources.ts';
+import { dataHeaders, storeOf } from './sources.ts';
 import type { Answer, Sources } from './sources.ts';
 import { queryOf } from './target.ts';
 import { queryValidator } from './validate-query.ts';
@@ -35,16 +34,16 @@ export function answerList(operation: ListOperation, sources: Sources): Answer {
     exchange.ignoredParameters = ignoredParameters(query, parameters);
     const pin = query.get(PIN_NAME)?.at(0);
     const store = pin === undefined ? live : storeOf(sources, exchange, pin);
-    const untaggedHead = dataHead(
+    const untagged = dataHeaders(
       store,
       cutting.some((name) => query.has(name)),
     );
     const origin = originOf(request, sources.origin);
     const tag = entityTag(contentTag(store, collection, exchange.now), version, origin, url);
-    const head = joinHeads(untaggedHead, headerLine('ETag', tag));
+    const headers = [...untagged, 'ETag', tag];
     const condition = request.headers['if-none-match'];
     if (namesTag(condition, tag)) {
-      send(response, 304, head);
+      send(response, 304, headers);
       return;
     }
 
@@ -54,11 +53,11 @@ export function answerList(operation: ListOperation, sources: Sources): Answer {
     if (page === undefined) throw NO_SUCH_RECORD;
     const totalPages = Math.ceil(page.totalRecords / plan.perPage);
     if (plan.page > 1 && plan.page > totalPages) {
-      send(response, 204, untaggedHead);
+      send(response, 204, untagged);
       return;
     }
     if (namesAny(condition)) {
-      send(response, 304, head);
+      send(response, 304, headers);
       return;
     }
     const hasMore = plan.page < totalPages;
@@ -67,6 +66,6 @@ export function answerList(operation: ListOperation, sources: Sources): Answer {
       ? nextPageLink(origin + pathWith(operation, parameter), values, plan, store.digest)
       : null;
     exchange.rows = Math.min(plan.perPage, page.totalRecords - (plan.page - 1) * plan.perPage);
-    send(response, 200, head, pageBody(page, plan, totalPages, nextPage));
+    send(response, 200, headers, pageBody(page, plan, totalPages, nextPage));
   };
 }

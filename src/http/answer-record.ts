@@ -2,11 +2,10 @@ import type { RetrieveOperation } from '../contract/operations.ts';
 import { contentTag, readRecord } from '../query/read.ts';
 import { entityTag, namesAny, namesTag } from './etag.ts';
 import { ignoredParameters } from './ignored-parameters.ts';
-import { headerLine, joinHeads } from './prepared-head.ts';
 import { NO_SUCH_RECORD } from './problem.ts';
 import { parseQuery } from './query-string.ts';
 import { send } from './respond.ts';
-import { dataHead, storeOf } from './sources.ts';
+import { dataHeaders, storeOf } from './sources.ts';
 import type { Answer, Sources } from './sources.ts';
 import { queryOf } from './target.ts';
 import { editionWith } from './versions.ts';
@@ -21,20 +20,20 @@ export function answerRecord(operation: RetrieveOperation, sources: Sources): An
     exchange.ignoredParameters = ignoredParameters(parseQuery(queryOf(request.url)), []);
 
     const tag = entityTag(contentTag(store, collection, exchange.now), version, '', request.url);
-    const head = joinHeads(dataHead(store), headerLine('ETag', tag));
+    const headers = [...dataHeaders(store), 'ETag', tag];
     const condition = request.headers['if-none-match'];
     if (namesTag(condition, tag)) {
       // The tag was given to this very record, so the record is there still.
-      send(response, 304, head);
+      send(response, 304, headers);
       return;
     }
     const record = readRecord(store, collection, id, exchange.now);
     if (record === undefined) throw NO_SUCH_RECORD;
     if (namesAny(condition)) {
-      send(response, 304, head);
+      send(response, 304, headers);
       return;
     }
     exchange.rows = 1;
-    send(response, 200, head, record);
+    send(response, 200, headers, record);
   };
 }

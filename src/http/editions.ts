@@ -9,8 +9,7 @@ import {
   VERSION_HEADER,
 } from '../contract/releases.ts';
 import type { Release, Version } from '../contract/releases.ts';
-import { prepareHead } from './prepared-head.ts';
-import type { PreparedHead } from './prepared-head.ts';
+import type { HeaderList } from './problem.ts';
 
 /** A version of the API as it stands on one day. */
 export interface Edition {
@@ -18,7 +17,7 @@ export interface Edition {
   /** Ids of the operations that can be reached in it. */
   readonly operations: ReadonlySet<string>;
   /** The headers that tell it. */
-  readonly head: PreparedHead;
+  readonly headers: HeaderList;
 }
 
 const DAY_MS = 86_400_000;
@@ -62,7 +61,7 @@ export class Editions {
     const edition: Edition = {
       version,
       operations: new Set(reachable.map(({ id }) => id)),
-      head: prepareHead([VERSION_HEADER, version, LATEST_VERSION_HEADER, latest]),
+      headers: [VERSION_HEADER, version, LATEST_VERSION_HEADER, latest],
     };
     this.#byVersion.set(version, edition);
     return edition;

@@ -1,6 +1,6 @@
 import type { PageOfRecords } from '../query/read.ts';
 import type { Plan } from '../query/plan.ts';
-import type { Body } from './prepared-response.ts';
+import type { Body } from './respond.ts';
 
 const HEAD = '{"items":[';
 

@@ -1,10 +1,10 @@
 import type { RequestHandler } from 'express';
-import { prepareHead } from './prepared-head.ts';
 import { Problem } from './problem.ts';
+import type { HeaderList } from './problem.ts';
 import { NO_STORE, send } from './respond.ts';
 
-const ALLOW: readonly string[] = ['Allow', 'GET, HEAD, OPTIONS'];
-const OPTIONS_HEAD = prepareHead([...NO_STORE, ...ALLOW]);
+const ALLOW: HeaderList = ['Allow', 'GET, HEAD, OPTIONS'];
+const OPTIONS_HEADERS: HeaderList = [...NO_STORE, ...ALLOW];
 
 export const METHOD_NOT_ALLOWED = new Problem(405, 'Only GET, HEAD and OPTIONS are defined here.', {
   headers: ALLOW,
@@ -17,5 +17,5 @@ export function isRead(method: string): boolean {
 /** Answers the methods of a path that are not GET or HEAD. */
 export const otherMethods: RequestHandler = (request, response) => {
   if (request.method !== 'OPTIONS') throw METHOD_NOT_ALLOWED;
-  send(response, 204, OPTIONS_HEAD);
+  send(response, 204, OPTIONS_HEADERS);
 };

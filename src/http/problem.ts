@@ -1,5 +1,5 @@
-import { prepareHead } from './prepared-head.ts';
-import type { PreparedHead } from './prepared-head.ts';
+/** Headers of a response: names and values in turn, as `writeHead` takes them. */
+export type HeaderList = readonly string[];
 
 /** One constraint that a request violates. */
 export interface Violation {
@@ -16,8 +16,7 @@ export type LaterReason = (typeof LATER_REASONS)[number];
 
 interface ProblemOptions {
   readonly errors?: readonly Violation[];
-  /** Names and values in turn. */
-  readonly headers?: readonly string[];
+  readonly headers?: HeaderList;
   readonly later?: LaterReason;
 }
 
@@ -26,9 +25,7 @@ export class Problem extends Error {
   override readonly name = 'Problem';
   readonly status: number;
   readonly body: Buffer;
-  /** Names and values in turn; and the same as lines. */
-  readonly headers: readonly string[];
-  readonly head: PreparedHead;
+  readonly headers: HeaderList;
   readonly later: LaterReason | undefined;
 
   constructor(status: number, detail: string, { errors, headers = [], later }: ProblemOptions = {}) {
@@ -36,7 +33,6 @@ export class Problem extends Error {
     this.status = status;
     this.body = Buffer.from(JSON.stringify({ detail, ...(errors && { errors }) }));
     this.headers = headers;
-    this.head = prepareHead(headers);
     this.later = later;
   }
 }

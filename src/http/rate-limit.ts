@@ -4,17 +4,16 @@ import type { RequestHandler } from 'express';
 import type { Logger } from 'pino';
 import { HitCounter } from './hit-counter.ts';
 import type { HitCounterOptions } from './hit-counter.ts';
-import { headerLine, joinHeads, prepareHead } from './prepared-head.ts';
-import type { PreparedHead } from './prepared-head.ts';
 import { tryLater } from './problem.ts';
+import type { HeaderList } from './problem.ts';
 import { RateLimitStore, WindowEnd } from './rate-limit-store.ts';
 
 const WINDOW_SECONDS = 60;
 
-/** What is the same in each response: the name of the policy, and the header that tells it. */
+/** The policy: its name, and the value of the header that tells it. */
 interface Policy {
   readonly name: string;
-  readonly head: PreparedHead;
+  readonly terms: string;
 }
 
 /** How a key stands with its limit. */
@@ -39,8 +38,7 @@ export function rateLimitPerKey(
   options: HitCounterOptions = {},
 ): RequestHandler {
   const name = `"${perMinute}-in-1min"`;
-  const terms = `${name}; q=${perMinute}; w=${WINDOW_SECONDS}`;
-  const policy: Policy = { name, head: prepareHead(['RateLimit-Policy', terms]) };
+  const policy: Policy = { name, terms: `${name}; q=${perMinute}; w=${WINDOW_SECONDS}` };
   const counter = new HitCounter(WINDOW_SECONDS * 1000, options);
   const askLibrary = rateLimit({
     store: new RateLimitStore(counter),
@@ -85,6 +83,6 @@ function wholeSeconds(milliseconds: number): number {
 }
 
 /** The headers of draft-ietf-httpapi-ratelimit-headers-08. */
-export function rateLimitHead({ policy, remaining, seconds }: RateLimitStanding): PreparedHead {
-  return joinHeads(policy.head, headerLine('RateLimit', `${policy.name}; r=${remaining}; t=${seconds}`));
+export function rateLimitHeaders({ policy, remaining, seconds }: RateLimitStanding): HeaderList {
+  return ['RateLimit-Policy', policy.terms, 'RateLimit', `${policy.name}; r=${remaining}; t=${seconds}`];
 }

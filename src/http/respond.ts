@@ -1,53 +1,48 @@
 import type { Response } from 'express';
 import { IGNORED_PARAMETERS_HEADER, REQUEST_ID_HEADER } from '../contract/headers.ts';
-import { sliceOf } from '../store/slice.ts';
-import { headerLine, joinHeads, NOTHING_PREPARED, prepareHead } from './prepared-head.ts';
-import type { PreparedHead } from './prepared-head.ts';
-import { lengthOf } from './prepared-response.ts';
-import type { Body } from './prepared-response.ts';
-import type { Problem } from './problem.ts';
-import { rateLimitHead } from './rate-limit.ts';
+import type { HeaderList, Problem } from './problem.ts';
+import { rateLimitHeaders } from './rate-limit.ts';
 import { SECURITY_HEADERS } from './security-headers.ts';
 
-export const NO_STORE: readonly string[] = ['Cache-Control', 'no-store'];
-export const NO_STORE_HEAD = prepareHead(NO_STORE);
+export const NO_STORE: HeaderList = ['Cache-Control', 'no-store'];
 
-const EVERY_HEAD = prepareHead(SECURITY_HEADERS);
-const WITH_BODY_HEAD = prepareHead([...SECURITY_HEADERS, 'Content-Type', 'application/json']);
+/** The pieces of a body in their order, one at least: bytes, mostly views of the store, and ASCII text. */
+export type Body = readonly (Buffer | string)[];
 
 /**
- * Writes a whole response in one go. Every response of the app goes through here, so that what stands on all
- * of them is put together in one place.
+ * Writes a whole response. Every response of the app goes through here, so that the headers that all of them carry are put together in
+ * one place.
  *
- * @param head headers of this response
- * @param body JSON text, in one piece at least; not sent in answer to HEAD, though its length is
+ * @param headers headers of this response
+ * @param body JSON text; HEAD gets its length alone
  */
-export function send(response: Response, status: number, head: PreparedHead, body?: Body): void {
-  const { edition, requestId, rateLimit, ignoredParameters } = response.locals.exchange;
-  response.preparedHead = joinHeads(
-    body === undefined ? EVERY_HEAD : WITH_BODY_HEAD,
-    edition?.head ?? NOTHING_PREPARED,
-    head,
-    headerLine(REQUEST_ID_HEADER, requestId),
-    rateLimit === undefined ? NOTHING_PREPARED : rateLimitHead(rateLimit),
-    ignoredParameters === undefined
-      ? NOTHING_PREPARED
-      : headerLine(IGNORED_PARAMETERS_HEADER, ignoredParameters),
-  );
+export function send(response: Response, status: number, headers: HeaderList, body?: Body): void {
+  const { exchange } = response.locals;
+  const { edition, requestId, rateLimit, ignoredParameters } = exchange;
+  const all = [...SECURITY_HEADERS, ...headers, REQUEST_ID_HEADER, requestId];
+  if (edition !== undefined) all.push(...edition.headers);
+  if (rateLimit !== undefined) all.push(...rateLimitHeaders(rateLimit));
+  if (ignoredParameters !== undefined) all.push(IGNORED_PARAMETERS_HEADER, ignoredParameters);
   if (body === undefined) {
-    response.writeHead(status).end();
+    response.writeHead(status, all).end();
     return;
   }
-  const length = lengthOf(body);
-  response.writeHead(status, ['Content-Length', String(length)]);
+  let length = 0;
+  for (const piece of body) length += piece.length;
+  all.push('Content-Type', 'application/json', 'Content-Length', String(length));
+  response.writeHead(status, all);
   if (response.req.method === 'HEAD') {
     response.end();
-  } else {
-    response.locals.exchange.bytes = length;
-    response.endWith(body, length);
+    return;
   }
+  exchange.bytes = length;
+  // Head and pieces go to the system together, the records from where they stand: nothing is copied before.
+  response.cork();
+  const last = body.length - 1;
+  for (let i = 0; i < last; i++) response.write(body[i], 'latin1');
+  response.end(body[last], 'latin1');
 }
 
-export function sendProblem(response: Response, { status, head, body }: Problem): void {
-  send(response, status, joinHeads(NO_STORE_HEAD, head), [sliceOf(body)]);
+export function sendProblem(response: Response, { status, headers, body }: Problem): void {
+  send(response, status, [...NO_STORE, ...headers], [body]);
 }

@@ -1,5 +1,5 @@
-import { createServer as createHttpServer, IncomingMessage, STATUS_CODES } from 'node:http';
-import type { Server, ServerResponse } from 'node:http';
+import { createServer as createHttpServer, IncomingMessage, ServerResponse, STATUS_CODES } from 'node:http';
+import type { Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import express from 'express';
 import type { Express } from 'express';
@@ -9,8 +9,6 @@ import type { Release } from '../contract/releases.ts';
 import { Editions } from './editions.ts';
 import type { Edition } from './editions.ts';
 import { METHOD_NOT_ALLOWED } from './methods.ts';
-import { joinHeads, prepareHead } from './prepared-head.ts';
-import { PreparedResponse } from './prepared-response.ts';
 import { Problem } from './problem.ts';
 import { NO_STORE } from './respond.ts';
 import { requestIdOf } from './request-id.ts';
@@ -82,7 +80,7 @@ export function createServer(app: Express, { clock, releases, log, tally }: Serv
  */
 function expressMessages(app: Express) {
   class ExpressRequest extends IncomingMessage {}
-  class ExpressResponse extends PreparedResponse<ExpressRequest> {
+  class ExpressResponse extends ServerResponse<ExpressRequest> {
     /** Express would make one without a shape, which is slower to read. */
     readonly locals: object = {};
   }
@@ -113,9 +111,15 @@ function problemOfParser({ code = '', rawPacket }: ParserError): Problem {
 }
 
 /** Answers on a socket whose request never came to be one. */
-function refuseSocket(socket: Duplex, { status, head, body }: Problem, stable: Edition, log: Logger): void {
+function refuseSocket(
+  socket: Duplex,
+  { status, headers, body }: Problem,
+  stable: Edition,
+  log: Logger,
+): void {
   const requestId = requestIdOf(undefined);
-  const own = prepareHead([
+  // The path may not be known: it is taken for one of the API.
+  const all = [
     ...SECURITY_HEADERS,
     ...NO_STORE,
     REQUEST_ID_HEADER,
@@ -126,9 +130,11 @@ function refuseSocket(socket: Duplex, { status, head, body }: Problem, stable: E
     String(body.length),
     'Connection',
     'close',
-  ]);
-  // The path may not be known: it is taken for one of the API.
-  const text = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${joinHeads(own, head, stable.head)}\r\n`;
-  socket.end(Buffer.concat([Buffer.from(text), body]));
+    ...headers,
+    ...stable.headers,
+  ];
+  const lines = all.map((text, i) => (i % 2 === 0 ? `${text}: ` : `${text}\r\n`));
+  const head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n`;
+  socket.end(Buffer.concat([Buffer.from(head), body]));
   log.info({ requestId, status, bytes: body.length }, 'request');
 }

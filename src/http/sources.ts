@@ -7,8 +7,7 @@ import { ORGANIZATION_NOT_LOADED } from './admit.ts';
 import type { Editions } from './editions.ts';
 import type { OriginOptions } from './origin.ts';
 import type { Exchange } from './exchange.ts';
-import { prepareHead } from './prepared-head.ts';
-import type { PreparedHead } from './prepared-head.ts';
+import type { HeaderList } from './problem.ts';
 
 /**
  * Answers for a caller who has been let in.
@@ -39,28 +38,19 @@ export function storeOf({ stores }: Sources, { organizationId }: Exchange, pin?:
   return store;
 }
 
-const heads = new WeakMap<OrganizationStore, PreparedHead>();
-
-/** The headers of every answer that tells something of a store. */
-export function dataHead(store: OrganizationStore, isPartialView = false): PreparedHead {
-  if (isPartialView) return prepareDataHead(store, KEEP_NOTHING);
-  let head = heads.get(store);
-  if (head === undefined) {
-    head = prepareDataHead(store, REVALIDATE);
-    heads.set(store, head);
-  }
-  return head;
-}
-
-function prepareDataHead({ snapshotId, producedAt }: OrganizationStore, cacheControl: string): PreparedHead {
-  return prepareHead([
+/** Returns the headers of every response that carries data of a store. */
+export function dataHeaders(
+  { snapshotId, producedAt }: OrganizationStore,
+  isPartialView = false,
+): HeaderList {
+  return [
     SNAPSHOT_ID_HEADER,
     snapshotId,
     DATA_AS_OF_HEADER,
     producedAt,
     'Cache-Control',
-    cacheControl,
+    isPartialView ? KEEP_NOTHING : REVALIDATE,
     'Vary',
     VARY,
-  ]);
+  ];
 }

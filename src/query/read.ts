@@ -4,8 +4,6 @@ import { nextSessionFields } from '../store/next-sessions.ts';
 import type { OrganizationStore } from '../store/organization-store.ts';
 import { recordAt, recordRun, recordsAt } from '../store/records.ts';
 import type { Row } from '../store/shared.ts';
-import { sliceOf, viewOf } from '../store/slice.ts';
-import type { Slice } from '../store/slice.ts';
 import { offerSegments } from './offer-view.ts';
 import type { Plan } from './plan.ts';
 import { rowsAt, select, selectInRun, totalOf } from './select.ts';
@@ -15,11 +13,11 @@ import type { Selection } from './select.ts';
 export interface PageOfRecords {
   readonly totalRecords: number;
   /** One after the other they are the JSON text; records are the store's own bytes. */
-  readonly segments: readonly Slice[];
+  readonly segments: readonly Buffer[];
 }
 
-const SEPARATOR = sliceOf(Buffer.from(','));
-const NO_NEXT_SESSION = sliceOf(Buffer.from(nextSessionFields(null, null)));
+const SEPARATOR = Buffer.from(',');
+const NO_NEXT_SESSION = Buffer.from(nextSessionFields(null, null));
 
 /**
  * One page of a list. A page past the end has no segments.
@@ -50,9 +48,9 @@ export function readRecord(
   collection: CollectionName,
   id: string,
   now: number,
-): readonly Slice[] | undefined {
-  const { ids, records } = store.image[collection];
-  const row = findRow(ids, records, id);
+): readonly Buffer[] | undefined {
+  const records = store.records[collection];
+  const row = findRow(store.image[collection].ids, records, id);
   if (row < 0) return undefined;
   return collection === 'events' ? eventSegments(store, row, now) : [recordAt(records, row)];
 }
@@ -82,26 +80,26 @@ function readRows(
   start: number,
   end: number,
   now: number,
-): Slice[] {
-  const { records } = store.image[plan.collection];
+): Buffer[] {
+  const records = store.records[plan.collection];
   if (plan.collection !== 'events' && !plan.isPartialView) {
     return selection.kind === 'run'
       ? [recordRun(records, selection.from + start, selection.from + end)]
       : recordsAt(records, rowsAt(selection, start, end));
   }
-  const segments: Slice[] = [];
+  const segments: Buffer[] = [];
   for (const row of rowsAt(selection, start, end)) {
     if (segments.length > 0) segments.push(SEPARATOR);
     if (plan.collection === 'events') segments.push(...eventSegments(store, row, now));
-    else segments.push(...offerSegments(viewOf(recordAt(records, row)), plan.view).map(sliceOf));
+    else segments.push(...offerSegments(recordAt(records, row), plan.view));
   }
   return segments;
 }
 
 /** An event is stored up to what its next session decides. */
-function eventSegments(store: OrganizationStore, event: Row, now: number): [Slice, Slice] {
-  const record = recordAt(store.image.events.records, event);
+function eventSegments(store: OrganizationStore, event: Row, now: number): [Buffer, Buffer] {
+  const record = recordAt(store.records.events, event);
   const next = store.nextSessions.of(event, now);
-  const nextFields = next < 0 ? NO_NEXT_SESSION : recordAt(store.image.sessions.nextFields, next);
-  return [{ ...record, end: record.end - 1 }, nextFields];
+  const nextFields = next < 0 ? NO_NEXT_SESSION : recordAt(store.nextFields, next);
+  return [record.subarray(0, -1), nextFields];
 }

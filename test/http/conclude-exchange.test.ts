@@ -14,7 +14,7 @@ import { Editions } from '../../src/http/editions.ts';
 import { fail, noSuchPath } from '../../src/http/fail.ts';
 import { tryLater } from '../../src/http/problem.ts';
 import type { LaterReason } from '../../src/http/problem.ts';
-import { NO_STORE_HEAD, send } from '../../src/http/respond.ts';
+import { NO_STORE, send } from '../../src/http/respond.ts';
 import { RequestLog } from '../../src/http/request-log.ts';
 import { createServer } from '../../src/http/server.ts';
 import { readTallies, Tally } from '../../src/http/tally.ts';
@@ -27,7 +27,7 @@ const answer =
     const { exchange } = response.locals;
     exchange.operation = operation;
     exchange.rows = 2;
-    send(response, 200, NO_STORE_HEAD, ['[1,2]']);
+    send(response, 200, NO_STORE, ['[1,2]']);
   };
 const refuse = (reason: LaterReason): RequestHandler => {
   return () => {

@@ -14,8 +14,12 @@ describe('Editions', () => {
   const told = (header: string | undefined, now: number) => {
     const edition = editions.select(header, now);
     if (edition === undefined) return undefined;
-    const [, latest] = /^Service-API-Latest-Version: (.*)\r$/m.exec(edition.head) ?? [];
-    return [edition.version, latest, edition.operations.has('listOffers')];
+    expect(edition.headers.slice(0, 3)).to.deep.equal([
+      'Service-API-Version',
+      edition.version,
+      'Service-API-Latest-Version',
+    ]);
+    return [edition.version, edition.headers[3], edition.operations.has('listOffers')];
   };
 
   it('turns to the new day at 00:00 UTC', () => {

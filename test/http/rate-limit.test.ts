@@ -8,7 +8,7 @@ import { pino } from 'pino';
 import { Exchange } from '../../src/http/exchange.ts';
 import { HitCounter } from '../../src/http/hit-counter.ts';
 import { Problem } from '../../src/http/problem.ts';
-import { rateLimitHead, rateLimitPerKey } from '../../src/http/rate-limit.ts';
+import { rateLimitHeaders, rateLimitPerKey } from '../../src/http/rate-limit.ts';
 import { RateLimitStore } from '../../src/http/rate-limit-store.ts';
 
 const DAY_MS = 86_400_000;
@@ -32,7 +32,7 @@ describe('the rate limit', () => {
     app.use(rateLimitPerKey(2, pino({ level: 'silent' }), { clock: () => clock() }));
     app.use((_request, response) => {
       const { rateLimit } = response.locals.exchange;
-      response.send(rateLimit && /^RateLimit: (.*)\r$/m.exec(rateLimitHead(rateLimit))?.[1]);
+      response.send(rateLimit && rateLimitHeaders(rateLimit)[3]);
     });
     app.use(((error, _request, response, next) => {
       if (error instanceof Problem) response.status(error.status).send(error.headers.join(' '));

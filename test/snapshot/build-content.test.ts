@@ -2,8 +2,7 @@ import { expect } from 'chai';
 import { NextSessions } from '../../src/store/next-sessions.ts';
 import type { CollectionImage, OrganizationImage } from '../../src/store/organization-image.ts';
 import { keyNumbers, postingList } from '../../src/store/posting-index.ts';
-import { recordAt } from '../../src/store/records.ts';
-import { viewOf } from '../../src/store/slice.ts';
+import { openRecords, recordAt } from '../../src/store/records.ts';
 import {
   FULL_ADDRESS,
   FULL_BUNDLE_OFFER,
@@ -136,7 +135,7 @@ describe('a snapshot holds what was imported', () => {
   it('the next session of an event at a moment', () => {
     const event = textsOf(image.events).findIndex((record) => record.startsWith('{"id":"evt full"'));
     const next = new NextSessions(image.sessions).of(event, Date.parse('2027-03-14T18:30:00Z'));
-    const end = viewOf(recordAt(image.sessions.nextFields, next)).toString();
+    const end = recordAt(openRecords(image.sessions.nextFields), next).toString();
     expect(end).to.equal(',"nextSessionStartAt":"2027-03-14T20:00:00+01:00","nextSessionId":"ses/2"}');
   });
 
