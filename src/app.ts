@@ -5,30 +5,24 @@ import type { Config } from './config.ts';
 import { openApiDocument } from './contract/openapi.ts';
 import type { Release } from './contract/releases.ts';
 import type { Gatekeepers } from './http/admit.ts';
-import { answerOperations } from './http/answer-operations.ts';
-import { beginExchange } from './http/begin-exchange.ts';
+import { OPERATIONS } from './contract/operations.ts';
+import { answerOperation } from './http/answer-operations.ts';
 import { answerDocument, answerHealth } from './http/documents.ts';
 import { Editions } from './http/editions.ts';
 import { fail, noSuchPath } from './http/fail.ts';
 import { otherMethods } from './http/methods.ts';
+import { routePath } from './http/path.ts';
 import type { HitCounterOptions } from './http/hit-counter.ts';
 import { rateLimitPerKey } from './http/rate-limit.ts';
-import type { RequestLog } from './http/request-log.ts';
 import type { Sources } from './http/sources.ts';
-import type { Tally } from './http/tally.ts';
 
 export interface Dependencies extends Gatekeepers {
   readonly config: Pick<Config, 'publicBaseUrl' | 'trustProxy' | 'rateLimitPerMinute'>;
-  /** Milliseconds since the epoch. */
-  readonly clock: () => number;
   /** Every release, earliest first. */
   readonly releases: readonly Release[];
-  /** What every request is counted in. */
-  readonly tally: Tally;
   /** What the rate limit counts in, when that is shared with others. */
   readonly hits?: HitCounterOptions;
   readonly log: Logger;
-  readonly requestLog: RequestLog;
 }
 
 const noLimit: RequestHandler = (_request, _response, next) => {
@@ -37,14 +31,12 @@ const noLimit: RequestHandler = (_request, _response, next) => {
 
 /** The API. It is served by `createServer` of `http/server.ts`. */
 export function createApp(dependencies: Dependencies): Express {
-  const { config, stores, clock, releases, tally, hits, log, requestLog } = dependencies;
+  const { config, stores, releases, hits, log } = dependencies;
   const editions = new Editions(releases);
   const origin = { publicBaseUrl: config.publicBaseUrl, trustsProxies: config.trustProxy !== false };
   const sources: Sources = { stores, editions, origin };
   const limit =
     config.rateLimitPerMinute === 0 ? noLimit : rateLimitPerKey(config.rateLimitPerMinute, log, hits);
-  const begin = beginExchange(clock, editions, requestLog, tally);
-  const answer = answerOperations(dependencies, limit, sources);
 
   const app = express();
   app.disable('x-powered-by');
@@ -52,10 +44,12 @@ export function createApp(dependencies: Dependencies): Express {
   app.enable('strict routing');
   app.set('trust proxy', config.trustProxy);
 
-  app.use((request, response, next) => {
-    begin(request, response);
-    void answer(request, response, next);
-  });
+  for (const operation of OPERATIONS) {
+    app
+      .route(routePath(operation))
+      .get(answerOperation(operation, dependencies, limit, sources))
+      .all(otherMethods);
+  }
   app
     .route('/openapi.json')
     .get(answerDocument(openApiDocument(releases, config.publicBaseUrl)))

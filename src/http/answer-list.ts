@@ -7,7 +7,7 @@ import { entityTag, namesAny, namesTag } from './etag.ts';
 import { ignoredParameters } from './ignored-parameters.ts';
 import { nextPageLink } from './next-page.ts';
 import { originOf } from './origin.ts';
-import { pathWith } from './path.ts';
+import { pathParameter, pathWith } from './path.ts';
 import { NO_SUCH_RECORD } from './problem.ts';
 import { parseQuery } from './query-string.ts';
 import { send } from './respond.ts';
@@ -25,7 +25,7 @@ export function answerList(operation: ListOperation, sources: Sources): Answer {
   const { collection, parameters, parent } = operation;
   const validate = queryValidator(operation);
   const cutting = parameters.filter(({ role }) => cutsOffers(role)).map(({ name }) => name);
-  return (request, response, parameter) => {
+  return (request, response) => {
     const { exchange } = response.locals;
     const { url } = request;
     const live = storeOf(sources, exchange);
@@ -49,7 +49,8 @@ export function answerList(operation: ListOperation, sources: Sources): Answer {
 
     const values = validate(query);
     const plan = planList(operation, values);
-    const page = readPage(store, plan, parent && parameter, exchange.now);
+    const parentId = parent && pathParameter(request, parent);
+    const page = readPage(store, plan, parentId, exchange.now);
     if (page === undefined) throw NO_SUCH_RECORD;
     const totalPages = Math.ceil(page.totalRecords / plan.perPage);
     if (plan.page > 1 && plan.page > totalPages) {
@@ -63,7 +64,7 @@ export function answerList(operation: ListOperation, sources: Sources): Answer {
     const hasMore = plan.page < totalPages;
     if (hasMore) sources.stores.noteWalk(store);
     const nextPage = hasMore
-      ? nextPageLink(origin + pathWith(operation, parameter), values, plan, store.digest)
+      ? nextPageLink(origin + pathWith(operation, parentId), values, plan, store.digest)
       : null;
     exchange.rows = Math.min(plan.perPage, page.totalRecords - (plan.page - 1) * plan.perPage);
     send(response, 200, headers, pageBody(page, plan, totalPages, nextPage));

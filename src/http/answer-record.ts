@@ -2,6 +2,7 @@ import type { RetrieveOperation } from '../contract/operations.ts';
 import { contentTag, readRecord } from '../query/read.ts';
 import { entityTag, namesAny, namesTag } from './etag.ts';
 import { ignoredParameters } from './ignored-parameters.ts';
+import { pathParameter } from './path.ts';
 import { NO_SUCH_RECORD } from './problem.ts';
 import { parseQuery } from './query-string.ts';
 import { send } from './respond.ts';
@@ -13,7 +14,7 @@ import { editionWith } from './versions.ts';
 /** Answers a retrieve operation for a caller who has been let in. */
 export function answerRecord(operation: RetrieveOperation, sources: Sources): Answer {
   const { collection } = operation;
-  return (request, response, id) => {
+  return (request, response) => {
     const { exchange } = response.locals;
     const store = storeOf(sources, exchange);
     const { version } = editionWith(operation, request, sources.editions, exchange.now);
@@ -27,7 +28,12 @@ export function answerRecord(operation: RetrieveOperation, sources: Sources): An
       send(response, 304, headers);
       return;
     }
-    const record = readRecord(store, collection, id, exchange.now);
+    const record = readRecord(
+      store,
+      collection,
+      pathParameter(request, operation.pathParameter),
+      exchange.now,
+    );
     if (record === undefined) throw NO_SUCH_RECORD;
     if (namesAny(condition)) {
       send(response, 304, headers);

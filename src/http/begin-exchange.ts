@@ -4,17 +4,14 @@ import { concludeExchange } from './conclude-exchange.ts';
 import type { Editions } from './editions.ts';
 import { Exchange } from './exchange.ts';
 import { isApiTarget } from './path.ts';
-import { Problem } from './problem.ts';
 import { requestIdOf } from './request-id.ts';
 import type { RequestLog } from './request-log.ts';
 import type { Tally } from './tally.ts';
 import { editionToTell } from './versions.ts';
 
 const REQUEST_ID_KEY = REQUEST_ID_HEADER.toLowerCase();
-// RFC 9112, section 3.2.
-const HOST_MISSING = new Problem(400, 'A request of HTTP/1.1 needs a Host header.');
 
-/** What comes before everything: what every response tells, and that it is logged and counted in the end. */
+/** Begins a request: notes its time, id and version, and has it logged and counted when its response is closed. */
 export function beginExchange(
   clock: () => number,
   editions: Editions,
@@ -27,6 +24,5 @@ export function beginExchange(
     response.locals.exchange = exchange;
     if (isApiTarget(request.url)) exchange.edition = editionToTell(request, editions, exchange.now);
     response.on('close', conclude);
-    if (request.headers.host === undefined && request.httpVersion === '1.1') throw HOST_MISSING;
   };
 }

@@ -15,7 +15,7 @@ export function fail(log: Logger): ErrorRequestHandler {
     const { requestId, operation } = exchange;
     exchange.later = problem?.later;
     if (problem === undefined) log.error({ err: error, requestId, operation }, 'unexpected error');
-    // Nothing can be said any more: the server ends the connection.
+    // A response that has begun cannot become another: Express ends its connection.
     if (response.headersSent) next(error);
     else sendProblem(response, problem ?? UNEXPECTED);
   };

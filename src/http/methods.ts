@@ -10,10 +10,6 @@ export const METHOD_NOT_ALLOWED = new Problem(405, 'Only GET, HEAD and OPTIONS a
   headers: ALLOW,
 });
 
-export function isRead(method: string): boolean {
-  return method === 'GET' || method === 'HEAD';
-}
-
 /** Answers the methods of a path that are not GET or HEAD. */
 export const otherMethods: RequestHandler = (request, response) => {
   if (request.method !== 'OPTIONS') throw METHOD_NOT_ALLOWED;

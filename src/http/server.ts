@@ -2,20 +2,24 @@ import { createServer as createHttpServer, IncomingMessage, ServerResponse, STAT
 import type { Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import express from 'express';
-import type { Express } from 'express';
+import type { Express, Request, Response } from 'express';
 import type { Logger } from 'pino';
 import { REQUEST_ID_HEADER } from '../contract/headers.ts';
 import type { Release } from '../contract/releases.ts';
+import { beginExchange } from './begin-exchange.ts';
 import { Editions } from './editions.ts';
 import type { Edition } from './editions.ts';
 import { METHOD_NOT_ALLOWED } from './methods.ts';
 import { Problem } from './problem.ts';
-import { NO_STORE } from './respond.ts';
+import type { RequestLog } from './request-log.ts';
+import { NO_STORE, sendProblem } from './respond.ts';
 import { requestIdOf } from './request-id.ts';
 import { SECURITY_HEADERS } from './security-headers.ts';
 import type { Tally } from './tally.ts';
 import { normalTarget } from './target.ts';
 
+// RFC 9112, section 3.2.
+const HOST_MISSING = new Problem(400, 'A request of HTTP/1.1 needs a Host header.');
 const MALFORMED = new Problem(400, 'The request is not well-formed HTTP.');
 const BY_ERROR_CODE: Readonly<Record<string, Problem>> = {
   HPE_INVALID_URL: new Problem(
@@ -33,13 +37,16 @@ export interface ServerDependencies {
   /** Every release, earliest first. */
   readonly releases: readonly Release[];
   readonly log: Logger;
-  /** Counts what never comes to be a request. */
+  readonly requestLog: RequestLog;
+  /** Counts requests, and what never comes to be one. */
   readonly tally: Tally;
 }
 
 /** The server in front of an app: the one way in, since it brings targets into the form that the app reads. */
-export function createServer(app: Express, { clock, releases, log, tally }: ServerDependencies): Server {
+export function createServer(app: Express, dependencies: ServerDependencies): Server {
+  const { clock, releases, log, requestLog, tally } = dependencies;
   const editions = new Editions(releases);
+  const begin = beginExchange(clock, editions, requestLog, tally);
   const refuse = (socket: Duplex, problem: Problem) => {
     refuseSocket(socket, problem, editions.stable(clock()), log);
     tally.countRefusal(problem.status);
@@ -51,14 +58,12 @@ export function createServer(app: Express, { clock, releases, log, tally }: Serv
     // A second Authorization or Host would be dropped without a word; joined, it makes the header malformed.
     joinDuplicateHeaders: true,
   });
-  const listener = (request: IncomingMessage, response: ServerResponse) => {
-    request.url = normalTarget(request.url ?? '/');
-    // Comes to work when an answer breaks off. Express would make one anew for each request, which takes longer.
-    const end = (error?: unknown) => {
-      if (error !== undefined && !response.headersSent) log.error({ err: error }, 'unexpected error');
-      response.destroy();
-    };
-    Reflect.apply(app, undefined, [request, response, end]);
+  const listener = (request: Request, response: Response) => {
+    request.url = normalTarget(request.url);
+    begin(request, response);
+    if (request.headers.host === undefined && request.httpVersion === '1.1')
+      sendProblem(response, HOST_MISSING);
+    else app(request, response);
   };
   server.on('request', listener);
   // Bodies are of no use here, so nobody is invited to send one, and no expectation is worth a refusal.

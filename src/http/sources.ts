@@ -9,11 +9,8 @@ import type { OriginOptions } from './origin.ts';
 import type { Exchange } from './exchange.ts';
 import type { HeaderList } from './problem.ts';
 
-/**
- * Answers for a caller who has been let in.
- * @param parameter the one in the path, decoded
- */
-export type Answer = (request: Request, response: Response, parameter: string) => void;
+/** Answers an operation for an authenticated caller. */
+export type Answer = (request: Request, response: Response) => void;
 
 /** Where answers come from. */
 export interface Sources {

@@ -10,12 +10,6 @@ export function normalTarget(target: string): string {
   return withoutHost.startsWith('/') ? withoutHost : `/${withoutHost}`;
 }
 
-/** What stands before the first `?` of a target. */
-export function pathOf(target: string): string {
-  const mark = target.indexOf('?');
-  return mark < 0 ? target : target.slice(0, mark);
-}
-
 /** What follows the first `?` of a target; empty when there is none. */
 export function queryOf(target: string): string {
   const mark = target.indexOf('?');

@@ -10,6 +10,7 @@ import type { Dependencies } from '../../src/app.ts';
 import { RELEASES } from '../../src/contract/releases.ts';
 import { RequestLog } from '../../src/http/request-log.ts';
 import { createServer } from '../../src/http/server.ts';
+import type { ServerDependencies } from '../../src/http/server.ts';
 import { Tally } from '../../src/http/tally.ts';
 import { StoreRegistry } from '../../src/store/store-registry.ts';
 import { expectConformance } from './conformance.ts';
@@ -48,7 +49,8 @@ export interface Body {
   readonly errors: readonly { readonly loc: string; readonly input: string; readonly ctx: string }[];
 }
 
-export type Overrides = Partial<Omit<Dependencies, 'config'>> & {
+type AllDependencies = Dependencies & ServerDependencies;
+export type Overrides = Partial<Omit<AllDependencies, 'config'>> & {
   readonly config?: Partial<Dependencies['config']>;
 };
 
@@ -80,7 +82,7 @@ export class TestApi {
     const logged: Record<string, unknown>[] = [];
     const destination = { write: (line: string) => logged.push(JSON.parse(line) as Record<string, unknown>) };
     const log = pino({ level: 'debug' }, destination);
-    const dependencies: Dependencies = {
+    const dependencies: AllDependencies = {
       stores,
       keys: () => made.keys,
       overload: () => false,

@@ -9,8 +9,6 @@ import type { RequestHandler } from 'express';
 import { pino } from 'pino';
 import supertest from 'supertest';
 import { RELEASES } from '../../src/contract/releases.ts';
-import { beginExchange } from '../../src/http/begin-exchange.ts';
-import { Editions } from '../../src/http/editions.ts';
 import { fail, noSuchPath } from '../../src/http/fail.ts';
 import { tryLater } from '../../src/http/problem.ts';
 import type { LaterReason } from '../../src/http/problem.ts';
@@ -45,18 +43,19 @@ describe('The end of a request', () => {
     logged = [];
     const destination = { write: (line: string) => logged.push(JSON.parse(line) as Record<string, unknown>) };
     const log = pino({}, destination);
-    const begin = beginExchange(() => NOW, new Editions(RELEASES), new RequestLog(log, destination), tally);
     const app = express();
-    app.use((request, response, next) => {
-      begin(request, response);
-      next();
-    });
     app.get('/v1/tickets', answer('listTickets'));
     app.get('/v1/limited', refuse('rate-limit'));
     app.get('/v1/shed', refuse('overload'));
     app.get('/v1/early', refuse('not-ready'));
     app.use(noSuchPath, fail(log));
-    server = createServer(app, { clock: () => NOW, releases: RELEASES, log, tally });
+    server = createServer(app, {
+      clock: () => NOW,
+      releases: RELEASES,
+      log,
+      requestLog: new RequestLog(log, destination),
+      tally,
+    });
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
   });
