@@ -1,4 +1,3 @@
-import type { RateLimitInfo } from 'express-rate-limit';
 import type { Edition } from './editions.ts';
 import type { LaterReason } from './problem.ts';
 import type { RateLimitStanding } from './rate-limit.ts';
@@ -36,9 +35,5 @@ export class Exchange {
 declare module 'express-serve-static-core' {
   interface Locals {
     exchange: Exchange;
-  }
-  interface Request {
-    /** Set by express-rate-limit. */
-    rateLimit?: RateLimitInfo;
   }
 }

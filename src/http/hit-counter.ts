@@ -85,10 +85,6 @@ export class HitCounter {
     if (hitsOf(seen) < MOST_HITS) seen = Atomics.add(this.#counts, slot, 1n) + 1n;
     return { count: hitsOf(seen), millisecondsLeft: Math.min(endOf(seen) - now, this.#windowMs) };
   }
-
-  forget(key: string): void {
-    Atomics.store(this.#counts, this.#slotOf(key), 0n);
-  }
 }
 
 function endOf(word: bigint): number {

@@ -91,8 +91,6 @@ function expressMessages(app: Express) {
   }
   adopt(ExpressRequest.prototype, express.request, app);
   adopt(ExpressResponse.prototype, express.response, app);
-  // express-rate-limit asks for it at each request, for its debug log; to work out whom to trust takes a microsecond.
-  Object.defineProperty(ExpressRequest.prototype, 'ip', { value: undefined });
   Object.assign(app, { request: ExpressRequest.prototype, response: ExpressResponse.prototype });
   return { IncomingMessage: ExpressRequest, ServerResponse: ExpressResponse };
 }

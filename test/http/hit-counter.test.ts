@@ -101,15 +101,6 @@ describe('the counter of hits', () => {
     expect(slots.of('a')).to.equal(0);
   });
 
-  it('forgets a key', () => {
-    const counter = new HitCounter(WINDOW_MS, { clock: () => 0 });
-    counter.hit('a');
-    counter.hit('b');
-    counter.forget('a');
-    expect(counter.hit('a').count).to.equal(1);
-    expect(counter.hit('b').count).to.equal(2);
-  });
-
   it('goes by a clock that nobody sets', () => {
     const realNow = Date.now;
     const counter = new HitCounter(WINDOW_MS);
