@@ -1,9 +1,7 @@
 import type { Field, Fields, Resource, Shape } from './field.ts';
 import { exampleOf } from './field.ts';
-import { TIMESTAMP_PATTERN } from './parameter.ts';
+import { TIMESTAMP_PATTERN, UTC_TIMESTAMP_PATTERN } from './parameter.ts';
 import type { Schema } from './parameter.ts';
-
-const UTC_TIMESTAMP_PATTERN = TIMESTAMP_PATTERN.replace('(Z|[+-]\\d\\d:\\d\\d)', 'Z');
 
 /** The JSON Schema (2020-12) of an object as it is served: every field is there, what is not known is null. */
 export function servedSchema(fields: Fields): Schema {

@@ -32,8 +32,8 @@ export type Role =
   | { readonly is: 'pin' }
   /** One bound of a window of instants. */
   | { readonly is: 'bound'; readonly index: string; readonly bound: Bound }
-  /** Records that have any of the listed keys. */
-  | { readonly is: 'anyOf'; readonly index: string; readonly list: boolean }
+  /** Records that have the key, or any of the listed keys. */
+  | { readonly is: 'anyOf'; readonly index: string }
   /** Cuts `inventory` of ticket offers down to a session, and removes no offer. */
   | { readonly is: 'inventoryOf' }
   /** Selects by the `resaleEnabled` of pricings, and cuts `pricing` down to those that match. */
@@ -132,7 +132,7 @@ function anyOf(name: string, index: string, description: string, example: string
   return {
     name,
     kind,
-    role: { is: 'anyOf', index, list: true },
+    role: { is: 'anyOf', index },
     description: `${description} Comma-separated, at most 10 values; a record matches when any of them does.`,
     example,
   };
@@ -145,7 +145,7 @@ function exactly(
   description: string,
   example: string,
 ): Parameter {
-  return { name, kind, role: { is: 'anyOf', index, list: false }, description, example };
+  return { name, kind, role: { is: 'anyOf', index }, description, example };
 }
 
 const eventPath: PathParameter = { name: 'event_id', description: 'Event identifier.', example: 'evt_42' };

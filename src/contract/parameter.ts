@@ -1,83 +1,53 @@
-import { parseTimestamp } from './timestamp.ts';
+import type { Instant } from './timestamp.ts';
 
 /**
- * The kinds of query parameter. A parameter reaches us as text and is checked as text: against the rules of
- * its kind, each a test with the words that tell a caller what would be right (`ctx` of a violation).
+ * The kinds of query parameter. A parameter arrives as text. Its kind reads the text as a value, and the value is validated by the schema
+ * that the documentation publishes.
  */
 
 export const DEFAULT_PER_PAGE = 25;
 export const MAX_PER_PAGE = 100;
 export const MAX_LIST_VALUES = 10;
 
-export interface TextRule {
-  /** Name of the rule: ajv knows it as a format. */
-  readonly name: string;
-  readonly accepts: (text: string) => boolean;
-  /** What was violated, for `ctx`. */
-  readonly ctx: (text: string) => string;
-}
-
-/** JSON Schema, as the documentation shows it. */
+/** JSON Schema (2020-12). */
 export type Schema = Readonly<Record<string, unknown>>;
 
+/** The value of a parameter: of the type that its schema says; a valid timestamp is its instant. */
+export type ParameterValue = number | string | boolean | Instant | readonly string[];
+
 export interface ParameterKind {
-  readonly rules: readonly TextRule[];
-  /** The values as a reader of the documentation thinks of them. */
+  /** Schema of the value. */
   readonly schema: Schema;
-  /** The form in which a value is compared, where it is not the value itself. */
-  readonly normalize?: (text: string) => string;
+  /** Reads a text as a value of the schema's type. Text of another form stays as it is, and violates the schema. */
+  readonly read: (text: string) => ParameterValue;
+  /** Tells which constraint a text violates, by the keyword of the schema, and what would be right. */
+  readonly ctx: (keyword: string, text: string) => string;
 }
 
-/** `parseTimestamp` as a documented pattern. JSON Schema's `date-time` will not do: it demands seconds. */
-export const TIMESTAMP_PATTERN =
-  '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d(:\\d\\d(\\.\\d+)?)?(Z|[+-]\\d\\d:\\d\\d)$';
+/**
+ * The schema keyword of timestamps: the date, the time and the offset exist, which a pattern cannot say. Its implementation is
+ * `parseTimestamp`.
+ */
+export const EXISTING_KEYWORD = 'x-existing';
+
+const DATE = '\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])';
+const TIME = '([01]\\d|2[0-3]):[0-5]\\d(:[0-5]\\d(\\.\\d+)?)?';
+const OFFSET = '[+-]([01]\\d|2[0-3]):[0-5]\\d';
+
+/** The grammar of timestamps. `date-time` of JSON Schema will not do: it demands seconds. */
+export const TIMESTAMP_PATTERN = `^${DATE}T${TIME}(Z|${OFFSET})$`;
+/** The same in UTC. */
+export const UTC_TIMESTAMP_PATTERN = `^${DATE}T${TIME}Z$`;
 
 const PLUS_HINT = '; a + in a query string must be written as %2B';
-const hintIfBlank = (text: string) => (text.includes(' ') ? PLUS_HINT : '');
-const rule = (name: string, accepts: (text: string) => boolean, ctx: string): TextRule => ({
-  name,
-  accepts,
-  ctx: () => ctx,
-});
-const isPositive = (text: string) => /^0*[1-9][0-9]*$/.test(text);
+const hintAtBlank = (text: string) => (text.includes(' ') ? PLUS_HINT : '');
 
-export const PAGE: ParameterKind = {
-  rules: [rule('page', isPositive, 'must be an integer of 1 or more, in digits only')],
-  schema: { type: 'integer', minimum: 1, default: 1 },
-};
+const asItIs = (text: string): string => text;
 
-export const PER_PAGE: ParameterKind = {
-  rules: [
-    rule(
-      'perPage',
-      (text) => isPositive(text) && Number(text) <= MAX_PER_PAGE,
-      `must be an integer from 1 to ${MAX_PER_PAGE}, in digits only`,
-    ),
-  ],
-  schema: { type: 'integer', minimum: 1, maximum: MAX_PER_PAGE, default: DEFAULT_PER_PAGE },
-};
-
-const PIN_PATTERN = '^[A-Za-z0-9_-]{43}$';
-const PIN_FORM = new RegExp(PIN_PATTERN);
-
-/** A SHA-256 in base64url: the digest of an organization's content. */
-export const PIN: ParameterKind = {
-  rules: [rule('pin', (text) => PIN_FORM.test(text), 'must be as a nextPage link has it, or be left out')],
-  schema: { type: 'string', pattern: PIN_PATTERN },
-};
-
-export const INSTANT: ParameterKind = {
-  rules: [
-    {
-      name: 'instant',
-      accepts: (text) => parseTimestamp(text) !== undefined,
-      ctx: (text) =>
-        'must be an ISO 8601 date and time with Z or an offset, such as 2026-01-31T20:00:00%2B01:00' +
-        hintIfBlank(text),
-    },
-  ],
-  schema: { type: 'string', pattern: TIMESTAMP_PATTERN },
-};
+/** Reads digits as an integer; beyond the largest safe integer they are cut to it. */
+function readInteger(text: string): number | string {
+  return /^[0-9]+$/.test(text) ? Math.min(Number(text), Number.MAX_SAFE_INTEGER) : text;
+}
 
 export const splitList = (text: string): string[] => text.split(',');
 
@@ -91,11 +61,32 @@ export function normalizeEmail(email: string): string {
   return email.toLowerCase();
 }
 
-const atMostTenValues = rule(
-  'atMostTenValues',
-  (text) => splitList(text).length <= MAX_LIST_VALUES,
-  `must hold at most ${MAX_LIST_VALUES} comma-separated values`,
-);
+export const PAGE: ParameterKind = {
+  schema: { type: 'integer', minimum: 1, default: 1 },
+  read: readInteger,
+  ctx: () => 'must be an integer of 1 or more, in digits only',
+};
+
+export const PER_PAGE: ParameterKind = {
+  schema: { type: 'integer', minimum: 1, maximum: MAX_PER_PAGE, default: DEFAULT_PER_PAGE },
+  read: readInteger,
+  ctx: () => `must be an integer from 1 to ${MAX_PER_PAGE}, in digits only`,
+};
+
+/** A SHA-256 in base64url: the digest of an organization's content. */
+export const PIN: ParameterKind = {
+  schema: { type: 'string', pattern: '^[A-Za-z0-9_-]{43}$' },
+  read: asItIs,
+  ctx: () => 'must be as a nextPage link has it, or be left out',
+};
+
+export const INSTANT: ParameterKind = {
+  schema: { type: 'string', pattern: TIMESTAMP_PATTERN, [EXISTING_KEYWORD]: true },
+  read: asItIs,
+  ctx: (_keyword, text) =>
+    'must be an ISO 8601 date and time with Z or an offset, such as 2026-01-31T20:00:00%2B01:00' +
+    hintAtBlank(text),
+};
 
 const listSchema: Schema = {
   type: 'array',
@@ -103,59 +94,46 @@ const listSchema: Schema = {
   maxItems: MAX_LIST_VALUES,
   items: { type: 'string', minLength: 1 },
 };
+const TOO_MANY = `must hold at most ${MAX_LIST_VALUES} comma-separated values`;
 
 export const ID_LIST: ParameterKind = {
-  rules: [
-    rule(
-      'noEmptyValue',
-      (text) => splitList(text).every((value) => value !== ''),
-      'must not hold an empty value: no empty string, no stray comma',
-    ),
-    atMostTenValues,
-  ],
   schema: listSchema,
+  read: splitList,
+  ctx: (keyword) =>
+    keyword === 'maxItems' ? TOO_MANY : 'must not hold an empty value: no empty string, no stray comma',
 };
 
 export const TAG_LIST: ParameterKind = {
-  rules: [
-    rule(
-      'noEmptyTag',
-      (text) => splitList(text).every((tag) => normalizeTag(tag) !== ''),
-      'must not hold an empty tag: no empty string, no stray comma, no blanks alone',
-    ),
-    atMostTenValues,
-  ],
   schema: listSchema,
-  normalize: normalizeTag,
+  read: (text) => splitList(text).map(normalizeTag),
+  ctx: (keyword) =>
+    keyword === 'maxItems'
+      ? TOO_MANY
+      : 'must not hold an empty tag: no empty string, no stray comma, no blanks alone',
 };
 
 export const EMAIL: ParameterKind = {
-  rules: [
-    {
-      name: 'address',
-      accepts: (text) => text !== '' && !/\s/.test(text),
-      ctx: (text) => 'must be an e-mail address, not empty and without blanks' + hintIfBlank(text),
-    },
-  ],
-  schema: { type: 'string', minLength: 1 },
-  normalize: normalizeEmail,
+  schema: { type: 'string', pattern: '^\\S+$' },
+  read: normalizeEmail,
+  ctx: (_keyword, text) => 'must be an e-mail address, not empty and without blanks' + hintAtBlank(text),
 };
 
 export const ONE_ID: ParameterKind = {
-  rules: [rule('oneId', (text) => text !== '', 'must be an identifier, not empty')],
   schema: { type: 'string', minLength: 1 },
+  read: asItIs,
+  ctx: () => 'must be an identifier, not empty',
 };
 
 export const BOOLEAN: ParameterKind = {
-  rules: [rule('boolean', (text) => text === 'true' || text === 'false', 'must be true or false')],
   schema: { type: 'boolean' },
+  read: (text) => (text === 'true' || text === 'false' ? text === 'true' : text),
+  ctx: () => 'must be true or false',
 };
 
 export function oneOf(values: readonly string[]): ParameterKind {
   return {
-    rules: [
-      rule(`oneOf:${values.join()}`, (text) => values.includes(text), `must be one of ${values.join(', ')}`),
-    ],
     schema: { type: 'string', enum: values },
+    read: asItIs,
+    ctx: () => `must be one of ${values.join(', ')}`,
   };
 }

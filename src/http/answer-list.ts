@@ -2,6 +2,7 @@ import { cutsOffers, PIN_NAME } from '../contract/operations.ts';
 import type { ListOperation } from '../contract/operations.ts';
 import { planList } from '../query/plan.ts';
 import { contentTag, readPage } from '../query/read.ts';
+import { queryReader } from './checks/query.ts';
 import { pageBody } from './envelope.ts';
 import { entityTag, namesAny, namesTag } from './etag.ts';
 import { ignoredParameters } from './ignored-parameters.ts';
@@ -14,7 +15,6 @@ import { send } from './respond.ts';
 import { dataHeaders, storeOf } from './sources.ts';
 import type { Answer, Sources } from './sources.ts';
 import { queryOf } from './target.ts';
-import { queryValidator } from './validate-query.ts';
 import { editionWith } from './versions.ts';
 
 /**
@@ -23,7 +23,7 @@ import { editionWith } from './versions.ts';
  */
 export function answerList(operation: ListOperation, sources: Sources): Answer {
   const { collection, parameters, parent } = operation;
-  const validate = queryValidator(operation);
+  const read = queryReader(operation);
   const cutting = parameters.filter(({ role }) => cutsOffers(role)).map(({ name }) => name);
   return (request, response) => {
     const { exchange } = response.locals;
@@ -47,8 +47,7 @@ export function answerList(operation: ListOperation, sources: Sources): Answer {
       return;
     }
 
-    const values = validate(query);
-    const plan = planList(operation, values);
+    const plan = planList(operation, read(query));
     const parentId = parent && pathParameter(request, parent);
     const page = readPage(store, plan, parentId, exchange.now);
     if (page === undefined) throw NO_SUCH_RECORD;
@@ -64,7 +63,7 @@ export function answerList(operation: ListOperation, sources: Sources): Answer {
     const hasMore = plan.page < totalPages;
     if (hasMore) sources.stores.noteWalk(store);
     const nextPage = hasMore
-      ? nextPageLink(origin + pathWith(operation, parentId), values, plan, store.digest)
+      ? nextPageLink(origin + pathWith(operation, parentId), operation, query, plan, store.digest)
       : null;
     exchange.rows = Math.min(plan.perPage, page.totalRecords - (plan.page - 1) * plan.perPage);
     send(response, 200, headers, pageBody(page, plan, totalPages, nextPage));

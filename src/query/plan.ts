@@ -1,7 +1,6 @@
-import type { Bound, CollectionName, ListOperation, Role } from '../contract/operations.ts';
-import { DEFAULT_PER_PAGE, splitList } from '../contract/parameter.ts';
-import type { ParameterKind } from '../contract/parameter.ts';
-import { parseTimestamp } from '../contract/timestamp.ts';
+import type { Bound, CollectionName, ListOperation } from '../contract/operations.ts';
+import { DEFAULT_PER_PAGE } from '../contract/parameter.ts';
+import type { ParameterValue } from '../contract/parameter.ts';
 import type { Instant } from '../contract/timestamp.ts';
 
 /** What a query asks for, as plain data: the rows of `collection` that pass every predicate, one page of them. */
@@ -11,7 +10,7 @@ export interface Plan {
   /** What is cut out of the offers of the page. */
   readonly view: OfferView;
   readonly isPartialView: boolean;
-  /** From 1; Infinity when its digits are past what a number holds. */
+  /** From 1. */
   readonly page: number;
   readonly perPage: number;
   /** Digest of the content to read, when that is still there. */
@@ -30,39 +29,39 @@ export interface OfferView {
   readonly resaleEnabled?: boolean;
 }
 
-/** The plan of a list operation. `values` holds the parameters given, by name, valid by their kinds' rules. */
-export function planList(operation: ListOperation, values: ReadonlyMap<string, string>): Plan {
+/** Makes the plan of a list operation from the valid values of the parameters given, by name. */
+export function planList(operation: ListOperation, values: Readonly<Record<string, ParameterValue>>): Plan {
   const windows = new Map<string, { from?: Instant; until?: Instant }>();
   const where: Predicate[] = [];
   let view: OfferView = {};
   let page = 1;
   let perPage = DEFAULT_PER_PAGE;
   let pin: string | undefined;
-  for (const { name, kind, role } of operation.parameters) {
-    const text = values.get(name);
-    if (text === undefined) continue;
+  for (const { name, role } of operation.parameters) {
+    if (!Object.hasOwn(values, name)) continue;
+    const value = values[name];
     switch (role.is) {
       case 'page':
-        page = Number(text);
+        page = numberOf(value);
         break;
       case 'perPage':
-        perPage = Number(text);
+        perPage = numberOf(value);
         break;
       case 'pin':
-        pin = text;
+        pin = String(value);
         break;
       case 'bound':
-        windows.set(role.index, narrowed(windows.get(role.index), role.bound, text));
+        windows.set(role.index, narrowed(windows.get(role.index), role.bound, instantOf(value)));
         break;
       case 'anyOf':
-        where.push({ match: 'anyOf', index: role.index, keys: keysOf(role, kind, text) });
+        where.push({ match: 'anyOf', index: role.index, keys: keysOf(value) });
         break;
       case 'inventoryOf':
-        view = { ...view, inventoryOf: text };
+        view = { ...view, inventoryOf: String(value) };
         break;
       case 'pricingOf':
-        view = { ...view, resaleEnabled: text === 'true' };
-        where.push({ match: 'anyOf', index: role.index, keys: [text] });
+        view = { ...view, resaleEnabled: value === true };
+        where.push({ match: 'anyOf', index: role.index, keys: keysOf(value) });
         break;
     }
   }
@@ -79,19 +78,27 @@ export function planList(operation: ListOperation, values: ReadonlyMap<string, s
   };
 }
 
-function keysOf(role: Role & { is: 'anyOf' }, kind: ParameterKind, text: string): string[] {
-  const values = role.list ? splitList(text) : [text];
-  return [...new Set(values.map((value) => kind.normalize?.(value) ?? value))];
+/** The keys of a value: of a list each of its elements once. */
+function keysOf(value: ParameterValue): string[] {
+  return typeof value === 'object' ? [...new Set(value)] : [String(value)];
+}
+
+function numberOf(value: ParameterValue): number {
+  if (typeof value !== 'number') throw new TypeError(`not a number: ${String(value)}`);
+  return value;
+}
+
+function instantOf(value: ParameterValue): Instant {
+  if (typeof value !== 'bigint') throw new TypeError(`not an instant: ${String(value)}`);
+  return value;
 }
 
 /** A window with one more bound. Instants are whole microseconds, so `gt` and `lte` move to the next one. */
 function narrowed(
   { from, until }: { from?: Instant; until?: Instant } = {},
   bound: Bound,
-  text: string,
+  instant: Instant,
 ): { from?: Instant; until?: Instant } {
-  const instant = parseTimestamp(text);
-  if (instant === undefined) throw new TypeError(`not a timestamp: ${text}`);
   if (bound === 'gt' || bound === 'gte') {
     const least = bound === 'gt' ? instant + 1n : instant;
     return { from: from === undefined || least > from ? least : from, ...(until !== undefined && { until }) };

@@ -71,10 +71,10 @@ function withPath({ path }: Operation, id: string): string {
 }
 
 /** A parameter that takes several values is asked for all, any other for the first. */
-function valueOf({ name, role }: Parameter, asked: readonly Words[]): string {
+function valueOf({ name, kind, role }: Parameter, asked: readonly Words[]): string {
   if (role.is === 'bound') return boundOf(role.bound, asked[0]);
   const values = asked.map((words) => keyOf(name, words));
-  return role.is === 'anyOf' && role.list ? values.join() : values[0];
+  return kind.schema['type'] === 'array' ? values.join() : values[0];
 }
 
 /** Bounds that the instants of who asks pass, or just not. */

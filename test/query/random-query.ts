@@ -4,6 +4,7 @@ import { parseTimestamp } from '../../src/contract/timestamp.ts';
 import type { Random } from '../../src/sample/random.ts';
 import { floorDivide, randomInstant, writeAnyhow } from './instants.ts';
 import type { Entry, Offer, Order, Organization, Session, Ticket } from './records.ts';
+import { readValues } from './read-values.ts';
 import { randomEmail, randomTag, randomText } from './texts.ts';
 
 /** Queries as they reach the plan: valid texts by parameter. */
@@ -24,7 +25,8 @@ export class QueryMaker {
     this.#organizations = organizations;
   }
 
-  query({ parameters, parent }: ListOperation, organization: Organization): RandomQuery {
+  query(operation: ListOperation, organization: Organization): RandomQuery {
+    const { parameters, parent } = operation;
     const random = this.#random;
     // Now and then few filters, now and then all of them.
     const density = random.fraction();
@@ -34,7 +36,7 @@ export class QueryMaker {
       if (!random.chance(density)) continue;
       const text = this.#valueOf(parameter, hints);
       // A value that is not valid never gets as far as a plan.
-      if (parameter.kind.rules.every(({ accepts }) => accepts(text))) values.set(parameter.name, text);
+      if (readValues(operation, [[parameter.name, text]]) !== undefined) values.set(parameter.name, text);
     }
     return { values, parentId: parent && this.#parentId(organization) };
   }
@@ -55,7 +57,7 @@ export class QueryMaker {
     return events.length === 0 || random.chance(0.03) ? randomText(random) : random.pick(events).record.id;
   }
 
-  #valueOf({ name, role }: Parameter, hints: Hints): string {
+  #valueOf({ name, kind, role }: Parameter, hints: Hints): string {
     const random = this.#random;
     switch (role.is) {
       case 'page':
@@ -74,7 +76,7 @@ export class QueryMaker {
       case 'pricingOf':
         return random.pick(['true', 'false']);
       case 'anyOf':
-        return role.list ? this.#list(name, hints) : this.#keyOf(name, hints);
+        return kind.schema['type'] === 'array' ? this.#list(name, hints) : this.#keyOf(name, hints);
     }
   }
 

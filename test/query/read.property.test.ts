@@ -9,6 +9,7 @@ import type { OrganizationStore } from '../../src/store/organization-store.ts';
 import { Oracle } from './oracle.ts';
 import { QueryMaker } from './random-query.ts';
 import type { RandomQuery } from './random-query.ts';
+import { readValues } from './read-values.ts';
 import type { Organization } from './records.ts';
 import { loadStores, randomOrganizations } from './world.ts';
 
@@ -107,7 +108,7 @@ function expectPage(
   { values, parentId }: RandomQuery,
   now: number,
 ): number {
-  const page = readPage(store, planList(operation, values), parentId, now);
+  const page = readPage(store, planList(operation, readValues(operation, values) ?? {}), parentId, now);
   const expected = oracle.page(operation.id, values, parentId, now);
   const records = page && parsed([Buffer.from('['), ...page.segments, Buffer.from(']')]);
   const answer = page && { totalRecords: page.totalRecords, records };
@@ -120,7 +121,7 @@ function expectPage(
 function planOfAll(operationId: string) {
   const operation = OPERATIONS.find(({ id }) => id === operationId);
   if (operation?.kind !== 'list') throw new TypeError(`${operationId} is no list`);
-  return planList(operation, new Map([['perPage', '100']]));
+  return planList(operation, { perPage: 100 });
 }
 
 function idIn(record: object, field: string): string {

@@ -1,0 +1,21 @@
+import type { ListOperation } from '../../src/contract/operations.ts';
+import { queryReader } from '../../src/http/checks/query.ts';
+import type { ParameterValues, QueryReader } from '../../src/http/checks/query.ts';
+import { Problem } from '../../src/http/problem.ts';
+
+const readers = new Map<ListOperation, QueryReader>();
+
+/** Reads the texts of parameters as a request does; undefined when one of them is not valid. */
+export function readValues(
+  operation: ListOperation,
+  texts: Iterable<readonly [name: string, text: string]>,
+): ParameterValues | undefined {
+  const read = readers.get(operation) ?? queryReader(operation);
+  readers.set(operation, read);
+  try {
+    return read(new Map(Array.from(texts, ([name, text]) => [name, [text]])));
+  } catch (error) {
+    if (error instanceof Problem) return undefined;
+    throw error;
+  }
+}
