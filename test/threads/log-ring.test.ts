@@ -1,0 +1,99 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { LogRing, newRingMemory } from '../../src/threads/log-ring.ts';
+
+const BYTES = 64;
+/** Positions are signed 32-bit integers. */
+const LAST_POSITION = 2 ** 31 - 1;
+
+/** A ring whose first line begins at a position. */
+function ringAt(position: number): LogRing {
+  const memory = newRingMemory(BYTES);
+  new Int32Array(memory).set([position, position]);
+  return new LogRing(memory);
+}
+
+/** A queue of lines with the room of a ring. */
+class Oracle {
+  dropped = 0;
+  #lines: string[] = [];
+
+  get length(): number {
+    return Buffer.byteLength(this.#lines.join(''));
+  }
+
+  write(line: string): void {
+    if (this.length + Buffer.byteLength(line) <= BYTES) this.#lines.push(line);
+    else this.dropped++;
+  }
+
+  take(most: number): string {
+    let taken = this.#lines.shift() ?? '';
+    while (this.#lines.length > 0 && Buffer.byteLength(taken + this.#lines[0]) <= most) {
+      taken += this.#lines.shift() ?? '';
+    }
+    return taken;
+  }
+}
+
+describe('A ring of log lines', () => {
+  const unit = fc.oneof(
+    { weight: 8, arbitrary: fc.constantFrom('a', '"', '\u0000') },
+    fc.constantFrom('é', '€', '𝄞'),
+  );
+  const step = fc.oneof(
+    fc.record({ line: fc.string({ unit, maxLength: 70 }).map((text) => `${text}\n`) }),
+    fc.record({ line: fc.string({ unit, maxLength: 10 }).map((text) => `${text}\n`) }),
+    fc.record({ most: fc.integer({ min: 1, max: 80 }) }),
+  );
+  const start = fc.oneof(
+    fc.nat(2 * BYTES),
+    fc.integer({ min: LAST_POSITION - 3 * BYTES, max: LAST_POSITION }),
+  );
+
+  it('is a queue of whole lines with bounded room, wherever its positions stand', () => {
+    fc.assert(
+      fc.property(start, fc.array(step, { maxLength: 40 }), (position, steps) => {
+        const ring = ringAt(position);
+        const oracle = new Oracle();
+        for (const next of steps) {
+          if ('line' in next) {
+            ring.write(next.line);
+            oracle.write(next.line);
+          } else {
+            expect(ring.take(next.most).toString()).to.equal(oracle.take(next.most));
+          }
+          expect([ring.length, ring.dropped]).to.deep.equal([oracle.length, oracle.dropped]);
+        }
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('drops and counts a line without room, and keeps the lines before it', () => {
+    const ring = ringAt(0);
+    ring.write(`${'a'.repeat(BYTES - 1)}\n`);
+    ring.write('b\n');
+    ring.write('c\n');
+    expect(ring.dropped).to.equal(2);
+    expect(ring.take(BYTES).toString()).to.equal(`${'a'.repeat(BYTES - 1)}\n`);
+    ring.write('d\n');
+    expect(ring.take(BYTES).toString()).to.equal('d\n');
+  });
+
+  it('gives a line that is longer than asked for, alone', () => {
+    const ring = ringAt(0);
+    for (const line of ['a long line\n', 'b\n', 'c\n', 'd\n']) ring.write(line);
+    expect(ring.take(4).toString()).to.equal('a long line\n');
+    expect(ring.take(5).toString()).to.equal('b\nc\n');
+    expect(ring.take(5).toString()).to.equal('d\n');
+    expect(ring.take(5).toString()).to.equal('');
+  });
+
+  it('is the same ring over the same memory', () => {
+    const ring = ringAt(0);
+    new LogRing(ring.memory).write('a\n');
+    expect(ring.take(BYTES).toString()).to.equal('a\n');
+    expect(new LogRing(ring.memory).length).to.equal(0);
+  });
+});
