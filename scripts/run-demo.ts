@@ -7,7 +7,7 @@ import { PREVIEW, VERSION_HEADER } from '../src/contract/releases.ts';
 import { formatCredential, parseCredential } from '../src/keys/credential.ts';
 import { KeysFile } from '../src/keys/keys-file.ts';
 import { readKeyRing } from '../src/keys/read-key-ring.ts';
-import { createPromptLog } from '../src/log.ts';
+import { ProcessLog } from '../src/log.ts';
 import { startReplica } from '../src/replica.ts';
 import { inspectSnapshot } from '../src/snapshot/inspect-snapshot.ts';
 import type { Manifest } from '../src/snapshot/manifest.ts';
@@ -41,7 +41,7 @@ async function demo(): Promise<void> {
   const [{ organizationId, name }] = organizations;
   const credential = demoCredential(config.keysFile, organizationId);
 
-  const log = createPromptLog(config.logLevel);
+  const log = new ProcessLog(config.logLevel);
   const starting = startReplica(config, log);
   stopOnSignal(starting, config.shutdownGraceSeconds, log);
   const replica = await starting.catch((error: unknown) => {

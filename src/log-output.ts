@@ -1,74 +1,117 @@
-import { writeSync } from 'node:fs';
+import { constants, fstatSync, openSync, write, writeSync } from 'node:fs';
+import { Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { isatty } from 'node:tty';
+import { promisify } from 'node:util';
 
-const STANDARD_ERROR = 2;
-/** A reader that has not read for so long is not waited for any longer. */
-const LONGEST_WAIT_MS = 1000;
-const PAUSE_MS = 5;
+/** PIPE_BUF of Linux. A pipe takes a piece of this size whole or not at all, so no other writer tears a line. */
+const ATOMIC_BYTES = 4096;
+const MOST_BYTES = 64 * 1024;
+const FULL_TERMINAL_PAUSE_MS = 10;
+const ERROR_PAUSE_MS = 1000;
 
-const NEW_LINE = Buffer.from('\n');
+const writeToDescriptor = promisify(write);
 
-type WriteSync = (descriptor: number, bytes: Buffer, from: number) => number;
-
-const pause = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+/** Writes some of the bytes, from the first on. Fulfilled with their number. */
+type WriteSome = (bytes: Buffer) => Promise<number>;
 
 /**
- * Where a log goes: what is open as a file, a pipe or a terminal. What cannot be written, since a disk is full or nobody
- * reads any more, is dropped, and said so once on standard error: a log never keeps a request from its answer, nor the
- * process from its end. (pino's own destination tries for ever.)
+ * Writes to an open descriptor. A reader that stalls blocks no thread:
+ *
+ *     pipe, socket    non-blocking; the event loop waits for room
+ *     terminal        non-blocking; another attempt follows after a pause
+ *     file, device    blocking, in a thread of libuv's pool: there is no reader
+ *
+ * Other processes may share the open file description, and both its mode and its offset with it. So pipes and terminals
+ * are opened anew, as non-blocking. Sockets cannot be opened anew: their mode is set. Files are not opened anew: standard
+ * error may share their offset. When a pipe or terminal may not be opened because it belongs to another user, the
+ * descriptor itself is used: the pipe is set to non-blocking, but the terminal blocks a thread of the pool.
  */
 export class LogOutput {
-  readonly #descriptor: number;
-  readonly #writeSync: WriteSync;
-  /** Whether the last text was dropped; and whether a part of it was written before. */
-  #isBroken = false;
-  #isTorn = false;
+  /** The largest piece to write at once, in bytes. */
+  readonly mostBytes: number;
+  readonly #open: () => number;
+  readonly #writeSome: WriteSome;
+  readonly #onError: (error: unknown) => void;
 
-  /** @param write the call of the system */
-  constructor(descriptor: number, write: WriteSync = writeSync) {
-    this.#descriptor = descriptor;
-    this.#writeSync = write;
+  /** @param onError receives the error of each failed attempt */
+  constructor(descriptor: number, onError: (error: unknown) => void) {
+    const stats = fstatSync(descriptor);
+    const isShared = stats.isFIFO() || isatty(descriptor);
+    this.mostBytes = isShared ? ATOMIC_BYTES : MOST_BYTES;
+    this.#open = () => (isShared ? openAnew(descriptor) : descriptor);
+    this.#writeSome =
+      stats.isFIFO() || stats.isSocket() ? streamWriter(this.#open) : descriptorWriter(this.#open());
+    this.#onError = onError;
   }
 
-  /** @param lines whole ones, as text or as its UTF-8 */
-  write(lines: string | Buffer): void {
-    const whole = typeof lines === 'string' ? Buffer.from(lines) : lines;
-    // What follows a line that was cut short begins a line of its own.
-    const bytes = this.#isTorn ? Buffer.concat([NEW_LINE, whole]) : whole;
-    let written = 0;
-    try {
-      while (written < bytes.length) written += this.#writeSome(bytes, written);
-      this.#isBroken = false;
-      this.#isTorn = false;
-    } catch (error) {
-      if (written > 0) this.#isTorn = true;
-      if (!this.#isBroken) tellOnStandardError(error);
-      this.#isBroken = true;
-    }
-  }
-
-  /** How many bytes the system took. It waits for a reader that is behind. */
-  #writeSome(bytes: Buffer, from: number): number {
-    const end = performance.now() + LONGEST_WAIT_MS;
-    for (;;) {
+  /** Writes all of the bytes. Tries again after an error, until it succeeds. */
+  async write(lines: Buffer): Promise<void> {
+    for (let rest = lines; rest.length > 0;) {
       try {
-        return this.#writeSync(this.#descriptor, bytes, from);
+        rest = rest.subarray(await this.#writeSome(rest));
       } catch (error) {
-        if (!isReaderBehind(error) || performance.now() > end) throw error;
-        Atomics.wait(pause, 0, 0, PAUSE_MS);
+        this.#onError(error);
+        await delay(ERROR_PAUSE_MS, undefined, { ref: false });
       }
     }
   }
-}
 
-function isReaderBehind(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'EAGAIN';
-}
-
-function tellOnStandardError(error: unknown): void {
-  const reason = error instanceof Error ? error.message : String(error);
-  try {
-    writeSync(STANDARD_ERROR, `the log cannot be written, and its lines are dropped: ${reason}\n`);
-  } catch {
-    // There is nobody left to tell.
+  /**
+   * Writes the pieces before it returns.
+   * @throws the system's error; EAGAIN when the reader is behind
+   */
+  writeNow(pieces: Iterable<Buffer>): void {
+    const descriptor = this.#open();
+    for (const lines of pieces) {
+      for (let written = 0; written < lines.length;) written += writeSync(descriptor, lines, written);
+    }
   }
+}
+
+/** Opens a pipe or terminal anew. Returns the given descriptor when that fails. */
+function openAnew(descriptor: number): number {
+  try {
+    const flags = constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
+    return openSync(`/proc/self/fd/${descriptor}`, flags);
+  } catch {
+    return descriptor;
+  }
+}
+
+/** Writes to a pipe or socket. Opens it again after an error, since a named pipe may have a new reader. */
+function streamWriter(open: () => number): WriteSome {
+  let socket: Socket | undefined;
+  const connect = (): Socket => {
+    const opened = new Socket({ fd: open(), readable: false, writable: true });
+    return opened.on('error', () => {
+      socket = undefined;
+    });
+  };
+  return (bytes) =>
+    new Promise((resolve, reject) => {
+      socket ??= connect();
+      socket.write(bytes, (error) => {
+        if (error) reject(error);
+        else resolve(bytes.length);
+      });
+    });
+}
+
+/** Writes to a terminal, file or device. Nothing tells when a full terminal has room again. */
+function descriptorWriter(descriptor: number): WriteSome {
+  return async (bytes) => {
+    try {
+      const { bytesWritten } = await writeToDescriptor(descriptor, bytes);
+      return bytesWritten;
+    } catch (error) {
+      if (!isFull(error)) throw error;
+      await delay(FULL_TERMINAL_PAUSE_MS, undefined, { ref: false });
+      return 0;
+    }
+  };
+}
+
+function isFull(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'EAGAIN';
 }

@@ -1,78 +1,164 @@
-import { fstatSync, openSync } from 'node:fs';
 import { pino } from 'pino';
 import type { LevelWithSilent, Logger } from 'pino';
 import { LogOutput } from './log-output.ts';
+import { LogRing, newRingMemory } from './threads/log-ring.ts';
 
 const STANDARD_OUTPUT = 1;
-/**
- * Some fifteen lines. A pipe takes so many bytes or none of them (PIPE_BUF of Linux): whatever else writes to it, no
- * line is torn.
- */
-const MOST_BYTES = 4096;
-/** A file takes all that it is given in one step. */
-const MOST_BYTES_OF_FILE = 64 * 1024;
-/** UTF-8 of one UTF-16 code unit. */
-const MOST_BYTES_OF_UNIT = 3;
-/** No line waits longer than this for others. */
-const LONGEST_WAIT_MS = 100;
+const STANDARD_ERROR = 2;
 
-export interface Log {
-  readonly log: Logger;
-  /** Takes whole lines, beside those of `log`. */
-  readonly destination: { write(line: string): void };
-  /** Writes at once what waits. The end of the process, or of its thread, does that too, unless it is killed. */
-  readonly flush: () => void;
-}
+/** The main thread logs little. */
+const OWN_RING_BYTES = 256 * 1024;
+/** Interval at which the rings of the other threads are read. */
+const POLL_MS = 50;
+/** Time without progress after which standard error reports a stall. */
+const STALL_MS = 1000;
+/** Longest wait for the reader at the end of the process. */
+const END_MS = 1000;
 
 /**
- * The log of this thread: lines of JSON, written in batches. The thread writes them itself, since what another one
- * was still to write would be lost at the end.
- *
- * @param destination path of a file, or descriptor of what is open
+ * The log of the process: JSON lines of all threads, on standard output. Each thread writes to a ring of its own, and
+ * the main thread moves the lines from the rings to the output, one piece at a time. The rings are the only queue. While
+ * the reader stalls or the output fails, they fill up, drop lines and count them; no thread waits.
  */
-export function createLog(level: LevelWithSilent, destination: string | number = STANDARD_OUTPUT): Log {
-  const descriptor = typeof destination === 'string' ? openSync(destination, 'a') : destination;
-  const mostBytes = fstatSync(descriptor).isFile() ? MOST_BYTES_OF_FILE : MOST_BYTES;
-  const batches = new Batches(new LogOutput(descriptor), mostBytes);
-  const flush = (): void => {
-    batches.flush();
-  };
-  setInterval(flush, LONGEST_WAIT_MS).unref();
-  process.on('exit', flush);
-  return { log: pino({ level }, batches), destination: batches, flush };
-}
-
-/** The log of a thread that has little to say: each line is written at once. */
-export function createPromptLog(level: LevelWithSilent): Logger {
-  return pino({ level }, new LogOutput(STANDARD_OUTPUT));
-}
-
-/** Puts lines together until they are as long as may be. */
-class Batches {
+export class ProcessLog {
+  /** Writes lines of the main thread. */
+  readonly logger: Logger;
   readonly #output: LogOutput;
-  readonly #lines: Buffer;
-  #bytes = 0;
+  readonly #errorOutput = new LogOutput(STANDARD_ERROR, () => undefined);
+  readonly #ownRing = new LogRing(newRingMemory(OWN_RING_BYTES));
+  /** The main thread's own ring is the last: its lines follow those that the other threads wrote before them. */
+  #rings: readonly LogRing[] = [this.#ownRing];
 
-  constructor(output: LogOutput, mostBytes: number) {
-    this.#output = output;
-    this.#lines = Buffer.allocUnsafeSlow(mostBytes);
+  #isMoving = false;
+  /** Fulfilled when the present move, or the latest one, has emptied the rings. */
+  #moved = Promise.resolve();
+  #latestProgress = performance.now();
+  /** Whether the latest attempt to write failed. */
+  #isFailing = false;
+  /** Ends the wait of the end of the log. */
+  #giveUp = (): void => undefined;
+  /** Dropped lines that the log has reported. */
+  #reported = 0;
+  /** Whether standard error has a message about the present failure or stall, and whether one is being written. */
+  #isTold = false;
+  #isTelling = false;
+
+  constructor(level: LevelWithSilent, descriptor = STANDARD_OUTPUT) {
+    this.#output = new LogOutput(descriptor, (error) => {
+      this.#fail(error);
+    });
+    this.logger = pino(
+      { level },
+      {
+        write: (line) => {
+          this.#ownRing.write(line);
+          this.#move();
+        },
+      },
+    );
+    setInterval(() => {
+      this.#move();
+      this.#watchReader();
+    }, POLL_MS).unref();
+    process.on('exit', () => {
+      this.#writeAtExit();
+    });
   }
 
-  write(line: string): void {
-    if (!this.#hasRoomFor(line)) this.flush();
-    if (this.#hasRoomFor(line)) this.#bytes += this.#lines.write(line, this.#bytes);
-    else this.#output.write(line);
+  /** Lines dropped so far, in all threads. */
+  get droppedLines(): number {
+    return this.#rings.reduce((sum, { dropped }) => sum + dropped, 0);
   }
 
-  flush(): void {
-    if (this.#bytes === 0) return;
-    const lines = this.#lines.subarray(0, this.#bytes);
-    this.#bytes = 0;
-    this.#output.write(lines);
+  /** Reads the rings of other threads from now on. */
+  follow(rings: readonly LogRing[]): void {
+    this.#rings = [...rings, this.#ownRing];
   }
 
-  #hasRoomFor(line: string): boolean {
-    const room = this.#lines.length - this.#bytes;
-    return line.length * MOST_BYTES_OF_UNIT <= room || Buffer.byteLength(line) <= room;
+  /** Writes the lines that are left. Gives up when the output fails or the reader takes too long. */
+  async end(): Promise<void> {
+    this.#move();
+    if (this.#isFailing) return;
+    const { promise: givenUp, resolve } = Promise.withResolvers<undefined>();
+    this.#giveUp = () => {
+      resolve(undefined);
+    };
+    const deadline = setTimeout(this.#giveUp, END_MS);
+    await Promise.race([this.#moved, givenUp]);
+    clearTimeout(deadline);
+  }
+
+  #move(): void {
+    if (!this.#isMoving) this.#moved = this.#moveLines();
+  }
+
+  /** Moves lines until the rings are empty. */
+  async #moveLines(): Promise<void> {
+    this.#isMoving = true;
+    while (this.#rings.some(({ length }) => length > 0)) {
+      for (const lines of this.#takeRound()) {
+        await this.#output.write(lines);
+        this.#succeed();
+      }
+      this.#reportDropped();
+    }
+    this.#isMoving = false;
+  }
+
+  /** Takes the lines that the rings hold now, piece by piece. A busy ring does not starve the others. */
+  *#takeRound(): Generator<Buffer> {
+    const lengths = this.#rings.map(({ length }) => length);
+    for (const [i, ring] of this.#rings.entries()) {
+      for (let left = lengths[i]; left > 0;) {
+        const lines = ring.take(this.#output.mostBytes);
+        left -= lines.length;
+        yield lines;
+      }
+    }
+  }
+
+  /** Writes the lines that the system takes at once. After an uncaught error no event loop runs any more. */
+  #writeAtExit(): void {
+    try {
+      this.#output.writeNow(this.#takeRound());
+    } catch {
+      // The reader is behind or the output fails. The rest is lost.
+    }
+  }
+
+  #succeed(): void {
+    this.#latestProgress = performance.now();
+    this.#isFailing = false;
+    this.#isTold = false;
+  }
+
+  #fail(error: unknown): void {
+    this.#isFailing = true;
+    this.#tell(error instanceof Error ? error.message : String(error));
+    this.#giveUp();
+  }
+
+  #watchReader(): void {
+    const hasStalled = this.#isMoving && performance.now() - this.#latestProgress > STALL_MS;
+    if (hasStalled && this.droppedLines > this.#reported) this.#tell('its reader does not read');
+  }
+
+  /** Reports newly dropped lines. Their ring was full, so a report follows the lines of a whole ring at least. */
+  #reportDropped(): void {
+    const lines = this.droppedLines - this.#reported;
+    if (lines === 0) return;
+    this.#reported += lines;
+    this.logger.warn({ lines }, 'log lines dropped');
+  }
+
+  /** Writes the reason to standard error, once for each failure or stall. */
+  #tell(reason: string): void {
+    if (this.#isTold || this.#isTelling) return;
+    this.#isTold = true;
+    this.#isTelling = true;
+    const message = `the log cannot be written, and its lines are dropped: ${reason}\n`;
+    void this.#errorOutput.write(Buffer.from(message)).then(() => {
+      this.#isTelling = false;
+    });
   }
 }

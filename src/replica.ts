@@ -2,8 +2,8 @@ import { createServer as createHttpServer } from 'node:http';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Worker } from 'node:worker_threads';
-import type { Logger } from 'pino';
 import type { Config } from './config.ts';
+import type { ProcessLog } from './log.ts';
 import { startRefresh } from './refresh.ts';
 import type { ThreadData } from './thread.ts';
 import { ThreadGroup } from './threads/thread-group.ts';
@@ -30,7 +30,8 @@ export interface Replica {
  * by threads of their own; this one supervises them, and has the data, the keys and the port for operators.
  * @throws the system's error when a port cannot be had
  */
-export async function startReplica(config: Config, log: Logger): Promise<Replica> {
+export async function startReplica(config: Config, processLog: ProcessLog): Promise<Replica> {
+  const log = processLog.logger;
   const threads = new ThreadGroup({
     count: config.threads,
     port: config.port,
@@ -41,6 +42,7 @@ export async function startReplica(config: Config, log: Logger): Promise<Replica
     },
     log,
   });
+  processLog.follow(threads.logRings);
   const refresh = startRefresh(config, threads, log);
   const { stores, history, keys, snapshots } = refresh;
   let isStopping = false;

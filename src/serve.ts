@@ -1,5 +1,6 @@
 import { InvalidConfig, readConfig } from './config.ts';
-import { createPromptLog } from './log.ts';
+import type { Config } from './config.ts';
+import { ProcessLog } from './log.ts';
 import { lookOnSignal } from './look-on-signal.ts';
 import { startReplica } from './replica.ts';
 import { stopOnSignal } from './stop-on-signal.ts';
@@ -10,16 +11,25 @@ const WRONG_USAGE = 2;
 const FAILED = 1;
 
 try {
-  const config = readConfig();
-  const log = createPromptLog(config.logLevel);
-  const replica = startReplica(config, log);
-  stopOnSignal(replica, config.shutdownGraceSeconds, log);
-  lookOnSignal(replica, log);
-  await replica;
+  await serve(readConfig());
 } catch (error) {
   const isMistake = error instanceof InvalidConfig;
   process.stderr.write(`${isMistake || isSystemError(error) ? error.message : String(error)}\n`);
-  process.exitCode = isMistake ? WRONG_USAGE : FAILED;
+  // At once: a reader of the log that has stalled would keep the process running.
+  process.exit(isMistake ? WRONG_USAGE : FAILED);
+}
+
+async function serve(config: Config): Promise<void> {
+  const log = new ProcessLog(config.logLevel);
+  const replica = startReplica(config, log);
+  stopOnSignal(replica, config.shutdownGraceSeconds, log);
+  lookOnSignal(replica, log.logger);
+  try {
+    await replica;
+  } catch (error) {
+    await log.end();
+    throw error;
+  }
 }
 
 function isSystemError(error: unknown): error is Error {

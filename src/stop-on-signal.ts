@@ -3,6 +3,12 @@ import type { Logger } from 'pino';
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 const FAILED = 1;
 
+/** The log, which is written to its end before the process ends. */
+interface EndedLog {
+  readonly logger: Logger;
+  end(): Promise<void>;
+}
+
 /** What is to be stopped. */
 interface Started {
   /** @param hurry whether somebody waits for the end, and nobody is to be waited for but requests under way */
@@ -15,7 +21,8 @@ interface Started {
  *
  * @param starting what becomes of a start that fails is for the caller to see to
  */
-export function stopOnSignal(starting: Promise<Started>, graceSeconds: number, log: Logger): void {
+export function stopOnSignal(starting: Promise<Started>, graceSeconds: number, log: EndedLog): void {
+  const { logger } = log;
   const stop = async (signal: NodeJS.Signals): Promise<void> => {
     // The next signal finds the system's own way to take it: it ends the process.
     for (const name of SIGNALS) process.off(name, listener);
@@ -24,12 +31,14 @@ export function stopOnSignal(starting: Promise<Started>, graceSeconds: number, l
     try {
       // Ctrl-C: somebody at a terminal waits for the prompt.
       const stopped = started.stop(graceSeconds, signal === 'SIGINT');
-      log.info({ signal }, 'stopping');
+      logger.info({ signal }, 'stopping');
       await stopped;
-      log.info('stopped');
+      logger.info('stopped');
+      await log.end();
       process.exit(0);
     } catch (error) {
-      log.error(error, 'stopping failed');
+      logger.error(error, 'stopping failed');
+      await log.end();
       process.exit(FAILED);
     }
   };

@@ -1,4 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
+import { pino } from 'pino';
 import { createApp } from './app.ts';
 import type { Config } from './config.ts';
 import { RELEASES } from './contract/releases.ts';
@@ -6,8 +7,8 @@ import { watchOverload } from './http/overload.ts';
 import { RequestLog } from './http/request-log.ts';
 import { createServer } from './http/server.ts';
 import { Tally } from './http/tally.ts';
-import { createLog } from './log.ts';
 import { followOrders } from './threads/follow-orders.ts';
+import { LogRing } from './threads/log-ring.ts';
 import { ThreadKeys } from './threads/thread-keys.ts';
 import type { ThreadMemory } from './threads/thread-protocol.ts';
 import { ThreadStores } from './threads/thread-stores.ts';
@@ -21,7 +22,8 @@ export interface ThreadData {
 
 if (parentPort === null) throw new Error('this is the program of a thread');
 const { config, memory } = workerData as ThreadData;
-const { log, destination } = createLog(config.logLevel);
+const logRing = new LogRing(memory.logRing);
+const log = pino({ level: config.logLevel }, logRing);
 const tally = new Tally(memory.tally);
 const stores = new ThreadStores(memory.turn);
 const keys = new ThreadKeys();
@@ -36,7 +38,7 @@ const dependencies = {
   tally,
   hits: { counts: memory.hits, slotOf: (keyId: string) => keys.slotOf(keyId) },
   log,
-  requestLog: new RequestLog(log, destination),
+  requestLog: new RequestLog(log, logRing),
 };
 const server = createServer(createApp(dependencies), dependencies);
 // Not before: to make the app ready holds the event loop, but nobody waits yet.

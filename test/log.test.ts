@@ -1,92 +1,228 @@
-import { readFileSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import type { ChildProcess, StdioOptions } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, constants, openSync, readFileSync } from 'node:fs';
+import { Socket } from 'node:net';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
-import { createLog } from '../src/log.ts';
-import { LogOutput } from '../src/log-output.ts';
-import { run } from './system/command.ts';
+import { INHERITED, ROOT } from './system/command.ts';
+import { LineReader, READ_OUTPUTS, StallingReader } from './system/stalling-reader.ts';
 import { folderForEach } from './temporary-folder.ts';
+import type { Told, Written } from './write-log-lines.ts';
 
-const LINES = 2000;
+const SCRIPT = 'test/write-log-lines.ts';
+/** More lines than the ring, the process and the system hold. */
+const FLOOD = 60_000;
+/** Longest wait of the process for a reader that has stalled; and the end of the process, on a busy machine. */
+const END_MS = 1000;
+const IN_TIME_MS = END_MS + 1500;
+const AT_ONCE_MS = 500;
+const READING = constants.O_RDONLY | constants.O_NONBLOCK;
+const ON_STANDARD_ERROR = 'a line on standard error\n';
+
+interface Line {
+  readonly msg: string;
+  readonly thread?: string;
+  readonly n?: number;
+  readonly lines?: number;
+}
+
+/** @throws when a line is not whole */
+function parseLines(log: string): Line[] {
+  expect(log).to.match(/\n$/);
+  const lines = log.trimEnd().split(/\r?\n/);
+  return lines.map((line) => JSON.parse(line) as Line);
+}
+
+function numbersOf(lines: readonly Line[], thread: string): number[] {
+  return lines.filter((line) => line.thread === thread).map(({ n }) => n ?? NaN);
+}
+
+function upTo(count: number): number[] {
+  return Array.from({ length: count }, (_, n) => n);
+}
+
+function start(stdio: StdioOptions, level = 'info'): ChildProcess {
+  return spawn(process.execPath, [join(ROOT, SCRIPT), level], { cwd: ROOT, env: INHERITED, stdio });
+}
+
+/** Makes a named pipe and opens it for writing, when its reader has come and gone. */
+function pipeWithoutReader(path: string): number {
+  execFileSync('mkfifo', [path]);
+  const reading = openSync(path, READING);
+  const writing = openSync(path, 'w');
+  closeSync(reading);
+  return writing;
+}
+
+/** Has both threads write lines. */
+async function write(writer: ChildProcess, count: number): Promise<Written> {
+  writer.send({ write: count } satisfies Told);
+  const [written] = (await once(writer, 'message')) as [Written];
+  return written;
+}
+
+/** Ends the process. Returns its exit status, and how long that took. */
+async function end(
+  writer: ChildProcess,
+  how: 'orderly' | 'error' = 'orderly',
+): Promise<{ code: number; milliseconds: number }> {
+  const told = performance.now();
+  writer.send({ end: how } satisfies Told);
+  const [code] = (await once(writer, 'exit')) as [number];
+  return { code, milliseconds: performance.now() - told };
+}
 
 describe('The log', () => {
   const inFolder = folderForEach();
+  let writer: ChildProcess;
 
-  for (const [end, code] of [
-    ['quietly', 0],
-    ['exit', 3],
-    ['error', 1],
-  ] as const) {
-    it(`has every line, whole and in order, of each thread when the process ends (${end})`, async () => {
-      const ended = await run('test/write-log-lines.ts', [end, String(LINES)]);
-      expect(ended.code, ended.stderr).to.equal(code);
-      expect(ended.stdout).to.match(/\n$/);
-      const lines = ended.stdout
-        .trimEnd()
-        .split('\n')
-        .map((line) => JSON.parse(line) as { thread: string; n: number });
-      const numbers = (thread: string) => lines.filter((line) => line.thread === thread).map(({ n }) => n);
-      const expected = Array.from({ length: LINES }, (_, n) => n);
-      expect(numbers('other')).to.deep.equal(expected);
-      expect(numbers('main')).to.deep.equal([...expected, LINES]);
+  afterEach(() => writer.kill('SIGKILL'));
+
+  for (const output of READ_OUTPUTS) {
+    describe(`on a ${output}`, () => {
+      let reader: StallingReader;
+
+      beforeEach(() => {
+        reader = StallingReader.start(output, SCRIPT, inFolder('pipe'));
+        writer = reader.process;
+      });
+
+      it('has every line of each thread, whole and in order, when the process ends', async () => {
+        await write(writer, 5000);
+        expect(await end(writer)).to.include({ code: 0 });
+        await reader.ended;
+        const lines = parseLines(reader.text);
+        expect(numbersOf(lines, 'other')).to.deep.equal(upTo(5000));
+        expect(numbersOf(lines, 'main')).to.deep.equal(upTo(100));
+        expect(lines.at(-1)).to.include({ msg: 'last' });
+      });
+
+      it('drops and counts lines while the reader stalls; then it reports them, between whole lines', async () => {
+        await write(writer, 10);
+        await reader.stall();
+        const { dropped } = await write(writer, FLOOD);
+        expect(dropped).to.be.within(FLOOD / 4, FLOOD);
+        reader.resume();
+        await reader.reads(/"msg":"log lines dropped"/);
+        expect(await end(writer)).to.include({ code: 0 });
+        await reader.ended;
+        const lines = parseLines(reader.text.replace(/^the log cannot be written.*\n/m, ''));
+        const reports = lines.filter(({ msg }) => msg === 'log lines dropped');
+        expect(reports.map((line) => line.lines)).to.deep.equal([dropped]);
+        const flood = numbersOf(lines, 'other').slice(10);
+        expect(flood).to.have.length(FLOOD - dropped);
+        expect(flood).to.deep.equal(flood.toSorted((a, b) => a - b));
+        expect(numbersOf(lines, 'main')).to.deep.equal([...upTo(10), ...upTo(100)]);
+      });
+
+      it('does not keep the process from its end when the reader stalls', async () => {
+        await write(writer, 10);
+        await reader.stall();
+        await write(writer, FLOOD);
+        const { code, milliseconds } = await end(writer);
+        expect(code).to.equal(0);
+        expect(milliseconds).to.be.below(IN_TIME_MS);
+      });
     });
   }
 
-  it('writes many lines at once, and those that wait when told to', () => {
-    const path = inFolder('log');
-    const { log, flush } = createLog('info', path);
-    const written = () => readFileSync(path, 'utf8').split('\n').length - 1;
-    log.info('first');
-    expect(written()).to.equal(0);
-    flush();
-    expect(written()).to.equal(1);
-    for (let n = 0; n < 1000; n++) log.info('more');
-    expect(written()).to.be.within(500, 1000);
-    flush();
-    expect(written()).to.equal(1001);
+  it('appends to a file that standard error goes to as well', async () => {
+    const path = inFolder('file');
+    const file = openSync(path, 'w');
+    writer = start(['ignore', file, file, 'ipc']);
+    await write(writer, 5000);
+    writer.send({ tell: ON_STANDARD_ERROR } satisfies Told);
+    await write(writer, 5000);
+    expect(await end(writer)).to.include({ code: 0 });
+    const written = readFileSync(path, 'utf8');
+    expect(written).to.include(`\n${ON_STANDARD_ERROR}`);
+    const lines = parseLines(written.replace(ON_STANDARD_ERROR, ''));
+    expect(numbersOf(lines, 'other')).to.deep.equal([...upTo(5000), ...upTo(5000)]);
   });
 
-  it('does not keep a line back for long', async () => {
-    const path = inFolder('log');
-    const { log } = createLog('info', path);
-    log.info('alone');
-    const deadline = performance.now() + 5000;
-    while (readFileSync(path, 'utf8') === '') {
-      expect(performance.now()).to.be.lessThan(deadline);
-      await new Promise((resolve) => setTimeout(resolve, 10));
-    }
-  });
-
-  it('holds nobody up when it cannot be written: its lines are dropped, which is said once', async () => {
-    const ended = await run('test/write-log-lines.ts', ['quietly', '200', '/dev/full']);
-    expect(ended.code, ended.stderr).to.equal(0);
-    const said = ended.stderr.trimEnd().split('\n');
-    expect(said).to.have.length(2);
-    for (const line of said) expect(line).to.match(/^the log cannot be written, .* dropped: ENOSPC/);
-  });
-
-  it('goes on with whole lines when it can be written again', () => {
-    const failure = (code: string) => Object.assign(new Error(code), { code });
-    // What the system does with one write after the other: it takes some bytes, or none.
-    const course = ['all', 4, failure('EAGAIN'), failure('ENOSPC'), failure('ENOSPC'), 'all'] as const;
-    let step = 0;
-    let text = '';
-    const output = new LogOutput(-1, (_descriptor, bytes, from) => {
-      const next = course[step++];
-      if (next instanceof Error) throw next;
-      const taken = next === 'all' ? bytes.length - from : next;
-      text += bytes.toString('utf8', from, from + taken);
-      return taken;
+  for (const [name, output] of [
+    ['a file', () => openSync(inFolder('file'), 'w+')],
+    ['a socket', () => 'pipe' as const],
+  ] as const) {
+    it(`has what was written before an error ends the process, on ${name}`, async () => {
+      const stdout = output();
+      writer = start(['ignore', stdout, 'ignore', 'ipc']);
+      const read = writer.stdout && text(writer.stdout);
+      await write(writer, 50);
+      expect(await end(writer, 'error')).to.include({ code: 1 });
+      const lines = parseLines(await (read ?? readFileSync(inFolder('file'), 'utf8')));
+      expect(numbersOf(lines, 'other')).to.deep.equal(upTo(50));
+      expect(lines.map(({ msg }) => msg)).to.include('last');
     });
-    for (const line of ['first', 'torn apart', 'lost', 'last']) output.write(`${line}\n`);
-    expect(text).to.equal('first\ntorn\nlast\n');
-    expect(step).to.equal(course.length);
+  }
+
+  it('says once on standard error that the reader has stalled, when lines are dropped', async () => {
+    const reader = StallingReader.start('socket', SCRIPT, '');
+    writer = reader.process;
+    const told = new LineReader(writer.stderr ?? expect.fail());
+    await reader.stall();
+    await write(writer, 10);
+    await write(writer, FLOOD);
+    await told.reads(/\n/);
+    await end(writer);
+    await told.ended;
+    expect(told.text).to.equal(
+      'the log cannot be written, and its lines are dropped: its reader does not read\n',
+    );
   });
 
-  it('leaves out what is below its level', () => {
-    const path = inFolder('log');
-    const { log, flush } = createLog('warn', path);
-    log.info('unimportant');
-    log.warn('important');
-    flush();
-    expect(readFileSync(path, 'utf8')).to.match(/^\{[^\n]*"important"\}\n$/);
+  for (const [name, output, error] of [
+    ['a full device', () => openSync('/dev/full', 'w'), /ENOSPC/],
+    ['a pipe whose reader is gone', () => pipeWithoutReader(inFolder('pipe')), /EPIPE/],
+  ] as const) {
+    it(`drops and counts lines, says so once on standard error, and ends at once, on ${name}`, async () => {
+      writer = start(['ignore', output(), 'pipe', 'ipc']);
+      const told = text(writer.stderr ?? expect.fail());
+      await write(writer, FLOOD);
+      const { dropped } = await write(writer, FLOOD);
+      expect(dropped).to.be.above(FLOOD);
+      const { code, milliseconds } = await end(writer);
+      expect(code).to.equal(0);
+      expect(milliseconds).to.be.below(AT_ONCE_MS);
+      expect(await told)
+        .to.match(/^the log cannot be written, and its lines are dropped: .*\n$/)
+        .and.to.match(error);
+    });
+  }
+
+  it('goes on with whole lines when a named pipe has found another reader', async () => {
+    const path = inFolder('pipe');
+    const first = StallingReader.start('pipe', SCRIPT, path);
+    writer = first.process;
+    await write(writer, 10);
+    await first.close();
+    const { dropped } = await write(writer, FLOOD);
+    const second = new LineReader(new Socket({ fd: openSync(path, READING), writable: false }));
+    const [, reported] = await second.reads(/"lines":(\d+),"msg":"log lines dropped"/);
+    expect(Number(reported)).to.equal(dropped);
+    expect(await end(writer)).to.include({ code: 0 });
+    await second.ended;
+    expect(numbersOf(parseLines(second.text), 'other')).to.have.length(FLOOD - dropped);
+  });
+
+  it('goes nowhere when standard output is closed', async () => {
+    const shell = spawn('sh', ['-c', 'exec "$0" "$1" >&-', process.execPath, join(ROOT, SCRIPT)], {
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    });
+    writer = shell;
+    const told = text(shell.stderr ?? expect.fail());
+    expect(await write(writer, 1000)).to.deep.equal({ dropped: 0 });
+    expect(await end(writer)).to.include({ code: 0 });
+    expect(await told).to.equal('');
+  });
+
+  it('leaves out what is below its level', async () => {
+    writer = start(['ignore', 'pipe', 'ignore', 'ipc'], 'warn');
+    const read = text(writer.stdout ?? expect.fail());
+    await write(writer, 10);
+    await end(writer);
+    expect(parseLines(await read).map(({ msg }) => msg)).to.deep.equal(['last but one', 'last']);
   });
 });

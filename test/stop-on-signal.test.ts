@@ -7,7 +7,8 @@ describe('a signal to stop', () => {
   let logged: string[];
   let exited: PromiseWithResolvers<unknown>;
 
-  const log = pino({}, { write: (line) => logged.push((JSON.parse(line) as { msg: string }).msg) });
+  const logger = pino({}, { write: (line) => logged.push((JSON.parse(line) as { msg: string }).msg) });
+  const log = { logger, end: () => Promise.resolve(void logged.push('the end of the log')) };
   const listeners = () => process.listenerCount('SIGTERM') + process.listenerCount('SIGINT');
 
   /** As the system would, but to ours alone: the runner of the tests listens, too. */
@@ -36,7 +37,7 @@ describe('a signal to stop', () => {
       starting.resolve({ stop: (...how) => Promise.resolve(void stops.push(how)) });
       expect(await exited.promise).to.equal(0);
       expect(stops).to.deep.equal([[7, signal === 'SIGINT']]);
-      expect(logged).to.deep.equal(['stopping', 'stopped']);
+      expect(logged).to.deep.equal(['stopping', 'stopped', 'the end of the log']);
     });
   }
 
@@ -52,7 +53,7 @@ describe('a signal to stop', () => {
     stopOnSignal(Promise.resolve({ stop: () => Promise.reject(new Error('stuck')) }), 7, log);
     send('SIGTERM');
     expect(await exited.promise).to.equal(1);
-    expect(logged).to.deep.equal(['stopping', 'stopping failed']);
+    expect(logged).to.deep.equal(['stopping', 'stopping failed', 'the end of the log']);
   });
 
   it('leaves a start that failed to who started', async () => {

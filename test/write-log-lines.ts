@@ -1,26 +1,64 @@
-import { isMainThread, parentPort, Worker } from 'node:worker_threads';
-import { createLog } from '../src/log.ts';
+import { isMainThread, Worker, workerData } from 'node:worker_threads';
+import { pino } from 'pino';
+import type { LevelWithSilent } from 'pino';
+import { ProcessLog } from '../src/log.ts';
+import { LogRing } from '../src/threads/log-ring.ts';
 
-/** Two threads write lines to one standard output at the same time; then the process ends in the way asked for. */
+/**
+ * A process whose main thread and another thread write to its log, as told by its parent. Its other thread ends when it
+ * has written, by an error. A line of standard input is announced to the parent.
+ */
 
-const [end = 'quietly', count = '2000', ...destinations] = process.argv.slice(2);
-const { log } = createLog('info', destinations.at(0));
+export type Told =
+  /** Has the other thread write lines, then the main thread. Answered with `Written`. */
+  | { readonly write: number }
+  /** Writes text to standard error. */
+  | { readonly tell: string }
+  /** Ends the process: with the end of the log, or without notice. */
+  | { readonly end: 'orderly' | 'error' };
 
-function writeLines(thread: string): void {
-  for (let n = 0; n < Number(count); n++) log.info({ thread, n, text: 'é'.repeat(n % 100) }, 'line');
+export interface Written {
+  readonly dropped: number;
 }
 
+function writeLines(log: Pick<ProcessLog['logger'], 'info'>, thread: string, count: number): void {
+  for (let n = 0; n < count; n++) log.info({ thread, n, text: 'é'.repeat(n % 100) }, 'line');
+}
+
+const level = (process.argv[2] ?? 'info') as LevelWithSilent;
+
 if (isMainThread) {
-  const other = new Worker(new URL(import.meta.url), { argv: process.argv.slice(2) });
-  other.on('message', () => {
-    writeLines('main');
+  const log = new ProcessLog(level);
+  const ring = new LogRing();
+  log.follow([ring]);
+  process.stdin.on('data', () => process.send?.('input'));
+  process.on('message', (told: Told) => {
+    if ('write' in told) void write(told.write);
+    else if ('tell' in told) process.stderr.write(told.tell);
+    else void end(told.end);
   });
-  other.on('exit', () => {
-    log.warn({ thread: 'main', n: Number(count) }, 'last');
-    if (end === 'exit') process.exit(3);
-    if (end === 'error') throw new Error('on purpose');
-  });
+
+  async function write(count: number): Promise<void> {
+    const other = new Worker(new URL(import.meta.url), {
+      argv: [level],
+      workerData: { memory: ring.memory, count },
+    });
+    other.on('error', () => undefined);
+    await new Promise((resolve) => other.on('exit', resolve));
+    writeLines(log.logger, 'main', Math.min(count, 100));
+    const written: Written = { dropped: log.droppedLines };
+    process.send?.(written);
+  }
+
+  async function end(how: 'orderly' | 'error'): Promise<void> {
+    log.logger.warn('last but one');
+    log.logger.warn('last');
+    if (how === 'error') throw new Error('on purpose');
+    await log.end();
+    process.exit(0);
+  }
 } else {
-  parentPort?.postMessage('ready');
-  writeLines('other');
+  const { memory, count } = workerData as { memory: SharedArrayBuffer; count: number };
+  writeLines(pino({ level }, new LogRing(memory)), 'other', count);
+  throw new Error('on purpose');
 }

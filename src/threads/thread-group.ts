@@ -7,6 +7,7 @@ import { Tally } from '../http/tally.ts';
 import type { KeyRing } from '../keys/key-ring.ts';
 import type { StoreView } from '../store/store-view.ts';
 import { AnsweringThread } from './answering-thread.ts';
+import { LogRing } from './log-ring.ts';
 import { probePort } from './probe-port.ts';
 import type {
   Listening,
@@ -42,6 +43,7 @@ export interface ThreadGroupOptions {
 /** The place of one thread, which another takes when it ends. */
 interface Place {
   readonly tally: Tally;
+  readonly logRing: LogRing;
   thread: AnsweringThread | undefined;
   isListening: boolean;
 }
@@ -53,7 +55,7 @@ interface Place {
 export class ThreadGroup {
   readonly #options: ThreadGroupOptions;
   readonly #places: readonly Place[];
-  readonly #memory: Omit<ThreadMemory, 'tally'> = {
+  readonly #memory: Omit<ThreadMemory, 'tally' | 'logRing'> = {
     turn: new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)),
     hits: newHitCounts(),
     drain: newDrainMoments(),
@@ -76,6 +78,7 @@ export class ThreadGroup {
     this.#port = options.port;
     this.#places = Array.from({ length: options.count }, () => ({
       tally: new Tally(),
+      logRing: new LogRing(),
       thread: undefined,
       isListening: false,
     }));
@@ -85,6 +88,11 @@ export class ThreadGroup {
   /** One for each thread; what it counted stays when it ends. */
   get tallies(): readonly Tally[] {
     return this.#places.map(({ tally }) => tally);
+  }
+
+  /** The log lines of each thread. */
+  get logRings(): readonly LogRing[] {
+    return this.#places.map(({ logRing }) => logRing);
   }
 
   get count(): number {
@@ -191,7 +199,11 @@ export class ThreadGroup {
   }
 
   #start(place: Place): void {
-    const memory: ThreadMemory = { ...this.#memory, tally: place.tally.buffer };
+    const memory: ThreadMemory = {
+      ...this.#memory,
+      tally: place.tally.buffer,
+      logRing: place.logRing.memory,
+    };
     const thread = new AnsweringThread(this.#options.start(memory));
     place.thread = thread;
     void thread.ended.then(() => {

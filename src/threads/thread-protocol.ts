@@ -5,10 +5,12 @@ import type { OrganizationImage } from '../store/organization-image.ts';
 
 /** What a thread that answers requests, and the supervisor of all such threads, say to each other. */
 
-/** Memory that all threads share, but for the first part. */
+/** Memory that all threads share, but for the first two parts. */
 export interface ThreadMemory {
   /** Of its tally. A thread that takes the place of another goes on with what that one had counted. */
   readonly tally: SharedArrayBuffer;
+  /** The ring that its log lines go to. */
+  readonly logRing: SharedArrayBuffer;
   /** One number: the version of the view that all threads show. */
   readonly turn: Turn;
   readonly hits: HitCounts;

@@ -1,0 +1,112 @@
+import { execFileSync, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, constants, openSync } from 'node:fs';
+import { Socket } from 'node:net';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { INHERITED, ROOT } from './command.ts';
+
+/** Kinds of standard output that have a reader. */
+export const READ_OUTPUTS = ['pipe', 'non-blocking pipe', 'socket', 'terminal'] as const;
+export type ReadOutput = (typeof READ_OUTPUTS)[number];
+
+/** Ctrl-S and Ctrl-Q: a terminal stops its output and goes on. */
+const STOP = '\x13';
+const CONTINUE = '\x11';
+
+/** Reads a stream of lines. */
+export class LineReader {
+  /** Everything that was read. */
+  text = '';
+  /** Fulfilled when everything was read. */
+  readonly ended: Promise<unknown>;
+  protected readonly stream: Readable;
+  #wake = Promise.withResolvers<undefined>();
+
+  constructor(stream: Readable) {
+    this.stream = stream;
+    this.ended = once(stream, 'close');
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      this.text += text;
+      this.#wake.resolve(undefined);
+      this.#wake = Promise.withResolvers();
+    });
+  }
+
+  /** Waits for a line that matches. */
+  async reads(pattern: RegExp): Promise<RegExpExecArray> {
+    for (let from = 0; ;) {
+      const found = pattern.exec(this.text.slice(from));
+      if (found) return found;
+      from = this.text.lastIndexOf('\n') + 1;
+      await this.#wake.promise;
+    }
+  }
+
+  /** Reads nothing any more. */
+  async close(): Promise<void> {
+    this.stream.destroy();
+    await this.ended;
+  }
+}
+
+/** A process of a script, and the reader of its standard output, which stalls on demand. */
+export class StallingReader extends LineReader {
+  readonly process: ChildProcess;
+  readonly #output: ReadOutput;
+
+  private constructor(output: ReadOutput, process: ChildProcess, stream: Readable) {
+    super(stream);
+    this.#output = output;
+    this.process = process;
+  }
+
+  /** @param path where a named pipe can be made */
+  static start(
+    output: ReadOutput,
+    script: string,
+    path: string,
+    environment: Readonly<Record<string, string>> = {},
+  ): StallingReader {
+    const command = [process.execPath, join(ROOT, script)];
+    const options = { cwd: ROOT, env: { ...INHERITED, ...environment } };
+    if (output === 'socket' || output === 'terminal') {
+      const [file, ...args] = output === 'socket' ? command : inTerminal(command);
+      // What Node calls a pipe is a pair of sockets.
+      const child = spawn(file, args, { ...options, stdio: ['pipe', 'pipe', 'pipe', 'ipc'] });
+      if (child.stdout === null) throw new Error('the process has no output');
+      return new StallingReader(output, child, child.stdout);
+    }
+    execFileSync('mkfifo', [path]);
+    const reading = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    const writing = openSync(path, 'w');
+    const [file, ...args] = command;
+    const child = spawn(file, args, { ...options, stdio: ['pipe', writing, 'pipe', 'ipc'] });
+    // A handle of libuv makes the description non-blocking, for all processes that share it.
+    if (output === 'pipe') closeSync(writing);
+    else new Socket({ fd: writing, readable: false, writable: true }).destroy();
+    return new StallingReader(output, child, new Socket({ fd: reading, writable: false }));
+  }
+
+  /**
+   * Reads no more, for the moment. In a terminal its user stops the output, and the process has to send a message when
+   * it receives a line.
+   */
+  async stall(): Promise<void> {
+    if (this.#output === 'terminal') {
+      this.process.stdin?.write(`${STOP}\n`);
+      await once(this.process, 'message');
+    } else this.stream.pause();
+  }
+
+  resume(): void {
+    if (this.#output === 'terminal') this.process.stdin?.write(CONTINUE);
+    else this.stream.resume();
+  }
+}
+
+function inTerminal(command: readonly string[]): string[] {
+  const line = `stty -echo && exec ${command.map((word) => `'${word}'`).join(' ')}`;
+  return ['script', '--quiet', '--return', '--flush', '--command', line, '/dev/null'];
+}
