@@ -65,6 +65,7 @@ export async function startReplica(config: Config, processLog: ProcessLog): Prom
       maxSnapshotAgeSeconds: config.maxSnapshotAgeSeconds,
       memoryLimitBytes: refresh.memory.bytes,
       retainSeconds: config.snapshotRetainSeconds,
+      droppedLogLines: () => processLog.droppedLines,
       log,
     }),
   );

@@ -38,5 +38,7 @@ export interface AdminDependencies {
   readonly maxSnapshotAgeSeconds: number | undefined;
   readonly memoryLimitBytes: number;
   readonly retainSeconds: number;
+  /** Lines that the log had no room for. */
+  readonly droppedLogLines: () => number;
   readonly log: Logger;
 }

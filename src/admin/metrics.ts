@@ -23,7 +23,7 @@ export function metricsText(dependencies: AdminDependencies): Promise<string> {
   return Registry.merge([ofFoyer, OF_PROCESS]).metrics();
 }
 
-function requestFamilies({ threads }: AdminDependencies): MetricFamily[] {
+function requestFamilies({ threads, droppedLogLines }: AdminDependencies): MetricFamily[] {
   const { requests, later, durations, delay } = readTallies(threads.tallies);
   return [
     counter(
@@ -61,6 +61,11 @@ function requestFamilies({ threads }: AdminDependencies): MetricFamily[] {
       'foyer_threads_replaced_total',
       'Threads that took the place of one that had ended.',
       threads.replaced,
+    ),
+    counter(
+      'foyer_log_lines_dropped_total',
+      'Log lines dropped because the reader was behind or the log could not be written.',
+      droppedLogLines(),
     ),
   ];
 }

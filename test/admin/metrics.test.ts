@@ -19,7 +19,7 @@ describe('The metrics', () => {
 
   it('are named as Prometheus asks', async () => {
     const own = [...(await scrape())].filter(([name]) => name.startsWith('foyer_'));
-    expect(own).to.have.length(20);
+    expect(own).to.have.length(21);
     for (const [name, { type, help }] of own) {
       expect(name.endsWith('_total'), name).to.equal(type === 'counter');
       expect(help).to.match(/^[A-Z].*\.$/);

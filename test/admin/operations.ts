@@ -36,6 +36,7 @@ export function emptyOperations(): Operations {
     maxSnapshotAgeSeconds: undefined,
     memoryLimitBytes: MEMORY_LIMIT_BYTES,
     retainSeconds: 300,
+    droppedLogLines: () => 0,
     log: pino({}, { write: (line) => errors.push(line) }),
     tally,
     errors,
