@@ -1,0 +1,123 @@
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync } from 'node:fs';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { expect } from 'chai';
+import { folderForAll } from '../temporary-folder.ts';
+import { run } from './command.ts';
+import { newCredential } from './replica-under-test.ts';
+import { StallingReader } from './stalling-reader.ts';
+
+const ORGANIZATION = 'theatre-des-trois-ponts';
+/** Their log lines are more than the ring of the thread, the process and the system hold. */
+const REQUESTS = 16_000;
+const CONNECTIONS = 16;
+const REQUESTS_AT_ONCE = 25;
+/** If answers waited for the reader, they would take a thousand times as long. */
+const MOST_TIMES_AS_LONG = 5;
+/** Half a second until no more connections are expected, one second for the reader, the rest for a busy machine. */
+const IN_TIME_MS = 3500;
+
+interface Flood {
+  /** How many answers had which status. */
+  readonly statuses: Readonly<Record<string, number>>;
+  readonly milliseconds: number;
+}
+
+/** Sends requests as fast as they are answered. */
+async function flood(port: number, credential: string): Promise<Flood> {
+  const head = `Host: localhost\r\nAuthorization: Bearer ${credential}\r\nX-Request-Id: ${'x'.repeat(128)}`;
+  const request = `GET /v1/events?perPage=1 HTTP/1.1\r\n${head}\r\n\r\n`;
+  const statuses: Record<string, number> = {};
+  let left = REQUESTS;
+  const connection = async () => {
+    const socket = connect(port, '127.0.0.1').setEncoding('latin1');
+    let awaited = 0;
+    let received = '';
+    const next = () => {
+      awaited = Math.min(REQUESTS_AT_ONCE, left);
+      left -= awaited;
+      received = '';
+      if (awaited > 0) socket.write(request.repeat(awaited));
+      else socket.end();
+    };
+    socket.on('connect', next).on('data', (data) => {
+      received += String(data);
+      const answers = Array.from(received.matchAll(/HTTP\/1\.1 (\d{3})/g), ([, status]) => status);
+      if (answers.length < awaited) return;
+      for (const status of answers) statuses[status] = (statuses[status] ?? 0) + 1;
+      next();
+    });
+    await once(socket, 'close');
+  };
+  const began = performance.now();
+  await Promise.all(Array.from({ length: CONNECTIONS }, connection));
+  return { statuses, milliseconds: performance.now() - began };
+}
+
+describe('A reader of standard output that stalls', () => {
+  const inFolder = folderForAll();
+  let credential: string;
+  let replica: ChildProcess | undefined;
+
+  before(async () => {
+    mkdirSync(inFolder('snapshots'));
+    const output = inFolder('snapshots/sample.sqlite');
+    await run('scripts/snapshot.ts', ['build', '--input', 'data/sample', '--output', output]);
+    credential = newCredential(inFolder, ORGANIZATION);
+  });
+
+  afterEach(() => replica?.kill('SIGKILL'));
+
+  for (const output of ['pipe', 'non-blocking pipe'] as const) {
+    it(`costs log lines, which are counted, and nothing else, on a ${output}`, async () => {
+      const reader = StallingReader.start(output, 'src/main.ts', inFolder(output), {
+        PORT: '0',
+        ADMIN_PORT: '0',
+        HOST: '127.0.0.1',
+        SNAPSHOT_DIR: inFolder('snapshots'),
+        KEYS_FILE: inFolder('keys.sqlite'),
+        RATE_LIMIT_PER_MINUTE: '0',
+      });
+      replica = reader.process;
+      const told = text(replica.stderr ?? expect.fail());
+      const [, adminPort] = await reader.reads(/"port":(\d+),"msg":"listening for operators"/);
+      const [, port] = await reader.reads(/"port":(\d+),"msg":"listening"/);
+      await Promise.all([reader.reads(/"msg":"snapshot live"/), reader.reads(/"msg":"keys live"/)]);
+      const all = { 200: REQUESTS };
+      const ask = () => flood(Number(port), credential);
+      const dropped = async () => {
+        const metrics = await fetch(`http://127.0.0.1:${adminPort}/metrics`);
+        return Number(/^foyer_log_lines_dropped_total (\d+)$/m.exec(await metrics.text())?.[1]);
+      };
+
+      const read = await ask();
+      expect(read.statuses).to.deep.equal(all);
+      expect(await dropped()).to.equal(0);
+
+      await reader.stall();
+      const stalled = await ask();
+      expect(stalled.statuses).to.deep.equal(all);
+      expect(stalled.milliseconds).to.be.below(MOST_TIMES_AS_LONG * read.milliseconds);
+      const lost = await dropped();
+      expect(lost).to.be.within(1, REQUESTS);
+
+      reader.resume();
+      const [, reported] = await reader.reads(/"lines":(\d+),"msg":"log lines dropped"/);
+      expect(Number(reported)).to.equal(lost);
+      const lines = reader.text.trimEnd().split('\n');
+      const requests = lines.filter((line) => (JSON.parse(line) as { msg: string }).msg === 'request');
+      expect(requests).to.have.length(2 * REQUESTS - lost);
+
+      await reader.stall();
+      expect((await ask()).statuses).to.deep.equal(all);
+      const signalled = performance.now();
+      replica.kill('SIGTERM');
+      expect(await once(replica, 'exit')).to.deep.equal([0, null]);
+      expect(performance.now() - signalled).to.be.below(IN_TIME_MS);
+      await reader.close();
+      expect(await told).to.match(/^(the log cannot be written, .* its reader does not read\n)*$/);
+    });
+  }
+});
