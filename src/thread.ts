@@ -1,9 +1,9 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { pino } from 'pino';
-import { createApp } from './app.ts';
+import { createApp } from './http/app.ts';
 import type { Config } from './config.ts';
 import { RELEASES } from './contract/releases.ts';
-import { watchOverload } from './http/overload.ts';
+import { watchOverload } from './http/checks/overload.ts';
 import { RequestLog } from './http/request-log.ts';
 import { createServer } from './http/server.ts';
 import { Tally } from './http/tally.ts';

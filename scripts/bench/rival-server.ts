@@ -6,7 +6,7 @@ import fastify from 'fastify';
 import type { FastifyReply, FastifyRequest, onResponseHookHandler } from 'fastify';
 import { pino } from 'pino';
 import { parseTimestamp } from '../../src/contract/timestamp.ts';
-import { SECURITY_HEADERS } from '../../src/http/security-headers.ts';
+import { SECURITY_HEADERS } from '../../src/http/response/security-headers.ts';
 import { parseCredential } from '../../src/keys/credential.ts';
 import { NEVER_REACHED_LIMIT } from './never-reached-limit.ts';
 import { makeRivalDatabase } from './rival-database.ts';

@@ -1,9 +1,9 @@
 import express from 'express';
 import type { ErrorRequestHandler, Express, RequestHandler, Response } from 'express';
 import type { Logger } from 'pino';
-import { Problem, problemOf, UNEXPECTED } from '../http/problem.ts';
-import { NO_STORE } from '../http/respond.ts';
-import { SECURITY_HEADERS } from '../http/security-headers.ts';
+import { Problem, problemOf, UNEXPECTED } from '../http/response/problem.ts';
+import { NO_STORE } from '../http/response/send.ts';
+import { SECURITY_HEADERS } from '../http/response/security-headers.ts';
 import type { AdminDependencies } from './admin-dependencies.ts';
 import { METRICS_CONTENT_TYPE, metricsText } from './metrics.ts';
 import { readinessOf } from './readiness.ts';

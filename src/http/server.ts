@@ -1,20 +1,19 @@
-import { createServer as createHttpServer, IncomingMessage, ServerResponse, STATUS_CODES } from 'node:http';
+import { createServer as createHttpServer, STATUS_CODES } from 'node:http';
 import type { Server } from 'node:http';
 import type { Duplex } from 'node:stream';
-import express from 'express';
 import type { Express, Request, Response } from 'express';
 import type { Logger } from 'pino';
 import { REQUEST_ID_HEADER } from '../contract/headers.ts';
 import type { Release } from '../contract/releases.ts';
-import { beginExchange } from './begin-exchange.ts';
-import { Editions } from './editions.ts';
-import type { Edition } from './editions.ts';
-import { METHOD_NOT_ALLOWED } from './methods.ts';
-import { Problem } from './problem.ts';
+import { ApiVersions } from './checks/version.ts';
+import type { ApiVersion } from './checks/version.ts';
+import { expressMessages } from './express-prototypes.ts';
+import { METHOD_NOT_ALLOWED } from './handlers/methods.ts';
+import { contextBeginner, requestIdOf } from './request-context.ts';
 import type { RequestLog } from './request-log.ts';
-import { NO_STORE, sendProblem } from './respond.ts';
-import { requestIdOf } from './request-id.ts';
-import { SECURITY_HEADERS } from './security-headers.ts';
+import { Problem } from './response/problem.ts';
+import { SECURITY_HEADERS } from './response/security-headers.ts';
+import { NO_STORE, sendProblem } from './response/send.ts';
 import type { Tally } from './tally.ts';
 import { normalTarget } from './target.ts';
 
@@ -45,10 +44,10 @@ export interface ServerDependencies {
 /** The server in front of an app: the one way in, since it brings targets into the form that the app reads. */
 export function createServer(app: Express, dependencies: ServerDependencies): Server {
   const { clock, releases, log, requestLog, tally } = dependencies;
-  const editions = new Editions(releases);
-  const begin = beginExchange(clock, editions, requestLog, tally);
+  const versions = new ApiVersions(releases);
+  const begin = contextBeginner(clock, versions, requestLog, tally);
   const refuse = (socket: Duplex, problem: Problem) => {
-    refuseSocket(socket, problem, editions.stable(clock()), log);
+    refuseSocket(socket, problem, versions.stable(clock()), log);
     tally.countRefusal(problem.status);
   };
   const server = createHttpServer({
@@ -79,27 +78,6 @@ export function createServer(app: Express, dependencies: ServerDependencies): Se
   return server;
 }
 
-/**
- * Requests and responses that have Express's prototypes from the start. Express gives them to every request
- * otherwise, which costs a good part of the throughput; set on the app, these make that a change to the same.
- */
-function expressMessages(app: Express) {
-  class ExpressRequest extends IncomingMessage {}
-  class ExpressResponse extends ServerResponse<ExpressRequest> {
-    /** Express would make one without a shape, which is slower to read. */
-    readonly locals: object = {};
-  }
-  adopt(ExpressRequest.prototype, express.request, app);
-  adopt(ExpressResponse.prototype, express.response, app);
-  Object.assign(app, { request: ExpressRequest.prototype, response: ExpressResponse.prototype });
-  return { IncomingMessage: ExpressRequest, ServerResponse: ExpressResponse };
-}
-
-function adopt(prototype: object, from: object, app: Express): void {
-  Object.defineProperties(prototype, Object.getOwnPropertyDescriptors(from));
-  Object.defineProperty(prototype, 'app', { value: app });
-}
-
 interface ParserError extends NodeJS.ErrnoException {
   /** What came, when it was not HTTP to the parser. */
   readonly rawPacket?: Buffer;
@@ -117,7 +95,7 @@ function problemOfParser({ code = '', rawPacket }: ParserError): Problem {
 function refuseSocket(
   socket: Duplex,
   { status, headers, body }: Problem,
-  stable: Edition,
+  stable: ApiVersion,
   log: Logger,
 ): void {
   const requestId = requestIdOf(undefined);

@@ -1,8 +1,8 @@
 import { OPERATIONS } from '../contract/operations.ts';
 import { PREVIEW, STABLE } from '../contract/releases.ts';
 import type { Version } from '../contract/releases.ts';
-import { LATER_REASONS } from './problem.ts';
-import type { LaterReason } from './problem.ts';
+import { LATER_REASONS } from './response/problem.ts';
+import type { LaterReason } from './response/problem.ts';
 import { histogramSlots, histogramTotals, SharedHistogram } from './shared-histogram.ts';
 import type { HistogramTotals } from './shared-histogram.ts';
 

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
 import type { Logger } from 'pino';
 import { beginGrace, newDrainMoments } from '../http/drain.ts';
-import { HitSlots, newHitCounts } from '../http/hit-counter.ts';
+import { HitSlots, newHitCounts } from '../http/checks/hit-counter.ts';
 import { Tally } from '../http/tally.ts';
 import type { KeyRing } from '../keys/key-ring.ts';
 import type { StoreView } from '../store/store-view.ts';

@@ -1,5 +1,5 @@
 import type { DrainMoments } from '../http/drain.ts';
-import type { HitCounts } from '../http/hit-counter.ts';
+import type { HitCounts } from '../http/checks/hit-counter.ts';
 import type { KeyRow } from '../keys/key-ring.ts';
 import type { OrganizationImage } from '../store/organization-image.ts';
 

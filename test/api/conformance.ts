@@ -5,7 +5,7 @@ import type { ValidateFunction } from 'ajv/dist/2020.js';
 import { expect } from 'chai';
 import { openApiDocument } from '../../src/contract/openapi.ts';
 import { RELEASES } from '../../src/contract/releases.ts';
-import { SECURITY_HEADERS } from '../../src/http/security-headers.ts';
+import { SECURITY_HEADERS } from '../../src/http/response/security-headers.ts';
 
 /** Holds every response that a contract test sees against the OpenAPI document. */
 

@@ -15,7 +15,7 @@ import {
 } from '../../src/contract/parameter.ts';
 import type { ParameterKind } from '../../src/contract/parameter.ts';
 import { queryReader } from '../../src/http/checks/query.ts';
-import { Problem } from '../../src/http/problem.ts';
+import { Problem } from '../../src/http/response/problem.ts';
 
 /** The `ctx` of each violation of a text. */
 function violationsOf(kind: ParameterKind, text: string): string[] {

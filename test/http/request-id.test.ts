@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { requestIdOf } from '../../src/http/request-id.ts';
+import { requestIdOf } from '../../src/http/request-context.ts';
 
 describe('requestIdOf', () => {
   for (const id of ['a', 'A-z_0.9', 'x'.repeat(128)]) {

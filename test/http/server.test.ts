@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import express from 'express';
 import { pino } from 'pino';
 import { RELEASES } from '../../src/contract/releases.ts';
-import { fail } from '../../src/http/fail.ts';
+import { fail } from '../../src/http/response/fail.ts';
 import { RequestLog } from '../../src/http/request-log.ts';
 import { createServer } from '../../src/http/server.ts';
 import { Tally } from '../../src/http/tally.ts';

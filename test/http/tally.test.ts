@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { OPERATIONS } from '../../src/contract/operations.ts';
-import { LATER_REASONS } from '../../src/http/problem.ts';
+import { LATER_REASONS } from '../../src/http/response/problem.ts';
 import { readTallies, Tally } from '../../src/http/tally.ts';
 import type { HistogramTotals } from '../../src/http/shared-histogram.ts';
 

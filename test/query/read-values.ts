@@ -1,7 +1,7 @@
 import type { ListOperation } from '../../src/contract/operations.ts';
 import { queryReader } from '../../src/http/checks/query.ts';
 import type { ParameterValues, QueryReader } from '../../src/http/checks/query.ts';
-import { Problem } from '../../src/http/problem.ts';
+import { Problem } from '../../src/http/response/problem.ts';
 
 const readers = new Map<ListOperation, QueryReader>();
 

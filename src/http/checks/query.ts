@@ -4,9 +4,9 @@ import type { ListOperation } from '../../contract/operations.ts';
 import { EXISTING_KEYWORD } from '../../contract/parameter.ts';
 import type { ParameterValue } from '../../contract/parameter.ts';
 import { parseTimestamp } from '../../contract/timestamp.ts';
-import { Problem } from '../problem.ts';
-import type { Violation } from '../problem.ts';
-import type { Query } from '../query-string.ts';
+import { Problem } from '../response/problem.ts';
+import type { Violation } from '../response/problem.ts';
+import type { Query } from './query-string.ts';
 
 /** Validates a timestamp, and puts its instant in its place, so that none is parsed twice. */
 const existing: FuncKeywordDefinition = {

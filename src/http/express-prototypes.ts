@@ -1,0 +1,26 @@
+import { IncomingMessage, ServerResponse } from 'node:http';
+import express from 'express';
+import type { Express } from 'express';
+
+/**
+ * Makes requests and responses that have the prototypes of an app from the start, for `http.createServer`. Express sets the prototype of every
+ * request and response, and V8 answers a changed prototype with slower code for the object; here it sets the same one.
+ *
+ * The app's prototypes are the extension point that Express documents (https://expressjs.com/en/guide/overriding-express-api.html).
+ */
+export function expressMessages(app: Express) {
+  class ExpressRequest extends IncomingMessage {}
+  class ExpressResponse extends ServerResponse<ExpressRequest> {
+    /** Express would add one later, which changes the shape of the object. */
+    readonly locals: object = {};
+  }
+  adopt(ExpressRequest.prototype, express.request, app);
+  adopt(ExpressResponse.prototype, express.response, app);
+  Object.assign(app, { request: ExpressRequest.prototype, response: ExpressResponse.prototype });
+  return { IncomingMessage: ExpressRequest, ServerResponse: ExpressResponse };
+}
+
+function adopt(prototype: object, from: object, app: Express): void {
+  Object.defineProperties(prototype, Object.getOwnPropertyDescriptors(from));
+  Object.defineProperty(prototype, 'app', { value: app });
+}

@@ -1,0 +1,36 @@
+import type { Request, Response } from 'express';
+import type { RetrieveOperation } from '../../contract/operations.ts';
+import { contentTag, readRecord } from '../../query/read.ts';
+import type { OrganizationStore } from '../../store/organization-store.ts';
+import { ignoredParameters } from '../checks/ignored-parameters.ts';
+import { parseQuery } from '../checks/query-string.ts';
+import { entityTag, namesAny, namesTag } from '../response/etag.ts';
+import { NO_SUCH_RECORD } from '../response/problem.ts';
+import { dataHeaders, send } from '../response/send.ts';
+import { pathParameter, queryOf } from '../target.ts';
+
+/** Answers a retrieve operation. A request that names the tag of its response gets 304 before the record is looked up. */
+export function answerRecord(
+  operation: RetrieveOperation,
+): (store: OrganizationStore, request: Request, response: Response) => void {
+  const { collection } = operation;
+  return (store, request, response) => {
+    const { context } = response.locals;
+    const { now } = context;
+    context.ignoredParameters = ignoredParameters(parseQuery(queryOf(request.url)), []);
+    const tag = entityTag(contentTag(store, collection, now), context.version?.version, '', request.url);
+    const condition = request.headers['if-none-match'];
+    if (namesTag(condition, tag)) {
+      send(response, 304, dataHeaders(store, tag));
+      return;
+    }
+    const record = readRecord(store, collection, pathParameter(request, operation.pathParameter), now);
+    if (record === undefined) throw NO_SUCH_RECORD;
+    if (namesAny(condition)) {
+      send(response, 304, dataHeaders(store, tag));
+      return;
+    }
+    context.rows = 1;
+    send(response, 200, dataHeaders(store, tag), record);
+  };
+}

@@ -1,0 +1,93 @@
+import { randomUUID } from 'node:crypto';
+import type { Request, Response } from 'express';
+import { REQUEST_ID_HEADER, REQUEST_ID_PATTERN } from '../contract/headers.ts';
+import type { RateLimitStanding } from './checks/rate-limit.ts';
+import { versionOf } from './checks/version.ts';
+import type { ApiVersion, ApiVersions } from './checks/version.ts';
+import type { RequestLog } from './request-log.ts';
+import type { LaterReason } from './response/problem.ts';
+import type { Tally } from './tally.ts';
+import { isApiTarget } from './target.ts';
+
+/** What is known of a request while it is answered; kept in `response.locals.context`. */
+export class RequestContext {
+  readonly requestId: string;
+  /** The moment of the request, in milliseconds since the epoch: the response is as of then. */
+  readonly now: number;
+  readonly startedAt = performance.now();
+  /** The version that the response names; undefined outside of the API. The stable one when the one asked for is not valid. */
+  readonly version: ApiVersion | undefined;
+  readonly isVersionValid: boolean;
+  /** Id of the operation, once the route is found. */
+  operation: string | undefined;
+  /** The caller, once the key is found to be good; empty until then. */
+  organizationId = '';
+  keyId = '';
+  /** Set when the request is counted. */
+  rateLimit: RateLimitStanding | undefined;
+  /** Value of the header that names the ignored parameters. */
+  ignoredParameters: string | undefined;
+  /** Reason of a 429. */
+  later: LaterReason | undefined;
+  /** Length of the body of the response. */
+  bytes = 0;
+  /** Number of records in the response; undefined when it has none. */
+  rows: number | undefined;
+
+  constructor(requestId: string, now: number, version?: ApiVersion, isVersionValid = true) {
+    this.requestId = requestId;
+    this.now = now;
+    this.version = version;
+    this.isVersionValid = isVersionValid;
+  }
+}
+
+declare module 'express-serve-static-core' {
+  interface Locals {
+    context: RequestContext;
+  }
+}
+
+const REQUEST_ID_KEY = REQUEST_ID_HEADER.toLowerCase();
+const FIT = new RegExp(REQUEST_ID_PATTERN);
+
+/** Returns the id that the caller gave a request when it is fit for a header and a log, else a new one. */
+export function requestIdOf(given: string | string[] | undefined): string {
+  return typeof given === 'string' && FIT.test(given) ? given : randomUUID();
+}
+
+/** Begins the context of a request, and ends it when the response is closed: sent, or given up by the caller. */
+export function contextBeginner(
+  clock: () => number,
+  versions: ApiVersions,
+  log: RequestLog,
+  tally: Tally,
+): (request: Request, response: Response) => void {
+  const end = contextEnder(log, tally);
+  return (request, response) => {
+    const requestId = requestIdOf(request.headers[REQUEST_ID_KEY]);
+    const now = clock();
+    const { locals } = response;
+    if (isApiTarget(request.url)) {
+      const asked = versionOf(request, versions, now);
+      locals.context = new RequestContext(requestId, now, asked ?? versions.stable(now), asked !== undefined);
+    } else locals.context = new RequestContext(requestId, now);
+    response.on('close', end);
+  };
+}
+
+/**
+ * Logs the response in one line, and counts it. The line has nothing of the target but the operation: paths and queries hold ids and
+ * e-mail addresses.
+ */
+function contextEnder(log: RequestLog, tally: Tally): (this: Response) => void {
+  return function () {
+    const { requestId, organizationId, keyId, operation, version, later, startedAt, bytes, rows } =
+      this.locals.context;
+    const { statusCode: status, writableFinished: sent } = this;
+    const elapsedMs = performance.now() - startedAt;
+    const durationMs = Math.round(elapsedMs * 1000) / 1000;
+    tally.countRequest({ operation, status, version: version?.version, later, seconds: elapsedMs / 1000 });
+    log.write({ requestId, organizationId, keyId, operation, status, durationMs, rows, bytes, sent });
+  };
+}

@@ -1,0 +1,50 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect } from 'chai';
+import { watchOverload } from '../../../src/http/checks/overload.ts';
+import { readTallies, Tally } from '../../../src/http/tally.ts';
+
+/** Holds the event loop for some milliseconds. */
+function hold(milliseconds: number): void {
+  const end = performance.now() + milliseconds;
+  while (performance.now() < end);
+}
+
+describe('the watch for overload', () => {
+  it('tells while the event loop is late, and no longer', async () => {
+    const { isOverloaded, stop } = watchOverload(100, new Tally());
+    try {
+      expect(isOverloaded()).to.equal(false);
+      hold(400);
+      await delay(0);
+      expect(isOverloaded()).to.equal(true);
+      while (isOverloaded()) await delay(10);
+    } finally {
+      stop();
+    }
+  });
+
+  it('never tells with a limit of 0', async () => {
+    const { isOverloaded, stop } = watchOverload(0, new Tally());
+    hold(200);
+    await delay(0);
+    expect(isOverloaded()).to.equal(false);
+    stop();
+  });
+
+  it('counts every look, whatever the limit', async () => {
+    const tally = new Tally();
+    const { stop } = watchOverload(0, tally);
+    const looks = () => readTallies([tally]).delay.counts.reduce((sum, count) => sum + count, 0);
+    try {
+      hold(200);
+      while (looks() < 2) await delay(5);
+      const { delay: late } = readTallies([tally]);
+      expect(late.sum).to.be.at.least(0.1);
+      const above = late.bounds.findIndex((bound) => bound >= 0.1);
+      const stalls = late.counts.slice(above + 1).reduce((sum, count) => sum + count, 0);
+      expect(stalls).to.be.at.least(1);
+    } finally {
+      stop();
+    }
+  });
+});

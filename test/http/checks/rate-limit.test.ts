@@ -1,0 +1,78 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect } from 'chai';
+import express from 'express';
+import { pino } from 'pino';
+import { RequestContext } from '../../../src/http/request-context.ts';
+import { Problem } from '../../../src/http/response/problem.ts';
+import { rateLimitHeaders, rateLimitPerKey } from '../../../src/http/checks/rate-limit.ts';
+
+const DAY_MS = 86_400_000;
+
+describe('the rate limit', () => {
+  const realNow = Date.now;
+  let server: Server;
+  let now: number;
+  let clock: () => number;
+  let origin: string;
+
+  beforeEach(async () => {
+    now = 0;
+    clock = () => now;
+    const app = express();
+    app.use((_request, response, next) => {
+      response.locals.context = new RequestContext('id', 0);
+      response.locals.context.keyId = 'key_1';
+      next();
+    });
+    app.use(rateLimitPerKey(2, pino({ level: 'silent' }), { clock: () => clock() }));
+    app.use((_request, response) => {
+      const { rateLimit } = response.locals.context;
+      response.send(rateLimit && rateLimitHeaders(rateLimit)[3]);
+    });
+    app.use(((error, _request, response, next) => {
+      if (error instanceof Problem) response.status(error.status).send(error.headers.join(' '));
+      else next(error);
+    }) satisfies express.ErrorRequestHandler);
+    server = createServer(app).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+
+  afterEach(() => {
+    Date.now = realNow;
+    server.closeAllConnections();
+    server.close();
+  });
+
+  async function ask(): Promise<string> {
+    const response = await fetch(origin);
+    return `${response.status} ${await response.text()}`;
+  }
+
+  it('tells seconds after which the window is over, and never fewer', async () => {
+    const policy = '"2-in-1min"';
+    expect(await ask()).to.equal(`200 ${policy}; r=1; t=60`);
+    now = 58_999.5;
+    expect(await ask()).to.equal(`200 ${policy}; r=0; t=2`);
+    now = 59_999.9;
+    expect(await ask()).to.equal('429 Retry-After 1');
+    now = 60_000;
+    expect(await ask()).to.equal(`200 ${policy}; r=1; t=60`);
+  });
+
+  it('lasts as long when the wall clock is set', async () => {
+    await ask();
+    await ask();
+    for (const moved of [-DAY_MS, DAY_MS]) {
+      Date.now = () => realNow() + moved;
+      now += 10_000;
+      expect(await ask()).to.equal(`429 Retry-After ${60 - now / 1000}`);
+    }
+    now = 60_000;
+    Date.now = () => realNow() - DAY_MS;
+    expect(await ask()).to.match(/^200 /);
+  });
+});

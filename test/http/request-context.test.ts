@@ -1,0 +1,125 @@
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import { connect } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { text as readText } from 'node:stream/consumers';
+import { expect } from 'chai';
+import express from 'express';
+import type { RequestHandler } from 'express';
+import { pino } from 'pino';
+import supertest from 'supertest';
+import { RELEASES } from '../../src/contract/releases.ts';
+import { fail, noSuchPath } from '../../src/http/response/fail.ts';
+import { tryLater } from '../../src/http/response/problem.ts';
+import type { LaterReason } from '../../src/http/response/problem.ts';
+import { NO_STORE, send } from '../../src/http/response/send.ts';
+import { RequestLog } from '../../src/http/request-log.ts';
+import { createServer } from '../../src/http/server.ts';
+import { readTallies, Tally } from '../../src/http/tally.ts';
+
+const NOW = Date.parse('2026-09-01T12:00:00Z'); // before the first release
+
+const answer =
+  (operation: string): RequestHandler =>
+  (_request, response) => {
+    const { context } = response.locals;
+    context.operation = operation;
+    context.rows = 2;
+    send(response, 200, NO_STORE, ['[1,2]']);
+  };
+const refuse = (reason: LaterReason): RequestHandler => {
+  return () => {
+    throw tryLater(reason, 'Come again.', 1);
+  };
+};
+
+describe('The end of a request', () => {
+  let server: Server;
+  let tally: Tally;
+  let logged: Record<string, unknown>[];
+
+  beforeEach(async () => {
+    tally = new Tally();
+    logged = [];
+    const destination = { write: (line: string) => logged.push(JSON.parse(line) as Record<string, unknown>) };
+    const log = pino({}, destination);
+    const app = express();
+    app.get('/v1/tickets', answer('listTickets'));
+    app.get('/v1/limited', refuse('rate-limit'));
+    app.get('/v1/shed', refuse('overload'));
+    app.get('/v1/early', refuse('not-ready'));
+    app.use(noSuchPath, fail(log));
+    server = createServer(app, {
+      clock: () => NOW,
+      releases: RELEASES,
+      log,
+      requestLog: new RequestLog(log, destination),
+      tally,
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+  });
+
+  afterEach(async () => {
+    server.close();
+    await once(server, 'close');
+  });
+
+  const ask = (path: string, version?: string) => {
+    const test = supertest(server).get(path);
+    return version === undefined ? test : test.set('Service-API-Version', version);
+  };
+
+  it('is counted by operation, status and version', async () => {
+    await ask('/v1/tickets');
+    await ask('/v1/tickets', 'preview');
+    await ask('/v1/tickets', '2026-10-01');
+    await ask('/v1/tickets', '2026-10-01');
+    await ask('/v1/none', 'nonsense');
+    await ask('/none');
+    const { requests, durations } = readTallies([tally]);
+    expect(requests.map((each) => Object.values(each))).to.deep.equal([
+      ['listTickets', '200', 'stable', 1],
+      ['listTickets', '200', 'preview', 1],
+      ['listTickets', '200', 'upcoming', 2],
+      ['other', '404', 'stable', 1],
+      ['other', '404', 'none', 1],
+    ]);
+    const totals = durations.find(({ operation }) => operation === 'listTickets')?.totals;
+    expect(totals?.counts.reduce((sum, count) => sum + count, 0)).to.equal(4);
+    expect(totals?.sum).to.be.within(0.000_001, 4);
+  });
+
+  it('tells which 429 it was', async () => {
+    for (const path of ['/v1/limited', '/v1/shed', '/v1/shed', '/v1/early']) {
+      expect(await ask(path)).to.have.property('status', 429);
+    }
+    const { requests, later } = readTallies([tally]);
+    expect([...later]).to.deep.equal([
+      ['rate-limit', 1],
+      ['overload', 2],
+      ['not-ready', 1],
+    ]);
+    expect(requests).to.have.length(1).and.to.have.nested.property('[0].count', 4);
+  });
+
+  it('is counted for what never came to be a request, too', async () => {
+    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    socket.end('nonsense\r\n\r\n');
+    expect(await readText(socket)).to.match(/^HTTP\/1.1 400 /);
+    expect(readTallies([tally]).requests).to.deep.equal([
+      { operation: 'other', status: '400', version: 'none', count: 1 },
+    ]);
+  });
+
+  it('is logged with the number of records, where there are any', async () => {
+    await ask('/v1/tickets');
+    await supertest(server).head('/v1/tickets');
+    await ask('/v1/none');
+    expect(logged.map(({ rows, bytes }) => [rows, bytes])).to.deep.equal([
+      [2, 5],
+      [2, 0],
+      [undefined, logged[2]['bytes']],
+    ]);
+  });
+});

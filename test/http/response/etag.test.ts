@@ -1,0 +1,41 @@
+import { expect } from 'chai';
+import { entityTag, namesAny, namesTag } from '../../../src/http/response/etag.ts';
+
+const tag = entityTag('content', 'stable', 'http://host', '/v1/events');
+
+describe('entityTag', () => {
+  it('is a strong tag, the same for the same parts', () => {
+    expect(tag).to.match(/^"content\.stable\.[0-9a-z]+"$/);
+    expect(entityTag('content', 'stable', 'http://host', '/v1/events')).to.equal(tag);
+  });
+
+  it('differs by content, version, origin and target', () => {
+    const others = [
+      entityTag('changed', 'stable', 'http://host', '/v1/events'),
+      entityTag('content', 'preview', 'http://host', '/v1/events'),
+      entityTag('content', 'stable', 'http://tsoh', '/v1/events'),
+      entityTag('content', 'stable', 'http://host', '/v1/events?page=2'),
+    ];
+    expect(new Set([tag, ...others])).to.have.property('size', 5);
+  });
+});
+
+describe('namesTag', () => {
+  for (const header of [tag, `W/${tag}`, `"a", ${tag}`, `"a",W/${tag} , "b"`]) {
+    it(`finds it in ${header}`, () => {
+      expect(namesTag(header, tag)).to.equal(true);
+    });
+  }
+  for (const header of [undefined, '', '*', '"a"', tag.slice(1, -1), `w/${tag}`, `${tag.slice(0, -1)}x"`]) {
+    it(`does not find it in ${String(header)}`, () => {
+      expect(namesTag(header, tag)).to.equal(false);
+    });
+  }
+});
+
+describe('namesAny', () => {
+  it('is for a lone asterisk', () => {
+    expect([' * ', '*'].map(namesAny)).to.deep.equal([true, true]);
+    expect([undefined, '', '"*"', '*, "a"'].map(namesAny)).to.deep.equal([false, false, false, false]);
+  });
+});
