@@ -60,7 +60,7 @@ export class KeysFile {
         .prepare(
           'INSERT INTO keys (key_id, organization_id, label, digest, created_at) VALUES (?, ?, ?, ?, ?)',
         )
-        .run(keyId, organizationId, label, digestOf(secret), now.toISOString());
+        .run(keyId, organizationId, label, Buffer.from(digestOf(secret), 'hex'), now.toISOString());
     });
     return { keyId, organizationId, secret };
   }

@@ -1,8 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
 
 const SECRET_BYTES = 32;
-/** Characters of every secret. */
-export const SECRET_LENGTH = Math.ceil((SECRET_BYTES * 8) / 6);
 
 /** 256 random bits, base64url. */
 export function newSecret(): string {
@@ -13,9 +11,9 @@ export function newSecret(): string {
 export const DIGEST_BYTES = 32;
 
 /**
- * SHA-256. A slow or salted hash would add nothing: there is no guessing 256 random bits, digest at hand
- * or not.
+ * Returns the SHA-256 of a secret, in hexadecimal digits. A slow or salted hash would add nothing: 256 random bits cannot be guessed, with or
+ * without the digest.
  */
-export function digestOf(secret: string): Buffer {
-  return hash('sha256', secret, 'buffer');
+export function digestOf(secret: string): string {
+  return hash('sha256', secret);
 }

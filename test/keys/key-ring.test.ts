@@ -64,6 +64,7 @@ describe('KeyRing.check', () => {
       secret.slice(1),
       secret.slice(0, -1),
       secret.toLowerCase(),
+      secret.replace(/^./, (letter) => (letter === 'A' ? 'B' : 'A')),
       '\0'.repeat(secret.length),
     ]) {
       expect(ring.check('org_1', near)).to.deep.equal(UNKNOWN);
@@ -98,48 +99,6 @@ describe('KeyRing.check', () => {
     expect(ring.check('org_1', first.secret)).to.equal(answer);
     expect(answer).to.be.frozen;
     expect(ring).to.be.frozen;
-  });
-});
-
-describe('KeyRing.check of a secret that was presented lately', () => {
-  const inFolder = folderForEach();
-
-  function setUp() {
-    const path = inFolder('keys.sqlite');
-    const file = new KeysFile(path);
-    const [first, second, foreign] = ['org_1', 'org_1', 'org_2'].map((id) => file.create(id, '', MONDAY));
-    const ring = readKeyRing(path);
-    for (const { organizationId, secret } of [first, second, foreign]) ring.check(organizationId, secret);
-    return { path, file, ring, first, second, foreign };
-  }
-
-  it('tells whose it is, each of several', () => {
-    const { ring, first, second, foreign } = setUp();
-    for (const { organizationId, secret, keyId } of [first, second, foreign]) {
-      expect(ring.check(organizationId, secret)).to.deep.equal({ outcome: 'valid', keyId, organizationId });
-    }
-  });
-
-  it('opens nothing with one byte changed, another length, or another organization', () => {
-    const { ring, first, foreign } = setUp();
-    const { secret } = first;
-    const swapped = secret.replace(/^./, (letter) => (letter === 'A' ? 'B' : 'A'));
-    for (const near of [swapped, `${secret}A`, secret.slice(0, -1), foreign.secret]) {
-      expect(ring.check('org_1', near)).to.deep.equal(UNKNOWN);
-    }
-    for (const organization of ['org_2', 'org_3', 'ORG_1']) {
-      expect(ring.check(organization, secret)).to.deep.equal(UNKNOWN);
-    }
-  });
-
-  it('is refused at once by the ring that follows its revocation', () => {
-    const { path, file, ring, first, second } = setUp();
-    file.revoke(first.keyId, MONDAY);
-    const next = readKeyRing(path);
-    expect(next.check('org_1', first.secret)).to.deep.equal(REVOKED);
-    expect(next.check('org_1', first.secret)).to.deep.equal(REVOKED);
-    expect(next.check('org_1', second.secret)).to.deep.include({ outcome: 'valid' });
-    expect(ring.check('org_1', first.secret)).to.deep.include({ outcome: 'valid' });
   });
 });
 
