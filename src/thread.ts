@@ -4,7 +4,6 @@ import { createApp } from './http/app.ts';
 import type { Config } from './config.ts';
 import { RELEASES } from './contract/releases.ts';
 import { watchOverload } from './http/checks/overload.ts';
-import { RequestLog } from './http/request-log.ts';
 import { createServer } from './http/server.ts';
 import { Tally } from './http/tally.ts';
 import { followOrders } from './threads/follow-orders.ts';
@@ -38,7 +37,6 @@ const dependencies = {
   tally,
   hits: { counts: memory.hits, slotOf: (keyId: string) => keys.slotOf(keyId) },
   log,
-  requestLog: new RequestLog(log, logRing),
 };
 const server = createServer(createApp(dependencies), dependencies);
 // Not before: to make the app ready holds the event loop, but nobody waits yet.

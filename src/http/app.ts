@@ -79,13 +79,14 @@ function handlerMaker(dependencies: Dependencies): (operation: Operation) => Req
       const { context } = response.locals;
       context.operation = operation.id;
       checkAvailability(overload(), stores);
-      authenticate(request, keys(), context);
+      const caller = authenticate(request, keys());
+      context.caller = caller;
       void limitRate(request, response, (error?: unknown) => {
         if (error !== undefined) {
           next(error);
           return;
         }
-        const store = storeOf(stores, context.organizationId);
+        const store = storeOf(stores, caller.organizationId);
         checkVersion(operation, request, context);
         answer(store, request, response);
       });

@@ -1,13 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import type { Request, Response } from 'express';
+import type { Logger } from 'pino';
 import { REQUEST_ID_HEADER, REQUEST_ID_PATTERN } from '../contract/headers.ts';
 import type { RateLimitStanding } from './checks/rate-limit.ts';
 import { versionOf } from './checks/version.ts';
 import type { ApiVersion, ApiVersions } from './checks/version.ts';
-import type { RequestLog } from './request-log.ts';
 import type { LaterReason } from './response/problem.ts';
 import type { Tally } from './tally.ts';
 import { isApiTarget } from './target.ts';
+
+/** The owner of a valid key. */
+export interface Caller {
+  readonly organizationId: string;
+  readonly keyId: string;
+}
 
 /** What is known of a request while it is answered; kept in `response.locals.context`. */
 export class RequestContext {
@@ -20,9 +26,8 @@ export class RequestContext {
   readonly isVersionValid: boolean;
   /** Id of the operation, once the route is found. */
   operation: string | undefined;
-  /** The caller, once the key is found to be good; empty until then. */
-  organizationId = '';
-  keyId = '';
+  /** Set when the key is found to be good. */
+  caller: Caller | undefined;
   /** Set when the request is counted. */
   rateLimit: RateLimitStanding | undefined;
   /** Value of the header that names the ignored parameters. */
@@ -60,7 +65,7 @@ export function requestIdOf(given: string | string[] | undefined): string {
 export function contextBeginner(
   clock: () => number,
   versions: ApiVersions,
-  log: RequestLog,
+  log: Logger,
   tally: Tally,
 ): (request: Request, response: Response) => void {
   const end = contextEnder(log, tally);
@@ -80,14 +85,15 @@ export function contextBeginner(
  * Logs the response in one line, and counts it. The line has nothing of the target but the operation: paths and queries hold ids and
  * e-mail addresses.
  */
-function contextEnder(log: RequestLog, tally: Tally): (this: Response) => void {
+function contextEnder(log: Logger, tally: Tally): (this: Response) => void {
   return function () {
-    const { requestId, organizationId, keyId, operation, version, later, startedAt, bytes, rows } =
-      this.locals.context;
-    const { statusCode: status, writableFinished: sent } = this;
+    const { requestId, caller, operation, version, later, startedAt, bytes, rows } = this.locals.context;
+    const { statusCode: status } = this;
     const elapsedMs = performance.now() - startedAt;
     const durationMs = Math.round(elapsedMs * 1000) / 1000;
     tally.countRequest({ operation, status, version: version?.version, later, seconds: elapsedMs / 1000 });
-    log.write({ requestId, organizationId, keyId, operation, status, durationMs, rows, bytes, sent });
+    // Undefined is not logged.
+    const sent = this.writableFinished ? undefined : false;
+    log.info({ requestId, ...caller, operation, status, durationMs, rows, bytes, sent }, 'request');
   };
 }

@@ -10,7 +10,6 @@ import type { ApiVersion } from './checks/version.ts';
 import { expressMessages } from './express-prototypes.ts';
 import { METHOD_NOT_ALLOWED } from './handlers/methods.ts';
 import { contextBeginner, requestIdOf } from './request-context.ts';
-import type { RequestLog } from './request-log.ts';
 import { Problem } from './response/problem.ts';
 import { SECURITY_HEADERS } from './response/security-headers.ts';
 import { NO_STORE, sendProblem } from './response/send.ts';
@@ -36,16 +35,15 @@ export interface ServerDependencies {
   /** Every release, earliest first. */
   readonly releases: readonly Release[];
   readonly log: Logger;
-  readonly requestLog: RequestLog;
   /** Counts requests, and what never comes to be one. */
   readonly tally: Tally;
 }
 
 /** The server in front of an app: the one way in, since it brings targets into the form that the app reads. */
 export function createServer(app: Express, dependencies: ServerDependencies): Server {
-  const { clock, releases, log, requestLog, tally } = dependencies;
+  const { clock, releases, log, tally } = dependencies;
   const versions = new ApiVersions(releases);
-  const begin = contextBeginner(clock, versions, requestLog, tally);
+  const begin = contextBeginner(clock, versions, log, tally);
   const refuse = (socket: Duplex, problem: Problem) => {
     refuseSocket(socket, problem, versions.stable(clock()), log);
     tally.countRefusal(problem.status);
@@ -53,7 +51,6 @@ export function createServer(app: Express, dependencies: ServerDependencies): Se
   const server = createHttpServer({
     ...expressMessages(app),
     requireHostHeader: false,
-    optimizeEmptyRequests: true,
     // A second Authorization or Host would be dropped without a word; joined, it makes the header malformed.
     joinDuplicateHeaders: true,
   });

@@ -8,7 +8,6 @@ import supertest from 'supertest';
 import { createApp } from '../../src/http/app.ts';
 import type { Dependencies } from '../../src/http/app.ts';
 import { RELEASES } from '../../src/contract/releases.ts';
-import { RequestLog } from '../../src/http/request-log.ts';
 import { createServer } from '../../src/http/server.ts';
 import type { ServerDependencies } from '../../src/http/server.ts';
 import { Tally } from '../../src/http/tally.ts';
@@ -90,7 +89,6 @@ export class TestApi {
       releases: RELEASES,
       tally: new Tally(),
       log,
-      requestLog: new RequestLog(log, destination),
       ...overrides,
       config: { publicBaseUrl: undefined, trustProxy: false, rateLimitPerMinute: 0, ...overrides.config },
     };

@@ -13,7 +13,6 @@ import { fail, noSuchPath } from '../../src/http/response/fail.ts';
 import { tryLater } from '../../src/http/response/problem.ts';
 import type { LaterReason } from '../../src/http/response/problem.ts';
 import { NO_STORE, send } from '../../src/http/response/send.ts';
-import { RequestLog } from '../../src/http/request-log.ts';
 import { createServer } from '../../src/http/server.ts';
 import { readTallies, Tally } from '../../src/http/tally.ts';
 
@@ -53,7 +52,6 @@ describe('The end of a request', () => {
       clock: () => NOW,
       releases: RELEASES,
       log,
-      requestLog: new RequestLog(log, destination),
       tally,
     });
     server.listen(0, '127.0.0.1');

@@ -5,7 +5,6 @@ import express from 'express';
 import { pino } from 'pino';
 import { RELEASES } from '../../src/contract/releases.ts';
 import { fail } from '../../src/http/response/fail.ts';
-import { RequestLog } from '../../src/http/request-log.ts';
 import { createServer } from '../../src/http/server.ts';
 import { Tally } from '../../src/http/tally.ts';
 
@@ -26,7 +25,6 @@ describe('The server', () => {
       clock: Date.now,
       releases: RELEASES,
       log,
-      requestLog: new RequestLog(log, destination),
       tally: new Tally(),
     });
     server.listen(0, '127.0.0.1');

@@ -2,7 +2,7 @@ import type { Request } from 'express';
 import { parseCredential } from '../../keys/credential.ts';
 import type { Credential } from '../../keys/credential.ts';
 import type { KeyRing } from '../../keys/key-ring.ts';
-import type { RequestContext } from '../request-context.ts';
+import type { Caller } from '../request-context.ts';
 import { Problem, tryLater } from '../response/problem.ts';
 
 const RETRY_NOT_READY_SECONDS = 5;
@@ -19,18 +19,18 @@ const KEY_UNKNOWN = new Problem(403, 'The API key is not known or not valid.');
 const KEY_REVOKED = new Problem(403, 'The API key is revoked.');
 
 /**
- * Checks the key of a request, and notes the caller in the context.
+ * Checks the key of a request, and returns the caller.
  * @param ring the keys; undefined until there are some
  * @throws Problem 400 or 403; 429 while there are no keys
  */
-export function authenticate(request: Request, ring: KeyRing | undefined, context: RequestContext): void {
+export function authenticate(request: Request, ring: KeyRing | undefined): Caller {
   if (ring === undefined) throw NO_KEYS;
-  const { organizationId, secret } = credentialOf(request);
-  const check = ring.check(organizationId, secret);
+  const credential = credentialOf(request);
+  const check = ring.check(credential.organizationId, credential.secret);
   if (check.outcome === 'unknown') throw KEY_UNKNOWN;
   if (check.outcome === 'revoked') throw KEY_REVOKED;
-  context.organizationId = check.organizationId;
-  context.keyId = check.keyId;
+  const { organizationId, keyId } = check;
+  return { organizationId, keyId };
 }
 
 function credentialOf({ headers }: Request): Credential {

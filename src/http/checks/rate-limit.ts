@@ -49,7 +49,7 @@ export function rateLimitPerKey(
     limit: perMinute,
     standardHeaders: false,
     legacyHeaders: false,
-    keyGenerator: (_request, response) => response.locals.context.keyId,
+    keyGenerator: (_request, response) => response.locals.context.caller?.keyId ?? '',
     handler: (_request, response, next) => {
       const seconds = response.locals.context.rateLimit?.seconds ?? WINDOW_SECONDS;
       const detail = `More than ${perMinute} requests in a minute; try again in ${seconds} s.`;
@@ -59,7 +59,8 @@ export function rateLimitPerKey(
   });
   return (request, response, next) => {
     const { context } = response.locals;
-    const { count, millisecondsLeft } = counter.hit(context.keyId);
+    if (context.caller === undefined) throw new TypeError('the key is not checked yet');
+    const { count, millisecondsLeft } = counter.hit(context.caller.keyId);
     const seconds = Math.ceil(millisecondsLeft / 1000);
     context.rateLimit = { policy, remaining: Math.max(0, perMinute - count), seconds };
     if (count <= perMinute) next();

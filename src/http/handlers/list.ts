@@ -36,7 +36,7 @@ export function answerList(
     const query = parseQuery(queryOf(request.url));
     context.ignoredParameters = ignoredParameters(query, parameters);
     const pin = query.get(PIN_NAME)?.at(0);
-    const store = pin === undefined ? live : storeOf(stores, context.organizationId, pin);
+    const store = pin === undefined ? live : storeOf(stores, live.organizationId, pin);
     const isPartialView = cutting.some((name) => query.has(name));
     const origin = originOf(request, originOptions);
     const tag = entityTag(contentTag(store, collection, now), context.version?.version, origin, request.url);

@@ -24,7 +24,7 @@ describe('the rate limit', () => {
     const app = express();
     app.use((_request, response, next) => {
       response.locals.context = new RequestContext('id', 0);
-      response.locals.context.keyId = 'key_1';
+      response.locals.context.caller = { organizationId: 'org_1', keyId: 'key_1' };
       next();
     });
     app.use(rateLimitPerKey(2, pino({ level: 'silent' }), { clock: () => clock() }));
