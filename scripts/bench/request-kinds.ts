@@ -29,6 +29,9 @@ const LARGE_PAGE = 100;
 /** Shares of all tickets that were updated in a window, and of an event's: windows of each width in turn. */
 const WINDOW_SHARES = [0.002, 0.01, 0.05, 0.25];
 const EVENT_WINDOW_SHARES = [0.2, 0.4, 0.6, 0.8];
+/** Events of which the orders are listed together, and pages that are asked for one after the other. */
+const MANY_EVENTS = 10;
+const WALK_PAGES = 10;
 
 /** Returns the kinds that the servers are compared by, from all over the tickets of a snapshot. */
 export function requestKinds(content: SnapshotContent): RequestKind[] {
@@ -65,6 +68,7 @@ export function requestKinds(content: SnapshotContent): RequestKind[] {
       rival: 4,
       countingRival: 4,
     }),
+    kind(`walk through the orders of ${MANY_EVENTS} events`, orderWalks(content), { bare: 0.45 }),
     kind('304 for one ticket', others, { bare: 0.8, usual: 3, rival: 1.15, countingRival: 1.15 }, true),
     kind(
       `page of ${MEDIUM_PAGE} of an event, ${REPEATED_TARGETS} that repeat`,
@@ -104,6 +108,19 @@ function eventPages(content: SnapshotContent): Target[] {
     })),
   );
   return evenly(all.flat(), TARGETS);
+}
+
+/** The first pages of the orders of several events, page after page: the question is the same throughout a walk. */
+function orderWalks(content: SnapshotContent): Target[] {
+  const counts = [...content.orderCounts()];
+  const walks = counts.map((_, i) => counts.slice(i, i + MANY_EVENTS));
+  return evenly(walks, TARGETS / WALK_PAGES).flatMap((events) => {
+    const eventIds = events.map(([id]) => encodeURIComponent(id)).join();
+    const count = Math.max(...events.map(([, orders]) => orders));
+    return Array.from({ length: Math.min(WALK_PAGES, Math.ceil(count / SMALL_PAGE)) }, (_, i) => ({
+      path: `/v1/orders?eventIds=${eventIds}&perPage=${SMALL_PAGE}&page=${i + 1}`,
+    }));
+  });
 }
 
 function windowPages(content: SnapshotContent): Target[] {

@@ -50,6 +50,12 @@ export class SnapshotContent implements Disposable {
     );
   }
 
+  /** Returns the number of orders of each event. */
+  orderCounts(): Map<string, number> {
+    const sql = 'SELECT event_id, count(*) FROM order_events GROUP BY event_id';
+    return new Map(this.#database.prepare<[], [string, number]>(sql).raw().all());
+  }
+
   #numbers(sql: string): number[] {
     return this.#database.prepare<[], number>(sql).pluck().all();
   }

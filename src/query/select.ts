@@ -62,11 +62,13 @@ export function select(
     return { kind: 'list', rows: postingList(keySets[0].postings, keySets[0].keys[0]) };
   }
   const lists = listsFor(question);
-  const { ranges, others } = cache.answer(collection, textOf(question), () =>
+  const find = (): Found =>
     lists === undefined
       ? { ranges: NO_ROWS, others: walk(question, collection.count) }
-      : rangesOf(collection, question, lists),
-  );
+      : rangesOf(collection, question, lists);
+  // The ranges of one key take less time to find than to remember.
+  const isQuick = lists !== undefined && keySets[0].keys.length === 1;
+  const { ranges, others } = isQuick ? find() : cache.answer(collection, textOf(question), find);
   if (lists === undefined || ranges.length === 0) return { kind: 'list', rows: others };
   return { kind: 'ranges', matrix: lists.matrix, ranges, others };
 }
