@@ -18,9 +18,6 @@ export interface IdIndexImage {
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
-/** Of ASCII. */
-const FIRST_VISIBLE = 0x20;
-const LAST_VISIBLE = 0x7e;
 
 /** Bytes of the image for `count` records. */
 export function idIndexBytes(count: number): number {
@@ -72,43 +69,15 @@ export function recordPrefix(idField: string): string {
 
 /** The row of the record with this id, or -1. */
 export function findRow(index: IdIndexImage, { bytes, offsets }: RecordsImage, id: string): Row {
-  const { json, length, hash } = plainId(id) ?? anyId(id);
+  const json = Buffer.from(JSON.stringify(id));
+  const key = Buffer.from(id);
   const mask = index.slots.length - 1;
-  let slot = hash & mask;
+  let slot = hashBytes(key, 0, key.length) & mask;
   for (;;) {
     const entry = index.slots[slot];
     if (entry === 0) return -1;
     const start = offsets[entry - 1] + index.prefixLength;
-    if (sameBytes(bytes, start, start + length, json, 0, length)) return entry - 1;
+    if (sameBytes(bytes, start, start + json.length, json, 0, json.length)) return entry - 1;
     slot = (slot + 1) & mask;
   }
-}
-
-/** An id as JSON text, quotes and all, in the first `length` bytes of `json`; and the hash of what it stands for. */
-interface SoughtId {
-  readonly json: Bytes;
-  readonly length: number;
-  readonly hash: number;
-}
-
-function anyId(id: string): SoughtId {
-  const json = Buffer.from(JSON.stringify(id));
-  const key = Buffer.from(id);
-  return { json, length: json.length, hash: hashBytes(key, 0, key.length) };
-}
-
-/** Ids are short, and of characters that JSON leaves as they are. One place for them, for as long as one is looked for. */
-const plain = new Uint8Array(256).fill(QUOTE, 0, 1);
-
-/** Takes an id as it is, if it is one of those: a quarter of the time that it takes to write any. */
-function plainId(id: string): SoughtId | undefined {
-  const end = id.length + 1;
-  if (end >= plain.length) return undefined;
-  for (let i = 1; i < end; i++) {
-    const code = id.charCodeAt(i - 1);
-    if (code < FIRST_VISIBLE || code > LAST_VISIBLE || code === QUOTE || code === BACKSLASH) return undefined;
-    plain[i] = code;
-  }
-  plain[end] = QUOTE;
-  return { json: plain, length: end + 1, hash: hashBytes(plain, 1, end) };
 }
