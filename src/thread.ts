@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { createApp } from './http/app.ts';
 import type { Config } from './config.ts';
 import { RELEASES } from './contract/releases.ts';
-import { watchOverload } from './http/checks/overload.ts';
+import { watchOverload } from './http/checks/availability.ts';
 import { createServer } from './http/server.ts';
 import { Tally } from './http/tally.ts';
 import { followOrders } from './threads/follow-orders.ts';

@@ -1,3 +1,5 @@
+import { hash, randomBytes } from 'node:crypto';
+
 /** What a caller presents. */
 export interface Credential {
   readonly organizationId: string;
@@ -18,4 +20,22 @@ export function parseCredential(value: string): Credential | undefined {
 /** As it is handed to an integrator, and follows `Bearer` in the header. */
 export function formatCredential({ organizationId, secret }: Credential): string {
   return `svc:o:${organizationId}:${secret}`;
+}
+
+const SECRET_BYTES = 32;
+
+/** 256 random bits, base64url. */
+export function newSecret(): string {
+  return randomBytes(SECRET_BYTES).toString('base64url');
+}
+
+/** Bytes of the digest of any. */
+export const DIGEST_BYTES = 32;
+
+/**
+ * Returns the SHA-256 of a secret, in hexadecimal digits. A slow or salted hash would add nothing: 256 random bits cannot be guessed, with or
+ * without the digest.
+ */
+export function digestOf(secret: string): string {
+  return hash('sha256', secret);
 }

@@ -1,4 +1,4 @@
-import { digestOf } from './secret.ts';
+import { digestOf } from './credential.ts';
 
 export type KeyCheck =
   | { readonly outcome: 'valid'; readonly keyId: string; readonly organizationId: string }

@@ -6,7 +6,7 @@ import { isOrganizationId, ORGANIZATION_ID_RULE } from '../contract/organization
 import type { Credential } from './credential.ts';
 import { EMPTY_KEYS_FILE } from './format.ts';
 import { withKeysFile } from './open-keys-file.ts';
-import { digestOf, newSecret } from './secret.ts';
+import { digestOf, newSecret } from './credential.ts';
 
 /** What may be told of a key. */
 export interface KeyEntry {

@@ -3,7 +3,7 @@ import { CorruptKeysFile } from './corrupt-keys-file.ts';
 import { KeyRing } from './key-ring.ts';
 import type { KeyRow } from './key-ring.ts';
 import { withKeysFile } from './open-keys-file.ts';
-import { DIGEST_BYTES } from './secret.ts';
+import { DIGEST_BYTES } from './credential.ts';
 
 /** A commit takes milliseconds; whoever waits here does nothing else meanwhile. */
 const PATIENCE_MS = 20;

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createAdminApp } from '../../src/admin/admin-app.ts';
-import { watchOverload } from '../../src/http/checks/overload.ts';
+import { watchOverload } from '../../src/http/checks/availability.ts';
 import { emptyOperations } from './operations.ts';
 
 /** A process that answers operators for a moment, and ends by itself when nothing is left to do. */

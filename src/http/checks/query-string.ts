@@ -1,4 +1,5 @@
 import { Problem } from '../response/problem.ts';
+import type { Parameter } from '../../contract/operations.ts';
 
 /** The values given for each name, in the order of first appearance. */
 export type Query = ReadonlyMap<string, readonly string[]>;
@@ -39,4 +40,24 @@ function decode(text: string): string {
   } catch {
     throw BROKEN_ENCODING;
   }
+}
+
+const MAX_LENGTH = 2000;
+const SEPARATOR = ', ';
+const ELLIPSIS = '...';
+
+/**
+ * The names of a query that an operation does not have, as the header tells them: percent-encoded, each once,
+ * cut when they are too many. Undefined when there are none.
+ */
+export function ignoredParameters(query: Query, parameters: readonly Parameter[]): string | undefined {
+  if (query.size === 0) return undefined;
+  let list = '';
+  for (const name of query.keys()) {
+    if (parameters.some((parameter) => parameter.name === name)) continue;
+    const next = encodeURIComponent(name) + SEPARATOR;
+    if (list.length + next.length + ELLIPSIS.length > MAX_LENGTH) return list + ELLIPSIS;
+    list += next;
+  }
+  return list === '' ? undefined : list.slice(0, -SEPARATOR.length);
 }

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
-import { watchOverload } from '../../../src/http/checks/overload.ts';
+import { watchOverload } from '../../../src/http/checks/availability.ts';
 import { readTallies, Tally } from '../../../src/http/tally.ts';
 
 /** Holds the event loop for some milliseconds. */

@@ -1,5 +1,9 @@
 import { isIPv6 } from 'node:net';
 import type { Request } from 'express';
+import { PIN_NAME } from '../../contract/operations.ts';
+import type { ListOperation } from '../../contract/operations.ts';
+import type { Plan } from '../../query/plan.ts';
+import type { Query } from '../checks/query-string.ts';
 
 /** What links begin with. */
 export interface OriginOptions {
@@ -41,4 +45,30 @@ export function isHost(text: string | undefined): text is string {
 function localAddress({ socket }: Request): string {
   const { localAddress: address = 'localhost', localPort: port = 80 } = socket;
   return `${isIPv6(address) ? `[${address}]` : address}:${port}`;
+}
+
+/** Parameters that the link names itself. */
+const OWN: readonly string[] = ['page', 'perPage', PIN_NAME];
+
+/**
+ * Makes the link to the page after that of a plan: every parameter that the operation has and the query gave, then `page`, `perPage`
+ * and the pin.
+ *
+ * @param address origin and path of the list
+ * @param query a valid one
+ * @param pin digest of the content that the pages are of
+ */
+export function nextPageLink(
+  address: string,
+  { parameters }: ListOperation,
+  query: Query,
+  { page, perPage }: Plan,
+  pin: string,
+): string {
+  let kept = '';
+  for (const [name, [value]] of query) {
+    if (OWN.includes(name) || !parameters.some((parameter) => parameter.name === name)) continue;
+    kept += `${name}=${encodeURIComponent(value)}&`;
+  }
+  return `${address}?${kept}page=${page + 1}&perPage=${perPage}&${PIN_NAME}=${pin}`;
 }
