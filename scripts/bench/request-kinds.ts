@@ -19,6 +19,12 @@ export const COMPARISONS = {
   rival: 'the rival',
   countingRival: 'the rival with remembered totals',
 } as const;
+/** Checks of a request that a server does not make. */
+export const OMISSIONS: Readonly<Partial<Record<Comparison, string>>> = {
+  bare: 'it checks nothing',
+  rival: 'it knows no versions and checks queries loosely',
+  countingRival: 'it knows no versions and checks queries loosely',
+};
 export type Comparison = keyof typeof COMPARISONS;
 
 const TARGETS = 6000;

@@ -4,7 +4,8 @@ import type { Express } from 'express';
 
 /**
  * Makes requests and responses that have the prototypes of an app from the start, for `http.createServer`. Express sets the prototype of every
- * request and response, and V8 answers a changed prototype with slower code for the object; here it sets the same one.
+ * request and response, and V8 answers a changed prototype with slower code for the object; here it sets the same one. Without this file one
+ * ticket comes to 0.92 of the requests a second, a 304 to 0.60 (docs/performance.md).
  *
  * The app's prototypes are the extension point that Express documents (https://expressjs.com/en/guide/overriding-express-api.html).
  */

@@ -9,7 +9,7 @@ import { ComparisonServer } from '../comparison-server.ts';
 import { PeakMeter } from '../peak.ts';
 import type { Peak, PeakSubject } from '../peak.ts';
 import { ReplicaProcess } from '../replica-process.ts';
-import { COMPARISONS, requestKinds } from '../request-kinds.ts';
+import { COMPARISONS, OMISSIONS, requestKinds } from '../request-kinds.ts';
 import type { Comparison, RequestKind } from '../request-kinds.ts';
 import { rowOf } from '../row.ts';
 import type { Row } from '../row.ts';
@@ -32,6 +32,8 @@ type Server = PeakSubject['server'] & { readonly port: number };
 /** A server that Foyer is compared with, for one kind of request. */
 interface Comparable {
   readonly name: string;
+  /** Checks that it does not make. */
+  readonly omissions?: string | undefined;
   readonly server: Server;
   /** Least requests a second, as a multiple of this server's. */
   readonly atLeast: number;
@@ -77,7 +79,7 @@ async function againstServers(stage: Stage): Promise<Row[]> {
       const ofServer = name === 'bare' ? targets : await known(kind, server, credential);
       if (name !== 'bare' && !kind.isKnown) await checkAlike(captured, server, credential, kind);
       const { [name]: what } = COMPARISONS;
-      others.push({ name: what, server, atLeast, targets: ofServer });
+      others.push({ name: what, omissions: OMISSIONS[name], server, atLeast, targets: ofServer });
     }
     rows.push(...(await compare(kind, { server: foyer, targets }, others, credential, meter, stage)));
   }
@@ -173,7 +175,9 @@ async function compare(
   return others.map((other, i) =>
     rowOf({
       name: `${name}, against ${other.name}`,
-      note: note(peaks, i + 1, kind),
+      note: [note(peaks, i + 1, kind), ...(other.omissions === undefined ? [] : [other.omissions])].join(
+        '; ',
+      ),
       unit: 'times',
       reach: { atLeast: other.atLeast },
       rounds: peaks.map((ofRound) => ofRound[0].perSecond / ofRound[i + 1].perSecond),
