@@ -1,20 +1,24 @@
--- Schema of a Foyer snapshot file, version 2.
+-- Schema of a Foyer snapshot file, version 3.
 --
--- A snapshot is one SQLite file (UTF-8, rollback journal) that holds one or more organizations, whole. It is
--- written once, by the builder, and only read after that. Any SQLite tool opens it:
+-- A snapshot is one SQLite file (UTF-8, rollback journal) that holds one or more organizations, whole. The
+-- builder writes it once; after that it is only read. Any SQLite tool opens it, from SQLite 3.40 on:
 --
 --   SELECT record ->> 'status', count(*) FROM tickets GROUP BY 1;
 --   SELECT record FROM orders WHERE order_id = 'ord_5120';
 --
--- The header carries application_id 0x466F7972 ("Foyr") and user_version 2, the version of this schema.
+-- The header carries application_id 0x466F7972 ("Foyr") and user_version 3, the version of this schema.
 --
--- What is alike in all tables of content:
---   * "row" counts from 0 over the whole file, without a gap. The rows of one organization follow each other,
---     in the order in which the API lists them; "segments" says from where to where they reach.
---   * "record" is the JSON text that the API serves, complete but for the next session of an event. It begins
---     with the record's id.
---   * the other columns repeat what the record is found, filtered or sorted by, ready for the loader, which
---     reads no JSON. Instants are microseconds since 1970-01-01T00:00:00Z.
+-- The records of an organization stand in runs: a row of event_runs, session_runs, ticket_runs, order_runs or
+-- offer_runs holds up to 4,096 consecutive records of one organization, in the order in which the API lists
+-- them. The views below the tables have one row for each record. What the run tables have in common:
+--
+--   * "first_row" is the row of the run's first record. Rows count from 0 within an organization and collection.
+--   * "records" is the JSON texts that the API serves, joined by commas. Each begins with the record's id, and is
+--     complete but for the next session of an event.
+--   * "record_lengths" and all other columns are JSON arrays with one element for each record of the run, written
+--     without white space. They hold what a record is found, filtered or sorted by. An element of a column of texts
+--     is a text or, where an earlier element has the same text, the position of that element: ["a","b",0]. Instants
+--     are microseconds since 1970-01-01T00:00:00Z.
 
 -- The snapshot itself: one row.
 CREATE TABLE snapshot (
@@ -22,98 +26,174 @@ CREATE TABLE snapshot (
   produced_at      TEXT    NOT NULL, -- when it was produced: ISO 8601, UTC
   permits_rollback INTEGER NOT NULL CHECK (permits_rollback IN (0, 1)), -- 1: it may go live although it is older
   permits_shrink   INTEGER NOT NULL CHECK (permits_shrink IN (0, 1)),   -- 1: although an organization is gone or shrank
-  digest           TEXT    NOT NULL  -- SHA-256 over the columns above, "organizations" and "segments" (docs/snapshot-format.md)
+  digest           TEXT    NOT NULL  -- SHA-256 over the columns above and "organizations" (docs/snapshot-format.md)
 ) STRICT;
 
--- The organizations, in the order of their ids.
+-- The organizations.
 CREATE TABLE organizations (
   organization_id TEXT PRIMARY KEY, -- as in the credential svc:o:<organization_id>:<key>
   name            TEXT NOT NULL,    -- for people
-  digest          TEXT NOT NULL     -- SHA-256 over all content of the organization (docs/snapshot-format.md)
+  digest          TEXT NOT NULL     -- SHA-256 over the organization's rows of "runs" (docs/snapshot-format.md)
 ) STRICT;
 
--- Where the rows of an organization stand in a table of content, and how many there are.
-CREATE TABLE segments (
+-- The runs of all organizations: what a reader needs to know before it reads them.
+CREATE TABLE runs (
   organization_id TEXT    NOT NULL,
-  table_name      TEXT    NOT NULL, -- one of the tables below
+  collection      TEXT    NOT NULL, -- events, sessions, tickets, orders or offers
   first_row       INTEGER NOT NULL,
-  row_count       INTEGER NOT NULL,
-  record_bytes    INTEGER NOT NULL, -- sum of the lengths of "record" in bytes; 0 in a table without it
-  PRIMARY KEY (organization_id, table_name)
-) STRICT;
+  record_count    INTEGER NOT NULL,
+  record_bytes    INTEGER NOT NULL, -- length of "records" in bytes
+  digest          TEXT    NOT NULL, -- SHA-256 over the content of the run (docs/snapshot-format.md)
+  PRIMARY KEY (organization_id, collection, first_row)
+) STRICT, WITHOUT ROWID;
 
 -- Events, latest created first, then by id.
-CREATE TABLE events (
-  row      INTEGER PRIMARY KEY,
-  event_id TEXT NOT NULL,
-  record   TEXT NOT NULL -- without nextSessionStartAt and nextSessionId, which the moment of a request decides
+CREATE TABLE event_runs (
+  organization_id TEXT    NOT NULL,
+  first_row       INTEGER NOT NULL,
+  record_lengths  TEXT    NOT NULL, -- length of each record in bytes
+  tags            TEXT    NOT NULL, -- the tags of each event, as they are compared: NFC, lower case, white space collapsed
+  records         TEXT    NOT NULL, -- without nextSessionStartAt and nextSessionId, which the moment of a request decides
+  PRIMARY KEY (organization_id, first_row)
 ) STRICT;
 
--- The tags of events, in the form in which they are compared: NFC, lower case, white space collapsed.
-CREATE TABLE event_tags (
-  row       INTEGER PRIMARY KEY,
-  event_row INTEGER NOT NULL, -- row of "events"
-  tag       TEXT NOT NULL
-) STRICT;
-
--- Sessions, by the row of their event, then earliest start first, then by id.
-CREATE TABLE sessions (
-  row        INTEGER PRIMARY KEY,
-  session_id TEXT NOT NULL,
-  event_row  INTEGER NOT NULL, -- row of "events"
-  starts     INTEGER NOT NULL, -- instant of startAt
-  start_at   TEXT NOT NULL,    -- startAt as it was written
-  record     TEXT NOT NULL
+-- Sessions, in the order of their events, then earliest start first, then by id.
+CREATE TABLE session_runs (
+  organization_id TEXT    NOT NULL,
+  first_row       INTEGER NOT NULL,
+  record_lengths  TEXT    NOT NULL,
+  event_id        TEXT    NOT NULL,
+  starts          TEXT    NOT NULL, -- instant of startAt
+  records         TEXT    NOT NULL,
+  PRIMARY KEY (organization_id, first_row)
 ) STRICT;
 
 -- Tickets, latest issued first, then by id.
-CREATE TABLE tickets (
-  row              INTEGER PRIMARY KEY,
-  ticket_id        TEXT NOT NULL,
-  event_id         TEXT NOT NULL,
-  event_session_id TEXT NOT NULL,
-  order_id         TEXT NOT NULL,
-  qr_code          TEXT NOT NULL,
-  updated_at       INTEGER NOT NULL, -- instant of updatedAt
-  record           TEXT NOT NULL
+CREATE TABLE ticket_runs (
+  organization_id  TEXT    NOT NULL,
+  first_row        INTEGER NOT NULL,
+  record_lengths   TEXT    NOT NULL,
+  event_id         TEXT    NOT NULL,
+  event_session_id TEXT    NOT NULL,
+  order_id         TEXT    NOT NULL,
+  qr_code          TEXT    NOT NULL,
+  updated_at       TEXT    NOT NULL, -- instant of updatedAt
+  records          TEXT    NOT NULL,
+  PRIMARY KEY (organization_id, first_row)
 ) STRICT;
 
 -- Orders, latest created first, then by id.
-CREATE TABLE orders (
-  row        INTEGER PRIMARY KEY,
-  order_id   TEXT NOT NULL,
-  status     TEXT NOT NULL,
-  email      TEXT NOT NULL,    -- customer.email in lower case; empty when there is no customer
-  updated_at INTEGER NOT NULL, -- instant of updatedAt
-  record     TEXT NOT NULL
-) STRICT;
-
--- The events of which an order holds an item, once each.
-CREATE TABLE order_events (
-  row       INTEGER PRIMARY KEY,
-  order_row INTEGER NOT NULL, -- row of "orders"
-  event_id  TEXT NOT NULL
+CREATE TABLE order_runs (
+  organization_id TEXT    NOT NULL,
+  first_row       INTEGER NOT NULL,
+  record_lengths  TEXT    NOT NULL,
+  status          TEXT    NOT NULL,
+  email           TEXT    NOT NULL, -- customer.email in lower case; empty when there is no customer
+  updated_at      TEXT    NOT NULL, -- instant of updatedAt
+  event_ids       TEXT    NOT NULL, -- the events of which each order holds an item, once each
+  records         TEXT    NOT NULL,
+  PRIMARY KEY (organization_id, first_row)
 ) STRICT;
 
 -- Offers of the catalog, earliest created first, then by id.
-CREATE TABLE offers (
-  row        INTEGER PRIMARY KEY,
-  offer_id   TEXT NOT NULL,
-  type       TEXT NOT NULL,    -- TICKET, PRODUCT or BUNDLE
-  created_at INTEGER NOT NULL, -- instant of createdAt
-  record     TEXT NOT NULL
+CREATE TABLE offer_runs (
+  organization_id TEXT    NOT NULL,
+  first_row       INTEGER NOT NULL,
+  record_lengths  TEXT    NOT NULL,
+  type            TEXT    NOT NULL, -- TICKET, PRODUCT or BUNDLE
+  created_at      TEXT    NOT NULL, -- instant of createdAt
+  event_ids       TEXT    NOT NULL, -- of a TICKET offer its event, of the others the events that hold it, once each
+  resale_enabled  TEXT    NOT NULL, -- the values of resaleEnabled among the pricings of a TICKET offer, once each: "true", "false"
+  records         TEXT    NOT NULL,
+  PRIMARY KEY (organization_id, first_row)
 ) STRICT;
 
--- The events that hold an offer, once each: of a TICKET offer its own, of the others those that hold it.
-CREATE TABLE offer_events (
-  row       INTEGER PRIMARY KEY,
-  offer_row INTEGER NOT NULL, -- row of "offers"
-  event_id  TEXT NOT NULL
-) STRICT;
+-- One row for each record. A look-up by id reads the whole collection. LIMIT -1, which is no limit, keeps SQLite from
+-- merging a view into the query that uses it: to sort or to group, that would carry whole columns of a run with
+-- every record.
 
--- The values of resaleEnabled among the pricings of a TICKET offer, once each.
-CREATE TABLE offer_resales (
-  row            INTEGER PRIMARY KEY,
-  offer_row      INTEGER NOT NULL, -- row of "offers"
-  resale_enabled TEXT NOT NULL     -- true or false
-) STRICT;
+CREATE VIEW events AS
+SELECT
+  organization_id,
+  first_row + record.key AS row,
+  record.value ->> 'id' AS event_id,
+  record.value AS record
+FROM event_runs, json_each('[' || records || ']') AS record
+LIMIT -1;
+
+CREATE VIEW sessions AS
+SELECT
+  organization_id,
+  first_row + record.key AS row,
+  record.value ->> 'id' AS session_id,
+  CASE typeof(event_id ->> record.key)
+    WHEN 'integer' THEN event_id ->> (event_id ->> record.key) -- the position of an earlier element
+    ELSE event_id ->> record.key
+  END AS event_id,
+  starts ->> record.key AS starts,
+  record.value ->> 'startAt' AS start_at,
+  record.value AS record
+FROM session_runs, json_each('[' || records || ']') AS record
+LIMIT -1;
+
+CREATE VIEW tickets AS
+SELECT
+  organization_id,
+  first_row + record.key AS row,
+  record.value ->> 'ticketId' AS ticket_id,
+  record.value ->> 'eventId' AS event_id,
+  record.value ->> 'eventSessionId' AS event_session_id,
+  record.value ->> 'orderId' AS order_id,
+  record.value ->> 'qrCode' AS qr_code,
+  updated_at ->> record.key AS updated_at,
+  record.value AS record
+FROM ticket_runs, json_each('[' || records || ']') AS record
+LIMIT -1;
+
+CREATE VIEW orders AS
+SELECT
+  organization_id,
+  first_row + record.key AS row,
+  record.value ->> 'orderId' AS order_id,
+  record.value ->> 'status' AS status,
+  CASE typeof(email ->> record.key)
+    WHEN 'integer' THEN email ->> (email ->> record.key) -- the position of an earlier element
+    ELSE email ->> record.key
+  END AS email,
+  updated_at ->> record.key AS updated_at,
+  record.value AS record
+FROM order_runs, json_each('[' || records || ']') AS record
+LIMIT -1;
+
+CREATE VIEW offers AS
+SELECT
+  organization_id,
+  first_row + record.key AS row,
+  record.value ->> 'offerId' AS offer_id,
+  record.value ->> 'type' AS type,
+  created_at ->> record.key AS created_at,
+  record.value AS record
+FROM offer_runs, json_each('[' || records || ']') AS record
+LIMIT -1;
+
+-- One row for each value of a record that may have several. "event_row", "order_row" and "offer_row" are the record's row.
+
+CREATE VIEW event_tags AS
+SELECT organization_id, first_row + tags.key AS event_row, tag.value AS tag
+FROM event_runs, json_each(tags) AS tags, json_each(tags.value) AS tag
+LIMIT -1;
+
+CREATE VIEW order_events AS
+SELECT organization_id, first_row + events.key AS order_row, event.value AS event_id
+FROM order_runs, json_each(event_ids) AS events, json_each(events.value) AS event
+LIMIT -1;
+
+CREATE VIEW offer_events AS
+SELECT organization_id, first_row + events.key AS offer_row, event.value AS event_id
+FROM offer_runs, json_each(event_ids) AS events, json_each(events.value) AS event
+LIMIT -1;
+
+CREATE VIEW offer_resales AS
+SELECT organization_id, first_row + resales.key AS offer_row, resale.value AS resale_enabled
+FROM offer_runs, json_each(resale_enabled) AS resales, json_each(resales.value) AS resale
+LIMIT -1;

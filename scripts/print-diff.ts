@@ -1,5 +1,5 @@
 import type { OrganizationDiff, RecordsDiff, SnapshotDiff } from '../src/snapshot/diff-snapshots.ts';
-import { COLLECTIONS } from '../src/snapshot/layout.ts';
+import { COLLECTIONS } from '../src/snapshot/format/layout.ts';
 
 const SHOWN = 20;
 

@@ -10,8 +10,8 @@ import { readKeyRing } from '../src/keys/read-key-ring.ts';
 import { ProcessLog } from '../src/log.ts';
 import { startReplica } from '../src/replica.ts';
 import { inspectSnapshot } from '../src/snapshot/inspect-snapshot.ts';
-import type { Manifest } from '../src/snapshot/manifest.ts';
-import { RefusedSnapshot } from '../src/snapshot/refused-snapshot.ts';
+import type { Manifest } from '../src/snapshot/format/manifest.ts';
+import { RefusedSnapshot } from '../src/snapshot/format/refused-snapshot.ts';
 import { stopOnSignal } from '../src/stop-on-signal.ts';
 import { Refused, runCommand } from './run-command.ts';
 

@@ -3,7 +3,7 @@ import type { Config } from './config.ts';
 import { KeysWatcher } from './keys/keys-watcher.ts';
 import { admit } from './snapshot/admission.ts';
 import { LoadHistory } from './snapshot/load-history.ts';
-import { loadSnapshot } from './snapshot/load-snapshot.ts';
+import { loadSnapshot } from './snapshot/load/load-snapshot.ts';
 import { memoryLimit } from './snapshot/memory-limit.ts';
 import type { MemoryLimit } from './snapshot/memory-limit.ts';
 import { SnapshotWatcher } from './snapshot/snapshot-watcher.ts';

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { CONFIG_VARIABLES } from '../src/config.ts';
 import { OPERATIONS } from '../src/contract/operations.ts';
-import { REFUSALS } from '../src/snapshot/refused-snapshot.ts';
+import { REFUSALS } from '../src/snapshot/format/refused-snapshot.ts';
 import packageJson from '../package.json' with { type: 'json' };
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));

@@ -33,8 +33,7 @@ export function makeRivalDatabase(snapshot: string, output: string): void {
     database.prepare('ATTACH ? AS snapshot').run(snapshot);
     database.exec(`
       INSERT INTO tickets
-        SELECT row, (SELECT organization_id FROM snapshot.organizations), ticket_id, event_id, updated_at, record
-        FROM snapshot.tickets ORDER BY row;`);
+        SELECT row, organization_id, ticket_id, event_id, updated_at, record FROM snapshot.tickets;`);
     database.exec('DETACH snapshot');
     database.exec(INDEXES);
   } finally {

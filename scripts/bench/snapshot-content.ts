@@ -1,5 +1,6 @@
 import Database from 'better-sqlite3';
 import type { CollectionName } from '../../src/contract/operations.ts';
+import { byCollection } from '../../src/snapshot/format/layout.ts';
 
 /** What of a record the bench asks by. Which of the fields are there, its collection tells. */
 export type SampleRecord = Readonly<Record<string, unknown>>;
@@ -13,40 +14,54 @@ export class SnapshotContent implements Disposable {
   }
 
   count(collection: CollectionName): number {
-    // Rows count from 0 without a gap; count(*) would read them all.
-    return this.#numbers(`SELECT ifnull(max(row) + 1, 0) FROM ${collection}`)[0];
+    return (
+      this.#database
+        .prepare<[string], number | null>('SELECT sum(record_count) FROM runs WHERE collection = ?')
+        .pluck()
+        .get(collection) ?? 0
+    );
   }
 
   /**
-   * Records evenly apart, from all over the list; fewer when there are not so many.
+   * Returns records evenly apart, from all over the list; fewer when there are not so many.
    * @param phase 0 up to 1: others for another phase, when there are others
    */
   records(collection: CollectionName, wanted: number, phase = 0): SampleRecord[] {
     const count = this.count(collection);
     const apart = Math.max(1, count / wanted);
-    const statement = this.#database
-      .prepare<[number], string>(`SELECT record FROM ${collection} WHERE row = ?`)
-      .pluck();
-    return Array.from({ length: Math.min(wanted, count) }, (_, i) => {
-      const record = statement.get(Math.floor((i + phase) * apart));
-      return JSON.parse(String(record)) as SampleRecord;
-    });
+    const found: SampleRecord[] = [];
+    let row = 0;
+    // The views would parse every record.
+    const { table } = byCollection((layout) => layout)[collection];
+    const runs = this.#database.prepare<[], { record_lengths: string; records: Buffer }>(
+      `SELECT record_lengths, CAST(records AS BLOB) AS records FROM ${table}`,
+    );
+    for (const { record_lengths: lengths, records } of runs.iterate()) {
+      let start = 0;
+      for (const length of elements<number>(lengths)) {
+        if (row++ === Math.floor((found.length + phase) * apart))
+          found.push(JSON.parse(records.toString('utf8', start, start + length)) as SampleRecord);
+        start += length + 1;
+      }
+    }
+    return found;
   }
 
   /** The instants of the last update of all tickets, ascending, in microseconds. */
   ticketUpdates(): Float64Array {
-    return Float64Array.from(this.#numbers('SELECT updated_at FROM tickets')).sort();
+    return Float64Array.from(this.#ticketRuns(({ updates }) => updates)).sort();
   }
 
   /** Returns the instants of the last update of each event's tickets, ascending, in microseconds. */
   ticketUpdatesByEvent(): Map<string, Float64Array> {
-    const rows = this.#database
-      .prepare<[], [string, number]>('SELECT event_id, updated_at FROM tickets ORDER BY event_id, updated_at')
-      .raw()
-      .all();
-    const byEvent = Map.groupBy(rows, ([eventId]) => eventId);
+    const tickets = this.#ticketRuns(({ eventIds, updates }) =>
+      eventIds.map((eventId, i) => ({ eventId, update: updates[i] })),
+    );
+    const byEvent = Map.groupBy(tickets, ({ eventId }) => eventId);
     return new Map(
-      byEvent.entries().map(([eventId, of]) => [eventId, Float64Array.from(of, ([, instant]) => instant)]),
+      byEvent
+        .entries()
+        .map(([eventId, of]) => [eventId, Float64Array.from(of, ({ update }) => update).sort()]),
     );
   }
 
@@ -56,11 +71,31 @@ export class SnapshotContent implements Disposable {
     return new Map(this.#database.prepare<[], [string, number]>(sql).raw().all());
   }
 
-  #numbers(sql: string): number[] {
-    return this.#database.prepare<[], number>(sql).pluck().all();
+  #ticketRuns<T>(of: (run: TicketRun) => readonly T[]): T[] {
+    return this.#database
+      .prepare<[], { event_id: string; updated_at: string }>('SELECT event_id, updated_at FROM ticket_runs')
+      .all()
+      .flatMap(({ event_id, updated_at }) => {
+        const eventIds = elements<string | number>(event_id);
+        return of({
+          // A number is the position of an earlier element with the same text.
+          eventIds: eventIds.map((value) => String(typeof value === 'number' ? eventIds[value] : value)),
+          updates: elements<number>(updated_at),
+        });
+      });
   }
 
   [Symbol.dispose](): void {
     this.#database.close();
   }
+}
+
+interface TicketRun {
+  readonly eventIds: readonly string[];
+  readonly updates: readonly number[];
+}
+
+/** Reads a column of a run. */
+function elements<T>(column: string): T[] {
+  return JSON.parse(column) as T[];
 }

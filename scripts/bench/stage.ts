@@ -7,9 +7,9 @@ import { formatCredential } from '../../src/keys/credential.ts';
 import { KeysFile } from '../../src/keys/keys-file.ts';
 import { DEFAULT_SAMPLE } from '../../src/sample/sample-options.ts';
 import { writeSample } from '../../src/sample/write-sample.ts';
-import { buildSnapshot } from '../../src/snapshot/build-snapshot.ts';
+import { buildSnapshot } from '../../src/snapshot/build/build-snapshot.ts';
 import { inspectSnapshot } from '../../src/snapshot/inspect-snapshot.ts';
-import { RefusedSnapshot } from '../../src/snapshot/refused-snapshot.ts';
+import { RefusedSnapshot } from '../../src/snapshot/format/refused-snapshot.ts';
 import type { ReplicaFiles } from './replica-process.ts';
 
 /** How much is measured, and how often. */

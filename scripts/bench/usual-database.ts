@@ -44,9 +44,7 @@ export function makeUsualDatabase(snapshot: string, output: string): void {
       INSERT INTO tickets
         SELECT organization_id, ticket_id, event_id, event_session_id, order_id, qr_code,
           instant(record ->> 'issuedAt'), updated_at, record
-        FROM snapshot.segments
-        JOIN snapshot.tickets AS ticket ON row >= first_row AND row < first_row + row_count
-        WHERE table_name = 'tickets';`);
+        FROM snapshot.tickets;`);
     database.exec('DETACH snapshot');
     database.exec(INDEXES);
   } finally {

@@ -1,8 +1,8 @@
 import { AggregatorRegistry, collectDefaultMetrics, Registry } from 'prom-client';
 import type { PrometheusContentType } from 'prom-client';
 import { readTallies } from '../http/tally.ts';
-import { COLLECTIONS } from '../snapshot/layout.ts';
-import { REFUSALS } from '../snapshot/refused-snapshot.ts';
+import { COLLECTIONS } from '../snapshot/format/layout.ts';
+import { REFUSALS } from '../snapshot/format/refused-snapshot.ts';
 import type { AdminDependencies } from './admin-dependencies.ts';
 import { liveSnapshots } from './live-snapshots.ts';
 import { counter, gauge, histogram } from './metric-family.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { COLLECTIONS } from '../snapshot/layout.ts';
-import { REFUSALS } from '../snapshot/refused-snapshot.ts';
+import { COLLECTIONS } from '../snapshot/format/layout.ts';
+import { REFUSALS } from '../snapshot/format/refused-snapshot.ts';
 import type { OrganizationStore } from '../store/organization-store.ts';
 import type { AdminDependencies } from './admin-dependencies.ts';
 import { liveSnapshots } from './live-snapshots.ts';

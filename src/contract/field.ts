@@ -1,6 +1,6 @@
 /**
  * The words in which resources are declared. From a declaration come the JSON Schema that documents what is
- * served, the one that checks what is imported (`src/snapshot/import-schema.ts`), and the form that is stored.
+ * served, the one that checks what is imported (`src/snapshot/build/import-schema.ts`), and the form that is stored.
  */
 
 export type Shape =

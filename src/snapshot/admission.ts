@@ -3,12 +3,12 @@ import { checkMemory, missingMemory } from './check-memory.ts';
 import type { StoredMemory } from './check-memory.ts';
 import { checkSuccession } from './gate.ts';
 import type { Predecessor } from './gate.ts';
-import type { Manifest } from './manifest.ts';
+import type { Manifest } from './format/manifest.ts';
 import type { MemoryLimit } from './memory-limit.ts';
-import { memoryNeed } from './memory-need.ts';
-import type { MemoryNeed } from './memory-need.ts';
+import { memoryNeed } from './load/memory-need.ts';
+import type { MemoryNeed } from './load/memory-need.ts';
 import { countsOf } from './record-counts.ts';
-import { RefusedSnapshot } from './refused-snapshot.ts';
+import { RefusedSnapshot } from './format/refused-snapshot.ts';
 
 /**
  * Whether what a file declares may take its place among what is live.

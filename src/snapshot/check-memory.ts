@@ -1,7 +1,7 @@
 import { MEGABYTE } from './memory-limit.ts';
 import type { MemoryLimit, MemoryLimitSource } from './memory-limit.ts';
-import type { MemoryNeed } from './memory-need.ts';
-import { RefusedSnapshot } from './refused-snapshot.ts';
+import type { MemoryNeed } from './load/memory-need.ts';
+import { RefusedSnapshot } from './format/refused-snapshot.ts';
 
 /** What there is in the process that holds memory: stores, live and retained, and threads. */
 export interface StoredMemory {

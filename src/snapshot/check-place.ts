@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { checkSuccession } from './gate.ts';
 import type { Predecessor } from './gate.ts';
 import { inspectSnapshot } from './inspect-snapshot.ts';
-import type { Manifest } from './manifest.ts';
+import type { Manifest } from './format/manifest.ts';
 import { declaredCounts } from './record-counts.ts';
-import { RefusedSnapshot } from './refused-snapshot.ts';
+import { RefusedSnapshot } from './format/refused-snapshot.ts';
 import { isSnapshotName } from './snapshot-name.ts';
 
 /**

@@ -1,12 +1,17 @@
+import type Database from 'better-sqlite3';
 import type { CollectionName } from '../contract/operations.ts';
-import type { Fingerprints } from './fingerprints.ts';
-import { inspectSnapshot } from './inspect-snapshot.ts';
-import { byCollection } from './layout.ts';
-import type { OnProgress } from './read-content.ts';
+import { byCollection } from './format/layout.ts';
+import type { CollectionLayout } from './format/layout.ts';
+import { readManifest } from './format/manifest.ts';
+import type { ManifestOrganization, RunEntry } from './format/manifest.ts';
+import { asRefusal, openSnapshot } from './format/snapshot-file.ts';
+import type { OnProgress } from './load/read-snapshot.ts';
+import { RunReader } from './load/run-reader.ts';
 import { readFingerprints } from './read-fingerprints.ts';
+import type { Fingerprints } from './read-fingerprints.ts';
 import { declaredCounts } from './record-counts.ts';
 import type { RecordCounts } from './record-counts.ts';
-import { RefusedSnapshot } from './refused-snapshot.ts';
+import { RefusedSnapshot } from './format/refused-snapshot.ts';
 
 /** What changed from one snapshot to another. */
 export interface SnapshotDiff {
@@ -41,14 +46,14 @@ export interface RecordsDiff {
 }
 
 /**
- * Compares two snapshot files. An organization that has the same digest in both, or is in one alone, is not read. Of
- * the others all that is served of each record is compared, one organization at a time: that takes about 200 bytes of
- * memory for each record of it, in each file.
+ * Compares two snapshot files. An organization with the same digest in both, or in one alone, is not read; of the others,
+ * only the runs that are not in both. That takes about 200 bytes of memory for each record of these runs.
  *
  * @throws RefusedSnapshot whose message, other than elsewhere, names the file
  */
 export function diffSnapshots(before: string, after: string, onProgress?: OnProgress): SnapshotDiff {
-  const [a, b] = [before, after].map(sideOf);
+  using a = new Side(before);
+  using b = new Side(after);
   const organizations: OrganizationDiff[] = [];
   for (const [organizationId, was] of a.organizations) {
     if (b.organizations.has(organizationId)) continue;
@@ -59,14 +64,16 @@ export function diffSnapshots(before: string, after: string, onProgress?: OnProg
     if (was === undefined) organizations.push({ organizationId, state: 'added', after: declaredCounts(is) });
     else if (was.digest === is.digest) organizations.push({ organizationId, state: 'unchanged' });
     else {
-      const earlier = naming(before, () => readFingerprints(before, was, onProgress));
-      const later = naming(after, () => readFingerprints(after, is, onProgress));
       organizations.push({
         organizationId,
         state: 'changed',
         before: declaredCounts(was),
         after: declaredCounts(is),
-        records: byCollection(({ name }) => compareRecords(earlier[name], later[name])),
+        records: byCollection((layout) => {
+          const earlier = a.fingerprints(layout, organizationId, runsBeside(was, is, layout), onProgress);
+          const later = b.fingerprints(layout, organizationId, runsBeside(is, was, layout), onProgress);
+          return compareRecords(earlier, later);
+        }),
       });
     }
   }
@@ -74,18 +81,58 @@ export function diffSnapshots(before: string, after: string, onProgress?: OnProg
   return { before: a.name, after: b.name, organizations };
 }
 
-function sideOf(path: string) {
-  const { snapshotId, producedAt, organizations } = naming(path, () => inspectSnapshot(path));
-  return {
-    name: { snapshotId, producedAt },
-    organizations: new Map(organizations.map((organization) => [organization.organizationId, organization])),
-  };
+/** Returns the runs of a collection that another snapshot does not have. The records of a run that both have are the same. */
+function runsBeside(
+  { runs }: ManifestOrganization,
+  other: ManifestOrganization,
+  { name }: CollectionLayout,
+): RunEntry[] {
+  const digests = new Set(other.runs[name].map(({ digest }) => digest));
+  return runs[name].filter(({ digest }) => !digests.has(digest));
+}
+
+/** One of the two snapshot files, open. */
+class Side implements Disposable {
+  readonly name: SnapshotName;
+  readonly organizations: ReadonlyMap<string, ManifestOrganization>;
+  readonly #path: string;
+  readonly #database: Database.Database;
+  readonly #reader: RunReader;
+
+  constructor(path: string) {
+    this.#path = path;
+    const { database, bytes } = naming(path, () => openSnapshot(path));
+    this.#database = database;
+    try {
+      const { snapshotId, producedAt, organizations } = naming(path, () => readManifest(database, bytes));
+      this.name = { snapshotId, producedAt };
+      this.organizations = new Map(organizations.map((one) => [one.organizationId, one]));
+      this.#reader = new RunReader(database);
+    } catch (error) {
+      database.close();
+      throw error;
+    }
+  }
+
+  fingerprints(
+    layout: CollectionLayout,
+    organizationId: string,
+    runs: readonly RunEntry[],
+    onProgress?: OnProgress,
+  ): Fingerprints {
+    return naming(this.#path, () => readFingerprints(this.#reader, layout, organizationId, runs, onProgress));
+  }
+
+  [Symbol.dispose](): void {
+    this.#database.close();
+  }
 }
 
 function naming<T>(path: string, work: () => T): T {
   try {
     return work();
-  } catch (error) {
+  } catch (thrown) {
+    const error = asRefusal(thrown);
     if (!(error instanceof RefusedSnapshot)) throw error;
     throw new RefusedSnapshot(error.reason, `${path}: ${error.message}`);
   }
@@ -94,10 +141,17 @@ function naming<T>(path: string, work: () => T): T {
 function compareRecords(was: Fingerprints, is: Fingerprints): RecordsDiff {
   const added: string[] = [];
   const changed: string[] = [];
-  for (const id of is.ids) {
-    const earlier = was.of(id);
+  for (const [id, fingerprint] of is) {
+    const earlier = was.get(id);
     if (earlier === undefined) added.push(id);
-    else if (is.of(id)?.equals(earlier) === false) changed.push(id);
+    else if (earlier !== fingerprint) changed.push(id);
   }
-  return { added, changed, removed: was.ids.filter((id) => is.of(id) === undefined) };
+  return {
+    added,
+    changed,
+    removed: was
+      .keys()
+      .filter((id) => !is.has(id))
+      .toArray(),
+  };
 }

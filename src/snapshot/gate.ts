@@ -1,9 +1,9 @@
 import { parseTimestamp } from '../contract/timestamp.ts';
-import { COLLECTIONS } from './layout.ts';
-import type { Manifest } from './manifest.ts';
+import { COLLECTIONS } from './format/layout.ts';
+import type { Manifest } from './format/manifest.ts';
 import { declaredCounts } from './record-counts.ts';
 import type { RecordCounts } from './record-counts.ts';
-import { RefusedSnapshot } from './refused-snapshot.ts';
+import { RefusedSnapshot } from './format/refused-snapshot.ts';
 
 /** What is known of an organization before another snapshot brings it. */
 export interface Predecessor {

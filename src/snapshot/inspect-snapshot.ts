@@ -1,16 +1,15 @@
-import { statSync } from 'node:fs';
-import { readManifest } from './manifest.ts';
-import type { Manifest } from './manifest.ts';
-import { asRefusal, openSnapshot } from './snapshot-file.ts';
+import { readManifest } from './format/manifest.ts';
+import type { Manifest } from './format/manifest.ts';
+import { asRefusal, openSnapshot } from './format/snapshot-file.ts';
 
 /**
- * What a snapshot says of itself. Its content is not read.
+ * Reads the manifest of a snapshot file, and none of its content.
  * @throws RefusedSnapshot
  */
 export function inspectSnapshot(path: string): Manifest {
-  const database = openSnapshot(path);
+  const { database, bytes } = openSnapshot(path);
   try {
-    return readManifest(database, statSync(path).size);
+    return readManifest(database, bytes);
   } catch (error) {
     throw asRefusal(error);
   } finally {

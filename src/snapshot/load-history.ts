@@ -1,4 +1,4 @@
-import type { RefusalReason } from './refused-snapshot.ts';
+import type { RefusalReason } from './format/refused-snapshot.ts';
 
 export interface LoadUnderWay {
   /** Name of the file in the snapshot folder. */

@@ -5,11 +5,11 @@ import Database from 'better-sqlite3';
 import { checkPlace } from './check-place.ts';
 import { hiddenCopyPath, removeAbandonedCopies } from './hidden-copy.ts';
 import { inspectSnapshot } from './inspect-snapshot.ts';
-import { loadSnapshot } from './load-snapshot.ts';
-import type { Manifest, Permit } from './manifest.ts';
-import type { OnProgress } from './read-content.ts';
+import { loadSnapshot } from './load/load-snapshot.ts';
+import type { Manifest, Permit } from './format/manifest.ts';
+import type { OnProgress } from './load/read-snapshot.ts';
 import { recordPermits } from './record-permits.ts';
-import { RefusedSnapshot } from './refused-snapshot.ts';
+import { RefusedSnapshot } from './format/refused-snapshot.ts';
 import { isSnapshotName, SNAPSHOT_SUFFIX } from './snapshot-name.ts';
 import { sync } from './sync.ts';
 

@@ -1,85 +1,87 @@
-import type { CollectionName } from '../contract/operations.ts';
-import { takeRows } from './take-column.ts';
-import { Fingerprints } from './fingerprints.ts';
-import { CONTENT_TABLES, RECORD_COLUMN } from './format.ts';
-import { byCollection, COLLECTIONS, SESSIONS } from './layout.ts';
-import type { CollectionLayout } from './layout.ts';
-import { segmentOf } from './manifest.ts';
-import type { ManifestOrganization } from './manifest.ts';
-import { ContentFile } from './content-file.ts';
-import { checkDigest, readContent } from './read-content.ts';
-import type { OnProgress, TableTaker } from './read-content.ts';
-import { eachValue, readText } from './read-table.ts';
-import type { Chunk } from './read-table.ts';
-import { RefusedSnapshot } from './refused-snapshot.ts';
-import { asRefusal } from './snapshot-file.ts';
+import { hash } from 'node:crypto';
+import { decodeText } from '../store/texts.ts';
+import { parseObject, textIn } from './format/json-values.ts';
+import { OFFERS, SESSIONS } from './format/layout.ts';
+import type { CollectionLayout } from './format/layout.ts';
+import type { RunEntry } from './format/manifest.ts';
+import { RefusedSnapshot } from './format/refused-snapshot.ts';
+import { LENGTHS_COLUMN, RECORDS_COLUMN } from './format/schema.ts';
+import { readCounts, readLists, readTexts } from './load/column-values.ts';
+import type { OnProgress } from './load/read-snapshot.ts';
+import { checkRunDigest, columnOf, misshapen } from './load/run-reader.ts';
+import type { Run, RunReader } from './load/run-reader.ts';
 
-const OFFER_EVENTS = 'offer_events';
+/** The fingerprint of each record by its id, in list order. */
+export type Fingerprints = ReadonlyMap<string, string>;
 
 /**
- * Reads an organization of a snapshot file through, and checks its digest. The fingerprint of a record is made of its
- * JSON text, that of a session also of the id of its event, and that of an offer of the ids of the events that hold it:
- * these stand elsewhere.
+ * Reads some runs of a collection, and checks their digests. A fingerprint is the SHA-256 over all that is served of a
+ * record.
  * @throws RefusedSnapshot
  */
 export function readFingerprints(
-  path: string,
-  organization: ManifestOrganization,
+  reader: RunReader,
+  layout: CollectionLayout,
+  organizationId: string,
+  entries: readonly RunEntry[],
   onProgress?: OnProgress,
-): Record<CollectionName, Fingerprints> {
-  const found = byCollection(
-    ({ table }) => new Fingerprints(segmentOf(organization.segments, table).rowCount),
-  );
-  const takers = new Map<string, TableTaker>();
-  for (const layout of COLLECTIONS) {
-    takers.set(layout.table, {
-      take: (chunk) => {
-        takeRecords(found[layout.name], layout, chunk);
-        if (layout === SESSIONS) takeEventsOfSessions(found.sessions, found.events.ids, chunk);
-      },
+): Fingerprints {
+  const fingerprints = new Map<string, string>();
+  for (const entry of entries) {
+    const run = reader.read(layout, organizationId, entry);
+    checkRunDigest(layout, organizationId, entry, run);
+    for (const [id, fingerprint] of runFingerprints(layout, entry, run)) {
+      if (fingerprints.has(id))
+        throw new RefusedSnapshot(
+          'duplicate-id',
+          `${layout.table} holds ${layout.resource.id} "${id}" twice`,
+        );
+      fingerprints.set(id, fingerprint);
+    }
+    onProgress?.(organizationId, layout.name, fingerprints.size);
+  }
+  return fingerprints;
+}
+
+function* runFingerprints(
+  layout: CollectionLayout,
+  { firstRow, recordCount }: RunEntry,
+  run: Run,
+): Generator<[id: string, fingerprint: string]> {
+  const lengths = readCounts(columnOf(run, LENGTHS_COLUMN), recordCount);
+  if (lengths === undefined) throw misshapen(layout, LENGTHS_COLUMN, 'length', firstRow);
+  const beside = textsBeside(layout, firstRow, recordCount, run);
+  const records = columnOf(run, RECORDS_COLUMN);
+  let start = 0;
+  for (const [i, length] of lengths.entries()) {
+    const record = records.toString('utf8', start, start + length);
+    const id = textIn(parseObject(record)?.[layout.resource.id]);
+    if (id === '')
+      throw new RefusedSnapshot(
+        'inconsistent',
+        `record ${firstRow + i} of ${layout.table} is not the JSON text of a record with its id`,
+      );
+    yield [id, hash('sha256', `${record}\n${beside[i] ?? ''}`, 'base64url')];
+    start += length + 1;
+  }
+}
+
+/** Returns for each record, as text, the events that it does not name itself. */
+function textsBeside(layout: CollectionLayout, firstRow: number, count: number, run: Run): readonly string[] {
+  if (layout === SESSIONS) {
+    const eventIds = readTexts(columnOf(run, 'event_id'), count);
+    if (eventIds === undefined) throw misshapen(layout, 'event_id', 'text', firstRow);
+    return Array.from(eventIds.textOf, (text) => decodeText(eventIds.texts, text));
+  }
+  if (layout === OFFERS) {
+    const lists = readLists(columnOf(run, 'event_ids'), count);
+    if (lists === undefined) throw misshapen(layout, 'event_ids', 'list of texts', firstRow);
+    let next = 0;
+    return Array.from(lists.counts, (length) => {
+      const eventIds = Array.from({ length }, () => decodeText(lists.texts, next++));
+      // The order of a list does not matter.
+      return JSON.stringify(eventIds.sort());
     });
   }
-  takers.set(OFFER_EVENTS, {
-    take: (chunk) => {
-      takeEventsOfOffers(found.offers, chunk);
-    },
-  });
-  const file = new ContentFile(path);
-  try {
-    checkDigest(organization, readContent(file, organization, CONTENT_TABLES, takers, onProgress));
-    return found;
-  } catch (error) {
-    throw asRefusal(error);
-  } finally {
-    file.close();
-  }
-}
-
-function takeRecords(fingerprints: Fingerprints, { table, idColumn }: CollectionLayout, chunk: Chunk): void {
-  eachValue(chunk, idColumn, (bytes, start, end) => {
-    const id = readText(bytes, start, end);
-    if (!fingerprints.name(id)) throw new RefusedSnapshot('duplicate-id', `${table} has "${id}" twice`);
-  });
-  eachValue(chunk, RECORD_COLUMN, (bytes, start, end, row) => {
-    fingerprints.add(row, bytes.subarray(start, end));
-  });
-}
-
-function takeEventsOfSessions(sessions: Fingerprints, eventIds: readonly string[], chunk: Chunk): void {
-  const rows = rowsIn(chunk, 'event_row', eventIds.length);
-  for (const [i, eventRow] of rows.entries()) sessions.add(chunk.firstRow + i, eventIds[eventRow]);
-}
-
-function takeEventsOfOffers(offers: Fingerprints, chunk: Chunk): void {
-  const rows = rowsIn(chunk, 'offer_row', offers.ids.length);
-  eachValue(chunk, 'event_id', (bytes, start, end, row) => {
-    offers.add(rows[row - chunk.firstRow], bytes.subarray(start, end));
-  });
-}
-
-/** The rows of another table, of `count` rows, that a column of a chunk names. */
-function rowsIn(chunk: Chunk, column: string, count: number): Uint32Array {
-  const rows = new Uint32Array(chunk.rowCount);
-  takeRows(chunk, column, count, rows, chunk.firstRow);
-  return rows;
+  return [];
 }

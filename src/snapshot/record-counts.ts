@@ -1,18 +1,17 @@
 import type { CollectionName } from '../contract/operations.ts';
 import type { OrganizationImage } from '../store/organization-image.ts';
-import { byCollection } from './layout.ts';
-import { segmentOf } from './manifest.ts';
-import type { ManifestOrganization } from './manifest.ts';
+import { byCollection } from './format/layout.ts';
+import type { ManifestOrganization } from './format/manifest.ts';
 
 /** How many records an organization has, by collection. */
 export type RecordCounts = Readonly<Record<CollectionName, number>>;
 
-/** What a snapshot file declares. */
-export function declaredCounts({ segments }: ManifestOrganization): RecordCounts {
-  return byCollection(({ table }) => segmentOf(segments, table).rowCount);
+/** Returns what a snapshot file declares. */
+export function declaredCounts({ runs }: ManifestOrganization): RecordCounts {
+  return byCollection(({ name }) => runs[name].reduce((sum, { recordCount }) => sum + recordCount, 0));
 }
 
-/** What is in memory. */
+/** Returns what is in memory. */
 export function countsOf(image: OrganizationImage): RecordCounts {
   return byCollection(({ name }) => image[name].count);
 }

@@ -1,7 +1,7 @@
 import Database from 'better-sqlite3';
 import { inspectSnapshot } from './inspect-snapshot.ts';
-import { manifestDigest, PERMITS, permitValues } from './manifest.ts';
-import type { Manifest, Permit } from './manifest.ts';
+import { manifestDigest, PERMITS, permitValues } from './format/manifest.ts';
+import type { Manifest, Permit } from './format/manifest.ts';
 
 /**
  * Writes into a snapshot file that nobody else looks at what its publisher permits, in the place of what was permitted

@@ -6,13 +6,13 @@ import { setTimeout } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { SnapshotImage } from '../store/organization-image.ts';
 import type { StoreRegistry } from '../store/store-registry.ts';
-import type { LoadOptions } from './load-snapshot.ts';
+import type { LoadOptions } from './load/load-snapshot.ts';
 import type { LoadHistory } from './load-history.ts';
-import type { Manifest } from './manifest.ts';
+import type { Manifest } from './format/manifest.ts';
 import { countsOf, totalOf } from './record-counts.ts';
-import { RefusedSnapshot } from './refused-snapshot.ts';
-import type { RefusalReason } from './refused-snapshot.ts';
-import { asRefusal } from './snapshot-file.ts';
+import { RefusedSnapshot } from './format/refused-snapshot.ts';
+import type { RefusalReason } from './format/refused-snapshot.ts';
+import { asRefusal } from './format/snapshot-file.ts';
 import { isSnapshotName } from './snapshot-name.ts';
 
 /** A file that has not changed for so long is taken for whole. What is not is found out when it is read. */

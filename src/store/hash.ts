@@ -5,11 +5,22 @@ import type { Bytes } from './shared.ts';
  * the low bits, which pick the slot, depend on every byte.
  */
 export function hashBytes(bytes: Bytes, start: number, end: number): number {
-  let hash = 0x811c9dc5;
-  for (let i = start; i < end; i++) hash = Math.imul(hash ^ bytes[i], 0x01000193);
-  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
-  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
-  return (hash ^ (hash >>> 16)) >>> 0;
+  let hash = EMPTY_HASH;
+  for (let i = start; i < end; i++) hash = addToHash(hash, bytes[i]);
+  return finishHash(hash);
+}
+
+/** The steps of `hashBytes`, for a loop that reads the bytes anyway. */
+export const EMPTY_HASH = 0x811c9dc5;
+
+export function addToHash(hash: number, byte: number): number {
+  return Math.imul(hash ^ byte, 0x01000193);
+}
+
+export function finishHash(hash: number): number {
+  const mixed = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  const mixedAgain = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);
+  return (mixedAgain ^ (mixedAgain >>> 16)) >>> 0;
 }
 
 /** The number of slots of an open-addressing table for `count` entries: a power of two, at most half full. */

@@ -1,8 +1,9 @@
 import { hashBytes, slotCount } from './hash.ts';
-import { sharedUint32s, UINT32_BYTES } from './shared.ts';
-import type { Bytes, Row, Uint32s } from './shared.ts';
+import { sharedUint32s } from './shared.ts';
+import type { Row, Uint32s } from './shared.ts';
 import { sameBytes } from './key-table.ts';
 import type { RecordsImage } from './records.ts';
+import type { Texts } from './texts.ts';
 
 /**
  * From the id of a record to its row. It holds no ids: every record begins with its own (`{"ticketId":"…"`),
@@ -19,32 +20,52 @@ export interface IdIndexImage {
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
-/** Bytes of the image for `count` records. */
-export function idIndexBytes(count: number): number {
-  return slotCount(count) * UINT32_BYTES;
-}
-
 export class IdIndexBuilder {
   readonly #slots: Uint32s;
   readonly #prefixLength: number;
+  /** By row: another id in its slot is told apart by its hash, without a look at its record. */
+  readonly #hashes: Uint32s;
 
   constructor(count: number, idField: string) {
     this.#slots = sharedUint32s(slotCount(count));
     this.#prefixLength = recordPrefix(idField).length;
+    this.#hashes = new Uint32Array(count);
   }
 
-  /** Adds the id of `row`, UTF-8 in `source[start … end]`. Returns the row that already has it, or -1. */
-  add(records: RecordsImage, row: Row, source: Bytes, start: number, end: number): Row {
-    const mask = this.#slots.length - 1;
-    let slot = hashBytes(source, start, end) & mask;
-    for (;;) {
-      const entry = this.#slots[slot];
-      if (entry === 0) break;
-      if (this.#sameId(records, entry - 1, row)) return entry - 1;
-      slot = (slot + 1) & mask;
+  /**
+   * Adds the ids of the rows from `firstRow` on, whose records are there.
+   * @returns the first of them that another row has already, counted from `firstRow`
+   */
+  addEach(records: RecordsImage, firstRow: Row, { hashes }: Texts): number | undefined {
+    const slots = this.#slots;
+    const mask = slots.length - 1;
+    this.#hashes.set(hashes, firstRow);
+    const isTaken = this.#lookUp(hashes);
+    for (let i = 0; i < hashes.length; i++) {
+      const row = firstRow + i;
+      let slot = (hashes[i] + isTaken[i]) & mask;
+      for (; slots[slot] !== 0; slot = (slot + 1) & mask) {
+        const other = slots[slot] - 1;
+        if (this.#hashes[other] === hashes[i] && this.#sameId(records, other, row)) return i;
+      }
+      slots[slot] = row + 1;
     }
-    this.#slots[slot] = row + 1;
-    return -1;
+    return undefined;
+  }
+
+  /**
+   * Returns 1 for each hash whose first slot another hash has, else 0. As in a key table, the slots are read for all ids
+   * first, and so are the hashes there, since these reads do not wait for each other.
+   */
+  #lookUp(hashes: Uint32s): Uint32s {
+    const slots = this.#slots;
+    const mask = slots.length - 1;
+    const found = new Uint32Array(hashes.length);
+    for (let i = 0; i < found.length; i++) found[i] = slots[hashes[i] & mask];
+    for (let i = 0; i < found.length; i++) {
+      found[i] = found[i] > 0 && this.#hashes[found[i] - 1] !== hashes[i] ? 1 : 0;
+    }
+    return found;
   }
 
   finish(): IdIndexImage {

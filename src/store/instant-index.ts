@@ -1,7 +1,7 @@
 import { instantOrder } from './instant-order.ts';
-import { INT64_BYTES, sharedInt64s, sharedUint32s, UINT32_BYTES } from './shared.ts';
+import { sharedInt64s, sharedUint32s } from './shared.ts';
 import type { Int64s, Uint32s } from './shared.ts';
-import { buildWaveletMatrix, waveletMatrixBytes } from './wavelet-matrix.ts';
+import { buildWaveletMatrix } from './wavelet-matrix.ts';
 import type { WaveletMatrixImage } from './wavelet-matrix.ts';
 
 /**
@@ -29,11 +29,6 @@ export interface RankedInstantImage extends InstantImage {
 
 export function isRanked(image: InstantImage): image is RankedInstantImage {
   return 'ranks' in image;
-}
-
-/** Bytes of the image for `count` rows, each with one instant. */
-export function instantIndexBytes(count: number): number {
-  return count * (INT64_BYTES + 2 * UINT32_BYTES) + waveletMatrixBytes(count, count);
 }
 
 /** `instants[row]` is what the row carries. */

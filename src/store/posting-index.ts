@@ -1,9 +1,10 @@
-import { findKey, KeyTableBuilder, keyTableBuilderBytes, keyTableBytes } from './key-table.ts';
-import type { KeyTableImage, Texts } from './key-table.ts';
+import { findKey, KeyTableBuilder } from './key-table.ts';
+import type { KeyTableImage } from './key-table.ts';
 import { buildPostingsByInstant } from './postings-by-instant.ts';
 import type { PostingsByInstant } from './postings-by-instant.ts';
 import { sharedUint32s, UINT32_BYTES } from './shared.ts';
 import type { Bytes, Row, Uint32s } from './shared.ts';
+import type { Texts } from './texts.ts';
 
 /**
  * For every key the rows that have it, ascending: its posting list.
@@ -23,43 +24,62 @@ export interface PostingImage {
 /** Lists up to this length are united and filtered row by row: it takes no longer than to go down a matrix. */
 export const LONG_LIST = 128;
 
-/** Bytes of the image of `pairs` pairs of row and key, of `keys` keys that have `textBytes` together. */
-export function postingIndexBytes(pairs: number, keys: number, textBytes: number): number {
-  return keyTableBytes(keys, textBytes) + (keys + 1 + pairs) * UINT32_BYTES;
-}
-
-/** The most that a builder of the same has, but for the rows of its pairs. */
-export function postingBuilderBytes(pairs: number, keys: number, textBytes: number): number {
-  return keyTableBuilderBytes(keys, textBytes) + pairs * UINT32_BYTES;
-}
-
 export class PostingIndexBuilder {
-  readonly #keys: KeyTableBuilder;
-  readonly #keyOf: Uint32s;
-  readonly #rowOf: Uint32s;
+  readonly #keys = new KeyTableBuilder();
+  /** The key and the row of each pair. */
+  #keyOf: Uint32s;
+  #rowOf: Uint32s;
   #count = 0;
 
   /**
-   * @param pairs how many pairs of row and key will be added
-   * @param keys how many keys are expected among them
-   * @param rowOf holds the rows of the pairs; indexes may share it that have their pairs for the same rows
+   * @param pairs how many pairs of row and key are expected
+   * @param rowOf holds the rows of all pairs; indexes may share it that have their pairs for the same rows
    */
-  constructor(pairs: number, keys = 0, rowOf: Uint32s = new Uint32Array(pairs)) {
-    this.#keys = new KeyTableBuilder(keys);
+  constructor(pairs = 0, rowOf: Uint32s = new Uint32Array(pairs)) {
     this.#keyOf = new Uint32Array(pairs);
     this.#rowOf = rowOf;
   }
 
   /** Adds a pair of row and key; rows must not descend, and a pair must come once. */
   add(row: Row, source: Bytes, start: number, end: number): void {
+    this.#reserve(1);
     this.#keyOf[this.#count] = this.#keys.intern(source, start, end);
     this.#rowOf[this.#count++] = row;
   }
 
-  /** Adds the rows from `firstRow` on, which must follow those before, each with one of the keys. */
-  addEach(firstRow: Row, keys: Texts): void {
-    this.#keys.internEach(keys, this.#keyOf, this.#count);
-    for (let i = 0; i < keys.ends.length; i++) this.#rowOf[this.#count++] = firstRow + i;
+  /**
+   * Adds the rows from `firstRow` on, which must follow those before, each with one of the keys.
+   * @param keyOf for each row the position of its key
+   */
+  addEach(firstRow: Row, keys: Texts, keyOf: Uint32s): void {
+    this.#reserve(keyOf.length);
+    const numbers = new Uint32Array(keys.ends.length);
+    this.#keys.internEach(keys, numbers);
+    for (let i = 0; i < keyOf.length; i++) {
+      this.#keyOf[this.#count] = numbers[keyOf[i]];
+      this.#rowOf[this.#count++] = firstRow + i;
+    }
+  }
+
+  /**
+   * Adds the rows from `firstRow` on, which must follow those before, each with any number of the keys.
+   * @param counts how many keys each row has
+   */
+  addLists(firstRow: Row, keys: Texts, counts: Uint32s): void {
+    this.#reserve(keys.ends.length);
+    this.#keys.internEach(keys, this.#keyOf.subarray(this.#count));
+    for (let i = 0; i < counts.length; i++) {
+      for (let rest = counts[i]; rest > 0; rest--) this.#rowOf[this.#count++] = firstRow + i;
+    }
+  }
+
+  #reserve(pairs: number): void {
+    if (this.#count + pairs <= this.#keyOf.length) return;
+    const length = Math.max(this.#count + pairs, this.#keyOf.length * 2);
+    const [keyOf, rowOf] = [new Uint32Array(length), new Uint32Array(length)];
+    keyOf.set(this.#keyOf);
+    rowOf.set(this.#rowOf);
+    [this.#keyOf, this.#rowOf] = [keyOf, rowOf];
   }
 
   /**
@@ -67,7 +87,7 @@ export class PostingIndexBuilder {
    * @param other has one key for every row
    */
   crossedWith(other: PostingIndexBuilder): PostingIndexBuilder {
-    const crossed = new PostingIndexBuilder(this.#count, 0, this.#rowOf);
+    const crossed = new PostingIndexBuilder(this.#count, this.#rowOf);
     for (let i = 0; i < this.#count; i++) {
       const pair = compositeKey(this.#keyOf[i], other.#keyOf[this.#rowOf[i]]);
       crossed.add(this.#rowOf[i], pair, 0, pair.length);
@@ -90,7 +110,7 @@ export class PostingIndexBuilder {
       if (key === known) partners[known++] = this.#keyOf[i];
       else if (key > known || partners[key] !== this.#keyOf[i]) return undefined;
     }
-    const pairs = new KeyTableBuilder(known);
+    const pairs = new KeyTableBuilder();
     partners.forEach((partner, key) => pairs.intern(compositeKey(partner, key), 0, PAIR_BYTES));
     return pairs.finish();
   }
@@ -126,7 +146,7 @@ export function keyNumbers({ keys }: PostingImage, texts: readonly string[]): nu
 }
 
 /** Length of a key of an index of pairs of keys. */
-export const PAIR_BYTES = 2 * UINT32_BYTES;
+const PAIR_BYTES = 2 * UINT32_BYTES;
 
 /** What an index of pairs of keys is called among the indexes of its collection. */
 export function compositeName(first: string, second: string): string {

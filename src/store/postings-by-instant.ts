@@ -2,9 +2,9 @@ import { groupRows } from './key-groups.ts';
 import type { KeyGroups } from './key-groups.ts';
 import { lowerBound } from './lower-bound.ts';
 import { rowSet } from './row-sets.ts';
-import { sharedUint32s, UINT32_BYTES } from './shared.ts';
+import { sharedUint32s } from './shared.ts';
 import type { Uint32s } from './shared.ts';
-import { buildWaveletMatrix, lengthOfRanges, waveletMatrixBytes } from './wavelet-matrix.ts';
+import { buildWaveletMatrix, lengthOfRanges } from './wavelet-matrix.ts';
 import type { RowRanges, WaveletMatrixImage } from './wavelet-matrix.ts';
 
 /**
@@ -30,13 +30,6 @@ export interface PostingsByInstant {
   readonly groups: Uint32s;
   readonly ranks: Uint32s;
   readonly matrix: WaveletMatrixImage;
-}
-
-/** The most bytes of an image of `pairs` pairs of row and key, of `keys` keys, in a collection of `rowCount` rows. */
-export function postingsByInstantBytes(pairs: number, keys: number, rowCount: number): number {
-  const bounds = 2 * keys + 1;
-  const firsts = keys + 1;
-  return (bounds + firsts + pairs) * UINT32_BYTES + waveletMatrixBytes(pairs, rowCount);
 }
 
 /** Pairs of row and key in ascending order of the row. */

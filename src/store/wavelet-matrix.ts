@@ -1,6 +1,6 @@
 import { countOnes } from './count-ones.ts';
 import { lowerBound } from './lower-bound.ts';
-import { sharedBytes, sharedUint32s, UINT32_BYTES } from './shared.ts';
+import { sharedBytes, sharedUint32s } from './shared.ts';
 import type { Bytes, Row, Uint32s } from './shared.ts';
 
 /**
@@ -40,11 +40,6 @@ const levelWords = (length: number): number => (Math.floor(length / BLOCK) + 1) 
 /** The bits of the rows of a collection that has `rowCount`, but for the lowest. */
 const levelsOf = (rowCount: number): number =>
   rowCount <= LOW_VALUES ? 0 : 32 - Math.clz32(rowCount - 1) - LOW_BITS;
-
-/** Bytes of the image of a sequence of `length` rows of a collection that has `rowCount`. */
-export function waveletMatrixBytes(length: number, rowCount: number): number {
-  return levelsOf(rowCount) * (1 + levelWords(length)) * UINT32_BYTES + length;
-}
 
 /** @param sequence rows below `rowCount`, which may come again; it is used up */
 export function buildWaveletMatrix(sequence: Uint32s, rowCount: number): WaveletMatrixImage {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { metricsText } from '../../src/admin/metrics.ts';
 import { Tally } from '../../src/http/tally.ts';
-import { REFUSALS } from '../../src/snapshot/refused-snapshot.ts';
+import { REFUSALS } from '../../src/snapshot/format/refused-snapshot.ts';
 import { emptyImage } from '../store/empty-image.ts';
 import { emptyOperations, MEMORY_LIMIT_BYTES, NOW, readyOperations, snapshotOf } from './operations.ts';
 import type { Operations } from './operations.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { statusOf } from '../../src/admin/status.ts';
-import { REFUSALS } from '../../src/snapshot/refused-snapshot.ts';
+import { REFUSALS } from '../../src/snapshot/format/refused-snapshot.ts';
 import { fixture, PRODUCED_AT } from '../api/fixture.ts';
 import { emptyImage } from '../store/empty-image.ts';
 import { AGE_SECONDS, MEMORY_LIMIT_BYTES, NOW, readyOperations, snapshotOf } from './operations.ts';

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import type { KeyRing } from '../../src/keys/key-ring.ts';
 import { KeysFile } from '../../src/keys/keys-file.ts';
 import { readKeyRing } from '../../src/keys/read-key-ring.ts';
-import { buildSnapshot } from '../../src/snapshot/build-snapshot.ts';
-import { readSnapshot } from '../../src/snapshot/read-snapshot.ts';
+import { buildSnapshot } from '../../src/snapshot/build/build-snapshot.ts';
+import { readSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
 import type { SnapshotImage } from '../../src/store/organization-image.ts';
 
 /** A small import folder, written by hand, with what the contract tests ask for. */

@@ -5,8 +5,8 @@ import { OFFER, OFFER_TYPES } from '../../src/contract/resources.ts';
 import { offerSegments } from '../../src/query/offer-view.ts';
 import type { OfferView } from '../../src/query/plan.ts';
 import { Random } from '../../src/sample/random.ts';
-import { OFFERS } from '../../src/snapshot/layout.ts';
-import { RecordReader } from '../../src/snapshot/record-reader.ts';
+import { OFFERS } from '../../src/snapshot/format/layout.ts';
+import { RecordReader } from '../../src/snapshot/build/record-reader.ts';
 import { asImported, randomRecord } from './random-record.ts';
 import { randomText } from './texts.ts';
 
@@ -52,7 +52,7 @@ function cutNaively(json: string, { inventoryOf, resaleEnabled }: OfferView): st
 }
 
 const ORGANIZATION = 'theatre';
-const reader = new RecordReader(OFFERS, new Set([ORGANIZATION]));
+const reader = new RecordReader(OFFERS, new Map([[ORGANIZATION, 0]]));
 
 /** What the builder stores of an offer, however the import puts it. */
 function stored(random: Random, offer: Record<string, Json>): string {

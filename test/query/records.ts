@@ -9,7 +9,7 @@ import {
   TICKET,
 } from '../../src/contract/resources.ts';
 import type { Random } from '../../src/sample/random.ts';
-import { objectsIn } from '../../src/snapshot/json-values.ts';
+import { objectsIn } from '../../src/snapshot/format/json-values.ts';
 import { randomForm, randomInstant, write, writeAnyhow } from './instants.ts';
 import { randomRecord } from './random-record.ts';
 import { randomEmail, randomIds, randomTag, randomText } from './texts.ts';

@@ -1,15 +1,13 @@
 import { expect } from 'chai';
 import { admit, memoryOf } from '../../src/snapshot/admission.ts';
-import { CONTENT_TABLES } from '../../src/snapshot/format.ts';
+import { byCollection } from '../../src/snapshot/format/layout.ts';
 import { missingMemory } from '../../src/snapshot/check-memory.ts';
 import type { MemoryLimit } from '../../src/snapshot/memory-limit.ts';
-import type { Manifest } from '../../src/snapshot/manifest.ts';
-import { memoryNeed } from '../../src/snapshot/memory-need.ts';
-import { RefusedSnapshot } from '../../src/snapshot/refused-snapshot.ts';
+import type { Manifest } from '../../src/snapshot/format/manifest.ts';
+import { memoryNeed } from '../../src/snapshot/load/memory-need.ts';
+import { RefusedSnapshot } from '../../src/snapshot/format/refused-snapshot.ts';
 import { StoreRegistry } from '../../src/store/store-registry.ts';
 import { emptyImage } from '../store/empty-image.ts';
-
-const NOTHING = { firstRow: 0, rowCount: 0, recordBytes: 0 };
 
 function manifest(day: number, ...organizationIds: string[]): Manifest {
   return {
@@ -20,7 +18,7 @@ function manifest(day: number, ...organizationIds: string[]): Manifest {
       organizationId,
       name: organizationId,
       digest: '',
-      segments: new Map(CONTENT_TABLES.map(({ name }) => [name, NOTHING])),
+      runs: byCollection(() => []),
     })),
   };
 }

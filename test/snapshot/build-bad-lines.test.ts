@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { describeRejection, ImportRejected } from '../../src/snapshot/build-report.ts';
-import type { Rejection } from '../../src/snapshot/build-report.ts';
+import { describeRejection, ImportRejected } from '../../src/snapshot/build/build-report.ts';
+import type { Rejection } from '../../src/snapshot/build/build-report.ts';
 import { minimalEvent, minimalSession } from './full-records.ts';
 import { BAD_IMPORT, BAD_LINES, badLinesOf, FILES, GOOD, GOOD_BEFORE, NOT_UTF8, ours } from './bad-lines.ts';
 import { builtFrom, organizationOf, recordsOf } from './import-folder.ts';

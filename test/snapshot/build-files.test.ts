@@ -2,10 +2,10 @@ import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import { ImportRejected } from '../../src/snapshot/build-report.ts';
-import { NoOrganization } from '../../src/snapshot/build-snapshot.ts';
-import { UnreadableImport } from '../../src/snapshot/import-lines.ts';
-import { readSnapshot } from '../../src/snapshot/read-snapshot.ts';
+import { ImportRejected } from '../../src/snapshot/build/build-report.ts';
+import { NoOrganization } from '../../src/snapshot/build/build-snapshot.ts';
+import { UnreadableImport } from '../../src/snapshot/build/import-lines.ts';
+import { readSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
 import { inOrganization, minimalOrder, minimalTicket } from './full-records.ts';
 import {
   build,

@@ -10,9 +10,9 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { expect } from 'chai';
-import { ImportRejected } from '../../src/snapshot/build-report.ts';
+import { ImportRejected } from '../../src/snapshot/build/build-report.ts';
 import { inspectSnapshot } from '../../src/snapshot/inspect-snapshot.ts';
-import { readSnapshot } from '../../src/snapshot/read-snapshot.ts';
+import { readSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
 import { inOrganization, minimalTicket } from './full-records.ts';
 import { build, builtFrom, digestsOf, writeImport } from './import-folder.ts';
 import type { Import, ImportRecord } from './import-folder.ts';

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { checkMemory, missingMemory } from '../../src/snapshot/check-memory.ts';
 import { MEGABYTE } from '../../src/snapshot/memory-limit.ts';
 import type { MemoryLimit, MemoryLimitSource } from '../../src/snapshot/memory-limit.ts';
-import { RefusedSnapshot } from '../../src/snapshot/refused-snapshot.ts';
+import { RefusedSnapshot } from '../../src/snapshot/format/refused-snapshot.ts';
 import { thrownBy } from './refusal.ts';
 
 describe('The check of memory', () => {

@@ -3,11 +3,15 @@ import { expect } from 'chai';
 import { diffSnapshots } from '../../src/snapshot/diff-snapshots.ts';
 import type { OrganizationDiff, RecordsDiff, SnapshotDiff } from '../../src/snapshot/diff-snapshots.ts';
 import { inspectSnapshot } from '../../src/snapshot/inspect-snapshot.ts';
-import { readSnapshot } from '../../src/snapshot/read-snapshot.ts';
-import { RefusedSnapshot } from '../../src/snapshot/refused-snapshot.ts';
+import { readSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
+import { RefusedSnapshot } from '../../src/snapshot/format/refused-snapshot.ts';
 import { folderForAll } from '../temporary-folder.ts';
 import { differences } from './diff-oracle.ts';
+import { alterRuns, replaceInRecords } from './alter-runs.ts';
+import type { RunContent } from './alter-runs.ts';
 import { reseal } from './digests.ts';
+import type { Collection } from './digests.ts';
+import { inOrganization, minimalTicket } from './full-records.ts';
 import { build, writeImport } from './import-folder.ts';
 import type { Import, ImportRecord } from './import-folder.ts';
 import { randomImport } from './random-import.ts';
@@ -158,37 +162,67 @@ describe('the difference of two snapshots', () => {
       expect(refusal(folder('nowhere'))).to.equal('unreadable');
     });
 
+    /** A sound snapshot in which the tickets of "north" are others. */
+    function other(): string {
+      const path = snapshot.copy();
+      alterRuns(path, 'tickets', replaceInRecords('"currency":"JPY"', '"currency":"EUR"'), 'north');
+      reseal(path);
+      return path;
+    }
+
     it('is damaged where it differs', () => {
-      const path = snapshot.copyWith(
-        "UPDATE tickets SET qr_code = 'x' WHERE row = 3; UPDATE tickets SET qr_code = 'x' WHERE row = 70",
-      );
-      const good = snapshot.copyWith("UPDATE tickets SET qr_code = 'y' WHERE row = 3");
-      reseal(good);
-      expect(thrownBy(() => diffSnapshots(path, good), RefusedSnapshot).message).to.match(
+      const path = snapshot.copyWith("UPDATE ticket_runs SET qr_code = replace(qr_code, '3', '4')");
+      expect(thrownBy(() => diffSnapshots(path, other()), RefusedSnapshot).message).to.match(
         new RegExp(`^${path}: the content of organization "north" does not match its digest`),
       );
     });
 
-    for (const [what, statement, reason] of [
-      ['has an id twice', "UPDATE tickets SET ticket_id = 'tkt_7' WHERE row < 2", 'duplicate-id'],
-      ['has a session without event', 'UPDATE sessions SET event_row = 7 WHERE row = 0', 'inconsistent'],
-      ['has an event of no offer', 'UPDATE offer_events SET offer_row = -1 WHERE row = 0', 'inconsistent'],
-    ] as const) {
+    for (const [what, collection, alter, reason] of [
+      ['has an id twice', 'tickets', ({ records }) => (records[1] = records[0]), 'duplicate-id'],
+      ['has a session too few', 'sessions', ({ columns }) => columns['event_id'].pop(), 'inconsistent'],
+      [
+        'has no list of events of an offer',
+        'offers',
+        ({ columns }) => columns['event_ids'].pop(),
+        'inconsistent',
+      ],
+    ] as readonly [string, Collection, (run: RunContent) => void, string][]) {
       it(what, () => {
-        const path = snapshot.copyWith(statement);
+        const path = snapshot.copy();
+        alterRuns(path, collection, alter, 'north');
         reseal(path);
         expect(refusal(path)).to.equal(reason);
       });
     }
 
     it('cannot be read through', () => {
-      const path = snapshot.copyOf((bytes) => bytes.fill(0, 8 * 16_384, 9 * 16_384));
-      const good = snapshot.copyWith('UPDATE tickets SET updated_at = 0');
-      reseal(good);
-      expect(thrownBy(() => diffSnapshots(good, path), RefusedSnapshot).message).to.match(
-        new RegExp(`^${path}: SQLite cannot read it`),
+      const path = snapshot.copyOf((bytes) => {
+        const at = bytes.indexOf('"ticketId":"tkt_59"');
+        return bytes.fill(0, at - (at % 16_384), at - (at % 16_384) + 16_384);
+      });
+      expect(thrownBy(() => diffSnapshots(other(), path), RefusedSnapshot).message).to.match(
+        new RegExp(`^${path}: (SQLite cannot read it|the content of organization "north" does not match)`),
       );
     });
+  });
+
+  it('reads only the runs that are not in both', async () => {
+    const tickets = Array.from({ length: 5000 }, (_, i) =>
+      inOrganization('north')(minimalTicket(`tkt_${i}`, { issuedAt: new Date(i * 1000).toISOString() })),
+    );
+    const organizations = [{ organizationId: 'north' }];
+    const before = await built({ organizations, tickets });
+    const later = [
+      ...tickets.with(2500, { ...tickets[2500], status: 'VOID' }),
+      { ...tickets[7], ticketId: 'new' },
+    ];
+    const after = await built({ organizations, tickets: later });
+    let most = 0;
+    const [north] = diffSnapshots(before, after, (_organizationId, _collection, records) => {
+      most = Math.max(most, records);
+    }).organizations;
+    expect(recordsIn(north).tickets).to.deep.equal({ added: ['new'], changed: ['tkt_2500'], removed: [] });
+    expect(most).to.be.within(1, 4500);
   });
 });
 

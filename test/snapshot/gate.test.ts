@@ -1,23 +1,20 @@
 import { expect } from 'chai';
-import { COLLECTIONS } from '../../src/snapshot/layout.ts';
+import { byCollection, COLLECTIONS } from '../../src/snapshot/format/layout.ts';
 import { checkSuccession } from '../../src/snapshot/gate.ts';
 import type { Predecessor } from '../../src/snapshot/gate.ts';
-import { CONTENT_TABLES } from '../../src/snapshot/format.ts';
-import type { Manifest, ManifestOrganization, Permit, Segment } from '../../src/snapshot/manifest.ts';
+import type { Manifest, ManifestOrganization, Permit } from '../../src/snapshot/format/manifest.ts';
 import type { RecordCounts } from '../../src/snapshot/record-counts.ts';
-import { RefusedSnapshot } from '../../src/snapshot/refused-snapshot.ts';
+import { RefusedSnapshot } from '../../src/snapshot/format/refused-snapshot.ts';
 
 const LIVE_AT = '2026-11-21T10:00:00.000Z';
 const COUNTS: RecordCounts = { events: 10, sessions: 20, tickets: 101, orders: 50, offers: 0 };
 
 function organization(organizationId: string, counts: Partial<RecordCounts> = {}): ManifestOrganization {
   const all = { ...COUNTS, ...counts };
-  const rows = new Map<string, number>(COLLECTIONS.map(({ name, table }) => [table, all[name]]));
-  const segments = new Map<string, Segment>();
-  for (const { name } of CONTENT_TABLES) {
-    segments.set(name, { firstRow: 0, rowCount: rows.get(name) ?? 0, recordBytes: 0 });
-  }
-  return { organizationId, name: organizationId, digest: '', segments };
+  const runs = byCollection(({ name }) => [
+    { firstRow: 0, recordCount: all[name], recordBytes: 0, digest: '' },
+  ]);
+  return { organizationId, name: organizationId, digest: '', runs };
 }
 
 interface Next {

@@ -1,9 +1,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { BuildReport } from '../../src/snapshot/build-report.ts';
-import { buildSnapshot } from '../../src/snapshot/build-snapshot.ts';
-import type { BuildOptions } from '../../src/snapshot/build-snapshot.ts';
-import { readSnapshot } from '../../src/snapshot/read-snapshot.ts';
+import type { BuildReport } from '../../src/snapshot/build/build-report.ts';
+import { buildSnapshot } from '../../src/snapshot/build/build-snapshot.ts';
+import type { BuildOptions } from '../../src/snapshot/build/build-snapshot.ts';
+import { readSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
 import type {
   CollectionImage,
   OrganizationImage,

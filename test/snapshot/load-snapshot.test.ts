@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { RefusedSnapshot } from '../../src/snapshot/refused-snapshot.ts';
-import { loadSnapshot } from '../../src/snapshot/load-snapshot.ts';
+import { RefusedSnapshot } from '../../src/snapshot/format/refused-snapshot.ts';
+import { loadSnapshot } from '../../src/snapshot/load/load-snapshot.ts';
 import type { SnapshotImage } from '../../src/store/organization-image.ts';
 import { inOrganization, minimalEvent, minimalSession } from './full-records.ts';
 import { build, writeImport } from './import-folder.ts';
@@ -11,9 +11,6 @@ import { folderForAll } from '../temporary-folder.ts';
 describe('the loader', () => {
   const inFolder = folderForAll();
   const sound = new SoundSnapshot();
-  const noting = (tables: string[]) => (organizationId: string, table: string) =>
-    tables.push(`${organizationId} ${table}`);
-
   const refusal = (path: string) =>
     loadSnapshot(path).then(
       () => expect.fail('it was loaded'),
@@ -56,39 +53,33 @@ describe('the loader', () => {
     }
   });
 
-  it('gives by two threads what it gives by one', async () => {
-    const path = sound.copy();
-    const alone: string[] = [];
-    const together: string[] = [];
-    for (const [leastShared, told] of [
-      [Infinity, alone],
-      [0, together],
-    ] as const) {
-      const loaded = await loadSnapshot(path, { leastShared, onProgress: noting(told) });
-      expect(contentOf(loaded)).to.deep.equal(contentOf(sound.image));
-    }
-    expect(together).to.have.members(alone);
+  it('tells how far it is, run by run', async () => {
+    const told: string[] = [];
+    const loaded = await loadSnapshot(sound.path, {
+      onProgress: (organizationId, collection, records) => {
+        if (organizationId === 'north') told.push(`${collection} ${records}`);
+      },
+    });
+    expect(contentOf(loaded)).to.deep.equal(contentOf(sound.image));
+    expect(told).to.deep.equal([
+      'tickets 60',
+      'orders 9',
+      'events 4',
+      'sessions 10',
+      ...told.filter((text) => text.startsWith('offers')).slice(0, 1),
+      'offers 5',
+    ]);
   });
 
-  it('refuses by two threads what it refuses by one, whichever reads it', async () => {
-    for (const [table, change] of [
-      ['tickets', "qr_code = qr_code || 'x'"],
-      ['tickets', "record = substr(record, 1, length(record) - 3) || 'xx}'"],
-      ['sessions', "start_at = start_at || 'x'"],
-      ['orders', "email = email || 'x'"],
-      // What is left does not fit together either: that is no reason of its own.
-      ['orders', `record = '{"orderId":"' || order_id || '"}'`],
-    ]) {
-      const path = sound.copyWith(`UPDATE ${table} SET ${change} WHERE row = 0`);
-      const refused = await loadSnapshot(path, { leastShared: 0 }).catch((error: unknown) => error);
-      expect(refused, table).to.be.instanceOf(RefusedSnapshot).with.property('reason', 'damaged');
-    }
-  });
-
-  it('ends the thread that waits for records when the other refuses them', async () => {
-    const path = sound.copyWith("UPDATE tickets SET record = 'x' || record WHERE row = 1");
-    const refused = await loadSnapshot(path, { leastShared: 0 }).catch((error: unknown) => error);
-    expect(refused).to.be.instanceOf(RefusedSnapshot).with.property('reason', 'inconsistent');
+  it('reads no content of a snapshot that is not wanted', async () => {
+    const unwanted = new Error('not wanted');
+    const loading = loadSnapshot(sound.path, {
+      admit: () => {
+        throw unwanted;
+      },
+      onProgress: () => expect.fail('it is read'),
+    });
+    expect(await loading.catch((error: unknown) => error)).to.equal(unwanted);
   });
 
   it('makes a failure of its thread a refusal', async () => {

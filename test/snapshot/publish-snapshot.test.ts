@@ -14,11 +14,11 @@ import {
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import type { Permit } from '../../src/snapshot/manifest.ts';
+import type { Permit } from '../../src/snapshot/format/manifest.ts';
 import { NotPublished, publishedName, publishSnapshot } from '../../src/snapshot/publish-snapshot.ts';
 import type { PublishOptions } from '../../src/snapshot/publish-snapshot.ts';
-import { readSnapshot } from '../../src/snapshot/read-snapshot.ts';
-import { RefusedSnapshot } from '../../src/snapshot/refused-snapshot.ts';
+import { readSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
+import { RefusedSnapshot } from '../../src/snapshot/format/refused-snapshot.ts';
 import { folderForEach } from '../temporary-folder.ts';
 import { build, digestsOf, writeImport } from './import-folder.ts';
 import type { Import, ImportRecord } from './import-folder.ts';

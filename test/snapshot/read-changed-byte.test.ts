@@ -1,8 +1,8 @@
 import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'chai';
-import { RefusedSnapshot } from '../../src/snapshot/refused-snapshot.ts';
-import { readSnapshot } from '../../src/snapshot/read-snapshot.ts';
+import { RefusedSnapshot } from '../../src/snapshot/format/refused-snapshot.ts';
+import { readSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
 import type { SnapshotImage } from '../../src/store/organization-image.ts';
 import { randomFrom } from './random.ts';
 import { SoundSnapshot } from './sound-snapshot.ts';

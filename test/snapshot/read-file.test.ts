@@ -12,7 +12,7 @@ import { dirname } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import Database from 'better-sqlite3';
 import { expect } from 'chai';
-import { readSnapshot } from '../../src/snapshot/read-snapshot.ts';
+import { readSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
 import { organizationOf } from './import-folder.ts';
 import { expectRefused, SoundSnapshot } from './sound-snapshot.ts';
 
@@ -86,12 +86,13 @@ describe('a file that the reader is given', () => {
 
     it('a schema of a newer or older version, both versions named', () => {
       expectRefused(
-        snapshot.copyWith('PRAGMA user_version = 3'),
-        'its schema version (user_version) is 3, this Foyer reads version 2; use a newer Foyer',
+        snapshot.copyWith('PRAGMA user_version = 4'),
+        'its format (user_version) is 4, this Foyer reads format 3; use a newer Foyer',
       );
       expectRefused(
-        snapshot.copyWith('PRAGMA user_version = 1'),
-        'its schema version (user_version) is 1, this Foyer reads version 2; build it again',
+        snapshot.copyWith('PRAGMA user_version = 2'),
+        'its format (user_version) is 2, this Foyer reads format 3; rebuild it from its import folder: ' +
+          'npm run snapshot -- build --input DIR --output FILE',
       );
     });
 
@@ -107,7 +108,7 @@ describe('a file that the reader is given', () => {
       database.pragma("encoding = 'UTF-16le'");
       database.exec('CREATE TABLE t (a)');
       database.pragma('application_id = 1181710706');
-      database.pragma('user_version = 2');
+      database.pragma('user_version = 3');
       database.close();
       expectRefused(path, 'its text encoding is not UTF-8');
     });
@@ -153,7 +154,7 @@ describe('a file that the reader is given', () => {
     it('with a journal beside it', () => {
       const path = snapshot.copy();
       writeFileSync(`${path}-journal`, '');
-      expectRefused(path, 'a journal lies beside it (-journal): whoever wrote it has not finished');
+      expectRefused(path, 'a journal lies beside it (-journal): its writer has not finished');
     });
 
     it('with a write-ahead log beside it, which is not taken for a part of it', () => {
@@ -163,7 +164,7 @@ describe('a file that the reader is given', () => {
       writer.exec("UPDATE organizations SET name = 'other'");
       copyFileSync(`${other}-wal`, `${path}-wal`);
       writer.close();
-      expectRefused(path, 'a wal lies beside it (-wal): whoever wrote it has not finished');
+      expectRefused(path, 'a wal lies beside it (-wal): its writer has not finished');
       expect(readdirSync(dirname(path))).to.deep.equal(['a.sqlite', 'a.sqlite-wal']);
     });
   });
@@ -185,7 +186,7 @@ describe('a file that the reader is given', () => {
             change(path);
           },
           () => {
-            expectRefused(path, 'it was written to, or another file took its place, while it was read');
+            expectRefused(path, 'it was written to, or another file took its place, while it was opened');
           },
         );
         expect(readdirSync('/proc/self/fd').length).to.equal(descriptors);
@@ -197,13 +198,18 @@ describe('a file that the reader is given', () => {
     for (const [statement, difference] of Object.entries({
       'CREATE TABLE extra (a)': 'table extra does not belong',
       'CREATE VIEW v AS SELECT * FROM tickets': 'view v does not belong',
-      'CREATE INDEX i ON tickets (qr_code)': 'index i does not belong',
-      'CREATE TRIGGER t AFTER INSERT ON tickets BEGIN DELETE FROM orders; END': 'trigger t does not belong',
-      'DROP TABLE offer_resales': 'table offer_resales is missing',
-      'ALTER TABLE tickets DROP COLUMN qr_code': 'table tickets is declared otherwise',
-      'ALTER TABLE tickets ADD COLUMN more TEXT': 'table tickets is declared otherwise',
-      'ALTER TABLE tickets RENAME COLUMN qr_code TO qr': 'table tickets is declared otherwise',
-      'ALTER TABLE tickets RENAME TO tickets_': 'table tickets is missing, table tickets_ does not belong',
+      'CREATE INDEX i ON ticket_runs (first_row)': 'index i does not belong',
+      'CREATE TRIGGER t AFTER INSERT ON ticket_runs BEGIN DELETE FROM order_runs; END':
+        'trigger t does not belong',
+      'DROP VIEW offer_resales': 'view offer_resales is missing',
+      "DROP VIEW tickets; CREATE VIEW tickets AS SELECT 'none' AS record":
+        'view tickets is declared otherwise',
+      'DROP VIEW tickets; DROP TABLE ticket_runs':
+        'index sqlite_autoindex_ticket_runs_1 is missing, table ticket_runs is missing, view tickets is missing',
+      'DROP VIEW tickets; ALTER TABLE ticket_runs DROP COLUMN qr_code':
+        'table ticket_runs is declared otherwise, view tickets is missing',
+      'ALTER TABLE ticket_runs ADD COLUMN more TEXT': 'table ticket_runs is declared otherwise',
+      'ALTER TABLE ticket_runs RENAME COLUMN qr_code TO qr': 'table ticket_runs is declared otherwise',
     })) {
       it(statement, () => {
         expectRefused(

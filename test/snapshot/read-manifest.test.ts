@@ -1,17 +1,19 @@
-import Database from 'better-sqlite3';
 import { expect } from 'chai';
-import { RefusedSnapshot } from '../../src/snapshot/refused-snapshot.ts';
+import { RefusedSnapshot } from '../../src/snapshot/format/refused-snapshot.ts';
 import { inspectSnapshot } from '../../src/snapshot/inspect-snapshot.ts';
-import { CONTENT_TABLES, manifestDigest, reseal } from './digests.ts';
+import { restamp, RUN_TABLES } from './digests.ts';
 import { thrownBy } from './refusal.ts';
 import { expectRefused, SoundSnapshot } from './sound-snapshot.ts';
+
+const SOUTH_TICKETS = "WHERE organization_id = 'south' AND collection = 'tickets'";
 
 describe('the manifest that the reader finds', () => {
   const snapshot = new SoundSnapshot();
 
   describe('refuses a manifest that is not what was written', () => {
     const damaged = /^its manifest does not match its digest: the file is damaged; copy or build it again$/;
-    const tickets = "WHERE organization_id = 'south' AND table_name = 'tickets'";
+    const runs =
+      /^the runs of organization "south" do not match its digest: the file is damaged; copy or build it again$/;
     for (const [statement, reason] of [
       ["UPDATE snapshot SET snapshot_id = 'x'", damaged],
       ["UPDATE snapshot SET produced_at = '2027-01-01T00:00:00.000Z'", damaged],
@@ -20,21 +22,22 @@ describe('the manifest that the reader finds', () => {
       ["UPDATE snapshot SET digest = ''", damaged],
       ["UPDATE organizations SET name = 'x' WHERE organization_id = 'north'", damaged],
       ["UPDATE organizations SET digest = 'x' WHERE organization_id = 'north'", damaged],
-      [`UPDATE segments SET row_count = row_count - 1 ${tickets}`, damaged],
-      [`UPDATE segments SET first_row = first_row - 1 ${tickets}`, damaged],
-      [`UPDATE segments SET record_bytes = record_bytes + 1 ${tickets}`, damaged],
+      ["INSERT INTO organizations VALUES ('east', 'Est', '')", damaged],
+      ["DELETE FROM runs; DELETE FROM organizations WHERE organization_id = 'north'", damaged],
+      [`UPDATE runs SET record_count = record_count - 1 ${SOUTH_TICKETS}`, runs],
+      [`UPDATE runs SET record_bytes = record_bytes + 1 ${SOUTH_TICKETS}`, runs],
+      [`UPDATE runs SET digest = replace(digest, substr(digest, 7, 1), '_') ${SOUTH_TICKETS}`, runs],
+      [`UPDATE runs SET collection = 'orders', first_row = 99 ${SOUTH_TICKETS}`, runs],
+      [`DELETE FROM runs ${SOUTH_TICKETS}`, runs],
+      ["INSERT INTO runs VALUES ('south', 'tickets', 60, 1, 10, '')", runs],
       [
         "DELETE FROM organizations WHERE organization_id = 'north'",
-        /^"segments" has 18 rows instead of 9 for each of 1 organizations$/,
+        /^"runs" has rows of "north", which is not in "organizations"$/,
       ],
       [
-        "INSERT INTO organizations VALUES ('east', 'Est', '')",
-        /^"segments" has no row for events of "east"$/,
+        "INSERT INTO runs VALUES ('south', 'forms', 0, 1, 10, '')",
+        /^"runs" has a row of "south" for "forms", which is no collection$/,
       ],
-      ["INSERT INTO segments VALUES ('east', 'events', 0, 0, 0)", /^"segments" has 19 rows/],
-      [`DELETE FROM segments ${tickets}`, /^"segments" has no row for tickets of "south"$/],
-      [`UPDATE segments SET row_count = 1e15 ${tickets}`, /^"segments" is out of bounds for tickets$/],
-      [`UPDATE segments SET first_row = -1 ${tickets}`, /^"segments" is out of bounds for tickets$/],
       ['DELETE FROM snapshot', /^its table "snapshot" has 0 rows instead of one$/],
       [
         "INSERT INTO snapshot VALUES ('x', 'y', 0, 0, 'z')",
@@ -51,7 +54,7 @@ describe('the manifest that the reader finds', () => {
 
   it('tells what its publisher permits', () => {
     const permitsOf = (path: string) => {
-      reseal(path);
+      restamp(path);
       return inspectSnapshot(path).permits;
     };
     expect(inspectSnapshot(snapshot.path).permits).to.deep.equal([]);
@@ -72,52 +75,52 @@ describe('the manifest that the reader finds', () => {
         /is not an ISO 8601 date and time in UTC$/,
       ],
       [
-        "UPDATE organizations SET organization_id = 'no:th' WHERE organization_id = 'north'; UPDATE segments SET organization_id = 'no:th' WHERE organization_id = 'north'",
+        "UPDATE organizations SET organization_id = 'no:th' WHERE organization_id = 'north'; UPDATE runs SET organization_id = 'no:th' WHERE organization_id = 'north'",
         /^its organization_id "no:th" must be 1 to 128 characters/,
       ],
+      ...[
+        'record_count = 0',
+        'record_count = -1',
+        'record_count = 4097',
+        'record_count = 1e15',
+        'record_bytes = 16777217',
+        'record_bytes = record_count - 1',
+        'record_bytes = -1',
+      ].map(
+        (change) =>
+          [
+            `UPDATE runs SET ${change} ${SOUTH_TICKETS}`,
+            /^"runs" is out of bounds for tickets of "south" at row 0$/,
+          ] as const,
+      ),
       [
-        "UPDATE segments SET row_count = row_count - 1 WHERE organization_id = 'south' AND table_name = 'tickets'",
-        /^tickets has other rows than its segments count$/,
+        `UPDATE runs SET first_row = 1 ${SOUTH_TICKETS}`,
+        /^the runs of tickets of "south" leave a gap or overlap at row 0$/,
       ],
       [
-        "UPDATE segments SET row_count = row_count - 1 WHERE organization_id = 'north' AND table_name = 'tickets'",
-        /^the segments of tickets leave a gap or overlap$/,
+        `UPDATE runs SET first_row = -1 ${SOUTH_TICKETS}`,
+        /^the runs of tickets of "south" leave a gap or overlap at row 0$/,
       ],
       [
-        "UPDATE segments SET first_row = 0 WHERE organization_id = 'south' AND table_name = 'tickets'",
-        /^the segments of tickets leave a gap or overlap$/,
+        "UPDATE runs SET first_row = 1 WHERE collection = 'offers' AND first_row > 0",
+        /^the runs of offers of "north" leave a gap or overlap at row \d$/,
       ],
+      ['UPDATE runs SET record_bytes = 500000', /^"runs" counts \d+ bytes of records, the file has \d+$/],
+      [`DELETE FROM runs ${SOUTH_TICKETS}`, /^ticket_runs has 2 rows, "runs" has 1 for tickets$/],
     ] as const) {
       it(JSON.stringify(statement), () => {
         const path = snapshot.copyWith(statement);
-        reseal(path);
+        restamp(path);
         expectRefused(path, reason);
       });
     }
 
     it('a snapshot without an organization', () => {
-      const path = snapshot.copyWith(
-        'DELETE FROM organizations',
-        ...['segments', ...CONTENT_TABLES].map((table) => `DELETE FROM ${table}`),
-      );
-      reseal(path);
+      const tables = ['organizations', 'runs', ...Object.values(RUN_TABLES)];
+      const path = snapshot.copyWith(...tables.map((table) => `DELETE FROM ${table}`));
+      restamp(path);
       expectRefused(path, 'it holds no organization');
       expect(thrownBy(() => inspectSnapshot(path), RefusedSnapshot).reason).to.equal('no-organization');
-    });
-
-    it('a record_bytes that is not the sum', () => {
-      for (const [more, reason] of [
-        [1, /^the records of orders are not as long as its segment says$/],
-        [-1, /^the records of orders are longer than its segment says$/],
-      ] as const) {
-        const path = snapshot.copyWith(
-          `UPDATE segments SET record_bytes = record_bytes + ${more} WHERE table_name = 'orders'`,
-        );
-        const database = new Database(path);
-        database.prepare('UPDATE snapshot SET digest = ?').run(manifestDigest(database));
-        database.close();
-        expectRefused(path, reason);
-      }
     });
   });
 });

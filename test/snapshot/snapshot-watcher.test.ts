@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { pino } from 'pino';
 import { LoadHistory } from '../../src/snapshot/load-history.ts';
-import { RefusedSnapshot } from '../../src/snapshot/refused-snapshot.ts';
+import { byCollection } from '../../src/snapshot/format/layout.ts';
+import { RefusedSnapshot } from '../../src/snapshot/format/refused-snapshot.ts';
 import { SnapshotWatcher } from '../../src/snapshot/snapshot-watcher.ts';
 import { StoreRegistry } from '../../src/store/store-registry.ts';
 import { emptyImage } from '../store/empty-image.ts';
@@ -43,7 +44,7 @@ describe('the watch on the snapshot folder', () => {
           organizationId,
           name: '',
           digest: '',
-          segments: new Map(),
+          runs: byCollection(() => []),
         }));
         admit?.({ snapshotId: name, producedAt: '', permits: [], organizations: declared });
         return Promise.resolve({

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect } from 'chai';
-import { RefusedSnapshot } from '../../src/snapshot/refused-snapshot.ts';
-import { readSnapshot } from '../../src/snapshot/read-snapshot.ts';
+import { RefusedSnapshot } from '../../src/snapshot/format/refused-snapshot.ts';
+import { readSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
 import type { SnapshotImage } from '../../src/store/organization-image.ts';
 import { builtFrom } from './import-folder.ts';
 import { thrownBy } from './refusal.ts';
@@ -29,6 +29,9 @@ export class SoundSnapshot {
   get path(): string {
     return this.file('import/snapshot.sqlite');
   }
+
+  /** The statements of data/schema.sql. */
+  readonly schema = readFileSync(new URL('../../data/schema.sql', import.meta.url), 'utf8');
 
   get image(): SnapshotImage {
     if (this.#image === undefined) throw new Error('the suite has not begun');

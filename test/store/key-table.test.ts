@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { findKey, KeyTableBuilder, sameBytes } from '../../src/store/key-table.ts';
+import { encodeTexts } from '../../src/store/texts.ts';
 import { COLLIDING_TEXTS } from './colliding-texts.ts';
 import { FIXED, texts } from './random-texts.ts';
 
@@ -38,13 +39,7 @@ describe('A key table', () => {
           [some, 1],
           [more, some.length + 1],
         ] as const) {
-          const bytes = Buffer.from(keys.join('|'));
-          const lengths = keys.map((key) => Buffer.byteLength(key));
-          const ends = Uint32Array.from(
-            keys,
-            (_, i) => i + lengths.slice(0, i + 1).reduce((a, b) => a + b, 0),
-          );
-          all.internEach({ bytes, ends }, numbers, at);
+          all.internEach(encodeTexts(keys), numbers.subarray(at));
         }
         expect([...numbers]).to.deep.equal([0, ...[...some, ...more].map((key) => intern(one, key))]);
         expect(all.finish()).to.deep.equal(one.finish());
@@ -70,8 +65,11 @@ describe('A key table', () => {
     );
   });
 
-  it('tells keys of the same hash apart', () => {
+  it('tells keys of the same hash apart, one by one and many at a time', () => {
     for (const [one, other] of COLLIDING_TEXTS) {
+      const numbers = new Uint32Array(3);
+      new KeyTableBuilder().internEach(encodeTexts([one, other, one]), numbers);
+      expect([...numbers]).to.deep.equal([0, 1, 0]);
       const builder = new KeyTableBuilder();
       intern(builder, one);
       expect(findKey(builder.finish(), Buffer.from(other))).to.equal(-1);

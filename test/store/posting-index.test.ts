@@ -2,18 +2,21 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { keyNumbers, PostingIndexBuilder, postingList } from '../../src/store/posting-index.ts';
 import type { PostingImage } from '../../src/store/posting-index.ts';
+import { encodeTexts } from '../../src/store/texts.ts';
 import { COLLIDING_TEXTS } from './colliding-texts.ts';
 import { FIXED, texts } from './random-texts.ts';
 
-/** `keysOf[row]` are the keys of a row. */
-function build(keysOf: readonly (readonly string[])[]): PostingImage {
-  const builder = new PostingIndexBuilder(keysOf.flat().length);
-  keysOf.forEach((keys, row) => {
-    for (const key of keys) {
-      const bytes = Buffer.from(key);
-      builder.add(row, bytes, 0, bytes.length);
-    }
-  });
+/** `keysOf[row]` are the keys of a row; some rows are added at once. */
+function build(keysOf: readonly (readonly string[])[], atOnce = 7): PostingImage {
+  const builder = new PostingIndexBuilder();
+  for (let first = 0; first < keysOf.length; first += atOnce) {
+    const rows = keysOf.slice(first, first + atOnce);
+    const counts = Uint32Array.from(rows, ({ length }) => length);
+    const distinct = [...new Set(rows.flat())];
+    const keyOf = Uint32Array.from(rows.flat(), (key) => distinct.indexOf(key));
+    if (counts.every((count) => count === 1)) builder.addEach(first, encodeTexts(distinct), keyOf);
+    else builder.addLists(first, encodeTexts(rows.flat()), counts);
+  }
   return builder.finish();
 }
 

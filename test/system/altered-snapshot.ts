@@ -1,6 +1,6 @@
 import { copyFileSync } from 'node:fs';
 import Database from 'better-sqlite3';
-import { manifestDigest, reseal } from '../snapshot/digests.ts';
+import { reseal, restamp, RUN_TABLES } from '../snapshot/digests.ts';
 
 /** Other snapshots made of one that was built: sound ones, much faster than building them. */
 
@@ -21,36 +21,38 @@ export function asSnapshot(n: number): string {
 
 /** Gives the one organization of a snapshot another id. */
 export function asOrganization(id: string): string {
-  return `UPDATE organizations SET organization_id = '${id}'; UPDATE segments SET organization_id = '${id}'`;
+  return ['organizations', 'runs', ...Object.values(RUN_TABLES)]
+    .map((table) => `UPDATE ${table} SET organization_id = '${id}';`)
+    .join('\n');
 }
 
-/** Copies a snapshot, changes what it says with SQL, and makes all its digests right again. Returns `target`. */
-export function alteredCopy(source: string, target: string, ...statements: readonly string[]): string {
+/** A change of a snapshot file: SQL, or a function of its path. */
+export type Change = string | ((path: string) => void);
+
+/** Copies a snapshot, changes it, and makes all its digests right again. Returns `target`. */
+export function alteredCopy(source: string, target: string, ...changes: readonly Change[]): string {
   copyFileSync(source, target);
-  write(target, statements);
+  change(target, changes);
   reseal(target);
   return target;
 }
 
-/** The same for who changes nothing but the manifest: the digests of the content stay, which is faster. */
-export function restampedCopy(source: string, target: string, ...statements: readonly string[]): string {
+/** The same when nothing but the manifest changes: the digests of the runs stay, which is faster. */
+export function restampedCopy(source: string, target: string, ...changes: readonly Change[]): string {
   copyFileSync(source, target);
-  write(target, statements);
+  change(target, changes);
   restamp(target);
   return target;
 }
 
-/** Makes the digest of a changed manifest right again, and leaves those of the content as they are. */
-export function restamp(path: string): void {
-  const database = new Database(path);
-  database.prepare('UPDATE snapshot SET digest = ?').run(manifestDigest(database));
-  database.close();
-}
-
-/** Changes a file with SQL, and nothing else: its digests may be wrong after that. */
-export function write(path: string, statements: readonly string[]): void {
-  const database = new Database(path);
-  database.unsafeMode();
-  for (const statement of statements) database.exec(statement);
-  database.close();
+/** Changes a file, and nothing else: its digests may be wrong after that. */
+export function change(path: string, changes: readonly Change[]): void {
+  for (const one of changes) {
+    if (typeof one === 'string') {
+      const database = new Database(path);
+      database.unsafeMode();
+      database.exec(one);
+      database.close();
+    } else one(path);
+  }
 }

@@ -9,10 +9,12 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename } from 'node:path';
-import { FORMAT_VERSION } from '../../src/snapshot/format.ts';
-import type { RefusalReason } from '../../src/snapshot/refused-snapshot.ts';
-import { reseal } from '../snapshot/digests.ts';
-import { producedAtOf, restamp, write } from './altered-snapshot.ts';
+import { FORMAT_VERSION } from '../../src/snapshot/format/schema.ts';
+import type { RefusalReason } from '../../src/snapshot/format/refused-snapshot.ts';
+import { alterRuns, keepFirst } from '../snapshot/alter-runs.ts';
+import { reseal, restamp } from '../snapshot/digests.ts';
+import { change, producedAtOf } from './altered-snapshot.ts';
+import type { Change } from './altered-snapshot.ts';
 
 /** A kind of file that must not take the place of a sound one. */
 export interface BadFile {
@@ -30,22 +32,22 @@ export interface BadFile {
 }
 
 /** What is wrong is said by the digests as well. */
-const sealed = (...statements: readonly string[]) => {
+const sealed = (...changes: readonly Change[]) => {
   return (path: string) => {
-    write(path, statements);
+    change(path, changes);
     reseal(path);
   };
 };
 /** The digests are those of the sound file. */
-const unsealed = (...statements: readonly string[]) => {
+const unsealed = (...changes: readonly Change[]) => {
   return (path: string) => {
-    write(path, statements);
+    change(path, changes);
   };
 };
 /** What is wrong is what the manifest says of the content. */
-const declaring = (...statements: readonly string[]) => {
+const declaring = (...changes: readonly Change[]) => {
   return (path: string) => {
-    write(path, statements);
+    change(path, changes);
     restamp(path);
   };
 };
@@ -129,13 +131,15 @@ export const BAD_FILES: readonly BadFile[] = [
   {
     what: 'a newer format, both versions named',
     reason: 'other-version',
-    detail: new RegExp(`is ${NEWER}, this Foyer reads version ${FORMAT_VERSION}; use a newer Foyer$`),
+    detail: new RegExp(`is ${NEWER}, this Foyer reads format ${FORMAT_VERSION}; use a newer Foyer$`),
     spoil: unsealed(`PRAGMA user_version = ${NEWER}`),
   },
   {
     what: 'an older format, both versions named',
     reason: 'other-version',
-    detail: new RegExp(`is ${OLDER}, this Foyer reads version ${FORMAT_VERSION}; build it again$`),
+    detail: new RegExp(
+      `is ${OLDER}, this Foyer reads format ${FORMAT_VERSION}; rebuild .*: npm run snapshot -- build`,
+    ),
     spoil: unsealed(`PRAGMA user_version = ${OLDER}`),
   },
   {
@@ -147,7 +151,7 @@ export const BAD_FILES: readonly BadFile[] = [
   {
     what: 'a snapshot with a journal beside it',
     reason: 'unfinished',
-    detail: /^a journal lies beside it \(-journal\): whoever wrote it has not finished$/,
+    detail: /^a journal lies beside it \(-journal\): its writer has not finished$/,
     spoil: nothing,
     beside: '-journal',
   },
@@ -168,49 +172,65 @@ export const BAD_FILES: readonly BadFile[] = [
     what: 'a trigger',
     reason: 'schema',
     detail: /: trigger t does not belong$/,
-    spoil: unsealed('CREATE TRIGGER t AFTER INSERT ON tickets BEGIN DELETE FROM orders; END'),
+    spoil: unsealed('CREATE TRIGGER t AFTER INSERT ON ticket_runs BEGIN DELETE FROM order_runs; END'),
   },
   {
     what: 'a missing column',
     reason: 'schema',
-    detail: /: table tickets is declared otherwise$/,
-    spoil: unsealed('ALTER TABLE tickets DROP COLUMN qr_code'),
+    detail: /: table ticket_runs is declared otherwise, view tickets is missing$/,
+    spoil: unsealed('DROP VIEW tickets; ALTER TABLE ticket_runs DROP COLUMN qr_code'),
   },
   {
     what: 'an extra column',
     reason: 'schema',
-    detail: /: table orders is declared otherwise$/,
-    spoil: unsealed('ALTER TABLE orders ADD COLUMN more TEXT'),
+    detail: /: table order_runs is declared otherwise$/,
+    spoil: unsealed('ALTER TABLE order_runs ADD COLUMN more TEXT'),
   },
   {
-    what: 'a missing table',
+    what: 'a missing view',
     reason: 'schema',
-    detail: /: table offer_resales is missing$/,
-    spoil: unsealed('DROP TABLE offer_resales'),
+    detail: /: view offer_resales is missing$/,
+    spoil: unsealed('DROP VIEW offer_resales'),
   },
   {
-    what: 'fewer records than there are declared',
+    what: 'fewer runs than are declared',
     reason: 'inconsistent',
-    detail: /^tickets has other rows than its segments count$/,
-    spoil: declaring("UPDATE segments SET row_count = row_count + 1 WHERE table_name = 'tickets'"),
+    detail: /^ticket_runs has 0 rows, "runs" has 1 for tickets$/,
+    spoil: declaring('DELETE FROM ticket_runs'),
+  },
+  {
+    what: 'more records than a run may have',
+    reason: 'inconsistent',
+    detail: /^"runs" is out of bounds for tickets of "[\w-]+" at row 0$/,
+    spoil: declaring("UPDATE runs SET record_count = 5000 WHERE collection = 'tickets'"),
   },
   {
     what: 'more bytes of records than there are',
     reason: 'inconsistent',
-    detail: /^the records of orders are not as long as its segment says$/,
-    spoil: declaring("UPDATE segments SET record_bytes = record_bytes + 1 WHERE table_name = 'orders'"),
+    detail: /^the records of order_runs have \d+ bytes at row 0, "runs" has \d+$/,
+    spoil: declaring("UPDATE runs SET record_bytes = record_bytes + 1 WHERE collection = 'orders'"),
+  },
+  {
+    what: 'more bytes of records than the file has',
+    reason: 'inconsistent',
+    detail: /^"runs" counts \d+ bytes of records, the file has \d+$/,
+    spoil: declaring('UPDATE runs SET record_bytes = 16000000'),
   },
   {
     what: 'a session of an event that is not there',
     reason: 'event-without-session',
-    detail: /^event_row names a row that is not there$|^sessions/,
-    spoil: sealed('UPDATE sessions SET event_row = 99 WHERE row = (SELECT max(row) FROM sessions)'),
+    detail: /^record 9 of session_runs is a session of "evt_7", which is no event of the organization$/,
+    spoil: sealed((path) => {
+      alterRuns(path, 'sessions', ({ columns }) => {
+        columns['event_id'][9] = 'evt_7';
+      });
+    }),
   },
   {
     what: 'the digest of other content',
     reason: 'damaged',
     detail: /^the content of organization "[\w-]+" does not match its digest/,
-    spoil: declaring(`UPDATE organizations SET digest = '${'A'.repeat(43)}'`),
+    spoil: declaring(`UPDATE runs SET digest = '${'A'.repeat(43)}' WHERE collection = 'tickets'`),
   },
   {
     what: 'the digest of another manifest',
@@ -221,32 +241,45 @@ export const BAD_FILES: readonly BadFile[] = [
   {
     what: 'a price that somebody changed',
     reason: 'damaged',
-    detail: /^the content of organization "[\w-]+" does not match its digest/,
-    spoil: unsealed(`UPDATE tickets SET record = replace(record, '"JPY"', '"EUR"') WHERE row = 7`),
+    detail: /^the content of organization "[\w-]+" does not match its digest: tickets from row 0 to 59/,
+    spoil: unsealed((path) => {
+      alterRuns(path, 'tickets', ({ records }) => {
+        records[7] = records[7].replace('"JPY"', '"EUR"');
+      });
+    }),
+  },
+  {
+    what: 'a run that is taken away, and the manifest with it',
+    reason: 'damaged',
+    detail: /^the runs of organization "[\w-]+" do not match its digest/,
+    spoil: unsealed('DELETE FROM ticket_runs', "DELETE FROM runs WHERE collection = 'tickets'"),
   },
   {
     what: 'an id that stands twice',
     reason: 'duplicate-id',
-    detail: /^tickets holds ticketId "tkt_\d+" twice$/,
-    spoil: sealed(
-      `UPDATE tickets SET ticket_id = twin.ticket_id, record = twin.record
-       FROM (SELECT ticket_id, record FROM tickets WHERE row = 3) AS twin WHERE row = 4`,
-    ),
+    detail: /^ticket_runs holds ticketId "tkt_\d+" twice$/,
+    spoil: sealed((path) => {
+      alterRuns(path, 'tickets', ({ records }) => {
+        records[4] = records[3];
+      });
+    }),
   },
   {
     what: 'an event without a session',
     reason: 'event-without-session',
-    detail: /^row 4 of events has no session$/,
-    spoil: sealed(
-      `INSERT INTO events VALUES (4, 'evt_none', '{"id":"evt_none"}')`,
-      "UPDATE segments SET row_count = 5 WHERE table_name = 'events'",
-    ),
+    detail: /^record 4 of event_runs has no session$/,
+    spoil: sealed((path) => {
+      alterRuns(path, 'events', ({ records, columns }) => {
+        records.push('{"id":"evt_none"}');
+        columns['tags'].push([]);
+      });
+    }),
   },
   {
     what: 'a snapshot without an organization',
     reason: 'no-organization',
     detail: /^it holds no organization$/,
-    spoil: declaring('DELETE FROM organizations', 'DELETE FROM segments'),
+    spoil: declaring('DELETE FROM organizations', 'DELETE FROM runs'),
   },
   {
     what: 'a link that leads to itself',
@@ -300,9 +333,8 @@ export const BAD_FILES: readonly BadFile[] = [
     reason: 'shrunk',
     detail:
       /has 29 tickets in it, and 60 in what it would replace; if so many are to go, publish it with --allow-shrink$/,
-    spoil: sealed(
-      'DELETE FROM tickets WHERE row >= 29',
-      "UPDATE segments SET row_count = 29 WHERE table_name = 'tickets'",
-    ),
+    spoil: sealed((path) => {
+      alterRuns(path, 'tickets', keepFirst(29));
+    }),
   },
 ];

@@ -75,7 +75,7 @@ describe('the demo', () => {
     const database = new Database(path);
     database.pragma('user_version = 1');
     database.close();
-    expect(() => inspectSnapshot(path)).to.throw('this Foyer reads version');
+    expect(() => inspectSnapshot(path)).to.throw('this Foyer reads format');
     await runDemo();
     expect(inspectSnapshot(path).organizations).not.to.be.empty;
   });

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { isMainThread, workerData } from 'node:worker_threads';
 import Database from 'better-sqlite3';
-import { ContentFile } from '../../src/snapshot/content-file.ts';
+import { RunReader } from '../../src/snapshot/load/run-reader.ts';
 
 /**
  * Preloaded into a process, makes the threads that load snapshots fail. A file, named by FAULT_FILE, holds the name of
@@ -27,8 +27,8 @@ const FAULTS = {
     });
   },
   'throws while it reads': () => {
-    beforeReading((table) => {
-      if (table === 'orders') throw new Error('a fault while reading');
+    beforeReading((collection) => {
+      if (collection === 'orders') throw new Error('a fault while reading');
     });
   },
   'throws no error while it reads': () => {
@@ -38,13 +38,13 @@ const FAULTS = {
     });
   },
   'exits while it reads': () => {
-    beforeReading((table) => {
-      if (table === 'offers') process.exit(0);
+    beforeReading((collection) => {
+      if (collection === 'offers') process.exit(0);
     });
   },
   'cannot read on': () => {
-    beforeReading((table) => {
-      if (table === 'orders') throw new Database.SqliteError('disk I/O error', 'SQLITE_IOERR_READ');
+    beforeReading((collection) => {
+      if (collection === 'orders') throw new Database.SqliteError('disk I/O error', 'SQLITE_IOERR_READ');
     });
   },
   'waits before it reads events': () => {
@@ -67,25 +67,26 @@ export type Fault = keyof typeof FAULTS;
 export const WAITING = '.waiting';
 export const GO_ON = '.go';
 
-/** Calls `act` before the first rows of a table of content are read. */
-function beforeReading(act: (table: string) => void): void {
-  const prototype = ContentFile.prototype;
-  const tableOf = Reflect.get(prototype, 'tableOf') as (this: ContentFile, table: string) => unknown;
+/** Calls `act` before the first run of a collection is read. */
+function beforeReading(act: (collection: string) => void): void {
+  const { prototype } = RunReader;
+  const read = Reflect.get(prototype, 'read');
   const told = new Set<string>();
-  Object.defineProperty(prototype, 'tableOf', {
-    value: function (this: ContentFile, table: string) {
-      if (!told.has(table)) {
-        told.add(table);
-        act(table);
+  Object.defineProperty(prototype, 'read', {
+    value: function (this: RunReader, ...given: Parameters<RunReader['read']>) {
+      const [{ name }] = given;
+      if (!told.has(name)) {
+        told.add(name);
+        act(name);
       }
-      return tableOf.call(this, table);
+      return read.apply(this, given);
     },
   });
 }
 
 function waitBefore(where: string): void {
-  beforeReading((table) => {
-    if (table !== where) return;
+  beforeReading((collection) => {
+    if (collection !== where) return;
     const file = faultFile();
     writeFileSync(file + WAITING, '');
     const never = new Int32Array(new SharedArrayBuffer(4));

@@ -79,14 +79,17 @@ export function markedImport(organizationIds: readonly string[], variant: number
   };
 }
 
-/** Gives every record of a snapshot the mark `n`, or those of some rows. */
+/** Gives every record of a snapshot the mark `n`. */
 export function markedAs(n: number): string {
   const digits = String(n).padStart(4, '0');
   const mark = (table: string, from: string, to: string) =>
-    `UPDATE ${table} SET record = replace(record, '${from}', '${to}');`;
+    // Both are of one length: the lengths of the records stay as they are.
+    `UPDATE ${table} SET records = replace(records, '${from}', '${to}');`;
   return [
-    ...['events', 'tickets', 'orders', 'offers'].map((table) => mark(table, MARK, `mark-${digits}`)),
-    mark('sessions', `"durationMinutes":${MARKED_MINUTES}`, `"durationMinutes":1${digits}`),
+    ...['event_runs', 'ticket_runs', 'order_runs', 'offer_runs'].map((table) =>
+      mark(table, MARK, `mark-${digits}`),
+    ),
+    mark('session_runs', `"durationMinutes":${MARKED_MINUTES}`, `"durationMinutes":1${digits}`),
   ].join('\n');
 }
 

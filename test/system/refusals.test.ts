@@ -1,8 +1,9 @@
 import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { REFUSALS } from '../../src/snapshot/refused-snapshot.ts';
-import type { RefusalReason } from '../../src/snapshot/refused-snapshot.ts';
+import { REFUSALS } from '../../src/snapshot/format/refused-snapshot.ts';
+import type { RefusalReason } from '../../src/snapshot/format/refused-snapshot.ts';
+import { alterRuns, keepFirst, replaceInRecords } from '../snapshot/alter-runs.ts';
 import { build, writeImport } from '../snapshot/import-folder.ts';
 import { SMALL_IMPORT } from '../snapshot/small-import.ts';
 import { folderForAll } from '../temporary-folder.ts';
@@ -240,8 +241,9 @@ describe('a file that must not go live', function () {
           inFolder('draft'),
           asOrganization(organizationId),
           asSnapshot(n),
-          `DELETE FROM tickets WHERE row >= ${tickets}`,
-          `UPDATE segments SET row_count = ${tickets} WHERE table_name = 'tickets'`,
+          (path) => {
+            alterRuns(path, 'tickets', keepFirst(tickets));
+          },
         );
       const n = next++;
       await publishWith('--allow-shrink', shrunk(n, 20), file);
@@ -284,14 +286,15 @@ describe('a file that must not go live', function () {
     const limited = await ReplicaUnderTest.start(inOther, { MEMORY_LIMIT_MB: '256' });
     try {
       await limited.says({ msg: 'snapshot live', snapshotId: snapshotIdOf(1) });
-      const long = `replace(record, '"currency"', '"pad":"' || hex(zeroblob(500000)) || '","currency"')`;
+      const lengthen = (by: number) => replaceInRecords('"currency"', `"pad":"${'0'.repeat(by)}","currency"`);
       renameSync(
-        alteredCopy(
-          inFolder('single.sqlite'),
-          inFolder('draft'),
-          asSnapshot(2),
-          `UPDATE tickets SET record = ${long} WHERE row < 20`,
-        ),
+        alteredCopy(inFolder('single.sqlite'), inFolder('draft'), asSnapshot(2), (path) => {
+          alterRuns(path, 'tickets', (run) => {
+            keepFirst(30)(run);
+            lengthen(500_000)(run);
+          });
+          alterRuns(path, 'orders', lengthen(1_000_000));
+        }),
         place,
       );
       const { reason, detail } = await limited.says({ msg: 'snapshot refused' });

@@ -1,0 +1,208 @@
+import { createHash } from 'node:crypto';
+import type Database from 'better-sqlite3';
+import type { CollectionName } from '../../contract/operations.ts';
+import { isOrganizationId, ORGANIZATION_ID_RULE } from '../../contract/organization-id.ts';
+import { parseTimestamp } from '../../contract/timestamp.ts';
+import { byCollection, COLLECTIONS } from './layout.ts';
+import { RefusedSnapshot } from './refused-snapshot.ts';
+import { MAX_RUN_BYTES, MAX_RUN_RECORDS } from './run.ts';
+
+/**
+ * What a publisher may permit one snapshot that is refused otherwise: to be older than what is live (`rollback`); to
+ * lack an organization that is live, or more than half of a collection (`shrink`). The table `snapshot` has a column
+ * for each.
+ */
+export const PERMITS = ['rollback', 'shrink'] as const;
+export type Permit = (typeof PERMITS)[number];
+
+/** What a snapshot declares: the tables `snapshot`, `organizations` and `runs`. */
+export interface Manifest {
+  readonly snapshotId: string;
+  readonly producedAt: string;
+  readonly permits: readonly Permit[];
+  /** In the order of their ids. */
+  readonly organizations: readonly ManifestOrganization[];
+}
+
+export interface ManifestOrganization {
+  readonly organizationId: string;
+  readonly name: string;
+  readonly digest: string;
+  /** The runs of each collection, in list order. */
+  readonly runs: Readonly<Record<CollectionName, readonly RunEntry[]>>;
+}
+
+export interface RunEntry {
+  readonly firstRow: number;
+  readonly recordCount: number;
+  /** Length of the run's `records`. */
+  readonly recordBytes: number;
+  readonly digest: string;
+}
+
+/** Computes the digest of an organization, base64url: over one line of JSON for each run. */
+export function organizationDigest(runs: ManifestOrganization['runs']): string {
+  const hash = createHash('sha256');
+  for (const { name } of COLLECTIONS) {
+    for (const { recordCount, recordBytes, digest } of runs[name])
+      hash.update(`${JSON.stringify([name, recordCount, recordBytes, digest])}\n`);
+  }
+  return hash.digest('base64url');
+}
+
+/** Computes the digest of a manifest, base64url: over a line of JSON for the snapshot and one for each organization. */
+export function manifestDigest({ snapshotId, producedAt, permits, organizations }: Manifest): string {
+  const hash = createHash('sha256');
+  const add = (...values: (string | number)[]) => hash.update(`${JSON.stringify(values)}\n`);
+  add(snapshotId, producedAt, ...permitValues(permits));
+  for (const { organizationId, name, digest } of organizations) add(organizationId, name, digest);
+  return hash.digest('base64url');
+}
+
+/** Returns the values of the permit columns, in their order. */
+export function permitValues(permits: readonly Permit[]): number[] {
+  return PERMITS.map((permit) => (permits.includes(permit) ? 1 : 0));
+}
+
+type SnapshotRow = Readonly<Record<'snapshot_id' | 'produced_at' | 'digest', string>> &
+  Readonly<Record<`permits_${Permit}`, number>>;
+
+/**
+ * Reads and checks the manifest: its digests, its names, and that the runs are those of the run tables.
+ * No count that it returns is larger than the file.
+ * @throws RefusedSnapshot
+ */
+export function readManifest(database: Database.Database, fileBytes: number): Manifest {
+  const rows = database.prepare<[], SnapshotRow>('SELECT * FROM snapshot').all();
+  if (rows.length !== 1) throw inconsistent(`its table "snapshot" has ${rows.length} rows instead of one`);
+  const [{ snapshot_id: snapshotId, produced_at: producedAt, digest, ...row }] = rows;
+  const permits = PERMITS.filter((permit) => row[`permits_${permit}`] === 1);
+  const organizations = readOrganizations(database);
+  const manifest = { snapshotId, producedAt, permits, organizations };
+  if (manifestDigest(manifest) !== digest) {
+    throw new RefusedSnapshot(
+      'damaged',
+      'its manifest does not match its digest: the file is damaged; copy or build it again',
+    );
+  }
+  for (const { organizationId, runs, digest } of organizations) {
+    if (organizationDigest(runs) === digest) continue;
+    throw new RefusedSnapshot(
+      'damaged',
+      `the runs of organization "${organizationId}" do not match its digest: ` +
+        'the file is damaged; copy or build it again',
+    );
+  }
+  if (organizations.length === 0) throw new RefusedSnapshot('no-organization', 'it holds no organization');
+  checkNames(manifest);
+  checkRuns(organizations, fileBytes);
+  checkCoverage(database, organizations);
+  return manifest;
+}
+
+interface RunRow {
+  readonly organization_id: string;
+  readonly collection: string;
+  readonly first_row: number;
+  readonly record_count: number;
+  readonly record_bytes: number;
+  readonly digest: string;
+}
+
+function readOrganizations(database: Database.Database): ManifestOrganization[] {
+  const rows = database.prepare<[], RunRow>(
+    'SELECT * FROM runs ORDER BY organization_id, collection, first_row',
+  );
+  const runsOf = new Map<string, RunRow[]>();
+  for (const row of rows.iterate()) {
+    const runs = runsOf.get(row.organization_id);
+    if (runs === undefined) runsOf.set(row.organization_id, [row]);
+    else runs.push(row);
+  }
+  const organizations = database
+    .prepare<[], { organization_id: string; name: string; digest: string }>(
+      'SELECT * FROM organizations ORDER BY organization_id',
+    )
+    .all()
+    .map(({ organization_id: organizationId, ...rest }) => {
+      const runs = runsByCollection(organizationId, runsOf.get(organizationId) ?? []);
+      runsOf.delete(organizationId);
+      return { organizationId, ...rest, runs };
+    });
+  for (const organizationId of runsOf.keys())
+    throw inconsistent(`"runs" has rows of "${organizationId}", which is not in "organizations"`);
+  return organizations;
+}
+
+function runsByCollection(organizationId: string, rows: readonly RunRow[]): ManifestOrganization['runs'] {
+  const byName = Map.groupBy(rows, ({ collection }) => collection);
+  const runs = byCollection(({ name }) =>
+    (byName.get(name) ?? []).map((row): RunEntry => ({
+      firstRow: row.first_row,
+      recordCount: row.record_count,
+      recordBytes: row.record_bytes,
+      digest: row.digest,
+    })),
+  );
+  for (const collection of byName.keys()) {
+    if (!(collection in runs))
+      throw inconsistent(
+        `"runs" has a row of "${organizationId}" for "${collection}", which is no collection`,
+      );
+  }
+  return runs;
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** Refuses names that could not travel in headers, links and credentials. */
+function checkNames({ snapshotId, producedAt, organizations }: Manifest): void {
+  if (!UUID.test(snapshotId)) throw inconsistent(`its snapshot_id "${snapshotId}" is not a UUID`);
+  if (!producedAt.endsWith('Z') || parseTimestamp(producedAt) === undefined)
+    throw inconsistent(`its produced_at "${producedAt}" is not an ISO 8601 date and time in UTC`);
+  for (const { organizationId } of organizations) {
+    if (!isOrganizationId(organizationId))
+      throw inconsistent(`its organization_id "${organizationId}" ${ORGANIZATION_ID_RULE}`);
+  }
+}
+
+/** Refuses runs that leave a gap or overlap, and counts beyond their bounds or beyond the file. */
+function checkRuns(organizations: readonly ManifestOrganization[], fileBytes: number): void {
+  let bytes = 0;
+  for (const { organizationId, runs } of organizations) {
+    for (const { name } of COLLECTIONS) {
+      let nextRow = 0;
+      for (const { firstRow, recordCount, recordBytes } of runs[name]) {
+        const isWithin =
+          recordCount >= 1 &&
+          recordCount <= MAX_RUN_RECORDS &&
+          recordBytes >= recordCount &&
+          recordBytes <= MAX_RUN_BYTES;
+        if (!isWithin)
+          throw inconsistent(`"runs" is out of bounds for ${name} of "${organizationId}" at row ${firstRow}`);
+        if (firstRow !== nextRow)
+          throw inconsistent(
+            `the runs of ${name} of "${organizationId}" leave a gap or overlap at row ${nextRow}`,
+          );
+        nextRow += recordCount;
+        bytes += recordBytes;
+      }
+    }
+  }
+  if (!(bytes <= fileBytes))
+    throw inconsistent(`"runs" counts ${bytes} bytes of records, the file has ${fileBytes}`);
+}
+
+/** Refuses run tables with other rows than "runs" has. Whether each of these is there shows when it is read. */
+function checkCoverage(database: Database.Database, organizations: readonly ManifestOrganization[]): void {
+  for (const { name, table } of COLLECTIONS) {
+    const declared = organizations.reduce((sum, { runs }) => sum + runs[name].length, 0);
+    const found = database.prepare<[], number>(`SELECT count(*) FROM ${table}`).pluck().get();
+    if (found !== declared)
+      throw inconsistent(`${table} has ${String(found)} rows, "runs" has ${declared} for ${name}`);
+  }
+}
+
+function inconsistent(message: string): RefusedSnapshot {
+  return new RefusedSnapshot('inconsistent', message);
+}

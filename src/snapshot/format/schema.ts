@@ -1,0 +1,58 @@
+import { readFileSync } from 'node:fs';
+import Database from 'better-sqlite3';
+
+/** Identification and schema of a snapshot file. `docs/snapshot-format.md` describes them. */
+
+/** "Foyr", in the header of the file. */
+export const APPLICATION_ID = 0x466f7972;
+export const FORMAT_VERSION = 3;
+export const SCHEMA = readFileSync(new URL('../../../data/schema.sql', import.meta.url), 'utf8');
+
+const reference = new Database(':memory:');
+reference.exec(SCHEMA);
+
+/**
+ * Returns the statements that made a schema, to be compared with those of `data/schema.sql`. SQLite keeps them as they
+ * were written. Comments and white space are normalized, so that the wording of that file may change.
+ */
+export function schemaStatements(database: Database.Database): string[] {
+  return database
+    .prepare<[], string>(
+      "SELECT type || ' ' || name || ': ' || coalesce(sql, '') FROM sqlite_schema ORDER BY 1",
+    )
+    .pluck()
+    .all()
+    .map((statement) => statement.replace(/--.*$/gm, '').replace(/\s+/g, ' '));
+}
+
+export const SCHEMA_STATEMENTS = schemaStatements(reference);
+
+/** Columns that say where a run stands. All others are its content. */
+export const PLACE_COLUMNS = ['organization_id', 'first_row'] as const;
+/** Column with the lengths of the records in bytes. */
+export const LENGTHS_COLUMN = 'record_lengths';
+/** Column with the records, the last one of each run table. */
+export const RECORDS_COLUMN = 'records';
+
+/** Returns the content columns of a run table, in the order of the schema. */
+export function contentColumns(table: string): readonly string[] {
+  const columns = CONTENT_COLUMNS.get(table);
+  if (columns === undefined) throw new TypeError(`no run table ${table}`);
+  return columns;
+}
+
+const CONTENT_COLUMNS: ReadonlyMap<string, readonly string[]> = new Map(
+  reference
+    .prepare<[], string>(
+      "SELECT name FROM sqlite_schema WHERE type = 'table' AND name LIKE '%\\_runs' ESCAPE '\\'",
+    )
+    .pluck()
+    .all()
+    .map((table) => [table, columnsOf(table).slice(PLACE_COLUMNS.length)]),
+);
+
+reference.close();
+
+function columnsOf(table: string): string[] {
+  return reference.prepare<[string], string>('SELECT name FROM pragma_table_info(?)').pluck().all(table);
+}

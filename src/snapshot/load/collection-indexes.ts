@@ -1,0 +1,123 @@
+import { buildInstantIndex } from '../../store/instant-index.ts';
+import type { RankedInstantImage } from '../../store/instant-index.ts';
+import type { KeyTableImage } from '../../store/key-table.ts';
+import type { CollectionImage } from '../../store/organization-image.ts';
+import { compositeName, PostingIndexBuilder } from '../../store/posting-index.ts';
+import type { PostingImage } from '../../store/posting-index.ts';
+import type { Int64s } from '../../store/shared.ts';
+import type { CollectionLayout, ColumnLayout } from '../format/layout.ts';
+import type { RunEntry } from '../format/manifest.ts';
+import { RefusedSnapshot } from '../format/refused-snapshot.ts';
+import { readInstants, readLists, readTexts } from './column-values.ts';
+import { columnOf, misshapen } from './run-reader.ts';
+import type { Run } from './run-reader.ts';
+
+/** What a column holds, in words. */
+const VALUES: Readonly<Record<ColumnLayout['holds'], string>> = {
+  text: 'text',
+  instant: 'whole number',
+  list: 'list of texts',
+};
+
+/** Fills the indexes over the columns of one collection, a run at a time. */
+export class CollectionIndexes {
+  readonly #layout: CollectionLayout;
+  readonly #columns: readonly ColumnLayout[];
+  readonly #postings = new Map<string, PostingIndexBuilder>();
+  readonly #instants = new Map<string, Int64s>();
+
+  /** @param count rows of the collection */
+  constructor(layout: CollectionLayout, columns: readonly ColumnLayout[], count: number) {
+    this.#layout = layout;
+    this.#columns = columns;
+    // Every row has one key in each of the indexes that share it.
+    const rowOf = new Uint32Array(count);
+    for (const { index, holds } of columns) {
+      if (holds === 'instant') this.#instants.set(index, new BigInt64Array(count));
+      else if (holds === 'text') this.#postings.set(index, new PostingIndexBuilder(count, rowOf));
+      else this.#postings.set(index, new PostingIndexBuilder());
+    }
+  }
+
+  /**
+   * Takes the columns of the next run.
+   * @throws RefusedSnapshot when one does not hold a value for each record
+   */
+  take({ firstRow, recordCount }: RunEntry, run: Run): void {
+    for (const layout of this.#columns) {
+      const column = columnOf(run, layout.column);
+      const isRead = this.#takeColumn(layout, column, firstRow, recordCount);
+      if (!isRead) throw misshapen(this.#layout, layout.column, VALUES[layout.holds], firstRow);
+    }
+  }
+
+  #takeColumn({ index, holds }: ColumnLayout, column: Buffer, firstRow: number, count: number): boolean {
+    if (holds === 'instant') {
+      const instants = this.#instants.get(index);
+      return instants !== undefined && readInstants(column, count, instants, firstRow);
+    }
+    if (holds === 'text') {
+      const values = readTexts(column, count);
+      if (values !== undefined) this.#builder(index).addEach(firstRow, values.texts, values.textOf);
+      return values !== undefined;
+    }
+    const lists = readLists(column, count);
+    if (lists !== undefined) this.#builder(index).addLists(firstRow, lists.texts, lists.counts);
+    return lists !== undefined;
+  }
+
+  /**
+   * Finishes the indexes; to be called once. The memory that an index was built from is released before the next is
+   * finished.
+   * @throws RefusedSnapshot when a list holds a text twice
+   */
+  finish(): Pick<CollectionImage, 'postings' | 'instants'> {
+    const instants: Record<string, RankedInstantImage> = {};
+    for (const [index, ofRows] of this.#instants) {
+      instants[index] = buildInstantIndex(ofRows);
+      this.#instants.delete(index);
+    }
+    const order = Object.entries(instants).map(([index, { rows }]) => [index, rows] as const);
+    const postings: Record<string, PostingImage> = {};
+    const { composites } = this.#layout;
+    const crossed = new Set(composites.flat());
+    const finish = (index: string) => {
+      postings[index] = this.#builder(index).finish(order.at(0));
+      this.#postings.delete(index);
+    };
+    for (const index of new Set(this.#postings.keys()).difference(crossed)) finish(index);
+    const withListsOf = new Map<string, { second: string; keys: KeyTableImage }>();
+    for (const [first, second] of composites) {
+      const keys = this.#builder(first).pairsByKeyOf(this.#builder(second));
+      if (keys !== undefined) {
+        withListsOf.set(compositeName(first, second), { second, keys });
+        continue;
+      }
+      const pairs = this.#builder(first).crossedWith(this.#builder(second));
+      postings[compositeName(first, second)] = pairs.finish(order.at(0));
+    }
+    crossed.forEach(finish);
+    for (const [index, { second, keys }] of withListsOf) postings[index] = { ...postings[second], keys };
+    for (const { column, index, holds } of this.#columns) {
+      if (holds === 'list') this.#checkOnce(postings[index], column);
+    }
+    return { postings, instants };
+  }
+
+  #builder(index: string): PostingIndexBuilder {
+    const builder = this.#postings.get(index);
+    if (builder === undefined) throw new TypeError(`${this.#layout.name} has no index ${index}`);
+    return builder;
+  }
+
+  /** Refuses a list that holds a text twice: its record would be listed and counted twice. */
+  #checkOnce({ starts, rows }: PostingImage, column: string): void {
+    for (let key = 0; key + 1 < starts.length; key++) {
+      for (let i = starts[key] + 1; i < starts[key + 1]; i++) {
+        if (rows[i] !== rows[i - 1]) continue;
+        const message = `column ${column} of ${this.#layout.table} holds a text of record ${rows[i]} twice`;
+        throw new RefusedSnapshot('inconsistent', message);
+      }
+    }
+  }
+}

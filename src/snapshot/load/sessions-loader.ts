@@ -1,0 +1,123 @@
+import { findRow } from '../../store/id-index.ts';
+import { instantOrder } from '../../store/instant-order.ts';
+import { nextSessionFields } from '../../store/next-sessions.ts';
+import type { CollectionImage, SessionsImage } from '../../store/organization-image.ts';
+import { sharedBytes, sharedFloats, sharedInt64s, sharedUint32s } from '../../store/shared.ts';
+import type { Int64s, Row, Uint32s } from '../../store/shared.ts';
+import { decodeText } from '../../store/texts.ts';
+import { parseObject } from '../format/json-values.ts';
+import { SESSIONS } from '../format/layout.ts';
+import type { ManifestOrganization, RunEntry } from '../format/manifest.ts';
+import { RefusedSnapshot } from '../format/refused-snapshot.ts';
+import { CollectionLoader } from './collection-loader.ts';
+import { readInstants, readTexts } from './column-values.ts';
+import { columnOf, misshapen } from './run-reader.ts';
+import type { Run } from './run-reader.ts';
+
+const [EVENT_COLUMN, STARTS_COLUMN] = SESSIONS.columns;
+
+/** Fills the image of the sessions, and the schedule of their events. */
+export class SessionsLoader {
+  readonly #collection: CollectionLoader;
+  readonly #events: CollectionImage;
+  readonly #eventOf: Uint32s;
+  readonly #starts: Int64s;
+
+  /** @param events of the same organization, which the sessions name by their ids */
+  constructor(organization: ManifestOrganization, events: CollectionImage) {
+    this.#collection = new CollectionLoader(SESSIONS, organization, []);
+    this.#events = events;
+    this.#eventOf = sharedUint32s(this.#collection.count);
+    this.#starts = sharedInt64s(this.#collection.count);
+  }
+
+  /** @throws RefusedSnapshot */
+  take(entry: RunEntry, run: Run): void {
+    this.#collection.take(entry, run);
+    const { firstRow, recordCount } = entry;
+    if (!readInstants(columnOf(run, STARTS_COLUMN.column), recordCount, this.#starts, firstRow))
+      throw misshapen(SESSIONS, STARTS_COLUMN.column, 'whole number', firstRow);
+    const eventIds = readTexts(columnOf(run, EVENT_COLUMN.column), recordCount);
+    if (eventIds === undefined) throw misshapen(SESSIONS, EVENT_COLUMN.column, 'text', firstRow);
+    const { texts, textOf } = eventIds;
+    const rows = Array.from(texts.ends, (_, i) =>
+      this.#eventRow(decodeText(texts, i), firstRow + textOf.indexOf(i)),
+    );
+    for (let i = 0; i < recordCount; i++) this.#eventOf[firstRow + i] = rows[textOf[i]];
+  }
+
+  finish(): SessionsImage {
+    const startOrder = sharedUint32s(this.#starts.length);
+    startOrder.set(instantOrder(this.#starts));
+    const sessions = this.#collection.finish();
+    return {
+      ...sessions,
+      firstOfEvent: this.#firstOfEvent(),
+      eventOf: this.#eventOf,
+      starts: this.#starts,
+      startOrder,
+      nextFields: nextFieldsOf(sessions),
+    };
+  }
+
+  #eventRow(eventId: string, session: Row): Row {
+    const row = findRow(this.#events.ids, this.#events.records, eventId);
+    if (row >= 0) return row;
+    throw new RefusedSnapshot(
+      'event-without-session',
+      `record ${session} of ${SESSIONS.table} is a session of "${eventId}", which is no event of the organization`,
+    );
+  }
+
+  #firstOfEvent(): Uint32s {
+    const { count } = this.#events;
+    const first = sharedUint32s(count + 1);
+    for (let session = 0; session < this.#eventOf.length; session++) {
+      const event = this.#eventOf[session];
+      const isLaterEvent = session === 0 || event > this.#eventOf[session - 1];
+      const isLaterStart =
+        event === this.#eventOf[session - 1] && this.#starts[session] >= this.#starts[session - 1];
+      if (!isLaterEvent && !isLaterStart)
+        throw new RefusedSnapshot('inconsistent', `record ${session} of ${SESSIONS.table} is out of order`);
+      first[event + 1]++;
+    }
+    for (let event = 0; event < count; event++) {
+      if (first[event + 1] === 0)
+        throw new RefusedSnapshot('event-without-session', `record ${event} of event_runs has no session`);
+      first[event + 1] += first[event];
+    }
+    return first;
+  }
+}
+
+/** Makes the text that ends an event's record while the session is its next. */
+function nextFieldsOf({ count, records }: CollectionImage): SessionsImage['nextFields'] {
+  const bytes = Buffer.from(records.bytes.buffer);
+  const offsets = sharedFloats(count + 1);
+  const texts: string[] = [];
+  for (let session = 0; session < count; session++) {
+    const record = bytes.toString('utf8', records.offsets[session], records.offsets[session + 1] - 1);
+    const { id, startAt } = parseObject(record) ?? {};
+    if (typeof id !== 'string' || typeof startAt !== 'string') {
+      const message = `record ${session} of ${SESSIONS.table} is not the JSON text of a session`;
+      throw new RefusedSnapshot('inconsistent', message);
+    }
+    const text = `${nextSessionFields(startAt, id)},`;
+    offsets[session + 1] = offsets[session] + Buffer.byteLength(text);
+    texts.push(text);
+  }
+  const fields = sharedBytes(offsets[count]);
+  fields.set(Buffer.from(texts.join('')));
+  return { bytes: fields, offsets };
+}
+
+/** Sessions are the start instants of their events: `startAt` as an index of the events. */
+export function eventsByStart({ starts, startOrder, eventOf }: SessionsImage): CollectionImage['instants'] {
+  const sorted = sharedInt64s(starts.length);
+  const rows = sharedUint32s(starts.length);
+  startOrder.forEach((session, i) => {
+    sorted[i] = starts[session];
+    rows[i] = eventOf[session];
+  });
+  return { startAt: { sorted, rows } };
+}

@@ -1,0 +1,70 @@
+import Database from 'better-sqlite3';
+import { contentColumnsOf, RUN_TABLES } from './digests.ts';
+import type { Collection } from './digests.ts';
+
+/** The content of a run, to be altered: its records, and the elements of each column. */
+export interface RunContent {
+  readonly records: string[];
+  readonly columns: Readonly<Record<string, unknown[]>>;
+}
+
+/**
+ * Alters the runs of a collection in a snapshot file, those of one organization or of all; a run without records is
+ * removed. Digests, and the places of the runs that follow, stay as they are.
+ */
+export function alterRuns(
+  path: string,
+  collection: Collection,
+  alter: (run: RunContent) => void,
+  organizationId = '%',
+): void {
+  const table = RUN_TABLES[collection];
+  const database = new Database(path);
+  const columns = contentColumnsOf(database, table);
+  const rows = database
+    .prepare<[string], Record<string, string>>(`SELECT rowid, * FROM ${table} WHERE organization_id LIKE ?`)
+    .all(organizationId);
+  for (const row of rows) {
+    const lists = columns.slice(0, -1).map((column) => [column, elementsOf(row[column])]);
+    const records = JSON.parse(`[${row['records']}]`) as unknown[];
+    const run = {
+      records: records.map((record) => JSON.stringify(record)),
+      columns: Object.fromEntries(lists) as Record<string, unknown[]>,
+    };
+    alter(run);
+    if (run.records.length === 0) {
+      database.prepare(`DELETE FROM ${table} WHERE rowid = ?`).run(row['rowid']);
+      continue;
+    }
+    run.columns['record_lengths'] = run.records.map((record) => Buffer.byteLength(record));
+    const values = columns.map((column) =>
+      column === 'records' ? run.records.join(',') : JSON.stringify(run.columns[column]),
+    );
+    database
+      .prepare(`UPDATE ${table} SET ${columns.map((column) => `${column} = ?`).join(', ')} WHERE rowid = ?`)
+      .run(...values, row['rowid']);
+  }
+  database.close();
+}
+
+/** The elements of a column; those of a column of texts are all texts. */
+function elementsOf(column: string): unknown[] {
+  const elements = JSON.parse(column) as unknown[];
+  if (typeof elements[0] !== 'string') return elements;
+  return elements.map((element) => (typeof element === 'number' ? elements[element] : element));
+}
+
+/** Keeps the first records of a run, and drops the others. */
+export function keepFirst(count: number): (run: RunContent) => void {
+  return ({ records, columns }) => {
+    records.splice(count);
+    for (const values of Object.values(columns)) values.splice(count);
+  };
+}
+
+/** Replaces text in every record. */
+export function replaceInRecords(from: string, to: string): (run: RunContent) => void {
+  return ({ records }) => {
+    for (const [i, record] of records.entries()) records[i] = record.replaceAll(from, to);
+  };
+}
