@@ -62,6 +62,7 @@ describe('the bench', function () {
       ['page of 50 of an event', 0.6, 3, 4, 4],
       ['page of 50 of a new window', 0.5, 3, 4, 4],
       ['page of 50 of an event in a new window', 0.45, 3, 4, 4],
+      ['walk through the orders of 10 events', 0.45],
       ['304 for one ticket', 0.8, 3, 1.15, 1.15],
       ['page of 50 of an event, 300 that repeat', 0.6, 3, 4, 4],
       ['offers of an event cut to a session', 0.3],
