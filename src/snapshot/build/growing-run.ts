@@ -1,3 +1,4 @@
+import { COMMA } from '../../store/records.ts';
 import type { CollectionLayout } from '../format/layout.ts';
 import { MAX_RUN_BYTES, MAX_RUN_RECORDS } from '../format/run.ts';
 import { contentColumns, LENGTHS_COLUMN, RECORDS_COLUMN } from '../format/schema.ts';
@@ -10,23 +11,25 @@ export class GrowingRun {
   /** Length of the records, commas included. */
   recordBytes = 0;
   readonly #lengths: number[] = [];
-  readonly #values: readonly string[][];
+  readonly #values: readonly (string | number)[][];
   /** Length of each column but for a bracket; a repeated text counts as often as it comes. */
   readonly #columnBytes: number[];
   /** For each column of texts, the position at which a text appeared first. */
-  readonly #positions: readonly (Map<string, string> | undefined)[];
-  readonly #records: string[] = [];
+  readonly #positions: readonly (Map<string, number> | undefined)[];
+  readonly #records: Buffer;
 
-  constructor(layout: CollectionLayout, organization: number) {
+  /** @param records room for the records of a run: `MAX_RUN_BYTES`, which each run overwrites */
+  constructor(layout: CollectionLayout, organization: number, records: Buffer) {
     this.layout = layout;
     this.organization = organization;
+    this.#records = records;
     this.#values = layout.columns.map(() => []);
     this.#columnBytes = layout.columns.map(() => 1);
     this.#positions = layout.columns.map(({ holds }) => (holds === 'text' ? new Map() : undefined));
   }
 
   get count(): number {
-    return this.#records.length;
+    return this.#lengths.length;
   }
 
   /** Whether the next record does not belong to this run. */
@@ -41,32 +44,41 @@ export class GrowingRun {
   }
 
   add({ values, json }: StagedRecord): void {
-    const length = Buffer.byteLength(json);
-    this.recordBytes += length + (this.count === 0 ? 0 : 1);
-    this.#lengths.push(length);
     for (const [i, value] of values.entries()) {
       this.#columnBytes[i] += 1 + Buffer.byteLength(value);
       this.#values[i].push(this.#element(i, value));
     }
-    this.#records.push(json);
+    if (this.count > 0) this.#records[this.recordBytes++] = COMMA;
+    const length = this.#records.write(json, this.recordBytes);
+    this.#lengths.push(length);
+    this.recordBytes += length;
   }
 
   /** Returns the element of a column that stands for a value: of a text that is there already, its position. */
-  #element(column: number, value: string): string {
+  #element(column: number, value: string): string | number {
     const positions = this.#positions[column];
     if (positions === undefined) return value;
     const position = positions.get(value);
-    if (position === undefined) positions.set(value, String(this.count));
+    if (position === undefined) positions.set(value, this.count);
     return position ?? value;
   }
 
   /** Returns the content columns, in the order of the schema. */
   columns(): Buffer[] {
-    const values = new Map<string, string>([
-      [LENGTHS_COLUMN, `[${this.#lengths.join(',')}]`],
-      ...this.layout.columns.map(({ column }, i) => [column, `[${this.#values[i].join(',')}]`] as const),
-      [RECORDS_COLUMN, this.#records.join(',')],
+    const values = new Map([
+      [LENGTHS_COLUMN, arrayOf(this.#lengths)],
+      ...this.layout.columns.map(({ column }, i) => [column, arrayOf(this.#values[i])] as const),
+      [RECORDS_COLUMN, this.#records.subarray(0, this.recordBytes)],
     ]);
-    return contentColumns(this.layout.table).map((column) => Buffer.from(values.get(column) ?? ''));
+    return contentColumns(this.layout.table).map((column) => {
+      const value = values.get(column);
+      if (value === undefined) throw new TypeError(`no values for column ${column}`);
+      return value;
+    });
   }
+}
+
+/** Returns a JSON array of elements that are JSON. */
+function arrayOf(elements: readonly (string | number)[]): Buffer {
+  return Buffer.from(`[${elements.join(',')}]`);
 }

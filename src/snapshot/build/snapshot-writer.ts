@@ -4,7 +4,7 @@ import { byCollection, COLLECTIONS } from '../format/layout.ts';
 import type { CollectionLayout } from '../format/layout.ts';
 import { manifestDigest, organizationDigest, permitValues } from '../format/manifest.ts';
 import type { Manifest, RunEntry } from '../format/manifest.ts';
-import { runDigest } from '../format/run.ts';
+import { MAX_RUN_BYTES, runDigest } from '../format/run.ts';
 import { APPLICATION_ID, contentColumns, FORMAT_VERSION, PLACE_COLUMNS, SCHEMA } from '../format/schema.ts';
 import { GrowingRun } from './growing-run.ts';
 import type { StagedRecord } from './staging.ts';
@@ -22,6 +22,8 @@ interface WrittenOrganization {
 export class SnapshotWriter {
   readonly #database: Database.Database;
   readonly #organizations: readonly WrittenOrganization[];
+  /** Room for the records of the run that grows: texts of a thousand records would outlive the collector's nursery. */
+  readonly #records = Buffer.allocUnsafeSlow(MAX_RUN_BYTES);
 
   /**
    * @param path a file that is not there yet
@@ -58,7 +60,7 @@ export class SnapshotWriter {
         yield run.count;
         run = undefined;
       }
-      run ??= new GrowingRun(layout, record.organization);
+      run ??= new GrowingRun(layout, record.organization, this.#records);
       run.add(record);
     }
     if (run !== undefined) {
