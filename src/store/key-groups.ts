@@ -1,5 +1,5 @@
 import { KeyTableBuilder } from './key-table.ts';
-import { sharedUint32s } from './shared.ts';
+import { sharedUint32s, UINT32_BYTES } from './shared.ts';
 import type { Uint32s } from './shared.ts';
 
 /** A group of fewer rows costs more as a range of its own than its rows cost to gather. */
@@ -29,10 +29,14 @@ export function groupRows(
   const groupOf = new Uint32Array(firstPair.length - 1);
   const sets = new KeyTableBuilder();
   const sizes: number[] = [];
+  // The keys of each row in ascending order, so that the same keys are the same set.
+  const sorted = keyOf.slice();
+  const bytes = new Uint8Array(sorted.buffer);
   for (let row = 0; row < groupOf.length; row++) {
-    if (firstPair[row + 1] - firstPair[row] < 2) continue;
-    const set = keyOf.slice(firstPair[row], firstPair[row + 1]).sort();
-    const number = sets.intern(new Uint8Array(set.buffer), 0, set.byteLength);
+    const [from, to] = [firstPair[row], firstPair[row + 1]];
+    if (to - from < 2) continue;
+    if (!isAscending(sorted, from, to)) sorted.subarray(from, to).sort();
+    const number = sets.intern(bytes, from * UINT32_BYTES, to * UINT32_BYTES);
     sizes[number] = (sizes[number] ?? 0) + 1;
     groupOf[row] = number + 1;
   }
@@ -45,6 +49,11 @@ export function groupRows(
     group === 0 ? [] : [new Uint32Array(sets.key(set).slice().buffer)],
   );
   return { groupCount, groupOf, ...groupsByKey(keysOfGroups, keyCount) };
+}
+
+function isAscending(values: Uint32s, from: number, to: number): boolean {
+  for (let i = from + 1; i < to; i++) if (values[i] < values[i - 1]) return false;
+  return true;
 }
 
 function groupsByKey(
