@@ -37,16 +37,16 @@ export class IdIndexBuilder {
    * @returns the first of them that another row has already, counted from `firstRow`
    */
   addEach(records: RecordsImage, firstRow: Row, { hashes }: Texts): number | undefined {
-    const slots = this.#slots;
+    const [slots, known] = [this.#slots, this.#hashes];
     const mask = slots.length - 1;
-    this.#hashes.set(hashes, firstRow);
+    known.set(hashes, firstRow);
     const isTaken = this.#lookUp(hashes);
     for (let i = 0; i < hashes.length; i++) {
       const row = firstRow + i;
       let slot = (hashes[i] + isTaken[i]) & mask;
       for (; slots[slot] !== 0; slot = (slot + 1) & mask) {
         const other = slots[slot] - 1;
-        if (this.#hashes[other] === hashes[i] && this.#sameId(records, other, row)) return i;
+        if (known[other] === hashes[i] && this.#sameId(records, other, row)) return i;
       }
       slots[slot] = row + 1;
     }
@@ -58,12 +58,12 @@ export class IdIndexBuilder {
    * first, and so are the hashes there, since these reads do not wait for each other.
    */
   #lookUp(hashes: Uint32s): Uint32s {
-    const slots = this.#slots;
+    const [slots, known] = [this.#slots, this.#hashes];
     const mask = slots.length - 1;
     const found = new Uint32Array(hashes.length);
     for (let i = 0; i < found.length; i++) found[i] = slots[hashes[i] & mask];
     for (let i = 0; i < found.length; i++) {
-      found[i] = found[i] > 0 && this.#hashes[found[i] - 1] !== hashes[i] ? 1 : 0;
+      found[i] = found[i] > 0 && known[found[i] - 1] !== hashes[i] ? 1 : 0;
     }
     return found;
   }

@@ -58,14 +58,19 @@ export class KeyTableBuilder {
    */
   #lookUp(hashes: Uint32s, entries: Uint32s): void {
     const { length } = hashes;
-    const slots = this.#slots;
-    const mask = slots.length - 1;
     if (this.#found.length < length) this.#found = new Uint32Array(length);
-    const found = this.#found;
+    const [slots, ends, bytes, known, found] = [
+      this.#slots,
+      this.#ends,
+      this.#bytes,
+      this.#hashes,
+      this.#found,
+    ];
+    const mask = slots.length - 1;
     for (let i = 0; i < length; i++) entries[i] = slots[hashes[i] & mask];
-    for (let i = 0; i < length; i++) found[i] = entries[i] === 0 ? 0 : this.#hashes[entries[i] - 1];
-    for (let i = 0; i < length; i++) found[i] = found[i] === hashes[i] ? this.#ends[entries[i] - 1] : 0;
-    for (let i = 0; i < length; i++) found[i] = this.#bytes[found[i]];
+    for (let i = 0; i < length; i++) found[i] = entries[i] === 0 ? 0 : known[entries[i] - 1];
+    for (let i = 0; i < length; i++) found[i] = found[i] === hashes[i] ? ends[entries[i] - 1] : 0;
+    for (let i = 0; i < length; i++) found[i] = bytes[found[i]];
   }
 
   #intern(hash: number, source: Bytes, start: number, end: number): number {
@@ -124,7 +129,8 @@ export class KeyTableBuilder {
       this.#bytes = grown;
     }
     if (key === this.#hashes.length) this.#growKeys();
-    for (let i = start, at = from; i < end; i++) this.#bytes[at++] = source[i];
+    const bytes = this.#bytes;
+    for (let i = start, at = from; i < end; i++) bytes[at++] = source[i];
     this.#ends[key + 1] = to;
     this.#hashes[key] = hash;
   }
@@ -142,8 +148,9 @@ export class KeyTableBuilder {
   #rehash(): void {
     const slots = sharedUint32s(slotCount(this.#count));
     const mask = slots.length - 1;
+    const hashes = this.#hashes;
     for (let key = 0; key < this.#count; key++) {
-      let slot = this.#hashes[key] & mask;
+      let slot = hashes[key] & mask;
       while (slots[slot] !== 0) slot = (slot + 1) & mask;
       slots[slot] = key + 1;
     }

@@ -55,10 +55,12 @@ export class PostingIndexBuilder {
     this.#reserve(keyOf.length);
     const numbers = new Uint32Array(keys.ends.length);
     this.#keys.internEach(keys, numbers);
+    const [numbered, rows] = [this.#keyOf.subarray(this.#count), this.#rowOf.subarray(this.#count)];
     for (let i = 0; i < keyOf.length; i++) {
-      this.#keyOf[this.#count] = numbers[keyOf[i]];
-      this.#rowOf[this.#count++] = firstRow + i;
+      numbered[i] = numbers[keyOf[i]];
+      rows[i] = firstRow + i;
     }
+    this.#count += keyOf.length;
   }
 
   /**
@@ -117,21 +119,22 @@ export class PostingIndexBuilder {
 
   /** @param byInstant an index of instants, its name and its rows, by which to find the lists as well when one is long */
   finish(byInstant?: readonly [name: string, rows: Uint32s]): PostingImage {
-    const starts = sharedUint32s(this.#keys.count + 1);
-    for (let i = 0; i < this.#count; i++) starts[this.#keyOf[i] + 1]++;
+    const rowOf = this.#rowOf.subarray(0, this.#count);
+    const keyOf = this.#keyOf.subarray(0, this.#count);
+    const keyCount = this.#keys.count;
+    const starts = sharedUint32s(keyCount + 1);
+    for (const key of keyOf) starts[key + 1]++;
     let longest = 0;
-    for (const length of starts) longest = Math.max(longest, length);
-    for (let key = 0; key < this.#keys.count; key++) starts[key + 1] += starts[key];
+    for (let key = 0; key < keyCount; key++) {
+      longest = Math.max(longest, starts[key + 1]);
+      starts[key + 1] += starts[key];
+    }
     const next = starts.slice();
-    const rows = sharedUint32s(this.#count);
-    for (let i = 0; i < this.#count; i++) rows[next[this.#keyOf[i]]++] = this.#rowOf[i];
+    const rows = sharedUint32s(rowOf.length);
+    for (let i = 0; i < rowOf.length; i++) rows[next[keyOf[i]]++] = rowOf[i];
     const image = { keys: this.#keys.finish(), starts, rows };
     if (byInstant === undefined || longest <= LONG_LIST) return image;
-    const pairs = {
-      rowOf: this.#rowOf.subarray(0, this.#count),
-      keyOf: this.#keyOf.subarray(0, this.#count),
-    };
-    return { ...image, byInstant: buildPostingsByInstant(pairs, this.#keys.count, ...byInstant) };
+    return { ...image, byInstant: buildPostingsByInstant({ rowOf, keyOf }, keyCount, ...byInstant) };
   }
 }
 
