@@ -22,6 +22,8 @@ import { SoundSnapshot } from './sound-snapshot.ts';
 
 const NOTHING: RecordsDiff = { added: [], changed: [], removed: [] };
 const NO_RECORDS = { events: NOTHING, sessions: NOTHING, tickets: NOTHING, orders: NOTHING, offers: NOTHING };
+/** Of the files that the builder writes. */
+const PAGE_BYTES = 65_536;
 
 describe('the difference of two snapshots', () => {
   const snapshot = new SoundSnapshot();
@@ -198,7 +200,8 @@ describe('the difference of two snapshots', () => {
     it('cannot be read through', () => {
       const path = snapshot.copyOf((bytes) => {
         const at = bytes.indexOf('"ticketId":"tkt_59"');
-        return bytes.fill(0, at - (at % 16_384), at - (at % 16_384) + 16_384);
+        const page = at - (at % PAGE_BYTES);
+        return bytes.fill(0, page, page + PAGE_BYTES);
       });
       expect(thrownBy(() => diffSnapshots(other(), path), RefusedSnapshot).message).to.match(
         new RegExp(`^${path}: (SQLite cannot read it|the content of organization "north" does not match)`),

@@ -9,8 +9,8 @@ import { APPLICATION_ID, contentColumns, FORMAT_VERSION, PLACE_COLUMNS, SCHEMA }
 import { GrowingRun } from './growing-run.ts';
 import type { StagedRecord } from './staging.ts';
 
-/** Fewer and fuller pages than SQLite's default of 4096 bytes: a run has about a megabyte. */
-const PAGE_BYTES = 16_384;
+/** The largest page size of SQLite. A run has about a megabyte, which SQLite reads page by page. */
+const PAGE_BYTES = 65_536;
 
 interface WrittenOrganization {
   readonly organizationId: string;
@@ -22,7 +22,7 @@ interface WrittenOrganization {
 export class SnapshotWriter {
   readonly #database: Database.Database;
   readonly #organizations: readonly WrittenOrganization[];
-  /** Room for the records of the run that grows: texts of a thousand records would outlive the collector's nursery. */
+  /** Room for the records of the current run: as texts, they would live too long for the nursery of the collector. */
   readonly #records = Buffer.allocUnsafeSlow(MAX_RUN_BYTES);
 
   /**
