@@ -16,6 +16,9 @@ import { NO_STORE, sendProblem } from './response/send.ts';
 import type { Tally } from './tally.ts';
 import { normalTarget } from './target.ts';
 
+/** A connection on which nothing moves for so long is ended, also one whose client does not read its responses. */
+const STALLED_MS = 60_000;
+
 // RFC 9112, section 3.2.
 const HOST_MISSING = new Problem(400, 'A request of HTTP/1.1 needs a Host header.');
 const MALFORMED = new Problem(400, 'The request is not well-formed HTTP.');
@@ -54,6 +57,7 @@ export function createServer(app: Express, dependencies: ServerDependencies): Se
     // A second Authorization or Host would be dropped without a word; joined, it makes the header malformed.
     joinDuplicateHeaders: true,
   });
+  server.setTimeout(STALLED_MS);
   const listener = (request: Request, response: Response) => {
     request.url = normalTarget(request.url);
     begin(request, response);
@@ -66,6 +70,8 @@ export function createServer(app: Express, dependencies: ServerDependencies): Se
   server.on('checkContinue', listener);
   server.on('checkExpectation', listener);
   server.on('connect', (_request, socket) => {
+    // Node hands the socket over without a listener for its errors.
+    socket.on('error', () => socket.destroy());
     refuse(socket, METHOD_NOT_ALLOWED);
   });
   server.on('clientError', (error: ParserError, socket) => {

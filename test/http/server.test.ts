@@ -1,5 +1,7 @@
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
+import type { Server } from 'node:http';
+import { connect } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { expect } from 'chai';
 import express from 'express';
 import { pino } from 'pino';
@@ -40,4 +42,46 @@ describe('The server', () => {
     expect(error).to.have.nested.property('err.message', 'half of it');
     expect(request).to.include({ msg: 'request', sent: false });
   });
+
+  describe('to a client that breaks off', () => {
+    const server = createServer(
+      express().use((_request, response) => {
+        response.writeHead(200).end(Buffer.alloc(64 * 1024 * 1024));
+      }),
+      { clock: Date.now, releases: RELEASES, log: pino({ level: 'silent' }), tally: new Tally() },
+    );
+    before(async () => {
+      server.listen(0, '127.0.0.1');
+      await once(server, 'listening');
+    });
+    after(() => server.close());
+
+    it('survives a reset that follows a CONNECT', async () => {
+      for (let i = 0; i < 20; i++) {
+        const connected = once(server, 'connection') as Promise<[Socket]>;
+        const client = connectTo(server);
+        const [socket] = await connected;
+        client.write('CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n');
+        setImmediate(() => client.resetAndDestroy());
+        if (!socket.closed) await new Promise((resolve) => socket.on('close', resolve));
+      }
+    });
+
+    it('ends the connection of one that does not read', async () => {
+      expect(server.timeout).to.equal(60_000);
+      server.setTimeout(50);
+      const connected = once(server, 'connection') as Promise<[Socket]>;
+      const client = connectTo(server);
+      client.pause();
+      client.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+      const [socket] = await connected;
+      await once(socket, 'close');
+      client.destroy();
+    });
+  });
 });
+
+function connectTo(server: Server): Socket {
+  const { port } = server.address() as AddressInfo;
+  return connect(port, '127.0.0.1').on('error', () => undefined);
+}
