@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { fixture } from './fixture.ts';
 import { StoreRegistry } from '../../src/store/store-registry.ts';
-import { givenApi, NOW } from './test-api.ts';
+import { givenApi, NOW, TestApi } from './test-api.ts';
 
 const preview = { 'Service-API-Version': 'preview' };
 const TARGETS = [
@@ -113,6 +113,25 @@ describe('Caching', () => {
       });
       expect(after.status).to.equal(304);
       expect(after.headers['service-snapshot-id']).to.equal('later');
+    });
+
+    it('keeps the content of a list that was confirmed by 304, since its client has the link to the next page', async () => {
+      const { image } = await fixture();
+      const restarted = new StoreRegistry();
+      const api = await TestApi.start({ stores: restarted });
+      restarted.swap('fixture', image);
+      const target = '/v1/tickets?perPage=1';
+      const page = await swapping.api.ask(target, { headers: { Host: 'same.example' } });
+      const again = await api.ask(target, {
+        headers: { Host: 'same.example', 'If-None-Match': page.headers['etag'] },
+      });
+      await api.stop();
+      expect(again.status).to.equal(304);
+      const organizations = image.organizations.map((one) => ({ ...one, digest: `${one.digest}, changed` }));
+      restarted.swap('fixture', { ...image, organizations });
+      restarted.letGoOfUnwalked();
+      const pin = api.pin('north');
+      expect(restarted.get('north', pin)?.digest).to.equal(pin);
     });
 
     it('changes them with the data', async () => {

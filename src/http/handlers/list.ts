@@ -40,6 +40,8 @@ export function answerList(
     const tag = entityTag(contentTag(store, collection, now), context.version?.version, origin, request.url);
     const condition = request.headers['if-none-match'];
     if (namesTag(condition, tag)) {
+      // The client has the link to the next page.
+      stores.noteWalk(store);
       send(response, 304, dataHeaders(store, tag, isPartialView));
       return;
     }
@@ -54,12 +56,12 @@ export function answerList(
       send(response, 204, dataHeaders(store, undefined, isPartialView));
       return;
     }
+    const hasMore = page < totalPages;
+    if (hasMore) stores.noteWalk(store);
     if (namesAny(condition)) {
       send(response, 304, dataHeaders(store, tag, isPartialView));
       return;
     }
-    const hasMore = page < totalPages;
-    if (hasMore) stores.noteWalk(store);
     const address = origin + pathWith(operation, parentId);
     // A link needs no escaping: characters that an address cannot hold are percent-encoded.
     const nextPage = hasMore ? `"${nextPageLink(address, operation, query, plan, store.digest)}"` : null;
