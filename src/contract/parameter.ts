@@ -81,7 +81,12 @@ export const PIN: ParameterKind = {
 };
 
 export const INSTANT: ParameterKind = {
-  schema: { type: 'string', pattern: TIMESTAMP_PATTERN, [EXISTING_KEYWORD]: true },
+  schema: {
+    type: 'string',
+    description: 'A day that the month does not have is refused.',
+    pattern: TIMESTAMP_PATTERN,
+    [EXISTING_KEYWORD]: true,
+  },
   read: asItIs,
   ctx: (_keyword, text) =>
     'must be an ISO 8601 date and time with Z or an offset, such as 2026-01-31T20:00:00%2B01:00' +

@@ -22,7 +22,7 @@ export function newRingMemory(bytes = BYTES): SharedArrayBuffer {
  *
  *     written  taken  dropped  (unused)  | bytes …
  *
- * `written` and `taken` count bytes since the beginning, as 32-bit integers that wrap around. Both are boundaries of
+ * `written` and `taken` count bytes since the beginning, `dropped` counts lines, as 32-bit integers that wrap around. Both are boundaries of
  * lines. The bytes from `taken` to `written` are whole lines: `written` advances when all of a line is in place.
  */
 export class LogRing {
@@ -43,7 +43,7 @@ export class LogRing {
 
   /** Lines dropped so far. */
   get dropped(): number {
-    return Atomics.load(this.#numbers, DROPPED);
+    return Atomics.load(this.#numbers, DROPPED) >>> 0;
   }
 
   /**

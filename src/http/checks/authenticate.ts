@@ -3,9 +3,8 @@ import { parseCredential } from '../../keys/credential.ts';
 import type { Credential } from '../../keys/credential.ts';
 import type { KeyRing } from '../../keys/key-ring.ts';
 import type { Caller } from '../request-context.ts';
+import { RETRY_NOT_READY_SECONDS } from './availability.ts';
 import { Problem, tryLater } from '../response/problem.ts';
-
-const RETRY_NOT_READY_SECONDS = 5;
 
 const NO_KEYS = tryLater(
   'not-ready',

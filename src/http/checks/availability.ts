@@ -4,7 +4,7 @@ import { tryLater } from '../response/problem.ts';
 import type { Tally } from '../tally.ts';
 
 const RETRY_OVERLOAD_SECONDS = 1;
-const RETRY_NOT_READY_SECONDS = 5;
+export const RETRY_NOT_READY_SECONDS = 5;
 
 const OVERLOADED = tryLater(
   'overload',

@@ -52,7 +52,8 @@ export const UNEXPECTED = new Problem(500, 'Something went wrong on our side.');
 /** What an error of any layer means to the caller; undefined when it is none of theirs. */
 export function problemOf(error: unknown): Problem | undefined {
   if (error instanceof Problem) return error;
-  // The parameter of a path is decoded, and this is thrown when it cannot be.
-  if (error instanceof URIError) return BROKEN_PATH;
+  // The router decodes the parameter of a path, and throws this when it cannot be decoded.
+  if (error instanceof URIError && 'status' in error && error.status === BROKEN_PATH.status)
+    return BROKEN_PATH;
   return undefined;
 }
