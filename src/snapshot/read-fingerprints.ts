@@ -5,10 +5,9 @@ import { OFFERS, SESSIONS } from './format/layout.ts';
 import type { CollectionLayout } from './format/layout.ts';
 import type { RunEntry } from './format/manifest.ts';
 import { RefusedSnapshot } from './format/refused-snapshot.ts';
-import { LENGTHS_COLUMN, RECORDS_COLUMN } from './format/schema.ts';
-import { readCounts, readLists, readTexts } from './load/column-values.ts';
+import { RECORDS_COLUMN } from './format/schema.ts';
 import type { OnProgress } from './load/read-snapshot.ts';
-import { checkRunDigest, columnOf, misshapen } from './load/run-reader.ts';
+import { checkRunDigest, columnOf, heldTwice, lengthsOf, listsOf, textsOf } from './load/run-reader.ts';
 import type { Run, RunReader } from './load/run-reader.ts';
 
 /** The fingerprint of each record by its id, in list order. */
@@ -31,11 +30,7 @@ export function readFingerprints(
     const run = reader.read(layout, organizationId, entry);
     checkRunDigest(layout, organizationId, entry, run);
     for (const [id, fingerprint] of runFingerprints(layout, entry, run)) {
-      if (fingerprints.has(id))
-        throw new RefusedSnapshot(
-          'duplicate-id',
-          `${layout.table} holds ${layout.resource.id} "${id}" twice`,
-        );
+      if (fingerprints.has(id)) throw heldTwice(layout, id);
       fingerprints.set(id, fingerprint);
     }
     onProgress?.(organizationId, layout.name, fingerprints.size);
@@ -45,12 +40,11 @@ export function readFingerprints(
 
 function* runFingerprints(
   layout: CollectionLayout,
-  { firstRow, recordCount }: RunEntry,
+  entry: RunEntry,
   run: Run,
 ): Generator<[id: string, fingerprint: string]> {
-  const lengths = readCounts(columnOf(run, LENGTHS_COLUMN), recordCount);
-  if (lengths === undefined) throw misshapen(layout, LENGTHS_COLUMN, 'length', firstRow);
-  const beside = textsBeside(layout, firstRow, recordCount, run);
+  const lengths = lengthsOf(layout, entry, run);
+  const beside = textsBeside(layout, entry, run);
   const records = columnOf(run, RECORDS_COLUMN);
   let start = 0;
   for (const [i, length] of lengths.entries()) {
@@ -59,7 +53,7 @@ function* runFingerprints(
     if (id === '')
       throw new RefusedSnapshot(
         'inconsistent',
-        `record ${firstRow + i} of ${layout.table} is not the JSON text of a record with its id`,
+        `record ${entry.firstRow + i} of ${layout.table} is not the JSON text of a record with its id`,
       );
     yield [id, hash('sha256', `${record}\n${beside[i] ?? ''}`, 'base64url')];
     start += length + 1;
@@ -67,18 +61,16 @@ function* runFingerprints(
 }
 
 /** Returns for each record, as text, the events that it does not name itself. */
-function textsBeside(layout: CollectionLayout, firstRow: number, count: number, run: Run): readonly string[] {
+function textsBeside(layout: CollectionLayout, entry: RunEntry, run: Run): readonly string[] {
   if (layout === SESSIONS) {
-    const eventIds = readTexts(columnOf(run, 'event_id'), count);
-    if (eventIds === undefined) throw misshapen(layout, 'event_id', 'text', firstRow);
-    return Array.from(eventIds.textOf, (text) => decodeText(eventIds.texts, text));
+    const { texts, textOf } = textsOf(layout, 'event_id', entry, run);
+    return Array.from(textOf, (text) => decodeText(texts, text));
   }
   if (layout === OFFERS) {
-    const lists = readLists(columnOf(run, 'event_ids'), count);
-    if (lists === undefined) throw misshapen(layout, 'event_ids', 'list of texts', firstRow);
+    const { texts, counts } = listsOf(layout, 'event_ids', entry, run);
     let next = 0;
-    return Array.from(lists.counts, (length) => {
-      const eventIds = Array.from({ length }, () => decodeText(lists.texts, next++));
+    return Array.from(counts, (length) => {
+      const eventIds = Array.from({ length }, () => decodeText(texts, next++));
       // The order of a list does not matter.
       return JSON.stringify(eventIds.sort());
     });

@@ -1,6 +1,7 @@
 import type { CollectionName } from '../contract/operations.ts';
 import type { OrganizationImage } from '../store/organization-image.ts';
 import { byCollection } from './format/layout.ts';
+import { rowCount } from './format/manifest.ts';
 import type { ManifestOrganization } from './format/manifest.ts';
 
 /** How many records an organization has, by collection. */
@@ -8,7 +9,7 @@ export type RecordCounts = Readonly<Record<CollectionName, number>>;
 
 /** Returns what a snapshot file declares. */
 export function declaredCounts({ runs }: ManifestOrganization): RecordCounts {
-  return byCollection(({ name }) => runs[name].reduce((sum, { recordCount }) => sum + recordCount, 0));
+  return byCollection(({ name }) => rowCount(runs[name]));
 }
 
 /** Returns what is in memory. */

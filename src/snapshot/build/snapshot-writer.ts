@@ -2,7 +2,7 @@ import Database from 'better-sqlite3';
 import type { CollectionName } from '../../contract/operations.ts';
 import { byCollection, COLLECTIONS } from '../format/layout.ts';
 import type { CollectionLayout } from '../format/layout.ts';
-import { manifestDigest, organizationDigest, permitValues } from '../format/manifest.ts';
+import { manifestDigest, organizationDigest, permitValues, rowCount } from '../format/manifest.ts';
 import type { Manifest, RunEntry } from '../format/manifest.ts';
 import { MAX_RUN_BYTES, runDigest } from '../format/run.ts';
 import { APPLICATION_ID, contentColumns, FORMAT_VERSION, PLACE_COLUMNS, SCHEMA } from '../format/schema.ts';
@@ -72,8 +72,7 @@ export class SnapshotWriter {
   #writeRun(insert: Database.Statement, run: GrowingRun): void {
     const { organizationId, runs } = this.#organizations[run.organization];
     const written = runs[run.layout.name];
-    const last = written.at(-1);
-    const firstRow = last === undefined ? 0 : last.firstRow + last.recordCount;
+    const firstRow = rowCount(written);
     // Digested before they are written, so that a fault of the writing shows.
     const columns = run.columns();
     const digest = runDigest(run.layout.name, run.count, columns);

@@ -40,6 +40,12 @@ export interface RunEntry {
   readonly digest: string;
 }
 
+/** Returns the number of rows of a collection by its runs, which leave no gap. */
+export function rowCount(runs: readonly RunEntry[]): number {
+  const last = runs.at(-1);
+  return last === undefined ? 0 : last.firstRow + last.recordCount;
+}
+
 /** Computes the digest of an organization, base64url: over one line of JSON for each run. */
 export function organizationDigest(runs: ManifestOrganization['runs']): string {
   const hash = createHash('sha256');

@@ -8,16 +8,8 @@ import type { Int64s } from '../../store/shared.ts';
 import type { CollectionLayout, ColumnLayout } from '../format/layout.ts';
 import type { RunEntry } from '../format/manifest.ts';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
-import { readInstants, readLists, readTexts } from './column-values.ts';
-import { columnOf, misshapen } from './run-reader.ts';
+import { listsOf, takeInstants, textsOf } from './run-reader.ts';
 import type { Run } from './run-reader.ts';
-
-/** What a column holds, in words. */
-const VALUES: Readonly<Record<ColumnLayout['holds'], string>> = {
-  text: 'text',
-  instant: 'whole number',
-  list: 'list of texts',
-};
 
 /** Fills the indexes over the columns of one collection, a run at a time. */
 export class CollectionIndexes {
@@ -43,27 +35,18 @@ export class CollectionIndexes {
    * Takes the columns of the next run.
    * @throws RefusedSnapshot when one does not hold a value for each record
    */
-  take({ firstRow, recordCount }: RunEntry, run: Run): void {
-    for (const layout of this.#columns) {
-      const column = columnOf(run, layout.column);
-      const isRead = this.#takeColumn(layout, column, firstRow, recordCount);
-      if (!isRead) throw misshapen(this.#layout, layout.column, VALUES[layout.holds], firstRow);
+  take(entry: RunEntry, run: Run): void {
+    const { firstRow } = entry;
+    for (const { column, index, holds } of this.#columns) {
+      if (holds === 'instant') takeInstants(this.#layout, column, entry, run, this.#instantsOf(index));
+      else if (holds === 'text') {
+        const { texts, textOf } = textsOf(this.#layout, column, entry, run);
+        this.#builder(index).addEach(firstRow, texts, textOf);
+      } else {
+        const { texts, counts } = listsOf(this.#layout, column, entry, run);
+        this.#builder(index).addLists(firstRow, texts, counts);
+      }
     }
-  }
-
-  #takeColumn({ index, holds }: ColumnLayout, column: Buffer, firstRow: number, count: number): boolean {
-    if (holds === 'instant') {
-      const instants = this.#instants.get(index);
-      return instants !== undefined && readInstants(column, count, instants, firstRow);
-    }
-    if (holds === 'text') {
-      const values = readTexts(column, count);
-      if (values !== undefined) this.#builder(index).addEach(firstRow, values.texts, values.textOf);
-      return values !== undefined;
-    }
-    const lists = readLists(column, count);
-    if (lists !== undefined) this.#builder(index).addLists(firstRow, lists.texts, lists.counts);
-    return lists !== undefined;
   }
 
   /**
@@ -102,6 +85,12 @@ export class CollectionIndexes {
       if (holds === 'list') this.#checkOnce(postings[index], column);
     }
     return { postings, instants };
+  }
+
+  #instantsOf(index: string): Int64s {
+    const instants = this.#instants.get(index);
+    if (instants === undefined) throw new TypeError(`${this.#layout.name} has no index ${index}`);
+    return instants;
   }
 
   #builder(index: string): PostingIndexBuilder {

@@ -3,13 +3,13 @@ import { IdIndexBuilder } from '../../store/id-index.ts';
 import type { CollectionImage } from '../../store/organization-image.ts';
 import { decodeText } from '../../store/texts.ts';
 import type { CollectionLayout } from '../format/layout.ts';
+import { rowCount } from '../format/manifest.ts';
 import type { ManifestOrganization, RunEntry } from '../format/manifest.ts';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
-import { LENGTHS_COLUMN, RECORDS_COLUMN } from '../format/schema.ts';
+import { RECORDS_COLUMN } from '../format/schema.ts';
 import { CollectionIndexes } from './collection-indexes.ts';
-import { readCounts } from './column-values.ts';
 import { RecordsLoader } from './records-loader.ts';
-import { checkRunDigest, columnOf, misshapen } from './run-reader.ts';
+import { checkRunDigest, columnOf, heldTwice, lengthsOf } from './run-reader.ts';
 import type { Run } from './run-reader.ts';
 
 /** Fills the image of one collection of an organization from its runs. */
@@ -27,7 +27,7 @@ export class CollectionLoader {
     { organizationId, runs }: ManifestOrganization,
     columns = layout.columns,
   ) {
-    this.count = runs[layout.name].reduce((sum, { recordCount }) => sum + recordCount, 0);
+    this.count = rowCount(runs[layout.name]);
     this.#layout = layout;
     this.#organizationId = organizationId;
     this.#records = new RecordsLoader(layout, runs[layout.name]);
@@ -40,8 +40,7 @@ export class CollectionLoader {
    * @throws RefusedSnapshot
    */
   take(entry: RunEntry, run: Run): void {
-    const { table, resource } = this.#layout;
-    const { firstRow, recordCount, recordBytes } = entry;
+    const { firstRow, recordBytes } = entry;
     const records = columnOf(run, RECORDS_COLUMN);
     if (records.length !== recordBytes) {
       checkRunDigest(this.#layout, this.#organizationId, entry, run);
@@ -50,14 +49,9 @@ export class CollectionLoader {
     const copy = this.#records.copy(records);
     checkRunDigest(this.#layout, this.#organizationId, entry, new Map(run).set(RECORDS_COLUMN, copy));
     if (!isUtf8(copy)) throw this.#refused(`at row ${firstRow} are not UTF-8`);
-    const lengths = readCounts(columnOf(run, LENGTHS_COLUMN), recordCount);
-    if (lengths === undefined) throw misshapen(this.#layout, LENGTHS_COLUMN, 'length', firstRow);
-    const ids = this.#records.divide(copy, lengths);
+    const ids = this.#records.divide(copy, lengthsOf(this.#layout, entry, run));
     const twice = this.#ids.addEach(this.#records.image, firstRow, ids);
-    if (twice !== undefined) {
-      const id = decodeText(ids, twice);
-      throw new RefusedSnapshot('duplicate-id', `${table} holds ${resource.id} "${id}" twice`);
-    }
+    if (twice !== undefined) throw heldTwice(this.#layout, decodeText(ids, twice));
     this.#indexes.take(entry, run);
   }
 

@@ -7,6 +7,7 @@ import type { Bytes, Uint32s } from '../../store/shared.ts';
 import { encodeTexts } from '../../store/texts.ts';
 import type { Texts } from '../../store/texts.ts';
 import type { CollectionLayout } from '../format/layout.ts';
+import { rowCount } from '../format/manifest.ts';
 import type { RunEntry } from '../format/manifest.ts';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
 
@@ -25,10 +26,9 @@ export class RecordsLoader {
 
   /** @param runs all runs of the collection, in list order */
   constructor({ table, resource }: CollectionLayout, runs: readonly RunEntry[]) {
-    const count = runs.reduce((sum, { recordCount }) => sum + recordCount, 0);
     // The comma behind each run has no byte in the run.
     const bytes = runs.reduce((sum, { recordBytes }) => sum + recordBytes + 1, 0);
-    this.image = { bytes: sharedBytes(bytes), offsets: sharedFloats(count + 1) };
+    this.image = { bytes: sharedBytes(bytes), offsets: sharedFloats(rowCount(runs) + 1) };
     this.#table = table;
     this.#prefix = Buffer.from(`${recordPrefix(resource.id)}"`);
   }

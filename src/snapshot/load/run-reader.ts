@@ -5,7 +5,10 @@ import type { CollectionLayout } from '../format/layout.ts';
 import type { RunEntry } from '../format/manifest.ts';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
 import { MAX_RUN_BYTES, runDigest } from '../format/run.ts';
-import { contentColumns } from '../format/schema.ts';
+import { contentColumns, LENGTHS_COLUMN } from '../format/schema.ts';
+import type { Int64s, Uint32s } from '../../store/shared.ts';
+import { readCounts, readInstants, readLists, readTexts } from './column-values.ts';
+import type { Lists, TextValues } from './column-values.ts';
 
 /** The content of a run, as it is in the file: the bytes of each column by its name, in the order of the schema. */
 export type Run = ReadonlyMap<string, Buffer>;
@@ -75,14 +78,56 @@ export function checkRunDigest(
   );
 }
 
-/** Returns the refusal of a column that does not hold one value for each record of a run. */
-export function misshapen(
+/** Returns the refusal of an id that comes again. */
+export function heldTwice({ table, resource }: CollectionLayout, id: string): RefusedSnapshot {
+  return new RefusedSnapshot('duplicate-id', `${table} holds ${resource.id} "${id}" twice`);
+}
+
+/*
+ * The columns of a run as values, one for each record.
+ * Each function throws RefusedSnapshot when the column holds anything else.
+ */
+
+/** Returns the lengths of the records in bytes. */
+export function lengthsOf(layout: CollectionLayout, entry: RunEntry, run: Run): Uint32s {
+  return shaped(
+    layout,
+    LENGTHS_COLUMN,
+    'length',
+    entry,
+    readCounts(columnOf(run, LENGTHS_COLUMN), entry.recordCount),
+  );
+}
+
+export function textsOf(layout: CollectionLayout, column: string, entry: RunEntry, run: Run): TextValues {
+  return shaped(layout, column, 'text', entry, readTexts(columnOf(run, column), entry.recordCount));
+}
+
+export function listsOf(layout: CollectionLayout, column: string, entry: RunEntry, run: Run): Lists {
+  return shaped(layout, column, 'list of texts', entry, readLists(columnOf(run, column), entry.recordCount));
+}
+
+/** Reads instants into their rows of `target`. */
+export function takeInstants(
+  layout: CollectionLayout,
+  column: string,
+  entry: RunEntry,
+  run: Run,
+  target: Int64s,
+): void {
+  const isRead = readInstants(columnOf(run, column), entry.recordCount, target, entry.firstRow);
+  shaped(layout, column, 'whole number', entry, isRead || undefined);
+}
+
+function shaped<T>(
   { table }: CollectionLayout,
   column: string,
   value: string,
-  firstRow: number,
-): RefusedSnapshot {
-  return new RefusedSnapshot(
+  { firstRow }: RunEntry,
+  values: T | undefined,
+): T {
+  if (values !== undefined) return values;
+  throw new RefusedSnapshot(
     'inconsistent',
     `column ${column} of ${table} is not a JSON array with one ${value} for each record at row ${firstRow}`,
   );

@@ -10,8 +10,7 @@ import { SESSIONS } from '../format/layout.ts';
 import type { ManifestOrganization, RunEntry } from '../format/manifest.ts';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
 import { CollectionLoader } from './collection-loader.ts';
-import { readInstants, readTexts } from './column-values.ts';
-import { columnOf, misshapen } from './run-reader.ts';
+import { takeInstants, textsOf } from './run-reader.ts';
 import type { Run } from './run-reader.ts';
 
 const [EVENT_COLUMN, STARTS_COLUMN] = SESSIONS.columns;
@@ -35,11 +34,8 @@ export class SessionsLoader {
   take(entry: RunEntry, run: Run): void {
     this.#collection.take(entry, run);
     const { firstRow, recordCount } = entry;
-    if (!readInstants(columnOf(run, STARTS_COLUMN.column), recordCount, this.#starts, firstRow))
-      throw misshapen(SESSIONS, STARTS_COLUMN.column, 'whole number', firstRow);
-    const eventIds = readTexts(columnOf(run, EVENT_COLUMN.column), recordCount);
-    if (eventIds === undefined) throw misshapen(SESSIONS, EVENT_COLUMN.column, 'text', firstRow);
-    const { texts, textOf } = eventIds;
+    takeInstants(SESSIONS, STARTS_COLUMN.column, entry, run, this.#starts);
+    const { texts, textOf } = textsOf(SESSIONS, EVENT_COLUMN.column, entry, run);
     const rows = Array.from(texts.ends, (_, i) =>
       this.#eventRow(decodeText(texts, i), firstRow + textOf.indexOf(i)),
     );
