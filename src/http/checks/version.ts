@@ -96,17 +96,16 @@ export function versionOf(request: Request, versions: ApiVersions, now: number):
 }
 
 /**
- * Checks that an operation is in the version asked for, and returns that version.
+ * Checks that an operation is in the version asked for.
  * @throws Problem 400 when the version is not valid, 404 when the operation is not in it
  */
 export function checkVersion(
   operation: Operation,
   request: Request,
   { version, isVersionValid }: RequestedVersion,
-): Version {
+): void {
   if (version === undefined || !isVersionValid) throw invalidVersion(headerOf(request) ?? '');
   if (!version.operations.has(operation.id)) throw NOT_IN_THIS_VERSION;
-  return version.version;
 }
 
 /** Returns the version header. Given twice it arrives as one text with a comma, which no version has. */

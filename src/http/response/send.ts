@@ -16,7 +16,7 @@ const REVALIDATE = 'private, no-cache';
 /** A partial view must not be taken for the whole, so no cache keeps it. */
 const KEEP_NOTHING = 'no-store';
 
-export const NO_STORE: HeaderList = ['Cache-Control', 'no-store'];
+export const NO_STORE: HeaderList = ['Cache-Control', KEEP_NOTHING];
 
 /** The pieces of a body in their order, one at least: bytes, mostly views of the store, and ASCII text. */
 export type Body = readonly (Buffer | string)[];
