@@ -9,7 +9,8 @@ import { parseTimestamp } from '../../src/contract/timestamp.ts';
 import { SECURITY_HEADERS } from '../../src/http/response/security-headers.ts';
 import { parseCredential } from '../../src/keys/credential.ts';
 import { NEVER_REACHED_LIMIT } from './never-reached-limit.ts';
-import { makeRivalDatabase } from './rival-database.ts';
+import { RIVAL_DATABASE } from './rival-database.ts';
+import { makeTicketDatabase } from './ticket-database.ts';
 
 /**
  * The strongest simple rival: Fastify and SQLite, records joined as text and never parsed, exact totals. It checks the key, counts against a limit,
@@ -23,7 +24,7 @@ const MOST_TOTALS = 100_000;
 const MMAP_BYTES = 16 * 2 ** 30;
 type Query = Readonly<Record<string, string | undefined>>;
 
-if (!existsSync(databaseFile)) makeRivalDatabase(snapshot, databaseFile);
+if (!existsSync(databaseFile)) makeTicketDatabase(snapshot, databaseFile, RIVAL_DATABASE);
 const database = new Database(databaseFile, { readonly: true });
 database.pragma(`mmap_size = ${MMAP_BYTES}`);
 const texts = (sql: string) => database.prepare<unknown[], string>(sql).pluck();

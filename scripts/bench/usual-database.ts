@@ -1,54 +1,34 @@
-import { renameSync } from 'node:fs';
-import Database from 'better-sqlite3';
-import { parseTimestamp } from '../../src/contract/timestamp.ts';
+import type { TicketDatabase } from './ticket-database.ts';
 
 /**
  * The database of the usual server: the tickets of all organizations in one table, with a column for each thing that
  * they are found, filtered or sorted by, and the record as JSON. For each filter there is an index that also has the
  * order of the list and the instant of the last update: to count, to sort and to pass over needs no look at the table.
  */
-const SCHEMA = `
-  CREATE TABLE tickets (
-    organization_id  TEXT    NOT NULL,
-    ticket_id        TEXT    NOT NULL,
-    event_id         TEXT    NOT NULL,
-    event_session_id TEXT    NOT NULL,
-    order_id         TEXT    NOT NULL,
-    qr_code          TEXT    NOT NULL,
-    issued_at        INTEGER NOT NULL,
-    updated_at       INTEGER NOT NULL,
-    record           TEXT    NOT NULL
-  ) STRICT;`;
-
-const INDEXES = `
-  CREATE UNIQUE INDEX tickets_by_id ON tickets (organization_id, ticket_id);
-  CREATE INDEX tickets_listed ON tickets (organization_id, issued_at DESC, ticket_id, updated_at);
-  CREATE INDEX tickets_by_update ON tickets (organization_id, updated_at, issued_at DESC, ticket_id);
-  CREATE INDEX tickets_by_event ON tickets (organization_id, event_id, issued_at DESC, ticket_id, updated_at);
-  CREATE INDEX tickets_by_session ON tickets (organization_id, event_session_id, issued_at DESC, ticket_id, updated_at);
-  CREATE INDEX tickets_by_order ON tickets (organization_id, order_id, issued_at DESC, ticket_id, updated_at);
-  CREATE INDEX tickets_by_qr_code ON tickets (organization_id, qr_code, issued_at DESC, ticket_id, updated_at);
-  ANALYZE;`;
-
-/** Makes the database of a snapshot file. It appears when it is complete. */
-export function makeUsualDatabase(snapshot: string, output: string): void {
-  const draft = `${output}.draft`;
-  const database = new Database(draft);
-  try {
-    database.pragma('journal_mode = OFF');
-    database.pragma('synchronous = OFF');
-    database.exec(SCHEMA);
-    database.function('instant', { deterministic: true }, (text) => parseTimestamp(String(text)) ?? null);
-    database.prepare('ATTACH ? AS snapshot').run(snapshot);
-    database.exec(`
-      INSERT INTO tickets
-        SELECT organization_id, ticket_id, event_id, event_session_id, order_id, qr_code,
-          instant(record ->> 'issuedAt'), updated_at, record
-        FROM snapshot.tickets;`);
-    database.exec('DETACH snapshot');
-    database.exec(INDEXES);
-  } finally {
-    database.close();
-  }
-  renameSync(draft, output);
-}
+export const USUAL_DATABASE: TicketDatabase = {
+  schema: `
+    CREATE TABLE tickets (
+      organization_id  TEXT    NOT NULL,
+      ticket_id        TEXT    NOT NULL,
+      event_id         TEXT    NOT NULL,
+      event_session_id TEXT    NOT NULL,
+      order_id         TEXT    NOT NULL,
+      qr_code          TEXT    NOT NULL,
+      issued_at        INTEGER NOT NULL,
+      updated_at       INTEGER NOT NULL,
+      record           TEXT    NOT NULL
+    ) STRICT;`,
+  rows: `
+    SELECT organization_id, ticket_id, event_id, event_session_id, order_id, qr_code,
+      instant(record ->> 'issuedAt'), updated_at, record
+    FROM snapshot.tickets`,
+  indexes: `
+    CREATE UNIQUE INDEX tickets_by_id ON tickets (organization_id, ticket_id);
+    CREATE INDEX tickets_listed ON tickets (organization_id, issued_at DESC, ticket_id, updated_at);
+    CREATE INDEX tickets_by_update ON tickets (organization_id, updated_at, issued_at DESC, ticket_id);
+    CREATE INDEX tickets_by_event ON tickets (organization_id, event_id, issued_at DESC, ticket_id, updated_at);
+    CREATE INDEX tickets_by_session ON tickets (organization_id, event_session_id, issued_at DESC, ticket_id, updated_at);
+    CREATE INDEX tickets_by_order ON tickets (organization_id, order_id, issued_at DESC, ticket_id, updated_at);
+    CREATE INDEX tickets_by_qr_code ON tickets (organization_id, qr_code, issued_at DESC, ticket_id, updated_at);
+    ANALYZE;`,
+};

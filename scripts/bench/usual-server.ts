@@ -6,7 +6,8 @@ import { rateLimit } from 'express-rate-limit';
 import helmet from 'helmet';
 import { pinoHttp } from 'pino-http';
 import { NEVER_REACHED_LIMIT } from './never-reached-limit.ts';
-import { makeUsualDatabase } from './usual-database.ts';
+import { makeTicketDatabase } from './ticket-database.ts';
+import { USUAL_DATABASE } from './usual-database.ts';
 import { UsualKeys } from './usual-keys.ts';
 import type { UsualKey } from './usual-keys.ts';
 import { FILTERS, UsualTickets } from './usual-tickets.ts';
@@ -21,7 +22,7 @@ const DEFAULT_PER_PAGE = 25;
 const MOST_PER_PAGE = 100;
 
 const [, , snapshot, keysFile, database] = process.argv;
-if (!existsSync(database)) makeUsualDatabase(snapshot, database);
+if (!existsSync(database)) makeTicketDatabase(snapshot, database, USUAL_DATABASE);
 const keys = new UsualKeys(keysFile);
 const tickets = new UsualTickets(database);
 
