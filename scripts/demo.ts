@@ -1,6 +1,6 @@
-import { cacheCompiledCode } from '../src/cache-compiled-code.ts';
+import { enableCache } from '../src/compile-cache.ts';
 
 /** `npm run demo`, the rest of which is imported when that has become cheap. */
 
-cacheCompiledCode();
+enableCache();
 await import('./run-demo.ts');

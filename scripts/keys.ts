@@ -1,11 +1,9 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { InvalidConfig, readConfig } from '../src/config.ts';
-import { isOrganizationId, ORGANIZATION_ID_RULE } from '../src/contract/organization-id.ts';
-import { CorruptKeysFile } from '../src/keys/corrupt-keys-file.ts';
+import { isOrganizationId, ORGANIZATION_ID_RULE } from '../src/contract/headers.ts';
 import { formatCredential } from '../src/keys/credential.ts';
-import { KeysFileBusy } from '../src/keys/keys-file-busy.ts';
-import { isLabel, KeysFile, LABEL_RULE } from '../src/keys/keys-file.ts';
-import type { KeyEntry } from '../src/keys/keys-file.ts';
+import { isLabel, type KeyEntry, KeysFile, LABEL_RULE } from '../src/keys/keys-file.ts';
+import { CorruptKeysFile, KeysFileBusy } from '../src/keys/open-keys-file.ts';
 import { isSystemError, Refused, runCommand } from './run-command.ts';
 
 interface FileOption {

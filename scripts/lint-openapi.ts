@@ -1,6 +1,6 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { Validator } from '@seriousme/openapi-schema-validator';
-import { openApiDocument } from '../src/contract/openapi.ts';
+import { openApiDocument } from '../src/contract/openapi/document.ts';
 import { RELEASES } from '../src/contract/releases.ts';
 
 /** Checks the OpenAPI document against the schema of OpenAPI and Redocly's recommended rules. */

@@ -1,8 +1,8 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { DEFAULT_SAMPLE } from '../src/sample/sample-options.ts';
-import { writeSample } from '../src/sample/write-sample.ts';
 import { buildSnapshot } from '../src/snapshot/build/build-snapshot.ts';
+import { DEFAULT_SAMPLE } from './sample/sample-options.ts';
+import { writeSample } from './sample/write-sample.ts';
 
 /** Makes a snapshot of sample data as of today, and the folder for it. */
 export async function makeDemoSnapshot(snapshot: string): Promise<void> {

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { Command } from 'commander';
-import { openApiDocument } from '../src/contract/openapi.ts';
+import { openApiDocument } from '../src/contract/openapi/document.ts';
 import { RELEASES } from '../src/contract/releases.ts';
 import { runCommand } from './run-command.ts';
 

@@ -1,5 +1,4 @@
-import { CommanderError } from 'commander';
-import type { Command } from 'commander';
+import { type Command, CommanderError } from 'commander';
 import { InvalidConfig } from '../src/config.ts';
 
 /** What a command refuses to do, in words for whoever typed it. */

@@ -5,14 +5,13 @@ import { Command } from 'commander';
 import { readConfig } from '../src/config.ts';
 import { PREVIEW, VERSION_HEADER } from '../src/contract/releases.ts';
 import { formatCredential, parseCredential } from '../src/keys/credential.ts';
-import { KeysFile } from '../src/keys/keys-file.ts';
-import { readKeyRing } from '../src/keys/read-key-ring.ts';
-import { ProcessLog } from '../src/log.ts';
+import { KeysFile, readKeyRing } from '../src/keys/keys-file.ts';
+import { ProcessLog } from '../src/log/process-log.ts';
 import { startReplica } from '../src/replica.ts';
-import { inspectSnapshot } from '../src/snapshot/inspect-snapshot.ts';
+import { stopOnSignal } from '../src/signals.ts';
 import type { Manifest } from '../src/snapshot/format/manifest.ts';
 import { RefusedSnapshot } from '../src/snapshot/format/refused-snapshot.ts';
-import { stopOnSignal } from '../src/stop-on-signal.ts';
+import { inspectSnapshot } from '../src/snapshot/load/read-snapshot.ts';
 import { Refused, runCommand } from './run-command.ts';
 
 /** What the demo sets where the environment does not. It has a folder of its own, apart from real data. */
@@ -50,7 +49,7 @@ async function demo(): Promise<void> {
     const [port, adminPort] = [config.port + 10, config.adminPort + 10];
     throw new Refused(`port ${taken} is taken; try: PORT=${port} ADMIN_PORT=${adminPort} npm run demo`);
   });
-  await replica.firstLook;
+  await replica.firstPoll;
 
   const address = `http://${hostToAsk(config.host)}:${replica.port}`;
   console.log(`Foyer serves the sample data of ${organizations.length} organizations.\n`);

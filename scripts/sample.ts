@@ -1,9 +1,8 @@
 import { Command, InvalidArgumentError } from 'commander';
-import { FolderInUse } from '../src/sample/import-folder.ts';
-import type { SampleOptions } from '../src/sample/sample-options.ts';
-import { DEFAULT_SAMPLE, countFault, dayFault } from '../src/sample/sample-options.ts';
-import { writeSample } from '../src/sample/write-sample.ts';
 import { isSystemError, Refused, runCommand } from './run-command.ts';
+import { FolderInUse } from './sample/import-folder.ts';
+import { countFault, dayFault, DEFAULT_SAMPLE, type SampleOptions } from './sample/sample-options.ts';
+import { writeSample } from './sample/write-sample.ts';
 import { terminalProgress } from './terminal-progress.ts';
 
 const { organizations, events, tickets, seed, now } = DEFAULT_SAMPLE;

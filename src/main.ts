@@ -1,6 +1,6 @@
-import { cacheCompiledCode } from './cache-compiled-code.ts';
+import { enableCache } from './compile-cache.ts';
 
-/** The process. All that it is made of is imported when that has become cheap. */
+/** The program of a replica. It imports all else with the compile cache enabled. */
 
-cacheCompiledCode();
+enableCache();
 await import('./serve.ts');

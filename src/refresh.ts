@@ -1,15 +1,13 @@
 import type { Logger } from 'pino';
 import type { Config } from './config.ts';
 import { KeysWatcher } from './keys/keys-watcher.ts';
-import { admit } from './snapshot/admission.ts';
-import { LoadHistory } from './snapshot/load-history.ts';
+import { admit } from './snapshot/admission/admit.ts';
+import { memoryLimit, type MemoryLimit } from './snapshot/admission/memory.ts';
 import { loadSnapshot } from './snapshot/load/load-snapshot.ts';
-import { memoryLimit } from './snapshot/memory-limit.ts';
-import type { MemoryLimit } from './snapshot/memory-limit.ts';
-import { SnapshotWatcher } from './snapshot/snapshot-watcher.ts';
-import { worthKeeping } from './store/retention.ts';
-import { StoreRegistry } from './store/store-registry.ts';
-import type { ThreadGroup } from './threads/thread-group.ts';
+import { LoadHistory } from './snapshot/watch/load-history.ts';
+import { SnapshotWatcher } from './snapshot/watch/snapshot-watcher.ts';
+import { StoreRegistry, storesToRetain } from './store/registry/store-registry.ts';
+import type { Supervisor } from './workers/supervisor.ts';
 
 /** How often it is looked whether something that is kept for walks may go. */
 const LET_GO_MS = 500;
@@ -24,9 +22,9 @@ export interface Refresh {
   /** Fulfilled when the first load has begun, or there is nothing to load. */
   readonly begun: Promise<unknown>;
   /** Fulfilled when the snapshot folder and the keys file were looked at for the first time. */
-  readonly firstLook: Promise<void>;
+  readonly firstPoll: Promise<void>;
   /** Looks at once. */
-  readonly look: () => Promise<void>;
+  readonly poll: () => Promise<void>;
   /** Looks no more. */
   readonly stop: () => void;
 }
@@ -34,12 +32,12 @@ export interface Refresh {
 /** Looks for snapshots and keys from now on, and has all threads that answer requests go by what there is. */
 export function startRefresh(
   config: Config,
-  threads: Pick<ThreadGroup, 'show' | 'take'>,
+  workers: Pick<Supervisor, 'show' | 'replaceKeys'>,
   log: Logger,
 ): Refresh {
   const stores = new StoreRegistry();
   const history = new LoadHistory();
-  const keys = new KeysWatcher(config.keysFile, log, { takeEffect: (ring) => threads.take(ring) });
+  const keys = new KeysWatcher(config.keysFile, log, { takeEffect: (ring) => workers.replaceKeys(ring) });
   const begun = Promise.withResolvers<undefined>();
   const memory = memoryLimit(config.memoryLimitMb);
   const snapshots = new SnapshotWatcher({
@@ -56,33 +54,33 @@ export function startRefresh(
         admit(stores, file, manifest, memory, config.threads);
       } finally {
         // To make room, something may have been let go of.
-        void threads.show(stores.view);
+        void workers.show(stores.view);
       }
     },
     goLive: async (file, image) => {
       stores.swap(file, image);
-      await threads.show(stores.view);
-      stores.letGoOfUnwalked();
-      await threads.show(stores.view);
+      await workers.show(stores.view);
+      stores.releaseUnwalked();
+      await workers.show(stores.view);
     },
     log,
   });
   const retainMs = config.snapshotRetainSeconds * 1000;
   const letGo = () => {
     const { retained, liveBytes } = stores;
-    stores.keepRetained(worthKeeping(retained, { now: performance.now(), retainMs, liveBytes }));
-    void threads.show(stores.view);
+    stores.retainOnly(storesToRetain(retained, { now: performance.now(), retainMs, liveBytes }));
+    void workers.show(stores.view);
   };
-  const look = async () => {
+  const poll = async () => {
     await Promise.all([keys.poll(), snapshots.poll()]);
   };
-  const firstLook = look();
-  void firstLook.then(() => {
+  const firstPoll = poll();
+  void firstPoll.then(() => {
     begun.resolve(undefined);
   });
   const timers = [
     setInterval(letGo, LET_GO_MS),
-    setInterval(() => void look(), config.snapshotPollSeconds * 1000),
+    setInterval(() => void poll(), config.snapshotPollSeconds * 1000),
   ];
   return {
     stores,
@@ -91,8 +89,8 @@ export function startRefresh(
     snapshots,
     memory,
     begun: begun.promise,
-    firstLook,
-    look,
+    firstPoll,
+    poll,
     stop: () => {
       timers.forEach(clearInterval);
       snapshots.stop();

@@ -1,12 +1,11 @@
-import { createServer as createHttpServer } from 'node:http';
-import type { Server } from 'node:http';
+import { createServer as createHttpServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Worker } from 'node:worker_threads';
 import type { Config } from './config.ts';
-import type { ProcessLog } from './log.ts';
+import type { ProcessLog } from './log/process-log.ts';
 import { startRefresh } from './refresh.ts';
-import type { ThreadData } from './thread.ts';
-import { ThreadGroup } from './threads/thread-group.ts';
+import { Supervisor } from './workers/supervisor.ts';
+import type { WorkerInput } from './workers/worker.ts';
 
 /** A replica that runs. */
 export interface Replica {
@@ -15,9 +14,9 @@ export interface Replica {
   /** Port for operators. */
   readonly adminPort: number;
   /** Fulfilled when the snapshot folder and the keys file were looked at for the first time. */
-  readonly firstLook: Promise<void>;
+  readonly firstPoll: Promise<void>;
   /** Looks for new snapshots and changed keys at once. */
-  look(): Promise<void>;
+  poll(): Promise<void>;
   /**
    * Says that it is not ready, lets requests under way end within the grace given, then closes what is left.
    * @param hurry not to wait for who may still come, nor for connections that are idle
@@ -32,23 +31,23 @@ export interface Replica {
  */
 export async function startReplica(config: Config, processLog: ProcessLog): Promise<Replica> {
   const log = processLog.logger;
-  const threads = new ThreadGroup({
+  const workers = new Supervisor({
     count: config.threads,
     port: config.port,
     host: config.host,
     start: (memory) => {
-      const workerData: ThreadData = { config, memory };
-      return new Worker(new URL('./thread.ts', import.meta.url), { workerData });
+      const workerData: WorkerInput = { config, memory };
+      return new Worker(new URL('./workers/worker.ts', import.meta.url), { workerData });
     },
     log,
   });
-  processLog.follow(threads.logRings);
-  const refresh = startRefresh(config, threads, log);
+  processLog.follow(workers.logRings);
+  const refresh = startRefresh(config, workers, log);
   const { stores, history, keys, snapshots } = refresh;
   let isStopping = false;
 
   // To load what operators ask takes a while, in which this thread does nothing else: first the others get to work.
-  await Promise.race([refresh.begun, threads.started]);
+  await Promise.race([refresh.begun, workers.started]);
   const { createAdminApp } = await import('./admin/admin-app.ts');
   const admin = createHttpServer(
     createAdminApp({
@@ -59,7 +58,7 @@ export async function startReplica(config: Config, processLog: ProcessLog): Prom
       keys: () => keys.current,
       keysFile: config.keysFile,
       keysComplaint: () => keys.complaint,
-      threads,
+      workers,
       clock: Date.now,
       isStopping: () => isStopping,
       maxSnapshotAgeSeconds: config.maxSnapshotAgeSeconds,
@@ -72,16 +71,16 @@ export async function startReplica(config: Config, processLog: ProcessLog): Prom
   try {
     const adminPort = await listen(admin, config.adminPort, config.adminHost);
     log.info({ host: config.adminHost, port: adminPort }, 'listening for operators');
-    const port = await threads.listen();
-    log.info({ host: config.host, threads: threads.count, port }, 'listening');
+    const port = await workers.listen();
+    log.info({ host: config.host, threads: workers.count, port }, 'listening');
     return {
       port,
       adminPort,
-      firstLook: refresh.firstLook,
-      look: refresh.look,
+      firstPoll: refresh.firstPoll,
+      poll: refresh.poll,
       stop: async (graceSeconds, hurry) => {
         isStopping = true;
-        await threads.stop(graceSeconds, hurry);
+        await workers.stop(graceSeconds, hurry);
         // Not before: a key that is revoked now opens nothing, either.
         refresh.stop();
         admin.closeAllConnections();
@@ -90,7 +89,7 @@ export async function startReplica(config: Config, processLog: ProcessLog): Prom
     };
   } catch (error) {
     refresh.stop();
-    await threads.terminate();
+    await workers.terminate();
     admin.close();
     throw error;
   }

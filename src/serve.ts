@@ -1,9 +1,7 @@
-import { InvalidConfig, readConfig } from './config.ts';
-import type { Config } from './config.ts';
-import { ProcessLog } from './log.ts';
-import { lookOnSignal } from './look-on-signal.ts';
+import { type Config, InvalidConfig, readConfig } from './config.ts';
+import { ProcessLog } from './log/process-log.ts';
 import { startReplica } from './replica.ts';
-import { stopOnSignal } from './stop-on-signal.ts';
+import { pollOnSignal, stopOnSignal } from './signals.ts';
 
 /** The process: configuration, supervisor, signals. */
 
@@ -23,7 +21,7 @@ async function serve(config: Config): Promise<void> {
   const log = new ProcessLog(config.logLevel);
   const replica = startReplica(config, log);
   stopOnSignal(replica, config.shutdownGraceSeconds, log);
-  lookOnSignal(replica, log.logger);
+  pollOnSignal(replica, log.logger);
   try {
     await replica;
   } catch (error) {

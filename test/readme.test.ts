@@ -2,10 +2,10 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
+import packageJson from '../package.json' with { type: 'json' };
 import { CONFIG_VARIABLES } from '../src/config.ts';
 import { OPERATIONS } from '../src/contract/operations.ts';
 import { REFUSALS } from '../src/snapshot/format/refused-snapshot.ts';
-import packageJson from '../package.json' with { type: 'json' };
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const DOCUMENTS = ['README.md', 'docs/design.md', 'docs/snapshot-format.md', 'docs/operations.md'];
@@ -42,7 +42,7 @@ describe('the README', () => {
       operation.path,
       operation.kind === 'list'
         ? operation.parameters
-            .filter(({ role }) => !['page', 'perPage', 'pin'].includes(role.is))
+            .filter(({ role }) => !['page', 'perPage', 'contentDigest'].includes(role.is))
             .map(({ name }) => name)
         : [],
     ]);

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { pino } from 'pino';
-import { stopOnSignal } from '../src/stop-on-signal.ts';
+import { stopOnSignal } from '../src/signals.ts';
 
 describe('a signal to stop', () => {
   const realExit = process.exit.bind(process);

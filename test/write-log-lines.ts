@@ -1,8 +1,7 @@
 import { isMainThread, Worker, workerData } from 'node:worker_threads';
-import { pino } from 'pino';
-import type { LevelWithSilent } from 'pino';
-import { ProcessLog } from '../src/log.ts';
-import { LogRing } from '../src/threads/log-ring.ts';
+import { type LevelWithSilent, pino } from 'pino';
+import { LogRing } from '../src/log/log-ring.ts';
+import { ProcessLog } from '../src/log/process-log.ts';
 
 /**
  * A process whose main thread and another thread write to its log, as told by its parent. Its other thread ends when it

@@ -1,5 +1,4 @@
-import { get } from 'node:http';
-import type { Agent } from 'node:http';
+import { type Agent, get } from 'node:http';
 import type { Target } from './traffic.ts';
 
 /** An answer as it came. */

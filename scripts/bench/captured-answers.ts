@@ -1,12 +1,9 @@
-import { Agent } from 'node:http';
 import { writeFileSync } from 'node:fs';
+import { Agent } from 'node:http';
 import { serialize } from 'node:v8';
 import { Refused } from '../run-command.ts';
-
-import { askOnce } from './ask-once.ts';
-import type { Answer } from './ask-once.ts';
-import { pathIn } from './traffic.ts';
-import type { Traffic } from './traffic.ts';
+import { type Answer, askOnce } from './ask-once.ts';
+import { pathIn, type Traffic } from './traffic.ts';
 
 /** What Node writes by itself. */
 const WRITTEN_BY_NODE = new Set(['date', 'connection', 'keep-alive', 'transfer-encoding']);

@@ -1,5 +1,4 @@
-import { fork } from 'node:child_process';
-import type { ChildProcess, ForkOptions, Serializable } from 'node:child_process';
+import { type ChildProcess, fork, type ForkOptions, type Serializable } from 'node:child_process';
 import { once } from 'node:events';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -12,7 +11,7 @@ const GRACE_SECONDS = 5;
  * A process of a bench: it answers when it is asked, one question at a time, and ends with the bench, since the
  * channel between them is then closed, however the bench ended.
  */
-export class Child<Question extends Serializable, Answer> implements AsyncDisposable {
+export class Child<ResolvedQuery extends Serializable, Answer> implements AsyncDisposable {
   readonly process: ChildProcess;
   readonly #over = new AbortController();
   readonly #bench: AbortSignal;
@@ -38,7 +37,7 @@ export class Child<Question extends Serializable, Answer> implements AsyncDispos
     return this.#over.signal;
   }
 
-  async ask(question: Question): Promise<Answer> {
+  async ask(question: ResolvedQuery): Promise<Answer> {
     this.process.send(question);
     return await this.hear<Answer>();
   }

@@ -1,7 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { KeepAliveConnection } from './keep-alive-connection.ts';
-import { requestBytes } from './traffic.ts';
-import type { Traffic } from './traffic.ts';
+import { requestBytes, type Traffic } from './traffic.ts';
 
 /** A process that, when it is told to, asks as fast as answers come. */
 

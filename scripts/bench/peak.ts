@@ -1,5 +1,5 @@
-import { Child } from './child.ts';
 import { Refused } from '../run-command.ts';
+import { Child } from './child.ts';
 import type { PeakAnswer, PeakLoad } from './peak-load.ts';
 import type { ProbeAnswer } from './probe.ts';
 import type { Traffic } from './traffic.ts';

@@ -1,13 +1,12 @@
 import { linkSync, mkdirSync, mkdtempSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
-import { LogFile } from './log-file.ts';
-import type { LogLine } from './log-file.ts';
+import { LogFile, type LogLine } from './log-file.ts';
 import { NEVER_REACHED_LIMIT } from './never-reached-limit.ts';
-import { ProbedProcess } from './probed-process.ts';
 import type { ProbeAnswer } from './probe.ts';
+import { ProbedProcess } from './probed-process.ts';
 
 /** The checkout that this file belongs to. */
-export const THIS_CHECKOUT = new URL('../../', import.meta.url);
+export const THIS_CHECKOUT = new URL('../..', import.meta.url);
 
 /**
  * The watch for overload runs, and refuses nobody: at the peak, on a machine that others use as well, an event loop

@@ -5,11 +5,11 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { formatCredential } from '../../src/keys/credential.ts';
 import { KeysFile } from '../../src/keys/keys-file.ts';
-import { DEFAULT_SAMPLE } from '../../src/sample/sample-options.ts';
-import { writeSample } from '../../src/sample/write-sample.ts';
 import { buildSnapshot } from '../../src/snapshot/build/build-snapshot.ts';
-import { inspectSnapshot } from '../../src/snapshot/inspect-snapshot.ts';
 import { RefusedSnapshot } from '../../src/snapshot/format/refused-snapshot.ts';
+import { inspectSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
+import { DEFAULT_SAMPLE } from '../sample/sample-options.ts';
+import { writeSample } from '../sample/write-sample.ts';
 import type { ReplicaFiles } from './replica-process.ts';
 
 /** How much is measured, and how often. */

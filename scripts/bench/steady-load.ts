@@ -1,7 +1,6 @@
 import { KeepAliveConnection } from './keep-alive-connection.ts';
 import { quantile } from './statistics.ts';
-import { requestBytes } from './traffic.ts';
-import type { Traffic } from './traffic.ts';
+import { requestBytes, type Traffic } from './traffic.ts';
 
 /**
  * A process that asks at a fixed rate, whether or not answers come: one that waits for them would ask for less just

@@ -1,17 +1,14 @@
 import { existsSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
-import express from 'express';
-import type { Request, RequestHandler, Response } from 'express';
+import express, { type Request, type RequestHandler, type Response } from 'express';
 import { rateLimit } from 'express-rate-limit';
 import helmet from 'helmet';
 import { pinoHttp } from 'pino-http';
 import { NEVER_REACHED_LIMIT } from './never-reached-limit.ts';
 import { makeTicketDatabase } from './ticket-database.ts';
 import { USUAL_DATABASE } from './usual-database.ts';
-import { UsualKeys } from './usual-keys.ts';
-import type { UsualKey } from './usual-keys.ts';
-import { FILTERS, UsualTickets } from './usual-tickets.ts';
-import type { TicketQuery } from './usual-tickets.ts';
+import { type UsualKey, UsualKeys } from './usual-keys.ts';
+import { FILTERS, type TicketQuery, UsualTickets } from './usual-tickets.ts';
 
 /**
  * The way such a service is usually written: Express as it comes with the usual middleware, and a database that is

@@ -1,11 +1,9 @@
-import express from 'express';
-import type { ErrorRequestHandler, Express, RequestHandler, Response } from 'express';
+import express, { type ErrorRequestHandler, type Express, type RequestHandler, type Response } from 'express';
 import type { Logger } from 'pino';
 import { Problem, problemOf, UNEXPECTED } from '../http/response/problem.ts';
-import { NO_STORE } from '../http/response/send.ts';
-import { SECURITY_HEADERS } from '../http/response/security-headers.ts';
-import type { AdminDependencies } from './admin-dependencies.ts';
-import { METRICS_CONTENT_TYPE, metricsText } from './metrics.ts';
+import { NO_STORE, SECURITY_HEADERS } from '../http/response/send.ts';
+import type { AdminDependencies } from './admin-state.ts';
+import { METRICS_CONTENT_TYPE, metricsText } from './prometheus.ts';
 import { readinessOf } from './readiness.ts';
 import { statusOf } from './status.ts';
 

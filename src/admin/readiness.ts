@@ -1,5 +1,4 @@
-import type { AdminDependencies } from './admin-dependencies.ts';
-import { liveSnapshots } from './live-snapshots.ts';
+import { type AdminDependencies, liveSnapshots } from './admin-state.ts';
 
 /** Whether requests should be sent here. */
 export interface Readiness {
@@ -20,12 +19,12 @@ export function readinessOf(dependencies: AdminDependencies): Readiness {
 }
 
 function* reasonsOf(dependencies: AdminDependencies): Generator<string> {
-  const { stores, keys, keysFile, keysComplaint, threads, clock, isStopping } = dependencies;
+  const { stores, keys, keysFile, keysComplaint, workers, clock, isStopping } = dependencies;
   const { maxSnapshotAgeSeconds: limit = Infinity } = dependencies;
   if (isStopping()) yield 'The process is stopping. Send requests to another.';
-  if (!threads.hasListened) yield 'The threads that answer requests have not started yet.';
-  else if (threads.listening === 0) yield 'No thread answers requests: the log tells why they end.';
-  if (stores.isEmpty) yield whyEmpty(dependencies);
+  if (!workers.hasListened) yield 'The threads that answer requests have not started yet.';
+  else if (workers.listening === 0) yield 'No thread answers requests: the log tells why they end.';
+  if (stores.view.isEmpty) yield whyEmpty(dependencies);
   if (keys() === undefined) {
     const complaint = keysComplaint();
     yield complaint === undefined

@@ -2,8 +2,7 @@ import { readFileSync } from 'node:fs';
 import { COLLECTIONS } from '../snapshot/format/layout.ts';
 import { REFUSALS } from '../snapshot/format/refused-snapshot.ts';
 import type { OrganizationStore } from '../store/organization-store.ts';
-import type { AdminDependencies } from './admin-dependencies.ts';
-import { liveSnapshots } from './live-snapshots.ts';
+import { type AdminDependencies, liveSnapshots } from './admin-state.ts';
 import { readinessOf } from './readiness.ts';
 
 const PACKAGE = new URL('../../package.json', import.meta.url);
@@ -18,7 +17,7 @@ export interface Start {
 /** All that an operator may ask of a process, as JSON. It has no key, and nothing of a record. */
 export function statusOf(dependencies: AdminDependencies, start: Start) {
   const { stores, history, keys, keysFile, keysComplaint, clock, memoryLimitBytes } = dependencies;
-  const { snapshotDir, snapshotsComplaint, threads } = dependencies;
+  const { snapshotDir, snapshotsComplaint, workers } = dependencies;
   const now = performance.now();
   const { isReady, reasons } = readinessOf(dependencies);
   const bytesRetained = stores.retainedBytes;
@@ -30,9 +29,9 @@ export function statusOf(dependencies: AdminDependencies, start: Start) {
     reasons,
     snapshotFolder: { path: snapshotDir, complaint: snapshotsComplaint() ?? null },
     threads: {
-      count: threads.count,
-      listening: threads.listening,
-      replaced: threads.replaced,
+      count: workers.count,
+      listening: workers.listening,
+      replaced: workers.replaced,
     },
     keys: { file: keysFile, valid: keys()?.validKeys ?? 0, complaint: keysComplaint() ?? null },
     memory: {

@@ -1,3 +1,4 @@
+import type { Resource } from './field.ts';
 import {
   BOOLEAN,
   EMAIL,
@@ -6,13 +7,12 @@ import {
   ONE_ID,
   oneOf,
   PAGE,
+  type ParameterKind,
   PER_PAGE,
-  PIN,
+  CONTENT_DIGEST,
   TAG_LIST,
 } from './parameter.ts';
-import type { ParameterKind } from './parameter.ts';
 import { EVENT, EVENT_SESSION, OFFER, OFFER_TYPES, ORDER, ORDER_STATUSES, TICKET } from './resources.ts';
-import type { Resource } from './field.ts';
 
 /**
  * The operations of the API, as data. Routes, the checks of parameters, the plan of a query and the OpenAPI
@@ -29,7 +29,7 @@ export type Role =
   | { readonly is: 'page' }
   | { readonly is: 'perPage' }
   /** The content that a walk over the pages began on. */
-  | { readonly is: 'pin' }
+  | { readonly is: 'contentDigest' }
   /** One bound of a window of instants. */
   | { readonly is: 'bound'; readonly index: string; readonly bound: Bound }
   /** Records that have the key, or any of the listed keys. */
@@ -101,15 +101,15 @@ const BOUND_WORDS: Readonly<Record<Bound, string>> = {
 };
 
 /** The parameter by which a link to a further page names the data that the walk began on. */
-export const PIN_NAME = 'snapshot';
+export const CONTENT_DIGEST_PARAMETER = 'snapshot';
 
 const paging: readonly Parameter[] = [
   { name: 'page', kind: PAGE, role: { is: 'page' }, description: 'Page to return, from 1.', example: '1' },
   { name: 'perPage', kind: PER_PAGE, role: { is: 'perPage' }, description: 'Records a page.', example: '25' },
   {
-    name: PIN_NAME,
-    kind: PIN,
-    role: { is: 'pin' },
+    name: CONTENT_DIGEST_PARAMETER,
+    kind: CONTENT_DIGEST,
+    role: { is: 'contentDigest' },
     description:
       'Set by `nextPage`, not by hand: keeps a walk over the pages on the data that it began on while that is kept, ' +
       'though newer data goes live on the way. When it is gone, the walk goes on with the live data; ' +

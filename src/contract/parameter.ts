@@ -74,7 +74,7 @@ export const PER_PAGE: ParameterKind = {
 };
 
 /** A SHA-256 in base64url: the digest of an organization's content. */
-export const PIN: ParameterKind = {
+export const CONTENT_DIGEST: ParameterKind = {
   schema: { type: 'string', pattern: '^[A-Za-z0-9_-]{43}$' },
   read: asItIs,
   ctx: () => 'must be as a nextPage link has it, or be left out',

@@ -3,19 +3,20 @@ import {
   boolean,
   choice,
   derived,
+  type Fields,
   id,
   integer,
   number,
   object,
   objects,
   required,
+  type Resource,
   text,
   texts,
   timestamp,
   timeZone,
   utcTimestamp,
 } from './field.ts';
-import type { Fields, Resource } from './field.ts';
 
 export const ORDER_STATUSES = ['PENDING', 'FULFILLED', 'CANCELLED'] as const;
 export const OFFER_TYPES = ['TICKET', 'PRODUCT', 'BUNDLE'] as const;

@@ -1,23 +1,26 @@
-import express from 'express';
-import type { Express, Request, RequestHandler, Response } from 'express';
+import express, {
+  type ErrorRequestHandler,
+  type Express,
+  type Request,
+  type RequestHandler,
+  type Response,
+} from 'express';
 import type { Logger } from 'pino';
-import { openApiDocument } from '../contract/openapi.ts';
-import { OPERATIONS } from '../contract/operations.ts';
-import type { Operation } from '../contract/operations.ts';
+import { openApiDocument } from '../contract/openapi/document.ts';
+import { type Operation, OPERATIONS } from '../contract/operations.ts';
 import type { Release } from '../contract/releases.ts';
 import type { KeyRing } from '../keys/key-ring.ts';
 import type { OrganizationStore } from '../store/organization-store.ts';
-import type { ServedStores } from '../store/served-stores.ts';
+import type { StoreView } from '../store/registry/store-view.ts';
 import { authenticate } from './checks/authenticate.ts';
 import { checkAvailability, storeOf } from './checks/availability.ts';
-import type { HitCounterOptions } from './checks/hit-counter.ts';
-import { noRateLimit, rateLimitPerKey } from './checks/rate-limit.ts';
+import { type HitCounterOptions, noRateLimit, rateLimitPerKey } from './checks/rate-limit.ts';
 import { checkVersion } from './checks/version.ts';
-import { answerDocument, answerHealth } from './handlers/documents.ts';
-import { answerList } from './handlers/list.ts';
-import { otherMethods } from './handlers/methods.ts';
-import { answerRecord } from './handlers/record.ts';
-import { fail, noSuchPath } from './response/fail.ts';
+import { documentHandler, healthHandler, otherMethodsHandler } from './handlers/documents.ts';
+import { listHandler } from './handlers/list.ts';
+import { recordHandler } from './handlers/record.ts';
+import { NO_SUCH_PATH, problemOf, UNEXPECTED } from './response/problem.ts';
+import { sendProblem } from './response/send.ts';
 import { routePath } from './target.ts';
 
 export interface ApiConfig {
@@ -31,7 +34,8 @@ export interface ApiConfig {
 
 export interface Dependencies {
   readonly config: ApiConfig;
-  readonly stores: ServedStores;
+  /** Returns the view to answer from. */
+  readonly stores: () => StoreView;
   /** Undefined until there is a keys file. */
   readonly keys: () => KeyRing | undefined;
   /** Whether requests arrive faster than they can be answered. */
@@ -54,17 +58,17 @@ export function createApp(dependencies: Dependencies): Express {
 
   const handle = handlerMaker(dependencies);
   for (const operation of OPERATIONS)
-    app.route(routePath(operation)).get(handle(operation)).all(otherMethods);
+    app.route(routePath(operation)).get(handle(operation)).all(otherMethodsHandler);
   const document = openApiDocument(releases, config.publicBaseUrl);
-  app.route('/openapi.json').get(answerDocument(document)).all(otherMethods);
-  app.route('/healthz').get(answerHealth).all(otherMethods);
+  app.route('/openapi.json').get(documentHandler(document)).all(otherMethodsHandler);
+  app.route('/healthz').get(healthHandler).all(otherMethodsHandler);
   app.use(noSuchPath);
   app.use(fail(log));
   return app;
 }
 
 /** Answers an operation for an authenticated caller, from the live store of its organization. */
-type Answer = (store: OrganizationStore, request: Request, response: Response) => void;
+type Answer = (store: OrganizationStore, request: Request, response: Response, view: StoreView) => void;
 
 /** The order of the checks of a request to the API. Those of its query follow in the answer. */
 function handlerMaker(dependencies: Dependencies): (operation: Operation) => RequestHandler {
@@ -74,11 +78,12 @@ function handlerMaker(dependencies: Dependencies): (operation: Operation) => Req
   const limitRate = rateLimitPerMinute === 0 ? noRateLimit : rateLimitPerKey(rateLimitPerMinute, log, hits);
   return (operation) => {
     const answer: Answer =
-      operation.kind === 'list' ? answerList(operation, stores, origin) : answerRecord(operation);
+      operation.kind === 'list' ? listHandler(operation, origin) : recordHandler(operation);
     return (request, response, next) => {
       const { context } = response.locals;
       context.operation = operation.id;
-      checkAvailability(overload(), stores);
+      const view = stores();
+      checkAvailability(overload(), view);
       const caller = authenticate(request, keys());
       context.caller = caller;
       void limitRate(request, response, (error?: unknown) => {
@@ -86,10 +91,28 @@ function handlerMaker(dependencies: Dependencies): (operation: Operation) => Req
           next(error);
           return;
         }
-        const store = storeOf(stores, caller.organizationId);
+        const store = storeOf(view, caller.organizationId);
         checkVersion(operation, request, context);
-        answer(store, request, response);
+        answer(store, request, response, view);
       });
     };
+  };
+}
+
+export const noSuchPath: RequestHandler = () => {
+  throw NO_SUCH_PATH;
+};
+
+/** The one place where errors of all layers become a status. */
+export function fail(log: Logger): ErrorRequestHandler {
+  return (error: unknown, _request, response, next) => {
+    const problem = problemOf(error);
+    const { context } = response.locals;
+    const { requestId, operation } = context;
+    context.later = problem?.later;
+    if (problem === undefined) log.error({ err: error, requestId, operation }, 'unexpected error');
+    // A response that has begun cannot become another: Express ends its connection.
+    if (response.headersSent) next(error);
+    else sendProblem(response, problem ?? UNEXPECTED);
   };
 }

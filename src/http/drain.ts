@@ -1,8 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import { createServer as createNetServer } from 'node:net';
-import type { AddressInfo, ListenOptions, Socket } from 'node:net';
+import { type AddressInfo, createServer as createNetServer, type ListenOptions, type Socket } from 'node:net';
 import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises';
-import { monotonicNow } from './monotonic-clock.ts';
+import { monotonicNow } from '../clock.ts';
 
 /** After so long without a new connection nobody is expected to come any more. */
 const QUIET_MS = 500;

@@ -1,6 +1,5 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
-import express from 'express';
-import type { Express } from 'express';
+import express, { type Express } from 'express';
 
 /**
  * Makes requests and responses that have the prototypes of an app from the start, for `http.createServer`. Express sets the prototype of every
@@ -9,7 +8,7 @@ import type { Express } from 'express';
  *
  * The app's prototypes are the extension point that Express documents (https://expressjs.com/en/guide/overriding-express-api.html).
  */
-export function expressMessages(app: Express) {
+export function expressPrototypes(app: Express) {
   class ExpressRequest extends IncomingMessage {}
   class ExpressResponse extends ServerResponse<ExpressRequest> {
     /** Express would add one later, which changes the shape of the object. */

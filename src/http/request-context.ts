@@ -3,10 +3,9 @@ import type { Request, Response } from 'express';
 import type { Logger } from 'pino';
 import { REQUEST_ID_HEADER, REQUEST_ID_PATTERN } from '../contract/headers.ts';
 import type { RateLimitStanding } from './checks/rate-limit.ts';
-import { versionOf } from './checks/version.ts';
-import type { ApiVersion, ApiVersions } from './checks/version.ts';
-import type { LaterReason } from './response/problem.ts';
-import type { Tally } from './tally.ts';
+import { type ApiVersion, type ApiVersions, versionOf } from './checks/version.ts';
+import type { RequestMetrics } from './request-metrics.ts';
+import type { RetryReason } from './response/problem.ts';
 import { isApiTarget } from './target.ts';
 
 /** The owner of a valid key. */
@@ -33,7 +32,7 @@ export class RequestContext {
   /** Value of the header that names the ignored parameters. */
   ignoredParameters: string | undefined;
   /** Reason of a 429. */
-  later: LaterReason | undefined;
+  later: RetryReason | undefined;
   /** Length of the body of the response. */
   bytes = 0;
   /** Number of records in the response; undefined when it has none. */
@@ -62,13 +61,13 @@ export function requestIdOf(given: string | string[] | undefined): string {
 }
 
 /** Begins the context of a request, and ends it when the response is closed: sent, or given up by the caller. */
-export function contextBeginner(
+export function contextStarter(
   clock: () => number,
   versions: ApiVersions,
   log: Logger,
-  tally: Tally,
+  metrics: RequestMetrics,
 ): (request: Request, response: Response) => void {
-  const end = contextEnder(log, tally);
+  const end = contextEnder(log, metrics);
   return (request, response) => {
     const requestId = requestIdOf(request.headers[REQUEST_ID_KEY]);
     const now = clock();
@@ -85,13 +84,13 @@ export function contextBeginner(
  * Logs the response in one line, and counts it. The line has nothing of the target but the operation: paths and queries hold ids and
  * e-mail addresses.
  */
-function contextEnder(log: Logger, tally: Tally): (this: Response) => void {
+function contextEnder(log: Logger, metrics: RequestMetrics): (this: Response) => void {
   return function () {
     const { requestId, caller, operation, version, later, startedAt, bytes, rows } = this.locals.context;
     const { statusCode: status } = this;
     const elapsedMs = performance.now() - startedAt;
     const durationMs = Math.round(elapsedMs * 1000) / 1000;
-    tally.countRequest({ operation, status, version: version?.version, later, seconds: elapsedMs / 1000 });
+    metrics.countRequest({ operation, status, version: version?.version, later, seconds: elapsedMs / 1000 });
     // Undefined is not logged.
     const sent = this.writableFinished ? undefined : false;
     log.info({ requestId, ...caller, operation, status, durationMs, rows, bytes, sent }, 'request');

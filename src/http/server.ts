@@ -1,19 +1,16 @@
-import { createServer as createHttpServer, STATUS_CODES } from 'node:http';
-import type { Server } from 'node:http';
+import { createServer as createHttpServer, type Server, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Express, Request, Response } from 'express';
 import type { Logger } from 'pino';
 import { REQUEST_ID_HEADER } from '../contract/headers.ts';
 import type { Release } from '../contract/releases.ts';
-import { ApiVersions } from './checks/version.ts';
-import type { ApiVersion } from './checks/version.ts';
-import { expressMessages } from './express-prototypes.ts';
-import { METHOD_NOT_ALLOWED } from './handlers/methods.ts';
-import { contextBeginner, requestIdOf } from './request-context.ts';
+import { type ApiVersion, ApiVersions } from './checks/version.ts';
+import { expressPrototypes } from './express-prototypes.ts';
+import { METHOD_NOT_ALLOWED } from './handlers/documents.ts';
+import { contextStarter, requestIdOf } from './request-context.ts';
+import type { RequestMetrics } from './request-metrics.ts';
 import { Problem } from './response/problem.ts';
-import { SECURITY_HEADERS } from './response/security-headers.ts';
-import { NO_STORE, sendProblem } from './response/send.ts';
-import type { Tally } from './tally.ts';
+import { NO_STORE, SECURITY_HEADERS, sendProblem } from './response/send.ts';
 import { normalTarget } from './target.ts';
 
 /** A connection on which nothing moves for so long is ended, also one whose client does not read its responses. */
@@ -39,20 +36,20 @@ export interface ServerDependencies {
   readonly releases: readonly Release[];
   readonly log: Logger;
   /** Counts requests, and what never comes to be one. */
-  readonly tally: Tally;
+  readonly metrics: RequestMetrics;
 }
 
 /** The server in front of an app: the one way in, since it brings targets into the form that the app reads. */
 export function createServer(app: Express, dependencies: ServerDependencies): Server {
-  const { clock, releases, log, tally } = dependencies;
+  const { clock, releases, log, metrics } = dependencies;
   const versions = new ApiVersions(releases);
-  const begin = contextBeginner(clock, versions, log, tally);
+  const begin = contextStarter(clock, versions, log, metrics);
   const refuse = (socket: Duplex, problem: Problem) => {
     refuseSocket(socket, problem, versions.stable(clock()), log);
-    tally.countRefusal(problem.status);
+    metrics.countRefusal(problem.status);
   };
   const server = createHttpServer({
-    ...expressMessages(app),
+    ...expressPrototypes(app),
     requireHostHeader: false,
     // A second Authorization or Host would be dropped without a word; joined, it makes the header malformed.
     joinDuplicateHeaders: true,

@@ -2,11 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, linkSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type Database from 'better-sqlite3';
-import { isOrganizationId, ORGANIZATION_ID_RULE } from '../contract/organization-id.ts';
-import type { Credential } from './credential.ts';
-import { EMPTY_KEYS_FILE } from './format.ts';
-import { withKeysFile } from './open-keys-file.ts';
-import { digestOf, newSecret } from './credential.ts';
+import { isOrganizationId, ORGANIZATION_ID_RULE } from '../contract/headers.ts';
+import { type Credential, DIGEST_BYTES, digestOf, newSecret } from './credential.ts';
+import { KeyRing, type KeyRow } from './key-ring.ts';
+import { CorruptKeysFile, EMPTY_KEYS_FILE, withKeysFile } from './open-keys-file.ts';
 
 /** What may be told of a key. */
 export interface KeyEntry {
@@ -27,7 +26,7 @@ export const LABEL_RULE = 'must be at most 200 characters without line breaks or
 
 const KEY_ID_BYTES = 6;
 /** Other writers hold the file for milliseconds each. */
-const PATIENCE_MS = 5000;
+const WRITE_PATIENCE_MS = 5000;
 const OWNER_ALONE = 0o600;
 
 export function isLabel(text: string): boolean {
@@ -93,7 +92,7 @@ export class KeysFile {
   }
 
   #with<T>(use: (database: Database.Database) => T): T {
-    return withKeysFile(this.#path, { readonly: false, patienceMs: PATIENCE_MS }, use);
+    return withKeysFile(this.#path, { readonly: false, patienceMs: WRITE_PATIENCE_MS }, use);
   }
 }
 
@@ -110,4 +109,30 @@ function makeKeysFile(path: string): void {
   } finally {
     rmSync(draft, { force: true });
   }
+}
+
+/** A commit takes milliseconds; whoever waits here does nothing else meanwhile. */
+const READ_PATIENCE_MS = 20;
+
+/**
+ * Reads a keys file, and leaves no trace of that.
+ * @throws CorruptKeysFile, KeysFileBusy, or the system's error (ENOENT when there is no file)
+ */
+export function readKeyRing(path: string): KeyRing {
+  const rows = withKeysFile(path, { readonly: true, patienceMs: READ_PATIENCE_MS }, (database) =>
+    database
+      .prepare<[], KeyRow>(
+        `SELECT key_id AS keyId, organization_id AS organizationId, digest, revoked_at IS NOT NULL AS revoked
+         FROM keys`,
+      )
+      .all(),
+  );
+  for (const { keyId, organizationId, digest } of rows) {
+    if (digest.length !== DIGEST_BYTES)
+      throw new CorruptKeysFile(`the digest of key ${keyId} is not SHA-256`);
+    if (!isOrganizationId(organizationId)) {
+      throw new CorruptKeysFile(`the organization of key ${keyId} ${ORGANIZATION_ID_RULE}`);
+    }
+  }
+  return new KeyRing(rows);
 }

@@ -2,8 +2,8 @@ import { statSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from 'pino';
 import type { KeyRing } from './key-ring.ts';
-import { KeysFileBusy } from './keys-file-busy.ts';
-import { readKeyRing } from './read-key-ring.ts';
+import { readKeyRing } from './keys-file.ts';
+import { KeysFileBusy } from './open-keys-file.ts';
 
 /**
  * Within this time a file may change again without a change of its time stamp, so it is read again. It is counted from

@@ -1,6 +1,5 @@
 import type { Bound, CollectionName, ListOperation } from '../contract/operations.ts';
-import { DEFAULT_PER_PAGE } from '../contract/parameter.ts';
-import type { ParameterValue } from '../contract/parameter.ts';
+import { DEFAULT_PER_PAGE, type ParameterValue } from '../contract/parameter.ts';
 import type { Instant } from '../contract/timestamp.ts';
 
 /** What a query asks for, as plain data: the rows of `collection` that pass every predicate, one page of them. */
@@ -13,8 +12,6 @@ export interface Plan {
   /** From 1. */
   readonly page: number;
   readonly perPage: number;
-  /** Digest of the content to read, when that is still there. */
-  readonly pin?: string;
 }
 
 export type Predicate =
@@ -36,7 +33,6 @@ export function planList(operation: ListOperation, values: Readonly<Record<strin
   let view: OfferView = {};
   let page = 1;
   let perPage = DEFAULT_PER_PAGE;
-  let pin: string | undefined;
   for (const { name, role } of operation.parameters) {
     if (!Object.hasOwn(values, name)) continue;
     const value = values[name];
@@ -47,8 +43,8 @@ export function planList(operation: ListOperation, values: Readonly<Record<strin
       case 'perPage':
         perPage = numberOf(value);
         break;
-      case 'pin':
-        pin = String(value);
+      case 'contentDigest':
+        // It names the store to read, which the plan is not about.
         break;
       case 'bound':
         windows.set(role.index, narrowed(windows.get(role.index), role.bound, instantOf(value)));
@@ -74,7 +70,6 @@ export function planList(operation: ListOperation, values: Readonly<Record<strin
     isPartialView,
     page,
     perPage,
-    ...(pin !== undefined && { pin }),
   };
 }
 

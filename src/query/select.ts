@@ -1,27 +1,23 @@
-import { isRanked } from '../store/instant-index.ts';
+import { isRanked } from '../store/index/instant-index.ts';
+import { postingList } from '../store/index/posting-index.ts';
+import { type PostingsByInstant, rowsOfKeys } from '../store/index/postings-by-instant.ts';
+import { rowSpan } from '../store/index/row-sets.ts';
+import { type RowRanges, rowsAtPositions, rowsInRanges } from '../store/index/wavelet-matrix.ts';
+import type { Int64s, Row, Uint32s } from '../store/memory/shared-arrays.ts';
 import type { CollectionImage } from '../store/organization-image.ts';
-import { postingList } from '../store/posting-index.ts';
-import { rowRun } from '../store/row-sets.ts';
-import { rowsOfKeys } from '../store/postings-by-instant.ts';
-import type { PostingsByInstant } from '../store/postings-by-instant.ts';
-import type { Int64s, Row, Uint32s } from '../store/shared.ts';
-import { rowsAtPositions, rowsInRanges } from '../store/wavelet-matrix.ts';
-import type { RowRanges } from '../store/wavelet-matrix.ts';
 import type { Predicate } from './plan.ts';
-import { questionOf, textOf, windowRange } from './question.ts';
-import type { Question } from './question.ts';
-import { SelectionCache } from './selection-cache.ts';
-import type { Found } from './selection-cache.ts';
-import { walk } from './walk.ts';
+import { type ResolvedQuery, resolve, textOf, windowRange } from './resolve.ts';
+import { walk } from './scan.ts';
+import { type Found, SelectionCache } from './selection-cache.ts';
 
 /** The rows that a query selects, in list order: a run of consecutive ones, a list, or ranges of a matrix. */
 export type Selection =
-  | { readonly kind: 'run'; readonly from: Row; readonly to: Row }
+  | { readonly kind: 'span'; readonly from: Row; readonly to: Row }
   | { readonly kind: 'list'; readonly rows: Uint32s }
   | ({ readonly kind: 'ranges' } & RowRanges);
 
 export function totalOf(selection: Selection): number {
-  if (selection.kind === 'run') return selection.to - selection.from;
+  if (selection.kind === 'span') return selection.to - selection.from;
   return selection.kind === 'list' ? selection.rows.length : rowsInRanges(selection);
 }
 
@@ -29,15 +25,15 @@ export function totalOf(selection: Selection): number {
 export function rowsAt(selection: Selection, start: number, end: number): Uint32s {
   if (selection.kind === 'ranges') return rowsAtPositions(selection, start, end);
   if (selection.kind === 'list') return selection.rows.subarray(start, end);
-  return rowRun(selection.from + start, selection.from + end);
+  return rowSpan(selection.from + start, selection.from + end);
 }
 
-const NONE: Selection = { kind: 'run', from: 0, to: 0 };
+const NONE: Selection = { kind: 'span', from: 0, to: 0 };
 const NO_ROWS: Uint32s = new Uint32Array(0);
 
 /** What a thread remembers of what was found, for all organizations together. */
 const CACHE_BYTES = 8 * 1024 * 1024;
-const foundLately = new SelectionCache(CACHE_BYTES);
+const recentSelections = new SelectionCache(CACHE_BYTES);
 
 /**
  * The rows of a collection that pass every predicate. One key or one window is looked up. Several keys, and a key and a
@@ -46,12 +42,12 @@ const foundLately = new SelectionCache(CACHE_BYTES);
 export function select(
   collection: CollectionImage,
   where: readonly Predicate[],
-  cache: SelectionCache = foundLately,
+  cache: SelectionCache = recentSelections,
 ): Selection {
-  const question = questionOf(collection, where);
+  const question = resolve(collection, where);
   if (question === undefined) return NONE;
   const { keySets, windows } = question;
-  if (keySets.length === 0 && windows.length === 0) return { kind: 'run', from: 0, to: collection.count };
+  if (keySets.length === 0 && windows.length === 0) return { kind: 'span', from: 0, to: collection.count };
   if (keySets.length === 0 && windows.length === 1) {
     const [{ instants, low, high }] = windows;
     if (isRanked(instants)) {
@@ -74,7 +70,7 @@ export function select(
 }
 
 /** The lists of the one key set, if they are in the order of what the windows are of. */
-function listsFor({ keySets, windows }: Question): PostingsByInstant | undefined {
+function listsFor({ keySets, windows }: ResolvedQuery): PostingsByInstant | undefined {
   if (keySets.length !== 1 || windows.length > 1) return undefined;
   const { byInstant } = keySets[0].postings;
   return windows.every(({ index }) => index === byInstant?.instant) ? byInstant : undefined;
@@ -82,7 +78,7 @@ function listsFor({ keySets, windows }: Question): PostingsByInstant | undefined
 
 function rangesOf(
   { instants, count }: CollectionImage,
-  { keySets: [{ keys }], windows }: Question,
+  { keySets: [{ keys }], windows }: ResolvedQuery,
   lists: PostingsByInstant,
 ): Found {
   const { low, high } = windows.at(0) ?? { low: 0, high: count };
@@ -90,9 +86,9 @@ function rangesOf(
 }
 
 /** The rows of a run whose instants, ascending in it, pass every window. */
-export function selectInRun(instants: Int64s, from: Row, to: Row, where: readonly Predicate[]): Selection {
+export function selectInSpan(instants: Int64s, from: Row, to: Row, where: readonly Predicate[]): Selection {
   for (const predicate of where) {
     if (predicate.match === 'window') [from, to] = windowRange(instants, predicate, from, to);
   }
-  return { kind: 'run', from, to };
+  return { kind: 'span', from, to };
 }

@@ -1,4 +1,4 @@
-import type { Uint32s } from '../store/shared.ts';
+import type { Uint32s } from '../store/memory/shared-arrays.ts';
 
 /** The rows that were found for a question: those at ranges of a matrix, and others, as in `RowRanges`. */
 export interface Found {

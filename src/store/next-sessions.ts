@@ -1,4 +1,4 @@
-import type { Row } from './shared.ts';
+import type { Row } from './memory/shared-arrays.ts';
 import type { SessionsImage } from './organization-image.ts';
 
 /** What ends the record of an event: its next session, or nulls when there is none. */

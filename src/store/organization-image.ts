@@ -1,8 +1,8 @@
-import type { IdIndexImage } from './id-index.ts';
-import type { InstantImage } from './instant-index.ts';
-import type { PostingImage } from './posting-index.ts';
+import type { IdIndexImage } from './index/id-index.ts';
+import type { InstantImage } from './index/instant-index.ts';
+import type { PostingImage } from './index/posting-index.ts';
+import type { Int64s, Uint32s } from './memory/shared-arrays.ts';
 import type { RecordsImage } from './records.ts';
-import type { Int64s, Uint32s } from './shared.ts';
 
 /**
  * What the loader hands over: plain objects of typed arrays over shared memory. A thread that receives it
@@ -39,7 +39,7 @@ export interface OrganizationImage {
   readonly organizationId: string;
   readonly name: string;
   /** Digest of the organization's content, base64url: the same content gives the same digest. */
-  readonly digest: string;
+  readonly contentDigest: string;
   readonly events: CollectionImage;
   readonly sessions: SessionsImage;
   readonly tickets: CollectionImage;

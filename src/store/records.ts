@@ -1,5 +1,4 @@
-import { FLOAT_BYTES } from './shared.ts';
-import type { Bytes, Floats, Row, Uint32s } from './shared.ts';
+import { type Bytes, FLOAT_BYTES, type Floats, type Row, type Uint32s } from './memory/shared-arrays.ts';
 
 /**
  * Records as JSON text, in list order, each followed by a comma:
@@ -37,7 +36,7 @@ export function recordAt({ bytes, offsets }: Records, row: Row): Buffer {
 }
 
 /** Returns the JSON texts of the rows `from … to`, joined by commas. */
-export function recordRun({ bytes, offsets }: Records, from: Row, to: Row): Buffer {
+export function recordSpan({ bytes, offsets }: Records, from: Row, to: Row): Buffer {
   return bytes.subarray(offsets[from], offsets[to] - 1);
 }
 

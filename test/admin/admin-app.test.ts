@@ -1,10 +1,9 @@
 import { expect } from 'chai';
 import supertest from 'supertest';
 import { createAdminApp } from '../../src/admin/admin-app.ts';
-import { SECURITY_HEADERS } from '../../src/http/response/security-headers.ts';
+import { SECURITY_HEADERS } from '../../src/http/response/send.ts';
 import { run } from '../system/command.ts';
-import { emptyOperations, readyOperations } from './operations.ts';
-import type { Operations } from './operations.ts';
+import { emptyOperations, type Operations, readyOperations } from './operations.ts';
 
 const PATHS = ['/livez', '/readyz', '/metrics', '/status'];
 

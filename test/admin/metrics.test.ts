@@ -1,10 +1,16 @@
 import { expect } from 'chai';
-import { metricsText } from '../../src/admin/metrics.ts';
-import { Tally } from '../../src/http/tally.ts';
+import { metricsText } from '../../src/admin/prometheus.ts';
+import { RequestMetrics } from '../../src/http/request-metrics.ts';
 import { REFUSALS } from '../../src/snapshot/format/refused-snapshot.ts';
 import { emptyImage } from '../store/empty-image.ts';
-import { emptyOperations, MEMORY_LIMIT_BYTES, NOW, readyOperations, snapshotOf } from './operations.ts';
-import type { Operations } from './operations.ts';
+import {
+  emptyOperations,
+  MEMORY_LIMIT_BYTES,
+  NOW,
+  type Operations,
+  readyOperations,
+  snapshotOf,
+} from './operations.ts';
 import { parseMetrics } from './prometheus-text.ts';
 
 describe('The metrics', () => {
@@ -27,9 +33,9 @@ describe('The metrics', () => {
     }
   });
 
-  it('count requests by operation, status and version, over all threads', async () => {
-    const second = new Tally();
-    operations.threads = { ...operations.threads, tallies: [operations.tally, second] };
+  it('count requests by operation, status and version, over all workers', async () => {
+    const second = new RequestMetrics();
+    operations.workers = { ...operations.workers, requestMetrics: [operations.metrics, second] };
     const request = {
       operation: 'getTicket',
       status: 200,
@@ -37,7 +43,7 @@ describe('The metrics', () => {
       later: undefined,
       seconds: 0.003,
     };
-    operations.tally.countRequest(request);
+    operations.metrics.countRequest(request);
     second.countRequest({ ...request, seconds: 0.0001 });
     second.countRequest({ ...request, version: '2026-10-01', seconds: 60 });
     second.countRefusal(431);
@@ -60,8 +66,8 @@ describe('The metrics', () => {
   it('have histograms whose buckets rise to the count', async () => {
     for (const seconds of [0.00005, 0.0004, 0.003, 0.003, 0.2, 2, 20]) {
       const request = { operation: 'listOrders', status: 200, version: 'preview', later: undefined, seconds };
-      operations.tally.countRequest(request);
-      operations.tally.noteDelay(seconds);
+      operations.metrics.countRequest(request);
+      operations.metrics.noteDelay(seconds);
     }
     for (const name of ['foyer_request_duration_seconds', 'foyer_event_loop_delay_seconds']) {
       const { samples = new Map<string, number>() } = (await scrape()).get(name) ?? {};
@@ -93,7 +99,7 @@ describe('The metrics', () => {
   it('tell the reasons of 429 apart', async () => {
     const refused = { operation: 'listEvents', status: 429, version: 'stable', seconds: 0 };
     for (const later of ['rate-limit', 'overload', 'overload', 'not-ready'] as const) {
-      operations.tally.countRequest({ ...refused, later });
+      operations.metrics.countRequest({ ...refused, later });
     }
     expect(await samplesOf('foyer_requests_rate_limited_total')).to.deep.equal({
       foyer_requests_rate_limited_total: 1,
@@ -129,7 +135,7 @@ describe('The metrics', () => {
     const { stores } = operations;
     const walked = stores.live.get('north')?.store;
     if (walked === undefined) throw new Error('north is not live');
-    stores.noteWalk(walked);
+    walked.walks.set();
     stores.swap('main.sqlite', snapshotOf('s2', new Date(NOW).toISOString(), emptyImage('north')));
     expect(walked.bytesHeld).to.be.greaterThan(10_000);
     expect(await samplesOf('foyer_store_bytes_held')).to.deep.equal({

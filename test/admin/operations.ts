@@ -1,9 +1,9 @@
 import { pino } from 'pino';
-import type { AdminDependencies } from '../../src/admin/admin-dependencies.ts';
-import { Tally } from '../../src/http/tally.ts';
-import { LoadHistory } from '../../src/snapshot/load-history.ts';
+import type { AdminDependencies } from '../../src/admin/admin-state.ts';
+import { RequestMetrics } from '../../src/http/request-metrics.ts';
+import { LoadHistory } from '../../src/snapshot/watch/load-history.ts';
 import type { OrganizationImage, SnapshotImage } from '../../src/store/organization-image.ts';
-import { StoreRegistry } from '../../src/store/store-registry.ts';
+import { StoreRegistry } from '../../src/store/registry/store-registry.ts';
 import { fixture, PRODUCED_AT } from '../api/fixture.ts';
 
 /** Two hours after the fixture was produced. */
@@ -14,13 +14,13 @@ export const MEMORY_LIMIT_BYTES = 512 * 1024 * 1024;
 
 /** What the app for operators is given, to be changed by a test. */
 export type Operations = { -readonly [K in keyof AdminDependencies]: AdminDependencies[K] } & {
-  tally: Tally;
+  metrics: RequestMetrics;
   errors: string[];
 };
 
 /** A replica that has loaded nothing yet. */
 export function emptyOperations(): Operations {
-  const tally = new Tally();
+  const metrics = new RequestMetrics();
   const errors: string[] = [];
   return {
     stores: new StoreRegistry(),
@@ -30,7 +30,7 @@ export function emptyOperations(): Operations {
     keys: () => undefined,
     keysFile: 'keys.sqlite',
     keysComplaint: () => undefined,
-    threads: { count: 1, listening: 1, hasListened: true, replaced: 0, tallies: [tally] },
+    workers: { count: 1, listening: 1, hasListened: true, replaced: 0, requestMetrics: [metrics] },
     clock: () => NOW,
     isStopping: () => false,
     maxSnapshotAgeSeconds: undefined,
@@ -38,7 +38,7 @@ export function emptyOperations(): Operations {
     retainSeconds: 300,
     droppedLogLines: () => 0,
     log: pino({}, { write: (line) => errors.push(line) }),
-    tally,
+    metrics,
     errors,
   };
 }

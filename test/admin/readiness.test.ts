@@ -1,8 +1,14 @@
 import { expect } from 'chai';
 import { readinessOf } from '../../src/admin/readiness.ts';
 import { emptyImage } from '../store/empty-image.ts';
-import { AGE_SECONDS, emptyOperations, NOW, readyOperations, snapshotOf } from './operations.ts';
-import type { Operations } from './operations.ts';
+import {
+  AGE_SECONDS,
+  emptyOperations,
+  NOW,
+  type Operations,
+  readyOperations,
+  snapshotOf,
+} from './operations.ts';
 
 describe('Readiness', () => {
   let operations: Operations;
@@ -29,12 +35,12 @@ describe('Readiness', () => {
   });
 
   it('waits until all threads answer, and then asks for one that does', () => {
-    const { threads } = operations;
-    operations.threads = { ...threads, count: 2, listening: 1, hasListened: false };
+    const { workers } = operations;
+    operations.workers = { ...workers, count: 2, listening: 1, hasListened: false };
     expectReasons(/threads that answer requests have not started yet/);
-    operations.threads = { ...threads, count: 2, listening: 1, replaced: 1 };
+    operations.workers = { ...workers, count: 2, listening: 1, replaced: 1 };
     expectReasons();
-    operations.threads = { ...threads, count: 2, listening: 0, replaced: 2 };
+    operations.workers = { ...workers, count: 2, listening: 0, replaced: 2 };
     expectReasons(/No thread answers requests/);
   });
 

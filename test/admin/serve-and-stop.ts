@@ -8,7 +8,7 @@ import { emptyOperations } from './operations.ts';
 /** A process that answers operators for a moment, and ends by itself when nothing is left to do. */
 
 const operations = emptyOperations();
-watchOverload(100, operations.tally);
+watchOverload(100, operations.metrics);
 const server = createServer(createAdminApp(operations)).listen(0, '127.0.0.1');
 await once(server, 'listening');
 const { port } = server.address() as AddressInfo;

@@ -3,8 +3,14 @@ import { statusOf } from '../../src/admin/status.ts';
 import { REFUSALS } from '../../src/snapshot/format/refused-snapshot.ts';
 import { fixture, PRODUCED_AT } from '../api/fixture.ts';
 import { emptyImage } from '../store/empty-image.ts';
-import { AGE_SECONDS, MEMORY_LIMIT_BYTES, NOW, readyOperations, snapshotOf } from './operations.ts';
-import type { Operations } from './operations.ts';
+import {
+  AGE_SECONDS,
+  MEMORY_LIMIT_BYTES,
+  NOW,
+  type Operations,
+  readyOperations,
+  snapshotOf,
+} from './operations.ts';
 
 describe('The status', () => {
   let operations: Operations;
@@ -77,9 +83,9 @@ describe('The status', () => {
   it('lists what is retained for walks, and for how long', async () => {
     const { image } = await fixture();
     const { stores } = operations;
-    const walked = stores.get('north');
+    const walked = stores.view.get('north');
     if (walked === undefined) throw new Error('north is not live');
-    stores.noteWalk(walked);
+    walked.walks.set();
     stores.swap('main.sqlite', snapshotOf('s2', new Date(NOW).toISOString(), emptyImage('north')));
     const { retained, memory } = status();
     expect(retained).to.have.length(1);

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { OrganizationStore } from '../../src/store/organization-store.ts';
-import { StoreRegistry } from '../../src/store/store-registry.ts';
+import { StoreRegistry } from '../../src/store/registry/store-registry.ts';
+import { StoreView } from '../../src/store/registry/store-view.ts';
 import { fixture } from './fixture.ts';
-import { givenApi, TestApi } from './test-api.ts';
-import type { Answer, Asking } from './test-api.ts';
+import { type Answer, type Asking, givenApi, TestApi } from './test-api.ts';
 
 const PREVIEW = { 'Service-API-Version': 'preview' };
 const TARGETS = [
@@ -108,7 +108,7 @@ describe('An answer that was given before', () => {
 
   describe('over a swap', () => {
     const stores = new StoreRegistry();
-    const swapping = givenApi(() => ({ stores }));
+    const swapping = givenApi(() => ({ stores: () => stores.view }));
 
     const swapIn = async (snapshotId: string, content: 'north' | 'south') => {
       const { image } = await fixture();
@@ -150,9 +150,9 @@ describe('An answer that was given before', () => {
         expect(unpinned.text).not.to.equal(before.text);
       }
       // Kept for this walk, until it is not any more.
-      stores.letGoOfUnwalked();
+      stores.releaseUnwalked();
       expect((await swapping.api.ask(pinned)).text).to.equal(before.text);
-      stores.keepRetained(new Set());
+      stores.retainOnly(new Set());
       const last = await swapping.api.ask(pinned);
       expect(last.headers['service-snapshot-id']).to.equal('later');
       expect(last.status).to.equal(unpinned.status);
@@ -168,15 +168,12 @@ describe('An answer that was given before', () => {
       const [live, replaced] = [await storeOf('south'), await storeOf('north')];
       const isKept = { value: false };
       const api = await TestApi.start({
-        stores: {
-          isEmpty: false,
-          get: (_organizationId, pin) => (isKept.value && pin === replaced.digest ? replaced : live),
-          noteWalk: () => undefined,
-        },
+        stores: () =>
+          new StoreView(new Map([['north', live]]), new Map([['north', isKept.value ? [replaced] : []]])),
       });
       const ask = async (kept: boolean) => {
         isKept.value = kept;
-        return (await api.ask(`/v1/events?perPage=1&page=2&snapshot=${replaced.digest}`)).text;
+        return (await api.ask(`/v1/events?perPage=1&page=2&snapshot=${replaced.contentDigest}`)).text;
       };
       const answers = [];
       for (const kept of [true, false, false, false, true, true, false]) answers.push(await ask(kept));

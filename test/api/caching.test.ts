@@ -1,6 +1,6 @@
 import { expect } from 'chai';
+import { StoreRegistry } from '../../src/store/registry/store-registry.ts';
 import { fixture } from './fixture.ts';
-import { StoreRegistry } from '../../src/store/store-registry.ts';
 import { givenApi, NOW, TestApi } from './test-api.ts';
 
 const preview = { 'Service-API-Version': 'preview' };
@@ -101,7 +101,7 @@ describe('Caching', () => {
 
   describe('over a swap', () => {
     const stores = new StoreRegistry();
-    const swapping = givenApi(() => ({ stores }));
+    const swapping = givenApi(() => ({ stores: () => stores.view }));
 
     it('keeps the tags of an organization whose data stays as it was', async () => {
       const { image } = await fixture();
@@ -118,7 +118,7 @@ describe('Caching', () => {
     it('keeps the content of a list that was confirmed by 304, since its client has the link to the next page', async () => {
       const { image } = await fixture();
       const restarted = new StoreRegistry();
-      const api = await TestApi.start({ stores: restarted });
+      const api = await TestApi.start({ stores: () => restarted.view });
       restarted.swap('fixture', image);
       const target = '/v1/tickets?perPage=1';
       const page = await swapping.api.ask(target, { headers: { Host: 'same.example' } });
@@ -127,11 +127,14 @@ describe('Caching', () => {
       });
       await api.stop();
       expect(again.status).to.equal(304);
-      const organizations = image.organizations.map((one) => ({ ...one, digest: `${one.digest}, changed` }));
+      const organizations = image.organizations.map((one) => ({
+        ...one,
+        contentDigest: `${one.contentDigest}, changed`,
+      }));
       restarted.swap('fixture', { ...image, organizations });
-      restarted.letGoOfUnwalked();
+      restarted.releaseUnwalked();
       const pin = api.pin('north');
-      expect(restarted.get('north', pin)?.digest).to.equal(pin);
+      expect(restarted.view.get('north', pin)?.contentDigest).to.equal(pin);
     });
 
     it('changes them with the data', async () => {
@@ -139,7 +142,7 @@ describe('Caching', () => {
       const before = await swapping.api.ask('/v1/tickets');
       const organizations = image.organizations.map((organization) => ({
         ...organization,
-        digest: 'changed',
+        contentDigest: 'changed',
       }));
       stores.swap('fixture', { ...image, organizations });
       const after = await swapping.api.ask('/v1/tickets', {

@@ -1,11 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import type { ValidateFunction } from 'ajv/dist/2020.js';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { expect } from 'chai';
-import { openApiDocument } from '../../src/contract/openapi.ts';
+import { openApiDocument } from '../../src/contract/openapi/document.ts';
 import { RELEASES } from '../../src/contract/releases.ts';
-import { SECURITY_HEADERS } from '../../src/http/response/security-headers.ts';
+import { SECURITY_HEADERS } from '../../src/http/response/send.ts';
 
 /** Holds every response that a contract test sees against the OpenAPI document. */
 

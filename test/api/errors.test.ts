@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import { StoreRegistry } from '../../src/store/store-registry.ts';
 import { givenApi } from './test-api.ts';
 
 describe('Errors', () => {
@@ -78,15 +77,9 @@ describe('Errors', () => {
 
   describe('of ours', () => {
     const failing = givenApi(() => {
-      const stores = new StoreRegistry();
-      Object.defineProperties(stores, {
-        isEmpty: { value: false },
-        get: {
-          value: () => {
-            throw new Error('secret internals');
-          },
-        },
-      });
+      const stores = () => {
+        throw new Error('secret internals');
+      };
       return { stores };
     });
 

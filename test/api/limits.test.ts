@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { StoreRegistry } from '../../src/store/store-registry.ts';
+import { EMPTY_VIEW } from '../../src/store/registry/store-view.ts';
 import { givenApi } from './test-api.ts';
 
 const expectRetryAfter = (headers: Readonly<Record<string, string>>) => {
@@ -55,7 +55,7 @@ describe('Rate limit', () => {
 
 describe('Readiness', () => {
   const cases = {
-    'without a snapshot': () => ({ stores: new StoreRegistry() }),
+    'without a snapshot': () => ({ stores: () => EMPTY_VIEW }),
     'without a keys file': () => ({ keys: () => undefined }),
   };
   for (const [what, overrides] of Object.entries(cases)) {

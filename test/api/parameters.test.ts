@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { openApiDocument } from '../../src/contract/openapi.ts';
+import { openApiDocument } from '../../src/contract/openapi/document.ts';
 import { RELEASES } from '../../src/contract/releases.ts';
 import { givenApi } from './test-api.ts';
 

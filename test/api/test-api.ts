@@ -1,20 +1,16 @@
 import type { Server } from 'node:http';
-import { connect } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { text as readText } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { pino } from 'pino';
 import supertest from 'supertest';
-import { createApp } from '../../src/http/app.ts';
-import type { Dependencies } from '../../src/http/app.ts';
 import { RELEASES } from '../../src/contract/releases.ts';
-import { createServer } from '../../src/http/server.ts';
-import type { ServerDependencies } from '../../src/http/server.ts';
-import { Tally } from '../../src/http/tally.ts';
-import { StoreRegistry } from '../../src/store/store-registry.ts';
+import { createApp, type Dependencies } from '../../src/http/app.ts';
+import { RequestMetrics } from '../../src/http/request-metrics.ts';
+import { createServer, type ServerDependencies } from '../../src/http/server.ts';
+import { StoreRegistry } from '../../src/store/registry/store-registry.ts';
 import { expectConformance } from './conformance.ts';
-import { fixture } from './fixture.ts';
-import type { Fixture, OrganizationId } from './fixture.ts';
+import { fixture, type Fixture, type OrganizationId } from './fixture.ts';
 
 export const NOW = Date.parse('2026-11-21T12:00:00Z');
 
@@ -82,12 +78,12 @@ export class TestApi {
     const destination = { write: (line: string) => logged.push(JSON.parse(line) as Record<string, unknown>) };
     const log = pino({ level: 'debug' }, destination);
     const dependencies: AllDependencies = {
-      stores,
+      stores: () => stores.view,
       keys: () => made.keys,
       overload: () => false,
       clock: () => clock.now,
       releases: RELEASES,
-      tally: new Tally(),
+      metrics: new RequestMetrics(),
       log,
       ...overrides,
       config: { publicBaseUrl: undefined, trustProxy: false, rateLimitPerMinute: 0, ...overrides.config },
@@ -117,7 +113,7 @@ export class TestApi {
   /** By what links name the content of an organization. */
   pin(organization: OrganizationId): string {
     const { organizations } = this.#fixture.image;
-    return organizations.find(({ organizationId }) => organizationId === organization)?.digest ?? '';
+    return organizations.find(({ organizationId }) => organizationId === organization)?.contentDigest ?? '';
   }
 
   /** Asks, and holds the answer against the OpenAPI document. */

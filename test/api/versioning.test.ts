@@ -1,6 +1,5 @@
 import { expect } from 'chai';
-import type { Release } from '../../src/contract/releases.ts';
-import { RELEASES } from '../../src/contract/releases.ts';
+import { type Release, RELEASES } from '../../src/contract/releases.ts';
 import { givenApi } from './test-api.ts';
 
 const CATALOG = ['/v1/catalog/offers', '/v1/catalog/offers/off_t'];

@@ -1,8 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect } from 'chai';
-import { exampleOf } from '../../src/contract/field.ts';
-import type { Fields, Json } from '../../src/contract/field.ts';
-import { servedSchema } from '../../src/contract/json-schema.ts';
+import { exampleOf, type Fields, type Json } from '../../src/contract/field.ts';
+import { servedSchema } from '../../src/contract/openapi/document.ts';
 import { EVENT, OFFER, ORDER, TICKET } from '../../src/contract/resources.ts';
 
 function isServed(fields: Fields, changes: Record<string, Json | undefined>): boolean {

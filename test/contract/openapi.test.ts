@@ -1,12 +1,12 @@
-import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect } from 'chai';
 import { exampleOf } from '../../src/contract/field.ts';
-import { openApiDocument } from '../../src/contract/openapi.ts';
-import { SHARED_RESPONSES } from '../../src/contract/openapi-responses.ts';
+import { openApiDocument } from '../../src/contract/openapi/document.ts';
+import { SHARED_RESPONSES } from '../../src/contract/openapi/responses.ts';
 import { OPERATIONS } from '../../src/contract/operations.ts';
-import { queryReader } from '../../src/http/checks/query.ts';
 import { RELEASES } from '../../src/contract/releases.ts';
+import { queryReader } from '../../src/http/checks/query.ts';
 
 interface ParameterObject {
   readonly name: string;

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { isOrganizationId, ORGANIZATION_ID_RULE } from '../../src/contract/organization-id.ts';
+import { isOrganizationId, ORGANIZATION_ID_RULE } from '../../src/contract/headers.ts';
 
 describe('isOrganizationId', () => {
   for (const id of ['o', 'org_1', '!~', 'A.b/c,d;e"f', 'x'.repeat(128)]) {

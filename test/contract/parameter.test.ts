@@ -9,11 +9,11 @@ import {
   ONE_ID,
   oneOf,
   PAGE,
+  type ParameterKind,
   PER_PAGE,
   TAG_LIST,
   TIMESTAMP_PATTERN,
 } from '../../src/contract/parameter.ts';
-import type { ParameterKind } from '../../src/contract/parameter.ts';
 import { queryReader } from '../../src/http/checks/query.ts';
 import { Problem } from '../../src/http/response/problem.ts';
 

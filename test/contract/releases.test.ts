@@ -1,7 +1,13 @@
 import { expect } from 'chai';
 import { OPERATIONS } from '../../src/contract/operations.ts';
-import { dayOf, isReachable, latestVersion, RELEASES, selectVersion } from '../../src/contract/releases.ts';
-import type { Release } from '../../src/contract/releases.ts';
+import {
+  dayOf,
+  isReachable,
+  latestVersion,
+  type Release,
+  RELEASES,
+  selectVersion,
+} from '../../src/contract/releases.ts';
 
 const releases: readonly Release[] = [
   { date: '2026-10-01', operations: ['listEvents'] },

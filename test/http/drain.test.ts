@@ -1,12 +1,17 @@
 import { once } from 'node:events';
-import { Agent, createServer, request } from 'node:http';
-import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'node:http';
-import { connect } from 'node:net';
-import type { Socket } from 'node:net';
+import {
+  Agent,
+  createServer,
+  type IncomingMessage,
+  request,
+  type Server,
+  type ServerOptions,
+  type ServerResponse,
+} from 'node:http';
+import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
-import { beginGrace, Drain, Listener, newDrainMoments } from '../../src/http/drain.ts';
-import type { DrainMoments } from '../../src/http/drain.ts';
+import { beginGrace, Drain, type DrainMoments, Listener, newDrainMoments } from '../../src/http/drain.ts';
 
 const GET = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
 /** Longer than any of these tests: what ends in time does not end for the sake of it. */

@@ -1,20 +1,17 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
-import { connect } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { text as readText } from 'node:stream/consumers';
 import { expect } from 'chai';
-import express from 'express';
-import type { RequestHandler } from 'express';
+import express, { type RequestHandler } from 'express';
 import { pino } from 'pino';
 import supertest from 'supertest';
 import { RELEASES } from '../../src/contract/releases.ts';
-import { fail, noSuchPath } from '../../src/http/response/fail.ts';
-import { tryLater } from '../../src/http/response/problem.ts';
-import type { LaterReason } from '../../src/http/response/problem.ts';
+import { fail, noSuchPath } from '../../src/http/app.ts';
+import { totalOfMetrics, RequestMetrics } from '../../src/http/request-metrics.ts';
+import { type RetryReason, retryLater } from '../../src/http/response/problem.ts';
 import { NO_STORE, send } from '../../src/http/response/send.ts';
 import { createServer } from '../../src/http/server.ts';
-import { readTallies, Tally } from '../../src/http/tally.ts';
 
 const NOW = Date.parse('2026-09-01T12:00:00Z'); // before the first release
 
@@ -26,19 +23,19 @@ const answer =
     context.rows = 2;
     send(response, 200, NO_STORE, ['[1,2]']);
   };
-const refuse = (reason: LaterReason): RequestHandler => {
+const refuse = (reason: RetryReason): RequestHandler => {
   return () => {
-    throw tryLater(reason, 'Come again.', 1);
+    throw retryLater(reason, 'Come again.', 1);
   };
 };
 
 describe('The end of a request', () => {
   let server: Server;
-  let tally: Tally;
+  let metrics: RequestMetrics;
   let logged: Record<string, unknown>[];
 
   beforeEach(async () => {
-    tally = new Tally();
+    metrics = new RequestMetrics();
     logged = [];
     const destination = { write: (line: string) => logged.push(JSON.parse(line) as Record<string, unknown>) };
     const log = pino({}, destination);
@@ -52,7 +49,7 @@ describe('The end of a request', () => {
       clock: () => NOW,
       releases: RELEASES,
       log,
-      tally,
+      metrics,
     });
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -75,7 +72,7 @@ describe('The end of a request', () => {
     await ask('/v1/tickets', '2026-10-01');
     await ask('/v1/none', 'nonsense');
     await ask('/none');
-    const { requests, durations } = readTallies([tally]);
+    const { requests, durations } = totalOfMetrics([metrics]);
     expect(requests.map((each) => Object.values(each))).to.deep.equal([
       ['listTickets', '200', 'stable', 1],
       ['listTickets', '200', 'preview', 1],
@@ -92,7 +89,7 @@ describe('The end of a request', () => {
     for (const path of ['/v1/limited', '/v1/shed', '/v1/shed', '/v1/early']) {
       expect(await ask(path)).to.have.property('status', 429);
     }
-    const { requests, later } = readTallies([tally]);
+    const { requests, later } = totalOfMetrics([metrics]);
     expect([...later]).to.deep.equal([
       ['rate-limit', 1],
       ['overload', 2],
@@ -105,7 +102,7 @@ describe('The end of a request', () => {
     const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
     socket.end('nonsense\r\n\r\n');
     expect(await readText(socket)).to.match(/^HTTP\/1.1 400 /);
-    expect(readTallies([tally]).requests).to.deep.equal([
+    expect(totalOfMetrics([metrics]).requests).to.deep.equal([
       { operation: 'other', status: '400', version: 'none', count: 1 },
     ]);
   });

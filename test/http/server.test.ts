@@ -1,14 +1,13 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
-import { connect } from 'node:net';
-import type { AddressInfo, Socket } from 'node:net';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 import { expect } from 'chai';
 import express from 'express';
 import { pino } from 'pino';
 import { RELEASES } from '../../src/contract/releases.ts';
-import { fail } from '../../src/http/response/fail.ts';
+import { fail } from '../../src/http/app.ts';
+import { RequestMetrics } from '../../src/http/request-metrics.ts';
 import { createServer } from '../../src/http/server.ts';
-import { Tally } from '../../src/http/tally.ts';
 
 describe('The server', () => {
   it('ends the connection of a response that fails after it has begun, and logs the error', async () => {
@@ -27,7 +26,7 @@ describe('The server', () => {
       clock: Date.now,
       releases: RELEASES,
       log,
-      tally: new Tally(),
+      metrics: new RequestMetrics(),
     });
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -48,7 +47,7 @@ describe('The server', () => {
       express().use((_request, response) => {
         response.writeHead(200).end(Buffer.alloc(64 * 1024 * 1024));
       }),
-      { clock: Date.now, releases: RELEASES, log: pino({ level: 'silent' }), tally: new Tally() },
+      { clock: Date.now, releases: RELEASES, log: pino({ level: 'silent' }), metrics: new RequestMetrics() },
     );
     before(async () => {
       server.listen(0, '127.0.0.1');

@@ -1,9 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { OPERATIONS } from '../../src/contract/operations.ts';
-import { LATER_REASONS } from '../../src/http/response/problem.ts';
-import { readTallies, Tally } from '../../src/http/tally.ts';
-import type { HistogramTotals } from '../../src/http/shared-histogram.ts';
+import { type HistogramTotals, totalOfMetrics, RequestMetrics } from '../../src/http/request-metrics.ts';
+import { RETRY_REASONS } from '../../src/http/response/problem.ts';
 
 const OPERATION_IDS = OPERATIONS.map(({ id }) => id);
 /** Statuses that are counted by themselves. */
@@ -18,7 +17,7 @@ const request = fc.record({
   operation: fc.constantFrom(undefined, 'unheardOf', ...OPERATION_IDS),
   status: fc.oneof(fc.constantFrom(...KNOWN), fc.integer({ min: 100, max: 999 })),
   version: fc.constantFrom(undefined, 'stable', 'preview', '2026-10-01', '2027-01-31'),
-  later: fc.constantFrom(undefined, ...LATER_REASONS),
+  later: fc.constantFrom(undefined, ...RETRY_REASONS),
   seconds,
 });
 const event = fc.oneof(
@@ -47,20 +46,20 @@ function histogramIn(counts: Counts, name: string, { bounds, counts: buckets }: 
   }
 }
 
-describe('a tally', () => {
+describe('a metrics', () => {
   it('counts as a map of names would, over any number of threads', () => {
     fc.assert(
       fc.property(threads, (happened) => {
         const expected = new Counts();
-        const { durations: none, delay } = readTallies([]);
+        const { durations: none, delay } = totalOfMetrics([]);
         const durationBounds = none[0].totals.bounds;
         const sums = { durations: 0, delay: 0 };
-        const tallies = happened.map((events) => {
-          const tally = new Tally();
+        const requestMetrics = happened.map((events) => {
+          const metrics = new RequestMetrics();
           for (const each of events) {
             if ('request' in each) {
               const { operation, status, version, later, seconds: taken } = each.request;
-              tally.countRequest(each.request);
+              metrics.countRequest(each.request);
               const label = OPERATION_IDS.find((id) => id === operation) ?? 'other';
               const versionLabel = version === undefined ? 'none' : (VERSIONS[version] ?? 'upcoming');
               expected.add(`${label} ${KNOWN.includes(status) ? status : 'other'} ${versionLabel}`);
@@ -68,18 +67,18 @@ describe('a tally', () => {
               observeIn(expected, label, taken, durationBounds);
               sums.durations += taken;
             } else if ('refusal' in each) {
-              tally.countRefusal(each.refusal);
+              metrics.countRefusal(each.refusal);
               expected.add(`other ${each.refusal === 418 ? 'other' : each.refusal} none`);
             } else {
-              tally.noteDelay(each.delay);
+              metrics.noteDelay(each.delay);
               observeIn(expected, 'delay', each.delay, delay.bounds);
               sums.delay += each.delay;
             }
           }
-          return tally;
+          return metrics;
         });
 
-        const totals = readTallies(tallies);
+        const totals = totalOfMetrics(requestMetrics);
         const counted = new Counts();
         for (const { operation, status, version, count } of totals.requests) {
           counted.add(`${operation} ${status} ${version}`, count);
@@ -98,22 +97,22 @@ describe('a tally', () => {
   });
 
   it('is read by another thread through its buffer', () => {
-    const tally = new Tally();
-    tally.countRequest({
+    const metrics = new RequestMetrics();
+    metrics.countRequest({
       operation: 'getTicket',
       status: 200,
       version: 'stable',
       later: undefined,
       seconds: 1,
     });
-    const { requests } = readTallies([new Tally(tally.buffer)]);
+    const { requests } = totalOfMetrics([new RequestMetrics(metrics.buffer)]);
     expect(requests).to.deep.equal([{ operation: 'getTicket', status: '200', version: 'stable', count: 1 }]);
   });
 
   it('has every operation and reason from the start', () => {
-    const { requests, durations, later } = readTallies([]);
+    const { requests, durations, later } = totalOfMetrics([]);
     expect(requests).to.deep.equal([]);
     expect(durations.map(({ operation }) => operation)).to.deep.equal([...OPERATION_IDS, 'other']);
-    expect([...later]).to.deep.equal(LATER_REASONS.map((reason) => [reason, 0]));
+    expect([...later]).to.deep.equal(RETRY_REASONS.map((reason) => [reason, 0]));
   });
 });

@@ -1,14 +1,11 @@
 import { expect } from 'chai';
-import { OPERATIONS } from '../../src/contract/operations.ts';
 import type { Fields } from '../../src/contract/field.ts';
+import { OPERATIONS } from '../../src/contract/operations.ts';
 import type { KeyRing } from '../../src/keys/key-ring.ts';
 import type { Answer, TestApi } from '../api/test-api.ts';
-import { AMBER, BIRCH, decoyOf, plantablePaths, plantedPaths } from './planted.ts';
-import type { Plant } from './planted.ts';
-import { brokenTargets, SHARED, targetsFor } from './targets.ts';
-import type { Words } from './targets.ts';
-import { authorization, makeKeys, plantedSnapshot, startApi } from './two-organizations.ts';
-import type { KeyFor } from './two-organizations.ts';
+import { AMBER, BIRCH, decoyOf, type Plant, plantablePaths, plantedPaths } from './planted.ts';
+import { brokenTargets, SHARED, targetsFor, type Words } from './targets.ts';
+import { authorization, type KeyFor, makeKeys, plantedSnapshot, startApi } from './two-organizations.ts';
 
 const REQUEST = { 'Service-API-Version': 'preview', 'X-Request-Id': 'isolation' };
 

@@ -1,7 +1,10 @@
-import { OPERATIONS } from '../../src/contract/operations.ts';
-import type { ListOperation, Operation, Parameter } from '../../src/contract/operations.ts';
-import { instantOf } from './planted.ts';
-import type { Plant } from './planted.ts';
+import {
+  type ListOperation,
+  type Operation,
+  OPERATIONS,
+  type Parameter,
+} from '../../src/contract/operations.ts';
+import { instantOf, type Plant } from './planted.ts';
 
 /** Whose values a request asks for: words of ids and keys, such as that of `PLANT_event`, and digits of instants. */
 export type Words = Pick<Plant, 'word' | 'digits'>;
@@ -52,7 +55,7 @@ function recordIds({ collection }: Operation, word: string): string[] {
   return ['TICKET', 'PRODUCT', 'BUNDLE'].map((type) => `${word}_offer_${type}`);
 }
 
-const PAGING: readonly string[] = ['page', 'perPage', 'pin'];
+const PAGING: readonly string[] = ['page', 'perPage', 'contentDigest'];
 
 function listTargets(operation: ListOperation, asked: readonly Words[]): string[] {
   const filters = operation.parameters.filter(({ role }) => !PAGING.includes(role.is));

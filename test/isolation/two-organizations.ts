@@ -3,15 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { formatCredential } from '../../src/keys/credential.ts';
 import type { KeyRing } from '../../src/keys/key-ring.ts';
-import { KeysFile } from '../../src/keys/keys-file.ts';
-import { readKeyRing } from '../../src/keys/read-key-ring.ts';
+import { KeysFile, readKeyRing } from '../../src/keys/keys-file.ts';
 import { buildSnapshot } from '../../src/snapshot/build/build-snapshot.ts';
 import { readSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
 import type { SnapshotImage } from '../../src/store/organization-image.ts';
-import { StoreRegistry } from '../../src/store/store-registry.ts';
+import { StoreRegistry } from '../../src/store/registry/store-registry.ts';
 import { TestApi } from '../api/test-api.ts';
-import { plantedRecords } from './planted.ts';
-import type { Plant } from './planted.ts';
+import { type Plant, plantedRecords } from './planted.ts';
 
 const PRODUCED_AT = new Date('2026-11-21T04:00:00Z');
 
@@ -63,7 +61,11 @@ export function makeKeys(plants: readonly Plant[]): { ring: KeyRing; keys: Reado
 export function startApi(snapshot: SnapshotImage, ring: KeyRing): Promise<TestApi> {
   const stores = new StoreRegistry();
   stores.swap('planted.sqlite', snapshot);
-  return TestApi.start({ stores, keys: () => ring, config: { publicBaseUrl: 'https://api.example.org' } });
+  return TestApi.start({
+    stores: () => stores.view,
+    keys: () => ring,
+    config: { publicBaseUrl: 'https://api.example.org' },
+  });
 }
 
 export function authorization(key: KeyFor): string {

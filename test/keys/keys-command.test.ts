@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { parseCredential } from '../../src/keys/credential.ts';
-import { readKeyRing } from '../../src/keys/read-key-ring.ts';
+import { readKeyRing } from '../../src/keys/keys-file.ts';
 import { folderForEach } from '../temporary-folder.ts';
 
 const SCRIPT = fileURLToPath(new URL('../../scripts/keys.ts', import.meta.url));

@@ -4,10 +4,8 @@ import { copyFileSync, mkdirSync, readdirSync, readFileSync, truncateSync, write
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect } from 'chai';
-import { CorruptKeysFile } from '../../src/keys/corrupt-keys-file.ts';
-import { KeysFileBusy } from '../../src/keys/keys-file-busy.ts';
-import { KeysFile } from '../../src/keys/keys-file.ts';
-import { readKeyRing } from '../../src/keys/read-key-ring.ts';
+import { KeysFile, readKeyRing } from '../../src/keys/keys-file.ts';
+import { CorruptKeysFile, KeysFileBusy } from '../../src/keys/open-keys-file.ts';
 import { folderForEach } from '../temporary-folder.ts';
 
 const MONDAY = new Date('2026-11-16T08:00:00.000Z');

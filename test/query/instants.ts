@@ -1,4 +1,4 @@
-import type { Random } from '../../src/sample/random.ts';
+import type { Random } from '../../scripts/sample/random.ts';
 import { parseTimestamp } from '../../src/contract/timestamp.ts';
 
 /** Instants that come again and again, with near neighbours, and the many ways to write each of them. */

@@ -1,12 +1,11 @@
 import { expect } from 'chai';
-import type { Fields, Json } from '../../src/contract/field.ts';
-import { exampleOf } from '../../src/contract/field.ts';
+import { Random } from '../../scripts/sample/random.ts';
+import { exampleOf, type Fields, type Json } from '../../src/contract/field.ts';
 import { OFFER, OFFER_TYPES } from '../../src/contract/resources.ts';
 import { offerSegments } from '../../src/query/offer-view.ts';
 import type { OfferView } from '../../src/query/plan.ts';
-import { Random } from '../../src/sample/random.ts';
-import { OFFERS } from '../../src/snapshot/format/layout.ts';
 import { RecordReader } from '../../src/snapshot/build/record-reader.ts';
+import { OFFERS } from '../../src/snapshot/format/layout.ts';
 import { asImported, randomRecord } from './random-record.ts';
 import { randomText } from './texts.ts';
 

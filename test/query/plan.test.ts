@@ -1,8 +1,6 @@
 import { expect } from 'chai';
-import { OPERATIONS } from '../../src/contract/operations.ts';
-import type { ListOperation } from '../../src/contract/operations.ts';
-import { planList } from '../../src/query/plan.ts';
-import type { Plan } from '../../src/query/plan.ts';
+import { type ListOperation, OPERATIONS } from '../../src/contract/operations.ts';
+import { type Plan, planList } from '../../src/query/plan.ts';
 import { readValues } from './read-values.ts';
 
 function listOperation(operationId: string): ListOperation {

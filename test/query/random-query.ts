@@ -1,10 +1,10 @@
+import type { Random } from '../../scripts/sample/random.ts';
 import type { ListOperation, Parameter } from '../../src/contract/operations.ts';
 import { OFFER_TYPES, ORDER_STATUSES } from '../../src/contract/resources.ts';
 import { parseTimestamp } from '../../src/contract/timestamp.ts';
-import type { Random } from '../../src/sample/random.ts';
 import { floorDivide, randomInstant, writeAnyhow } from './instants.ts';
-import type { Entry, Offer, Order, Organization, Session, Ticket } from './records.ts';
 import { readValues } from './read-values.ts';
+import type { Entry, Offer, Order, Organization, Session, Ticket } from './records.ts';
 import { randomEmail, randomTag, randomText } from './texts.ts';
 
 /** Queries as they reach the plan: valid texts by parameter. */
@@ -66,7 +66,7 @@ export class QueryMaker {
           : String(random.pick([1, 1, 2, 3, random.between(1, 40), random.between(1, 1000)]));
       case 'perPage':
         return String(random.pick([1, 2, 3, 7, 25, 100, random.between(1, 100)]));
-      case 'pin':
+      case 'contentDigest':
         // Of content that is not there: the query is read from what is.
         return random.pick(['A', '_', '-', '0']).repeat(43);
       case 'bound':

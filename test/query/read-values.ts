@@ -1,6 +1,5 @@
 import type { ListOperation } from '../../src/contract/operations.ts';
-import { queryReader } from '../../src/http/checks/query.ts';
-import type { ParameterValues, QueryReader } from '../../src/http/checks/query.ts';
+import { type ParameterValues, queryReader, type QueryReader } from '../../src/http/checks/query.ts';
 import { Problem } from '../../src/http/response/problem.ts';
 
 const readers = new Map<ListOperation, QueryReader>();

@@ -1,14 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'chai';
-import { OPERATIONS } from '../../src/contract/operations.ts';
-import type { ListOperation } from '../../src/contract/operations.ts';
+import { Random } from '../../scripts/sample/random.ts';
+import { type ListOperation, OPERATIONS } from '../../src/contract/operations.ts';
 import { planList } from '../../src/query/plan.ts';
-import { contentTag, readPage, readRecord } from '../../src/query/read.ts';
-import { Random } from '../../src/sample/random.ts';
+import { contentTag, readPage, readRecord } from '../../src/query/read-page.ts';
 import type { OrganizationStore } from '../../src/store/organization-store.ts';
 import { Oracle } from './oracle.ts';
-import { QueryMaker } from './random-query.ts';
-import type { RandomQuery } from './random-query.ts';
+import { QueryMaker, type RandomQuery } from './random-query.ts';
 import { readValues } from './read-values.ts';
 import type { Organization } from './records.ts';
 import { loadStores, randomOrganizations } from './world.ts';

@@ -1,3 +1,4 @@
+import type { Random } from '../../scripts/sample/random.ts';
 import type { Fields, Shape } from '../../src/contract/field.ts';
 import {
   EVENT,
@@ -8,7 +9,6 @@ import {
   ORDER_STATUSES,
   TICKET,
 } from '../../src/contract/resources.ts';
-import type { Random } from '../../src/sample/random.ts';
 import { objectsIn } from '../../src/snapshot/format/json-values.ts';
 import { randomForm, randomInstant, write, writeAnyhow } from './instants.ts';
 import { randomRecord } from './random-record.ts';

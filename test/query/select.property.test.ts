@@ -1,13 +1,12 @@
 import { expect } from 'chai';
-import { questionOf } from '../../src/query/question.ts';
+import { Random } from '../../scripts/sample/random.ts';
+import type { Predicate } from '../../src/query/plan.ts';
+import { resolve } from '../../src/query/resolve.ts';
 import { rowsAt, select, totalOf } from '../../src/query/select.ts';
 import { SelectionCache } from '../../src/query/selection-cache.ts';
-import type { Predicate } from '../../src/query/plan.ts';
-import { Random } from '../../src/sample/random.ts';
-import { buildInstantIndex } from '../../src/store/instant-index.ts';
-import type { InstantImage } from '../../src/store/instant-index.ts';
+import { buildInstantIndex, type InstantImage } from '../../src/store/index/instant-index.ts';
+import { compositeName, LONG_LIST, PostingIndexBuilder } from '../../src/store/index/posting-index.ts';
 import type { CollectionImage } from '../../src/store/organization-image.ts';
-import { compositeName, LONG_LIST, PostingIndexBuilder } from '../../src/store/posting-index.ts';
 import { emptyCollection } from '../store/empty-image.ts';
 
 const SEEDS = [20261121, 1, 2, 3];
@@ -160,8 +159,7 @@ describe('A selection', () => {
     const image = imageOf(randomRows(new Random(1), 1000));
     const anyOf = (index: string, ...keys: string[]): Predicate => ({ match: 'anyOf', index, keys });
     const where = [anyOf('status', 'FULFILLED'), anyOf('email', 'm0'), anyOf('eventId', 'e0', 'e1', 'none')];
-    const asked = (predicates: Predicate[]) =>
-      questionOf(image, predicates)?.keySets.map(({ index }) => index);
+    const asked = (predicates: Predicate[]) => resolve(image, predicates)?.keySets.map(({ index }) => index);
     expect(asked(where)).to.deep.equal([compositeName('eventId', 'status'), 'email']);
     expect(asked(where.slice(0, 2))).to.deep.equal(['status', 'email']);
   });

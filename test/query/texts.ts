@@ -1,4 +1,4 @@
-import type { Random } from '../../src/sample/random.ts';
+import type { Random } from '../../scripts/sample/random.ts';
 
 /** Texts that go wrong where bytes, code units, characters and JSON are taken for each other. */
 

@@ -1,15 +1,14 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Random } from '../../scripts/sample/random.ts';
 import type { Json } from '../../src/contract/field.ts';
 import type { CollectionName } from '../../src/contract/operations.ts';
-import type { Random } from '../../src/sample/random.ts';
 import { buildSnapshot } from '../../src/snapshot/build/build-snapshot.ts';
 import { readSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
 import { OrganizationStore } from '../../src/store/organization-store.ts';
 import { asImported } from './random-record.ts';
-import { randomIdPools, randomOrganization } from './records.ts';
-import type { Organization } from './records.ts';
+import { type Organization, randomIdPools, randomOrganization } from './records.ts';
 
 const COLLECTIONS: readonly CollectionName[] = ['events', 'sessions', 'tickets', 'orders', 'offers'];
 

@@ -1,9 +1,19 @@
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { writeSample } from '../../scripts/sample/write-sample.ts';
 import { parseTimestamp } from '../../src/contract/timestamp.ts';
-import { writeSample } from '../../src/sample/write-sample.ts';
-import type { BundleOffer, Offer, ProductOffer, Sample, TicketOffer } from './sample-folder.ts';
-import { byKey, found, grouped, readSample, temporaryFolder } from './sample-folder.ts';
+import {
+  type BundleOffer,
+  byKey,
+  found,
+  grouped,
+  type Offer,
+  type ProductOffer,
+  readSample,
+  type Sample,
+  temporaryFolder,
+  type TicketOffer,
+} from './sample-folder.ts';
 
 const MINOR_UNITS = new Map([
   ['EUR', 100],

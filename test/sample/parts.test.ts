@@ -1,14 +1,14 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { ZoneClock } from '../../src/sample/clock.ts';
-import { Deck } from '../../src/sample/deck.ts';
-import { Identifiers } from '../../src/sample/identifiers.ts';
-import { percentOf, taxWithin } from '../../src/sample/money.ts';
-import type { Seating } from '../../src/sample/profile.ts';
-import { Random } from '../../src/sample/random.ts';
-import { sessionStarts } from '../../src/sample/schedule.ts';
-import { seatAt } from '../../src/sample/seats.ts';
-import { sharesOf } from '../../src/sample/shares.ts';
+import { ZoneClock } from '../../scripts/sample/clock.ts';
+import { Deck } from '../../scripts/sample/deck.ts';
+import { Identifiers } from '../../scripts/sample/identifiers.ts';
+import { percentOf, taxWithin } from '../../scripts/sample/money.ts';
+import type { Seating } from '../../scripts/sample/profile.ts';
+import { Random } from '../../scripts/sample/random.ts';
+import { sessionStarts } from '../../scripts/sample/schedule.ts';
+import { seatAt } from '../../scripts/sample/seats.ts';
+import { sharesOf } from '../../scripts/sample/shares.ts';
 
 const seconds = (text: string) => Date.parse(text) / 1000;
 

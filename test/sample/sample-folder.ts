@@ -1,10 +1,10 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { eventRecord, sessionRecords } from '../../src/sample/event-records.ts';
-import type { offerRecords } from '../../src/sample/offer-records.ts';
-import type { orderRecord } from '../../src/sample/order-record.ts';
-import type { issueTicket } from '../../src/sample/tickets.ts';
+import type { eventRecord, sessionRecords } from '../../scripts/sample/event-records.ts';
+import type { offerRecords } from '../../scripts/sample/offer-records.ts';
+import type { orderRecord } from '../../scripts/sample/order-record.ts';
+import type { issueTicket } from '../../scripts/sample/tickets.ts';
 
 export interface Sample {
   readonly organizations: { organizationId: string; name: string }[];

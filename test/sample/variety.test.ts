@@ -1,9 +1,8 @@
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { DEFAULT_SAMPLE } from '../../src/sample/sample-options.ts';
-import { writeSample } from '../../src/sample/write-sample.ts';
-import type { Sample } from './sample-folder.ts';
-import { readSample, temporaryFolder } from './sample-folder.ts';
+import { DEFAULT_SAMPLE } from '../../scripts/sample/sample-options.ts';
+import { writeSample } from '../../scripts/sample/write-sample.ts';
+import { readSample, type Sample, temporaryFolder } from './sample-folder.ts';
 
 /** Fields of which a reader must be shown both a value and null. */
 const NULLABLE = {

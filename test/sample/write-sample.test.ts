@@ -1,10 +1,9 @@
-import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { FolderInUse } from '../../src/sample/import-folder.ts';
-import { DEFAULT_SAMPLE } from '../../src/sample/sample-options.ts';
-import type { WriteOptions } from '../../src/sample/write-sample.ts';
-import { writeSample } from '../../src/sample/write-sample.ts';
+import { FolderInUse } from '../../scripts/sample/import-folder.ts';
+import { DEFAULT_SAMPLE } from '../../scripts/sample/sample-options.ts';
+import { type WriteOptions, writeSample } from '../../scripts/sample/write-sample.ts';
 import { FILES, readSample, temporaryFolder } from './sample-folder.ts';
 
 describe('writeSample', () => {

@@ -1,12 +1,10 @@
 import { expect } from 'chai';
-import { admit, memoryOf } from '../../src/snapshot/admission.ts';
+import { admit, memoryOf } from '../../src/snapshot/admission/admit.ts';
+import { type MemoryLimit, memoryNeed, missingMemory } from '../../src/snapshot/admission/memory.ts';
 import { byCollection } from '../../src/snapshot/format/layout.ts';
-import { missingMemory } from '../../src/snapshot/check-memory.ts';
-import type { MemoryLimit } from '../../src/snapshot/memory-limit.ts';
 import type { Manifest } from '../../src/snapshot/format/manifest.ts';
-import { memoryNeed } from '../../src/snapshot/load/memory-need.ts';
 import { RefusedSnapshot } from '../../src/snapshot/format/refused-snapshot.ts';
-import { StoreRegistry } from '../../src/store/store-registry.ts';
+import { StoreRegistry } from '../../src/store/registry/store-registry.ts';
 import { emptyImage } from '../store/empty-image.ts';
 
 function manifest(day: number, ...organizationIds: string[]): Manifest {
@@ -17,7 +15,7 @@ function manifest(day: number, ...organizationIds: string[]): Manifest {
     organizations: organizationIds.map((organizationId) => ({
       organizationId,
       name: organizationId,
-      digest: '',
+      contentDigest: '',
       runs: byCollection(() => []),
     })),
   };
@@ -74,13 +72,13 @@ describe('admission of a snapshot beside what is live', () => {
 
   it('lets go of what is kept for walks, as far as memory is missing, before it refuses', () => {
     const walked = (day: number) => {
-      const store = stores.get('north');
-      if (store !== undefined) stores.noteWalk(store);
+      const store = stores.view.get('north');
+      if (store !== undefined) store.walks.set();
       const images = [emptyImage('north', `day ${day}`), emptyImage('south')];
       stores.swap('a.sqlite', { ...manifest(day, 'north', 'south'), organizations: images });
     };
     for (const day of [4, 5, 6]) walked(day);
-    const kept = () => stores.retained.map(({ store }) => store.digest);
+    const kept = () => stores.retained.map(({ store }) => store.contentDigest);
     expect(kept()).to.deep.equal(['day 5', 'day 4', 'digest']);
 
     const next = manifest(7, 'north', 'south');
@@ -100,6 +98,6 @@ describe('admission of a snapshot beside what is live', () => {
       .to.match(/^memory: /)
       .and.include('MEMORY_LIMIT_MB');
     expect(kept()).to.deep.equal([]);
-    expect(stores.get('north')?.digest).to.equal('day 6');
+    expect(stores.view.get('north')?.contentDigest).to.equal('day 6');
   });
 });

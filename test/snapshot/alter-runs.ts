@@ -1,6 +1,5 @@
 import Database from 'better-sqlite3';
-import { contentColumnsOf, RUN_TABLES } from './digests.ts';
-import type { Collection } from './digests.ts';
+import { type Collection, contentColumnsOf, RUN_TABLES } from './digests.ts';
 
 /** The content of a run, to be altered: its records, and the elements of each column. */
 export interface RunContent {

@@ -6,8 +6,7 @@ import {
   minimalSession,
   minimalTicket,
 } from './full-records.ts';
-import { toLine } from './import-folder.ts';
-import type { FileName, ImportRecord } from './import-folder.ts';
+import { type FileName, type ImportRecord, toLine } from './import-folder.ts';
 
 /** A bad line of a file, and the field and the reason that it is refused with. */
 export type BadLine = readonly [

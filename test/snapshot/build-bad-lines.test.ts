@@ -1,13 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { describeRejection, ImportRejected } from '../../src/snapshot/build/build-report.ts';
-import type { Rejection } from '../../src/snapshot/build/build-report.ts';
-import { minimalEvent, minimalSession } from './full-records.ts';
-import { BAD_IMPORT, BAD_LINES, badLinesOf, FILES, GOOD, GOOD_BEFORE, NOT_UTF8, ours } from './bad-lines.ts';
-import { builtFrom, organizationOf, recordsOf } from './import-folder.ts';
-import type { Built } from './import-folder.ts';
-import { refusalOf } from './refusal.ts';
+import { describeRejection, ImportRejected, type Rejection } from '../../src/snapshot/build/rejections.ts';
 import { folderForAll } from '../temporary-folder.ts';
+import { BAD_IMPORT, BAD_LINES, badLinesOf, FILES, GOOD, GOOD_BEFORE, NOT_UTF8, ours } from './bad-lines.ts';
+import { minimalEvent, minimalSession } from './full-records.ts';
+import { type Built, builtFrom, organizationOf, recordsOf } from './import-folder.ts';
+import { refusalOf } from './refusal.ts';
 
 interface Reject extends Rejection {
   readonly text?: string;

@@ -1,8 +1,9 @@
 import { expect } from 'chai';
+import { keyNumbers, postingList } from '../../src/store/index/posting-index.ts';
 import { NextSessions } from '../../src/store/next-sessions.ts';
 import type { CollectionImage, OrganizationImage } from '../../src/store/organization-image.ts';
-import { keyNumbers, postingList } from '../../src/store/posting-index.ts';
 import { openRecords, recordAt } from '../../src/store/records.ts';
+import { folderForAll } from '../temporary-folder.ts';
 import {
   FULL_ADDRESS,
   FULL_BUNDLE_OFFER,
@@ -20,9 +21,14 @@ import {
   minimalSession,
   minimalTicket,
 } from './full-records.ts';
-import { builtFrom, organizationOf, recordsOf, textsOf } from './import-folder.ts';
-import type { Built, ImportRecord } from './import-folder.ts';
-import { folderForAll } from '../temporary-folder.ts';
+import {
+  type Built,
+  builtFrom,
+  type ImportRecord,
+  organizationOf,
+  recordsOf,
+  textsOf,
+} from './import-folder.ts';
 
 describe('a snapshot holds what was imported', () => {
   const folder = folderForAll();

@@ -2,25 +2,25 @@ import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import { ImportRejected } from '../../src/snapshot/build/build-report.ts';
 import { NoOrganization } from '../../src/snapshot/build/build-snapshot.ts';
-import { UnreadableImport } from '../../src/snapshot/build/import-lines.ts';
+import { UnreadableImport } from '../../src/snapshot/build/import-files.ts';
+import { ImportRejected } from '../../src/snapshot/build/rejections.ts';
 import { readSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
+import { folderForAll } from '../temporary-folder.ts';
 import { inOrganization, minimalOrder, minimalTicket } from './full-records.ts';
 import {
   build,
   builtFrom,
   digestsOf,
+  type Import,
   organizationOf,
   recordsOf,
   toFile,
   toLine,
   writeImport,
 } from './import-folder.ts';
-import type { Import } from './import-folder.ts';
 import { refusalOf } from './refusal.ts';
 import { SMALL_IMPORT } from './small-import.ts';
-import { folderForAll } from '../temporary-folder.ts';
 
 describe('the files of an import folder', () => {
   const folder = folderForAll();

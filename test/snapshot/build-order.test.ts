@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { parseTimestamp } from '../../src/contract/timestamp.ts';
 import type { OrganizationImage } from '../../src/store/organization-image.ts';
+import { folderForAll } from '../temporary-folder.ts';
 import {
   inOrganization,
   minimalEvent,
@@ -9,10 +10,8 @@ import {
   minimalSession,
   minimalTicket,
 } from './full-records.ts';
-import { builtFrom, organizationOf, recordsOf } from './import-folder.ts';
-import type { ImportRecord } from './import-folder.ts';
+import { builtFrom, type ImportRecord, organizationOf, recordsOf } from './import-folder.ts';
 import { randomFrom } from './random.ts';
-import { folderForAll } from '../temporary-folder.ts';
 
 const SEED = 20261121;
 const COUNT = 700;

@@ -10,16 +10,14 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { expect } from 'chai';
-import { ImportRejected } from '../../src/snapshot/build/build-report.ts';
-import { inspectSnapshot } from '../../src/snapshot/inspect-snapshot.ts';
-import { readSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
+import { ImportRejected } from '../../src/snapshot/build/rejections.ts';
+import { inspectSnapshot, readSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
+import { folderForAll } from '../temporary-folder.ts';
 import { inOrganization, minimalTicket } from './full-records.ts';
-import { build, builtFrom, digestsOf, writeImport } from './import-folder.ts';
-import type { Import, ImportRecord } from './import-folder.ts';
+import { build, builtFrom, digestsOf, type Import, type ImportRecord, writeImport } from './import-folder.ts';
 import { randomFrom } from './random.ts';
 import { refusalOf } from './refusal.ts';
 import { SMALL_IMPORT } from './small-import.ts';
-import { folderForAll } from '../temporary-folder.ts';
 
 const BROKEN_IMPORT: Import = { ...SMALL_IMPORT, tickets: [...SMALL_IMPORT.tickets, 'broken'] };
 const REJECTS = 'a.sqlite.rejects.ndjson';

@@ -2,11 +2,10 @@ import { createHash } from 'node:crypto';
 import Database from 'better-sqlite3';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { sortKey } from '../../src/snapshot/build/staged-row.ts';
+import { sortKey } from '../../src/snapshot/build/staging-file.ts';
 import { folderForAll } from '../temporary-folder.ts';
 import { inOrganization, minimalOffer, minimalOrder, minimalTicket } from './full-records.ts';
-import { build, writeImport } from './import-folder.ts';
-import type { Import, ImportRecord } from './import-folder.ts';
+import { build, type Import, type ImportRecord, writeImport } from './import-folder.ts';
 
 describe('the runs of a snapshot', () => {
   const folder = folderForAll();

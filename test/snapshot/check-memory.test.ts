@@ -1,7 +1,11 @@
 import { expect } from 'chai';
-import { checkMemory, missingMemory } from '../../src/snapshot/check-memory.ts';
-import { MEGABYTE } from '../../src/snapshot/memory-limit.ts';
-import type { MemoryLimit, MemoryLimitSource } from '../../src/snapshot/memory-limit.ts';
+import {
+  checkMemory,
+  MEGABYTE,
+  type MemoryLimit,
+  type MemoryLimitSource,
+  missingMemory,
+} from '../../src/snapshot/admission/memory.ts';
 import { RefusedSnapshot } from '../../src/snapshot/format/refused-snapshot.ts';
 import { thrownBy } from './refusal.ts';
 

@@ -1,8 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { readCounts, readInstants, readLists, readTexts } from '../../src/snapshot/load/column-values.ts';
-import { hashBytes } from '../../src/store/hash.ts';
-import type { Texts } from '../../src/store/texts.ts';
+import { hashBytes, type Texts } from '../../src/store/index/texts.ts';
 import { FIXED } from '../store/random-texts.ts';
 
 const texts = fc.array(

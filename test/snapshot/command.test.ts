@@ -1,14 +1,14 @@
 import { spawn } from 'node:child_process';
-import { mkdirSync, readFileSync, readdirSync, rmSync, truncateSync, watch, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, watch, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import { inspectSnapshot } from '../../src/snapshot/inspect-snapshot.ts';
+import { inspectSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
+import { folderForAll } from '../temporary-folder.ts';
 import { inOrganization, minimalTicket } from './full-records.ts';
 import { toFile, writeImport } from './import-folder.ts';
 import { SMALL_IMPORT } from './small-import.ts';
-import { folderForAll } from '../temporary-folder.ts';
 
 const SCRIPT = join(import.meta.dirname, '../../scripts/snapshot.ts');
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { diffSnapshots } from '../../src/snapshot/diff-snapshots.ts';
-import { inspectSnapshot } from '../../src/snapshot/inspect-snapshot.ts';
+import { diffSnapshots } from '../../scripts/diff/diff-snapshots.ts';
+import { inspectSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
 import { run } from '../system/command.ts';
 import { folderForAll } from '../temporary-folder.ts';
 import { build, writeImport } from './import-folder.ts';

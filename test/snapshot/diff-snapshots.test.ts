@@ -1,19 +1,19 @@
 import { writeFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { diffSnapshots } from '../../src/snapshot/diff-snapshots.ts';
-import type { OrganizationDiff, RecordsDiff, SnapshotDiff } from '../../src/snapshot/diff-snapshots.ts';
-import { inspectSnapshot } from '../../src/snapshot/inspect-snapshot.ts';
-import { readSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
+import {
+  diffSnapshots,
+  type OrganizationDiff,
+  type RecordsDiff,
+  type SnapshotDiff,
+} from '../../scripts/diff/diff-snapshots.ts';
 import { RefusedSnapshot } from '../../src/snapshot/format/refused-snapshot.ts';
+import { inspectSnapshot, readSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
 import { folderForAll } from '../temporary-folder.ts';
+import { alterRuns, replaceInRecords, type RunContent } from './alter-runs.ts';
 import { differences } from './diff-oracle.ts';
-import { alterRuns, replaceInRecords } from './alter-runs.ts';
-import type { RunContent } from './alter-runs.ts';
-import { reseal } from './digests.ts';
-import type { Collection } from './digests.ts';
+import { type Collection, reseal } from './digests.ts';
 import { inOrganization, minimalTicket } from './full-records.ts';
-import { build, writeImport } from './import-folder.ts';
-import type { Import, ImportRecord } from './import-folder.ts';
+import { build, type Import, type ImportRecord, writeImport } from './import-folder.ts';
 import { randomImport } from './random-import.ts';
 import { randomFrom } from './random.ts';
 import { thrownBy } from './refusal.ts';

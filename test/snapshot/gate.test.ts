@@ -1,9 +1,12 @@
 import { expect } from 'chai';
+import { checkSuccession, type Predecessor } from '../../src/snapshot/admission/admit.ts';
 import { byCollection, COLLECTIONS } from '../../src/snapshot/format/layout.ts';
-import { checkSuccession } from '../../src/snapshot/gate.ts';
-import type { Predecessor } from '../../src/snapshot/gate.ts';
-import type { Manifest, ManifestOrganization, Permit } from '../../src/snapshot/format/manifest.ts';
-import type { RecordCounts } from '../../src/snapshot/record-counts.ts';
+import type {
+  Manifest,
+  ManifestOrganization,
+  Permit,
+  RecordCounts,
+} from '../../src/snapshot/format/manifest.ts';
 import { RefusedSnapshot } from '../../src/snapshot/format/refused-snapshot.ts';
 
 const LIVE_AT = '2026-11-21T10:00:00.000Z';
@@ -14,7 +17,7 @@ function organization(organizationId: string, counts: Partial<RecordCounts> = {}
   const runs = byCollection(({ name }) => [
     { firstRow: 0, recordCount: all[name], recordBytes: 0, digest: '' },
   ]);
-  return { organizationId, name: organizationId, digest: '', runs };
+  return { organizationId, name: organizationId, contentDigest: '', runs };
 }
 
 interface Next {

@@ -1,8 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { BuildReport } from '../../src/snapshot/build/build-report.ts';
-import { buildSnapshot } from '../../src/snapshot/build/build-snapshot.ts';
-import type { BuildOptions } from '../../src/snapshot/build/build-snapshot.ts';
+import { type BuildOptions, buildSnapshot } from '../../src/snapshot/build/build-snapshot.ts';
+import type { BuildReport } from '../../src/snapshot/build/rejections.ts';
 import { readSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
 import type {
   CollectionImage,
@@ -68,7 +67,9 @@ export function organizationOf({ organizations }: SnapshotImage, id: string): Or
 
 /** The digest of each organization, by its id. */
 export function digestsOf({ organizations }: SnapshotImage): Record<string, string> {
-  return Object.fromEntries(organizations.map(({ organizationId, digest }) => [organizationId, digest]));
+  return Object.fromEntries(
+    organizations.map(({ organizationId, contentDigest }) => [organizationId, contentDigest]),
+  );
 }
 
 /** The JSON texts of a collection, in list order. */

@@ -1,6 +1,6 @@
 import { totalmem } from 'node:os';
 import { expect } from 'chai';
-import { MEGABYTE, memoryLimit } from '../../src/snapshot/memory-limit.ts';
+import { MEGABYTE, memoryLimit } from '../../src/snapshot/admission/memory.ts';
 
 describe('The memory limit', () => {
   const machine = 8 * 1024 * MEGABYTE;

@@ -1,13 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { expect } from 'chai';
-import { DEFAULT_SAMPLE } from '../../src/sample/sample-options.ts';
-import { writeSample } from '../../src/sample/write-sample.ts';
+import { DEFAULT_SAMPLE } from '../../scripts/sample/sample-options.ts';
+import { writeSample } from '../../scripts/sample/write-sample.ts';
+import { MEGABYTE, memoryNeed } from '../../src/snapshot/admission/memory.ts';
 import { byCollection } from '../../src/snapshot/format/layout.ts';
 import type { ManifestOrganization } from '../../src/snapshot/format/manifest.ts';
-import { inspectSnapshot } from '../../src/snapshot/inspect-snapshot.ts';
-import { memoryNeed } from '../../src/snapshot/load/memory-need.ts';
-import { readSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
-import { MEGABYTE } from '../../src/snapshot/memory-limit.ts';
+import { inspectSnapshot, readSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
 import { folderForAll } from '../temporary-folder.ts';
 import { inOrganization, minimalEvent, minimalOrder, minimalSession, minimalTicket } from './full-records.ts';
 import { build, writeImport } from './import-folder.ts';
@@ -64,7 +62,7 @@ describe('the memory that a load is estimated to take', () => {
     return {
       organizationId: 'north',
       name: 'North',
-      digest: '',
+      contentDigest: '',
       runs: byCollection(({ name }) =>
         Array.from({ length: (counts[name] ?? 0) / 1000 }, (_, i) => ({
           firstRow: i * 1000,

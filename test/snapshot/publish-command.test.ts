@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, watch, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { inspectSnapshot } from '../../src/snapshot/inspect-snapshot.ts';
+import { inspectSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
 import { Command, run } from '../system/command.ts';
 import { folderForAll } from '../temporary-folder.ts';
 import { inOrganization, minimalTicket } from './full-records.ts';

@@ -15,13 +15,16 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Permit } from '../../src/snapshot/format/manifest.ts';
-import { NotPublished, publishedName, publishSnapshot } from '../../src/snapshot/publish-snapshot.ts';
-import type { PublishOptions } from '../../src/snapshot/publish-snapshot.ts';
-import { readSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
 import { RefusedSnapshot } from '../../src/snapshot/format/refused-snapshot.ts';
+import { readSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
+import {
+  NotPublished,
+  publishedName,
+  type PublishOptions,
+  publishSnapshot,
+} from '../../src/snapshot/publish/publish-snapshot.ts';
 import { folderForEach } from '../temporary-folder.ts';
-import { build, digestsOf, writeImport } from './import-folder.ts';
-import type { Import, ImportRecord } from './import-folder.ts';
+import { build, digestsOf, type Import, type ImportRecord, writeImport } from './import-folder.ts';
 import { refusalOf, thrownBy } from './refusal.ts';
 import { SMALL_IMPORT } from './small-import.ts';
 import { SoundSnapshot } from './sound-snapshot.ts';

@@ -1,10 +1,8 @@
 import Database from 'better-sqlite3';
 import { expect } from 'chai';
 import { readSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
-import { alterRuns, keepFirst, replaceInRecords } from './alter-runs.ts';
-import type { RunContent } from './alter-runs.ts';
-import { COLLECTIONS, contentColumnsOf, reseal, restamp, RUN_TABLES } from './digests.ts';
-import type { Collection } from './digests.ts';
+import { alterRuns, keepFirst, replaceInRecords, type RunContent } from './alter-runs.ts';
+import { type Collection, COLLECTIONS, contentColumnsOf, reseal, restamp, RUN_TABLES } from './digests.ts';
 import { digestsOf, organizationOf, recordsOf } from './import-folder.ts';
 import { expectRefused, SoundSnapshot } from './sound-snapshot.ts';
 
@@ -330,7 +328,7 @@ describe('the content that the reader finds', () => {
     const north = organizationOf(changed, 'north');
     expect(recordsOf(north.tickets).get('tkt_7')).to.include({ qrCode: 'new' });
     expect(digestsOf(changed)['south']).to.equal(digestsOf(snapshot.image)['south']);
-    expect(north.digest).to.not.equal(digestsOf(snapshot.image)['north']);
+    expect(north.contentDigest).to.not.equal(digestsOf(snapshot.image)['north']);
   });
 
   it('is taken with fewer records, and with organizations that have none', () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { RefusedSnapshot } from '../../src/snapshot/format/refused-snapshot.ts';
-import { inspectSnapshot } from '../../src/snapshot/inspect-snapshot.ts';
+import { inspectSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
 import { restamp, RUN_TABLES } from './digests.ts';
 import { thrownBy } from './refusal.ts';
 import { expectRefused, SoundSnapshot } from './sound-snapshot.ts';

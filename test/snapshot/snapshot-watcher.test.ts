@@ -2,11 +2,11 @@ import { mkdirSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync }
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { pino } from 'pino';
-import { LoadHistory } from '../../src/snapshot/load-history.ts';
 import { byCollection } from '../../src/snapshot/format/layout.ts';
 import { RefusedSnapshot } from '../../src/snapshot/format/refused-snapshot.ts';
-import { SnapshotWatcher } from '../../src/snapshot/snapshot-watcher.ts';
-import { StoreRegistry } from '../../src/store/store-registry.ts';
+import { LoadHistory } from '../../src/snapshot/watch/load-history.ts';
+import { SnapshotWatcher } from '../../src/snapshot/watch/snapshot-watcher.ts';
+import { StoreRegistry } from '../../src/store/registry/store-registry.ts';
 import { emptyImage } from '../store/empty-image.ts';
 import { folderForEach } from '../temporary-folder.ts';
 
@@ -43,7 +43,7 @@ describe('the watch on the snapshot folder', () => {
         const declared = organizations.map((organizationId) => ({
           organizationId,
           name: '',
-          digest: '',
+          contentDigest: '',
           runs: byCollection(() => []),
         }));
         admit?.({ snapshotId: name, producedAt: '', permits: [], organizations: declared });
@@ -54,7 +54,7 @@ describe('the watch on the snapshot folder', () => {
         });
       },
       admit: (file, { organizations }) => {
-        const owner = organizations.map(({ organizationId }) => stores.ownerBeside(file, organizationId));
+        const owner = organizations.map(({ organizationId }) => stores.otherOwner(file, organizationId));
         if (owner.some((other) => other !== undefined))
           throw new RefusedSnapshot('conflict', 'held by another');
       },
@@ -79,7 +79,7 @@ describe('the watch on the snapshot folder', () => {
     renameSync(inFolder('beside'), inSnapshots(name));
   }
   const inSnapshots = (name: string) => join(inFolder('snapshots'), name);
-  const fileOf = (organizationId: string) => stores.get(organizationId)?.snapshotId.split(' ')[0];
+  const fileOf = (organizationId: string) => stores.view.get(organizationId)?.snapshotId.split(' ')[0];
 
   it('loads each file once, and again when it was replaced', async () => {
     publish('a.sqlite', ['one']);
@@ -311,7 +311,7 @@ describe('the watch on the snapshot folder', () => {
     publish('a.sqlite', ['one']);
     publish('b.sqlite', ['two']);
     await watcher.poll();
-    expect(stores.isEmpty).to.equal(true);
+    expect(stores.view.isEmpty).to.equal(true);
     expect(loads).to.have.lengthOf(1);
   });
 });

@@ -1,4 +1,4 @@
-import { IdIndexBuilder } from '../../src/store/id-index.ts';
+import { IdIndexBuilder } from '../../src/store/index/id-index.ts';
 import type {
   CollectionImage,
   OrganizationImage,
@@ -17,7 +17,7 @@ export function emptyCollection(idField: string): CollectionImage {
 }
 
 /** An organization without a record. */
-export function emptyImage(organizationId: string, digest = 'digest'): OrganizationImage {
+export function emptyImage(organizationId: string, contentDigest = 'digest'): OrganizationImage {
   const sessions = {
     ...emptyCollection('id'),
     firstOfEvent: new Uint32Array(1),
@@ -29,7 +29,7 @@ export function emptyImage(organizationId: string, digest = 'digest'): Organizat
   return {
     organizationId,
     name: organizationId,
-    digest,
+    contentDigest,
     events: emptyCollection('id'),
     sessions,
     tickets: emptyCollection('ticketId'),

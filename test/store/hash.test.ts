@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { hashBytes, slotCount } from '../../src/store/hash.ts';
+import { hashBytes, slotCount } from '../../src/store/index/texts.ts';
 import { COLLIDING_TEXTS } from './colliding-texts.ts';
 
 const hash = (text: string) => hashBytes(Buffer.from(text), 0, Buffer.byteLength(text));

@@ -1,12 +1,11 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { findRow, IdIndexBuilder, recordPrefix } from '../../src/store/id-index.ts';
-import type { IdIndexImage } from '../../src/store/id-index.ts';
+import { findRow, IdIndexBuilder, type IdIndexImage, recordPrefix } from '../../src/store/index/id-index.ts';
+import { encodeTexts } from '../../src/store/index/texts.ts';
 import type { RecordsImage } from '../../src/store/records.ts';
-import { encodeTexts } from '../../src/store/texts.ts';
 import { COLLIDING_TEXTS } from './colliding-texts.ts';
-import { FIXED, texts } from './random-texts.ts';
 import { pack } from './pack.ts';
+import { FIXED, texts } from './random-texts.ts';
 
 /** `twice` is the first id that an earlier one repeats. */
 function build(

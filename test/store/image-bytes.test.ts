@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { imageBytes } from '../../src/store/image-bytes.ts';
-import { sharedBytes, sharedFloats, sharedUint32s } from '../../src/store/shared.ts';
+import { imageBytes } from '../../src/store/memory/image-memory.ts';
+import { sharedBytes, sharedFloats, sharedUint32s } from '../../src/store/memory/shared-arrays.ts';
 
 describe('The bytes of an image', () => {
   it('are those of all its buffers, however deep they lie', () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { buildInstantIndex } from '../../src/store/instant-index.ts';
+import { buildInstantIndex } from '../../src/store/index/instant-index.ts';
 import { FIXED } from './random-texts.ts';
 
 describe('An instant index', () => {

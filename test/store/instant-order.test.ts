@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { instantOrder } from '../../src/store/instant-order.ts';
+import { instantOrder } from '../../src/store/index/instant-index.ts';
 import { FIXED } from './random-texts.ts';
 
 const near = fc.constantFrom(0n, 1n, -1n, 65_535n, 65_536n, -65_536n, -65_537n, 2n ** 32n, 2n ** 48n - 1n);

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { findKey, KeyTableBuilder, sameBytes } from '../../src/store/key-table.ts';
-import { encodeTexts } from '../../src/store/texts.ts';
+import { findKey, KeyTableBuilder, sameBytes } from '../../src/store/index/key-table.ts';
+import { encodeTexts } from '../../src/store/index/texts.ts';
 import { COLLIDING_TEXTS } from './colliding-texts.ts';
 import { FIXED, texts } from './random-texts.ts';
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { lowerBound, lowerInstantBound } from '../../src/store/lower-bound.ts';
+import { lowerBound, lowerInstantBound } from '../../src/store/index/row-sets.ts';
 import { FIXED } from './random-texts.ts';
 
 const values = fc.oneof(fc.nat(12), fc.constantFrom(2 ** 31 - 1, 2 ** 31, 2 ** 32 - 1));

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { instantOrder } from '../../src/store/instant-order.ts';
+import { instantOrder } from '../../src/store/index/instant-index.ts';
 import { nextSessionFields, NextSessions } from '../../src/store/next-sessions.ts';
 import type { SessionsImage } from '../../src/store/organization-image.ts';
 import { emptyCollection } from './empty-image.ts';
-import { FIXED } from './random-texts.ts';
 import { pack } from './pack.ts';
+import { FIXED } from './random-texts.ts';
 
 /** `schedule[event]` are the starts of its sessions, in microseconds. */
 type Schedule = readonly (readonly bigint[])[];

@@ -1,5 +1,4 @@
-import { COMMA } from '../../src/store/records.ts';
-import type { RecordsImage } from '../../src/store/records.ts';
+import { COMMA, type RecordsImage } from '../../src/store/records.ts';
 
 /** Values as records: their JSON texts, a comma after each. */
 export function pack(values: readonly unknown[]): RecordsImage {

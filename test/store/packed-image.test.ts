@@ -1,8 +1,12 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { imageBytes } from '../../src/store/image-bytes.ts';
-import { packedImage } from '../../src/store/packed-image.ts';
-import { sharedBytes, sharedFloats, sharedInt64s, sharedUint32s } from '../../src/store/shared.ts';
+import { imageBytes, packedImage } from '../../src/store/memory/image-memory.ts';
+import {
+  sharedBytes,
+  sharedFloats,
+  sharedInt64s,
+  sharedUint32s,
+} from '../../src/store/memory/shared-arrays.ts';
 import { FIXED } from './random-texts.ts';
 
 describe('A packed image', () => {

@@ -1,8 +1,12 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { keyNumbers, PostingIndexBuilder, postingList } from '../../src/store/posting-index.ts';
-import type { PostingImage } from '../../src/store/posting-index.ts';
-import { encodeTexts } from '../../src/store/texts.ts';
+import {
+  keyNumbers,
+  type PostingImage,
+  PostingIndexBuilder,
+  postingList,
+} from '../../src/store/index/posting-index.ts';
+import { encodeTexts } from '../../src/store/index/texts.ts';
 import { COLLIDING_TEXTS } from './colliding-texts.ts';
 import { FIXED, texts } from './random-texts.ts';
 

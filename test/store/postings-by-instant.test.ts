@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { buildPostingsByInstant, rowsOfKeys } from '../../src/store/postings-by-instant.ts';
-import { rowsAtPositions, rowsInRanges } from '../../src/store/wavelet-matrix.ts';
+import { buildPostingsByInstant, rowsOfKeys } from '../../src/store/index/postings-by-instant.ts';
+import { rowsAtPositions, rowsInRanges } from '../../src/store/index/wavelet-matrix.ts';
 
 const FIXED = { seed: 20261121, numRuns: 500 };
 const KEYS = 5;

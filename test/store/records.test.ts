@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { openRecords, recordAt, recordRun, recordsAt } from '../../src/store/records.ts';
+import { openRecords, recordAt, recordSpan, recordsAt } from '../../src/store/records.ts';
 import { pack } from './pack.ts';
 
 describe('Records', () => {
@@ -15,7 +15,9 @@ describe('Records', () => {
   it('are read in runs that stand in an array as they are', () => {
     for (let from = 0; from < values.length; from++) {
       for (let to = from + 1; to <= values.length; to++) {
-        expect(JSON.parse(`[${String(recordRun(records, from, to))}]`)).to.deep.equal(values.slice(from, to));
+        expect(JSON.parse(`[${String(recordSpan(records, from, to))}]`)).to.deep.equal(
+          values.slice(from, to),
+        );
       }
     }
   });
@@ -32,7 +34,7 @@ describe('Records', () => {
 
   it('are of the store, not copies', () => {
     expect(recordAt(records, 1).buffer).to.equal(records.bytes.buffer);
-    expect(recordRun(records, 1, 3).buffer).to.equal(records.bytes.buffer);
+    expect(recordSpan(records, 1, 3).buffer).to.equal(records.bytes.buffer);
     for (const piece of recordsAt(records, Uint32Array.of(0, 2))) {
       expect(piece.buffer).to.equal(records.bytes.buffer);
     }

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { StoreRegistry } from '../../src/store/store-registry.ts';
+import { StoreRegistry } from '../../src/store/registry/store-registry.ts';
 import { emptyImage } from './empty-image.ts';
 
 const MEGABYTES = 200;
@@ -22,7 +22,7 @@ describe('Memory that a swap lets go of', () => {
       const image = imageOf(digest);
       watch.register(image, digest);
       registry.swap('a.sqlite', { snapshotId: digest, producedAt: '', organizations: [image] });
-      registry.letGoOfUnwalked();
+      registry.releaseUnwalked();
     };
     swap('first');
     swap('second');
@@ -30,6 +30,6 @@ describe('Memory that a swap lets go of', () => {
     const turning = setInterval(() => undefined, 10);
     expect(await collected.promise).to.equal('first');
     clearInterval(turning);
-    expect(registry.get('north')?.digest).to.equal('second');
+    expect(registry.view.get('north')?.contentDigest).to.equal('second');
   });
 });

@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import { OrganizationStore } from '../../src/store/organization-store.ts';
-import { worthKeeping } from '../../src/store/retention.ts';
-import type { RetainedOrganization } from '../../src/store/store-registry.ts';
+import { type RetainedOrganization, storesToRetain } from '../../src/store/registry/store-registry.ts';
 import { emptyImage } from './empty-image.ts';
 
 const MEGABYTE = 1024 * 1024;
@@ -19,7 +18,7 @@ describe('What is kept of replaced stores', () => {
     return { store, file: 'a.sqlite', replacedAt };
   }
   const kept = (all: RetainedOrganization[], now: number, retainMs: number, liveMegabytes: number) =>
-    [...worthKeeping(all, { now, retainMs, liveBytes: liveMegabytes * MEGABYTE })].map(
+    [...storesToRetain(all, { now, retainMs, liveBytes: liveMegabytes * MEGABYTE })].map(
       ({ replacedAt }) => replacedAt,
     );
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { intersection, intersectionWithAny, rowSet, union } from '../../src/store/row-sets.ts';
+import { intersection, intersectionWithAny, rowSet, union } from '../../src/store/index/row-sets.ts';
 
 const FIXED = { seed: 20261121, numRuns: 1000 };
 

@@ -1,33 +1,33 @@
 import { expect } from 'chai';
-import { OrganizationConflict, StoreRegistry } from '../../src/store/store-registry.ts';
+import { OrganizationConflict, StoreRegistry } from '../../src/store/registry/store-registry.ts';
 import { emptySnapshot } from './empty-image.ts';
 
 /** The snapshot that each organization is served from. */
 function live(registry: StoreRegistry, ...organizationIds: string[]): (string | undefined)[] {
-  return organizationIds.map((id) => registry.get(id)?.snapshotId);
+  return organizationIds.map((id) => registry.view.get(id)?.snapshotId);
 }
 
 describe('A store registry', () => {
   it('is empty until a snapshot comes', () => {
     const registry = new StoreRegistry();
-    expect(registry.isEmpty).to.equal(true);
-    expect(registry.get('north')).to.equal(undefined);
+    expect(registry.view.isEmpty).to.equal(true);
+    expect(registry.view.get('north')).to.equal(undefined);
     registry.swap('a.sqlite', emptySnapshot('a1', 'north'));
-    expect(registry.isEmpty).to.equal(false);
+    expect(registry.view.isEmpty).to.equal(false);
   });
 
   it('gives the store of an organization, with what is told of its snapshot', () => {
     const registry = new StoreRegistry();
     registry.swap('a.sqlite', emptySnapshot('a1', 'north'));
-    const { organizationId, snapshotId, producedAt, digest } = registry.get('north') ?? {};
-    expect({ organizationId, snapshotId, producedAt, digest }).to.deep.equal({
+    const { organizationId, snapshotId, producedAt, contentDigest } = registry.view.get('north') ?? {};
+    expect({ organizationId, snapshotId, producedAt, contentDigest }).to.deep.equal({
       organizationId: 'north',
       snapshotId: 'a1',
       producedAt: '2026-11-21T04:00:00.000Z',
-      digest: 'digest',
+      contentDigest: 'digest',
     });
     for (const other of ['North', 'north ', '', '__proto__', 'constructor']) {
-      expect(registry.get(other), other).to.equal(undefined);
+      expect(registry.view.get(other), other).to.equal(undefined);
     }
   });
 
@@ -42,10 +42,10 @@ describe('A store registry', () => {
   it('leaves a store whole that somebody still reads', () => {
     const registry = new StoreRegistry();
     registry.swap('a.sqlite', emptySnapshot('a1', 'north'));
-    const held = registry.get('north');
+    const held = registry.view.get('north');
     registry.swap('a.sqlite', emptySnapshot('a2', 'north'));
     expect(held?.snapshotId).to.equal('a1');
-    expect(registry.get('north')).not.to.equal(held);
+    expect(registry.view.get('north')).not.to.equal(held);
   });
 
   it('refuses an organization that another file serves, names both, and changes nothing', () => {
@@ -79,18 +79,18 @@ describe('A store registry', () => {
   it('goes on with the memory that it has when the content is what it was, and tells of the new snapshot', () => {
     const registry = new StoreRegistry();
     registry.swap('a.sqlite', emptySnapshot('a1', 'north=N1'));
-    const { image } = registry.get('north') ?? {};
+    const { image } = registry.view.get('north') ?? {};
     registry.swap('a.sqlite', emptySnapshot('a2', 'north=N1'));
-    expect(registry.get('north')?.image).to.equal(image);
+    expect(registry.view.get('north')?.image).to.equal(image);
     expect(live(registry, 'north')).to.deep.equal(['a2']);
     expect(registry.retained).to.deep.equal([]);
   });
 
   describe('keeps what walks began on', () => {
     function walk(registry: StoreRegistry, organizationId: string): void {
-      const store = registry.get(organizationId);
+      const store = registry.view.get(organizationId);
       if (store === undefined) throw new Error(`no store of ${organizationId}`);
-      registry.noteWalk(store);
+      store.walks.set();
     }
 
     it('for whoever is pinned to its content, over any number of swaps', () => {
@@ -99,21 +99,23 @@ describe('A store registry', () => {
         registry.swap('a.sqlite', emptySnapshot(`a${number}`, `north=N${number}`));
         walk(registry, 'north');
       }
-      const found = ['N1', 'N2', 'N3', 'N4', undefined].map((pin) => registry.get('north', pin)?.snapshotId);
+      const found = ['N1', 'N2', 'N3', 'N4', undefined].map(
+        (pin) => registry.view.get('north', pin)?.snapshotId,
+      );
       expect(found).to.deep.equal(['a1', 'a2', 'a3', 'a3', 'a3']);
     });
 
     it('and nothing that nobody walks, once all see what is live', () => {
       const registry = new StoreRegistry();
       registry.swap('a.sqlite', emptySnapshot('a1', 'north=N1', 'south=S1'));
-      const south = registry.get('south');
+      const south = registry.view.get('south');
       registry.swap('a.sqlite', emptySnapshot('a2', 'north=N2', 'south=S2'));
-      expect(registry.get('north', 'N1')?.snapshotId).to.equal('a1');
+      expect(registry.view.get('north', 'N1')?.snapshotId).to.equal('a1');
       // A request that began before the swap gives out its link after it.
-      if (south) registry.noteWalk(south);
-      registry.letGoOfUnwalked();
-      expect(registry.retained.map(({ store }) => store.digest)).to.deep.equal(['S1']);
-      expect(registry.get('north', 'N1')?.snapshotId).to.equal('a2');
+      if (south) south.walks.set();
+      registry.releaseUnwalked();
+      expect(registry.retained.map(({ store }) => store.contentDigest)).to.deep.equal(['S1']);
+      expect(registry.view.get('north', 'N1')?.snapshotId).to.equal('a2');
     });
 
     it('out of reach of other organizations', () => {
@@ -121,20 +123,20 @@ describe('A store registry', () => {
       registry.swap('a.sqlite', emptySnapshot('a1', 'north=N1', 'south=S1'));
       walk(registry, 'north');
       registry.swap('a.sqlite', emptySnapshot('a2', 'north=N2', 'south=S2'));
-      expect(registry.get('south', 'N1')?.organizationId).to.equal('south');
-      expect(registry.get('east', 'N1')).to.equal(undefined);
+      expect(registry.view.get('south', 'N1')?.organizationId).to.equal('south');
+      expect(registry.view.get('east', 'N1')).to.equal(undefined);
     });
 
     it('and makes it live again, once, when it comes back', () => {
       const registry = new StoreRegistry();
       registry.swap('a.sqlite', emptySnapshot('a1', 'north=N1'));
-      const { image } = registry.get('north') ?? {};
+      const { image } = registry.view.get('north') ?? {};
       walk(registry, 'north');
       registry.swap('a.sqlite', emptySnapshot('a2', 'north=N2'));
       walk(registry, 'north');
       registry.swap('a.sqlite', emptySnapshot('a3', 'north=N1'));
-      expect(registry.get('north', 'N1')).to.include({ snapshotId: 'a3', image });
-      expect(registry.retained.map(({ store }) => store.digest)).to.deep.equal(['N2']);
+      expect(registry.view.get('north', 'N1')).to.include({ snapshotId: 'a3', image });
+      expect(registry.retained.map(({ store }) => store.contentDigest)).to.deep.equal(['N2']);
     });
 
     it('until it is let go of', () => {
@@ -142,10 +144,10 @@ describe('A store registry', () => {
       registry.swap('a.sqlite', emptySnapshot('a1', 'north=N1'));
       walk(registry, 'north');
       registry.swap('a.sqlite', emptySnapshot('a2', 'north=N2'));
-      registry.keepRetained(new Set(registry.retained));
-      expect(registry.get('north', 'N1')?.snapshotId).to.equal('a1');
-      registry.keepRetained(new Set());
-      expect(registry.get('north', 'N1')?.snapshotId).to.equal('a2');
+      registry.retainOnly(new Set(registry.retained));
+      expect(registry.view.get('north', 'N1')?.snapshotId).to.equal('a1');
+      registry.retainOnly(new Set());
+      expect(registry.view.get('north', 'N1')?.snapshotId).to.equal('a2');
     });
 
     it('but not of an organization that is gone', () => {
@@ -154,7 +156,7 @@ describe('A store registry', () => {
       walk(registry, 'north');
       registry.swap('a.sqlite', emptySnapshot('a2', 'north=N2', 'south'));
       registry.swap('a.sqlite', emptySnapshot('a3', 'south'));
-      expect(registry.get('north', 'N1')).to.equal(undefined);
+      expect(registry.view.get('north', 'N1')).to.equal(undefined);
       expect(registry.retained).to.deep.equal([]);
     });
   });

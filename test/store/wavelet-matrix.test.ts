@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { buildWaveletMatrix, rowsAtPositions, rowsInRanges } from '../../src/store/wavelet-matrix.ts';
+import { buildWaveletMatrix, rowsAtPositions, rowsInRanges } from '../../src/store/index/wavelet-matrix.ts';
 
 const FIXED = { seed: 20261121, numRuns: 400 };
 

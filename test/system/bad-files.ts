@@ -9,12 +9,11 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename } from 'node:path';
-import { FORMAT_VERSION } from '../../src/snapshot/format/schema.ts';
 import type { RefusalReason } from '../../src/snapshot/format/refused-snapshot.ts';
+import { FORMAT_VERSION } from '../../src/snapshot/format/schema.ts';
 import { alterRuns, keepFirst } from '../snapshot/alter-runs.ts';
 import { reseal, restamp } from '../snapshot/digests.ts';
-import { change, producedAtOf } from './altered-snapshot.ts';
-import type { Change } from './altered-snapshot.ts';
+import { change, type Change, producedAtOf } from './altered-snapshot.ts';
 
 /** A kind of file that must not take the place of a sound one. */
 export interface BadFile {

@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3';
 import { expect } from 'chai';
-import { inspectSnapshot } from '../../src/snapshot/inspect-snapshot.ts';
+import { inspectSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
 import { folderForAll } from '../temporary-folder.ts';
 import { Command } from './command.ts';
 

@@ -22,8 +22,7 @@ import { randomFrom } from '../snapshot/random.ts';
 import { folderForAll } from '../temporary-folder.ts';
 import { alteredCopy, asOrganization, asSnapshot, snapshotIdOf } from './altered-snapshot.ts';
 import { run } from './command.ts';
-import { GO_ON, WAITING } from './faulty-loader.ts';
-import type { Fault } from './faulty-loader.ts';
+import { type Fault, GO_ON, WAITING } from './faulty-loader.ts';
 import { markedAs, markedImport, marksIn } from './marked-import.ts';
 import { newCredential, ReplicaUnderTest } from './replica-under-test.ts';
 

@@ -3,13 +3,11 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { KeysFile } from '../../src/keys/keys-file.ts';
-import { build, writeImport } from '../snapshot/import-folder.ts';
-import type { ImportRecord } from '../snapshot/import-folder.ts';
+import { build, type ImportRecord, writeImport } from '../snapshot/import-folder.ts';
 import { folderForAll } from '../temporary-folder.ts';
 import { alteredCopy, asSnapshot, producedAtOf, restampedCopy, snapshotIdOf } from './altered-snapshot.ts';
 import { markedAs, markedImport, marksIn } from './marked-import.ts';
-import { newCredential, ReplicaUnderTest } from './replica-under-test.ts';
-import type { Answer } from './replica-under-test.ts';
+import { type Answer, newCredential, ReplicaUnderTest } from './replica-under-test.ts';
 
 const SWAPS = 100;
 const VARIANTS = 4;

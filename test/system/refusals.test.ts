@@ -1,8 +1,7 @@
 import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { REFUSALS } from '../../src/snapshot/format/refused-snapshot.ts';
-import type { RefusalReason } from '../../src/snapshot/format/refused-snapshot.ts';
+import { type RefusalReason, REFUSALS } from '../../src/snapshot/format/refused-snapshot.ts';
 import { alterRuns, keepFirst, replaceInRecords } from '../snapshot/alter-runs.ts';
 import { build, writeImport } from '../snapshot/import-folder.ts';
 import { SMALL_IMPORT } from '../snapshot/small-import.ts';
@@ -10,8 +9,7 @@ import { folderForAll } from '../temporary-folder.ts';
 import { alteredCopy, asOrganization, asSnapshot, restampedCopy, snapshotIdOf } from './altered-snapshot.ts';
 import { BAD_FILES } from './bad-files.ts';
 import { run } from './command.ts';
-import { newCredential, ReplicaUnderTest } from './replica-under-test.ts';
-import type { LogLine } from './replica-under-test.ts';
+import { type LogLine, newCredential, ReplicaUnderTest } from './replica-under-test.ts';
 
 /** Of the reasons that `BAD_FILES` does not have: where they are tested. */
 const TESTED_ELSEWHERE: Readonly<Partial<Record<RefusalReason, string>>> = {

@@ -1,6 +1,6 @@
-import { connect } from 'node:net';
 import { once } from 'node:events';
 import { mkdirSync, renameSync, rmSync } from 'node:fs';
+import { connect } from 'node:net';
 import { expect } from 'chai';
 import { folderForAll } from '../temporary-folder.ts';
 import { Command, run } from './command.ts';

@@ -3,9 +3,8 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'chai';
-import { OPERATIONS } from '../../src/contract/operations.ts';
-import type { ListOperation } from '../../src/contract/operations.ts';
-import { Random } from '../../src/sample/random.ts';
+import { Random } from '../../scripts/sample/random.ts';
+import { type ListOperation, OPERATIONS } from '../../src/contract/operations.ts';
 import { Oracle } from '../query/oracle.ts';
 import { QueryMaker } from '../query/random-query.ts';
 import type { Organization } from '../query/records.ts';
@@ -14,8 +13,7 @@ import { build, writeImport } from '../snapshot/import-folder.ts';
 import { folderForAll } from '../temporary-folder.ts';
 import { alteredCopy, asSnapshot, snapshotIdOf } from './altered-snapshot.ts';
 import { run } from './command.ts';
-import { connectionsToEach } from './connections.ts';
-import type { Connection } from './connections.ts';
+import { type Connection, connectionsToEach } from './connections.ts';
 import { markedAs, markedImport, marksIn } from './marked-import.ts';
 import { DEATH_HEADER, EACH_DEATH } from './mortal-thread.ts';
 import { newCredential, ReplicaUnderTest } from './replica-under-test.ts';
@@ -262,10 +260,10 @@ describe(`${THREADS} threads`, function () {
           }
         });
         await endOne(death);
-        const line = await replica.says({ msg: 'a thread ended; another takes its place' }, seen);
+        const line = await replica.says({ msg: 'a worker ended and is replaced' }, seen);
         expect(line['reason']).to.be.a('string').and.not.to.equal('');
         expect((await replica.askAdmin('/readyz')).status, 'while it is replaced').to.equal(200);
-        await replica.says({ msg: 'the other thread answers' }, seen);
+        await replica.says({ msg: 'the new worker listens' }, seen);
         isDone = true;
         await Promise.all(load);
         expect(answered).to.be.greaterThan(0);
@@ -286,8 +284,7 @@ describe(`${THREADS} threads`, function () {
       const seen = replica.log.length;
       writeFileSync(inStage('fault'), '');
       await endOne('exits');
-      const isOver = () =>
-        replica.linesOf({ msg: 'a thread ended; another takes its place' }, seen).length >= 4;
+      const isOver = () => replica.linesOf({ msg: 'a worker ended and is replaced' }, seen).length >= 4;
       while (!isOver()) {
         const { status } = await connections[5].ask('/v1/events', credential);
         expect(status).to.equal(200);
@@ -295,8 +292,8 @@ describe(`${THREADS} threads`, function () {
       }
       expect((await replica.askAdmin('/readyz')).status).to.equal(200);
       rmSync(inStage('fault'));
-      await replica.says({ msg: 'the other thread answers' }, seen);
-      const lines = replica.linesOf({ msg: 'a thread ended; another takes its place' }, seen);
+      await replica.says({ msg: 'the new worker listens' }, seen);
+      const lines = replica.linesOf({ msg: 'a worker ended and is replaced' }, seen);
       const pauses = lines.map(({ pauseMs }) => Number(pauseMs));
       expect(pauses).to.deep.equal(pauses.toSorted((a, b) => a - b));
       expect(pauses.at(-1)).to.be.greaterThan(100);
@@ -331,7 +328,7 @@ describe(`${THREADS} threads`, function () {
       expect(refused).to.equal((connections.length * LIMIT) / 2 - LIMIT);
 
       await connections[0].ask('/healthz', '', { [DEATH_HEADER]: 'exits' }).catch(() => undefined);
-      await replica.says({ msg: 'the other thread answers' });
+      await replica.says({ msg: 'the new worker listens' });
       for (const connection of await connectionsToEach(replica, THREADS, 1)) {
         connections.push(connection);
         expect((await connection.ask('/v1/events/evt_1', credential)).status).to.equal(429);

@@ -10,12 +10,10 @@ import {
   minimalSession,
   minimalTicket,
 } from '../snapshot/full-records.ts';
-import { build, writeImport } from '../snapshot/import-folder.ts';
-import type { Import, ImportRecord } from '../snapshot/import-folder.ts';
+import { build, type Import, type ImportRecord, writeImport } from '../snapshot/import-folder.ts';
 import { folderForAll } from '../temporary-folder.ts';
 import { asSnapshot, restampedCopy, snapshotIdOf } from './altered-snapshot.ts';
-import { newCredential, ReplicaUnderTest } from './replica-under-test.ts';
-import type { Answer } from './replica-under-test.ts';
+import { type Answer, newCredential, ReplicaUnderTest } from './replica-under-test.ts';
 
 const PREVIEW = { 'Service-API-Version': 'preview' };
 const PER_PAGE = [1, 2, 3, 4, 5, 6, 7];

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { LogRing, newRingMemory } from '../../src/threads/log-ring.ts';
+import { LogRing, newRingMemory } from '../../src/log/log-ring.ts';
 
 const BYTES = 64;
 /** Positions are signed 32-bit integers. */

@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { expect } from 'chai';
 import { pino } from 'pino';
-import { ThreadGroup } from '../../src/threads/thread-group.ts';
+import { Supervisor } from '../../src/workers/supervisor.ts';
 
 const UNWILLING = new URL('unwilling-thread.ts', import.meta.url);
 
@@ -9,19 +9,19 @@ const UNWILLING = new URL('unwilling-thread.ts', import.meta.url);
 describe('A group of threads', () => {
   const workers: Worker[] = [];
 
-  function group(count: number, start: () => Worker): ThreadGroup {
+  function group(count: number, start: () => Worker): Supervisor {
     const started = () => {
       const worker = start();
       workers.push(worker);
       return worker;
     };
     const log = pino({ level: 'silent' });
-    return new ThreadGroup({ count, port: 0, host: '127.0.0.1', start: started, log });
+    return new Supervisor({ count, port: 0, host: '127.0.0.1', start: started, log });
   }
 
   afterEach(() => Promise.all(workers.map((worker) => worker.terminate())));
 
-  async function failureOf(threads: ThreadGroup): Promise<Error> {
+  async function failureOf(threads: Supervisor): Promise<Error> {
     try {
       await threads.listen();
     } catch (error) {

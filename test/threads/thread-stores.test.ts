@@ -1,28 +1,27 @@
 import { expect } from 'chai';
-import { StoreRegistry } from '../../src/store/store-registry.ts';
-import { ThreadStores } from '../../src/threads/thread-stores.ts';
-import { ViewFeed } from '../../src/threads/view-feed.ts';
+import { StoreRegistry } from '../../src/store/registry/store-registry.ts';
+import { WorkerStores, ViewPublisher } from '../../src/workers/shared-views.ts';
 import { emptySnapshot } from '../store/empty-image.ts';
 
 describe('The stores of threads', () => {
   let registry: StoreRegistry;
-  let feed: ViewFeed;
-  let turn: Int32Array<SharedArrayBuffer>;
-  let threads: ThreadStores[];
+  let feed: ViewPublisher;
+  let shownVersion: Int32Array<SharedArrayBuffer>;
+  let threads: WorkerStores[];
 
   beforeEach(() => {
     registry = new StoreRegistry();
-    feed = new ViewFeed();
-    turn = new Int32Array(new SharedArrayBuffer(4));
-    threads = [new ThreadStores(turn), new ThreadStores(turn)];
+    feed = new ViewPublisher();
+    shownVersion = new Int32Array(new SharedArrayBuffer(4));
+    threads = [new WorkerStores(shownVersion), new WorkerStores(shownVersion)];
   });
 
-  type Sent = ViewFeed['latest'];
+  type Sent = ViewPublisher['latest'];
 
   /** As it is sent from one thread to another. */
-  function prepare(thread: ThreadStores, sent: Sent): void {
+  function prepare(thread: WorkerStores, sent: Sent): void {
     const { images, view } = structuredClone(sent);
-    for (const image of images) thread.know(image);
+    for (const image of images) thread.add(image);
     thread.prepare(view);
   }
 
@@ -36,14 +35,14 @@ describe('The stores of threads', () => {
   function showAll(): void {
     const sent = prepareAll();
     if (sent === undefined) return;
-    Atomics.store(turn, 0, sent.view.version);
-    for (const thread of threads) thread.settle();
+    Atomics.store(shownVersion, 0, sent.view.version);
+    for (const thread of threads) thread.dropUnused();
   }
 
-  const shown = (pin?: string) => threads.map((thread) => thread.get('north', pin)?.snapshotId);
+  const shown = (pin?: string) => threads.map((thread) => thread.view.get('north', pin)?.snapshotId);
 
   it('are none at the beginning', () => {
-    expect(threads.map(({ isEmpty }) => isEmpty)).to.deep.equal([true, true]);
+    expect(threads.map(({ view }) => view.isEmpty)).to.deep.equal([true, true]);
     expect(shown()).to.deep.equal([undefined, undefined]);
   });
 
@@ -54,7 +53,7 @@ describe('The stores of threads', () => {
     registry.swap('a.sqlite', emptySnapshot('a2', 'north=N2'));
     const sent = prepareAll();
     expect(shown()).to.deep.equal(['a1', 'a1']);
-    Atomics.store(turn, 0, sent?.view.version ?? 0);
+    Atomics.store(shownVersion, 0, sent?.view.version ?? 0);
     expect(shown()).to.deep.equal(['a2', 'a2']);
     expect(shown('N1'), 'until it is known that nobody walks it').to.deep.equal(['a1', 'a1']);
   });
@@ -62,16 +61,16 @@ describe('The stores of threads', () => {
   it('share the memory, and what they know of walks', () => {
     registry.swap('a.sqlite', emptySnapshot('a1', 'north=N1'));
     showAll();
-    const [one, other] = threads.map((thread) => thread.get('north'));
-    expect(one?.image.events.ids).to.deep.equal(registry.get('north')?.image.events.ids);
+    const [one, other] = threads.map((thread) => thread.view.get('north'));
+    expect(one?.image.events.ids).to.deep.equal(registry.view.get('north')?.image.events.ids);
     registry.swap('a.sqlite', emptySnapshot('a2', 'north=N2'));
-    if (one) threads[0].noteWalk(one);
+    one?.walks.set();
     expect(other?.walks.isSet).to.equal(true);
     showAll();
-    registry.letGoOfUnwalked();
+    registry.releaseUnwalked();
     showAll();
     expect(shown('N1')).to.deep.equal(['a1', 'a1']);
-    registry.keepRetained(new Set());
+    registry.retainOnly(new Set());
     showAll();
     expect(shown('N1')).to.deep.equal(['a2', 'a2']);
   });
@@ -83,7 +82,7 @@ describe('The stores of threads', () => {
     registry.swap('a.sqlite', emptySnapshot('a2', 'north=N2', 'south=S1'));
     expect(feed.next(registry.view)?.images).to.have.length(1);
     expect(feed.latest.images, 'for who comes later').to.have.length(3);
-    registry.letGoOfUnwalked();
+    registry.releaseUnwalked();
     expect(feed.next(registry.view)?.images).to.have.length(0);
     expect(feed.latest.images).to.have.length(2);
   });
@@ -91,11 +90,10 @@ describe('The stores of threads', () => {
   it('are the same in a thread that comes later', () => {
     registry.swap('a.sqlite', emptySnapshot('a1', 'north=N1'));
     showAll();
-    const store = threads[0].get('north');
-    if (store) threads[0].noteWalk(store);
+    threads[0].view.get('north')?.walks.set();
     registry.swap('a.sqlite', emptySnapshot('a2', 'north=N2'));
     showAll();
-    const late = new ThreadStores(turn);
+    const late = new WorkerStores(shownVersion);
     prepare(late, feed.latest);
     threads.push(late);
     expect(shown()).to.deep.equal(['a2', 'a2', 'a2']);
@@ -108,14 +106,14 @@ describe('The stores of threads', () => {
   it('keep what a store knows of the moment, when a view leaves it as it is', () => {
     registry.swap('a.sqlite', emptySnapshot('a1', 'north=N1'));
     showAll();
-    const before = threads[0].get('north');
+    const before = threads[0].view.get('north');
     registry.swap('b.sqlite', emptySnapshot('b1', 'south=S1'));
     showAll();
-    expect(threads[0].get('north')).to.equal(before);
+    expect(threads[0].view.get('north')).to.equal(before);
     registry.swap('a.sqlite', emptySnapshot('a2', 'north=N1'));
     showAll();
-    expect(threads[0].get('north')).to.not.equal(before);
-    expect(threads[0].get('north')?.image, 'of the same content').to.equal(before?.image);
+    expect(threads[0].view.get('north')).to.not.equal(before);
+    expect(threads[0].view.get('north')?.image, 'of the same content').to.equal(before?.image);
   });
 
   it('refuse a view of images that they were not sent', () => {

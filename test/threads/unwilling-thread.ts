@@ -1,11 +1,11 @@
 import { parentPort } from 'node:worker_threads';
-import type { Asked, Told } from '../../src/threads/thread-protocol.ts';
+import type { NumberedCommand, WorkerMessage } from '../../src/workers/protocol.ts';
 
-/** A thread that does all that is ordered, but cannot listen: its system cannot share ports. */
+/** A thread that does every command, but cannot listen: its system cannot share ports. */
 
-const tell = (told: Told) => parentPort?.postMessage(told);
-parentPort?.on('message', ({ number, order }: Asked) => {
+const send = (message: WorkerMessage) => parentPort?.postMessage(message);
+parentPort?.on('message', ({ number, command }: NumberedCommand) => {
   const failure = { message: 'listen ENOTSUP', code: 'ENOTSUP', syscall: 'listen' };
-  tell({ answered: number, outcome: order.name === 'listen' ? { failure } : {} });
+  send({ done: number, outcome: command.name === 'listen' ? { failure } : {} });
 });
-tell({ isStarted: true });
+send({ isStarted: true });

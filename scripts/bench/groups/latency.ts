@@ -5,14 +5,12 @@ import { captureAnswers, writeAnswers } from '../captured-answers.ts';
 import { ComparisonServer } from '../comparison-server.ts';
 import { CONNECTIONS, PeakMeter } from '../peak.ts';
 import { ReplicaProcess } from '../replica-process.ts';
-import { rowOf, show } from '../row.ts';
-import type { Row } from '../row.ts';
+import { type Row, rowOf, show } from '../row.ts';
 import { SnapshotContent } from '../snapshot-content.ts';
-import { inProportion } from '../stage.ts';
-import type { Stage } from '../stage.ts';
+import { inProportion, type Stage } from '../stage.ts';
 import { median } from '../statistics.ts';
-import { SteadyMeter } from '../steady.ts';
 import type { SteadyAnswer } from '../steady-load.ts';
+import { SteadyMeter } from '../steady.ts';
 import { TICKET_TRAFFIC, ticketTargets } from '../ticket-traffic.ts';
 import type { Traffic } from '../traffic.ts';
 

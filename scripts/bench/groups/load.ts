@@ -1,10 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { inspectSnapshot } from '../../../src/snapshot/inspect-snapshot.ts';
+import { inspectSnapshot } from '../../../src/snapshot/load/read-snapshot.ts';
 import { Child } from '../child.ts';
 import { PeakMeter } from '../peak.ts';
 import { ReplicaProcess } from '../replica-process.ts';
-import { rowOf, show } from '../row.ts';
-import type { Row } from '../row.ts';
+import { type Row, rowOf, show } from '../row.ts';
 import { SnapshotContent } from '../snapshot-content.ts';
 import type { Stage } from '../stage.ts';
 import { median, sum } from '../statistics.ts';

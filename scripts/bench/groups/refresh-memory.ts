@@ -1,11 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { POLL_SECONDS } from './poll-seconds.ts';
-import { ReplicaProcess } from '../replica-process.ts';
-import type { ReplicaFiles } from '../replica-process.ts';
-import { rowOf, show } from '../row.ts';
-import type { Row } from '../row.ts';
+import { type ReplicaFiles, ReplicaProcess } from '../replica-process.ts';
+import { type Row, rowOf, show } from '../row.ts';
 import type { Stage } from '../stage.ts';
 import { greatest, median } from '../statistics.ts';
+import { POLL_SECONDS } from './poll-seconds.ts';
 
 /** A replaced snapshot is kept for the walks that began on it, by default so long that it would be counted here. */
 const RETAIN_SECONDS = 0.1;

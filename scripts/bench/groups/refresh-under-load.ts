@@ -1,16 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { CONNECTIONS, PeakMeter } from '../peak.ts';
-import { POLL_SECONDS } from './poll-seconds.ts';
-import { ReplicaProcess } from '../replica-process.ts';
-import type { ReplicaFiles } from '../replica-process.ts';
-import { rowOf, show } from '../row.ts';
-import type { Row } from '../row.ts';
+import { type ReplicaFiles, ReplicaProcess } from '../replica-process.ts';
+import { type Row, rowOf, show } from '../row.ts';
 import { SnapshotContent } from '../snapshot-content.ts';
 import type { Stage } from '../stage.ts';
 import { greatest, median, sum } from '../statistics.ts';
 import type { SteadyAnswer } from '../steady-load.ts';
 import { SteadyMeter } from '../steady.ts';
 import { TICKET_TRAFFIC, ticketTargets } from '../ticket-traffic.ts';
+import { POLL_SECONDS } from './poll-seconds.ts';
 
 const WARM_UP_SECONDS = 2;
 const PEAK_SECONDS = 3;

@@ -1,6 +1,5 @@
 import type { Row } from '../row.ts';
-import { inProportion } from '../stage.ts';
-import type { Stage } from '../stage.ts';
+import { inProportion, type Stage } from '../stage.ts';
 import { refreshMemory } from './refresh-memory.ts';
 import { refreshUnderLoad } from './refresh-under-load.ts';
 

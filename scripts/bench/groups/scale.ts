@@ -1,18 +1,15 @@
 import { Refused } from '../../run-command.ts';
-import { Random } from '../../../src/sample/random.ts';
+import { Random } from '../../sample/random.ts';
 import { askOnce } from '../ask-once.ts';
 import { KeepAliveConnection } from '../keep-alive-connection.ts';
-import { queryKinds } from '../query-kinds.ts';
-import type { QueryKind } from '../query-kinds.ts';
+import { type QueryKind, queryKinds } from '../query-kinds.ts';
 import { ReplicaProcess } from '../replica-process.ts';
-import { rowOf, show } from '../row.ts';
-import type { Row } from '../row.ts';
+import { type Row, rowOf, show } from '../row.ts';
 import { SnapshotContent } from '../snapshot-content.ts';
 import type { Stage } from '../stage.ts';
 import { greatest, median } from '../statistics.ts';
 import { textTable } from '../text-table.ts';
-import { requestBytes } from '../traffic.ts';
-import type { Target } from '../traffic.ts';
+import { requestBytes, type Target } from '../traffic.ts';
 
 /** The small snapshot has this share of the tickets of the large one. */
 const SMALL_SHARE = 0.01;

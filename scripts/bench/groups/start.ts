@@ -1,13 +1,11 @@
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync } from 'node:fs';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { askOnce } from '../ask-once.ts';
 import { ProbedProcess } from '../probed-process.ts';
-import { rowOf, show } from '../row.ts';
-import type { Row } from '../row.ts';
+import { type Row, rowOf, show } from '../row.ts';
 import type { Stage } from '../stage.ts';
 import { median } from '../statistics.ts';
 

@@ -1,13 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { PeakMeter } from '../peak.ts';
-import type { Peak } from '../peak.ts';
-import { ReplicaProcess } from '../replica-process.ts';
-import type { ReplicaFiles } from '../replica-process.ts';
-import { rowOf, show } from '../row.ts';
-import type { Row } from '../row.ts';
+import { type Peak, PeakMeter } from '../peak.ts';
+import { type ReplicaFiles, ReplicaProcess } from '../replica-process.ts';
+import { type Row, rowOf, show } from '../row.ts';
 import { SnapshotContent } from '../snapshot-content.ts';
-import { inProportion } from '../stage.ts';
-import type { Stage } from '../stage.ts';
+import { inProportion, type Stage } from '../stage.ts';
 import { greatest, median } from '../statistics.ts';
 import { TICKET_TRAFFIC, ticketTargets } from '../ticket-traffic.ts';
 import type { Target } from '../traffic.ts';

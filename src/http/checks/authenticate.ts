@@ -1,12 +1,11 @@
 import type { Request } from 'express';
-import { parseCredential } from '../../keys/credential.ts';
-import type { Credential } from '../../keys/credential.ts';
+import { type Credential, parseCredential } from '../../keys/credential.ts';
 import type { KeyRing } from '../../keys/key-ring.ts';
 import type { Caller } from '../request-context.ts';
+import { Problem, retryLater } from '../response/problem.ts';
 import { RETRY_NOT_READY_SECONDS } from './availability.ts';
-import { Problem, tryLater } from '../response/problem.ts';
 
-const NO_KEYS = tryLater(
+const NO_KEYS = retryLater(
   'not-ready',
   'The service is not ready: it has no API keys yet. Try again soon.',
   RETRY_NOT_READY_SECONDS,

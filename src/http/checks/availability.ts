@@ -1,41 +1,41 @@
 import type { OrganizationStore } from '../../store/organization-store.ts';
-import type { ServedStores } from '../../store/served-stores.ts';
-import { tryLater } from '../response/problem.ts';
-import type { Tally } from '../tally.ts';
+import type { StoreView } from '../../store/registry/store-view.ts';
+import type { RequestMetrics } from '../request-metrics.ts';
+import { retryLater } from '../response/problem.ts';
 
 const RETRY_OVERLOAD_SECONDS = 1;
 export const RETRY_NOT_READY_SECONDS = 5;
 
-const OVERLOADED = tryLater(
+const OVERLOADED = retryLater(
   'overload',
   'Too many requests are being answered at the moment.',
   RETRY_OVERLOAD_SECONDS,
 );
-const NO_SNAPSHOT = tryLater(
+const NO_SNAPSHOT = retryLater(
   'not-ready',
   'The service is not ready: it has no data yet. Try again soon.',
   RETRY_NOT_READY_SECONDS,
 );
 /** Never an empty list: a client that copies the data would take it for the deletion of everything. */
-const ORGANIZATION_NOT_LOADED = tryLater(
+const ORGANIZATION_NOT_LOADED = retryLater(
   'not-ready',
   'The service is not ready: the data of your organization is not loaded yet. Try again soon.',
   RETRY_NOT_READY_SECONDS,
 );
 
 /** @throws Problem 429 while requests take too long, or there is no data at all */
-export function checkAvailability(isOverloaded: boolean, stores: ServedStores): void {
+export function checkAvailability(isOverloaded: boolean, view: StoreView): void {
   if (isOverloaded) throw OVERLOADED;
-  if (stores.isEmpty) throw NO_SNAPSHOT;
+  if (view.isEmpty) throw NO_SNAPSHOT;
 }
 
 /**
  * Returns the one store that a request sees: its own organization's.
- * @param pin digest of the content that the page is of
+ * @param contentDigest the content that a walk is pinned to
  * @throws Problem 429 while no snapshot holds the organization
  */
-export function storeOf(stores: ServedStores, organizationId: string, pin?: string): OrganizationStore {
-  const store = stores.get(organizationId, pin);
+export function storeOf(view: StoreView, organizationId: string, contentDigest?: string): OrganizationStore {
+  const store = view.get(organizationId, contentDigest);
   if (store === undefined) throw ORGANIZATION_NOT_LOADED;
   return store;
 }
@@ -43,12 +43,12 @@ export function storeOf(stores: ServedStores, organizationId: string, pin?: stri
 const SAMPLE_MS = 50;
 
 /**
- * Watches how late the event loop is, and tells it to the tally: while it is later than `limitMs`, requests wait
+ * Watches how late the event loop is, and tells it to the metrics: while it is later than `limitMs`, requests wait
  * longer than they are worth. Returns whether it is, and how to end the watch. A limit of 0 means never.
  */
 export function watchOverload(
   limitMs: number,
-  tally: Tally,
+  metrics: RequestMetrics,
 ): {
   readonly isOverloaded: () => boolean;
   readonly stop: () => void;
@@ -60,7 +60,7 @@ export function watchOverload(
     // A timer may come a little early.
     delay = Math.max(0, now - last - SAMPLE_MS);
     last = now;
-    tally.noteDelay(delay / 1000);
+    metrics.noteDelay(delay / 1000);
   }, SAMPLE_MS);
   timer.unref();
   return {

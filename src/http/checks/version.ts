@@ -1,19 +1,18 @@
 import type { Request } from 'express';
-import { OPERATIONS } from '../../contract/operations.ts';
-import type { Operation } from '../../contract/operations.ts';
+import { type Operation, OPERATIONS } from '../../contract/operations.ts';
 import {
   dayOf,
   isReachable,
   LATEST_VERSION_HEADER,
   latestVersion,
   PREVIEW,
+  type Release,
   selectVersion,
   STABLE,
+  type Version,
   VERSION_HEADER,
 } from '../../contract/releases.ts';
-import type { Release, Version } from '../../contract/releases.ts';
-import { Problem } from '../response/problem.ts';
-import type { HeaderList } from '../response/problem.ts';
+import { type HeaderList, Problem } from '../response/problem.ts';
 
 /** A version of the API as it stands on one day. */
 export interface ApiVersion {

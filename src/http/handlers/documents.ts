@@ -1,19 +1,19 @@
 import { createHash } from 'node:crypto';
 import type { RequestHandler } from 'express';
-import { namesAny, namesTag } from '../response/etag.ts';
-import type { HeaderList } from '../response/problem.ts';
+import { matchesAnyTag, matchesTag } from '../response/etag.ts';
+import { type HeaderList, Problem } from '../response/problem.ts';
 import { NO_STORE, send } from '../response/send.ts';
 
 const CACHE_FIVE_MINUTES: HeaderList = ['Cache-Control', 'public, max-age=300'];
 
 /** Answers with a document that does not change while the process runs. */
-export function answerDocument(document: object): RequestHandler {
+export function documentHandler(document: object): RequestHandler {
   const text = Buffer.from(JSON.stringify(document));
   const tag = `"${createHash('sha256').update(text).digest('base64url')}"`;
   const headers = [...CACHE_FIVE_MINUTES, 'ETag', tag];
   return (request, response) => {
     const condition = request.headers['if-none-match'];
-    if (namesTag(condition, tag) || namesAny(condition)) send(response, 304, headers);
+    if (matchesTag(condition, tag) || matchesAnyTag(condition)) send(response, 304, headers);
     else send(response, 200, headers, [text]);
   };
 }
@@ -21,6 +21,19 @@ export function answerDocument(document: object): RequestHandler {
 const ALIVE = [JSON.stringify({ status: 'ok' })];
 
 /** Tells that the process answers. */
-export const answerHealth: RequestHandler = (_request, response) => {
+export const healthHandler: RequestHandler = (_request, response) => {
   send(response, 200, NO_STORE, ALIVE);
+};
+
+const ALLOW: HeaderList = ['Allow', 'GET, HEAD, OPTIONS'];
+const OPTIONS_HEADERS: HeaderList = [...NO_STORE, ...ALLOW];
+
+export const METHOD_NOT_ALLOWED = new Problem(405, 'Only GET, HEAD and OPTIONS are defined here.', {
+  headers: ALLOW,
+});
+
+/** Answers the methods of a path that are not GET or HEAD. */
+export const otherMethodsHandler: RequestHandler = (request, response) => {
+  if (request.method !== 'OPTIONS') throw METHOD_NOT_ALLOWED;
+  send(response, 204, OPTIONS_HEADERS);
 };

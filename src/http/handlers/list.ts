@@ -1,16 +1,13 @@
 import type { Request, Response } from 'express';
-import { cutsOffers, PIN_NAME } from '../../contract/operations.ts';
-import type { ListOperation } from '../../contract/operations.ts';
+import { cutsOffers, type ListOperation, CONTENT_DIGEST_PARAMETER } from '../../contract/operations.ts';
 import { planList } from '../../query/plan.ts';
-import { contentTag, readPage } from '../../query/read.ts';
+import { contentTag, readPage } from '../../query/read-page.ts';
 import type { OrganizationStore } from '../../store/organization-store.ts';
-import type { ServedStores } from '../../store/served-stores.ts';
+import type { StoreView } from '../../store/registry/store-view.ts';
 import { storeOf } from '../checks/availability.ts';
-import { ignoredParameters, parseQuery } from '../checks/query-string.ts';
-import { queryReader } from '../checks/query.ts';
-import { entityTag, namesAny, namesTag } from '../response/etag.ts';
-import { nextPageLink, originOf } from '../response/links.ts';
-import type { OriginOptions } from '../response/links.ts';
+import { ignoredParameters, parseQuery, queryReader } from '../checks/query.ts';
+import { entityTag, matchesAnyTag, matchesTag } from '../response/etag.ts';
+import { nextPageLink, originOf, type OriginOptions } from '../response/links.ts';
 import { NO_SUCH_RECORD } from '../response/problem.ts';
 import { dataHeaders, send } from '../response/send.ts';
 import { pathParameter, pathWith, queryOf } from '../target.ts';
@@ -19,29 +16,28 @@ import { pathParameter, pathWith, queryOf } from '../target.ts';
  * Answers a list operation. A request that names the tag of its response gets 304 before the query is validated: a tag is given to valid queries
  * alone, and content, version, origin and target are all that it is made of.
  */
-export function answerList(
+export function listHandler(
   operation: ListOperation,
-  stores: ServedStores,
   originOptions: OriginOptions,
-): (live: OrganizationStore, request: Request, response: Response) => void {
+): (live: OrganizationStore, request: Request, response: Response, view: StoreView) => void {
   const { collection, parameters, parent } = operation;
   const readQuery = queryReader(operation);
   const cutting = parameters.filter(({ role }) => cutsOffers(role)).map(({ name }) => name);
 
-  return (live, request, response) => {
+  return (live, request, response, view) => {
     const { context } = response.locals;
     const { now } = context;
     const query = parseQuery(queryOf(request.url));
     context.ignoredParameters = ignoredParameters(query, parameters);
-    const pin = query.get(PIN_NAME)?.at(0);
-    const store = pin === undefined ? live : storeOf(stores, live.organizationId, pin);
+    const contentDigest = query.get(CONTENT_DIGEST_PARAMETER)?.at(0);
+    const store = contentDigest === undefined ? live : storeOf(view, live.organizationId, contentDigest);
     const isPartialView = cutting.some((name) => query.has(name));
     const origin = originOf(request, originOptions);
     const tag = entityTag(contentTag(store, collection, now), context.version?.version, origin, request.url);
     const condition = request.headers['if-none-match'];
-    if (namesTag(condition, tag)) {
+    if (matchesTag(condition, tag)) {
       // The client has the link to the next page.
-      stores.noteWalk(store);
+      store.walks.set();
       send(response, 304, dataHeaders(store, tag, isPartialView));
       return;
     }
@@ -57,14 +53,16 @@ export function answerList(
       return;
     }
     const hasMore = page < totalPages;
-    if (hasMore) stores.noteWalk(store);
-    if (namesAny(condition)) {
+    if (hasMore) store.walks.set();
+    if (matchesAnyTag(condition)) {
       send(response, 304, dataHeaders(store, tag, isPartialView));
       return;
     }
     const address = origin + pathWith(operation, parentId);
     // A link needs no escaping: characters that an address cannot hold are percent-encoded.
-    const nextPage = hasMore ? `"${nextPageLink(address, operation, query, plan, store.digest)}"` : null;
+    const nextPage = hasMore
+      ? `"${nextPageLink(address, operation, query, plan, store.contentDigest)}"`
+      : null;
     context.rows = Math.min(perPage, found.totalRecords - (page - 1) * perPage);
     send(response, 200, dataHeaders(store, tag, isPartialView), [
       '{"items":[',

@@ -1,15 +1,15 @@
 import type { Request, Response } from 'express';
 import type { RetrieveOperation } from '../../contract/operations.ts';
-import { contentTag, readRecord } from '../../query/read.ts';
+import { contentTag, readRecord } from '../../query/read-page.ts';
 import type { OrganizationStore } from '../../store/organization-store.ts';
-import { ignoredParameters, parseQuery } from '../checks/query-string.ts';
-import { entityTag, namesAny, namesTag } from '../response/etag.ts';
+import { ignoredParameters, parseQuery } from '../checks/query.ts';
+import { entityTag, matchesAnyTag, matchesTag } from '../response/etag.ts';
 import { NO_SUCH_RECORD } from '../response/problem.ts';
 import { dataHeaders, send } from '../response/send.ts';
 import { pathParameter, queryOf } from '../target.ts';
 
 /** Answers a retrieve operation. A request that names the tag of its response gets 304 before the record is looked up. */
-export function answerRecord(
+export function recordHandler(
   operation: RetrieveOperation,
 ): (store: OrganizationStore, request: Request, response: Response) => void {
   const { collection } = operation;
@@ -19,13 +19,13 @@ export function answerRecord(
     context.ignoredParameters = ignoredParameters(parseQuery(queryOf(request.url)), []);
     const tag = entityTag(contentTag(store, collection, now), context.version?.version, '', request.url);
     const condition = request.headers['if-none-match'];
-    if (namesTag(condition, tag)) {
+    if (matchesTag(condition, tag)) {
       send(response, 304, dataHeaders(store, tag));
       return;
     }
     const record = readRecord(store, collection, pathParameter(request, operation.pathParameter), now);
     if (record === undefined) throw NO_SUCH_RECORD;
-    if (namesAny(condition)) {
+    if (matchesAnyTag(condition)) {
       send(response, 304, dataHeaders(store, tag));
       return;
     }

@@ -25,12 +25,12 @@ function hashText(text: string, seed = 0x811c9dc5): number {
  * Whether an If-None-Match header names a tag (RFC 9110, section 13.1.2: the comparison is the weak one).
  * `*` names none here: it asks whether there is anything at all.
  */
-export function namesTag(ifNoneMatch: string | undefined, tag: string): boolean {
+export function matchesTag(ifNoneMatch: string | undefined, tag: string): boolean {
   if (ifNoneMatch === undefined) return false;
   if (ifNoneMatch === tag) return true;
   return ifNoneMatch.split(',').some((listed) => listed.trim().replace(/^W\//, '') === tag);
 }
 
-export function namesAny(ifNoneMatch: string | undefined): boolean {
+export function matchesAnyTag(ifNoneMatch: string | undefined): boolean {
   return ifNoneMatch?.trim() === '*';
 }

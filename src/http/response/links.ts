@@ -1,9 +1,8 @@
 import { isIPv6 } from 'node:net';
 import type { Request } from 'express';
-import { PIN_NAME } from '../../contract/operations.ts';
-import type { ListOperation } from '../../contract/operations.ts';
+import { type ListOperation, CONTENT_DIGEST_PARAMETER } from '../../contract/operations.ts';
 import type { Plan } from '../../query/plan.ts';
-import type { Query } from '../checks/query-string.ts';
+import type { Query } from '../checks/query.ts';
 
 /** What links begin with. */
 export interface OriginOptions {
@@ -48,27 +47,27 @@ function localAddress({ socket }: Request): string {
 }
 
 /** Parameters that the link names itself. */
-const OWN: readonly string[] = ['page', 'perPage', PIN_NAME];
+const OWN: readonly string[] = ['page', 'perPage', CONTENT_DIGEST_PARAMETER];
 
 /**
  * Makes the link to the page after that of a plan: every parameter that the operation has and the query gave, then `page`, `perPage`
- * and the pin.
+ * and the content digest.
  *
  * @param address origin and path of the list
  * @param query a valid one
- * @param pin digest of the content that the pages are of
+ * @param contentDigest of the store that the pages are read from
  */
 export function nextPageLink(
   address: string,
   { parameters }: ListOperation,
   query: Query,
   { page, perPage }: Plan,
-  pin: string,
+  contentDigest: string,
 ): string {
   let kept = '';
   for (const [name, [value]] of query) {
     if (OWN.includes(name) || !parameters.some((parameter) => parameter.name === name)) continue;
     kept += `${name}=${encodeURIComponent(value)}&`;
   }
-  return `${address}?${kept}page=${page + 1}&perPage=${perPage}&${PIN_NAME}=${pin}`;
+  return `${address}?${kept}page=${page + 1}&perPage=${perPage}&${CONTENT_DIGEST_PARAMETER}=${contentDigest}`;
 }

@@ -11,13 +11,13 @@ export interface Violation {
 }
 
 /** Why a caller is asked to come again later. */
-export const LATER_REASONS = ['rate-limit', 'overload', 'not-ready'] as const;
-export type LaterReason = (typeof LATER_REASONS)[number];
+export const RETRY_REASONS = ['rate-limit', 'overload', 'not-ready'] as const;
+export type RetryReason = (typeof RETRY_REASONS)[number];
 
 interface ProblemOptions {
   readonly errors?: readonly Violation[];
   readonly headers?: HeaderList;
-  readonly later?: LaterReason;
+  readonly later?: RetryReason;
 }
 
 /** A request that is refused: the status, headers of its own and the JSON body of the answer. */
@@ -26,7 +26,7 @@ export class Problem extends Error {
   readonly status: number;
   readonly body: Buffer;
   readonly headers: HeaderList;
-  readonly later: LaterReason | undefined;
+  readonly later: RetryReason | undefined;
 
   constructor(status: number, detail: string, { errors, headers = [], later }: ProblemOptions = {}) {
     super(detail);
@@ -38,7 +38,7 @@ export class Problem extends Error {
 }
 
 /** A 429 that says when to come again. */
-export function tryLater(later: LaterReason, detail: string, seconds: number): Problem {
+export function retryLater(later: RetryReason, detail: string, seconds: number): Problem {
   const headers = ['Retry-After', String(Math.max(1, Math.ceil(seconds)))];
   return new Problem(429, detail, { headers, later });
 }

@@ -4,14 +4,12 @@ import { basename, dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import type { CollectionName } from '../../contract/operations.ts';
 import { COLLECTIONS } from '../format/layout.ts';
-import { sync } from '../sync.ts';
-import { ImportRejected } from './build-report.ts';
-import type { BuildReport } from './build-report.ts';
-import { ORGANIZATIONS_FILE } from './import-files.ts';
-import { importFile } from './import-lines.ts';
+import { sync } from '../format/snapshot-file.ts';
+import { importFile, ORGANIZATIONS_FILE } from './import-files.ts';
 import { readOrganizations } from './import-organizations.ts';
+import { stageImport } from './import-threads.ts';
+import { type BuildReport, ImportRejected } from './rejections.ts';
 import { SnapshotWriter } from './snapshot-writer.ts';
-import { stageImport } from './stage-import.ts';
 import { Staging } from './staging.ts';
 
 export interface BuildOptions {

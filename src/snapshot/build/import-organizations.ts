@@ -1,11 +1,8 @@
-import { isOrganizationId, ORGANIZATION_ID_RULE } from '../../contract/organization-id.ts';
-import { importFile, eachLine, readBlocks } from './import-lines.ts';
-import { ORGANIZATION_FIELDS, ORGANIZATIONS_FILE } from './import-files.ts';
-import { compileCheck, compileNormalize, problemOf } from './import-schema.ts';
-import type { FieldProblem } from './import-schema.ts';
+import { isOrganizationId, ORGANIZATION_ID_RULE } from '../../contract/headers.ts';
+import { type JsonObject, parseObject, textIn } from '../format/json-values.ts';
+import { eachLine, importFile, ORGANIZATION_FIELDS, ORGANIZATIONS_FILE, readBlocks } from './import-files.ts';
+import { compileCheck, compileNormalize, type FieldProblem, problemOf } from './import-schema.ts';
 import type { Rejections } from './rejections.ts';
-import { parseObject, textIn } from '../format/json-values.ts';
-import type { JsonObject } from '../format/json-values.ts';
 
 const check = compileCheck(ORGANIZATION_FIELDS);
 const normalize = compileNormalize(ORGANIZATION_FIELDS);

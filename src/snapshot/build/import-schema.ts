@@ -1,11 +1,8 @@
-import { Ajv } from 'ajv';
-import type { ErrorObject, ValidateFunction } from 'ajv';
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { IANAZone } from 'luxon';
-import type { Field, Fields, Shape } from '../../contract/field.ts';
+import type { Field, Fields, Json, Shape } from '../../contract/field.ts';
 import { inUtc, parseTimestamp } from '../../contract/timestamp.ts';
-import type { Json } from '../../contract/field.ts';
-import { objectIn } from '../format/json-values.ts';
-import type { JsonObject } from '../format/json-values.ts';
+import { type JsonObject, objectIn } from '../format/json-values.ts';
 
 /** What the import asks of a record, and the form in which it is stored: both follow from the declared fields. */
 

@@ -1,8 +1,59 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import type { LineBlock } from './import-lines.ts';
-import type { ImportedBlock, ImportTask, ImportWorkerData } from './import-worker.ts';
+import type { CollectionName } from '../../contract/operations.ts';
+import { COLLECTIONS } from '../format/layout.ts';
+import { importFile, type LineBlock, readBlocks } from './import-files.ts';
+import type { ImportedBlock, ImportTask, ImportWorkerData } from './import-thread.ts';
+import type { Rejections } from './rejections.ts';
+
+export interface StageOptions {
+  /** The import folder. */
+  readonly input: string;
+  /** The folder of the staging files. */
+  readonly folder: string;
+  /** In their order. */
+  readonly organizationIds: readonly string[];
+  /** Called now and then with how many records of a collection were read; what it throws ends the reading. */
+  readonly onBlock: (collection: CollectionName, records: number) => void;
+}
+
+export interface StagedImport {
+  /** Files with the records of the import, one of each thread that read it. */
+  readonly stagingFiles: readonly string[];
+  /** How often fields were dropped that are not declared, by file and field. */
+  readonly dropped: ReadonlyMap<string, number>;
+}
+
+/** Reads the collections of an import folder into staging files, on several threads, and rejects the lines that are wrong. */
+export async function stageImport(
+  { input, folder, organizationIds, onBlock }: StageOptions,
+  rejections: Rejections,
+): Promise<StagedImport> {
+  const dropped = new Map<string, number>();
+  const organizations = new Map(organizationIds.map((id, position) => [id, position]));
+  const threads = new ImportThreads(organizations, folder);
+  try {
+    for (const { name: collection } of COLLECTIONS) {
+      const file = importFile(input, collection);
+      if (file === undefined) continue;
+      let read = 0;
+      for await (const block of threads.read(collection, readBlocks(input, file))) {
+        for (const { text, ...problem } of block.bad) rejections.add({ file, ...problem }, text);
+        for (const [field, count] of block.dropped) {
+          const name = `${file}: ${field}`;
+          dropped.set(name, (dropped.get(name) ?? 0) + count);
+        }
+        read += block.records;
+        onBlock(collection, read);
+      }
+    }
+    await threads.finish();
+    return { stagingFiles: threads.stagingFiles, dropped };
+  } finally {
+    await threads.close();
+  }
+}
 
 /** Blocks under way for each thread: one that is read and one that waits, so that no thread is idle. */
 const BLOCKS_PER_THREAD = 2;
@@ -67,7 +118,7 @@ class ImportThread {
   #failure: { readonly error: unknown } | undefined;
 
   constructor(workerData: ImportWorkerData) {
-    this.#worker = new Worker(new URL('./import-worker.ts', import.meta.url), {
+    this.#worker = new Worker(new URL('./import-thread.ts', import.meta.url), {
       workerData,
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
     });

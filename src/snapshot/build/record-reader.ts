@@ -1,14 +1,17 @@
 import type { ValidateFunction } from 'ajv';
 import type { Fields } from '../../contract/field.ts';
-import { parseTimestamp } from '../../contract/timestamp.ts';
-import type { Instant } from '../../contract/timestamp.ts';
-import { MAX_RECORD_BYTES } from '../format/run.ts';
-import { asideFields } from './import-files.ts';
-import { compileCheck, compileNormalize, problemOf } from './import-schema.ts';
-import type { FieldProblem, Normalize } from './import-schema.ts';
-import { parseObject, textIn } from '../format/json-values.ts';
-import type { JsonObject } from '../format/json-values.ts';
+import { type Instant, parseTimestamp } from '../../contract/timestamp.ts';
+import { type JsonObject, parseObject, textIn } from '../format/json-values.ts';
 import type { CollectionLayout, ImportedRecord } from '../format/layout.ts';
+import { MAX_RECORD_BYTES } from '../format/schema.ts';
+import { asideFields } from './import-files.ts';
+import {
+  compileCheck,
+  compileNormalize,
+  type FieldProblem,
+  type Normalize,
+  problemOf,
+} from './import-schema.ts';
 
 /** A line of the import that is in order. */
 export interface ReadRecord extends ImportedRecord {

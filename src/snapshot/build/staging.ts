@@ -1,6 +1,5 @@
 import Database from 'better-sqlite3';
-import { EVENTS, OFFERS, ORDERS, SESSIONS, TICKETS } from '../format/layout.ts';
-import type { CollectionLayout } from '../format/layout.ts';
+import { type CollectionLayout, EVENTS, OFFERS, ORDERS, SESSIONS, TICKETS } from '../format/layout.ts';
 import { Rejections } from './rejections.ts';
 
 /** Memory for pages of a staging file, and for each sort before it continues in files. More is no faster. */

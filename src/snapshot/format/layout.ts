@@ -2,10 +2,8 @@ import type { Resource } from '../../contract/field.ts';
 import type { CollectionName } from '../../contract/operations.ts';
 import { normalizeEmail, normalizeTag } from '../../contract/parameter.ts';
 import { EVENT, EVENT_SESSION, OFFER, ORDER, TICKET } from '../../contract/resources.ts';
-import { parseTimestamp } from '../../contract/timestamp.ts';
-import type { Instant } from '../../contract/timestamp.ts';
-import { objectIn, objectsIn, textIn, textsIn } from './json-values.ts';
-import type { JsonObject } from './json-values.ts';
+import { type Instant, parseTimestamp } from '../../contract/timestamp.ts';
+import { type JsonObject, objectIn, objectsIn, textIn, textsIn } from './json-values.ts';
 
 /**
  * Where the collections stand in a snapshot file, and what their columns hold. The builder fills the columns, and the

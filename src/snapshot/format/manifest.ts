@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
 import type Database from 'better-sqlite3';
+import { isOrganizationId, ORGANIZATION_ID_RULE } from '../../contract/headers.ts';
 import type { CollectionName } from '../../contract/operations.ts';
-import { isOrganizationId, ORGANIZATION_ID_RULE } from '../../contract/organization-id.ts';
 import { parseTimestamp } from '../../contract/timestamp.ts';
+import type { OrganizationImage } from '../../store/organization-image.ts';
 import { byCollection, COLLECTIONS } from './layout.ts';
 import { RefusedSnapshot } from './refused-snapshot.ts';
-import { MAX_RUN_BYTES, MAX_RUN_RECORDS } from './run.ts';
+import { MAX_RUN_BYTES, MAX_RUN_RECORDS } from './schema.ts';
 
 /**
  * What a publisher may permit one snapshot that is refused otherwise: to be older than what is live (`rollback`); to
@@ -27,7 +28,7 @@ export interface Manifest {
 export interface ManifestOrganization {
   readonly organizationId: string;
   readonly name: string;
-  readonly digest: string;
+  readonly contentDigest: string;
   /** The runs of each collection, in list order. */
   readonly runs: Readonly<Record<CollectionName, readonly RunEntry[]>>;
 }
@@ -61,7 +62,8 @@ export function manifestDigest({ snapshotId, producedAt, permits, organizations 
   const hash = createHash('sha256');
   const add = (...values: (string | number)[]) => hash.update(`${JSON.stringify(values)}\n`);
   add(snapshotId, producedAt, ...permitValues(permits));
-  for (const { organizationId, name, digest } of organizations) add(organizationId, name, digest);
+  for (const { organizationId, name, contentDigest } of organizations)
+    add(organizationId, name, contentDigest);
   return hash.digest('base64url');
 }
 
@@ -91,8 +93,8 @@ export function readManifest(database: Database.Database, fileBytes: number): Ma
       'its manifest does not match its digest: the file is damaged; copy or build it again',
     );
   }
-  for (const { organizationId, runs, digest } of organizations) {
-    if (organizationDigest(runs) === digest) continue;
+  for (const { organizationId, runs, contentDigest } of organizations) {
+    if (organizationDigest(runs) === contentDigest) continue;
     throw new RefusedSnapshot(
       'damaged',
       `the runs of organization "${organizationId}" do not match its digest: ` +
@@ -130,10 +132,10 @@ function readOrganizations(database: Database.Database): ManifestOrganization[] 
       'SELECT * FROM organizations ORDER BY organization_id',
     )
     .all()
-    .map(({ organization_id: organizationId, ...rest }) => {
+    .map(({ organization_id: organizationId, name, digest: contentDigest }) => {
       const runs = runsByCollection(organizationId, runsOf.get(organizationId) ?? []);
       runsOf.delete(organizationId);
-      return { organizationId, ...rest, runs };
+      return { organizationId, name, contentDigest, runs };
     });
   for (const organizationId of runsOf.keys())
     throw inconsistent(`"runs" has rows of "${organizationId}", which is not in "organizations"`);
@@ -211,4 +213,21 @@ function checkCoverage(database: Database.Database, organizations: readonly Mani
 
 function inconsistent(message: string): RefusedSnapshot {
   return new RefusedSnapshot('inconsistent', message);
+}
+
+/** How many records an organization has, by collection. */
+export type RecordCounts = Readonly<Record<CollectionName, number>>;
+
+/** Returns what a snapshot file declares. */
+export function declaredCounts({ runs }: ManifestOrganization): RecordCounts {
+  return byCollection(({ name }) => rowCount(runs[name]));
+}
+
+/** Returns what is in memory. */
+export function countsOf(image: OrganizationImage): RecordCounts {
+  return byCollection(({ name }) => image[name].count);
+}
+
+export function totalOf(counts: RecordCounts): number {
+  return Object.values(counts).reduce((sum, count) => sum + count, 0);
 }

@@ -1,7 +1,7 @@
 import { closeSync, constants, existsSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import Database from 'better-sqlite3';
-import { RefusedSnapshot } from './refused-snapshot.ts';
-import type { RefusalReason } from './refused-snapshot.ts';
+import { type RefusalReason, RefusedSnapshot } from './refused-snapshot.ts';
 import { APPLICATION_ID, FORMAT_VERSION, SCHEMA_STATEMENTS, schemaStatements } from './schema.ts';
 
 /** A snapshot file that is open for reading. */
@@ -155,4 +155,21 @@ function checkSchema(database: Database.Database): void {
 
 function hex(value: number): string {
   return `0x${(value >>> 0).toString(16).padStart(8, '0')}`;
+}
+
+export const SNAPSHOT_SUFFIX = '.sqlite';
+
+/** Whether a file of the snapshot folder is one to serve, by its name. Others are not ours, such as those being written. */
+export function isSnapshotName(name: string): boolean {
+  return /^(?!\.)[^/\p{Cc}]+$/u.test(name) && name.endsWith(SNAPSHOT_SUFFIX);
+}
+
+/** Brings a file, or the entries of a folder, to the disk, so that it outlasts a loss of power. */
+export async function sync(path: string): Promise<void> {
+  const handle = await open(path);
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
 }

@@ -1,15 +1,12 @@
-import { buildInstantIndex } from '../../store/instant-index.ts';
-import type { RankedInstantImage } from '../../store/instant-index.ts';
-import type { KeyTableImage } from '../../store/key-table.ts';
+import { buildInstantIndex, type RankedInstantImage } from '../../store/index/instant-index.ts';
+import type { KeyTableImage } from '../../store/index/key-table.ts';
+import { compositeName, type PostingImage, PostingIndexBuilder } from '../../store/index/posting-index.ts';
+import type { Int64s } from '../../store/memory/shared-arrays.ts';
 import type { CollectionImage } from '../../store/organization-image.ts';
-import { compositeName, PostingIndexBuilder } from '../../store/posting-index.ts';
-import type { PostingImage } from '../../store/posting-index.ts';
-import type { Int64s } from '../../store/shared.ts';
 import type { CollectionLayout, ColumnLayout } from '../format/layout.ts';
 import type { RunEntry } from '../format/manifest.ts';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
-import { listsOf, takeInstants, textsOf } from './run-reader.ts';
-import type { Run } from './run-reader.ts';
+import { listsOf, type Run, takeInstants, textsOf } from './run-reader.ts';
 
 /** Fills the indexes over the columns of one collection, a run at a time. */
 export class CollectionIndexes {

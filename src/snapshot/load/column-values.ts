@@ -1,8 +1,6 @@
 import { isUtf8 } from 'node:buffer';
-import { addToHash, EMPTY_HASH, finishHash } from '../../store/hash.ts';
-import type { Bytes, Int64s, Uint32s } from '../../store/shared.ts';
-import { encodeTexts } from '../../store/texts.ts';
-import type { Texts } from '../../store/texts.ts';
+import { addToHash, EMPTY_HASH, encodeTexts, finishHash, type Texts } from '../../store/index/texts.ts';
+import type { Bytes, Int64s, Uint32s } from '../../store/memory/shared-arrays.ts';
 
 /**
  * Reads the columns of a run: JSON arrays with one element for each record. Every function returns undefined when the

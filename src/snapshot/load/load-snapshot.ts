@@ -1,9 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import type { OrganizationImage, SnapshotImage } from '../../store/organization-image.ts';
 import type { Manifest } from '../format/manifest.ts';
-import { RefusedSnapshot } from '../format/refused-snapshot.ts';
-import { GIVE_UP, READ } from './loader-protocol.ts';
-import type { LoaderMessage, LoaderOrder } from './loader-protocol.ts';
+import { type RefusalReason, RefusedSnapshot } from '../format/refused-snapshot.ts';
 import type { OnProgress } from './read-snapshot.ts';
 
 export interface LoadOptions {
@@ -65,8 +63,8 @@ class Load {
     await this.#worker?.terminate();
   }
 
-  #start(workerData: LoaderOrder): Worker {
-    const worker = new Worker(new URL('./loader-worker.ts', import.meta.url), { workerData });
+  #start(workerData: LoaderTask): Worker {
+    const worker = new Worker(new URL('./loader.ts', import.meta.url), { workerData });
     worker.on('message', (message: LoaderMessage) => {
       this.#take(message);
     });
@@ -118,3 +116,29 @@ function loaderFailed(error: unknown): RefusedSnapshot {
   const message = error instanceof Error ? error.message : String(error);
   return new RefusedSnapshot('loader-failed', `the loader failed: ${message}`);
 }
+
+/** The messages between the loader and the thread that starts it. */
+
+export interface LoaderTask {
+  readonly path: string;
+  readonly isToTellProgress: boolean;
+  /** One element: `UNDECIDED` until it is known whether the content is to be read. */
+  readonly decision: Int32Array<SharedArrayBuffer>;
+}
+
+export const UNDECIDED = 0;
+export const READ = 1;
+export const GIVE_UP = 2;
+
+export type LoaderMessage =
+  /** The loader then waits for the decision. */
+  | { readonly declared: Manifest }
+  | { readonly progress: Parameters<OnProgress> }
+  /**
+   * One of the organizations that were declared, in their order. Each is a message of its own: the time to receive
+   * buffers grows with the square of their number in a message.
+   */
+  | { readonly organization: OrganizationImage }
+  /** All organizations were sent. */
+  | { readonly isComplete: true }
+  | { readonly refused: { readonly reason: RefusalReason; readonly message: string } };

@@ -1,13 +1,10 @@
-import { imageBytes } from '../../store/image-bytes.ts';
+import { imageBytes } from '../../store/memory/image-memory.ts';
 import type { OrganizationImage, SnapshotImage } from '../../store/organization-image.ts';
-import { EVENTS, OFFERS, ORDERS, SESSIONS, TICKETS } from '../format/layout.ts';
-import type { CollectionLayout } from '../format/layout.ts';
-import { readManifest } from '../format/manifest.ts';
-import type { Manifest, ManifestOrganization, RunEntry } from '../format/manifest.ts';
+import { type CollectionLayout, EVENTS, OFFERS, ORDERS, SESSIONS, TICKETS } from '../format/layout.ts';
+import { type Manifest, type ManifestOrganization, readManifest, type RunEntry } from '../format/manifest.ts';
 import { asRefusal, openSnapshot } from '../format/snapshot-file.ts';
 import { CollectionLoader } from './collection-loader.ts';
-import { RunReader } from './run-reader.ts';
-import type { Run } from './run-reader.ts';
+import { type Run, RunReader } from './run-reader.ts';
 import { eventsByStart, SessionsLoader } from './sessions-loader.ts';
 
 /** Called after each run with how many records of the organization's collection were read so far. */
@@ -61,7 +58,7 @@ function readOrganization(
   organization: ManifestOrganization,
   onProgress?: OnProgress,
 ): OrganizationImage {
-  const { organizationId, name, digest, runs } = organization;
+  const { organizationId, name, contentDigest, runs } = organization;
   const read = <Image>(layout: CollectionLayout, loader: RunLoader<Image>): Image => {
     for (const entry of runs[layout.name]) {
       loader.take(entry, reader.read(layout, organizationId, entry));
@@ -82,10 +79,25 @@ function readOrganization(
     orders,
     offers,
   };
-  return { organizationId, name, digest, ...content, bytesHeld: imageBytes(content) };
+  return { organizationId, name, contentDigest, ...content, bytesHeld: imageBytes(content) };
 }
 
 interface RunLoader<Image> {
   take(entry: RunEntry, run: Run): void;
   finish(): Image;
+}
+
+/**
+ * Reads the manifest of a snapshot file, and none of its content.
+ * @throws RefusedSnapshot
+ */
+export function inspectSnapshot(path: string): Manifest {
+  const { database, bytes } = openSnapshot(path);
+  try {
+    return readManifest(database, bytes);
+  } catch (error) {
+    throw asRefusal(error);
+  } finally {
+    database.close();
+  }
 }

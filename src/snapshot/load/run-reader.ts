@@ -1,14 +1,18 @@
 import type Database from 'better-sqlite3';
 import type { CollectionName } from '../../contract/operations.ts';
-import { byCollection } from '../format/layout.ts';
-import type { CollectionLayout } from '../format/layout.ts';
+import type { Int64s, Uint32s } from '../../store/memory/shared-arrays.ts';
+import { byCollection, type CollectionLayout } from '../format/layout.ts';
 import type { RunEntry } from '../format/manifest.ts';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
-import { MAX_RUN_BYTES, runDigest } from '../format/run.ts';
-import { contentColumns, LENGTHS_COLUMN } from '../format/schema.ts';
-import type { Int64s, Uint32s } from '../../store/shared.ts';
-import { readCounts, readInstants, readLists, readTexts } from './column-values.ts';
-import type { Lists, TextValues } from './column-values.ts';
+import { contentColumns, LENGTHS_COLUMN, MAX_RUN_BYTES, runDigest } from '../format/schema.ts';
+import {
+  type Lists,
+  readCounts,
+  readInstants,
+  readLists,
+  readTexts,
+  type TextValues,
+} from './column-values.ts';
 
 /** The content of a run, as it is in the file: the bytes of each column by its name, in the order of the schema. */
 export type Run = ReadonlyMap<string, Buffer>;
@@ -79,7 +83,7 @@ export function checkRunDigest(
 }
 
 /** Returns the refusal of an id that comes again. */
-export function heldTwice({ table, resource }: CollectionLayout, id: string): RefusedSnapshot {
+export function duplicateId({ table, resource }: CollectionLayout, id: string): RefusedSnapshot {
   return new RefusedSnapshot('duplicate-id', `${table} holds ${resource.id} "${id}" twice`);
 }
 

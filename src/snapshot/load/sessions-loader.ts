@@ -1,17 +1,23 @@
-import { findRow } from '../../store/id-index.ts';
-import { instantOrder } from '../../store/instant-order.ts';
+import { findRow } from '../../store/index/id-index.ts';
+import { instantOrder } from '../../store/index/instant-index.ts';
+import { decodeText } from '../../store/index/texts.ts';
+import {
+  type Int64s,
+  type Row,
+  sharedBytes,
+  sharedFloats,
+  sharedInt64s,
+  sharedUint32s,
+  type Uint32s,
+} from '../../store/memory/shared-arrays.ts';
 import { nextSessionFields } from '../../store/next-sessions.ts';
 import type { CollectionImage, SessionsImage } from '../../store/organization-image.ts';
-import { sharedBytes, sharedFloats, sharedInt64s, sharedUint32s } from '../../store/shared.ts';
-import type { Int64s, Row, Uint32s } from '../../store/shared.ts';
-import { decodeText } from '../../store/texts.ts';
 import { parseObject } from '../format/json-values.ts';
 import { SESSIONS } from '../format/layout.ts';
 import type { ManifestOrganization, RunEntry } from '../format/manifest.ts';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
 import { CollectionLoader } from './collection-loader.ts';
-import { takeInstants, textsOf } from './run-reader.ts';
-import type { Run } from './run-reader.ts';
+import { type Run, takeInstants, textsOf } from './run-reader.ts';
 
 const [EVENT_COLUMN, STARTS_COLUMN] = SESSIONS.columns;
 

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { watchOverload } from '../../../src/http/checks/availability.ts';
-import { readTallies, Tally } from '../../../src/http/tally.ts';
+import { totalOfMetrics, RequestMetrics } from '../../../src/http/request-metrics.ts';
 
 /** Holds the event loop for some milliseconds. */
 function hold(milliseconds: number): void {
@@ -11,7 +11,7 @@ function hold(milliseconds: number): void {
 
 describe('the watch for overload', () => {
   it('tells while the event loop is late, and no longer', async () => {
-    const { isOverloaded, stop } = watchOverload(100, new Tally());
+    const { isOverloaded, stop } = watchOverload(100, new RequestMetrics());
     try {
       expect(isOverloaded()).to.equal(false);
       hold(400);
@@ -24,7 +24,7 @@ describe('the watch for overload', () => {
   });
 
   it('never tells with a limit of 0', async () => {
-    const { isOverloaded, stop } = watchOverload(0, new Tally());
+    const { isOverloaded, stop } = watchOverload(0, new RequestMetrics());
     hold(200);
     await delay(0);
     expect(isOverloaded()).to.equal(false);
@@ -32,13 +32,13 @@ describe('the watch for overload', () => {
   });
 
   it('counts every look, whatever the limit', async () => {
-    const tally = new Tally();
-    const { stop } = watchOverload(0, tally);
-    const looks = () => readTallies([tally]).delay.counts.reduce((sum, count) => sum + count, 0);
+    const metrics = new RequestMetrics();
+    const { stop } = watchOverload(0, metrics);
+    const looks = () => totalOfMetrics([metrics]).delay.counts.reduce((sum, count) => sum + count, 0);
     try {
       hold(200);
       while (looks() < 2) await delay(5);
-      const { delay: late } = readTallies([tally]);
+      const { delay: late } = totalOfMetrics([metrics]);
       expect(late.sum).to.be.at.least(0.1);
       const above = late.bounds.findIndex((bound) => bound >= 0.1);
       const stalls = late.counts.slice(above + 1).reduce((sum, count) => sum + count, 0);

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { HitCounter, HitSlots, newHitCounts } from '../../../src/http/checks/hit-counter.ts';
+import { HitCounter, HitSlots, newHitCounts } from '../../../src/http/checks/rate-limit.ts';
 import type { HittingThread } from './hitting-thread.ts';
 
 const WINDOW_MS = 60_000;
@@ -71,14 +71,14 @@ describe('the counter of hits', () => {
   it('counts each hit of any number of threads, and opens one window', async () => {
     const [threads, hits] = [4, 50_000];
     const counts = newHitCounts();
-    const tallies = new Int32Array(new SharedArrayBuffer(8));
-    const workerData: HittingThread = { counts, key: 'a', hits, tallies, threads };
+    const requestMetrics = new Int32Array(new SharedArrayBuffer(8));
+    const workerData: HittingThread = { counts, key: 'a', hits, requestMetrics, threads };
     const url = new URL('hitting-thread.ts', import.meta.url);
     const started = Array.from({ length: threads }, () => new Worker(url, { workerData }));
     await Promise.all(started.map((thread) => once(thread, 'exit')));
     const counter = new HitCounter(60_000, { counts, slotOf: () => 7 });
     expect(counter.hit('a').count).to.equal(threads * hits + 1);
-    expect(tallies[1], 'windows opened').to.equal(1);
+    expect(requestMetrics[1], 'windows opened').to.equal(1);
   });
 
   it('says that there were many, when there were more than it can count, and never that the window is longer', () => {

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { Problem } from '../../../src/http/response/problem.ts';
-import { ignoredParameters, parseQuery } from '../../../src/http/checks/query-string.ts';
-import { PAGE } from '../../../src/contract/parameter.ts';
 import type { Parameter } from '../../../src/contract/operations.ts';
+import { PAGE } from '../../../src/contract/parameter.ts';
+import { ignoredParameters, parseQuery } from '../../../src/http/checks/query.ts';
+import { Problem } from '../../../src/http/response/problem.ts';
 
 describe('parseQuery', () => {
   const cases: [text: string, entries: [string, string[]][]][] = [

@@ -1,13 +1,12 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { Server } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import express from 'express';
 import { pino } from 'pino';
+import { rateLimitHeaders, rateLimitPerKey } from '../../../src/http/checks/rate-limit.ts';
 import { RequestContext } from '../../../src/http/request-context.ts';
 import { Problem } from '../../../src/http/response/problem.ts';
-import { rateLimitHeaders, rateLimitPerKey } from '../../../src/http/checks/rate-limit.ts';
 
 const DAY_MS = 86_400_000;
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { entityTag, namesAny, namesTag } from '../../../src/http/response/etag.ts';
+import { entityTag, matchesAnyTag, matchesTag } from '../../../src/http/response/etag.ts';
 
 const tag = entityTag('content', 'stable', 'http://host', '/v1/events');
 
@@ -20,22 +20,22 @@ describe('entityTag', () => {
   });
 });
 
-describe('namesTag', () => {
+describe('matchesTag', () => {
   for (const header of [tag, `W/${tag}`, `"a", ${tag}`, `"a",W/${tag} , "b"`]) {
     it(`finds it in ${header}`, () => {
-      expect(namesTag(header, tag)).to.equal(true);
+      expect(matchesTag(header, tag)).to.equal(true);
     });
   }
   for (const header of [undefined, '', '*', '"a"', tag.slice(1, -1), `w/${tag}`, `${tag.slice(0, -1)}x"`]) {
     it(`does not find it in ${String(header)}`, () => {
-      expect(namesTag(header, tag)).to.equal(false);
+      expect(matchesTag(header, tag)).to.equal(false);
     });
   }
 });
 
-describe('namesAny', () => {
+describe('matchesAnyTag', () => {
   it('is for a lone asterisk', () => {
-    expect([' * ', '*'].map(namesAny)).to.deep.equal([true, true]);
-    expect([undefined, '', '"*"', '*, "a"'].map(namesAny)).to.deep.equal([false, false, false, false]);
+    expect([' * ', '*'].map(matchesAnyTag)).to.deep.equal([true, true]);
+    expect([undefined, '', '"*"', '*, "a"'].map(matchesAnyTag)).to.deep.equal([false, false, false, false]);
   });
 });

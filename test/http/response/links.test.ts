@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { isHost, nextPageLink } from '../../../src/http/response/links.ts';
 import { OPERATIONS } from '../../../src/contract/operations.ts';
+import { isHost, nextPageLink } from '../../../src/http/response/links.ts';
 
 describe('isHost', () => {
   const valid = [

@@ -1,14 +1,11 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { Server } from 'node:http';
-import { connect } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import { createServer, type Server } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
 import { text as readText } from 'node:stream/consumers';
 import { expect } from 'chai';
 import express from 'express';
 import { RequestContext } from '../../../src/http/request-context.ts';
-import { NO_STORE, send } from '../../../src/http/response/send.ts';
-import type { Body } from '../../../src/http/response/send.ts';
+import { type Body, NO_STORE, send } from '../../../src/http/response/send.ts';
 
 const inShared = (length: number, fill: string) => Buffer.from(new SharedArrayBuffer(length)).fill(fill);
 const BODIES: Readonly<Record<string, Body>> = {

@@ -1,0 +1,46 @@
+import { COLLECTIONS } from '../../src/snapshot/format/layout.ts';
+import type { OrganizationDiff, RecordsDiff, SnapshotDiff } from './diff-snapshots.ts';
+
+const SHOWN = 20;
+
+/** Prints what changed: for each organization that did, the counts and the ids, the first few of each kind or all. */
+export function printDiff({ before, after, organizations }: SnapshotDiff, all: boolean): void {
+  console.log(`from snapshot ${before.snapshotId}, produced at ${before.producedAt}`);
+  console.log(`to   snapshot ${after.snapshotId}, produced at ${after.producedAt}`);
+  const count = (wanted: OrganizationDiff['state']) =>
+    `${organizations.filter(({ state }) => state === wanted).length} ${wanted}`;
+  const states = ['added', 'removed', 'changed', 'unchanged'] as const;
+  console.log(`organizations: ${states.map(count).join(', ')}`);
+  for (const organization of organizations) {
+    if (organization.state === 'unchanged') continue;
+    console.log(`\n${organization.organizationId}: ${organization.state}`);
+    console.table(tableOf(organization));
+    if (organization.state !== 'changed') continue;
+    for (const { name } of COLLECTIONS) printIds(name, organization.records[name], all);
+  }
+}
+
+function tableOf(organization: Exclude<OrganizationDiff, { state: 'unchanged' }>) {
+  const rows = COLLECTIONS.map(({ name }): [string, Record<string, number>] => {
+    const counts = {
+      before: organization.state === 'added' ? 0 : organization.before[name],
+      after: organization.state === 'removed' ? 0 : organization.after[name],
+    };
+    if (organization.state !== 'changed') return [name, counts];
+    const { added, changed, removed } = organization.records[name];
+    return [name, { ...counts, added: added.length, changed: changed.length, removed: removed.length }];
+  });
+  return Object.fromEntries(rows);
+}
+
+/** Ids are quoted as in JSON, for an id may hold anything. */
+function printIds(collection: string, records: RecordsDiff, all: boolean): void {
+  for (const kind of ['added', 'changed', 'removed'] as const) {
+    const ids = records[kind];
+    if (ids.length === 0) continue;
+    const shown = (all ? ids : ids.slice(0, SHOWN)).map((id) => JSON.stringify(id));
+    const rest =
+      ids.length > shown.length ? ` … and ${ids.length - shown.length} more (--all shows them)` : '';
+    console.log(`${collection} ${kind}: ${shown.join(', ')}${rest}`);
+  }
+}

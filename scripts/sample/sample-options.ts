@@ -1,0 +1,52 @@
+import { isCalendarDate } from '../../src/contract/timestamp.ts';
+
+export interface SampleOptions {
+  readonly organizations: number;
+  /** Over all organizations, as near to evenly as it goes. */
+  readonly events: number;
+  /** Over all events. */
+  readonly tickets: number;
+  /** The same seed, counts and day give the same bytes. */
+  readonly seed: number;
+  /** The day, `YYYY-MM-DD`, around which the events lie: some past, some running, some to come. */
+  readonly now: string;
+}
+
+export const DEFAULT_SAMPLE: SampleOptions = {
+  organizations: 3,
+  events: 24,
+  tickets: 6000,
+  seed: 1,
+  now: '2026-11-21',
+};
+
+/** The range of each count, both ends included. Identifiers stay unique up to the greatest number of tickets. */
+export const SAMPLE_RANGES = {
+  organizations: [1, 10_000],
+  events: [1, 1_000_000],
+  tickets: [1, 1_000_000_000],
+  seed: [0, 0xffff_ffff],
+} as const;
+
+type Count = keyof typeof SAMPLE_RANGES;
+
+/** What `value` must be instead to serve as `name`; undefined when it is right. */
+export function countFault(name: Count, value: number): string | undefined {
+  const [least, most] = SAMPLE_RANGES[name];
+  if (Number.isInteger(value) && value >= least && value <= most) return undefined;
+  return `must be a whole number from ${least} to ${most}`;
+}
+
+export function dayFault(value: string): string | undefined {
+  return isCalendarDate(value) ? undefined : 'must be a calendar date, such as 2027-03-14';
+}
+
+/** @throws RangeError naming the first option that is not in its range. */
+export function checkSampleOptions(options: SampleOptions): void {
+  for (const name of ['organizations', 'events', 'tickets', 'seed'] as const) {
+    const fault = countFault(name, options[name]);
+    if (fault) throw new RangeError(`${name} ${fault}, not ${options[name]}`);
+  }
+  const fault = dayFault(options.now);
+  if (fault) throw new RangeError(`now ${fault}, not ${options.now}`);
+}

@@ -1,0 +1,237 @@
+import { exampleOf, type Field, type Fields, type Resource, type Shape } from '../field.ts';
+import { REQUEST_ID_HEADER, REQUEST_ID_PATTERN } from '../headers.ts';
+import { type Operation, OPERATIONS, type Parameter, type PathParameter, TAGS } from '../operations.ts';
+import { type Schema, splitList, TIMESTAMP_PATTERN, UTC_TIMESTAMP_PATTERN } from '../parameter.ts';
+import { PREVIEW, type Release, STABLE, VERSION_HEADER } from '../releases.ts';
+import {
+  componentRef,
+  found,
+  pageExample,
+  pageSchema,
+  PROBLEM_SCHEMAS,
+  RESPONSE_HEADERS,
+  SHARED_RESPONSES,
+} from './responses.ts';
+
+const VERSION_PATTERN = `^(${STABLE}|${PREVIEW}|\\d{4}-\\d{2}-\\d{2})$`;
+
+/** The OpenAPI 3.1 description of the API, all of it read from the contract. */
+export function openApiDocument(releases: readonly Release[], baseUrl = '/'): Schema {
+  const resources = new Set(OPERATIONS.map(({ resource }) => resource));
+  const listed = OPERATIONS.filter(({ kind }) => kind === 'list').map(({ resource }) => resource.name);
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Foyer: event ticketing read API',
+      version: releases.at(-1)?.date ?? PREVIEW,
+      description:
+        "Read-only access to an organization's own events, tickets, orders and catalog. Every request carries an " +
+        'API key of the organization and sees the records of that organization alone. ' +
+        'HEAD answers as GET without the body, and OPTIONS tells the methods.',
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: baseUrl }],
+    security: [{ apiKey: [] }],
+    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
+    paths: Object.fromEntries(
+      OPERATIONS.map((operation) => [operation.path, { get: operationObject(operation, releases) }]),
+    ),
+    components: {
+      securitySchemes: {
+        apiKey: {
+          type: 'http',
+          scheme: 'bearer',
+          bearerFormat: 'svc:o:<organization_id>:<api_key>',
+          description: 'API key of an organization.',
+        },
+      },
+      parameters: REQUEST_HEADERS,
+      headers: RESPONSE_HEADERS,
+      responses: SHARED_RESPONSES,
+      schemas: {
+        ...Object.fromEntries(
+          [...resources].flatMap((resource) => Object.entries(resourceSchemas(resource))),
+        ),
+        ...Object.fromEntries(listed.map((name) => [`${name}Page`, pageSchema(name)])),
+        ...PROBLEM_SCHEMAS,
+      },
+    },
+  };
+}
+
+const REQUEST_HEADERS = {
+  Version: {
+    name: VERSION_HEADER,
+    in: 'header',
+    description:
+      `Version asked for: \`${STABLE}\`, \`${PREVIEW}\`, or the date of a release, which serves that version before ` +
+      `its day and \`${STABLE}\` from then on.`,
+    schema: { type: 'string', pattern: VERSION_PATTERN, default: STABLE },
+    example: STABLE,
+  },
+  PreviewVersion: {
+    name: VERSION_HEADER,
+    in: 'header',
+    required: true,
+    description: `This operation is in \`${PREVIEW}\` alone, and may change or be withdrawn at any time.`,
+    schema: { type: 'string', pattern: VERSION_PATTERN, default: PREVIEW },
+    example: PREVIEW,
+  },
+  RequestId: {
+    name: REQUEST_ID_HEADER,
+    in: 'header',
+    description: 'Id of the request, kept when it is of this form; else there is a new one.',
+    schema: { type: 'string', pattern: REQUEST_ID_PATTERN },
+    example: '4f1c9a52',
+  },
+  IfNoneMatch: {
+    name: 'If-None-Match',
+    in: 'header',
+    description: 'ETag of an answer kept from before; 304 when it would be the same.',
+    schema: { type: 'string' },
+    example: '"mE9x2.stable.1x4k"',
+  },
+} as const;
+
+function operationObject(operation: Operation, releases: readonly Release[]): Schema {
+  const { id, tag, summary, kind } = operation;
+  const release = releases.find(({ operations }) => operations.includes(id));
+  const stage =
+    release === undefined
+      ? `Reachable with \`${VERSION_HEADER}: ${PREVIEW}\` only.`
+      : `Released ${release.date}.`;
+  return {
+    operationId: id,
+    tags: [tag],
+    summary,
+    description: `${operation.description} ${stage}`,
+    parameters: [
+      ...pathParametersOf(operation).map(pathParameterObject),
+      ...(kind === 'list' ? operation.parameters.map(parameterObject) : []),
+      componentRef('parameters', release === undefined ? 'PreviewVersion' : 'Version'),
+      componentRef('parameters', 'RequestId'),
+      componentRef('parameters', 'IfNoneMatch'),
+    ],
+    responses: responsesOf(operation),
+  };
+}
+
+function responsesOf({ kind, resource }: Operation): Schema {
+  const example = resourceExample(resource);
+  const isList = kind === 'list';
+  const shared = (name: keyof typeof SHARED_RESPONSES) => componentRef('responses', name);
+  return {
+    200: isList
+      ? found('A page.', componentRef('schemas', `${resource.name}Page`), pageExample(example))
+      : found('The record.', componentRef('schemas', resource.name), example),
+    ...(isList && { 204: shared('BeyondLastPage') }),
+    304: shared('NotModified'),
+    400: shared(isList ? 'InvalidQuery' : 'InvalidRequest'),
+    403: shared('Forbidden'),
+    404: shared('NotFound'),
+    405: shared('MethodNotAllowed'),
+    408: shared('Timeout'),
+    413: shared('BodyTooLarge'),
+    429: shared('TooManyRequests'),
+    431: shared('HeadTooLarge'),
+    500: shared('Unexpected'),
+  };
+}
+
+function pathParametersOf(operation: Operation): PathParameter[] {
+  if (operation.kind === 'retrieve') return [operation.pathParameter];
+  return operation.parent === undefined ? [] : [operation.parent];
+}
+
+function pathParameterObject({ name, description, example }: PathParameter): Schema {
+  return { name, in: 'path', required: true, description, schema: { type: 'string', minLength: 1 }, example };
+}
+
+function parameterObject({ name, kind: { schema }, description, example }: Parameter): Schema {
+  const isList = schema['type'] === 'array';
+  return {
+    name,
+    in: 'query',
+    description,
+    schema,
+    // A list is one text with commas, so it must not be written as several parameters.
+    ...(isList && { style: 'form', explode: false }),
+    example: exampleValue(schema['type'], example),
+  };
+}
+
+/** An example as a value of its schema, which is what OpenAPI shows. */
+function exampleValue(type: unknown, text: string): unknown {
+  if (type === 'array') return splitList(text);
+  return type === 'integer' || type === 'boolean' ? JSON.parse(text) : text;
+}
+
+/** The JSON Schema (2020-12) of an object as it is served: every field is there, what is not known is null. */
+export function servedSchema(fields: Fields): Schema {
+  const properties = Object.entries(fields).map(([name, field]) => [name, fieldSchema(field)]);
+  return {
+    type: 'object',
+    properties: Object.fromEntries(properties),
+    required: Object.keys(fields),
+    additionalProperties: false,
+  };
+}
+
+/** The schemas of a resource by name: one, or one for each variant and one that discriminates them by `type`. */
+export function resourceSchemas({ name, description, variants }: Resource): Record<string, Schema> {
+  const entries = Object.entries(variants);
+  if (entries.length === 1) return { [name]: { description, ...servedSchema(entries[0][1]) } };
+  const nameOf = (type: string) => type[0] + type.slice(1).toLowerCase() + name;
+  const refOf = (type: string) => `#/components/schemas/${nameOf(type)}`;
+  return {
+    [name]: {
+      description,
+      oneOf: entries.map(([type]) => ({ $ref: refOf(type) })),
+      discriminator: {
+        propertyName: 'type',
+        mapping: Object.fromEntries(entries.map(([type]) => [type, refOf(type)])),
+      },
+    },
+    ...Object.fromEntries(entries.map(([type, fields]) => [nameOf(type), servedSchema(fields)])),
+  };
+}
+
+/** An example of a resource, of its first variant. */
+export function resourceExample({ variants }: Resource): Schema {
+  return exampleOf(Object.values(variants)[0]);
+}
+
+function fieldSchema({ shape, description, example, required }: Field): Schema {
+  const schema = shapeSchema(shape);
+  const isNullable = !required && shape.kind !== 'list';
+  return {
+    ...schema,
+    ...(isNullable && { type: [schema['type'], 'null'] }),
+    description,
+    // The example of an object is put together from those of its fields.
+    ...(schema['type'] !== 'object' && { examples: [example] }),
+  };
+}
+
+function shapeSchema(shape: Shape): Schema {
+  switch (shape.kind) {
+    case 'text':
+      return { type: 'string', ...(shape.nonEmpty && { minLength: 1 }) };
+    case 'choice':
+      return { type: 'string', enum: shape.values };
+    case 'timestamp':
+      return { type: 'string', pattern: shape.utc ? UTC_TIMESTAMP_PATTERN : TIMESTAMP_PATTERN };
+    case 'timeZone':
+      return { type: 'string' };
+    case 'number':
+    case 'integer':
+    case 'boolean':
+      return { type: shape.kind };
+    case 'list':
+      return { type: 'array', items: shapeSchema(shape.items) };
+    case 'object':
+      return servedSchema(shape.fields);
+    case 'anyObject':
+      return { type: 'object' };
+  }
+}

@@ -1,0 +1,163 @@
+import { type LevelWithSilent, type Logger, pino } from 'pino';
+import { LogOutput } from './log-output.ts';
+import { LogRing, newRingMemory } from './log-ring.ts';
+
+const STANDARD_OUTPUT = 1;
+const STANDARD_ERROR = 2;
+
+/** The main thread logs little. */
+const OWN_RING_BYTES = 256 * 1024;
+/** Interval at which the rings of the other threads are read. */
+const POLL_MS = 50;
+/** Time without progress after which standard error reports a stall. */
+const STALL_MS = 1000;
+/** Longest wait for the reader at the end of the process. */
+const END_MS = 1000;
+
+/**
+ * The log of the process: JSON lines of all threads, on standard output. Each thread writes to a ring of its own, and
+ * the main thread moves the lines from the rings to the output, one piece at a time. The rings are the only queue. While
+ * the reader stalls or the output fails, they fill up, drop lines and count them; no thread waits.
+ */
+export class ProcessLog {
+  /** Writes lines of the main thread. */
+  readonly logger: Logger;
+  readonly #output: LogOutput;
+  readonly #errorOutput = new LogOutput(STANDARD_ERROR, () => undefined);
+  readonly #ownRing = new LogRing(newRingMemory(OWN_RING_BYTES));
+  /** The main thread's own ring is the last: its lines follow those that the other threads wrote before them. */
+  #rings: readonly LogRing[] = [this.#ownRing];
+
+  #isMoving = false;
+  /** Fulfilled when the present move, or the latest one, has emptied the rings. */
+  #moved = Promise.resolve();
+  #latestProgress = performance.now();
+  /** Whether the latest attempt to write failed. */
+  #isFailing = false;
+  /** Ends the wait of the end of the log. */
+  #giveUp = (): void => undefined;
+  /** Dropped lines that the log has reported. */
+  #reported = 0;
+  /** Whether standard error has a message about the present failure or stall, and whether one is being written. */
+  #isTold = false;
+  #isTelling = false;
+
+  constructor(level: LevelWithSilent, descriptor = STANDARD_OUTPUT) {
+    this.#output = new LogOutput(descriptor, (error) => {
+      this.#fail(error);
+    });
+    this.logger = pino(
+      { level },
+      {
+        write: (line) => {
+          this.#ownRing.write(line);
+          this.#move();
+        },
+      },
+    );
+    setInterval(() => {
+      this.#move();
+      this.#watchReader();
+    }, POLL_MS).unref();
+    process.on('exit', () => {
+      this.#writeAtExit();
+    });
+  }
+
+  /** Lines dropped so far, in all threads. */
+  get droppedLines(): number {
+    return this.#rings.reduce((sum, { dropped }) => sum + dropped, 0);
+  }
+
+  /** Reads the rings of other threads from now on. */
+  follow(rings: readonly LogRing[]): void {
+    this.#rings = [...rings, this.#ownRing];
+  }
+
+  /** Writes the lines that are left. Gives up when the output fails or the reader takes too long. */
+  async end(): Promise<void> {
+    this.#move();
+    if (this.#isFailing) return;
+    const { promise: givenUp, resolve } = Promise.withResolvers<undefined>();
+    this.#giveUp = () => {
+      resolve(undefined);
+    };
+    const deadline = setTimeout(this.#giveUp, END_MS);
+    await Promise.race([this.#moved, givenUp]);
+    clearTimeout(deadline);
+  }
+
+  #move(): void {
+    if (!this.#isMoving) this.#moved = this.#moveLines();
+  }
+
+  /** Moves lines until the rings are empty. */
+  async #moveLines(): Promise<void> {
+    this.#isMoving = true;
+    while (this.#rings.some(({ length }) => length > 0)) {
+      for (const lines of this.#takeRound()) {
+        await this.#output.write(lines);
+        this.#succeed();
+      }
+      this.#reportDropped();
+    }
+    this.#isMoving = false;
+  }
+
+  /** Takes the lines that the rings hold now, piece by piece. A busy ring does not starve the others. */
+  *#takeRound(): Generator<Buffer> {
+    const lengths = this.#rings.map(({ length }) => length);
+    for (const [i, ring] of this.#rings.entries()) {
+      for (let left = lengths[i]; left > 0;) {
+        const lines = ring.take(this.#output.mostBytes);
+        left -= lines.length;
+        yield lines;
+      }
+    }
+  }
+
+  /** Writes the lines that the system takes at once. After an uncaught error no event loop runs any more. */
+  #writeAtExit(): void {
+    try {
+      this.#output.writeNow(this.#takeRound());
+    } catch {
+      // The reader is behind or the output fails. The rest is lost.
+    }
+  }
+
+  #succeed(): void {
+    this.#latestProgress = performance.now();
+    this.#isFailing = false;
+    this.#isTold = false;
+  }
+
+  #fail(error: unknown): void {
+    this.#isFailing = true;
+    this.#tell(error instanceof Error ? error.message : String(error));
+    this.#giveUp();
+  }
+
+  #watchReader(): void {
+    const hasStalled = this.#isMoving && performance.now() - this.#latestProgress > STALL_MS;
+    if (hasStalled && this.droppedLines > this.#reported) this.#tell('its reader does not read');
+  }
+
+  /** Reports newly dropped lines. Their ring was full, so a report follows the lines of a whole ring at least. */
+  #reportDropped(): void {
+    const lines = this.droppedLines - this.#reported;
+    if (lines === 0) return;
+    this.#reported += lines;
+    this.logger.warn({ lines }, 'log lines dropped');
+  }
+
+  /** Writes the reason to standard error, once for each failure or stall. */
+  #tell(reason: string): void {
+    if (this.#isTold || this.#isTelling) return;
+    this.#isTold = true;
+    this.#isTelling = true;
+    const message = `the log cannot be written, and its lines are dropped: ${reason}\n`;
+    void this.#errorOutput.write(Buffer.from(message)).then(() => {
+      this.#isTelling = false;
+    });
+  }
+}

@@ -1,0 +1,106 @@
+import type { CollectionName } from '../contract/operations.ts';
+import { findRow } from '../store/index/id-index.ts';
+import type { Row } from '../store/memory/shared-arrays.ts';
+import { nextSessionFields } from '../store/next-sessions.ts';
+import type { OrganizationStore } from '../store/organization-store.ts';
+import { recordAt, recordSpan, recordsAt } from '../store/records.ts';
+import { offerSegments } from './offer-view.ts';
+import type { Plan } from './plan.ts';
+import { rowsAt, select, selectInSpan, type Selection, totalOf } from './select.ts';
+
+/** A page: how many records the query has in all, and the JSON texts of the page's, joined by commas. */
+export interface PageOfRecords {
+  readonly totalRecords: number;
+  /** One after the other they are the JSON text; records are the store's own bytes. */
+  readonly segments: readonly Buffer[];
+}
+
+const SEPARATOR = Buffer.from(',');
+const NO_NEXT_SESSION = Buffer.from(nextSessionFields(null, null));
+
+/**
+ * One page of a list. A page past the end has no segments.
+ * `parentId` is the event whose sessions are listed; `now` is in milliseconds since the epoch.
+ * Undefined when the parent is not there.
+ */
+export function readPage(
+  store: OrganizationStore,
+  plan: Plan,
+  parentId: string | undefined,
+  now: number,
+): PageOfRecords | undefined {
+  const selection =
+    parentId === undefined
+      ? select(store.image[plan.collection], plan.where)
+      : sessionsOf(store, plan, parentId);
+  if (selection === undefined) return undefined;
+  const totalRecords = totalOf(selection);
+  const start = (plan.page - 1) * plan.perPage;
+  const end = Math.min(start + plan.perPage, totalRecords);
+  const segments = start < end ? readRows(store, plan, selection, start, end, now) : [];
+  return { totalRecords, segments };
+}
+
+/** The JSON text of one record, in segments; undefined when it is not there. */
+export function readRecord(
+  store: OrganizationStore,
+  collection: CollectionName,
+  id: string,
+  now: number,
+): readonly Buffer[] | undefined {
+  const records = store.records[collection];
+  const row = findRow(store.image[collection].ids, records, id);
+  if (row < 0) return undefined;
+  return collection === 'events' ? eventSegments(store, row, now) : [recordAt(records, row)];
+}
+
+/** Changes exactly when what a collection serves changes: with its content, and for events with the next sessions. */
+export function contentTag(store: OrganizationStore, collection: CollectionName, now: number): string {
+  return collection === 'events'
+    ? `${store.contentDigest}.${store.nextSessions.epoch(now)}`
+    : store.contentDigest;
+}
+
+function sessionsOf(store: OrganizationStore, plan: Plan, eventId: string): Selection | undefined {
+  const { events, sessions } = store.image;
+  const event = findRow(events.ids, events.records, eventId);
+  if (event < 0) return undefined;
+  return selectInSpan(
+    sessions.starts,
+    sessions.firstOfEvent[event],
+    sessions.firstOfEvent[event + 1],
+    plan.where,
+  );
+}
+
+/** The records at the positions `start … end` of a selection. */
+function readRows(
+  store: OrganizationStore,
+  plan: Plan,
+  selection: Selection,
+  start: number,
+  end: number,
+  now: number,
+): Buffer[] {
+  const records = store.records[plan.collection];
+  if (plan.collection !== 'events' && !plan.isPartialView) {
+    return selection.kind === 'span'
+      ? [recordSpan(records, selection.from + start, selection.from + end)]
+      : recordsAt(records, rowsAt(selection, start, end));
+  }
+  const segments: Buffer[] = [];
+  for (const row of rowsAt(selection, start, end)) {
+    if (segments.length > 0) segments.push(SEPARATOR);
+    if (plan.collection === 'events') segments.push(...eventSegments(store, row, now));
+    else segments.push(...offerSegments(recordAt(records, row), plan.view));
+  }
+  return segments;
+}
+
+/** An event is stored up to what its next session decides. */
+function eventSegments(store: OrganizationStore, event: Row, now: number): [Buffer, Buffer] {
+  const record = recordAt(store.records.events, event);
+  const next = store.nextSessions.of(event, now);
+  const nextFields = next < 0 ? NO_NEXT_SESSION : recordAt(store.nextFields, next);
+  return [record.subarray(0, -1), nextFields];
+}

@@ -1,0 +1,86 @@
+import type { InstantImage } from '../store/index/instant-index.ts';
+import { compositeName, keyNumbers, pairNumbers, type PostingImage } from '../store/index/posting-index.ts';
+import { lowerInstantBound } from '../store/index/row-sets.ts';
+import type { Int64s } from '../store/memory/shared-arrays.ts';
+import type { CollectionImage } from '../store/organization-image.ts';
+import type { Predicate } from './plan.ts';
+
+/** What a collection is asked, in terms of its indexes: rows that are in all key sets and all windows. */
+export interface ResolvedQuery {
+  readonly keySets: readonly KeySet[];
+  readonly windows: readonly Window[];
+}
+
+/** Rows that have any of some keys of an index. */
+export interface KeySet {
+  readonly index: string;
+  readonly postings: PostingImage;
+  /** Numbers of keys, at least one. */
+  readonly keys: readonly number[];
+}
+
+/** Rows at the positions `low … high` of an index of instants; it is neither empty nor all of them. */
+export interface Window {
+  readonly index: string;
+  readonly instants: InstantImage;
+  readonly low: number;
+  readonly high: number;
+}
+
+/** Looks up keys and instants. Undefined when one of the predicates alone leaves no row. */
+export function resolve(collection: CollectionImage, where: readonly Predicate[]): ResolvedQuery | undefined {
+  const keySets: KeySet[] = [];
+  const windows: Window[] = [];
+  for (const predicate of where) {
+    const { index } = predicate;
+    if (predicate.match === 'anyOf') {
+      const postings = collection.postings[index];
+      const keys = keyNumbers(postings, predicate.keys);
+      if (keys.length === 0) return undefined;
+      keySets.push({ index, postings, keys });
+    } else {
+      const instants = collection.instants[index];
+      const [low, high] = windowRange(instants.sorted, predicate);
+      if (low === high) return undefined;
+      // A window of all instants leaves every row, since each carries one.
+      if (low > 0 || high < instants.sorted.length) windows.push({ index, instants, low, high });
+    }
+  }
+  const composed = compose(collection, keySets);
+  return composed && { keySets: composed, windows };
+}
+
+/** Puts two key sets together where there is an index of their pairs. Undefined when no row has any such pair. */
+function compose(collection: CollectionImage, keySets: readonly KeySet[]): readonly KeySet[] | undefined {
+  for (const first of keySets) {
+    for (const second of keySets) {
+      const index = compositeName(first.index, second.index);
+      if (!Object.hasOwn(collection.postings, index)) continue;
+      const postings = collection.postings[index];
+      const keys = pairNumbers(postings, first.keys, second.keys);
+      if (keys.length === 0) return undefined;
+      const others = keySets.filter((set) => set !== first && set !== second);
+      return [{ index, postings, keys }, ...others];
+    }
+  }
+  return keySets;
+}
+
+/** A text that is the same for the same question to the same collection, and for no other. */
+export function textOf({ keySets, windows }: ResolvedQuery): string {
+  const sets = keySets.map(({ index, keys }) => `${index}=${keys.join()}`);
+  const ranges = windows.map(({ index, low, high }) => `${index}=${low}-${high}`);
+  return [...sets, ...ranges].join('&');
+}
+
+/** The range of ascending instants that lie in a window; empty when its bounds cross. */
+export function windowRange(
+  sorted: Int64s,
+  { from, until }: Predicate & { match: 'window' },
+  start = 0,
+  end = sorted.length,
+): [low: number, high: number] {
+  const low = from === undefined ? start : lowerInstantBound(sorted, from, start, end);
+  const high = until === undefined ? end : lowerInstantBound(sorted, until, start, end);
+  return [low, Math.max(low, high)];
+}

@@ -1,0 +1,85 @@
+import { type Int64s, sharedInt64s, sharedUint32s, type Uint32s } from '../memory/shared-arrays.ts';
+import { rowSpan } from './row-sets.ts';
+import { buildWaveletMatrix, type WaveletMatrixImage } from './wavelet-matrix.ts';
+
+/**
+ * The rows of a collection by an instant that they carry, such as `updatedAt`, or by several, such as the
+ * starts of an event's sessions. Every row carries one at least.
+ *
+ *     sorted   the instants, ascending
+ *     rows     rows[i] carries sorted[i]
+ */
+export interface InstantImage {
+  readonly sorted: Int64s;
+  readonly rows: Uint32s;
+}
+
+/**
+ * The same where every row carries one, so that a window of instants is a range of ranks.
+ *
+ *     ranks    ranks[row] is where the row stands in the two above
+ *     matrix   of `rows`, which gives the rows of a range of ranks in list order
+ */
+export interface RankedInstantImage extends InstantImage {
+  readonly ranks: Uint32s;
+  readonly matrix: WaveletMatrixImage;
+}
+
+export function isRanked(image: InstantImage): image is RankedInstantImage {
+  return 'ranks' in image;
+}
+
+/** `instants[row]` is what the row carries. */
+export function buildInstantIndex(instants: Int64s): RankedInstantImage {
+  const order = instantOrder(instants);
+  const sorted = sharedInt64s(order.length);
+  const rows = sharedUint32s(order.length);
+  const ranks = sharedUint32s(order.length);
+  rows.set(order);
+  for (let rank = 0; rank < order.length; rank++) {
+    sorted[rank] = instants[order[rank]];
+    ranks[order[rank]] = rank;
+  }
+  return { sorted, rows, ranks, matrix: buildWaveletMatrix(order, order.length) };
+}
+
+/** Below this many, to compare is faster than to count through the 65,536 values of a digit. */
+const LEAST_FOR_RADIX = 2048;
+
+/** The positions of `instants` in ascending order of their values, equal ones in ascending order of position. */
+export function instantOrder(instants: Int64s): Uint32s {
+  return instants.length < LEAST_FOR_RADIX ? comparisonOrder(instants) : radixOrder(instants);
+}
+
+function comparisonOrder(instants: Int64s): Uint32s {
+  return rowSpan(0, instants.length).sort((a, b) => {
+    const [first, second] = [instants[a], instants[b]];
+    if (first === second) return a - b;
+    return first < second ? -1 : 1;
+  });
+}
+
+/**
+ * A radix sort, least significant digit first. Digits that all values share are skipped, which for the
+ * microseconds of a few years is one of the four.
+ */
+function radixOrder(instants: Int64s): Uint32s {
+  const count = instants.length;
+  const digits = new Uint16Array(instants.buffer, instants.byteOffset, count * 4);
+  let order: Uint32s = rowSpan(0, instants.length);
+  let sorted: Uint32s = new Uint32Array(count);
+  for (let digit = 0; digit < 4; digit++) {
+    // The sign bit is flipped, so that negative instants come first.
+    const flip = digit === 3 ? 0x8000 : 0;
+    const starts = new Uint32Array(0x10001);
+    for (let i = digit; i < count * 4; i += 4) starts[(digits[i] ^ flip) + 1]++;
+    if (starts[(digits[digit] ^ flip) + 1] === count) continue;
+    for (let value = 0; value < 0x10000; value++) starts[value + 1] += starts[value];
+    for (let i = 0; i < count; i++) {
+      const position = order[i];
+      sorted[starts[digits[position * 4 + digit] ^ flip]++] = position;
+    }
+    [order, sorted] = [sorted, order];
+  }
+  return order;
+}

@@ -1,0 +1,183 @@
+import { sharedUint32s, type Uint32s } from '../memory/shared-arrays.ts';
+import { groupRows, type KeyGroups } from './key-groups.ts';
+import { lowerBound, rowSet } from './row-sets.ts';
+import {
+  buildWaveletMatrix,
+  lengthOfRanges,
+  type RowRanges,
+  type WaveletMatrixImage,
+} from './wavelet-matrix.ts';
+
+/**
+ * Posting lists with their rows in the order of an instant, so that the rows of any keys within any window of instants
+ * are a few ranges of one sequence, and as many as these are long together. For that a row must not stand in two ranges,
+ * though it may have several keys. So the sequence has sections:
+ *
+ *     alone    for each key the rows that have no other
+ *     groups   for each set of several keys that many rows have, those rows; each of its keys names the group
+ *     rare     for each key the rows that have other keys too, in a set that few rows have: these stand once for each key
+ *
+ *     bounds   bounds[s] … bounds[s + 1] is section s
+ *     firsts   firsts[k] … firsts[k + 1] are the groups of key k in …
+ *     groups   the numbers of groups, one key's after the other's
+ *     ranks    the ranks of the rows in the instant index, ascending in each section
+ *     matrix   of the rows
+ */
+export interface PostingsByInstant {
+  /** Name of the instant index. */
+  readonly instant: string;
+  readonly bounds: Uint32s;
+  readonly firsts: Uint32s;
+  readonly groups: Uint32s;
+  readonly ranks: Uint32s;
+  readonly matrix: WaveletMatrixImage;
+}
+
+/** Pairs of row and key in ascending order of the row. */
+export interface Pairs {
+  readonly rowOf: Uint32s;
+  readonly keyOf: Uint32s;
+}
+
+/**
+ * @param rows of the instant index, by rank
+ * @param leastGroup how many rows must have the same keys to be a group
+ */
+export function buildPostingsByInstant(
+  { rowOf, keyOf }: Pairs,
+  keyCount: number,
+  instant: string,
+  rows: Uint32s,
+  leastGroup?: number,
+): PostingsByInstant {
+  if (isOneEach(rowOf, rows.length)) return buildOneEach(keyOf, keyCount, instant, rows);
+  const firstPair = firstPairs(rowOf, rows.length);
+  const keyGroups = groupRows(keyOf, firstPair, keyCount, leastGroup);
+  const { firsts, groups, groupCount } = keyGroups;
+  const { first, sectionOf } = sectionsOfRows(keyOf, firstPair, keyCount, keyGroups);
+  const bounds = boundsOf(sectionOf, 2 * keyCount + groupCount);
+  const next = bounds.slice();
+  const ranks = sharedUint32s(sectionOf.length);
+  const sequence = new Uint32Array(sectionOf.length);
+  for (let rank = 0; rank < rows.length; rank++) {
+    const row = rows[rank];
+    for (let i = first[row]; i < first[row + 1]; i++) {
+      const at = next[sectionOf[i]]++;
+      ranks[at] = rank;
+      sequence[at] = row;
+    }
+  }
+  return { instant, bounds, firsts, groups, ranks, matrix: buildWaveletMatrix(sequence, rows.length) };
+}
+
+function isOneEach(rowOf: Uint32s, rowCount: number): boolean {
+  if (rowOf.length !== rowCount) return false;
+  for (let row = 0; row < rowCount; row++) if (rowOf[row] !== row) return false;
+  return true;
+}
+
+/** The same where every row has one key, whose section is all that it stands in. */
+function buildOneEach(keyOf: Uint32s, keyCount: number, instant: string, rows: Uint32s): PostingsByInstant {
+  const bounds = boundsOf(keyOf, 2 * keyCount);
+  const next = bounds.slice();
+  const ranks = sharedUint32s(rows.length);
+  const sequence = new Uint32Array(rows.length);
+  for (let rank = 0; rank < rows.length; rank++) {
+    const row = rows[rank];
+    const at = next[keyOf[row]]++;
+    ranks[at] = rank;
+    sequence[at] = row;
+  }
+  const matrix = buildWaveletMatrix(sequence, rows.length);
+  return { instant, bounds, firsts: sharedUint32s(keyCount + 1), groups: sharedUint32s(0), ranks, matrix };
+}
+
+function boundsOf(sectionOf: Uint32s, sectionCount: number): Uint32s {
+  const bounds = sharedUint32s(sectionCount + 1);
+  for (const section of sectionOf) bounds[section + 1]++;
+  for (let section = 0; section < sectionCount; section++) bounds[section + 1] += bounds[section];
+  return bounds;
+}
+
+/** The sections of every row: those of row r are sectionOf[first[r]] … sectionOf[first[r + 1]]. */
+function sectionsOfRows(
+  keyOf: Uint32s,
+  firstPair: Uint32s,
+  keyCount: number,
+  { groupOf, groupCount }: KeyGroups,
+): { first: Uint32s; sectionOf: Uint32s } {
+  const first = new Uint32Array(firstPair.length);
+  const sectionOf = new Uint32Array(keyOf.length);
+  const firstRare = keyCount + groupCount;
+  let count = 0;
+  for (let row = 0; row < groupOf.length; row++) {
+    const [from, to] = [firstPair[row], firstPair[row + 1]];
+    if (to - from === 1) sectionOf[count++] = keyOf[from];
+    else if (groupOf[row] > 0) sectionOf[count++] = keyCount + groupOf[row] - 1;
+    else for (let i = from; i < to; i++) sectionOf[count++] = firstRare + keyOf[i];
+    first[row + 1] = count;
+  }
+  return { first, sectionOf: sectionOf.subarray(0, count) };
+}
+
+/** Where the pairs of each row begin, and those of the last one end. */
+function firstPairs(rowOf: Uint32s, rowCount: number): Uint32s {
+  const first = new Uint32Array(rowCount + 1);
+  for (const row of rowOf) first[row + 1]++;
+  for (let row = 0; row < rowCount; row++) first[row + 1] += first[row];
+  return first;
+}
+
+/** So few rows to a range are gathered and sorted in less time than the matrix is gone down with all ranges. */
+const FEW_ROWS = 16;
+
+/**
+ * The rows that have any of the keys and a rank from `low` to `high`, each once: ranges, and what is gathered of the
+ * rare sections; of ranges that are short all is gathered.
+ * @param rows of the instant index, by rank
+ */
+export function rowsOfKeys(
+  { bounds, firsts, groups, ranks, matrix }: PostingsByInstant,
+  keys: readonly number[],
+  rows: Uint32s,
+  low: number,
+  high: number,
+  fewRows = FEW_ROWS,
+): RowRanges {
+  const inWindow = (sections: Iterable<number>): number[] => {
+    const ranges: number[] = [];
+    for (const section of sections) {
+      const [start, end] = [bounds[section], bounds[section + 1]];
+      const from = low === 0 ? start : lowerBound(ranks, low, start, end);
+      const to = high === rows.length ? end : lowerBound(ranks, high, from, end);
+      if (from < to) ranges.push(from, to);
+    }
+    return ranges;
+  };
+  const keyCount = firsts.length - 1;
+  const firstRare = bounds.length - 1 - keyCount;
+  const sections = new Set(keys);
+  for (const key of keys) {
+    for (let i = firsts[key]; i < firsts[key + 1]; i++) sections.add(keyCount + groups[i]);
+  }
+  const disjoint = inWindow(sections);
+  const rare = inWindow(keys.map((key) => firstRare + key));
+  const all = [...disjoint, ...rare];
+  if (all.length > 2 && lengthOfRanges(all) <= (fewRows * all.length) / 2)
+    return { matrix, ranges: NO_ROWS, others: gathered(all, ranks, rows) };
+  // The rare rows of one key are no others' in this.
+  if (rare.length <= 2) return { matrix, ranges: Uint32Array.from(all), others: NO_ROWS };
+  return { matrix, ranges: Uint32Array.from(disjoint), others: gathered(rare, ranks, rows) };
+}
+
+const NO_ROWS: Uint32s = new Uint32Array(0);
+
+/** The set of the rows at ranges of ranks. */
+function gathered(ranges: readonly number[], ranks: Uint32s, rows: Uint32s): Uint32s {
+  const found = new Uint32Array(lengthOfRanges(ranges));
+  let at = 0;
+  for (let i = 0; i < ranges.length; i += 2) {
+    for (let position = ranges[i]; position < ranges[i + 1]; position++) found[at++] = rows[ranks[position]];
+  }
+  return rowSet(found, rows.length);
+}

@@ -1,0 +1,269 @@
+import { type Bytes, type Row, sharedBytes, sharedUint32s, type Uint32s } from '../memory/shared-arrays.ts';
+import { countOnes, lowerBound } from './row-sets.ts';
+
+/**
+ * A sequence of rows in some order of its own, made so that the rows at any of its ranges can be read in ascending
+ * order, from any position on, without a step for each row before it: a wavelet matrix (Claude, Navarro and Ordóñez,
+ * "The wavelet matrix", Information Systems 47, 2015) of the upper bits of the rows, with the lower ones as they are.
+ *
+ * Level 0 holds the highest bit of every row in the order of the sequence. Each level after it holds the next bit, in
+ * the order of the level before but with the rows of a 0 before those of a 1. So a range of a level becomes two ranges
+ * of the next, whose bounds are what the 0s and 1s before its own add up to. Rows that are alike in all levels differ in
+ * their lowest byte alone: these are read one by one, which takes no longer than to go down eight levels more.
+ *
+ *     words   zeros₀ zeros₁ …                how many rows have a 0, for each level
+ *             ones bits  ones bits  …        level 0: for every 32 rows the 1s before them, then their bits
+ *             ones bits  ones bits  …        level 1
+ *             …
+ *     lows    the lowest byte of every row, in the order that a level behind the last would have
+ */
+export interface WaveletMatrixImage {
+  /** Rows of the sequence. */
+  readonly length: number;
+  readonly levels: number;
+  readonly words: Uint32s;
+  readonly lows: Bytes;
+}
+
+const LOW_BITS = 8;
+const LOW_VALUES = 2 ** LOW_BITS;
+
+/** Rows in a block: the bits of a word. */
+const BLOCK = 32;
+const BLOCK_WORDS = 2;
+
+/** Words of a level; one block more than is full, so that the end of the sequence is a position as any other. */
+const levelWords = (length: number): number => (Math.floor(length / BLOCK) + 1) * BLOCK_WORDS;
+
+/** The bits of the rows of a collection that has `rowCount`, but for the lowest. */
+const levelsOf = (rowCount: number): number =>
+  rowCount <= LOW_VALUES ? 0 : 32 - Math.clz32(rowCount - 1) - LOW_BITS;
+
+/** @param sequence rows below `rowCount`, which may come again; it is used up */
+export function buildWaveletMatrix(sequence: Uint32s, rowCount: number): WaveletMatrixImage {
+  const { length } = sequence;
+  const levels = levelsOf(rowCount);
+  const words = sharedUint32s(levels * (1 + levelWords(length)));
+  words.set(zerosOfLevels(sequence, levels));
+  let current = sequence;
+  let next: Uint32s = new Uint32Array(length);
+  for (let level = 0; level < levels; level++) {
+    const shift = levels - 1 - level + LOW_BITS;
+    const zeros = words[level];
+    let at = levels + level * levelWords(length);
+    let oneCount = 0;
+    for (let block = 0; block <= length; block += BLOCK) {
+      const end = Math.min(block + BLOCK, length);
+      words[at++] = oneCount;
+      let bits = 0;
+      for (let i = block; i < end; i++) {
+        const row = current[i];
+        const bit = (row >>> shift) & 1;
+        bits |= bit << (i - block);
+        // Where it stands among the 0s, or among the 1s behind them: no branch that a random bit would decide.
+        const zeroAt = i - oneCount;
+        next[zeroAt + (-bit & (zeros + oneCount - zeroAt))] = row;
+        oneCount += bit;
+      }
+      words[at++] = bits;
+    }
+    [current, next] = [next, current];
+  }
+  const lows = sharedBytes(length);
+  for (let i = 0; i < length; i++) lows[i] = current[i];
+  return { length, levels, words, lows };
+}
+
+/** How many rows have a 0, for each level. */
+function zerosOfLevels(rows: Uint32s, levels: number): Uint32s {
+  const zeros = new Uint32Array(levels);
+  /** How many rows there are of each value of their bits down to a level: first of all levels, then of one less each time. */
+  const counts = new Uint32Array(2 ** levels);
+  for (const row of rows) counts[row >>> LOW_BITS]++;
+  for (let level = levels - 1; level >= 0; level--) {
+    for (let upper = 0; upper < 2 ** level; upper++) {
+      zeros[level] += counts[2 * upper];
+      counts[upper] = counts[2 * upper] + counts[2 * upper + 1];
+    }
+  }
+  return zeros;
+}
+
+/** Rows to be read in ascending order: those at ranges of a sequence, and some beside them. */
+export interface RowRanges {
+  readonly matrix: WaveletMatrixImage;
+  /** Where the ranges begin and end, in turn. They do not overlap. */
+  readonly ranges: Uint32s;
+  /** Ascending. */
+  readonly others: Uint32s;
+}
+
+/** How many rows there are, each as often as it comes. */
+export function rowsInRanges({ ranges, others }: RowRanges): number {
+  return others.length + lengthOfRanges(ranges);
+}
+
+/** How long ranges are together, whose beginnings and ends stand in turn. */
+export function lengthOfRanges(ranges: ArrayLike<number>): number {
+  let length = 0;
+  for (let i = 0; i < ranges.length; i += 2) length += ranges[i + 1] - ranges[i];
+  return length;
+}
+
+/** The rows at the positions `start … end` of the ascending order of all of them. */
+export function rowsAtPositions(rows: RowRanges, start: number, end: number): Uint32s {
+  return new Descent(rows, start, end - start).rows;
+}
+
+/** How often each lowest byte comes among the rows that are being read; all 0 between two of these readings. */
+const timesOfLows = new Uint32Array(LOW_VALUES);
+
+/** Room for the ranges of a window, and of a few keys: to make it takes as long as to go down some levels. */
+const roomForFew = new Uint32Array(1024);
+
+/** So few of them are sorted. */
+const FEW_LOWS = 24;
+const fewLows = new Uint8Array(FEW_LOWS);
+
+/** Puts a byte among the first `count` of `fewLows`, which ascend. */
+function insert(low: number, count: number): void {
+  let at = count;
+  for (; at > 0 && fewLows[at - 1] > low; at--) fewLows[at] = fewLows[at - 1];
+  fewLows[at] = low;
+}
+
+/** Goes down the levels with all ranges at once, and only where rows are wanted. */
+class Descent {
+  readonly rows: Uint32s;
+  readonly #matrix: WaveletMatrixImage;
+  readonly #levelWords: number;
+  readonly #others: Uint32s;
+  /** The ranges of the levels that are being visited, those of each behind those of the level above. */
+  readonly #ranges: Uint32s;
+  /** How many rows are still to be passed over before the first that is wanted. */
+  #skip: number;
+  #count = 0;
+
+  constructor({ matrix, ranges, others }: RowRanges, skip: number, wanted: number) {
+    this.rows = new Uint32Array(wanted);
+    this.#matrix = matrix;
+    this.#levelWords = levelWords(matrix.length);
+    this.#others = others;
+    const room = ranges.length * (1 + 2 * matrix.levels);
+    this.#ranges = room <= roomForFew.length ? roomForFew : new Uint32Array(room);
+    this.#ranges.set(ranges);
+    this.#skip = skip;
+    this.#visit(0, 0, ranges.length, 0, 0, others.length);
+  }
+
+  /**
+   * Takes what is wanted of the rows that begin with the bits of `row` down to `level`: at the ranges that stand in
+   * `#ranges[start … end]`, and among the others from `otherStart` to `otherEnd`.
+   */
+  #visit(level: number, start: number, end: number, row: Row, otherStart: number, otherEnd: number): void {
+    const { levels, words } = this.#matrix;
+    const ranges = this.#ranges;
+    if (start === end) {
+      this.#takeOthers(otherStart, otherEnd);
+      return;
+    }
+    if (level === levels) {
+      this.#takeByLows(start, end, row, otherStart, otherEnd);
+      return;
+    }
+    const base = levels + level * this.#levelWords;
+    const zeros = words[level];
+    // The ranges of the 1s stand below those of the 0s, which are visited first and need the room behind.
+    const oneStart = end;
+    let oneEnd = oneStart;
+    const zeroStart = end + (end - start);
+    let zeroEnd = zeroStart;
+    let zeroCount = 0;
+    let oneCount = 0;
+    for (let i = start; i < end; i += 2) {
+      const oneFrom = onesBefore(words, base, ranges[i]);
+      const oneTo = onesBefore(words, base, ranges[i + 1]);
+      const zeroFrom = ranges[i] - oneFrom;
+      const zeroTo = ranges[i + 1] - oneTo;
+      if (zeroTo > zeroFrom) {
+        ranges[zeroEnd++] = zeroFrom;
+        ranges[zeroEnd++] = zeroTo;
+        zeroCount += zeroTo - zeroFrom;
+      }
+      if (oneTo > oneFrom) {
+        ranges[oneEnd++] = zeros + oneFrom;
+        ranges[oneEnd++] = zeros + oneTo;
+        oneCount += oneTo - oneFrom;
+      }
+    }
+    const rowOfOnes = row + 2 ** (levels - 1 - level + LOW_BITS);
+    const otherMiddle =
+      otherStart === otherEnd ? otherEnd : lowerBound(this.#others, rowOfOnes, otherStart, otherEnd);
+    if (this.#isWanted(zeroCount + otherMiddle - otherStart))
+      this.#visit(level + 1, zeroStart, zeroEnd, row, otherStart, otherMiddle);
+    if (this.#isWanted(oneCount + otherEnd - otherMiddle))
+      this.#visit(level + 1, oneStart, oneEnd, rowOfOnes, otherMiddle, otherEnd);
+  }
+
+  /** Whether any of the next `count` rows is wanted; if not, they are passed over. */
+  #isWanted(count: number): boolean {
+    if (this.#skip < count) return this.#count < this.rows.length;
+    this.#skip -= count;
+    return false;
+  }
+
+  #take(row: Row, times: number): void {
+    if (!this.#isWanted(times)) return;
+    const end = Math.min(this.rows.length, this.#count + times - this.#skip);
+    while (this.#count < end) this.rows[this.#count++] = row;
+    this.#skip = 0;
+  }
+
+  #takeOthers(start: number, end: number): void {
+    if (!this.#isWanted(end - start)) return;
+    const from = start + this.#skip;
+    const to = Math.min(end, from + this.rows.length - this.#count);
+    this.rows.set(this.#others.subarray(from, to), this.#count);
+    this.#skip = 0;
+    this.#count += to - from;
+  }
+
+  /** The same for so few rows that to sort them takes less than to look which of all bytes they have. */
+  #takeFew(start: number, end: number, row: Row, otherStart: number, otherEnd: number): void {
+    const { lows } = this.#matrix;
+    const ranges = this.#ranges;
+    let count = 0;
+    for (let i = start; i < end; i += 2) {
+      for (let at = ranges[i]; at < ranges[i + 1]; at++) insert(lows[at], count++);
+    }
+    for (let i = otherStart; i < otherEnd; i++) insert(this.#others[i] - row, count++);
+    for (let i = 0; i < count; i++) this.#take(row + fewLows[i], 1);
+  }
+
+  /** Takes rows that differ from `row` in their lowest byte alone. */
+  #takeByLows(start: number, end: number, row: Row, otherStart: number, otherEnd: number): void {
+    const { lows } = this.#matrix;
+    const ranges = this.#ranges;
+    let count = otherEnd - otherStart;
+    for (let i = start; i < end; i += 2) count += ranges[i + 1] - ranges[i];
+    if (count <= FEW_LOWS) {
+      this.#takeFew(start, end, row, otherStart, otherEnd);
+      return;
+    }
+    for (let i = start; i < end; i += 2) {
+      for (let at = ranges[i]; at < ranges[i + 1]; at++) timesOfLows[lows[at]]++;
+    }
+    for (let i = otherStart; i < otherEnd; i++) timesOfLows[this.#others[i] - row]++;
+    for (let low = 0; low < LOW_VALUES; low++) {
+      if (timesOfLows[low] === 0) continue;
+      this.#take(row + low, timesOfLows[low]);
+      timesOfLows[low] = 0;
+    }
+  }
+}
+
+/** How many 1s stand before a position of the level whose words begin at `base`. */
+function onesBefore(words: Uint32s, base: number, position: number): number {
+  const at = base + (position >>> 5) * BLOCK_WORDS;
+  return words[at] + countOnes(words[at + 1] & ~(-1 << (position & 31)));
+}

@@ -1,0 +1,99 @@
+import type { HitCounts } from '../http/checks/rate-limit.ts';
+import type { DrainMoments } from '../http/drain.ts';
+import type { KeyRow } from '../keys/key-ring.ts';
+import type { OrganizationImage } from '../store/organization-image.ts';
+
+/** The messages between the supervisor and a worker, and the memory that they share. */
+
+/** Shared memory: `metrics` and `logRing` of one worker, the rest of all. */
+export interface WorkerMemory {
+  /** The worker that replaces another continues its counts. */
+  readonly metrics: SharedArrayBuffer;
+  readonly logRing: SharedArrayBuffer;
+  readonly shownVersion: ShownVersion;
+  readonly hits: HitCounts;
+  readonly drain: DrainMoments;
+}
+
+/** One element: the version of the view that all workers show. */
+export type ShownVersion = Int32Array<SharedArrayBuffer>;
+
+/** An image and its number in views. The message shares the memory of the image. */
+export interface SentImage {
+  readonly number: number;
+  readonly image: OrganizationImage;
+  /** The word of its `WalkMark`. */
+  readonly walks: Int32Array<SharedArrayBuffer>;
+}
+
+/** A store, by the number of its image. */
+export interface SentStore {
+  readonly number: number;
+  readonly snapshotId: string;
+  readonly producedAt: string;
+}
+
+/** A `StoreView` over images that were sent before. */
+export interface SentView {
+  /** From 1 on. */
+  readonly version: number;
+  readonly live: readonly SentStore[];
+  /** The latest store of an organization comes first. */
+  readonly retained: readonly SentStore[];
+}
+
+export interface SentKeys {
+  readonly rows: readonly KeyRow[];
+  /** For each row the position of its hit count. */
+  readonly slots: readonly number[];
+}
+
+export interface ListenTarget {
+  readonly port: number;
+  readonly host: string;
+  /** Whether other workers listen on the port too. */
+  readonly isShared: boolean;
+}
+
+export type Command =
+  /** One image a command: the time to receive buffers grows with the square of their number in a message. */
+  | { readonly name: 'add-image'; readonly image: SentImage }
+  /** Prepares a view, which becomes visible when `shownVersion` reaches its version. */
+  | { readonly name: 'prepare-view'; readonly view: SentView }
+  /** Drops the images that are not in the view shown, once all workers show it. */
+  | { readonly name: 'drop-unused-images' }
+  | { readonly name: 'replace-keys'; readonly keys: SentKeys }
+  | { readonly name: 'listen'; readonly target: ListenTarget }
+  /** Drains the server. The grace has begun; the worker ends after its reply. */
+  | { readonly name: 'stop'; readonly graceSeconds: number; readonly hurry: boolean }
+  /** All workers have reached the drain step that this one reported. */
+  | { readonly name: 'continue-drain' };
+
+/** From the supervisor. */
+export interface NumberedCommand {
+  readonly number: number;
+  readonly command: Command;
+}
+
+/** From a worker. */
+export type WorkerMessage =
+  /** The worker accepts commands. */
+  | { readonly isStarted: true }
+  /** The worker waits at a step of the drain until all others have reached it; from 1 on. */
+  | { readonly drainStep: number }
+  /** The command with this number is done. Replies may come in another order than the commands. */
+  | { readonly done: number; readonly outcome: Outcome };
+
+export interface Outcome {
+  /** The port on which the worker listens. */
+  readonly port?: number;
+  /** The reason why it does not. */
+  readonly failure?: SystemFailure;
+}
+
+/** An error of the system. As an Error it would arrive without its code. */
+export interface SystemFailure {
+  readonly message: string;
+  readonly code: string | undefined;
+  readonly syscall: string | undefined;
+}

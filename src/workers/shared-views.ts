@@ -1,0 +1,118 @@
+import { promptGarbageCollection } from '../store/memory/image-memory.ts';
+import type { OrganizationImage } from '../store/organization-image.ts';
+import { OrganizationStore, WalkMark } from '../store/organization-store.ts';
+import { EMPTY_VIEW, StoreView } from '../store/registry/store-view.ts';
+import type { SentImage, SentStore, SentView, ShownVersion } from './protocol.ts';
+
+/**
+ * The way of a view from the supervisor to all workers. The supervisor sends each image once and every view by the
+ * numbers of its images. Each worker prepares the view; then the supervisor sets `shownVersion`, and all workers
+ * show the view at the same moment. So a client that saw new data in one worker sees it in all others.
+ */
+
+/** A view, and the images to send before it. */
+interface Update {
+  readonly images: readonly SentImage[];
+  readonly view: SentView;
+}
+
+/** Turns views into messages, for the supervisor. */
+export class ViewPublisher {
+  readonly #images = new Map<OrganizationImage, SentImage>();
+  #latestNumber = 0;
+  #latestView = EMPTY_VIEW;
+  #sent: SentView = { version: 0, live: [], retained: [] };
+
+  /** The latest view with all of its images, for a new worker. */
+  get latest(): Update {
+    return { images: [...this.#images.values()], view: this.#sent };
+  }
+
+  /** Returns the update for workers that have the latest view; undefined when `view` is the latest. */
+  next(view: StoreView): Update | undefined {
+    if (view === this.#latestView) return undefined;
+    const stores = [...view.stores()];
+    const images: SentImage[] = [];
+    for (const { image, walks } of stores) {
+      if (this.#images.has(image)) continue;
+      const sent = { number: ++this.#latestNumber, image, walks: walks.word };
+      this.#images.set(image, sent);
+      images.push(sent);
+    }
+    const used = new Set(stores.map(({ image }) => image));
+    for (const image of this.#images.keys()) if (!used.has(image)) this.#images.delete(image);
+    this.#latestView = view;
+    this.#sent = {
+      version: this.#sent.version + 1,
+      live: [...view.live.values()].map((store) => this.#sentStore(store)),
+      retained: [...view.retained.values()].flat().map((store) => this.#sentStore(store)),
+    };
+    return { images, view: this.#sent };
+  }
+
+  #sentStore({ image, snapshotId, producedAt }: OrganizationStore): SentStore {
+    const sent = this.#images.get(image);
+    if (sent === undefined) throw new Error('a store of the view has no image among those sent');
+    return { number: sent.number, snapshotId, producedAt };
+  }
+}
+
+/** Holds the view that a worker shows, and the one that it has prepared. */
+export class WorkerStores {
+  readonly #shownVersion: ShownVersion;
+  readonly #images = new Map<number, { readonly image: OrganizationImage; readonly walks: WalkMark }>();
+  #view = EMPTY_VIEW;
+  #prepared: { readonly version: number; readonly view: StoreView } | undefined;
+
+  constructor(shownVersion: ShownVersion) {
+    this.#shownVersion = shownVersion;
+  }
+
+  /** The view that all workers show. */
+  get view(): StoreView {
+    if (this.#prepared !== undefined && Atomics.load(this.#shownVersion, 0) >= this.#prepared.version) {
+      this.#view = this.#prepared.view;
+      this.#prepared = undefined;
+    }
+    return this.#view;
+  }
+
+  add({ number, image, walks }: SentImage): void {
+    this.#images.set(number, { image, walks: new WalkMark(walks) });
+  }
+
+  /** Prepares a view over images that were added. */
+  prepare({ version, live, retained }: SentView): void {
+    const current = new Map(this.view.stores().map((store) => [store.image, store]));
+    const storeOf = (sent: SentStore) => this.#storeOf(sent, current);
+    const view = new StoreView(
+      new Map(live.map(storeOf).map((store) => [store.organizationId, store])),
+      Map.groupBy(retained.map(storeOf), ({ organizationId }) => organizationId),
+    );
+    this.#prepared = { version, view };
+  }
+
+  /** Drops the images that the view shown does not use. The supervisor does not name them again. */
+  dropUnused(): void {
+    const used = new Set(this.view.stores().map(({ image }) => image));
+    let bytes = 0;
+    for (const [number, { image }] of this.#images) {
+      if (used.has(image)) continue;
+      this.#images.delete(number);
+      bytes += image.bytesHeld;
+    }
+    promptGarbageCollection(bytes);
+  }
+
+  /** @param current the stores of the view shown; one that stays keeps its state, such as its next sessions */
+  #storeOf(
+    { number, snapshotId, producedAt }: SentStore,
+    current: ReadonlyMap<OrganizationImage, OrganizationStore>,
+  ): OrganizationStore {
+    const added = this.#images.get(number);
+    if (added === undefined) throw new Error(`image ${number} was not sent`);
+    const store = current.get(added.image);
+    const isSame = store?.snapshotId === snapshotId && store.producedAt === producedAt;
+    return isSame ? store : new OrganizationStore(added.image, { snapshotId, producedAt }, added.walks);
+  }
+}

@@ -1,0 +1,134 @@
+import { parentPort, workerData } from 'node:worker_threads';
+
+import { type LevelWithSilent, pino } from 'pino';
+import { RELEASES } from '../contract/releases.ts';
+import { type ApiConfig, createApp } from '../http/app.ts';
+import { watchOverload } from '../http/checks/availability.ts';
+import { Drain, Listener } from '../http/drain.ts';
+import { RequestMetrics } from '../http/request-metrics.ts';
+import { createServer } from '../http/server.ts';
+import { KeyRing } from '../keys/key-ring.ts';
+import { LogRing } from '../log/log-ring.ts';
+import type {
+  Command,
+  ListenTarget,
+  NumberedCommand,
+  Outcome,
+  SentKeys,
+  WorkerMemory,
+  WorkerMessage,
+} from './protocol.ts';
+import { WorkerStores } from './shared-views.ts';
+
+/** The program of a worker: a thread that answers requests and obeys the supervisor. */
+
+export interface WorkerInput {
+  readonly config: ApiConfig & {
+    readonly overloadDelayMs: number;
+    readonly logLevel: LevelWithSilent;
+  };
+  readonly memory: WorkerMemory;
+}
+
+/** The keys of a worker, and the positions of their hit counts. */
+class WorkerKeys {
+  current: KeyRing | undefined;
+  /** Includes removed keys: an authenticated request with one of them may not be counted yet. */
+  readonly #slots = new Map<string, number>();
+
+  slotOf(keyId: string): number {
+    const slot = this.#slots.get(keyId);
+    if (slot === undefined) throw new Error(`key ${keyId} was not sent`);
+    return slot;
+  }
+
+  replace({ rows, slots }: SentKeys): void {
+    for (const [i, { keyId }] of rows.entries()) this.#slots.set(keyId, slots[i]);
+    this.current = new KeyRing(rows);
+  }
+}
+
+if (parentPort === null) throw new Error('the program of a worker runs in a thread only');
+const supervisor = parentPort;
+const { config, memory } = workerData as WorkerInput;
+const log = pino({ level: config.logLevel }, new LogRing(memory.logRing));
+const metrics = new RequestMetrics(memory.metrics);
+const stores = new WorkerStores(memory.shownVersion);
+const keys = new WorkerKeys();
+
+const dependencies = {
+  config,
+  stores: () => stores.view,
+  keys: () => keys.current,
+  overload: () => watch.isOverloaded(),
+  clock: Date.now,
+  releases: RELEASES,
+  metrics,
+  hits: { counts: memory.hits, slotOf: (keyId: string) => keys.slotOf(keyId) },
+  log,
+};
+const server = createServer(createApp(dependencies), dependencies);
+// The watch starts after the app was made, which holds the event loop before any request waits.
+const watch = watchOverload(config.overloadDelayMs, metrics);
+const listener = new Listener(server);
+const drain = new Drain(server, listener, memory.drain);
+let drainSteps = 0;
+let continueDrain: (() => void) | undefined;
+
+supervisor.on('message', ({ number, command }: NumberedCommand) => {
+  void obey(command).then((outcome) => {
+    send({ done: number, outcome });
+    if (command.name === 'stop') process.exit();
+  });
+});
+send({ isStarted: true });
+
+function send(message: WorkerMessage): void {
+  supervisor.postMessage(message);
+}
+
+async function obey(command: Command): Promise<Outcome> {
+  switch (command.name) {
+    case 'add-image':
+      stores.add(command.image);
+      return {};
+    case 'prepare-view':
+      stores.prepare(command.view);
+      return {};
+    case 'drop-unused-images':
+      stores.dropUnused();
+      return {};
+    case 'replace-keys':
+      keys.replace(command.keys);
+      return {};
+    case 'listen':
+      return await listen(command.target);
+    case 'stop':
+      await drain.run(command.graceSeconds, command.hurry, waitForOtherWorkers);
+      return {};
+    case 'continue-drain':
+      continueDrain?.();
+      return {};
+  }
+}
+
+async function listen({ port, host, isShared }: ListenTarget): Promise<Outcome> {
+  try {
+    return { port: await listener.listen({ port, host, reusePort: isShared }) };
+  } catch (error) {
+    if (!isSystemError(error)) throw error;
+    // A message loses the code of an error.
+    const { message, code, syscall } = error;
+    return { failure: { message, code, syscall } };
+  }
+}
+
+/** Reports a step of the drain, and waits until all workers have reached it. */
+function waitForOtherWorkers(): Promise<void> {
+  send({ drainStep: ++drainSteps });
+  return new Promise((resolve) => (continueDrain = resolve));
+}
+
+function isSystemError(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && 'syscall' in error;
+}

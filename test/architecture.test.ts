@@ -1,0 +1,206 @@
+import { globSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path/posix';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+import ts from 'typescript';
+
+/** The folders of src, and the sample generator, each with the folders of src that it may import. */
+const FOLDERS: Readonly<Partial<Record<string, readonly string[]>>> = {
+  'scripts/sample': ['contract'],
+  admin: ['http', 'snapshot', 'store', 'keys', 'contract'],
+  workers: ['http', 'store', 'keys', 'log', 'contract'],
+  http: ['query', 'store', 'keys', 'contract'],
+  query: ['store', 'contract'],
+  snapshot: ['store', 'contract'],
+  keys: ['contract'],
+  store: ['contract'],
+  log: [],
+  contract: [],
+};
+/** Files at the top of src that every folder may import. */
+const FOUNDATIONS = ['src/clock.ts'];
+/** Files at the top of src that import no folder. All others there, such as main.ts, put the folders together. */
+const INDEPENDENT = ['src/config.ts', 'src/compile-cache.ts', 'src/signals.ts', ...FOUNDATIONS];
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+
+/** Text by path from the root. */
+type Files = ReadonlyMap<string, string>;
+
+function filesOf(...patterns: string[]): Files {
+  const paths = globSync(patterns, { cwd: ROOT }).filter((path) => /\.\w+$|\/run$|^[A-Z]\w+$/.test(path));
+  return new Map(paths.sort().map((path) => [path, readFileSync(join(ROOT, path), 'utf8')]));
+}
+
+/** Returns the project files that a file imports, types included, as paths from the root. */
+function importsOf(path: string, source: string): string[] {
+  const { importedFiles } = ts.preProcessFile(source);
+  return importedFiles
+    .map(({ fileName }) => fileName)
+    .filter(isRelative)
+    .map((name) => join(dirname(path), name));
+}
+
+/** Returns the files that a file starts as threads. They share no module with it, but the same rules hold. */
+function workersOf(path: string, source: string): string[] {
+  const names = source.matchAll(/new URL\(\s*'([^']+\.ts)',\s*import\.meta\.url/g);
+  return Array.from(names, ([, name]) => join(dirname(path), name));
+}
+
+function isRelative(name: string): boolean {
+  return name.startsWith('.');
+}
+
+/** Returns the key of a file's folder in `FOLDERS`; undefined for a file at the top of src. */
+function folderOf(path: string): string | undefined {
+  if (path.startsWith('scripts/sample/')) return 'scripts/sample';
+  const parts = path.split('/');
+  return parts.length > 2 ? parts[1] : undefined;
+}
+
+function wrongImports(files: Files): string[] {
+  return [...files].flatMap(([path, source]) =>
+    [...importsOf(path, source), ...workersOf(path, source)]
+      .filter((target) => !mayImport(path, target))
+      .map((target) => `${path} → ${target}`),
+  );
+}
+
+function mayImport(path: string, target: string): boolean {
+  const from = folderOf(path);
+  const to = folderOf(target);
+  if (from === to && from !== undefined) return true;
+  if (!target.startsWith('src/')) return false;
+  if (from === undefined) return !INDEPENDENT.includes(path);
+  if (FOUNDATIONS.includes(target)) return true;
+  return to !== undefined && (FOLDERS[from]?.includes(to) ?? false);
+}
+
+/** Returns a cycle of imports as its files, each importing the next. */
+function cycleIn(files: Files): string[] | undefined {
+  const done = new Set<string>();
+  const path: string[] = [];
+  const visit = (file: string): string[] | undefined => {
+    if (path.includes(file)) return [...path.slice(path.indexOf(file)), file];
+    if (done.has(file)) return undefined;
+    path.push(file);
+    for (const target of importsOf(file, files.get(file) ?? '')) {
+      const cycle = visit(target);
+      if (cycle) return cycle;
+    }
+    path.pop();
+    done.add(file);
+    return undefined;
+  };
+  for (const file of files.keys()) {
+    const cycle = visit(file);
+    if (cycle) return cycle;
+  }
+  return undefined;
+}
+
+function environmentReaders(files: Files): string[] {
+  const reads =
+    /\bprocess\s*(\?\.|\.)\s*env\b|\bprocess\s*\[\s*['"]env['"]|\benv\b[^;]*\bfrom\s*'(node:)?process'/;
+  return [...files].filter(([, source]) => reads.test(source)).map(([path]) => path);
+}
+
+/** Returns the lines with a path of a machine or the host of a package registry, as `path:line`. */
+function machineTraces(files: Files): string[] {
+  const traces =
+    /(?<![\w.~-])\/(work|root|home|Users|tmp)\/|\bregistry\.[\w-]+\.|\bnpmjs\b|\blocal-?registry\b/i;
+  return [...files].flatMap(([path, text]) =>
+    text.split('\n').flatMap((line, i) => (traces.test(line) ? [`${path}:${i + 1}`] : [])),
+  );
+}
+
+describe('The architecture', () => {
+  const source = filesOf('src/**/*.ts');
+  const sample = filesOf('scripts/sample/**/*.ts');
+
+  it('has a rule for every folder of src', () => {
+    const folders = new Set(Array.from(source.keys(), folderOf).filter((folder) => folder !== undefined));
+    expect(Object.keys(FOLDERS)).to.include.members([...folders]);
+  });
+
+  it('imports one way only', () => {
+    expect(wrongImports(new Map([...source, ...sample]))).to.deep.equal([]);
+  });
+
+  it('has no cycle of imports', () => {
+    const cycle = cycleIn(source);
+    expect(cycle, cycle?.join(' → ')).to.equal(undefined);
+  });
+
+  it('reads the environment in one place', () => {
+    const readers = environmentReaders(source);
+    // compile-cache.ts sets a variable that Node reads.
+    expect(readers).to.deep.equal(['src/compile-cache.ts', 'src/config.ts']);
+  });
+
+  it('contains no path of a machine and no package registry', () => {
+    const files = filesOf(
+      ...['src', 'scripts', 'docs', '.ci'].map((folder) => `${folder}/**/*`),
+      ...['*.md', '.env.example', 'Procfile', 'data/*.sql'],
+    );
+    expect([...files.keys()]).to.include.members(['.ci/run', '.env.example', 'Procfile', 'data/keys.sql']);
+    expect(machineTraces(files)).to.deep.equal([]);
+  });
+});
+
+describe('The checks of the architecture', () => {
+  const files = (entries: Record<string, string>): Files => new Map(Object.entries(entries));
+
+  it('find an import in the wrong direction, in every form', () => {
+    const into = (path: string, statement: string) => wrongImports(files({ [path]: statement }));
+    expect(into('src/contract/a.ts', "import { b } from '../http/b.ts';")).to.deep.equal([
+      'src/contract/a.ts → src/http/b.ts',
+    ]);
+    expect(into('src/snapshot/a.ts', "import type { B } from '../keys/b.ts';")).to.have.length(1);
+    expect(into('scripts/sample/deep/a.ts', "export * from '../../../src/store/b.ts';")).to.have.length(1);
+    expect(into('src/query/a.ts', "const b = await import('../http/b.ts');")).to.have.length(1);
+    expect(into('src/query/a.ts', "new Worker(new URL('../http/b.ts', import.meta.url));")).to.have.length(1);
+    expect(into('src/http/a.ts', "import { readConfig } from '../config.ts';")).to.have.length(1);
+    expect(into('src/config.ts', "import { b } from './contract/b.ts';")).to.have.length(1);
+    expect(into('src/main.ts', "import { b } from '../test/b.ts';")).to.have.length(1);
+    expect(into('src/store/a.ts', "import { b } from '../../scripts/b.ts';")).to.have.length(1);
+    expect(into('src/elsewhere/a.ts', "import { b } from '../contract/b.ts';")).to.have.length(1);
+  });
+
+  it('accept every other import', () => {
+    const right = files({
+      'src/main.ts':
+        "import { a } from './app.ts'; import { b } from './http/b.ts'; import ts from 'typescript';",
+      'src/http/b.ts': "import { c } from '../query/c.ts'; import { d } from './d.ts'; import 'node:fs';",
+      'scripts/sample/e/f.ts': "import { g } from '../g.ts'; import '../../../src/contract/h.ts';",
+      'src/snapshot/h.ts': "new URL('../../data/schema.sql', import.meta.url); // import '../keys/i.ts'",
+    });
+    expect(wrongImports(right)).to.deep.equal([]);
+  });
+
+  it('find a cycle, types included', () => {
+    const round = files({
+      'src/a.ts': "import { b } from './b.ts';",
+      'src/b.ts': "import type { C } from './http/c.ts';",
+      'src/http/c.ts': "import { b } from '../b.ts';",
+    });
+    expect(cycleIn(round)).to.deep.equal(['src/b.ts', 'src/http/c.ts', 'src/b.ts']);
+  });
+
+  it('find each way to read the environment', () => {
+    const readers = files({
+      'a.ts': 'process.env.PORT',
+      'b.ts': "import { env } from 'node:process';",
+      'c.ts': "process['env']",
+      'd.ts': 'const { environment } = process;',
+    });
+    expect(environmentReaders(readers)).to.deep.equal(['a.ts', 'b.ts', 'c.ts']);
+  });
+
+  it('find paths of a machine and package registries, and nothing else', () => {
+    const home = ['', 'home', 'someone'].join('/');
+    const host = ['registry', 'example', 'org'].join('.');
+    const text = `src/store/home/page.ts\ncd ${home}\nhttps://${host}/foyer\nhttps://example.org/home/\nthe registry.`;
+    expect(machineTraces(files({ 'README.md': text }))).to.deep.equal(['README.md:2', 'README.md:3']);
+  });
+});
