@@ -8,7 +8,7 @@ import { OPERATIONS } from '../src/contract/operations.ts';
 import { REFUSALS } from '../src/snapshot/format/refused-snapshot.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-const DOCUMENTS = ['README.md', 'docs/design.md', 'docs/snapshot-format.md', 'docs/operations.md'];
+const DOCUMENTS = ['README.md', 'ARCHITECTURE.md', 'docs/snapshot-format.md', 'docs/operations.md'];
 const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
 
 /** The cells of the rows of tables that begin with `code`. */
