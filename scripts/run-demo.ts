@@ -49,7 +49,7 @@ async function demo(): Promise<void> {
     const [port, adminPort] = [config.port + 10, config.adminPort + 10];
     throw new Refused(`port ${taken} is taken; try: PORT=${port} ADMIN_PORT=${adminPort} npm run demo`);
   });
-  await replica.firstPoll;
+  await replica.poll();
 
   const address = `http://${hostToAsk(config.host)}:${replica.port}`;
   console.log(`Foyer serves the sample data of ${organizations.length} organizations.\n`);

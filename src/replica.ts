@@ -1,4 +1,5 @@
-import { createServer as createHttpServer, type Server } from 'node:http';
+import { once } from 'node:events';
+import { createServer as createHttpServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Worker } from 'node:worker_threads';
 import type { Config } from './config.ts';
@@ -7,27 +8,24 @@ import { startRefresh } from './refresh.ts';
 import { Supervisor } from './workers/supervisor.ts';
 import type { WorkerInput } from './workers/worker.ts';
 
-/** A replica that runs. */
+/** A running replica. */
 export interface Replica {
-  /** Port that the API is on. */
+  /** Port of the API. */
   readonly port: number;
-  /** Port for operators. */
   readonly adminPort: number;
-  /** Fulfilled when the snapshot folder and the keys file were looked at for the first time. */
-  readonly firstPoll: Promise<void>;
-  /** Looks for new snapshots and changed keys at once. */
+  /** Polls the snapshot folder and the keys file now. Joins a poll under way, such as the first one. */
   poll(): Promise<void>;
   /**
-   * Says that it is not ready, lets requests under way end within the grace given, then closes what is left.
-   * @param hurry not to wait for who may still come, nor for connections that are idle
+   * Stops being ready, lets requests end within the grace, then closes all connections.
+   * @param hurry whether to skip the wait for new and idle connections
    */
   stop(graceSeconds: number, hurry: boolean): Promise<void>;
 }
 
 /**
- * Starts to serve, at once: until the data and the keys are there, requests are answered with 429. They are answered
- * by threads of their own; this one supervises them, and has the data, the keys and the port for operators.
- * @throws the system's error when a port cannot be had
+ * Starts a replica: workers that answer requests, and in this thread their supervisor, the watchers and the admin port.
+ * It listens before anything is loaded, and until then answers requests with 429.
+ * @throws the system's error when a port is not available
  */
 export async function startReplica(config: Config, processLog: ProcessLog): Promise<Replica> {
   const log = processLog.logger;
@@ -43,45 +41,37 @@ export async function startReplica(config: Config, processLog: ProcessLog): Prom
   });
   processLog.follow(workers.logRings);
   const refresh = startRefresh(config, workers, log);
-  const { stores, history, keys, snapshots } = refresh;
-  let isStopping = false;
+  const { stores, history, snapshots, keys, memory } = refresh;
 
-  // To load what operators ask takes a while, in which this thread does nothing else: first the others get to work.
+  // The import keeps this thread busy, so the loader and the workers start before it.
   await Promise.race([refresh.begun, workers.started]);
   const { createAdminApp } = await import('./admin/admin-app.ts');
   const admin = createHttpServer(
     createAdminApp({
+      config,
       stores,
       history,
-      snapshotDir: config.snapshotDir,
-      snapshotsComplaint: () => snapshots.complaint,
-      keys: () => keys.current,
-      keysFile: config.keysFile,
-      keysComplaint: () => keys.complaint,
+      snapshots,
+      keys,
       workers,
+      log: processLog,
+      memoryLimitBytes: memory.bytes,
       clock: Date.now,
-      isStopping: () => isStopping,
-      maxSnapshotAgeSeconds: config.maxSnapshotAgeSeconds,
-      memoryLimitBytes: refresh.memory.bytes,
-      retainSeconds: config.snapshotRetainSeconds,
-      droppedLogLines: () => processLog.droppedLines,
-      log,
     }),
   );
   try {
-    const adminPort = await listen(admin, config.adminPort, config.adminHost);
+    await once(admin.listen(config.adminPort, config.adminHost), 'listening');
+    const { port: adminPort } = admin.address() as AddressInfo;
     log.info({ host: config.adminHost, port: adminPort }, 'listening for operators');
     const port = await workers.listen();
     log.info({ host: config.host, threads: workers.count, port }, 'listening');
     return {
       port,
       adminPort,
-      firstPoll: refresh.firstPoll,
       poll: refresh.poll,
       stop: async (graceSeconds, hurry) => {
-        isStopping = true;
         await workers.stop(graceSeconds, hurry);
-        // Not before: a key that is revoked now opens nothing, either.
+        // The polls continue during the drain, so that a key revoked meanwhile is refused.
         refresh.stop();
         admin.closeAllConnections();
         admin.close();
@@ -93,14 +83,4 @@ export async function startReplica(config: Config, processLog: ProcessLog): Prom
     admin.close();
     throw error;
   }
-}
-
-function listen(server: Server, port: number, host: string): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, () => {
-      server.off('error', reject);
-      resolve((server.address() as AddressInfo).port);
-    });
-  });
 }

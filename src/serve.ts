@@ -3,7 +3,7 @@ import { ProcessLog } from './log/process-log.ts';
 import { startReplica } from './replica.ts';
 import { pollOnSignal, stopOnSignal } from './signals.ts';
 
-/** The process: configuration, supervisor, signals. */
+/** Runs a replica with the configuration of the environment, until a signal stops it. */
 
 const WRONG_USAGE = 2;
 const FAILED = 1;
@@ -11,10 +11,11 @@ const FAILED = 1;
 try {
   await serve(readConfig());
 } catch (error) {
-  const isMistake = error instanceof InvalidConfig;
-  process.stderr.write(`${isMistake || isSystemError(error) ? error.message : String(error)}\n`);
-  // At once: a reader of the log that has stalled would keep the process running.
-  process.exit(isMistake ? WRONG_USAGE : FAILED);
+  const isInvalidConfig = error instanceof InvalidConfig;
+  const message = isInvalidConfig || isSystemError(error) ? error.message : String(error);
+  process.stderr.write(`${message}\n`);
+  // A stalled reader of the log would keep the process from ending by itself.
+  process.exit(isInvalidConfig ? WRONG_USAGE : FAILED);
 }
 
 async function serve(config: Config): Promise<void> {

@@ -7,7 +7,7 @@ import ts from 'typescript';
 /** The folders of src, and the sample generator, each with the folders of src that it may import. */
 const FOLDERS: Readonly<Partial<Record<string, readonly string[]>>> = {
   'scripts/sample': ['contract'],
-  admin: ['http', 'snapshot', 'store', 'keys', 'contract'],
+  admin: ['workers', 'http', 'snapshot', 'store', 'keys', 'log', 'contract'],
   workers: ['http', 'store', 'keys', 'log', 'contract'],
   http: ['query', 'store', 'keys', 'contract'],
   query: ['store', 'contract'],
@@ -20,7 +20,7 @@ const FOLDERS: Readonly<Partial<Record<string, readonly string[]>>> = {
 /** Files at the top of src that every folder may import. */
 const FOUNDATIONS = ['src/clock.ts'];
 /** Files at the top of src that import no folder. All others there, such as main.ts, put the folders together. */
-const INDEPENDENT = ['src/config.ts', 'src/compile-cache.ts', 'src/signals.ts', ...FOUNDATIONS];
+const INDEPENDENT = ['src/config.ts', 'src/compile-cache.ts', ...FOUNDATIONS];
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 

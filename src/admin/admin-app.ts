@@ -4,36 +4,33 @@ import { Problem, problemOf, UNEXPECTED } from '../http/response/problem.ts';
 import { NO_STORE, SECURITY_HEADERS } from '../http/response/send.ts';
 import type { AdminDependencies } from './admin-state.ts';
 import { METRICS_CONTENT_TYPE, metricsText } from './prometheus.ts';
-import { readinessOf } from './readiness.ts';
+import { reasonsNotReady } from './readiness.ts';
 import { statusOf } from './status.ts';
 
 const JSON_TYPE = 'application/json';
-const METHOD_NOT_ALLOWED = new Problem(405, 'Only GET and HEAD are defined here.', {
+const METHOD_NOT_ALLOWED = new Problem(405, 'Only GET and HEAD are allowed.', {
   headers: ['Allow', 'GET, HEAD'],
 });
 
-/** What is answered to operators and their tools, on a port of its own. Nothing there asks for a key. */
+/** Creates the app of the admin port, which requires no key. */
 export function createAdminApp(dependencies: AdminDependencies): Express {
-  const start = { at: dependencies.clock(), monotonic: performance.now() };
   const pages: Readonly<Record<string, RequestHandler>> = {
     '/livez': (_request, response) => {
       sendJson(response, 200, { status: 'ok' });
     },
     '/readyz': (_request, response) => {
-      const { isReady, reasons } = readinessOf(dependencies);
+      const reasons = reasonsNotReady(dependencies);
+      const isReady = reasons.length === 0;
       sendJson(response, isReady ? 200 : 503, { status: isReady ? 'ready' : 'not ready', reasons });
     },
     '/metrics': async (_request, response) => {
       send(response, 200, METRICS_CONTENT_TYPE, await metricsText(dependencies));
     },
     '/status': (_request, response) => {
-      sendJson(response, 200, statusOf(dependencies, start));
+      sendJson(response, 200, statusOf(dependencies));
     },
   };
-  const noSuchPage = new Problem(
-    404,
-    `There is nothing at this path, but at ${Object.keys(pages).join(', ')}.`,
-  );
+  const noSuchPage = new Problem(404, `No such path. The paths are ${Object.keys(pages).join(', ')}.`);
 
   const app = express();
   app.disable('x-powered-by');
@@ -50,16 +47,16 @@ export function createAdminApp(dependencies: AdminDependencies): Express {
   app.use(() => {
     throw noSuchPage;
   });
-  app.use(fail(dependencies.log));
+  app.use(sendError(dependencies.log.logger));
   return app;
 }
 
-function fail(log: Logger): ErrorRequestHandler {
-  // Express knows a handler of errors by its four parameters.
+function sendError(log: Logger): ErrorRequestHandler {
+  // Express recognizes an error handler by its four parameters.
   // eslint-disable-next-line @typescript-eslint/no-unused-vars
   return (error: unknown, _request, response, _next) => {
     const problem = problemOf(error);
-    if (problem === undefined) log.error({ err: error }, 'unexpected error on the port for operators');
+    if (problem === undefined) log.error({ err: error }, 'unexpected error on the admin port');
     const { status, headers, body } = problem ?? UNEXPECTED;
     send(response, status, JSON_TYPE, body, headers);
   };
@@ -69,7 +66,7 @@ function sendJson(response: Response, status: number, content: object): void {
   send(response, status, JSON_TYPE, JSON.stringify(content));
 }
 
-/** Node sends no body in answer to HEAD. */
+/** Sends a response. Node omits the body of a response to HEAD. */
 function send(
   response: Response,
   status: number,
@@ -78,6 +75,6 @@ function send(
   headers: readonly string[] = [],
 ): void {
   const length = String(Buffer.byteLength(body));
-  const described = ['Content-Type', contentType, 'Content-Length', length];
-  response.writeHead(status, [...SECURITY_HEADERS, ...NO_STORE, ...headers, ...described]).end(body);
+  const description = ['Content-Type', contentType, 'Content-Length', length];
+  response.writeHead(status, [...SECURITY_HEADERS, ...NO_STORE, ...headers, ...description]).end(body);
 }

@@ -1,68 +1,55 @@
-import type { Logger } from 'pino';
-import type { RequestMetrics } from '../http/request-metrics.ts';
-import type { KeyRing } from '../keys/key-ring.ts';
+import type { KeysWatcher } from '../keys/keys-watcher.ts';
+import type { ProcessLog } from '../log/process-log.ts';
 import type { LoadHistory } from '../snapshot/watch/load-history.ts';
+import type { SnapshotWatcher } from '../snapshot/watch/snapshot-watcher.ts';
 import type { OrganizationStore } from '../store/organization-store.ts';
 import type { StoreRegistry } from '../store/registry/store-registry.ts';
+import type { Supervisor } from '../workers/supervisor.ts';
 
-/** The threads that answer requests. */
-export interface WorkerCounts {
-  /** How many there are to be. */
-  readonly count: number;
-  /** How many answer at the moment. */
-  readonly listening: number;
-  /** Whether there was a time when all of them did. */
-  readonly hasListened: boolean;
-  /** How many took the place of one that had ended. */
-  readonly replaced: number;
-  /** One of each; what a thread counted stays when it ends. */
-  readonly requestMetrics: readonly RequestMetrics[];
-}
-
-/** What operators are told of. */
+/** The parts of a replica on which the admin port reports. */
 export interface AdminDependencies {
+  readonly config: {
+    readonly snapshotDir: string;
+    readonly keysFile: string;
+    readonly snapshotRetainSeconds: number;
+    /** Undefined for no limit. */
+    readonly maxSnapshotAgeSeconds: number | undefined;
+  };
   readonly stores: StoreRegistry;
   readonly history: LoadHistory;
-  readonly snapshotDir: string;
-  /** What keeps the process from looking at the snapshot folder, when something does. */
-  readonly snapshotsComplaint: () => string | undefined;
-  /** Undefined until there is a keys file. */
-  readonly keys: () => KeyRing | undefined;
-  readonly keysFile: string;
-  /** What is wrong with the keys file, when the keys are not those in it. */
-  readonly keysComplaint: () => string | undefined;
-  readonly workers: WorkerCounts;
-  /** Milliseconds since the epoch. */
-  readonly clock: () => number;
-  readonly isStopping: () => boolean;
-  /** Undefined for no limit. */
-  readonly maxSnapshotAgeSeconds: number | undefined;
+  readonly snapshots: Pick<SnapshotWatcher, 'complaint'>;
+  readonly keys: Pick<KeysWatcher, 'current' | 'complaint'>;
+  readonly workers: Pick<
+    Supervisor,
+    'count' | 'listening' | 'hasListened' | 'replaced' | 'isStopping' | 'requestMetrics'
+  >;
+  readonly log: Pick<ProcessLog, 'logger' | 'droppedLines'>;
+  /** Memory that the process may use. */
   readonly memoryLimitBytes: number;
-  readonly retainSeconds: number;
-  /** Lines that the log had no room for. */
-  readonly droppedLogLines: () => number;
-  readonly log: Logger;
+  /** Returns milliseconds since the epoch. */
+  readonly clock: () => number;
 }
 
-/** A snapshot file whose organizations are served. */
+/** A snapshot file that has live organizations. */
 export interface LiveSnapshot {
   readonly file: string;
-  /** Whether it is there still; what it held is served either way. */
+  /** False after the file was removed. Its organizations stay live. */
   readonly isFilePresent: boolean;
   readonly snapshotId: string;
   readonly producedAt: string;
-  /** Since it was produced; 0 when that is in the future. */
+  /** Time since the snapshot was produced; 0 for a time in the future. */
   readonly ageSeconds: number;
   readonly organizations: readonly OrganizationStore[];
 }
 
-/** What is live, by file name, as of `now` in milliseconds since the epoch. */
-export function liveSnapshots({ live }: StoreRegistry, now: number): LiveSnapshot[] {
-  const byFile = Map.groupBy(live.values(), ({ file }) => file);
+/** Returns the live snapshots, sorted by file name. */
+export function liveSnapshots({ stores, clock }: AdminDependencies): LiveSnapshot[] {
+  const now = clock();
+  const byFile = Map.groupBy(stores.live.values(), ({ file }) => file);
   return [...byFile]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([file, organizations]) => {
-      // The organizations of a file come and go together, so they are of one snapshot.
+      // A swap replaces all organizations of a file, so that they are of one snapshot.
       const [{ isFilePresent, store }] = organizations;
       const { snapshotId, producedAt } = store;
       return {

@@ -3,84 +3,76 @@ import { type HistogramTotals, totalOfMetrics } from '../http/request-metrics.ts
 import { COLLECTIONS } from '../snapshot/format/layout.ts';
 import { REFUSALS } from '../snapshot/format/refused-snapshot.ts';
 import { type AdminDependencies, liveSnapshots } from './admin-state.ts';
-import { readinessOf } from './readiness.ts';
+import { reasonsNotReady } from './readiness.ts';
 
 export const METRICS_CONTENT_TYPE = Registry.PROMETHEUS_CONTENT_TYPE;
 
-/** What prom-client tells of every process: there is one process, and so one of these. */
-const OF_PROCESS = new Registry();
-collectDefaultMetrics({ register: OF_PROCESS });
+/** The default metrics of prom-client. They are process-wide, so all apps share them. */
+const PROCESS_METRICS = new Registry();
+collectDefaultMetrics({ register: PROCESS_METRICS });
 
-/** The metrics in the text form of Prometheus. */
+/** Returns all metrics in the Prometheus text format. */
 export function metricsText(dependencies: AdminDependencies): Promise<string> {
-  const ofFoyer = AggregatorRegistry.aggregate<PrometheusContentType>([
-    [...requestFamilies(dependencies), ...dataFamilies(dependencies)],
+  const foyerMetrics = AggregatorRegistry.aggregate<PrometheusContentType>([
+    [...requestMetrics(dependencies), ...snapshotMetrics(dependencies)],
   ]);
-  return Registry.merge([ofFoyer, OF_PROCESS]).metrics();
+  return Registry.merge([foyerMetrics, PROCESS_METRICS]).metrics();
 }
 
-function requestFamilies({ workers, droppedLogLines }: AdminDependencies): MetricFamily[] {
+function requestMetrics({ workers, log }: AdminDependencies): Metric[] {
   const { requests, later, durations, delay } = totalOfMetrics(workers.requestMetrics);
   return [
     counter(
       'foyer_requests_total',
-      'Requests answered.',
+      'Responses sent.',
       requests.map(({ count, ...labels }) => ({ labels, value: count })),
     ),
     histogram(
       'foyer_request_duration_seconds',
-      'Time from a request to the end of its response, by operation.',
+      'Time from the request to the end of its response, by operation.',
       durations.map(({ operation, totals }) => ({ labels: { operation }, totals })),
     ),
     counter(
       'foyer_requests_rate_limited_total',
-      'Requests answered with 429 because a key passed its limit.',
+      'Requests refused with 429 because the key exceeded its rate limit.',
       later.get('rate-limit') ?? 0,
     ),
     counter(
       'foyer_requests_shed_total',
-      'Requests answered with 429 because the event loop was late.',
+      'Requests refused with 429 because of overload.',
       later.get('overload') ?? 0,
     ),
     counter(
       'foyer_requests_not_ready_total',
-      'Requests answered with 429 because the data or the keys that they need were not loaded.',
+      'Requests refused with 429 because their data or the keys were not loaded.',
       later.get('not-ready') ?? 0,
     ),
     histogram(
       'foyer_event_loop_delay_seconds',
-      'How late the event loops of the threads that answer requests are, by regular samples.',
+      'Delay of the event loops of the threads that answer requests, sampled regularly.',
       [{ labels: {}, totals: delay }],
     ),
     gauge('foyer_threads', 'Threads that answer requests.', workers.listening),
-    counter(
-      'foyer_threads_replaced_total',
-      'Threads that took the place of one that had ended.',
-      workers.replaced,
-    ),
+    counter('foyer_threads_replaced_total', 'Threads that ended and were replaced.', workers.replaced),
     counter(
       'foyer_log_lines_dropped_total',
-      'Log lines dropped because the reader was behind or the log could not be written.',
-      droppedLogLines(),
+      'Log lines dropped because the reader was behind or the output failed.',
+      log.droppedLines,
     ),
   ];
 }
 
-function dataFamilies(dependencies: AdminDependencies): MetricFamily[] {
-  const { stores, history, keys, keysComplaint, snapshotsComplaint, clock, memoryLimitBytes } = dependencies;
-  const snapshots = liveSnapshots(stores, clock());
+function snapshotMetrics(dependencies: AdminDependencies): Metric[] {
+  const { stores, history, keys } = dependencies;
+  const snapshots = liveSnapshots(dependencies);
   const refusals: ReadonlyMap<string, number> = history.refusals;
   return [
-    gauge(
-      'foyer_ready',
-      'Whether /readyz says that requests should be sent here: 1 or 0.',
-      Number(readinessOf(dependencies).isReady),
-    ),
-    gauge('foyer_store_bytes_held', 'Memory that records and indexes hold, live or retained for walks.', [
+    gauge('foyer_ready', 'Whether /readyz returns 200.', Number(reasonsNotReady(dependencies).length === 0)),
+    gauge('foyer_store_bytes_held', 'Memory of records and indexes, live or retained for walks.', [
       { labels: { state: 'live' }, value: stores.liveBytes },
       { labels: { state: 'retained' }, value: stores.retainedBytes },
     ]),
-    gauge('foyer_memory_limit_bytes', 'Memory that the process may use.', memoryLimitBytes),
+    gauge('foyer_memory_limit_bytes', 'Memory that the process may use.', dependencies.memoryLimitBytes),
     gauge(
       'foyer_snapshot_rows',
       'Records of a live snapshot file, by collection.',
@@ -93,7 +85,7 @@ function dataFamilies(dependencies: AdminDependencies): MetricFamily[] {
     ),
     gauge(
       'foyer_snapshot_organizations',
-      'Organizations served from a snapshot file.',
+      'Organizations of a live snapshot file.',
       snapshots.map(({ file, organizations }) => ({ labels: { file }, value: organizations.length })),
     ),
     gauge(
@@ -101,71 +93,66 @@ function dataFamilies(dependencies: AdminDependencies): MetricFamily[] {
       'Time since a live snapshot file was produced.',
       snapshots.map(({ file, ageSeconds }) => ({ labels: { file }, value: ageSeconds })),
     ),
-    counter('foyer_snapshot_loads_total', 'Loads of snapshot files that went live.', history.live),
+    counter('foyer_snapshot_loads_total', 'Snapshot loads that went live.', history.live),
     counter(
       'foyer_snapshot_refusals_total',
-      'Loads of snapshot files that were refused, by reason.',
+      'Snapshot loads that were refused, by reason.',
       Object.keys(REFUSALS).map((reason) => ({ labels: { reason }, value: refusals.get(reason) ?? 0 })),
     ),
-    gauge(
-      'foyer_snapshot_files_refused',
-      'Files that lie refused in the snapshot folder.',
-      history.refused.length,
-    ),
+    gauge('foyer_snapshot_files_refused', 'Refused files in the snapshot folder.', history.refused.length),
     gauge(
       'foyer_snapshot_folder_refused',
-      'Whether the snapshot folder cannot be looked at, so that no snapshot is taken up: 1 or 0.',
-      Number(snapshotsComplaint() !== undefined),
+      'Whether the snapshot folder cannot be read.',
+      Number(dependencies.snapshots.complaint !== undefined),
     ),
-    gauge('foyer_keys_valid', 'API keys that open something.', keys()?.validKeys ?? 0),
+    gauge('foyer_keys_valid', 'API keys that are not revoked.', keys.current?.validKeys ?? 0),
     gauge(
       'foyer_keys_file_refused',
-      'Whether the keys file cannot be used, so that no change of keys is in force: 1 or 0.',
-      Number(keysComplaint() !== undefined),
+      'Whether the keys file cannot be used, so that changes to it are not in force.',
+      Number(keys.complaint !== undefined),
     ),
   ];
 }
 
-/** A value of a metric. */
-export interface Sample {
-  readonly labels: Readonly<Record<string, string>>;
-  readonly value: number;
-  /** Where it is not the metric's own, as for the buckets of a histogram. */
-  readonly metricName?: string;
-}
-
-/** A metric with all its values as plain data: what prom-client's registries give as JSON, and take to write as text. */
-export interface MetricFamily {
+/** A metric in the JSON form of prom-client's registries. */
+interface Metric {
   readonly name: string;
   readonly help: string;
   readonly type: 'counter' | 'gauge' | 'histogram';
-  /** How prom-client is to join several of a name. There is one only. */
+  /** Required by prom-client to merge metrics of one name. The names here are unique. */
   readonly aggregator: 'first';
   readonly values: readonly Sample[];
 }
 
-export function counter(name: string, help: string, values: number | readonly Sample[]): MetricFamily {
+interface Sample {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+  /** Replaces the name of the metric, as for the buckets of a histogram. */
+  readonly metricName?: string;
+}
+
+function counter(name: string, help: string, values: number | readonly Sample[]): Metric {
   return { name, help, type: 'counter', aggregator: 'first', values: samplesOf(values) };
 }
 
-export function gauge(name: string, help: string, values: number | readonly Sample[]): MetricFamily {
+function gauge(name: string, help: string, values: number | readonly Sample[]): Metric {
   return { name, help, type: 'gauge', aggregator: 'first', values: samplesOf(values) };
-}
-
-export function histogram(
-  name: string,
-  help: string,
-  values: readonly { readonly labels: Sample['labels']; readonly totals: HistogramTotals }[],
-): MetricFamily {
-  const samples = values.flatMap(({ labels, totals }) => histogramSamples(name, labels, totals));
-  return { name, help, type: 'histogram', aggregator: 'first', values: samples };
 }
 
 function samplesOf(values: number | readonly Sample[]): readonly Sample[] {
   return typeof values === 'number' ? [{ labels: {}, value: values }] : values;
 }
 
-/** In Prometheus a bucket holds what those below it hold, too. */
+function histogram(
+  name: string,
+  help: string,
+  values: readonly { readonly labels: Sample['labels']; readonly totals: HistogramTotals }[],
+): Metric {
+  const samples = values.flatMap(({ labels, totals }) => histogramSamples(name, labels, totals));
+  return { name, help, type: 'histogram', aggregator: 'first', values: samples };
+}
+
+/** Converts counts per bucket to the cumulative counts of Prometheus. */
 function histogramSamples(
   name: string,
   labels: Sample['labels'],

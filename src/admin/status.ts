@@ -3,44 +3,41 @@ import { COLLECTIONS } from '../snapshot/format/layout.ts';
 import { REFUSALS } from '../snapshot/format/refused-snapshot.ts';
 import type { OrganizationStore } from '../store/organization-store.ts';
 import { type AdminDependencies, liveSnapshots } from './admin-state.ts';
-import { readinessOf } from './readiness.ts';
+import { reasonsNotReady } from './readiness.ts';
 
 const PACKAGE = new URL('../../package.json', import.meta.url);
 const { version: PRODUCT_VERSION } = JSON.parse(readFileSync(PACKAGE, 'utf8')) as { version: string };
 
-/** When the process started, by the wall clock and by the one that only goes forward, in milliseconds. */
-export interface Start {
-  readonly at: number;
-  readonly monotonic: number;
-}
-
-/** All that an operator may ask of a process, as JSON. It has no key, and nothing of a record. */
-export function statusOf(dependencies: AdminDependencies, start: Start) {
-  const { stores, history, keys, keysFile, keysComplaint, clock, memoryLimitBytes } = dependencies;
-  const { snapshotDir, snapshotsComplaint, workers } = dependencies;
+/** Returns the status of the process. It contains no key and no content of a record. */
+export function statusOf(dependencies: AdminDependencies) {
+  const { config, stores, history, keys, snapshots, workers } = dependencies;
   const now = performance.now();
-  const { isReady, reasons } = readinessOf(dependencies);
-  const bytesRetained = stores.retainedBytes;
+  const reasons = reasonsNotReady(dependencies);
+  const { retainedBytes } = stores;
   return {
     version: PRODUCT_VERSION,
-    startedAt: new Date(start.at).toISOString(),
-    uptimeSeconds: seconds(now - start.monotonic),
-    ready: isReady,
+    startedAt: new Date(performance.timeOrigin).toISOString(),
+    uptimeSeconds: seconds(now),
+    ready: reasons.length === 0,
     reasons,
-    snapshotFolder: { path: snapshotDir, complaint: snapshotsComplaint() ?? null },
+    snapshotFolder: { path: config.snapshotDir, complaint: snapshots.complaint ?? null },
     threads: {
       count: workers.count,
       listening: workers.listening,
       replaced: workers.replaced,
     },
-    keys: { file: keysFile, valid: keys()?.validKeys ?? 0, complaint: keysComplaint() ?? null },
+    keys: {
+      file: config.keysFile,
+      valid: keys.current?.validKeys ?? 0,
+      complaint: keys.complaint ?? null,
+    },
     memory: {
-      limitBytes: memoryLimitBytes,
-      heldBytes: stores.liveBytes + bytesRetained,
-      retainedBytes: bytesRetained,
+      limitBytes: dependencies.memoryLimitBytes,
+      heldBytes: stores.liveBytes + retainedBytes,
+      retainedBytes,
       residentBytes: process.memoryUsage.rss(),
     },
-    snapshots: liveSnapshots(stores, clock()).map(({ organizations, ...snapshot }) => ({
+    snapshots: liveSnapshots(dependencies).map(({ organizations, ...snapshot }) => ({
       ...snapshot,
       organizations: organizations.map(organizationStatus),
     })),
@@ -50,8 +47,8 @@ export function statusOf(dependencies: AdminDependencies, start: Start) {
       organizationId: store.organizationId,
       bytesHeld: store.bytesHeld,
       replacedSecondsAgo: seconds(now - replacedAt),
-      // At the latest: it goes earlier when memory is short.
-      goneInSeconds: seconds(Math.max(0, replacedAt + dependencies.retainSeconds * 1000 - now)),
+      // The registry drops it earlier when memory is short.
+      goneInSeconds: seconds(Math.max(0, replacedAt + config.snapshotRetainSeconds * 1000 - now)),
     })),
     refused: history.refused.map(({ file, startedAt, reason, detail }) => ({
       file,
@@ -73,7 +70,7 @@ function organizationStatus({ organizationId, image, bytesHeld }: OrganizationSt
   };
 }
 
-/** Milliseconds to seconds, of three digits after the point. */
+/** Converts milliseconds to seconds, with three decimals. */
 function seconds(milliseconds: number): number {
   return Math.round(milliseconds) / 1000;
 }

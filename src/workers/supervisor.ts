@@ -105,6 +105,11 @@ export class Supervisor {
     return this.#replaced;
   }
 
+  /** Whether `stop` or `terminate` was called. */
+  isStopping(): boolean {
+    return this.#stopping.signal.aborted;
+  }
+
   /** Fulfilled when a worker has loaded its program, or ended before that. */
   get started(): Promise<unknown> {
     return Promise.race(this.#places.flatMap(({ worker }) => worker?.started ?? []));
@@ -173,10 +178,6 @@ export class Supervisor {
     await terminateAll(this.#places, NOT_NEEDED);
   }
 
-  #isStopping(): boolean {
-    return this.#stopping.signal.aborted;
-  }
-
   /** Runs an update when all updates before it are done. */
   #afterUpdates(update: () => Promise<void>): Promise<void> {
     const done = this.#updating.then(update);
@@ -234,14 +235,14 @@ export class Supervisor {
     let shortLives = 0;
     for (;;) {
       const reason = await place.worker?.ended;
-      if (this.#isStopping()) return;
+      if (this.isStopping()) return;
       this.#replaced++;
       shortLives = performance.now() - startedAt < SHORT_LIFE_MS ? shortLives + 1 : 0;
       const pauseMs =
         shortLives === 0 ? 0 : Math.min(FIRST_PAUSE_MS * 2 ** (shortLives - 1), LONGEST_PAUSE_MS);
       this.#options.log.error({ reason, pauseMs }, 'a worker ended and is replaced');
       await delay(pauseMs, undefined, { signal: this.#stopping.signal }).catch(() => undefined);
-      if (this.#isStopping()) return;
+      if (this.isStopping()) return;
       startedAt = performance.now();
       this.#start(place);
       try {

@@ -25,7 +25,7 @@ describe('The port for operators', () => {
 
   it('tells that the process runs, whatever it has', async () => {
     operations = emptyOperations();
-    operations.isStopping = () => true;
+    operations.workers.isStopping = () => true;
     const { status, body } = await ask('/livez');
     expect(status).to.equal(200);
     expect(body).to.deep.equal({ status: 'ok' });
@@ -35,7 +35,7 @@ describe('The port for operators', () => {
     const ready = await ask('/readyz?verbose');
     expect(ready.status).to.equal(200);
     expect(ready.body).to.deep.equal({ status: 'ready', reasons: [] });
-    operations.isStopping = () => true;
+    operations.workers.isStopping = () => true;
     const stopping = await ask('/readyz');
     expect(stopping.status).to.equal(503);
     expect(stopping.body).to.have.property('status', 'not ready');
@@ -93,7 +93,7 @@ describe('The port for operators', () => {
   });
 
   it('answers 500 in JSON when something breaks, and tells the log alone why', async () => {
-    operations.keys = () => {
+    operations.clock = () => {
       throw new Error('canary');
     };
     for (const path of ['/readyz', '/metrics', '/status']) {

@@ -173,7 +173,7 @@ describe('The metrics', () => {
     expect(await samplesOf('foyer_keys_file_refused')).to.deep.equal({ foyer_keys_file_refused: 0 });
     expect(await samplesOf('foyer_ready')).to.deep.equal({ foyer_ready: 1 });
     operations = emptyOperations();
-    operations.keysComplaint = () => 'the file is gone';
+    operations.keys.complaint = 'the file is gone';
     expect(await samplesOf('foyer_keys_valid')).to.deep.equal({ foyer_keys_valid: 0 });
     expect(await samplesOf('foyer_keys_file_refused')).to.deep.equal({ foyer_keys_file_refused: 1 });
     expect(await samplesOf('foyer_ready')).to.deep.equal({ foyer_ready: 0 });

@@ -12,32 +12,44 @@ export const NOW = Date.parse(PRODUCED_AT) + AGE_SECONDS * 1000;
 
 export const MEMORY_LIMIT_BYTES = 512 * 1024 * 1024;
 
-/** What the app for operators is given, to be changed by a test. */
-export type Operations = { -readonly [K in keyof AdminDependencies]: AdminDependencies[K] } & {
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+
+/** The dependencies of the admin app, which a test may change. */
+export interface Operations extends Mutable<AdminDependencies> {
+  config: Mutable<AdminDependencies['config']>;
+  snapshots: Mutable<AdminDependencies['snapshots']>;
+  keys: Mutable<AdminDependencies['keys']>;
+  workers: Mutable<AdminDependencies['workers']>;
   metrics: RequestMetrics;
   errors: string[];
-};
+}
 
 /** A replica that has loaded nothing yet. */
 export function emptyOperations(): Operations {
   const metrics = new RequestMetrics();
   const errors: string[] = [];
   return {
+    config: {
+      snapshotDir: 'snapshots',
+      keysFile: 'keys.sqlite',
+      snapshotRetainSeconds: 300,
+      maxSnapshotAgeSeconds: undefined,
+    },
     stores: new StoreRegistry(),
     history: new LoadHistory(),
-    snapshotDir: 'snapshots',
-    snapshotsComplaint: () => undefined,
-    keys: () => undefined,
-    keysFile: 'keys.sqlite',
-    keysComplaint: () => undefined,
-    workers: { count: 1, listening: 1, hasListened: true, replaced: 0, requestMetrics: [metrics] },
-    clock: () => NOW,
-    isStopping: () => false,
-    maxSnapshotAgeSeconds: undefined,
+    snapshots: { complaint: undefined },
+    keys: { current: undefined, complaint: undefined },
+    workers: {
+      count: 1,
+      listening: 1,
+      hasListened: true,
+      replaced: 0,
+      isStopping: () => false,
+      requestMetrics: [metrics],
+    },
+    log: { logger: pino({}, { write: (line) => errors.push(line) }), droppedLines: 0 },
     memoryLimitBytes: MEMORY_LIMIT_BYTES,
-    retainSeconds: 300,
-    droppedLogLines: () => 0,
-    log: pino({}, { write: (line) => errors.push(line) }),
+    clock: () => NOW,
     metrics,
     errors,
   };
@@ -48,7 +60,7 @@ export async function readyOperations(): Promise<Operations> {
   const operations = emptyOperations();
   const { image, keys } = await fixture();
   operations.stores.swap('main.sqlite', image);
-  operations.keys = () => keys;
+  operations.keys.current = keys;
   return operations;
 }
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { readinessOf } from '../../src/admin/readiness.ts';
+import { reasonsNotReady } from '../../src/admin/readiness.ts';
 import { emptyImage } from '../store/empty-image.ts';
 import {
   AGE_SECONDS,
@@ -18,10 +18,9 @@ describe('Readiness', () => {
   });
 
   const expectReasons = (...patterns: RegExp[]) => {
-    const { isReady, reasons } = readinessOf(operations);
+    const reasons = reasonsNotReady(operations);
     expect(reasons, reasons.join('\n')).to.have.length(patterns.length);
     for (const [i, pattern] of patterns.entries()) expect(reasons[i]).to.match(pattern);
-    expect(isReady).to.equal(patterns.length === 0);
   };
   const anHourAgo = new Date(NOW - 3_600_000).toISOString();
 
@@ -46,15 +45,14 @@ describe('Readiness', () => {
 
   it('tells what keeps it from the snapshot folder, and what is being loaded, while nothing is live', () => {
     operations = emptyOperations();
-    operations.keys = () => undefined;
     operations.history.begin({ file: 'a.sqlite', startedAt: anHourAgo });
     expectReasons(/a\.sqlite is being loaded/, /no keys file/);
-    operations.snapshotsComplaint = () => 'ENOENT';
-    expectReasons(/The snapshot folder snapshots cannot be looked at: ENOENT/, /no keys file/);
+    operations.snapshots.complaint = 'ENOENT';
+    expectReasons(/The snapshot folder snapshots cannot be read: ENOENT/, /no keys file/);
   });
 
   it('stays while the snapshot folder cannot be looked at', () => {
-    operations.snapshotsComplaint = () => 'ENOENT';
+    operations.snapshots.complaint = 'ENOENT';
     expectReasons();
   });
 
@@ -68,22 +66,22 @@ describe('Readiness', () => {
       reason: 'damaged',
       detail: 'a digest differs',
     });
-    operations.keysComplaint = () => 'file is not a database';
-    expectReasons(/refused: \/status tells why/, /keys\.sqlite cannot be used: file is not a database/);
+    operations.keys.complaint = 'file is not a database';
+    expectReasons(/refused. See \/status/, /keys\.sqlite cannot be used: file is not a database/);
   });
 
   it('stays while keys that are loaded cannot be read again', () => {
-    operations.keysComplaint = () => 'the file is gone';
+    operations.keys.complaint = 'the file is gone';
     expectReasons();
   });
 
   it('ends when the process stops', () => {
-    operations.isStopping = () => true;
+    operations.workers.isStopping = () => true;
     expectReasons(/stopping/);
   });
 
   it('ends with the moment after the limit of age', () => {
-    operations.maxSnapshotAgeSeconds = AGE_SECONDS;
+    operations.config.maxSnapshotAgeSeconds = AGE_SECONDS;
     expectReasons();
     operations.clock = () => NOW + 1;
     expectReasons(/^main\.sqlite was produced at .*, 7200 s ago; MAX_SNAPSHOT_AGE_SECONDS is 7200\. Publish/);
@@ -95,7 +93,7 @@ describe('Readiness', () => {
   });
 
   it('asks every file, by itself', () => {
-    operations.maxSnapshotAgeSeconds = 4000;
+    operations.config.maxSnapshotAgeSeconds = 4000;
     operations.stores.swap('fresh.sqlite', snapshotOf('fresh', anHourAgo, emptyImage('fresh')));
     expectReasons(/^main\.sqlite/);
     operations.clock = () => NOW + 3_600_000;
@@ -103,13 +101,13 @@ describe('Readiness', () => {
   });
 
   it('asks for what is served from a file that is gone, too', () => {
-    operations.maxSnapshotAgeSeconds = 60;
+    operations.config.maxSnapshotAgeSeconds = 60;
     operations.stores.release('main.sqlite');
-    expectReasons(/^main\.sqlite .*The file is gone.*restart/);
+    expectReasons(/^main\.sqlite .*The file was removed.*restart/);
   });
 
   it('takes what was produced in the future for new', () => {
-    operations.maxSnapshotAgeSeconds = 1;
+    operations.config.maxSnapshotAgeSeconds = 1;
     operations.clock = () => NOW - 1e9;
     expectReasons();
   });
