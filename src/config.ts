@@ -1,16 +1,12 @@
 import { isIP } from 'node:net';
 import type { LevelWithSilent } from 'pino';
 
-/** How one kind of value is written: what `read` makes of it (undefined when it is wrong), and what would be right. */
+/** A kind of value. */
 interface Kind<T> {
+  /** Parses the text of a variable. Returns undefined for an invalid text. */
   readonly read: (text: string) => T | undefined;
+  /** Completes the sentence "it …" in an error message. */
   readonly rule: string;
-}
-
-interface Variable<T> extends Kind<T> {
-  readonly description: string;
-  /** As it would be written in the environment. */
-  readonly default: string | undefined;
 }
 
 const LOG_LEVELS = [
@@ -24,75 +20,80 @@ const LOG_LEVELS = [
 ] as const satisfies readonly LevelWithSilent[];
 
 const PORT = wholeNumber(0, 65_535);
-const HOST = kind('must be an IP address or a host name, such as 0.0.0.0, :: or localhost', readHost);
-const PATH = kind('must be a path', (text) => text);
+const HOST = {
+  rule: 'must be an IP address or a host name, such as 0.0.0.0, :: or localhost',
+  read: readHost,
+};
+const PATH = { rule: 'must be a path', read: (text: string) => text };
 
-/** Every variable of the environment that means something here. All that is said of them elsewhere is taken from this. */
+/** Every environment variable: its kind, default and description. */
 export const CONFIG_VARIABLES = {
-  PORT: variable(PORT, '3000', 'port of the API; 0 takes any free one'),
-  HOST: variable(HOST, '0.0.0.0', 'address that the API listens on'),
-  ADMIN_PORT: variable(PORT, '3001', 'port for operators: health, metrics, status; 0 takes any free one'),
-  ADMIN_HOST: variable(
-    HOST,
-    '127.0.0.1',
-    'address that the port for operators listens on; nothing there asks for a key',
-  ),
+  PORT: variable(PORT, '3000', 'port of the API; 0 selects a free one'),
+  HOST: variable(HOST, '0.0.0.0', 'address on which the API listens'),
+  ADMIN_PORT: variable(PORT, '3001', 'port for health, metrics and status; 0 selects a free one'),
+  ADMIN_HOST: variable(HOST, '127.0.0.1', 'address on which the admin port listens; it requires no key'),
   SNAPSHOT_DIR: variable(PATH, 'data/snapshots', 'folder of the snapshot files'),
-  KEYS_FILE: variable(PATH, 'data/keys.sqlite', 'file of the API keys, made by `npm run keys`'),
-  PUBLIC_BASE_URL: optional(
-    kind('must be an absolute http or https URL without user, query or fragment', readBaseUrl),
-    'what links to further pages begin with, such as https://tickets.example.org; when absent, what the request was addressed to',
+  KEYS_FILE: variable(PATH, 'data/keys.sqlite', 'file of the API keys, created by `npm run keys`'),
+  PUBLIC_BASE_URL: variable(
+    { rule: 'must be an absolute http or https URL without user, query or fragment', read: readBaseUrl },
+    undefined,
+    'beginning of links in responses, such as https://tickets.example.org; by default the address of the request',
   ),
   TRUST_PROXY: variable(
-    kind(
-      'must be true, false, a number of proxies, or a comma-separated list of addresses, subnets (such as 10.0.0.0/8) and the names loopback, linklocal, uniquelocal',
-      readTrust,
-    ),
+    {
+      rule: 'must be true, false, a number of proxies, or a comma-separated list of addresses, subnets (such as 10.0.0.0/8) and the names loopback, linklocal, uniquelocal',
+      read: readTrust,
+    },
     'false',
-    "whose X-Forwarded headers are believed: Express's `trust proxy`",
+    "proxies whose X-Forwarded headers are trusted: Express's `trust proxy`",
   ),
   RATE_LIMIT_PER_MINUTE: variable(
     wholeNumber(0, 1e9),
     '600',
-    'requests a minute for each key; 0 sets no limit',
+    'requests per minute for each key; 0 sets no limit',
   ),
   OVERLOAD_DELAY_MS: variable(
     wholeNumber(0, 60_000),
     '250',
-    'delay of the event loop, in milliseconds, above which requests are refused with 429; 0 refuses none',
+    'event loop delay, in milliseconds, above which requests are refused with 429; 0 refuses none',
   ),
   SNAPSHOT_POLL_SECONDS: variable(
     seconds(0.05, 86_400),
     '2',
-    'how often new snapshots and changed keys are looked for, in seconds',
+    'poll interval for new snapshots and changed keys, in seconds',
   ),
   SNAPSHOT_RETAIN_SECONDS: variable(
     seconds(0, 604_800),
     '300',
-    'how long a replaced snapshot still serves walks that began on it, in seconds',
+    'time for which a replaced snapshot still serves walks that began on it, in seconds',
   ),
-  MAX_SNAPSHOT_AGE_SECONDS: optional(
+  MAX_SNAPSHOT_AGE_SECONDS: variable(
     seconds(1, 31_536_000),
-    'age of a snapshot, in seconds, above which the process says that it is not ready; when absent, none',
+    undefined,
+    'snapshot age, in seconds, above which the process is not ready; by default there is no limit',
   ),
-  MEMORY_LIMIT_MB: optional(
+  MEMORY_LIMIT_MB: variable(
     wholeNumber(256, 1e9),
-    'memory that the process may use, in megabytes of 2^20 bytes: a snapshot that does not fit is refused; when absent, what the machine or its cgroup has',
+    undefined,
+    'memory that the process may use, in megabytes of 2^20 bytes; a snapshot that does not fit is refused; by default the memory of the cgroup or machine',
   ),
   SHUTDOWN_GRACE_SECONDS: variable(
     seconds(0, 3600),
     '10',
-    'how long requests under way may take to end after SIGTERM, in seconds',
+    'time in which requests under way may end after SIGTERM, in seconds',
   ),
   THREADS: variable(
     wholeNumber(1, 256),
     '1',
-    'threads that answer requests, over one copy of the data; a good number is that of the processors, less one for loads',
+    'threads that answer requests, over one copy of the data; best the number of processors, less one for loads',
   ),
   LOG_LEVEL: variable(
-    kind(`must be one of ${LOG_LEVELS.join(', ')}`, (text) => LOG_LEVELS.find((level) => level === text)),
+    {
+      rule: `must be one of ${LOG_LEVELS.join(', ')}`,
+      read: (text) => LOG_LEVELS.find((level) => level === text),
+    },
     'info',
-    'least level that is logged',
+    'lowest level that is logged',
   ),
 };
 
@@ -106,7 +107,7 @@ type Value<V> = V extends { read: (text: string) => infer T; default: infer Defa
   ? Exclude<T, undefined> | (Default extends string ? never : undefined)
   : never;
 
-/** The environment, read: `PUBLIC_BASE_URL` is `publicBaseUrl`, and so on. */
+/** The values of all variables, by name in camel case: `PUBLIC_BASE_URL` is `publicBaseUrl`. */
 export type Config = { readonly [N in Name as CamelCase<N>]: Value<Variables[N]> };
 
 export interface ConfigMistake {
@@ -115,7 +116,7 @@ export interface ConfigMistake {
   readonly rule: string;
 }
 
-/** Names every mistake in the environment. */
+/** Lists every invalid environment variable. */
 export class InvalidConfig extends Error {
   override readonly name = 'InvalidConfig';
   readonly mistakes: readonly ConfigMistake[];
@@ -124,13 +125,13 @@ export class InvalidConfig extends Error {
     const lines = mistakes.map(
       ({ variable, value, rule }) => `  ${variable} is ${JSON.stringify(value)}: it ${rule}`,
     );
-    super(`The environment is not right:\n${lines.join('\n')}`);
+    super(`Invalid environment:\n${lines.join('\n')}`);
     this.mistakes = mistakes;
   }
 }
 
 /**
- * Reads the environment. An empty variable counts as absent, and one that is not of `CONFIG_VARIABLES` is not looked at.
+ * Reads the configuration from the environment. An empty variable counts as absent; unknown variables are ignored.
  * @throws InvalidConfig
  */
 export function readConfig(environment: Readonly<Record<string, string | undefined>> = process.env): Config {
@@ -150,7 +151,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     mistakes.push({ variable: 'ADMIN_PORT', value: String(adminPort), rule: 'must differ from PORT' });
   }
   if (mistakes.length > 0) throw new InvalidConfig(mistakes);
-  // Config is the type of exactly these values: both are read off the one table.
+  // Both the values and the type Config derive from CONFIG_VARIABLES.
   return Object.freeze(Object.fromEntries(values)) as Config;
 }
 
@@ -158,34 +159,25 @@ function camelCase(name: string): string {
   return name.toLowerCase().replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-function kind<T>(rule: string, read: (text: string) => T | undefined): Kind<T> {
-  return { rule, read };
-}
-
-function variable<T>(
+function variable<T, Default extends string | undefined>(
   kind: Kind<T>,
-  byDefault: string,
+  defaultText: Default,
   description: string,
-): Variable<T> & { default: string } {
-  return { ...kind, default: byDefault, description };
-}
-
-function optional<T>(kind: Kind<T>, description: string): Variable<T> & { default: undefined } {
-  return { ...kind, default: undefined, description };
+) {
+  return { ...kind, default: defaultText, description };
 }
 
 function wholeNumber(least: number, most: number): Kind<number> {
-  return kind(`must be a whole number from ${least} to ${most}`, (text) =>
-    readNumber(text, /^\d+$/, least, most),
-  );
+  const rule = `must be a whole number from ${least} to ${most}`;
+  return { rule, read: (text) => readNumber(text, /^\d+$/, least, most) };
 }
 
 function seconds(least: number, most: number): Kind<number> {
   const rule = `must be a number of seconds from ${least} to ${most}, such as 2 or 0.5`;
-  return kind(rule, (text) => readNumber(text, /^\d+(\.\d+)?$/, least, most));
+  return { rule, read: (text) => readNumber(text, /^\d+(\.\d+)?$/, least, most) };
 }
 
-/** Number alone would take 1e3, 0x10 and blanks. */
+/** Parses a number of the given form. `Number` alone accepts 1e3, 0x10 and spaces. */
 function readNumber(text: string, form: RegExp, least: number, most: number): number | undefined {
   const value = form.test(text) ? Number(text) : NaN;
   return value >= least && value <= most ? value : undefined;
@@ -196,9 +188,9 @@ function readHost(text: string): string | undefined {
   return isName || isIP(text) > 0 ? text : undefined;
 }
 
-/** The URL without a slash at its end, ready for a path to follow. */
+/** Returns the URL without trailing slashes, so that a path can be appended. */
 function readBaseUrl(text: string): string | undefined {
-  // The URL parser drops or repairs these; here they are mistakes.
+  // The URL parser would accept and repair other forms.
   if (!/^https?:\/\/[^\s\\?#]+$/i.test(text)) return undefined;
   const url = URL.parse(text);
   return url?.username === '' && url.password === '' ? url.href.replace(/\/+$/, '') : undefined;

@@ -157,7 +157,7 @@ describe('readConfig', () => {
     expect(() => readConfig(environment)).to.throw(
       InvalidConfig,
       [
-        'The environment is not right:',
+        'Invalid environment:',
         '  PORT is "x": it must be a whole number from 0 to 65535',
         '  RATE_LIMIT_PER_MINUTE is "-1": it must be a whole number from 0 to 1000000000',
         '  LOG_LEVEL is "loud": it must be one of trace, debug, info, warn, error, fatal, silent',

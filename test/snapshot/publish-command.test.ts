@@ -96,7 +96,7 @@ describe('npm run snapshot -- publish', function () {
     const { code, stderr } = await publishIn({ SNAPSHOT_DIR: served, SNAPSHOT_POLL_SECONDS: 'often' });
     expect(code).to.equal(1);
     expect(stderr).to.match(
-      /^The environment is not right:\n {2}SNAPSHOT_POLL_SECONDS is "often": it must be /,
+      /^Invalid environment:\n {2}SNAPSHOT_POLL_SECONDS is "often": it must be /,
     );
     expect(readdirSync(served)).to.deep.equal([]);
   });
