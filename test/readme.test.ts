@@ -71,7 +71,7 @@ describe('the README', () => {
     const operations = readFileSync(join(ROOT, 'docs/operations.md'), 'utf8');
     const section = operations.slice(
       operations.indexOf('## Why a snapshot is refused'),
-      operations.indexOf('## Watching it'),
+      operations.indexOf('## Monitoring'),
     );
     expect(codeRows(section).map(([reason, advice]) => [reason.slice(1, -1), advice])).to.deep.equal(
       Object.entries(REFUSALS),
