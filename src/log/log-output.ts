@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { isatty } from 'node:tty';
 import { promisify } from 'node:util';
 
-/** PIPE_BUF of Linux. A pipe takes a piece of this size whole or not at all, so no other writer tears a line. */
+/** PIPE_BUF of Linux. A pipe accepts a piece of this size whole or not at all, so other writers tear no line. */
 const ATOMIC_BYTES = 4096;
 const MOST_BYTES = 64 * 1024;
 const FULL_TERMINAL_PAUSE_MS = 10;
@@ -98,7 +98,7 @@ function streamWriter(open: () => number): WriteSome {
     });
 }
 
-/** Writes to a terminal, file or device. Nothing tells when a full terminal has room again. */
+/** Writes to a terminal, file or device. No event reports that a full terminal has room again. */
 function descriptorWriter(descriptor: number): WriteSome {
   return async (bytes) => {
     try {

@@ -1,6 +1,6 @@
-/** Some 15,000 lines of requests: half a second or less at full load. */
+/** Room for some 15,000 request lines: half a second or less at full load. */
 const BYTES = 4 * 1024 * 1024;
-/** UTF-8 of one UTF-16 code unit takes no more. */
+/** Most UTF-8 bytes for one UTF-16 code unit. */
 const MOST_BYTES_OF_UNIT = 3;
 const NEW_LINE = 0x0a;
 
@@ -11,7 +11,7 @@ const DROPPED = 2;
 const NUMBERS = 4;
 const HEAD_BYTES = NUMBERS * Int32Array.BYTES_PER_ELEMENT;
 
-/** @param bytes a power of two: positions become offsets by a mask */
+/** @param bytes a power of two, so that a mask turns positions into offsets */
 export function newRingMemory(bytes = BYTES): SharedArrayBuffer {
   return new SharedArrayBuffer(HEAD_BYTES + bytes);
 }
@@ -22,8 +22,8 @@ export function newRingMemory(bytes = BYTES): SharedArrayBuffer {
  *
  *     written  taken  dropped  (unused)  | bytes …
  *
- * `written` and `taken` count bytes since the beginning, `dropped` counts lines, as 32-bit integers that wrap around. Both are boundaries of
- * lines. The bytes from `taken` to `written` are whole lines: `written` advances when all of a line is in place.
+ * `written` and `taken` count bytes since the beginning, and `dropped` counts lines, as 32-bit integers that wrap around.
+ * The bytes from `taken` to `written` are whole lines: `written` advances when a line is complete.
  */
 export class LogRing {
   readonly memory: SharedArrayBuffer;
@@ -38,7 +38,8 @@ export class LogRing {
 
   /** Bytes that can be taken. */
   get length(): number {
-    return distance(Atomics.load(this.#numbers, TAKEN), Atomics.load(this.#numbers, WRITTEN));
+    // The numbers wrap around, and so does their difference.
+    return (Atomics.load(this.#numbers, WRITTEN) - Atomics.load(this.#numbers, TAKEN)) | 0;
   }
 
   /** Lines dropped so far. */
@@ -100,9 +101,4 @@ export class LogRing {
     this.#bytes.copy(copy, beforeEnd, 0, length - beforeEnd);
     return copy;
   }
-}
-
-/** Bytes from one position to a later one, at most a ring ahead. */
-function distance(from: number, to: number): number {
-  return (to - from) | 0;
 }

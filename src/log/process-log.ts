@@ -34,13 +34,13 @@ export class ProcessLog {
   #latestProgress = performance.now();
   /** Whether the latest attempt to write failed. */
   #isFailing = false;
-  /** Ends the wait of the end of the log. */
+  /** Ends the wait in `end`. */
   #giveUp = (): void => undefined;
   /** Dropped lines that the log has reported. */
-  #reported = 0;
+  #reportedDrops = 0;
   /** Whether standard error has a message about the present failure or stall, and whether one is being written. */
-  #isTold = false;
-  #isTelling = false;
+  #hasErrorMessage = false;
+  #isWritingErrorMessage = false;
 
   constructor(level: LevelWithSilent, descriptor = STANDARD_OUTPUT) {
     this.#output = new LogOutput(descriptor, (error) => {
@@ -74,7 +74,7 @@ export class ProcessLog {
     this.#rings = [...rings, this.#ownRing];
   }
 
-  /** Writes the lines that are left. Gives up when the output fails or the reader takes too long. */
+  /** Writes the remaining lines. Gives up when the output fails or the reader takes too long. */
   async end(): Promise<void> {
     this.#move();
     if (this.#isFailing) return;
@@ -116,7 +116,7 @@ export class ProcessLog {
     }
   }
 
-  /** Writes the lines that the system takes at once. After an uncaught error no event loop runs any more. */
+  /** Writes the lines that the system accepts at once. No event loop runs after an uncaught error. */
   #writeAtExit(): void {
     try {
       this.#output.writeNow(this.#takeRound());
@@ -128,36 +128,37 @@ export class ProcessLog {
   #succeed(): void {
     this.#latestProgress = performance.now();
     this.#isFailing = false;
-    this.#isTold = false;
+    this.#hasErrorMessage = false;
   }
 
   #fail(error: unknown): void {
     this.#isFailing = true;
-    this.#tell(error instanceof Error ? error.message : String(error));
+    this.#writeErrorMessage(error instanceof Error ? error.message : String(error));
     this.#giveUp();
   }
 
   #watchReader(): void {
     const hasStalled = this.#isMoving && performance.now() - this.#latestProgress > STALL_MS;
-    if (hasStalled && this.droppedLines > this.#reported) this.#tell('its reader does not read');
+    if (hasStalled && this.droppedLines > this.#reportedDrops)
+      this.#writeErrorMessage('its reader does not read');
   }
 
   /** Reports newly dropped lines. Their ring was full, so a report follows the lines of a whole ring at least. */
   #reportDropped(): void {
-    const lines = this.droppedLines - this.#reported;
+    const lines = this.droppedLines - this.#reportedDrops;
     if (lines === 0) return;
-    this.#reported += lines;
+    this.#reportedDrops += lines;
     this.logger.warn({ lines }, 'log lines dropped');
   }
 
   /** Writes the reason to standard error, once for each failure or stall. */
-  #tell(reason: string): void {
-    if (this.#isTold || this.#isTelling) return;
-    this.#isTold = true;
-    this.#isTelling = true;
+  #writeErrorMessage(reason: string): void {
+    if (this.#hasErrorMessage || this.#isWritingErrorMessage) return;
+    this.#hasErrorMessage = true;
+    this.#isWritingErrorMessage = true;
     const message = `the log cannot be written, and its lines are dropped: ${reason}\n`;
     void this.#errorOutput.write(Buffer.from(message)).then(() => {
-      this.#isTelling = false;
+      this.#isWritingErrorMessage = false;
     });
   }
 }
