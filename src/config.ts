@@ -1,5 +1,4 @@
 import { isIP } from 'node:net';
-import type { LevelWithSilent } from 'pino';
 
 /** A kind of value. */
 interface Kind<T> {
@@ -9,16 +8,7 @@ interface Kind<T> {
   readonly rule: string;
 }
 
-const LOG_LEVELS = [
-  'trace',
-  'debug',
-  'info',
-  'warn',
-  'error',
-  'fatal',
-  'silent',
-] as const satisfies readonly LevelWithSilent[];
-
+const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 const PORT = wholeNumber(0, 65_535);
 const HOST = {
   rule: 'must be an IP address or a host name, such as 0.0.0.0, :: or localhost',

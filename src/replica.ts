@@ -64,7 +64,7 @@ export async function startReplica(config: Config, processLog: ProcessLog): Prom
     const { port: adminPort } = admin.address() as AddressInfo;
     log.info({ host: config.adminHost, port: adminPort }, 'listening for operators');
     const port = await workers.listen();
-    log.info({ host: config.host, threads: workers.count, port }, 'listening');
+    log.info({ host: config.host, threads: config.threads, port }, 'listening');
     return {
       port,
       adminPort,

@@ -2,7 +2,6 @@ import type { KeysWatcher } from '../keys/keys-watcher.ts';
 import type { ProcessLog } from '../log/process-log.ts';
 import type { LoadHistory } from '../snapshot/watch/load-history.ts';
 import type { SnapshotWatcher } from '../snapshot/watch/snapshot-watcher.ts';
-import type { OrganizationStore } from '../store/organization-store.ts';
 import type { StoreRegistry } from '../store/registry/store-registry.ts';
 import type { Supervisor } from '../workers/supervisor.ts';
 
@@ -12,6 +11,7 @@ export interface AdminDependencies {
     readonly snapshotDir: string;
     readonly keysFile: string;
     readonly snapshotRetainSeconds: number;
+    readonly threads: number;
     /** Undefined for no limit. */
     readonly maxSnapshotAgeSeconds: number | undefined;
   };
@@ -21,7 +21,7 @@ export interface AdminDependencies {
   readonly keys: Pick<KeysWatcher, 'current' | 'complaint'>;
   readonly workers: Pick<
     Supervisor,
-    'count' | 'listening' | 'hasListened' | 'replaced' | 'isStopping' | 'requestMetrics'
+    'listening' | 'hasListened' | 'replaced' | 'isStopping' | 'requestMetrics'
   >;
   readonly log: Pick<ProcessLog, 'logger' | 'droppedLines'>;
   /** Memory that the process may use. */
@@ -30,20 +30,8 @@ export interface AdminDependencies {
   readonly clock: () => number;
 }
 
-/** A snapshot file that has live organizations. */
-export interface LiveSnapshot {
-  readonly file: string;
-  /** False after the file was removed. Its organizations stay live. */
-  readonly isFilePresent: boolean;
-  readonly snapshotId: string;
-  readonly producedAt: string;
-  /** Time since the snapshot was produced; 0 for a time in the future. */
-  readonly ageSeconds: number;
-  readonly organizations: readonly OrganizationStore[];
-}
-
-/** Returns the live snapshots, sorted by file name. */
-export function liveSnapshots({ stores, clock }: AdminDependencies): LiveSnapshot[] {
+/** Returns the snapshot files that have live organizations, sorted by name. */
+export function liveSnapshots({ stores, clock }: AdminDependencies) {
   const now = clock();
   const byFile = Map.groupBy(stores.live.values(), ({ file }) => file);
   return [...byFile]
@@ -54,9 +42,11 @@ export function liveSnapshots({ stores, clock }: AdminDependencies): LiveSnapsho
       const { snapshotId, producedAt } = store;
       return {
         file,
+        /** False after the file was removed. Its organizations stay live. */
         isFilePresent,
         snapshotId,
         producedAt,
+        /** Time since the snapshot was produced; 0 for a time in the future. */
         ageSeconds: Math.max(0, now - Date.parse(producedAt)) / 1000,
         organizations: organizations.map((organization) => organization.store),
       };

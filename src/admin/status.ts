@@ -22,7 +22,7 @@ export function statusOf(dependencies: AdminDependencies) {
     reasons,
     snapshotFolder: { path: config.snapshotDir, complaint: snapshots.complaint ?? null },
     threads: {
-      count: workers.count,
+      count: config.threads,
       listening: workers.listening,
       replaced: workers.replaced,
     },

@@ -86,10 +86,6 @@ export class Supervisor {
     return this.#places.map(({ logRing }) => logRing);
   }
 
-  get count(): number {
-    return this.#places.length;
-  }
-
   /** Number of workers that listen at the moment. */
   get listening(): number {
     return this.#places.filter(({ isListening }) => isListening).length;

@@ -1,5 +1,4 @@
 import { parentPort, workerData } from 'node:worker_threads';
-
 import { type LevelWithSilent, pino } from 'pino';
 import { RELEASES } from '../contract/releases.ts';
 import { type ApiConfig, createApp } from '../http/app.ts';

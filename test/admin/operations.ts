@@ -33,6 +33,7 @@ export function emptyOperations(): Operations {
       snapshotDir: 'snapshots',
       keysFile: 'keys.sqlite',
       snapshotRetainSeconds: 300,
+      threads: 1,
       maxSnapshotAgeSeconds: undefined,
     },
     stores: new StoreRegistry(),
@@ -40,7 +41,6 @@ export function emptyOperations(): Operations {
     snapshots: { complaint: undefined },
     keys: { current: undefined, complaint: undefined },
     workers: {
-      count: 1,
       listening: 1,
       hasListened: true,
       replaced: 0,

@@ -35,11 +35,11 @@ describe('Readiness', () => {
 
   it('waits until all threads answer, and then asks for one that does', () => {
     const { workers } = operations;
-    operations.workers = { ...workers, count: 2, listening: 1, hasListened: false };
+    operations.workers = { ...workers, listening: 1, hasListened: false };
     expectReasons(/threads that answer requests have not started yet/);
-    operations.workers = { ...workers, count: 2, listening: 1, replaced: 1 };
+    operations.workers = { ...workers, listening: 1, replaced: 1 };
     expectReasons();
-    operations.workers = { ...workers, count: 2, listening: 0, replaced: 2 };
+    operations.workers = { ...workers, listening: 0, replaced: 2 };
     expectReasons(/No thread answers requests/);
   });
 
