@@ -112,22 +112,17 @@ export class Supervisor {
   }
 
   /**
-   * Lets all workers listen. Returns the port.
+   * Lets all workers listen. Returns the port. After an error the caller terminates the workers.
    * @throws the system's error when the port is not available; an error when a worker ends instead
    */
   async listen(): Promise<number> {
     const { port, host } = this.#options;
-    try {
-      const [first, ...others] = this.#places;
-      // The probe comes right before the port is taken: replicas that start together would both find it free.
-      await first.worker?.started;
-      if (port !== 0) await probePort(port, host);
-      this.#port = await this.#putToWork(first);
-      await Promise.all(others.map((place) => this.#putToWork(place)));
-    } catch (error) {
-      await this.terminate();
-      throw error;
-    }
+    const [first, ...others] = this.#places;
+    // The probe comes right before the port is taken: replicas that start together would both find it free.
+    await first.worker?.started;
+    if (port !== 0) await probePort(port, host);
+    this.#port = await this.#putToWork(first);
+    await Promise.all(others.map((place) => this.#putToWork(place)));
     this.#hasListened = true;
     for (const place of this.#places) void this.#replaceWhenEnded(place);
     return this.#port;

@@ -95,9 +95,7 @@ describe('npm run snapshot -- publish', function () {
     });
     const { code, stderr } = await publishIn({ SNAPSHOT_DIR: served, SNAPSHOT_POLL_SECONDS: 'often' });
     expect(code).to.equal(1);
-    expect(stderr).to.match(
-      /^Invalid environment:\n {2}SNAPSHOT_POLL_SECONDS is "often": it must be /,
-    );
+    expect(stderr).to.match(/^Invalid environment:\n {2}SNAPSHOT_POLL_SECONDS is "often": it must be /);
     expect(readdirSync(served)).to.deep.equal([]);
   });
 
