@@ -74,7 +74,7 @@ export class ProcessLog {
     this.#rings = [...rings, this.#ownRing];
   }
 
-  /** Writes the remaining lines. Gives up when the output fails or the reader takes too long. */
+  /** Writes the lines that are left. Gives up when the output fails or the reader takes too long. */
   async end(): Promise<void> {
     this.#move();
     if (this.#isFailing) return;
