@@ -1,18 +1,15 @@
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Refused } from '../../run-command.ts';
-import { captureAnswers, writeAnswers } from '../captured-answers.ts';
-import { ComparisonServer } from '../comparison-server.ts';
-import { CONNECTIONS, PeakMeter } from '../peak.ts';
-import { ReplicaProcess } from '../replica-process.ts';
-import { type Row, rowOf, show } from '../row.ts';
+import { inProportion, type Stage } from '../bench-context.ts';
+import { median, type Row, rowOf, show } from '../figures.ts';
+import { captureAnswers, writeAnswers } from '../load/http-client.ts';
+import { CONNECTIONS, PeakMeter, SteadyMeter } from '../load/meters.ts';
+import type { SteadyAnswer } from '../load/steady-load.ts';
+import { TICKET_TRAFFIC, ticketTargets, type Traffic } from '../load/traffic.ts';
+import { ComparisonServer } from '../servers/comparison-server.ts';
+import { ReplicaProcess } from '../servers/replica-process.ts';
 import { SnapshotContent } from '../snapshot-content.ts';
-import { inProportion, type Stage } from '../stage.ts';
-import { median } from '../statistics.ts';
-import type { SteadyAnswer } from '../steady-load.ts';
-import { SteadyMeter } from '../steady.ts';
-import { TICKET_TRAFFIC, ticketTargets } from '../ticket-traffic.ts';
-import type { Traffic } from '../traffic.ts';
 
 const SHARE_OF_PEAK = 0.7;
 /** A load begins with a burst of connections, which is not looked at. */

@@ -1,16 +1,15 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { inspectSnapshot } from '../../../src/snapshot/load/read-snapshot.ts';
-import { Child } from '../child.ts';
-import { PeakMeter } from '../peak.ts';
-import { ReplicaProcess } from '../replica-process.ts';
-import { type Row, rowOf, show } from '../row.ts';
+import type { Stage } from '../bench-context.ts';
+import { median, type Row, rowOf, show, sum } from '../figures.ts';
+import { PeakMeter } from '../load/meters.ts';
+import { ticketTargets } from '../load/traffic.ts';
+import { Child } from '../servers/child.ts';
+import { ReplicaProcess } from '../servers/replica-process.ts';
 import { SnapshotContent } from '../snapshot-content.ts';
-import type { Stage } from '../stage.ts';
-import { median, sum } from '../statistics.ts';
-import { ticketTargets } from '../ticket-traffic.ts';
-import type { TouchAnswer } from '../touch-content.ts';
+import type { TouchAnswer } from './baseline-load.ts';
 
-const TOUCH = new URL('../touch-content.ts', import.meta.url);
+const TOUCH = new URL('./baseline-load.ts', import.meta.url);
 /** What the load left behind is given back by then. */
 const SETTLE_MS = 2000;
 

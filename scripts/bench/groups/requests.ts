@@ -2,17 +2,15 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { Refused } from '../../run-command.ts';
-import { type Answer, headerOf } from '../ask-once.ts';
-import { captureAnswers, writeAnswers } from '../captured-answers.ts';
-import { ComparisonServer } from '../comparison-server.ts';
-import { type Peak, PeakMeter, type PeakSubject } from '../peak.ts';
-import { ReplicaProcess } from '../replica-process.ts';
-import { type Comparison, COMPARISONS, OMISSIONS, type RequestKind, requestKinds } from '../request-kinds.ts';
-import { type Row, rowOf } from '../row.ts';
+import { inProportion, type Stage } from '../bench-context.ts';
+import { greatest, median, type Row, rowOf } from '../figures.ts';
+import { type Answer, captureAnswers, headerOf, writeAnswers } from '../load/http-client.ts';
+import { type Peak, PeakMeter, type PeakSubject } from '../load/meters.ts';
+import { BOUND_LENGTH, type Target, type Traffic } from '../load/traffic.ts';
+import { ComparisonServer } from '../servers/comparison-server.ts';
+import { ReplicaProcess } from '../servers/replica-process.ts';
 import { SnapshotContent } from '../snapshot-content.ts';
-import { inProportion, type Stage } from '../stage.ts';
-import { greatest, median } from '../statistics.ts';
-import { BOUND_LENGTH, type Target, type Traffic } from '../traffic.ts';
+import { type Comparison, COMPARISONS, OMISSIONS, type RequestKind, requestKinds } from './request-kinds.ts';
 
 /** The warm-up lasts so many times as long as a round: after a second a server's code is not at its best. */
 const WARM_UP_SHARE = 2;

@@ -1,15 +1,13 @@
 import { Refused } from '../../run-command.ts';
 import { Random } from '../../sample/random.ts';
-import { askOnce } from '../ask-once.ts';
-import { KeepAliveConnection } from '../keep-alive-connection.ts';
-import { type QueryKind, queryKinds } from '../query-kinds.ts';
-import { ReplicaProcess } from '../replica-process.ts';
-import { type Row, rowOf, show } from '../row.ts';
+import type { Stage } from '../bench-context.ts';
+import { greatest, median, type Row, rowOf, show, textTable } from '../figures.ts';
+import { askOnce } from '../load/http-client.ts';
+import { KeepAliveConnection } from '../load/keep-alive-connection.ts';
+import { requestBytes, type Target } from '../load/traffic.ts';
+import { ReplicaProcess } from '../servers/replica-process.ts';
 import { SnapshotContent } from '../snapshot-content.ts';
-import type { Stage } from '../stage.ts';
-import { greatest, median } from '../statistics.ts';
-import { textTable } from '../text-table.ts';
-import { requestBytes, type Target } from '../traffic.ts';
+import { type QueryKind, queryKinds } from './query-kinds.ts';
 
 /** The small snapshot has this share of the tickets of the large one. */
 const SMALL_SHARE = 0.01;

@@ -3,11 +3,10 @@ import { mkdirSync, mkdtempSync, readFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { askOnce } from '../ask-once.ts';
-import { ProbedProcess } from '../probed-process.ts';
-import { type Row, rowOf, show } from '../row.ts';
-import type { Stage } from '../stage.ts';
-import { median } from '../statistics.ts';
+import type { Stage } from '../bench-context.ts';
+import { median, type Row, rowOf, show } from '../figures.ts';
+import { askOnce } from '../load/http-client.ts';
+import { ProbedProcess } from '../servers/child.ts';
 
 const DEMO = new URL('../../demo.ts', import.meta.url);
 const PAGE = { path: '/v1/tickets' };

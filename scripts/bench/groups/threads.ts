@@ -1,12 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Peak, PeakMeter } from '../peak.ts';
-import { type ReplicaFiles, ReplicaProcess } from '../replica-process.ts';
-import { type Row, rowOf, show } from '../row.ts';
+import { inProportion, type Stage } from '../bench-context.ts';
+import { greatest, median, type Row, rowOf, show } from '../figures.ts';
+import { type Peak, PeakMeter } from '../load/meters.ts';
+import { type Target, TICKET_TRAFFIC, ticketTargets } from '../load/traffic.ts';
+import { type ReplicaFiles, ReplicaProcess } from '../servers/replica-process.ts';
 import { SnapshotContent } from '../snapshot-content.ts';
-import { inProportion, type Stage } from '../stage.ts';
-import { greatest, median } from '../statistics.ts';
-import { TICKET_TRAFFIC, ticketTargets } from '../ticket-traffic.ts';
-import type { Target } from '../traffic.ts';
 
 /** Memory is looked at so long after the load: what a request held is let go of by then. */
 const SETTLE_MS = 1000;

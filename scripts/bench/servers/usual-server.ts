@@ -1,19 +1,53 @@
+import { hash, timingSafeEqual } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
+import Database from 'better-sqlite3';
 import express, { type Request, type RequestHandler, type Response } from 'express';
 import { rateLimit } from 'express-rate-limit';
 import helmet from 'helmet';
 import { pinoHttp } from 'pino-http';
-import { NEVER_REACHED_LIMIT } from './never-reached-limit.ts';
-import { makeTicketDatabase } from './ticket-database.ts';
-import { USUAL_DATABASE } from './usual-database.ts';
-import { type UsualKey, UsualKeys } from './usual-keys.ts';
+import { parseCredential } from '../../../src/keys/credential.ts';
+import { NEVER_REACHED_LIMIT } from '../load/traffic.ts';
+import { makeTicketDatabase, USUAL_DATABASE } from './ticket-databases.ts';
 import { FILTERS, type TicketQuery, UsualTickets } from './usual-tickets.ts';
 
 /**
  * The way such a service is usually written: Express as it comes with the usual middleware, and a database that is
  * asked on each request. Its arguments are the snapshot that its database is made of, the keys file, and its database.
  */
+
+interface UsualKey {
+  readonly keyId: string;
+  readonly organizationId: string;
+  /** SHA-256 of the secret. */
+  readonly digest: Buffer;
+}
+
+/** The keys that are good, in memory, each compared as one usually does. */
+class UsualKeys {
+  readonly #byOrganization: ReadonlyMap<string, readonly UsualKey[]>;
+
+  constructor(file: string) {
+    const database = new Database(file, { readonly: true, fileMustExist: true });
+    const keys = database
+      .prepare<[], UsualKey>(
+        `SELECT key_id AS keyId, organization_id AS organizationId, digest FROM keys WHERE revoked_at IS NULL`,
+      )
+      .all();
+    database.close();
+    this.#byOrganization = Map.groupBy(keys, ({ organizationId }) => organizationId);
+  }
+
+  /** @param header value of Authorization */
+  find(header: string): UsualKey | undefined {
+    const credential = parseCredential(header);
+    if (credential === undefined) return undefined;
+    const digest = hash('sha256', credential.secret, 'buffer');
+    return this.#byOrganization
+      .get(credential.organizationId)
+      ?.find((key) => timingSafeEqual(key.digest, digest));
+  }
+}
 
 const DEFAULT_PER_PAGE = 25;
 const MOST_PER_PAGE = 100;

@@ -4,12 +4,11 @@ import type { AddressInfo } from 'node:net';
 import Database from 'better-sqlite3';
 import fastify, { type FastifyReply, type FastifyRequest, type onResponseHookHandler } from 'fastify';
 import { pino } from 'pino';
-import { parseTimestamp } from '../../src/contract/timestamp.ts';
-import { SECURITY_HEADERS } from '../../src/http/response/send.ts';
-import { parseCredential } from '../../src/keys/credential.ts';
-import { NEVER_REACHED_LIMIT } from './never-reached-limit.ts';
-import { RIVAL_DATABASE } from './rival-database.ts';
-import { makeTicketDatabase } from './ticket-database.ts';
+import { parseTimestamp } from '../../../src/contract/timestamp.ts';
+import { SECURITY_HEADERS } from '../../../src/http/response/send.ts';
+import { parseCredential } from '../../../src/keys/credential.ts';
+import { NEVER_REACHED_LIMIT } from '../load/traffic.ts';
+import { makeTicketDatabase, RIVAL_DATABASE } from './ticket-databases.ts';
 
 /**
  * The strongest simple rival: Fastify and SQLite, records joined as text and never parsed, exact totals. It checks the key, counts against a limit,

@@ -1,5 +1,3 @@
-import { textTable } from './text-table.ts';
-
 /** What a figure should reach. */
 export type Reach = { readonly atMost: number } | { readonly atLeast: number };
 
@@ -63,4 +61,35 @@ export function show(value: number, unit: Unit): string {
     case 'requests':
       return String(value);
   }
+}
+
+/** Cells in columns for the terminal: the first to the left, the others to the right. */
+export function textTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const lines = [head, ...rows];
+  const widths = head.map((_, column) => Math.max(...lines.map((cells) => cells[column].length)));
+  const text = lines.map((cells) =>
+    cells
+      .map((cell, column) => (column === 0 ? cell.padEnd(widths[0]) : cell.padStart(widths[column])))
+      .join('   '),
+  );
+  text.splice(1, 0, widths.map((width) => '─'.repeat(width)).join('   '));
+  return text.join('\n');
+}
+
+/** The value that a share `q` (0 to 1) of the values does not pass: always one of them. NaN when there is none. */
+export function quantile(values: readonly number[], q: number): number {
+  const sorted = Float64Array.from(values).sort();
+  return sorted[Math.max(0, Math.ceil(sorted.length * q) - 1)] ?? NaN;
+}
+
+export function median(values: readonly number[]): number {
+  return quantile(values, 0.5);
+}
+
+export function greatest(values: readonly number[]): number {
+  return Math.max(...values);
+}
+
+export function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import Database from 'better-sqlite3';
-import { COLLECTIONS } from '../../src/snapshot/format/layout.ts';
-import { contentColumns, RECORDS_COLUMN } from '../../src/snapshot/format/schema.ts';
+import { COLLECTIONS } from '../../../src/snapshot/format/layout.ts';
+import { contentColumns, RECORDS_COLUMN } from '../../../src/snapshot/format/schema.ts';
 
 /**
  * A process that does the least that any loader of a snapshot file has to do: it reads every run by iterate(), copies

@@ -1,6 +1,6 @@
-import { PREVIEW, VERSION_HEADER } from '../../src/contract/releases.ts';
-import type { SampleRecord, SnapshotContent } from './snapshot-content.ts';
-import type { Target } from './traffic.ts';
+import { PREVIEW, VERSION_HEADER } from '../../../src/contract/releases.ts';
+import type { Target } from '../load/traffic.ts';
+import type { SampleRecord, SnapshotContent } from '../snapshot-content.ts';
 
 /** A kind of request, with enough different targets that no response of one comes again soon. */
 export interface RequestKind {

@@ -1,5 +1,5 @@
+import { ProbedProcess } from './child.ts';
 import type { ProbeAnswer } from './probe.ts';
-import { ProbedProcess } from './probed-process.ts';
 
 const BARE = new URL('./bare-server.ts', import.meta.url);
 const USUAL = new URL('./usual-server.ts', import.meta.url);

@@ -1,7 +1,7 @@
-import { type CollectionName, OPERATIONS } from '../../src/contract/operations.ts';
-import { PREVIEW, VERSION_HEADER } from '../../src/contract/releases.ts';
-import type { Random } from '../sample/random.ts';
-import type { SampleRecord } from './snapshot-content.ts';
+import { type CollectionName, OPERATIONS } from '../../../src/contract/operations.ts';
+import { PREVIEW, VERSION_HEADER } from '../../../src/contract/releases.ts';
+import type { Random } from '../../sample/random.ts';
+import type { SampleRecord } from '../snapshot-content.ts';
 
 /** The kinds of query whose time must not depend on how much data there is. */
 

@@ -1,3 +1,5 @@
+import type { SnapshotContent } from '../snapshot-content.ts';
+
 /** One request that a server may be sent. */
 export interface Target {
   /** Path and query. */
@@ -39,3 +41,24 @@ export function requestBytes(port: number, credential: string, target: Target, p
       `Authorization: Bearer ${credential}\r\n${lines.join('')}\r\n`,
   );
 }
+
+/** Three requests for a ticket, then one for a page of them, and again, from all over the list. */
+export const TICKET_TRAFFIC = 'one ticket, three times in four, or a page of 25';
+
+const TICKETS = 6000;
+const TICKETS_FOR_A_PAGE = 3;
+const PER_PAGE = 25;
+
+export function ticketTargets(content: SnapshotContent): Target[] {
+  const tickets = content.records('tickets', TICKETS);
+  const pages = Math.ceil(content.count('tickets') / PER_PAGE);
+  return tickets.flatMap(({ ticketId }, i) => {
+    const ticket = { path: `/v1/tickets/${String(ticketId)}` };
+    if (i % TICKETS_FOR_A_PAGE < TICKETS_FOR_A_PAGE - 1) return [ticket];
+    const page = 1 + Math.floor((i * pages) / tickets.length);
+    return [ticket, { path: `/v1/tickets?perPage=${PER_PAGE}&page=${page}` }];
+  });
+}
+
+/** Requests a minute: the limit is on, counts and sends its headers, and refuses nobody. The most that Foyer takes. */
+export const NEVER_REACHED_LIMIT = 1_000_000_000;

@@ -1,5 +1,5 @@
+import { quantile } from '../figures.ts';
 import { KeepAliveConnection } from './keep-alive-connection.ts';
-import { quantile } from './statistics.ts';
 import { requestBytes, type Traffic } from './traffic.ts';
 
 /**

@@ -1,7 +1,8 @@
-import { Refused } from '../run-command.ts';
-import { Child } from './child.ts';
+import { Refused } from '../../run-command.ts';
+import { Child } from '../servers/child.ts';
+import type { ProbeAnswer } from '../servers/probe.ts';
 import type { PeakAnswer, PeakLoad } from './peak-load.ts';
-import type { ProbeAnswer } from './probe.ts';
+import type { SteadyAnswer, SteadyLoad, SteadyOrder } from './steady-load.ts';
 import type { Traffic } from './traffic.ts';
 
 const PEAK_LOAD = new URL('./peak-load.ts', import.meta.url);
@@ -54,6 +55,35 @@ export class PeakMeter implements AsyncDisposable {
       serverMicroseconds: (used * 1000) / answer.requests,
       generatorBusy: answer.busy,
     };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#load[Symbol.asyncDispose]();
+  }
+}
+
+const STEADY_LOAD = new URL('./steady-load.ts', import.meta.url);
+
+/** Asks a server at a fixed rate, from a process of its own. */
+export class SteadyMeter implements AsyncDisposable {
+  readonly #load: Child<SteadyOrder, SteadyAnswer>;
+
+  constructor(signal: AbortSignal) {
+    this.#load = new Child(STEADY_LOAD, signal);
+  }
+
+  async begin(load: SteadyLoad): Promise<void> {
+    await this.#load.ask({ begin: load });
+  }
+
+  /** Of the requests since it was asked before, or began; it goes on. */
+  tell(): Promise<SteadyAnswer> {
+    return this.#load.ask('tell');
+  }
+
+  /** The same, and asks no more. */
+  end(): Promise<SteadyAnswer> {
+    return this.#load.ask('end');
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

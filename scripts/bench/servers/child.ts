@@ -1,8 +1,10 @@
 import { type ChildProcess, fork, type ForkOptions, type Serializable } from 'node:child_process';
 import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Refused } from '../run-command.ts';
+import { Refused } from '../../run-command.ts';
+import type { ProbeAnswer } from './probe.ts';
 
 const MOST_SECONDS_FOR_AN_ANSWER = 600;
 const GRACE_SECONDS = 5;
@@ -88,4 +90,35 @@ export class Child<ResolvedQuery extends Serializable, Answer> implements AsyncD
 
 function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
   return exitCode !== null || signalCode !== null;
+}
+
+const PROBE = new URL('./probe.ts', import.meta.url);
+
+interface ProbedOptions {
+  readonly args?: readonly string[];
+  /** Beside those without which no process runs. */
+  readonly environment?: Readonly<Record<string, string>>;
+  /** File that its standard output goes to. To read it by a pipe would take time from what is measured. */
+  readonly output: string;
+}
+
+/** A server under test, in its own process, with a probe inside. */
+export class ProbedProcess extends Child<'ask', ProbeAnswer> {
+  constructor(script: URL, signal: AbortSignal, { args = [], environment = {}, output }: ProbedOptions) {
+    const file = openSync(output, 'a');
+    try {
+      super(script, signal, args, {
+        execArgv: ['--import', PROBE.href],
+        env: { PATH: process.env['PATH'], NODE_ENV: 'production', ...environment },
+        stdio: ['ignore', file, 'inherit', 'ipc'],
+      });
+    } finally {
+      closeSync(file);
+    }
+  }
+
+  /** What the probe saw since it was asked before. */
+  probe(): Promise<ProbeAnswer> {
+    return this.ask('ask');
+  }
 }

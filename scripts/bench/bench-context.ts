@@ -10,7 +10,7 @@ import { RefusedSnapshot } from '../../src/snapshot/format/refused-snapshot.ts';
 import { inspectSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
 import { DEFAULT_SAMPLE } from '../sample/sample-options.ts';
 import { writeSample } from '../sample/write-sample.ts';
-import type { ReplicaFiles } from './replica-process.ts';
+import type { ReplicaFiles } from './servers/replica-process.ts';
 
 /** How much is measured, and how often. */
 export interface Sizes {

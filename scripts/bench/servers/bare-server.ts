@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { deserialize } from 'node:v8';
-import type { Answer } from './ask-once.ts';
+import type { Answer } from '../load/http-client.ts';
 
 /**
  * The limit: `node:http` that sends responses it was given beforehand, one for each path, and does nothing else. Arguments: the file of the

@@ -1,5 +1,5 @@
 import Database from 'better-sqlite3';
-import { parseTimestamp } from '../../src/contract/timestamp.ts';
+import { parseTimestamp } from '../../../src/contract/timestamp.ts';
 
 /** Ticket queries as they are usually written: SQL on each request, prepared once for each form of it. */
 
