@@ -1,7 +1,7 @@
 import type { Random } from '../../scripts/sample/random.ts';
 import { parseTimestamp } from '../../src/contract/timestamp.ts';
 
-/** Instants that come again and again, with near neighbours, and the many ways to write each of them. */
+/** Instants that repeat often, with near neighbours, and the many ways to write each of them. */
 
 const ANCHORS = [
   '2026-11-01T10:00:00Z',
@@ -10,13 +10,13 @@ const ANCHORS = [
   '1970-01-01T00:00:00Z',
   '1969-07-20T20:17:40Z',
   '0031-01-01T12:00:00Z',
-  '2255-06-05T23:47:34Z', // the last second whose microseconds a double still counts
+  '2255-06-05T23:47:34Z', // the last second whose microseconds a double represents exactly
   '2305-08-08T08:08:08.777Z',
   '9998-12-30T23:59:59.999Z',
 ];
 /** Microseconds. */
 const STEPS = [0n, 0n, 0n, 0n, 1n, -1n, 999n, 1000n, -1000n, 1_000_000n, 60_000_000n];
-/** How often an anchor is one of the first three: ties are what hurts. */
+/** Share of anchors among the first three, because ties are the hard case. */
 const NEAR = 0.75;
 
 const OFFSETS = ['Z', 'Z', '+00:00', '-00:00', '+01:00', '+02:00', '-03:30', '+05:45', '+14:00', '-23:59'];
@@ -27,7 +27,7 @@ export function randomInstant(random: Random): bigint {
   return (parseTimestamp(anchor) ?? 0n) + random.pick(STEPS);
 }
 
-/** How an instant is written: the offset, and what stands after the minutes. */
+/** The written form of an instant: the offset, and the part after the minutes. */
 export interface Form {
   readonly offset: string;
   readonly seconds: string;
@@ -46,7 +46,7 @@ export function writeAnyhow(random: Random, instant: bigint): string {
   return write(instant, randomForm(random, instant));
 }
 
-/** Seconds and fraction of an instant, with digits that are not needed, or finer ones that are to be cut. */
+/** Writes seconds and fraction of an instant, with superfluous digits or finer ones that must be cut. */
 function randomSeconds(random: Random, instant: bigint): string {
   const inMinute = instant - floorDivide(instant, 60n * MICROS) * 60n * MICROS;
   const second = inMinute / MICROS;

@@ -35,7 +35,7 @@ interface ServedOffer {
   readonly inventory: readonly { readonly sessionId: string | null }[];
 }
 
-/** The cut by its definition. */
+/** Cuts an offer by the definition of the view. */
 function cutNaively(json: string, { inventoryOf, resaleEnabled }: OfferView): string {
   const offer = JSON.parse(json) as ServedOffer;
   if (offer.type !== 'TICKET') return json;
@@ -53,7 +53,7 @@ function cutNaively(json: string, { inventoryOf, resaleEnabled }: OfferView): st
 const ORGANIZATION = 'theatre';
 const reader = new RecordReader(OFFERS, new Map([[ORGANIZATION, 0]]));
 
-/** What the builder stores of an offer, however the import puts it. */
+/** Returns the stored form of an offer, whatever its form in the import. */
 function stored(random: Random, offer: Record<string, Json>): string {
   const line = { organizationId: ORGANIZATION, heldByEventIds: [], ...offer };
   const reading = reader.read(JSON.stringify(asImported(random, line)));
@@ -61,7 +61,7 @@ function stored(random: Random, offer: Record<string, Json>): string {
   return reading.json;
 }
 
-/** An offer whose texts are, many of them, pieces of offers. */
+/** An offer with many texts that are fragments of offers. */
 function randomOffer(random: Random): Record<string, Json> {
   const type = random.pick(OFFER_TYPES);
   const fields = OFFER.variants[type];
@@ -81,7 +81,7 @@ function randomOffer(random: Random): Record<string, Json> {
 
 const BAIT = JSON.stringify([exampleOf(OFFER.variants['TICKET']), exampleOf(OFFER.variants['TICKET'])]);
 
-/** The same with other texts, wherever any text will do. */
+/** Replaces free texts of a record by fragments of offers. */
 function bait(random: Random, record: Record<string, Json>, fields: Fields): Record<string, Json> {
   const entries = Object.entries(record).map(([name, value]): [string, Json] => {
     if (fields[name].shape.kind !== 'text' || value === null || random.chance(0.3)) return [name, value];
@@ -104,7 +104,7 @@ const VIEWS: readonly OfferView[] = [
   ...SESSIONS.flatMap((inventoryOf) => [{ inventoryOf }, { inventoryOf, resaleEnabled: true }]),
 ];
 
-/** A record amid others, as the store has it. */
+/** A record between others, as in the store. */
 function placed(json: string): Buffer {
   const [record, other] = [Buffer.from(json), Buffer.from(`,${BAIT},`)];
   const bytes = Buffer.from(new SharedArrayBuffer(record.length + 2 * other.length));
@@ -116,7 +116,7 @@ function placed(json: string): Buffer {
 
 describe('An offer cut down to a view', () => {
   for (const seed of SEEDS) {
-    it(`is, byte for byte, what parsing, filtering and writing it gives (seed ${seed})`, function () {
+    it(`is byte for byte the result of parsing, filtering and writing the offer (seed ${seed})`, function () {
       this.timeout(60_000);
       const random = new Random(seed);
       const seen = { whole: 0, cut: 0 };
@@ -138,7 +138,7 @@ describe('An offer cut down to a view', () => {
     });
   }
 
-  it('copies nothing: its segments are views of the record, and one where neighbours stay', () => {
+  it('copies nothing: its segments are views of the record, and adjacent ones are merged', () => {
     const element = (resaleEnabled: boolean) => ({ pricingId: 'p', resaleEnabled });
     const offer = exampleOf(OFFER.variants['TICKET']);
     const pricing = [false, true, true, false, true].map(element);
@@ -149,7 +149,7 @@ describe('An offer cut down to a view', () => {
     expect(offerSegments(record, { inventoryOf: 'ses_301' })).to.have.length(1);
   });
 
-  it('is not made of a record of another form', () => {
+  it('is refused for a record of another form', () => {
     const start = '{"offerId":"a","type":"TICKET"';
     for (const rest of ['}', ',"optionOffers":[],"pricing":[],"inventory":[]}', ',"pricing":[]}']) {
       expect(() => offerSegments(Buffer.from(start + rest), { resaleEnabled: true }), rest).to.throw(
@@ -159,7 +159,7 @@ describe('An offer cut down to a view', () => {
     expect(() => offerSegments(Buffer.from(`${start}}`), { inventoryOf: 'a' })).to.throw(TypeError);
   });
 
-  it('is found by names that stand once in an offer', () => {
+  it('relies on names that occur once in an offer', () => {
     const counted = (type: string, mark: string) =>
       JSON.stringify(exampleOf(OFFER.variants[type])).split(mark).length - 1;
     for (const type of OFFER_TYPES) expect(counted(type, ',"type":'), type).to.equal(1);

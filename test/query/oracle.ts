@@ -9,10 +9,7 @@ export interface ExpectedPage {
   readonly records: readonly unknown[];
 }
 
-/**
- * What an organization's records are by the contract, worked out in the plainest way: every record is looked at,
- * for every question.
- */
+/** An organization's records by the contract, in the simplest way: each query reads every record. */
 export class Oracle {
   readonly #events: readonly { readonly event: Event; readonly sessions: readonly Session[] }[];
   readonly #tickets: readonly Ticket[];
@@ -42,7 +39,7 @@ export class Oracle {
       .sort(earliest(({ offer }) => [offer.createdAt, offer.offerId]));
   }
 
-  /** One page of a list operation; undefined when the event whose sessions are asked for is not there. */
+  /** Returns a page of a list operation; undefined when the event of a session list is missing. */
   page(
     operation: string,
     values: Values,
@@ -57,7 +54,7 @@ export class Oracle {
     return { totalRecords: found.length, records };
   }
 
-  /** One record; undefined when it is not there. */
+  /** Returns a record; undefined when it is missing. */
   record(operation: string, id: string, now: number): unknown {
     const found = this.#events.find(({ event }) => event.id === id);
     if (operation === 'getEvent') return found && served(found.event, found.sessions, now);
@@ -141,7 +138,7 @@ export class Oracle {
   }
 }
 
-/** An event with what it draws from its sessions, which stand earliest first. `now` is in milliseconds. */
+/** Returns an event with the fields derived from its sessions, which are in ascending order. `now` is in milliseconds. */
 function served(event: Event, sessions: readonly Session[], now: number): unknown {
   const next = sessions.find(({ startAt }) => instant(startAt) > BigInt(now) * 1000n);
   return {
@@ -172,7 +169,7 @@ function isListed(value: string, list: string | undefined): boolean {
   return list === undefined || list.split(',').includes(value);
 }
 
-/** Tags that are alike have the same form of this kind. */
+/** Returns the comparable form of a tag: equal for tags that match. */
 function comparable(tag: string): string {
   const words = tag.normalize('NFC').toLowerCase().split(/\s/u);
   return words

@@ -31,7 +31,7 @@ describe('The plan of a list', () => {
     });
   }
 
-  it('takes page and perPage as numbers', () => {
+  it('has page and perPage as numbers', () => {
     expect(plan('listTickets', { page: '0012', perPage: '100' })).to.deep.equal({
       ...EVERYTHING,
       collection: 'tickets',
@@ -40,19 +40,19 @@ describe('The plan of a list', () => {
     });
   });
 
-  it('cuts a page at the largest safe integer', () => {
+  it('limits a page to the largest safe integer', () => {
     const { MAX_SAFE_INTEGER: most } = Number;
     expect(plan('listTickets', { page: '9'.repeat(400) })).to.have.property('page', most);
   });
 
-  it('has the listed keys, each once, as they were written', () => {
+  it('has each listed key once, as written in the request', () => {
     expect(plan('listTickets', { eventIds: 'b, a ,b,É', qrCodes: 'Q+1' }).where).to.deep.equal([
       { match: 'anyOf', index: 'eventId', keys: ['b', ' a ', 'É'] },
       { match: 'anyOf', index: 'qrCode', keys: ['Q+1'] },
     ]);
   });
 
-  it('has the index that each list of a ticket is found in', () => {
+  it('names the index of each list filter of a ticket', () => {
     const { where } = plan('listTickets', { eventIds: 'e', sessionIds: 's', qrCodes: 'q', orderIds: 'o' });
     expect(where).to.deep.equal([
       { match: 'anyOf', index: 'eventId', keys: ['e'] },
@@ -62,20 +62,20 @@ describe('The plan of a list', () => {
     ]);
   });
 
-  it('has tags in the form in which they are compared', () => {
+  it('has tags in their comparable form', () => {
     expect(
       plan('listEvents', { tags: ' THE\u0301A\u0302TRE ,théâtre,Hip \t Hop,hiphop' }).where,
     ).to.deep.equal([{ match: 'anyOf', index: 'tag', keys: ['théâtre', 'hip hop', 'hiphop'] }]);
   });
 
-  it('takes a single key whole, commas and all', () => {
+  it('keeps a single key whole, with its commas', () => {
     expect(plan('listOffers', { eventId: 'a,b', type: 'BUNDLE' }).where).to.deep.equal([
       { match: 'anyOf', index: 'eventId', keys: ['a,b'] },
       { match: 'anyOf', index: 'type', keys: ['BUNDLE'] },
     ]);
   });
 
-  it('has an e-mail address in lower case, and a status as it is', () => {
+  it('has an e-mail address in lower case, and a status unchanged', () => {
     expect(plan('listOrders', { email: 'Zoé+A@Example.ORG', status: 'PENDING' }).where).to.deep.equal([
       { match: 'anyOf', index: 'status', keys: ['PENDING'] },
       { match: 'anyOf', index: 'email', keys: ['zoé+a@example.org'] },
@@ -122,14 +122,14 @@ describe('The plan of a list', () => {
     ]);
   });
 
-  it('keeps a window whose bounds cross, which then holds nothing', () => {
+  it('keeps a window with crossed bounds, which is empty', () => {
     const values = { 'updatedAt.gte': '2026-11-21T12:00:00.5Z', 'updatedAt.lte': '2026-11-21T12:00:00Z' };
     expect(plan('listOrders', values).where).to.deep.equal([
       { match: 'window', index: 'updatedAt', from: NOON + 500_000n, until: NOON + 1n },
     ]);
   });
 
-  it('cuts inventory without selecting by it', () => {
+  it('cuts inventory without selecting offers by it', () => {
     expect(plan('listOffers', { sessionId: 'ses_1' })).to.deep.equal({
       ...EVERYTHING,
       collection: 'offers',
@@ -153,7 +153,7 @@ describe('The plan of a list', () => {
     });
   }
 
-  it('combines them all', () => {
+  it('combines all filters', () => {
     const values = {
       page: '2',
       perPage: '3',
@@ -178,7 +178,7 @@ describe('The plan of a list', () => {
     });
   });
 
-  it('does not depend on the order of the request, nor on what is not a parameter', () => {
+  it('does not depend on the order of parameters, nor on unknown names', () => {
     const one = plan('listTickets', { eventIds: 'a', orderIds: 'b', 'updatedAt.lte': '2026-11-21T12:00Z' });
     const other = plan('listTickets', {
       'updatedAt.lte': '2026-11-21T12:00Z',
@@ -189,7 +189,7 @@ describe('The plan of a list', () => {
     expect(one).to.deep.equal(other);
   });
 
-  it('refuses what was never checked', () => {
+  it('refuses unvalidated values', () => {
     const values = { 'updatedAt.gte': 'yesterday' };
     expect(() => planList(listOperation('listTickets'), values)).to.throw(TypeError, 'yesterday');
   });

@@ -7,7 +7,7 @@ import { readValues } from './read-values.ts';
 import type { Entry, Offer, Order, Organization, Session, Ticket } from './records.ts';
 import { randomEmail, randomTag, randomText } from './texts.ts';
 
-/** Queries as they reach the plan: valid texts by parameter. */
+/** Queries as the plan receives them: valid texts by parameter. */
 
 export interface RandomQuery {
   readonly values: ReadonlyMap<string, string>;
@@ -19,7 +19,7 @@ export class QueryMaker {
   readonly #random: Random;
   readonly #organizations: readonly Organization[];
 
-  /** The values are drawn from all of these organizations, whoever is asked. */
+  /** Organizations that the values are drawn from, whichever is queried. */
   constructor(random: Random, organizations: readonly Organization[]) {
     this.#random = random;
     this.#organizations = organizations;
@@ -28,20 +28,20 @@ export class QueryMaker {
   query(operation: ListOperation, organization: Organization): RandomQuery {
     const { parameters, parent } = operation;
     const random = this.#random;
-    // Now and then few filters, now and then all of them.
+    // Sometimes few filters, sometimes all of them.
     const density = random.fraction();
     const hints = hintsOf(random, organization);
     const values = new Map<string, string>();
     for (const parameter of parameters) {
       if (!random.chance(density)) continue;
       const text = this.#valueOf(parameter, hints);
-      // A value that is not valid never gets as far as a plan.
+      // Validation refuses an invalid value before the plan.
       if (readValues(operation, [[parameter.name, text]]) !== undefined) values.set(parameter.name, text);
     }
     return { values, parentId: parent && this.#parentId(organization) };
   }
 
-  /** Milliseconds; as a rule near the start of a session. */
+  /** In milliseconds; usually near the start of a session. */
   now(organization: Organization): number {
     const random = this.#random;
     if (organization.sessions.length === 0 || random.chance(0.05)) {
@@ -67,7 +67,7 @@ export class QueryMaker {
       case 'perPage':
         return String(random.pick([1, 2, 3, 7, 25, 100, random.between(1, 100)]));
       case 'contentDigest':
-        // Of content that is not there: the query is read from what is.
+        // The digest of content that is not retained: the query reads the live store.
         return random.pick(['A', '_', '-', '0']).repeat(43);
       case 'bound':
         return writeAnyhow(random, randomInstant(random) + BigInt(random.between(-1, 1)));
@@ -85,7 +85,7 @@ export class QueryMaker {
     return Array.from({ length: count }, () => this.#keyOf(name, hints)).join();
   }
 
-  /** A value of one record for all parameters as a rule, so that several of them together find something. */
+  /** Usually the values of one record for all parameters, so that their combination has a match. */
   #keyOf(name: string, hints: Hints): string {
     const random = this.#random;
     if (random.chance(0.03)) return randomText(random) || '-';
@@ -97,7 +97,7 @@ export class QueryMaker {
   }
 }
 
-/** Values that find something, by parameter. */
+/** Values with a match, by parameter. */
 type Hints = Readonly<Record<string, readonly string[]>>;
 
 function hintsOf(random: Random, { tickets, orders, offers, sessions, events }: Organization): Hints {

@@ -8,7 +8,7 @@ const INTEGERS = [0, 1, 2, 90, -7, 2 ** 53];
 const TIME_ZONES = ['Europe/Paris', 'America/St_Johns', 'Pacific/Auckland'];
 const ABSENT = 0.25;
 
-/** A record of the declared fields as it is to be served, but for derived ones: what is not required may be null or empty. */
+/** Returns a record of the declared fields as it must be served, without derived fields: optional ones may be null or empty. */
 export function randomRecord(random: Random, fields: Fields): Record<string, Json> {
   const record: Record<string, Json> = {};
   for (const [name, { shape, required, derived }] of Object.entries(fields)) {
@@ -45,7 +45,7 @@ function randomValue(random: Random, shape: Shape): Json {
 }
 
 /**
- * A record as an import may have it: its fields in any order, and without some of those that are null or empty,
+ * Returns a record as an import may have it: its fields in any order, and without some of those that are null or empty,
  * since absent means the same.
  */
 export function asImported(random: Random, value: Json): Json {

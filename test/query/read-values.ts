@@ -4,7 +4,7 @@ import { Problem } from '../../src/http/response/problem.ts';
 
 const readers = new Map<ListOperation, QueryReader>();
 
-/** Reads the texts of parameters as a request does; undefined when one of them is not valid. */
+/** Reads parameters from their texts as a request does; undefined when one of them is invalid. */
 export function readValues(
   operation: ListOperation,
   texts: Iterable<readonly [name: string, text: string]>,

@@ -29,7 +29,7 @@ const textOf = (segments: readonly Buffer[]) => Buffer.concat(segments).toString
 const parsed = (segments: readonly Buffer[]): unknown => JSON.parse(textOf(segments));
 
 for (const { seed, size, queries } of WORLDS) {
-  describe(`Whatever is asked of random organizations with ${size} events (seed ${seed})`, function () {
+  describe(`Random organizations with ${size} events (seed ${seed})`, function () {
     this.timeout(120_000);
     const random = new Random(seed);
     const organizations = randomOrganizations(random, size);
@@ -45,24 +45,24 @@ for (const { seed, size, queries } of WORLDS) {
       }
     });
 
-    /** Mostly the large one. */
+    /** Picks an organization, most often the large one. */
     const someone = () => asked[Math.min(random.below(6), random.below(4))];
 
     for (const operation of OPERATIONS.filter((operation) => operation.kind === 'list')) {
-      it(`${operation.id} gives the pages of the oracle, to ${queries} queries`, () => {
+      it(`${operation.id} returns the same pages as the oracle for ${queries} queries`, () => {
         let found = 0;
         for (let i = 0; i < queries; i++) {
           const one = someone();
           const query = maker.query(operation, one.organization);
           found += expectPage(operation, one, query, maker.now(one.organization));
         }
-        // Queries that find nothing prove little.
+        // Queries without a match prove little.
         expect(found).to.be.greaterThan(queries / 4);
       });
     }
 
     for (const operation of OPERATIONS.filter((operation) => operation.kind === 'retrieve')) {
-      it(`${operation.id} gives the record of every id, and of no other`, () => {
+      it(`${operation.id} returns the record of every id, and none for other ids`, () => {
         const { collection, resource } = operation;
         const ids = organizations.flatMap((organization) =>
           organization[collection].map(({ record }) => idIn(record, resource.id)),
@@ -82,7 +82,7 @@ for (const { seed, size, queries } of WORLDS) {
       });
     }
 
-    it('has a tag for events that changes exactly when they do', () => {
+    it('has an events tag that changes exactly when the events do', () => {
       for (const { store, organization } of asked) {
         const eventsByTag = new Map<string, string>();
         for (let i = 0; i < 100; i++) {
@@ -99,7 +99,7 @@ for (const { seed, size, queries } of WORLDS) {
   });
 }
 
-/** Holds a page against the oracle's. Returns 1 when it has records, else 0. */
+/** Compares a page with the oracle's. Returns 1 when it has records, else 0. */
 function expectPage(
   operation: ListOperation,
   { organization, store, oracle }: Asked,

@@ -14,15 +14,15 @@ import { randomForm, randomInstant, write, writeAnyhow } from './instants.ts';
 import { randomRecord } from './random-record.ts';
 import { randomEmail, randomIds, randomTag, randomText } from './texts.ts';
 
-/** Random organizations as plain objects: what is imported, and what is to be served of it. */
+/** Random organizations as plain objects: the imported records, and the records that must be served. */
 
-/** A record as it is to be served, and what the import says beside or instead. */
+/** A record as it must be served, and the fields that differ in the import. */
 export interface Entry<Served, Imported = object> {
   readonly record: Served;
   readonly imported: Imported;
 }
 
-/** An event but for what it draws from its sessions. */
+/** An event without the fields derived from its sessions. */
 export interface Event {
   readonly id: string;
   readonly createdAt: string;
@@ -72,7 +72,7 @@ export interface Organization {
   readonly offers: readonly Entry<Offer, { readonly heldByEventIds: readonly string[] }>[];
 }
 
-/** Ids that organizations draw theirs from, so that many are those of several. */
+/** Pools of ids that organizations draw from, so that many share an id. */
 export interface IdPools {
   readonly events: readonly string[];
   readonly sessions: readonly string[];
@@ -93,7 +93,7 @@ export function randomIdPools(random: Random, size: number): IdPools {
   };
 }
 
-/** `share`: how much of the pools the organization has. */
+/** `share`: the part of the pools that the organization has. */
 export function randomOrganization(
   random: Random,
   organizationId: string,
@@ -128,7 +128,7 @@ function randomEvent(random: Random, id: string): Entry<Event> {
   };
 }
 
-/** Every event has a session; a few have most of the others. */
+/** Gives every event a session, and a few events most of the others. */
 function sessionsOf(
   random: Random,
   eventIds: readonly string[],
@@ -194,7 +194,7 @@ function randomOffer(random: Random, offerId: string, pools: IdPools): Organizat
   const heldByEventIds = some(random, 4, () => few(random, pools.events));
   const resaleEnabled = () => random.pick([true, false, null]);
   if (type !== 'TICKET') {
-    // A product's pricing cannot be resold, whatever the import says.
+    // A product's pricing has no resaleEnabled, even if the import has one.
     const pricing =
       type === 'PRODUCT'
         ? { pricing: objectsIn(fields['pricing']).map((pricing) => ({ ...pricing, resaleEnabled: true })) }
@@ -221,12 +221,12 @@ function randomOffer(random: Random, offerId: string, pools: IdPools): Organizat
   return { record: ticketOffer, imported: { heldByEventIds } };
 }
 
-/** Up to `most` values, repeated ones perhaps. */
+/** Returns up to `most` values, possibly repeated. */
 function some<T>(random: Random, most: number, make: () => T): T[] {
   return Array.from({ length: random.between(0, most) }, make);
 }
 
-/** A value, most often one of the first few, so that some have many records. */
+/** Returns a value, most often one of the first few, so that some have many records. */
 function few<T>(random: Random, values: readonly T[]): T {
   return random.chance(0.6) ? values[random.below(Math.min(values.length, 8))] : random.pick(values);
 }

@@ -11,7 +11,7 @@ import { emptyCollection } from '../store/empty-image.ts';
 
 const SEEDS = [20261121, 1, 2, 3];
 const QUESTIONS = 1500;
-/** So little that answers come and go all the time. */
+/** Small enough that selections are evicted all the time. */
 const CACHE_BYTES = 24 * 1024;
 
 interface Row {
@@ -23,7 +23,7 @@ interface Row {
   readonly starts: readonly bigint[];
 }
 
-/** Rows of which some keys have most, as the first do of `pick`, and others few; many have the same several events. */
+/** Rows with skewed keys: a few keys have most rows, as the first of `pick` do. Many rows share the same set of events. */
 function randomRows(random: Random, count: number): Row[] {
   const pick = (name: string, most: number) =>
     `${name}${random.chance(0.7) ? random.below(Math.min(4, most)) : random.below(most)}`;
@@ -74,7 +74,7 @@ function imageOf(rows: readonly Row[]): CollectionImage {
   };
 }
 
-/** An index of instants of which a row may carry several. */
+/** An index of instants in which a row may have several. */
 function startsOf(rows: readonly Row[]): InstantImage {
   const all = rows
     .flatMap(({ starts }, row) => starts.map((start) => ({ start, row })))
@@ -105,7 +105,7 @@ function randomQuestion(random: Random, count: number): Predicate[] {
     ['startAt', 0.1],
   ] as const) {
     if (!random.chance(chance)) continue;
-    // Few different bounds, so that questions come again; crossed ones, and ones that hold all.
+    // Few different bounds, so that queries repeat; some cross, and some hold all rows.
     const at = () => BigInt(random.pick([-1, 0, 10, Math.floor(count / 3), Math.floor(count / 2), count]));
     where.push({
       match: 'window',
@@ -131,7 +131,7 @@ function passes(row: Row, predicate: Predicate): boolean {
 describe('A selection', () => {
   for (const seed of SEEDS) {
     for (const count of [0, 1, 40, 900, 2500]) {
-      it(`holds the rows that a scan finds, whatever is asked of ${count} rows (seed ${seed})`, () => {
+      it(`holds the rows that a full scan finds, for any query over ${count} rows (seed ${seed})`, () => {
         const random = new Random(seed * 10_000 + count);
         const rows = randomRows(random, count);
         const image = imageOf(rows);
@@ -155,7 +155,7 @@ describe('A selection', () => {
     }
   }
 
-  it('asks an index of pairs instead of the two, and no other index', () => {
+  it('reads a pair index instead of the two single indexes, and no other index', () => {
     const image = imageOf(randomRows(new Random(1), 1000));
     const anyOf = (index: string, ...keys: string[]): Predicate => ({ match: 'anyOf', index, keys });
     const where = [anyOf('status', 'FULFILLED'), anyOf('email', 'm0'), anyOf('eventId', 'e0', 'e1', 'none')];
@@ -164,7 +164,7 @@ describe('A selection', () => {
     expect(asked(where.slice(0, 2))).to.deep.equal(['status', 'email']);
   });
 
-  it('is found by an instant where a list is long, and walked where none is', () => {
+  it('comes from the index by instant where a posting list is long, and from a scan where none is', () => {
     const random = new Random(1);
     for (const [count, isLong] of [
       [LONG_LIST, false],

@@ -1,6 +1,6 @@
 import type { Random } from '../../scripts/sample/random.ts';
 
-/** Texts that go wrong where bytes, code units, characters and JSON are taken for each other. */
+/** Texts that expose code which confuses bytes, code units, characters and JSON. */
 
 const PIECES = [
   ...['a', 'A', 'b', 'ab', '0', '-', '.', '..', '%2F', '+', '?', '#', '&', '=', ';', ':'],
@@ -31,7 +31,7 @@ export function randomText(random: Random): string {
   return text;
 }
 
-/** Distinct texts, none of them empty. */
+/** Distinct non-empty texts. */
 export function randomIds(random: Random, count: number): string[] {
   const ids = new Set<string>();
   while (ids.size < count) {

@@ -12,7 +12,7 @@ import { type Organization, randomIdPools, randomOrganization } from './records.
 
 const COLLECTIONS: readonly CollectionName[] = ['events', 'sessions', 'tickets', 'orders', 'offers'];
 
-/** Organizations that have many ids in common, of all sizes down to nothing. `size`: about how many events the largest has. */
+/** Organizations of all sizes down to empty that share many ids. `size`: approximate number of events of the largest. */
 export function randomOrganizations(random: Random, size: number): Organization[] {
   const pools = randomIdPools(random, size);
   return [
@@ -23,7 +23,7 @@ export function randomOrganizations(random: Random, size: number): Organization[
   ];
 }
 
-/** The stores of organizations, by id: brought there by an import folder, the builder and the loader. */
+/** Organization stores by id, made by the import, the builder and the loader. */
 export async function loadStores(
   random: Random,
   organizations: readonly Organization[],
