@@ -16,7 +16,7 @@ export function emptyCollection(idField: string): CollectionImage {
   };
 }
 
-/** An organization without a record. */
+/** Returns the image of an organization without records. */
 export function emptyImage(organizationId: string, contentDigest = 'digest'): OrganizationImage {
   const sessions = {
     ...emptyCollection('id'),

@@ -5,12 +5,12 @@ import { COLLIDING_TEXTS } from './colliding-texts.ts';
 const hash = (text: string) => hashBytes(Buffer.from(text), 0, Buffer.byteLength(text));
 
 describe('hashBytes', () => {
-  it('depends on the bytes of the range alone', () => {
+  it('depends only on the bytes of the range', () => {
     const bytes = Buffer.from('<<évt_42>>');
     expect(hashBytes(bytes, 2, bytes.length - 2)).to.equal(hash('évt_42'));
   });
 
-  it('is an unsigned number of 32 bits', () => {
+  it('is an unsigned 32-bit number', () => {
     for (let i = 0; i < 1000; i++)
       expect(hash(String(i)))
         .to.satisfy(Number.isInteger)
@@ -19,10 +19,10 @@ describe('hashBytes', () => {
 
   it('spreads ids that differ in a digit over the slots', () => {
     const slots = new Set(Array.from({ length: 1000 }, (_, i) => hash(`tkt_${i}`) & 0x3ff));
-    expect(slots.size).to.be.greaterThan(550); // 632 of 1024 when it is chance
+    expect(slots.size).to.be.greaterThan(550); // 632 of 1024 are expected by chance
   });
 
-  it('is the same for the texts that the tests of the indexes let collide', () => {
+  it('is the same for the colliding texts of the index tests', () => {
     for (const [one, other] of COLLIDING_TEXTS) expect(hash(one)).to.equal(hash(other));
   });
 });

@@ -7,7 +7,7 @@ import { COLLIDING_TEXTS } from './colliding-texts.ts';
 import { pack } from './pack.ts';
 import { FIXED, texts } from './random-texts.ts';
 
-/** `twice` is the first id that an earlier one repeats. */
+/** `twice` is the first id that repeats an earlier one. */
 function build(
   ids: readonly string[],
   atOnce = ids.length,
@@ -23,7 +23,7 @@ function build(
 }
 
 describe('An id index', () => {
-  it('finds the row of every id, and of no other', () => {
+  it('finds the row of every id, and none for other ids', () => {
     fc.assert(
       fc.property(texts, texts, (repeated, others) => {
         const ids = [...new Set(repeated)];
@@ -36,7 +36,7 @@ describe('An id index', () => {
     );
   });
 
-  it('tells the first id that comes again, however many are added at once', () => {
+  it('reports the first duplicate id, for any number of ids added at once', () => {
     fc.assert(
       fc.property(texts, fc.integer({ min: 1, max: 20 }), (ids, atOnce) => {
         const expected = ids.findIndex((id, i) => ids.indexOf(id) < i);
@@ -46,7 +46,7 @@ describe('An id index', () => {
     );
   });
 
-  it('finds each of many', () => {
+  it('finds each of many ids', () => {
     const ids = Array.from({ length: 50_000 }, (_, i) => `${i % 3 === 0 ? 'é"\\' : ''}${i}`);
     const { index, records, twice } = build(ids, 1000);
     expect(twice).to.equal(undefined);
@@ -62,7 +62,7 @@ describe('An id index', () => {
     }
   });
 
-  it('tells ids of the same hash apart', () => {
+  it('distinguishes ids with the same hash', () => {
     for (const [one, other] of COLLIDING_TEXTS) {
       const { index, records, twice } = build([one, other]);
       expect(twice).to.equal(undefined);
@@ -72,7 +72,7 @@ describe('An id index', () => {
     }
   });
 
-  it('is not misled by ids that look like JSON, or begin or end like another', () => {
+  it('distinguishes ids that look like JSON, or are a prefix or suffix of another', () => {
     const ids = ['a', 'a"', 'a\\', 'a\\"', 'a","then":"', 'a\u0000', '', ' ', 'aa', '\\u0061', '"', '""'];
     const { index, records, twice } = build(ids);
     expect(twice).to.equal(undefined);
@@ -81,20 +81,20 @@ describe('An id index', () => {
       expect(findRow(index, records, other)).to.equal(-1);
   });
 
-  it('has no row for any id when it is empty', () => {
+  it('finds no row when it is empty', () => {
     const { index, records } = build([]);
     expect(findRow(index, records, '')).to.equal(-1);
     expect(findRow(index, records, 'a')).to.equal(-1);
   });
 
-  it('does not take half a character for the one that stands for it in UTF-8', () => {
+  it('distinguishes a lone surrogate from the replacement character of UTF-8', () => {
     const { index, records } = build(['\ufffd']);
     expect(findRow(index, records, '\ud800')).to.equal(-1);
   });
 });
 
 describe('recordPrefix', () => {
-  it('is what a record begins with', () => {
+  it('returns the first bytes of a record', () => {
     expect(recordPrefix('ticketId')).to.equal('{"ticketId":');
   });
 });

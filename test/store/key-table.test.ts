@@ -6,16 +6,16 @@ import { COLLIDING_TEXTS } from './colliding-texts.ts';
 import { FIXED, texts } from './random-texts.ts';
 
 function intern(builder: KeyTableBuilder, text: string): number {
-  // In the midst of other bytes, as keys are found.
+  // Between other bytes, as in a column.
   const source = Buffer.from(`<${text}>`);
   return builder.intern(source, 1, source.length - 1);
 }
 
-/** What the table must be: the distinct texts in the order of their first appearance. */
+/** Returns the expected table: the distinct texts in order of first appearance. */
 const numbered = (keys: readonly string[]) => [...new Set(keys)];
 
 describe('A key table', () => {
-  it('numbers distinct keys in the order of their first appearance', () => {
+  it('numbers distinct keys in order of first appearance', () => {
     fc.assert(
       fc.property(texts, (keys) => {
         const builder = new KeyTableBuilder();
@@ -30,7 +30,7 @@ describe('A key table', () => {
     );
   });
 
-  it('gives many the numbers that it gives one by one', () => {
+  it('numbers many keys at once as it numbers them one by one', () => {
     fc.assert(
       fc.property(texts, texts, (some, more) => {
         const [one, all] = [new KeyTableBuilder(), new KeyTableBuilder()];
@@ -65,7 +65,7 @@ describe('A key table', () => {
     );
   });
 
-  it('tells keys of the same hash apart, one by one and many at a time', () => {
+  it('distinguishes keys with the same hash, one by one and many at once', () => {
     for (const [one, other] of COLLIDING_TEXTS) {
       const numbers = new Uint32Array(3);
       new KeyTableBuilder().internEach(encodeTexts([one, other, one]), numbers);
@@ -79,7 +79,7 @@ describe('A key table', () => {
     }
   });
 
-  it('grows to many keys, long ones and the empty one among them', () => {
+  it('grows to many keys, with long ones and the empty one', () => {
     const keys = Array.from({ length: 20_000 }, (_, i) => (i === 77 ? '' : `${'long'.repeat(i % 50)}${i}`));
     const builder = new KeyTableBuilder();
     for (const key of keys) intern(builder, key);
@@ -88,7 +88,7 @@ describe('A key table', () => {
     expect(findKey(image, Buffer.from('missing'))).to.equal(-1);
   });
 
-  it('is empty when nothing was added', () => {
+  it('is empty without keys', () => {
     const image = new KeyTableBuilder().finish();
     expect(findKey(image, Buffer.from(''))).to.equal(-1);
     expect([...image.ends]).to.deep.equal([0]);
@@ -101,7 +101,7 @@ describe('A key table', () => {
 });
 
 describe('sameBytes', () => {
-  it('compares ranges, of the same length only', () => {
+  it('compares ranges of the same length', () => {
     const [a, b] = [Buffer.from('xabcx'), Buffer.from('abcd')];
     expect(sameBytes(a, 1, 4, b, 0, 3)).to.equal(true);
     expect(sameBytes(a, 1, 4, b, 0, 4)).to.equal(false);

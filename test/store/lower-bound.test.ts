@@ -6,8 +6,8 @@ import { FIXED } from './random-texts.ts';
 const values = fc.oneof(fc.nat(12), fc.constantFrom(2 ** 31 - 1, 2 ** 31, 2 ** 32 - 1));
 const ascending = fc.array(values, { maxLength: 80 }).map((some) => some.sort((a, b) => a - b));
 
-describe('The lower bound of a value among ascending ones', () => {
-  it('is how many are below it, whether they are rows or instants', () => {
+describe('The lower bound of a value in an ascending array', () => {
+  it('is the number of values below it, for rows and instants', () => {
     fc.assert(
       fc.property(ascending, values, fc.nat(90), fc.nat(90), (sorted, value, a, b) => {
         const [rows, instants] = [Uint32Array.from(sorted), BigInt64Array.from(sorted.map(BigInt))];
@@ -23,7 +23,7 @@ describe('The lower bound of a value among ascending ones', () => {
     );
   });
 
-  it('is found among the least and the greatest instants', () => {
+  it('is right for the least and the greatest instants', () => {
     const extremes = BigInt64Array.of(-(2n ** 63n), -1n, 0n, 2n ** 63n - 1n);
     expect(Array.from(extremes, (instant) => lowerInstantBound(extremes, instant))).to.deep.equal([
       0, 1, 2, 3,

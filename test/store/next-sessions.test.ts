@@ -26,13 +26,13 @@ function sessionsImage(schedule: Schedule): SessionsImage {
   };
 }
 
-/** The row of an event's first session that starts after a moment, or -1. */
+/** Returns the row of an event's first session after a time, or -1. */
 function naiveNext({ starts, eventOf }: SessionsImage, event: number, now: number): number {
   const instant = BigInt(now) * 1000n;
   return starts.findIndex((start, session) => eventOf[session] === event && start > instant);
 }
 
-/** Microseconds around a few milliseconds, some of them past what a double counts. */
+/** Microseconds around a few milliseconds, some beyond the safe integers of a double. */
 const start = fc
   .tuple(
     fc.constantFrom(0n, 1000n, 1_795_000_000_000_000n, -62_000_000_000_000_000n, 253_370_764_799_999_000n),
@@ -43,7 +43,7 @@ const schedules = fc
   .array(fc.array(start, { minLength: 1, maxLength: 8 }), { minLength: 1, maxLength: 6 })
   .map(sessionsImage);
 
-/** Walks through the milliseconds around starts, back and forth. */
+/** Times around the starts, in milliseconds, back and forth. */
 function walks({ starts }: SessionsImage): fc.Arbitrary<number[]> {
   const around = (instant: bigint) => [1, 0, -1, 0, 1].map((step) => Number(instant / 1000n) + step);
   const far = fc.constantFrom([-8.64e15], [8.64e15]);
@@ -55,7 +55,7 @@ function walks({ starts }: SessionsImage): fc.Arbitrary<number[]> {
 const scheduleAndWalk = schedules.chain((image) => fc.tuple(fc.constant(image), walks(image)));
 
 describe('NextSessions', () => {
-  it('knows the next session of each event, however the time moves', () => {
+  it('knows the next session of each event when time moves in either direction', () => {
     fc.assert(
       fc.property(scheduleAndWalk, ([image, times]) => {
         const next = new NextSessions(image);
@@ -85,11 +85,11 @@ describe('NextSessions', () => {
     );
   });
 
-  it('is none when there is no session', () => {
+  it('has none without sessions', () => {
     expect(new NextSessions(sessionsImage([])).epoch(0)).to.equal(0);
   });
 
-  it('leaves the shared image as it is', () => {
+  it('does not change the shared image', () => {
     const image = sessionsImage([[5000n, 1000n], [3000n]]);
     const before = [...image.firstOfEvent];
     new NextSessions(image).of(0, 1e6);
@@ -98,7 +98,7 @@ describe('NextSessions', () => {
 });
 
 describe('nextSessionFields', () => {
-  it('ends a record', () => {
+  it('returns the last bytes of a record', () => {
     const end = nextSessionFields('2027-03-14T20:00:00+01:00', 'ses "1"');
     expect(JSON.parse('{"id":"a"' + end)).to.deep.equal({
       id: 'a',

@@ -1,6 +1,6 @@
 import { COMMA, type RecordsImage } from '../../src/store/records.ts';
 
-/** Values as records: their JSON texts, a comma after each. */
+/** Packs values as records: their JSON texts, a comma after each. */
 export function pack(values: readonly unknown[]): RecordsImage {
   const texts = values.map((value) => Buffer.from(JSON.stringify(value)));
   const offsets = new Float64Array(values.length + 1);

@@ -46,7 +46,7 @@ describe('A packed image', () => {
       : [];
   };
 
-  it('is what it was, in one buffer, each array aligned and apart from the others', () => {
+  it('equals the original, in one buffer, with each array aligned and apart from the others', () => {
     fc.assert(
       fc.property(image, (before) => {
         const after = packedImage(before);
@@ -65,7 +65,7 @@ describe('A packed image', () => {
     );
   });
 
-  it('holds an array once that has two names, and of a part of a buffer that part', () => {
+  it('holds an array with two names once, and of a view only its part of the buffer', () => {
     const bytes = sharedBytes(100);
     bytes.set([1, 2, 3], 50);
     const part = bytes.subarray(50, 53);
@@ -75,7 +75,7 @@ describe('A packed image', () => {
     expect(imageBytes(packed)).to.equal(8);
   });
 
-  it('is of no other arrays than an image has', () => {
+  it('refuses array types that an image does not have', () => {
     expect(() => packedImage({ a: new Int16Array(1) })).to.throw(TypeError);
   });
 });

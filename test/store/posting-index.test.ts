@@ -10,7 +10,7 @@ import { encodeTexts } from '../../src/store/index/texts.ts';
 import { COLLIDING_TEXTS } from './colliding-texts.ts';
 import { FIXED, texts } from './random-texts.ts';
 
-/** `keysOf[row]` are the keys of a row; some rows are added at once. */
+/** `keysOf[row]` are the keys of a row; some rows are added in batches. */
 function build(keysOf: readonly (readonly string[])[], atOnce = 7): PostingImage {
   const builder = new PostingIndexBuilder();
   for (let first = 0; first < keysOf.length; first += atOnce) {
@@ -46,7 +46,7 @@ describe('A posting index', () => {
     );
   });
 
-  it('gives them where a row has any number of keys', () => {
+  it('gives the rows of a key where rows have any number of keys', () => {
     const few = fc.constantFrom('a', 'b', 'c', '', 'é', 'e\u0301', '\0');
     fc.assert(
       fc.property(fc.array(fc.uniqueArray(few), { maxLength: 60 }), (keysOf) => {
@@ -59,7 +59,7 @@ describe('A posting index', () => {
     );
   });
 
-  it('keeps apart keys of the same hash', () => {
+  it('keeps keys with the same hash apart', () => {
     for (const [one, other] of COLLIDING_TEXTS) {
       const image = build([[one], [other], [one, other]]);
       expect(listOf(image, one)).to.deep.equal([0, 2]);
@@ -68,7 +68,7 @@ describe('A posting index', () => {
     }
   });
 
-  it('knows when the pairs with keys of another go by these alone', () => {
+  it('recognizes when the key of another index determines the pair', () => {
     const pairs = fc.array(fc.tuple(fc.nat(2), fc.nat(5)), { maxLength: 20 });
     fc.assert(
       fc.property(pairs, (ofRows) => {
@@ -91,7 +91,7 @@ describe('A posting index', () => {
     );
   });
 
-  it('knows that of rows without a key, or with several', () => {
+  it('recognizes this for rows without a key, or with several', () => {
     const build = (pairs: readonly [row: number, key: string][]) => {
       const builder = new PostingIndexBuilder(pairs.length);
       for (const [row, key] of pairs) builder.add(row, Buffer.from(key), 0, key.length);
@@ -108,7 +108,7 @@ describe('A posting index', () => {
     }
   });
 
-  it('has no rows for any key when it is empty', () => {
+  it('has no rows when it is empty', () => {
     expect(listOf(build([]), '')).to.deep.equal([]);
     expect(listOf(build([[], []]), 'a')).to.deep.equal([]);
   });

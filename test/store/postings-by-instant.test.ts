@@ -7,7 +7,7 @@ const FIXED = { seed: 20261121, numRuns: 500 };
 const KEYS = 5;
 
 const key = fc.integer({ min: 0, max: KEYS - 1 });
-/** For each row its keys: as a rule one, now and then none or several, in any order. */
+/** The keys of each row: usually one, sometimes none or several, in any order. */
 const manyKeys = fc.array(
   fc.oneof(
     { weight: 3, arbitrary: fc.uniqueArray(key, { minLength: 1, maxLength: 1 }) },
@@ -18,7 +18,7 @@ const manyKeys = fc.array(
 );
 const oneKey = fc.array(fc.tuple(key), { maxLength: 120 });
 
-/** The rows of a collection in an order that the numbers decide. */
+/** Returns the rows of a collection in an order that the numbers determine. */
 function shuffled(count: number, numbers: readonly number[]): number[] {
   const keyed = Array.from({ length: count }, (_, row) => ({ row, at: numbers[row % numbers.length] ^ row }));
   return keyed.sort((a, b) => ((a.at * 7919) % 101) - ((b.at * 7919) % 101)).map(({ row }) => row);
@@ -65,18 +65,18 @@ describe('Posting lists by an instant', () => {
     });
   }
 
-  it('gather nothing of rows that have the same keys as many others, in whatever order', () => {
+  it('gather no rows that share their set of keys with many others, in any order', () => {
     const keysOf = Array.from({ length: 100 }, (_, row) => [[0, 1], [1, 0], [2], [3]][row % 4]);
     const rows = shuffled(100, [5, 3, 8]);
     const ask = (leastGroup: number) =>
       rowsOfKeys(build(keysOf, rows, leastGroup), [0, 1, 2], Uint32Array.from(rows), 0, 100, 0);
-    // The group and the rows of key 2; then what is left when 50 rows are too few.
+    // The group and the rows of key 2; then gathered rows, because 50 are too few for a group.
     expect(ask(50).others).to.have.length(0);
     expect(ask(50).ranges).to.have.length(2 * 2);
     expect(ask(51).others).to.have.length(50);
   });
 
-  it('gather all of ranges that are short', () => {
+  it('gather the rows of short ranges', () => {
     const keysOf = Array.from({ length: 400 }, (_, row) => [row % 4]);
     const rows = shuffled(400, [5, 3, 8]);
     const ask = (high: number) => rowsOfKeys(build(keysOf, rows), [0, 1, 2], Uint32Array.from(rows), 0, high);

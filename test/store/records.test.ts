@@ -22,7 +22,7 @@ describe('Records', () => {
     }
   });
 
-  it('are read at any rows, neighbours or not', () => {
+  it('are read at any rows, adjacent or not', () => {
     for (let chosen = 1; chosen < 2 ** values.length; chosen++) {
       const rows = [...values.keys()].filter((row) => ((chosen >> row) & 1) === 1);
       const read = JSON.parse(
@@ -32,7 +32,7 @@ describe('Records', () => {
     }
   });
 
-  it('are of the store, not copies', () => {
+  it('are views of the store, not copies', () => {
     expect(recordAt(records, 1).buffer).to.equal(records.bytes.buffer);
     expect(recordSpan(records, 1, 3).buffer).to.equal(records.bytes.buffer);
     for (const piece of recordsAt(records, Uint32Array.of(0, 2))) {
@@ -40,7 +40,7 @@ describe('Records', () => {
     }
   });
 
-  it('are in one piece where they follow each other', () => {
+  it('are in one piece where their rows are adjacent', () => {
     expect(recordsAt(records, Uint32Array.of(1, 2, 3))).to.have.length(1);
     expect(recordsAt(records, Uint32Array.of(0, 2, 3))).to.have.length(2);
     expect(recordsAt(records, Uint32Array.of(0, 2))).to.have.length(2);

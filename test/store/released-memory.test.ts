@@ -4,8 +4,8 @@ import { emptyImage } from './empty-image.ts';
 
 const MEGABYTES = 200;
 
-describe('Memory that a swap lets go of', () => {
-  /** Its pages are never touched, so the machine gives nothing for it. */
+describe('The memory that a swap releases', () => {
+  /** The pages are never touched, so that the system allocates no memory. */
   function imageOf(digest: string) {
     const image = emptyImage('north', digest);
     const bytes = new Uint8Array(new SharedArrayBuffer(MEGABYTES * 1024 * 1024));
@@ -13,10 +13,10 @@ describe('Memory that a swap lets go of', () => {
     return { ...image, tickets, bytesHeld: bytes.length };
   }
 
-  it('is collected, though the collector does not count shared memory', async () => {
+  it('is collected, although the garbage collector does not count shared memory', async () => {
     const registry = new StoreRegistry();
     const collected = Promise.withResolvers<string>();
-    // A WeakRef would not do: whoever asks it keeps what it refers to.
+    // Reading a WeakRef would keep its target alive.
     const watch = new FinalizationRegistry(collected.resolve);
     const swap = (digest: string) => {
       const image = imageOf(digest);
@@ -26,7 +26,7 @@ describe('Memory that a swap lets go of', () => {
     };
     swap('first');
     swap('second');
-    // Node tells of it when the event loop turns, and nothing else turns it here.
+    // Finalization callbacks run on a turn of the event loop, and nothing else turns it here.
     const turning = setInterval(() => undefined, 10);
     expect(await collected.promise).to.equal('first');
     clearInterval(turning);

@@ -5,8 +5,8 @@ import { emptyImage } from './empty-image.ts';
 
 const MEGABYTE = 1024 * 1024;
 
-describe('What is kept of replaced stores', () => {
-  /** Replaced at this moment, holding so many megabytes, and little more. */
+describe('Retention of replaced stores', () => {
+  /** Returns a store that was replaced at a time and holds slightly more than so many megabytes. */
   function retained(replacedAt: number, megabytes: number): RetainedOrganization {
     const image = emptyImage('north');
     const bytes = new Uint8Array(new SharedArrayBuffer(megabytes * MEGABYTE));
@@ -22,22 +22,22 @@ describe('What is kept of replaced stores', () => {
       ({ replacedAt }) => replacedAt,
     );
 
-  it('is what was replaced less than the time ago', () => {
+  it('covers stores that were replaced less than the time ago', () => {
     const all = [retained(0, 1), retained(100, 1), retained(101, 1), retained(200, 1)];
     expect(kept(all, 200, 100, 0)).to.have.members([101, 200]);
   });
 
-  it('is nothing when no time is given', () => {
+  it('covers none when the time is 0', () => {
     expect(kept([retained(200, 1)], 200, 0, 0)).to.deep.equal([]);
   });
 
-  it('is the latest, as long as they hold no more than what is live', () => {
+  it('covers the latest, up to the memory of the live stores', () => {
     const all = [retained(1, 30), retained(3, 50), retained(2, 40)];
     expect(kept(all, 4, 100, 100)).to.have.members([3, 2]);
     expect(kept(all, 4, 100, 130)).to.have.members([3, 2, 1]);
   });
 
-  it('is some megabytes in any case', () => {
+  it('covers some megabytes in any case', () => {
     expect(kept([retained(1, 20), retained(2, 20), retained(3, 30)], 4, 100, 0)).to.have.members([3, 2]);
   });
 });

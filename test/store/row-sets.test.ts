@@ -4,7 +4,7 @@ import { intersection, intersectionWithAny, rowSet, union } from '../../src/stor
 
 const FIXED = { seed: 20261121, numRuns: 1000 };
 
-/** Sets of rows, ascending, now and then of very different sizes. */
+/** Ascending sets of rows, sometimes of very different sizes. */
 const rows = (most: number) =>
   fc.uniqueArray(fc.nat(300), { maxLength: most }).map((values) => Uint32Array.from(values).sort());
 const sets = fc.oneof(rows(5), rows(150), rows(300));
@@ -13,11 +13,11 @@ function ascending(values: Iterable<number>): number[] {
   return [...new Set(values)].sort((a, b) => a - b);
 }
 
-/** Collections in which the rows above are many, and few. */
+/** Collection sizes in which these rows are many, and few. */
 const rowCounts = fc.constantFrom(301, 5000, 2_000_000);
 
 describe('Row sets', () => {
-  it('have the rows of any in their union', () => {
+  it('have the rows of all sets in their union', () => {
     fc.assert(
       fc.property(fc.array(sets, { maxLength: 10 }), rowCounts, (lists, rowCount) => {
         expect([...union(lists, rowCount)]).to.deep.equal(ascending(lists.flatMap((list) => [...list])));
@@ -26,7 +26,7 @@ describe('Row sets', () => {
     );
   });
 
-  it('have the rows of both in their intersection, whichever comes first', () => {
+  it('have the common rows of two sets in their intersection, in either order', () => {
     fc.assert(
       fc.property(sets, sets, (a, b) => {
         const both = [...a].filter((row) => b.includes(row));
@@ -56,13 +56,13 @@ describe('Row sets', () => {
     );
   });
 
-  it('hold the greatest rows there are', () => {
+  it('hold the greatest possible rows', () => {
     const high = Uint32Array.from([2 ** 31 - 1, 2 ** 31, 2 ** 32 - 1]);
     expect([...intersection(high, high)]).to.deep.equal([...high]);
     expect([...union([high, Uint32Array.from([5])], 2 ** 32)]).to.deep.equal([5, ...high]);
   });
 
-  it('leave what they are made of as it is', () => {
+  it('do not change their input', () => {
     const [a, b] = [Uint32Array.from([1, 3, 5]), Uint32Array.from([0, 3, 9])];
     for (const rowCount of [10, 1_000_000]) {
       union([b, a], rowCount);

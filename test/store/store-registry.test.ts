@@ -2,13 +2,13 @@ import { expect } from 'chai';
 import { OrganizationConflict, StoreRegistry } from '../../src/store/registry/store-registry.ts';
 import { emptySnapshot } from './empty-image.ts';
 
-/** The snapshot that each organization is served from. */
+/** Returns the live snapshot of each organization. */
 function live(registry: StoreRegistry, ...organizationIds: string[]): (string | undefined)[] {
   return organizationIds.map((id) => registry.view.get(id)?.snapshotId);
 }
 
 describe('A store registry', () => {
-  it('is empty until a snapshot comes', () => {
+  it('is empty before the first snapshot', () => {
     const registry = new StoreRegistry();
     expect(registry.view.isEmpty).to.equal(true);
     expect(registry.view.get('north')).to.equal(undefined);
@@ -16,7 +16,7 @@ describe('A store registry', () => {
     expect(registry.view.isEmpty).to.equal(false);
   });
 
-  it('gives the store of an organization, with what is told of its snapshot', () => {
+  it('gives the store of an organization, with the details of its snapshot', () => {
     const registry = new StoreRegistry();
     registry.swap('a.sqlite', emptySnapshot('a1', 'north'));
     const { organizationId, snapshotId, producedAt, contentDigest } = registry.view.get('north') ?? {};
@@ -31,7 +31,7 @@ describe('A store registry', () => {
     }
   });
 
-  it('puts a snapshot in the place of the one before it of the same file', () => {
+  it('replaces the previous snapshot of the same file', () => {
     const registry = new StoreRegistry();
     registry.swap('a.sqlite', emptySnapshot('a1', 'north', 'south'));
     registry.swap('b.sqlite', emptySnapshot('b1', 'east'));
@@ -39,7 +39,7 @@ describe('A store registry', () => {
     expect(live(registry, 'north', 'south', 'east', 'west')).to.deep.equal(['a2', undefined, 'b1', 'a2']);
   });
 
-  it('leaves a store whole that somebody still reads', () => {
+  it('does not change a store that a reader still holds', () => {
     const registry = new StoreRegistry();
     registry.swap('a.sqlite', emptySnapshot('a1', 'north'));
     const held = registry.view.get('north');
@@ -48,7 +48,7 @@ describe('A store registry', () => {
     expect(registry.view.get('north')).not.to.equal(held);
   });
 
-  it('refuses an organization that another file serves, names both, and changes nothing', () => {
+  it('refuses an organization of another file, names both files, and changes nothing', () => {
     const registry = new StoreRegistry();
     registry.swap('a.sqlite', emptySnapshot('a1', 'north', 'south'));
     registry.swap('b.sqlite', emptySnapshot('b1', 'east'));
@@ -58,7 +58,7 @@ describe('A store registry', () => {
     expect(live(registry, 'north', 'south', 'east', 'west')).to.deep.equal(['a1', 'a1', 'b1', undefined]);
   });
 
-  it('lets an organization move when the file that had it no longer does', () => {
+  it('lets an organization move to another file once its own file no longer has it', () => {
     const registry = new StoreRegistry();
     registry.swap('a.sqlite', emptySnapshot('a1', 'north', 'south'));
     registry.swap('a.sqlite', emptySnapshot('a2', 'north'));
@@ -66,7 +66,7 @@ describe('A store registry', () => {
     expect(live(registry, 'north', 'south')).to.deep.equal(['a2', 'b1']);
   });
 
-  it('lets another file bring what a file held that is gone', () => {
+  it('lets another file provide the organizations of a deleted file', () => {
     const registry = new StoreRegistry();
     registry.swap('a.sqlite', emptySnapshot('a1', 'north', 'south'));
     registry.release('a.sqlite');
@@ -76,7 +76,7 @@ describe('A store registry', () => {
     expect(registry.live.get('north')).to.include({ file: 'a.sqlite', isFilePresent: false });
   });
 
-  it('goes on with the memory that it has when the content is what it was, and tells of the new snapshot', () => {
+  it('keeps its memory when the content is unchanged, and reports the new snapshot', () => {
     const registry = new StoreRegistry();
     registry.swap('a.sqlite', emptySnapshot('a1', 'north=N1'));
     const { image } = registry.view.get('north') ?? {};
@@ -86,14 +86,14 @@ describe('A store registry', () => {
     expect(registry.retained).to.deep.equal([]);
   });
 
-  describe('keeps what walks began on', () => {
+  describe('retains the stores that walks began on', () => {
     function walk(registry: StoreRegistry, organizationId: string): void {
       const store = registry.view.get(organizationId);
       if (store === undefined) throw new Error(`no store of ${organizationId}`);
       store.walks.set();
     }
 
-    it('for whoever is pinned to its content, over any number of swaps', () => {
+    it('for requests pinned to their content, over any number of swaps', () => {
       const registry = new StoreRegistry();
       for (const number of [1, 2, 3]) {
         registry.swap('a.sqlite', emptySnapshot(`a${number}`, `north=N${number}`));
@@ -105,13 +105,13 @@ describe('A store registry', () => {
       expect(found).to.deep.equal(['a1', 'a2', 'a3', 'a3', 'a3']);
     });
 
-    it('and nothing that nobody walks, once all see what is live', () => {
+    it('and none without a walk, once all workers have the live view', () => {
       const registry = new StoreRegistry();
       registry.swap('a.sqlite', emptySnapshot('a1', 'north=N1', 'south=S1'));
       const south = registry.view.get('south');
       registry.swap('a.sqlite', emptySnapshot('a2', 'north=N2', 'south=S2'));
       expect(registry.view.get('north', 'N1')?.snapshotId).to.equal('a1');
-      // A request that began before the swap gives out its link after it.
+      // A request that began before the swap sends its link after it.
       if (south) south.walks.set();
       registry.releaseUnwalked();
       expect(registry.retained.map(({ store }) => store.contentDigest)).to.deep.equal(['S1']);
@@ -127,7 +127,7 @@ describe('A store registry', () => {
       expect(registry.view.get('east', 'N1')).to.equal(undefined);
     });
 
-    it('and makes it live again, once, when it comes back', () => {
+    it('and makes one live again, once, when its content returns', () => {
       const registry = new StoreRegistry();
       registry.swap('a.sqlite', emptySnapshot('a1', 'north=N1'));
       const { image } = registry.view.get('north') ?? {};
@@ -139,7 +139,7 @@ describe('A store registry', () => {
       expect(registry.retained.map(({ store }) => store.contentDigest)).to.deep.equal(['N2']);
     });
 
-    it('until it is let go of', () => {
+    it('until it is released', () => {
       const registry = new StoreRegistry();
       registry.swap('a.sqlite', emptySnapshot('a1', 'north=N1'));
       walk(registry, 'north');
@@ -150,7 +150,7 @@ describe('A store registry', () => {
       expect(registry.view.get('north', 'N1')?.snapshotId).to.equal('a2');
     });
 
-    it('but not of an organization that is gone', () => {
+    it('but not for a removed organization', () => {
       const registry = new StoreRegistry();
       registry.swap('a.sqlite', emptySnapshot('a1', 'north=N1', 'south'));
       walk(registry, 'north');

@@ -4,18 +4,18 @@ import { buildWaveletMatrix, rowsAtPositions, rowsInRanges } from '../../src/sto
 
 const FIXED = { seed: 20261121, numRuns: 400 };
 
-/** Lengths about the bounds of words and blocks, and some in between. */
+/** Lengths around the boundaries of words and blocks, and some in between. */
 const lengths = fc.oneof(
   fc.constantFrom(0, 1, 2, 31, 32, 33, 63, 64, 65, 511, 512, 513, 1024, 3000),
   fc.nat(200),
 );
-/** Powers of two and their neighbours: where a row takes a bit more. */
+/** Powers of two and their neighbours, where a row needs one more bit. */
 const rowCounts = fc.oneof(
   fc.constantFrom(1, 2, 3, 4, 5, 255, 256, 257, 65_536, 65_537, 2_000_000, 2 ** 31 - 1),
   fc.integer({ min: 1, max: 300 }),
 );
 
-/** Rows in any order, many of them more than once where there are few. */
+/** Returns rows in any order, with many repeats where there are few. */
 const sequences = fc.tuple(lengths, rowCounts).chain(([length, rowCount]) =>
   fc.record({
     rowCount: fc.constant(rowCount),
@@ -23,7 +23,7 @@ const sequences = fc.tuple(lengths, rowCounts).chain(([length, rowCount]) =>
   }),
 );
 
-/** Cuts that leave ranges in turn with what lies between them; the same cut twice leaves an empty range. */
+/** Positions that bound ranges and the gaps between them in turn; a repeated position bounds an empty range. */
 const cuts = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 24 });
 
 function rangesOf(fractions: readonly number[], length: number): number[] {
@@ -34,7 +34,7 @@ function rangesOf(fractions: readonly number[], length: number): number[] {
 const ascending = (rows: readonly number[]): number[] => [...rows].sort((a, b) => a - b);
 
 describe('A wavelet matrix', () => {
-  it('gives the rows at any ranges, and others beside them, in ascending order from any position', () => {
+  it('gives the rows of any ranges, merged with other rows, in ascending order from any position', () => {
     fc.assert(
       fc.property(
         sequences,
@@ -62,7 +62,7 @@ describe('A wavelet matrix', () => {
     );
   });
 
-  it('reads to the very end of the sequence, however many words it fills', () => {
+  it('reads to the end of the sequence, for any number of words', () => {
     for (const length of [1, 31, 32, 33, 64, 96, 511, 512, 513, 1024]) {
       for (const rowCount of [256, 257, 1024, 2_000_000]) {
         const sequence = Array.from({ length }, (_, i) => (i * 7919 + 3) % rowCount);
@@ -76,9 +76,9 @@ describe('A wavelet matrix', () => {
     }
   });
 
-  it('gives each page of a permutation as it stands', () => {
+  it('gives each page of a permutation', () => {
     const rowCount = 5000;
-    // 2741 and 5000 have no divisor in common, so each row comes once.
+    // 2741 and 5000 are coprime, so each row occurs once.
     const sequence = Array.from({ length: rowCount }, (_, i) => (i * 2741 + 17) % rowCount);
     const matrix = buildWaveletMatrix(Uint32Array.from(sequence), rowCount);
     for (const [from, to] of [
