@@ -35,7 +35,7 @@ describe('servedSchema', () => {
       ['an offer of another type', OFFER.variants['TICKET'], { type: 'BUNDLE' }, false],
     ];
   for (const [what, fields, changes, served] of cases) {
-    it(`${served ? 'takes' : 'does not take'} ${what}`, () => {
+    it(`${served ? 'accepts' : 'rejects'} ${what}`, () => {
       expect(isServed(fields, changes)).to.equal(served);
     });
   }

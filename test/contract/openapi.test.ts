@@ -63,7 +63,7 @@ describe('the OpenAPI document', () => {
     describe(operation.id, () => {
       const declared = operation.kind === 'list' ? operation.parameters : [];
 
-      it('has the parameters that are declared', () => {
+      it('has the declared parameters', () => {
         const names = (place: string) =>
           parametersOf(operation.path)
             .filter((parameter) => parameter.in === place)
@@ -75,7 +75,7 @@ describe('the OpenAPI document', () => {
         );
       });
 
-      it('has examples that the check of queries and the schemas take', () => {
+      it('has examples that query validation and the schemas accept', () => {
         if (operation.kind === 'list') {
           const query = new Map(declared.map(({ name, example }) => [name, [example]]));
           expect(Object.keys(queryReader(operation)(query))).to.deep.equal([...query.keys()]);
@@ -89,7 +89,7 @@ describe('the OpenAPI document', () => {
         expectValid(`${content}${pointerOf('application/json', 'schema')}`, media.example);
       });
 
-      it('has an example of every variant of its resource that its schema takes', () => {
+      it('has a valid example of every variant of its resource', () => {
         for (const fields of Object.values(operation.resource.variants)) {
           expectValid(pointerOf('components', 'schemas', operation.resource.name), exampleOf(fields));
         }
@@ -99,14 +99,14 @@ describe('the OpenAPI document', () => {
 
   for (const [name, response] of Object.entries(SHARED_RESPONSES)) {
     if (!('content' in response)) continue;
-    it(`has an example of ${name} that its schema takes`, () => {
+    it(`has a valid example of ${name}`, () => {
       const { content } = asResponse(response);
       const pointer = pointerOf('components', 'responses', name, 'content', 'application/json', 'schema');
       expectValid(pointer, content['application/json'].example);
     });
   }
 
-  it('demands the version header of preview operations alone, with the default preview', () => {
+  it('requires the version header for preview operations alone, with the default preview', () => {
     const header = (path: string) => {
       const found = parametersOf(path).find(({ name }) => name === 'Service-API-Version');
       return [found?.required === true, found?.schema.default];

@@ -3,7 +3,7 @@ import { isOrganizationId, ORGANIZATION_ID_RULE } from '../../src/contract/heade
 
 describe('isOrganizationId', () => {
   for (const id of ['o', 'org_1', '!~', 'A.b/c,d;e"f', 'x'.repeat(128)]) {
-    it(`takes ${id}`, () => {
+    it(`accepts ${id}`, () => {
       expect(isOrganizationId(id)).to.equal(true);
     });
   }
@@ -14,7 +14,7 @@ describe('isOrganizationId', () => {
     });
   }
 
-  it('has its rule in words, to follow a name', () => {
+  it('has a rule in words that follows a name', () => {
     expect(ORGANIZATION_ID_RULE).to.match(/^must be .*128/);
   });
 });

@@ -17,7 +17,7 @@ import {
 import { queryReader } from '../../src/http/checks/query.ts';
 import { Problem } from '../../src/http/response/problem.ts';
 
-/** The `ctx` of each violation of a text. */
+/** Returns the `ctx` of each violation of a text. */
 function violationsOf(kind: ParameterKind, text: string): string[] {
   const [listEvents] = OPERATIONS;
   if (listEvents.kind !== 'list') throw new TypeError('listEvents is no list');
@@ -37,7 +37,7 @@ const TEN = '1,2,3,4,5,6,7,8,9,10';
 interface Case {
   readonly kind: ParameterKind;
   readonly valid: readonly string[];
-  /** Each text with words of every violation that it has. */
+  /** Each text with a part of the `ctx` of every violation. */
   readonly invalid: Readonly<Record<string, readonly string[]>>;
 }
 
@@ -116,7 +116,7 @@ for (const [name, { kind, valid, invalid }] of Object.entries(cases)) {
   describe(`parameter kind ${name}`, () => {
     const violated = (text: string) => violationsOf(kind, text);
     for (const text of valid) {
-      it(`takes ${JSON.stringify(text.slice(0, 60))}`, () => {
+      it(`accepts ${JSON.stringify(text.slice(0, 60))}`, () => {
         expect(violated(text)).to.deep.equal([]);
       });
     }
@@ -131,7 +131,7 @@ for (const [name, { kind, valid, invalid }] of Object.entries(cases)) {
 }
 
 describe('PAGE', () => {
-  it('is checked in a time that grows with the length alone', () => {
+  it('is checked in linear time', () => {
     const started = performance.now();
     expect(violationsOf(PAGE, '1'.repeat(1_000_000) + 'x')).to.have.length(1);
     expect(performance.now() - started).to.be.lessThan(1000);
@@ -146,7 +146,7 @@ describe('normalizeTag', () => {
     ['TH\u00c9\u00c2TRE', 'théâtre'],
   ];
   for (const [tag, form] of same) {
-    it(`makes ${form} of ${JSON.stringify(tag)}`, () => {
+    it(`turns ${JSON.stringify(tag)} into ${form}`, () => {
       expect(normalizeTag(tag)).to.equal(form);
     });
   }
@@ -156,11 +156,11 @@ describe('normalizeTag', () => {
 });
 
 describe('TIMESTAMP_PATTERN', () => {
-  it('matches what the grammar takes', () => {
+  it('matches what the grammar accepts', () => {
     for (const text of cases['INSTANT'].valid) expect(text).to.match(new RegExp(TIMESTAMP_PATTERN));
   });
 
-  it('matches no month, day, hour, minute or offset that no calendar or clock has', () => {
+  it('rejects an impossible month, day, hour, minute or offset', () => {
     for (const text of [
       '2026-13-01T00:00Z',
       '2026-00-01T00:00Z',

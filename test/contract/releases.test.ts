@@ -15,7 +15,7 @@ const releases: readonly Release[] = [
 ];
 
 describe('RELEASES', () => {
-  it('are in order, of days that there are, and name operations that there are, once', () => {
+  it('are in ascending order of real days, and name existing operations once each', () => {
     const dates = RELEASES.map(({ date }) => date);
     expect(dates).to.deep.equal([...new Set(dates)].sort());
     const named = RELEASES.flatMap(({ operations }) => operations);
@@ -23,7 +23,7 @@ describe('RELEASES', () => {
     expect(OPERATIONS.map(({ id }) => id)).to.include.members(named);
   });
 
-  it('hold everything but the catalog', () => {
+  it('hold every operation but the catalog', () => {
     const preview = OPERATIONS.filter(
       ({ id }) => !RELEASES.some(({ operations }) => operations.includes(id)),
     );
@@ -52,14 +52,14 @@ describe('selectVersion', () => {
     ['latest', '2026-11-01', undefined],
   ];
   for (const [header, today, version] of cases) {
-    it(`takes ${String(header)} on ${today} for ${String(version)}`, () => {
+    it(`selects ${String(version)} for ${String(header)} on ${today}`, () => {
       expect(selectVersion(header, releases, today)).to.equal(version);
     });
   }
 });
 
 describe('latestVersion', () => {
-  it('is the latest release in force, the first one before that', () => {
+  it('is the latest release in force, or the first release before that', () => {
     const days = ['2026-09-30', '2026-10-01', '2027-02-28', '2027-03-01'];
     expect(days.map((day) => latestVersion(releases, day))).to.deep.equal([
       '2026-10-01',

@@ -14,10 +14,10 @@ import { expect } from 'chai';
 import { beginGrace, Drain, type DrainMoments, Listener, newDrainMoments } from '../../src/http/drain.ts';
 
 const GET = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
-/** Longer than any of these tests: what ends in time does not end for the sake of it. */
+/** Longer than any of these tests: a drain that ends in time does not end because of the grace. */
 const GRACE_SECONDS = 15;
 
-/** A connection that notes what comes, and how it ends. */
+/** A connection that records the received bytes and its end. */
 class Client {
   received = '';
   error: string | undefined;
@@ -88,7 +88,7 @@ describe('the drain of a server', () => {
     return client;
   }
 
-  /** A connection that is idle after one answer. */
+  /** Returns a connection that is idle after one response. */
   async function idle(): Promise<Client> {
     const client = await connected();
     client.socket.write(GET);
@@ -98,7 +98,7 @@ describe('the drain of a server', () => {
     return client;
   }
 
-  /** Requests that wait for their answer. */
+  /** Pending requests. */
   function hold(): ServerResponse[] {
     const held: ServerResponse[] = [];
     answer = (_request, response) => held.push(response);
@@ -111,14 +111,14 @@ describe('the drain of a server', () => {
 
   const isDeaf = () => !listener.isListening;
 
-  it('is over soon when nobody is there', async () => {
+  it('ends at once without connections', async () => {
     const start = performance.now();
     await drainFor(GRACE_SECONDS);
     expect(performance.now() - start).to.be.within(450, 2000);
     expect(listener.isListening).to.equal(false);
   });
 
-  it('lets requests under way end, and says on each that the connection does', async () => {
+  it('completes pending requests, each with Connection: close', async () => {
     const held = hold();
     const client = await connected();
     client.socket.write(GET);
@@ -131,7 +131,7 @@ describe('the drain of a server', () => {
     expect(client.error).to.equal(undefined);
   });
 
-  it('answers all requests that came at once, and ends the connection with the last', async () => {
+  it('responds to all pipelined requests, and closes the connection with the last', async () => {
     const held = hold();
     const client = await connected();
     client.socket.write(GET + GET);
@@ -142,7 +142,7 @@ describe('the drain of a server', () => {
     expect(client.received).to.match(/Connection: keep-alive[^]*answer[^]*Connection: close[^]*answer$/);
   });
 
-  it('keeps no connection from the moment on in which the grace begins', async () => {
+  it('closes connections after their response from the start of the grace', async () => {
     const held = hold();
     const client = await connected();
     client.socket.write(GET);
@@ -156,7 +156,7 @@ describe('the drain of a server', () => {
     expect(client.received).to.match(/Connection: keep-alive[^]*answer[^]*Connection: close[^]*answer$/);
   });
 
-  it('takes connections for a while', async () => {
+  it('accepts connections for a while', async () => {
     const drained = drainFor(GRACE_SECONDS);
     for (let i = 0; i < 3; i++) {
       const client = await connected();
@@ -170,7 +170,7 @@ describe('the drain of a server', () => {
     expect(late.error).to.equal('ECONNREFUSED');
   });
 
-  it('leaves idle connections for one more request', async () => {
+  it('keeps idle connections open for one more request', async () => {
     const client = await idle();
     const drained = drainFor(GRACE_SECONDS);
     await until(isDeaf);
@@ -180,7 +180,7 @@ describe('the drain of a server', () => {
     expect(client.error).to.equal(undefined);
   });
 
-  it('closes what is idle when the grace is over, before it is', async () => {
+  it('closes idle connections shortly before the end of the grace', async () => {
     const client = await idle();
     const start = performance.now();
     await drainFor(2);
@@ -189,7 +189,7 @@ describe('the drain of a server', () => {
     expect(client.error).to.equal(undefined);
   });
 
-  it('does not wait for connections that never asked for anything', async () => {
+  it('does not wait for connections without a request', async () => {
     const client = await connected();
     const start = performance.now();
     await drainFor(GRACE_SECONDS);
@@ -198,7 +198,7 @@ describe('the drain of a server', () => {
     expect(client.error).to.equal(undefined);
   });
 
-  it('leaves those alone while it waits for others', async () => {
+  it('keeps those open while it waits for others', async () => {
     const held = hold();
     const [busy, silent] = [await connected(), await connected()];
     busy.socket.write(GET);
@@ -214,7 +214,7 @@ describe('the drain of a server', () => {
     expect(silent.received).to.match(/Connection: close[^]*answer$/);
   });
 
-  it('ends a request that is half sent, and one that is never answered, with the grace', async () => {
+  it('ends an incomplete request, and one without a response, at the end of the grace', async () => {
     const held = hold();
     const [half, stuck] = [await connected(), await connected()];
     half.socket.write('GET / HTTP/1.1\r\nHo');
@@ -226,7 +226,7 @@ describe('the drain of a server', () => {
     await Promise.all([half.ended, stuck.ended]);
   });
 
-  describe('of a server whose requests time out soon', () => {
+  describe('of a server with short request timeouts', () => {
     before(() => {
       serverOptions = { headersTimeout: 100, connectionsCheckingInterval: 20 };
     });
@@ -244,7 +244,7 @@ describe('the drain of a server', () => {
     });
   });
 
-  it('sends all of it to a client that reads slowly', async () => {
+  it('sends whole responses to a slow reader', async () => {
     const length = 16 * 1024 * 1024;
     answer = (_request, response) => response.end(Buffer.alloc(length, 'x'));
     const client = await connected();
@@ -270,7 +270,7 @@ describe('the drain of a server', () => {
     }
   }).timeout(30_000);
 
-  /** Connects for each request, one after the other. Returns what ended that. */
+  /** Connects for one request after the other. Returns the error that ended it. */
   async function comeAgainUntilFailure(): Promise<string> {
     for (;;) {
       const client = new Client(port);
@@ -307,7 +307,7 @@ describe('the drain of a server', () => {
     expect(performance.now() - start).to.be.below(450);
   });
 
-  it('ends the connections of a pool by its requests', async () => {
+  it('closes the connections of a client pool with their next requests', async () => {
     const agent = new Agent({ keepAlive: true, maxSockets: 4 });
     const ask = () =>
       new Promise<string | undefined>((resolve, reject) => {

@@ -85,7 +85,7 @@ describe('The end of a request', () => {
     expect(totals?.sum).to.be.within(0.000_001, 4);
   });
 
-  it('tells which 429 it was', async () => {
+  it('is counted with the reason of a 429', async () => {
     for (const path of ['/v1/limited', '/v1/shed', '/v1/shed', '/v1/early']) {
       expect(await ask(path)).to.have.property('status', 429);
     }
@@ -98,7 +98,7 @@ describe('The end of a request', () => {
     expect(requests).to.have.length(1).and.to.have.nested.property('[0].count', 4);
   });
 
-  it('is counted for what never came to be a request, too', async () => {
+  it('is counted for malformed requests, too', async () => {
     const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
     socket.end('nonsense\r\n\r\n');
     expect(await readText(socket)).to.match(/^HTTP\/1.1 400 /);
@@ -107,7 +107,7 @@ describe('The end of a request', () => {
     ]);
   });
 
-  it('is logged with the number of records, where there are any', async () => {
+  it('is logged with the number of records of a list', async () => {
     await ask('/v1/tickets');
     await supertest(server).head('/v1/tickets');
     await ask('/v1/none');

@@ -10,12 +10,12 @@ import { RequestMetrics } from '../../src/http/request-metrics.ts';
 import { createServer } from '../../src/http/server.ts';
 
 describe('The server', () => {
-  it('ends the connection of a response that fails after it has begun, and logs the error', async () => {
+  it('closes the connection of a response that fails after its start, and logs the error', async () => {
     const logged: string[] = [];
     const destination = { write: (line: string) => logged.push(line) };
     const log = pino({}, destination);
     const app = express();
-    // Elsewhere Express prints the error as well.
+    // In other environments Express prints the error as well.
     app.set('env', 'test');
     app.use((_request, response) => {
       response.writeHead(200, ['Content-Length', '5']).write('so');
@@ -42,7 +42,7 @@ describe('The server', () => {
     expect(request).to.include({ msg: 'request', sent: false });
   });
 
-  describe('to a client that breaks off', () => {
+  describe('with a client that disconnects', () => {
     const server = createServer(
       express().use((_request, response) => {
         response.writeHead(200).end(Buffer.alloc(64 * 1024 * 1024));
@@ -66,7 +66,7 @@ describe('The server', () => {
       }
     });
 
-    it('ends the connection of one that does not read', async () => {
+    it('closes the connection of a client that does not read', async () => {
       expect(server.timeout).to.equal(60_000);
       server.setTimeout(50);
       const connected = once(server, 'connection') as Promise<[Socket]>;

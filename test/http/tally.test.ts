@@ -5,7 +5,7 @@ import { type HistogramTotals, totalOfMetrics, RequestMetrics } from '../../src/
 import { RETRY_REASONS } from '../../src/http/response/problem.ts';
 
 const OPERATION_IDS = OPERATIONS.map(({ id }) => id);
-/** Statuses that are counted by themselves. */
+/** Statuses with a counter of their own. */
 const KNOWN = [200, 204, 304, 400, 403, 404, 405, 408, 413, 429, 431, 500];
 const VERSIONS: Readonly<Record<string, string>> = { stable: 'stable', preview: 'preview' };
 
@@ -25,10 +25,10 @@ const event = fc.oneof(
   fc.record({ refusal: fc.constantFrom(400, 405, 431, 418) }),
   fc.record({ delay: seconds }),
 );
-/** What happens on each of some threads. */
+/** The events on each of some threads. */
 const threads = fc.array(fc.array(event, { maxLength: 60 }), { maxLength: 4 });
 
-/** Counts by name, the plain way. */
+/** Counts by name in a map. */
 class Counts extends Map<string, number> {
   add(name: string, amount = 1): void {
     this.set(name, (this.get(name) ?? 0) + amount);
@@ -46,8 +46,8 @@ function histogramIn(counts: Counts, name: string, { bounds, counts: buckets }: 
   }
 }
 
-describe('a metrics', () => {
-  it('counts as a map of names would, over any number of threads', () => {
+describe('the request metrics', () => {
+  it('counts like a map of names, over any number of threads', () => {
     fc.assert(
       fc.property(threads, (happened) => {
         const expected = new Counts();
@@ -96,7 +96,7 @@ describe('a metrics', () => {
     );
   });
 
-  it('is read by another thread through its buffer', () => {
+  it('is readable by another thread through its buffer', () => {
     const metrics = new RequestMetrics();
     metrics.countRequest({
       operation: 'getTicket',

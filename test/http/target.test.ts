@@ -15,14 +15,14 @@ describe('normalTarget', () => {
     ['/v1/events#part?page=1', '/v1/events'],
   ];
   for (const [target, normal] of cases) {
-    it(`makes ${normal} of ${JSON.stringify(target)}`, () => {
+    it(`turns ${JSON.stringify(target)} into ${normal}`, () => {
       expect(normalTarget(target)).to.equal(normal);
     });
   }
 });
 
 describe('queryOf', () => {
-  it('is what follows the first question mark', () => {
+  it('returns the part after the first question mark', () => {
     expect(queryOf('/a')).to.equal('');
     expect(queryOf('/a?')).to.equal('');
     expect(queryOf('/a?b=c?d')).to.equal('b=c?d');

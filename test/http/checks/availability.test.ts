@@ -3,14 +3,14 @@ import { expect } from 'chai';
 import { watchOverload } from '../../../src/http/checks/availability.ts';
 import { totalOfMetrics, RequestMetrics } from '../../../src/http/request-metrics.ts';
 
-/** Holds the event loop for some milliseconds. */
+/** Blocks the event loop for some milliseconds. */
 function hold(milliseconds: number): void {
   const end = performance.now() + milliseconds;
   while (performance.now() < end);
 }
 
-describe('the watch for overload', () => {
-  it('tells while the event loop is late, and no longer', async () => {
+describe('the overload check', () => {
+  it('reports an overload while the event loop is late, and no longer', async () => {
     const { isOverloaded, stop } = watchOverload(100, new RequestMetrics());
     try {
       expect(isOverloaded()).to.equal(false);
@@ -23,7 +23,7 @@ describe('the watch for overload', () => {
     }
   });
 
-  it('never tells with a limit of 0', async () => {
+  it('never reports one with a limit of 0', async () => {
     const { isOverloaded, stop } = watchOverload(0, new RequestMetrics());
     hold(200);
     await delay(0);
@@ -31,7 +31,7 @@ describe('the watch for overload', () => {
     stop();
   });
 
-  it('counts every look, whatever the limit', async () => {
+  it('counts every sample, whatever the limit', async () => {
     const metrics = new RequestMetrics();
     const { stop } = watchOverload(0, metrics);
     const looks = () => totalOfMetrics([metrics]).delay.counts.reduce((sum, count) => sum + count, 0);

@@ -45,16 +45,16 @@ const page: Parameter = { name: 'page', kind: PAGE, role: { is: 'page' }, descri
 const ignored = (query: string) => ignoredParameters(parseQuery(query), [page]);
 
 describe('ignoredParameters', () => {
-  it('is nothing when every name is known', () => {
+  it('is empty when every name is known', () => {
     expect(ignored('')).to.equal(undefined);
     expect(ignored('page=1')).to.equal(undefined);
   });
 
-  it('names what is unknown, once each, in the order given', () => {
+  it('names each unknown parameter once, in the given order', () => {
     expect(ignored('b=1&page=1&a=2&b=3&Page=1')).to.equal('b, a, Page');
   });
 
-  it('writes names so that they are safe in a header', () => {
+  it('escapes names for a header', () => {
     expect(ignored('%0d%0aSet-Cookie:x=1&caf%C3%A9=1&a,b=2')).to.equal(
       '%0D%0ASet-Cookie%3Ax, caf%C3%A9, a%2Cb',
     );

@@ -4,7 +4,7 @@ import { entityTag, matchesAnyTag, matchesTag } from '../../../src/http/response
 const tag = entityTag('content', 'stable', 'http://host', '/v1/events');
 
 describe('entityTag', () => {
-  it('is a strong tag, the same for the same parts', () => {
+  it('is a strong tag, equal for equal parts', () => {
     expect(tag).to.match(/^"content\.stable\.[0-9a-z]+"$/);
     expect(entityTag('content', 'stable', 'http://host', '/v1/events')).to.equal(tag);
   });
@@ -22,19 +22,19 @@ describe('entityTag', () => {
 
 describe('matchesTag', () => {
   for (const header of [tag, `W/${tag}`, `"a", ${tag}`, `"a",W/${tag} , "b"`]) {
-    it(`finds it in ${header}`, () => {
+    it(`matches ${header}`, () => {
       expect(matchesTag(header, tag)).to.equal(true);
     });
   }
   for (const header of [undefined, '', '*', '"a"', tag.slice(1, -1), `w/${tag}`, `${tag.slice(0, -1)}x"`]) {
-    it(`does not find it in ${String(header)}`, () => {
+    it(`does not match ${String(header)}`, () => {
       expect(matchesTag(header, tag)).to.equal(false);
     });
   }
 });
 
 describe('matchesAnyTag', () => {
-  it('is for a lone asterisk', () => {
+  it('recognizes a single asterisk', () => {
     expect([' * ', '*'].map(matchesAnyTag)).to.deep.equal([true, true]);
     expect([undefined, '', '"*"', '*, "a"'].map(matchesAnyTag)).to.deep.equal([false, false, false, false]);
   });

@@ -16,7 +16,7 @@ describe('isHost', () => {
     'x:65535',
   ];
   for (const host of valid) {
-    it(`takes ${host}`, () => {
+    it(`accepts ${host}`, () => {
       expect(isHost(host)).to.equal(true);
     });
   }
@@ -46,7 +46,7 @@ describe('isHost', () => {
     'x'.repeat(300),
   ];
   for (const host of invalid) {
-    it(`does not take ${JSON.stringify(host)}`, () => {
+    it(`rejects ${JSON.stringify(host)}`, () => {
       expect(isHost(host)).to.equal(false);
     });
   }
@@ -82,7 +82,7 @@ describe('nextPageLink', () => {
     );
   });
 
-  it('names them when nothing was given', () => {
+  it('names them when the request has no parameters', () => {
     expect(linkFor('http://h/v1/events', [])).to.equal('http://h/v1/events?page=4&perPage=25&snapshot=PIN');
   });
 });

@@ -38,7 +38,7 @@ describe('A response', () => {
     server.close();
   });
 
-  /** All bytes that come for some requests on one connection, a character for each. */
+  /** Returns all bytes received for some requests on one connection, as latin1. */
   async function answersTo(requests: string): Promise<string> {
     const socket = connect((server.address() as AddressInfo).port, '127.0.0.1').setEncoding('latin1');
     socket.end(requests);
@@ -46,7 +46,7 @@ describe('A response', () => {
   }
 
   for (const [what, body] of Object.entries(BODIES)) {
-    it(`has all pieces of its body, and their length: ${what}`, async () => {
+    it(`has all pieces of its body, and its length: ${what}`, async () => {
       bodyOf = () => body;
       const bytes = bytesOf(body);
       for (const times of [1, 3]) {
@@ -61,7 +61,7 @@ describe('A response', () => {
       }
     });
 
-    it(`tells the length alone to HEAD: ${what}`, async () => {
+    it(`has the length without the body for HEAD: ${what}`, async () => {
       bodyOf = () => body;
       const text = await answersTo('HEAD / HTTP/1.1\r\nHost: a\r\n\r\n');
       expect(text).to.match(new RegExp(`^Content-Length: ${bytesOf(body).length}$`, 'm'));
@@ -69,10 +69,10 @@ describe('A response', () => {
     });
   }
 
-  it('reaches slow readers whole, and those that come meanwhile', async () => {
+  it('reaches slow readers whole, and others meanwhile', async () => {
     const pieces = Array.from({ length: 40 }, (_, i) => inShared(5000, String.fromCharCode(97 + (i % 26))));
     const whole = String(bytesOf(pieces));
-    // Each of its own: a later response must not show in an earlier one.
+    // Different bodies: a later response must not appear in an earlier one.
     bodyOf = (url) => [url.padEnd(20), ...pieces];
     const { port } = server.address() as AddressInfo;
     const slow = connect(port, '127.0.0.1').pause();
