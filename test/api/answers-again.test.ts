@@ -23,10 +23,10 @@ const TARGETS = [
   '/v1/catalog/offers',
   '/v1/catalog/offers?resaleEnabled=true',
 ];
-/** What is another in each answer. */
+/** The headers that differ in each response. */
 const OWN = ['x-request-id', 'date'];
 
-describe('An answer that was given before', () => {
+describe('A repeated response', () => {
   const given = givenApi();
   const lasting = ({ status, headers, text }: Answer) => ({
     status,
@@ -38,12 +38,12 @@ describe('An answer that was given before', () => {
 
   for (const target of TARGETS) {
     describe(`for ${target.slice(0, 60)}`, () => {
-      it('is given again, byte for byte', async () => {
+      it('is the same, byte for byte', async () => {
         const first = await ask(target);
         for (let i = 0; i < 3; i++) expect(await ask(target)).to.deep.equal(first);
       });
 
-      it('is its own for each organization', async () => {
+      it('is separate for each organization', async () => {
         const [north, south] = [await ask(target), await ask(target, { as: 'south' })];
         expect(await ask(target)).to.deep.equal(north);
         expect(await ask(target, { as: 'south' })).to.deep.equal(south);
@@ -52,7 +52,7 @@ describe('An answer that was given before', () => {
         );
       });
 
-      it('is its own for each host', async () => {
+      it('is separate for each host', async () => {
         const here = await ask(target);
         const elsewhere = await ask(target, { headers: { Host: 'elsewhere.example' } });
         expect(await ask(target)).to.deep.equal(here);
@@ -61,7 +61,7 @@ describe('An answer that was given before', () => {
         expect(elsewhere.text).not.to.include(given.api.origin);
       });
 
-      it('is its own for each version', async () => {
+      it('is separate for each version', async () => {
         const versions = ['preview', 'stable', 'preview', 'stable'];
         const answers = [];
         for (const version of versions) {
@@ -73,13 +73,13 @@ describe('An answer that was given before', () => {
         expect(ofPreview).to.satisfy((tag: unknown) => tag === undefined || tag !== ofStable);
       });
 
-      it('is only its head to HEAD', async () => {
+      it('is only the head for HEAD', async () => {
         const { text, ...told } = await ask(target);
         expect(await ask(target, { method: 'head' })).to.deep.equal({ ...told, text: '' });
         expect(await ask(target)).to.deep.equal({ ...told, text });
       });
 
-      it('is logged as before', async () => {
+      it('is logged like the first one', async () => {
         const lineOf = async (id: string) => {
           await given.api.ask(target, { headers: { ...PREVIEW, 'X-Request-Id': id } });
           const { operation, status, rows, bytes } =
@@ -94,7 +94,7 @@ describe('An answer that was given before', () => {
     });
   }
 
-  it('is refused to who may not have it', async () => {
+  it('is refused to requests that fail a check', async () => {
     const target = '/v1/catalog/offers?perPage=3';
     expect(await ask(target)).to.have.property('status', 200);
     expect(await ask(target, { as: undefined })).to.have.property('status', 400);
@@ -121,7 +121,7 @@ describe('An answer that was given before', () => {
       });
     };
 
-    it('is made anew', async () => {
+    it('has the new content', async () => {
       const target = '/v1/tickets?perPage=2';
       await swapIn('earlier', 'north');
       const before = await swapping.api.ask(target);
@@ -135,7 +135,7 @@ describe('An answer that was given before', () => {
       expect(after.headers['service-snapshot-id']).to.equal('later');
     });
 
-    it('stays what it is on a walk that began before', async () => {
+    it('keeps the old content on a walk that began before', async () => {
       await swapIn('earlier', 'north');
       const [, pinned = ''] =
         /"nextPage":"http:..[^/]*([^"]*)"/.exec((await swapping.api.ask('/v1/tickets?perPage=2')).text) ?? [];
@@ -149,7 +149,7 @@ describe('An answer that was given before', () => {
         expect(after.headers['service-snapshot-id']).to.equal('earlier');
         expect(unpinned.text).not.to.equal(before.text);
       }
-      // Kept for this walk, until it is not any more.
+      // Retained for this walk, until it is released.
       stores.releaseUnwalked();
       expect((await swapping.api.ask(pinned)).text).to.equal(before.text);
       stores.retainOnly(new Set());
@@ -158,7 +158,7 @@ describe('An answer that was given before', () => {
       expect(last.status).to.equal(unpinned.status);
     });
 
-    it('leads where a pin leads at the moment', async () => {
+    it('comes from the store that its pin leads to at the time', async () => {
       const storeOf = async (content: 'north' | 'south') => {
         const { image } = await fixture();
         const found = image.organizations.find(({ organizationId }) => organizationId === content);

@@ -6,7 +6,7 @@ describe('Authentication', () => {
   const given = givenApi();
   const as = undefined;
 
-  it('demands a key of every operation', async () => {
+  it('requires a key for every operation', async () => {
     for (const path of [
       '/v1/events',
       '/v1/events/x',
@@ -42,7 +42,7 @@ describe('Authentication', () => {
     });
   }
 
-  it('is 400 for two headers, be they the same', async () => {
+  it('is 400 for two headers, even equal ones', async () => {
     const line = `Authorization: ${(await fixture()).authorization.north}\r\n`;
     const ask = (lines: string) =>
       given.api.raw(`GET /v1/events HTTP/1.1\r\nHost: x\r\n${lines}Connection: close\r\n\r\n`);
@@ -50,7 +50,7 @@ describe('Authentication', () => {
     expect(await ask(line + line)).to.match(/^HTTP\/1.1 400 /);
   });
 
-  it('answers alike for an unknown organization, an unknown key and the key of another', async () => {
+  it('refuses an unknown organization, an unknown key and the key of another with the same response', async () => {
     const { authorization } = await fixture();
     const secret = authorization.south.split(':')[3];
     const answers = await Promise.all(
@@ -66,18 +66,18 @@ describe('Authentication', () => {
     expect(answers[0].body.detail).not.to.include('revoked');
   });
 
-  it('says "revoked" to who presents the revoked key', async () => {
+  it('reports "revoked" for the revoked key', async () => {
     const { status, body } = await given.api.ask('/v1/events', { as: 'revoked' });
     expect(status).to.equal(403);
     expect(body.detail).to.include('revoked');
   });
 
-  it('takes the scheme in any case', async () => {
+  it('accepts the scheme in any case', async () => {
     const headers = { Authorization: given.api.authorization('north').replace('Bearer', 'bEARER') };
     expect(await given.api.ask('/v1/events', { as, headers })).to.have.property('status', 200);
   });
 
-  it('shows each organization its own records of the same id', async () => {
+  it('returns each organization its own record for a shared id', async () => {
     const [north, south] = await Promise.all([
       given.api.ask('/v1/events/evt_a', { as: 'north' }),
       given.api.ask('/v1/events/evt_a', { as: 'south' }),

@@ -24,7 +24,7 @@ describe('Caching', () => {
 
   for (const target of TARGETS) {
     describe(target, () => {
-      it('has a tag of its own that stays', async () => {
+      it('has its own stable tag', async () => {
         const tags = await Promise.all(
           [target, target, `${target}${target.includes('?') ? '&' : '?'}x`].map((t) => tagOf(t)),
         );
@@ -47,7 +47,7 @@ describe('Caching', () => {
         }
       });
 
-      it('is 200 for any other', async () => {
+      it('is 200 for any other tag', async () => {
         for (const condition of ['"x"', '', 'x', await tagOf('/v1/tickets')]) {
           const { status } = await given.api.ask(target, {
             headers: { ...preview, 'If-None-Match': condition },
@@ -58,13 +58,13 @@ describe('Caching', () => {
     });
   }
 
-  it('says whose it is and that it must be asked for again', async () => {
+  it('is private, varies by key and version, and requires revalidation', async () => {
     const { headers } = await given.api.ask('/v1/tickets');
     expect(headers['cache-control']).to.equal('private, no-cache');
     expect(headers['vary']).to.equal('Authorization, Service-API-Version');
   });
 
-  it('tells the snapshot, and when it was produced', async () => {
+  it('names the snapshot and its production time', async () => {
     const { image } = await fixture();
     for (const target of ['/v1/tickets', '/v1/tickets?page=9']) {
       const { headers } = await given.api.ask(target);
@@ -73,7 +73,7 @@ describe('Caching', () => {
     }
   });
 
-  it('does not answer 304 for what is not there', async () => {
+  it('is not 304 for missing records', async () => {
     for (const [target, status] of [
       ['/v1/tickets?page=9', 204],
       ['/v1/tickets/none', 404],
@@ -87,7 +87,7 @@ describe('Caching', () => {
     }
   });
 
-  it('does not let problems be kept', async () => {
+  it('forbids storing problems', async () => {
     for (const target of ['/v1/tickets/none', '/v1/tickets?page=0', '/v1/none']) {
       const { headers } = await given.api.ask(target);
       expect(headers['cache-control']).to.equal('no-store');
@@ -95,7 +95,7 @@ describe('Caching', () => {
     }
   });
 
-  it('gives another tag to another host, since links begin with it', async () => {
+  it('has another tag for another host, because links begin with it', async () => {
     expect(await tagOf('/v1/tickets', { Host: 'other.example' })).not.to.equal(await tagOf('/v1/tickets'));
   });
 
@@ -103,7 +103,7 @@ describe('Caching', () => {
     const stores = new StoreRegistry();
     const swapping = givenApi(() => ({ stores: () => stores.view }));
 
-    it('keeps the tags of an organization whose data stays as it was', async () => {
+    it('keeps the tags of an organization with unchanged data', async () => {
       const { image } = await fixture();
       stores.swap('fixture', image);
       const before = await swapping.api.ask('/v1/tickets');
@@ -115,7 +115,7 @@ describe('Caching', () => {
       expect(after.headers['service-snapshot-id']).to.equal('later');
     });
 
-    it('keeps the content of a list that was confirmed by 304, since its client has the link to the next page', async () => {
+    it('retains the content of a list that a 304 confirmed, because its client has the link to the next page', async () => {
       const { image } = await fixture();
       const restarted = new StoreRegistry();
       const api = await TestApi.start({ stores: () => restarted.view });
@@ -137,7 +137,7 @@ describe('Caching', () => {
       expect(restarted.view.get('north', pin)?.contentDigest).to.equal(pin);
     });
 
-    it('changes them with the data', async () => {
+    it('changes the tags with the data', async () => {
       const { image } = await fixture();
       const before = await swapping.api.ask('/v1/tickets');
       const organizations = image.organizations.map((organization) => ({
@@ -172,7 +172,7 @@ describe('Next sessions', () => {
     ['2026-11-21T12:00:00Z', 'ses_a1'],
   ];
   for (const [now, id] of moments) {
-    it(`at ${now} it is ${id ?? 'none'}, also when the clock was turned back`, async () => {
+    it(`at ${now} are ${id ?? 'none'}, also when the clock was set back`, async () => {
       const { start, id: told } = await at(now);
       expect(told).to.equal(id);
       expect(start).to.equal(
@@ -181,7 +181,7 @@ describe('Next sessions', () => {
     });
   }
 
-  it('are in the list, too', async () => {
+  it('are in the list', async () => {
     given.api.clock.now = Date.parse('2027-01-01T19:00:00Z');
     const { body } = await given.api.ask('/v1/events');
     expect(body.items.map((item) => item['nextSessionId'])).to.deep.equal([
@@ -193,7 +193,7 @@ describe('Next sessions', () => {
     ]);
   });
 
-  it('change the tag when one starts, and give it back when the clock goes back', async () => {
+  it('change the tag when one starts, and restore it when the clock is set back', async () => {
     for (const target of ['/v1/events/evt_a', '/v1/events']) {
       const before = await at('2027-01-01T18:00:00Z', target);
       const stillBefore = await at('2027-01-01T18:59:59.999Z', target);

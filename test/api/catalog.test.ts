@@ -43,7 +43,7 @@ describe('Catalog offers', () => {
     ['sessionId=ses_a1&resaleEnabled=true', 0, ['prc_yes'], ['ses_a1']],
   ];
   for (const [query, offer, pricings, sessions] of cut) {
-    it(`shows of offer ${offer} with ${query || 'no filter'} what matches`, async () => {
+    it(`shows the matching parts of offer ${offer} with ${query || 'no filter'}`, async () => {
       const { body } = await given.api.ask(`/v1/catalog/offers?${query}`, preview);
       expect(body.items[offer]).to.have.property('pricing').that.has.length(pricings.length);
       expect(JSON.stringify(body.items[offer])).to.include(pricings[0]);
@@ -52,7 +52,7 @@ describe('Catalog offers', () => {
     });
   }
 
-  it('are partial views with resaleEnabled or sessionId, not to be stored', async () => {
+  it('are partial views with resaleEnabled or sessionId, which must not be stored', async () => {
     for (const query of ['resaleEnabled=true', 'sessionId=ses_a1', 'sessionId=none']) {
       const { headers } = await given.api.ask(`/v1/catalog/offers?${query}`, preview);
       expect(headers['cache-control']).to.equal('no-store');
@@ -62,7 +62,7 @@ describe('Catalog offers', () => {
     expect(headers['cache-control']).to.equal('private, no-cache');
   });
 
-  it('are complete alone, whatever the query', async () => {
+  it('are complete alone, with any query', async () => {
     const { status, headers, body } = await given.api.ask(
       '/v1/catalog/offers/off_t?resaleEnabled=true&sessionId=ses_a1',
       preview,
@@ -74,14 +74,14 @@ describe('Catalog offers', () => {
     expect(headers['cache-control']).to.equal('private, no-cache');
   });
 
-  it('report their event only when they are tickets, and never what holds them', async () => {
+  it('report their event only when they are tickets, and never the events that hold them', async () => {
     for (const id of ['off_p', 'off_b']) {
       const { body } = await given.api.ask(`/v1/catalog/offers/${id}`, preview);
       expect(body).not.to.have.any.keys('eventId', 'heldByEventIds');
     }
   });
 
-  it('that are missing, or of another organization, are 404 with the same bytes', async () => {
+  it('that are missing or of another organization are 404 with the same bytes', async () => {
     const missing = await given.api.ask('/v1/catalog/offers/off_none', preview);
     const foreign = await given.api.ask('/v1/catalog/offers/off_south', preview);
     expect([missing.status, foreign.status]).to.deep.equal([404, 404]);

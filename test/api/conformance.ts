@@ -6,11 +6,11 @@ import { openApiDocument } from '../../src/contract/openapi/document.ts';
 import { RELEASES } from '../../src/contract/releases.ts';
 import { SECURITY_HEADERS } from '../../src/http/response/send.ts';
 
-/** Holds every response that a contract test sees against the OpenAPI document. */
+/** Validates every response of a contract test against the OpenAPI document. */
 
 export interface Exchanged {
   readonly method: string;
-  /** As it was sent. */
+  /** The request target as sent. */
   readonly target: string;
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
@@ -90,7 +90,7 @@ function expectDocumented({ method, status, headers, text }: Exchanged, path: st
   else if (method !== 'HEAD') expectValid([...keys, 'content', 'application/json', 'schema'], text);
 }
 
-/** `keys` lead to a schema in the document. */
+/** Validates a text against the schema at the path `keys` of the document. */
 function expectValid(keys: readonly string[], text: string): void {
   const escaped = keys.map((key) => encodeURIComponent(key.replaceAll('~', '~0').replaceAll('/', '~1')));
   const ref = `openapi#/${escaped.join('/')}`;

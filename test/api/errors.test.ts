@@ -4,7 +4,7 @@ import { givenApi } from './test-api.ts';
 describe('Errors', () => {
   const given = givenApi();
 
-  it('hold all violations, in the order in which the parameters are declared', async () => {
+  it('contain all violations, in the order of the declared parameters', async () => {
     const { status, body } = await given.api.ask(
       '/v1/orders?email=&status=x&eventIds=1,2,3,4,5,6,7,8,9,10,&updatedAt.lte=1&page=0&perPage=1&perPage=2',
     );
@@ -75,7 +75,7 @@ describe('Errors', () => {
     }
   });
 
-  describe('of ours', () => {
+  describe('of the server', () => {
     const failing = givenApi(() => {
       const stores = () => {
         throw new Error('secret internals');
@@ -83,7 +83,7 @@ describe('Errors', () => {
       return { stores };
     });
 
-    it('are 500, tell nothing, and are logged with the id of the request', async () => {
+    it('are 500 without details, and are logged with the request id', async () => {
       const { status, headers, text } = await failing.api.ask('/v1/events', {
         headers: { 'X-Request-Id': 'id-1' },
       });

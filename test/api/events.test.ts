@@ -12,12 +12,12 @@ describe('Events', () => {
     expect(await given.api.ids('/v1/events')).to.deep.equal(ALL);
   });
 
-  it('are of the organization alone', async () => {
+  it('are those of the organization alone', async () => {
     expect(await given.api.ids('/v1/events', { as: 'south' })).to.deep.equal(['evt_south', 'evt_a']);
   });
 
   const filters: [query: string, ids: string[]][] = [
-    // evt_a starts at the same instant as evt_c, written otherwise.
+    // evt_a starts at the same instant as evt_c, in another notation.
     ['startAt.gte=2027-01-01T19:00:00Z&startAt.lte=2027-01-01T19:00:00Z', ['evt_c', 'evt_a']],
     [
       'startAt.gte=2027-01-01T20:00%2B01:00&startAt.lte=2027-01-01T20:00:00.0000009%2B01:00',
@@ -25,7 +25,7 @@ describe('Events', () => {
     ],
     ['startAt.gte=2027-01-01T19:00:00.000001Z', ['evt_d', 'evt_a', HARD_ID]],
     ['startAt.lte=2026-06-01T00:00:00Z', ['evt_b']],
-    // evt_a and evt_d have sessions before and after, none within.
+    // evt_a and evt_d have sessions before and after the window, but none in it.
     ['startAt.gte=2027-02-02T00:00:00Z&startAt.lte=2027-02-28T00:00:00Z', []],
     ['startAt.gte=2027-03-01T00:00:00Z&startAt.lte=2027-01-01T00:00:00Z', []],
     ['tags=th%C3%A9%C3%A2tre', ['evt_a']],
@@ -65,11 +65,11 @@ describe('Events', () => {
     });
   }
 
-  it('take exactly ten tags', async () => {
+  it('accept ten tags', async () => {
     expect(await given.api.ids('/v1/events?tags=1,2,3,4,5,6,7,8,9,theatre')).to.deep.equal(['evt_b']);
   });
 
-  it('are served whole, what is not known as null', async () => {
+  it('are served with all fields, absent ones as null', async () => {
     const { status, body } = await given.api.ask('/v1/events/evt_a');
     expect(status).to.equal(200);
     expect(body).to.deep.equal({
@@ -98,7 +98,7 @@ describe('Events', () => {
     });
   });
 
-  it('are the same alone and in the list', async () => {
+  it('are equal alone and in the list', async () => {
     const { body: list } = await given.api.ask('/v1/events');
     for (const item of list.items) {
       const { body } = await given.api.ask(`/v1/events/${encodeURIComponent(String(item['id']))}`);
@@ -133,14 +133,14 @@ describe('Event sessions', () => {
     });
   }
 
-  it('of an event that is missing, or of another organization, are 404', async () => {
+  it('of an event that is missing or of another organization are 404', async () => {
     const missing = await given.api.ask('/v1/events/evt_none/sessions');
     const foreign = await given.api.ask('/v1/events/evt_south/sessions');
     expect([missing.status, foreign.status]).to.deep.equal([404, 404]);
     expect(foreign.text).to.equal(missing.text);
   });
 
-  it('are checked before the event is looked for, and the event before the page', async () => {
+  it('are validated before the event is looked up, and the event before the page', async () => {
     expect(await given.api.ask('/v1/events/evt_none/sessions?page=0')).to.have.property('status', 400);
     expect(await given.api.ask('/v1/events/evt_none/sessions?page=9')).to.have.property('status', 404);
   });

@@ -7,11 +7,11 @@ import { buildSnapshot } from '../../src/snapshot/build/build-snapshot.ts';
 import { readSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
 import type { SnapshotImage } from '../../src/store/organization-image.ts';
 
-/** A small import folder, written by hand, with what the contract tests ask for. */
+/** A small handwritten import folder with the records that the contract tests request. */
 
 export const PRODUCED_AT = '2026-11-21T04:00:00.000Z';
 
-/** An id with everything that a path and a query must carry unharmed. */
+/** An id with every kind of character that a path and a query must preserve. */
 export const HARD_ID = 'évt 7/ä%2F+&?#"\\';
 
 export type Row = Record<string, unknown>;
@@ -166,14 +166,14 @@ const NORTH = {
   'offers.ndjson': OFFERS,
 } as const;
 
-/** `void` has no records; `absent` and its key are there, but no snapshot has it. */
+/** `void` has no records; `absent` has a key, but no snapshot. */
 export const ORGANIZATIONS = ['north', 'south', 'void', 'absent'] as const;
 export type OrganizationId = (typeof ORGANIZATIONS)[number];
 
 export interface Fixture {
   readonly image: SnapshotImage;
   readonly keys: KeyRing;
-  /** The Authorization header of each organization's good key. */
+  /** The Authorization header with each organization's valid key. */
   readonly authorization: Readonly<Record<OrganizationId | 'revoked', string>>;
   readonly secrets: readonly string[];
 }

@@ -58,7 +58,7 @@ describe('The address that links begin with', () => {
       expect(await originOfLink(given.api, [], '1.0')).to.equal(given.api.origin);
     });
 
-    it('does not believe X-Forwarded headers', async () => {
+    it('ignores X-Forwarded headers', async () => {
       const headers = ['Host: real.example', 'X-Forwarded-Host: evil.example', 'X-Forwarded-Proto: https'];
       expect(await originOfLink(given.api, headers)).to.equal('http://real.example');
     });
@@ -71,15 +71,15 @@ describe('The address that links begin with', () => {
     });
   });
 
-  describe('from a proxy that is trusted', () => {
+  describe('from a trusted proxy', () => {
     const given = givenApi(() => ({ config: { trustProxy: 1 } }));
 
-    it('is what the proxy forwards', async () => {
+    it('is the forwarded one', async () => {
       const headers = ['Host: internal', 'X-Forwarded-Host: api.example.org', 'X-Forwarded-Proto: https'];
       expect(await originOfLink(given.api, headers)).to.equal('https://api.example.org');
     });
 
-    it('is syntactically a host all the same', async () => {
+    it('is always a syntactically valid host', async () => {
       const headers = ['Host: internal', 'X-Forwarded-Host: evil.example/"', 'X-Forwarded-Proto: javascript'];
       expect(await originOfLink(given.api, headers)).to.equal(given.api.origin);
     });
@@ -90,7 +90,7 @@ describe('The address that links begin with', () => {
       config: { publicBaseUrl: 'https://api.example.org/tickets', trustProxy: true },
     }));
 
-    it('is that, whatever the request says', async () => {
+    it('is the configured one for any request', async () => {
       const headers = ['Host: evil.example', 'X-Forwarded-Host: evil.example'];
       expect(await originOfLink(given.api, headers)).to.equal('https://api.example.org/tickets');
     });

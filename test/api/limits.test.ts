@@ -9,7 +9,7 @@ const expectRetryAfter = (headers: Readonly<Record<string, string>>) => {
 describe('Rate limit', () => {
   const given = givenApi(() => ({ config: { rateLimitPerMinute: 3 } }));
 
-  it('counts each key by itself, and tells what is left', async () => {
+  it('counts each key separately, and reports the remaining requests', async () => {
     for (const left of [2, 1, 0]) {
       const { status, headers } = await given.api.ask('/v1/events');
       expect(status).to.equal(200);
@@ -26,12 +26,12 @@ describe('Rate limit', () => {
     expect(await given.api.ask('/v1/events', { as: 'south' })).to.have.property('status', 200);
   });
 
-  it('comes before the version and the query', async () => {
+  it('is checked before the version and the query', async () => {
     const headers = { 'Service-API-Version': 'nonsense' };
     expect(await given.api.ask('/v1/events?page=0', { headers })).to.have.property('status', 429);
   });
 
-  it('counts requests with errors and HEAD, but none without a good key', async () => {
+  it('counts errors and HEAD requests, but none without a valid key', async () => {
     const asking = { as: 'void' } as const;
     await given.api.ask('/v1/events?page=0', asking);
     await given.api.ask('/v1/events/none', { ...asking, method: 'head' });
@@ -45,7 +45,7 @@ describe('Rate limit', () => {
   describe('of 0', () => {
     const unlimited = givenApi(() => ({ config: { rateLimitPerMinute: 0 } }));
 
-    it('is none', async () => {
+    it('is disabled', async () => {
       const { status, headers } = await unlimited.api.ask('/v1/events');
       expect(status).to.equal(200);
       expect(headers).not.to.have.any.keys('ratelimit', 'ratelimit-policy');
@@ -62,7 +62,7 @@ describe('Readiness', () => {
     describe(what, () => {
       const given = givenApi(overrides);
 
-      it('answers 429 and says that it is not ready, whoever asks', async () => {
+      it('is 429 with the reason, with or without a valid key', async () => {
         for (const as of ['north', 'revoked', undefined] as const) {
           const { status, headers, body } = await given.api.ask('/v1/events', { as });
           expect(status).to.equal(429);
@@ -71,7 +71,7 @@ describe('Readiness', () => {
         }
       });
 
-      it('answers what needs no data', async () => {
+      it('serves operations that need no data', async () => {
         expect(await given.api.ask('/healthz')).to.have.property('status', 200);
         expect(await given.api.ask('/openapi.json')).to.have.property('status', 200);
         expect(await given.api.ask('/v1/none')).to.have.property('status', 404);
@@ -80,7 +80,7 @@ describe('Readiness', () => {
     });
   }
 
-  describe('of an organization that no snapshot holds', () => {
+  describe('of an organization without a snapshot', () => {
     const given = givenApi();
 
     it('is 429, never an empty list', async () => {
@@ -92,7 +92,7 @@ describe('Readiness', () => {
       }
     });
 
-    it('is told to who has a good key alone', async () => {
+    it('is reported for a valid key alone', async () => {
       const headers = { Authorization: 'Bearer svc:o:absent:wrong' };
       expect(await given.api.ask('/v1/events', { as: undefined, headers })).to.have.property('status', 403);
     });
@@ -103,7 +103,7 @@ describe('Overload', () => {
   let overloaded = true;
   const given = givenApi(() => ({ overload: () => overloaded }));
 
-  it('is 429 before the key is looked at, and passes', async () => {
+  it('is 429 before the key is checked, and ends', async () => {
     for (const as of ['north', 'revoked', undefined] as const) {
       const { status, headers } = await given.api.ask('/v1/events', { as });
       expect(status).to.equal(429);
@@ -113,7 +113,7 @@ describe('Overload', () => {
     expect(await given.api.ask('/v1/events')).to.have.property('status', 200);
   });
 
-  it('does not come before the path', async () => {
+  it('is not checked before the path', async () => {
     overloaded = true;
     expect(await given.api.ask('/v1/none')).to.have.property('status', 404);
     expect(await given.api.ask('/v1/events', { method: 'post' })).to.have.property('status', 405);

@@ -30,7 +30,7 @@ describe('Methods', () => {
   }
 
   for (const path of ['/v1/events', '/v1/events/none', '/v1/catalog/offers', '/openapi.json', '/healthz']) {
-    it(`OPTIONS ${path} tells the methods, with no key`, async () => {
+    it(`OPTIONS ${path} lists the methods, with no key`, async () => {
       const { status, headers, text } = await given.api.ask(path, { method: 'options', as: undefined });
       expect(status).to.equal(204);
       expect(headers['allow']).to.equal('GET, HEAD, OPTIONS');
@@ -47,21 +47,21 @@ describe('Methods', () => {
     }
   }
 
-  it('answers a body at once, without inviting it', async () => {
+  it('responds to a request with a body at once, without 100 Continue', async () => {
     const response = await given.api.raw(
       'POST /v1/events HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\nabcde',
     );
     expect(response).to.match(/^HTTP\/1.1 405 /);
   });
 
-  it('does not refuse an expectation that it does not know', async () => {
+  it('accepts an unknown expectation', async () => {
     const response = await given.api.raw(
       'GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\nExpect: tea\r\n\r\n',
     );
     expect(response).to.match(/^HTTP\/1.1 200 /);
   });
 
-  it('refuses a method that nobody knows', async () => {
+  it('refuses an unknown method', async () => {
     const response = await given.api.raw('FETCH /v1/events HTTP/1.1\r\nHost: x\r\n\r\n');
     expect(response)
       .to.match(/^HTTP\/1.1 405 /)

@@ -8,7 +8,7 @@ describe('Orders', () => {
     ['', ['ord_2', 'ord_1', 'ord_0']],
     ['status=PENDING', ['ord_0']],
     ['status=CANCELLED', ['ord_2']],
-    // ord_1 holds items of both events, and comes once.
+    // ord_1 has items of both events, and appears once.
     ['eventIds=evt_a,evt_b', ['ord_1', 'ord_0']],
     ['eventIds=evt_b', ['ord_1']],
     ['eventIds=evt_south', []],
@@ -43,7 +43,7 @@ describe('Orders', () => {
     });
   }
 
-  it('are served whole, what is not known as null, in sub-objects too', async () => {
+  it('are served with all fields, absent ones as null, in sub-objects too', async () => {
     const { body } = await given.api.ask('/v1/orders/ord_1');
     expect(body).to.deep.include({
       orderId: 'ord_1',
@@ -69,7 +69,7 @@ describe('Orders', () => {
     });
   });
 
-  it('that are missing, or of another organization, are 404 with the same bytes', async () => {
+  it('that are missing or of another organization are 404 with the same bytes', async () => {
     const missing = await given.api.ask('/v1/orders/ord_none');
     const foreign = await given.api.ask('/v1/orders/ord_south');
     expect([missing.status, foreign.status]).to.deep.equal([404, 404]);

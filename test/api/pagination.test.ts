@@ -50,7 +50,7 @@ describe('Pagination', () => {
     });
   }
 
-  it('is 200 for page 1 where there is nothing at all', async () => {
+  it('is 200 for page 1 of an empty list', async () => {
     const { status, body } = await given.api.ask('/v1/tickets', { as: 'void' });
     expect(status).to.equal(200);
     expect(body).to.deep.equal({
@@ -85,7 +85,7 @@ describe('Pagination', () => {
   }
 
   describe('nextPage', () => {
-    it('walks every record once', async () => {
+    it('leads to every record once', async () => {
       const seen: unknown[] = [];
       let link: string | null = `${given.api.origin}/v1/tickets?perPage=10`;
       for (let pages = 1; link !== null; pages++) {
@@ -98,7 +98,7 @@ describe('Pagination', () => {
       expect(new Set(seen)).to.have.property('size', TICKET_COUNT);
     });
 
-    it('keeps every recognised parameter, and none other', async () => {
+    it('keeps every recognized parameter, and no other', async () => {
       const query =
         '?updatedAt.gte=2026-01-01T00:00:00%2B01:00&foo=1&page=1&perPage=2&eventIds=evt_a,%20x%26y%2B&Page=3&updatedAt.gt=x';
       const { body } = await given.api.ask(`/v1/tickets${query}`);
@@ -109,14 +109,14 @@ describe('Pagination', () => {
       expect([next.status, next.body.page]).to.deep.equal([200, 2]);
     });
 
-    it('names the page size that was not asked for', async () => {
+    it('names the default page size', async () => {
       const { body } = await given.api.ask('/v1/tickets');
       expect(body.nextPage).to.equal(
         `${given.api.origin}/v1/tickets?page=2&perPage=25&snapshot=${given.api.pin('north')}`,
       );
     });
 
-    it('goes on below an event', async () => {
+    it('continues the sessions of an event', async () => {
       const { body } = await given.api.ask('/v1/events/evt_a/sessions?perPage=1');
       expect(body.nextPage).to.equal(
         `${given.api.origin}/v1/events/evt_a/sessions?page=2&perPage=1&snapshot=${given.api.pin('north')}`,

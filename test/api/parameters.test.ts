@@ -10,7 +10,7 @@ interface Documented {
   >;
 }
 
-/** Every name that any operation has, and some that none has. */
+/** Every parameter name of any operation, and some unknown names. */
 const CANDIDATES = [
   'page',
   'perPage',
@@ -35,7 +35,7 @@ const CANDIDATES = [
   ])
   .flatMap((name) => [name, ...['gt', 'gte', 'lt', 'lte', 'ne', 'eq'].map((suffix) => `${name}.${suffix}`)]);
 
-describe('Documented parameters are the accepted ones', () => {
+describe('The documented parameters are the accepted ones', () => {
   const given = givenApi();
   const { paths } = JSON.parse(JSON.stringify(openApiDocument(RELEASES))) as Documented;
 
@@ -47,7 +47,7 @@ describe('Documented parameters are the accepted ones', () => {
       const target = path.replace(/\{\w+\}/, 'evt_a');
       const headers = { 'Service-API-Version': 'preview' };
 
-      // A parameter given twice is refused by name when it is one, and ignored by name when it is none.
+      // A repeated parameter is refused by name; a repeated unknown name is reported as ignored.
       const query = CANDIDATES.flatMap((name) => [`${name}=1`, `${name}=1`]).join('&');
       const answer = await given.api.ask(`${target}?${query}`, { headers });
       const refused =

@@ -6,14 +6,14 @@ describe('Identifiers', () => {
   const given = givenApi();
   const path = `/v1/events/${encodeURIComponent(HARD_ID)}`;
 
-  it('with blanks, slashes, percent signs and letters beyond ASCII are found', async () => {
+  it('with blanks, slashes, percent signs and non-ASCII letters are found', async () => {
     const { status, body } = await given.api.ask(path);
     expect(status).to.equal(200);
     expect(body['id']).to.equal(HARD_ID);
     expect(await given.api.ids(`${path}/sessions`)).to.deep.equal(['ses_h1']);
   });
 
-  it('come through a link unharmed', async () => {
+  it('are preserved by a link', async () => {
     const { body } = await given.api.ask(`${path}/sessions?perPage=1&startAt.gte=2027-01-01T00:00:00Z`);
     expect(body.nextPage).to.equal(null);
     const tickets = await given.api.ask(
@@ -32,7 +32,7 @@ describe('Identifiers', () => {
     'a'.repeat(8000),
     '__proto__',
   ]) {
-    it(`that are not there are 404: ${id.slice(0, 20)}`, async () => {
+    it(`without a record are 404: ${id.slice(0, 20)}`, async () => {
       const response = await given.api.raw(
         `GET /v1/events/${id} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: ${given.api.authorization('north')}\r\n\r\n`,
       );
@@ -74,7 +74,7 @@ describe('Unknown parameters', () => {
     });
   }
 
-  it('are named beside an error, and on 204 and 304', async () => {
+  it('are named with an error, and on 204 and 304', async () => {
     for (const [target, headers, status] of [
       ['/v1/events?page=0&foo=1', {}, 400],
       ['/v1/events?page=9&foo=1', {}, 204],
@@ -108,7 +108,7 @@ describe('Targets', () => {
     expect(await raw('http://other.example/v1/events?page=9')).to.match(/^HTTP\/1.1 204 /);
   });
 
-  it('beyond ASCII are 400, and are told to be percent-encoded', async () => {
+  it('with non-ASCII characters are 400, and the detail asks for percent-encoding', async () => {
     for (const target of ['/v1/events?tags=th\u00c3\u00a9', '/v1/events/\u00e9']) {
       const response = await raw(target);
       expect(response)
@@ -117,7 +117,7 @@ describe('Targets', () => {
     }
   });
 
-  it('of no known form are 404 in JSON', async () => {
+  it('of an unknown form are 404 in JSON', async () => {
     for (const target of ['*', 'http://', '/\\evil', '/v1/events#', 'http://[x/']) {
       const response = await raw(target);
       if (target === '/v1/events#') expect(response).to.match(/^HTTP\/1.1 (200|400) /);
@@ -140,7 +140,7 @@ describe('Targets', () => {
     'GET / HTTP/9.9\r\n\r\n',
     'GET /v1/events HTTP/1.1\r\nHost x\r\n\r\n',
   ]) {
-    it(`in what is not HTTP are 400, in JSON: ${JSON.stringify(request.slice(0, 20))}`, async () => {
+    it(`in malformed HTTP are 400, in JSON: ${JSON.stringify(request.slice(0, 20))}`, async () => {
       const response = await given.api.raw(request);
       const [head, body] = response.split('\r\n\r\n');
       expect(head)
@@ -157,12 +157,12 @@ describe('Targets', () => {
 describe('The id of a request', () => {
   const given = givenApi();
 
-  it("is the caller's own when it is fit", async () => {
+  it("is the client's own when it is valid", async () => {
     const { headers } = await given.api.ask('/v1/none', { headers: { 'X-Request-Id': 'My.id_1-2' } });
     expect(headers['x-request-id']).to.equal('My.id_1-2');
   });
 
-  it('is a new one otherwise', async () => {
+  it('is new otherwise', async () => {
     const ids = new Set<string>();
     for (const id of ['a b', 'x'.repeat(129), '"', '']) {
       const { headers } = await given.api.ask('/v1/events', { headers: { 'X-Request-Id': id } });
@@ -175,7 +175,7 @@ describe('The id of a request', () => {
 describe('The log', () => {
   const given = givenApi();
 
-  it('has one line for each request, without what was asked for', async () => {
+  it('has one line for each request, without its ids and filters', async () => {
     const { secrets } = await fixture();
     await given.api.ask('/v1/orders?email=canary@example.org', { headers: { 'X-Request-Id': 'list' } });
     await given.api.ask('/v1/tickets?qrCodes=canary', { headers: { 'X-Request-Id': 'none' } });
@@ -213,14 +213,14 @@ describe('The log', () => {
 describe('Documents', () => {
   const given = givenApi();
 
-  it('tells that it is alive, with no key', async () => {
+  it('report liveness, with no key', async () => {
     const { status, headers, body } = await given.api.ask('/healthz', { as: undefined });
     expect(status).to.equal(200);
     expect(headers['cache-control']).to.equal('no-store');
     expect(body).to.deep.equal({ status: 'ok' });
   });
 
-  it('describes itself, with no key, and may be kept', async () => {
+  it('describe the API, with no key, and may be cached', async () => {
     const { status, headers, body } = await given.api.ask('/openapi.json', { as: undefined });
     expect(status).to.equal(200);
     expect(body['openapi']).to.equal('3.1.0');

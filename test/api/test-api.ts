@@ -18,7 +18,7 @@ type Method = 'get' | 'head' | 'options' | 'post' | 'put' | 'patch' | 'delete';
 
 export interface Asking {
   readonly method?: Method;
-  /** Whose key is presented; undefined for none. `north` when it is not said. */
+  /** The organization whose key is sent; undefined for no key. Default: `north`. */
   readonly as?: OrganizationId | 'revoked' | undefined;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -27,11 +27,11 @@ export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly text: string;
-  /** The JSON of the body; undefined when there is none. */
+  /** The JSON of the body; undefined when it is empty. */
   readonly body: Body;
 }
 
-/** What bodies have, each some of it. */
+/** The fields of all bodies; each body has some of them. */
 export interface Body {
   readonly [field: string]: unknown;
   readonly items: readonly Record<string, unknown>[];
@@ -49,11 +49,11 @@ export type Overrides = Partial<Omit<AllDependencies, 'config'>> & {
   readonly config?: Partial<Dependencies['config']>;
 };
 
-/** The app over the fixture, listening on a port of its own. */
+/** The app over the fixture, listening on its own port. */
 export class TestApi {
   readonly #server: Server;
   readonly #fixture: Fixture;
-  /** Milliseconds since the epoch; what the app takes for the time. */
+  /** The app's clock, in milliseconds since the epoch. */
   readonly clock: { now: number };
   readonly logged: readonly Record<string, unknown>[];
 
@@ -110,13 +110,13 @@ export class TestApi {
     return this.#fixture.authorization[organization];
   }
 
-  /** By what links name the content of an organization. */
+  /** Returns the content digest that links of an organization carry. */
   pin(organization: OrganizationId): string {
     const { organizations } = this.#fixture.image;
     return organizations.find(({ organizationId }) => organizationId === organization)?.contentDigest ?? '';
   }
 
-  /** Asks, and holds the answer against the OpenAPI document. */
+  /** Sends a request, and validates the response against the OpenAPI document. */
   async ask(target: string, asking: Asking = {}): Promise<Answer> {
     const { method = 'get', headers = {} } = asking;
     const as = 'as' in asking ? asking.as : 'north';
@@ -124,19 +124,19 @@ export class TestApi {
     if (as !== undefined) void test.set('Authorization', this.authorization(as));
     const response = await test;
     const { status, headers: told } = response;
-    const text = response.text || ''; // superagent has none of an empty body
+    const text = response.text || ''; // superagent leaves it undefined for an empty body
     expectConformance({ method: method.toUpperCase(), target, status, headers: told, text });
     return { status, headers: told, text, body: (text === '' ? undefined : JSON.parse(text)) as Body };
   }
 
-  /** The ids of the records on the first page of a list. */
+  /** Returns the ids of the records on the first page of a list. */
   async ids(target: string, asking: Asking = {}): Promise<unknown[]> {
     const { status, body } = await this.ask(target, asking);
     expect(status, target).to.equal(200);
     return body.items.map((item) => Object.values(item)[0]);
   }
 
-  /** Sends bytes as they are, and returns all that comes until the connection ends. */
+  /** Sends raw bytes, and returns all bytes received until the connection closes. */
   async raw(request: string): Promise<string> {
     const socket = connect(this.port, '127.0.0.1');
     socket.end(Buffer.from(request, 'latin1'));
@@ -144,7 +144,7 @@ export class TestApi {
   }
 }
 
-/** An api for the tests of a `describe`, started before and stopped after them. */
+/** Provides an API for the tests of a `describe`, started before and stopped after them. */
 export function givenApi(overrides?: () => Overrides): { readonly api: TestApi } {
   let api: TestApi | undefined;
   before(async () => {

@@ -6,7 +6,7 @@ describe('Tickets', () => {
   const given = givenApi();
   const all = Array.from({ length: TICKET_COUNT }, (_, i) => i);
   const idOf = (i: number) => `tkt_${String(i).padStart(2, '0')}`;
-  // Ticket i was issued on day i % 28, and updated as many days after the first of November.
+  // Ticket i was issued on day i % 28, and updated the same number of days after the first of November.
   const ordered = (numbers: number[]) =>
     numbers.toSorted((a, b) => (b % 28) - (a % 28) || (idOf(a) < idOf(b) ? -1 : 1)).map(idOf);
 
@@ -60,7 +60,7 @@ describe('Tickets', () => {
     }
   }
 
-  it('are the same alone and in the list', async () => {
+  it('are equal alone and in the list', async () => {
     const { body: list } = await given.api.ask('/v1/tickets?perPage=3');
     for (const item of list.items) {
       const { body } = await given.api.ask(`/v1/tickets/${String(item['ticketId'])}`);
@@ -68,7 +68,7 @@ describe('Tickets', () => {
     }
   });
 
-  it('that are missing, or of another organization, are 404 with the same bytes', async () => {
+  it('that are missing or of another organization are 404 with the same bytes', async () => {
     const missing = await given.api.ask('/v1/tickets/tkt_none');
     const foreign = await given.api.ask('/v1/tickets/tkt_south');
     expect([missing.status, foreign.status]).to.deep.equal([404, 404]);

@@ -52,7 +52,7 @@ describe('Versioning', () => {
     });
   }
 
-  it('is 400 for the header given twice, even with the same value', async () => {
+  it('is 400 for a repeated header, even with the same value', async () => {
     const response = await given.api.raw(
       'GET /v1/events HTTP/1.1\r\nHost: x\r\nConnection: close\r\nService-API-Version: stable\r\n' +
         `Service-API-Version: stable\r\nAuthorization: ${given.api.authorization('north')}\r\n\r\n`,
@@ -62,14 +62,14 @@ describe('Versioning', () => {
       .and.to.include('invalid API version');
   });
 
-  it('repeats only the beginning of an endless value', async () => {
+  it('repeats only the beginning of a long value', async () => {
     const { text } = await given.api.ask('/v1/events', {
       headers: { 'Service-API-Version': 'x'.repeat(5000) },
     });
     expect(text.length).to.be.lessThan(300);
   });
 
-  it('keeps preview operations from stable, and says what they need', async () => {
+  it('hides preview operations from stable, and names the header that they need', async () => {
     for (const path of CATALOG) {
       const { status, body } = await given.api.ask(path);
       expect(status).to.equal(404);
@@ -77,7 +77,7 @@ describe('Versioning', () => {
     }
   });
 
-  it('serves the other operations in preview, too, with another entity tag', async () => {
+  it('serves the other operations in preview, with another entity tag', async () => {
     const stable = await given.api.ask('/v1/tickets');
     const preview = await given.api.ask('/v1/tickets', { headers: { 'Service-API-Version': 'preview' } });
     expect(preview.text).to.equal(stable.text);
@@ -99,7 +99,7 @@ describe('Versioning', () => {
       ['a path with broken encoding', '/v1/events/%ff', {}, 400],
     ];
     for (const [what, target, asking, status] of cases) {
-      it(`it is told: ${what}`, async () => {
+      it(`names the version: ${what}`, async () => {
         const answer = await given.api.ask(target, {
           ...asking,
           headers: { 'Service-API-Version': 'preview' },
@@ -110,7 +110,7 @@ describe('Versioning', () => {
       });
     }
 
-    it('and on none elsewhere', async () => {
+    it('and on no other response', async () => {
       for (const target of ['/healthz', '/none', '/v1x']) {
         const { headers } = await given.api.ask(target);
         expect(headers).not.to.have.any.keys('service-api-version', 'service-api-latest-version');
@@ -155,7 +155,7 @@ describe('Versioning', () => {
       });
     }
 
-    it('the other operations stay in every version', async () => {
+    it('keeps the other operations in every version', async () => {
       graduating.api.clock.now = Date.parse('2027-02-01T00:00:00Z');
       for (const header of ['stable', '2027-03-01', 'preview']) {
         const headers = { 'Service-API-Version': header };
