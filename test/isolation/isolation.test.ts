@@ -9,7 +9,7 @@ import { authorization, type KeyFor, makeKeys, plantedSnapshot, startApi } from 
 
 const REQUEST = { 'Service-API-Version': 'preview', 'X-Request-Id': 'isolation' };
 
-describe('Two organizations with records of the same ids', function () {
+describe('Two organizations with records for the same ids', function () {
   this.timeout(60_000);
   let ring: KeyRing;
   let keys: ReadonlyMap<Plant, KeyFor>;
@@ -40,7 +40,7 @@ describe('Two organizations with records of the same ids', function () {
   ] as const) {
     const decoy = decoyOf(other);
     const isOwn = (item: unknown) => tells(JSON.stringify(item), asker);
-    /** Asks for what the other has, and for what nobody has, which must be answered alike. Returns the answer. */
+    /** Requests values of the other organization and of none, expects equal responses, and returns the response. */
     const expectAsNowhere = async (target: string) => {
       const answer = await ask(asker, target);
       const nowhere = await ask(asker, disguised(target, other, decoy));
@@ -49,8 +49,8 @@ describe('Two organizations with records of the same ids', function () {
       return answer;
     };
 
-    describe(`of which ${asker.word} asks`, () => {
-      it('see their own plant in every field that can hold one', async () => {
+    describe(`when ${asker.word} sends requests`, () => {
+      it('find their own plant in every field that can hold one', async () => {
         for (const { kind, resource, path } of OPERATIONS) {
           if (kind !== 'list') continue;
           const target = path.replace(/\{\w+\}/, `${asker.word}_event`);
@@ -63,7 +63,7 @@ describe('Two organizations with records of the same ids', function () {
         }
       });
 
-      it('are given their own, by every operation and filter', async () => {
+      it('get their own records by every operation and filter', async () => {
         for (const target of targetsFor([SHARED])) {
           const answer = await ask(asker, target);
           expect(answer.status, target).to.equal(200);
@@ -74,7 +74,7 @@ describe('Two organizations with records of the same ids', function () {
         }
       });
 
-      it('are given nothing of the other, whatever they ask of their own', async () => {
+      it('get nothing of the other by any request for their own records', async () => {
         let found = 0;
         for (const target of targetsFor([asker])) {
           const answer = await ask(asker, target);
@@ -84,7 +84,7 @@ describe('Two organizations with records of the same ids', function () {
         expect(found).to.be.greaterThan(200);
       });
 
-      it('are answered alike for what the other has and what nobody has', async () => {
+      it('get equal responses for values of the other and of none', async () => {
         for (const target of targetsFor([other])) {
           const { status, body } = await expectAsNowhere(target);
           const items = status === 200 && 'items' in body ? body.items : [];
@@ -92,7 +92,7 @@ describe('Two organizations with records of the same ids', function () {
         }
       });
 
-      it('are answered alike where it is listed beside their own', async () => {
+      it('get equal responses where these values are listed with their own', async () => {
         let found = 0;
         for (const target of targetsFor([SHARED, other])) {
           const { status } = await expectAsNowhere(target);
@@ -101,11 +101,11 @@ describe('Two organizations with records of the same ids', function () {
         expect(found).to.be.greaterThan(200);
       });
 
-      it('are answered alike when they ask wrongly', async () => {
+      it('get equal responses to invalid requests', async () => {
         for (const target of brokenTargets(other)) await expectAsNowhere(target);
       });
 
-      it('are answered 404 with the same bytes for ids of the other and ids that are nowhere', async () => {
+      it('get 404 with the same bytes for ids of the other and unknown ids', async () => {
         for (const { kind, path, collection } of OPERATIONS) {
           if (kind === 'list' && collection !== 'sessions') continue;
           const bytes = new Set<string>();
@@ -120,7 +120,7 @@ describe('Two organizations with records of the same ids', function () {
         }
       });
 
-      it('get nothing for the tag of the other', async () => {
+      it('get no match for the entity tag of the other', async () => {
         for (const target of targetsFor([SHARED]).filter((_, i) => i % 10 === 0)) {
           const tag = (await ask(other, target)).headers['etag'];
           const answer = await ask(asker, target, { 'If-None-Match': tag });
@@ -129,7 +129,7 @@ describe('Two organizations with records of the same ids', function () {
         }
       });
 
-      it('get nothing by HEAD and OPTIONS, nor by methods that are not there', async () => {
+      it('get nothing by HEAD, OPTIONS and unsupported methods', async () => {
         const targets = [...targetsFor([other]).filter((_, i) => i % 20 === 0), ...brokenTargets(other)];
         for (const target of targets) {
           for (const method of ['head', 'options', 'post'] as const) {
@@ -145,7 +145,7 @@ describe('Two organizations with records of the same ids', function () {
         }
       });
 
-      it('are not let in as the other by their own key', async () => {
+      it('are refused as the other with their own key', async () => {
         const { secret } = keyOf(asker);
         const asked = { target: '/v1/events', organizations: [other.organizationId, 'org-nobody'] };
         const [foreign, nowhere] = await Promise.all(
@@ -157,7 +157,7 @@ describe('Two organizations with records of the same ids', function () {
         expect(told(foreign)).to.equal(told(nowhere));
       });
 
-      it('are told the same when the other is not there at all', async () => {
+      it('get the same responses when the other does not exist', async () => {
         const alone = await startApi(await plantedSnapshot([asker]), ring);
         try {
           const targets = [...targetsFor([SHARED]), ...targetsFor([SHARED, other]), ...brokenTargets(other)];
@@ -174,27 +174,27 @@ describe('Two organizations with records of the same ids', function () {
   }
 });
 
-/** What differs from one answer to the next, or names the page or the snapshot as a whole. */
+/** Headers that differ between responses, or that name the page or the snapshot as a whole. */
 const VOLATILE = ['date', 'etag', 'service-snapshot-id'];
 
-/** All that an answer tells. */
+/** Returns everything that a response shows. */
 function everything({ status, headers, text }: Answer): string {
   return JSON.stringify([status, headers, text]);
 }
 
-/** All of an answer that must be the same for the same question. */
+/** Returns the part of a response that must be equal for equal requests. */
 function told({ status, headers, text }: Answer): string {
   const lasting = Object.entries(headers).filter(([name]) => !VOLATILE.includes(name));
   return JSON.stringify([status, lasting, text]);
 }
 
-/** Whether a text holds anything of a plant, in any case. */
+/** Returns whether a text contains any part of a plant, in any case. */
 function tells(text: string, { word, digits, timeZone }: Plant): boolean {
   const lowerCase = text.toLowerCase();
   return [word, digits, timeZone].some((sign) => lowerCase.includes(sign.toLowerCase()));
 }
 
-/** A text with the words of a decoy in the place of a plant's. */
+/** Replaces a plant's words in a text by those of a decoy. */
 function disguised(text: string, plant: Plant, decoy: Words): string {
   return text.replaceAll(plant.word, decoy.word).replaceAll(plant.digits, decoy.digits);
 }

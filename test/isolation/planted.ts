@@ -2,10 +2,10 @@ import type { Fields, Json, Shape } from '../../src/contract/field.ts';
 import type { CollectionName } from '../../src/contract/operations.ts';
 import { EVENT, EVENT_SESSION, OFFER, OFFER_TYPES, ORDER, TICKET } from '../../src/contract/resources.ts';
 
-/** What gives away whose record it is, planted in every field that can hold it. */
+/** Marks that identify the owner of a record, planted in every field that can hold them. */
 export interface Plant {
   readonly organizationId: string;
-  /** In every text: letters alone, so that no encoding hides it. */
+  /** In every text: only letters, so that no encoding hides it. */
   readonly word: string;
   /** In every number, and in the fraction of every timestamp. */
   readonly digits: string;
@@ -25,12 +25,12 @@ export const BIRCH: Plant = {
   timeZone: 'Pacific/Chatham',
 };
 
-/** As a decoy for a plant: nobody has its word, and nobody's timestamps tell its digits from the plant's. */
+/** Returns a decoy for a plant: no organization has its word, and no timestamp lies between its digits and the plant's. */
 export function decoyOf({ digits }: Plant): Pick<Plant, 'word' | 'digits'> {
   return { word: 'DecoyNobody', digits: `${digits.slice(0, 6)}999` };
 }
 
-/** Records of an organization by collection, as they are imported. Some have ids and keys that both organizations have. */
+/** Returns the imported records of an organization by collection. Some have ids and keys that both organizations have. */
 export function plantedRecords(plant: Plant): Readonly<Record<CollectionName, readonly object[]>> {
   const { word } = plant;
   const own = (name: string) => `${word}_${name}`;
@@ -83,7 +83,7 @@ export function plantedRecords(plant: Plant): Readonly<Record<CollectionName, re
   };
 }
 
-/** Shared for those whose ids are shared: what a filter finds in both organizations. */
+/** Shared by records with shared ids: values that a filter finds in both organizations. */
 const isShared = (name: string) => name.startsWith('shared');
 const eventOf = (name: string) => (isShared(name) ? 'shared_1_event' : `${name}_event`);
 const sessionOf = (name: string) => (isShared(name) ? 'shared_1_session_a' : `${name}_session_a`);
@@ -108,7 +108,7 @@ function plantedItem(fields: Fields, name: string, plant: Plant): Record<string,
   return plantedFields(shape.items.fields, plant, `${name}.`);
 }
 
-/** Every declared field but derived ones, each with the plant in it. */
+/** Returns every declared field but derived ones, each with the plant in it. */
 function plantedFields(fields: Fields, plant: Plant, path: string): Record<string, Json> {
   return Object.fromEntries(
     Object.entries(fields)
@@ -145,7 +145,7 @@ export function instantOf({ digits }: Pick<Plant, 'digits'>): string {
   return `2031-05-05T10:00:00.${digits}+02:00`;
 }
 
-/** The paths at which a plant stands in a value, such as `pricing.name`; positions in lists are left out. */
+/** Returns the paths of a plant in a value, such as `pricing.name`, without list positions. */
 export function plantedPaths(plant: Plant, value: unknown, path = ''): string[] {
   if (Array.isArray(value)) return value.flatMap((item: unknown) => plantedPaths(plant, item, path));
   if (typeof value === 'object' && value !== null) {
@@ -157,7 +157,7 @@ export function plantedPaths(plant: Plant, value: unknown, path = ''): string[] 
   return text.includes(plant.word) || text.includes(plant.digits) ? [path] : [];
 }
 
-/** The paths of all fields that can hold a plant. */
+/** Returns the paths of all fields that can hold a plant. */
 export function plantablePaths(fields: Fields, path = ''): string[] {
   return Object.entries(fields)
     .filter(([name]) => name !== 'sessionCount')

@@ -6,13 +6,13 @@ import {
 } from '../../src/contract/operations.ts';
 import { instantOf, type Plant } from './planted.ts';
 
-/** Whose values a request asks for: words of ids and keys, such as that of `PLANT_event`, and digits of instants. */
+/** The owner of the requested values: a word in its ids and keys, such as that of `PLANT_event`, and digits in its instants. */
 export type Words = Pick<Plant, 'word' | 'digits'>;
 
-/** Of these ids both organizations have records. */
+/** Ids that both organizations have records for. */
 export const SHARED: Words = { word: 'shared_1', digits: '424242424' };
 
-/** The targets of every operation, with every combination of its filters, asking for what `asked` has. */
+/** Returns targets of every operation, with every combination of its filters, for the values of `asked`. */
 export function targetsFor(asked: readonly Words[]): string[] {
   return OPERATIONS.flatMap((operation) =>
     operation.kind === 'list'
@@ -21,7 +21,7 @@ export function targetsFor(asked: readonly Words[]): string[] {
   );
 }
 
-/** Requests that are refused, or ask for nothing that there is, and repeat what was asked for. */
+/** Returns requests that are refused or have no match, and whose responses repeat their input. */
 export function brokenTargets({ word, digits }: Words): string[] {
   return [
     `/v1/events?tags=${word}_tag,`,
@@ -47,7 +47,7 @@ export function brokenTargets({ word, digits }: Words): string[] {
   ];
 }
 
-/** The ids that a word makes, of which the operation finds one in an organization that has it. */
+/** Returns the ids with a word, of which the operation finds one in the organization that has it. */
 function recordIds({ collection }: Operation, word: string): string[] {
   if (collection === 'events') return [`${word}_event`];
   if (collection === 'tickets') return [`${word}_ticket`];
@@ -73,14 +73,14 @@ function withPath({ path }: Operation, id: string): string {
   return path.replace(/\{\w+\}/, id);
 }
 
-/** A parameter that takes several values is asked for all, any other for the first. */
+/** Returns all values for a list parameter, and the first for any other. */
 function valueOf({ name, kind, role }: Parameter, asked: readonly Words[]): string {
   if (role.is === 'bound') return boundOf(role.bound, asked[0]);
   const values = asked.map((words) => keyOf(name, words));
   return kind.schema['type'] === 'array' ? values.join() : values[0];
 }
 
-/** Bounds that the instants of who asks pass, or just not. */
+/** Returns a bound that the shared instants satisfy, or the instant of the words itself. */
 function boundOf(bound: string, words: Words): string {
   if (words === SHARED) return bound.startsWith('g') ? '2031-05-05T07:59:59Z' : '2031-05-05T08:00:01Z';
   return instantOf(words).replace('+', '%2B');

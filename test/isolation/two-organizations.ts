@@ -57,7 +57,7 @@ export function makeKeys(plants: readonly Plant[]): { ring: KeyRing; keys: Reado
   }
 }
 
-/** The app over a snapshot. Its links begin the same wherever it listens, so that the answers of two can be compared. */
+/** Returns the app over a snapshot. Its links begin with the same address on any port, so that the responses of two apps are comparable. */
 export function startApi(snapshot: SnapshotImage, ring: KeyRing): Promise<TestApi> {
   const stores = new StoreRegistry();
   stores.swap('planted.sqlite', snapshot);
