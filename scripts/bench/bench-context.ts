@@ -12,75 +12,73 @@ import { DEFAULT_SAMPLE } from '../sample/sample-options.ts';
 import { writeSample } from '../sample/write-sample.ts';
 import type { ReplicaFiles } from './servers/replica-process.ts';
 
-/** How much is measured, and how often. */
+/** Sizes of the samples, and number and length of the rounds. */
 export interface Sizes {
-  /** Tickets of the snapshot that most is measured on. */
+  /** Tickets of the snapshot that most groups use. */
   readonly tickets: number;
   /** Tickets of the large snapshot. */
   readonly largeTickets: number;
-  /** Events of the large snapshot and of the small one that it is compared with. */
+  /** Events of the large snapshot, and of the small one that it is compared with. */
   readonly events: number;
   readonly rounds: number;
-  /** How long a server is asked in a round. */
+  /** Length of a load on one server in a round. */
   readonly seconds: number;
-  /** Snapshots that go live before memory is looked at. */
+  /** Snapshots that go live before memory is measured. */
   readonly swaps: number;
 }
 
 export interface SampleShape {
   readonly tickets: number;
   readonly events: number;
-  /** With another title of one event: the ids are the same, and yet each replaces the other. */
-  readonly isOther?: boolean;
+  /** Changes the title of one event: the snapshot has the same ids and another content. */
+  readonly isVariant?: boolean;
 }
 
 const TICKETS_PER_EVENT = 500;
-/** Of every sample, so that none is older than another and they may take turns. */
+/** The same for every sample, so that none is older than another and any can replace any. */
 const PRODUCED_AT = new Date(`${DEFAULT_SAMPLE.now}T00:00:00Z`);
 
-export function inProportion(tickets: number): SampleShape {
+/** Returns the shape of a sample with the usual number of events for its tickets. */
+export function shapeOf(tickets: number): SampleShape {
   return { tickets, events: Math.max(1, Math.round(tickets / TICKETS_PER_EVENT)) };
 }
 
-/** All that the groups of a bench share: sizes, a folder, samples and a key to them, and the end of it all. */
-export class Stage {
+interface ContextOptions {
+  readonly sizes: Sizes;
+  /** Temporary folder. */
+  readonly folder: string;
+  /** Folder that keeps snapshots for later runs; the temporary folder when absent. */
+  readonly keep?: string | undefined;
+  /** Root folder of another checkout of Foyer to compare with. */
+  readonly against?: URL | undefined;
+  /** Text in the names of the request kinds to measure. */
+  readonly only?: string | undefined;
+  readonly signal: AbortSignal;
+  readonly showProgress: (text: string) => void;
+}
+
+/** The state that all groups share: sizes, folders, samples with a key to them, and the signal to stop. */
+export class BenchContext {
   readonly sizes: Sizes;
   readonly folder: string;
-  readonly signal: AbortSignal;
-  readonly show: (text: string) => void;
-  /** Another checkout of Foyer, to compare this one with. */
   readonly against: URL | undefined;
-  /** Part of the names of the kinds of request that are measured. */
   readonly only: string;
-  /** Where snapshots are looked for, and kept when they are not there. */
+  readonly signal: AbortSignal;
+  readonly showProgress: (text: string) => void;
   readonly #samples: string;
   #access: Pick<ReplicaFiles, 'keysFile' | 'credential'> | undefined;
 
-  /**
-   * @param samples folder that snapshots are kept in for another time; when absent, they go with `folder`
-   * @param show is told what is under way
-   * @param against folder of another checkout
-   * @param only part of the names of the kinds of request that are measured
-   */
-  constructor(
-    sizes: Sizes,
-    folder: string,
-    samples: string | undefined,
-    signal: AbortSignal,
-    show: (text: string) => void,
-    against?: URL,
-    only = '',
-  ) {
+  constructor({ sizes, folder, keep, against, only, signal, showProgress }: ContextOptions) {
     this.sizes = sizes;
     this.folder = folder;
-    this.signal = signal;
-    this.show = show;
     this.against = against;
-    this.only = only;
-    this.#samples = samples ?? folder;
+    this.only = only ?? '';
+    this.signal = signal;
+    this.showProgress = showProgress;
+    this.#samples = keep ?? folder;
   }
 
-  /** Returns the snapshot file of a sample: one that is there, or a new one. */
+  /** Returns the snapshot file of a sample, and builds it when it is absent. */
   async snapshot(shape: SampleShape): Promise<string> {
     const output = this.#sampleFile(shape, '');
     if (isReadable(output)) return output;
@@ -92,50 +90,43 @@ export class Stage {
       producedAt: PRODUCED_AT,
       signal: this.signal,
       onProgress: (stage, collection, records) => {
-        this.show(`snapshot: ${records} ${collection} ${stage}`);
+        this.showProgress(`snapshot: ${records} ${collection} ${stage}`);
       },
     });
     rmSync(input, { recursive: true });
     return output;
   }
 
-  /** Returns a snapshot of the same sample that another checkout reads: this one's, or one of its own building. */
+  /** Returns a snapshot of the sample that another checkout can read: this checkout's, or one that the other builds. */
   async snapshotFor(checkout: URL, shape: SampleShape): Promise<string> {
+    const script = fileURLToPath(new URL('scripts/snapshot.ts', checkout));
     const command = (...args: string[]) =>
-      promisify(execFile)(
-        process.execPath,
-        [fileURLToPath(new URL('scripts/snapshot.ts', checkout)), ...args],
-        {
-          signal: this.signal,
-        },
-      );
-    const reads = async (file: string) => {
-      return (
-        existsSync(file) &&
-        (await command('inspect', file).then(
-          () => true,
-          () => false,
-        ))
+      promisify(execFile)(process.execPath, [script, ...args], { signal: this.signal });
+    const canRead = async (file: string): Promise<boolean> => {
+      if (!existsSync(file)) return false;
+      return await command('inspect', file).then(
+        () => true,
+        () => false,
       );
     };
     const shared = await this.snapshot(shape);
-    if (await reads(shared)) return shared;
+    if (await canRead(shared)) return shared;
     const output = this.#sampleFile(shape, '-against');
-    if (await reads(output)) return output;
+    if (await canRead(output)) return output;
     const input = await this.#writeImport(shape);
-    this.show('snapshot of the other checkout');
+    this.showProgress('snapshot of the other checkout');
     await command('build', '--input', input, '--output', output);
     rmSync(input, { recursive: true });
     return output;
   }
 
-  #sampleFile({ tickets, events, isOther = false }: SampleShape, suffix: string): string {
-    const name = `${tickets}-tickets-${events}-events${isOther ? '-other' : ''}${suffix}.sqlite`;
+  #sampleFile({ tickets, events, isVariant = false }: SampleShape, suffix: string): string {
+    const name = `${tickets}-tickets-${events}-events${isVariant ? '-other' : ''}${suffix}.sqlite`;
     return join(this.#samples, name);
   }
 
   /** Writes the import folder of a sample. */
-  async #writeImport({ tickets, events, isOther = false }: SampleShape): Promise<string> {
+  async #writeImport({ tickets, events, isVariant = false }: SampleShape): Promise<string> {
     mkdirSync(this.#samples, { recursive: true });
     const input = join(this.folder, 'import');
     await writeSample({
@@ -146,21 +137,21 @@ export class Stage {
       output: input,
       onProgress: (written) => {
         this.signal.throwIfAborted();
-        this.show(`sample: ${written} of ${tickets} tickets`);
+        this.showProgress(`sample: ${written} of ${tickets} tickets`);
       },
     });
-    if (isOther) renameAnEvent(join(input, 'events.ndjson'));
+    if (isVariant) renameFirstEvent(join(input, 'events.ndjson'));
     return input;
   }
 
-  /** What a replica needs that serves one of these snapshots after the other. */
-  files(...snapshots: readonly [string, ...string[]]): ReplicaFiles {
-    this.#access ??= this.#makeKey(snapshots[0]);
+  /** Returns the files of a replica that serves these snapshots in rotation. */
+  replicaFiles(...snapshots: readonly [string, ...string[]]): ReplicaFiles {
+    this.#access ??= this.#createKey(snapshots[0]);
     return { folder: this.folder, snapshots, ...this.#access };
   }
 
-  /** Every sample is of the same organization. */
-  #makeKey(snapshot: string): Pick<ReplicaFiles, 'keysFile' | 'credential'> {
+  /** Creates the key to every sample: all have the same organization. */
+  #createKey(snapshot: string): Pick<ReplicaFiles, 'keysFile' | 'credential'> {
     const [{ organizationId }] = inspectSnapshot(snapshot).organizations;
     const keysFile = join(this.folder, 'keys.sqlite');
     const key = new KeysFile(keysFile).create(organizationId, 'bench', new Date());
@@ -168,7 +159,7 @@ export class Stage {
   }
 }
 
-/** Whether a file is there and of this version. */
+/** Returns whether a snapshot file exists and has the format of this checkout. */
 function isReadable(snapshot: string): boolean {
   if (!existsSync(snapshot)) return false;
   try {
@@ -180,7 +171,7 @@ function isReadable(snapshot: string): boolean {
   }
 }
 
-function renameAnEvent(file: string): void {
+function renameFirstEvent(file: string): void {
   const text = readFileSync(file, 'utf8');
   const end = text.indexOf('\n');
   const event = { ...(JSON.parse(text.slice(0, end)) as object), title: 'Another title' };

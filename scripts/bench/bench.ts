@@ -6,7 +6,7 @@ import { Argument, Command, InvalidArgumentError } from 'commander';
 import { interruption } from '../interruption.ts';
 import { Refused, runCommand } from '../run-command.ts';
 import { terminalProgress } from '../terminal-progress.ts';
-import { type Sizes, Stage } from './bench-context.ts';
+import { BenchContext, type Sizes } from './bench-context.ts';
 import { printRows, type Row } from './figures.ts';
 import { measureLatency } from './groups/latency.ts';
 import { measureLoad } from './groups/load.ts';
@@ -16,44 +16,37 @@ import { type KindFigure, measureScale, printKinds } from './groups/scale.ts';
 import { measureStart } from './groups/start.ts';
 import { measureThreads } from './groups/threads.ts';
 
-/** What a group measured. */
-export interface Figures {
+/** The figures of a group. */
+interface GroupResult {
   readonly rows: readonly Row[];
-  /** Behind one row there may be many kinds of query. */
+  /** The kinds of query behind a row of `scale`. */
   readonly kinds?: readonly KindFigure[];
 }
 
-/** The figures that may be taken apart from the others, in the order in which they are taken. */
-export const GROUPS = {
-  requests: group('requests a second, against a bare server and the usual way', measureRequests),
-  latency: group('how long requests take under load, against a bare server', measureLatency),
-  threads: group('what a second thread brings, and what memory each takes', measureThreads),
+/** Groups can be measured apart from each other; this is their order. */
+const GROUPS = {
+  requests: group('requests a second, compared with a bare server and others', measureRequests),
+  latency: group('response times under load, compared with a bare server', measureLatency),
+  threads: group('throughput of a second thread, and memory of each', measureThreads),
   scale: {
-    description: 'the time of each kind of query at a large and at a small size',
-    measure: (stage: Stage): Promise<Figures> => measureScale(stage),
+    description: 'response time of each kind of query at a large and at a small size',
+    measure: measureScale,
   },
-  load: group('the load of a large snapshot, and the memory that it takes', measureLoad),
-  start: group('the start of the demo', measureStart),
+  load: group('load time and memory of a large snapshot', measureLoad),
+  start: group('start of the demo', measureStart),
   refresh: group('requests, event loop and memory while snapshots go live', measureRefresh),
 };
 
-export type Group = keyof typeof GROUPS;
+type Group = keyof typeof GROUPS;
 
-function group(description: string, rowsOf: (stage: Stage) => Promise<Row[]>) {
-  return { description, measure: async (stage: Stage): Promise<Figures> => ({ rows: await rowsOf(stage) }) };
-}
-
-const MOST_MINUTES = 120;
-const ALL_MINUTES = 30;
+const TIMEOUT_MINUTES = 120;
+const ALL_GROUPS_MINUTES = 30;
 const NAMES = Object.keys(GROUPS) as readonly Group[];
 
 interface Choices {
-  /** Folder of snapshots that are kept. */
-  readonly keep?: string;
-  /** Folder of another checkout. */
-  readonly against?: string;
-  /** Part of the names of the kinds of request. */
-  readonly only?: string;
+  readonly keep?: string | undefined;
+  readonly against?: string | undefined;
+  readonly only?: string | undefined;
 }
 
 interface Options extends Sizes, Choices {
@@ -62,37 +55,37 @@ interface Options extends Sizes, Choices {
 
 const program = new Command('bench')
   .description(
-    'Measures what Foyer promises, on this machine, as ratios.\n' +
-      'A figure that is not what it should be is no error. Groups of figures:\n' +
+    'Measures the performance that Foyer promises, on this machine, as ratios.\n' +
+      'A figure out of reach is not an error. Groups of figures:\n' +
       NAMES.map((name) => `  ${name.padEnd(10)}${GROUPS[name].description}`).join('\n'),
   )
   .addArgument(
-    new Argument('[group...]', `what to measure; all of it takes about ${ALL_MINUTES} minutes`).choices(
+    new Argument('[group...]', `groups to measure; all take about ${ALL_GROUPS_MINUTES} minutes`).choices(
       NAMES,
     ),
   )
-  .option('--tickets <n>', 'tickets of the snapshots', wholeNumber(100), 300_000)
-  .option('--large-tickets <n>', 'tickets of the snapshot of scale and load', wholeNumber(1000), 2_000_000)
+  .option('--tickets <n>', 'tickets of the snapshot that most groups use', wholeNumber(100), 300_000)
   .option(
-    '--events <n>',
-    'events of that one, and of the small one that scale compares it with',
-    wholeNumber(1),
-    40,
+    '--large-tickets <n>',
+    'tickets of the large snapshot of scale and load',
+    wholeNumber(1000),
+    2_000_000,
   )
-  .option('--rounds <n>', 'times that each figure is taken', wholeNumber(1), 5)
-  .option('--seconds <n>', 'how long a server is asked in a round', seconds, 2)
+  .option('--events <n>', 'events of the large snapshot, and of the small one of scale', wholeNumber(1), 40)
+  .option('--rounds <n>', 'rounds of each figure', wholeNumber(1), 5)
+  .option('--seconds <n>', 'length of the load on a server in a round', seconds, 2)
   .option(
     '--swaps <n>',
-    'snapshots that go live before memory is looked at',
+    'snapshots that go live before memory is measured',
     wholeNumber(FIRST_SWAPS + 1),
     100,
   )
-  .option('--keep <dir>', 'folder that the snapshots are kept in, for another time')
+  .option('--keep <dir>', 'folder that keeps the snapshots for later runs')
   .option(
     '--against <dir>',
-    'another checkout of Foyer with its dependencies installed, which requests and load are compared with instead',
+    'another checkout of Foyer with installed dependencies, to compare requests with instead of other servers',
   )
-  .option('--only <text>', 'of requests, only the kinds with this text in their names')
+  .option('--only <text>', 'measure only the requests with this text in their names')
   .option('--json', 'print JSON instead of tables', false)
   .action(bench);
 
@@ -101,10 +94,10 @@ await runCommand(program);
 async function bench(chosen: Group[], { keep, against, only, json, ...sizes }: Options): Promise<void> {
   const groups = chosen.length === 0 ? NAMES : NAMES.filter((name) => chosen.includes(name));
   if (chosen.length === 0 && !json) {
-    console.error(`All of it takes about ${ALL_MINUTES} minutes. One at a time: ${NAMES.join(', ')}.`);
+    console.error(`All groups take about ${ALL_GROUPS_MINUTES} minutes. Single groups: ${NAMES.join(', ')}.`);
   }
   const { rows, kinds, failure } = await measure(groups, sizes, { keep, against, only });
-  // What was measured until something failed is as good as ever.
+  // Figures taken before a failure are valid.
   if (rows.length > 0) print(groups, sizes, rows, kinds, json);
   if (failure !== undefined) throw failure.reason;
 }
@@ -126,8 +119,8 @@ function print(
     console.log(JSON.stringify({ groups, conditions, rows, ...(kinds && { kinds }) }, null, 2));
     return;
   }
-  const told = Object.entries(conditions).map(([name, value]) => `${name}: ${value}`);
-  console.log(`${told.join(', ')}\n`);
+  const parts = Object.entries(conditions).map(([name, value]) => `${name}: ${value}`);
+  console.log(`${parts.join(', ')}\n`);
   printRows(rows);
   if (kinds) printKinds(kinds);
 }
@@ -135,32 +128,38 @@ function print(
 interface Measured {
   readonly rows: readonly Row[];
   readonly kinds: readonly KindFigure[] | undefined;
-  /** What kept it from measuring the rest. */
+  /** Reason that ended the bench early. */
   readonly failure: { readonly reason: unknown } | undefined;
 }
 
-/** All that the groups measure. No file and no process is left of it, however it ends. */
+/** Measures the groups. However it ends, it leaves no file and no process behind. */
 async function measure(
   groups: readonly Group[],
   sizes: Sizes,
-  { keep, against, only }: { readonly [Choice in keyof Choices]: Choices[Choice] | undefined },
+  { keep, against, only }: Choices,
 ): Promise<Measured> {
   const progress = terminalProgress();
-  const signal = untilStopped();
+  const signal = stopSignal();
   const folder = mkdtempSync(join(tmpdir(), 'foyer-bench-'));
   const rows: Row[] = [];
   let kinds: readonly KindFigure[] | undefined;
   let failure: Measured['failure'];
   try {
-    const show = (text: string) => {
-      progress.show(text);
-    };
-    const other = against === undefined ? undefined : pathToFileURL(`${resolve(against)}/`);
-    const stage = new Stage(sizes, folder, keep, signal, show, other, only);
+    const context = new BenchContext({
+      sizes,
+      folder,
+      keep,
+      against: against === undefined ? undefined : pathToFileURL(`${resolve(against)}/`),
+      only,
+      signal,
+      showProgress: (text) => {
+        progress.show(text);
+      },
+    });
     for (const name of groups) {
-      const figures = await GROUPS[name].measure(stage);
-      rows.push(...figures.rows);
-      kinds ??= figures.kinds;
+      const result = await GROUPS[name].measure(context);
+      rows.push(...result.rows);
+      kinds ??= result.kinds;
     }
   } catch (reason) {
     failure = { reason };
@@ -171,15 +170,22 @@ async function measure(
   return { rows, kinds, failure };
 }
 
-/** Is aborted by the first signal to stop, or when a bench takes far too long. */
-function untilStopped(): AbortSignal {
+/** Returns a signal that aborts on SIGINT, SIGTERM or the timeout. */
+function stopSignal(): AbortSignal {
   const outcome = 'not all was measured';
-  const late = new AbortController();
-  const reason = new Refused(`not done after ${MOST_MINUTES} minutes; ${outcome}`);
+  const timeout = new AbortController();
+  const reason = new Refused(`not done after ${TIMEOUT_MINUTES} minutes; ${outcome}`);
   setTimeout(() => {
-    late.abort(reason);
-  }, MOST_MINUTES * 60_000).unref();
-  return AbortSignal.any([interruption(outcome), late.signal]);
+    timeout.abort(reason);
+  }, TIMEOUT_MINUTES * 60_000).unref();
+  return AbortSignal.any([interruption(outcome), timeout.signal]);
+}
+
+function group(description: string, measureRows: (context: BenchContext) => Promise<Row[]>) {
+  return {
+    description,
+    measure: async (context: BenchContext): Promise<GroupResult> => ({ rows: await measureRows(context) }),
+  };
 }
 
 function wholeNumber(least: number): (text: string) => number {

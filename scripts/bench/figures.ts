@@ -1,30 +1,29 @@
-/** What a figure should reach. */
+/** The bound that a figure should keep to. */
 export type Reach = { readonly atMost: number } | { readonly atLeast: number };
 
 export type Unit = 'times' | 'ms' | 's' | 'MB' | 'requests';
 
-/** One figure of a bench, and whether it is what it should be. */
+/** One figure of the bench, and whether it is within its bound. */
 export interface Row {
   readonly name: string;
-  /** How it was taken, and what belongs beside it. */
+  /** How the figure is taken, and related figures. */
   readonly note: string;
   readonly unit: Unit;
   readonly reach: Reach;
   readonly measured: number;
-  /** The least and the greatest of the rounds. */
+  /** Least and greatest value of the rounds. */
   readonly spread: readonly [least: number, greatest: number];
   readonly isReached: boolean;
 }
 
 interface Figure extends Pick<Row, 'name' | 'note' | 'unit' | 'reach'> {
-  /** What each round gave: one at least. */
+  /** The value of each round; at least one. */
   readonly rounds: readonly number[];
-  /** What they give together. */
-  readonly sumUp: (rounds: readonly number[]) => number;
+  readonly summarize: (rounds: readonly number[]) => number;
 }
 
-export function rowOf({ rounds, sumUp, ...figure }: Figure): Row {
-  const measured = sumUp(rounds);
+export function rowOf({ rounds, summarize, ...figure }: Figure): Row {
+  const measured = summarize(rounds);
   const { reach } = figure;
   return {
     ...figure,
@@ -34,13 +33,13 @@ export function rowOf({ rounds, sumUp, ...figure }: Figure): Row {
   };
 }
 
-/** Rows as a table for the terminal, and below it their notes. */
+/** Prints rows as a table, then their notes. */
 export function printRows(rows: readonly Row[]): void {
   const cells = rows.map(({ name, unit, reach, measured, spread, isReached }) => [
     name,
-    'atMost' in reach ? `at most ${show(reach.atMost, unit)}` : `at least ${show(reach.atLeast, unit)}`,
-    show(measured, unit),
-    spread.map((value) => show(value, unit)).join(' to '),
+    'atMost' in reach ? `at most ${format(reach.atMost, unit)}` : `at least ${format(reach.atLeast, unit)}`,
+    format(measured, unit),
+    spread.map((value) => format(value, unit)).join(' to '),
     isReached ? 'yes' : 'no',
   ]);
   console.log(textTable(['', 'reach', 'measured', 'spread', 'reached'], cells));
@@ -48,7 +47,7 @@ export function printRows(rows: readonly Row[]): void {
   for (const { name, note } of rows) console.log(`${name}: ${note}`);
 }
 
-export function show(value: number, unit: Unit): string {
+export function format(value: number, unit: Unit): string {
   switch (unit) {
     case 'times':
       return `${value.toFixed(2)} times`;
@@ -63,7 +62,7 @@ export function show(value: number, unit: Unit): string {
   }
 }
 
-/** Cells in columns for the terminal: the first to the left, the others to the right. */
+/** Returns a text table: the first column left-aligned, the others right-aligned. */
 export function textTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const lines = [head, ...rows];
   const widths = head.map((_, column) => Math.max(...lines.map((cells) => cells[column].length)));
@@ -76,7 +75,7 @@ export function textTable(head: readonly string[], rows: readonly (readonly stri
   return text.join('\n');
 }
 
-/** The value that a share `q` (0 to 1) of the values does not pass: always one of them. NaN when there is none. */
+/** Returns the quantile `q` (0 to 1) by nearest rank: always one of the values, NaN when there is none. */
 export function quantile(values: readonly number[], q: number): number {
   const sorted = Float64Array.from(values).sort();
   return sorted[Math.max(0, Math.ceil(sorted.length * q) - 1)] ?? NaN;

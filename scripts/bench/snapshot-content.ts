@@ -2,10 +2,10 @@ import Database from 'better-sqlite3';
 import type { CollectionName } from '../../src/contract/operations.ts';
 import { byCollection } from '../../src/snapshot/format/layout.ts';
 
-/** What of a record the bench asks by. Which of the fields are there, its collection tells. */
+/** A record as the bench reads it; its fields depend on its collection. */
 export type SampleRecord = Readonly<Record<string, unknown>>;
 
-/** Looks into a snapshot file for what can be asked of who serves it. */
+/** Reads a snapshot file for ids and values to request. */
 export class SnapshotContent implements Disposable {
   readonly #database: Database.Database;
 
@@ -23,23 +23,23 @@ export class SnapshotContent implements Disposable {
   }
 
   /**
-   * Returns records evenly apart, from all over the list; fewer when there are not so many.
-   * @param phase 0 up to 1: others for another phase, when there are others
+   * Returns records at equal distances from the whole list; fewer when the list is shorter.
+   * @param phase offset of the first record, 0 to 1 of a distance: another phase gives other records when there are enough
    */
   records(collection: CollectionName, wanted: number, phase = 0): SampleRecord[] {
     const count = this.count(collection);
-    const apart = Math.max(1, count / wanted);
+    const distance = Math.max(1, count / wanted);
     const found: SampleRecord[] = [];
     let row = 0;
-    // The views would parse every record.
+    // The views of the schema would parse every record.
     const { table } = byCollection((layout) => layout)[collection];
     const runs = this.#database.prepare<[], { record_lengths: string; records: Buffer }>(
       `SELECT record_lengths, CAST(records AS BLOB) AS records FROM ${table}`,
     );
     for (const { record_lengths: lengths, records } of runs.iterate()) {
       let start = 0;
-      for (const length of elements<number>(lengths)) {
-        if (row++ === Math.floor((found.length + phase) * apart))
+      for (const length of parseColumn<number>(lengths)) {
+        if (row++ === Math.floor((found.length + phase) * distance))
           found.push(JSON.parse(records.toString('utf8', start, start + length)) as SampleRecord);
         start += length + 1;
       }
@@ -47,21 +47,21 @@ export class SnapshotContent implements Disposable {
     return found;
   }
 
-  /** The instants of the last update of all tickets, ascending, in microseconds. */
+  /** Returns `updatedAt` of all tickets, ascending, in microseconds. */
   ticketUpdates(): Float64Array {
-    return Float64Array.from(this.#ticketRuns(({ updates }) => updates)).sort();
+    return Float64Array.from(this.#fromTicketRuns(({ updates }) => updates)).sort();
   }
 
-  /** Returns the instants of the last update of each event's tickets, ascending, in microseconds. */
+  /** Returns `updatedAt` of each event's tickets, ascending, in microseconds. */
   ticketUpdatesByEvent(): Map<string, Float64Array> {
-    const tickets = this.#ticketRuns(({ eventIds, updates }) =>
+    const tickets = this.#fromTicketRuns(({ eventIds, updates }) =>
       eventIds.map((eventId, i) => ({ eventId, update: updates[i] })),
     );
     const byEvent = Map.groupBy(tickets, ({ eventId }) => eventId);
     return new Map(
       byEvent
         .entries()
-        .map(([eventId, of]) => [eventId, Float64Array.from(of, ({ update }) => update).sort()]),
+        .map(([eventId, group]) => [eventId, Float64Array.from(group, ({ update }) => update).sort()]),
     );
   }
 
@@ -71,16 +71,16 @@ export class SnapshotContent implements Disposable {
     return new Map(this.#database.prepare<[], [string, number]>(sql).raw().all());
   }
 
-  #ticketRuns<T>(of: (run: TicketRun) => readonly T[]): T[] {
+  #fromTicketRuns<T>(read: (run: TicketRun) => readonly T[]): T[] {
     return this.#database
       .prepare<[], { event_id: string; updated_at: string }>('SELECT event_id, updated_at FROM ticket_runs')
       .all()
       .flatMap(({ event_id, updated_at }) => {
-        const eventIds = elements<string | number>(event_id);
-        return of({
+        const eventIds = parseColumn<string | number>(event_id);
+        return read({
           // A number is the position of an earlier element with the same text.
           eventIds: eventIds.map((value) => String(typeof value === 'number' ? eventIds[value] : value)),
-          updates: elements<number>(updated_at),
+          updates: parseColumn<number>(updated_at),
         });
       });
   }
@@ -95,7 +95,7 @@ interface TicketRun {
   readonly updates: readonly number[];
 }
 
-/** Reads a column of a run. */
-function elements<T>(column: string): T[] {
+/** Parses a column of a run. */
+function parseColumn<T>(column: string): T[] {
   return JSON.parse(column) as T[];
 }

@@ -4,17 +4,17 @@ import { COLLECTIONS } from '../../../src/snapshot/format/layout.ts';
 import { contentColumns, RECORDS_COLUMN } from '../../../src/snapshot/format/schema.ts';
 
 /**
- * A process that does the least that any loader of a snapshot file has to do: it reads every run by iterate(), copies
+ * The baseline of a load, in its own process: the least work of any loader of a snapshot file. It reads every run by iterate(), copies
  * the records into shared memory, and digests all bytes. It checks nothing and builds no index.
  */
 
-export interface TouchAnswer {
+export interface BaselineReport {
   readonly ms: number;
   readonly bytes: number;
 }
 
 process.on('message', (path: string) => {
-  const beganAt = performance.now();
+  const startedAt = performance.now();
   const database = new Database(path, { readonly: true, fileMustExist: true });
   const recordBytes = database.prepare<[], number>('SELECT sum(record_bytes) FROM runs').pluck().get() ?? 0;
   const memory = new SharedArrayBuffer(recordBytes);
@@ -39,7 +39,7 @@ process.on('message', (path: string) => {
     }
   }
   database.close();
-  const answer: TouchAnswer = { ms: performance.now() - beganAt, bytes };
-  process.send?.(answer);
+  const report: BaselineReport = { ms: performance.now() - startedAt, bytes };
+  process.send?.(report);
 });
 process.once('disconnect', () => process.exit());

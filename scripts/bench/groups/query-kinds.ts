@@ -3,55 +3,53 @@ import { PREVIEW, VERSION_HEADER } from '../../../src/contract/releases.ts';
 import type { Random } from '../../sample/random.ts';
 import type { SampleRecord } from '../snapshot-content.ts';
 
-/** The kinds of query whose time must not depend on how much data there is. */
-
+/** A kind of query whose response time must not depend on the number of records. */
 export interface QueryKind {
   readonly name: string;
   readonly collection: CollectionName;
   /**
-   * What is asked, with a query that a page may follow, of which a record is an answer; undefined when the record has
-   * nothing to ask by.
-   * @param random decides the windows and the ten events
-   * @param isNearly another query that selects nearly the same, and at least nothing beyond the last page of it:
-   *   how many pages there are can be learned by it without a look at what is asked for later
+   * Returns the path of a query that selects a record, without its page; undefined when the record lacks a value.
+   * @param random chooses the windows and the ten events
+   * @param isNeighbour narrows the windows and the ten events a little: the page count of that query gives the depth of a deep
+   *   page, and the replica does not see the query itself before it is timed
    */
-  readonly pathOf: (record: SampleRecord, random: Random, isNearly: boolean) => string | undefined;
-  /** A page near the end is asked for, else the first. */
+  readonly pathOf: (record: SampleRecord, random: Random, isNeighbour: boolean) => string | undefined;
+  /** Requests a page near the end instead of the first. */
   readonly isDeep: boolean;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Writes a condition that a record fulfils. */
-type Filter = (record: SampleRecord, random: Random, isNearly: boolean) => string | undefined;
+/** Returns query parameters that select a record. */
+type Filter = QueryKind['pathOf'];
 
 const DAY_MS = 24 * 3_600_000;
 const SECOND_MS = 1000;
-const MOST_DAYS = 120;
+const MAX_DAYS = 120;
 const PER_PAGE = 25;
 const PREVIEW_ONLY = { [VERSION_HEADER]: PREVIEW };
 
-/** For each collection the filters of its list. */
+/** Filters of each collection's list. */
 const FILTERS: Readonly<Record<CollectionName, Readonly<Record<string, Filter>>>> = {
   tickets: {
-    updatedAt: window('updatedAt', MOST_DAYS),
+    updatedAt: window('updatedAt', MAX_DAYS),
     eventIds: equal('eventIds', ({ eventId }) => eventId),
     sessionIds: equal('sessionIds', ({ eventSessionId }) => eventSessionId),
     qrCodes: equal('qrCodes', ({ qrCode }) => qrCode),
     orderIds: equal('orderIds', ({ orderId }) => orderId),
   },
   orders: {
-    updatedAt: window('updatedAt', MOST_DAYS),
+    updatedAt: window('updatedAt', MAX_DAYS),
     eventIds: equal('eventIds', ({ placedItems }) => fieldOfFirst(placedItems, 'eventId')),
     status: equal('status', ({ status }) => status),
     email: equal('email', ({ customer }) => (customer as SampleRecord | null)?.['email']),
   },
   events: {
-    startAt: window('firstSessionStartAt', MOST_DAYS, 'startAt'),
+    startAt: window('firstSessionStartAt', MAX_DAYS, 'startAt'),
     tags: equal('tags', ({ tags }) => first(tags)),
   },
   sessions: {},
   offers: {
-    createdAt: window('createdAt', MOST_DAYS),
+    createdAt: window('createdAt', MAX_DAYS),
     eventId: equal('eventId', ({ eventId }) => eventId),
     type: equal('type', ({ type }) => type),
     resaleEnabled: equal('resaleEnabled', ({ pricing }) => fieldOfFirst(pricing, 'resaleEnabled')),
@@ -59,11 +57,13 @@ const FILTERS: Readonly<Record<CollectionName, Readonly<Record<string, Filter>>>
   },
 };
 
-/** Each filter alone, each pair of them, and what makes a query deep or wide; and one record of each collection. */
+/** Returns one record of each collection, each filter alone, each pair of filters, and deep and wide queries. */
 export function queryKinds(eventIds: readonly string[]): QueryKind[] {
-  const tenEvents: Filter = (_, random, isNearly) => {
-    const left = [...eventIds];
-    const events = Array.from({ length: isNearly ? 9 : 10 }, () => left.splice(random.below(left.length), 1));
+  const tenEvents: Filter = (_, random, isNeighbour) => {
+    const remaining = [...eventIds];
+    const events = Array.from({ length: isNeighbour ? 9 : 10 }, () =>
+      remaining.splice(random.below(remaining.length), 1),
+    );
     return `eventIds=${events.flat().map(encodeURIComponent).join(',')}`;
   };
   const aDay = { 'updatedAt of a day': window('updatedAt', 1) };
@@ -74,7 +74,8 @@ export function queryKinds(eventIds: readonly string[]): QueryKind[] {
     const pairs = names.flatMap((a, i) =>
       names.slice(i + 1).map((b) => ({ [a]: filters[a], [b]: filters[b] })),
     );
-    const list = (of: Readonly<Record<string, Filter>>, isDeep = false) => listKind(collection, of, isDeep);
+    const list = (chosen: Readonly<Record<string, Filter>>, isDeep = false) =>
+      listKind(collection, chosen, isDeep);
     const kinds = [
       recordKind(collection),
       list({}),
@@ -85,7 +86,7 @@ export function queryKinds(eventIds: readonly string[]): QueryKind[] {
     if (collection === 'tickets' || collection === 'orders') {
       const { updatedAt, eventIds } = filters;
       const deep = [{ updatedAt }, { eventIds }, ten, { updatedAt, eventIds }, { updatedAt, ...ten }];
-      kinds.push(list(aDay), list({ ...aDay, ...ten }), ...deep.map((of) => list(of, true)));
+      kinds.push(list(aDay), list({ ...aDay, ...ten }), ...deep.map((chosen) => list(chosen, true)));
     }
     if (collection === 'orders') {
       const { status, eventIds } = filters;
@@ -107,8 +108,8 @@ function listKind(
     collection,
     isDeep,
     headers: headersOf(collection),
-    pathOf: (record, random, isNearly) => {
-      const conditions = Object.values(filters).map((filter) => filter(record, random, isNearly));
+    pathOf: (record, random, isNeighbour) => {
+      const conditions = Object.values(filters).map((filter) => filter(record, random, isNeighbour));
       if (conditions.includes(undefined)) return undefined;
       return `${path}?${[...conditions, `perPage=${PER_PAGE}`].join('&')}`;
     },
@@ -127,7 +128,9 @@ function recordKind(collection: CollectionName): QueryKind {
 }
 
 function operationOf(collection: CollectionName, kind: 'list' | 'retrieve') {
-  const operation = OPERATIONS.find((one) => one.collection === collection && one.kind === kind);
+  const operation = OPERATIONS.find(
+    (candidate) => candidate.collection === collection && candidate.kind === kind,
+  );
   if (operation === undefined) throw new TypeError(`no operation to ${kind} ${collection}`);
   return operation;
 }
@@ -139,19 +142,19 @@ function headersOf(collection: CollectionName): Readonly<Record<string, string>>
 function equal(parameter: string, valueOf: (record: SampleRecord) => unknown): Filter {
   return (record) => {
     const value = valueOf(record);
-    const isThere = typeof value === 'string' ? value !== '' : typeof value === 'boolean';
-    return isThere ? `${parameter}=${encodeURIComponent(String(value))}` : undefined;
+    const isPresent = typeof value === 'string' ? value !== '' : typeof value === 'boolean';
+    return isPresent ? `${parameter}=${encodeURIComponent(String(value))}` : undefined;
   };
 }
 
-/** A window around the record's instant that reaches up to so many days to both sides. */
-function window(field: string, mostDays: number, parameter = field): Filter {
-  return (record, random, isNearly) => {
+/** Returns a window that extends up to `maxDays` before and after the record's instant. */
+function window(field: string, maxDays: number, parameter = field): Filter {
+  return (record, random, isNeighbour) => {
     const at = Date.parse(String(record[field]));
     const from = new Date(
-      at - Math.round(random.fraction() * mostDays * DAY_MS) + (isNearly ? SECOND_MS : 0),
+      at - Math.round(random.fraction() * maxDays * DAY_MS) + (isNeighbour ? SECOND_MS : 0),
     );
-    const to = new Date(at + Math.round(random.fraction() * mostDays * DAY_MS));
+    const to = new Date(at + Math.round(random.fraction() * maxDays * DAY_MS));
     return `${parameter}.gte=${from.toISOString()}&${parameter}.lte=${to.toISOString()}`;
   };
 }

@@ -2,9 +2,9 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { Refused } from '../../run-command.ts';
-import { inProportion, type Stage } from '../bench-context.ts';
+import { type BenchContext, shapeOf } from '../bench-context.ts';
 import { greatest, median, type Row, rowOf } from '../figures.ts';
-import { type Answer, captureAnswers, headerOf, writeAnswers } from '../load/http-client.ts';
+import { type CapturedResponse, captureResponses, headerOf, writeResponses } from '../load/http-client.ts';
 import { type Peak, PeakMeter, type PeakSubject } from '../load/meters.ts';
 import { BOUND_LENGTH, type Target, type Traffic } from '../load/traffic.ts';
 import { ComparisonServer } from '../servers/comparison-server.ts';
@@ -12,180 +12,196 @@ import { ReplicaProcess } from '../servers/replica-process.ts';
 import { SnapshotContent } from '../snapshot-content.ts';
 import { type Comparison, COMPARISONS, OMISSIONS, type RequestKind, requestKinds } from './request-kinds.ts';
 
-/** The warm-up lasts so many times as long as a round: after a second a server's code is not at its best. */
-const WARM_UP_SHARE = 2;
-/** Responses of a kind that are compared with those of the servers that find their records themselves. */
+/** Length of the warm-up in rounds: after a second V8 has not yet optimized all of a server's code. */
+const WARM_UP_ROUNDS = 2;
+/** Number of responses of a kind that are compared between servers. */
 const COMPARED = 50;
-/** Another checkout may be faster by as much. */
-const LEAST_OF_OTHER = 0.92;
+/** Least requests a second, as a multiple of those of another checkout. */
+const REACH_AGAINST_CHECKOUT = 0.92;
 
 type Server = PeakSubject['server'] & { readonly port: number };
 
 /** A server that Foyer is compared with, for one kind of request. */
-interface Comparable {
+interface Competitor {
   readonly name: string;
-  /** Checks that it does not make. */
+  /** Checks that the server leaves out. */
   readonly omissions?: string | undefined;
   readonly server: Server;
   /** Least requests a second, as a multiple of this server's. */
   readonly atLeast: number;
-  /** With the server's own tags, where the kind is of known responses. */
+  /** Targets, with the server's own entity tags if the kind is conditional. */
   readonly targets: readonly Target[];
 }
 
-/** Measures requests a second against bare, usual and rival server, or against another checkout. */
-export async function measureRequests(stage: Stage): Promise<Row[]> {
-  const { against } = stage;
-  return await (against === undefined ? againstServers(stage) : againstCheckout(stage, against));
+/** Measures requests a second, compared with the bare, usual and rival servers or with another checkout. */
+export async function measureRequests(context: BenchContext): Promise<Row[]> {
+  const { against } = context;
+  return await (against === undefined ? compareWithServers(context) : compareWithCheckout(context, against));
 }
 
-async function againstServers(stage: Stage): Promise<Row[]> {
-  const { signal, folder, show } = stage;
-  const snapshot = await stage.snapshot(inProportion(stage.sizes.tickets));
-  const files = stage.files(snapshot);
+async function compareWithServers(context: BenchContext): Promise<Row[]> {
+  const { signal, folder, showProgress } = context;
+  const snapshot = await context.snapshot(shapeOf(context.sizes.tickets));
+  const files = context.replicaFiles(snapshot);
   const { keysFile, credential } = files;
   await using foyer = await ReplicaProcess.start(files, {}, signal);
-  show('the databases of the other servers');
-  const ofUsual = { snapshot, keysFile, database: join(folder, 'usual.sqlite') };
-  const ofRival = { snapshot, keysFile, database: join(folder, 'rival.sqlite') };
-  await using usual = await ComparisonServer.usual(ofUsual, signal);
-  await using rival = await ComparisonServer.rival(ofRival, false, signal);
-  await using countingRival = await ComparisonServer.rival(ofRival, true, signal);
+  showProgress('the databases of the other servers');
+  const usualSources = { snapshot, keysFile, database: join(folder, 'usual.sqlite') };
+  const rivalSources = { snapshot, keysFile, database: join(folder, 'rival.sqlite') };
+  await using usual = await ComparisonServer.usual(usualSources, signal);
+  await using rival = await ComparisonServer.rival(rivalSources, false, signal);
+  await using cachingRival = await ComparisonServer.rival(rivalSources, true, signal);
   await using meter = new PeakMeter(signal, availableParallelism() > 1);
   using content = new SnapshotContent(snapshot);
 
   const rows: Row[] = [];
-  for (const kind of kindsOf(stage, content)) {
-    show(`${kind.name}: are the responses alike?`);
-    const targets = await known(kind, foyer, credential);
-    const answers = join(folder, 'answers');
+  for (const kind of selectedKinds(context, content)) {
+    showProgress(`${kind.name}: comparing responses`);
+    const targets = await targetsFor(foyer, kind, credential);
     const status = statusOf(kind);
-    const captured = await captureAnswers({ port: foyer.port, credential, targets, status });
-    writeAnswers(answers, captured);
-    const isMoving = kind.targets.some(({ windowFrom }) => windowFrom !== undefined);
-    await using bare = await ComparisonServer.bare(answers, signal, isMoving ? BOUND_LENGTH : 0);
-    const others: Comparable[] = [];
-    const servers: Record<Comparison, Server> = { bare, usual, rival, countingRival };
-    for (const [name, atLeast] of Object.entries(kind.reach) as [Comparison, number][]) {
-      const { [name]: server } = servers;
-      const ofServer = name === 'bare' ? targets : await known(kind, server, credential);
-      if (name !== 'bare' && !kind.isKnown) await checkAlike(captured, server, credential, kind);
-      const { [name]: what } = COMPARISONS;
-      others.push({ name: what, omissions: OMISSIONS[name], server, atLeast, targets: ofServer });
+    const captured = await captureResponses({ port: foyer.port, credential, targets, status });
+    const responses = join(folder, 'responses');
+    writeResponses(responses, captured);
+    await using bare = await ComparisonServer.bare(
+      responses,
+      signal,
+      hasMovingWindows(kind) ? BOUND_LENGTH : 0,
+    );
+    const servers: Record<Comparison, Server> = { bare, usual, rival, cachingRival };
+    const competitors: Competitor[] = [];
+    for (const [id, atLeast] of Object.entries(kind.reach) as [Comparison, number][]) {
+      const { [id]: server } = servers;
+      if (id !== 'bare' && !kind.isConditional) await checkSameRecords(captured, server, credential, kind);
+      competitors.push({
+        name: COMPARISONS[id],
+        omissions: OMISSIONS[id],
+        server,
+        atLeast,
+        targets: id === 'bare' ? targets : await targetsFor(server, kind, credential),
+      });
     }
-    rows.push(...(await compare(kind, { server: foyer, targets }, others, credential, meter, stage)));
+    rows.push(...(await compare(kind, { server: foyer, targets }, competitors, credential, meter, context)));
   }
   return rows;
 }
 
-async function againstCheckout(stage: Stage, checkout: URL): Promise<Row[]> {
-  const { signal } = stage;
-  const shape = inProportion(stage.sizes.tickets);
-  const files = stage.files(await stage.snapshot(shape));
-  const ofOther = { ...files, snapshots: [await stage.snapshotFor(checkout, shape)] };
+async function compareWithCheckout(context: BenchContext, checkout: URL): Promise<Row[]> {
+  const { signal } = context;
+  const shape = shapeOf(context.sizes.tickets);
+  const files = context.replicaFiles(await context.snapshot(shape));
+  const otherFiles = { ...files, snapshots: [await context.snapshotFor(checkout, shape)] };
   await using foyer = await ReplicaProcess.start(files, {}, signal);
-  await using other = await ReplicaProcess.start(ofOther, {}, signal, checkout);
+  await using other = await ReplicaProcess.start(otherFiles, {}, signal, checkout);
   await using meter = new PeakMeter(signal, availableParallelism() > 1);
   using content = new SnapshotContent(files.snapshots[0]);
   const { credential } = files;
   const rows: Row[] = [];
-  for (const kind of kindsOf(stage, content)) {
-    const own = { server: foyer, targets: await known(kind, foyer, credential) };
-    const targets = await known(kind, other, credential);
-    const others = [{ name: 'the other checkout', server: other, atLeast: LEAST_OF_OTHER, targets }];
-    rows.push(...(await compare(kind, own, others, credential, meter, stage)));
+  for (const kind of selectedKinds(context, content)) {
+    const own = { server: foyer, targets: await targetsFor(foyer, kind, credential) };
+    const competitor = {
+      name: 'the other checkout',
+      server: other,
+      atLeast: REACH_AGAINST_CHECKOUT,
+      targets: await targetsFor(other, kind, credential),
+    };
+    rows.push(...(await compare(kind, own, [competitor], credential, meter, context)));
   }
   return rows;
 }
 
-function kindsOf({ only }: Stage, content: SnapshotContent): RequestKind[] {
+function selectedKinds({ only }: BenchContext, content: SnapshotContent): RequestKind[] {
   return requestKinds(content).filter(({ name }) => name.includes(only));
 }
 
-function statusOf({ isKnown }: RequestKind): number {
-  return isKnown ? 304 : 200;
+function statusOf({ isConditional }: RequestKind): number {
+  return isConditional ? 304 : 200;
 }
 
-/** The targets of a kind as a server is sent them: for a 304 with the tags that it gave itself. */
-async function known(
-  { targets, isKnown }: RequestKind,
+function hasMovingWindows({ targets }: RequestKind): boolean {
+  return targets.some(({ windowFrom }) => windowFrom !== undefined);
+}
+
+/** Returns the targets of a kind for a server: conditional ones carry the entity tags of that server. */
+async function targetsFor(
   { port }: Server,
+  { targets, isConditional }: RequestKind,
   credential: string,
 ): Promise<readonly Target[]> {
-  if (!isKnown) return targets;
-  const answers = await captureAnswers({ port, credential, targets, status: 200 });
-  return Array.from(answers, ([path, answer]) => ({
+  if (!isConditional) return targets;
+  const responses = await captureResponses({ port, credential, targets, status: 200 });
+  return Array.from(responses, ([path, response]) => ({
     path,
-    headers: { 'if-none-match': headerOf(answer, 'etag') },
+    headers: { 'if-none-match': headerOf(response, 'etag') },
   }));
 }
 
-/** @throws Refused when a server responds with other records: the servers would not do the same work */
-async function checkAlike(
-  captured: ReadonlyMap<string, Answer>,
+/** @throws Refused when a server returns other records, because the servers would not do the same work */
+async function checkSameRecords(
+  captured: ReadonlyMap<string, CapturedResponse>,
   { port }: Server,
   credential: string,
   { targets }: RequestKind,
 ): Promise<void> {
   const every = Math.max(1, Math.floor(targets.length / COMPARED));
-  const some = targets.filter((_, i) => i % every === 0);
-  const answers = await captureAnswers({ port, credential, targets: some, status: 200 });
-  for (const [path, { body }] of answers) {
+  const checked = targets.filter((_, i) => i % every === 0);
+  const responses = await captureResponses({ port, credential, targets: checked, status: 200 });
+  for (const [path, { body }] of responses) {
     const content = (bytes: Buffer | undefined) => ({
       ...(JSON.parse(String(bytes)) as object),
       nextPage: undefined,
     });
     if (!isDeepStrictEqual(content(body), content(captured.get(path)?.body))) {
-      throw new Refused(`${path} is answered with other records by another server`);
+      throw new Refused(`${path}: another server returns other records than Foyer`);
     }
   }
 }
 
 async function compare(
   kind: RequestKind,
-  own: Pick<Comparable, 'server' | 'targets'>,
-  others: readonly Comparable[],
+  own: Pick<Competitor, 'server' | 'targets'>,
+  competitors: readonly Competitor[],
   credential: string,
   meter: PeakMeter,
-  { sizes: { rounds, seconds }, show }: Stage,
+  { sizes: { rounds, seconds }, showProgress }: BenchContext,
 ): Promise<Row[]> {
   const { name } = kind;
-  const subjects = [own, ...others].map(({ server, targets }): PeakSubject => {
+  const subjects = [own, ...competitors].map(({ server, targets }): PeakSubject => {
     const traffic: Traffic = { port: server.port, credential, targets, status: statusOf(kind) };
     return { traffic, server };
   });
   const peaks: Peak[][] = [];
   for (let round = 0; round <= rounds; round++) {
     const isWarmUp = round === 0;
-    show(isWarmUp ? `${name}: warming up` : `${name}: round ${round} of ${rounds}`);
-    const ofRound: Peak[] = [];
+    showProgress(isWarmUp ? `${name}: warming up` : `${name}: round ${round} of ${rounds}`);
+    const peaksOfRound: Peak[] = [];
     for (const subject of subjects) {
-      ofRound.push(await meter.measure(subject, isWarmUp ? WARM_UP_SHARE * seconds : seconds));
+      peaksOfRound.push(await meter.measure(subject, isWarmUp ? WARM_UP_ROUNDS * seconds : seconds));
     }
-    if (!isWarmUp) peaks.push(ofRound);
+    if (!isWarmUp) peaks.push(peaksOfRound);
   }
-  return others.map((other, i) =>
+  return competitors.map((competitor, i) =>
     rowOf({
-      name: `${name}, against ${other.name}`,
-      note: [note(peaks, i + 1, kind), ...(other.omissions === undefined ? [] : [other.omissions])].join(
-        '; ',
-      ),
+      name: `${name}, against ${competitor.name}`,
+      note: [
+        noteOf(peaks, i + 1, kind),
+        ...(competitor.omissions === undefined ? [] : [`that server has ${competitor.omissions}`]),
+      ].join('; '),
       unit: 'times',
-      reach: { atLeast: other.atLeast },
-      rounds: peaks.map((ofRound) => ofRound[0].perSecond / ofRound[i + 1].perSecond),
-      sumUp: median,
+      reach: { atLeast: competitor.atLeast },
+      rounds: peaks.map((peaksOfRound) => peaksOfRound[0].perSecond / peaksOfRound[i + 1].perSecond),
+      summarize: median,
     }),
   );
 }
 
-function note(peaks: readonly Peak[][], other: number, { targets }: RequestKind): string {
-  const perSecond = (of: number) => Math.round(median(peaks.map((ofRound) => ofRound[of].perSecond)));
-  const processor = peaks.map((ofRound) => ofRound[other].serverMicroseconds / ofRound[0].serverMicroseconds);
-  const busy = greatest(peaks.flatMap((ofRound) => ofRound.map(({ generatorBusy }) => generatorBusy)));
-  const isMoving = targets.some(({ windowFrom }) => windowFrom !== undefined);
+/** @param subject index of the competitor in each round's peaks; Foyer's is 0 */
+function noteOf(peaks: readonly Peak[][], subject: number, kind: RequestKind): string {
+  const perSecond = (i: number) => Math.round(median(peaks.map((round) => round[i].perSecond)));
+  const processor = peaks.map((round) => round[subject].serverMicroseconds / round[0].serverMicroseconds);
+  const busy = greatest(peaks.flatMap((round) => round.map(({ generatorBusy }) => generatorBusy)));
   return (
-    `${perSecond(0)} against ${perSecond(other)} requests a second, ` +
-    `${targets.length} targets in rotation${isMoving ? ', no window twice' : ''}; ` +
+    `${perSecond(0)} against ${perSecond(subject)} requests a second, ` +
+    `${kind.targets.length} targets in rotation${hasMovingWindows(kind) ? ', no window twice' : ''}; ` +
     `by processor time of the server for a request ${median(processor).toFixed(2)} times; ` +
     `the load generator was busy for at most ${Math.round(busy * 100)} % of the time`
   );

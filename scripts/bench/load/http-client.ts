@@ -2,26 +2,30 @@ import { writeFileSync } from 'node:fs';
 import { Agent, get } from 'node:http';
 import { serialize } from 'node:v8';
 import { Refused } from '../../run-command.ts';
-import { pathIn, type Target, type Traffic } from './traffic.ts';
+import { pathInPass, type Target, type Traffic } from './traffic.ts';
 
-/** An answer as it came. */
-export interface Answer {
+/** Requests outside of any measurement, with whole responses. */
+
+export interface CapturedResponse {
   readonly status: number;
   /** Names and values in turn. */
   readonly rawHeaders: readonly string[];
   readonly body: Buffer;
 }
 
+/** Headers that Node adds to every response by itself. */
+const ADDED_BY_NODE = new Set(['date', 'connection', 'keep-alive', 'transfer-encoding']);
+
 /**
- * Sends one request to a server on this machine, outside of any measurement.
- * @param agent keeps the connection for the next request; without one the connection ends
+ * Sends one request to a server on this machine.
+ * @param agent keeps the connection open; without one the connection closes after the response
  */
-export async function askOnce(
+export async function sendRequest(
   port: number,
   credential: string,
   { path, headers }: Target,
   agent: Agent | false = false,
-): Promise<Answer> {
+): Promise<CapturedResponse> {
   return await new Promise((resolve, reject) => {
     const request = get(
       {
@@ -42,48 +46,45 @@ export async function askOnce(
   });
 }
 
-/** The value of a header; empty when there is none. */
-export function headerOf({ rawHeaders }: Answer, name: string): string {
-  const at = rawHeaders.findIndex((text, i) => i % 2 === 0 && text.toLowerCase() === name);
-  return at < 0 ? '' : rawHeaders[at + 1];
-}
-
-/** What Node writes by itself. */
-const WRITTEN_BY_NODE = new Set(['date', 'connection', 'keep-alive', 'transfer-encoding']);
-
 /**
  * Requests each target once.
  * @returns the responses by the path of the target
  * @throws Refused when a status differs from the expected one
  */
-export async function captureAnswers({
+export async function captureResponses({
   port,
   credential,
   targets,
   status,
-}: Traffic): Promise<Map<string, Answer>> {
-  const answers = new Map<string, Answer>();
+}: Traffic): Promise<Map<string, CapturedResponse>> {
+  const responses = new Map<string, CapturedResponse>();
   const agent = new Agent({ keepAlive: true });
   try {
-    for (const { path, headers = {}, windowFrom } of targets) {
-      const whole = windowFrom === undefined ? path : pathIn(0, { path, windowFrom });
-      const answer = await askOnce(port, credential, { path: whole, headers }, agent);
-      if (answer.status !== status) {
-        throw new Refused(`${whole} was answered with ${answer.status} instead of ${status}`);
+    for (const target of targets) {
+      const path = pathInPass(0, target);
+      const response = await sendRequest(port, credential, { path, headers: target.headers ?? {} }, agent);
+      if (response.status !== status) {
+        throw new Refused(`${path}: the response has status ${response.status} instead of ${status}`);
       }
-      answers.set(path, answer);
+      responses.set(target.path, response);
     }
   } finally {
     agent.destroy();
   }
-  return answers;
+  return responses;
 }
 
-/** Writes answers for the bare server. */
-export function writeAnswers(file: string, answers: ReadonlyMap<string, Answer>): void {
-  const told = Array.from(answers, ([path, { rawHeaders, ...answer }]): [string, Answer] => {
-    const isKept = (i: number) => !WRITTEN_BY_NODE.has(rawHeaders[i - (i % 2)].toLowerCase());
-    return [path, { ...answer, rawHeaders: rawHeaders.filter((_, i) => isKept(i)) }];
+/** Writes captured responses to the file that the bare server reads. */
+export function writeResponses(file: string, responses: ReadonlyMap<string, CapturedResponse>): void {
+  const entries = Array.from(responses, ([path, { rawHeaders, ...response }]): [string, CapturedResponse] => {
+    const isKept = (i: number) => !ADDED_BY_NODE.has(rawHeaders[i - (i % 2)].toLowerCase());
+    return [path, { ...response, rawHeaders: rawHeaders.filter((_, i) => isKept(i)) }];
   });
-  writeFileSync(file, serialize(new Map(told)));
+  writeFileSync(file, serialize(new Map(entries)));
+}
+
+/** Returns the value of a header; empty when it is absent. */
+export function headerOf({ rawHeaders }: CapturedResponse, name: string): string {
+  const at = rawHeaders.findIndex((text, i) => i % 2 === 0 && text.toLowerCase() === name);
+  return at < 0 ? '' : rawHeaders[at + 1];
 }

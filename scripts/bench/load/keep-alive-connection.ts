@@ -4,24 +4,23 @@ const HEAD_END = '\r\n\r\n';
 const STATUS_AT = 'HTTP/1.1 '.length;
 const CONTENT_LENGTH = /\r\ncontent-length: *(\d+)/i;
 
-/** Where every connection receives: what comes is looked at at once, and not kept. */
+/** Receive buffer of all connections: received bytes are parsed at once and not kept. */
 const received = Buffer.allocUnsafeSlow(256 * 1024);
 
 /**
- * A connection that asks for one thing at a time. A client of the library costs more than the server under test,
- * which has the machine with it; this reads no more of an answer than its status and its length, and takes a third
- * of the processor time of a bare server.
+ * A client connection that sends one request at a time. It parses only the status and the length of a response and uses a third of
+ * the processor time of a bare server; Node's own client uses more than the server under test, which shares the machine with it.
  */
 export class KeepAliveConnection {
   readonly #socket: Socket;
-  /** What came of a head that is not complete. */
+  /** The received part of an incomplete head. */
   #head = '';
-  /** Bytes of the body that are still to come, once the head is there. */
+  /** Bytes of the body still to be received, once the head is complete. */
   #missing: number | undefined;
   #status = 0;
-  #answered: ((status: number) => void) | undefined;
+  #onResponse: ((status: number) => void) | undefined;
 
-  /** @param onClose is called once, when no more can be asked for; what was asked for is answered with 0. */
+  /** @param onClose is called once, when the connection is closed; a pending request completes with status 0 */
   constructor(port: number, onClose: () => void = () => undefined) {
     this.#socket = connect({
       port,
@@ -30,21 +29,21 @@ export class KeepAliveConnection {
       onread: {
         buffer: received,
         callback: (length) => {
-          this.#take(length);
+          this.#receive(length);
           return true;
         },
       },
     });
     this.#socket.on('error', () => this.#socket.destroy());
     this.#socket.on('close', () => {
-      this.#answered?.(0);
+      this.#onResponse?.(0);
       onClose();
     });
   }
 
-  /** @param answered is called with the status when the last byte is there */
-  ask(request: Buffer, answered: (status: number) => void): void {
-    this.#answered = answered;
+  /** @param onResponse is called with the status when the last byte is received */
+  send(request: Buffer, onResponse: (status: number) => void): void {
+    this.#onResponse = onResponse;
     this.#socket.write(request);
   }
 
@@ -52,7 +51,7 @@ export class KeepAliveConnection {
     this.#socket.destroy();
   }
 
-  #take(length: number): void {
+  #receive(length: number): void {
     if (this.#missing === undefined) {
       const found = received.subarray(0, length).indexOf(HEAD_END, 0, 'latin1');
       const isWhole = this.#head === '' && found >= 0;
@@ -69,8 +68,8 @@ export class KeepAliveConnection {
     } else this.#missing -= length;
     if (this.#missing > 0) return;
     this.#missing = undefined;
-    const answered = this.#answered;
-    this.#answered = undefined;
-    answered?.(this.#status);
+    const onResponse = this.#onResponse;
+    this.#onResponse = undefined;
+    onResponse?.(this.#status);
   }
 }

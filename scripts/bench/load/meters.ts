@@ -1,59 +1,60 @@
 import { Refused } from '../../run-command.ts';
 import { Child } from '../servers/child.ts';
-import type { ProbeAnswer } from '../servers/probe.ts';
-import type { PeakAnswer, PeakLoad } from './peak-load.ts';
-import type { SteadyAnswer, SteadyLoad, SteadyOrder } from './steady-load.ts';
+import type { ProbeReport } from '../servers/probe.ts';
+import type { PeakLoad, PeakReport } from './peak-load.ts';
+import type { SteadyCommand, SteadyLoad, SteadyReport } from './steady-load.ts';
 import type { Traffic } from './traffic.ts';
 
 const PEAK_LOAD = new URL('./peak-load.ts', import.meta.url);
+const STEADY_LOAD = new URL('./steady-load.ts', import.meta.url);
 
-/** Enough that a server always has something to do, few enough that a wait in line is no matter of memory. */
+/** Enough to keep a server busy all the time, and few enough that queued requests need no memory to speak of. */
 export const CONNECTIONS = 64;
 
-/** A server that can be asked as fast as it answers, and of what that cost it. */
+/** A server with its traffic, and a probe that reports the cost of the traffic. */
 export interface PeakSubject {
   readonly traffic: Traffic;
-  readonly server: { probe(): Promise<ProbeAnswer> };
+  readonly server: { probe(): Promise<ProbeReport> };
 }
 
 export interface Peak {
   readonly perSecond: number;
   /** Processor time of the server for a request, in microseconds. */
   readonly serverMicroseconds: number;
-  /** Share of the time in which those who asked had something to do. */
+  /** Share of the time in which the load generator was busy. */
   readonly generatorBusy: number;
 }
 
-/** Asks servers, one at a time, as fast as they answer, from a process of its own. */
+/** Measures the peak throughput of servers, one at a time, by a load generator in its own process. */
 export class PeakMeter implements AsyncDisposable {
-  readonly #load: Child<PeakLoad, PeakAnswer>;
-  readonly #staysAwake: boolean;
+  readonly #load: Child<PeakLoad, PeakReport>;
+  readonly #busyPolls: boolean;
 
-  /** @param staysAwake whether those who ask have a processor of their own, and use it all */
-  constructor(signal: AbortSignal, staysAwake = false) {
-    this.#staysAwake = staysAwake;
+  /** @param busyPolls whether the generator has a processor of its own, and uses all of it */
+  constructor(signal: AbortSignal, busyPolls = false) {
+    this.#busyPolls = busyPolls;
     this.#load = new Child(PEAK_LOAD, signal);
   }
 
   /**
-   * @param mayRefuse requests that are not answered as they should do not count; when absent, they must not be
-   * @throws Refused when requests fail: what is measured then is something else
+   * @param mayFail whether failed requests are left out; otherwise they are an error
+   * @throws Refused when requests fail, because the figure would not be that of the traffic
    */
-  async measure({ traffic, server }: PeakSubject, seconds: number, mayRefuse = false): Promise<Peak> {
+  async measure({ traffic, server }: PeakSubject, seconds: number, mayFail = false): Promise<Peak> {
     const { processorMs } = await server.probe();
-    const load = { ...traffic, seconds, connections: CONNECTIONS, staysAwake: this.#staysAwake };
-    const answer = await this.#load.ask(load);
+    const load = { ...traffic, seconds, connections: CONNECTIONS, busyPolls: this.#busyPolls };
+    const report = await this.#load.call(load);
     const used = (await server.probe()).processorMs - processorMs;
-    if ((answer.failed > 0 && !mayRefuse) || answer.requests === 0) {
+    if ((report.failed > 0 && !mayFail) || report.requests === 0) {
       throw new Refused(
-        `${answer.failed} of ${answer.failed + answer.requests} requests such as ${traffic.targets[0].path} ` +
-          `were not answered with ${traffic.status}`,
+        `${report.failed} of ${report.failed + report.requests} requests such as ${traffic.targets[0].path} ` +
+          `failed; their responses should have status ${traffic.status}`,
       );
     }
     return {
-      perSecond: answer.perSecond,
-      serverMicroseconds: (used * 1000) / answer.requests,
-      generatorBusy: answer.busy,
+      perSecond: report.perSecond,
+      serverMicroseconds: (used * 1000) / report.requests,
+      generatorBusy: report.busy,
     };
   }
 
@@ -62,28 +63,26 @@ export class PeakMeter implements AsyncDisposable {
   }
 }
 
-const STEADY_LOAD = new URL('./steady-load.ts', import.meta.url);
-
-/** Asks a server at a fixed rate, from a process of its own. */
+/** Measures response times at a fixed rate, by a load generator in its own process. */
 export class SteadyMeter implements AsyncDisposable {
-  readonly #load: Child<SteadyOrder, SteadyAnswer>;
+  readonly #load: Child<SteadyCommand, SteadyReport>;
 
   constructor(signal: AbortSignal) {
     this.#load = new Child(STEADY_LOAD, signal);
   }
 
-  async begin(load: SteadyLoad): Promise<void> {
-    await this.#load.ask({ begin: load });
+  async start(load: SteadyLoad): Promise<void> {
+    await this.#load.call({ start: load });
   }
 
-  /** Of the requests since it was asked before, or began; it goes on. */
-  tell(): Promise<SteadyAnswer> {
-    return this.#load.ask('tell');
+  /** Reports on the requests since the last report or the start; the load continues. */
+  report(): Promise<SteadyReport> {
+    return this.#load.call('report');
   }
 
-  /** The same, and asks no more. */
-  end(): Promise<SteadyAnswer> {
-    return this.#load.ask('end');
+  /** Reports like `report`, and stops the load. */
+  stop(): Promise<SteadyReport> {
+    return this.#load.call('stop');
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -2,38 +2,38 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { KeepAliveConnection } from './keep-alive-connection.ts';
 import { requestBytes, type Traffic } from './traffic.ts';
 
-/** A process that, when it is told to, asks as fast as answers come. */
+/** A closed-loop load generator: each connection sends its next request as soon as it has the response to the last. */
 
-const LEAST_MS = 5;
+const POLL_MS = 5;
 
 export interface PeakLoad extends Traffic {
   readonly seconds: number;
   readonly connections: number;
   /**
-   * Whether the process goes on looking for answers when there are none. One that sleeps has to be woken by the server, in
-   * the middle of its write, and the more often the slower that is: a client on another machine costs a server nothing of the
-   * kind. It takes a processor of its own.
+   * Whether the generator polls for responses instead of sleeping. A server has to wake a sleeping generator in the middle of its
+   * write, and the more often, the slower it gets; a client on another machine costs a server nothing of the kind. Polling takes
+   * a processor of its own.
    */
-  readonly staysAwake: boolean;
+  readonly busyPolls: boolean;
 }
 
-export interface PeakAnswer {
+export interface PeakReport {
   readonly requests: number;
   readonly perSecond: number;
-  /** Requests that were not answered as they should. */
+  /** Responses with an unexpected status, and lost connections. */
   readonly failed: number;
-  /** Share of the time in which this process had something to do: at 1 it would be what is measured, not the server. */
+  /** Share of the time in which the generator was busy. Near 1 the figures are those of the generator, not of the server. */
   readonly busy: number;
 }
 
 /**
- * Requests sent so far, to all servers. A load goes on in the rotation where the last one ended: no server is measured by the first
- * targets alone, and no window comes twice.
+ * Requests sent so far, to all servers. A load resumes the rotation where the last one ended: no server is measured by the first
+ * targets alone, and no window is sent twice.
  */
 let sent = 0;
 
-async function measure(load: PeakLoad): Promise<PeakAnswer> {
-  const { port, credential, targets, status, seconds, connections, staysAwake } = load;
+async function measure(load: PeakLoad): Promise<PeakReport> {
+  const { port, credential, targets, status, seconds, connections, busyPolls } = load;
   const requests = targets.map((target) => requestBytes(port, credential, target));
   const nextRequest = (): Buffer => {
     const i = sent % targets.length;
@@ -42,7 +42,7 @@ async function measure(load: PeakLoad): Promise<PeakAnswer> {
       ? requests[i]
       : requestBytes(port, credential, targets[i], pass);
   };
-  let answered = 0;
+  let succeeded = 0;
   let failed = 0;
   let isOver = false;
   const open = new Set<KeepAliveConnection>();
@@ -52,40 +52,40 @@ async function measure(load: PeakLoad): Promise<PeakAnswer> {
       if (!isOver) setTimeout(connect, 1);
     });
     open.add(connection);
-    const ask = () => {
-      connection.ask(nextRequest(), (got) => {
+    const send = () => {
+      connection.send(nextRequest(), (received) => {
         if (isOver) return;
-        if (got === status) answered++;
+        if (received === status) succeeded++;
         else failed++;
-        if (got !== 0) ask();
+        if (received !== 0) send();
       });
     };
-    ask();
+    send();
   };
   let idleMs = 0;
-  let lookedAt = performance.now();
+  let polledAt = performance.now();
   let seen = 0;
-  const look = () => {
+  const poll = () => {
     const now = performance.now();
-    if (answered === seen) idleMs += now - lookedAt;
-    lookedAt = now;
-    seen = answered;
-    if (!isOver) setImmediate(look);
+    if (succeeded === seen) idleMs += now - polledAt;
+    polledAt = now;
+    seen = succeeded;
+    if (!isOver) setImmediate(poll);
   };
-  const beganAt = performance.now();
+  const startedAt = performance.now();
   const usage = process.cpuUsage();
-  if (staysAwake) look();
+  if (busyPolls) poll();
   for (let i = 0; i < connections; i++) connect();
   await pause(seconds * 1000);
-  // In less than one answer's time nothing can be told.
-  while (answered + failed === 0) await pause(LEAST_MS);
+  // A very short load lasts until its first response: without one there is no rate.
+  while (succeeded + failed === 0) await pause(POLL_MS);
   isOver = true;
-  const took = (performance.now() - beganAt) / 1000;
+  const elapsed = (performance.now() - startedAt) / 1000;
   const { user, system } = process.cpuUsage(usage);
   for (const connection of open) connection.close();
-  const busy = staysAwake ? 1 - idleMs / 1000 / took : (user + system) / 1e6 / took;
-  return { requests: answered, perSecond: answered / took, failed, busy };
+  const busy = busyPolls ? 1 - idleMs / 1000 / elapsed : (user + system) / 1e6 / elapsed;
+  return { requests: succeeded, perSecond: succeeded / elapsed, failed, busy };
 }
 
-process.on('message', (load: PeakLoad) => void measure(load).then((answer) => process.send?.(answer)));
+process.on('message', (load: PeakLoad) => void measure(load).then((report) => process.send?.(report)));
 process.once('disconnect', () => process.exit());

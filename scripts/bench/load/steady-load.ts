@@ -3,9 +3,9 @@ import { KeepAliveConnection } from './keep-alive-connection.ts';
 import { requestBytes, type Traffic } from './traffic.ts';
 
 /**
- * A process that asks at a fixed rate, whether or not answers come: one that waits for them would ask for less just
- * when the server is slow. (Usual generators ask for the whole share of a second at its beginning, and count in
- * whole milliseconds: too coarse for what is compared here.)
+ * An open-loop load generator: it sends at a fixed rate, whether or not responses arrive. A generator that waits for responses
+ * would send less just when the server is slow. (Common generators send a second's requests in one burst and count whole
+ * milliseconds, which is too coarse for the comparisons here.)
  */
 
 export interface SteadyLoad extends Traffic {
@@ -13,68 +13,65 @@ export interface SteadyLoad extends Traffic {
   readonly connections: number;
 }
 
-/** To begin, to tell of the time since it told before and go on, or to tell of it and end. */
-export type SteadyOrder = { readonly begin: SteadyLoad } | 'tell' | 'end';
+/** Starts a load, reports since the last report and continues, or reports and stops. */
+export type SteadyCommand = { readonly start: SteadyLoad } | 'report' | 'stop';
 
-/** Of the requests that were due since it was asked before. */
-export interface SteadyAnswer {
+/** Covers the requests that were due since the last report. */
+export interface SteadyReport {
   readonly requests: number;
-  /** Requests that were not answered as they should. */
+  /** Responses with an unexpected status, and lost connections. */
   readonly failed: number;
-  /** From when a request was due to the last byte of its answer; a wait for a free connection is part of it. */
+  /** From the time a request was due to the last byte of its response, with the wait for a free connection. */
   readonly p99Ms: number;
-  readonly longestMs: number;
 }
 
 const TICK_MS = 1;
 
-/** The requests that were due in some time. */
-class Window {
+/** The requests that are due between two reports. */
+class Interval {
   readonly #latencies: number[] = [];
   #due = 0;
   #failed = 0;
-  #whenOver: ((answer: SteadyAnswer) => void) | undefined;
+  #onComplete: ((report: SteadyReport) => void) | undefined;
 
-  /** A request is due. */
-  add(): void {
+  addRequest(): void {
     this.#due++;
   }
 
-  answer(latencyMs: number, isRight: boolean): void {
+  addResponse(latencyMs: number, isExpected: boolean): void {
     this.#latencies.push(latencyMs);
-    if (!isRight) this.#failed++;
-    this.#tell();
+    if (!isExpected) this.#failed++;
+    this.#reportIfComplete();
   }
 
-  /** @param tell is called when every request has its answer */
-  end(tell: (answer: SteadyAnswer) => void): void {
-    this.#whenOver = tell;
-    this.#tell();
+  /** @param onComplete is called when every request has its response */
+  end(onComplete: (report: SteadyReport) => void): void {
+    this.#onComplete = onComplete;
+    this.#reportIfComplete();
   }
 
-  #tell(): void {
+  #reportIfComplete(): void {
     if (this.#latencies.length < this.#due) return;
-    this.#whenOver?.({
+    this.#onComplete?.({
       requests: this.#due,
       failed: this.#failed,
       p99Ms: quantile(this.#latencies, 0.99),
-      longestMs: quantile(this.#latencies, 1),
     });
   }
 }
 
-/** A load from its beginning to its end. */
-class Run {
+/** A running load. */
+class Generator {
   readonly #load: SteadyLoad;
   readonly #requests: readonly Buffer[];
-  readonly #waiting: { readonly dueAt: number; readonly window: Window }[] = [];
+  readonly #waiting: { readonly dueAt: number; readonly interval: Interval }[] = [];
   readonly #open = new Set<KeepAliveConnection>();
   readonly #idle: KeepAliveConnection[] = [];
   readonly #timer: NodeJS.Timeout;
-  readonly #beganAt = performance.now();
-  #window = new Window();
-  #asked = 0;
-  #next = 0;
+  readonly #startedAt = performance.now();
+  #interval = new Interval();
+  #due = 0;
+  #sent = 0;
   #isOver = false;
 
   constructor(load: SteadyLoad) {
@@ -86,29 +83,29 @@ class Run {
     }, TICK_MS);
   }
 
-  tell(then: (answer: SteadyAnswer) => void): void {
-    const ended = this.#window;
-    this.#window = new Window();
-    ended.end(then);
+  report(onReport: (report: SteadyReport) => void): void {
+    const ended = this.#interval;
+    this.#interval = new Interval();
+    ended.end(onReport);
   }
 
-  end(then: (answer: SteadyAnswer) => void): void {
+  stop(onReport: (report: SteadyReport) => void): void {
     clearInterval(this.#timer);
-    this.tell((answer) => {
+    this.report((report) => {
       this.#isOver = true;
       for (const connection of this.#open) connection.close();
-      then(answer);
+      onReport(report);
     });
   }
 
   #tick(): void {
-    // What is late because this process was is due now: it is the server that is looked at.
+    // A request that the generator itself delayed is due now: only the server's delays count.
     const now = performance.now();
-    for (; this.#asked < ((now - this.#beganAt) * this.#load.perSecond) / 1000; this.#asked++) {
-      this.#window.add();
-      this.#waiting.push({ dueAt: now, window: this.#window });
+    for (; this.#due < ((now - this.#startedAt) * this.#load.perSecond) / 1000; this.#due++) {
+      this.#interval.addRequest();
+      this.#waiting.push({ dueAt: now, interval: this.#interval });
     }
-    this.#askWaiting();
+    this.#sendWaiting();
   }
 
   #connect(): void {
@@ -122,32 +119,32 @@ class Run {
     this.#idle.push(connection);
   }
 
-  #askWaiting(): void {
+  #sendWaiting(): void {
     while (this.#waiting.length > 0) {
       const connection = this.#idle.shift();
       if (connection === undefined) return;
       const request = this.#waiting.shift();
       if (request === undefined) return;
-      connection.ask(this.#requests[this.#next++ % this.#requests.length], (status) => {
-        request.window.answer(performance.now() - request.dueAt, status === this.#load.status);
+      connection.send(this.#requests[this.#sent++ % this.#requests.length], (status) => {
+        request.interval.addResponse(performance.now() - request.dueAt, status === this.#load.status);
         if (status === 0) return;
         this.#idle.push(connection);
-        this.#askWaiting();
+        this.#sendWaiting();
       });
     }
   }
 }
 
-let run: Run | undefined;
-const NOTHING: SteadyAnswer = { requests: 0, failed: 0, p99Ms: 0, longestMs: 0 };
+let generator: Generator | undefined;
+const EMPTY: SteadyReport = { requests: 0, failed: 0, p99Ms: 0 };
 
-process.on('message', (order: SteadyOrder) => {
-  const tell = (answer: SteadyAnswer) => process.send?.(answer);
-  if (order === 'tell') run?.tell(tell);
-  else if (order === 'end') run?.end(tell);
+process.on('message', (command: SteadyCommand) => {
+  const send = (report: SteadyReport) => process.send?.(report);
+  if (command === 'report') generator?.report(send);
+  else if (command === 'stop') generator?.stop(send);
   else {
-    run = new Run(order.begin);
-    tell(NOTHING);
+    generator = new Generator(command.start);
+    send(EMPTY);
   }
 });
 process.once('disconnect', () => process.exit());

@@ -2,23 +2,23 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { deserialize } from 'node:v8';
-import type { Answer } from '../load/http-client.ts';
+import type { CapturedResponse } from '../load/http-client.ts';
 
 /**
- * The limit: `node:http` that sends responses it was given beforehand, one for each path, and does nothing else. Arguments: the file of the
- * responses; how many characters at the end of a target change from request to request and are no part of the path.
+ * The upper limit: `node:http` that sends captured responses, one for each path, and does nothing else. Arguments: the file of the
+ * responses; the number of characters at the end of a target that vary between requests and are not part of the path.
  */
 
-const [, , file, changing] = process.argv;
-const answers = deserialize(readFileSync(file)) as ReadonlyMap<string, Answer>;
-const changingLength = Number(changing);
+const [, , file, varying] = process.argv;
+const responses = deserialize(readFileSync(file)) as ReadonlyMap<string, CapturedResponse>;
+const varyingLength = Number(varying);
 
 const server = createServer((request, response) => {
   const { url = '' } = request;
-  const answer = answers.get(changingLength === 0 ? url : url.slice(0, -changingLength));
-  if (answer === undefined) response.writeHead(404).end();
+  const captured = responses.get(varyingLength === 0 ? url : url.slice(0, -varyingLength));
+  if (captured === undefined) response.writeHead(404).end();
   else {
-    const { status, rawHeaders, body } = answer;
+    const { status, rawHeaders, body } = captured;
     response.writeHead(status, rawHeaders as string[]);
     if (body.length > 0) response.end(body);
     else response.end();

@@ -4,106 +4,103 @@ import { closeSync, openSync } from 'node:fs';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Refused } from '../../run-command.ts';
-import type { ProbeAnswer } from './probe.ts';
+import type { ProbeReport } from './probe.ts';
 
-const MOST_SECONDS_FOR_AN_ANSWER = 600;
-const GRACE_SECONDS = 5;
+const REPLY_TIMEOUT_SECONDS = 600;
+const EXIT_GRACE_SECONDS = 5;
+const PROBE = new URL('./probe.ts', import.meta.url);
 
 /**
- * A process of a bench: it answers when it is asked, one question at a time, and ends with the bench, since the
- * channel between them is then closed, however the bench ended.
+ * A process of the bench. It replies to one call at a time. It exits with the bench, however that ends, because the channel between
+ * them is closed then.
  */
-export class Child<ResolvedQuery extends Serializable, Answer> implements AsyncDisposable {
+export class Child<Call extends Serializable, Reply> implements AsyncDisposable {
   readonly process: ChildProcess;
-  readonly #over = new AbortController();
-  readonly #bench: AbortSignal;
+  readonly #ended = new AbortController();
+  readonly #benchSignal: AbortSignal;
 
   constructor(script: URL, signal: AbortSignal, args: readonly string[] = [], options: ForkOptions = {}) {
     signal.throwIfAborted();
     this.process = fork(fileURLToPath(script), args, {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-      // What a terminal sends to all of a group, such as Ctrl-C, is for the bench to heed: it ends the others.
+      // A terminal sends a signal such as Ctrl-C to the whole process group. The bench alone handles it, and ends its children.
       detached: true,
       ...options,
     });
     this.process.once('error', this.#end);
     this.process.once('exit', (code, by) => {
-      this.#end(new Refused(`${basename(script.pathname)} ended before it was done (${by ?? code})`));
+      this.#end(new Refused(`${basename(script.pathname)} exited too early (${by ?? code})`));
     });
-    this.#bench = signal;
+    this.#benchSignal = signal;
     signal.addEventListener('abort', this.#stop);
   }
 
-  /** Aborted, with the reason, when nothing is to be expected from the process any more. */
-  get over(): AbortSignal {
-    return this.#over.signal;
+  /** Aborted, with the reason, when the process has exited or the bench stops. */
+  get ended(): AbortSignal {
+    return this.#ended.signal;
   }
 
-  async ask(question: ResolvedQuery): Promise<Answer> {
-    this.process.send(question);
-    return await this.hear<Answer>();
+  async call(message: Call): Promise<Reply> {
+    this.process.send(message);
+    return await this.nextMessage<Reply>();
   }
 
-  /** Waits for the next message. */
-  async hear<Message>(): Promise<Message> {
-    const [message] = (await this.expect(once(this.process, 'message'))) as [Message];
+  async nextMessage<Message>(): Promise<Message> {
+    const [message] = (await this.waitFor(once(this.process, 'message'))) as [Message];
     return message;
   }
 
-  /** Waits for something that the process brings about. */
-  async expect<T>(event: Promise<T>): Promise<T> {
+  /**
+   * Waits for an event that the process causes.
+   * @throws the reason of `ended`, or Refused after the timeout
+   */
+  async waitFor<T>(event: Promise<T>): Promise<T> {
     const { promise, reject } = Promise.withResolvers<never>();
-    const refuse = () => {
-      reject(this.over.reason);
+    const onEnd = () => {
+      reject(this.ended.reason);
     };
     const timer = setTimeout(() => {
-      reject(new Refused(`nothing came for ${MOST_SECONDS_FOR_AN_ANSWER} s`));
-    }, MOST_SECONDS_FOR_AN_ANSWER * 1000);
-    if (this.over.aborted) refuse();
-    else this.over.addEventListener('abort', refuse);
+      reject(new Refused(`a process of the bench did not reply for ${REPLY_TIMEOUT_SECONDS} s`));
+    }, REPLY_TIMEOUT_SECONDS * 1000);
+    if (this.ended.aborted) onEnd();
+    else this.ended.addEventListener('abort', onEnd);
     try {
       return await Promise.race([event, promise]);
     } finally {
       clearTimeout(timer);
-      this.over.removeEventListener('abort', refuse);
+      this.ended.removeEventListener('abort', onEnd);
     }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#bench.removeEventListener('abort', this.#stop);
-    if (this.process.pid === undefined || hasEnded(this.process)) return;
-    const ended = once(this.process, 'exit');
+    this.#benchSignal.removeEventListener('abort', this.#stop);
+    if (this.process.pid === undefined || hasExited(this.process)) return;
+    const exited = once(this.process, 'exit');
     this.process.kill('SIGTERM');
-    const late = setTimeout(() => this.process.kill('SIGKILL'), GRACE_SECONDS * 1000);
-    await ended;
-    clearTimeout(late);
+    const timer = setTimeout(() => this.process.kill('SIGKILL'), EXIT_GRACE_SECONDS * 1000);
+    await exited;
+    clearTimeout(timer);
   }
 
   readonly #end = (reason: unknown) => {
-    this.#over.abort(reason);
+    this.#ended.abort(reason);
   };
 
   readonly #stop = () => {
-    this.#end(this.#bench.reason);
+    this.#end(this.#benchSignal.reason);
   };
 }
 
-function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
-  return exitCode !== null || signalCode !== null;
-}
-
-const PROBE = new URL('./probe.ts', import.meta.url);
-
 interface ProbedOptions {
   readonly args?: readonly string[];
-  /** Beside those without which no process runs. */
+  /** Environment variables other than PATH and NODE_ENV. */
   readonly environment?: Readonly<Record<string, string>>;
-  /** File that its standard output goes to. To read it by a pipe would take time from what is measured. */
+  /** File for standard output. Reading a pipe would take processor time from the measurement. */
   readonly output: string;
 }
 
-/** A server under test, in its own process, with a probe inside. */
-export class ProbedProcess extends Child<'ask', ProbeAnswer> {
+/** A server under test in its own process, with the probe loaded. */
+export class ProbedProcess extends Child<'report', ProbeReport> {
   constructor(script: URL, signal: AbortSignal, { args = [], environment = {}, output }: ProbedOptions) {
     const file = openSync(output, 'a');
     try {
@@ -117,8 +114,12 @@ export class ProbedProcess extends Child<'ask', ProbeAnswer> {
     }
   }
 
-  /** What the probe saw since it was asked before. */
-  probe(): Promise<ProbeAnswer> {
-    return this.ask('ask');
+  /** Returns the measurements of the probe since the last report. */
+  probe(): Promise<ProbeReport> {
+    return this.call('report');
   }
+}
+
+function hasExited({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode !== null || signalCode !== null;
 }

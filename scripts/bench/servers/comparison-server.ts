@@ -1,19 +1,19 @@
 import { ProbedProcess } from './child.ts';
-import type { ProbeAnswer } from './probe.ts';
+import type { ProbeReport } from './probe.ts';
 
 const BARE = new URL('./bare-server.ts', import.meta.url);
 const USUAL = new URL('./usual-server.ts', import.meta.url);
 const RIVAL = new URL('./rival-server.ts', import.meta.url);
 
-/** Where the usual server and the rival get their data. */
+/** Files of the usual server and of the rival. */
 export interface DatabaseSources {
   readonly snapshot: string;
   readonly keysFile: string;
-  /** File of the server's own database, made when there is none. */
+  /** The server's own database; the server builds it when it is absent. */
   readonly database: string;
 }
 
-/** A server that Foyer is compared with, in its own process. */
+/** A server in its own process that Foyer is compared with. */
 export class ComparisonServer implements AsyncDisposable {
   readonly #process: ProbedProcess;
   readonly port: number;
@@ -24,24 +24,26 @@ export class ComparisonServer implements AsyncDisposable {
   }
 
   /**
-   * @param answers file of the responses
-   * @param changing characters at the end of a target that are no part of the path of its response
+   * Starts the bare server.
+   * @param responses file of the captured responses
+   * @param varying number of characters at the end of a target that are not part of the path of its response
    */
-  static async bare(answers: string, signal: AbortSignal, changing = 0): Promise<ComparisonServer> {
-    return await ComparisonServer.#start(BARE, [answers, String(changing)], `${answers}.log`, signal);
+  static async bare(responses: string, signal: AbortSignal, varying = 0): Promise<ComparisonServer> {
+    return await ComparisonServer.#start(BARE, [responses, String(varying)], `${responses}.log`, signal);
   }
 
   static async usual(sources: DatabaseSources, signal: AbortSignal): Promise<ComparisonServer> {
     return await ComparisonServer.#fromDatabase(USUAL, sources, signal);
   }
 
-  /** @param remembers whether it remembers totals */
+  /** @param remembersTotals whether the rival caches the totals of its lists */
   static async rival(
     sources: DatabaseSources,
-    remembers: boolean,
+    remembersTotals: boolean,
     signal: AbortSignal,
   ): Promise<ComparisonServer> {
-    return await ComparisonServer.#fromDatabase(RIVAL, sources, signal, remembers ? ['remember'] : []);
+    const options = remembersTotals ? ['remember'] : [];
+    return await ComparisonServer.#fromDatabase(RIVAL, sources, signal, options);
   }
 
   static async #fromDatabase(
@@ -62,14 +64,14 @@ export class ComparisonServer implements AsyncDisposable {
   ): Promise<ComparisonServer> {
     const process = new ProbedProcess(script, signal, { args, output });
     try {
-      return new ComparisonServer(process, await process.hear<number>());
+      return new ComparisonServer(process, await process.nextMessage<number>());
     } catch (error) {
       await process[Symbol.asyncDispose]();
       throw error;
     }
   }
 
-  probe(): Promise<ProbeAnswer> {
+  probe(): Promise<ProbeReport> {
     return this.#process.probe();
   }
 

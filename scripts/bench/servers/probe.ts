@@ -2,14 +2,14 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { IncomingMessage } from 'node:http';
 import { getEnvironmentData, isMainThread, setEnvironmentData } from 'node:worker_threads';
 
-/** Loaded into a process before its program: tells the bench, when asked, what only the inside can know. */
+/** Loaded into a server process before its program. It measures from inside, and reports to the bench on request. */
 
-export interface ProbeAnswer {
-  /** Threads that have answered requests of the API. */
+export interface ProbeReport {
+  /** Threads that have received API requests. */
   readonly threads: number;
-  /** The longest time that the event loop of one of them was late, since it was asked before. */
+  /** Longest delay of the event loop of one of them since the last report. */
   readonly longestStallMs: number;
-  /** The most processor time that one of them used between two looks: what of a stall is its own. */
+  /** Most processor time that one of them used between two samples: the part of a stall that is its own work. */
   readonly longestWorkMs: number;
   /** Processor time of the whole process since its start. */
   readonly processorMs: number;
@@ -17,46 +17,46 @@ export interface ProbeAnswer {
   readonly residentBytes: number;
 }
 
-/** Milliseconds between two looks. What is recorded is the time between them, so it is taken off. */
+/** Milliseconds between two samples; subtracted from the measured interval. */
 const RESOLUTION_MS = 1;
 const REQUEST_STARTS = 'http.server.request.start';
 
-/** What all threads of the process tell of themselves. Times are in microseconds. */
+/** Name of the counters that all threads of the process share. Times are in microseconds. */
 const SHARED = 'foyer-bench-probe';
 const THREADS = 0;
 const STALL = 1;
 const WORK = 2;
 
-// The threads that the program starts load this, too, and have this data.
+// Threads that the program starts load this file as well, and inherit the environment data.
 if (isMainThread) setEnvironmentData(SHARED, new Int32Array(new SharedArrayBuffer(12)));
 const shared = getEnvironmentData(SHARED);
 if (shared instanceof Int32Array) {
-  const begin = (message: unknown) => {
+  const onRequest = (message: unknown) => {
     const { headers } = (message as { request: IncomingMessage }).request;
-    // The port for operators is asked without a key.
+    // Requests to the admin port carry no key.
     if (headers.authorization === undefined) return;
-    unsubscribe(REQUEST_STARTS, begin);
+    unsubscribe(REQUEST_STARTS, onRequest);
     Atomics.add(shared, THREADS, 1);
-    watchThisThread(shared);
+    sampleThisThread(shared);
   };
-  subscribe(REQUEST_STARTS, begin);
-  if (isMainThread && process.channel) tellWhenAsked(shared);
+  subscribe(REQUEST_STARTS, onRequest);
+  if (isMainThread && process.channel) reportOnRequest(shared);
 }
 
-function watchThisThread(shared: Int32Array): void {
-  let lookedAt = performance.now();
+function sampleThisThread(shared: Int32Array): void {
+  let sampledAt = performance.now();
   let used = process.threadCpuUsage();
   setInterval(() => {
     const now = performance.now();
     const usedNow = process.threadCpuUsage();
-    raise(shared, STALL, (now - lookedAt - RESOLUTION_MS) * 1000);
+    raise(shared, STALL, (now - sampledAt - RESOLUTION_MS) * 1000);
     raise(shared, WORK, usedNow.user - used.user + usedNow.system - used.system);
-    lookedAt = now;
+    sampledAt = now;
     used = usedNow;
   }, RESOLUTION_MS).unref();
 }
 
-/** Makes a value at least `least`, though others may do so at the same moment. */
+/** Raises a value to at least `least`. Other threads may do so at the same time. */
 function raise(shared: Int32Array, at: number, least: number): void {
   for (;;) {
     const value = Atomics.load(shared, at);
@@ -64,19 +64,19 @@ function raise(shared: Int32Array, at: number, least: number): void {
   }
 }
 
-function tellWhenAsked(shared: Int32Array): void {
+function reportOnRequest(shared: Int32Array): void {
   process.on('message', () => {
     const { user, system } = process.cpuUsage();
-    const answer: ProbeAnswer = {
+    const report: ProbeReport = {
       threads: Atomics.load(shared, THREADS),
       longestStallMs: Atomics.exchange(shared, STALL, 0) / 1000,
       longestWorkMs: Atomics.exchange(shared, WORK, 0) / 1000,
       processorMs: (user + system) / 1000,
       residentBytes: process.memoryUsage.rss(),
     };
-    process.send?.(answer);
+    process.send?.(report);
   });
   process.once('disconnect', () => process.exit());
-  // The program ends as it would without this.
+  // The channel must not keep the program running.
   process.channel?.unref();
 }

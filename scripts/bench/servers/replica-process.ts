@@ -11,29 +11,35 @@ import {
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Refused } from '../../run-command.ts';
-import { NEVER_REACHED_LIMIT } from '../load/traffic.ts';
+import { UNREACHED_RATE_LIMIT } from '../load/traffic.ts';
 import { ProbedProcess } from './child.ts';
-import type { ProbeAnswer } from './probe.ts';
+import type { ProbeReport } from './probe.ts';
 
-/** The checkout that this file belongs to. */
+/** The root folder of this checkout. */
 export const THIS_CHECKOUT = new URL('../../..', import.meta.url);
 
 /**
- * The watch for overload runs, and refuses nobody: at the peak, on a machine that others use as well, an event loop
- * may well be so late. The most that Foyer takes.
+ * The overload check runs but never refuses: at peak load on a shared machine the event loop can be late by any amount. The highest
+ * value that Foyer accepts.
  */
 const NEVER_OVERLOADED_MS = '60000';
+/** pino's number for `error`. */
+const ERROR_LEVEL = 50;
+const LOG_POLL_MS = 10;
+const NEW_LINE = 0x0a;
+/** End of a request's log line. There are thousands a second, and parsing them would take processor time from the measurement. */
+const REQUEST_LINE_END = '"msg":"request"}';
 
 export interface ReplicaFiles {
-  /** Where the process may have a folder of its own. */
+  /** Folder in which the process may have a folder of its own. */
   readonly folder: string;
-  /** Snapshot files that go live by turns, each in the place of the one before. */
+  /** Snapshot files that go live in rotation, each in the place of the last. */
   readonly snapshots: readonly string[];
   readonly keysFile: string;
   readonly credential: string;
 }
 
-/** A replica as it is run by an operator, with everything on, and a probe inside. */
+/** A replica in its own process as an operator runs it, with every check enabled and the probe loaded. */
 export class ReplicaProcess implements AsyncDisposable {
   readonly #process: ProbedProcess;
   readonly #log: LogFile;
@@ -62,7 +68,7 @@ export class ReplicaProcess implements AsyncDisposable {
         ADMIN_PORT: '0',
         SNAPSHOT_DIR: this.#snapshotDir,
         KEYS_FILE: files.keysFile,
-        RATE_LIMIT_PER_MINUTE: String(NEVER_REACHED_LIMIT),
+        RATE_LIMIT_PER_MINUTE: String(UNREACHED_RATE_LIMIT),
         OVERLOAD_DELAY_MS: NEVER_OVERLOADED_MS,
         LOG_LEVEL: 'info',
         THREADS: '1',
@@ -72,8 +78,8 @@ export class ReplicaProcess implements AsyncDisposable {
   }
 
   /**
-   * Starts a replica that serves the first of the snapshots.
-   * @param checkout folder of the Foyer that is started
+   * Starts a replica and waits until its first snapshot is live.
+   * @param checkout root folder of the checkout to start
    */
   static async start(
     files: ReplicaFiles,
@@ -83,7 +89,7 @@ export class ReplicaProcess implements AsyncDisposable {
   ): Promise<ReplicaProcess> {
     const replica = new ReplicaProcess(files, environment, signal, checkout);
     try {
-      replica.#port = (await replica.#says('listening')).port ?? 0;
+      replica.#port = (await replica.#logLine('listening')).port ?? 0;
       await replica.swap();
       return replica;
     } catch (error) {
@@ -96,27 +102,27 @@ export class ReplicaProcess implements AsyncDisposable {
     return this.#port;
   }
 
-  /** What the log says that the load of the snapshot that is live took, in milliseconds. */
+  /** Load time of the live snapshot according to the log, in milliseconds. */
   get loadMs(): number {
     return this.#loadMs;
   }
 
-  /** Puts the next snapshot in the place of the one that is live, by rename, and waits until it is live itself. */
+  /** Replaces the live snapshot by the next one, by rename, and waits until that one is live. */
   async swap(): Promise<void> {
     const { snapshots } = this.#files;
-    const beside = join(this.#snapshotDir, '.next');
-    linkSync(snapshots[this.#swaps++ % snapshots.length], beside);
-    renameSync(beside, join(this.#snapshotDir, 'bench.sqlite'));
-    this.#loadMs = (await this.#says('snapshot live')).durationMs ?? NaN;
+    const next = join(this.#snapshotDir, '.next');
+    linkSync(snapshots[this.#swaps++ % snapshots.length], next);
+    renameSync(next, join(this.#snapshotDir, 'bench.sqlite'));
+    this.#loadMs = (await this.#logLine('snapshot live')).durationMs ?? NaN;
   }
 
-  /** What the probe saw since it was asked before. */
-  probe(): Promise<ProbeAnswer> {
+  /** Returns the measurements of the probe since the last report. */
+  probe(): Promise<ProbeReport> {
     return this.#process.probe();
   }
 
-  #says(msg: string): Promise<LogLine> {
-    return this.#process.expect(this.#log.says(msg, this.#process.over));
+  #logLine(msg: string): Promise<LogLine> {
+    return this.#process.waitFor(this.#log.next(msg, this.#process.ended));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -124,23 +130,16 @@ export class ReplicaProcess implements AsyncDisposable {
   }
 }
 
-/** A line of Foyer's log; the rest of its fields are of no use here. */
-export interface LogLine {
+/** A line of Foyer's log, with the fields that the bench reads. */
+interface LogLine {
   readonly level: number;
   readonly msg: string;
   readonly port?: number;
   readonly durationMs?: number;
 }
 
-/** pino's number for `error`. */
-const ERROR_LEVEL = 50;
-const LOOK_MS = 10;
-const NEW_LINE = 0x0a;
-/** There are thousands of these a second, and to parse them would take the time of what is measured. */
-const REQUEST_LINE = '"msg":"request"}';
-
 /** Follows a log that a process writes to a file. */
-export class LogFile {
+class LogFile {
   readonly path: string;
   readonly #chunk = Buffer.allocUnsafe(1024 * 1024);
   #read = 0;
@@ -151,11 +150,10 @@ export class LogFile {
   }
 
   /**
-   * The next line with a message, from where the last one was found.
-   * @param signal ends the wait for it
+   * Waits for the next line with a message, starting after the last line found.
    * @throws Refused when an error is logged before it
    */
-  async says(msg: string, signal: AbortSignal): Promise<LogLine> {
+  async next(msg: string, signal: AbortSignal): Promise<LogLine> {
     const file = openSync(this.path, 'r');
     try {
       for (;;) {
@@ -163,13 +161,13 @@ export class LogFile {
         const end = this.#chunk.subarray(0, bytes).lastIndexOf(NEW_LINE) + 1;
         for (const text of linesOf(this.#chunk.subarray(0, end))) {
           this.#read += Buffer.byteLength(text) + 1;
-          if (text.endsWith(REQUEST_LINE)) continue;
+          if (text.endsWith(REQUEST_LINE_END)) continue;
           const line = JSON.parse(text) as LogLine;
           if (line.msg === msg) return line;
-          // Such as that a snapshot was refused.
-          if (line.level >= ERROR_LEVEL) throw new Refused(`the replica says: ${text}`);
+          // A refused snapshot, for example.
+          if (line.level >= ERROR_LEVEL) throw new Refused(`the replica logged an error: ${text}`);
         }
-        if (end === 0) await pause(LOOK_MS, undefined, { signal });
+        if (end === 0) await pause(LOG_POLL_MS, undefined, { signal });
       }
     } finally {
       closeSync(file);

@@ -7,22 +7,23 @@ import { pino } from 'pino';
 import { parseTimestamp } from '../../../src/contract/timestamp.ts';
 import { SECURITY_HEADERS } from '../../../src/http/response/send.ts';
 import { parseCredential } from '../../../src/keys/credential.ts';
-import { NEVER_REACHED_LIMIT } from '../load/traffic.ts';
-import { makeTicketDatabase, RIVAL_DATABASE } from './ticket-databases.ts';
+import { UNREACHED_RATE_LIMIT } from '../load/traffic.ts';
+import { buildTicketDatabase, RIVAL_DATABASE } from './ticket-databases.ts';
 
 /**
- * The strongest simple rival: Fastify and SQLite, records joined as text and never parsed, exact totals. It checks the key, counts against a limit,
- * logs a line, and sends the headers and the ETag that Foyer sends; it knows no versions and checks queries loosely. Arguments: the snapshot, the keys file, its database, and `remember` when totals are remembered.
+ * The strongest simple rival: Fastify and SQLite, records joined as text and never parsed, exact totals. It checks the key, counts
+ * requests against a limit, logs a line, and sends Foyer's headers and an ETag. It does not know API versions, and checks queries loosely.
+ * Arguments: the snapshot, the keys file, the database, and `remember` to cache totals.
  */
 
 const [, , snapshot, keysFile, databaseFile, mode] = process.argv;
 const REMEMBER = 'remember';
 const WINDOW_MS = 60_000;
-const MOST_TOTALS = 100_000;
+const MAX_TOTALS = 100_000;
 const MMAP_BYTES = 16 * 2 ** 30;
 type Query = Readonly<Record<string, string | undefined>>;
 
-if (!existsSync(databaseFile)) makeTicketDatabase(snapshot, databaseFile, RIVAL_DATABASE);
+if (!existsSync(databaseFile)) buildTicketDatabase(snapshot, databaseFile, RIVAL_DATABASE);
 const database = new Database(databaseFile, { readonly: true });
 database.pragma(`mmap_size = ${MMAP_BYTES}`);
 const texts = (sql: string) => database.prepare<unknown[], string>(sql).pluck();
@@ -36,11 +37,11 @@ const prepared = (sql: string) => {
 const keysDatabase = new Database(keysFile, { readonly: true });
 const keys = new Map(
   keysDatabase
-    .prepare<[], { id: string; org: string; digest: Buffer }>(
-      'SELECT key_id AS id, organization_id AS org, digest FROM keys WHERE revoked_at IS NULL',
+    .prepare<[], { org: string; digest: Buffer }>(
+      'SELECT organization_id AS org, digest FROM keys WHERE revoked_at IS NULL',
     )
     .all()
-    .map(({ id, org, digest }) => [`${org}:${digest.toString('hex')}`, { id, org, count: 0, endsAt: 0 }]),
+    .map(({ org, digest }) => [`${org}:${digest.toString('hex')}`, { org, count: 0, endsAt: 0 }]),
 );
 keysDatabase.close();
 
@@ -50,11 +51,11 @@ const range = prepared(
   'SELECT record FROM tickets WHERE organization_id = ? AND position >= ? AND position < ? ORDER BY position',
 );
 const totals = new Map<string, number>();
-const unchanging = Object.fromEntries(
+const securityHeaders = Object.fromEntries(
   Array.from({ length: SECURITY_HEADERS.length / 2 }, (_, i) => SECURITY_HEADERS.slice(2 * i, 2 * i + 2)),
 ) as Record<string, string>;
 const headers = {
-  ...unchanging,
+  ...securityHeaders,
   'content-type': 'application/json',
   'cache-control': 'private, no-cache',
   vary: 'Authorization, Service-API-Version',
@@ -62,13 +63,14 @@ const headers = {
   'service-api-latest-version': '2026-10-01',
   'service-snapshot-id': snapshot.slice(-30),
   'service-data-as-of': '2026-11-01T00:00:00.000Z',
-  'ratelimit-policy': `"default"; q=${NEVER_REACHED_LIMIT}; w=60`,
+  'ratelimit-policy': `"default"; q=${UNREACHED_RATE_LIMIT}; w=60`,
 };
 
 const app = fastify({ genReqId: () => randomUUID() });
-// Not Fastify's own logger, which makes a child of it for each request.
+// Fastify's own logger would create a child logger for each request.
 const log = pino(pino.destination({ dest: 1, sync: false, minLength: 4096 }));
-/** Logs the requests of a route. */
+
+/** Returns route options that log each request. */
 function logged(operation: string): { onResponse: onResponseHookHandler } {
   return {
     onResponse: (request, reply, done) => {
@@ -79,18 +81,18 @@ function logged(operation: string): { onResponse: onResponseHookHandler } {
   };
 }
 
-/** Checks key, limit and tag, and sets the headers. Returns the organization; undefined when the response is sent. */
+/** Checks key, limit and entity tag, and sets the headers. Returns the organization; undefined when the response is sent. */
 function admit(request: FastifyRequest, reply: FastifyReply): string | undefined {
   const credential = parseCredential(request.headers.authorization ?? '');
   const key = keys.get(`${credential?.organizationId}:${hash('sha256', credential?.secret ?? '')}`);
   if (key === undefined) return void reply.code(403).send({ detail: 'The API key is not valid.' });
   const now = Date.now();
   if (key.endsAt <= now) Object.assign(key, { count: 0, endsAt: now + WINDOW_MS });
-  if (++key.count > NEVER_REACHED_LIMIT) return void reply.code(429).send({ detail: 'Too many requests.' });
+  if (++key.count > UNREACHED_RATE_LIMIT) return void reply.code(429).send({ detail: 'Too many requests.' });
   const etag = `"${hash('sha1', request.url, 'base64url')}"`;
   reply.headers(headers).headers({ etag, 'x-request-id': request.id });
   const seconds = Math.ceil((key.endsAt - now) / 1000);
-  reply.header('ratelimit', `"default"; r=${NEVER_REACHED_LIMIT - key.count}; t=${seconds}`);
+  reply.header('ratelimit', `"default"; r=${UNREACHED_RATE_LIMIT - key.count}; t=${seconds}`);
   return request.headers['if-none-match'] === etag ? void reply.code(304).send() : key.org;
 }
 
@@ -141,11 +143,11 @@ function totalOf(where: string, values: readonly unknown[]): number {
   const known = totals.get(key);
   if (known !== undefined) return known;
   const total = Number(prepared(`SELECT count(*) FROM tickets WHERE ${where}`).get(...values));
-  if (mode === REMEMBER && totals.size < MOST_TOTALS) totals.set(key, total);
+  if (mode === REMEMBER && totals.size < MAX_TOTALS) totals.set(key, total);
   return total;
 }
 
-/** Without a filter a page is a range of positions; else the index of the filter yields the rows. */
+/** Reads the records of a page: a range of positions without filters, otherwise by the index of a filter. */
 function itemsOf(where: string, values: readonly unknown[], skip: number, perPage: number): string[] {
   if (values.length === 1) {
     const first = Number(firstOf.get(...values)) + skip;

@@ -2,7 +2,7 @@ import { renameSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { parseTimestamp } from '../../../src/contract/timestamp.ts';
 
-/** A database of tickets, as a server that is compared with Foyer has it. */
+/** The ticket database of a comparison server. */
 export interface TicketDatabase {
   /** SQL that creates the table `tickets`. */
   readonly schema: string;
@@ -12,33 +12,9 @@ export interface TicketDatabase {
   readonly indexes: string;
 }
 
-/** Makes the database from a snapshot file. It appears under its name when it is complete. */
-export function makeTicketDatabase(
-  snapshot: string,
-  output: string,
-  { schema, rows, indexes }: TicketDatabase,
-): void {
-  const draft = `${output}.draft`;
-  const database = new Database(draft);
-  try {
-    database.pragma('journal_mode = OFF');
-    database.pragma('synchronous = OFF');
-    database.exec(schema);
-    database.function('instant', { deterministic: true }, (text) => parseTimestamp(String(text)) ?? null);
-    database.prepare('ATTACH ? AS snapshot').run(snapshot);
-    database.exec(`INSERT INTO tickets ${rows}`);
-    database.exec('DETACH snapshot');
-    database.exec(indexes);
-  } finally {
-    database.close();
-  }
-  renameSync(draft, output);
-}
-
 /**
- * The database of the usual server: the tickets of all organizations in one table, with a column for each thing that
- * they are found, filtered or sorted by, and the record as JSON. For each filter there is an index that also has the
- * order of the list and the instant of the last update: to count, to sort and to pass over needs no look at the table.
+ * The usual server's database: a column for each value that tickets are found, filtered or sorted by, and the record as JSON. The index
+ * of each filter also has the columns of the list order and `updated_at`, so that SQLite counts, sorts and skips without reading the table.
  */
 export const USUAL_DATABASE: TicketDatabase = {
   schema: `
@@ -69,8 +45,8 @@ export const USUAL_DATABASE: TicketDatabase = {
 };
 
 /**
- * The rival's database: a table in list order, the record as text, and a covering index for each filter. A ticket keeps its position in the
- * list, so that no query sorts the whole list and a page of it needs no OFFSET.
+ * The rival's database: a table in list order, the record as text, and a covering index for each filter. The position in the list is a
+ * column, so that no query sorts the whole list and a page of it needs no OFFSET.
  */
 export const RIVAL_DATABASE: TicketDatabase = {
   schema: `
@@ -91,3 +67,26 @@ export const RIVAL_DATABASE: TicketDatabase = {
     CREATE INDEX tickets_by_update ON tickets (organization_id, updated_at, position);
     ANALYZE;`,
 };
+
+/** Builds the database from a snapshot file. It appears under its name when it is complete. */
+export function buildTicketDatabase(
+  snapshot: string,
+  output: string,
+  { schema, rows, indexes }: TicketDatabase,
+): void {
+  const draft = `${output}.draft`;
+  const database = new Database(draft);
+  try {
+    database.pragma('journal_mode = OFF');
+    database.pragma('synchronous = OFF');
+    database.exec(schema);
+    database.function('instant', { deterministic: true }, (text) => parseTimestamp(String(text)) ?? null);
+    database.prepare('ATTACH ? AS snapshot').run(snapshot);
+    database.exec(`INSERT INTO tickets ${rows}`);
+    database.exec('DETACH snapshot');
+    database.exec(indexes);
+  } finally {
+    database.close();
+  }
+  renameSync(draft, output);
+}

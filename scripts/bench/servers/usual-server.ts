@@ -7,13 +7,13 @@ import { rateLimit } from 'express-rate-limit';
 import helmet from 'helmet';
 import { pinoHttp } from 'pino-http';
 import { parseCredential } from '../../../src/keys/credential.ts';
-import { NEVER_REACHED_LIMIT } from '../load/traffic.ts';
-import { makeTicketDatabase, USUAL_DATABASE } from './ticket-databases.ts';
+import { UNREACHED_RATE_LIMIT } from '../load/traffic.ts';
+import { buildTicketDatabase, USUAL_DATABASE } from './ticket-databases.ts';
 import { FILTERS, type TicketQuery, UsualTickets } from './usual-tickets.ts';
 
 /**
- * The way such a service is usually written: Express as it comes with the usual middleware, and a database that is
- * asked on each request. Its arguments are the snapshot that its database is made of, the keys file, and its database.
+ * A read API as it is usually written: Express with the usual middleware and an SQL query for each request. Arguments: the snapshot that
+ * the database is built from, the keys file, and the database.
  */
 
 interface UsualKey {
@@ -23,49 +23,23 @@ interface UsualKey {
   readonly digest: Buffer;
 }
 
-/** The keys that are good, in memory, each compared as one usually does. */
-class UsualKeys {
-  readonly #byOrganization: ReadonlyMap<string, readonly UsualKey[]>;
-
-  constructor(file: string) {
-    const database = new Database(file, { readonly: true, fileMustExist: true });
-    const keys = database
-      .prepare<[], UsualKey>(
-        `SELECT key_id AS keyId, organization_id AS organizationId, digest FROM keys WHERE revoked_at IS NULL`,
-      )
-      .all();
-    database.close();
-    this.#byOrganization = Map.groupBy(keys, ({ organizationId }) => organizationId);
-  }
-
-  /** @param header value of Authorization */
-  find(header: string): UsualKey | undefined {
-    const credential = parseCredential(header);
-    if (credential === undefined) return undefined;
-    const digest = hash('sha256', credential.secret, 'buffer');
-    return this.#byOrganization
-      .get(credential.organizationId)
-      ?.find((key) => timingSafeEqual(key.digest, digest));
-  }
-}
-
 const DEFAULT_PER_PAGE = 25;
-const MOST_PER_PAGE = 100;
+const MAX_PER_PAGE = 100;
 
-const [, , snapshot, keysFile, database] = process.argv;
-if (!existsSync(database)) makeTicketDatabase(snapshot, database, USUAL_DATABASE);
-const keys = new UsualKeys(keysFile);
-const tickets = new UsualTickets(database);
+const [, , snapshot, keysFile, databaseFile] = process.argv;
+if (!existsSync(databaseFile)) buildTicketDatabase(snapshot, databaseFile, USUAL_DATABASE);
+const keysByOrganization = Map.groupBy(readKeys(keysFile), ({ organizationId }) => organizationId);
+const tickets = new UsualTickets(databaseFile);
 
 const app = express();
 app.use(helmet());
-// What is logged must not open anything.
+// The log must not contain credentials.
 app.use(pinoHttp({ redact: ['req.headers.authorization'] }));
 app.use(authenticate());
 app.use(
   rateLimit({
     windowMs: 60_000,
-    limit: NEVER_REACHED_LIMIT,
+    limit: UNREACHED_RATE_LIMIT,
     standardHeaders: 'draft-8',
     legacyHeaders: false,
     keyGenerator: (_request, response) => keyOf(response).keyId,
@@ -74,7 +48,7 @@ app.use(
 app.get('/v1/tickets', (request, response) => {
   const query = readQuery(request);
   if (query === undefined) {
-    response.status(400).json({ detail: 'page or perPage is wrong' });
+    response.status(400).json({ detail: 'page or perPage is out of range' });
     return;
   }
   const { page, perPage } = query;
@@ -93,10 +67,23 @@ app.get('/v1/tickets/:ticketId', (request, response) => {
 
 const server = app.listen(0, '127.0.0.1', () => process.send?.((server.address() as AddressInfo).port));
 
+function readKeys(file: string): UsualKey[] {
+  const database = new Database(file, { readonly: true, fileMustExist: true });
+  try {
+    return database
+      .prepare<[], UsualKey>(
+        `SELECT key_id AS keyId, organization_id AS organizationId, digest FROM keys WHERE revoked_at IS NULL`,
+      )
+      .all();
+  } finally {
+    database.close();
+  }
+}
+
 function authenticate(): RequestHandler {
   return (request, response, next) => {
-    const key = keys.find(request.get('authorization') ?? '');
-    if (key === undefined) response.status(403).json({ detail: 'the key is not known' });
+    const key = findKey(request.get('authorization') ?? '');
+    if (key === undefined) response.status(403).json({ detail: 'unknown key' });
     else {
       response.locals['key'] = key;
       next();
@@ -104,21 +91,30 @@ function authenticate(): RequestHandler {
   };
 }
 
+function findKey(authorization: string): UsualKey | undefined {
+  const credential = parseCredential(authorization);
+  if (credential === undefined) return undefined;
+  const digest = hash('sha256', credential.secret, 'buffer');
+  return keysByOrganization
+    .get(credential.organizationId)
+    ?.find((key) => timingSafeEqual(key.digest, digest));
+}
+
 function keyOf(response: Response): UsualKey {
   return response.locals['key'] as UsualKey;
 }
 
-/** Undefined when a number is out of its range. */
+/** Reads the query; undefined when a number is out of range. */
 function readQuery({ query }: Request): TicketQuery | undefined {
   const page = Number(query['page'] ?? 1);
   const perPage = Number(query['perPage'] ?? DEFAULT_PER_PAGE);
-  const isRight =
+  const isValid =
     Number.isInteger(page) &&
     page >= 1 &&
     Number.isInteger(perPage) &&
     perPage >= 1 &&
-    perPage <= MOST_PER_PAGE;
-  if (!isRight) return undefined;
+    perPage <= MAX_PER_PAGE;
+  if (!isValid) return undefined;
   const filters = FILTERS.flatMap((name) => {
     const text = query[name];
     return typeof text === 'string' ? [[name, text] as const] : [];

@@ -1,12 +1,12 @@
 import Database from 'better-sqlite3';
 import { parseTimestamp } from '../../../src/contract/timestamp.ts';
 
-/** Ticket queries as they are usually written: SQL on each request, prepared once for each form of it. */
+/** Ticket queries as they are usually written: SQL on each request, with a prepared statement for each set of filters. */
 
 const MMAP_BYTES = 16 * 2 ** 30;
 const CACHE_KIB = 64 * 1024;
 
-/** The parameters of a list that are there, as they were written. */
+/** The parameters of a list request, unparsed. */
 export interface TicketQuery {
   readonly page: number;
   readonly perPage: number;
@@ -42,7 +42,7 @@ export class UsualTickets {
     this.#database.pragma(`cache_size = -${CACHE_KIB}`);
   }
 
-  /** The ticket; undefined when the organization has none of that id. */
+  /** Returns a ticket; undefined when the organization has none with the id. */
   one(organizationId: string, ticketId: string): unknown {
     const found = this.#prepared(
       'SELECT record FROM tickets WHERE organization_id = ? AND ticket_id = ?',
@@ -68,7 +68,7 @@ export class UsualTickets {
     }
     const where = `WHERE ${conditions.join(' AND ')}`;
     const total = Number(this.#prepared(`SELECT count(*) FROM tickets ${where}`).get(...values));
-    // What is passed over, and what is sorted, comes from an index alone; of the table only the page is read.
+    // Skipping and sorting read an index alone; only the records of the page come from the table.
     const records = this.#prepared(
       `SELECT record FROM tickets WHERE rowid IN
          (SELECT rowid FROM tickets ${where} ORDER BY issued_at DESC, ticket_id LIMIT ? OFFSET ?)
