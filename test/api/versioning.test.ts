@@ -88,14 +88,14 @@ describe('Versioning', () => {
     const cases: [what: string, target: string, asking: object, status: number][] = [
       ['a page', '/v1/events', {}, 200],
       ['a page beyond range', '/v1/events?page=9', {}, 204],
-      ['a query that is not valid', '/v1/events?page=0', {}, 400],
-      ['a key that is missing', '/v1/events', { as: undefined }, 400],
-      ['a key that is revoked', '/v1/events', { as: 'revoked' }, 403],
-      ['a record that is missing', '/v1/events/none', {}, 404],
-      ['a path that is missing', '/v1/none?x', { as: undefined }, 404],
-      ['a method that is not allowed', '/v1/events', { method: 'post' }, 405],
+      ['an invalid query', '/v1/events?page=0', {}, 400],
+      ['a missing key', '/v1/events', { as: undefined }, 400],
+      ['a revoked key', '/v1/events', { as: 'revoked' }, 403],
+      ['a missing record', '/v1/events/none', {}, 404],
+      ['an unknown path', '/v1/none?x', { as: undefined }, 404],
+      ['a method other than GET', '/v1/events', { method: 'post' }, 405],
       ['OPTIONS', '/v1/events', { method: 'options' }, 204],
-      ['an organization that is not loaded', '/v1/events', { as: 'absent' }, 429],
+      ['an organization without a snapshot', '/v1/events', { as: 'absent' }, 429],
       ['a path with broken encoding', '/v1/events/%ff', {}, 400],
     ];
     for (const [what, target, asking, status] of cases) {
