@@ -23,8 +23,7 @@ export async function measureLatency(context: BenchContext): Promise<Row[]> {
   const files = context.replicaFiles(snapshot);
   await using foyer = await ReplicaProcess.start(files, {}, signal);
   using content = new SnapshotContent(snapshot);
-  const { credential } = files;
-  const toFoyer: Traffic = { port: foyer.port, credential, targets: ticketTargets(content), status: 200 };
+  const toFoyer = foyer.traffic(ticketTargets(content));
   const responses = join(context.folder, 'ticket-responses');
   writeResponses(responses, await captureResponses(toFoyer));
   await using bare = await ComparisonServer.bare(responses, signal);

@@ -35,8 +35,7 @@ export async function measureLoad(context: BenchContext): Promise<Row[]> {
   };
   const loadReplica = async (): Promise<Omit<Round, 'baselineMs'>> => {
     await using server = await ReplicaProcess.start(files, {}, signal);
-    const traffic = { port: server.port, credential: files.credential, targets, status: 200 };
-    await meter.measure({ traffic, server }, seconds);
+    await meter.measure({ traffic: server.traffic(targets), server }, seconds);
     await pause(SETTLE_MS, undefined, { signal });
     return { loadMs: server.loadMs, residentBytes: (await server.probe()).residentBytes };
   };

@@ -47,8 +47,7 @@ async function refreshUnderLoad(context: BenchContext, files: ReplicaFiles): Pro
   const environment = { SNAPSHOT_POLL_SECONDS: POLL_SECONDS, OVERLOAD_DELAY_MS: '' };
   await using replica = await ReplicaProcess.start(files, environment, signal);
   using content = new SnapshotContent(files.snapshots[0]);
-  const targets = ticketTargets(content);
-  const traffic = { port: replica.port, credential: files.credential, targets, status: 200 };
+  const traffic = replica.traffic(ticketTargets(content));
   context.showProgress('peak');
   await using meter = new PeakMeter(signal);
   // The overload check has its default limit here, and refuses requests at the peak.
@@ -105,7 +104,7 @@ async function refreshUnderLoad(context: BenchContext, files: ReplicaFiles): Pro
     rowOf({
       name: 'most processor time of that thread between two turns',
       note:
-        `the thread's own part of a stall, without the wait for a processor in other use; ` +
+        `the thread's own part of a stall, without waits for a busy processor; ` +
         `without a swap: ${format(greatest(works(withoutSwap)), 'ms')}`,
       unit: 'ms',
       reach: { atMost: 20 },

@@ -29,10 +29,8 @@ async function measureTwoThreads(
   await using meter = new PeakMeter(signal);
   await using one = await ReplicaProcess.start(files, { THREADS: '1' }, signal);
   await using two = await ReplicaProcess.start(files, { THREADS: '2' }, signal);
-  const measure = (server: ReplicaProcess): Promise<Peak> => {
-    const traffic = { port: server.port, credential: files.credential, targets, status: 200 };
-    return meter.measure({ traffic, server }, seconds);
-  };
+  const measure = (server: ReplicaProcess): Promise<Peak> =>
+    meter.measure({ traffic: server.traffic(targets), server }, seconds);
   const pairs: { one: Peak; two: Peak }[] = [];
   for (let round = 0; round <= rounds; round++) {
     context.showProgress(`two threads against one: round ${round} of ${rounds}`);
@@ -67,8 +65,7 @@ async function measureMemory(
   await using meter = new PeakMeter(signal);
   const residentMegabytes = async (threads: number): Promise<number> => {
     await using server = await ReplicaProcess.start(files, { THREADS: String(threads) }, signal);
-    const traffic = { port: server.port, credential: files.credential, targets, status: 200 };
-    await meter.measure({ traffic, server }, seconds);
+    await meter.measure({ traffic: server.traffic(targets), server }, seconds);
     await pause(SETTLE_MS, undefined, { signal });
     return (await server.probe()).residentBytes / 1e6;
   };

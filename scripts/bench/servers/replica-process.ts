@@ -11,7 +11,7 @@ import {
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Refused } from '../../run-command.ts';
-import { UNREACHED_RATE_LIMIT } from '../load/traffic.ts';
+import { type Target, type Traffic, UNREACHED_RATE_LIMIT } from '../load/traffic.ts';
 import { ProbedProcess } from './child.ts';
 import type { ProbeReport } from './probe.ts';
 
@@ -105,6 +105,11 @@ export class ReplicaProcess implements AsyncDisposable {
   /** Load time of the live snapshot according to the log, in milliseconds. */
   get loadMs(): number {
     return this.#loadMs;
+  }
+
+  /** Returns traffic to this replica, with 200 as the expected status. */
+  traffic(targets: readonly Target[]): Traffic {
+    return { port: this.#port, credential: this.#files.credential, targets, status: 200 };
   }
 
   /** Replaces the live snapshot by the next one, by rename, and waits until that one is live. */
