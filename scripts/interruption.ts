@@ -1,12 +1,26 @@
 import { Refused } from './run-command.ts';
 
-/** Is aborted by the first signal to stop; the next ends the process at once, as it would without this. */
-export function interruption(outcome: string): AbortSignal {
-  const controller = new AbortController();
-  for (const name of ['SIGINT', 'SIGTERM'] as const) {
-    process.once(name, () => {
-      controller.abort(new Refused(`interrupted by ${name}; ${outcome}`));
-    });
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
+
+/** Aborts some work on the first signal to stop. The next one ends the process at once, as by default. */
+export class Interruption implements Disposable {
+  readonly #controller = new AbortController();
+  readonly #interrupt: (name: NodeJS.Signals) => void;
+
+  /** @param outcome of the work when it is interrupted, for the user */
+  constructor(outcome: string) {
+    this.#interrupt = (name) => {
+      this[Symbol.dispose]();
+      this.#controller.abort(new Refused(`interrupted by ${name}; ${outcome}`));
+    };
+    for (const name of SIGNALS) process.on(name, this.#interrupt);
   }
-  return controller.signal;
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  [Symbol.dispose](): void {
+    for (const name of SIGNALS) process.off(name, this.#interrupt);
+  }
 }

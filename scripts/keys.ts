@@ -47,7 +47,12 @@ command('revoke')
     });
   });
 
-await runCommand(program);
+/** Runs the command line. Returns the exit status. */
+export function main(argv: readonly string[]): Promise<number> {
+  return runCommand(program, argv);
+}
+
+if (import.meta.main) process.exitCode = await main(process.argv.slice(2));
 
 function command(name: string): Command {
   return program

@@ -11,7 +11,7 @@ const program = new Command('openapi')
   .allowExcessArguments(false)
   .action(print);
 
-await runCommand(program);
+process.exitCode = await runCommand(program, process.argv.slice(2));
 
 async function print({ output, baseUrl }: { output?: string; baseUrl?: string }): Promise<void> {
   const text = JSON.stringify(openApiDocument(RELEASES, baseUrl), undefined, 2) + '\n';

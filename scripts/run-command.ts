@@ -16,20 +16,20 @@ function isForPeople(error: unknown): error is Error {
   return error instanceof Refused || error instanceof InvalidConfig || isSystemError(error);
 }
 
-/** Exit statuses of every command. 0: done. */
+/** Exit statuses of every command. */
+const DONE = 0;
 const REFUSED = 1;
 const WRONG_USAGE = 2;
 
-/** Runs a command line; errors go to standard error, and their kind becomes the exit status. */
-export async function runCommand(program: Command): Promise<void> {
+/** Runs a command line. Errors go to standard error. Returns the exit status. */
+export async function runCommand(program: Command, argv: readonly string[]): Promise<number> {
   for (const command of [program, ...program.commands]) command.exitOverride().showHelpAfterError();
   try {
-    await program.parseAsync();
+    await program.parseAsync(argv, { from: 'user' });
+    return DONE;
   } catch (error) {
-    if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : WRONG_USAGE;
-    else {
-      console.error(isForPeople(error) ? error.message : error);
-      process.exitCode = REFUSED;
-    }
+    if (error instanceof CommanderError) return error.exitCode === 0 ? DONE : WRONG_USAGE;
+    console.error(isForPeople(error) ? error.message : error);
+    return REFUSED;
   }
 }

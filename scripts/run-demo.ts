@@ -31,7 +31,7 @@ const program = new Command('demo')
   )
   .action(demo);
 
-await runCommand(program);
+process.exitCode = await runCommand(program, process.argv.slice(2));
 
 async function demo(): Promise<void> {
   const config = readConfig({ ...ENVIRONMENT, ...process.env });

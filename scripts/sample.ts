@@ -21,7 +21,12 @@ const program = new Command('sample')
   .allowExcessArguments(false)
   .action(run);
 
-await runCommand(program);
+/** Runs the command line. Returns the exit status. */
+export function main(argv: readonly string[]): Promise<number> {
+  return runCommand(program, argv);
+}
+
+if (import.meta.main) process.exitCode = await main(process.argv.slice(2));
 
 async function run(options: SampleOptions & { output: string }): Promise<void> {
   const progress = terminalProgress();

@@ -11,7 +11,7 @@ import { inspectSnapshot, readSnapshot } from '../src/snapshot/load/read-snapsho
 import { NotPublished, publishedName, publishSnapshot } from '../src/snapshot/publish/publish-snapshot.ts';
 import { diffSnapshots } from './diff/diff-snapshots.ts';
 import { printDiff } from './diff/print-diff.ts';
-import { interruption } from './interruption.ts';
+import { Interruption } from './interruption.ts';
 import { Refused, runCommand } from './run-command.ts';
 import { terminalProgress } from './terminal-progress.ts';
 
@@ -61,13 +61,19 @@ program
   .option('--json', 'print one JSON object, with all ids', false)
   .action(diff);
 
-await runCommand(program);
+/** Runs the command line. Returns the exit status. */
+export function main(argv: readonly string[]): Promise<number> {
+  return runCommand(program, argv);
+}
+
+if (import.meta.main) process.exitCode = await main(process.argv.slice(2));
 
 async function build(options: { input: string; output: string; skipInvalid: boolean }): Promise<void> {
   const { input, output, skipInvalid } = options;
   const progress = terminalProgress();
   const done = new Map<string, string>();
   const started = performance.now();
+  using interruption = new Interruption('no snapshot was written');
   try {
     checkPaths(input, output);
     const report = await buildSnapshot({
@@ -75,7 +81,7 @@ async function build(options: { input: string; output: string; skipInvalid: bool
       output,
       skipInvalid,
       producedAt: new Date(),
-      signal: interruption('no snapshot was written'),
+      signal: interruption.signal,
       onProgress: (step, collection, records) => {
         done.set(step, `${collection} ${step}: ${records.toLocaleString('en')}`);
         progress.show([...done.values()].join(', '));
@@ -153,6 +159,7 @@ async function publish(
 ): Promise<void> {
   if (!existsSync(file)) throw new Refused(`${file}: no such file`);
   const progress = readingProgress();
+  using interruption = new Interruption('nothing was published');
   try {
     const { path, manifest } = await publishSnapshot({
       file,
@@ -161,7 +168,7 @@ async function publish(
       permits: PERMITS.filter(
         (permit) => ({ rollback: options.rollback, shrink: options.allowShrink })[permit],
       ),
-      signal: interruption('nothing was published'),
+      signal: interruption.signal,
       ...progress,
     });
     progress.clear();

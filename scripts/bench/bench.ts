@@ -3,7 +3,7 @@ import { availableParallelism, cpus, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Argument, Command, InvalidArgumentError } from 'commander';
-import { interruption } from '../interruption.ts';
+import { Interruption } from '../interruption.ts';
 import { Refused, runCommand } from '../run-command.ts';
 import { terminalProgress } from '../terminal-progress.ts';
 import { BenchContext, type Sizes } from './bench-context.ts';
@@ -39,6 +39,8 @@ const GROUPS = {
 
 type Group = keyof typeof GROUPS;
 
+/** Outcome of an interrupted bench, for the user. */
+const OUTCOME = 'not all was measured';
 const TIMEOUT_MINUTES = 120;
 const ALL_GROUPS_MINUTES = 30;
 const NAMES = Object.keys(GROUPS) as readonly Group[];
@@ -89,7 +91,7 @@ const program = new Command('bench')
   .option('--json', 'print JSON instead of tables', false)
   .action(bench);
 
-await runCommand(program);
+process.exitCode = await runCommand(program, process.argv.slice(2));
 
 async function bench(chosen: Group[], { keep, against, only, json, ...sizes }: Options): Promise<void> {
   const groups = chosen.length === 0 ? NAMES : NAMES.filter((name) => chosen.includes(name));
@@ -139,7 +141,8 @@ async function measure(
   { keep, against, only }: Choices,
 ): Promise<Measured> {
   const progress = terminalProgress();
-  const signal = stopSignal();
+  using interruption = new Interruption(OUTCOME);
+  const signal = AbortSignal.any([interruption.signal, timeoutSignal()]);
   const folder = mkdtempSync(join(tmpdir(), 'foyer-bench-'));
   const rows: Row[] = [];
   let kinds: readonly KindFigure[] | undefined;
@@ -170,15 +173,14 @@ async function measure(
   return { rows, kinds, failure };
 }
 
-/** Returns a signal that aborts on SIGINT, SIGTERM or the timeout. */
-function stopSignal(): AbortSignal {
-  const outcome = 'not all was measured';
+/** Returns a signal that aborts after the timeout. */
+function timeoutSignal(): AbortSignal {
   const timeout = new AbortController();
-  const reason = new Refused(`not done after ${TIMEOUT_MINUTES} minutes; ${outcome}`);
+  const reason = new Refused(`not done after ${TIMEOUT_MINUTES} minutes; ${OUTCOME}`);
   setTimeout(() => {
     timeout.abort(reason);
   }, TIMEOUT_MINUTES * 60_000).unref();
-  return AbortSignal.any([interruption(outcome), timeout.signal]);
+  return timeout.signal;
 }
 
 function group(description: string, measureRows: (context: BenchContext) => Promise<Row[]>) {

@@ -91,16 +91,19 @@ export class Drain {
   readonly #server: Server;
   readonly #listener: Listener;
   readonly #moments: DrainMoments;
+  readonly #quietMs: number;
   /** The connections, each with the time at which it was made. */
   readonly #madeAt = new Map<Socket, number>();
   /** Of each connection the response to the last request that came. */
   readonly #lastResponse = new Map<Socket, ServerResponse>();
   #isHolding = false;
 
-  constructor(server: Server, listener: Listener, moments: DrainMoments) {
+  /** @param quietMs the time without a new connection after which none is expected */
+  constructor(server: Server, listener: Listener, moments: DrainMoments, quietMs = QUIET_MS) {
     this.#server = server;
     this.#listener = listener;
     this.#moments = moments;
+    this.#quietMs = quietMs;
     server.on('connection', (socket: Socket) => {
       this.#connected(socket);
     });
@@ -126,7 +129,7 @@ export class Drain {
     this.#lastResponse.clear();
 
     if (!hurry) {
-      await this.#quiet(QUIET_MS, start, start + graceMs * ACCEPTING_SHARE);
+      await this.#quiet(this.#quietMs, start, start + graceMs * ACCEPTING_SHARE);
       this.#hold();
     }
     await together();
@@ -137,7 +140,7 @@ export class Drain {
     this.#release();
     if (hurry) this.#server.closeIdleConnections();
 
-    await this.#connectionsEnd(end, hurry ? 0 : QUIET_MS);
+    await this.#connectionsEnd(end, hurry ? 0 : this.#quietMs);
     for (const socket of this.#madeAt.keys()) socket.destroy();
     await closed;
     this.#server.close();

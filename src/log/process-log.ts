@@ -11,7 +11,7 @@ const OWN_RING_BYTES = 256 * 1024;
 const POLL_MS = 50;
 /** Time without progress after which standard error reports a stall. */
 const STALL_MS = 1000;
-/** Longest wait for the reader at the end of the process. */
+/** Longest wait for the reader at the end of the process, by default. */
 const END_MS = 1000;
 
 /**
@@ -75,14 +75,14 @@ export class ProcessLog {
   }
 
   /** Writes the lines that are left. Gives up when the output fails or the reader takes too long. */
-  async end(): Promise<void> {
+  async end(longestWaitMs = END_MS): Promise<void> {
     this.#move();
     if (this.#isFailing) return;
     const { promise: givenUp, resolve } = Promise.withResolvers<undefined>();
     this.#giveUp = () => {
       resolve(undefined);
     };
-    const deadline = setTimeout(this.#giveUp, END_MS);
+    const deadline = setTimeout(this.#giveUp, longestWaitMs);
     await Promise.race([this.#moved, givenUp]);
     clearTimeout(deadline);
   }

@@ -30,6 +30,8 @@ export interface WatcherDependencies {
    */
   readonly goLive: (file: string, image: SnapshotImage) => Promise<void>;
   readonly log: Logger;
+  /** The time without a change after which a file is taken to be whole, in milliseconds. */
+  readonly settledMs?: number;
 }
 
 /** A file as it was seen. */
@@ -43,6 +45,7 @@ interface Sight {
 /** Brings the snapshot files of a folder into the registry, one at a time, and again when they change. */
 export class SnapshotWatcher {
   readonly #dependencies: WatcherDependencies;
+  readonly #settledMs: number;
   /** What each file was when it was last loaded or refused: a refused file is not tried again until it changes. */
   readonly #taken = new Map<string, string>();
   /** What each file was at the last look; undefined until there was one. */
@@ -55,6 +58,7 @@ export class SnapshotWatcher {
 
   constructor(dependencies: WatcherDependencies) {
     this.#dependencies = dependencies;
+    this.#settledMs = dependencies.settledMs ?? SETTLED_MS;
   }
 
   /**
@@ -109,7 +113,7 @@ export class SnapshotWatcher {
       // A file that is gone goes on serving, but its organizations may now come from another.
       for (const file of before) if (!sights.has(file)) this.#forget(file);
       const changed = [...sights].filter(([file, { version }]) => this.#taken.get(file) !== version);
-      const settled = changed.filter(([, sight]) => isSettled(sight));
+      const settled = changed.filter(([, sight]) => this.#isSettled(sight));
       if (changed.length === 0) return;
       if (settled.length === 0) await this.#pause();
       for (const [file, { version }] of settled) {
@@ -120,9 +124,13 @@ export class SnapshotWatcher {
     }
   }
 
+  #isSettled({ since }: Sight): boolean {
+    return performance.now() - since >= this.#settledMs;
+  }
+
   async #pause(): Promise<void> {
     // It ends early, by an error, only when there is nothing to wait for any more.
-    await setTimeout(SETTLED_MS, undefined, { signal: this.#stop.signal }).catch(() => undefined);
+    await setTimeout(this.#settledMs, undefined, { signal: this.#stop.signal }).catch(() => undefined);
   }
 
   /** The snapshot files by name. */
@@ -145,7 +153,7 @@ export class SnapshotWatcher {
     const last = this.#sights?.get(file);
     if (last?.version === version) return last.since;
     // At the start its time stamp will do, so that nobody waits. Later on it will not: the wall clock may be set.
-    const isOld = this.#sights === undefined && Date.now() - changedAt > SETTLED_MS;
+    const isOld = this.#sights === undefined && Date.now() - changedAt > this.#settledMs;
     return isOld ? -Infinity : performance.now();
   }
 
@@ -221,10 +229,6 @@ export class SnapshotWatcher {
       // The system has no watches left, or none for this kind of folder.
     }
   }
-}
-
-function isSettled({ since }: Sight): boolean {
-  return performance.now() - since >= SETTLED_MS;
 }
 
 /** Whatever goes wrong with one file is that file's: the others are looked at as ever. */
