@@ -13,8 +13,9 @@ export type Told =
   | { readonly write: number }
   /** Writes text to standard error. */
   | { readonly tell: string }
-  /** Ends the process: with the end of the log, or without notice. */
-  | { readonly end: 'orderly' | 'error' };
+  /** Ends the process: with the end of the log, which waits for its reader for so long at most, or without notice. */
+  | { readonly end: 'orderly'; readonly longestWaitMs?: number }
+  | { readonly end: 'error' };
 
 export interface Written {
   readonly dropped: number;
@@ -34,7 +35,8 @@ if (isMainThread) {
   process.on('message', (told: Told) => {
     if ('write' in told) void write(told.write);
     else if ('tell' in told) process.stderr.write(told.tell);
-    else void end(told.end);
+    else if (told.end === 'orderly') void end(told.longestWaitMs);
+    else fail();
   });
 
   async function write(count: number): Promise<void> {
@@ -49,12 +51,20 @@ if (isMainThread) {
     process.send?.(written);
   }
 
-  async function end(how: 'orderly' | 'error'): Promise<void> {
+  function writeLastLines(): void {
     log.logger.warn('last but one');
     log.logger.warn('last');
-    if (how === 'error') throw new Error('on purpose');
-    await log.end();
+  }
+
+  async function end(longestWaitMs?: number): Promise<void> {
+    writeLastLines();
+    await log.end(longestWaitMs);
     process.exit(0);
+  }
+
+  function fail(): void {
+    writeLastLines();
+    throw new Error('on purpose');
   }
 } else {
   const { memory, count } = workerData as { memory: SharedArrayBuffer; count: number };

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import supertest from 'supertest';
 import { createAdminApp } from '../../src/admin/admin-app.ts';
 import { SECURITY_HEADERS } from '../../src/http/response/send.ts';
-import { run } from '../system/command.ts';
+import { run } from '../support/command.ts';
 import { emptyOperations, type Operations, readyOperations } from './operations.ts';
 
 const PATHS = ['/livez', '/readyz', '/metrics', '/status'];

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { metricsText } from '../../src/admin/prometheus.ts';
 import { RequestMetrics } from '../../src/http/request-metrics.ts';
 import { REFUSALS } from '../../src/snapshot/format/refused-snapshot.ts';
-import { emptyImage } from '../store/empty-image.ts';
+import { emptyImage } from '../support/empty-image.ts';
 import {
   emptyOperations,
   MEMORY_LIMIT_BYTES,

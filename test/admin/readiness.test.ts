@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { reasonsNotReady } from '../../src/admin/readiness.ts';
-import { emptyImage } from '../store/empty-image.ts';
+import { emptyImage } from '../support/empty-image.ts';
 import {
   AGE_SECONDS,
   emptyOperations,

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { statusOf } from '../../src/admin/status.ts';
 import { REFUSALS } from '../../src/snapshot/format/refused-snapshot.ts';
-import { fixture, PRODUCED_AT } from '../api/fixture.ts';
-import { emptyImage } from '../store/empty-image.ts';
+import { fixture, PRODUCED_AT } from '../support/api-fixture.ts';
+import { emptyImage } from '../support/empty-image.ts';
 import {
   AGE_SECONDS,
   MEMORY_LIMIT_BYTES,

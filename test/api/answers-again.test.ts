@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import { OrganizationStore } from '../../src/store/organization-store.ts';
 import { StoreRegistry } from '../../src/store/registry/store-registry.ts';
 import { StoreView } from '../../src/store/registry/store-view.ts';
-import { fixture } from './fixture.ts';
-import { type Answer, type Asking, givenApi, TestApi } from './test-api.ts';
+import { fixture } from '../support/api-fixture.ts';
+import { type Answer, type Asking, givenApi, TestApi } from '../support/test-api.ts';
 
 const PREVIEW = { 'Service-API-Version': 'preview' };
 const TARGETS = [

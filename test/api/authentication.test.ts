@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { fixture } from './fixture.ts';
-import { givenApi } from './test-api.ts';
+import { fixture } from '../support/api-fixture.ts';
+import { givenApi } from '../support/test-api.ts';
 
 describe('Authentication', () => {
   const given = givenApi();

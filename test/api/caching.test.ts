@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { StoreRegistry } from '../../src/store/registry/store-registry.ts';
-import { fixture } from './fixture.ts';
-import { givenApi, NOW, TestApi } from './test-api.ts';
+import { fixture } from '../support/api-fixture.ts';
+import { givenApi, NOW, TestApi } from '../support/test-api.ts';
 
 const preview = { 'Service-API-Version': 'preview' };
 const TARGETS = [

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { givenApi } from './test-api.ts';
+import { givenApi } from '../support/test-api.ts';
 
 const preview = { headers: { 'Service-API-Version': 'preview' } };
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { HARD_ID } from './fixture.ts';
-import { givenApi } from './test-api.ts';
+import { HARD_ID } from '../support/api-fixture.ts';
+import { givenApi } from '../support/test-api.ts';
 
 describe('Events', () => {
   const given = givenApi();

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { givenApi, type TestApi } from './test-api.ts';
+import { givenApi, type TestApi } from '../support/test-api.ts';
 
 async function originOfLink(api: TestApi, headers: readonly string[], version = '1.1'): Promise<string> {
   const response = await api.raw(

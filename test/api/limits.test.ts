@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { EMPTY_VIEW } from '../../src/store/registry/store-view.ts';
-import { givenApi } from './test-api.ts';
+import { givenApi } from '../support/test-api.ts';
 
 const expectRetryAfter = (headers: Readonly<Record<string, string>>) => {
   expect(headers['retry-after']).to.match(/^[1-9][0-9]*$/);

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { openApiDocument } from '../../src/contract/openapi/document.ts';
 import { RELEASES } from '../../src/contract/releases.ts';
-import { givenApi } from './test-api.ts';
+import { givenApi } from '../support/test-api.ts';
 
 interface Documented {
   readonly paths: Record<

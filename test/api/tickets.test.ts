@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { TICKET_COUNT } from './fixture.ts';
-import { givenApi } from './test-api.ts';
+import { TICKET_COUNT } from '../support/api-fixture.ts';
+import { givenApi } from '../support/test-api.ts';
 
 describe('Tickets', () => {
   const given = givenApi();

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { type Release, RELEASES } from '../../src/contract/releases.ts';
-import { givenApi } from './test-api.ts';
+import { givenApi } from '../support/test-api.ts';
 
 const CATALOG = ['/v1/catalog/offers', '/v1/catalog/offers/off_t'];
 

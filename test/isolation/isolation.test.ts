@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { Fields } from '../../src/contract/field.ts';
 import { OPERATIONS } from '../../src/contract/operations.ts';
 import type { KeyRing } from '../../src/keys/key-ring.ts';
-import type { Answer, TestApi } from '../api/test-api.ts';
+import type { Answer, TestApi } from '../support/test-api.ts';
 import { AMBER, BIRCH, decoyOf, type Plant, plantablePaths, plantedPaths } from './planted.ts';
 import { brokenTargets, SHARED, targetsFor, type Words } from './targets.ts';
 import { authorization, type KeyFor, makeKeys, plantedSnapshot, startApi } from './two-organizations.ts';
@@ -17,7 +17,7 @@ describe('Two organizations with records for the same ids', function () {
   let stop: () => Promise<void> = () => Promise.resolve();
 
   before(async () => {
-    ({ ring, keys } = makeKeys([AMBER, BIRCH]));
+    ({ ring, keys } = await makeKeys([AMBER, BIRCH]));
     api = await startApi(await plantedSnapshot([AMBER, BIRCH]), ring);
     stop = () => api.stop();
   });

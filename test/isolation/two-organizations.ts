@@ -1,17 +1,13 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import type { CollectionName } from '../../src/contract/operations.ts';
 import { formatCredential } from '../../src/keys/credential.ts';
 import type { KeyRing } from '../../src/keys/key-ring.ts';
 import { KeysFile, readKeyRing } from '../../src/keys/keys-file.ts';
-import { buildSnapshot } from '../../src/snapshot/build/build-snapshot.ts';
-import { readSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
 import type { SnapshotImage } from '../../src/store/organization-image.ts';
 import { StoreRegistry } from '../../src/store/registry/store-registry.ts';
-import { TestApi } from '../api/test-api.ts';
+import { builtFrom, PRODUCED_AT } from '../support/import-folder.ts';
+import { withFolder } from '../support/temporary-folder.ts';
+import { TestApi } from '../support/test-api.ts';
 import { type Plant, plantedRecords } from './planted.ts';
-
-const PRODUCED_AT = new Date('2026-11-21T04:00:00Z');
 
 export interface KeyFor {
   readonly organizationId: string;
@@ -19,42 +15,37 @@ export interface KeyFor {
 }
 
 /** A snapshot of the records planted for some organizations. */
-export async function plantedSnapshot(plants: readonly Plant[]): Promise<SnapshotImage> {
-  const folder = mkdtempSync(join(tmpdir(), 'foyer-isolation-'));
-  try {
-    const lines = new Map<string, string[]>();
-    const add = (file: string, line: object) => {
-      lines.set(file, [...(lines.get(file) ?? []), `${JSON.stringify(line)}\n`]);
-    };
-    for (const plant of plants) {
-      const { organizationId } = plant;
-      add('organizations', { organizationId, name: `${plant.word}_name` });
-      for (const [file, records] of Object.entries(plantedRecords(plant))) {
-        for (const record of records) add(file, { organizationId, ...record });
-      }
-    }
-    for (const [file, all] of lines) writeFileSync(join(folder, `${file}.ndjson`), all.join(''));
-    const output = join(folder, 'planted.sqlite');
-    await buildSnapshot({ input: folder, output, skipInvalid: false, producedAt: PRODUCED_AT });
-    return readSnapshot(output);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+export function plantedSnapshot(plants: readonly Plant[]): Promise<SnapshotImage> {
+  const records = plants.map((plant) => plantedRecords(plant));
+  const ofAll = (collection: CollectionName) =>
+    plants.flatMap(({ organizationId }, i) =>
+      records[i][collection].map((record) => ({ organizationId, ...record })),
+    );
+  return withFolder(async (inFolder) => {
+    const { image } = await builtFrom(inFolder('import'), {
+      organizations: plants.map(({ organizationId, word }) => ({ organizationId, name: `${word}_name` })),
+      events: ofAll('events'),
+      sessions: ofAll('sessions'),
+      tickets: ofAll('tickets'),
+      orders: ofAll('orders'),
+      offers: ofAll('offers'),
+    });
+    return image;
+  });
 }
 
 /** A key for each organization, and the ring that knows them. */
-export function makeKeys(plants: readonly Plant[]): { ring: KeyRing; keys: ReadonlyMap<Plant, KeyFor> } {
-  const folder = mkdtempSync(join(tmpdir(), 'foyer-isolation-keys-'));
-  try {
-    const path = join(folder, 'keys.sqlite');
+export function makeKeys(
+  plants: readonly Plant[],
+): Promise<{ ring: KeyRing; keys: ReadonlyMap<Plant, KeyFor> }> {
+  return withFolder((inFolder) => {
+    const path = inFolder('keys.sqlite');
     const file = new KeysFile(path);
     const keys = new Map(
       plants.map((plant) => [plant, file.create(plant.organizationId, plant.word, PRODUCED_AT)]),
     );
     return { ring: readKeyRing(path), keys };
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  });
 }
 
 /** Returns the app over a snapshot. Its links begin with the same address on any port, so that the responses of two apps are comparable. */

@@ -2,7 +2,7 @@ import Database from 'better-sqlite3';
 import { expect } from 'chai';
 import { KeyRing } from '../../src/keys/key-ring.ts';
 import { KeysFile, readKeyRing } from '../../src/keys/keys-file.ts';
-import { folderForEach } from '../temporary-folder.ts';
+import { folderForEach } from '../support/temporary-folder.ts';
 
 const MONDAY = new Date('2026-11-16T08:00:00.000Z');
 const UNKNOWN = { outcome: 'unknown' };

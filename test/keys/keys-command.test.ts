@@ -1,28 +1,24 @@
-import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { parseCredential } from '../../src/keys/credential.ts';
 import { readKeyRing } from '../../src/keys/keys-file.ts';
-import { folderForEach } from '../temporary-folder.ts';
+import { main } from '../../scripts/keys.ts';
+import { run, runHere } from '../support/command.ts';
+import { folderForEach } from '../support/temporary-folder.ts';
 
-const SCRIPT = fileURLToPath(new URL('../../scripts/keys.ts', import.meta.url));
+const SCRIPT = 'scripts/keys.ts';
 
 describe('npm run keys', () => {
   const inFolder = folderForEach();
 
-  function keys(...words: string[]) {
-    const env = { ...process.env, KEYS_FILE: inFolder('keys.sqlite') };
-    const { status, stdout, stderr } = spawnSync(process.execPath, [SCRIPT, ...words], {
-      env,
-      encoding: 'utf8',
-    });
-    return { status, stderr, lines: stdout.trimEnd().split('\n') };
+  async function keys(...words: string[]) {
+    const { code, stdout, stderr } = await runHere(main, words, { KEYS_FILE: inFolder('keys.sqlite') });
+    return { code, stderr, lines: stdout.trimEnd().split('\n') };
   }
 
-  it('creates a key whose credential is the last line, lists it without, and revokes it', () => {
-    const created = keys('create', '--organization', 'org_1', '--label', 'box office');
-    expect(created).to.include({ status: 0, stderr: '' });
+  it('creates a key whose credential is the last line, lists it without, and revokes it', async () => {
+    const created = await keys('create', '--organization', 'org_1', '--label', 'box office');
+    expect(created).to.include({ code: 0, stderr: '' });
     const credential = parseCredential(`Bearer ${created.lines.at(-1) ?? ''}`);
     if (credential === undefined) throw new Error(`no credential in ${created.lines.join('\n')}`);
     const { organizationId, secret } = credential;
@@ -30,39 +26,43 @@ describe('npm run keys', () => {
     const check = readKeyRing(inFolder('keys.sqlite')).check(organizationId, secret);
     if (check.outcome !== 'valid') throw new Error(`the key is ${check.outcome}`);
 
-    const listed = keys('list');
-    expect(listed).to.include({ status: 0, stderr: '' });
+    const listed = await keys('list');
+    expect(listed).to.include({ code: 0, stderr: '' });
     expect(listed.lines[0]).to.match(/^KEY +ORGANIZATION +CREATED +REVOKED +LABEL$/);
     expect(listed.lines[1]).to.match(new RegExp(`^${check.keyId}  org_1 +2\\S+Z  -  +box office$`));
     expect(listed.lines).to.have.length(2);
     expect(listed.lines.join('\n')).to.not.include(secret);
 
-    expect(keys('revoke', check.keyId)).to.deep.include({ status: 0, lines: [`${check.keyId} is revoked.`] });
+    expect(await keys('revoke', check.keyId)).to.deep.include({
+      code: 0,
+      lines: [`${check.keyId} is revoked.`],
+    });
     expect(readKeyRing(inFolder('keys.sqlite')).check(organizationId, secret)).to.deep.equal({
       outcome: 'revoked',
     });
-    const again = keys('revoke', check.keyId);
-    expect(again.status).to.equal(0);
+    const again = await keys('revoke', check.keyId);
+    expect(again.code).to.equal(0);
     expect(again.lines[0]).to.match(/is already revoked, since \d{4}-\d\d-\d\dT[\d:.]+Z\.$/);
   });
 
-  it('works on the file that --file names', () => {
-    expect(keys('create', '--organization', 'org_1', '--file', inFolder('other.sqlite')).status).to.equal(0);
+  it('works on the file that --file names', async () => {
+    const { code } = await keys('create', '--organization', 'org_1', '--file', inFolder('other.sqlite'));
+    expect(code).to.equal(0);
     expect(existsSync(inFolder('other.sqlite'))).to.equal(true);
     expect(existsSync(inFolder('keys.sqlite'))).to.equal(false);
   });
 
-  it('refuses, with 1, a key or a file that is not there, and a file that is not a keys file', () => {
-    expect(keys('list').stderr).to.match(
+  it('refuses, with 1, a key or a file that is not there, and a file that is not a keys file', async () => {
+    expect((await keys('list')).stderr).to.match(
       /^error: there is no keys file .*keys\.sqlite; `create` makes one\n$/,
     );
-    expect(keys('list').status).to.equal(1);
-    keys('create', '--organization', 'org_1');
-    const unknown = keys('revoke', 'key_none');
-    expect(unknown).to.include({ status: 1 });
+    expect((await keys('list')).code).to.equal(1);
+    await keys('create', '--organization', 'org_1');
+    const unknown = await keys('revoke', 'key_none');
+    expect(unknown).to.include({ code: 1 });
     expect(unknown.stderr).to.include('there is no key key_none');
-    const foreign = keys('list', '--file', SCRIPT);
-    expect(foreign).to.include({ status: 1, stderr: `error: ${SCRIPT}: it is not an SQLite database\n` });
+    const foreign = await keys('list', '--file', SCRIPT);
+    expect(foreign).to.include({ code: 1, stderr: `error: ${SCRIPT}: it is not an SQLite database\n` });
   });
 
   const misused: [what: string, words: string[], reason: string][] = [
@@ -75,16 +75,22 @@ describe('npm run keys', () => {
     ['a word too many', ['list', 'all'], 'too many arguments'],
   ];
   for (const [what, words, reason] of misused) {
-    it(`answers ${what} with 2`, () => {
-      const { status, stderr } = keys(...words);
+    it(`answers ${what} with 2`, async () => {
+      const { code, stderr } = await keys(...words);
       expect(stderr).to.include(reason);
-      expect(status).to.equal(2);
+      expect(code).to.equal(2);
       expect(existsSync(inFolder('keys.sqlite'))).to.equal(false);
     });
   }
 
-  it('explains itself', () => {
-    expect(keys('--help').lines.join('\n')).to.match(/create[^]*list[^]*revoke/);
-    expect(keys('create', '--help').status).to.equal(0);
+  it('is a program that writes to its output and ends with the exit status', async () => {
+    const { stdout } = await run(SCRIPT, ['--help']);
+    expect(stdout).to.include('Usage: keys');
+    expect((await run(SCRIPT, ['destroy'])).code).to.equal(2);
+  });
+
+  it('explains itself', async () => {
+    expect((await keys('--help')).lines.join('\n')).to.match(/create[^]*list[^]*revoke/);
+    expect((await keys('create', '--help')).code).to.equal(0);
   });
 });

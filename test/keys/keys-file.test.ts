@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect } from 'chai';
 import { isLabel, KeysFile } from '../../src/keys/keys-file.ts';
-import { folderForEach } from '../temporary-folder.ts';
+import { folderForEach } from '../support/temporary-folder.ts';
 
 const MONDAY = new Date('2026-11-16T08:00:00.000Z');
 const TUESDAY = new Date('2026-11-17T08:00:00.000Z');

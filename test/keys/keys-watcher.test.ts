@@ -7,7 +7,7 @@ import { expect } from 'chai';
 import { pino } from 'pino';
 import { KeysFile } from '../../src/keys/keys-file.ts';
 import { KeysWatcher } from '../../src/keys/keys-watcher.ts';
-import { folderForEach } from '../temporary-folder.ts';
+import { folderForEach } from '../support/temporary-folder.ts';
 
 describe('the watch on the keys file', () => {
   const NOW = new Date('2026-11-21T12:00:00Z');

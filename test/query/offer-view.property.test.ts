@@ -6,8 +6,8 @@ import { offerSegments } from '../../src/query/offer-view.ts';
 import type { OfferView } from '../../src/query/plan.ts';
 import { RecordReader } from '../../src/snapshot/build/record-reader.ts';
 import { OFFERS } from '../../src/snapshot/format/layout.ts';
-import { asImported, randomRecord } from './random-record.ts';
-import { randomText } from './texts.ts';
+import { asImported, randomRecord } from '../support/oracle/random-record.ts';
+import { randomText } from '../support/oracle/texts.ts';
 
 const SEEDS = [20261121, 7, 4294967295];
 const OFFERS_EACH = 4000;

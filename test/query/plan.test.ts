@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { type ListOperation, OPERATIONS } from '../../src/contract/operations.ts';
 import { type Plan, planList } from '../../src/query/plan.ts';
-import { readValues } from './read-values.ts';
+import { readValues } from '../support/oracle/read-values.ts';
 
 function listOperation(operationId: string): ListOperation {
   const operation = OPERATIONS.find(({ id }) => id === operationId);

@@ -5,18 +5,21 @@ import { type ListOperation, OPERATIONS } from '../../src/contract/operations.ts
 import { planList } from '../../src/query/plan.ts';
 import { contentTag, readPage, readRecord } from '../../src/query/read-page.ts';
 import type { OrganizationStore } from '../../src/store/organization-store.ts';
-import { Oracle } from './oracle.ts';
-import { QueryMaker, type RandomQuery } from './random-query.ts';
-import { readValues } from './read-values.ts';
-import type { Organization } from './records.ts';
-import { loadStores, randomOrganizations } from './world.ts';
+import { byDepth } from '../support/depth.ts';
+import { Oracle } from '../support/oracle/oracle.ts';
+import { QueryMaker, type RandomQuery } from '../support/oracle/random-query.ts';
+import { readValues } from '../support/oracle/read-values.ts';
+import type { Organization } from '../support/oracle/random-organization.ts';
+import { loadStores, randomOrganizations } from '../support/oracle/random-snapshot.ts';
+
+const QUERIES = byDepth({ short: 600, deep: 3000 });
 
 const WORLDS = [
-  { seed: 20261121, size: 60, queries: 3000 },
-  { seed: 7, size: 60, queries: 3000 },
-  { seed: 4294967295, size: 60, queries: 3000 },
+  { seed: 20261121, size: 60, queries: QUERIES },
+  { seed: 7, size: 60, queries: QUERIES },
+  { seed: 4294967295, size: 60, queries: QUERIES },
   // Some keys have so many records that they are found by an instant, and groups of records have the same keys.
-  { seed: 404, size: 220, queries: 1000 },
+  { seed: 404, size: 220, queries: byDepth({ short: 300, deep: 1000 }) },
 ];
 
 interface Asked {

@@ -7,7 +7,7 @@ import { SelectionCache } from '../../src/query/selection-cache.ts';
 import { buildInstantIndex, type InstantImage } from '../../src/store/index/instant-index.ts';
 import { compositeName, LONG_LIST, PostingIndexBuilder } from '../../src/store/index/posting-index.ts';
 import type { CollectionImage } from '../../src/store/organization-image.ts';
-import { emptyCollection } from '../store/empty-image.ts';
+import { emptyCollection } from '../support/empty-image.ts';
 
 const SEEDS = [20261121, 1, 2, 3];
 const QUESTIONS = 1500;

@@ -1,17 +1,17 @@
-import { execFile } from 'node:child_process';
 import { readdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { expect } from 'chai';
-import { FILES, temporaryFolder } from './sample-folder.ts';
-
-const SCRIPT = join(import.meta.dirname, '../../scripts/sample.ts');
+import { main } from '../../scripts/sample.ts';
+import { type Ended, run, runHere } from '../support/command.ts';
+import { folderForAll } from '../support/temporary-folder.ts';
+import { FILES } from './sample-folder.ts';
 
 describe('npm run sample', () => {
-  const folder = temporaryFolder();
+  const inFolder = folderForAll();
 
   it('writes the folder and reports what is in it on standard output', async () => {
-    const output = join(folder.path, 'new');
-    const { code, stdout, stderr } = await sample('--output', output, '--events', '3', '--tickets', '12');
+    const output = inFolder('new');
+    const options = ['--output', output, '--events', '3', '--tickets', '12'];
+    const { code, stdout, stderr } = await run('scripts/sample.ts', options);
     expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
     expect(stdout)
       .to.include(output)
@@ -29,14 +29,14 @@ describe('npm run sample', () => {
   });
 
   it('is refused a folder in use', async () => {
-    await writeFile(join(folder.path, 'letter.txt'), 'dear');
-    const { code, stdout, stderr } = await sample('--output', folder.path);
+    await writeFile(inFolder('letter.txt'), 'dear');
+    const { code, stdout, stderr } = await sample('--output', inFolder('.'));
     expect({ code, stdout }).to.deep.equal({ code: 1, stdout: '' });
     expect(stderr).to.include('--output').and.include('letter.txt').and.include('new or empty folder');
   });
 
   it('is refused a file for a folder', async () => {
-    const file = join(folder.path, 'letter.txt');
+    const file = inFolder('letter.txt');
     await writeFile(file, 'dear');
     const { code, stderr } = await sample('--output', file);
     expect(code).to.equal(1);
@@ -53,7 +53,7 @@ describe('npm run sample', () => {
     ['--now', '2026-11-31', 'calendar date'],
   ]) {
     it(`takes ${option} "${value}" for wrong usage`, async () => {
-      const { code, stdout, stderr } = await sample('--output', join(folder.path, 'never'), option, value);
+      const { code, stdout, stderr } = await sample('--output', inFolder('never'), option, value);
       expect({ code, stdout }).to.deep.equal({ code: 2, stdout: '' });
       expect(stderr).to.include(option).and.include(right);
     });
@@ -68,10 +68,6 @@ describe('npm run sample', () => {
   }
 });
 
-function sample(...parameters: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
-  return new Promise((resolve) => {
-    const child = execFile(process.execPath, [SCRIPT, ...parameters], (_, stdout, stderr) => {
-      resolve({ code: child.exitCode ?? -1, stdout, stderr });
-    });
-  });
+function sample(...parameters: string[]): Promise<Omit<Ended, 'signal'>> {
+  return runHere(main, parameters);
 }

@@ -1,7 +1,7 @@
-import { join } from 'node:path';
 import { expect } from 'chai';
 import { writeSample } from '../../scripts/sample/write-sample.ts';
 import { parseTimestamp } from '../../src/contract/timestamp.ts';
+import { folderForAll } from '../support/temporary-folder.ts';
 import {
   type BundleOffer,
   byKey,
@@ -11,7 +11,6 @@ import {
   type ProductOffer,
   readSample,
   type Sample,
-  temporaryFolder,
   type TicketOffer,
 } from './sample-folder.ts';
 
@@ -25,7 +24,7 @@ const MINOR_UNITS = new Map([
 const OPTIONS = { organizations: 4, events: 45, tickets: 5000, seed: 20261121, now: '2026-11-21' };
 
 describe(`the sample is consistent throughout (seed ${OPTIONS.seed})`, () => {
-  const folder = temporaryFolder();
+  const inFolder = folderForAll();
   let sample: Sample;
   let offers: Map<string, Offer>;
   let sessions: Map<string, Sample['sessions'][number]>;
@@ -33,7 +32,7 @@ describe(`the sample is consistent throughout (seed ${OPTIONS.seed})`, () => {
   let ticketsOfOrder: Map<string, Sample['tickets']>;
 
   before(async () => {
-    const output = join(folder.path, 'sample');
+    const output = inFolder('sample');
     await writeSample({ ...OPTIONS, output });
     sample = await readSample(output);
     offers = byKey(sample.offers, ({ offerId }) => offerId);

@@ -1,5 +1,4 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { eventRecord, sessionRecords } from '../../scripts/sample/event-records.ts';
 import type { offerRecords } from '../../scripts/sample/offer-records.ts';
@@ -40,16 +39,6 @@ export async function readSample(folder: string): Promise<Sample> {
     orders: await read('orders'),
     offers: await read('offers'),
   };
-}
-
-/** A folder of its own for a suite, removed after it. */
-export function temporaryFolder(): { readonly path: string } {
-  const folder = { path: '' };
-  before(async () => {
-    folder.path = await mkdtemp(join(tmpdir(), 'foyer-sample-'));
-  });
-  after(() => rm(folder.path, { recursive: true }));
-  return folder;
 }
 
 /** Records by a key that must be unique. */

@@ -2,7 +2,8 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { DEFAULT_SAMPLE } from '../../scripts/sample/sample-options.ts';
 import { writeSample } from '../../scripts/sample/write-sample.ts';
-import { readSample, type Sample, temporaryFolder } from './sample-folder.ts';
+import { folderForAll } from '../support/temporary-folder.ts';
+import { readSample, type Sample } from './sample-folder.ts';
 
 /** Fields of which a reader must be shown both a value and null. */
 const NULLABLE = {
@@ -44,14 +45,14 @@ const NULLABLE = {
   ],
 } as const;
 
-const folder = temporaryFolder();
+const inFolder = folderForAll();
 
 const SAMPLES = [
   {
     name: 'the sample that is made without options',
     read: async () => {
-      await writeSample({ ...DEFAULT_SAMPLE, output: folder.path });
-      return readSample(folder.path);
+      await writeSample({ ...DEFAULT_SAMPLE, output: inFolder('.') });
+      return readSample(inFolder('.'));
     },
   },
   { name: 'data/sample', read: () => readSample(join(import.meta.dirname, '../../data/sample')) },

@@ -4,14 +4,15 @@ import { expect } from 'chai';
 import { FolderInUse } from '../../scripts/sample/import-folder.ts';
 import { DEFAULT_SAMPLE } from '../../scripts/sample/sample-options.ts';
 import { type WriteOptions, writeSample } from '../../scripts/sample/write-sample.ts';
-import { FILES, readSample, temporaryFolder } from './sample-folder.ts';
+import { folderForAll } from '../support/temporary-folder.ts';
+import { FILES, readSample } from './sample-folder.ts';
 
 describe('writeSample', () => {
-  const folder = temporaryFolder();
+  const inFolder = folderForAll();
   const small = { ...DEFAULT_SAMPLE, events: 6, tickets: 80 };
 
   const write = async (name: string, options: Partial<WriteOptions> = {}) => {
-    const output = join(folder.path, name);
+    const output = inFolder(name);
     const counts = await writeSample({ ...small, output, ...options });
     return { output, counts, bytes: await bytesOf(output) };
   };
@@ -72,7 +73,7 @@ describe('writeSample', () => {
   });
 
   it('leaves a folder alone that holds anything else', async () => {
-    const output = join(folder.path, 'foreign');
+    const output = inFolder('foreign');
     await mkdir(output);
     await writeFile(join(output, 'tickets.ndjson.gz'), 'precious');
     const error = await failureOf(writeSample({ ...small, output }));
@@ -82,7 +83,7 @@ describe('writeSample', () => {
   });
 
   it('leaves nothing behind when it fails', async () => {
-    const output = join(folder.path, 'broken');
+    const output = inFolder('broken');
     const onProgress = () => {
       throw new Error('stop');
     };
@@ -102,9 +103,7 @@ describe('writeSample', () => {
     ['now', '21.11.2026'],
   ] as const) {
     it(`refuses ${name} ${value} and says what would be right`, async () => {
-      const error = await failureOf(
-        writeSample({ ...small, output: join(folder.path, 'never'), [name]: value }),
-      );
+      const error = await failureOf(writeSample({ ...small, output: inFolder('never'), [name]: value }));
       expect(error).to.be.instanceOf(RangeError);
       expect(String(error)).to.match(new RegExp(`${name} must be a (whole number from|calendar date)`));
     });
@@ -112,15 +111,15 @@ describe('writeSample', () => {
 });
 
 describe('data/sample', () => {
-  const folder = temporaryFolder();
+  const inFolder = folderForAll();
 
   /** npm run sample -- --output data/sample --events 9 --tickets 120 */
   const committed = { ...DEFAULT_SAMPLE, events: 9, tickets: 120 };
 
   it('is what the generator makes, byte for byte, and small', async () => {
-    await writeSample({ ...committed, output: folder.path });
+    await writeSample({ ...committed, output: inFolder('.') });
     const there = await bytesOf(join(import.meta.dirname, '../../data/sample'));
-    expect(there).to.deep.equal(await bytesOf(folder.path));
+    expect(there).to.deep.equal(await bytesOf(inFolder('.')));
     expect(Object.values(there).join('').length).to.be.below(300_000);
   });
 });

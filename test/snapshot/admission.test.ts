@@ -5,7 +5,7 @@ import { byCollection } from '../../src/snapshot/format/layout.ts';
 import type { Manifest } from '../../src/snapshot/format/manifest.ts';
 import { RefusedSnapshot } from '../../src/snapshot/format/refused-snapshot.ts';
 import { StoreRegistry } from '../../src/store/registry/store-registry.ts';
-import { emptyImage } from '../store/empty-image.ts';
+import { emptyImage } from '../support/empty-image.ts';
 
 function manifest(day: number, ...organizationIds: string[]): Manifest {
   return {

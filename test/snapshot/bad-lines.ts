@@ -5,8 +5,8 @@ import {
   minimalOrder,
   minimalSession,
   minimalTicket,
-} from './full-records.ts';
-import { type FileName, type ImportRecord, toLine } from './import-folder.ts';
+} from '../support/records.ts';
+import { type FileName, type ImportRecord, toLine } from '../support/import-folder.ts';
 
 /** A bad line of a file, and the field and the reason that it is refused with. */
 export type BadLine = readonly [

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { describeRejection, ImportRejected, type Rejection } from '../../src/snapshot/build/rejections.ts';
-import { folderForAll } from '../temporary-folder.ts';
+import { folderForAll } from '../support/temporary-folder.ts';
 import { BAD_IMPORT, BAD_LINES, badLinesOf, FILES, GOOD, GOOD_BEFORE, NOT_UTF8, ours } from './bad-lines.ts';
-import { minimalEvent, minimalSession } from './full-records.ts';
-import { type Built, builtFrom, organizationOf, recordsOf } from './import-folder.ts';
+import { minimalEvent, minimalSession } from '../support/records.ts';
+import { type Built, builtFrom, organizationOf, recordsOf } from '../support/import-folder.ts';
 import { refusalOf } from './refusal.ts';
 
 interface Reject extends Rejection {

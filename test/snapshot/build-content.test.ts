@@ -3,7 +3,7 @@ import { keyNumbers, postingList } from '../../src/store/index/posting-index.ts'
 import { NextSessions } from '../../src/store/next-sessions.ts';
 import type { CollectionImage, OrganizationImage } from '../../src/store/organization-image.ts';
 import { openRecords, recordAt } from '../../src/store/records.ts';
-import { folderForAll } from '../temporary-folder.ts';
+import { folderForAll } from '../support/temporary-folder.ts';
 import {
   FULL_ADDRESS,
   FULL_BUNDLE_OFFER,
@@ -20,7 +20,7 @@ import {
   minimalOrder,
   minimalSession,
   minimalTicket,
-} from './full-records.ts';
+} from '../support/records.ts';
 import {
   type Built,
   builtFrom,
@@ -28,7 +28,7 @@ import {
   organizationOf,
   recordsOf,
   textsOf,
-} from './import-folder.ts';
+} from '../support/import-folder.ts';
 
 describe('a snapshot holds what was imported', () => {
   const folder = folderForAll();

@@ -6,8 +6,8 @@ import { NoOrganization } from '../../src/snapshot/build/build-snapshot.ts';
 import { UnreadableImport } from '../../src/snapshot/build/import-files.ts';
 import { ImportRejected } from '../../src/snapshot/build/rejections.ts';
 import { readSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
-import { folderForAll } from '../temporary-folder.ts';
-import { inOrganization, minimalOrder, minimalTicket } from './full-records.ts';
+import { folderForAll } from '../support/temporary-folder.ts';
+import { inOrganization, minimalOrder, minimalTicket } from '../support/records.ts';
 import {
   build,
   builtFrom,
@@ -18,9 +18,9 @@ import {
   toFile,
   toLine,
   writeImport,
-} from './import-folder.ts';
+} from '../support/import-folder.ts';
 import { refusalOf } from './refusal.ts';
-import { SMALL_IMPORT } from './small-import.ts';
+import { SMALL_IMPORT } from '../support/small-import.ts';
 
 describe('the files of an import folder', () => {
   const folder = folderForAll();

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
+import { Random } from '../../scripts/sample/random.ts';
 import { parseTimestamp } from '../../src/contract/timestamp.ts';
 import type { OrganizationImage } from '../../src/store/organization-image.ts';
-import { folderForAll } from '../temporary-folder.ts';
+import { folderForAll } from '../support/temporary-folder.ts';
 import {
   inOrganization,
   minimalEvent,
@@ -9,16 +10,16 @@ import {
   minimalOrder,
   minimalSession,
   minimalTicket,
-} from './full-records.ts';
-import { builtFrom, type ImportRecord, organizationOf, recordsOf } from './import-folder.ts';
-import { randomFrom } from './random.ts';
+} from '../support/records.ts';
+import { builtFrom, type ImportRecord, organizationOf, recordsOf } from '../support/import-folder.ts';
+import { shuffled } from '../support/random.ts';
 
 const SEED = 20261121;
 const COUNT = 700;
 
 describe('a snapshot lists its records in order, in whatever order they came', () => {
   const folder = folderForAll();
-  const { pick, shuffled } = randomFrom(SEED);
+  const random = new Random(SEED);
   // Few moments, so that many records share one; one moment in several forms.
   const moments = [
     '2026-11-01T10:00:00Z',
@@ -36,20 +37,24 @@ describe('a snapshot lists its records in order, in whatever order they came', (
   // By code unit a surrogate pair stands before U+FF5E, by its UTF-8 bytes behind it.
   const starts = ['a', 'A', 'é', '\u{1f3ad}', '\uff5e', '', '\0', ' ', '"', '\\', '0'];
   const ids = shuffled(
+    random,
     Array.from({ length: COUNT }, (_, i) => `${starts[i % starts.length]}${(i * 7919) % 1000}`),
   );
   const owners = ['o1', 'o2'];
   const owned = (make: (id: string) => ImportRecord) =>
-    shuffled(ids.flatMap((id) => owners.map((owner) => inOrganization(owner)(make(id)))));
+    shuffled(
+      random,
+      ids.flatMap((id) => owners.map((owner) => inOrganization(owner)(make(id)))),
+    );
 
-  const events = owned((id) => minimalEvent(id, { createdAt: pick(eventMoments) }));
-  const sessions = shuffled([
-    ...owned((id) => minimalSession(id, id, { startAt: pick(moments) })),
-    ...owned((id) => minimalSession(`${id}+`, pick(ids), { startAt: pick(moments) })),
+  const events = owned((id) => minimalEvent(id, { createdAt: random.pick(eventMoments) }));
+  const sessions = shuffled(random, [
+    ...owned((id) => minimalSession(id, id, { startAt: random.pick(moments) })),
+    ...owned((id) => minimalSession(`${id}+`, random.pick(ids), { startAt: random.pick(moments) })),
   ]);
-  const tickets = owned((id) => minimalTicket(id, { issuedAt: pick(moments) }));
-  const orders = owned((id) => minimalOrder(id, { createdAt: pick(moments) }));
-  const offers = owned((id) => minimalOffer(id, 'BUNDLE', { createdAt: pick(moments) }));
+  const tickets = owned((id) => minimalTicket(id, { issuedAt: random.pick(moments) }));
+  const orders = owned((id) => minimalOrder(id, { createdAt: random.pick(moments) }));
+  const offers = owned((id) => minimalOffer(id, 'BUNDLE', { createdAt: random.pick(moments) }));
   const images = new Map<string, OrganizationImage>();
 
   before(async () => {

@@ -10,14 +10,22 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { expect } from 'chai';
+import { Random } from '../../scripts/sample/random.ts';
 import { ImportRejected } from '../../src/snapshot/build/rejections.ts';
 import { inspectSnapshot, readSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
-import { folderForAll } from '../temporary-folder.ts';
-import { inOrganization, minimalTicket } from './full-records.ts';
-import { build, builtFrom, digestsOf, type Import, type ImportRecord, writeImport } from './import-folder.ts';
-import { randomFrom } from './random.ts';
+import { folderForAll } from '../support/temporary-folder.ts';
+import { inOrganization, minimalTicket } from '../support/records.ts';
+import {
+  build,
+  builtFrom,
+  digestsOf,
+  type Import,
+  type ImportRecord,
+  writeImport,
+} from '../support/import-folder.ts';
+import { shuffled } from '../support/random.ts';
 import { refusalOf } from './refusal.ts';
-import { SMALL_IMPORT } from './small-import.ts';
+import { SMALL_IMPORT } from '../support/small-import.ts';
 
 const BROKEN_IMPORT: Import = { ...SMALL_IMPORT, tickets: [...SMALL_IMPORT.tickets, 'broken'] };
 const REJECTS = 'a.sqlite.rejects.ndjson';
@@ -123,7 +131,7 @@ describe('the output of a build', () => {
 
 describe('the digest of an organization', () => {
   const folder = folderForAll();
-  const { shuffled } = randomFrom(7);
+  const random = new Random(7);
   let original: Record<string, string>;
   let made = 0;
 
@@ -146,7 +154,7 @@ describe('the digest of an organization', () => {
 
   it('is the same in whatever order the lines came', async () => {
     const entries = Object.entries<readonly ImportRecord[]>(SMALL_IMPORT);
-    const files = Object.fromEntries(entries.map(([file, lines]) => [file, shuffled(lines)]));
+    const files = Object.fromEntries(entries.map(([file, lines]) => [file, shuffled(random, lines)]));
     expect(await digests(files)).to.deep.equal(original);
   });
 

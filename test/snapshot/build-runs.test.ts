@@ -3,9 +3,9 @@ import Database from 'better-sqlite3';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { sortKey } from '../../src/snapshot/build/staging-file.ts';
-import { folderForAll } from '../temporary-folder.ts';
-import { inOrganization, minimalOffer, minimalOrder, minimalTicket } from './full-records.ts';
-import { build, type Import, type ImportRecord, writeImport } from './import-folder.ts';
+import { folderForAll } from '../support/temporary-folder.ts';
+import { inOrganization, minimalOffer, minimalOrder, minimalTicket } from '../support/records.ts';
+import { build, type Import, type ImportRecord, writeImport } from '../support/import-folder.ts';
 
 describe('the runs of a snapshot', () => {
   const folder = folderForAll();

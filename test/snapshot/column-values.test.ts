@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { readCounts, readInstants, readLists, readTexts } from '../../src/snapshot/load/column-values.ts';
 import { hashBytes, type Texts } from '../../src/store/index/texts.ts';
-import { FIXED } from '../store/random-texts.ts';
+import { FIXED } from '../support/random.ts';
 
 const texts = fc.array(
   fc.string({ unit: fc.constantFrom('a', 'é', '𝕏', '"', '\\', '\0', '\n', ',', '[', ']', ' ') }),

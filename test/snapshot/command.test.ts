@@ -1,32 +1,19 @@
-import { spawn } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, watch, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
+import { main } from '../../scripts/snapshot.ts';
 import { inspectSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
-import { folderForAll } from '../temporary-folder.ts';
-import { inOrganization, minimalTicket } from './full-records.ts';
-import { toFile, writeImport } from './import-folder.ts';
-import { SMALL_IMPORT } from './small-import.ts';
+import { folderForAll } from '../support/temporary-folder.ts';
+import { inOrganization, minimalTicket } from '../support/records.ts';
+import { toFile, writeImport } from '../support/import-folder.ts';
+import { SMALL_IMPORT } from '../support/small-import.ts';
+import { Command, type Ended, run, runHere } from '../support/command.ts';
 
-const SCRIPT = join(import.meta.dirname, '../../scripts/snapshot.ts');
+const SCRIPT = 'scripts/snapshot.ts';
 
-interface Outcome {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-function start(...parameters: readonly string[]) {
-  const child = spawn(process.execPath, [SCRIPT, ...parameters], { stdio: ['ignore', 'pipe', 'pipe'] });
-  const code = new Promise<number | null>((resolve) => child.once('exit', resolve));
-  const outcome = Promise.all([code, text(child.stdout), text(child.stderr)]);
-  return { child, outcome: outcome.then(([code, stdout, stderr]): Outcome => ({ code, stdout, stderr })) };
-}
-
-function snapshot(...parameters: readonly string[]): Promise<Outcome> {
-  return start(...parameters).outcome;
+function snapshot(...parameters: readonly string[]): Promise<Omit<Ended, 'signal'>> {
+  return runHere(main, parameters);
 }
 
 describe('npm run snapshot', function () {
@@ -37,7 +24,7 @@ describe('npm run snapshot', function () {
   before(async () => {
     writeImport(folder('import'), SMALL_IMPORT);
     mkdirSync(folder('good'));
-    const { code } = await snapshot('build', '--input', folder('import'), '--output', good());
+    const { code } = await run(SCRIPT, ['build', '--input', folder('import'), '--output', good()]);
     expect(code).to.equal(0);
   });
 
@@ -175,11 +162,11 @@ describe('npm run snapshot', function () {
         const output = folder(`${signal}/a.sqlite`);
         writeFileSync(output, 'the one before');
         const appeared = appearance(folder(signal), (name) => name.startsWith('a.sqlite.building-'));
-        const { child, outcome } = start('build', '--input', folder('large'), '--output', output);
+        const command = new Command(SCRIPT, ['build', '--input', folder('large'), '--output', output], {});
         const building = join(folder(signal), await appeared);
         await appearance(building, (name) => name === file);
-        child.kill(signal);
-        expect(await outcome).to.deep.equal({
+        command.kill(signal);
+        expect(await command.ended).to.deep.include({
           code: 1,
           stdout: '',
           stderr: `interrupted by ${signal}; no snapshot was written\n`,

@@ -1,17 +1,18 @@
 import { expect } from 'chai';
+import { main } from '../../scripts/snapshot.ts';
 import { diffSnapshots } from '../../scripts/diff/diff-snapshots.ts';
 import { inspectSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
-import { run } from '../system/command.ts';
-import { folderForAll } from '../temporary-folder.ts';
-import { build, writeImport } from './import-folder.ts';
-import { SMALL_IMPORT } from './small-import.ts';
+import { runHere } from '../support/command.ts';
+import { folderForAll } from '../support/temporary-folder.ts';
+import { build, writeImport } from '../support/import-folder.ts';
+import { SMALL_IMPORT } from '../support/small-import.ts';
 
 describe('npm run snapshot -- diff', function () {
   this.timeout(60_000);
   const folder = folderForAll();
   const was = () => folder('was.sqlite');
   const is = () => folder('is.sqlite');
-  const diff = (...parameters: readonly string[]) => run('scripts/snapshot.ts', ['diff', ...parameters]);
+  const diff = (...parameters: readonly string[]) => runHere(main, ['diff', ...parameters]);
 
   before(async () => {
     writeImport(folder('import'), SMALL_IMPORT);

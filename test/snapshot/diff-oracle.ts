@@ -1,7 +1,7 @@
 import type { OrganizationDiff, RecordsDiff } from '../../scripts/diff/diff-snapshots.ts';
 import type { CollectionName } from '../../src/contract/operations.ts';
 import type { SnapshotImage } from '../../src/store/organization-image.ts';
-import { digestsOf, type ImportRecord, organizationOf, recordsOf } from './import-folder.ts';
+import { digestsOf, type ImportRecord, organizationOf, recordsOf } from '../support/import-folder.ts';
 
 /** What differs between two snapshots, found by the comparison of all texts of all records. */
 

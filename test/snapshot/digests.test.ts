@@ -1,7 +1,7 @@
 import Database from 'better-sqlite3';
 import { expect } from 'chai';
-import { allRuns, COLLECTIONS, manifestDigest, organizationDigest } from './digests.ts';
-import { builtFrom } from './import-folder.ts';
+import { allRuns, COLLECTIONS, manifestDigest, organizationDigest } from '../support/digests.ts';
+import { builtFrom } from '../support/import-folder.ts';
 import { SoundSnapshot } from './sound-snapshot.ts';
 
 describe('the digests of a snapshot are those of docs/snapshot-format.md', () => {

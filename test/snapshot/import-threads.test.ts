@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { ImportThreads } from '../../src/snapshot/build/import-threads.ts';
-import { folderForEach } from '../temporary-folder.ts';
+import { folderForEach } from '../support/temporary-folder.ts';
 
 describe('the threads that read an import', () => {
   const inFolder = folderForEach();

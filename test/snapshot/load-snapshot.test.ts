@@ -3,9 +3,9 @@ import { expect } from 'chai';
 import { RefusedSnapshot } from '../../src/snapshot/format/refused-snapshot.ts';
 import { loadSnapshot } from '../../src/snapshot/load/load-snapshot.ts';
 import type { SnapshotImage } from '../../src/store/organization-image.ts';
-import { folderForAll } from '../temporary-folder.ts';
-import { inOrganization, minimalEvent, minimalSession } from './full-records.ts';
-import { build, writeImport } from './import-folder.ts';
+import { folderForAll } from '../support/temporary-folder.ts';
+import { inOrganization, minimalEvent, minimalSession } from '../support/records.ts';
+import { build, writeImport } from '../support/import-folder.ts';
 import { SoundSnapshot } from './sound-snapshot.ts';
 
 describe('the loader', () => {

@@ -6,9 +6,16 @@ import { MEGABYTE, memoryNeed } from '../../src/snapshot/admission/memory.ts';
 import { byCollection } from '../../src/snapshot/format/layout.ts';
 import type { ManifestOrganization } from '../../src/snapshot/format/manifest.ts';
 import { inspectSnapshot, readSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
-import { folderForAll } from '../temporary-folder.ts';
-import { inOrganization, minimalEvent, minimalOrder, minimalSession, minimalTicket } from './full-records.ts';
-import { build, writeImport } from './import-folder.ts';
+import { INHERITED } from '../support/command.ts';
+import { folderForAll } from '../support/temporary-folder.ts';
+import {
+  inOrganization,
+  minimalEvent,
+  minimalOrder,
+  minimalSession,
+  minimalTicket,
+} from '../support/records.ts';
+import { build, writeImport } from '../support/import-folder.ts';
 
 describe('the memory that a load is estimated to take', () => {
   const inFolder = folderForAll();
@@ -22,7 +29,9 @@ describe('the memory that a load is estimated to take', () => {
     const actuallyHeld = organizations.reduce((sum, { bytesHeld }) => sum + bytesHeld, 0);
     expect(held / actuallyHeld, 'held').to.be.within(1, mostHeld);
     const measured = new URL('measured-load.ts', import.meta.url).pathname;
-    const grown = Number(execFileSync(process.execPath, [measured, path], { encoding: 'utf8' }));
+    const grown = Number(
+      execFileSync(process.execPath, [measured, path], { env: INHERITED, encoding: 'utf8' }),
+    );
     // The allowance for the loader is a half more than it takes here.
     expect(peak / MEGABYTE, 'at its peak').to.be.within(grown / MEGABYTE, (mostHeld * grown) / MEGABYTE + 96);
   }

@@ -1,12 +1,13 @@
 import { mkdirSync, readdirSync, readFileSync, watch, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { main } from '../../scripts/snapshot.ts';
 import { inspectSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
-import { Command, run } from '../system/command.ts';
-import { folderForAll } from '../temporary-folder.ts';
-import { inOrganization, minimalTicket } from './full-records.ts';
-import { build, writeImport } from './import-folder.ts';
-import { SMALL_IMPORT } from './small-import.ts';
+import { Command, runHere } from '../support/command.ts';
+import { folderForAll } from '../support/temporary-folder.ts';
+import { inOrganization, minimalTicket } from '../support/records.ts';
+import { build, writeImport } from '../support/import-folder.ts';
+import { SMALL_IMPORT } from '../support/small-import.ts';
 
 const SCRIPT = 'scripts/snapshot.ts';
 
@@ -30,7 +31,7 @@ describe('npm run snapshot -- publish', function () {
   });
 
   const publish = (...parameters: readonly string[]) =>
-    run(SCRIPT, ['publish', ...parameters], { SNAPSHOT_DIR: served });
+    runHere(main, ['publish', ...parameters], { SNAPSHOT_DIR: served });
   const published = () => join(served, 'north.sqlite');
   const idOf = (path: string) => inspectSnapshot(path).snapshotId;
 
@@ -44,7 +45,7 @@ describe('npm run snapshot -- publish', function () {
     expect(stdout).to.equal(
       `${published()}: published, snapshot ${idOf(folder('large.sqlite'))}, 2 organizations, permits: rollback, shrink\n`,
     );
-    expect((await run(SCRIPT, ['inspect', published()])).stdout).to.include('permits: rollback, shrink\n');
+    expect((await runHere(main, ['inspect', published()])).stdout).to.include('permits: rollback, shrink\n');
   });
 
   it('takes each leave by its own option', async () => {
@@ -84,7 +85,7 @@ describe('npm run snapshot -- publish', function () {
 
   it('is told what is wrong with the environment', async () => {
     const publishIn = async (environment: Record<string, string>) =>
-      run(SCRIPT, ['publish', folder('north.sqlite')], environment);
+      runHere(main, ['publish', folder('north.sqlite')], environment);
     expect(await publishIn({ SNAPSHOT_DIR: folder('typo') })).to.deep.include({
       code: 1,
       stderr: `SNAPSHOT_DIR is ${folder('typo')}: no such folder; if the name is right, make it: mkdir -p ${folder('typo')}\n`,

@@ -23,10 +23,10 @@ import {
   type PublishOptions,
   publishSnapshot,
 } from '../../src/snapshot/publish/publish-snapshot.ts';
-import { folderForEach } from '../temporary-folder.ts';
-import { build, digestsOf, type Import, type ImportRecord, writeImport } from './import-folder.ts';
+import { folderForEach } from '../support/temporary-folder.ts';
+import { build, digestsOf, type Import, type ImportRecord, writeImport } from '../support/import-folder.ts';
 import { refusalOf, thrownBy } from './refusal.ts';
-import { SMALL_IMPORT } from './small-import.ts';
+import { SMALL_IMPORT } from '../support/small-import.ts';
 import { SoundSnapshot } from './sound-snapshot.ts';
 
 const YEAR_BEFORE = new Date('2025-11-21T12:00:00Z');

@@ -1,3 +1,4 @@
+import type { Random } from '../../scripts/sample/random.ts';
 import {
   inOrganization,
   minimalEvent,
@@ -5,11 +6,10 @@ import {
   minimalOrder,
   minimalSession,
   minimalTicket,
-} from './full-records.ts';
-import type { FileName, ImportRecord } from './import-folder.ts';
-import type { randomFrom } from './random.ts';
+} from '../support/records.ts';
+import type { FileName, ImportRecord } from '../support/import-folder.ts';
+import { shuffled } from '../support/random.ts';
 
-type Random = ReturnType<typeof randomFrom>;
 type RandomImport = Readonly<Record<FileName, readonly ImportRecord[]>>;
 
 const ORGANIZATIONS = ['o0', 'o1', 'o2', 'o3'];
@@ -27,26 +27,34 @@ export function randomImport(random: Random, before?: RandomImport): RandomImpor
       ? byFile((file) => before[file].filter((line) => line['organizationId'] === organizationId))
       : randomOrganization(random, organizationId);
   });
-  return byFile((file) => random.shuffled(parts.flatMap((part) => part[file])));
+  return byFile((file) =>
+    shuffled(
+      random,
+      parts.flatMap((part) => part[file]),
+    ),
+  );
 }
 
-function randomOrganization({ below, pick, shuffled }: Random, organizationId: string): RandomImport {
-  const at = () => `2026-01-0${1 + below(3)}T00:00:00Z`;
+function randomOrganization(random: Random, organizationId: string): RandomImport {
+  const at = () => `2026-01-0${1 + random.below(3)}T00:00:00Z`;
   const some = (prefix: string, count: number) =>
-    Array.from({ length: count }, (_, i) => `${prefix}${i}`).filter(() => below(4) > 0);
-  const events = EVENTS.filter((id) => id === 'e0' || below(4) > 0);
+    Array.from({ length: count }, (_, i) => `${prefix}${i}`).filter(() => random.below(4) > 0);
+  const events = EVENTS.filter((id) => id === 'e0' || random.below(4) > 0);
   const sessions = [
     ...events.map((eventId) => ({ id: `of ${eventId}`, eventId })),
-    ...some('s', 5).map((id) => ({ id, eventId: pick(events) })),
+    ...some('s', 5).map((id) => ({ id, eventId: random.pick(events) })),
   ];
   const lines: Record<FileName, ImportRecord[]> = {
     organizations: [{}],
-    events: events.map((id) => minimalEvent(id, { createdAt: at(), title: pick(['one', 'two']) })),
+    events: events.map((id) => minimalEvent(id, { createdAt: at(), title: random.pick(['one', 'two']) })),
     sessions: sessions.map(({ id, eventId }) => minimalSession(id, eventId, { startAt: at() })),
-    tickets: some('t', 12).map((id) => minimalTicket(id, { issuedAt: at(), eventId: pick(EVENTS) })),
-    orders: some('r', 6).map((id) => minimalOrder(id, { placedItems: [{ eventId: pick(EVENTS) }] })),
+    tickets: some('t', 12).map((id) => minimalTicket(id, { issuedAt: at(), eventId: random.pick(EVENTS) })),
+    orders: some('r', 6).map((id) => minimalOrder(id, { placedItems: [{ eventId: random.pick(EVENTS) }] })),
     offers: some('f', 6).map((id) =>
-      minimalOffer(id, 'PRODUCT', { createdAt: at(), heldByEventIds: shuffled(EVENTS).slice(below(4)) }),
+      minimalOffer(id, 'PRODUCT', {
+        createdAt: at(),
+        heldByEventIds: shuffled(random, EVENTS).slice(random.below(4)),
+      }),
     ),
   };
   return byFile((file) => lines[file].map(inOrganization(organizationId)));

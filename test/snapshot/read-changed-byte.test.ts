@@ -1,21 +1,22 @@
 import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'chai';
+import { Random } from '../../scripts/sample/random.ts';
 import { RefusedSnapshot } from '../../src/snapshot/format/refused-snapshot.ts';
 import { readSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
 import type { SnapshotImage } from '../../src/store/organization-image.ts';
-import { randomFrom } from './random.ts';
+import { byDepth } from '../support/depth.ts';
 import { SoundSnapshot } from './sound-snapshot.ts';
 
 describe('a byte changed anywhere in a snapshot', () => {
   const snapshot = new SoundSnapshot();
   const SEED = 466_072;
-  const COPIES = 1200;
+  const COPIES = byDepth({ short: 300, deep: 1200 });
   /** Of a small file most bytes are zeros that nothing reads: only every so manyth copy has one of them changed. */
   const ANYWHERE = 4;
 
   it(`is refused, or gives exactly what the original gives (${COPIES} copies, seed ${SEED})`, () => {
-    const { below } = randomFrom(SEED);
+    const random = new Random(SEED);
     const path = snapshot.copy();
     const bytes = readFileSync(path);
     const used = Array.from(bytes.keys()).filter((at) => bytes[at] !== 0);
@@ -23,8 +24,8 @@ describe('a byte changed anywhere in a snapshot', () => {
     let refused = 0;
     try {
       for (let i = 0; i < COPIES; i++) {
-        const at = i % ANYWHERE === 0 ? below(bytes.length) : used[below(used.length)];
-        const changed = bytes[at] ^ (1 + below(255));
+        const at = i % ANYWHERE === 0 ? random.below(bytes.length) : used[random.below(used.length)];
+        const changed = bytes[at] ^ (1 + random.below(255));
         const what = `byte ${at}: ${bytes[at]} → ${changed} (copy ${i}, seed ${SEED})`;
         writeSync(file, Uint8Array.of(changed), 0, 1, at);
         const image = imageOf(path, what);

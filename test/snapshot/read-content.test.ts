@@ -1,9 +1,16 @@
 import Database from 'better-sqlite3';
 import { expect } from 'chai';
 import { readSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
-import { alterRuns, keepFirst, replaceInRecords, type RunContent } from './alter-runs.ts';
-import { type Collection, COLLECTIONS, contentColumnsOf, reseal, restamp, RUN_TABLES } from './digests.ts';
-import { digestsOf, organizationOf, recordsOf } from './import-folder.ts';
+import { alterRuns, keepFirst, replaceInRecords, type RunContent } from '../support/alter-runs.ts';
+import {
+  type Collection,
+  COLLECTIONS,
+  contentColumnsOf,
+  reseal,
+  restamp,
+  RUN_TABLES,
+} from '../support/digests.ts';
+import { digestsOf, organizationOf, recordsOf } from '../support/import-folder.ts';
 import { expectRefused, SoundSnapshot } from './sound-snapshot.ts';
 
 describe('the content that the reader finds', () => {

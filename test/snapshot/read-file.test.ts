@@ -13,7 +13,7 @@ import { isDeepStrictEqual } from 'node:util';
 import Database from 'better-sqlite3';
 import { expect } from 'chai';
 import { readSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
-import { organizationOf } from './import-folder.ts';
+import { organizationOf } from '../support/import-folder.ts';
 import { expectRefused, SoundSnapshot } from './sound-snapshot.ts';
 
 describe('a file that the reader is given', () => {

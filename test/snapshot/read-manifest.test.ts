@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { RefusedSnapshot } from '../../src/snapshot/format/refused-snapshot.ts';
 import { inspectSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
-import { restamp, RUN_TABLES } from './digests.ts';
+import { restamp, RUN_TABLES } from '../support/digests.ts';
 import { thrownBy } from './refusal.ts';
 import { expectRefused, SoundSnapshot } from './sound-snapshot.ts';
 

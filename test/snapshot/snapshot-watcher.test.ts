@@ -5,10 +5,13 @@ import { pino } from 'pino';
 import { byCollection } from '../../src/snapshot/format/layout.ts';
 import { RefusedSnapshot } from '../../src/snapshot/format/refused-snapshot.ts';
 import { LoadHistory } from '../../src/snapshot/watch/load-history.ts';
-import { SnapshotWatcher } from '../../src/snapshot/watch/snapshot-watcher.ts';
+import { SnapshotWatcher, type WatcherDependencies } from '../../src/snapshot/watch/snapshot-watcher.ts';
 import { StoreRegistry } from '../../src/store/registry/store-registry.ts';
-import { emptyImage } from '../store/empty-image.ts';
-import { folderForEach } from '../temporary-folder.ts';
+import { emptyImage } from '../support/empty-image.ts';
+import { folderForEach } from '../support/temporary-folder.ts';
+
+/** Files are renamed into place whole, so they need not settle. */
+const SHORT: Pick<WatcherDependencies, 'settledMs'> = { settledMs: 10 };
 
 describe('the watch on the snapshot folder', () => {
   const inFolder = folderForEach();
@@ -29,8 +32,13 @@ describe('the watch on the snapshot folder', () => {
     logged = [];
     onLoad = () => undefined;
     mkdirSync(inFolder('snapshots'));
+    watcher = newWatcher(SHORT);
+    contents.clear();
+  });
+
+  function newWatcher(settling: Pick<WatcherDependencies, 'settledMs'>): SnapshotWatcher {
     const write = (line: string) => logged.push(JSON.parse(line) as Record<string, unknown>);
-    watcher = new SnapshotWatcher({
+    return new SnapshotWatcher({
       folder: inFolder('snapshots'),
       stores,
       history,
@@ -63,9 +71,9 @@ describe('the watch on the snapshot folder', () => {
         return Promise.resolve();
       },
       log: pino({}, { write }),
+      ...settling,
     });
-    contents.clear();
-  });
+  }
 
   afterEach(() => {
     watcher.stop();
@@ -176,6 +184,7 @@ describe('the watch on the snapshot folder', () => {
   });
 
   it('waits until a file has settled', async () => {
+    watcher = newWatcher({});
     // It is written to each time that it is looked at, and not any more once that was three times.
     contents.set('a.sqlite', ['one']);
     publish('z.sqlite', ['two']);
@@ -195,6 +204,7 @@ describe('the watch on the snapshot folder', () => {
   });
 
   it('takes the newest of a storm of files, and none of those between', async () => {
+    watcher = newWatcher({});
     publish('a.sqlite', ['none']);
     let left = 100;
     const storm = setInterval(() => {

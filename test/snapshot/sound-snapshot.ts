@@ -1,28 +1,25 @@
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect } from 'chai';
 import { RefusedSnapshot } from '../../src/snapshot/format/refused-snapshot.ts';
 import { readSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
 import type { SnapshotImage } from '../../src/store/organization-image.ts';
-import { builtFrom } from './import-folder.ts';
+import { builtFrom } from '../support/import-folder.ts';
 import { thrownBy } from './refusal.ts';
-import { SMALL_IMPORT } from './small-import.ts';
+import { SMALL_IMPORT } from '../support/small-import.ts';
+import { folderForAll } from '../support/temporary-folder.ts';
 
 /** A snapshot of the small import, for the suite that makes it, and copies to spoil. */
 export class SoundSnapshot {
-  #folder = '';
+  /** Names a file in the folder of the suite. */
+  readonly file = folderForAll();
   #image: SnapshotImage | undefined;
   #copies = 0;
 
   constructor() {
     before(async () => {
-      this.#folder = mkdtempSync(join(tmpdir(), 'foyer-snapshot-'));
       this.#image = (await builtFrom(this.file('import'), SMALL_IMPORT)).image;
-    });
-    after(() => {
-      rmSync(this.#folder, { recursive: true });
     });
   }
 
@@ -36,11 +33,6 @@ export class SoundSnapshot {
   get image(): SnapshotImage {
     if (this.#image === undefined) throw new Error('the suite has not begun');
     return this.#image;
-  }
-
-  /** A path in the folder of the suite. */
-  file(name: string): string {
-    return join(this.#folder, name);
   }
 
   /** The path of a copy, alone in a folder. */

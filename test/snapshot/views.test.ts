@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import Database from 'better-sqlite3';
 import { expect } from 'chai';
 import { parseTimestamp } from '../../src/contract/timestamp.ts';
-import { organizationOf, recordsOf, textsOf } from './import-folder.ts';
-import { SMALL_IMPORT } from './small-import.ts';
+import { organizationOf, recordsOf, textsOf } from '../support/import-folder.ts';
+import { SMALL_IMPORT } from '../support/small-import.ts';
 import { SoundSnapshot } from './sound-snapshot.ts';
 
 /** The columns of each view, of which docs/snapshot-format.md and queries of operators speak. */

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
+import { COLLIDING_TEXTS } from '../support/random.ts';
 import { hashBytes, slotCount } from '../../src/store/index/texts.ts';
-import { COLLIDING_TEXTS } from './colliding-texts.ts';
 
 const hash = (text: string) => hashBytes(Buffer.from(text), 0, Buffer.byteLength(text));
 

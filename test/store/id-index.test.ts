@@ -3,9 +3,8 @@ import fc from 'fast-check';
 import { findRow, IdIndexBuilder, type IdIndexImage, recordPrefix } from '../../src/store/index/id-index.ts';
 import { encodeTexts } from '../../src/store/index/texts.ts';
 import type { RecordsImage } from '../../src/store/records.ts';
-import { COLLIDING_TEXTS } from './colliding-texts.ts';
-import { pack } from './pack.ts';
-import { FIXED, texts } from './random-texts.ts';
+import { pack } from '../support/pack.ts';
+import { COLLIDING_TEXTS, FIXED, texts } from '../support/random.ts';
 
 /** `twice` is the first id that repeats an earlier one. */
 function build(

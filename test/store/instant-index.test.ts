@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { buildInstantIndex } from '../../src/store/index/instant-index.ts';
-import { FIXED } from './random-texts.ts';
+import { FIXED } from '../support/random.ts';
 
 describe('An instant index', () => {
   it('has the instants ascending, the row of each, and the rank of each row', () => {

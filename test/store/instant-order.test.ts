@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { instantOrder } from '../../src/store/index/instant-index.ts';
-import { FIXED } from './random-texts.ts';
+import { FIXED } from '../support/random.ts';
 
 const near = fc.constantFrom(0n, 1n, -1n, 65_535n, 65_536n, -65_536n, -65_537n, 2n ** 32n, 2n ** 48n - 1n);
 const far = fc.constantFrom(2n ** 53n, 2n ** 53n + 1n, -(2n ** 53n) - 1n, 2n ** 63n - 1n, -(2n ** 63n));

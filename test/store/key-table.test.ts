@@ -2,8 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { findKey, KeyTableBuilder, sameBytes } from '../../src/store/index/key-table.ts';
 import { encodeTexts } from '../../src/store/index/texts.ts';
-import { COLLIDING_TEXTS } from './colliding-texts.ts';
-import { FIXED, texts } from './random-texts.ts';
+import { COLLIDING_TEXTS, FIXED, texts } from '../support/random.ts';
 
 function intern(builder: KeyTableBuilder, text: string): number {
   // Between other bytes, as in a column.

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { lowerBound, lowerInstantBound } from '../../src/store/index/row-sets.ts';
-import { FIXED } from './random-texts.ts';
+import { FIXED } from '../support/random.ts';
 
 const values = fc.oneof(fc.nat(12), fc.constantFrom(2 ** 31 - 1, 2 ** 31, 2 ** 32 - 1));
 const ascending = fc.array(values, { maxLength: 80 }).map((some) => some.sort((a, b) => a - b));

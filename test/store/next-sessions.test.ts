@@ -3,9 +3,9 @@ import fc from 'fast-check';
 import { instantOrder } from '../../src/store/index/instant-index.ts';
 import { nextSessionFields, NextSessions } from '../../src/store/next-sessions.ts';
 import type { SessionsImage } from '../../src/store/organization-image.ts';
-import { emptyCollection } from './empty-image.ts';
-import { pack } from './pack.ts';
-import { FIXED } from './random-texts.ts';
+import { emptyCollection } from '../support/empty-image.ts';
+import { pack } from '../support/pack.ts';
+import { FIXED } from '../support/random.ts';
 
 /** `schedule[event]` are the starts of its sessions, in microseconds. */
 type Schedule = readonly (readonly bigint[])[];

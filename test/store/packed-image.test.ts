@@ -7,7 +7,7 @@ import {
   sharedInt64s,
   sharedUint32s,
 } from '../../src/store/memory/shared-arrays.ts';
-import { FIXED } from './random-texts.ts';
+import { FIXED } from '../support/random.ts';
 
 describe('A packed image', () => {
   const small = fc.integer({ min: 0, max: 1000 });

@@ -7,8 +7,7 @@ import {
   postingList,
 } from '../../src/store/index/posting-index.ts';
 import { encodeTexts } from '../../src/store/index/texts.ts';
-import { COLLIDING_TEXTS } from './colliding-texts.ts';
-import { FIXED, texts } from './random-texts.ts';
+import { COLLIDING_TEXTS, FIXED, texts } from '../support/random.ts';
 
 /** `keysOf[row]` are the keys of a row; some rows are added in batches. */
 function build(keysOf: readonly (readonly string[])[], atOnce = 7): PostingImage {

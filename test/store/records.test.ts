@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { openRecords, recordAt, recordSpan, recordsAt } from '../../src/store/records.ts';
-import { pack } from './pack.ts';
+import { pack } from '../support/pack.ts';
 
 describe('Records', () => {
   const values = [{ id: 'a' }, { id: ',é' }, { id: '' }, { id: '😀', more: [1, 2] }];

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { StoreRegistry } from '../../src/store/registry/store-registry.ts';
-import { emptyImage } from './empty-image.ts';
+import { emptyImage } from '../support/empty-image.ts';
 
 const MEGABYTES = 200;
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { OrganizationStore } from '../../src/store/organization-store.ts';
 import { type RetainedOrganization, storesToRetain } from '../../src/store/registry/store-registry.ts';
-import { emptyImage } from './empty-image.ts';
+import { emptyImage } from '../support/empty-image.ts';
 
 const MEGABYTE = 1024 * 1024;
 

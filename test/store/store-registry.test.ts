@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { OrganizationConflict, StoreRegistry } from '../../src/store/registry/store-registry.ts';
-import { emptySnapshot } from './empty-image.ts';
+import { emptySnapshot } from '../support/empty-image.ts';
 
 /** Returns the live snapshot of each organization. */
 function live(registry: StoreRegistry, ...organizationIds: string[]): (string | undefined)[] {

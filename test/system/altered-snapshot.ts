@@ -1,6 +1,6 @@
 import { copyFileSync } from 'node:fs';
 import Database from 'better-sqlite3';
-import { reseal, restamp, RUN_TABLES } from '../snapshot/digests.ts';
+import { reseal, restamp, RUN_TABLES } from '../support/digests.ts';
 
 /** Other snapshots made of one that was built: sound ones, much faster than building them. */
 

@@ -11,8 +11,8 @@ import {
 import { basename } from 'node:path';
 import type { RefusalReason } from '../../src/snapshot/format/refused-snapshot.ts';
 import { FORMAT_VERSION } from '../../src/snapshot/format/schema.ts';
-import { alterRuns, keepFirst } from '../snapshot/alter-runs.ts';
-import { reseal, restamp } from '../snapshot/digests.ts';
+import { alterRuns, keepFirst } from '../support/alter-runs.ts';
+import { reseal, restamp } from '../support/digests.ts';
 import { change, type Change, producedAtOf } from './altered-snapshot.ts';
 
 /** A kind of file that must not take the place of a sound one. */

@@ -1,8 +1,9 @@
 import { readdirSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
-import { folderForEach } from '../temporary-folder.ts';
-import { Command, run } from './command.ts';
+import { itDeep } from '../support/depth.ts';
+import { folderForEach } from '../support/temporary-folder.ts';
+import { Command, run } from '../support/command.ts';
 
 const BENCH = 'scripts/bench/bench.ts';
 /** As little as shows that it works. */
@@ -54,28 +55,37 @@ describe('the bench', function () {
 
   const reaches = ({ rows }: Output) => rows.map(({ name, reach }) => [name, reach]);
 
-  it('measures requests against bare, usual and rival server', async () => {
-    const kinds: readonly (readonly [name: string, ...reaches: number[]])[] = [
-      ['one ticket', 0.7, 3, 1.15, 1.15],
-      ['page of 25', 0.6, 3, 4, 2.6],
-      ['page of 100', 0.6, 10, 4, 2.6],
-      ['page of 50 of an event', 0.6, 3, 4, 4],
-      ['page of 50 of a new window', 0.5, 3, 4, 4],
-      ['page of 50 of an event in a new window', 0.45, 3, 4, 4],
-      ['walk through the orders of 10 events', 0.45],
-      ['304 for one ticket', 0.8, 3, 1.15, 1.15],
-      ['page of 50 of an event, 300 that repeat', 0.6, 3, 4, 4],
-      ['offers of an event cut to a session', 0.3],
-    ];
-    const servers = ['bare', 'the usual way', 'the rival', 'the rival with remembered totals'];
-    expect(reaches(await figures(['requests']))).to.deep.equal(
-      kinds.flatMap(([name, ...ofServers]) =>
-        ofServers.map((atLeast, i) => [`${name}, against ${servers[i]}`, { atLeast }]),
-      ),
+  const REQUEST_KINDS: readonly (readonly [name: string, ...reaches: number[]])[] = [
+    ['one ticket', 0.7, 3, 1.15, 1.15],
+    ['page of 25', 0.6, 3, 4, 2.6],
+    ['page of 100', 0.6, 10, 4, 2.6],
+    ['page of 50 of an event', 0.6, 3, 4, 4],
+    ['page of 50 of a new window', 0.5, 3, 4, 4],
+    ['page of 50 of an event in a new window', 0.45, 3, 4, 4],
+    ['walk through the orders of 10 events', 0.45],
+    ['304 for one ticket', 0.8, 3, 1.15, 1.15],
+    ['page of 50 of an event, 300 that repeat', 0.6, 3, 4, 4],
+    ['offers of an event cut to a session', 0.3],
+  ];
+  const SERVERS = ['bare', 'the usual way', 'the rival', 'the rival with remembered totals'];
+
+  /** The rows of the kinds of request with this text in their names. */
+  const requestReaches = (only = '') =>
+    REQUEST_KINDS.filter(([name]) => name.includes(only)).flatMap(([name, ...ofServers]) =>
+      ofServers.map((atLeast, i) => [`${name}, against ${SERVERS[i]}`, { atLeast }]),
     );
+  const LATENCY_REACH = ['request p99 at 70 % of the peak, against bare', { atMost: 3 }];
+
+  it('measures several groups in one run', async () => {
+    const output = await figures(['requests', 'latency'], '--only', 'one ticket');
+    expect(reaches(output)).to.deep.equal([...requestReaches('one ticket'), LATENCY_REACH]);
   });
 
-  it('measures requests against another checkout', async () => {
+  itDeep('measures requests against bare, usual and rival server', async () => {
+    expect(reaches(await figures(['requests']))).to.deep.equal(requestReaches());
+  });
+
+  itDeep('measures requests against another checkout', async () => {
     const output = await figures(['requests'], '--against', '.', '--only', 'one ticket');
     expect(reaches(output)).to.deep.equal([
       ['one ticket, against the other checkout', { atLeast: 0.92 }],
@@ -83,14 +93,14 @@ describe('the bench', function () {
     ]);
   });
 
-  it('measures latency and the start', async () => {
+  itDeep('measures latency and the start', async () => {
     expect(reaches(await figures(['latency', 'start']))).to.deep.equal([
-      ['request p99 at 70 % of the peak, against bare', { atMost: 3 }],
+      LATENCY_REACH,
       ['start of the demo until its first answer', { atMost: 1 }],
     ]);
   });
 
-  it('measures threads', async () => {
+  itDeep('measures threads', async () => {
     const output = await figures(['threads']);
     expect(reaches(output)).to.deep.equal([
       ['two threads against one', { atLeast: 1.25 }],
@@ -99,7 +109,7 @@ describe('the bench', function () {
     expect(output.rows[0].note).to.include('; 2 threads answered; ');
   });
 
-  it('measures each kind of query at two sizes, the load, and its memory', async () => {
+  itDeep('measures each kind of query at two sizes, the load, and its memory', async () => {
     const output = await figures(['scale', 'load']);
     expect(reaches(output)).to.deep.equal([
       ['the kind of query that grows most, 2000 tickets against 20', { atMost: 1.3 }],
@@ -124,7 +134,7 @@ describe('the bench', function () {
     ]);
   });
 
-  it('measures refreshes', async () => {
+  itDeep('measures refreshes', async () => {
     const output = await figures(['refresh']);
     expect(reaches(output)).to.deep.equal([
       ['request p99 while a snapshot loads and goes live', { atMost: 2 }],

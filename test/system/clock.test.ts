@@ -1,8 +1,11 @@
 import { cpSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
-import { folderForAll, folderForEach } from '../temporary-folder.ts';
-import { Command, run } from './command.ts';
+import { folderForAll, folderForEach } from '../support/temporary-folder.ts';
+import { formatCredential } from '../../src/keys/credential.ts';
+import { KeysFile } from '../../src/keys/keys-file.ts';
+import { build } from '../support/import-folder.ts';
+import { newCredential, ReplicaUnderTest } from '../support/replica-under-test.ts';
 
 const ORGANIZATION = 'theatre-des-trois-ponts';
 const POLL_SECONDS = 0.05;
@@ -43,17 +46,13 @@ describe('a wall clock that is moved by a day, forward and back', function () {
   const inSource = folderForAll();
   const inFolder = folderForEach();
   let credential: string;
-  let replica: Command;
-  let origin: string;
-
-  const files = () => ({ SNAPSHOT_DIR: inFolder('snapshots'), KEYS_FILE: inFolder('keys.sqlite') });
+  let replica: ReplicaUnderTest;
 
   before(async () => {
     cpSync('data/sample', inSource('import'), { recursive: true });
     mkdirSync(inSource('snapshots'));
     await build(inSource('import'), inSource('snapshots/sample.sqlite'));
-    const args = ['create', '--organization', ORGANIZATION, '--file', inSource('keys.sqlite')];
-    credential = (await run('scripts/keys.ts', args)).stdout.trim().split('\n').at(-1) ?? '';
+    credential = newCredential(inSource, ORGANIZATION);
   });
 
   beforeEach(() => {
@@ -61,23 +60,18 @@ describe('a wall clock that is moved by a day, forward and back', function () {
   });
 
   afterEach(() => {
-    replica.kill('SIGKILL');
+    replica.signal('SIGKILL');
   });
 
   async function start(overrides: Readonly<Record<string, string>> = {}): Promise<void> {
-    replica = new Command('src/main.ts', [], {
-      ...files(),
-      PORT: '0',
-      ADMIN_PORT: '0',
-      HOST: '127.0.0.1',
+    replica = await ReplicaUnderTest.start(inFolder, {
       SNAPSHOT_POLL_SECONDS: String(POLL_SECONDS),
       NODE_OPTIONS: `--import ${PRELOADED}`,
       CLOCK_FILE: inFolder('clock'),
       ...overrides,
     });
-    origin = `http://127.0.0.1:${(await replica.says(/"port":(\d+),"msg":"listening"/))[1]}`;
-    await replica.says(/"msg":"keys live"/);
-    await replica.says(/"msg":"snapshot live"/);
+    await replica.says({ msg: 'keys live' });
+    await replica.says({ msg: 'snapshot live' });
   }
 
   /** Sets the clock of the replica, a day ahead of the right time or behind it. */
@@ -87,12 +81,9 @@ describe('a wall clock that is moved by a day, forward and back', function () {
     renameSync(inFolder('next-clock'), inFolder('clock'));
   }
 
-  const build = (input: string, output: string) =>
-    run('scripts/snapshot.ts', ['build', '--input', input, '--output', output]);
-
   /** Publishes other content: one ticket of the organization is gone. Returns when it is live. */
   async function publishChange(): Promise<void> {
-    const before = liveCount();
+    const seen = replica.log.length;
     const lines = readFileSync(inFolder('import/tickets.ndjson'), 'utf8').split('\n');
     lines.splice(
       lines.findIndex((line) => line.includes(ORGANIZATION)),
@@ -101,20 +92,18 @@ describe('a wall clock that is moved by a day, forward and back', function () {
     writeFileSync(inFolder('import/tickets.ndjson'), lines.join('\n'));
     await build(inFolder('import'), inFolder('beside'));
     renameSync(inFolder('beside'), inFolder('snapshots/sample.sqlite'));
-    await replica.says(new RegExp(`("msg":"snapshot live"[^]*){${before + 1}}`));
+    await replica.says({ msg: 'snapshot live' }, seen);
   }
 
-  const liveCount = () => replica.stdout.split('"msg":"snapshot live"').length - 1;
+  const keys = () => new KeysFile(inFolder('keys.sqlite'));
 
-  async function createKey(): Promise<{ credential: string; keyId: string }> {
-    const created = await run('scripts/keys.ts', ['create', '--organization', ORGANIZATION], files());
-    const listed = await run('scripts/keys.ts', ['list'], files());
-    const keyIds = listed.stdout.match(/key_\w+/g) ?? [];
-    return { credential: created.stdout.trim().split('\n').at(-1) ?? '', keyId: keyIds.at(-1) ?? '' };
+  function createKey(): { credential: string; keyId: string } {
+    const key = keys().create(ORGANIZATION, '', new Date());
+    return { credential: formatCredential(key), keyId: key.keyId };
   }
 
   async function ask(target: string, as = credential): Promise<Answer> {
-    const response = await fetch(target.startsWith('http') ? target : origin + target, {
+    const response = await fetch(target.startsWith('http') ? target : replica.origin + target, {
       headers: { Authorization: `Bearer ${as}`, 'Service-API-Version': 'preview' },
     });
     return {
@@ -169,13 +158,13 @@ describe('a wall clock that is moved by a day, forward and back', function () {
   it('keeps no snapshot from going live, and no revocation from its force', async () => {
     await start();
     for (const move of EACH_MOVE) {
-      const { credential: other, keyId } = await createKey();
+      const { credential: other, keyId } = createKey();
       await until(async () => (await ask('/v1/events', other)).status === 200, move);
       moveClock(move);
       const before = (await ask('/v1/tickets')).headers['service-snapshot-id'];
       await publishChange();
       expect((await ask('/v1/tickets')).headers['service-snapshot-id'], move).not.to.equal(before);
-      await run('scripts/keys.ts', ['revoke', keyId], files());
+      keys().revoke(keyId, new Date());
       await until(async () => (await ask('/v1/events', other)).status === 403, move);
       expect((await ask('/v1/events')).status, move).to.equal(200);
     }

@@ -1,6 +1,6 @@
 import { Agent } from 'node:http';
 import { THREAD_HEADER } from './mortal-thread.ts';
-import type { Answer, ReplicaUnderTest } from './replica-under-test.ts';
+import type { Answer, ReplicaUnderTest } from '../support/replica-under-test.ts';
 
 /** One connection, which is kept, to one of the threads of a replica that has mortal ones. */
 export class Connection {

@@ -1,8 +1,8 @@
 import Database from 'better-sqlite3';
 import { expect } from 'chai';
 import { inspectSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
-import { folderForAll } from '../temporary-folder.ts';
-import { Command } from './command.ts';
+import { folderForAll } from '../support/temporary-folder.ts';
+import { Command } from '../support/command.ts';
 
 /** What `curl` would ask for a line: its target, its headers, and whether it shows the head of the answer. */
 function parseCurl(line: string): { url: string; headers: Record<string, string>; showsHead: boolean } {

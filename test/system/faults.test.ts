@@ -17,14 +17,14 @@ import {
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
-import { build, writeImport } from '../snapshot/import-folder.ts';
-import { randomFrom } from '../snapshot/random.ts';
-import { folderForAll } from '../temporary-folder.ts';
+import { Random } from '../../scripts/sample/random.ts';
+import { build, writeImport } from '../support/import-folder.ts';
+import { folderForAll } from '../support/temporary-folder.ts';
 import { alteredCopy, asOrganization, asSnapshot, snapshotIdOf } from './altered-snapshot.ts';
-import { run } from './command.ts';
+import { run } from '../support/command.ts';
 import { type Fault, GO_ON, WAITING } from './faulty-loader.ts';
 import { markedAs, markedImport, marksIn } from './marked-import.ts';
-import { newCredential, ReplicaUnderTest } from './replica-under-test.ts';
+import { newCredential, ReplicaUnderTest } from '../support/replica-under-test.ts';
 
 const PRELOADED = new URL('faulty-loader.ts', import.meta.url).href;
 const HEAP_MB = 96;
@@ -142,7 +142,7 @@ describe('a fault', function () {
   });
 
   describe(`that changes a file while it is read never shows in what is served (seed ${SEED}):`, () => {
-    const { below } = randomFrom(SEED);
+    const random = new Random(SEED);
     const WAITS: readonly Fault[] = [
       'waits before it reads events',
       'waits before it reads tickets',
@@ -183,14 +183,14 @@ describe('a fault', function () {
         writeBlocks(
           path,
           other,
-          Array.from({ length: blocksOf(other) >> 1 }, () => below(blocksOf(other))),
+          Array.from({ length: blocksOf(other) >> 1 }, () => random.below(blocksOf(other))),
         );
       },
       zeros: (path, other) => {
         writeBlocks(
           path,
           Buffer.alloc(other.length),
-          Array.from({ length: 9 }, () => below(blocksOf(other))),
+          Array.from({ length: 9 }, () => random.below(blocksOf(other))),
         );
       },
       'its end cut off': (path, other) => {
@@ -255,7 +255,11 @@ describe('a fault', function () {
       void outcome(seen).then((known) => (line = known));
       while (line === undefined) {
         const blocks = blocksOf(contents[0]);
-        writeBlocks(inSnapshots(FILE), contents[below(2)], [below(blocks), below(blocks), below(blocks)]);
+        writeBlocks(inSnapshots(FILE), contents[random.below(2)], [
+          random.below(blocks),
+          random.below(blocks),
+          random.below(blocks),
+        ]);
         await delay(0);
       }
       await expectServed(line['msg'] === 'snapshot refused' ? before : n);

@@ -4,10 +4,10 @@ import { mkdirSync } from 'node:fs';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
-import { folderForAll } from '../temporary-folder.ts';
-import { run } from './command.ts';
-import { newCredential } from './replica-under-test.ts';
-import { StallingReader } from './stalling-reader.ts';
+import { folderForAll } from '../support/temporary-folder.ts';
+import { run } from '../support/command.ts';
+import { newCredential } from '../support/replica-under-test.ts';
+import { StallingReader } from '../support/stalling-reader.ts';
 
 const ORGANIZATION = 'theatre-des-trois-ponts';
 /** Their log lines are more than the ring of the thread, the process and the system hold. */

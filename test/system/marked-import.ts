@@ -5,8 +5,9 @@ import {
   minimalOrder,
   minimalSession,
   minimalTicket,
-} from '../snapshot/full-records.ts';
-import type { Import, ImportRecord } from '../snapshot/import-folder.ts';
+  times,
+} from '../support/records.ts';
+import type { Import, ImportRecord } from '../support/import-folder.ts';
 
 /**
  * An import every record of which carries a mark, and every variant of which is another: it has other records, in
@@ -16,8 +17,6 @@ import type { Import, ImportRecord } from '../snapshot/import-folder.ts';
 const MARK = 'mark-0000';
 const MARKED_MINUTES = 10_000;
 const MARKS = /"(?:[a-zA-Z]+":"mark-|durationMinutes":1)(\d{4})\b/g;
-
-const times = <T>(count: number, make: (i: number) => T) => Array.from({ length: count }, (_, i) => make(i));
 
 export function markedImport(organizationIds: readonly string[], variant: number): Required<Import> {
   const isReversed = variant % 2 === 1;

@@ -2,14 +2,14 @@ import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { type RefusalReason, REFUSALS } from '../../src/snapshot/format/refused-snapshot.ts';
-import { alterRuns, keepFirst, replaceInRecords } from '../snapshot/alter-runs.ts';
-import { build, writeImport } from '../snapshot/import-folder.ts';
-import { SMALL_IMPORT } from '../snapshot/small-import.ts';
-import { folderForAll } from '../temporary-folder.ts';
+import { alterRuns, keepFirst, replaceInRecords } from '../support/alter-runs.ts';
+import { build, writeImport } from '../support/import-folder.ts';
+import { SMALL_IMPORT } from '../support/small-import.ts';
+import { folderForAll } from '../support/temporary-folder.ts';
 import { alteredCopy, asOrganization, asSnapshot, restampedCopy, snapshotIdOf } from './altered-snapshot.ts';
 import { BAD_FILES } from './bad-files.ts';
-import { run } from './command.ts';
-import { type LogLine, newCredential, ReplicaUnderTest } from './replica-under-test.ts';
+import { run } from '../support/command.ts';
+import { type LogLine, newCredential, ReplicaUnderTest } from '../support/replica-under-test.ts';
 
 /** Of the reasons that `BAD_FILES` does not have: where they are tested. */
 const TESTED_ELSEWHERE: Readonly<Partial<Record<RefusalReason, string>>> = {

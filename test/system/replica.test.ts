@@ -2,49 +2,38 @@ import { once } from 'node:events';
 import { mkdirSync, renameSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { expect } from 'chai';
-import { folderForAll } from '../temporary-folder.ts';
-import { Command, run } from './command.ts';
+import { folderForAll } from '../support/temporary-folder.ts';
+import { run } from '../support/command.ts';
+import { ReplicaUnderTest } from '../support/replica-under-test.ts';
 
 const ORGANIZATION = 'theatre-des-trois-ponts';
-const POLL_SECONDS = '0.05';
 
 describe('the process', () => {
   const inFolder = folderForAll();
-  let replica: Command;
-  let origin: string;
+  let replica: ReplicaUnderTest;
 
-  const environment = () => ({
-    PORT: '0',
-    HOST: '127.0.0.1',
-    SNAPSHOT_DIR: inFolder('snapshots'),
-    KEYS_FILE: inFolder('keys.sqlite'),
-    ADMIN_PORT: '0',
-    SNAPSHOT_POLL_SECONDS: POLL_SECONDS,
-  });
+  const files = () => ({ SNAPSHOT_DIR: inFolder('snapshots'), KEYS_FILE: inFolder('keys.sqlite') });
 
-  async function start(overrides: Readonly<Record<string, string>> = {}): Promise<void> {
-    replica = new Command('src/main.ts', [], { ...environment(), ...overrides });
-    const [, port] = await replica.says(/"port":(\d+),"msg":"listening"/);
-    origin = `http://127.0.0.1:${port}`;
+  async function start(environment: Readonly<Record<string, string>> = {}): Promise<void> {
+    replica = await ReplicaUnderTest.start(inFolder, environment);
   }
 
   const ask = (path: string, credential = '') =>
-    fetch(origin + path, credential === '' ? {} : { headers: { Authorization: `Bearer ${credential}` } });
+    fetch(
+      replica.origin + path,
+      credential === '' ? {} : { headers: { Authorization: `Bearer ${credential}` } },
+    );
 
   const build = (file: string) =>
     run('scripts/snapshot.ts', ['build', '--input', 'data/sample', '--output', inFolder(file)]);
 
   async function createKey(organization = ORGANIZATION): Promise<string> {
-    const { stdout } = await run(
-      'scripts/keys.ts',
-      ['create', '--organization', organization],
-      environment(),
-    );
+    const { stdout } = await run('scripts/keys.ts', ['create', '--organization', organization], files());
     return stdout.trim().split('\n').at(-1) ?? '';
   }
 
   afterEach(() => {
-    replica.kill('SIGKILL');
+    replica.signal('SIGKILL');
     rmSync(inFolder('snapshots'), { recursive: true, force: true });
     rmSync(inFolder('keys.sqlite'), { force: true });
   });
@@ -54,7 +43,7 @@ describe('the process', () => {
     expect((await build('snapshots/sample.sqlite')).code).to.equal(0);
     const credential = await createKey();
     await start();
-    await replica.says(/"msg":"snapshot live"/);
+    await replica.says({ msg: 'snapshot live' });
 
     const events = await ask('/v1/events', credential);
     expect(events.status).to.equal(200);
@@ -69,14 +58,14 @@ describe('the process', () => {
     expect(tickets.nextPage).to.match(/\/v1\/tickets\?page=2&perPage=2&snapshot=[\w-]{43}$/);
     expect((await ask('/v1/tickets/none', credential)).status).to.equal(404);
 
-    replica.kill('SIGTERM');
+    replica.signal('SIGTERM');
     expect(await replica.ended).to.include({ code: 0, signal: null, stderr: '' });
-    expect(replica.stdout).to.match(/"msg":"stopped"/);
+    expect(replica.linesOf({ msg: 'stopped' })).to.have.length(1);
     expect(replica.stdout, 'no secret is logged').not.to.include(credential.split(':')[3]);
   });
 
   it('stays up without data and keys, says that it is not ready, and takes both up when they come', async () => {
-    await start();
+    await start({ SNAPSHOT_DIR: inFolder('later') });
     const early = await ask('/v1/events', 'svc:o:anybody:anything');
     expect(early.status).to.equal(429);
     expect(Number(early.headers.get('retry-after'))).to.be.at.least(1);
@@ -86,15 +75,15 @@ describe('the process', () => {
 
     // Built beside and renamed into the folder, as a snapshot that is published.
     await build('beside.sqlite');
-    mkdirSync(inFolder('snapshots'));
-    renameSync(inFolder('beside.sqlite'), inFolder('snapshots/sample.sqlite'));
-    await replica.says(/"msg":"snapshot live"/);
+    mkdirSync(inFolder('later'));
+    renameSync(inFolder('beside.sqlite'), inFolder('later/sample.sqlite'));
+    await replica.says({ msg: 'snapshot live' });
     expect(await (await ask('/v1/events', 'svc:o:anybody:anything')).json())
       .to.have.property('detail')
       .that.matches(/keys/);
 
     const credential = await createKey();
-    await replica.says(/"validKeys":1,"msg":"keys live"/);
+    await replica.says({ msg: 'keys live', validKeys: 1 });
     expect((await ask('/v1/events', credential)).status).to.equal(200);
   });
 
@@ -103,13 +92,13 @@ describe('the process', () => {
     await build('snapshots/sample.sqlite');
     const credential = await createKey();
     await start();
-    await replica.says(/"msg":"snapshot live"/);
+    await replica.says({ msg: 'snapshot live' });
     expect((await ask('/v1/events', credential)).status).to.equal(200);
 
-    const { stdout } = await run('scripts/keys.ts', ['list'], environment());
+    const { stdout } = await run('scripts/keys.ts', ['list'], files());
     const [keyId] = /key_\w+/.exec(stdout) ?? [];
-    expect((await run('scripts/keys.ts', ['revoke', String(keyId)], environment())).code).to.equal(0);
-    await replica.says(/"validKeys":0,"msg":"keys live"/);
+    expect((await run('scripts/keys.ts', ['revoke', String(keyId)], files())).code).to.equal(0);
+    await replica.says({ msg: 'keys live', validKeys: 0 });
     const refused = await ask('/v1/events', credential);
     expect(refused.status).to.equal(403);
     expect(await refused.json())
@@ -122,9 +111,10 @@ describe('the process', () => {
     await build('snapshots/a.sqlite');
     await build('snapshots/b.sqlite');
     await start();
-    const [line] = await replica.says(/^.*"msg":"snapshot refused".*$/m);
-    expect(line).to.include('a.sqlite').and.to.include('b.sqlite');
-    expect(replica.stdout).to.match(/"file":"a.sqlite".*"msg":"snapshot live"/);
+    const { file, detail } = await replica.says({ msg: 'snapshot refused' });
+    expect(file).to.equal('b.sqlite');
+    expect(detail).to.include('a.sqlite');
+    expect(replica.linesOf({ msg: 'snapshot live', file: 'a.sqlite' })).to.have.length(1);
   });
 
   it('goes on with what is live when a file turns bad or goes away, and takes the next good one', async () => {
@@ -132,29 +122,28 @@ describe('the process', () => {
     await build('snapshots/sample.sqlite');
     const credential = await createKey();
     await start();
-    const [, first] = await replica.says(/"snapshotId":"([^"]+)".*"msg":"snapshot live"/);
+    const { snapshotId: first } = await replica.says({ msg: 'snapshot live' });
     const live = async () => (await ask('/v1/events', credential)).headers.get('service-snapshot-id');
 
     renameSync(inFolder('snapshots/sample.sqlite'), inFolder('aside'));
-    await replica.says(/"msg":"snapshot file is gone/);
+    await replica.says({ msg: 'snapshot file is gone; what it held goes on serving' });
     expect(await live()).to.equal(first);
     mkdirSync(inFolder('snapshots/sample.sqlite'));
-    await replica.says(/"msg":"snapshot refused"/);
+    await replica.says({ msg: 'snapshot refused' });
     expect(await live()).to.equal(first);
     rmSync(inFolder('snapshots/sample.sqlite'), { recursive: true });
+    const seen = replica.log.length;
     await build('snapshots/sample.sqlite');
-    const [, second] = await replica.says(
-      /"msg":"snapshot live"[^]*"snapshotId":"([^"]+)".*"msg":"snapshot live"/,
-    );
+    const { snapshotId: second } = await replica.says({ msg: 'snapshot live' }, seen);
     expect(await live()).to.equal(second);
     expect(second).not.to.equal(first);
   });
 
   it('lets a request under way end on SIGTERM, and closes connections that asked for nothing', async () => {
     await start();
-    const silent = connect(Number(new URL(origin).port), '127.0.0.1');
+    const silent = connect(replica.port, '127.0.0.1');
     await once(silent, 'connect');
-    replica.kill('SIGTERM');
+    replica.signal('SIGTERM');
     expect(await replica.ended).to.include({ code: 0 });
     silent.destroy();
   });
@@ -169,7 +158,12 @@ describe('the process', () => {
 
   it('says so when its port is taken', async () => {
     await start();
-    const { code, stderr } = await run('src/main.ts', [], { ...environment(), PORT: new URL(origin).port });
+    const { code, stderr } = await run('src/main.ts', [], {
+      ...files(),
+      HOST: '127.0.0.1',
+      PORT: String(replica.port),
+      ADMIN_PORT: '0',
+    });
     expect(code).to.equal(1);
     expect(stderr).to.match(/EADDRINUSE/);
   });

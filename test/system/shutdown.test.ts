@@ -4,12 +4,15 @@ import { mkdirSync } from 'node:fs';
 import { Agent, get } from 'node:http';
 import { connect } from 'node:net';
 import { expect } from 'chai';
-import { folderForAll } from '../temporary-folder.ts';
-import { Command, ROOT, run } from './command.ts';
+import { byDepth } from '../support/depth.ts';
+import { build } from '../support/import-folder.ts';
+import { newCredential, ReplicaUnderTest } from '../support/replica-under-test.ts';
+import { folderForAll } from '../support/temporary-folder.ts';
+import { ROOT } from '../support/command.ts';
 
 const ORGANIZATION = 'theatre-des-trois-ponts';
 const GRACE_SECONDS = 1;
-const RUNS = 5;
+const RUNS = byDepth({ short: 1, deep: 60 });
 
 interface Answer {
   readonly status: number | undefined;
@@ -19,57 +22,48 @@ interface Answer {
 }
 
 describe('the end of the process', function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   const inFolder = folderForAll();
   let credential: string;
-  let replica: Command;
-  let port: number;
-
-  const environment = () => ({
-    PORT: '0',
-    ADMIN_PORT: '0',
-    HOST: '127.0.0.1',
-    SNAPSHOT_DIR: inFolder('snapshots'),
-    KEYS_FILE: inFolder('keys.sqlite'),
-    RATE_LIMIT_PER_MINUTE: '0',
-    OVERLOAD_DELAY_MS: '0',
-    SHUTDOWN_GRACE_SECONDS: String(GRACE_SECONDS),
-  });
+  let replica: ReplicaUnderTest;
 
   before(async () => {
     mkdirSync(inFolder('snapshots'));
-    const output = inFolder('snapshots/sample.sqlite');
-    await run('scripts/snapshot.ts', ['build', '--input', 'data/sample', '--output', output]);
-    const key = await run('scripts/keys.ts', ['create', '--organization', ORGANIZATION], environment());
-    credential = key.stdout.trim().split('\n').at(-1) ?? '';
+    await build('data/sample', inFolder('snapshots/sample.sqlite'));
+    credential = newCredential(inFolder, ORGANIZATION);
   });
 
-  async function start(overrides: Readonly<Record<string, string>> = {}): Promise<void> {
-    replica = new Command('src/main.ts', [], { ...environment(), ...overrides });
-    port = Number((await replica.says(/"port":(\d+),"msg":"listening"/))[1]);
-    await replica.says(/"msg":"snapshot live"/);
+  async function start(environment: Readonly<Record<string, string>> = {}): Promise<void> {
+    replica = await ReplicaUnderTest.start(inFolder, {
+      SHUTDOWN_GRACE_SECONDS: String(GRACE_SECONDS),
+      ...environment,
+    });
+    await replica.says({ msg: 'snapshot live' });
   }
 
   afterEach(() => {
-    replica.kill('SIGKILL');
+    replica.signal('SIGKILL');
   });
 
-  const isStopping = () => replica.stdout.includes('"msg":"stopping"');
+  const isStopping = () => replica.linesOf({ msg: 'stopping' }).length > 0;
 
   /** Asks for a page of tickets and reads all of it. Fails with the code of the error, or when the page is not whole. */
   function ask(agent: Agent | false): Promise<Answer> {
     const isLate = isStopping();
     return new Promise((resolve, reject) => {
       const headers = { Authorization: `Bearer ${credential}` };
-      get({ host: '127.0.0.1', port, path: '/v1/tickets?perPage=100', agent, headers }, (response) => {
-        let body = '';
-        response.setEncoding('utf8').on('data', (text: string) => (body += text));
-        response.on('error', reject).on('end', () => {
-          const length = Number(response.headers['content-length']);
-          if (Buffer.byteLength(body) !== length) reject(new Error('a part of the page is missing'));
-          resolve({ status: response.statusCode, connection: response.headers.connection, isLate });
-        });
-      }).on('error', reject);
+      get(
+        { host: '127.0.0.1', port: replica.port, path: '/v1/tickets?perPage=100', agent, headers },
+        (response) => {
+          let body = '';
+          response.setEncoding('utf8').on('data', (text: string) => (body += text));
+          response.on('error', reject).on('end', () => {
+            const length = Number(response.headers['content-length']);
+            if (Buffer.byteLength(body) !== length) reject(new Error('a part of the page is missing'));
+            resolve({ status: response.statusCode, connection: response.headers.connection, isLate });
+          });
+        },
+      ).on('error', reject);
     });
   }
 
@@ -99,7 +93,7 @@ describe('the end of the process', function () {
       );
       while (answers.length < 100) await ask(false);
       const signalled = performance.now();
-      replica.kill('SIGTERM');
+      replica.signal('SIGTERM');
       const ended = await replica.ended;
       const took = performance.now() - signalled;
 
@@ -118,8 +112,8 @@ describe('the end of the process', function () {
     await start({ SHUTDOWN_GRACE_SECONDS: '4' });
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     expect(await ask(agent)).to.include({ status: 200, connection: 'keep-alive' });
-    replica.kill('SIGTERM');
-    await replica.says(/"msg":"stopping"/);
+    replica.signal('SIGTERM');
+    await replica.says({ msg: 'stopping' });
     while (await isListening());
     expect(await ask(agent)).to.include({ status: 200, connection: 'close' });
     expect(await replica.ended).to.include({ code: 0, stderr: '' });
@@ -127,7 +121,7 @@ describe('the end of the process', function () {
   });
 
   async function isListening(): Promise<boolean> {
-    const socket = connect(port, '127.0.0.1');
+    const socket = connect(replica.port, '127.0.0.1');
     try {
       await once(socket, 'connect');
       return true;
@@ -145,10 +139,10 @@ describe('the end of the process', function () {
     ] as const) {
       await start({ SHUTDOWN_GRACE_SECONDS: '10', THREADS: '2' });
       const signalled = performance.now();
-      replica.kill(signal);
+      replica.signal(signal);
       expect(await replica.ended).to.include({ code: 0, signal: null, stderr: '' });
       expect(performance.now() - signalled, signal).to.be.below(most);
-      expect(replica.stdout).to.match(/"msg":"stopped"/);
+      expect(replica.linesOf({ msg: 'stopped' })).to.have.length(1);
     }
   });
 
@@ -159,12 +153,12 @@ describe('the end of the process', function () {
       ['SIGTERM', 'SIGTERM'],
     ] as const) {
       await start({ SHUTDOWN_GRACE_SECONDS: '3600' });
-      const half = connect(port, '127.0.0.1');
+      const half = connect(replica.port, '127.0.0.1');
       half.on('error', () => undefined).write('GET / HTTP/1.1\r\nHo');
       await ask(false);
-      replica.kill(first);
-      await replica.says(/"msg":"stopping"/);
-      replica.kill(second);
+      replica.signal(first);
+      await replica.says({ msg: 'stopping' });
+      replica.signal(second);
       expect(await replica.ended).to.include({ code: null, signal: second, stderr: '' });
       half.destroy();
     }
@@ -173,7 +167,14 @@ describe('the end of the process', function () {
   it('is that of npm start, too', async () => {
     const npm = spawn('npm', ['start'], {
       cwd: ROOT,
-      env: { ...process.env, ...environment() },
+      env: {
+        ...process.env,
+        HOST: '127.0.0.1',
+        PORT: '0',
+        ADMIN_PORT: '0',
+        SNAPSHOT_DIR: inFolder('snapshots'),
+        KEYS_FILE: inFolder('keys.sqlite'),
+      },
       stdio: ['ignore', 'pipe', 'ignore'],
     });
     const ended = once(npm, 'close');

@@ -5,24 +5,25 @@ import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'chai';
 import { Random } from '../../scripts/sample/random.ts';
 import { type ListOperation, OPERATIONS } from '../../src/contract/operations.ts';
-import { Oracle } from '../query/oracle.ts';
-import { QueryMaker } from '../query/random-query.ts';
-import type { Organization } from '../query/records.ts';
-import { buildWorld, randomOrganizations } from '../query/world.ts';
-import { build, writeImport } from '../snapshot/import-folder.ts';
-import { folderForAll } from '../temporary-folder.ts';
+import { Oracle } from '../support/oracle/oracle.ts';
+import { QueryMaker } from '../support/oracle/random-query.ts';
+import type { Organization } from '../support/oracle/random-organization.ts';
+import { buildWorld, randomOrganizations } from '../support/oracle/random-snapshot.ts';
+import { build, writeImport } from '../support/import-folder.ts';
+import { byDepth } from '../support/depth.ts';
+import { folderForAll } from '../support/temporary-folder.ts';
 import { alteredCopy, asSnapshot, snapshotIdOf } from './altered-snapshot.ts';
-import { run } from './command.ts';
+import { run } from '../support/command.ts';
 import { type Connection, connectionsToEach } from './connections.ts';
 import { markedAs, markedImport, marksIn } from './marked-import.ts';
 import { DEATH_HEADER, EACH_DEATH } from './mortal-thread.ts';
-import { newCredential, ReplicaUnderTest } from './replica-under-test.ts';
+import { newCredential, ReplicaUnderTest } from '../support/replica-under-test.ts';
 
 const PRELOADED = new URL('mortal-thread.ts', import.meta.url).href;
 const THREADS = 2;
 const HEAP_MB = 96;
 const SEED = 20_261_121;
-const QUERIES = 150;
+const QUERIES = byDepth({ short: 150, deep: 1500 });
 const LIMIT = 100;
 const PREVIEW = { 'Service-API-Version': 'preview' };
 
@@ -114,7 +115,7 @@ describe(`${THREADS} threads`, function () {
   });
 
   describe('while snapshots go live', () => {
-    const SWAPS = 25;
+    const SWAPS = byDepth({ short: 8, deep: 25 });
     const VARIANTS = 3;
     let replica: ReplicaUnderTest;
     let inStage: (file: string) => string;

@@ -9,11 +9,11 @@ import {
   minimalOrder,
   minimalSession,
   minimalTicket,
-} from '../snapshot/full-records.ts';
-import { build, type Import, type ImportRecord, writeImport } from '../snapshot/import-folder.ts';
-import { folderForAll } from '../temporary-folder.ts';
+} from '../support/records.ts';
+import { build, type Import, type ImportRecord, writeImport } from '../support/import-folder.ts';
+import { folderForAll } from '../support/temporary-folder.ts';
 import { asSnapshot, restampedCopy, snapshotIdOf } from './altered-snapshot.ts';
-import { type Answer, newCredential, ReplicaUnderTest } from './replica-under-test.ts';
+import { type Answer, newCredential, ReplicaUnderTest } from '../support/replica-under-test.ts';
 
 const PREVIEW = { 'Service-API-Version': 'preview' };
 const PER_PAGE = [1, 2, 3, 4, 5, 6, 7];

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { StoreRegistry } from '../../src/store/registry/store-registry.ts';
 import { WorkerStores, ViewPublisher } from '../../src/workers/shared-views.ts';
-import { emptySnapshot } from '../store/empty-image.ts';
+import { emptySnapshot } from '../support/empty-image.ts';
 
 describe('The stores of threads', () => {
   let registry: StoreRegistry;

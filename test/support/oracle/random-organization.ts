@@ -1,5 +1,5 @@
-import type { Random } from '../../scripts/sample/random.ts';
-import type { Fields, Shape } from '../../src/contract/field.ts';
+import type { Random } from '../../../scripts/sample/random.ts';
+import type { Fields, Shape } from '../../../src/contract/field.ts';
 import {
   EVENT,
   EVENT_SESSION,
@@ -8,8 +8,8 @@ import {
   ORDER,
   ORDER_STATUSES,
   TICKET,
-} from '../../src/contract/resources.ts';
-import { objectsIn } from '../../src/snapshot/format/json-values.ts';
+} from '../../../src/contract/resources.ts';
+import { objectsIn } from '../../../src/snapshot/format/json-values.ts';
 import { randomForm, randomInstant, write, writeAnyhow } from './instants.ts';
 import { randomRecord } from './random-record.ts';
 import { randomEmail, randomIds, randomTag, randomText } from './texts.ts';

@@ -1,11 +1,17 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { KeyRing } from '../../src/keys/key-ring.ts';
 import { KeysFile, readKeyRing } from '../../src/keys/keys-file.ts';
-import { buildSnapshot } from '../../src/snapshot/build/build-snapshot.ts';
-import { readSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
 import type { SnapshotImage } from '../../src/store/organization-image.ts';
+import { builtFrom, type Import, type ImportRecord } from './import-folder.ts';
+import {
+  inOrganization,
+  minimalEvent,
+  minimalOffer,
+  minimalOrder,
+  minimalSession,
+  minimalTicket,
+  times,
+} from './records.ts';
+import { withFolder } from './temporary-folder.ts';
 
 /** A small handwritten import folder with the records that the contract tests request. */
 
@@ -14,20 +20,18 @@ export const PRODUCED_AT = '2026-11-21T04:00:00.000Z';
 /** An id with every kind of character that a path and a query must preserve. */
 export const HARD_ID = 'évt 7/ä%2F+&?#"\\';
 
-export type Row = Record<string, unknown>;
+const event = (id: string, createdAt: string, tags: string[], more: ImportRecord = {}) =>
+  minimalEvent(id, {
+    createdAt,
+    updatedAt: '2026-11-01T10:00:00+01:00',
+    title: `Event ${id}`,
+    eventTimezone: 'Europe/Paris',
+    currency: 'EUR',
+    tags,
+    ...more,
+  });
 
-const event = (id: string, createdAt: string, tags: string[], rest: Row = {}): Row => ({
-  id,
-  createdAt,
-  updatedAt: '2026-11-01T10:00:00+01:00',
-  title: `Event ${id}`,
-  eventTimezone: 'Europe/Paris',
-  currency: 'EUR',
-  tags,
-  ...rest,
-});
-
-const EVENTS: readonly Row[] = [
+const EVENTS = [
   event('evt_a', '2026-09-01T10:00:00+02:00', ['Théâtre', 'Hip  Hop'], {
     venueAddress: { addressLine1: '1 quai', city: 'Rennes', postalCode: '35000', countryCode: 'FR' },
   }),
@@ -37,14 +41,10 @@ const EVENTS: readonly Row[] = [
   event(HARD_ID, '2026-08-01T00:00:00Z', ['été, hiver']),
 ];
 
-const session = (eventId: string, id: string, startAt: string): Row => ({
-  eventId,
-  id,
-  startAt,
-  durationMinutes: 90,
-});
+const session = (eventId: string, id: string, startAt: string) =>
+  minimalSession(id, eventId, { startAt, durationMinutes: 90 });
 
-const SESSIONS: readonly Row[] = [
+const SESSIONS = [
   session('evt_a', 'ses_a2', '2027-02-01T20:00:00+01:00'),
   session('evt_a', 'ses_a1', '2027-01-01T20:00:00+01:00'),
   session('evt_b', 'ses_b1', '2026-01-01T20:00:00+01:00'),
@@ -56,30 +56,30 @@ const SESSIONS: readonly Row[] = [
 
 export const TICKET_COUNT = 57;
 
-const TICKETS: readonly Row[] = Array.from({ length: TICKET_COUNT }, (_, i) => ({
-  ticketId: `tkt_${String(i).padStart(2, '0')}`,
-  eventId: i % 3 === 0 ? 'evt_b' : 'evt_a',
-  status: 'FULFILLED',
-  issuedAt: `2026-10-${String(1 + (i % 28)).padStart(2, '0')}T10:00:00+02:00`,
-  updatedAt: `2026-11-${String(1 + (i % 28)).padStart(2, '0')}T10:00:00+01:00`,
-  eventSessionId: i % 3 === 0 ? 'ses_b1' : 'ses_a1',
-  qrCode: i === 0 ? 'QR+ 0' : `QR${i}`,
-  orderId: `ord_${i % 5}`,
-  currency: 'EUR',
-}));
+const TICKETS = times(TICKET_COUNT, (i) =>
+  minimalTicket(`tkt_${String(i).padStart(2, '0')}`, {
+    eventId: i % 3 === 0 ? 'evt_b' : 'evt_a',
+    issuedAt: `2026-10-${String(1 + (i % 28)).padStart(2, '0')}T10:00:00+02:00`,
+    updatedAt: `2026-11-${String(1 + (i % 28)).padStart(2, '0')}T10:00:00+01:00`,
+    eventSessionId: i % 3 === 0 ? 'ses_b1' : 'ses_a1',
+    qrCode: i === 0 ? 'QR+ 0' : `QR${i}`,
+    orderId: `ord_${i % 5}`,
+    currency: 'EUR',
+  }),
+);
 
-const order = (orderId: string, createdAt: string, status: string, rest: Row = {}): Row => ({
-  orderId,
-  createdAt,
-  updatedAt: createdAt,
-  status,
-  currency: 'EUR',
-  customer: { customerId: `cus_${orderId}`, email: `${orderId}@example.org` },
-  placedItems: [{ offerId: 'off_t', eventId: 'evt_a', quantity: 1 }],
-  ...rest,
-});
+const order = (orderId: string, createdAt: string, status: string, more: ImportRecord = {}) =>
+  minimalOrder(orderId, {
+    createdAt,
+    updatedAt: createdAt,
+    status,
+    currency: 'EUR',
+    customer: { customerId: `cus_${orderId}`, email: `${orderId}@example.org` },
+    placedItems: [{ offerId: 'off_t', eventId: 'evt_a', quantity: 1 }],
+    ...more,
+  });
 
-const ORDERS: readonly Row[] = [
+const ORDERS = [
   order('ord_0', '2026-10-01T10:00:00+02:00', 'PENDING'),
   order('ord_1', '2026-10-02T10:00:00+02:00', 'FULFILLED', {
     customer: { customerId: 'cus_1', email: 'Zoé+List@Example.org', firstName: 'Zoé' },
@@ -101,70 +101,70 @@ const ORDERS: readonly Row[] = [
   order('ord_2', '2026-10-03T10:00:00+02:00', 'CANCELLED', { placedItems: [] }),
 ];
 
-const pricing = (pricingId: string, resaleEnabled: boolean): Row => ({ pricingId, price: 10, resaleEnabled });
-const inventory = (sessionId: string): Row => ({ inventoryId: `inv_${sessionId}`, sessionId, totalStock: 9 });
+const pricing = (pricingId: string, resaleEnabled: boolean) => ({ pricingId, price: 10, resaleEnabled });
+const inventory = (sessionId: string) => ({ inventoryId: `inv_${sessionId}`, sessionId, totalStock: 9 });
 
-const OFFERS: readonly Row[] = [
-  {
-    offerId: 'off_t',
-    type: 'TICKET',
+const OFFERS = [
+  minimalOffer('off_t', 'TICKET', {
     currency: 'EUR',
     createdAt: '2026-09-01T10:00:00+02:00',
     eventId: 'evt_a',
     pricing: [pricing('prc_yes', true), pricing('prc_no', false)],
     inventory: [inventory('ses_a1'), inventory('ses_a2')],
-  },
-  {
-    offerId: 'off_u',
-    type: 'TICKET',
+  }),
+  minimalOffer('off_u', 'TICKET', {
     currency: 'EUR',
     createdAt: '2026-09-02T10:00:00+02:00',
     eventId: 'evt_b',
     pricing: [pricing('prc_u', false)],
     inventory: [inventory('ses_b1')],
-  },
-  {
-    offerId: 'off_p',
-    type: 'PRODUCT',
+  }),
+  minimalOffer('off_p', 'PRODUCT', {
     currency: 'EUR',
     createdAt: '2026-09-03T10:00:00+02:00',
     heldByEventIds: ['evt_a'],
     pricing: [{ pricingId: 'prc_p', price: 5 }],
-  },
-  {
-    offerId: 'off_b',
-    type: 'BUNDLE',
+  }),
+  minimalOffer('off_b', 'BUNDLE', {
     currency: 'EUR',
     createdAt: '2026-09-04T10:00:00+02:00',
     heldByEventIds: ['evt_a', 'evt_b'],
     pricingId: 'prc_b',
     price: 12,
     contains: [{ offerId: 'off_t', quantity: 1, price: 10 }],
-  },
+  }),
 ];
+
+const NORTH = { events: EVENTS, sessions: SESSIONS, tickets: TICKETS, orders: ORDERS, offers: OFFERS };
 
 /** The other organization has records of the same ids, and some of its own. */
 const SOUTH = {
-  'events.ndjson': [
+  events: [
     event('evt_a', '2026-09-01T10:00:00+02:00', ['Salsa']),
     event('evt_south', '2026-09-05T10:00:00Z', []),
   ],
-  'sessions.ndjson': [
+  sessions: [
     session('evt_a', 'ses_a1', '2027-01-01T20:00:00+01:00'),
     session('evt_south', 'ses_s', '2027-01-01T20:00:00+01:00'),
   ],
-  'tickets.ndjson': [{ ...TICKETS[1], ticketId: 'tkt_south', qrCode: 'QR_SOUTH' }],
-  'orders.ndjson': [order('ord_south', '2026-10-01T10:00:00+02:00', 'PENDING')],
-  'offers.ndjson': [{ ...OFFERS[0], offerId: 'off_south' }],
-} as const;
+  tickets: [{ ...TICKETS[1], ticketId: 'tkt_south', qrCode: 'QR_SOUTH' }],
+  orders: [order('ord_south', '2026-10-01T10:00:00+02:00', 'PENDING')],
+  offers: [{ ...OFFERS[0], offerId: 'off_south' }],
+};
 
-const NORTH = {
-  'events.ndjson': EVENTS,
-  'sessions.ndjson': SESSIONS,
-  'tickets.ndjson': TICKETS,
-  'orders.ndjson': ORDERS,
-  'offers.ndjson': OFFERS,
-} as const;
+const ofBoth = (collection: keyof typeof NORTH) => [
+  ...NORTH[collection].map(inOrganization('north')),
+  ...SOUTH[collection].map(inOrganization('south')),
+];
+
+const IMPORT: Import = {
+  organizations: ['north', 'south', 'void'].map((id) => ({ organizationId: id, name: id })),
+  events: ofBoth('events'),
+  sessions: ofBoth('sessions'),
+  tickets: ofBoth('tickets'),
+  orders: ofBoth('orders'),
+  offers: ofBoth('offers'),
+};
 
 /** `void` has no records; `absent` has a key, but no snapshot. */
 export const ORGANIZATIONS = ['north', 'south', 'void', 'absent'] as const;
@@ -185,36 +185,11 @@ export function fixture(): Promise<Fixture> {
   return (made ??= makeFixture());
 }
 
-async function makeFixture(): Promise<Fixture> {
-  const folder = mkdtempSync(join(tmpdir(), 'foyer-api-'));
-  try {
-    const image = await makeImage(folder);
-    return { image, ...makeKeys(join(folder, 'keys.sqlite')) };
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
-}
-
-async function makeImage(folder: string): Promise<SnapshotImage> {
-  const write = (file: string, rows: readonly Row[]) => {
-    writeFileSync(join(folder, file), rows.map((row) => JSON.stringify(row) + '\n').join(''));
-  };
-  const of = (organizationId: string, rows: readonly Row[]) =>
-    rows.map((row) => ({ organizationId, ...row }));
-  const organizations = ['north', 'south', 'void'].map((id) => ({ organizationId: id, name: id }));
-  write('organizations.ndjson', organizations);
-  for (const file of [
-    'events.ndjson',
-    'sessions.ndjson',
-    'tickets.ndjson',
-    'orders.ndjson',
-    'offers.ndjson',
-  ] as const) {
-    write(file, [...of('north', NORTH[file]), ...of('south', SOUTH[file])]);
-  }
-  const output = join(folder, 'fixture.sqlite');
-  await buildSnapshot({ input: folder, output, skipInvalid: false, producedAt: new Date(PRODUCED_AT) });
-  return readSnapshot(output);
+function makeFixture(): Promise<Fixture> {
+  return withFolder(async (inFolder) => {
+    const { image } = await builtFrom(inFolder('import'), IMPORT, { producedAt: new Date(PRODUCED_AT) });
+    return { image, ...makeKeys(inFolder('keys.sqlite')) };
+  });
 }
 
 function makeKeys(path: string): Omit<Fixture, 'image'> {

@@ -1,5 +1,5 @@
-import { parseTimestamp } from '../../src/contract/timestamp.ts';
-import type { Event, Offer, Order, Organization, Session, Ticket } from './records.ts';
+import { parseTimestamp } from '../../../src/contract/timestamp.ts';
+import type { Event, Offer, Order, Organization, Session, Ticket } from './random-organization.ts';
 
 /** The parameters of a query, by name. */
 export type Values = ReadonlyMap<string, string>;

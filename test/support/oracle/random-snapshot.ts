@@ -1,14 +1,13 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import type { Random } from '../../scripts/sample/random.ts';
-import type { Json } from '../../src/contract/field.ts';
-import type { CollectionName } from '../../src/contract/operations.ts';
-import { buildSnapshot } from '../../src/snapshot/build/build-snapshot.ts';
-import { readSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
-import { OrganizationStore } from '../../src/store/organization-store.ts';
+import type { Random } from '../../../scripts/sample/random.ts';
+import type { Json } from '../../../src/contract/field.ts';
+import type { CollectionName } from '../../../src/contract/operations.ts';
+import { readSnapshot } from '../../../src/snapshot/load/read-snapshot.ts';
+import { OrganizationStore } from '../../../src/store/organization-store.ts';
+import { build, type FileName, writeImport } from '../import-folder.ts';
+import { shuffled } from '../random.ts';
+import { withFolder } from '../temporary-folder.ts';
 import { asImported } from './random-record.ts';
-import { type Organization, randomIdPools, randomOrganization } from './records.ts';
+import { type Organization, randomIdPools, randomOrganization } from './random-organization.ts';
 
 const COLLECTIONS: readonly CollectionName[] = ['events', 'sessions', 'tickets', 'orders', 'offers'];
 
@@ -28,17 +27,14 @@ export async function loadStores(
   random: Random,
   organizations: readonly Organization[],
 ): Promise<ReadonlyMap<string, OrganizationStore>> {
-  const folder = mkdtempSync(join(tmpdir(), 'foyer-world-'));
-  try {
-    const output = join(folder, 'world.sqlite');
+  return withFolder(async (inFolder) => {
+    const output = inFolder('world.sqlite');
     await buildWorld(random, organizations, output);
     const snapshot = readSnapshot(output);
     return new Map(
       snapshot.organizations.map((image) => [image.organizationId, new OrganizationStore(image, snapshot)]),
     );
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  });
 }
 
 /** Builds a snapshot of organizations. */
@@ -47,20 +43,14 @@ export async function buildWorld(
   organizations: readonly Organization[],
   output: string,
 ): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'foyer-import-'));
-  try {
-    const write = (name: string, lines: readonly string[]) => {
-      writeFileSync(join(folder, `${name}.ndjson`), lines.map((line) => `${line}\n`).join(''));
+  await withFolder(async (inFolder) => {
+    const files: Partial<Record<FileName, readonly string[]>> = {
+      organizations: organizations.map(({ organizationId }) => JSON.stringify({ organizationId })),
     };
-    write(
-      'organizations',
-      organizations.map(({ organizationId }) => JSON.stringify({ organizationId })),
-    );
-    for (const name of COLLECTIONS) write(name, shuffled(random, importLines(random, organizations, name)));
-    await buildSnapshot({ input: folder, output, skipInvalid: false, producedAt: new Date(0) });
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+    for (const name of COLLECTIONS) files[name] = shuffled(random, importLines(random, organizations, name));
+    writeImport(inFolder('.'), files);
+    await build(inFolder('.'), output);
+  });
 }
 
 function importLines(
@@ -74,9 +64,4 @@ function importLines(
       return JSON.stringify(asImported(random, line));
     }),
   );
-}
-
-function shuffled<T>(random: Random, values: readonly T[]): T[] {
-  const keyed = values.map((value) => ({ value, at: random.uint32() }));
-  return keyed.sort((a, b) => a.at - b.at).map(({ value }) => value);
 }

@@ -5,12 +5,12 @@ import {
   minimalOrder,
   minimalSession,
   minimalTicket,
-} from './full-records.ts';
+  times,
+} from './records.ts';
 import type { ImportRecord } from './import-folder.ts';
 
 /** A small import in which two organizations have something of everything. */
 
-const times = <T>(count: number, make: (i: number) => T) => Array.from({ length: count }, (_, i) => make(i));
 const ofBoth = (make: (owner: string) => readonly ImportRecord[]) =>
   ['north', 'south'].flatMap((owner) => make(owner).map(inOrganization(owner)));
 const at = (i: number) => new Date(Date.UTC(2026, 0, 1) + i * 1_000_000).toISOString();

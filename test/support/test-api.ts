@@ -10,7 +10,7 @@ import { RequestMetrics } from '../../src/http/request-metrics.ts';
 import { createServer, type ServerDependencies } from '../../src/http/server.ts';
 import { StoreRegistry } from '../../src/store/registry/store-registry.ts';
 import { expectConformance } from './conformance.ts';
-import { fixture, type Fixture, type OrganizationId } from './fixture.ts';
+import { fixture, type Fixture, type OrganizationId } from './api-fixture.ts';
 
 export const NOW = Date.parse('2026-11-21T12:00:00Z');
 

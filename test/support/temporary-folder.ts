@@ -5,23 +5,37 @@ import { join } from 'node:path';
 /** Names a file in a temporary folder. */
 export type InFolder = (name: string) => string;
 
-/** A folder for all tests of the suite that calls this. */
+/** Makes a folder for all tests of the calling suite. */
 export function folderForAll(): InFolder {
   return folderBetween(before, after);
 }
 
-/** A fresh folder for each test of the suite that calls this. */
+/** Makes a fresh folder for each test of the calling suite. */
 export function folderForEach(): InFolder {
   return folderBetween(beforeEach, afterEach);
+}
+
+/** Makes a folder for some work, and removes it when the work is done. */
+export async function withFolder<T>(work: (inFolder: InFolder) => T | Promise<T>): Promise<T> {
+  const folder = makeFolder();
+  try {
+    return await work((name) => join(folder, name));
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 }
 
 function folderBetween(start: (hook: () => void) => void, end: (hook: () => void) => void): InFolder {
   let folder = '';
   start(() => {
-    folder = mkdtempSync(join(tmpdir(), 'foyer-test-'));
+    folder = makeFolder();
   });
   end(() => {
     rmSync(folder, { recursive: true, force: true });
   });
   return (name) => join(folder, name);
+}
+
+function makeFolder(): string {
+  return mkdtempSync(join(tmpdir(), 'foyer-test-'));
 }

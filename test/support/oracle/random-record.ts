@@ -1,5 +1,5 @@
-import type { Random } from '../../scripts/sample/random.ts';
-import type { Fields, Json, Shape } from '../../src/contract/field.ts';
+import type { Random } from '../../../scripts/sample/random.ts';
+import type { Fields, Json, Shape } from '../../../src/contract/field.ts';
 import { randomInstant, writeAnyhow } from './instants.ts';
 import { randomText } from './texts.ts';
 

@@ -1,4 +1,4 @@
-import type { Random } from '../../scripts/sample/random.ts';
+import type { Random } from '../../../scripts/sample/random.ts';
 
 /** Texts that expose code which confuses bytes, code units, characters and JSON. */
 

@@ -1,5 +1,5 @@
-import type { Random } from '../../scripts/sample/random.ts';
-import { parseTimestamp } from '../../src/contract/timestamp.ts';
+import type { Random } from '../../../scripts/sample/random.ts';
+import { parseTimestamp } from '../../../src/contract/timestamp.ts';
 
 /** Instants that repeat often, with near neighbours, and the many ways to write each of them. */
 

@@ -8,12 +8,8 @@ import { fileURLToPath } from 'node:url';
 
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** What every process has of the environment of the tests. What is read as it was compiled before is covered less exactly. */
-export const INHERITED: Readonly<Record<string, string | undefined>> = {
-  PATH: process.env['PATH'],
-  NODE_V8_COVERAGE: process.env['NODE_V8_COVERAGE'],
-  NODE_DISABLE_COMPILE_CACHE: process.env['NODE_V8_COVERAGE'] && '1',
-};
+/** The part of the tests' environment that every process inherits. Coverage is not: it is measured in the tests' own processes. */
+export const INHERITED: Readonly<Record<string, string | undefined>> = { PATH: process.env['PATH'] };
 
 export interface Ended {
   readonly code: number | null;
@@ -61,13 +57,23 @@ export class Command {
     for (;;) {
       const found = pattern.exec(this.stdout);
       if (found) return found;
-      if (this.#process.exitCode !== null) {
+      if (!this.isRunning) {
         throw new Error(
-          `ended with ${this.#process.exitCode} before it said ${String(pattern)}:\n${this.stdout}${this.stderr}`,
+          `ended with ${String(this.#process.exitCode)} before it said ${String(pattern)}:\n${this.stdout}${this.stderr}`,
         );
       }
       await this.#wake.promise;
     }
+  }
+
+  /** Its standard output, for further readers. */
+  get output(): Readable {
+    return this.#process.stdout;
+  }
+
+  get isRunning(): boolean {
+    const { exitCode, signalCode } = this.#process;
+    return exitCode === null && signalCode === null;
   }
 
   kill(signal: NodeJS.Signals): void {
@@ -80,11 +86,45 @@ export class Command {
   }
 }
 
-/** Runs a script to its end. */
+/** Runs a script to its end, in a process of its own. */
 export function run(
   script: string,
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},
 ): Promise<Ended> {
   return new Command(script, args, environment).ended;
+}
+
+/** The exported entry point of a command. Returns the exit status. */
+type Main = (argv: readonly string[]) => Promise<number>;
+
+/** Runs a command to its end in this process. */
+export async function runHere(
+  main: Main,
+  argv: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<Omit<Ended, 'signal'>> {
+  const stdout = captureOutput(process.stdout);
+  const stderr = captureOutput(process.stderr);
+  const { env } = process;
+  process.env = { ...INHERITED, ...environment };
+  try {
+    const code = await main(argv);
+    return { code, stdout: stdout.text, stderr: stderr.text };
+  } finally {
+    process.env = env;
+    stdout.release();
+    stderr.release();
+  }
+}
+
+/** Keeps what is written to a stream from it, until it is released. */
+function captureOutput(stream: NodeJS.WriteStream): { readonly text: string; readonly release: () => void } {
+  const write = stream.write.bind(stream);
+  const captured = { text: '', release: () => void (stream.write = write) };
+  stream.write = (chunk: string | Uint8Array) => {
+    captured.text += String(chunk);
+    return true;
+  };
+  return captured;
 }

@@ -1,10 +1,10 @@
-import type { Random } from '../../scripts/sample/random.ts';
-import type { ListOperation, Parameter } from '../../src/contract/operations.ts';
-import { OFFER_TYPES, ORDER_STATUSES } from '../../src/contract/resources.ts';
-import { parseTimestamp } from '../../src/contract/timestamp.ts';
+import type { Random } from '../../../scripts/sample/random.ts';
+import type { ListOperation, Parameter } from '../../../src/contract/operations.ts';
+import { OFFER_TYPES, ORDER_STATUSES } from '../../../src/contract/resources.ts';
+import { parseTimestamp } from '../../../src/contract/timestamp.ts';
 import { floorDivide, randomInstant, writeAnyhow } from './instants.ts';
 import { readValues } from './read-values.ts';
-import type { Entry, Offer, Order, Organization, Session, Ticket } from './records.ts';
+import type { Entry, Offer, Order, Organization, Session, Ticket } from './random-organization.ts';
 import { randomEmail, randomTag, randomText } from './texts.ts';
 
 /** Queries as the plan receives them: valid texts by parameter. */

@@ -1,15 +1,11 @@
-import { type ChildProcessByStdio, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import { Agent, type IncomingHttpHeaders, request } from 'node:http';
-import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { formatCredential } from '../../src/keys/credential.ts';
 import { KeysFile } from '../../src/keys/keys-file.ts';
-import type { InFolder } from '../temporary-folder.ts';
-import { INHERITED, ROOT } from './command.ts';
+import { Command, type Ended } from './command.ts';
+import type { InFolder } from './temporary-folder.ts';
 
 /** A line of the log, read. */
 export type LogLine = Readonly<Record<string, unknown>>;
@@ -24,40 +20,32 @@ export interface Answer {
 export class ReplicaUnderTest {
   /** Its log so far, but for the lines of requests. */
   readonly log: LogLine[] = [];
-  readonly ended: Promise<void>;
-  readonly #process: ChildProcessByStdio<null, Readable, Readable>;
+  readonly #command: Command;
   readonly #agent = new Agent({ keepAlive: true });
   #origin = '';
   #adminOrigin = '';
-  #stderr = '';
   #wake = Promise.withResolvers<undefined>();
 
   private constructor(inFolder: InFolder, environment: Readonly<Record<string, string>>) {
-    this.#process = spawn(process.execPath, [join(ROOT, 'src/main.ts')], {
-      cwd: ROOT,
-      env: {
-        ...INHERITED,
-        PORT: '0',
-        ADMIN_PORT: '0',
-        HOST: '127.0.0.1',
-        SNAPSHOT_DIR: inFolder('snapshots'),
-        KEYS_FILE: inFolder('keys.sqlite'),
-        SNAPSHOT_POLL_SECONDS: '0.05',
-        // Neither is what these tests are about, and the machine may be busy.
-        RATE_LIMIT_PER_MINUTE: '0',
-        OVERLOAD_DELAY_MS: '0',
-        ...environment,
-      },
-      stdio: ['ignore', 'pipe', 'pipe'],
+    this.#command = new Command('src/main.ts', [], {
+      PORT: '0',
+      ADMIN_PORT: '0',
+      HOST: '127.0.0.1',
+      SNAPSHOT_DIR: inFolder('snapshots'),
+      KEYS_FILE: inFolder('keys.sqlite'),
+      SNAPSHOT_POLL_SECONDS: '0.05',
+      // Neither is what these tests are about, and the machine may be busy.
+      RATE_LIMIT_PER_MINUTE: '0',
+      OVERLOAD_DELAY_MS: '0',
+      ...environment,
     });
-    createInterface({ input: this.#process.stdout }).on('line', (line) => {
+    createInterface({ input: this.#command.output }).on('line', (line) => {
       const entry = readLine(line);
       if (entry['msg'] === 'request') return;
       this.log.push(entry);
       this.#changed();
     });
-    this.#process.stderr.setEncoding('utf8').on('data', (written: string) => (this.#stderr += written));
-    this.ended = once(this.#process, 'close').then(() => {
+    void this.ended.then(() => {
       this.#changed();
     });
   }
@@ -92,7 +80,7 @@ export class ReplicaUnderTest {
       if (line !== undefined) return line;
       if (!this.isRunning) {
         throw new Error(
-          `ended before it said ${JSON.stringify(values)}: ${JSON.stringify(this.log, undefined, 1)}${this.#stderr}`,
+          `ended before it said ${JSON.stringify(values)}: ${JSON.stringify(this.log, undefined, 1)}${this.#command.stderr}`,
         );
       }
       await this.#wake.promise;
@@ -100,8 +88,17 @@ export class ReplicaUnderTest {
   }
 
   get isRunning(): boolean {
-    const { exitCode, signalCode } = this.#process;
-    return exitCode === null && signalCode === null;
+    return this.#command.isRunning;
+  }
+
+  /** Fulfilled when the process has ended. */
+  get ended(): Promise<Ended> {
+    return this.#command.ended;
+  }
+
+  /** Its standard output so far. */
+  get stdout(): string {
+    return this.#command.stdout;
   }
 
   /** Asks the API, over connections that are kept alive. */
@@ -114,6 +111,10 @@ export class ReplicaUnderTest {
     // Links to further pages are whole addresses.
     const url = URL.canParse(path) ? path : this.#origin + path;
     return this.#get(url, { Authorization: `Bearer ${credential}`, ...headers }, agent);
+  }
+
+  get origin(): string {
+    return this.#origin;
   }
 
   get port(): number {
@@ -138,14 +139,14 @@ export class ReplicaUnderTest {
   }
 
   signal(name: NodeJS.Signals): void {
-    this.#process.kill(name);
+    this.#command.kill(name);
   }
 
   /** Ends it, whatever it is at. */
   async end(): Promise<void> {
     this.#agent.destroy();
-    this.#process.kill('SIGTERM');
-    await this.ended;
+    this.#command.kill('SIGTERM');
+    await this.#command.ended;
   }
 
   #changed(): void {

@@ -1,6 +1,6 @@
-import type { ListOperation } from '../../src/contract/operations.ts';
-import { type ParameterValues, queryReader, type QueryReader } from '../../src/http/checks/query.ts';
-import { Problem } from '../../src/http/response/problem.ts';
+import type { ListOperation } from '../../../src/contract/operations.ts';
+import { type ParameterValues, queryReader, type QueryReader } from '../../../src/http/checks/query.ts';
+import { Problem } from '../../../src/http/response/problem.ts';
 
 const readers = new Map<ListOperation, QueryReader>();
 

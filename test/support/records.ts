@@ -239,3 +239,8 @@ export const minimalOffer = (offerId: string, type: string, more: ImportRecord =
 export const inOrganization =
   (organizationId: string) =>
   (record: ImportRecord): ImportRecord => ({ organizationId, ...record });
+
+/** Makes records that differ by their number, from 0 on. */
+export function times<T>(count: number, make: (i: number) => T): T[] {
+  return Array.from({ length: count }, (_, i) => make(i));
+}

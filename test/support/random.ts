@@ -1,0 +1,27 @@
+import fc from 'fast-check';
+import type { Random } from '../../scripts/sample/random.ts';
+
+/** Returns the values in a random order. */
+export function shuffled<T>(random: Random, values: readonly T[]): T[] {
+  const keyed = values.map((value) => ({ value, at: random.uint32() }));
+  return keyed.sort((a, b) => a.at - b.at).map(({ value }) => value);
+}
+
+/** Parameters of properties that run alike every time. A failure prints the seed and the path to the smallest case. */
+export const FIXED = { seed: 20261121, numRuns: 200 };
+
+/** Generates lists of texts of any characters. Many repeat, and some are empty. */
+export const texts = fc.array(
+  fc.oneof(
+    fc.string({ unit: 'grapheme', maxLength: 6 }),
+    fc.string({ unit: fc.constantFrom('a', 'é', '\0'), maxLength: 2 }),
+  ),
+  { maxLength: 300 },
+);
+
+/** Pairs of distinct texts with the same 32-bit FNV-1a hash. */
+export const COLLIDING_TEXTS: readonly (readonly [string, string])[] = [
+  ['costarring', 'liquid'],
+  ['declinate', 'macallums'],
+  ['altarage', 'zinke'],
+];
