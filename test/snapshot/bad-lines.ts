@@ -96,7 +96,7 @@ export const BAD_LINES: readonly BadLine[] = [
     '\u007f',
   ),
   ...bad('organizations', 'name', 'must be string or null', 5, ['a']),
-  ['organizations', { organizationId: 'o' }, 'organizationId', '"o" is there already, on line 1'],
+  ['organizations', { organizationId: 'o' }, 'organizationId', '"o" already appears on line 1'],
 
   ...(['events', 'sessions', 'tickets', 'orders', 'offers'] as const).flatMap((file) => [
     ...bad(file, 'organizationId', '"nobody" is not in organizations.ndjson', 'nobody'),
@@ -253,9 +253,9 @@ export const BAD_LINES: readonly BadLine[] = [
   within('offers', { type: 'PRODUCT', heldByEventIds: ['a', 2] }, 'heldByEventIds[1]', 'must be string'),
   within('orders', { paymentMethod: 'x'.repeat(1024 * 1024) }, '', 'the record is larger than 1048576 bytes'),
 
-  ['events', GOOD.events('evt'), 'id', '"evt" is there already, on line 1'],
+  ['events', GOOD.events('evt'), 'id', '"evt" already appears on line 1'],
   ['events', GOOD.events('lonely'), 'id', '"lonely" has no session in the import'],
-  ['sessions', GOOD.sessions('good'), 'id', '"good" is there already, on line 1'],
+  ['sessions', GOOD.sessions('good'), 'id', '"good" already appears on line 1'],
   [
     'sessions',
     ours(minimalSession('astray', 'nowhere')),
@@ -268,10 +268,10 @@ export const BAD_LINES: readonly BadLine[] = [
     'eventId',
     '"evt_theirs" is not an event of the organization',
   ],
-  ['tickets', GOOD.tickets('good'), 'ticketId', '"good" is there already, on line 1'],
-  ['orders', GOOD.orders('good'), 'orderId', '"good" is there already, on line 1'],
-  ['offers', GOOD.offers('good'), 'offerId', '"good" is there already, on line 1'],
-  ['offers', ours(minimalOffer('good', 'BUNDLE')), 'offerId', '"good" is there already, on line 1'],
+  ['tickets', GOOD.tickets('good'), 'ticketId', '"good" already appears on line 1'],
+  ['orders', GOOD.orders('good'), 'orderId', '"good" already appears on line 1'],
+  ['offers', GOOD.offers('good'), 'offerId', '"good" already appears on line 1'],
+  ['offers', ours(minimalOffer('good', 'BUNDLE')), 'offerId', '"good" already appears on line 1'],
 ];
 
 /** Good lines first, then the bad ones, then a good one. */

@@ -131,14 +131,14 @@ describe('the files of an import folder', () => {
           file: 'tickets.ndjson',
           line: COUNT + 2,
           field: 'ticketId',
-          reason: '"tkt_0" is there already, on line 1',
+          reason: '"tkt_0" already appears on line 1',
         },
         { file: 'tickets.ndjson', line: COUNT + 3, field: '', reason: 'the line is not a JSON object' },
         {
           file: 'tickets.ndjson',
           line: COUNT + 4,
           field: 'ticketId',
-          reason: `"tkt_${COUNT - 1}" is there already, on line ${COUNT}`,
+          reason: `"tkt_${COUNT - 1}" already appears on line ${COUNT}`,
         },
       ]);
     });
@@ -200,7 +200,7 @@ describe('the files of an import folder', () => {
           writeFileSync(file, '');
           writeFileSync(`${file}.gz`, gzipSync(''));
         },
-        /^tickets\.ndjson and tickets\.ndjson\.gz: are both there: keep one of them/,
+        /^tickets\.ndjson and tickets\.ndjson\.gz: both exist; keep one of them/,
       );
     });
 

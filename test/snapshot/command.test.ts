@@ -68,7 +68,7 @@ describe('npm run snapshot', function () {
       expect(lines[19]).to.equal('orders.ndjson.gz:20: placedItems[1].quantity must be integer or null');
       expect(lines[20]).to.equal('… and 16 more');
       expect(lines[21])
-        .to.include('holds 36 bad lines; no snapshot was written')
+        .to.include('contains 36 bad lines; no snapshot was written')
         .and.include('--skip-invalid');
       expect(readdirSync(folder('bad-output'))).to.deep.equal([]);
     });
@@ -107,7 +107,7 @@ describe('npm run snapshot', function () {
         'a file both compressed and not',
         'both',
         'good/b.sqlite',
-        /both: events\.ndjson and events\.ndjson\.gz: are both there/,
+        /both: events\.ndjson and events\.ndjson\.gz: both exist/,
       ],
       [
         'a compressed file that is none',
@@ -119,7 +119,7 @@ describe('npm run snapshot', function () {
         'an import without an organization',
         'nobody',
         'good/b.sqlite',
-        /nobody: holds no organization: each needs a line in organizations\.ndjson; no snapshot was written/,
+        /nobody: no organization: organizations\.ndjson must have a line for each; no snapshot was written/,
       ],
       [
         'an output folder that is not there',

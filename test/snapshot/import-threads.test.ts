@@ -39,6 +39,6 @@ describe('the threads that read an import', () => {
     const reading = async () => {
       for await (const { records } of threads.read('tickets', blocks(1))) expect.fail(`${records} records`);
     };
-    expect(await reading().catch(String)).to.match(/a thread of the builder ended/);
+    expect(await reading().catch(String)).to.match(/an import thread exited/);
   });
 });

@@ -1,7 +1,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type BuildOptions, buildSnapshot } from '../../src/snapshot/build/build-snapshot.ts';
-import type { BuildReport } from '../../src/snapshot/build/rejections.ts';
+import {
+  type BuildOptions,
+  type BuildReport,
+  buildSnapshot,
+} from '../../src/snapshot/build/build-snapshot.ts';
 import { readSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
 import type {
   CollectionImage,

@@ -3,50 +3,63 @@ import { mkdtempSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import type { CollectionName } from '../../contract/operations.ts';
-import { COLLECTIONS } from '../format/layout.ts';
+import { byCollection, COLLECTIONS } from '../format/layout.ts';
 import { sync } from '../format/snapshot-file.ts';
 import { importFile, ORGANIZATIONS_FILE } from './import-files.ts';
 import { readOrganizations } from './import-organizations.ts';
 import { stageImport } from './import-threads.ts';
-import { type BuildReport, ImportRejected } from './rejections.ts';
+import { ImportRejected } from './rejections.ts';
 import { SnapshotWriter } from './snapshot-writer.ts';
 import { Staging } from './staging.ts';
 
 export interface BuildOptions {
   /** The import folder. */
   readonly input: string;
-  /** The snapshot file. A file that is there now stays until the new one is whole. */
+  /** The snapshot file. An existing file stays until the new one is complete. */
   readonly output: string;
-  /** Leave bad lines out, and write them to `rejectsPath(output)`, instead of refusing the import. */
+  /** Leave bad lines out and write them to `rejectsPath(output)`, instead of refusing the import. */
   readonly skipInvalid: boolean;
-  /** The time at which it counts as produced. */
   readonly producedAt: Date;
-  /** Called now and then with how many records of a collection have been read or written so far. */
+  /** Receives the number of records of a collection that were read or written so far. */
   readonly onProgress?: (step: 'read' | 'written', collection: CollectionName, records: number) => void;
-  /** Ends the build, which then throws the signal's reason and leaves nothing behind. */
+  /** Aborts the build, which then throws the signal's reason and leaves no file behind. */
   readonly signal?: AbortSignal;
 }
 
-/** The import has no organization, without which it has no records either. */
+export interface BuildReport {
+  readonly snapshotId: string;
+  readonly producedAt: string;
+  readonly organizations: number;
+  readonly records: Readonly<Record<CollectionName, number>>;
+  /** Occurrences of fields that the specification does not have, by file and field. */
+  readonly dropped: ReadonlyMap<string, number>;
+  /** Lines left out; always 0 unless bad lines are skipped. */
+  readonly rejected: number;
+  readonly fileBytes: number;
+}
+
+/** The import contains no organization, and therefore no record. */
 export class NoOrganization extends Error {
   override readonly name = 'NoOrganization';
   constructor() {
-    super(`holds no organization: each needs a line in ${ORGANIZATIONS_FILE}.ndjson`);
+    super(`no organization: ${ORGANIZATIONS_FILE}.ndjson must have a line for each`);
   }
 }
 
-/** Returns where the lines that were left out are written. When there are none, the file of an earlier build is removed. */
+/** Returns the path of the file for skipped lines. A build that skips none removes an earlier one. */
 export function rejectsPath(output: string): string {
   return `${output}.rejects.ndjson`;
 }
 
 /**
- * Builds a snapshot file from an import folder. Threads read the lines, and a temporary file holds the records, so that
- * memory does not depend on their number. The snapshot appears under its name whole, or not at all.
+ * Builds a snapshot file from an import folder.
  *
- * @throws ImportRejected when lines are bad and are not to be skipped
+ * Threads read the lines and temporary files hold the records, so memory use does not grow with their number. The
+ * snapshot appears under its name complete, or not at all.
+ *
+ * @throws ImportRejected when lines are bad and not skipped
  * @throws NoOrganization
- * @throws UnreadableImport when a file cannot be read through
+ * @throws UnreadableImport when a file cannot be read to its end
  */
 export async function buildSnapshot(options: BuildOptions): Promise<BuildReport> {
   const folder = mkdtempSync(`${options.output}.building-`);
@@ -85,7 +98,7 @@ async function build(options: BuildOptions, folder: string, staging: Staging): P
     await sync(file);
     const rejects = join(folder, 'rejects');
     if (rejections.total > 0) await rejections.write(rejects);
-    // The last moment at which the build can be ended.
+    // From here on the build cannot be aborted.
     signal?.throwIfAborted();
     if (rejections.total > 0) renameSync(rejects, rejectsPath(output));
     else rmSync(rejectsPath(output), { force: true });
@@ -105,18 +118,18 @@ async function build(options: BuildOptions, folder: string, staging: Staging): P
   }
 }
 
-/** Writes all staged records. Returns how many there were. */
+/** Writes all staged records. Returns their number by collection. */
 async function writeRecords(
   writer: SnapshotWriter,
   staging: Staging,
   { signal, onProgress }: BuildOptions,
 ): Promise<BuildReport['records']> {
-  const counts = { events: 0, sessions: 0, tickets: 0, orders: 0, offers: 0 };
+  const counts = byCollection(() => 0);
   for (const layout of COLLECTIONS) {
     for (const written of writer.write(layout, staging.records(layout))) {
       counts[layout.name] += written;
       onProgress?.('written', layout.name, counts[layout.name]);
-      // A turn of the event loop, in which a signal to end the build arrives.
+      // Yields to the event loop, so that a pending signal is handled.
       await setImmediate();
       signal?.throwIfAborted();
     }

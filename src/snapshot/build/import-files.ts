@@ -4,55 +4,14 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
-import { type Fields, id, text, texts } from '../../contract/field.ts';
-import { type CollectionLayout, COLLECTIONS } from '../format/layout.ts';
+import { COLLECTIONS } from '../format/layout.ts';
 
-/** The files of an import folder, one JSON object a line. Any may be compressed, `.ndjson.gz`. */
+/** The files of an import folder: one JSON object a line, in UTF-8, optionally compressed (`.ndjson.gz`). */
 
 export const ORGANIZATIONS_FILE = 'organizations';
-
-/** Fields that an import record carries beside those that are served. */
-const ORGANIZATION_ID = id('Organization of the record.', 'org_1');
-export const ORGANIZATION_FIELDS: Fields = {
-  organizationId: ORGANIZATION_ID,
-  name: text('Name, for people.', 'Théâtre'),
-};
-
-const ASIDE: Readonly<Record<string, Fields>> = {
-  sessions: { eventId: id('Event of the session.', 'evt_42') },
-  offers: { heldByEventIds: texts('Events that hold a PRODUCT or BUNDLE.', ['evt_42']) },
-};
-
-export function asideFields({ name }: CollectionLayout): Fields {
-  return { organizationId: ORGANIZATION_ID, ...ASIDE[name] };
-}
-
 export const IMPORT_FILES: readonly string[] = [ORGANIZATIONS_FILE, ...COLLECTIONS.map(({ name }) => name)];
 
-/** Some whole lines of an import file. */
-export interface LineBlock {
-  /** In memory of its own, which may be transferred to another thread. */
-  readonly bytes: Buffer<ArrayBuffer>;
-  /** Number of the first line, from 1. */
-  readonly firstLine: number;
-}
-
-const BLOCK_BYTES = 256 * 1024;
-export const MAX_LINE_BYTES = 16 * 1024 * 1024;
-const NEWLINE = 0x0a;
-const BYTE_ORDER_MARK = '\ufeff';
-
-/** The file of a folder that is `NAME.ndjson` or `NAME.ndjson.gz`; undefined when there is neither. */
-export function importFile(folder: string, name: string): string | undefined {
-  const candidates = [`${name}.ndjson`, `${name}.ndjson.gz`].filter(
-    (file) => lstatSync(join(folder, file), { throwIfNoEntry: false }) !== undefined,
-  );
-  if (candidates.length > 1)
-    throw new UnreadableImport(candidates.join(' and '), 'are both there: keep one of them');
-  return candidates[0];
-}
-
-/** An import file that cannot be read through. */
+/** An import file cannot be read to its end. */
 export class UnreadableImport extends Error {
   override readonly name = 'UnreadableImport';
   constructor(file: string, reason: string) {
@@ -60,7 +19,29 @@ export class UnreadableImport extends Error {
   }
 }
 
-/** The lines of an import file, in blocks of about a quarter of a megabyte. */
+/** Returns the name of the file in a folder, `NAME.ndjson` or `NAME.ndjson.gz`; undefined when there is neither. */
+export function importFile(folder: string, name: string): string | undefined {
+  const files = [`${name}.ndjson`, `${name}.ndjson.gz`].filter(
+    (file) => lstatSync(join(folder, file), { throwIfNoEntry: false }) !== undefined,
+  );
+  if (files.length > 1) throw new UnreadableImport(files.join(' and '), 'both exist; keep one of them');
+  return files[0];
+}
+
+const BLOCK_BYTES = 256 * 1024;
+const MAX_LINE_BYTES = 16 * 1024 * 1024;
+const NEWLINE = 0x0a;
+const BYTE_ORDER_MARK = '\ufeff';
+
+/** Consecutive complete lines of an import file. */
+export interface LineBlock {
+  /** The only view of its ArrayBuffer, which can therefore be transferred to another thread. */
+  readonly bytes: Buffer<ArrayBuffer>;
+  /** Number of the first line, from 1. */
+  readonly firstLine: number;
+}
+
+/** Reads the lines of an import file in blocks of about `BLOCK_BYTES`. */
 export async function* readBlocks(folder: string, file: string): AsyncGenerator<LineBlock> {
   let rest: Buffer = Buffer.alloc(0);
   let firstLine = 1;
@@ -73,7 +54,7 @@ export async function* readBlocks(folder: string, file: string): AsyncGenerator<
         rest = chunk.subarray(end);
         yield block;
       } else if (rest.length <= MAX_LINE_BYTES) {
-        // Of a line that is too long no more is kept than shows it to be.
+        // The rest of an overlong line is skipped: its first bytes suffice to reject it.
         rest = Buffer.concat([rest, chunk]);
       }
     }
@@ -84,46 +65,47 @@ export async function* readBlocks(folder: string, file: string): AsyncGenerator<
   if (rest.length > 0) yield { bytes: joined(rest, Buffer.alloc(0)), firstLine };
 }
 
-/** Calls `visit` with every line that is not blank, and its number, or `refuse` where there is no text to be had. */
-export function eachLine(
-  { bytes, firstLine }: LineBlock,
-  visit: (line: string, number: number) => void,
-  refuse: (reason: string, number: number) => void,
-): void {
+/** A line with its number in the file. A line without `text` cannot be decoded, for the `reason` given. */
+export type Line =
+  | { readonly number: number; readonly text: string }
+  | { readonly number: number; readonly text: undefined; readonly reason: string };
+
+/** Iterates over the lines of a block that are not blank. */
+export function* linesOf({ bytes, firstLine }: LineBlock): Generator<Line> {
   let number = firstLine;
   for (let start = 0; start < bytes.length; number++) {
     const found = bytes.indexOf(NEWLINE, start);
     const end = found < 0 ? bytes.length : found;
-    if (end - start > MAX_LINE_BYTES) refuse(`the line is longer than ${MAX_LINE_BYTES} bytes`, number);
-    else visitText(bytes.subarray(start, end), number, visit, refuse);
+    const line = decoded(bytes.subarray(start, end), number);
+    if (line.text?.trim() !== '') yield line;
     start = end + 1;
   }
 }
 
-function visitText(
-  bytes: Buffer,
-  number: number,
-  visit: (line: string, number: number) => void,
-  refuse: (reason: string, number: number) => void,
-): void {
-  const line = bytes.toString();
-  // The replacement character is how a byte that is not UTF-8 shows; it may also stand there by itself.
-  if (line.includes('\ufffd') && !isUtf8(bytes)) refuse('the line is not UTF-8', number);
-  else if (line.trim() !== '')
-    visit(number === 1 && line.startsWith(BYTE_ORDER_MARK) ? line.slice(1) : line, number);
+function decoded(bytes: Buffer, number: number): Line {
+  if (bytes.length > MAX_LINE_BYTES) {
+    return { number, text: undefined, reason: `the line is longer than ${MAX_LINE_BYTES} bytes` };
+  }
+  const text = bytes.toString();
+  // Decoding replaces invalid bytes by U+FFFD, which a valid line may contain, too.
+  if (text.includes('\ufffd') && !isUtf8(bytes)) {
+    return { number, text: undefined, reason: 'the line is not UTF-8' };
+  }
+  return { number, text: number === 1 && text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text };
 }
 
 function open(path: string): AsyncIterable<Buffer> {
   const file = createReadStream(path, { highWaterMark: BLOCK_BYTES });
   if (!path.endsWith('.gz')) return file;
   const output = new PassThrough({ highWaterMark: BLOCK_BYTES });
-  // An error of either stream ends the output with it, which whoever reads the output sees.
+  // The reader of the output receives an error of any of the streams.
   pipeline(file, createGunzip({ chunkSize: BLOCK_BYTES }), output).catch((error: unknown) => {
     output.destroy(error instanceof Error ? error : new Error(String(error)));
   });
   return output;
 }
 
+/** Concatenates two buffers outside Node's buffer pool. */
 function joined(first: Buffer, second: Buffer): Buffer<ArrayBuffer> {
   const bytes = Buffer.allocUnsafeSlow(first.length + second.length);
   first.copy(bytes);

@@ -1,7 +1,14 @@
 import { isOrganizationId, ORGANIZATION_ID_RULE } from '../../contract/headers.ts';
 import { type JsonObject, parseObject, textIn } from '../format/json-values.ts';
-import { eachLine, importFile, ORGANIZATION_FIELDS, ORGANIZATIONS_FILE, readBlocks } from './import-files.ts';
-import { compileCheck, compileNormalize, type FieldProblem, problemOf } from './import-schema.ts';
+import { importFile, linesOf, ORGANIZATIONS_FILE, readBlocks } from './import-files.ts';
+import {
+  compileCheck,
+  compileNormalize,
+  type FieldProblem,
+  NO_OBJECT,
+  ORGANIZATION_FIELDS,
+  problemOf,
+} from './import-schema.ts';
 import type { Rejections } from './rejections.ts';
 
 const check = compileCheck(ORGANIZATION_FIELDS);
@@ -10,11 +17,11 @@ const normalize = compileNormalize(ORGANIZATION_FIELDS);
 export interface ImportedOrganizations {
   /** Names by id, in the order of the ids. */
   readonly names: ReadonlyMap<string, string>;
-  /** How often fields were dropped, by file and field. */
+  /** Occurrences of dropped fields, by file and field. */
   readonly dropped: ReadonlyMap<string, number>;
 }
 
-/** The organizations of an import folder. */
+/** Reads the organizations of an import folder. */
 export async function readOrganizations(
   folder: string,
   rejections: Rejections,
@@ -24,28 +31,27 @@ export async function readOrganizations(
   const file = importFile(folder, ORGANIZATIONS_FILE);
   if (file === undefined) return { names: new Map(), dropped };
   for await (const block of readBlocks(folder, file)) {
-    eachLine(
-      block,
-      (text, line) => {
-        const record = parseObject(text);
-        const organizationId = textIn(record?.['organizationId']);
-        const problem = problemWith(record, organizationId, organizations.get(organizationId)?.line);
-        if (problem !== undefined) {
-          rejections.add({ file, line, ...problem }, text);
-          return;
-        }
-        // A half of a surrogate pair could not be read back as it is digested.
-        const name = textIn(record?.['name']).toWellFormed() || organizationId;
-        organizations.set(organizationId, { name, line });
-        normalize(record, (field) => {
-          const path = `${file}: ${field}`;
-          dropped.set(path, (dropped.get(path) ?? 0) + 1);
-        });
-      },
-      (reason, line) => {
-        rejections.add({ file, line, field: '', reason }, undefined);
-      },
-    );
+    for (const line of linesOf(block)) {
+      const { number, text } = line;
+      if (text === undefined) {
+        rejections.add({ file, line: number, field: '', reason: line.reason }, undefined);
+        continue;
+      }
+      const record = parseObject(text);
+      const organizationId = textIn(record?.['organizationId']);
+      const problem = problemWith(record, organizationId, organizations.get(organizationId)?.line);
+      if (problem !== undefined) {
+        rejections.add({ file, line: number, ...problem }, text);
+        continue;
+      }
+      // UTF-8 cannot encode a lone surrogate, so the stored name would not match its digest.
+      const name = textIn(record?.['name']).toWellFormed() || organizationId;
+      organizations.set(organizationId, { name, line: number });
+      normalize(record, (field) => {
+        const path = `${file}: ${field}`;
+        dropped.set(path, (dropped.get(path) ?? 0) + 1);
+      });
+    }
   }
   const inOrder = [...organizations].sort(([a], [b]) => (a < b ? -1 : 1));
   return { names: new Map(inOrder.map(([id, { name }]) => [id, name])), dropped };
@@ -56,14 +62,9 @@ function problemWith(
   organizationId: string,
   earlierLine: number | undefined,
 ): FieldProblem | undefined {
-  if (record === undefined) return { field: '', reason: 'the line is not a JSON object' };
+  if (record === undefined) return NO_OBJECT;
   if (!check(record)) return problemOf(check);
   if (!isOrganizationId(organizationId)) return { field: 'organizationId', reason: ORGANIZATION_ID_RULE };
-  if (earlierLine !== undefined) {
-    return {
-      field: 'organizationId',
-      reason: `"${organizationId}" is there already, on line ${earlierLine}`,
-    };
-  }
-  return undefined;
+  if (earlierLine === undefined) return undefined;
+  return { field: 'organizationId', reason: `"${organizationId}" already appears on line ${earlierLine}` };
 }

@@ -1,11 +1,11 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { type CollectionLayout, COLLECTIONS } from '../format/layout.ts';
-import { eachLine, type LineBlock } from './import-files.ts';
+import { COLLECTIONS } from '../format/layout.ts';
+import { type LineBlock, linesOf } from './import-files.ts';
 import type { FieldProblem } from './import-schema.ts';
 import { RecordReader } from './record-reader.ts';
-import { stagedRow, StagingFile } from './staging-file.ts';
+import { StagingFile } from './staging-file.ts';
 
-/** A thread of the builder: reads blocks of lines, and stages their records in a file of its own. */
+/** A thread of the builder: reads blocks of lines and writes their records to its own staging file. */
 
 export type ImportTask =
   | { readonly collection: string; readonly block: LineBlock }
@@ -13,22 +13,23 @@ export type ImportTask =
   | { readonly isLast: true };
 
 export interface ImportWorkerData {
-  /** By id, the position of each organization in the order of the ids. */
+  /** Positions of the organizations in the order of their ids, by id. */
   readonly organizations: ReadonlyMap<string, number>;
   readonly stagingFile: string;
 }
 
 export interface BadLine extends FieldProblem {
   readonly line: number;
-  /** The line as it is in the file; undefined when it is no text, or too long. */
+  /** The line as it is in the file; undefined when it cannot be decoded. */
   readonly text: string | undefined;
 }
 
+/** The result of a task. */
 export interface ImportedBlock {
-  /** How many records were staged. */
+  /** Number of staged records. */
   readonly records: number;
   readonly bad: readonly BadLine[];
-  /** How often fields were dropped, by name. */
+  /** Occurrences of dropped fields, by name. */
   readonly dropped: ReadonlyMap<string, number>;
 }
 
@@ -36,44 +37,46 @@ const { organizations, stagingFile } = workerData as ImportWorkerData;
 const staging = new StagingFile(stagingFile);
 const readers = new Map<string, RecordReader>();
 
-function readerOf(layout: CollectionLayout): RecordReader {
-  let reader = readers.get(layout.name);
-  if (reader === undefined) readers.set(layout.name, (reader = new RecordReader(layout, organizations)));
-  return reader;
-}
-
-function readBlock(layout: CollectionLayout, block: LineBlock): ImportedBlock {
-  const reader = readerOf(layout);
-  let records = 0;
-  const bad: BadLine[] = [];
-  eachLine(
-    block,
-    (line, number) => {
-      const reading = reader.read(line);
-      if ('problem' in reading) bad.push({ line: number, text: line, ...reading.problem });
-      else {
-        staging.add(layout, stagedRow(layout, number, reading));
-        records++;
-      }
-    },
-    (reason, number) => bad.push({ line: number, text: undefined, field: '', reason }),
-  );
-  const dropped = new Map(reader.dropped);
-  reader.dropped.clear();
-  return { records, bad, dropped };
-}
+parentPort?.on('message', (task: ImportTask) => {
+  parentPort?.postMessage(run(task));
+});
 
 function run(task: ImportTask): ImportedBlock {
   if ('isLast' in task) {
     staging.finish();
     return { records: 0, bad: [], dropped: new Map() };
   }
-  const layout = COLLECTIONS.find(({ name }) => name === task.collection);
-  if (layout === undefined) throw new TypeError(`no collection ${task.collection}`);
+  // A transferred Buffer arrives as a Uint8Array.
   const { buffer, byteOffset, length } = task.block.bytes;
-  return readBlock(layout, { ...task.block, bytes: Buffer.from(buffer, byteOffset, length) });
+  return readBlock(readerOf(task.collection), {
+    ...task.block,
+    bytes: Buffer.from(buffer, byteOffset, length),
+  });
 }
 
-parentPort?.on('message', (task: ImportTask) => {
-  parentPort?.postMessage(run(task));
-});
+function readerOf(collection: string): RecordReader {
+  let reader = readers.get(collection);
+  if (reader === undefined) {
+    const layout = COLLECTIONS.find(({ name }) => name === collection);
+    if (layout === undefined) throw new TypeError(`no collection ${collection}`);
+    readers.set(collection, (reader = new RecordReader(layout, organizations)));
+  }
+  return reader;
+}
+
+function readBlock(reader: RecordReader, block: LineBlock): ImportedBlock {
+  let records = 0;
+  const bad: BadLine[] = [];
+  for (const line of linesOf(block)) {
+    const reading =
+      line.text === undefined ? { problem: { field: '', reason: line.reason } } : reader.read(line.text);
+    if ('problem' in reading) bad.push({ line: line.number, text: line.text, ...reading.problem });
+    else {
+      staging.add(reader.layout, line.number, reading);
+      records++;
+    }
+  }
+  const dropped = new Map(reader.dropped);
+  reader.dropped.clear();
+  return { records, bad, dropped };
+}

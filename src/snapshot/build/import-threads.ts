@@ -7,25 +7,32 @@ import { importFile, type LineBlock, readBlocks } from './import-files.ts';
 import type { ImportedBlock, ImportTask, ImportWorkerData } from './import-thread.ts';
 import type { Rejections } from './rejections.ts';
 
+/** SQLite attaches at most ten files to a connection. */
+const MAX_THREADS = 8;
+/** A thread reads one block while the next one waits, so that it is never idle. */
+const BLOCKS_PER_THREAD = 2;
+/** Bounds the memory of the threads. Records are short-lived, so a small young generation suffices. */
+const YOUNG_GENERATION_MB = 12;
+
 export interface StageOptions {
   /** The import folder. */
   readonly input: string;
   /** The folder of the staging files. */
   readonly folder: string;
-  /** In their order. */
+  /** Ids in ascending order. */
   readonly organizationIds: readonly string[];
-  /** Called now and then with how many records of a collection were read; what it throws ends the reading. */
+  /** Receives the number of records of a collection read so far. An exception ends the import. */
   readonly onBlock: (collection: CollectionName, records: number) => void;
 }
 
 export interface StagedImport {
-  /** Files with the records of the import, one of each thread that read it. */
+  /** Files with the records of the import, one for each thread. */
   readonly stagingFiles: readonly string[];
-  /** How often fields were dropped that are not declared, by file and field. */
+  /** Occurrences of undeclared fields, by file and field. */
   readonly dropped: ReadonlyMap<string, number>;
 }
 
-/** Reads the collections of an import folder into staging files, on several threads, and rejects the lines that are wrong. */
+/** Reads the collections of an import folder into staging files, and rejects bad lines. */
 export async function stageImport(
   { input, folder, organizationIds, onBlock }: StageOptions,
   rejections: Rejections,
@@ -55,41 +62,34 @@ export async function stageImport(
   }
 }
 
-/** Blocks under way for each thread: one that is read and one that waits, so that no thread is idle. */
-const BLOCKS_PER_THREAD = 2;
-/** SQLite attaches ten files to a connection at most. */
-const MOST_THREADS = 8;
-/** Records live for the length of a line: a small nursery is swept as fast, and each thread has one. */
-const YOUNG_GENERATION_MB = 12;
-
-/** The threads that read the import. */
+/** The threads that read an import. */
 export class ImportThreads {
-  /** The files in which the threads stage what they read; complete once they have finished. */
+  /** The output of the threads, complete after `finish`. */
   readonly stagingFiles: readonly string[];
   readonly #threads: readonly ImportThread[];
   #next = 0;
 
   /**
-   * @param organizations position of each in the order of the ids
-   * @param folder of the staging files
+   * @param organizations positions by id, in the order of the ids
+   * @param folder folder of the staging files
    */
   constructor(organizations: ReadonlyMap<string, number>, folder: string) {
-    const count = Math.min(availableParallelism(), MOST_THREADS);
+    const count = Math.min(availableParallelism(), MAX_THREADS);
     this.stagingFiles = Array.from({ length: count }, (_, i) => join(folder, `staging-${i}.sqlite`));
     this.#threads = this.stagingFiles.map((stagingFile) => new ImportThread({ organizations, stagingFile }));
   }
 
-  /** Reads the blocks of a collection's file on all threads, and hands them on in their order. */
+  /** Reads the blocks of a collection's file on all threads. Yields the results in file order. */
   async *read(collection: string, blocks: AsyncIterable<LineBlock>): AsyncGenerator<ImportedBlock> {
-    const underWay: Promise<ImportedBlock>[] = [];
+    const pending: Promise<ImportedBlock>[] = [];
     try {
       for await (const block of blocks) {
-        underWay.push(this.#threads[this.#next++ % this.#threads.length].run({ collection, block }));
-        if (underWay.length >= this.#threads.length * BLOCKS_PER_THREAD) yield await shift(underWay);
+        pending.push(this.#threads[this.#next++ % this.#threads.length].run({ collection, block }));
+        if (pending.length >= this.#threads.length * BLOCKS_PER_THREAD) yield await shift(pending);
       }
-      while (underWay.length > 0) yield await shift(underWay);
+      while (pending.length > 0) yield await shift(pending);
     } finally {
-      await Promise.allSettled(underWay);
+      await Promise.allSettled(pending);
     }
   }
 
@@ -98,13 +98,13 @@ export class ImportThreads {
     await Promise.all(this.#threads.map((thread) => thread.run({ isLast: true })));
   }
 
-  /** Ends the threads, whatever they do. */
+  /** Terminates the threads. */
   async close(): Promise<void> {
     await Promise.all(this.#threads.map((thread) => thread.close()));
   }
 }
 
-/** Takes the first of a queue off when it is there. One that fails stays, to be settled with the queue. */
+/** Removes the first element once it is fulfilled. A rejected one stays, to be settled with the queue. */
 async function shift(queue: Promise<ImportedBlock>[]): Promise<ImportedBlock> {
   const imported = await queue[0];
   void queue.shift();
@@ -113,8 +113,9 @@ async function shift(queue: Promise<ImportedBlock>[]): Promise<ImportedBlock> {
 
 class ImportThread {
   readonly #worker: Worker;
-  readonly #waiting: PromiseWithResolvers<ImportedBlock>[] = [];
-  /** Why the thread does not answer any more. */
+  /** Tasks without a result, in order: the thread completes them one after the other. */
+  readonly #pending: PromiseWithResolvers<ImportedBlock>[] = [];
+  /** Set once the thread has failed or ended. */
   #failure: { readonly error: unknown } | undefined;
 
   constructor(workerData: ImportWorkerData) {
@@ -122,24 +123,24 @@ class ImportThread {
       workerData,
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
     });
-    this.#worker.on('message', (imported: ImportedBlock) => this.#waiting.shift()?.resolve(imported));
+    this.#worker.on('message', (imported: ImportedBlock) => this.#pending.shift()?.resolve(imported));
     this.#worker.on('error', (error) => {
       this.#fail(error);
     });
     this.#worker.on('exit', (code) => {
-      this.#fail(new Error(`a thread of the builder ended with code ${code}`));
+      this.#fail(new Error(`an import thread exited with code ${code}`));
     });
   }
 
   run(task: ImportTask): Promise<ImportedBlock> {
-    const waiting = Promise.withResolvers<ImportedBlock>();
+    const result = Promise.withResolvers<ImportedBlock>();
     if (this.#failure === undefined) {
-      this.#waiting.push(waiting);
+      this.#pending.push(result);
       this.#worker.postMessage(task, 'block' in task ? [task.block.bytes.buffer] : []);
-    } else waiting.reject(this.#failure.error);
-    // It may stay in a queue for a while, and is handled when it is taken from there.
-    waiting.promise.catch(() => undefined);
-    return waiting.promise;
+    } else result.reject(this.#failure.error);
+    // The caller may await the result much later; a rejection must not count as unhandled until then.
+    result.promise.catch(() => undefined);
+    return result.promise;
   }
 
   async close(): Promise<void> {
@@ -148,6 +149,6 @@ class ImportThread {
 
   #fail(error: unknown): void {
     this.#failure ??= { error };
-    for (const waiting of this.#waiting.splice(0)) waiting.reject(error);
+    for (const result of this.#pending.splice(0)) result.reject(error);
   }
 }

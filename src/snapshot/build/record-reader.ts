@@ -4,23 +4,25 @@ import { type Instant, parseTimestamp } from '../../contract/timestamp.ts';
 import { type JsonObject, parseObject, textIn } from '../format/json-values.ts';
 import type { CollectionLayout, ImportedRecord } from '../format/layout.ts';
 import { MAX_RECORD_BYTES } from '../format/schema.ts';
-import { asideFields } from './import-files.ts';
+import { ORGANIZATIONS_FILE } from './import-files.ts';
 import {
   compileCheck,
   compileNormalize,
   type FieldProblem,
+  importOnlyFields,
+  NO_OBJECT,
   type Normalize,
   problemOf,
 } from './import-schema.ts';
 
-/** A line of the import that is in order. */
+/** A valid line of the import. */
 export interface ReadRecord extends ImportedRecord {
   /** Position of its organization in the order of the ids. */
   readonly organization: number;
   readonly id: string;
-  /** The timestamp that the list is ordered by. */
+  /** The timestamp that orders the list. */
   readonly orderedBy: Instant;
-  /** The JSON text that is stored. */
+  /** The stored JSON text. */
   readonly json: string;
 }
 
@@ -31,75 +33,66 @@ interface Variant {
   readonly normalize: Normalize;
 }
 
-/** Reads the lines of one import file: parses, checks, and brings into the stored form. */
+/** Reads the lines of one import file: parses and checks them, and converts them to the stored form. */
 export class RecordReader {
-  readonly #layout: CollectionLayout;
+  readonly layout: CollectionLayout;
+  /** Occurrences of fields that the specification does not have, by name. */
+  readonly dropped = new Map<string, number>();
   readonly #organizations: ReadonlyMap<string, number>;
   readonly #variants: ReadonlyMap<string, Variant>;
-  /** How often each field was dropped, since the specification does not have it. */
-  readonly dropped = new Map<string, number>();
   readonly #drop = (field: string) => {
     this.dropped.set(field, (this.dropped.get(field) ?? 0) + 1);
   };
 
-  /** @param organizations position of each by its id */
+  /** @param organizations positions by id */
   constructor(layout: CollectionLayout, organizations: ReadonlyMap<string, number>) {
-    this.#layout = layout;
+    this.layout = layout;
     this.#organizations = organizations;
-    const aside = asideFields(layout);
+    const importOnly = importOnlyFields(layout.name);
     this.#variants = new Map(
-      Object.entries(layout.resource.variants).map(([type, fields]) => [type, compileVariant(fields, aside)]),
+      Object.entries(layout.resource.variants).map(([type, fields]) => [
+        type,
+        compileVariant(fields, importOnly),
+      ]),
     );
   }
 
   read(line: string): Reading {
     const record = parseObject(line);
-    if (record === undefined) return { problem: { field: '', reason: 'the line is not a JSON object' } };
-    const variant = this.#variantOf(record);
-    if (variant === undefined) {
-      return {
-        problem: { field: 'type', reason: `must be one of ${[...this.#variants.keys()].join(', ')}` },
-      };
-    }
-    if (!variant.check(record)) {
-      return { problem: problemOf(variant.check) };
-    }
-    return this.#stored(record, variant);
-  }
-
-  #stored(record: JsonObject, variant: Variant): Reading {
+    if (record === undefined) return { problem: NO_OBJECT };
+    const variant = this.#variants.get('') ?? this.#variants.get(textIn(record['type']));
+    if (variant === undefined)
+      return rejected('type', `must be one of ${[...this.#variants.keys()].join(', ')}`);
+    if (!variant.check(record)) return { problem: problemOf(variant.check) };
     const organizationId = textIn(record['organizationId']);
     const organization = this.#organizations.get(organizationId);
-    if (organization === undefined) {
-      return {
-        problem: { field: 'organizationId', reason: `"${organizationId}" is not in organizations.ndjson` },
-      };
-    }
+    if (organization === undefined)
+      return rejected('organizationId', `"${organizationId}" is not in ${ORGANIZATIONS_FILE}.ndjson`);
+
     const served = variant.normalize(record, this.#drop) as JsonObject;
     const json = JSON.stringify(served);
-    // A character is at most three bytes: only a text that may be too long is measured.
-    if (json.length * 3 > MAX_RECORD_BYTES && Buffer.byteLength(json) > MAX_RECORD_BYTES) {
-      return { problem: { field: '', reason: `the record is larger than ${MAX_RECORD_BYTES} bytes` } };
-    }
+    // A UTF-16 code unit takes at most three bytes in UTF-8, so short texts need not be measured.
+    if (json.length * 3 > MAX_RECORD_BYTES && Buffer.byteLength(json) > MAX_RECORD_BYTES)
+      return rejected('', `the record is larger than ${MAX_RECORD_BYTES} bytes`);
+    const { resource, orderedBy } = this.layout;
     return {
       organization,
-      id: textIn(served[this.#layout.resource.id]),
-      orderedBy: parseTimestamp(textIn(served[this.#layout.orderedBy.field])) ?? 0n,
+      id: textIn(served[resource.id]),
+      orderedBy: parseTimestamp(textIn(served[orderedBy.field])) ?? 0n,
       json,
       served,
       imported: record,
     };
   }
-
-  #variantOf(record: JsonObject): Variant | undefined {
-    const only = this.#variants.get('');
-    return only ?? this.#variants.get(textIn(record['type']));
-  }
 }
 
-function compileVariant(fields: Fields, aside: Fields): Variant {
+function rejected(field: string, reason: string): Reading {
+  return { problem: { field, reason } };
+}
+
+function compileVariant(fields: Fields, importOnly: Fields): Variant {
   return {
-    check: compileCheck({ ...aside, ...fields }),
-    normalize: compileNormalize(fields, '', Object.keys(aside)),
+    check: compileCheck({ ...importOnly, ...fields }),
+    normalize: compileNormalize(fields, '', Object.keys(importOnly)),
   };
 }

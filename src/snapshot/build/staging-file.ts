@@ -8,66 +8,17 @@ import {
 import { beginsRun } from '../format/schema.ts';
 import type { ReadRecord } from './record-reader.ts';
 
-/** A record between import and snapshot: the values of a row of a staging table, in the order of its columns. */
-export type StagedRow = readonly (string | number | bigint)[];
-
-/** @param line of the record in the import file */
-export function stagedRow(layout: CollectionLayout, line: number, record: ReadRecord): StagedRow {
-  return [
-    line,
-    record.organization,
-    record.orderedBy,
-    sortKey(record.id),
-    beginsRun(record.id) ? 1 : 0,
-    ...layout.columns.map((column) => columnValue(column, record)),
-    record.json,
-  ];
-}
-
-/** Returns the value of a column for one record: an element of the JSON array that the column of a run is. */
-function columnValue(column: ColumnLayout, record: ImportedRecord): string {
-  switch (column.holds) {
-    case 'text': {
-      const text = column.of(record);
-      return JSON.stringify(text.isWellFormed() ? text : '');
-    }
-    case 'instant':
-      return String(column.of(record));
-    case 'list': {
-      // Text with half of a surrogate pair is served, but no request can name it.
-      const texts = column.of(record).filter((text) => text.isWellFormed());
-      return JSON.stringify([...new Set(texts)]);
-    }
-  }
-}
-
-/**
- * Returns a text whose order by UTF-8 bytes, which is SQLite's, is the order of ids by UTF-16 code unit.
- *
- * The two orders differ for characters beyond U+FFFF: their surrogates are below U+E000, their UTF-8 is above all
- * others. So each surrogate becomes a character of its own, and the characters behind it make room:
- *
- *     D800 … DFFF  →  U+E000  … U+E7FF
- *     E000 … FFFF  →  U+10000 … U+11FFF
- */
-export function sortKey(id: string): string {
-  return id.replace(/[\ud800-\uffff]/g, (unit) => {
-    const code = unit.charCodeAt(0);
-    return String.fromCodePoint(code + (code < 0xe000 ? 0x800 : 0x2000));
-  });
-}
-
-/** Fewer and fuller pages than SQLite's default of 4096 bytes: records have about a kilobyte. */
+/** Larger than SQLite's default of 4,096 bytes: a record takes about a kilobyte. */
 const PAGE_BYTES = 16_384;
-/** Rows are only appended: hardly any page is written to again. */
+/** A small cache suffices, since rows are only appended. */
 const CACHE_BYTES = 4 * 1024 * 1024;
 
-/** The temporary SQLite file of one import thread: a table for each collection, with the records that it read. */
+/** The temporary SQLite file of an import thread, with a table for each collection. */
 export class StagingFile {
   readonly #database: Database.Database;
   readonly #inserts: ReadonlyMap<CollectionLayout, Database.Statement>;
 
-  /** @param path a file that is not there yet */
+  /** @param path a file that does not exist yet */
   constructor(path: string) {
     this.#database = new Database(path);
     this.#database.pragma(`page_size = ${PAGE_BYTES}`);
@@ -79,21 +30,11 @@ export class StagingFile {
     this.#inserts = new Map(COLLECTIONS.map((layout) => [layout, this.#createTable(layout)]));
   }
 
-  add(layout: CollectionLayout, row: StagedRow): void {
-    this.#inserts.get(layout)?.run(row);
-  }
-
-  /** Completes the file, for others to read. */
-  finish(): void {
-    this.#database.exec('COMMIT');
-    this.#database.close();
-  }
-
   #createTable({ name, columns }: CollectionLayout): Database.Statement {
     const declarations = [
       'line INTEGER PRIMARY KEY', // of the import file
-      'organization INTEGER NOT NULL', // its position in the order of the ids
-      'instant INTEGER NOT NULL', // the timestamp that the list is ordered by
+      'organization INTEGER NOT NULL', // position in the order of the ids
+      'instant INTEGER NOT NULL', // the timestamp that orders the list
       'id TEXT NOT NULL', // as a sort key
       'begins_run INTEGER NOT NULL',
       ...columns.map(({ column }) => `${column} TEXT NOT NULL`), // the value as JSON
@@ -102,4 +43,58 @@ export class StagingFile {
     this.#database.exec(`CREATE TABLE ${name} (${declarations.join(', ')}) STRICT`);
     return this.#database.prepare(`INSERT INTO ${name} VALUES (${declarations.map(() => '?').join(', ')})`);
   }
+
+  /** @param line of the record in the import file */
+  add(layout: CollectionLayout, line: number, record: ReadRecord): void {
+    this.#inserts
+      .get(layout)
+      ?.run(
+        line,
+        record.organization,
+        record.orderedBy,
+        sortKey(record.id),
+        beginsRun(record.id) ? 1 : 0,
+        ...layout.columns.map((column) => columnValue(column, record)),
+        record.json,
+      );
+  }
+
+  /** Completes and closes the file. */
+  finish(): void {
+    this.#database.exec('COMMIT');
+    this.#database.close();
+  }
+}
+
+/** Returns a record's element of the JSON array that a run stores in the column. */
+function columnValue(column: ColumnLayout, record: ImportedRecord): string {
+  switch (column.holds) {
+    case 'text': {
+      const text = column.of(record);
+      return JSON.stringify(text.isWellFormed() ? text : '');
+    }
+    case 'instant':
+      return String(column.of(record));
+    case 'list': {
+      // No request can name a text with a lone surrogate.
+      const texts = column.of(record).filter((text) => text.isWellFormed());
+      return JSON.stringify([...new Set(texts)]);
+    }
+  }
+}
+
+/**
+ * Returns a text whose UTF-8 byte order, as SQLite compares it, equals the id's UTF-16 code unit order.
+ *
+ * The two orders differ for characters beyond U+FFFF: their surrogates are below U+E000, but their UTF-8 is above all
+ * others. Therefore each surrogate becomes a character of its own, and the code units above make room:
+ *
+ *     D800 … DFFF  →  U+E000  … U+E7FF
+ *     E000 … FFFF  →  U+10000 … U+11FFF
+ */
+export function sortKey(id: string): string {
+  return id.replace(/[\ud800-\uffff]/g, (unit) => {
+    const code = unit.charCodeAt(0);
+    return String.fromCodePoint(code + (code < 0xe000 ? 0x800 : 0x2000));
+  });
 }

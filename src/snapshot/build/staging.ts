@@ -2,35 +2,32 @@ import Database from 'better-sqlite3';
 import { type CollectionLayout, EVENTS, OFFERS, ORDERS, SESSIONS, TICKETS } from '../format/layout.ts';
 import { Rejections } from './rejections.ts';
 
-/** Memory for pages of a staging file, and for each sort before it continues in files. More is no faster. */
+/** Cache of each staging file, and of each sort before it spills to temporary files. */
 const CACHE_BYTES = 16 * 1024 * 1024;
-/** Threads that help with a sort. */
+/** Auxiliary threads of a sort. */
 const SORT_THREADS = 2;
 
-/** A record in list order, ready to be written. */
+/** A record as the snapshot writer receives it. */
 export interface StagedRecord {
   /** Position of the organization in the order of the ids. */
   readonly organization: number;
-  /** Whether the record begins a run by its id. */
+  /** Whether the id begins a run. */
   readonly beginsRun: boolean;
-  /** The values of the columns as JSON, in the order of the layout. */
+  /** Column values as JSON, in the order of the layout. */
   readonly values: readonly string[];
   readonly json: string;
 }
 
-/**
- * The records of an import between reading and writing. SQLite checks them against each other, and sorts them, over the
- * staging files of all threads.
- */
+/** The imported records in the staging files of all threads, which SQLite cross-checks and sorts. */
 export class Staging {
   readonly rejections: Rejections;
   readonly #database: Database.Database;
-  /** The names by which the staging files are attached. */
+  /** Schema names of the attached staging files. */
   readonly #files: string[] = [];
 
   /**
-   * @param path a file that is not there yet, for all but the records
-   * @param keepsText whether the text of bad lines is wanted
+   * @param path a file that does not exist yet, for everything but the records
+   * @param keepsText whether the text of bad lines is stored
    */
   constructor(path: string, keepsText: boolean) {
     this.#database = new Database(path);
@@ -41,8 +38,8 @@ export class Staging {
   }
 
   /**
-   * Takes the records of some staging files.
-   * @param organizationIds in their order
+   * Attaches the staging files.
+   * @param organizationIds in ascending order
    */
   attach(files: readonly string[], organizationIds: readonly string[]): void {
     for (const [i, file] of files.entries()) {
@@ -61,8 +58,8 @@ export class Staging {
   }
 
   /**
-   * Rejects records that contradict others: ids that come again, sessions without their event, events without a session.
-   * A record that is rejected contradicts no other.
+   * Rejects repeated ids, sessions without their event, and events without a session. Later checks ignore records that
+   * an earlier one rejected.
    * @param fileOf returns the import file of a collection
    */
   rejectContradictions(fileOf: (layout: CollectionLayout) => string): void {
@@ -95,7 +92,7 @@ export class Staging {
     for (const layout of [TICKETS, ORDERS, OFFERS]) this.#rejectRepeatedIds(layout, fileOf(layout));
   }
 
-  /** Iterates over the records of a collection in list order, organization after organization. */
+  /** Iterates over a collection, by organization and in list order. */
   *records(layout: CollectionLayout): Generator<StagedRecord> {
     const rows = this.#database.prepare<[], SelectedRow>(this.#selectInOrder(layout)).raw();
     for (const [organization, beginsRun, json, ...values] of rows.iterate())
@@ -112,7 +109,7 @@ export class Staging {
       field: id,
       value: `record ->> '${id}'`,
       rows: `
-        SELECT line, 'is there already, on line ' || first AS problem
+        SELECT line, 'already appears on line ' || first AS problem
         FROM (
           SELECT line, first_value(line) OVER (PARTITION BY organization, id ORDER BY line) AS first
           FROM (${this.#all(layout, 'line, organization, id')})
@@ -125,7 +122,7 @@ export class Staging {
   #reject(layout: CollectionLayout, file: string, { field, value, rows }: Contradiction): void {
     const text = [
       `'{"organizationId":' || json_quote(organization_id)`,
-      ...(ASIDE.get(layout) ?? []),
+      ...(IMPORT_ONLY.get(layout) ?? []),
       'substr(record, 2)',
     ].join(" || ',' || ");
     this.#database.exec(`CREATE TEMP TABLE rejected AS ${rows}`);
@@ -142,7 +139,7 @@ export class Staging {
     this.#database.exec('DROP TABLE rejected');
   }
 
-  /** Returns SQL for all records of a collection. */
+  /** Returns SQL that selects from all records of a collection. */
   #all({ name }: CollectionLayout, columns: string): string {
     return this.#files.map((file) => `SELECT ${columns} FROM ${file}.${name}`).join(' UNION ALL ');
   }
@@ -161,7 +158,7 @@ export class Staging {
         FROM (${all}) AS session JOIN events_by_id AS event USING (organization, event_id)
         ORDER BY organization, event.instant DESC, event.id, session.instant, session.id`;
     }
-    const record = layout === EVENTS ? SUMMED_UP_EVENT : 'record';
+    const record = layout === EVENTS ? EVENT_WITH_SUMMARY : 'record';
     return `
       SELECT organization, begins_run, ${record}, ${names.join(', ')}
       FROM (${all}) AS listed
@@ -169,19 +166,18 @@ export class Staging {
   }
 }
 
-/** Records that contradict others. */
 interface Contradiction {
   readonly field: string;
-  /** SQL for the value of the field. */
+  /** SQL expression of the field's value, which the reason quotes. */
   readonly value: string;
-  /** SQL that selects `line` and `problem`, which follows the value in the reason. */
+  /** SQL that selects `line` and `problem`: the reason after the value. */
   readonly rows: string;
 }
 
 type SelectedRow = readonly [organization: number, beginsRun: number, json: string, ...values: string[]];
 
-/** SQL for the fields of an import line that are not in its record. */
-const ASIDE: ReadonlyMap<CollectionLayout, readonly string[]> = new Map([
+/** SQL expressions of the fields that an import line has and its stored record has not. */
+const IMPORT_ONLY: ReadonlyMap<CollectionLayout, readonly string[]> = new Map([
   [SESSIONS, [`'"eventId":' || event_id`]],
   [OFFERS, [`'"heldByEventIds":' || event_ids`]],
 ]);
@@ -192,11 +188,8 @@ const startOf = (direction: 'ASC' | 'DESC'): string => `(
   ORDER BY session.instant ${direction}, session.id ${direction} LIMIT 1
 )`;
 
-/**
- * SQL for the record of an event with the summary of its sessions at its end. Ids are compared as JSON, which
- * JSON.stringify wrote in both.
- */
-const SUMMED_UP_EVENT = `
+/** SQL expression of an event with its session summary appended. Ids are compared as `JSON.stringify` wrote them. */
+const EVENT_WITH_SUMMARY = `
   substr(record, 1, length(record) - 1)
   || ',"sessionCount":' || (
     SELECT count(*) FROM sessions_by_event AS session
