@@ -24,7 +24,7 @@ import {
 } from '../format/schema.ts';
 import type { StagedRecord } from './staging.ts';
 
-/** The largest page size of SQLite. A run has about a megabyte, which SQLite reads page by page. */
+/** SQLite's largest page size, since a run takes about a megabyte. */
 const PAGE_BYTES = 65_536;
 
 interface WrittenOrganization {
@@ -33,15 +33,15 @@ interface WrittenOrganization {
   readonly runs: Record<CollectionName, RunEntry[]>;
 }
 
-/** Writes a snapshot file, which no other process reads yet. */
+/** Writes a snapshot file that no other process reads yet. */
 export class SnapshotWriter {
   readonly #database: Database.Database;
   readonly #organizations: readonly WrittenOrganization[];
-  /** Room for the records of the current run: as texts, they would live too long for the nursery of the collector. */
+  /** Space for the records of the current run. As strings, they would survive into V8's old generation. */
   readonly #records = Buffer.allocUnsafeSlow(MAX_RUN_BYTES);
 
   /**
-   * @param path a file that is not there yet
+   * @param path a file that does not exist yet
    * @param organizations names by id, in the order of the ids
    */
   constructor(path: string, organizations: ReadonlyMap<string, string>) {
@@ -59,10 +59,7 @@ export class SnapshotWriter {
     });
   }
 
-  /**
-   * Writes the records of a collection, which come in list order, organization after organization.
-   * Yields after each run how many records it has.
-   */
+  /** Writes a collection, by organization and in list order. Yields the number of records after each run. */
   *write(layout: CollectionLayout, records: Iterable<StagedRecord>): Generator<number> {
     const placeholders = [...PLACE_COLUMNS, ...contentColumns(layout.table).map(() => 'CAST(? AS TEXT)')];
     const insert = this.#database.prepare(
@@ -70,29 +67,25 @@ export class SnapshotWriter {
     );
     let run: GrowingRun | undefined;
     for (const record of records) {
-      if (run?.isEndedBy(record) === true) {
-        this.#writeRun(insert, run);
-        yield run.count;
-        run = undefined;
-      }
-      run ??= new GrowingRun(layout, record.organization, this.#records);
+      if (run?.add(record) === true) continue;
+      if (run !== undefined) yield this.#writeRun(insert, run);
+      run = new GrowingRun(layout, record.organization, this.#records);
       run.add(record);
     }
-    if (run !== undefined) {
-      this.#writeRun(insert, run);
-      yield run.count;
-    }
+    if (run !== undefined) yield this.#writeRun(insert, run);
   }
 
-  #writeRun(insert: Database.Statement, run: GrowingRun): void {
+  /** Returns the number of records. */
+  #writeRun(insert: Database.Statement, run: GrowingRun): number {
     const { organizationId, runs } = this.#organizations[run.organization];
     const written = runs[run.layout.name];
     const firstRow = rowCount(written);
-    // Digested before they are written, so that a fault of the writing shows.
+    // The digest covers the bytes in memory, so that verification detects a failed write.
     const columns = run.columns();
     const digest = runDigest(run.layout.name, run.count, columns);
     insert.run(organizationId, firstRow, ...columns);
     written.push({ firstRow, recordCount: run.count, recordBytes: run.recordBytes, digest });
+    return run.count;
   }
 
   /** Completes and closes the file. */
@@ -117,27 +110,27 @@ export class SnapshotWriter {
     this.#database.close();
   }
 
-  /** Releases the file, complete or not. */
+  /** Closes the file, complete or not. */
   close(): void {
     this.#database.close();
   }
 }
 
-/** Gathers consecutive records of one organization until they make a run. */
-export class GrowingRun {
+/** Collects consecutive records of one organization for a run. */
+class GrowingRun {
   readonly layout: CollectionLayout;
   readonly organization: number;
-  /** Length of the records, commas included. */
+  /** Size of the records, commas included. */
   recordBytes = 0;
   readonly #lengths: number[] = [];
   readonly #values: readonly (string | number)[][];
-  /** Length of each column but for a bracket; a repeated text counts as often as it comes. */
-  readonly #columnBytes: number[];
-  /** For each column of texts, the position at which a text appeared first. */
+  /** Sizes of the columns but for a bracket; repeated texts count in full. */
+  #columnBytes: readonly number[];
+  /** For each text column, the position of the first occurrence of each text. */
   readonly #positions: readonly (Map<string, number> | undefined)[];
   readonly #records: Buffer;
 
-  /** @param records room for the records of a run: `MAX_RUN_BYTES`, which each run overwrites */
+  /** @param records space of `MAX_RUN_BYTES`, which each run overwrites */
   constructor(layout: CollectionLayout, organization: number, records: Buffer) {
     this.layout = layout;
     this.organization = organization;
@@ -151,29 +144,27 @@ export class GrowingRun {
     return this.#lengths.length;
   }
 
-  /** Whether the next record does not belong to this run. */
-  isEndedBy({ organization, beginsRun, json, values }: StagedRecord): boolean {
-    return (
-      beginsRun ||
-      organization !== this.organization ||
+  /** Adds a record unless it belongs to the next run; the first one always fits. Returns whether it was added. */
+  add({ organization, beginsRun, json, values }: StagedRecord): boolean {
+    const start = this.count === 0 ? 0 : this.recordBytes + 1;
+    const length = Buffer.byteLength(json);
+    const columnBytes = values.map((value, i) => this.#columnBytes[i] + 1 + Buffer.byteLength(value));
+    const isFull =
       this.count === MAX_RUN_RECORDS ||
-      this.recordBytes + 1 + Buffer.byteLength(json) > MAX_RUN_BYTES ||
-      this.#columnBytes.some((bytes, i) => bytes + 1 + Buffer.byteLength(values[i]) > MAX_RUN_BYTES)
-    );
-  }
+      start + length > MAX_RUN_BYTES ||
+      columnBytes.some((bytes) => bytes > MAX_RUN_BYTES);
+    if (this.count > 0 && (beginsRun || organization !== this.organization || isFull)) return false;
 
-  add({ values, json }: StagedRecord): void {
-    for (const [i, value] of values.entries()) {
-      this.#columnBytes[i] += 1 + Buffer.byteLength(value);
-      this.#values[i].push(this.#element(i, value));
-    }
-    if (this.count > 0) this.#records[this.recordBytes++] = COMMA;
-    const length = this.#records.write(json, this.recordBytes);
+    for (const [i, value] of values.entries()) this.#values[i].push(this.#element(i, value));
+    if (start > 0) this.#records[start - 1] = COMMA;
+    this.#records.write(json, start);
+    this.recordBytes = start + length;
+    this.#columnBytes = columnBytes;
     this.#lengths.push(length);
-    this.recordBytes += length;
+    return true;
   }
 
-  /** Returns the element of a column that stands for a value: of a text that is there already, its position. */
+  /** Returns the element that represents a value: for a repeated text, the position of its first occurrence. */
   #element(column: number, value: string): string | number {
     const positions = this.#positions[column];
     if (positions === undefined) return value;
@@ -182,11 +173,11 @@ export class GrowingRun {
     return position ?? value;
   }
 
-  /** Returns the content columns, in the order of the schema. */
+  /** Returns the content columns in the order of the schema. */
   columns(): Buffer[] {
     const values = new Map([
-      [LENGTHS_COLUMN, arrayOf(this.#lengths)],
-      ...this.layout.columns.map(({ column }, i) => [column, arrayOf(this.#values[i])] as const),
+      [LENGTHS_COLUMN, jsonArray(this.#lengths)],
+      ...this.layout.columns.map(({ column }, i) => [column, jsonArray(this.#values[i])] as const),
       [RECORDS_COLUMN, this.#records.subarray(0, this.recordBytes)],
     ]);
     return contentColumns(this.layout.table).map((column) => {
@@ -197,7 +188,7 @@ export class GrowingRun {
   }
 }
 
-/** Returns a JSON array of elements that are JSON. */
-function arrayOf(elements: readonly (string | number)[]): Buffer {
+/** Joins elements that are JSON to a JSON array. */
+function jsonArray(elements: readonly (string | number)[]): Buffer {
   return Buffer.from(`[${elements.join(',')}]`);
 }
