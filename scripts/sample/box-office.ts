@@ -1,76 +1,72 @@
-import { Basketry, type Line } from './basket.ts';
+import { CartGenerator, type CartLine } from './cart.ts';
 import { Checkout } from './checkout.ts';
 import { type Seconds, writeUtc } from './clock.ts';
-import { type Course, drawCourse, type Outcome } from './course.ts';
 import type { Customers } from './customers.ts';
-import { Deck } from './deck.ts';
-import { type PricedLine, priceLine, sumOf } from './order-lines.ts';
-import { type Deal, orderRecord } from './order-record.ts';
-import type { Season, Stage } from './season.ts';
+import { type OrderDetails, orderRecord, type PricedLine, priceLine, sumOf } from './order-record.ts';
+import { drawTimeline, type OrderTimeline, type Outcome } from './order-timeline.ts';
+import { ShuffleBag } from './random.ts';
+import type { SampleContext, Season } from './season.ts';
 import { issueTicket } from './tickets.ts';
-
-/** What one organization's orders have in common: who buys, and the running number. */
-export interface Books {
-  readonly customers: Customers;
-  lastOrder: number;
-}
 
 /** Takes orders and issues their tickets, for any organization. */
 export class BoxOffice {
-  readonly #stage: Stage;
-  readonly #baskets: Basketry;
+  readonly #context: SampleContext;
+  readonly #carts: CartGenerator;
   readonly #checkout: Checkout;
-  readonly #outcomes: Deck<Outcome>;
-  readonly #discounted: Deck<boolean>;
+  readonly #outcomes: ShuffleBag<Outcome>;
+  readonly #discounted: ShuffleBag<boolean>;
 
-  constructor(stage: Stage) {
-    const { random } = stage;
-    this.#stage = stage;
-    this.#baskets = new Basketry(random);
+  constructor(context: SampleContext) {
+    const { random } = context;
+    this.#context = context;
+    this.#carts = new CartGenerator(random);
     this.#checkout = new Checkout(random);
-    this.#outcomes = new Deck<Outcome>(random, [
+    this.#outcomes = new ShuffleBag<Outcome>(random, [
       ['fulfilled', 14],
       ['pending', 2],
       ['cancelled', 2],
       ['partly refunded', 2],
     ]);
-    this.#discounted = new Deck(random, [
+    this.#discounted = new ShuffleBag(random, [
       [true, 1],
       [false, 6],
     ]);
   }
 
   /**
-   * The record of one more order of a season that has tickets left, and those of its tickets: as many as the
-   * order's TICKET items count, none while it is pending.
+   * Sells one more order of a season that has tickets left. Returns the records of the order and of its tickets: as
+   * many as the quantities of its TICKET items, none while the order is pending.
+   * @param number of the order in its organization, from 1
    */
-  sell(season: Season, books: Books) {
-    const { random, ids, reference, clockOf } = this.#stage;
-    const { profile } = season.organization;
-    const items = this.#baskets.fill(season);
+  sell(season: Season, customers: Customers, number: number) {
+    const { random, ids, reference, clockOf } = this.#context;
+    const { organization } = season;
+    const { profile } = organization;
+    const cart = this.#carts.fill(season);
     const discount = this.#discounted.draw() ? random.pick(profile.discounts) : null;
-    const lines = items.map((line) => priceLine(line, discount));
-    const firstStart = firstStartOf(items);
-    const outcome = possible(this.#outcomes.draw(), lines, firstStart > reference);
-    const course = drawCourse(outcome, { openedAt: season.openedAt, reference, firstStart }, random);
+    const lines = cart.map((line) => priceLine(line, discount));
+    const firstStart = firstStartOf(cart);
+    const drawn = this.#outcomes.draw();
+    const outcome = isPossible(drawn, lines, firstStart > reference) ? drawn : 'fulfilled';
+    const timeline = drawTimeline(outcome, { openedAt: season.openedAt, reference, firstStart }, random);
 
-    const clock = items[0].type === 'TICKET' ? items[0].event.clock : clockOf(profile.zone);
+    const clock = cart[0].type === 'TICKET' ? cart[0].event.clock : clockOf(profile.zone);
     const fraction = this.#fraction();
-    const buyer = books.customers.draw(random);
+    const buyer = customers.draw(random);
     const channel = this.#checkout.channel(profile);
-    const number = String(++books.lastOrder).padStart(6, '0');
-    const deal: Deal = {
-      organization: season.organization,
+    const digits = String(number).padStart(6, '0');
+    const details: OrderDetails = {
+      organization,
       orderId: ids.next('ord_'),
-      orderNumber: profile.orderNumberPrefix + number,
+      orderNumber: profile.orderNumberPrefix + digits,
       lines,
       discount,
       outcome,
-      refundedTickets: outcome === 'partly refunded' ? random.between(1, items[0].quantity - 1) : 0,
-      createdAt: clock.write(course.createdAt, fraction),
-      fulfilledAt: course.fulfilledAt === null ? null : clock.write(course.fulfilledAt, fraction),
+      refundedTickets: outcome === 'partly refunded' ? random.between(1, cart[0].quantity - 1) : 0,
+      createdAt: clock.write(timeline.createdAt, fraction),
+      fulfilledAt: timeline.fulfilledAt === null ? null : clock.write(timeline.fulfilledAt, fraction),
       // Changes come from the back office, which writes UTC.
-      changedAt: course.changedAt === null ? null : writeUtc(course.changedAt, fraction),
+      changedAt: timeline.changedAt === null ? null : writeUtc(timeline.changedAt, fraction),
       buyer,
       channel,
       delivery: this.#checkout.delivery(profile, channel, buyer),
@@ -81,43 +77,43 @@ export class BoxOffice {
       payment: this.#checkout.payment(profile, channel),
       optIns: profile.optIns.map((name) => ({ name, accepted: random.chance(0.35) })),
     };
-    return { order: orderRecord(deal), tickets: this.#issue(deal, course, number) };
+    return { order: orderRecord(details), tickets: this.#issue(details, timeline, digits) };
   }
 
-  /** The tickets of an order, and what it takes out of the stock. */
-  #issue(deal: Deal, course: Course, number: string) {
-    const { organization, outcome } = deal;
-    if (course.fulfilledAt === null || deal.fulfilledAt === null) return [];
+  /** Issues the tickets of an order and updates the stock. */
+  #issue(details: OrderDetails, timeline: OrderTimeline, digits: string) {
+    const { organization, outcome } = details;
+    if (timeline.fulfilledAt === null || details.fulfilledAt === null) return [];
     const issue = {
       organizationId: organization.organizationId,
-      orderId: deal.orderId,
-      orderNumber: deal.orderNumber,
-      invoiceReference: `${organization.profile.invoicePrefix}${deal.createdAt.slice(0, 4)}-${number}`,
-      channel: deal.channel,
-      customer: deal.buyer.customer,
+      orderId: details.orderId,
+      orderNumber: details.orderNumber,
+      invoiceReference: `${organization.profile.invoicePrefix}${details.createdAt.slice(0, 4)}-${digits}`,
+      channel: details.channel,
+      customer: details.buyer.customer,
       currency: organization.profile.currency,
-      issuedAt: course.fulfilledAt,
-      closedAt: course.closedAt,
-      issuedAtText: deal.fulfilledAt,
-      cancelledAtText: deal.changedAt,
+      issuedAt: timeline.fulfilledAt,
+      closedAt: timeline.closedAt,
+      issuedAtText: details.fulfilledAt,
+      cancelledAtText: details.changedAt,
     };
-    return deal.lines.flatMap((priced, position) => {
+    return details.lines.flatMap((priced, position) => {
       const { line } = priced;
       if (line.type === 'PRODUCT') {
         if (outcome !== 'cancelled') line.offer.variants[line.variant].sold += line.quantity;
         return [];
       }
-      const refunded = position === 0 ? deal.refundedTickets : 0;
+      const refunded = position === 0 ? details.refundedTickets : 0;
       const cancelled = outcome === 'cancelled' ? line.quantity : refunded;
       return Array.from({ length: line.quantity }, (_, unit) =>
-        issueTicket(issue, { ...priced, line }, unit < cancelled, this.#stage),
+        issueTicket(issue, { ...priced, line }, unit < cancelled, this.#context),
       );
     });
   }
 
-  /** Sources differ in how finely they write time: mostly seconds, some milliseconds, some microseconds. */
+  /** Draws a fraction of a second, as different systems write them: mostly none, some of 3 or 6 digits. */
   #fraction(): string {
-    const { random } = this.#stage;
+    const { random } = this.#context;
     const kind = random.fraction();
     if (kind < 0.7) return '';
     const digits = kind < 0.9 ? 3 : 6;
@@ -125,27 +121,33 @@ export class BoxOffice {
   }
 }
 
-/** What was drawn, where the order allows it: who waits to pay waits for something that is still to come. */
-function possible(drawn: Outcome, lines: readonly PricedLine[], toCome: boolean): Outcome {
-  const allowed =
-    drawn === 'pending' ? toCome : drawn === 'partly refunded' ? canBeRefundedInPart(lines) : true;
-  return allowed ? drawn : 'fulfilled';
+/** Reports whether an order can have an outcome. Only orders for upcoming sessions are pending. */
+function isPossible(outcome: Outcome, lines: readonly PricedLine[], isUpcoming: boolean): boolean {
+  switch (outcome) {
+    case 'pending':
+      return isUpcoming;
+    case 'partly refunded':
+      return isPartlyRefundable(lines);
+    case 'fulfilled':
+    case 'cancelled':
+      return true;
+  }
 }
 
-/** Two tickets or more that cost something, not of a bundle, with no options that hang on them. */
-function canBeRefundedInPart([{ line, unitPaid }, ...others]: readonly PricedLine[]): boolean {
+/** Reports whether the first line has several paid tickets, outside a bundle and without options. */
+function isPartlyRefundable([{ line, unitPaid }, ...others]: readonly PricedLine[]): boolean {
   return (
     line.type === 'TICKET' &&
     line.quantity > 1 &&
     unitPaid > 0 &&
     line.pricing.bundleOfferId === null &&
-    others.every((other) => other.line.under === null)
+    others.every((other) => other.line.base === null)
   );
 }
 
-/** The earliest session for which there is a ticket; infinity when there is none. */
-function firstStartOf(lines: readonly Line[]): Seconds {
+/** Returns the start of the earliest session in the cart; infinity without tickets. */
+function firstStartOf(cart: readonly CartLine[]): Seconds {
   return Math.min(
-    ...lines.map((line) => (line.type === 'TICKET' ? line.event.sessions[line.session].start : Infinity)),
+    ...cart.map((line) => (line.type === 'TICKET' ? line.event.sessions[line.session].start : Infinity)),
   );
 }

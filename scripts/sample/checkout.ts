@@ -1,32 +1,31 @@
 import { type Buyer, deliveryAddress } from './customers.ts';
-import { Deck } from './deck.ts';
 import { percentOf } from './money.ts';
 import type { Profile, SalesChannel } from './profile.ts';
-import type { Random } from './random.ts';
+import { type Random, ShuffleBag } from './random.ts';
 
 type Delivery = 'home_delivery' | 'pickup_point' | 'on_site';
 type AddOn = 'INSURANCE' | 'DONATION';
 
-/** The choices a buyer makes beside the items: where to buy, how to get the tickets, how to pay. */
+/** Draws the choices of an order beside its lines: sales channel, delivery, add-ons and payment. */
 export class Checkout {
   readonly #random: Random;
-  readonly #channels: Deck<number>;
-  readonly #deliveries: Deck<Delivery>;
-  readonly #addOns: Deck<readonly AddOn[]>;
+  readonly #channels: ShuffleBag<number>;
+  readonly #deliveries: ShuffleBag<Delivery>;
+  readonly #addOns: ShuffleBag<readonly AddOn[]>;
 
   constructor(random: Random) {
     this.#random = random;
-    this.#channels = new Deck(random, [
+    this.#channels = new ShuffleBag(random, [
       [0, 6],
       [1, 2],
       [2, 1],
     ]);
-    this.#deliveries = new Deck<Delivery>(random, [
+    this.#deliveries = new ShuffleBag<Delivery>(random, [
       ['on_site', 6],
       ['home_delivery', 1],
       ['pickup_point', 1],
     ]);
-    this.#addOns = new Deck<readonly AddOn[]>(random, [
+    this.#addOns = new ShuffleBag<readonly AddOn[]>(random, [
       [[], 8],
       [['INSURANCE'], 2],
       [['DONATION'], 1],
@@ -38,7 +37,7 @@ export class Checkout {
     return salesChannels[this.#channels.draw()];
   }
 
-  /** The order's `delivery` and its fee in minor units. */
+  /** Draws the order's `delivery` and its fee in minor units. */
   delivery(profile: Profile, channel: SalesChannel, buyer: Buyer) {
     const type = channel.issuanceChannel === 'BOX_OFFICE' ? 'on_site' : this.#deliveries.draw();
     const none = { type, carrierId: null, homeDeliveryAddress: null, pickupPoint: null };
@@ -56,7 +55,7 @@ export class Checkout {
     }
   }
 
-  /** Add-ons with their prices in minor units; none that would cost nothing. */
+  /** Draws add-ons with their prices in minor units. Free ones are left out. */
   addOns({ insurance, donation }: Profile, subtotalPaid: number) {
     return this.#addOns.draw().flatMap((category) => {
       const { serviceId, serviceName } = category === 'INSURANCE' ? insurance : donation;
@@ -68,7 +67,7 @@ export class Checkout {
     });
   }
 
-  /** How it is paid; cash has no provider. */
+  /** Draws a payment; cash has no provider. */
   payment({ payments }: Profile, channel: SalesChannel): { provider: string | null; method: string } {
     const cash = channel.issuanceChannel === 'BOX_OFFICE' && this.#random.chance(0.5);
     return cash ? { provider: null, method: 'cash' } : this.#random.pick(payments);

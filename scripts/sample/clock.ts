@@ -1,6 +1,6 @@
 import { DateTime } from 'luxon';
 
-/** Seconds since 1970-01-01T00:00:00Z. The sample computes with whole seconds; fractions are only written. */
+/** Seconds since 1970-01-01T00:00:00Z. Computations use whole seconds; only written timestamps have fractions. */
 export type Seconds = number;
 
 export const MINUTE = 60;
@@ -12,18 +12,18 @@ interface Offset {
   readonly text: string;
 }
 
-/** The clock on a venue's wall: writes instants with the offset of its zone at that moment. */
+/** Writes instants in the local time of a zone. */
 export class ZoneClock {
   readonly zone: string;
-  /** By day of UTC, since asking luxon for each timestamp would cost more than all the rest of a ticket. */
+  /** Offsets by UTC day: one look-up by luxon a day instead of one a timestamp. */
   readonly #offsets = new Map<number, Offset | 'changes'>();
 
-  /** @param zone an identifier of the IANA time zone database. */
+  /** @param zone an identifier of the IANA time zone database */
   constructor(zone: string) {
     this.zone = zone;
   }
 
-  /** ISO 8601 with offset; `fraction` is '' or a point and digits. */
+  /** Returns ISO 8601 with an offset; `fraction` is '' or a point and digits. */
   write(instant: Seconds, fraction = ''): string {
     const offset = this.#offsetOn(Math.floor(instant / DAY));
     const { seconds, text } = offset === 'changes' ? this.#offsetAt(instant) : offset;
@@ -46,11 +46,38 @@ export class ZoneClock {
   }
 }
 
-/** ISO 8601 in UTC with `Z`; `fraction` as above. */
+/** Returns ISO 8601 in UTC with `Z`; `fraction` is '' or a point and digits. */
 export function writeUtc(instant: Seconds, fraction = ''): string {
   return isoSeconds(instant) + fraction + 'Z';
 }
 
 function isoSeconds(instant: Seconds): string {
   return new Date(instant * 1000).toISOString().slice(0, 19);
+}
+
+/** The dates of an event's sessions, relative to a reference day. */
+export interface Schedule {
+  /** Days from the reference day to the first possible day; negative for the past. */
+  readonly firstDay: number;
+  readonly sessions: number;
+  /** ISO weekdays, 1 for Monday to 7 for Sunday; at least one. */
+  readonly weekdays: readonly number[];
+  /** Local times, `hh:mm`, ascending. */
+  readonly times: readonly string[];
+}
+
+/** Returns the session starts in a zone, ascending. Local times stay the same across clock changes. */
+export function sessionStarts(schedule: Schedule, zone: string, reference: Seconds): Seconds[] {
+  const starts: Seconds[] = [];
+  let date = DateTime.fromSeconds(reference, { zone }).startOf('day').plus({ days: schedule.firstDay });
+  while (starts.length < schedule.sessions) {
+    if (schedule.weekdays.includes(date.weekday)) {
+      for (const time of schedule.times) {
+        const [hour, minute] = time.split(':').map(Number);
+        starts.push(date.set({ hour, minute }).toSeconds());
+      }
+    }
+    date = date.plus({ days: 1 });
+  }
+  return starts.slice(0, schedule.sessions);
 }

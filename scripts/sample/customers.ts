@@ -1,30 +1,26 @@
-import { scramble } from './identifiers.ts';
 import type { Population, Profile } from './profile.ts';
-import { Random } from './random.ts';
+import { Random, scramble } from './random.ts';
 
 const MAIL_HOSTS = ['example.com', 'example.org', 'example.net'];
 
-/** People who bought without leaving a name, and people who buy for a company. */
+/** Shares of customers without a name, and of customers who buy for a company. */
 const NAMELESS = 0.03;
 const FOR_A_COMPANY = 0.08;
 
-/**
- * The customers of an organization by number. Each is worked out from the number anew, so that one who comes
- * back is the same person and none has to be kept in memory.
- */
+/** The customers of an organization. Each is derived from its number, so that none is kept in memory. */
 export class Customers {
   readonly #profile: Profile;
   readonly #salt: number;
   readonly #count: number;
 
-  /** @param count how many there are; at least 1. */
+  /** @param count at least 1 */
   constructor(profile: Profile, count: number, random: Random) {
     this.#profile = profile;
     this.#salt = random.uint32();
     this.#count = count;
   }
 
-  /** One of them, some more likely than others. */
+  /** Draws a customer; low numbers return more often. */
   draw(random: Random) {
     return this.#at(Math.floor(this.#count * random.fraction() ** 1.5));
   }
@@ -60,7 +56,7 @@ export class Customers {
 
 export type Buyer = ReturnType<Customers['draw']>;
 
-/** Where a parcel goes: the billing address without what a carrier need not know. */
+/** Returns the delivery address: the billing address without company and phone. */
 export function deliveryAddress({ billingAddress }: Buyer) {
   const { type, firstName, lastName, addressLine1, addressLine2, city, postalCode, countryCode } =
     billingAddress;
@@ -78,7 +74,7 @@ function place(population: Population, countryCode: string, random: Random) {
   };
 }
 
-/** Unlike for each number; some with a tag after `+`, some with capitals, as people type them. */
+/** Returns a unique address; some have a `+` tag, some a capital, as people type them. */
 function mailAddress(local: string, number: number, random: Random): string {
   const tag = random.chance(0.08) ? '+tickets' : '';
   const address = `${local}.${number}${tag}@${random.pick(MAIL_HOSTS)}`;

@@ -1,36 +1,41 @@
-import { mkdir, readdir } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { LineFile } from './line-file.ts';
 
-/** The kinds of record of an import folder; each has its file, `KIND.ndjson`. */
+/** The kinds of record of an import folder, each in a file `KIND.ndjson`. */
 const KINDS = ['organizations', 'events', 'sessions', 'tickets', 'orders', 'offers'] as const;
 type Kind = (typeof KINDS)[number];
 
-/** The output folder holds something that must not be overwritten; the message names it. */
+/** Number of characters collected for a write. */
+const CHUNK = 1 << 20;
+const PARTIAL = '.partial';
+
+/** The output folder contains files that are not part of an import folder; the message names them. */
 export class FolderInUse extends Error {
   override readonly name = 'FolderInUse';
 }
 
-/** An import folder being written. Its files appear, all six, when everything in them is complete. */
+/** Writes an import folder. Its files appear when all of them are complete. */
 export class ImportFolder {
-  readonly #files: Record<Kind, LineFile>;
+  /** Number of lines written so far, by kind. */
+  readonly counts = { organizations: 0, events: 0, sessions: 0, tickets: 0, orders: 0, offers: 0 };
+  readonly #files: Readonly<Record<Kind, LineFile>>;
 
   private constructor(files: Record<Kind, LineFile>) {
     this.#files = files;
   }
 
   /**
-   * Begins a folder at `path`, which may be new, empty, or an earlier one to be replaced.
-   * @throws FolderInUse when it holds anything but the files of an import folder.
+   * Opens the files of a folder, which may be new, empty, or an earlier import folder to be replaced.
+   * @throws FolderInUse
    */
   static async begin(path: string): Promise<ImportFolder> {
     await mkdir(path, { recursive: true });
-    const ours = new Set(KINDS.flatMap((kind) => LineFile.namesOf(fileName(kind))));
-    const foreign = (await readdir(path)).filter((name) => !ours.has(name)).sort();
+    const known = new Set(KINDS.map(fileName).flatMap((name) => [name, name + PARTIAL]));
+    const foreign = (await readdir(path)).filter((name) => !known.has(name)).sort();
     if (foreign.length > 0) {
       throw new FolderInUse(
-        `${path} holds other files (${foreign.slice(0, 3).join(', ')}${foreign.length > 3 ? ', …' : ''}): ` +
-          'name a new or empty folder, or one with nothing but an earlier import folder in it',
+        `${path} contains other files (${foreign.slice(0, 3).join(', ')}${foreign.length > 3 ? ', …' : ''}); ` +
+          'the output must be a new or empty folder, or an earlier import folder',
       );
     }
     const create = (kind: Kind) => LineFile.create(join(path, fileName(kind)));
@@ -45,37 +50,26 @@ export class ImportFolder {
   }
 
   write(kind: Kind, record: object): void {
+    this.counts[kind]++;
     this.#files[kind].write(record);
   }
 
-  /** Whether so much has gathered that it should be drained before more is written. */
+  /** Whether a file should be flushed before more is written. */
   get full(): boolean {
     return KINDS.some((kind) => this.#files[kind].full);
   }
 
-  /** Sends to the disk what has gathered. */
-  async drain(): Promise<void> {
-    for (const kind of KINDS) await this.#files[kind].drain();
+  async flush(): Promise<void> {
+    for (const kind of KINDS) await this.#files[kind].flush();
   }
 
-  /** Lines written so far, by kind. */
-  get counts(): Record<Kind, number> {
-    const { organizations, events, sessions, tickets, orders, offers } = this.#files;
-    return {
-      organizations: organizations.lines,
-      events: events.lines,
-      sessions: sessions.lines,
-      tickets: tickets.lines,
-      orders: orders.lines,
-      offers: offers.lines,
-    };
-  }
-
+  /** Completes the files and gives them their final names. */
   async finish(): Promise<void> {
     for (const kind of KINDS) await this.#files[kind].complete();
-    for (const kind of KINDS) await this.#files[kind].reveal();
+    for (const kind of KINDS) await this.#files[kind].publish();
   }
 
+  /** Removes the unfinished files. */
   async discard(): Promise<void> {
     for (const kind of KINDS) await this.#files[kind].discard();
   }
@@ -83,4 +77,49 @@ export class ImportFolder {
 
 function fileName(kind: Kind): string {
   return `${kind}.ndjson`;
+}
+
+/** A file of JSON lines, named `PATH.partial` until it is published. */
+class LineFile {
+  readonly #path: string;
+  readonly #handle: FileHandle;
+  #pending = '';
+
+  private constructor(path: string, handle: FileHandle) {
+    this.#path = path;
+    this.#handle = handle;
+  }
+
+  static async create(path: string): Promise<LineFile> {
+    return new LineFile(path, await open(path + PARTIAL, 'w'));
+  }
+
+  get full(): boolean {
+    return this.#pending.length >= CHUNK;
+  }
+
+  write(record: object): void {
+    this.#pending += JSON.stringify(record) + '\n';
+  }
+
+  async flush(): Promise<void> {
+    const text = this.#pending;
+    this.#pending = '';
+    await this.#handle.writeFile(text);
+  }
+
+  async complete(): Promise<void> {
+    await this.flush();
+    await this.#handle.close();
+  }
+
+  async publish(): Promise<void> {
+    await rename(this.#path + PARTIAL, this.#path);
+  }
+
+  /** Removes the file, complete or not. */
+  async discard(): Promise<void> {
+    await this.#handle.close();
+    await rm(this.#path + PARTIAL, { force: true });
+  }
 }

@@ -1,12 +1,15 @@
-/* c8 ignore start: types alone, never loaded */
 import type { Seconds, ZoneClock } from './clock.ts';
-import type { Form, Merchandise, Package, Production, Seating } from './profile.ts';
+import { percentOf } from './money.ts';
+import type { Category, Extra, Form, Merchandise, Package, Production, Profile, Seating } from './profile.ts';
+import type { Identifiers } from './random.ts';
+
+/** The events on sale and their offers, in the form that sales are made from. Prices are in minor units. */
 
 export interface Pricing {
   readonly pricingId: string;
   readonly name: string;
   readonly price: number;
-  /** The bundle that sells it; null for the offer's own. */
+  /** The bundle sold at this price; null for the offer's own pricings. */
   readonly bundleOfferId: string | null;
   readonly resaleEnabled: boolean;
 }
@@ -22,11 +25,11 @@ export interface TicketOffer {
   readonly form: Form | null;
   readonly pricings: Pricing[];
   readonly options: Option[];
-  /** One entry for each session of the event, in its order. */
+  /** One entry for each session of the event, in order. */
   readonly stock: SessionStock[];
 }
 
-/** An offer sold under a ticket, and at which of its own pricings. */
+/** An offer sold with a ticket, at one of its own pricings. */
 export interface Option {
   readonly offer: TicketOffer | ProductOffer;
   readonly pricing: Pricing;
@@ -45,7 +48,7 @@ export interface ProductOffer {
   readonly merchandise: Merchandise;
   readonly pricings: Pricing[];
   readonly variants: { readonly inventoryId: string; sold: number }[];
-  readonly heldBy: readonly StagedEvent[];
+  readonly heldBy: readonly EventOnSale[];
 }
 
 export interface BundleOffer {
@@ -54,14 +57,14 @@ export interface BundleOffer {
   readonly pricingId: string;
   readonly contents: Package;
   readonly parts: BundlePart[];
-  readonly heldBy: readonly StagedEvent[];
+  readonly heldBy: readonly EventOnSale[];
 }
 
-/** A part is sold at a pricing that belongs to the part's offer and names the bundle. */
+/** An offer in a bundle, sold at a pricing of that offer which names the bundle. */
 export type BundlePart =
   | {
       readonly offer: TicketOffer;
-      readonly event: StagedEvent;
+      readonly event: EventOnSale;
       readonly pricing: Pricing;
       readonly quantity: number;
     }
@@ -72,8 +75,7 @@ export type BundlePart =
       readonly quantity: number;
     };
 
-/** An event with all that is sold for it. */
-export interface StagedEvent {
+export interface EventOnSale {
   readonly eventId: string;
   readonly title: string;
   readonly production: Production;
@@ -83,14 +85,139 @@ export interface StagedEvent {
   readonly sessions: readonly Session[];
   readonly categories: readonly TicketOffer[];
   readonly extras: readonly TicketOffer[];
-  /** Tickets still to be issued for this event. */
+  /** Number of tickets still to be issued. */
   remaining: number;
 }
 
 export interface Session {
   readonly sessionId: string;
   readonly start: Seconds;
-  /** The start as records write it. */
+  /** The start as it appears in records. */
   readonly startAt: string;
   readonly minutes: number;
+}
+
+/** Creates the offer of a seat category, with a pricing for each rate. */
+export function createCategoryOffer(
+  category: Category,
+  sessionIds: string[],
+  profile: Profile,
+  ids: Identifiers,
+): TicketOffer {
+  return {
+    type: 'TICKET',
+    offerId: ids.next('off_'),
+    name: category.name,
+    description: category.description,
+    compareAtPrice: category.compareAtPrice ?? null,
+    taxRate: profile.ticketTaxRate,
+    seating: category.seating,
+    form: category.form ?? null,
+    pricings: profile.rates.map((rate) => ({
+      pricingId: ids.next('prc_'),
+      name: rate.name,
+      price: percentOf(category.price, rate.percent, profile.priceStep),
+      bundleOfferId: null,
+      resaleEnabled: rate.resale,
+    })),
+    options: [],
+    stock: emptyStock(sessionIds, ids),
+  };
+}
+
+/** Creates the offer of an extra and adds it to the options of the categories it is priced for. */
+export function createExtraOffer(
+  extra: Extra,
+  categories: readonly TicketOffer[],
+  sessionIds: string[],
+  profile: Profile,
+  ids: Identifiers,
+): TicketOffer {
+  const offer: TicketOffer = {
+    type: 'TICKET',
+    offerId: ids.next('off_'),
+    name: extra.name,
+    description: extra.description,
+    compareAtPrice: null,
+    taxRate: profile.ticketTaxRate,
+    seating: { kind: 'free' },
+    form: null,
+    pricings: [],
+    options: [],
+    stock: emptyStock(sessionIds, ids),
+  };
+  for (const { name, price, category } of extra.pricings) {
+    const pricing = { ...ownPricing(name, price, ids), resaleEnabled: false };
+    offer.pricings.push(pricing);
+    categories[category].options.push({ offer, pricing });
+  }
+  return offer;
+}
+
+/**
+ * Creates the offer of a piece of merchandise. The first pricing is for sales without a ticket. The second, if any, is
+ * an option of the first category of each event that holds the product.
+ */
+export function createProductOffer(
+  merchandise: Merchandise,
+  heldBy: readonly EventOnSale[],
+  profile: Profile,
+  ids: Identifiers,
+): ProductOffer {
+  const offer: ProductOffer = {
+    type: 'PRODUCT',
+    offerId: ids.next('off_'),
+    merchandise,
+    pricings: [ownPricing(profile.shopRate, merchandise.price, ids)],
+    variants: merchandise.variants.map(() => ({ inventoryId: ids.next('inv_'), sold: 0 })),
+    heldBy,
+  };
+  if (merchandise.priceWithTicket !== null) {
+    const pricing = ownPricing(profile.withTicketRate, merchandise.priceWithTicket, ids);
+    offer.pricings.push(pricing);
+    for (const event of heldBy) event.categories[0].options.push({ offer, pricing });
+  }
+  return offer;
+}
+
+/** Creates the offer of a package and adds a pricing to each part; undefined with fewer than two parts. */
+export function createBundleOffer(
+  contents: Package,
+  heldBy: readonly EventOnSale[],
+  product: ProductOffer | undefined,
+  profile: Profile,
+  ids: Identifiers,
+): BundleOffer | undefined {
+  if (heldBy.length === 0 || heldBy.length + (product ? 1 : 0) < 2) return undefined;
+  const offerId = ids.next('off_');
+  const priced = (offer: TicketOffer | ProductOffer): Pricing => {
+    const pricing = {
+      pricingId: ids.next('prc_'),
+      name: contents.name,
+      price: percentOf(offer.pricings[0].price, contents.percent, profile.priceStep),
+      bundleOfferId: offerId,
+      resaleEnabled: false,
+    };
+    offer.pricings.push(pricing);
+    return pricing;
+  };
+  const parts: BundlePart[] = heldBy.map((event) => {
+    const offer = event.categories[0];
+    return { offer, event, pricing: priced(offer), quantity: contents.ticketsEach };
+  });
+  if (product) parts.push({ offer: product, event: null, pricing: priced(product), quantity: 1 });
+  return { type: 'BUNDLE', offerId, pricingId: ids.next('prc_'), contents, parts, heldBy };
+}
+
+function ownPricing(name: string, price: number, ids: Identifiers): Pricing {
+  return { pricingId: ids.next('prc_'), name, price, bundleOfferId: null, resaleEnabled: false };
+}
+
+function emptyStock(sessionIds: string[], ids: Identifiers): SessionStock[] {
+  return sessionIds.map((sessionId) => ({
+    inventoryId: ids.next('inv_'),
+    sessionId,
+    issued: 0,
+    cancelled: 0,
+  }));
 }

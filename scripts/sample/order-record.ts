@@ -1,25 +1,25 @@
+import type { CartLine } from './cart.ts';
 import type { Checkout } from './checkout.ts';
-import type { Outcome } from './course.ts';
 import type { Buyer } from './customers.ts';
-import { amount } from './money.ts';
-import { type Discount, placedItem, type PricedLine, sumOf, ticketsPaidFor } from './order-lines.ts';
+import { amount, type Currency, percentOf, taxWithin } from './money.ts';
+import type { Outcome } from './order-timeline.ts';
 import type { Organization } from './organizations.ts';
 import type { SalesChannel } from './profile.ts';
 
-/** All that was decided about an order; its record follows from it. */
-export interface Deal {
+/** The details from which the record of an order is made. */
+export interface OrderDetails {
   readonly organization: Organization;
   readonly orderId: string;
   readonly orderNumber: string;
   readonly lines: readonly PricedLine[];
   readonly discount: Discount | null;
   readonly outcome: Outcome;
-  /** Of the first line's tickets, how many were cancelled although the order was not. */
+  /** Number of tickets of the first line that were cancelled alone. */
   readonly refundedTickets: number;
   readonly createdAt: string;
   /** Null while pending. */
   readonly fulfilledAt: string | null;
-  /** When it was cancelled or refunded in part; null otherwise. */
+  /** Time of the cancellation or partial refund; null otherwise. */
   readonly changedAt: string | null;
   readonly buyer: Buyer;
   readonly channel: SalesChannel;
@@ -37,54 +37,54 @@ const STATUSES = {
 } as const;
 
 /**
- * The order as it is reported. Its totals add up: `totalPrice` is `subtotalPrice` with the fees and the add-ons,
- * `totalPaidPrice` the same with what the items cost after the discount.
+ * Returns the record of an order. `totalPrice` is `subtotalPrice` plus fees and add-ons, `totalPaidPrice` is
+ * `subtotalPaidPrice` plus the same.
  */
-export function orderRecord(deal: Deal) {
-  const { organization, lines, discount, outcome, channel, delivery, addOns, buyer } = deal;
+export function orderRecord(details: OrderDetails) {
+  const { organization, lines, discount, outcome, channel, delivery, addOns, buyer } = details;
   const { currency, serviceFeePerTicket } = organization.profile;
   const { status, paymentStatus } = STATUSES[outcome];
   const subtotal = sumOf(lines, ({ unitPrice }) => unitPrice);
   const subtotalPaid = sumOf(lines, ({ unitPaid }) => unitPaid);
   const tax = sumOf(lines, ({ unitTax }) => unitTax);
-  const serviceFees = serviceFeePerTicket * ticketsPaidFor(lines);
-  const beside = serviceFees + delivery.fee + addOns.reduce((sum, { price }) => sum + price, 0);
-  const totalPaid = subtotalPaid + beside;
+  const serviceFees = serviceFeePerTicket * ticketsWithFee(lines);
+  const feesAndAddOns = serviceFees + delivery.fee + addOns.reduce((sum, { price }) => sum + price, 0);
+  const totalPaid = subtotalPaid + feesAndAddOns;
   const refunds = {
     pending: null,
     fulfilled: null,
     cancelled: amount(totalPaid, currency),
-    'partly refunded': amount(deal.refundedTickets * lines[0].unitPaid, currency),
+    'partly refunded': amount(details.refundedTickets * lines[0].unitPaid, currency),
   };
   return {
     organizationId: organization.organizationId,
-    orderId: deal.orderId,
-    orderNumber: deal.orderNumber,
+    orderId: details.orderId,
+    orderNumber: details.orderNumber,
     salesChannelId: channel.salesChannelId,
     salesChannelName: channel.salesChannelName,
     status,
     customer: buyer.customer,
     billingAddress: totalPaid > 0 ? buyer.billingAddress : null,
     currency: currency.code,
-    totalPrice: amount(subtotal + beside, currency),
+    totalPrice: amount(subtotal + feesAndAddOns, currency),
     totalPaidPrice: amount(totalPaid, currency),
     subtotalPrice: amount(subtotal, currency),
     subtotalPaidPrice: amount(subtotalPaid, currency),
     discountAmount: amount(subtotal - subtotalPaid, currency),
     discountCode: discount && subtotal > subtotalPaid ? discount.code : null,
-    // Who paid nothing has no means of payment.
-    paymentProvider: totalPaid > 0 ? deal.payment.provider : null,
-    paymentMethod: totalPaid > 0 ? deal.payment.method : null,
+    // A free order has no payment.
+    paymentProvider: totalPaid > 0 ? details.payment.provider : null,
+    paymentMethod: totalPaid > 0 ? details.payment.method : null,
     serviceFees: amount(serviceFees, currency),
     deliveryFees: amount(delivery.fee, currency),
     totalVatAmount: amount(tax, currency),
     delivery: delivery.record,
     placedItems: lines.map((line) => placedItem(line, currency)),
-    optIns: deal.optIns,
-    createdAt: deal.createdAt,
-    fulfilledAt: deal.fulfilledAt,
-    cancelledAt: outcome === 'cancelled' ? deal.changedAt : null,
-    updatedAt: deal.changedAt ?? deal.fulfilledAt ?? deal.createdAt,
+    optIns: details.optIns,
+    createdAt: details.createdAt,
+    fulfilledAt: details.fulfilledAt,
+    cancelledAt: outcome === 'cancelled' ? details.changedAt : null,
+    updatedAt: details.changedAt ?? details.fulfilledAt ?? details.createdAt,
     paymentStatus,
     refundedAmount: refunds[outcome],
     ticketsProtected: addOns.some(({ category }) => category === 'INSURANCE'),
@@ -94,5 +94,81 @@ export function orderRecord(deal: Deal) {
       serviceName,
       addOnPaidPrice: amount(price, currency),
     })),
+  };
+}
+
+/** A line with its unit prices in minor units, tax included: `unitPaid` is `unitPrice - unitDiscount`. */
+export interface PricedLine<L extends CartLine = CartLine> {
+  readonly line: L;
+  readonly unitPrice: number;
+  readonly unitDiscount: number;
+  readonly unitPaid: number;
+  readonly unitTax: number;
+  readonly discountCode: string | null;
+}
+
+export interface Discount {
+  readonly code: string;
+  readonly percent: number;
+}
+
+export function priceLine(line: CartLine, discount: Discount | null): PricedLine {
+  const unitPrice = line.pricing.price;
+  const unitDiscount = discount && isDiscountable(line) ? percentOf(unitPrice, discount.percent) : 0;
+  const unitPaid = unitPrice - unitDiscount;
+  return {
+    line,
+    unitPrice,
+    unitDiscount,
+    unitPaid,
+    unitTax: taxWithin(unitPaid, taxRateOf(line)),
+    discountCode: discount && unitDiscount > 0 ? discount.code : null,
+  };
+}
+
+/** Sums an amount per unit over all units of the lines. */
+export function sumOf(lines: readonly PricedLine[], unit: (line: PricedLine) => number): number {
+  return lines.reduce((sum, line) => sum + unit(line) * line.line.quantity, 0);
+}
+
+/** Discount codes apply to tickets, not to bundles and options, which have their own prices. */
+function isDiscountable({ type, base, pricing }: CartLine): boolean {
+  return type === 'TICKET' && base === null && pricing.bundleOfferId === null;
+}
+
+function taxRateOf(line: CartLine): number {
+  return line.type === 'TICKET' ? line.offer.taxRate : line.offer.merchandise.taxRate;
+}
+
+/** Counts the tickets with a service fee: those that cost something and are not options. */
+function ticketsWithFee(priced: readonly PricedLine[]): number {
+  return priced
+    .filter(({ line, unitPaid }) => line.type === 'TICKET' && line.base === null && unitPaid > 0)
+    .reduce((sum, { line }) => sum + line.quantity, 0);
+}
+
+/** Returns the entry of a line in `placedItems`. */
+function placedItem(
+  { line, unitPrice, unitPaid, unitDiscount, unitTax, discountCode }: PricedLine,
+  currency: Currency,
+) {
+  const ticket = line.type === 'TICKET' ? line : line.base;
+  return {
+    offerId: line.offer.offerId,
+    offerName: line.type === 'TICKET' ? line.offer.name : line.offer.merchandise.name,
+    inventoryId:
+      line.type === 'TICKET'
+        ? line.offer.stock[line.session].inventoryId
+        : line.offer.variants[line.variant].inventoryId,
+    quantity: line.quantity,
+    unitPrice: amount(unitPrice, currency),
+    unitPaidPrice: amount(unitPaid, currency),
+    unitDiscountAmount: amount(unitDiscount, currency),
+    discountCode,
+    priceLabel: line.pricing.name,
+    offerType: line.type,
+    eventId: ticket?.event.eventId ?? null,
+    sessionId: ticket?.event.sessions[ticket.session].sessionId ?? null,
+    unitVatAmount: amount(unitTax, currency),
   };
 }

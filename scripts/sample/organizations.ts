@@ -2,6 +2,8 @@ import type { Profile } from './profile.ts';
 import { club } from './profiles/club.ts';
 import { festival } from './profiles/festival.ts';
 import { theatre } from './profiles/theatre.ts';
+import type { Random } from './random.ts';
+import type { SampleOptions } from './sample-options.ts';
 
 const PROFILES = [theatre, festival, club];
 
@@ -11,8 +13,34 @@ export interface Organization {
   readonly profile: Profile;
 }
 
-/** The organization at `position`: the three kinds in turn, from the fourth on as branches in other places. */
-export function organizationAt(position: number): Organization {
+/** Returns the organizations, each with the number of tickets of each of its events. */
+export function divideTickets({ organizations, events, tickets }: SampleOptions, random: Random) {
+  const eventCounts = sharesOf(
+    events,
+    Array.from({ length: organizations }, () => 1),
+  );
+  const all = eventCounts.map((count, position) => {
+    const organization = organizationAt(position);
+    const { productions } = organization.profile;
+    const weights = Array.from(
+      { length: count },
+      (_, event) => productions[event % productions.length].popularity * (0.6 + 0.8 * random.fraction()),
+    );
+    return { organization, weights };
+  });
+  const shares = sharesOf(
+    tickets,
+    all.flatMap(({ weights }) => weights),
+  );
+  let first = 0;
+  return all.map(({ organization, weights }): { organization: Organization; quotas: number[] } => ({
+    organization,
+    quotas: shares.slice(first, (first += weights.length)),
+  }));
+}
+
+/** Returns the organization at `position`: the profiles in turn, from the fourth on as branches in other places. */
+function organizationAt(position: number): Organization {
   const profile = PROFILES[position % PROFILES.length];
   const round = Math.floor(position / PROFILES.length);
   if (round === 0) return { organizationId: profile.organizationId, name: profile.name, profile };
@@ -23,4 +51,20 @@ export function organizationAt(position: number): Organization {
     name: `${profile.name} — ${place}${again === 0 ? '' : ` ${again + 1}`}`,
     profile,
   };
+}
+
+/**
+ * Divides a whole number into whole shares in proportion to `weights`, which are not all zero. The shares add up to
+ * `total`: the largest remainders are rounded up, ties in order.
+ */
+export function sharesOf(total: number, weights: readonly number[]): number[] {
+  const sum = weights.reduce((a, b) => a + b, 0);
+  const exact = weights.map((weight) => (total * weight) / sum);
+  const shares = exact.map(Math.floor);
+  const left = total - shares.reduce((a, b) => a + b, 0);
+  const byRemainder = exact
+    .map((share, index) => ({ index, remainder: share - shares[index] }))
+    .sort((a, b) => b.remainder - a.remainder || a.index - b.index);
+  for (const { index } of byRemainder.slice(0, left)) shares[index]++;
+  return shares;
 }

@@ -1,15 +1,14 @@
-/* c8 ignore start: types alone, never loaded */
+import type { Schedule } from './clock.ts';
 import type { Currency } from './money.ts';
-import type { Schedule } from './schedule.ts';
 
 /**
- * What one kind of organization sells, to whom and how: plain data from which all its records are made.
- * Prices are in minor units of its currency and include tax.
+ * The description of a kind of organization, from which all its records are made. Prices are in minor units of its
+ * currency and include tax.
  */
 export interface Profile {
   readonly organizationId: string;
   readonly name: string;
-  /** Places that tell apart further organizations of the same kind. */
+  /** Places that distinguish further organizations of the same kind. */
   readonly branches: readonly string[];
   readonly zone: string;
   readonly currency: Currency;
@@ -20,9 +19,9 @@ export interface Profile {
   /** Multiple to which computed prices are rounded. */
   readonly priceStep: number;
   readonly serviceFeePerTicket: number;
-  /** The first is the usual one. */
+  /** The first is the usual rate. */
   readonly rates: readonly Rate[];
-  /** Names of the pricings of merchandise, by itself and with a ticket. */
+  /** Names of the pricings of merchandise, sold alone and with a ticket. */
   readonly shopRate: string;
   readonly withTicketRate: string;
   readonly productions: readonly Production[];
@@ -62,17 +61,17 @@ export interface Production extends Schedule {
   readonly venue: Venue;
   readonly tags: readonly string[];
   readonly minutes: number;
-  /** How well it sells, relative to the others. */
-  readonly draw: number;
+  /** Relative demand for its tickets. */
+  readonly popularity: number;
   readonly categories: readonly Category[];
   readonly extras: readonly Extra[];
 }
 
 export interface Venue {
   readonly name: string | null;
-  /** Null for a venue held as free text, and for an event without a place. */
+  /** Null for a venue in legacy free text, and for an event without a venue. */
   readonly address: VenueAddress | null;
-  /** When it lies in another zone than its organization. */
+  /** Absent for the zone of the organization. */
   readonly zone?: string;
 }
 
@@ -84,7 +83,7 @@ export interface VenueAddress {
   readonly countryCode: string;
 }
 
-/** A TICKET offer sold by itself. */
+/** A seat category: a TICKET offer that is sold alone. */
 export interface Category {
   readonly name: string;
   readonly description: string | null;
@@ -94,7 +93,7 @@ export interface Category {
   readonly form?: Form;
 }
 
-/** Numbered seats, filled row by row; or a named area without numbers; or neither. */
+/** Numbered seats, a named area without numbers, or free seating. */
 export type Seating =
   | {
       readonly kind: 'numbered';
@@ -106,25 +105,25 @@ export type Seating =
   | { readonly kind: 'area'; readonly bloc: string }
   | { readonly kind: 'free' };
 
-/** A TICKET offer sold only as an option, at a price that depends on the category of the base ticket. */
+/** A TICKET offer that is sold only as an option, at a price for each category of base ticket. */
 export interface Extra {
   readonly name: string;
   readonly description: string | null;
   readonly pricings: readonly {
     readonly name: string;
     readonly price: number;
-    /** Position in the production's categories. */
+    /** Position in the categories of the production. */
     readonly category: number;
   }[];
 }
 
-/** What attendees are asked; several answers are possible where `several` is set. */
+/** An attendee form. A field takes one answer, or several if `multiple` is set. */
 export interface Form {
   readonly formId: string;
   readonly fields: readonly {
     readonly fieldId: string;
     readonly answers: readonly string[];
-    readonly several?: boolean;
+    readonly multiple?: boolean;
   }[];
 }
 
@@ -134,26 +133,26 @@ export interface Merchandise {
   readonly description: string | null;
   readonly price: number;
   readonly compareAtPrice?: number;
-  /** Price as an option of a ticket in a production's first category; null when it is sold by itself only. */
+  /** Price as an option of a ticket of the first category; null if it is only sold alone. */
   readonly priceWithTicket: number | null;
   readonly taxRate: number;
   readonly images: readonly string[];
   readonly tags: readonly string[];
   readonly optionLabels: VariantOptions;
   readonly variants: readonly { readonly options: VariantOptions; readonly weightInGrams: number }[];
-  /** Positions of the productions that hold it; absent for all. */
+  /** Positions of the productions that hold it. Absent: all. */
   readonly productions?: readonly number[];
 }
 
 export type VariantOptions = readonly [string | null, string | null, string | null];
 
-/** A BUNDLE offer: first-category tickets of some productions, and maybe a piece of merchandise. */
+/** A BUNDLE offer: first-category tickets of some productions, optionally with a piece of merchandise. */
 export interface Package {
   readonly name: string;
   readonly description: string | null;
-  /** Of the single prices, what it costs. */
+  /** Price in percent of the single prices. */
   readonly percent: number;
-  /** Positions of productions; those that a small season lacks are left out. */
+  /** Positions of productions. A small season omits those it does not have. */
   readonly productions: readonly number[];
   readonly ticketsEach: number;
   /** Position in the merchandise. */
@@ -177,9 +176,8 @@ export interface PickupPoint {
   readonly countryCode: string;
 }
 
-/** The people and companies that buy. A `#` stands for a random digit, `%` for a house number. */
+/** The people and companies that buy. `#` stands for a random digit, `%` for a house number. */
 export interface Population {
-  /** As written, and in the Latin letters of an e-mail address. */
   readonly firstNames: readonly Name[];
   readonly lastNames: readonly Name[];
   readonly streets: readonly string[];
@@ -189,4 +187,17 @@ export interface Population {
   readonly phone: string;
 }
 
+/** A name as it is written, and in the letters of an e-mail address. */
 export type Name = readonly [written: string, latin: string];
+
+/** Splits a list of names at blanks; `_` stands for a blank within a name. */
+export function latinNames(list: string): Name[] {
+  return list.split(' ').map((name) => {
+    const written = name.replace('_', ' ');
+    const latin = written
+      .replace('Ø', 'O')
+      .normalize('NFD')
+      .replace(/[^A-Za-z]/g, '');
+    return [written, latin.toLowerCase()];
+  });
+}

@@ -1,4 +1,5 @@
-/** A seeded source of numbers: the same seed gives the same sequence on every machine. */
+/** Seeded randomness: numbers, shuffled choices and identifiers, the same for the same seed on every machine. */
+
 export class Random {
   #a = 0x9e3779b9;
   #b = 0x243f6a88;
@@ -11,7 +12,7 @@ export class Random {
     for (let round = 0; round < 15; round++) this.uint32(); // until the seed has reached every bit
   }
 
-  /** The next 32 bits. The generator is sfc32 of Chris Doty-Humphrey's PractRand (public domain). */
+  /** Returns the next 32 bits. The generator is sfc32 of Chris Doty-Humphrey's PractRand (public domain). */
   uint32(): number {
     const sum = (this.#a + this.#b + this.#counter) | 0;
     this.#counter = (this.#counter + 1) | 0;
@@ -21,17 +22,17 @@ export class Random {
     return sum >>> 0;
   }
 
-  /** A number from 0 up to, not including, 1. */
+  /** Returns a number in [0, 1). */
   fraction(): number {
     return this.uint32() / 0x1_0000_0000;
   }
 
-  /** An integer from 0 up to, not including, `limit`. */
+  /** Returns an integer in [0, limit). */
   below(limit: number): number {
     return Math.floor(this.fraction() * limit);
   }
 
-  /** An integer from `low` to `high`, both included. */
+  /** Returns an integer in [low, high]. */
   between(low: number, high: number): number {
     return low + this.below(high - low + 1);
   }
@@ -43,4 +44,65 @@ export class Random {
   pick<T>(values: readonly T[]): T {
     return values[this.below(values.length)];
   }
+}
+
+/**
+ * Draws values without replacement, and refills when empty. Unlike independent draws, this yields every value in a
+ * small sample, too: a folder of a hundred tickets contains each kind of order.
+ */
+export class ShuffleBag<T> {
+  readonly #random: Random;
+  readonly #values: T[];
+  #left = 0;
+
+  /** @param counts each value and its number of copies in a full bag */
+  constructor(random: Random, counts: readonly (readonly [value: T, count: number])[]) {
+    this.#random = random;
+    this.#values = counts.flatMap(([value, count]) => Array.from({ length: count }, () => value));
+  }
+
+  draw(): T {
+    if (this.#left === 0) this.#left = this.#values.length;
+    const drawn = this.#random.below(this.#left--);
+    const value = this.#values[drawn];
+    this.#values[drawn] = this.#values[this.#left];
+    this.#values[this.#left] = value;
+    return value;
+  }
+}
+
+/**
+ * Generates unique identifiers, such as `tkt_8c1f20b7a94e03d5`, without a set of those in use. Half of each is a
+ * counter, permuted by a bijection of 32 bits; therefore 2^32 of them are distinct.
+ */
+export class Identifiers {
+  readonly #random: Random;
+  readonly #salt: number;
+  #count = 0;
+
+  constructor(random: Random) {
+    this.#random = random;
+    this.#salt = random.uint32();
+  }
+
+  next(prefix: string): string {
+    return prefix + this.code();
+  }
+
+  /** Returns 16 hexadecimal digits. */
+  code(): string {
+    return hex(scramble((this.#count++ ^ this.#salt) >>> 0)) + hex(this.#random.uint32());
+  }
+}
+
+/** Permutes the 32-bit integers: the finalizer of MurmurHash3 (Austin Appleby, public domain). */
+export function scramble(value: number): number {
+  let bits = value;
+  bits = Math.imul(bits ^ (bits >>> 16), 0x85ebca6b);
+  bits = Math.imul(bits ^ (bits >>> 13), 0xc2b2ae35);
+  return (bits ^ (bits >>> 16)) >>> 0;
+}
+
+function hex(bits: number): string {
+  return bits.toString(16).padStart(8, '0');
 }

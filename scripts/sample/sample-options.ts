@@ -2,13 +2,13 @@ import { isCalendarDate } from '../../src/contract/timestamp.ts';
 
 export interface SampleOptions {
   readonly organizations: number;
-  /** Over all organizations, as near to evenly as it goes. */
+  /** Total, divided as evenly as possible among the organizations. */
   readonly events: number;
-  /** Over all events. */
+  /** Total of all events. */
   readonly tickets: number;
-  /** The same seed, counts and day give the same bytes. */
+  /** The same options give the same bytes. */
   readonly seed: number;
-  /** The day, `YYYY-MM-DD`, around which the events lie: some past, some running, some to come. */
+  /** The present day of the sample, `YYYY-MM-DD`: some events are past, some running, some upcoming. */
   readonly now: string;
 }
 
@@ -20,8 +20,8 @@ export const DEFAULT_SAMPLE: SampleOptions = {
   now: '2026-11-21',
 };
 
-/** The range of each count, both ends included. Identifiers stay unique up to the greatest number of tickets. */
-export const SAMPLE_RANGES = {
+/** Inclusive ranges. Identifiers are unique up to the largest number of tickets. */
+const SAMPLE_RANGES = {
   organizations: [1, 10_000],
   events: [1, 1_000_000],
   tickets: [1, 1_000_000_000],
@@ -30,7 +30,7 @@ export const SAMPLE_RANGES = {
 
 type Count = keyof typeof SAMPLE_RANGES;
 
-/** What `value` must be instead to serve as `name`; undefined when it is right. */
+/** Returns the rule that a value breaks; undefined for a valid one. */
 export function countFault(name: Count, value: number): string | undefined {
   const [least, most] = SAMPLE_RANGES[name];
   if (Number.isInteger(value) && value >= least && value <= most) return undefined;
@@ -41,7 +41,7 @@ export function dayFault(value: string): string | undefined {
   return isCalendarDate(value) ? undefined : 'must be a calendar date, such as 2027-03-14';
 }
 
-/** @throws RangeError naming the first option that is not in its range. */
+/** @throws RangeError with the name of the first invalid option */
 export function checkSampleOptions(options: SampleOptions): void {
   for (const name of ['organizations', 'events', 'tickets', 'seed'] as const) {
     const fault = countFault(name, options[name]);

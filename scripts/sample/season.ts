@@ -1,51 +1,57 @@
-import { DAY, MINUTE, type Seconds, type ZoneClock } from './clock.ts';
-import type { Identifiers } from './identifiers.ts';
-import type { BundleOffer, ProductOffer, StagedEvent } from './offers.ts';
+import { DAY, MINUTE, type Seconds, sessionStarts, type ZoneClock } from './clock.ts';
+import {
+  type BundleOffer,
+  createBundleOffer,
+  createCategoryOffer,
+  createExtraOffer,
+  createProductOffer,
+  type EventOnSale,
+  type ProductOffer,
+} from './offers.ts';
 import type { Organization } from './organizations.ts';
-import type { Random } from './random.ts';
-import { sessionStarts } from './schedule.ts';
-import { bundleOffer, categoryOffer, extraOffer, productOffer } from './stage-offers.ts';
+import type { Identifiers, Random } from './random.ts';
 
-/** Sales of a season open at once, this long before its first session at the latest. */
+/** Sales of all events of a season open at least this long before its first session. */
 const PRESALE = 30 * DAY;
-/** Later seasons lie up to four years back, shifted by whole weeks so that each plays on its weekdays. */
+/** Further seasons lie up to four years back, by whole weeks, so that weekdays stay the same. */
 const YEARS = 4;
 const WEEKS_A_YEAR = 52;
 
 /**
- * The events of an organization that are sold together: one of each of its productions. A season is what is
+ * Events of an organization that are sold together, at most one for each production. The generator keeps one season
  * in memory at a time.
  */
 export interface Season {
   readonly organization: Organization;
-  /** When sales opened; never after the reference time. */
+  /** Start of sales; never after the reference time. */
   readonly openedAt: Seconds;
-  readonly events: readonly StagedEvent[];
+  readonly events: readonly EventOnSale[];
   readonly products: readonly ProductOffer[];
   readonly bundles: readonly BundleOffer[];
 }
 
-/** What the making of all records shares. */
-export interface Stage {
+/** State shared by all parts of the generator. */
+export interface SampleContext {
   readonly random: Random;
   readonly ids: Identifiers;
-  /** The sample's present: nothing was created, changed or sold after it. */
+  /** The present time of the sample: no record was created, changed or sold later. */
   readonly reference: Seconds;
   readonly clockOf: (zone: string) => ZoneClock;
 }
 
 /**
- * Season `number` (from 0) of an organization, with as many events as there are `quotas`: the exact number of
- * tickets to issue for each.
+ * Creates a season of an organization.
+ * @param number of the season, from 0
+ * @param quotas the exact number of tickets of each event
  */
-export function stageSeason(
+export function createSeason(
   organization: Organization,
   number: number,
   quotas: readonly number[],
-  stage: Stage,
+  context: SampleContext,
 ): Season {
   const { profile } = organization;
-  const { ids, random, reference } = stage;
+  const { ids, random, reference } = context;
   const weeksBack = (number % YEARS) * WEEKS_A_YEAR + (Math.floor(number / YEARS) % WEEKS_A_YEAR);
   const schedules = profile.productions.slice(0, quotas.length).map((production) => {
     const zone = production.venue.zone ?? profile.zone;
@@ -54,8 +60,8 @@ export function stageSeason(
   });
   const openedAt = Math.min(reference, ...schedules.map(({ starts }) => starts[0])) - PRESALE;
 
-  const events = schedules.map(({ production, zone, starts }, index): StagedEvent => {
-    const clock = stage.clockOf(zone);
+  const events = schedules.map(({ production, zone, starts }, index): EventOnSale => {
+    const clock = context.clockOf(zone);
     const createdAt = openedAt - random.between(5 * DAY, 40 * DAY);
     const sessions = starts.map((start) => ({
       sessionId: ids.next('ses_'),
@@ -65,7 +71,7 @@ export function stageSeason(
     }));
     const sessionIds = sessions.map(({ sessionId }) => sessionId);
     const categories = production.categories.map((category) =>
-      categoryOffer(category, sessionIds, profile, ids),
+      createCategoryOffer(category, sessionIds, profile, ids),
     );
     return {
       eventId: ids.next('evt_'),
@@ -76,7 +82,7 @@ export function stageSeason(
       updatedAt: random.between(createdAt + MINUTE, reference),
       sessions,
       categories,
-      extras: production.extras.map((extra) => extraOffer(extra, categories, sessionIds, profile, ids)),
+      extras: production.extras.map((extra) => createExtraOffer(extra, categories, sessionIds, profile, ids)),
       remaining: quotas[index],
     };
   });
@@ -87,11 +93,11 @@ export function stageSeason(
   const products = new Map(
     profile.merchandise.map((merchandise, position) => [
       position,
-      productOffer(merchandise, held(merchandise.productions ?? all), profile, ids),
+      createProductOffer(merchandise, held(merchandise.productions ?? all), profile, ids),
     ]),
   );
   const bundles = profile.packages.map((contents) =>
-    bundleOffer(
+    createBundleOffer(
       contents,
       held(contents.productions),
       contents.merchandise === null ? undefined : products.get(contents.merchandise),

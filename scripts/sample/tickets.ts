@@ -1,21 +1,21 @@
-import type { TicketLine } from './basket.ts';
+import type { TicketLine } from './cart.ts';
 import { MINUTE, type Seconds } from './clock.ts';
-import { momentAfter } from './course.ts';
 import type { Buyer } from './customers.ts';
 import { amount, type Currency } from './money.ts';
-import type { PricedLine } from './order-lines.ts';
-import type { Form, SalesChannel } from './profile.ts';
+import type { PricedLine } from './order-record.ts';
+import { timeAfter } from './order-timeline.ts';
+import type { Form, Seating, SalesChannel } from './profile.ts';
 import type { Random } from './random.ts';
-import type { Stage } from './season.ts';
-import { seatAt } from './seats.ts';
+import type { SampleContext } from './season.ts';
 
-/** Of those who hold a ticket: who comes, and who fills in the form. */
+/** Shares of tickets that are admitted, and whose form is filled in. */
 const ADMITTED = 0.87;
 const ANSWERED = 0.8;
+/** Admission begins this long before a session. */
 const DOORS = 45 * MINUTE;
 
-/** What all tickets of an order share. */
-export interface Issue {
+/** Properties common to all tickets of an order. */
+export interface TicketIssue {
   readonly organizationId: string;
   readonly orderId: string;
   readonly orderNumber: string;
@@ -25,17 +25,17 @@ export interface Issue {
   readonly currency: Currency;
   readonly issuedAt: Seconds;
   readonly closedAt: Seconds;
-  /** The same two as records write them. */
+  /** The times as records show them. */
   readonly issuedAtText: string;
   readonly cancelledAtText: string | null;
 }
 
-/** Issues one ticket of a line: takes it from the stock of the session and from the event's tickets to issue. */
+/** Issues a ticket of a line. Updates the stock of the session and the event's remaining tickets. */
 export function issueTicket(
-  issue: Issue,
+  issue: TicketIssue,
   { line, unitPrice, unitPaid, unitTax }: PricedLine<TicketLine>,
   cancelled: boolean,
-  { random, ids, reference }: Stage,
+  { random, ids, reference }: SampleContext,
 ) {
   const { offer, pricing, event } = line;
   const session = event.sessions[line.session];
@@ -50,7 +50,7 @@ export function issueTicket(
       : null;
   const attendeeForm =
     offer.form && !cancelled && random.chance(ANSWERED)
-      ? answers(offer.form, event.clock.write(momentAfter(issue.issuedAt, issue.closedAt, random)), random)
+      ? answers(offer.form, event.clock.write(timeAfter(issue.issuedAt, issue.closedAt, random)), random)
       : null;
   const cancelledAt = cancelled ? issue.cancelledAtText : null;
   return {
@@ -78,7 +78,7 @@ export function issueTicket(
     finalPaidPrice: amount(unitPaid, issue.currency),
     vat: amount(unitTax, issue.currency),
     currency: issue.currency.code,
-    transferable: line.under === null && unitPaid > 0,
+    transferable: line.base === null && unitPaid > 0,
     customer: issue.customer,
     attendeeForm,
   };
@@ -88,13 +88,43 @@ function answers({ formId, fields }: Form, submittedAt: string, random: Random) 
   return {
     formId,
     submittedAt,
-    responses: fields.map(({ fieldId, answers: choices, several }) => {
+    responses: fields.map(({ fieldId, answers: choices, multiple }) => {
       const first = random.below(choices.length);
-      const count = several ? random.between(1, choices.length - 1) : 1;
+      const count = multiple ? random.between(1, choices.length - 1) : 1;
       return {
         fieldId,
         value: Array.from({ length: count }, (_, next) => choices[(first + next) % choices.length]),
       };
     }),
   };
+}
+
+/** Returns the seat of ticket `number` (from 0) of an offer and session. Seats are filled row by row. */
+export function seatAt(seating: Seating, number: number) {
+  switch (seating.kind) {
+    case 'free':
+      return null;
+    case 'area':
+      return { blocName: seating.bloc, seatRow: null, seatNumber: null };
+    case 'numbered': {
+      const { blocs, rows, seatsPerRow, rowNames } = seating;
+      const row = Math.floor(number / seatsPerRow);
+      const bloc = Math.floor(row / rows);
+      // Full blocs are followed by numbered copies: "Balcon", then "Balcon 2".
+      const round = Math.floor(bloc / blocs.length) + 1;
+      const name = blocs[bloc % blocs.length];
+      const inBloc = row % rows;
+      return {
+        blocName: round === 1 ? name : `${name} ${round}`,
+        seatRow: rowNames === 'letters' ? rowLetters(inBloc) : String(inBloc + 1),
+        seatNumber: String((number % seatsPerRow) + 1),
+      };
+    }
+  }
+}
+
+/** Returns A to Z, then AA to AZ and so on. */
+function rowLetters(row: number): string {
+  const last = String.fromCharCode(65 + (row % 26));
+  return row < 26 ? last : rowLetters(Math.floor(row / 26) - 1) + last;
 }

@@ -1,14 +1,11 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { ZoneClock } from '../../scripts/sample/clock.ts';
-import { Deck } from '../../scripts/sample/deck.ts';
-import { Identifiers } from '../../scripts/sample/identifiers.ts';
+import { sessionStarts, ZoneClock } from '../../scripts/sample/clock.ts';
 import { percentOf, taxWithin } from '../../scripts/sample/money.ts';
+import { sharesOf } from '../../scripts/sample/organizations.ts';
 import type { Seating } from '../../scripts/sample/profile.ts';
-import { Random } from '../../scripts/sample/random.ts';
-import { sessionStarts } from '../../scripts/sample/schedule.ts';
-import { seatAt } from '../../scripts/sample/seats.ts';
-import { sharesOf } from '../../scripts/sample/shares.ts';
+import { Identifiers, Random, ShuffleBag } from '../../scripts/sample/random.ts';
+import { seatAt } from '../../scripts/sample/tickets.ts';
 
 const seconds = (text: string) => Date.parse(text) / 1000;
 
@@ -32,8 +29,8 @@ describe('shares', () => {
   });
 });
 
-describe('a clock on the wall', () => {
-  it('changes its offset at the moment the zone does, on the half hour too', () => {
+describe('a zone clock', () => {
+  it('changes its offset together with the zone, by half hours too', () => {
     const stJohns = new ZoneClock('America/St_Johns');
     expect(stJohns.write(seconds('2026-03-08T05:29:59Z'))).to.equal('2026-03-08T01:59:59-03:30');
     expect(stJohns.write(seconds('2026-03-08T05:30:00Z'))).to.equal('2026-03-08T03:00:00-02:30');
@@ -44,7 +41,7 @@ describe('a clock on the wall', () => {
 });
 
 describe('a schedule', () => {
-  it('keeps to its weekdays and local times across a change of clocks', () => {
+  it('keeps its weekdays and local times across a clock change', () => {
     const schedule = { firstDay: -2, sessions: 3, weekdays: [6, 7], times: ['20:00'] };
     const starts = sessionStarts(schedule, 'Europe/Paris', seconds('2026-10-26T12:00:00Z'));
     expect(starts.map((start) => new Date(start * 1000).toISOString())).to.deep.equal([
@@ -64,14 +61,14 @@ describe('identifiers', () => {
   });
 });
 
-describe('a deck', () => {
-  it('deals every card as often as it has it before it is shuffled anew', () => {
-    const deck = new Deck(new Random(1), [
+describe('a shuffle bag', () => {
+  it('yields every value as often as it holds it before it is refilled', () => {
+    const bag = new ShuffleBag(new Random(1), [
       ['a', 3],
       ['b', 1],
     ]);
     for (let round = 0; round < 50; round++) {
-      expect([deck.draw(), deck.draw(), deck.draw(), deck.draw()].sort().join('')).to.equal('aaab');
+      expect([bag.draw(), bag.draw(), bag.draw(), bag.draw()].sort().join('')).to.equal('aaab');
     }
   });
 });
@@ -94,7 +91,7 @@ describe('seats', () => {
     rowNames: 'letters',
   };
 
-  it('fill row by row, bloc by bloc, and set up more blocs when all are full', () => {
+  it('fill row by row, bloc by bloc, and continue in copies of the blocs', () => {
     expect([0, 5, 26 * 4, 120, 240].map((number) => seatAt(numbered, number))).to.deep.equal([
       { blocName: 'Left', seatRow: 'A', seatNumber: '1' },
       { blocName: 'Left', seatRow: 'B', seatNumber: '2' },
@@ -104,7 +101,7 @@ describe('seats', () => {
     ]);
   });
 
-  it('have no numbers in an area, and are nowhere without one', () => {
+  it('have no number in an area, and are null for free seating', () => {
     expect(seatAt({ kind: 'area', bloc: 'Floor' }, 3)).to.deep.equal({
       blocName: 'Floor',
       seatRow: null,

@@ -1,8 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { eventRecord, sessionRecords } from '../../scripts/sample/event-records.ts';
-import type { offerRecords } from '../../scripts/sample/offer-records.ts';
 import type { orderRecord } from '../../scripts/sample/order-record.ts';
+import type { eventRecord, offerRecords, sessionRecords } from '../../scripts/sample/season-records.ts';
 import type { issueTicket } from '../../scripts/sample/tickets.ts';
 
 export interface Sample {

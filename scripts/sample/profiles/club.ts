@@ -1,5 +1,4 @@
-import type { Category, Profile } from '../profile.ts';
-import { latinNames } from './latin-names.ts';
+import { latinNames, type Category, type Profile } from '../profile.ts';
 
 const house = {
   name: 'Blue Heron Hall',
@@ -50,13 +49,13 @@ const delegate: Category = {
       {
         fieldId: 'dietary',
         answers: ['None', 'Vegetarian', 'Vegan', 'Nut allergy', 'Halal', 'Kosher'],
-        several: true,
+        multiple: true,
       },
       { fieldId: 'badge_name', answers: ['As on ticket', 'First name only'] },
       {
         fieldId: 'topics',
         answers: ['Acoustics', 'Archives', 'Synthesis', 'Field recording'],
-        several: true,
+        multiple: true,
       },
     ],
   },
@@ -94,7 +93,7 @@ export const club: Profile = {
       weekdays: [3, 4, 5, 6, 7],
       times: ['11:00'],
       minutes: 90,
-      draw: 4,
+      popularity: 4,
       categories: [entry],
       extras: [
         {
@@ -115,7 +114,7 @@ export const club: Profile = {
       weekdays: [5, 6],
       times: ['22:30'],
       minutes: 120,
-      draw: 3,
+      popularity: 3,
       categories: [floor, table],
       extras: [],
     },
@@ -130,7 +129,7 @@ export const club: Profile = {
       weekdays: [4],
       times: ['09:00'],
       minutes: 960,
-      draw: 2,
+      popularity: 2,
       categories: [delegate],
       extras: [
         {
@@ -161,7 +160,7 @@ export const club: Profile = {
       weekdays: [4, 5, 6],
       times: ['20:15'],
       minutes: 135,
-      draw: 2,
+      popularity: 2,
       categories: [floor],
       extras: [],
     },
@@ -176,7 +175,7 @@ export const club: Profile = {
       weekdays: [1],
       times: ['19:00'],
       minutes: 60,
-      draw: 1,
+      popularity: 1,
       categories: [{ name: 'Stream', description: null, price: 600, seating: { kind: 'free' } }],
       extras: [],
     },
@@ -191,7 +190,7 @@ export const club: Profile = {
       weekdays: [6],
       times: ['19:00'],
       minutes: 210,
-      draw: 3,
+      popularity: 3,
       categories: [floor, table],
       extras: [],
     },
@@ -210,7 +209,7 @@ export const club: Profile = {
       weekdays: [5, 6, 7],
       times: ['16:00'],
       minutes: 300,
-      draw: 2,
+      popularity: 2,
       categories: [floor],
       extras: [],
     },
@@ -225,7 +224,7 @@ export const club: Profile = {
       weekdays: [2],
       times: ['20:00', '22:00'],
       minutes: 80,
-      draw: 5,
+      popularity: 5,
       categories: [floor, table],
       extras: [],
     },

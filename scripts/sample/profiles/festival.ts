@@ -80,7 +80,7 @@ export const festival: Profile = {
       weekdays: [5, 6, 7],
       times: ['13:00'],
       minutes: 480,
-      draw: 6,
+      popularity: 6,
       categories: [
         lawn,
         {
@@ -118,7 +118,7 @@ export const festival: Profile = {
       weekdays: [3, 5, 6, 7],
       times: ['18:30'],
       minutes: 150,
-      draw: 4,
+      popularity: 4,
       categories: [seatS, seatA],
       extras: [
         {
@@ -139,7 +139,7 @@ export const festival: Profile = {
       weekdays: [1, 2, 3, 4, 5, 6, 7],
       times: ['23:30'],
       minutes: 450,
-      draw: 5,
+      popularity: 5,
       categories: [
         {
           ...lawn,
@@ -147,7 +147,7 @@ export const festival: Profile = {
             formId: 'form_hanabi',
             fields: [
               { fieldId: 'emergency_contact', answers: ['家族', '友人', '勤務先'] },
-              { fieldId: 'transport', answers: ['電車', '自転車', '徒歩', 'シャトルバス'], several: true },
+              { fieldId: 'transport', answers: ['電車', '自転車', '徒歩', 'シャトルバス'], multiple: true },
               { fieldId: 'language', answers: ['日本語', 'English', '中文', '한국어'] },
             ],
           },
@@ -166,7 +166,7 @@ export const festival: Profile = {
       weekdays: [1, 2, 4, 5, 6, 7],
       times: ['10:00', '17:00'],
       minutes: 90,
-      draw: 4,
+      popularity: 4,
       categories: [{ name: '時間指定入場券', description: null, price: 2400, seating: { kind: 'free' } }],
       extras: [],
     },
@@ -181,7 +181,7 @@ export const festival: Profile = {
       weekdays: [6, 7],
       times: ['19:00'],
       minutes: 120,
-      draw: 2,
+      popularity: 2,
       categories: [{ name: '配信チケット', description: null, price: 1800, seating: { kind: 'free' } }],
       extras: [],
     },
@@ -196,7 +196,7 @@ export const festival: Profile = {
       weekdays: [5, 6],
       times: ['18:00', '21:00'],
       minutes: 100,
-      draw: 3,
+      popularity: 3,
       categories: [seatS, seatA],
       extras: [],
     },
@@ -211,7 +211,7 @@ export const festival: Profile = {
       weekdays: [6, 7],
       times: ['10:00', '13:00', '15:00'],
       minutes: 60,
-      draw: 1,
+      popularity: 1,
       categories: [{ name: '茶席', description: null, price: 3500, seating: { kind: 'area', bloc: '広間' } }],
       extras: [],
     },
@@ -226,7 +226,7 @@ export const festival: Profile = {
       weekdays: [7],
       times: ['11:00'],
       minutes: 70,
-      draw: 1,
+      popularity: 1,
       categories: [{ ...seatA, price: 2000 }],
       extras: [],
     },

@@ -1,5 +1,4 @@
-import type { Category, Profile } from '../profile.ts';
-import { latinNames } from './latin-names.ts';
+import { latinNames, type Category, type Profile } from '../profile.ts';
 
 const house = {
   name: 'Théâtre des Trois-Ponts',
@@ -56,7 +55,7 @@ const young: Category = {
     fields: [
       { fieldId: 'age_enfant', answers: ['4', '5', '6', '7', '8', '9', '10'] },
       { fieldId: 'accessibilite', answers: ['Aucun besoin', 'Fauteuil roulant', 'Boucle magnétique'] },
-      { fieldId: 'gouter', answers: ['Crêpe', 'Pomme', 'Jus de raisin', 'Sans gluten'], several: true },
+      { fieldId: 'gouter', answers: ['Crêpe', 'Pomme', 'Jus de raisin', 'Sans gluten'], multiple: true },
     ],
   },
 };
@@ -95,7 +94,7 @@ export const theatre: Profile = {
       weekdays: [2, 3, 4, 5, 6],
       times: ['20:30'],
       minutes: 130,
-      draw: 5,
+      popularity: 5,
       categories: [carreOr, first, second],
       extras: [
         {
@@ -122,7 +121,7 @@ export const theatre: Profile = {
       weekdays: [6],
       times: ['19:00'],
       minutes: 240,
-      draw: 2,
+      popularity: 2,
       categories: [
         { ...first, name: 'Parterre' },
         { ...young, name: 'Debout', price: 900, description: null },
@@ -149,7 +148,7 @@ export const theatre: Profile = {
       weekdays: [3, 6],
       times: ['10:30', '15:00'],
       minutes: 50,
-      draw: 3,
+      popularity: 3,
       categories: [young],
       extras: [
         {
@@ -180,7 +179,7 @@ export const theatre: Profile = {
       weekdays: [4, 5, 6],
       times: ['19:30'],
       minutes: 95,
-      draw: 2,
+      popularity: 2,
       categories: [first, second],
       extras: [],
     },
@@ -195,7 +194,7 @@ export const theatre: Profile = {
       weekdays: [1],
       times: ['18:00'],
       minutes: 75,
-      draw: 1,
+      popularity: 1,
       categories: [{ name: 'Accès en ligne', description: null, price: 500, seating: { kind: 'free' } }],
       extras: [],
     },
@@ -210,7 +209,7 @@ export const theatre: Profile = {
       weekdays: [2, 3, 4, 5, 7],
       times: ['15:00', '20:00'],
       minutes: 165,
-      draw: 8,
+      popularity: 8,
       categories: [carreOr, first, second],
       extras: [],
     },
@@ -225,7 +224,7 @@ export const theatre: Profile = {
       weekdays: [5, 6],
       times: ['21:45'],
       minutes: 110,
-      draw: 2,
+      popularity: 2,
       categories: [{ ...young, name: 'Prairie', price: 1800, description: null }, second],
       extras: [],
     },
@@ -240,7 +239,7 @@ export const theatre: Profile = {
       weekdays: [6],
       times: ['10:00'],
       minutes: 180,
-      draw: 1,
+      popularity: 1,
       categories: [
         { ...young, name: 'Stagiaire', price: 2200, description: null, seating: { kind: 'free' } },
       ],

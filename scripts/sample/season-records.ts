@@ -1,45 +1,84 @@
-import { MINUTE, type Seconds } from './clock.ts';
+import { MINUTE, type Seconds, writeUtc } from './clock.ts';
 import { amount, type Currency } from './money.ts';
-import type { BundleOffer, Pricing, ProductOffer, SessionStock, StagedEvent, TicketOffer } from './offers.ts';
+import type { BundleOffer, EventOnSale, Pricing, ProductOffer, SessionStock, TicketOffer } from './offers.ts';
+import type { Organization } from './organizations.ts';
 import type { Profile, Seating } from './profile.ts';
 import type { Random } from './random.ts';
 import type { Season } from './season.ts';
 
-/** Of sessions that sold anything, those with nothing to spare. */
-const SOLD_OUT = 0.15;
-const MOST_TICKETS = 10;
-const MOST_PRODUCTS = 5;
-const MOST_BUNDLES = 4;
+/** The import records of a season. */
 
-/** The catalog of a season whose tickets are all sold: the stock left is what was not. */
+/** Share of sold-out sessions among those with sales. */
+const SOLD_OUT = 0.15;
+/** Largest quantities in an order. */
+const MAX_TICKETS = 10;
+const MAX_PRODUCTS = 10;
+const MAX_BUNDLES = 4;
+
+/** Returns the import record of an event, without the session summary, which the builder derives. */
+export function eventRecord({ organizationId, profile }: Organization, event: EventOnSale) {
+  const { production } = event;
+  return {
+    organizationId,
+    id: event.eventId,
+    createdAt: writeUtc(event.createdAt, fractionOf(event.createdAt)),
+    updatedAt: writeUtc(event.updatedAt),
+    title: event.title,
+    description: production.description,
+    imageUrl: production.imageUrl,
+    venueName: production.venue.name,
+    venueAddress: production.venue.address,
+    eventTimezone: event.clock.zone,
+    currency: profile.currency.code,
+    tags: production.tags,
+  };
+}
+
+export function sessionRecords({ organizationId }: Organization, { eventId, sessions }: EventOnSale) {
+  return sessions.map(({ sessionId, startAt, minutes }) => ({
+    organizationId,
+    eventId,
+    id: sessionId,
+    startAt,
+    durationMinutes: minutes,
+  }));
+}
+
+/** Returns a fraction of 0, 3 or 6 digits, as different systems write them, derived from the time itself. */
+function fractionOf(time: Seconds): string {
+  const digits = [0, 0, 3, 6][time % 4];
+  return digits === 0 ? '' : `.${String((time * 7919) % 10 ** digits).padStart(digits, '0')}`;
+}
+
+/** Returns the offers of a season after its sales, since the available stock depends on them. */
 export function offerRecords(season: Season, random: Random) {
   const { profile } = season.organization;
-  const head = { organizationId: season.organization.organizationId, profile, random };
+  const context = { organizationId: season.organization.organizationId, profile, random };
   return [
     ...season.events.flatMap((event) =>
-      [...event.categories, ...event.extras].map((offer) => ticketOfferRecord(head, event, offer)),
+      [...event.categories, ...event.extras].map((offer) => ticketOfferRecord(context, event, offer)),
     ),
-    ...season.products.map((offer) => productOfferRecord(head, offer)),
-    ...season.bundles.map((offer) => bundleOfferRecord(head, offer)),
+    ...season.products.map((offer) => productOfferRecord(context, offer)),
+    ...season.bundles.map((offer) => bundleOfferRecord(context, offer)),
   ];
 }
 
-interface Head {
+interface OfferContext {
   readonly organizationId: string;
   readonly profile: Profile;
   readonly random: Random;
 }
 
 function ticketOfferRecord(
-  { organizationId, profile, random }: Head,
-  event: StagedEvent,
+  { organizationId, profile, random }: OfferContext,
+  event: EventOnSale,
   offer: TicketOffer,
 ) {
   const { currency } = profile;
   const inventory = offer.stock.map((stock) => ({
     inventoryId: stock.inventoryId,
     sessionId: stock.sessionId,
-    ...seatsLeft(stock, offer.seating, random),
+    ...stockOf(stock, offer.seating, random),
   }));
   return {
     organizationId,
@@ -51,7 +90,7 @@ function ticketOfferRecord(
     images: event.production.imageUrl === null ? [] : [event.production.imageUrl],
     tags: event.production.tags,
     minQuantityPerOrder: 1,
-    maxQuantityPerOrder: MOST_TICKETS,
+    maxQuantityPerOrder: MAX_TICKETS,
     compareAtPrice: nullableAmount(offer.compareAtPrice, currency),
     createdAt: createdAfter(event, random),
     eventId: event.eventId,
@@ -70,7 +109,7 @@ function ticketOfferRecord(
   };
 }
 
-function productOfferRecord({ organizationId, profile, random }: Head, offer: ProductOffer) {
+function productOfferRecord({ organizationId, profile, random }: OfferContext, offer: ProductOffer) {
   const { currency } = profile;
   const { merchandise } = offer;
   const [option1, option2, option3] = merchandise.optionLabels;
@@ -85,7 +124,7 @@ function productOfferRecord({ organizationId, profile, random }: Head, offer: Pr
     images: merchandise.images,
     tags: merchandise.tags,
     minQuantityPerOrder: 1,
-    maxQuantityPerOrder: Math.max(MOST_PRODUCTS, MOST_TICKETS),
+    maxQuantityPerOrder: MAX_PRODUCTS,
     compareAtPrice: nullableAmount(merchandise.compareAtPrice ?? null, currency),
     createdAt: createdAfter(offer.heldBy[0], random),
     vatRate: merchandise.taxRate,
@@ -108,7 +147,7 @@ function productOfferRecord({ organizationId, profile, random }: Head, offer: Pr
   };
 }
 
-function bundleOfferRecord({ organizationId, profile, random }: Head, offer: BundleOffer) {
+function bundleOfferRecord({ organizationId, profile, random }: OfferContext, offer: BundleOffer) {
   const { currency } = profile;
   const { contents, parts } = offer;
   const singly = parts.reduce((sum, part) => sum + part.offer.pricings[0].price * part.quantity, 0);
@@ -124,7 +163,7 @@ function bundleOfferRecord({ organizationId, profile, random }: Head, offer: Bun
     images: contents.images,
     tags: contents.tags,
     minQuantityPerOrder: 1,
-    maxQuantityPerOrder: MOST_BUNDLES,
+    maxQuantityPerOrder: MAX_BUNDLES,
     compareAtPrice: contents.images.length > 0 ? amount(singly, currency) : null,
     createdAt: createdAfter(offer.heldBy[0], random),
     pricingId: offer.pricingId,
@@ -141,8 +180,8 @@ function pricingRecord({ pricingId, name, price, bundleOfferId }: Pricing, curre
   return { pricingId, name, price: amount(price, currency), bundleOfferId };
 }
 
-/** Room for all that was issued, seats that were cancelled included: those are free again. */
-function seatsLeft({ issued, cancelled }: SessionStock, seating: Seating, random: Random) {
+/** Returns a stock that covers all issued tickets. Seats of cancelled tickets are available again. */
+function stockOf({ issued, cancelled }: SessionStock, seating: Seating, random: Random) {
   const step = seating.kind === 'numbered' ? seating.seatsPerRow : 10;
   const soldOut = issued > 0 && random.chance(SOLD_OUT);
   const totalStock = roundUp(
@@ -152,10 +191,9 @@ function seatsLeft({ issued, cancelled }: SessionStock, seating: Seating, random
   return { totalStock, availableStock: totalStock - (issued - cancelled) };
 }
 
-/** Offers are made within the hour after their event, and before sales open. */
-function createdAfter({ clock, createdAt }: StagedEvent, random: Random): string {
-  const moment: Seconds = createdAt + random.between(1, 60 * MINUTE);
-  return clock.write(moment);
+/** Draws the creation time of an offer: within an hour after its event, before sales open. */
+function createdAfter({ clock, createdAt }: EventOnSale, random: Random): string {
+  return clock.write(createdAt + random.between(1, 60 * MINUTE));
 }
 
 function nullableAmount(price: number | null, currency: Currency): number | null {
