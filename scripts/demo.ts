@@ -1,6 +1,6 @@
 import { enableCache } from '../src/compile-cache.ts';
 
-/** `npm run demo`, the rest of which is imported when that has become cheap. */
+/** Runs the demo. The compile cache must be enabled before the other modules are imported. */
 
 enableCache();
 await import('./run-demo.ts');

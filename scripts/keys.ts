@@ -11,24 +11,24 @@ interface FileOption {
 }
 
 const program = new Command('keys').description(
-  'Make, list and revoke API keys. A running server takes a change up by itself.',
+  'Creates, lists and revokes API keys. A running server detects changes by itself.',
 );
 
 command('create')
-  .description('make a key and print its credential, once')
-  .requiredOption('--organization <ID>', 'whose records the key opens', organization)
-  .option('--label <TEXT>', 'who holds the key, what for', label)
+  .description('Create a key and print its credential, once.')
+  .requiredOption('--organization <ID>', 'organization whose records the key can read', organization)
+  .option('--label <TEXT>', 'holder or purpose of the key', label)
   .action((options: FileOption & { organization: string; label?: string }) => {
     onFile(options, (file) => {
       const { keyId, ...credential } = file.create(options.organization, options.label ?? '', new Date());
-      console.log(`${keyId} opens the records of ${options.organization}.`);
-      console.log('This is its credential. It is shown this once and kept nowhere:');
+      console.log(`${keyId} can read the records of ${options.organization}.`);
+      console.log('Its credential is not stored and cannot be shown again:');
       console.log(formatCredential(credential));
     });
   });
 
 command('list')
-  .description('show every key, never its secret')
+  .description('List all keys, without their secrets.')
   .action((options: FileOption) => {
     onFile(options, (file) => {
       console.log(tableOf(file.list()));
@@ -36,12 +36,13 @@ command('list')
   });
 
 command('revoke')
-  .description('make a key open nothing, for good')
-  .argument('<KEY_ID>', 'as `list` shows it')
+  .description('Revoke a key for good.')
+  .argument('<KEY_ID>', 'key id, as `list` shows it')
   .action((keyId: string, options: FileOption) => {
     onFile(options, (file) => {
       const revocation = file.revoke(keyId, new Date());
-      if (revocation === undefined) throw refusal(`there is no key ${keyId}; \`list\` shows those there are`);
+      if (revocation === undefined)
+        throw refusal(`there is no key ${keyId}; \`list\` shows the existing ones`);
       if (revocation.already) console.log(`${keyId} is already revoked, since ${revocation.revokedAt}.`);
       else console.log(`${keyId} is revoked.`);
     });
@@ -57,7 +58,7 @@ if (import.meta.main) process.exitCode = await main(process.argv.slice(2));
 function command(name: string): Command {
   return program
     .command(name)
-    .option('--file <PATH>', 'the keys file (default: what KEYS_FILE says)')
+    .option('--file <PATH>', 'keys file (default: the value of KEYS_FILE)')
     .allowExcessArguments(false);
 }
 

@@ -4,7 +4,7 @@ import { buildSnapshot } from '../src/snapshot/build/build-snapshot.ts';
 import { DEFAULT_SAMPLE } from './sample/sample-options.ts';
 import { writeSample } from './sample/write-sample.ts';
 
-/** Makes a snapshot of sample data as of today, and the folder for it. */
+/** Builds a snapshot of sample data as of today, and creates its folder. */
 export async function makeDemoSnapshot(snapshot: string): Promise<void> {
   mkdirSync(dirname(snapshot), { recursive: true });
   const input = mkdtempSync(`${snapshot}.sample-`);

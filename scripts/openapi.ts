@@ -7,7 +7,7 @@ import { runCommand } from './run-command.ts';
 const program = new Command('openapi')
   .description('Prints the OpenAPI 3.1 document of the API.')
   .option('--output <file>', 'write it to this file instead')
-  .option('--base-url <url>', 'address of the API, without a slash at the end')
+  .option('--base-url <url>', 'URL of the API, without a trailing slash')
   .allowExcessArguments(false)
   .action(print);
 
@@ -16,6 +16,6 @@ process.exitCode = await runCommand(program, process.argv.slice(2));
 async function print({ output, baseUrl }: { output?: string; baseUrl?: string }): Promise<void> {
   const text = JSON.stringify(openApiDocument(RELEASES, baseUrl), undefined, 2) + '\n';
   if (output !== undefined) await writeFile(output, text);
-  // Whoever reads only the beginning has what they wanted.
+  // A reader may close the pipe early, such as `head`.
   else process.stdout.on('error', () => process.exit(0)).write(text);
 }

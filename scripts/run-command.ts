@@ -1,17 +1,17 @@
 import { type Command, CommanderError } from 'commander';
 import { InvalidConfig } from '../src/config.ts';
 
-/** What a command refuses to do, in words for whoever typed it. */
+/** A command refuses an operation; the message tells the user why. */
 export class Refused extends Error {
   override readonly name = 'Refused';
 }
 
-/** Whether the system or SQLite says it of a file, such as that the disk is full: it needs no stack. */
+/** Reports whether the operating system or SQLite raised the error, such as a full disk. */
 export function isSystemError(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && ('syscall' in error || error.name === 'SqliteError');
 }
 
-/** What is told in a line or a few, without a stack: a refusal, a mistake in the environment, what the system says. */
+/** Reports whether the message alone explains the error, without its stack. */
 function isForPeople(error: unknown): error is Error {
   return error instanceof Refused || error instanceof InvalidConfig || isSystemError(error);
 }

@@ -14,7 +14,7 @@ import { RefusedSnapshot } from '../src/snapshot/format/refused-snapshot.ts';
 import { inspectSnapshot } from '../src/snapshot/load/read-snapshot.ts';
 import { Refused, runCommand } from './run-command.ts';
 
-/** What the demo sets where the environment does not. It has a folder of its own, apart from real data. */
+/** Defaults of the demo, which keeps its files apart from real data. */
 const ENVIRONMENT = {
   HOST: '127.0.0.1',
   SNAPSHOT_DIR: 'data/demo/snapshots',
@@ -24,8 +24,8 @@ const ENVIRONMENT = {
 
 const program = new Command('demo')
   .description(
-    'Starts Foyer with sample data, made when there is none yet, and prints requests to try. Takes the same\n' +
-      `environment as \`npm start\`; by default ${Object.entries(ENVIRONMENT)
+    'Starts Foyer with sample data, created if absent, and prints requests to try. Reads the same\n' +
+      `environment variables as \`npm start\`; defaults: ${Object.entries(ENVIRONMENT)
         .map(([name, value]) => `${name}=${value}`)
         .join(' ')}.`,
   )
@@ -47,28 +47,29 @@ async function demo(): Promise<void> {
     if (!(error instanceof Error && 'code' in error && error.code === 'EADDRINUSE')) throw error;
     const taken = 'port' in error && error.port === config.adminPort ? config.adminPort : config.port;
     const [port, adminPort] = [config.port + 10, config.adminPort + 10];
-    throw new Refused(`port ${taken} is taken; try: PORT=${port} ADMIN_PORT=${adminPort} npm run demo`);
+    throw new Refused(`port ${taken} is in use; try: PORT=${port} ADMIN_PORT=${adminPort} npm run demo`);
   });
   await replica.poll();
 
-  const address = `http://${hostToAsk(config.host)}:${replica.port}`;
+  const address = `http://${reachableHost(config.host)}:${replica.port}`;
   console.log(`Foyer serves the sample data of ${organizations.length} organizations.\n`);
   console.log(`Address: ${address}`);
   console.log(`Key:     ${credential}   (${name})`);
   console.log(`API:     ${address}/openapi.json`);
-  console.log(`Status:  http://${hostToAsk(config.adminHost)}:${replica.adminPort}/status\n`);
-  for (const { title, line } of await linesToTry(address, credential)) console.log(`# ${title}\n${line}\n`);
+  console.log(`Status:  http://${reachableHost(config.adminHost)}:${replica.adminPort}/status\n`);
+  for (const { title, line } of await exampleCommands(address, credential))
+    console.log(`# ${title}\n${line}\n`);
   console.log('Ctrl-C stops it.');
 }
 
-/** A host that can be asked, for one that is listened on. */
-function hostToAsk(host: string): string {
+/** Returns a host to connect to for a host that the server listens on. */
+function reachableHost(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';
   if (host === '::') return '[::1]';
   return isIPv6(host) ? `[${host}]` : host;
 }
 
-/** Undefined when there is none, or another version of Foyer made it, whose format this one does not read. */
+/** Returns the manifest of the snapshot; undefined if there is none or its format is of another version. */
 function inspectSample(snapshot: string): Manifest | undefined {
   if (!existsSync(snapshot)) return undefined;
   try {
@@ -80,22 +81,22 @@ function inspectSample(snapshot: string): Manifest | undefined {
 }
 
 async function makeSample(snapshot: string): Promise<Manifest> {
-  // Needed once: to load what makes it would be a good part of each start.
+  // Imported on demand, since only the first start needs it.
   const { makeDemoSnapshot } = await import('./make-demo-snapshot.ts');
   await makeDemoSnapshot(snapshot);
   return inspectSnapshot(snapshot);
 }
 
-/** The credential of an earlier run, while it is good; a new one otherwise. A secret is told once, so it is kept here. */
+/** Returns the credential of an earlier run if it is still valid, else a new one, and stores it beside the keys. */
 function demoCredential(keysFile: string, organizationId: string): string {
   const file = `${keysFile}.demo-credential`;
   if (existsSync(file) && existsSync(keysFile)) {
     const text = readFileSync(file, 'utf8').trim();
     const credential = parseCredential(`Bearer ${text}`);
-    const isGood =
+    const isValid =
       credential?.organizationId === organizationId &&
       readKeyRing(keysFile).check(organizationId, credential.secret).outcome === 'valid';
-    if (isGood) return text;
+    if (isValid) return text;
   }
   const credential = formatCredential(new KeysFile(keysFile).create(organizationId, 'demo', new Date()));
   writeFileSync(file, `${credential}\n`, { mode: 0o600 });
@@ -106,8 +107,11 @@ interface ListBody {
   readonly items: readonly Readonly<Record<string, unknown>>[];
 }
 
-/** Lines for a shell, with ids that are really there. */
-async function linesToTry(address: string, credential: string): Promise<{ title: string; line: string }[]> {
+/** Returns shell commands with ids from the sample data. */
+async function exampleCommands(
+  address: string,
+  credential: string,
+): Promise<{ title: string; line: string }[]> {
   const headers = { Authorization: `Bearer ${credential}` };
   const first = async (path: string) => {
     const response = await fetch(`${address}${path}`, { headers });
@@ -118,7 +122,7 @@ async function linesToTry(address: string, credential: string): Promise<{ title:
   const ticketPath = `/v1/tickets/${encodeURIComponent(String(ticket['ticketId']))}`;
   const etag = (await fetch(`${address}${ticketPath}`, { headers })).headers.get('etag') ?? '';
   const eventId = encodeURIComponent(String(ticket['eventId']));
-  const moment = encodeURIComponent(String((await first('/v1/orders?perPage=1'))['updatedAt']));
+  const updatedAt = encodeURIComponent(String((await first('/v1/orders?perPage=1'))['updatedAt']));
 
   const curl = (path: string, ...options: string[]) =>
     [
@@ -132,23 +136,29 @@ async function linesToTry(address: string, credential: string): Promise<{ title:
   const preview = ['-H', quoted(`${VERSION_HEADER}: ${PREVIEW}`)];
   return [
     { title: 'a page of events', line: curl('/v1/events?perPage=5') },
-    { title: 'a filter: the tickets of an event', line: curl(`/v1/tickets?eventIds=${eventId}&perPage=2`) },
+    {
+      title: 'a filter: the tickets of an event',
+      line: curl(`/v1/tickets?eventIds=${eventId}&perPage=2`),
+    },
     {
       title: 'a filter: the orders updated since a moment',
-      line: curl(`/v1/orders?updatedAt.gte=${moment}&perPage=2`),
+      line: curl(`/v1/orders?updatedAt.gte=${updatedAt}&perPage=2`),
     },
     { title: 'a record', line: curl(ticketPath) },
     { title: 'a page beyond the last: 204', line: curl('/v1/events?page=1000', '-i') },
-    { title: 'two mistakes: 400 with both', line: curl('/v1/orders?status=SOLD&perPage=1000') },
+    {
+      title: 'two mistakes: 400 with both',
+      line: curl('/v1/orders?status=SOLD&perPage=1000'),
+    },
     { title: 'the catalog, in preview', line: curl(`/v1/catalog/offers?eventId=${eventId}`, ...preview) },
     {
-      title: 'a ticket that is as it was: 304',
+      title: 'an unchanged ticket: 304',
       line: curl(ticketPath, '-i', '-H', quoted(`If-None-Match: ${etag}`)),
     },
   ];
 }
 
-/** For a POSIX shell. */
+/** Quotes a text for a POSIX shell. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }

@@ -8,16 +8,16 @@ import { terminalProgress } from './terminal-progress.ts';
 const { organizations, events, tickets, seed, now } = DEFAULT_SAMPLE;
 
 const program = new Command('sample')
-  .description('Writes an import folder of realistic made-up data, the same for the same options.')
+  .description('Writes an import folder of realistic made-up data. Equal options give equal data.')
   .requiredOption(
     '--output <dir>',
-    'folder to write: new, empty, or an earlier import folder, which is replaced',
+    'output folder: new, empty, or an earlier import folder, which is replaced',
   )
   .option('--organizations <n>', 'number of organizations', count('organizations'), organizations)
-  .option('--events <n>', 'number of events over all organizations', count('events'), events)
-  .option('--tickets <n>', 'number of tickets over all events', count('tickets'), tickets)
-  .option('--seed <n>', 'what chance begins with', count('seed'), seed)
-  .option('--now <date>', 'the day around which the events lie, YYYY-MM-DD', day, now)
+  .option('--events <n>', 'total number of events', count('events'), events)
+  .option('--tickets <n>', 'total number of tickets', count('tickets'), tickets)
+  .option('--seed <n>', 'seed of the random numbers', count('seed'), seed)
+  .option('--now <date>', 'present day of the sample, YYYY-MM-DD', day, now)
   .allowExcessArguments(false)
   .action(run);
 
@@ -53,7 +53,7 @@ async function run(options: SampleOptions & { output: string }): Promise<void> {
 
 function count(name: Parameters<typeof countFault>[0]): (text: string) => number {
   return (text) => {
-    // Digits only: Number would take 1e3, 0x10 and blanks.
+    // Digits only: Number accepts 1e3, 0x10 and blanks, too.
     const value = /^\d+$/.test(text) ? Number(text) : NaN;
     const fault = countFault(name, value);
     if (fault) throw new InvalidArgumentError(`It ${fault}.`);

@@ -19,15 +19,15 @@ const program = new Command('snapshot').description('Builds, checks, compares an
 
 program
   .command('build')
-  .description('Build a snapshot file of an import folder.')
+  .description('Build a snapshot file from an import folder.')
   .requiredOption('--input <dir>', `import folder: ${IMPORT_FILES.join(', ')}, each .ndjson or .ndjson.gz`)
-  .requiredOption('--output <file>', 'where the snapshot is to stand, such as data/snapshots/NAME.sqlite')
+  .requiredOption('--output <file>', 'snapshot file to write, such as data/snapshots/NAME.sqlite')
   .option('--skip-invalid', 'leave bad lines out and write them to FILE.rejects.ndjson', false)
   .action(build);
 
 program
   .command('verify')
-  .description('Check everything that is checked before a snapshot goes live.')
+  .description('Run all checks that the loader runs before a snapshot goes live.')
   .argument('<file>', 'snapshot file')
   .action(verify);
 
@@ -40,14 +40,14 @@ program
 program
   .command('publish')
   .description(
-    'Verify a copy of a snapshot file and put it into SNAPSHOT_DIR, whole, in the place of what is there under its name.',
+    'Verify a copy of a snapshot file and put it into SNAPSHOT_DIR atomically, replacing a file of the same name.',
   )
   .argument('<file>', 'snapshot file')
-  .option('--as <name>', 'the name to be published under, when it is not that of the file')
-  .option('--rollback', 'let this snapshot go live although it is older', false)
+  .option('--as <name>', 'name to publish under, if not the name of the file')
+  .option('--rollback', 'permit this snapshot to go live although it is older', false)
   .option(
     '--allow-shrink',
-    'let it go live although an organization, or half of a collection, is gone',
+    'permit it to go live although an organization or half of a collection is missing',
     false,
   )
   .action(publish);
@@ -57,7 +57,7 @@ program
   .description('Show what changed from one snapshot file to another: organizations, counts and ids.')
   .argument('<before>', 'snapshot file')
   .argument('<after>', 'snapshot file')
-  .option('--all', 'show all ids instead of the first 20 of a kind', false)
+  .option('--all', 'show all ids, not only the first 20 of each kind', false)
   .option('--json', 'print one JSON object, with all ids', false)
   .action(diff);
 
@@ -198,8 +198,8 @@ function diff(before: string, after: string, options: { all: boolean; json: bool
 }
 
 /**
- * The folder to publish into. A clone that nobody has used has none yet: the default one is made. One that somebody
- * has named is not: a slip in its name would publish to where no replica looks.
+ * Returns the folder to publish into. Only the default folder is created if absent: a mistyped SNAPSHOT_DIR would
+ * otherwise name a new folder that no replica polls.
  */
 function snapshotFolder(): string {
   const folder = readConfig().snapshotDir;
@@ -213,7 +213,7 @@ function snapshotFolder(): string {
   return folder;
 }
 
-/** Shows how far the reading of a snapshot is. */
+/** Shows the progress of reading a snapshot. */
 function readingProgress() {
   const progress = terminalProgress();
   return {

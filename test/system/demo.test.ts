@@ -57,7 +57,7 @@ describe('the demo', () => {
       'a page beyond the last: 204': 204,
       'two mistakes: 400 with both': 400,
       'the catalog, in preview': 200,
-      'a ticket that is as it was: 304': 304,
+      'an unchanged ticket: 304': 304,
     });
     for (const [title, { status, text }] of answers) {
       if (status !== 200 || title === 'a record') continue;
