@@ -136,20 +136,14 @@ async function exampleCommands(
   const preview = ['-H', quoted(`${VERSION_HEADER}: ${PREVIEW}`)];
   return [
     { title: 'a page of events', line: curl('/v1/events?perPage=5') },
-    {
-      title: 'a filter: the tickets of an event',
-      line: curl(`/v1/tickets?eventIds=${eventId}&perPage=2`),
-    },
+    { title: 'a filter: the tickets of an event', line: curl(`/v1/tickets?eventIds=${eventId}&perPage=2`) },
     {
       title: 'a filter: the orders updated since a moment',
       line: curl(`/v1/orders?updatedAt.gte=${updatedAt}&perPage=2`),
     },
     { title: 'a record', line: curl(ticketPath) },
     { title: 'a page beyond the last: 204', line: curl('/v1/events?page=1000', '-i') },
-    {
-      title: 'two mistakes: 400 with both',
-      line: curl('/v1/orders?status=SOLD&perPage=1000'),
-    },
+    { title: 'two mistakes: 400 with both', line: curl('/v1/orders?status=SOLD&perPage=1000') },
     { title: 'the catalog, in preview', line: curl(`/v1/catalog/offers?eventId=${eventId}`, ...preview) },
     {
       title: 'an unchanged ticket: 304',

@@ -90,17 +90,14 @@ export function createSeason(
   const held = (productions: readonly number[]) =>
     productions.filter((position) => position < events.length).map((position) => events[position]);
   const all = events.map((_, position) => position);
-  const products = new Map(
-    profile.merchandise.map((merchandise, position) => [
-      position,
-      createProductOffer(merchandise, held(merchandise.productions ?? all), profile, ids),
-    ]),
+  const products = profile.merchandise.map((merchandise) =>
+    createProductOffer(merchandise, held(merchandise.productions ?? all), profile, ids),
   );
   const bundles = profile.packages.map((contents) =>
     createBundleOffer(
       contents,
       held(contents.productions),
-      contents.merchandise === null ? undefined : products.get(contents.merchandise),
+      contents.merchandise === null ? undefined : products[contents.merchandise],
       profile,
       ids,
     ),
@@ -109,7 +106,7 @@ export function createSeason(
     organization,
     openedAt,
     events,
-    products: [...products.values()].filter(({ heldBy }) => heldBy.length > 0),
+    products: products.filter(({ heldBy }) => heldBy.length > 0),
     bundles: bundles.filter((bundle) => bundle !== undefined),
   };
 }

@@ -61,9 +61,10 @@ export class SnapshotWriter {
 
   /** Writes a collection, by organization and in list order. Yields the number of records after each run. */
   *write(layout: CollectionLayout, records: Iterable<StagedRecord>): Generator<number> {
-    const placeholders = [...PLACE_COLUMNS, ...contentColumns(layout.table).map(() => 'CAST(? AS TEXT)')];
+    const place = PLACE_COLUMNS.map(() => '?');
+    const content = contentColumns(layout.table).map(() => 'CAST(? AS TEXT)');
     const insert = this.#database.prepare(
-      `INSERT INTO ${layout.table} VALUES (${placeholders.fill('?', 0, PLACE_COLUMNS.length).join(', ')})`,
+      `INSERT INTO ${layout.table} VALUES (${[...place, ...content].join(', ')})`,
     );
     let run: GrowingRun | undefined;
     for (const record of records) {
