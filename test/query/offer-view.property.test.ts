@@ -56,7 +56,7 @@ const reader = new RecordReader(OFFERS, new Map([[ORGANIZATION, 0]]));
 /** Returns the stored form of an offer, whatever its form in the import. */
 function stored(random: Random, offer: Record<string, Json>): string {
   const line = { organizationId: ORGANIZATION, heldByEventIds: [], ...offer };
-  const reading = reader.read(JSON.stringify(asImported(random, line)));
+  const reading = reader.read(JSON.stringify(asImported(random, line)), new Map());
   if ('problem' in reading) throw new Error(`${reading.problem.field} ${reading.problem.reason}`);
   return reading.json;
 }

@@ -31,7 +31,7 @@ export interface BuildReport {
   readonly producedAt: string;
   readonly organizations: number;
   readonly records: Readonly<Record<CollectionName, number>>;
-  /** Occurrences of fields that the specification does not have, by file and field. */
+  /** Numbers of fields that the specification does not have, by file and field. */
   readonly dropped: ReadonlyMap<string, number>;
   /** Lines left out; always 0 unless bad lines are skipped. */
   readonly rejected: number;

@@ -5,6 +5,7 @@ import { PassThrough } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { COLLECTIONS } from '../format/layout.ts';
+import type { FieldProblem } from './import-schema.ts';
 
 /** The files of an import folder: one JSON object a line, in UTF-8, optionally compressed (`.ndjson.gz`). */
 
@@ -65,10 +66,10 @@ export async function* readBlocks(folder: string, file: string): AsyncGenerator<
   if (rest.length > 0) yield { bytes: joined(rest, Buffer.alloc(0)), firstLine };
 }
 
-/** A line with its number in the file. A line without `text` cannot be decoded, for the `reason` given. */
+/** A line with its number in the file. A line with a problem cannot be decoded. */
 export type Line =
   | { readonly number: number; readonly text: string }
-  | { readonly number: number; readonly text: undefined; readonly reason: string };
+  | { readonly number: number; readonly text: undefined; readonly problem: FieldProblem };
 
 /** Iterates over the lines of a block that are not blank. */
 export function* linesOf({ bytes, firstLine }: LineBlock): Generator<Line> {
@@ -83,15 +84,15 @@ export function* linesOf({ bytes, firstLine }: LineBlock): Generator<Line> {
 }
 
 function decoded(bytes: Buffer, number: number): Line {
-  if (bytes.length > MAX_LINE_BYTES) {
-    return { number, text: undefined, reason: `the line is longer than ${MAX_LINE_BYTES} bytes` };
-  }
+  if (bytes.length > MAX_LINE_BYTES) return undecodable(number, `is longer than ${MAX_LINE_BYTES} bytes`);
   const text = bytes.toString();
   // Decoding replaces invalid bytes by U+FFFD, which a valid line may contain, too.
-  if (text.includes('\ufffd') && !isUtf8(bytes)) {
-    return { number, text: undefined, reason: 'the line is not UTF-8' };
-  }
+  if (text.includes('\ufffd') && !isUtf8(bytes)) return undecodable(number, 'is not UTF-8');
   return { number, text: number === 1 && text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text };
+}
+
+function undecodable(number: number, reason: string): Line {
+  return { number, text: undefined, problem: { field: '', reason: `the line ${reason}` } };
 }
 
 function open(path: string): AsyncIterable<Buffer> {

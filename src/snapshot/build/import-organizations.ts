@@ -4,6 +4,7 @@ import { importFile, linesOf, ORGANIZATIONS_FILE, readBlocks } from './import-fi
 import {
   compileCheck,
   compileNormalize,
+  type FieldCounts,
   type FieldProblem,
   NO_OBJECT,
   ORGANIZATION_FIELDS,
@@ -17,8 +18,8 @@ const normalize = compileNormalize(ORGANIZATION_FIELDS);
 export interface ImportedOrganizations {
   /** Names by id, in the order of the ids. */
   readonly names: ReadonlyMap<string, string>;
-  /** Occurrences of dropped fields, by file and field. */
-  readonly dropped: ReadonlyMap<string, number>;
+  /** Undeclared fields, each with its file. */
+  readonly dropped: FieldCounts;
 }
 
 /** Reads the organizations of an import folder. */
@@ -27,34 +28,32 @@ export async function readOrganizations(
   rejections: Rejections,
 ): Promise<ImportedOrganizations> {
   const organizations = new Map<string, { name: string; line: number }>();
-  const dropped = new Map<string, number>();
+  const dropped: FieldCounts = new Map();
   const file = importFile(folder, ORGANIZATIONS_FILE);
   if (file === undefined) return { names: new Map(), dropped };
   for await (const block of readBlocks(folder, file)) {
     for (const line of linesOf(block)) {
-      const { number, text } = line;
-      if (text === undefined) {
-        rejections.add({ file, line: number, field: '', reason: line.reason }, undefined);
-        continue;
-      }
-      const record = parseObject(text);
+      const record = parseObject(line.text ?? '');
       const organizationId = textIn(record?.['organizationId']);
-      const problem = problemWith(record, organizationId, organizations.get(organizationId)?.line);
+      const problem =
+        line.text === undefined
+          ? line.problem
+          : problemWith(record, organizationId, organizations.get(organizationId)?.line);
       if (problem !== undefined) {
-        rejections.add({ file, line: number, ...problem }, text);
+        rejections.add({ file, line: line.number, ...problem }, line.text);
         continue;
       }
       // UTF-8 cannot encode a lone surrogate, so the stored name would not match its digest.
       const name = textIn(record?.['name']).toWellFormed() || organizationId;
-      organizations.set(organizationId, { name, line: number });
-      normalize(record, (field) => {
-        const path = `${file}: ${field}`;
-        dropped.set(path, (dropped.get(path) ?? 0) + 1);
-      });
+      organizations.set(organizationId, { name, line: line.number });
+      normalize(record, dropped);
     }
   }
   const inOrder = [...organizations].sort(([a], [b]) => (a < b ? -1 : 1));
-  return { names: new Map(inOrder.map(([id, { name }]) => [id, name])), dropped };
+  return {
+    names: new Map(inOrder.map(([id, { name }]) => [id, name])),
+    dropped: new Map(Array.from(dropped, ([field, count]) => [`${file}: ${field}`, count])),
+  };
 }
 
 function problemWith(

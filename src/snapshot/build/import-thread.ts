@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { COLLECTIONS } from '../format/layout.ts';
 import { type LineBlock, linesOf } from './import-files.ts';
-import type { FieldProblem } from './import-schema.ts';
+import type { FieldCounts, FieldProblem } from './import-schema.ts';
 import { RecordReader } from './record-reader.ts';
 import { StagingFile } from './staging-file.ts';
 
@@ -29,8 +29,8 @@ export interface ImportedBlock {
   /** Number of staged records. */
   readonly records: number;
   readonly bad: readonly BadLine[];
-  /** Occurrences of dropped fields, by name. */
-  readonly dropped: ReadonlyMap<string, number>;
+  /** Undeclared fields. */
+  readonly dropped: FieldCounts;
 }
 
 const { organizations, stagingFile } = workerData as ImportWorkerData;
@@ -67,16 +67,14 @@ function readerOf(collection: string): RecordReader {
 function readBlock(reader: RecordReader, block: LineBlock): ImportedBlock {
   let records = 0;
   const bad: BadLine[] = [];
+  const dropped: FieldCounts = new Map();
   for (const line of linesOf(block)) {
-    const reading =
-      line.text === undefined ? { problem: { field: '', reason: line.reason } } : reader.read(line.text);
+    const reading = line.text === undefined ? line : reader.read(line.text, dropped);
     if ('problem' in reading) bad.push({ line: line.number, text: line.text, ...reading.problem });
     else {
       staging.add(reader.layout, line.number, reading);
       records++;
     }
   }
-  const dropped = new Map(reader.dropped);
-  reader.dropped.clear();
   return { records, bad, dropped };
 }

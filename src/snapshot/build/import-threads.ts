@@ -4,6 +4,7 @@ import { Worker } from 'node:worker_threads';
 import type { CollectionName } from '../../contract/operations.ts';
 import { COLLECTIONS } from '../format/layout.ts';
 import { importFile, type LineBlock, readBlocks } from './import-files.ts';
+import { addCount, type FieldCounts } from './import-schema.ts';
 import type { ImportedBlock, ImportTask, ImportWorkerData } from './import-thread.ts';
 import type { Rejections } from './rejections.ts';
 
@@ -28,8 +29,8 @@ export interface StageOptions {
 export interface StagedImport {
   /** Files with the records of the import, one for each thread. */
   readonly stagingFiles: readonly string[];
-  /** Occurrences of undeclared fields, by file and field. */
-  readonly dropped: ReadonlyMap<string, number>;
+  /** Undeclared fields, each with its file. */
+  readonly dropped: FieldCounts;
 }
 
 /** Reads the collections of an import folder into staging files, and rejects bad lines. */
@@ -37,7 +38,7 @@ export async function stageImport(
   { input, folder, organizationIds, onBlock }: StageOptions,
   rejections: Rejections,
 ): Promise<StagedImport> {
-  const dropped = new Map<string, number>();
+  const dropped: FieldCounts = new Map();
   const organizations = new Map(organizationIds.map((id, position) => [id, position]));
   const threads = new ImportThreads(organizations, folder);
   try {
@@ -47,10 +48,7 @@ export async function stageImport(
       let read = 0;
       for await (const block of threads.read(collection, readBlocks(input, file))) {
         for (const { text, ...problem } of block.bad) rejections.add({ file, ...problem }, text);
-        for (const [field, count] of block.dropped) {
-          const name = `${file}: ${field}`;
-          dropped.set(name, (dropped.get(name) ?? 0) + count);
-        }
+        for (const [field, count] of block.dropped) addCount(dropped, `${file}: ${field}`, count);
         read += block.records;
         onBlock(collection, read);
       }
@@ -85,9 +83,11 @@ export class ImportThreads {
     try {
       for await (const block of blocks) {
         pending.push(this.#threads[this.#next++ % this.#threads.length].run({ collection, block }));
-        if (pending.length >= this.#threads.length * BLOCKS_PER_THREAD) yield await shift(pending);
+        if (pending.length < this.#threads.length * BLOCKS_PER_THREAD) continue;
+        yield await pending[0];
+        void pending.shift();
       }
-      while (pending.length > 0) yield await shift(pending);
+      for (const result of pending) yield await result;
     } finally {
       await Promise.allSettled(pending);
     }
@@ -102,13 +102,6 @@ export class ImportThreads {
   async close(): Promise<void> {
     await Promise.all(this.#threads.map((thread) => thread.close()));
   }
-}
-
-/** Removes the first element once it is fulfilled. A rejected one stays, to be settled with the queue. */
-async function shift(queue: Promise<ImportedBlock>[]): Promise<ImportedBlock> {
-  const imported = await queue[0];
-  void queue.shift();
-  return imported;
 }
 
 class ImportThread {

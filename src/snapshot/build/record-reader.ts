@@ -1,5 +1,4 @@
 import type { ValidateFunction } from 'ajv';
-import type { Fields } from '../../contract/field.ts';
 import { type Instant, parseTimestamp } from '../../contract/timestamp.ts';
 import { type JsonObject, parseObject, textIn } from '../format/json-values.ts';
 import type { CollectionLayout, ImportedRecord } from '../format/layout.ts';
@@ -8,6 +7,7 @@ import { ORGANIZATIONS_FILE } from './import-files.ts';
 import {
   compileCheck,
   compileNormalize,
+  type FieldCounts,
   type FieldProblem,
   importOnlyFields,
   NO_OBJECT,
@@ -36,13 +36,8 @@ interface Variant {
 /** Reads the lines of one import file: parses and checks them, and converts them to the stored form. */
 export class RecordReader {
   readonly layout: CollectionLayout;
-  /** Occurrences of fields that the specification does not have, by name. */
-  readonly dropped = new Map<string, number>();
   readonly #organizations: ReadonlyMap<string, number>;
   readonly #variants: ReadonlyMap<string, Variant>;
-  readonly #drop = (field: string) => {
-    this.dropped.set(field, (this.dropped.get(field) ?? 0) + 1);
-  };
 
   /** @param organizations positions by id */
   constructor(layout: CollectionLayout, organizations: ReadonlyMap<string, number>) {
@@ -52,12 +47,16 @@ export class RecordReader {
     this.#variants = new Map(
       Object.entries(layout.resource.variants).map(([type, fields]) => [
         type,
-        compileVariant(fields, importOnly),
+        {
+          check: compileCheck({ ...importOnly, ...fields }),
+          normalize: compileNormalize(fields, '', Object.keys(importOnly)),
+        },
       ]),
     );
   }
 
-  read(line: string): Reading {
+  /** Reads a line. Counts undeclared fields in `dropped`. */
+  read(line: string, dropped: FieldCounts): Reading {
     const record = parseObject(line);
     if (record === undefined) return { problem: NO_OBJECT };
     const variant = this.#variants.get('') ?? this.#variants.get(textIn(record['type']));
@@ -69,7 +68,7 @@ export class RecordReader {
     if (organization === undefined)
       return rejected('organizationId', `"${organizationId}" is not in ${ORGANIZATIONS_FILE}.ndjson`);
 
-    const served = variant.normalize(record, this.#drop) as JsonObject;
+    const served = variant.normalize(record, dropped) as JsonObject;
     const json = JSON.stringify(served);
     // A UTF-16 code unit takes at most three bytes in UTF-8, so short texts need not be measured.
     if (json.length * 3 > MAX_RECORD_BYTES && Buffer.byteLength(json) > MAX_RECORD_BYTES)
@@ -88,11 +87,4 @@ export class RecordReader {
 
 function rejected(field: string, reason: string): Reading {
   return { problem: { field, reason } };
-}
-
-function compileVariant(fields: Fields, importOnly: Fields): Variant {
-  return {
-    check: compileCheck({ ...importOnly, ...fields }),
-    normalize: compileNormalize(fields, '', Object.keys(importOnly)),
-  };
 }

@@ -77,15 +77,13 @@ export class Rejections {
     const rows = this.#database.prepare<[], Rejection & { readonly text: string | null }>(
       `SELECT file, line, field, reason, text FROM rejections ${ORDER}`,
     );
-    await writeFile(path, jsonLines(rows.iterate()));
+    const lines = Iterator.from(rows.iterate()).map(
+      ({ text, ...rejection }) => `${JSON.stringify({ ...rejection, text: text ?? undefined })}\n`,
+    );
+    await writeFile(path, lines);
   }
 }
 
 function fileOrder(file: string): number {
   return IMPORT_FILES.findIndex((name) => file.startsWith(`${name}.`));
-}
-
-function* jsonLines(rows: Iterable<Rejection & { readonly text: string | null }>): Generator<string> {
-  for (const { text, ...rejection } of rows)
-    yield `${JSON.stringify({ ...rejection, text: text ?? undefined })}\n`;
 }
