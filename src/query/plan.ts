@@ -2,13 +2,12 @@ import type { Bound, CollectionName, ListOperation } from '../contract/operation
 import { DEFAULT_PER_PAGE, type ParameterValue } from '../contract/parameter.ts';
 import type { Instant } from '../contract/timestamp.ts';
 
-/** What a query asks for, as plain data: the rows of `collection` that pass every predicate, one page of them. */
+/** A list query as plain data: one page of the rows of `collection` that pass every predicate. */
 export interface Plan {
   readonly collection: CollectionName;
   readonly where: readonly Predicate[];
-  /** What is cut out of the offers of the page. */
-  readonly view: OfferView;
-  readonly isPartialView: boolean;
+  /** Present when the response is a partial view of its offers. */
+  readonly view?: OfferView;
   /** From 1. */
   readonly page: number;
   readonly perPage: number;
@@ -16,21 +15,27 @@ export interface Plan {
 
 export type Predicate =
   | { readonly match: 'anyOf'; readonly index: string; readonly keys: readonly string[] }
-  /** `from` ≤ instant < `until`; a bound that is not there does not bind. */
+  /** Passes when `from` ≤ instant < `until`. An absent bound does not restrict. */
   | { readonly match: 'window'; readonly index: string; readonly from?: Instant; readonly until?: Instant };
 
+/** The parts of TICKET offers that a partial view keeps. */
 export interface OfferView {
-  /** Only the inventory of this session. */
+  /** Keeps the inventory of this session only. */
   readonly inventoryOf?: string;
-  /** Only the pricings whose `resaleEnabled` has this value. */
+  /** Keeps the pricings with this `resaleEnabled` only. */
   readonly resaleEnabled?: boolean;
 }
 
-/** Makes the plan of a list operation from the valid values of the parameters given, by name. */
+interface InstantBounds {
+  from?: Instant;
+  until?: Instant;
+}
+
+/** Plans a list operation from its valid parameter values, by parameter name. */
 export function planList(operation: ListOperation, values: Readonly<Record<string, ParameterValue>>): Plan {
-  const windows = new Map<string, { from?: Instant; until?: Instant }>();
+  const windows = new Map<string, InstantBounds>();
   const where: Predicate[] = [];
-  let view: OfferView = {};
+  let view: OfferView | undefined;
   let page = 1;
   let perPage = DEFAULT_PER_PAGE;
   for (const { name, role } of operation.parameters) {
@@ -44,11 +49,14 @@ export function planList(operation: ListOperation, values: Readonly<Record<strin
         perPage = numberOf(value);
         break;
       case 'contentDigest':
-        // It names the store to read, which the plan is not about.
+        // Selects the store, not the rows.
         break;
-      case 'bound':
-        windows.set(role.index, narrowed(windows.get(role.index), role.bound, instantOf(value)));
+      case 'bound': {
+        const window = windows.get(role.index) ?? {};
+        narrow(window, role.bound, instantOf(value));
+        windows.set(role.index, window);
         break;
+      }
       case 'anyOf':
         where.push({ match: 'anyOf', index: role.index, keys: keysOf(value) });
         break;
@@ -61,19 +69,12 @@ export function planList(operation: ListOperation, values: Readonly<Record<strin
         break;
     }
   }
+  // Both bounds of a window make one predicate: a record with several instants must have one of them within both.
   for (const [index, window] of windows) where.push({ match: 'window', index, ...window });
-  const isPartialView = view.inventoryOf !== undefined || view.resaleEnabled !== undefined;
-  return {
-    collection: operation.collection,
-    where,
-    view,
-    isPartialView,
-    page,
-    perPage,
-  };
+  return { collection: operation.collection, where, ...(view && { view }), page, perPage };
 }
 
-/** The keys of a value: of a list each of its elements once. */
+/** Returns the distinct keys of a value. */
 function keysOf(value: ParameterValue): string[] {
   return typeof value === 'object' ? [...new Set(value)] : [String(value)];
 }
@@ -88,16 +89,10 @@ function instantOf(value: ParameterValue): Instant {
   return value;
 }
 
-/** A window with one more bound. Instants are whole microseconds, so `gt` and `lte` move to the next one. */
-function narrowed(
-  { from, until }: { from?: Instant; until?: Instant } = {},
-  bound: Bound,
-  instant: Instant,
-): { from?: Instant; until?: Instant } {
+/** Narrows a window by one bound. Instants are whole microseconds, so `gt` and `lte` mean the next one. */
+function narrow(window: InstantBounds, bound: Bound, instant: Instant): void {
+  const limit = bound === 'gt' || bound === 'lte' ? instant + 1n : instant;
   if (bound === 'gt' || bound === 'gte') {
-    const least = bound === 'gt' ? instant + 1n : instant;
-    return { from: from === undefined || least > from ? least : from, ...(until !== undefined && { until }) };
-  }
-  const end = bound === 'lte' ? instant + 1n : instant;
-  return { ...(from !== undefined && { from }), until: until === undefined || end < until ? end : until };
+    if (window.from === undefined || limit > window.from) window.from = limit;
+  } else if (window.until === undefined || limit < window.until) window.until = limit;
 }

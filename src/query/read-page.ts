@@ -73,17 +73,17 @@ function sessionsOf(store: OrganizationStore, plan: Plan, eventId: string): Sele
   );
 }
 
-/** The records at the positions `start … end` of a selection. */
+/** Reads the records at the positions `start … end` of a selection. */
 function readRows(
   store: OrganizationStore,
-  plan: Plan,
+  { collection, view }: Plan,
   selection: Selection,
   start: number,
   end: number,
   now: number,
 ): Buffer[] {
-  const records = store.records[plan.collection];
-  if (plan.collection !== 'events' && !plan.isPartialView) {
+  const records = store.records[collection];
+  if (collection !== 'events' && view === undefined) {
     return selection.kind === 'span'
       ? [recordSpan(records, selection.from + start, selection.from + end)]
       : recordsAt(records, rowsAt(selection, start, end));
@@ -91,8 +91,8 @@ function readRows(
   const segments: Buffer[] = [];
   for (const row of rowsAt(selection, start, end)) {
     if (segments.length > 0) segments.push(SEPARATOR);
-    if (plan.collection === 'events') segments.push(...eventSegments(store, row, now));
-    else segments.push(...offerSegments(recordAt(records, row), plan.view));
+    if (view === undefined) segments.push(...eventSegments(store, row, now));
+    else segments.push(...offerSegments(recordAt(records, row), view));
   }
   return segments;
 }

@@ -14,7 +14,7 @@ function plan(operationId: string, values: Readonly<Record<string, string>>): Pl
   return planList(operation, readValues(operation, Object.entries(values)) ?? {});
 }
 
-const EVERYTHING = { where: [], view: {}, isPartialView: false, page: 1, perPage: 25 };
+const EVERYTHING = { where: [], page: 1, perPage: 25 };
 /** 2026-11-21T12:00:00Z in microseconds. */
 const NOON = 1_795_262_400_000_000n;
 
@@ -134,7 +134,6 @@ describe('The plan of a list', () => {
       ...EVERYTHING,
       collection: 'offers',
       view: { inventoryOf: 'ses_1' },
-      isPartialView: true,
     });
   });
 
@@ -148,7 +147,6 @@ describe('The plan of a list', () => {
         collection: 'offers',
         where: [{ match: 'anyOf', index: 'resaleEnabled', keys: [text] }],
         view: { resaleEnabled },
-        isPartialView: true,
       });
     });
   }
@@ -172,7 +170,6 @@ describe('The plan of a list', () => {
         { match: 'window', index: 'createdAt', from: NOON },
       ],
       view: { inventoryOf: 'ses', resaleEnabled: false },
-      isPartialView: true,
       page: 2,
       perPage: 3,
     });

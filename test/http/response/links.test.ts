@@ -55,8 +55,6 @@ describe('isHost', () => {
 const plan = {
   collection: 'events',
   where: [],
-  view: {},
-  isPartialView: false,
   page: 3,
   perPage: 25,
 } as const;
