@@ -3,10 +3,9 @@ import { OFFER } from '../contract/resources.ts';
 import type { OfferView } from './plan.ts';
 
 /**
- * Offers are cut by what is found in their text; nothing is parsed. A record is what JSON.stringify writes of the
- * declared fields in the declared order (docs/snapshot-format.md). So whatever its texts say, a mark such as
- * `,"pricing":` is found only where that name stands: within a text each quote has a backslash before it, and the
- * quote that ends a text has no letter behind it.
+ * Cuts offers by searching their JSON text, without parsing it. A record is the output of JSON.stringify for the declared
+ * fields in the declared order (docs/snapshot-format.md), so a mark such as `,"pricing":` occurs only where that field
+ * begins: inside a string value every quote has a backslash before it, and no letter follows the closing quote.
  */
 
 const TICKET = OFFER.variants['TICKET'];
@@ -14,21 +13,21 @@ const TICKET_MARK = Buffer.from(',"type":"TICKET"');
 const PRICING = cutListOf('pricing', 'resaleEnabled');
 const INVENTORY = cutListOf('inventory', 'sessionId');
 
-/** The marks of a list of TICKET offers. */
+/** The marks that delimit a list of TICKET offers and its elements. */
 interface CutList {
   readonly opening: Buffer;
-  /** What the offer goes on with; undefined for its last field. */
+  /** End of the list and name of the next field; undefined for the last field. */
   readonly closing: Buffer | undefined;
   readonly element: Buffer;
   readonly nextElement: Buffer;
-  /** What stands before the value that decides whether an element stays. */
+  /** Name of the field whose value decides whether an element stays. */
   readonly decider: string;
 }
 
 /**
- * The JSON text of an offer cut down to a view, in segments: the record's own bytes, in views of it.
+ * Returns the JSON text of an offer as a partial view: segments that are views of the record.
  * Only TICKET offers are cut.
- * @throws TypeError when the record is not of the form that the snapshot format promises
+ * @throws TypeError when the record does not have the form that the snapshot format promises
  */
 export function offerSegments(text: Buffer, { inventoryOf, resaleEnabled }: OfferView): readonly Buffer[] {
   if (!text.includes(TICKET_MARK)) return [text];
@@ -41,9 +40,9 @@ export function offerSegments(text: Buffer, { inventoryOf, resaleEnabled }: Offe
 }
 
 /**
- * Adds to the segments what stays of a text up to the end of a list, but for the last stretch.
- * @param from where what is not in the segments yet begins
- * @returns where that begins now
+ * Cuts one list: adds the text that stays to the segments, up to the last stretch.
+ * @param from start of the text that is not in the segments yet
+ * @returns start of the last stretch, which the next segment begins with
  */
 function cutList(
   { opening, closing, element, nextElement, decider }: CutList,
@@ -55,15 +54,14 @@ function cutList(
   const opens = text.indexOf(opening, from);
   const first = opens + opening.length;
   const close = closing === undefined ? text.length - ']}'.length : text.indexOf(closing, first);
-  if (opens < 0 || close < first)
-    throw new TypeError(`an offer has no ${String(opening)} where it should be`);
+  if (opens < 0 || close < first) throw new TypeError(`an offer lacks ${String(opening)} in its place`);
   const list = text.subarray(0, close);
   const wanted = Buffer.from(decider + JSON.stringify(value));
-  // All that stays from `from` up to here is one segment.
+  // The text from `from` to `end` stays, and becomes one segment.
   let end = first;
   for (let at = list.indexOf(wanted, first); at >= 0; at = list.indexOf(wanted, end)) {
     const start = list.lastIndexOf(element, at);
-    // The comma before an element comes with it, unless it is the first that stays.
+    // An element takes the comma before it along, except the first that stays.
     const begin = end === first ? start : start - 1;
     if (begin > end) {
       segments.push(text.subarray(from, end));
@@ -93,5 +91,5 @@ function cutListOf(name: string, decider: string): CutList {
 function elementFields(name: string): Fields {
   const { shape } = TICKET[name];
   if (shape.kind === 'list' && shape.items.kind === 'object') return shape.items.fields;
-  throw new TypeError(`${name} is no list of objects`);
+  throw new TypeError(`${name} is not a list of objects`);
 }

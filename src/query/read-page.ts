@@ -8,10 +8,10 @@ import { offerSegments } from './offer-view.ts';
 import type { Plan } from './plan.ts';
 import { rowsAt, select, selectInSpan, type Selection, totalOf } from './select.ts';
 
-/** A page: how many records the query has in all, and the JSON texts of the page's, joined by commas. */
+/** One page of a list, and the total over all of its pages. */
 export interface PageOfRecords {
   readonly totalRecords: number;
-  /** One after the other they are the JSON text; records are the store's own bytes. */
+  /** The JSON texts of the page's records, joined by commas, in pieces: mostly views of the store. */
   readonly segments: readonly Buffer[];
 }
 
@@ -19,9 +19,10 @@ const SEPARATOR = Buffer.from(',');
 const NO_NEXT_SESSION = Buffer.from(nextSessionFields(null, null));
 
 /**
- * One page of a list. A page past the end has no segments.
- * `parentId` is the event whose sessions are listed; `now` is in milliseconds since the epoch.
- * Undefined when the parent is not there.
+ * Reads one page of a list. A page past the end has no segments.
+ * @param parentId the event whose sessions are listed
+ * @param now milliseconds since the epoch
+ * @returns undefined when the parent does not exist
  */
 export function readPage(
   store: OrganizationStore,
@@ -41,7 +42,7 @@ export function readPage(
   return { totalRecords, segments };
 }
 
-/** The JSON text of one record, in segments; undefined when it is not there. */
+/** Reads the JSON text of one record, in segments; undefined when there is no such record. */
 export function readRecord(
   store: OrganizationStore,
   collection: CollectionName,
@@ -54,7 +55,7 @@ export function readRecord(
   return collection === 'events' ? eventSegments(store, row, now) : [recordAt(records, row)];
 }
 
-/** Changes exactly when what a collection serves changes: with its content, and for events with the next sessions. */
+/** Returns a tag that changes exactly when the records served do: with the content and, for events, the next sessions. */
 export function contentTag(store: OrganizationStore, collection: CollectionName, now: number): string {
   return collection === 'events'
     ? `${store.contentDigest}.${store.nextSessions.epoch(now)}`
@@ -97,7 +98,7 @@ function readRows(
   return segments;
 }
 
-/** An event is stored up to what its next session decides. */
+/** Reads an event. Its record is stored without the fields of the next session, which depend on the time. */
 function eventSegments(store: OrganizationStore, event: Row, now: number): [Buffer, Buffer] {
   const record = recordAt(store.records.events, event);
   const next = store.nextSessions.of(event, now);

@@ -5,21 +5,21 @@ import type { Int64s } from '../store/memory/shared-arrays.ts';
 import type { CollectionImage } from '../store/organization-image.ts';
 import type { Predicate } from './plan.ts';
 
-/** What a collection is asked, in terms of its indexes: rows that are in all key sets and all windows. */
+/** A query in terms of a collection's indexes: the rows that are in every key set and every window. */
 export interface ResolvedQuery {
   readonly keySets: readonly KeySet[];
   readonly windows: readonly Window[];
 }
 
-/** Rows that have any of some keys of an index. */
+/** The rows that have any of some keys of an index. */
 export interface KeySet {
   readonly index: string;
   readonly postings: PostingImage;
-  /** Numbers of keys, at least one. */
+  /** Key numbers, at least one. */
   readonly keys: readonly number[];
 }
 
-/** Rows at the positions `low … high` of an index of instants; it is neither empty nor all of them. */
+/** The rows at the positions `low … high` of an instant index: at least one position, and not all. */
 export interface Window {
   readonly index: string;
   readonly instants: InstantImage;
@@ -27,7 +27,7 @@ export interface Window {
   readonly high: number;
 }
 
-/** Looks up keys and instants. Undefined when one of the predicates alone leaves no row. */
+/** Looks up the keys and instants of predicates. Returns undefined when one of them matches no row. */
 export function resolve(collection: CollectionImage, where: readonly Predicate[]): ResolvedQuery | undefined {
   const keySets: KeySet[] = [];
   const windows: Window[] = [];
@@ -42,7 +42,7 @@ export function resolve(collection: CollectionImage, where: readonly Predicate[]
       const instants = collection.instants[index];
       const [low, high] = windowRange(instants.sorted, predicate);
       if (low === high) return undefined;
-      // A window of all instants leaves every row, since each carries one.
+      // Every row has an instant, so a window over all of them excludes none.
       if (low > 0 || high < instants.sorted.length) windows.push({ index, instants, low, high });
     }
   }
@@ -50,7 +50,7 @@ export function resolve(collection: CollectionImage, where: readonly Predicate[]
   return composed && { keySets: composed, windows };
 }
 
-/** Puts two key sets together where there is an index of their pairs. Undefined when no row has any such pair. */
+/** Merges two key sets that have a composite index. Returns undefined when no row has any of the pairs. */
 function compose(collection: CollectionImage, keySets: readonly KeySet[]): readonly KeySet[] | undefined {
   for (const first of keySets) {
     for (const second of keySets) {
@@ -66,14 +66,14 @@ function compose(collection: CollectionImage, keySets: readonly KeySet[]): reado
   return keySets;
 }
 
-/** A text that is the same for the same question to the same collection, and for no other. */
-export function textOf({ keySets, windows }: ResolvedQuery): string {
+/** Returns a text that identifies a query among those over the same collection. */
+export function cacheKeyOf({ keySets, windows }: ResolvedQuery): string {
   const sets = keySets.map(({ index, keys }) => `${index}=${keys.join()}`);
   const ranges = windows.map(({ index, low, high }) => `${index}=${low}-${high}`);
   return [...sets, ...ranges].join('&');
 }
 
-/** The range of ascending instants that lie in a window; empty when its bounds cross. */
+/** Returns the positions of the ascending instants within a window: an empty range when its bounds cross. */
 export function windowRange(
   sorted: Int64s,
   { from, until }: Predicate & { match: 'window' },

@@ -1,25 +1,25 @@
 import { isRanked } from '../store/index/instant-index.ts';
 import { postingList } from '../store/index/posting-index.ts';
-import { intersection, intersectionWithAny, rowSet, totalLength, union } from '../store/index/row-sets.ts';
+import { intersection, rowSet, totalLength, union } from '../store/index/row-sets.ts';
 import type { Uint32s } from '../store/memory/shared-arrays.ts';
 import type { KeySet, ResolvedQuery, Window } from './resolve.ts';
 
-/** A set of rows that can be walked, or held against rows that were found elsewhere. */
+/** A set of rows that a scan reads, or intersects with the rows of another set. */
 interface ScannedSet {
-  /** How many rows there are to walk, counting some more than once. */
+  /** Rows to read, repeated ones included. */
   readonly size: number;
   readonly rows: () => Uint32s;
-  readonly among: (rows: Uint32s) => Uint32s;
+  readonly intersect: (rows: Uint32s) => Uint32s;
 }
 
-/** The rows that answer a question about a collection of `rowCount` rows: the smallest set, held against the others. */
-export function walk({ keySets, windows }: ResolvedQuery, rowCount: number): Uint32s {
+/** Returns the rows of a query: reads the smallest set and intersects it with the others. */
+export function scan({ keySets, windows }: ResolvedQuery, rowCount: number): Uint32s {
   const sets = [
     ...keySets.map((set) => scannedKeys(set, rowCount)),
     ...windows.map((window) => scannedWindow(window, rowCount)),
   ].sort((a, b) => a.size - b.size);
   const [smallest, ...others] = sets;
-  return others.reduce((rows, { among }) => among(rows), smallest.rows());
+  return others.reduce((rows, { intersect }) => intersect(rows), smallest.rows());
 }
 
 function scannedKeys({ postings, keys }: KeySet, rowCount: number): ScannedSet {
@@ -27,19 +27,24 @@ function scannedKeys({ postings, keys }: KeySet, rowCount: number): ScannedSet {
   return {
     size: totalLength(lists),
     rows: () => union(lists, rowCount),
-    among: (rows) => intersectionWithAny(rows, lists, rowCount),
+    intersect: (rows) =>
+      union(
+        lists.map((list) => intersection(rows, list)),
+        rowCount,
+      ),
   };
 }
 
 function scannedWindow({ instants, low, high }: Window, rowCount: number): ScannedSet {
+  const size = high - low;
   const rowsInWindow = () => rowSet(instants.rows.subarray(low, high), rowCount);
   if (!isRanked(instants)) {
-    return { size: high - low, rows: rowsInWindow, among: (rows) => intersection(rows, rowsInWindow()) };
+    return { size, rows: rowsInWindow, intersect: (rows) => intersection(rows, rowsInWindow()) };
   }
   const { ranks } = instants;
   return {
-    size: high - low,
+    size,
     rows: rowsInWindow,
-    among: (rows) => rows.filter((row) => ranks[row] >= low && ranks[row] < high),
+    intersect: (rows) => rows.filter((row) => ranks[row] >= low && ranks[row] < high),
   };
 }

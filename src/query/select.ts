@@ -1,16 +1,16 @@
 import { isRanked } from '../store/index/instant-index.ts';
 import { postingList } from '../store/index/posting-index.ts';
 import { type PostingsByInstant, rowsOfKeys } from '../store/index/postings-by-instant.ts';
-import { rowSpan } from '../store/index/row-sets.ts';
+import { NO_ROWS, rowSpan } from '../store/index/row-sets.ts';
 import { type RowRanges, rowsAtPositions, rowsInRanges } from '../store/index/wavelet-matrix.ts';
 import type { Int64s, Row, Uint32s } from '../store/memory/shared-arrays.ts';
 import type { CollectionImage } from '../store/organization-image.ts';
 import type { Predicate } from './plan.ts';
-import { type ResolvedQuery, resolve, textOf, windowRange } from './resolve.ts';
-import { walk } from './scan.ts';
-import { type Found, SelectionCache } from './selection-cache.ts';
+import { cacheKeyOf, type ResolvedQuery, resolve, windowRange } from './resolve.ts';
+import { scan } from './scan.ts';
+import { SelectionCache } from './selection-cache.ts';
 
-/** The rows that a query selects, in list order: a run of consecutive ones, a list, or ranges of a matrix. */
+/** The rows of a query, in list order: consecutive rows, a list of rows, or ranges of a wavelet matrix. */
 export type Selection =
   | { readonly kind: 'span'; readonly from: Row; readonly to: Row }
   | { readonly kind: 'list'; readonly rows: Uint32s }
@@ -21,7 +21,7 @@ export function totalOf(selection: Selection): number {
   return selection.kind === 'list' ? selection.rows.length : rowsInRanges(selection);
 }
 
-/** The rows at the positions `start … end` of a selection. */
+/** Returns the rows at the positions `start … end` of a selection. */
 export function rowsAt(selection: Selection, start: number, end: number): Uint32s {
   if (selection.kind === 'ranges') return rowsAtPositions(selection, start, end);
   if (selection.kind === 'list') return selection.rows.subarray(start, end);
@@ -29,24 +29,23 @@ export function rowsAt(selection: Selection, start: number, end: number): Uint32
 }
 
 const NONE: Selection = { kind: 'span', from: 0, to: 0 };
-const NO_ROWS: Uint32s = new Uint32Array(0);
 
-/** What a thread remembers of what was found, for all organizations together. */
+/** Bound of the selection cache of a thread, over all organizations. */
 const CACHE_BYTES = 8 * 1024 * 1024;
-const recentSelections = new SelectionCache(CACHE_BYTES);
+const selectionCache = new SelectionCache(CACHE_BYTES);
 
 /**
- * The rows of a collection that pass every predicate. One key or one window is looked up. Several keys, and a key and a
- * window, are ranges of the matrix of an index that has one; all else is walked.
+ * Selects the rows of a collection that pass every predicate. No predicate, one key or one window is a look-up. One key
+ * set with at most one window is read from the posting lists by instant, if the index has them. The rest is scanned.
  */
 export function select(
   collection: CollectionImage,
   where: readonly Predicate[],
-  cache: SelectionCache = recentSelections,
+  cache: SelectionCache = selectionCache,
 ): Selection {
-  const question = resolve(collection, where);
-  if (question === undefined) return NONE;
-  const { keySets, windows } = question;
+  const query = resolve(collection, where);
+  if (query === undefined) return NONE;
+  const { keySets, windows } = query;
   if (keySets.length === 0 && windows.length === 0) return { kind: 'span', from: 0, to: collection.count };
   if (keySets.length === 0 && windows.length === 1) {
     const [{ instants, low, high }] = windows;
@@ -54,38 +53,40 @@ export function select(
       return { kind: 'ranges', matrix: instants.matrix, ranges: Uint32Array.of(low, high), others: NO_ROWS };
     }
   }
-  if (keySets.length === 1 && keySets[0].keys.length === 1 && windows.length === 0) {
+  const isOneKey = keySets.length === 1 && keySets[0].keys.length === 1;
+  if (isOneKey && windows.length === 0) {
     return { kind: 'list', rows: postingList(keySets[0].postings, keySets[0].keys[0]) };
   }
-  const lists = listsFor(question);
-  const find = (): Found =>
-    lists === undefined
-      ? { ranges: NO_ROWS, others: walk(question, collection.count) }
-      : rangesOf(collection, question, lists);
-  // The ranges of one key take less time to find than to remember.
-  const isQuick = lists !== undefined && keySets[0].keys.length === 1;
-  const { ranges, others } = isQuick ? find() : cache.answer(collection, textOf(question), find);
-  if (lists === undefined || ranges.length === 0) return { kind: 'list', rows: others };
-  return { kind: 'ranges', matrix: lists.matrix, ranges, others };
+  const postings = postingsByInstantFor(query);
+  const find = () =>
+    postings === undefined
+      ? { ranges: NO_ROWS, others: scan(query, collection.count) }
+      : findRanges(collection, query, postings);
+  // The ranges of one key are found faster than they are cached (docs/performance.md).
+  const isQuick = isOneKey && postings !== undefined;
+  const { ranges, others } = isQuick ? find() : cache.get(collection, cacheKeyOf(query), find);
+  return postings === undefined
+    ? { kind: 'list', rows: others }
+    : { kind: 'ranges', matrix: postings.matrix, ranges, others };
 }
 
-/** The lists of the one key set, if they are in the order of what the windows are of. */
-function listsFor({ keySets, windows }: ResolvedQuery): PostingsByInstant | undefined {
+/** Returns the posting lists by instant that serve a query: its one key set has them, and its windows are of that instant. */
+function postingsByInstantFor({ keySets, windows }: ResolvedQuery): PostingsByInstant | undefined {
   if (keySets.length !== 1 || windows.length > 1) return undefined;
   const { byInstant } = keySets[0].postings;
   return windows.every(({ index }) => index === byInstant?.instant) ? byInstant : undefined;
 }
 
-function rangesOf(
+function findRanges(
   { instants, count }: CollectionImage,
   { keySets: [{ keys }], windows }: ResolvedQuery,
-  lists: PostingsByInstant,
-): Found {
+  postings: PostingsByInstant,
+): RowRanges {
   const { low, high } = windows.at(0) ?? { low: 0, high: count };
-  return rowsOfKeys(lists, keys, instants[lists.instant].rows, low, high);
+  return rowsOfKeys(postings, keys, instants[postings.instant].rows, low, high);
 }
 
-/** The rows of a run whose instants, ascending in it, pass every window. */
+/** Selects the rows `from … to` that pass every window over their instants, which ascend within the span. */
 export function selectInSpan(instants: Int64s, from: Row, to: Row, where: readonly Predicate[]): Selection {
   for (const predicate of where) {
     if (predicate.match === 'window') [from, to] = windowRange(instants, predicate, from, to);

@@ -1,24 +1,22 @@
-import type { Uint32s } from '../store/memory/shared-arrays.ts';
+import type { RowRanges } from '../store/index/wavelet-matrix.ts';
 
-/** The rows that were found for a question: those at ranges of a matrix, and others, as in `RowRanges`. */
-export interface Found {
-  readonly ranges: Uint32s;
-  readonly others: Uint32s;
-}
+/** The rows of a query, without the matrix that its ranges refer to. */
+type FoundRows = Omit<RowRanges, 'matrix'>;
 
-/** What an entry takes beside its rows and its question: objects and the place in the map. */
+/** Estimated bytes of an entry beside its rows and its key: objects and the slot of the map. */
 const ENTRY_BYTES = 300;
 
 /**
- * What questions were answered with lately, so that the next page of the same is not worked out anew. It is bounded in
- * bytes over all that is asked of; what was not asked for the longest time goes first.
+ * Keeps the rows of recent queries, so that their further pages need not find them again. One bound of bytes holds for
+ * all collections together; the least recently used entry goes first.
  *
- * It holds nobody's memory but its own: an answer is a copy, and what is asked of is known by a number that no other
- * gets, so that of a snapshot that is gone there is nothing left but answers that soon go as well.
+ * The cache retains no shared memory: it copies the rows, and names a collection by a number that is never used again.
+ * Entries of a released snapshot are therefore never hit, and are evicted in their turn.
  */
 export class SelectionCache {
   readonly #maxBytes: number;
-  readonly #entries = new Map<string, { readonly found: Found; readonly bytes: number }>();
+  /** By recency of use, the oldest first. */
+  readonly #entries = new Map<string, { readonly found: FoundRows; readonly bytes: number }>();
   readonly #numbers = new WeakMap<object, number>();
   #lastNumber = 0;
   #bytes = 0;
@@ -32,11 +30,11 @@ export class SelectionCache {
   }
 
   /**
-   * The answer to a question, worked out when it is not there.
-   * @param source what never changes, and is asked
+   * Returns the rows of a query over an immutable collection; calls `find` when they are not in the cache.
+   * @param query text that no other query over the collection has
    */
-  answer(source: object, question: string, find: () => Found): Found {
-    const key = `${this.#numberOf(source)} ${question}`;
+  get(collection: object, query: string, find: () => FoundRows): FoundRows {
+    const key = `${this.#numberOf(collection)} ${query}`;
     const known = this.#entries.get(key);
     if (known !== undefined) {
       this.#entries.delete(key);
@@ -49,7 +47,7 @@ export class SelectionCache {
     return found;
   }
 
-  #keep(key: string, found: Found): void {
+  #keep(key: string, found: FoundRows): void {
     const bytes = found.ranges.byteLength + found.others.byteLength + 2 * key.length + ENTRY_BYTES;
     if (bytes > this.#maxBytes) return;
     this.#entries.set(key, { found, bytes });
@@ -61,11 +59,11 @@ export class SelectionCache {
     }
   }
 
-  #numberOf(source: object): number {
-    let number = this.#numbers.get(source);
+  #numberOf(collection: object): number {
+    let number = this.#numbers.get(collection);
     if (number === undefined) {
       number = ++this.#lastNumber;
-      this.#numbers.set(source, number);
+      this.#numbers.set(collection, number);
     }
     return number;
   }

@@ -7,31 +7,31 @@ const answerOf = (...rows: number[]) => ({ ranges: NO_ROWS, others: Uint32Array.
 const MEGABYTE = 1024 * 1024;
 
 describe('A cache of selections', () => {
-  it('answers a question that was answered lately, and asks for every other', () => {
+  it('returns the rows of a recent query, and finds those of every other', () => {
     const cache = new SelectionCache(MEGABYTE);
     const source = {};
     let asked = 0;
     const find = () => answerOf(++asked);
-    expect([...cache.answer(source, 'a', find).others]).to.deep.equal([1]);
-    expect([...cache.answer(source, 'b', find).others]).to.deep.equal([2]);
-    expect([...cache.answer(source, 'a', find).others]).to.deep.equal([1]);
+    expect([...cache.get(source, 'a', find).others]).to.deep.equal([1]);
+    expect([...cache.get(source, 'b', find).others]).to.deep.equal([2]);
+    expect([...cache.get(source, 'a', find).others]).to.deep.equal([1]);
     expect(asked).to.equal(2);
   });
 
-  it('keeps apart what is asked of one source and of another, however alike', () => {
+  it('keeps apart equal queries over collections that look alike', () => {
     const cache = new SelectionCache(MEGABYTE);
     const sources = [{ count: 1 }, { count: 1 }];
     for (const [i, source] of [...sources.entries(), ...sources.entries()]) {
-      expect([...cache.answer(source, 'a', () => answerOf(i)).others]).to.deep.equal([i]);
+      expect([...cache.get(source, 'a', () => answerOf(i)).others]).to.deep.equal([i]);
     }
   });
 
-  it('lets go first of what was not asked for the longest time', () => {
+  it('evicts the least recently used entry first', () => {
     const cache = new SelectionCache(3 * 1024);
     const source = {};
     const asked: string[] = [];
     const ask = (question: string) =>
-      cache.answer(source, question, () => {
+      cache.get(source, question, () => {
         asked.push(question);
         return { ranges: NO_ROWS, others: new Uint32Array(150) };
       });
@@ -39,10 +39,10 @@ describe('A cache of selections', () => {
     expect(asked.join('')).to.equal('abcdb');
   });
 
-  it('holds copies, of no more than their own memory', () => {
+  it('holds copies that retain no other memory', () => {
     const cache = new SelectionCache(MEGABYTE);
     const all = new Uint32Array(new SharedArrayBuffer(4000));
-    const { ranges, others } = cache.answer({}, 'a', () => ({
+    const { ranges, others } = cache.get({}, 'a', () => ({
       ranges: all.subarray(10, 20),
       others: all.subarray(5, 6),
     }));
@@ -50,7 +50,7 @@ describe('A cache of selections', () => {
     for (const { buffer } of [ranges, others]) expect(buffer).to.be.instanceOf(ArrayBuffer);
   });
 
-  it('never holds more bytes than it may, nor a wrong answer, whatever is asked in whatever order', () => {
+  it('never holds more bytes than its bound, nor returns wrong rows, for any sequence of queries', () => {
     const question = fc.record({
       source: fc.nat(2),
       text: fc.constantFrom('', 'a', 'b', '1 a', 'x'.repeat(90)),
@@ -67,7 +67,7 @@ describe('A cache of selections', () => {
           questions.forEach(({ source, text }) => {
             const length = lengths[(source * 5 + text.length) % lengths.length];
             const rows = new Uint32Array(length).fill(source * 1000 + text.length);
-            const found = cache.answer(sources[source], text, () => ({ ranges: rows, others: rows }));
+            const found = cache.get(sources[source], text, () => ({ ranges: rows, others: rows }));
             expect(found).to.deep.equal({ ranges: rows, others: rows });
             expect(cache.bytes).to.be.at.most(most);
           });

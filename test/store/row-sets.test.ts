@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { intersection, intersectionWithAny, rowSet, union } from '../../src/store/index/row-sets.ts';
+import { intersection, rowSet, union } from '../../src/store/index/row-sets.ts';
 
 const FIXED = { seed: 20261121, numRuns: 1000 };
 
@@ -37,16 +37,6 @@ describe('Row sets', () => {
     );
   });
 
-  it('have the rows of one that any of several has', () => {
-    fc.assert(
-      fc.property(sets, fc.array(sets, { maxLength: 10 }), rowCounts, (rows, lists, rowCount) => {
-        const expected = [...rows].filter((row) => lists.some((list) => list.includes(row)));
-        expect([...intersectionWithAny(rows, lists, rowCount)]).to.deep.equal(expected);
-      }),
-      FIXED,
-    );
-  });
-
   it('are made of rows in any order, repeated or not', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(300)), rowCounts, (values, rowCount) => {
@@ -67,7 +57,6 @@ describe('Row sets', () => {
     for (const rowCount of [10, 1_000_000]) {
       union([b, a], rowCount);
       rowSet(b, rowCount);
-      intersectionWithAny(a, [b], rowCount);
     }
     intersection(a, b);
     expect([[...a], [...b]]).to.deep.equal([
