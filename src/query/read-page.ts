@@ -49,8 +49,8 @@ export function readRecord(
   id: string,
   now: number,
 ): readonly Buffer[] | undefined {
-  const records = store.records[collection];
-  const row = findRow(store.image[collection].ids, records, id);
+  const { ids, records } = store.image[collection];
+  const row = findRow(ids, records, id);
   if (row < 0) return undefined;
   return collection === 'events' ? eventSegments(store, row, now) : [recordAt(records, row)];
 }
@@ -83,7 +83,7 @@ function readRows(
   end: number,
   now: number,
 ): Buffer[] {
-  const records = store.records[collection];
+  const { records } = store.image[collection];
   if (collection !== 'events' && view === undefined) {
     return selection.kind === 'span'
       ? [recordSpan(records, selection.from + start, selection.from + end)]
@@ -100,8 +100,9 @@ function readRows(
 
 /** Reads an event. Its record is stored without the fields of the next session, which depend on the time. */
 function eventSegments(store: OrganizationStore, event: Row, now: number): [Buffer, Buffer] {
-  const record = recordAt(store.records.events, event);
+  const { events, sessions } = store.image;
+  const record = recordAt(events.records, event);
   const next = store.nextSessions.of(event, now);
-  const nextFields = next < 0 ? NO_NEXT_SESSION : recordAt(store.nextFields, next);
+  const nextFields = next < 0 ? NO_NEXT_SESSION : recordAt(sessions.nextFields, next);
   return [record.subarray(0, -1), nextFields];
 }

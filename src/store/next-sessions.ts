@@ -1,23 +1,24 @@
 import type { Row } from './memory/shared-arrays.ts';
 import type { SessionsImage } from './organization-image.ts';
 
-/** What ends the record of an event: its next session, or nulls when there is none. */
+/** Returns the last fields of an event's record: its next session, or nulls. */
 export function nextSessionFields(startAt: string | null, sessionId: string | null): string {
   const fields = JSON.stringify({ nextSessionStartAt: startAt, nextSessionId: sessionId });
   return ',' + fields.slice(1);
 }
 
 /**
- * For every event its next session: the earliest that starts after a moment. It is kept for one moment and
- * moved to the next one asked for by stepping over the session starts between them, in either direction, so
- * that most requests find it as it stands.
+ * The next session of every event: the earliest one that starts after a given time. The state holds for the time of the
+ * latest request. A request of another time steps over the session starts between the two, in either direction; most
+ * requests step over none.
  */
 export class NextSessions {
   readonly #sessions: SessionsImage;
-  /** Row of the next session of each event; the row past its last session when there is none. */
+  /** By event: row of its next session, or the row past its last session. */
   readonly #next: Uint32Array;
+  /** Sessions that have started. */
   #passed = 0;
-  /** Milliseconds since the epoch between which nothing changes: from the first on, and before the second. */
+  /** The state holds while `#from` ≤ now < `#until`, in milliseconds since the epoch. */
   #from = -Infinity;
   #until = -Infinity;
 
@@ -26,14 +27,14 @@ export class NextSessions {
     this.#next = sessions.firstOfEvent.slice(0, -1);
   }
 
-  /** The row of the next session of an event after `now` (milliseconds since the epoch), or -1. */
+  /** Returns the row of an event's next session after `now` (milliseconds since the epoch), or -1. */
   of(event: Row, now: number): Row {
     this.#moveTo(now);
     const next = this.#next[event];
     return next < this.#sessions.firstOfEvent[event + 1] ? next : -1;
   }
 
-  /** How many sessions have started by `now`. While it stays, no event's next session changes. */
+  /** Returns the number of sessions started by `now`: while it is the same, so is every event's next session. */
   epoch(now: number): number {
     this.#moveTo(now);
     return this.#passed;
@@ -43,7 +44,7 @@ export class NextSessions {
     if (now >= this.#from && now < this.#until) return;
     const { starts, startOrder, eventOf } = this.#sessions;
     const instant = BigInt(Math.floor(now)) * 1000n;
-    // Sessions of one event stand in order of their start in both sequences, so a step moves by one row.
+    // Both sequences have the sessions of one event in order of start, so a step moves by one row.
     while (this.#passed < startOrder.length && starts[startOrder[this.#passed]] <= instant) {
       const session = startOrder[this.#passed++];
       this.#next[eventOf[session]] = session + 1;
@@ -58,7 +59,7 @@ export class NextSessions {
   }
 }
 
-/** The first whole millisecond at or after an instant. As a double the instant itself may be some microseconds off. */
+/** Rounds an instant up to whole milliseconds. As a double, the instant itself could be some microseconds off. */
 function millisecondsUp(instant: bigint): number {
   const milliseconds = instant / 1000n;
   return Number(milliseconds * 1000n < instant ? milliseconds + 1n : milliseconds);

@@ -1,9 +1,7 @@
-import type { CollectionName } from '../contract/operations.ts';
 import { NextSessions } from './next-sessions.ts';
 import type { OrganizationImage, SnapshotImage } from './organization-image.ts';
-import { openRecords, type Records } from './records.ts';
 
-/** Whether somebody walks, or walked, over the content of a store: one word of shared memory, which any thread may set. */
+/** Whether a client has walked, or is walking, the content of a store: a word of shared memory that any thread may set. */
 export class WalkMark {
   readonly word: Int32Array<SharedArrayBuffer>;
 
@@ -16,25 +14,22 @@ export class WalkMark {
   }
 
   set(): void {
-    // Each link to a further page comes here; what is set need not go to the other processors again.
+    // Every link to a further page sets the mark. A store to a word that is set would only invalidate other caches.
     if (!this.isSet) Atomics.store(this.word, 0, 1);
   }
 }
 
-/** One organization's records of one snapshot, immutable, with what a thread keeps beside the shared image. */
+/** The records of one organization in one snapshot: an immutable shared image, and the state that a thread adds to it. */
 export class OrganizationStore {
   readonly organizationId: string;
   readonly snapshotId: string;
   readonly producedAt: string;
   readonly contentDigest: string;
   readonly image: OrganizationImage;
-  readonly records: Readonly<Record<CollectionName, Records>>;
-  /** Ends of the records of events, by the row of the next session. */
-  readonly nextFields: Records;
   readonly nextSessions: NextSessions;
   /** Bytes of shared memory. */
   readonly bytesHeld: number;
-  /** Is the image's: other stores of the same content, in other threads too, have the same. */
+  /** Shared by all stores of the image, in every thread. */
   readonly walks: WalkMark;
 
   constructor(
@@ -47,14 +42,6 @@ export class OrganizationStore {
     this.producedAt = producedAt;
     this.contentDigest = image.contentDigest;
     this.image = image;
-    this.records = {
-      events: openRecords(image.events.records),
-      sessions: openRecords(image.sessions.records),
-      tickets: openRecords(image.tickets.records),
-      orders: openRecords(image.orders.records),
-      offers: openRecords(image.offers.records),
-    };
-    this.nextFields = openRecords(image.sessions.nextFields);
     this.nextSessions = new NextSessions(image.sessions);
     this.bytesHeld = image.bytesHeld;
     this.walks = walks;

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { keyNumbers, postingList } from '../../src/store/index/posting-index.ts';
 import { NextSessions } from '../../src/store/next-sessions.ts';
 import type { CollectionImage, OrganizationImage } from '../../src/store/organization-image.ts';
-import { openRecords, recordAt } from '../../src/store/records.ts';
+import { recordAt } from '../../src/store/records.ts';
 import { folderForAll } from '../support/temporary-folder.ts';
 import {
   FULL_ADDRESS,
@@ -141,7 +141,7 @@ describe('a snapshot holds what was imported', () => {
   it('the next session of an event at a moment', () => {
     const event = textsOf(image.events).findIndex((record) => record.startsWith('{"id":"evt full"'));
     const next = new NextSessions(image.sessions).of(event, Date.parse('2027-03-14T18:30:00Z'));
-    const end = recordAt(openRecords(image.sessions.nextFields), next).toString();
+    const end = recordAt(image.sessions.nextFields, next).toString();
     expect(end).to.equal(',"nextSessionStartAt":"2027-03-14T20:00:00+01:00","nextSessionId":"ses/2"}');
   });
 

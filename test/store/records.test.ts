@@ -1,10 +1,10 @@
 import { expect } from 'chai';
-import { openRecords, recordAt, recordSpan, recordsAt } from '../../src/store/records.ts';
+import { recordAt, recordSpan, recordsAt } from '../../src/store/records.ts';
 import { pack } from '../support/pack.ts';
 
 describe('Records', () => {
   const values = [{ id: 'a' }, { id: ',é' }, { id: '' }, { id: '😀', more: [1, 2] }];
-  const records = openRecords(pack(values));
+  const records = pack(values);
 
   it('are read one by one', () => {
     expect(values.map((_, row) => String(recordAt(records, row)))).to.deep.equal(
@@ -12,7 +12,7 @@ describe('Records', () => {
     );
   });
 
-  it('are read in runs that stand in an array as they are', () => {
+  it('are read in spans that are the elements of an array', () => {
     for (let from = 0; from < values.length; from++) {
       for (let to = from + 1; to <= values.length; to++) {
         expect(JSON.parse(`[${String(recordSpan(records, from, to))}]`)).to.deep.equal(

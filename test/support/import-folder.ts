@@ -11,7 +11,7 @@ import type {
   OrganizationImage,
   SnapshotImage,
 } from '../../src/store/organization-image.ts';
-import { openRecords, recordAt } from '../../src/store/records.ts';
+import { recordAt } from '../../src/store/records.ts';
 
 export type FileName = 'organizations' | 'events' | 'sessions' | 'tickets' | 'orders' | 'offers';
 export type ImportRecord = Readonly<Record<string, unknown>>;
@@ -77,7 +77,7 @@ export function digestsOf({ organizations }: SnapshotImage): Record<string, stri
 
 /** The JSON texts of a collection, in list order. */
 export function textsOf({ count, records }: CollectionImage): string[] {
-  return Array.from({ length: count }, (_, row) => recordAt(openRecords(records), row).toString());
+  return Array.from({ length: count }, (_, row) => recordAt(records, row).toString());
 }
 
 /** The records of a collection by id. */

@@ -1,21 +1,19 @@
-/** Typed arrays over shared memory: built by the loader, read by any thread without a copy. */
+/** Typed arrays over shared memory: filled by the loader, read by any thread without a copy. */
 
 export type Bytes = Uint8Array;
 export type Uint32s = Uint32Array;
 export type Int64s = BigInt64Array;
 export type Floats = Float64Array;
 
-/** A row: the dense number of a record within its collection, in list order. */
+/** The dense number of a record within its collection, in list order. */
 export type Row = number;
 
 export const UINT32_BYTES = Uint32Array.BYTES_PER_ELEMENT;
-export const INT64_BYTES = BigInt64Array.BYTES_PER_ELEMENT;
-export const FLOAT_BYTES = Float64Array.BYTES_PER_ELEMENT;
 
 export const sharedBytes = (length: number): Bytes => new Uint8Array(new SharedArrayBuffer(length));
 export const sharedUint32s = (length: number): Uint32s =>
   new Uint32Array(new SharedArrayBuffer(length * UINT32_BYTES));
 export const sharedInt64s = (length: number): Int64s =>
-  new BigInt64Array(new SharedArrayBuffer(length * INT64_BYTES));
+  new BigInt64Array(new SharedArrayBuffer(length * BigInt64Array.BYTES_PER_ELEMENT));
 export const sharedFloats = (length: number): Floats =>
-  new Float64Array(new SharedArrayBuffer(length * FLOAT_BYTES));
+  new Float64Array(new SharedArrayBuffer(length * Float64Array.BYTES_PER_ELEMENT));

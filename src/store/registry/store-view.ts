@@ -1,9 +1,9 @@
 import type { OrganizationStore } from '../organization-store.ts';
 
-/** The stores that can be found at one moment, by organization. It never changes; a later one replaces it. */
+/** The stores that requests can reach, by organization. A view is immutable; a swap makes a new one. */
 export class StoreView {
   readonly live: ReadonlyMap<string, OrganizationStore>;
-  /** Those that were live, and that walks still need, the last of them first. */
+  /** Replaced stores that are kept for walks, the latest first. */
   readonly retained: ReadonlyMap<string, readonly OrganizationStore[]>;
 
   constructor(
@@ -18,7 +18,7 @@ export class StoreView {
     return this.live.size === 0;
   }
 
-  /** Returns the store with the content that a walk is pinned to while it is kept, else the live store. */
+  /** Returns the store with the given content while it is retained, else the live store. */
   get(organizationId: string, contentDigest?: string): OrganizationStore | undefined {
     const live = this.live.get(organizationId);
     if (contentDigest === undefined || live?.contentDigest === contentDigest) return live;
@@ -26,7 +26,7 @@ export class StoreView {
     return retained?.find((store) => store.contentDigest === contentDigest) ?? live;
   }
 
-  /** All of them, the live ones first. */
+  /** Yields all stores, the live ones first. */
   *stores(): Generator<OrganizationStore> {
     yield* this.live.values();
     for (const stores of this.retained.values()) yield* stores;
