@@ -2,23 +2,23 @@ import { type Bytes, type Row, sharedBytes, sharedUint32s, type Uint32s } from '
 import { countOnes, lowerBound } from './row-sets.ts';
 
 /**
- * A sequence of rows in some order of its own, made so that the rows at any of its ranges can be read in ascending
- * order, from any position on, without a step for each row before it: a wavelet matrix (Claude, Navarro and Ordóñez,
- * "The wavelet matrix", Information Systems 47, 2015) of the upper bits of the rows, with the lower ones as they are.
+ * A sequence of rows that can be read in ascending order at any of its ranges, from any position on, without a step for
+ * each row before that position: a wavelet matrix (Claude, Navarro and Ordóñez, "The wavelet matrix", Information
+ * Systems 47, 2015) over the upper bits of the rows, with their lowest bytes as they are.
  *
- * Level 0 holds the highest bit of every row in the order of the sequence. Each level after it holds the next bit, in
- * the order of the level before but with the rows of a 0 before those of a 1. So a range of a level becomes two ranges
- * of the next, whose bounds are what the 0s and 1s before its own add up to. Rows that are alike in all levels differ in
- * their lowest byte alone: these are read one by one, which takes no longer than to go down eight levels more.
+ * Level 0 holds the highest bit of every row, in the order of the sequence. Each further level holds the next bit, in the
+ * order of the level before, but with the rows of a 0 ahead of those of a 1. So a range of a level becomes two ranges of
+ * the next, whose bounds are the numbers of 0s and 1s ahead of its own. The rows of a range below the last level differ in
+ * their lowest byte alone.
  *
- *     words   zeros₀ zeros₁ …                how many rows have a 0, for each level
- *             ones bits  ones bits  …        level 0: for every 32 rows the 1s before them, then their bits
+ *     words   zeros₀ zeros₁ …                number of rows with a 0, for each level
+ *             ones bits  ones bits  …        level 0: for every 32 rows the 1s ahead of them, then their bits
  *             ones bits  ones bits  …        level 1
  *             …
- *     lows    the lowest byte of every row, in the order that a level behind the last would have
+ *     lows    the lowest byte of every row, in the order below the last level
  */
 export interface WaveletMatrixImage {
-  /** Rows of the sequence. */
+  /** Number of rows in the sequence. */
   readonly length: number;
   readonly levels: number;
   readonly words: Uint32s;
@@ -32,14 +32,14 @@ const LOW_VALUES = 2 ** LOW_BITS;
 const BLOCK = 32;
 const BLOCK_WORDS = 2;
 
-/** Words of a level; one block more than is full, so that the end of the sequence is a position as any other. */
+/** Words of a level: one block more than are full, so that the end of the sequence is a position like any other. */
 const levelWords = (length: number): number => (Math.floor(length / BLOCK) + 1) * BLOCK_WORDS;
 
-/** The bits of the rows of a collection that has `rowCount`, but for the lowest. */
+/** Upper bits of the rows of a collection. */
 const levelsOf = (rowCount: number): number =>
   rowCount <= LOW_VALUES ? 0 : 32 - Math.clz32(rowCount - 1) - LOW_BITS;
 
-/** @param sequence rows below `rowCount`, which may come again; it is used up */
+/** @param sequence rows below `rowCount`, which may repeat; the array is overwritten */
 export function buildWaveletMatrix(sequence: Uint32s, rowCount: number): WaveletMatrixImage {
   const { length } = sequence;
   const levels = levelsOf(rowCount);
@@ -60,7 +60,7 @@ export function buildWaveletMatrix(sequence: Uint32s, rowCount: number): Wavelet
         const row = current[i];
         const bit = (row >>> shift) & 1;
         bits |= bit << (i - block);
-        // Where it stands among the 0s, or among the 1s behind them: no branch that a random bit would decide.
+        // Position among the 0s, or among the 1s after them: without a branch on a random bit.
         const zeroAt = i - oneCount;
         next[zeroAt + (-bit & (zeros + oneCount - zeroAt))] = row;
         oneCount += bit;
@@ -74,10 +74,10 @@ export function buildWaveletMatrix(sequence: Uint32s, rowCount: number): Wavelet
   return { length, levels, words, lows };
 }
 
-/** How many rows have a 0, for each level. */
+/** Returns the number of rows with a 0, for each level. */
 function zerosOfLevels(rows: Uint32s, levels: number): Uint32s {
   const zeros = new Uint32Array(levels);
-  /** How many rows there are of each value of their bits down to a level: first of all levels, then of one less each time. */
+  /** Number of rows by the value of their bits down to a level: the last one first, then each level above. */
   const counts = new Uint32Array(2 ** levels);
   for (const row of rows) counts[row >>> LOW_BITS]++;
   for (let level = levels - 1; level >= 0; level--) {
@@ -89,58 +89,44 @@ function zerosOfLevels(rows: Uint32s, levels: number): Uint32s {
   return zeros;
 }
 
-/** Rows to be read in ascending order: those at ranges of a sequence, and some beside them. */
+/** Rows to read in ascending order: those at ranges of a sequence, and others. */
 export interface RowRanges {
   readonly matrix: WaveletMatrixImage;
-  /** Where the ranges begin and end, in turn. They do not overlap. */
+  /** Start and end of each range, in turn. Ranges do not overlap. */
   readonly ranges: Uint32s;
   /** Ascending. */
   readonly others: Uint32s;
 }
 
-/** How many rows there are, each as often as it comes. */
+/** Counts the rows, repeated ones included. */
 export function rowsInRanges({ ranges, others }: RowRanges): number {
   return others.length + lengthOfRanges(ranges);
 }
 
-/** How long ranges are together, whose beginnings and ends stand in turn. */
+/** Returns the total length of ranges, given as start and end in turn. */
 export function lengthOfRanges(ranges: ArrayLike<number>): number {
   let length = 0;
   for (let i = 0; i < ranges.length; i += 2) length += ranges[i + 1] - ranges[i];
   return length;
 }
 
-/** The rows at the positions `start … end` of the ascending order of all of them. */
+/** Returns the rows at the positions `start … end` of their ascending order. */
 export function rowsAtPositions(rows: RowRanges, start: number, end: number): Uint32s {
   return new Descent(rows, start, end - start).rows;
 }
 
-/** How often each lowest byte comes among the rows that are being read; all 0 between two of these readings. */
-const timesOfLows = new Uint32Array(LOW_VALUES);
+/** Scratch space of a descent: occurrences of each lowest byte. All 0 between two uses. */
+const countsOfLows = new Uint32Array(LOW_VALUES);
 
-/** Room for the ranges of a window, and of a few keys: to make it takes as long as to go down some levels. */
-const roomForFew = new Uint32Array(1024);
-
-/** So few of them are sorted. */
-const FEW_LOWS = 24;
-const fewLows = new Uint8Array(FEW_LOWS);
-
-/** Puts a byte among the first `count` of `fewLows`, which ascend. */
-function insert(low: number, count: number): void {
-  let at = count;
-  for (; at > 0 && fewLows[at - 1] > low; at--) fewLows[at] = fewLows[at - 1];
-  fewLows[at] = low;
-}
-
-/** Goes down the levels with all ranges at once, and only where rows are wanted. */
+/** Descends the levels with all ranges at once, and only where rows are wanted. */
 class Descent {
   readonly rows: Uint32s;
   readonly #matrix: WaveletMatrixImage;
   readonly #levelWords: number;
   readonly #others: Uint32s;
-  /** The ranges of the levels that are being visited, those of each behind those of the level above. */
+  /** The ranges on the path of the descent, those of each level after those of the level above. */
   readonly #ranges: Uint32s;
-  /** How many rows are still to be passed over before the first that is wanted. */
+  /** Rows still to skip before the first one wanted. */
   #skip: number;
   #count = 0;
 
@@ -149,16 +135,15 @@ class Descent {
     this.#matrix = matrix;
     this.#levelWords = levelWords(matrix.length);
     this.#others = others;
-    const room = ranges.length * (1 + 2 * matrix.levels);
-    this.#ranges = room <= roomForFew.length ? roomForFew : new Uint32Array(room);
+    this.#ranges = new Uint32Array(ranges.length * (1 + 2 * matrix.levels));
     this.#ranges.set(ranges);
     this.#skip = skip;
     this.#visit(0, 0, ranges.length, 0, 0, others.length);
   }
 
   /**
-   * Takes what is wanted of the rows that begin with the bits of `row` down to `level`: at the ranges that stand in
-   * `#ranges[start … end]`, and among the others from `otherStart` to `otherEnd`.
+   * Takes the wanted rows among those that begin with the bits of `row` down to `level`: the rows at the ranges
+   * `#ranges[start … end]`, and `#others[otherStart … otherEnd]`.
    */
   #visit(level: number, start: number, end: number, row: Row, otherStart: number, otherEnd: number): void {
     const { levels, words } = this.#matrix;
@@ -173,7 +158,7 @@ class Descent {
     }
     const base = levels + level * this.#levelWords;
     const zeros = words[level];
-    // The ranges of the 1s stand below those of the 0s, which are visited first and need the room behind.
+    // The ranges of the 1s precede those of the 0s, which are visited first and need the space after them.
     const oneStart = end;
     let oneEnd = oneStart;
     const zeroStart = end + (end - start);
@@ -205,7 +190,7 @@ class Descent {
       this.#visit(level + 1, oneStart, oneEnd, rowOfOnes, otherMiddle, otherEnd);
   }
 
-  /** Whether any of the next `count` rows is wanted; if not, they are passed over. */
+  /** Tells whether any of the next `count` rows is wanted; skips them if not. */
   #isWanted(count: number): boolean {
     if (this.#skip < count) return this.#count < this.rows.length;
     this.#skip -= count;
@@ -228,41 +213,23 @@ class Descent {
     this.#count += to - from;
   }
 
-  /** The same for so few rows that to sort them takes less than to look which of all bytes they have. */
-  #takeFew(start: number, end: number, row: Row, otherStart: number, otherEnd: number): void {
-    const { lows } = this.#matrix;
-    const ranges = this.#ranges;
-    let count = 0;
-    for (let i = start; i < end; i += 2) {
-      for (let at = ranges[i]; at < ranges[i + 1]; at++) insert(lows[at], count++);
-    }
-    for (let i = otherStart; i < otherEnd; i++) insert(this.#others[i] - row, count++);
-    for (let i = 0; i < count; i++) this.#take(row + fewLows[i], 1);
-  }
-
-  /** Takes rows that differ from `row` in their lowest byte alone. */
+  /** Takes rows that differ from `row` in their lowest byte alone, sorted by counting these bytes. */
   #takeByLows(start: number, end: number, row: Row, otherStart: number, otherEnd: number): void {
     const { lows } = this.#matrix;
     const ranges = this.#ranges;
-    let count = otherEnd - otherStart;
-    for (let i = start; i < end; i += 2) count += ranges[i + 1] - ranges[i];
-    if (count <= FEW_LOWS) {
-      this.#takeFew(start, end, row, otherStart, otherEnd);
-      return;
-    }
     for (let i = start; i < end; i += 2) {
-      for (let at = ranges[i]; at < ranges[i + 1]; at++) timesOfLows[lows[at]]++;
+      for (let at = ranges[i]; at < ranges[i + 1]; at++) countsOfLows[lows[at]]++;
     }
-    for (let i = otherStart; i < otherEnd; i++) timesOfLows[this.#others[i] - row]++;
+    for (let i = otherStart; i < otherEnd; i++) countsOfLows[this.#others[i] - row]++;
     for (let low = 0; low < LOW_VALUES; low++) {
-      if (timesOfLows[low] === 0) continue;
-      this.#take(row + low, timesOfLows[low]);
-      timesOfLows[low] = 0;
+      if (countsOfLows[low] === 0) continue;
+      this.#take(row + low, countsOfLows[low]);
+      countsOfLows[low] = 0;
     }
   }
 }
 
-/** How many 1s stand before a position of the level whose words begin at `base`. */
+/** Counts the 1s ahead of a position in the level whose words begin at `base`. */
 function onesBefore(words: Uint32s, base: number, position: number): number {
   const at = base + (position >>> 5) * BLOCK_WORDS;
   return words[at] + countOnes(words[at + 1] & ~(-1 << (position & 31)));
