@@ -1,6 +1,6 @@
 import { sharedUint32s, type Uint32s } from '../memory/shared-arrays.ts';
 import { groupRows, type KeyGroups } from './key-groups.ts';
-import { lowerBound, rowSet } from './row-sets.ts';
+import { lowerBound, NO_ROWS, rowSet } from './row-sets.ts';
 import {
   buildWaveletMatrix,
   lengthOfRanges,
@@ -9,19 +9,19 @@ import {
 } from './wavelet-matrix.ts';
 
 /**
- * Posting lists with their rows in the order of an instant, so that the rows of any keys within any window of instants
- * are a few ranges of one sequence, and as many as these are long together. For that a row must not stand in two ranges,
- * though it may have several keys. So the sequence has sections:
+ * Posting lists in the order of an instant. The rows of any keys within any window of instants are then a few ranges of
+ * one sequence, and their number is the length of these ranges. For that, a row with several keys must not be in two
+ * ranges of a query. So the sequence has sections:
  *
- *     alone    for each key the rows that have no other
- *     groups   for each set of several keys that many rows have, those rows; each of its keys names the group
- *     rare     for each key the rows that have other keys too, in a set that few rows have: these stand once for each key
+ *     alone    for each key: the rows that have no other key
+ *     groups   for each set of several keys that many rows have: those rows; each of its keys refers to the group
+ *     rare     for each key: the rows with other keys too, in a set that few rows have; such a row is here once for each key
  *
- *     bounds   bounds[s] … bounds[s + 1] is section s
- *     firsts   firsts[k] … firsts[k + 1] are the groups of key k in …
- *     groups   the numbers of groups, one key's after the other's
- *     ranks    the ranks of the rows in the instant index, ascending in each section
- *     matrix   of the rows
+ *     bounds   section s is the positions bounds[s] … bounds[s + 1] of the sequence
+ *     firsts   the groups of key k are groups[firsts[k] … firsts[k + 1]]
+ *     groups   group numbers
+ *     ranks    ranks of the rows in the instant index, ascending within each section
+ *     matrix   over the rows
  */
 export interface PostingsByInstant {
   /** Name of the instant index. */
@@ -33,15 +33,16 @@ export interface PostingsByInstant {
   readonly matrix: WaveletMatrixImage;
 }
 
-/** Pairs of row and key in ascending order of the row. */
+/** Pairs of row and key, in ascending order of row. */
 export interface Pairs {
   readonly rowOf: Uint32s;
   readonly keyOf: Uint32s;
 }
 
 /**
- * @param rows of the instant index, by rank
- * @param leastGroup how many rows must have the same keys to be a group
+ * Builds the posting lists from pairs.
+ * @param rows the rows by rank in the instant index
+ * @param leastGroup least number of rows in a group
  */
 export function buildPostingsByInstant(
   { rowOf, keyOf }: Pairs,
@@ -50,7 +51,6 @@ export function buildPostingsByInstant(
   rows: Uint32s,
   leastGroup?: number,
 ): PostingsByInstant {
-  if (isOneEach(rowOf, rows.length)) return buildOneEach(keyOf, keyCount, instant, rows);
   const firstPair = firstPairs(rowOf, rows.length);
   const keyGroups = groupRows(keyOf, firstPair, keyCount, leastGroup);
   const { firsts, groups, groupCount } = keyGroups;
@@ -70,28 +70,6 @@ export function buildPostingsByInstant(
   return { instant, bounds, firsts, groups, ranks, matrix: buildWaveletMatrix(sequence, rows.length) };
 }
 
-function isOneEach(rowOf: Uint32s, rowCount: number): boolean {
-  if (rowOf.length !== rowCount) return false;
-  for (let row = 0; row < rowCount; row++) if (rowOf[row] !== row) return false;
-  return true;
-}
-
-/** The same where every row has one key, whose section is all that it stands in. */
-function buildOneEach(keyOf: Uint32s, keyCount: number, instant: string, rows: Uint32s): PostingsByInstant {
-  const bounds = boundsOf(keyOf, 2 * keyCount);
-  const next = bounds.slice();
-  const ranks = sharedUint32s(rows.length);
-  const sequence = new Uint32Array(rows.length);
-  for (let rank = 0; rank < rows.length; rank++) {
-    const row = rows[rank];
-    const at = next[keyOf[row]]++;
-    ranks[at] = rank;
-    sequence[at] = row;
-  }
-  const matrix = buildWaveletMatrix(sequence, rows.length);
-  return { instant, bounds, firsts: sharedUint32s(keyCount + 1), groups: sharedUint32s(0), ranks, matrix };
-}
-
 function boundsOf(sectionOf: Uint32s, sectionCount: number): Uint32s {
   const bounds = sharedUint32s(sectionCount + 1);
   for (const section of sectionOf) bounds[section + 1]++;
@@ -99,7 +77,7 @@ function boundsOf(sectionOf: Uint32s, sectionCount: number): Uint32s {
   return bounds;
 }
 
-/** The sections of every row: those of row r are sectionOf[first[r]] … sectionOf[first[r + 1]]. */
+/** Returns the sections of every row: those of row r are sectionOf[first[r] … first[r + 1]]. */
 function sectionsOfRows(
   keyOf: Uint32s,
   firstPair: Uint32s,
@@ -120,7 +98,7 @@ function sectionsOfRows(
   return { first, sectionOf: sectionOf.subarray(0, count) };
 }
 
-/** Where the pairs of each row begin, and those of the last one end. */
+/** Returns the first pair of each row, and the number of pairs at the end. */
 function firstPairs(rowOf: Uint32s, rowCount: number): Uint32s {
   const first = new Uint32Array(rowCount + 1);
   for (const row of rowOf) first[row + 1]++;
@@ -128,13 +106,13 @@ function firstPairs(rowOf: Uint32s, rowCount: number): Uint32s {
   return first;
 }
 
-/** So few rows to a range are gathered and sorted in less time than the matrix is gone down with all ranges. */
+/** Ranges of so few rows on average are gathered and sorted, in place of a descent with all of them. */
 const FEW_ROWS = 16;
 
 /**
- * The rows that have any of the keys and a rank from `low` to `high`, each once: ranges, and what is gathered of the
- * rare sections; of ranges that are short all is gathered.
- * @param rows of the instant index, by rank
+ * Returns the rows that have any of the keys and a rank in `low … high`, each once: as ranges, and as gathered rows of the
+ * rare sections. The rows of short ranges are all gathered.
+ * @param rows the rows by rank in the instant index
  */
 export function rowsOfKeys(
   { bounds, firsts, groups, ranks, matrix }: PostingsByInstant,
@@ -165,14 +143,12 @@ export function rowsOfKeys(
   const all = [...disjoint, ...rare];
   if (all.length > 2 && lengthOfRanges(all) <= (fewRows * all.length) / 2)
     return { matrix, ranges: NO_ROWS, others: gathered(all, ranks, rows) };
-  // The rare rows of one key are no others' in this.
+  // Rare rows repeat only between keys, so those of one key stay a range.
   if (rare.length <= 2) return { matrix, ranges: Uint32Array.from(all), others: NO_ROWS };
   return { matrix, ranges: Uint32Array.from(disjoint), others: gathered(rare, ranks, rows) };
 }
 
-const NO_ROWS: Uint32s = new Uint32Array(0);
-
-/** The set of the rows at ranges of ranks. */
+/** Returns the set of the rows at ranges of positions. */
 function gathered(ranges: readonly number[], ranks: Uint32s, rows: Uint32s): Uint32s {
   const found = new Uint32Array(lengthOfRanges(ranges));
   let at = 0;
