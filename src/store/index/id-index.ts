@@ -4,14 +4,14 @@ import { sameBytes } from './key-table.ts';
 import { hashBytes, slotCount, type Texts } from './texts.ts';
 
 /**
- * From the id of a record to its row. It holds no ids: every record begins with its own (`{"ticketId":"…"`),
- * and a candidate is compared there.
+ * Maps record ids to rows. The index holds no ids: every record begins with its id (`{"ticketId":"…"`), and a look-up
+ * compares it there.
  *
  *     slots   open addressing, linear probing: row + 1, or 0 when free
  */
 export interface IdIndexImage {
   readonly slots: Uint32s;
-  /** Length of what stands before the id in every record, `{"ticketId":`. */
+  /** Length of the prefix of every record, `{"ticketId":`. */
   readonly prefixLength: number;
 }
 
@@ -21,7 +21,7 @@ const BACKSLASH = 0x5c;
 export class IdIndexBuilder {
   readonly #slots: Uint32s;
   readonly #prefixLength: number;
-  /** By row: another id in its slot is told apart by its hash, without a look at its record. */
+  /** By row. Most different ids are told apart without reading a record. */
   readonly #hashes: Uint32s;
 
   constructor(count: number, idField: string) {
@@ -31,17 +31,16 @@ export class IdIndexBuilder {
   }
 
   /**
-   * Adds the ids of the rows from `firstRow` on, whose records are there.
-   * @returns the first of them that another row has already, counted from `firstRow`
+   * Adds the ids of the rows from `firstRow` on. Their records must be in place.
+   * @returns position, from `firstRow`, of the first id that an earlier row has
    */
   addEach(records: RecordsImage, firstRow: Row, { hashes }: Texts): number | undefined {
     const [slots, known] = [this.#slots, this.#hashes];
     const mask = slots.length - 1;
     known.set(hashes, firstRow);
-    const isTaken = this.#lookUp(hashes);
     for (let i = 0; i < hashes.length; i++) {
       const row = firstRow + i;
-      let slot = (hashes[i] + isTaken[i]) & mask;
+      let slot = hashes[i] & mask;
       for (; slots[slot] !== 0; slot = (slot + 1) & mask) {
         const other = slots[slot] - 1;
         if (known[other] === hashes[i] && this.#sameId(records, other, row)) return i;
@@ -49,21 +48,6 @@ export class IdIndexBuilder {
       slots[slot] = row + 1;
     }
     return undefined;
-  }
-
-  /**
-   * Returns 1 for each hash whose first slot another hash has, else 0. As in a key table, the slots are read for all ids
-   * first, and so are the hashes there, since these reads do not wait for each other.
-   */
-  #lookUp(hashes: Uint32s): Uint32s {
-    const [slots, known] = [this.#slots, this.#hashes];
-    const mask = slots.length - 1;
-    const found = new Uint32Array(hashes.length);
-    for (let i = 0; i < found.length; i++) found[i] = slots[hashes[i] & mask];
-    for (let i = 0; i < found.length; i++) {
-      found[i] = found[i] > 0 && known[found[i] - 1] !== hashes[i] ? 1 : 0;
-    }
-    return found;
   }
 
   finish(): IdIndexImage {
@@ -81,12 +65,12 @@ export class IdIndexBuilder {
   }
 }
 
-/** What every record of a collection begins with. */
+/** Returns the prefix of every record of a collection. */
 export function recordPrefix(idField: string): string {
   return `{${JSON.stringify(idField)}:`;
 }
 
-/** The row of the record with this id, or -1. */
+/** Returns the row of the record with an id, or -1. */
 export function findRow(index: IdIndexImage, { bytes, offsets }: RecordsImage, id: string): Row {
   const json = Buffer.from(JSON.stringify(id));
   const key = Buffer.from(id);
