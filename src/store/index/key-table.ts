@@ -2,11 +2,11 @@ import { type Bytes, sharedBytes, sharedUint32s, type Uint32s } from '../memory/
 import { hashBytes, slotCount, type Texts } from './texts.ts';
 
 /**
- * Distinct keys, numbered 0, 1, 2 … in the order of their first appearance.
+ * Distinct keys, numbered 0, 1, 2 … in order of first appearance.
  *
  *     slots   open addressing, linear probing: key number + 1, or 0 when free
- *     ends    ends[k] … ends[k + 1] is key k in …
- *     bytes   the keys as UTF-8, one after the other
+ *     ends    key k is bytes[ends[k] … ends[k + 1]]
+ *     bytes   the keys as UTF-8, one after another
  */
 export interface KeyTableImage {
   readonly slots: Uint32s;
@@ -16,30 +16,29 @@ export interface KeyTableImage {
 
 const LEAST_KEYS = 16;
 
-/** Collects keys, and is finished into an image of exact size in shared memory. */
+/** Numbers keys as they come, and finishes an image of exact size in shared memory. */
 export class KeyTableBuilder {
-  /** As many as `slotCount` says for the keys that are there. */
   #slots: Uint32s = sharedUint32s(slotCount(0));
   #ends: Uint32s = new Uint32Array(LEAST_KEYS + 1);
   #bytes: Bytes = new Uint8Array(256);
   #count = 0;
-  /** By key: another key in its slot is told apart by its hash, without a look at its bytes. */
+  /** By key. Most different keys are told apart without reading their bytes. */
   #hashes: Uint32s = new Uint32Array(LEAST_KEYS);
-  /** What `#lookUp` reads. */
+  /** Scratch space of `#prefetch`. */
   #found: Uint32s = new Uint32Array(0);
 
   get count(): number {
     return this.#count;
   }
 
-  /** Returns the number of the key that is `source[start … end]`, a new one when it is new. */
+  /** Returns the number of the key `source[start … end]`; adds the key when it is new. */
   intern(source: Bytes, start: number, end: number): number {
     return this.#intern(hashBytes(source, start, end), source, start, end);
   }
 
-  /** Interns one text after the other, and puts the numbers of their keys into `numbers`. */
+  /** Interns texts in order, and writes the numbers of their keys to `numbers`. */
   internEach({ bytes, starts, ends, hashes }: Texts, numbers: Uint32s): void {
-    this.#lookUp(hashes, numbers);
+    this.#prefetch(hashes, numbers);
     for (let i = 0; i < ends.length; i++) {
       const entry = numbers[i];
       const isFound = entry > 0 && this.#isKey(entry - 1, hashes[i], bytes, starts[i], ends[i]);
@@ -48,13 +47,13 @@ export class KeyTableBuilder {
   }
 
   /**
-   * Reads what the first slots of some hashes hold into `entries`.
+   * Reads the entry in the first slot of each hash.
    *
-   * With many keys, to intern one is to wait for memory four times: for its slot, for the hash and the end of the key there,
-   * and for its bytes. Here each of these reads is made for all texts before the next, and these do not wait for each
-   * other. All but the slots are read only to have them in the processor's cache: that makes a load 8 % faster.
+   * With many keys, interning one waits for memory four times: for its slot, for the hash and the end of the key there, and
+   * for the bytes of that key. Here each of these reads is made for all texts before the next one, so that the processor
+   * overlaps them. All but the slots are read only to bring them into its cache. This makes a load 8 % faster.
    */
-  #lookUp(hashes: Uint32s, entries: Uint32s): void {
+  #prefetch(hashes: Uint32s, entries: Uint32s): void {
     const { length } = hashes;
     if (this.#found.length < length) this.#found = new Uint32Array(length);
     const [slots, ends, bytes, known, found] = [
@@ -87,22 +86,12 @@ export class KeyTableBuilder {
     return key;
   }
 
-  /** Returns the number of the key that is `source[start … end]`, or -1. */
-  find(source: Bytes, start: number, end: number): number {
-    const hash = hashBytes(source, start, end);
-    const mask = this.#slots.length - 1;
-    for (let slot = hash & mask; this.#slots[slot] !== 0; slot = (slot + 1) & mask) {
-      if (this.#isKey(this.#slots[slot] - 1, hash, source, start, end)) return this.#slots[slot] - 1;
-    }
-    return -1;
-  }
-
   /** Returns the bytes of a key; valid until the next `intern`. */
   key(key: number): Bytes {
     return this.#bytes.subarray(this.#ends[key], this.#ends[key + 1]);
   }
 
-  /** Finishes the image once all keys are there. It has the memory of the builder. */
+  /** Finishes the image, which takes over memory of the builder. */
   finish(): KeyTableImage {
     const ends = sharedUint32s(this.#count + 1);
     ends.set(this.#ends.subarray(0, this.#count + 1));
@@ -156,7 +145,7 @@ export class KeyTableBuilder {
   }
 }
 
-/** The number of a key in a finished table, or -1. */
+/** Returns the number of a key, or -1. */
 export function findKey({ slots, ends, bytes }: KeyTableImage, key: Bytes): number {
   const mask = slots.length - 1;
   let slot = hashBytes(key, 0, key.length) & mask;
