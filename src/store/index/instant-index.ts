@@ -3,11 +3,11 @@ import { rowSpan } from './row-sets.ts';
 import { buildWaveletMatrix, type WaveletMatrixImage } from './wavelet-matrix.ts';
 
 /**
- * The rows of a collection by an instant that they carry, such as `updatedAt`, or by several, such as the
- * starts of an event's sessions. Every row carries one at least.
+ * The rows of a collection by instant. Every row has at least one, such as `updatedAt`, or several, such as the session
+ * starts of an event.
  *
  *     sorted   the instants, ascending
- *     rows     rows[i] carries sorted[i]
+ *     rows     rows[i] has sorted[i]
  */
 export interface InstantImage {
   readonly sorted: Int64s;
@@ -15,10 +15,10 @@ export interface InstantImage {
 }
 
 /**
- * The same where every row carries one, so that a window of instants is a range of ranks.
+ * An instant index whose rows have one instant each, so that a window of instants is a range of ranks.
  *
- *     ranks    ranks[row] is where the row stands in the two above
- *     matrix   of `rows`, which gives the rows of a range of ranks in list order
+ *     ranks    ranks[row] is the position of the row in `sorted` and `rows`
+ *     matrix   over `rows`: reads the rows of a range of ranks in list order
  */
 export interface RankedInstantImage extends InstantImage {
   readonly ranks: Uint32s;
@@ -29,7 +29,7 @@ export function isRanked(image: InstantImage): image is RankedInstantImage {
   return 'ranks' in image;
 }
 
-/** `instants[row]` is what the row carries. */
+/** @param instants by row */
 export function buildInstantIndex(instants: Int64s): RankedInstantImage {
   const order = instantOrder(instants);
   const sorted = sharedInt64s(order.length);
@@ -43,10 +43,10 @@ export function buildInstantIndex(instants: Int64s): RankedInstantImage {
   return { sorted, rows, ranks, matrix: buildWaveletMatrix(order, order.length) };
 }
 
-/** Below this many, to compare is faster than to count through the 65,536 values of a digit. */
+/** Fewer instants are sorted by comparison, since a radix sort reads 65,536 counts for each digit. */
 const LEAST_FOR_RADIX = 2048;
 
-/** The positions of `instants` in ascending order of their values, equal ones in ascending order of position. */
+/** Returns the positions of instants in ascending order of instant, then of position. */
 export function instantOrder(instants: Int64s): Uint32s {
   return instants.length < LEAST_FOR_RADIX ? comparisonOrder(instants) : radixOrder(instants);
 }
@@ -60,8 +60,8 @@ function comparisonOrder(instants: Int64s): Uint32s {
 }
 
 /**
- * A radix sort, least significant digit first. Digits that all values share are skipped, which for the
- * microseconds of a few years is one of the four.
+ * Sorts by radix, least significant digit first. Skips digits that all values share: one of the four for the microseconds
+ * of a few years.
  */
 function radixOrder(instants: Int64s): Uint32s {
   const count = instants.length;
@@ -69,7 +69,7 @@ function radixOrder(instants: Int64s): Uint32s {
   let order: Uint32s = rowSpan(0, instants.length);
   let sorted: Uint32s = new Uint32Array(count);
   for (let digit = 0; digit < 4; digit++) {
-    // The sign bit is flipped, so that negative instants come first.
+    // With the sign bit flipped, negative instants come first.
     const flip = digit === 3 ? 0x8000 : 0;
     const starts = new Uint32Array(0x10001);
     for (let i = digit; i < count * 4; i += 4) starts[(digits[i] ^ flip) + 1]++;

@@ -1,23 +1,22 @@
 import { sharedUint32s, UINT32_BYTES, type Uint32s } from '../memory/shared-arrays.ts';
 import { KeyTableBuilder } from './key-table.ts';
 
-/** A group of fewer rows costs more as a range of its own than its rows cost to gather. */
+/** Rows of smaller groups are gathered instead, since each group adds a range to a query. */
 const LEAST_GROUP = 32;
 
-/** Rows that have the same several keys. */
+/** Groups of rows that have the same keys, more than one. */
 export interface KeyGroups {
   readonly groupCount: number;
-  /** For each row its group + 1, or 0: it has one key or none, or shares its keys with too few rows. */
+  /** By row: its group + 1, or 0 for a row with one key or none, or with keys that too few rows share. */
   readonly groupOf: Uint32s;
-  /** firsts[k] … firsts[k + 1] are the groups of key k in … */
+  /** The groups of key k are groups[firsts[k] … firsts[k + 1]]. */
   readonly firsts: Uint32s;
-  /** … the numbers of groups, one key's after the other's. */
   readonly groups: Uint32s;
 }
 
 /**
- * @param keyOf the keys of all rows, one row's after the other's
- * @param firstPair where those of each row begin, and of the last one end
+ * Groups the rows that have the same keys.
+ * @param keyOf the keys of row r are keyOf[firstPair[r] … firstPair[r + 1]]
  */
 export function groupRows(
   keyOf: Uint32s,
@@ -28,7 +27,7 @@ export function groupRows(
   const groupOf = new Uint32Array(firstPair.length - 1);
   const sets = new KeyTableBuilder();
   const sizes: number[] = [];
-  // The keys of each row in ascending order, so that the same keys are the same set.
+  // The keys of each row in ascending order, so that equal sets have equal bytes.
   const sorted = keyOf.slice();
   const bytes = new Uint8Array(sorted.buffer);
   for (let row = 0; row < groupOf.length; row++) {

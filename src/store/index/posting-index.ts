@@ -4,40 +4,40 @@ import { buildPostingsByInstant, type PostingsByInstant } from './postings-by-in
 import type { Texts } from './texts.ts';
 
 /**
- * For every key the rows that have it, ascending: its posting list.
+ * For every key its posting list: the rows that have it, ascending.
  *
  *     keys     the keys, numbered
- *     starts   starts[k] … starts[k + 1] is the posting list of key k in …
- *     rows     the posting lists, one after the other
+ *     starts   the posting list of key k is rows[starts[k] … starts[k + 1]]
+ *     rows     the posting lists, one after another
  */
 export interface PostingImage {
   readonly keys: KeyTableImage;
   readonly starts: Uint32s;
   readonly rows: Uint32s;
-  /** The same lists by an instant, when one of them is long. */
+  /** The same lists in the order of an instant; present when one of them is long. */
   readonly byInstant?: PostingsByInstant;
 }
 
-/** Lists up to this length are united and filtered row by row: it takes no longer than to go down a matrix. */
+/** Lists up to this length need no wavelet matrix: a scan reads all of their rows. */
 export const LONG_LIST = 128;
 
 export class PostingIndexBuilder {
   readonly #keys = new KeyTableBuilder();
-  /** The key and the row of each pair. */
+  /** The pairs of key and row. */
   #keyOf: Uint32s;
   #rowOf: Uint32s;
   #count = 0;
 
   /**
-   * @param pairs how many pairs of row and key are expected
-   * @param rowOf holds the rows of all pairs; indexes may share it that have their pairs for the same rows
+   * @param pairs expected number of pairs
+   * @param rowOf buffer for the rows of the pairs; indexes whose pairs have the same rows may share one
    */
   constructor(pairs = 0, rowOf: Uint32s = new Uint32Array(pairs)) {
     this.#keyOf = new Uint32Array(pairs);
     this.#rowOf = rowOf;
   }
 
-  /** Adds a pair of row and key; rows must not descend, and a pair must come once. */
+  /** Adds a pair of row and key. Rows must not descend, and no pair may come twice. */
   add(row: Row, source: Bytes, start: number, end: number): void {
     this.#reserve(1);
     this.#keyOf[this.#count] = this.#keys.intern(source, start, end);
@@ -45,8 +45,8 @@ export class PostingIndexBuilder {
   }
 
   /**
-   * Adds the rows from `firstRow` on, which must follow those before, each with one of the keys.
-   * @param keyOf for each row the position of its key
+   * Adds the rows from `firstRow` on, in order, with one key each.
+   * @param keyOf by row: position of its key in `keys`
    */
   addEach(firstRow: Row, keys: Texts, keyOf: Uint32s): void {
     this.#reserve(keyOf.length);
@@ -61,8 +61,9 @@ export class PostingIndexBuilder {
   }
 
   /**
-   * Adds the rows from `firstRow` on, which must follow those before, each with any number of the keys.
-   * @param counts how many keys each row has
+   * Adds the rows from `firstRow` on, in order, with any number of keys each.
+   * @param keys the keys of the first row, then those of the second, …
+   * @param counts by row: number of its keys
    */
   addLists(firstRow: Row, keys: Texts, counts: Uint32s): void {
     this.#reserve(keys.ends.length);
@@ -82,7 +83,7 @@ export class PostingIndexBuilder {
   }
 
   /**
-   * An index of the pairs of keys that rows have, one in this index and one in another.
+   * Builds a composite index: its keys are pairs of a row's key in this index and its key in another.
    * @param other has one key for every row
    */
   crossedWith(other: PostingIndexBuilder): PostingIndexBuilder {
@@ -95,8 +96,8 @@ export class PostingIndexBuilder {
   }
 
   /**
-   * The keys of that index, numbered as those of the other, when each of the other's goes with one of this, as a session
-   * goes with its event: then their lists are the other's, too.
+   * Returns the keys of the composite index, numbered like those of `other`, when each key of `other` goes with one key of
+   * this index, as a session goes with its event. The composite index then has the posting lists of `other`.
    * @param other has one key for every row
    */
   pairsByKeyOf(other: PostingIndexBuilder): KeyTableImage | undefined {
@@ -105,7 +106,7 @@ export class PostingIndexBuilder {
     let known = 0;
     for (let i = 0; i < this.#count; i++) {
       const key = other.#keyOf[this.#rowOf[i]];
-      // Keys are numbered as they come.
+      // Keys are numbered in order of first appearance, so a new one is the next number.
       if (key === known) partners[known++] = this.#keyOf[i];
       else if (key > known || partners[key] !== this.#keyOf[i]) return undefined;
     }
@@ -114,7 +115,10 @@ export class PostingIndexBuilder {
     return pairs.finish();
   }
 
-  /** @param byInstant an index of instants, its name and its rows, by which to find the lists as well when one is long */
+  /**
+   * Finishes the index.
+   * @param byInstant name and `rows` of the instant index whose order long lists are kept in as well
+   */
   finish(byInstant?: readonly [name: string, rows: Uint32s]): PostingImage {
     const rowOf = this.#rowOf.subarray(0, this.#count);
     const keyOf = this.#keyOf.subarray(0, this.#count);
@@ -135,25 +139,25 @@ export class PostingIndexBuilder {
   }
 }
 
-/** The rows that have a key, by its number, ascending. */
+/** Returns the posting list of a key number. */
 export function postingList({ starts, rows }: PostingImage, key: number): Uint32s {
   return rows.subarray(starts[key], starts[key + 1]);
 }
 
-/** The numbers of those keys that are in the index. */
+/** Returns the numbers of those keys that the index has. */
 export function keyNumbers({ keys }: PostingImage, texts: readonly string[]): number[] {
   return texts.map((text) => findKey(keys, Buffer.from(text))).filter((key) => key >= 0);
 }
 
-/** Length of a key of an index of pairs of keys. */
+/** Length of a composite key. */
 const PAIR_BYTES = 2 * UINT32_BYTES;
 
-/** What an index of pairs of keys is called among the indexes of its collection. */
+/** Returns the name of a composite index. */
 export function compositeName(first: string, second: string): string {
   return `${first} ${second}`;
 }
 
-/** The numbers of the pairs of one of the keys and one of the others that are in an index of pairs. */
+/** Returns the numbers of those composite keys of a first and a second key that the index has. */
 export function pairNumbers(
   { keys }: PostingImage,
   firsts: readonly number[],
@@ -167,7 +171,7 @@ export function pairNumbers(
 const pairOfKeys = new Uint32Array(2);
 const pairBytes = new Uint8Array(pairOfKeys.buffer);
 
-/** A pair of keys as a key of an index of pairs; valid until the next. */
+/** Returns the bytes of a composite key; valid until the next call. */
 function compositeKey(first: number, second: number): Bytes {
   pairOfKeys[0] = first;
   pairOfKeys[1] = second;

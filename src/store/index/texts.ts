@@ -1,8 +1,8 @@
 import type { Bytes, Uint32s } from '../memory/shared-arrays.ts';
 
 /**
- * FNV-1a, 32 bits (http://www.isthe.com/chongo/tech/comp/fnv/), finished by the mixer of MurmurHash3 so that
- * the low bits, which pick the slot, depend on every byte.
+ * Hashes bytes by FNV-1a, 32 bits (http://www.isthe.com/chongo/tech/comp/fnv/), then by the mixer of MurmurHash3, so that
+ * the low bits, which select the slot, depend on every byte.
  */
 export function hashBytes(bytes: Bytes, start: number, end: number): number {
   let hash = EMPTY_HASH;
@@ -10,7 +10,7 @@ export function hashBytes(bytes: Bytes, start: number, end: number): number {
   return finishHash(hash);
 }
 
-/** The steps of `hashBytes`, for a loop that reads the bytes anyway. */
+/** The steps of `hashBytes`, for a loop that reads the bytes for another purpose. */
 export const EMPTY_HASH = 0x811c9dc5;
 
 export function addToHash(hash: number, byte: number): number {
@@ -23,12 +23,12 @@ export function finishHash(hash: number): number {
   return (mixedAgain ^ (mixedAgain >>> 16)) >>> 0;
 }
 
-/** The number of slots of an open-addressing table for `count` entries: a power of two, at most half full. */
+/** Returns the slots of an open-addressing table for `count` entries: a power of two, at most half full. */
 export function slotCount(count: number): number {
   return 2 ** Math.max(2, Math.ceil(Math.log2(count * 2 + 1)));
 }
 
-/** Texts as UTF-8: text i is starts[i] … ends[i] in `bytes`, and its hash is hashes[i]. */
+/** Texts as UTF-8: text i is `bytes[starts[i] … ends[i]]`, and its hash is `hashes[i]`. */
 export interface Texts {
   readonly bytes: Bytes;
   readonly starts: Uint32s;
