@@ -24,10 +24,7 @@ export interface WatcherDependencies {
   readonly load: (path: string, options: Pick<LoadOptions, 'admit'>) => Promise<SnapshotImage>;
   /** Whether what a file declares may go live; throws RefusedSnapshot when it may not. */
   readonly admit: (file: string, manifest: Manifest) => void;
-  /**
-   * Puts what was loaded in the place of what its file held before; done when all requests are answered from it.
-   * Rejected with OrganizationConflict when that cannot be.
-   */
+  /** Puts what was loaded in the place of what its file held before; done when all requests are answered from it. */
   readonly goLive: (file: string, image: SnapshotImage) => Promise<void>;
   readonly log: Logger;
   /** The time without a change after which a file is taken to be whole, in milliseconds. */
