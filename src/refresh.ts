@@ -18,7 +18,7 @@ export function startRefresh(config: Config, workers: Pick<Supervisor, 'show' | 
   const history = new LoadHistory();
   const memory = memoryLimit(config.memoryLimitMb);
   const begun = Promise.withResolvers<undefined>();
-  const keys = new KeysWatcher(config.keysFile, log, { takeEffect: (ring) => workers.replaceKeys(ring) });
+  const keys = new KeysWatcher(config.keysFile, log, { apply: (ring) => workers.replaceKeys(ring) });
   const snapshots = new SnapshotWatcher({
     folder: config.snapshotDir,
     stores,

@@ -1,15 +1,15 @@
 import { hash, randomBytes } from 'node:crypto';
 
-/** What a caller presents. */
+/** An API key, as a client sends it. */
 export interface Credential {
   readonly organizationId: string;
   readonly secret: string;
 }
 
-/** `Bearer svc:o:<organization>:<secret>`: the scheme in any case, the rest to the letter, each part visible ASCII without ":". */
+/** `Bearer svc:o:<organization>:<secret>`: the scheme in any case, each part of visible ASCII characters without ":". */
 const FORM = /^[Bb][Ee][Aa][Rr][Ee][Rr] +svc:o:([!-9;-~]+):([!-9;-~]+)$/;
 
-/** Reads the value of an Authorization header; undefined when it is of any other form. */
+/** Parses the value of an Authorization header; returns undefined when it has another form. */
 export function parseCredential(value: string): Credential | undefined {
   const parts = FORM.exec(value);
   if (parts === null) return undefined;
@@ -17,24 +17,24 @@ export function parseCredential(value: string): Credential | undefined {
   return { organizationId, secret };
 }
 
-/** As it is handed to an integrator, and follows `Bearer` in the header. */
+/** Formats a credential as it follows `Bearer` in the header. */
 export function formatCredential({ organizationId, secret }: Credential): string {
   return `svc:o:${organizationId}:${secret}`;
 }
 
 const SECRET_BYTES = 32;
 
-/** 256 random bits, base64url. */
+/** Generates a secret: 256 random bits, base64url. */
 export function newSecret(): string {
   return randomBytes(SECRET_BYTES).toString('base64url');
 }
 
-/** Bytes of the digest of any. */
+/** Bytes of a secret's digest. */
 export const DIGEST_BYTES = 32;
 
 /**
- * Returns the SHA-256 of a secret, in hexadecimal digits. A slow or salted hash would add nothing: 256 random bits cannot be guessed, with or
- * without the digest.
+ * Returns the SHA-256 of a secret, in hexadecimal digits. A slow or salted hash would add nothing: 256 random bits cannot be
+ * guessed, with or without the digest.
  */
 export function digestOf(secret: string): string {
   return hash('sha256', secret);

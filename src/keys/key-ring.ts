@@ -8,7 +8,7 @@ export type KeyCheck =
 const UNKNOWN: KeyCheck = Object.freeze({ outcome: 'unknown' });
 const REVOKED: KeyCheck = Object.freeze({ outcome: 'revoked' });
 
-/** A key as plain data, which can be sent to another thread. */
+/** A key as plain data, which can be sent to a worker. */
 export interface KeyRow {
   readonly keyId: string;
   readonly organizationId: string;
@@ -17,15 +17,15 @@ export interface KeyRow {
   readonly revoked: 0 | 1;
 }
 
-/** The keys of a keys file at one moment, in memory. It never changes; a later one replaces it. */
+/** The keys of one state of the keys file, in memory. A ring is immutable; a changed file makes a new one. */
 export class KeyRing {
   readonly #checks: ReadonlyMap<string, { readonly organizationId: string; readonly check: KeyCheck }>;
-  /** The rows that it is made of: another thread makes the same ring of them. */
+  /** The rows of the ring, from which a worker makes the same ring. */
   readonly rows: readonly KeyRow[];
   /** Number of keys that are not revoked. */
   readonly validKeys: number;
 
-  /** @param rows sound ones: those of a keys file that was read, or of another ring */
+  /** @param rows checked rows: of `readKeyRing`, or of another ring */
   constructor(rows: readonly KeyRow[]) {
     this.rows = rows;
     this.#checks = new Map(
@@ -40,8 +40,8 @@ export class KeyRing {
   }
 
   /**
-   * Checks whether a secret opens the records of an organization. The secret is hashed and its digest looked up, whether there is such an
-   * organization or not: the time tells nothing of how near a guess is, since a guess does not determine its digest.
+   * Checks a secret for an organization. The ring looks up the digest of the secret, whether the organization exists or
+   * not. Its timing reveals nothing about a guess, since a client cannot choose a secret by its digest.
    */
   check(organizationId: string, secret: string): KeyCheck {
     const found = this.#checks.get(digestOf(secret));

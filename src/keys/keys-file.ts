@@ -7,14 +7,14 @@ import { type Credential, DIGEST_BYTES, digestOf, newSecret } from './credential
 import { KeyRing, type KeyRow } from './key-ring.ts';
 import { CorruptKeysFile, EMPTY_KEYS_FILE, withKeysFile } from './open-keys-file.ts';
 
-/** What may be told of a key. */
+/** The public fields of a key. */
 export interface KeyEntry {
   readonly keyId: string;
   readonly organizationId: string;
   readonly label: string;
   /** ISO 8601, UTC. */
   readonly createdAt: string;
-  /** ISO 8601, UTC; null while the key is good. */
+  /** ISO 8601, UTC; null while the key is valid. */
   readonly revokedAt: string | null;
 }
 
@@ -25,17 +25,17 @@ export interface NewKey extends Credential {
 export const LABEL_RULE = 'must be at most 200 characters without line breaks or other control characters';
 
 const KEY_ID_BYTES = 6;
-/** Other writers hold the file for milliseconds each. */
-const WRITE_PATIENCE_MS = 5000;
-const OWNER_ALONE = 0o600;
+/** Busy timeout of a write. Other writers hold the file for milliseconds each. */
+const WRITE_TIMEOUT_MS = 5000;
+const OWNER_ONLY = 0o600;
 
 export function isLabel(text: string): boolean {
   return /^\P{Cc}{0,200}$/u.test(text);
 }
 
 /**
- * The writing side of a keys file. Each call opens the file, and throws CorruptKeysFile, KeysFileBusy or the
- * system's error when that cannot be done; what it returns is on the disk.
+ * Writes a keys file. Each method opens the file, and has written its change to the disk when it returns. A method throws
+ * CorruptKeysFile, KeysFileBusy or the system's error when the file cannot be used.
  */
 export class KeysFile {
   readonly #path: string;
@@ -45,13 +45,13 @@ export class KeysFile {
   }
 
   /**
-   * Makes a key, and the file when there is none. The secret is nowhere but in what this returns.
-   * @throws RangeError when the organization's id or the label breaks its rule
+   * Creates a key, and the file when there is none. Only the returned value holds the secret.
+   * @throws RangeError when the organization id or the label breaks its rule
    */
   create(organizationId: string, label: string, now: Date): NewKey {
     if (!isOrganizationId(organizationId)) throw new RangeError(`organizationId ${ORGANIZATION_ID_RULE}`);
     if (!isLabel(label)) throw new RangeError(`label ${LABEL_RULE}`);
-    if (!existsSync(this.#path)) makeKeysFile(this.#path);
+    if (!existsSync(this.#path)) createKeysFile(this.#path);
     const keyId = `key_${randomBytes(KEY_ID_BYTES).toString('hex')}`;
     const secret = newSecret();
     this.#with((database) => {
@@ -64,7 +64,7 @@ export class KeysFile {
     return { keyId, organizationId, secret };
   }
 
-  /** Every key, earliest made first. */
+  /** Lists all keys, in order of creation. */
   list(): KeyEntry[] {
     return this.#with((database) =>
       database
@@ -77,7 +77,7 @@ export class KeysFile {
     );
   }
 
-  /** Revokes a key for good. Returns when it was revoked, which is earlier than `now` if it was already; undefined if there is no such key. */
+  /** Revokes a key for good. Returns the time of its first revocation; undefined when there is no such key. */
   revoke(keyId: string, now: Date): { readonly revokedAt: string; readonly already: boolean } | undefined {
     return this.#with((database) => {
       const { changes } = database
@@ -92,34 +92,34 @@ export class KeysFile {
   }
 
   #with<T>(use: (database: Database.Database) => T): T {
-    return withKeysFile(this.#path, { readonly: false, patienceMs: WRITE_PATIENCE_MS }, use);
+    return withKeysFile(this.#path, { readonly: false, timeoutMs: WRITE_TIMEOUT_MS }, use);
   }
 }
 
-/** The file appears whole, under a name that nobody has taken meanwhile: who reads it never sees one half made. */
-function makeKeysFile(path: string): void {
+/** Creates an empty keys file. It appears whole, by a link that fails when the file exists, so no reader finds a part of it. */
+function createKeysFile(path: string): void {
   mkdirSync(dirname(path), { recursive: true });
   const draft = `${path}.${randomBytes(4).toString('hex')}.new`;
   try {
-    writeFileSync(draft, EMPTY_KEYS_FILE, { flag: 'wx', mode: OWNER_ALONE, flush: true });
+    writeFileSync(draft, EMPTY_KEYS_FILE, { flag: 'wx', mode: OWNER_ONLY, flush: true });
     linkSync(draft, path);
   } catch (error) {
-    // Another process made it first: that one serves as well.
+    // Another process has created the file in the meantime.
     if (!existsSync(path)) throw error;
   } finally {
     rmSync(draft, { force: true });
   }
 }
 
-/** A commit takes milliseconds; whoever waits here does nothing else meanwhile. */
-const READ_PATIENCE_MS = 20;
+/** Busy timeout of a read, which blocks its thread. A commit takes milliseconds. */
+const READ_TIMEOUT_MS = 20;
 
 /**
- * Reads a keys file, and leaves no trace of that.
+ * Reads a keys file, without a change to it or its folder.
  * @throws CorruptKeysFile, KeysFileBusy, or the system's error (ENOENT when there is no file)
  */
 export function readKeyRing(path: string): KeyRing {
-  const rows = withKeysFile(path, { readonly: true, patienceMs: READ_PATIENCE_MS }, (database) =>
+  const rows = withKeysFile(path, { readonly: true, timeoutMs: READ_TIMEOUT_MS }, (database) =>
     database
       .prepare<[], KeyRow>(
         `SELECT key_id AS keyId, organization_id AS organizationId, digest, revoked_at IS NOT NULL AS revoked
@@ -129,7 +129,7 @@ export function readKeyRing(path: string): KeyRing {
   );
   for (const { keyId, organizationId, digest } of rows) {
     if (digest.length !== DIGEST_BYTES)
-      throw new CorruptKeysFile(`the digest of key ${keyId} is not SHA-256`);
+      throw new CorruptKeysFile(`the digest of key ${keyId} has ${digest.length} bytes, not ${DIGEST_BYTES}`);
     if (!isOrganizationId(organizationId)) {
       throw new CorruptKeysFile(`the organization of key ${keyId} ${ORGANIZATION_ID_RULE}`);
     }

@@ -46,12 +46,12 @@ describe('the watch on the keys file', () => {
     file.create('org', '', NOW);
     let taken = 0;
     const effect = Promise.withResolvers<undefined>();
-    const takeEffect = (): Promise<void> => {
+    const apply = (): Promise<void> => {
       taken++;
       return effect.promise;
     };
     const log = pino({}, { write: (line) => logged.push((JSON.parse(line) as { msg: string }).msg) });
-    watcher = new KeysWatcher(path, log, { takeEffect });
+    watcher = new KeysWatcher(path, log, { apply });
     const polls = [watcher.poll(), watcher.poll()];
     await setImmediate();
     expect(taken).to.equal(1);
@@ -179,6 +179,6 @@ describe('the watch on the keys file', () => {
     expect(watcher.complaint).to.equal(undefined);
     rmSync(path);
     await watcher.poll();
-    expect(watcher.complaint).to.equal('the file is gone');
+    expect(watcher.complaint).to.equal('the file no longer exists');
   });
 });

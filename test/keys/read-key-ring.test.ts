@@ -62,14 +62,14 @@ describe('readKeyRing', () => {
     [
       'a newer version',
       () => altered('PRAGMA user_version = 2'),
-      'is 2, this Foyer knows version 1; use a newer Foyer',
+      'is 2, this Foyer reads version 1; use a newer Foyer',
     ],
-    ['an older version', () => altered('PRAGMA user_version = 0'), 'is 0, this Foyer knows version 1'],
-    ['a missing column', () => altered('ALTER TABLE keys DROP COLUMN label'), 'tables are not those'],
+    ['an older version', () => altered('PRAGMA user_version = 0'), 'is 0, this Foyer reads version 1'],
+    ['a missing column', () => altered('ALTER TABLE keys DROP COLUMN label'), 'schema is not that'],
     [
       'a foreign trigger',
       () => altered('CREATE TRIGGER t INSERT ON keys BEGIN SELECT 1; END'),
-      'tables are not those',
+      'schema is not that',
     ],
     ['WAL mode', () => altered('PRAGMA journal_mode = WAL'), 'WAL mode'],
     [
@@ -123,7 +123,7 @@ describe('readKeyRing', () => {
     }
   });
 
-  it('refuses a file whose last change was cut short, until a keys command has taken that back', () => {
+  it('refuses a file whose last write was interrupted, until a keys command has rolled it back', () => {
     const path = keysFile('whole.sqlite');
     const crashed = inFolder('crashed/keys.sqlite');
     mkdirSync(dirname(crashed));
@@ -137,7 +137,7 @@ describe('readKeyRing', () => {
     copyFileSync(`${path}-journal`, `${crashed}-journal`);
     database.close();
 
-    expect(() => readKeyRing(crashed)).to.throw(CorruptKeysFile, 'cut short');
+    expect(() => readKeyRing(crashed)).to.throw(CorruptKeysFile, 'interrupted');
     expect(new KeysFile(crashed).list()).to.have.length(2);
     expect(readKeyRing(crashed).validKeys).to.equal(2);
   });
