@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import { OrganizationStore } from '../../src/store/organization-store.ts';
-import { type RetainedOrganization, storesToRetain } from '../../src/store/registry/store-registry.ts';
+import { type RetainedStore, storesToRetain } from '../../src/store/registry/store-registry.ts';
 import { emptyImage } from '../support/empty-image.ts';
 
 const MEGABYTE = 1024 * 1024;
 
 describe('Retention of replaced stores', () => {
   /** Returns a store that was replaced at a time and holds slightly more than so many megabytes. */
-  function retained(replacedAt: number, megabytes: number): RetainedOrganization {
+  function retained(replacedAt: number, megabytes: number): RetainedStore {
     const image = emptyImage('north');
     const bytes = new Uint8Array(new SharedArrayBuffer(megabytes * MEGABYTE));
     const tickets = { ...image.tickets, records: { ...image.tickets.records, bytes } };
@@ -17,7 +17,7 @@ describe('Retention of replaced stores', () => {
     );
     return { store, file: 'a.sqlite', replacedAt };
   }
-  const kept = (all: RetainedOrganization[], now: number, retainMs: number, liveMegabytes: number) =>
+  const kept = (all: RetainedStore[], now: number, retainMs: number, liveMegabytes: number) =>
     [...storesToRetain(all, { now, retainMs, liveBytes: liveMegabytes * MEGABYTE })].map(
       ({ replacedAt }) => replacedAt,
     );

@@ -36,7 +36,7 @@ export function rowSet(rows: Uint32s, rowCount: number): Uint32s {
   return sorted.subarray(0, count);
 }
 
-/** Does the same with a bitmap of all rows. */
+/** Sorts rows by a bitmap of all rows, which also drops repeated ones. */
 function rowsByBitmap(rows: Uint32s, rowCount: number): Uint32s {
   const words = new Uint32Array(Math.ceil(rowCount / WORD_BITS));
   for (const row of rows) words[row >>> 5] |= 1 << (row & 31);

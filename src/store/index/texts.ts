@@ -36,18 +36,16 @@ export interface Texts {
   readonly hashes: Uint32s;
 }
 
-/** Encodes well-formed texts, one after the other. */
+/** Encodes well-formed texts, one after another. */
 export function encodeTexts(texts: readonly string[]): Texts {
-  const joined = texts.join('');
-  const bytes = Buffer.from(joined);
-  const isAscii = bytes.length === joined.length;
+  const bytes = Buffer.from(texts.join(''));
   const starts = new Uint32Array(texts.length);
   const ends = new Uint32Array(texts.length);
   const hashes = new Uint32Array(texts.length);
   let length = 0;
   for (const [i, text] of texts.entries()) {
     starts[i] = length;
-    length += isAscii ? text.length : Buffer.byteLength(text);
+    length += Buffer.byteLength(text);
     ends[i] = length;
     hashes[i] = hashBytes(bytes, starts[i], length);
   }

@@ -3,8 +3,8 @@ import type { OrganizationImage, SnapshotImage } from '../organization-image.ts'
 import { OrganizationStore } from '../organization-store.ts';
 import { EMPTY_VIEW, StoreView } from './store-view.ts';
 
-/** An organization that is served. */
-export interface LiveOrganization {
+/** The store that serves an organization. */
+export interface LiveStore {
   readonly store: OrganizationStore;
   /** The snapshot file that the store was loaded from. */
   readonly file: string;
@@ -13,7 +13,7 @@ export interface LiveOrganization {
 }
 
 /** A replaced store, retained for the walks that began on it. */
-export interface RetainedOrganization {
+export interface RetainedStore {
   readonly store: OrganizationStore;
   readonly file: string;
   /** Milliseconds of the monotonic clock. */
@@ -22,9 +22,9 @@ export interface RetainedOrganization {
 
 /** The live organization stores, and the replaced ones that are retained for walks. */
 export class StoreRegistry {
-  #live: ReadonlyMap<string, LiveOrganization> = new Map();
+  #live: ReadonlyMap<string, LiveStore> = new Map();
   /** By organization, the latest replaced first. */
-  #retained: ReadonlyMap<string, readonly RetainedOrganization[]> = new Map();
+  #retained: ReadonlyMap<string, readonly RetainedStore[]> = new Map();
   #view = EMPTY_VIEW;
 
   /** The stores that requests can reach now. */
@@ -33,7 +33,7 @@ export class StoreRegistry {
   }
 
   /** By organization. */
-  get live(): ReadonlyMap<string, LiveOrganization> {
+  get live(): ReadonlyMap<string, LiveStore> {
     return this.#live;
   }
 
@@ -41,7 +41,7 @@ export class StoreRegistry {
     return this.#live.values().reduce((sum, { store }) => sum + store.bytesHeld, 0);
   }
 
-  get retained(): readonly RetainedOrganization[] {
+  get retained(): readonly RetainedStore[] {
     return [...this.#retained.values()].flat();
   }
 
@@ -107,9 +107,9 @@ export class StoreRegistry {
   }
 
   /** Releases the retained stores that are not among `kept`. */
-  retainOnly(kept: ReadonlySet<RetainedOrganization>): void {
+  retainOnly(kept: ReadonlySet<RetainedStore>): void {
     if (this.retained.every((one) => kept.has(one))) return;
-    const retained = new Map<string, readonly RetainedOrganization[]>();
+    const retained = new Map<string, readonly RetainedStore[]>();
     for (const [organizationId, stores] of this.#retained) {
       const left = stores.filter((one) => kept.has(one));
       if (left.length > 0) retained.set(organizationId, left);
@@ -119,8 +119,8 @@ export class StoreRegistry {
 
   /** @param arrived new images, which are released as well if no store uses them */
   #replace(
-    live: ReadonlyMap<string, LiveOrganization>,
-    retained: ReadonlyMap<string, readonly RetainedOrganization[]>,
+    live: ReadonlyMap<string, LiveStore>,
+    retained: ReadonlyMap<string, readonly RetainedStore[]>,
     arrived: readonly OrganizationImage[],
   ): void {
     const before = this.#images().union(new Set(arrived));
@@ -149,15 +149,15 @@ const ALWAYS_ALLOWED_BYTES = 64 * 1024 * 1024;
  * @param now milliseconds of the monotonic clock
  */
 export function storesToRetain(
-  retained: readonly RetainedOrganization[],
+  retained: readonly RetainedStore[],
   {
     now,
     retainMs,
     liveBytes,
   }: { readonly now: number; readonly retainMs: number; readonly liveBytes: number },
-): Set<RetainedOrganization> {
+): Set<RetainedStore> {
   const allowed = Math.max(liveBytes, ALWAYS_ALLOWED_BYTES);
-  const kept = new Set<RetainedOrganization>();
+  const kept = new Set<RetainedStore>();
   let bytes = 0;
   for (const one of retained.toSorted((a, b) => b.replacedAt - a.replacedAt)) {
     bytes += one.store.bytesHeld;
