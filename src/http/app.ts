@@ -72,7 +72,7 @@ type Answer = (store: OrganizationStore, request: Request, response: Response, v
 
 /** The order of the checks of a request to the API. Those of its query follow in the answer. */
 function handlerMaker(dependencies: Dependencies): (operation: Operation) => RequestHandler {
-  const { config, stores, keys, overload, hits, log } = dependencies;
+  const { config, stores, keys, overload, releases, hits, log } = dependencies;
   const { publicBaseUrl, trustProxy, rateLimitPerMinute } = config;
   const origin = { publicBaseUrl, trustsProxies: trustProxy !== false };
   const limitRate = rateLimitPerMinute === 0 ? noRateLimit : rateLimitPerKey(rateLimitPerMinute, log, hits);
@@ -92,7 +92,7 @@ function handlerMaker(dependencies: Dependencies): (operation: Operation) => Req
           return;
         }
         const store = storeOf(view, caller.organizationId);
-        checkVersion(operation, request, context);
+        checkVersion(operation, request, context.version, releases);
         answer(store, request, response, view);
       });
     };

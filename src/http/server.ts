@@ -4,12 +4,12 @@ import type { Express, Request, Response } from 'express';
 import type { Logger } from 'pino';
 import { REQUEST_ID_HEADER } from '../contract/headers.ts';
 import type { Release } from '../contract/releases.ts';
-import { type ApiVersion, ApiVersions } from './checks/version.ts';
+import { resolveVersion } from './checks/version.ts';
 import { expressPrototypes } from './express-prototypes.ts';
 import { METHOD_NOT_ALLOWED } from './handlers/documents.ts';
 import { contextStarter, requestIdOf } from './request-context.ts';
 import type { RequestMetrics } from './request-metrics.ts';
-import { Problem } from './response/problem.ts';
+import { type HeaderList, Problem } from './response/problem.ts';
 import { NO_STORE, SECURITY_HEADERS, sendProblem } from './response/send.ts';
 import { normalTarget } from './target.ts';
 
@@ -42,10 +42,9 @@ export interface ServerDependencies {
 /** The server in front of an app: the one way in, since it brings targets into the form that the app reads. */
 export function createServer(app: Express, dependencies: ServerDependencies): Server {
   const { clock, releases, log, metrics } = dependencies;
-  const versions = new ApiVersions(releases);
-  const begin = contextStarter(clock, versions, log, metrics);
+  const startContext = contextStarter(clock, releases, log, metrics);
   const refuse = (socket: Duplex, problem: Problem) => {
-    refuseSocket(socket, problem, versions.stable(clock()), log);
+    refuseSocket(socket, problem, resolveVersion(undefined, releases, clock()).headers, log);
     metrics.countRefusal(problem.status);
   };
   const server = createHttpServer({
@@ -57,7 +56,7 @@ export function createServer(app: Express, dependencies: ServerDependencies): Se
   server.setTimeout(STALLED_MS);
   const listener = (request: Request, response: Response) => {
     request.url = normalTarget(request.url);
-    begin(request, response);
+    startContext(request, response);
     if (request.headers.host === undefined && request.httpVersion === '1.1')
       sendProblem(response, HOST_MISSING);
     else app(request, response);
@@ -95,7 +94,7 @@ function problemOfParser({ code = '', rawPacket }: ParserError): Problem {
 function refuseSocket(
   socket: Duplex,
   { status, headers, body }: Problem,
-  stable: ApiVersion,
+  versionHeaders: HeaderList,
   log: Logger,
 ): void {
   const requestId = requestIdOf(undefined);
@@ -112,7 +111,7 @@ function refuseSocket(
     'Connection',
     'close',
     ...headers,
-    ...stable.headers,
+    ...versionHeaders,
   ];
   const lines = all.map((text, i) => (i % 2 === 0 ? `${text}: ` : `${text}\r\n`));
   const head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n`;

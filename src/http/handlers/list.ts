@@ -33,7 +33,7 @@ export function listHandler(
     const store = contentDigest === undefined ? live : storeOf(view, live.organizationId, contentDigest);
     const isPartialView = cutting.some((name) => query.has(name));
     const origin = originOf(request, originOptions);
-    const tag = entityTag(contentTag(store, collection, now), context.version?.version, origin, request.url);
+    const tag = entityTag(contentTag(store, collection, now), context.version?.name, origin, request.url);
     const condition = request.headers['if-none-match'];
     if (matchesTag(condition, tag)) {
       // The client has the link to the next page.

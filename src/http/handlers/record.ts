@@ -17,7 +17,7 @@ export function recordHandler(
     const { context } = response.locals;
     const { now } = context;
     context.ignoredParameters = ignoredParameters(parseQuery(queryOf(request.url)), []);
-    const tag = entityTag(contentTag(store, collection, now), context.version?.version, '', request.url);
+    const tag = entityTag(contentTag(store, collection, now), context.version?.name, '', request.url);
     const condition = request.headers['if-none-match'];
     if (matchesTag(condition, tag)) {
       send(response, 304, dataHeaders(store, tag));
