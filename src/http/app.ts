@@ -14,7 +14,7 @@ import type { OrganizationStore } from '../store/organization-store.ts';
 import type { StoreView } from '../store/registry/store-view.ts';
 import { authenticate } from './checks/authenticate.ts';
 import { checkAvailability, storeOf } from './checks/availability.ts';
-import { type HitCounterOptions, noRateLimit, rateLimitPerKey } from './checks/rate-limit.ts';
+import { noRateLimit, rateLimitPerKey, type SharedHits } from './checks/rate-limit.ts';
 import { checkVersion } from './checks/version.ts';
 import { documentHandler, healthHandler, otherMethodsHandler } from './handlers/documents.ts';
 import { listHandler } from './handlers/list.ts';
@@ -42,8 +42,7 @@ export interface Dependencies {
   readonly overload: () => boolean;
   /** Every release, earliest first. */
   readonly releases: readonly Release[];
-  /** The counts of the rate limit, when threads share them. */
-  readonly hits?: HitCounterOptions;
+  readonly hits: SharedHits;
   readonly log: Logger;
 }
 
@@ -75,7 +74,7 @@ function handlerMaker(dependencies: Dependencies): (operation: Operation) => Req
   const { config, stores, keys, overload, releases, hits, log } = dependencies;
   const { publicBaseUrl, trustProxy, rateLimitPerMinute } = config;
   const origin = { publicBaseUrl, trustsProxies: trustProxy !== false };
-  const limitRate = rateLimitPerMinute === 0 ? noRateLimit : rateLimitPerKey(rateLimitPerMinute, log, hits);
+  const limitRate = rateLimitPerMinute === 0 ? noRateLimit : rateLimitPerKey(rateLimitPerMinute, hits, log);
   return (operation) => {
     const answer: Answer =
       operation.kind === 'list' ? listHandler(operation, origin) : recordHandler(operation);

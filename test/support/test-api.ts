@@ -6,6 +6,7 @@ import { pino } from 'pino';
 import supertest from 'supertest';
 import { RELEASES } from '../../src/contract/releases.ts';
 import { createApp, type Dependencies } from '../../src/http/app.ts';
+import { HitSlots, newHitCounts } from '../../src/http/checks/rate-limit.ts';
 import { RequestMetrics } from '../../src/http/request-metrics.ts';
 import { createServer, type ServerDependencies } from '../../src/http/server.ts';
 import { StoreRegistry } from '../../src/store/registry/store-registry.ts';
@@ -77,10 +78,12 @@ export class TestApi {
     const logged: Record<string, unknown>[] = [];
     const destination = { write: (line: string) => logged.push(JSON.parse(line) as Record<string, unknown>) };
     const log = pino({ level: 'debug' }, destination);
+    const slots = new HitSlots();
     const dependencies: AllDependencies = {
       stores: () => stores.view,
       keys: () => made.keys,
       overload: () => false,
+      hits: { counts: newHitCounts(), slotOf: (keyId) => slots.of(keyId) },
       clock: () => clock.now,
       releases: RELEASES,
       metrics: new RequestMetrics(),

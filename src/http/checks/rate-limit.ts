@@ -5,44 +5,52 @@ import { monotonicNow } from '../../clock.ts';
 import { type HeaderList, retryLater } from '../response/problem.ts';
 
 const WINDOW_SECONDS = 60;
+const WINDOW_MS = WINDOW_SECONDS * 1000;
 
 /** Lets every request pass. */
 export const noRateLimit: RequestHandler = (_request, _response, next) => {
   next();
 };
 
-/** How a key stands with its limit. */
+/** The state of a key's limit after a request. */
 export interface RateLimitStanding {
   readonly policy: Policy;
   readonly remaining: number;
-  /** Whole seconds until the window ends, at least 1: after them it has ended. */
+  /** Whole seconds until the window has ended, at least 1. */
   readonly seconds: number;
 }
 
-/** The policy: its name, and the value of the header that tells it. */
 interface Policy {
   readonly name: string;
+  /** Value of the policy header. */
   readonly terms: string;
 }
 
+/** The hit counts of all keys, shared by all workers. */
+export interface SharedHits {
+  readonly counts: HitCounts;
+  /** Returns the position of a key's count, which is the same in all workers. */
+  readonly slotOf: (keyId: string) => number;
+}
+
 /**
- * Counts the requests of each key and refuses those beyond the limit.
+ * Counts the requests of each key and refuses requests beyond the limit.
  *
- * express-rate-limit refuses, but does not count: it awaits several promises for each request, and one ticket makes 0.90 of the requests a
- * second when it is asked about all of them. Its own headers are off: for them it would hash the key of each request.
+ * express-rate-limit refuses, but does not count: it awaits several promises for each request. If it counted, one ticket would come to 0.90 of
+ * the requests a second (docs/performance.md). Its headers are off because it hashes the key of each request for them.
  */
 export function rateLimitPerKey(
   perMinute: number,
+  { counts, slotOf }: SharedHits,
   log: Logger,
-  options: HitCounterOptions = {},
+  clock = monotonicNow,
 ): RequestHandler {
   const name = `"${perMinute}-in-1min"`;
   const policy: Policy = { name, terms: `${name}; q=${perMinute}; w=${WINDOW_SECONDS}` };
-  const counter = new HitCounter(WINDOW_SECONDS * 1000, options);
   const refuse = rateLimit({
     store: storeOfRefused(perMinute),
     validate: false,
-    windowMs: WINDOW_SECONDS * 1000,
+    windowMs: WINDOW_MS,
     limit: perMinute,
     standardHeaders: false,
     legacyHeaders: false,
@@ -57,7 +65,7 @@ export function rateLimitPerKey(
   return (request, response, next) => {
     const { context } = response.locals;
     if (context.caller === undefined) throw new TypeError('the key is not checked yet');
-    const { count, millisecondsLeft } = counter.hit(context.caller.keyId);
+    const { count, millisecondsLeft } = countHit(counts, slotOf(context.caller.keyId), WINDOW_MS, clock());
     const seconds = Math.ceil(millisecondsLeft / 1000);
     context.rateLimit = { policy, remaining: Math.max(0, perMinute - count), seconds };
     if (count <= perMinute) next();
@@ -65,7 +73,7 @@ export function rateLimitPerKey(
   };
 }
 
-/** The store of express-rate-limit, which is asked about requests beyond the limit alone. They are counted already. */
+/** Returns a store for express-rate-limit, which consults it only for requests beyond the limit. */
 function storeOfRefused(perMinute: number): Store {
   const ignore = () => undefined;
   return {
@@ -81,91 +89,65 @@ export function rateLimitHeaders({ policy, remaining, seconds }: RateLimitStandi
   return ['RateLimit-Policy', policy.terms, 'RateLimit', `${policy.name}; r=${remaining}; t=${seconds}`];
 }
 
-/** How often a key was seen in its window. */
-export interface Hits {
-  /** This one included. */
-  readonly count: number;
-  /** Until the window ends, more than 0. */
-  readonly millisecondsLeft: number;
-}
-
 /**
- * The counts of all keys, one 64-bit word each, in memory that threads share:
+ * The counts of all keys, one 64-bit word each, in shared memory:
  *
  *     63                                24 23                          0
  *     | end of the window, milliseconds   | hits                       |
  *
- * One word, so that a window is opened, and a hit counted, in one step: a thread that dies leaves nothing half done.
+ * One atomic operation opens a window or counts a hit, so a thread that dies leaves a consistent word.
  */
 export type HitCounts = BigInt64Array<SharedArrayBuffer>;
 
 const HIT_BITS = 24n;
 const HIT_MASK = (1n << HIT_BITS) - 1n;
-/** Beyond this hits are not added, so that they never reach the bits of the time. No process answers so many in a minute. */
-const MOST_HITS = 2 ** 24 - 2 ** 10;
-
-/** How many keys are counted apart. Memory that is not used takes none of the machine's. */
-const MOST_KEYS = 2 ** 20;
+/** Hits beyond this number are not added, so that they never carry into the bits of the time. */
+const MAX_HITS = 2 ** 24 - 2 ** 10;
+/** Number of separate counts. The system allocates memory only for counts that are used. */
+const MAX_KEYS = 2 ** 20;
 
 export function newHitCounts(): HitCounts {
-  return new BigInt64Array(new SharedArrayBuffer(MOST_KEYS * BigInt64Array.BYTES_PER_ELEMENT));
+  return new BigInt64Array(new SharedArrayBuffer(MAX_KEYS * BigInt64Array.BYTES_PER_ELEMENT));
 }
 
-/** Numbers keys, from 0 on. Keys that are more than can be counted apart share a number with earlier ones. */
+/** Assigns each key the position of its hit count, from 0. Keys beyond the number of counts share a position. */
 export class HitSlots {
   readonly #slots = new Map<string, number>();
 
   of(key: string): number {
     let slot = this.#slots.get(key);
     if (slot === undefined) {
-      slot = this.#slots.size % MOST_KEYS;
+      slot = this.#slots.size % MAX_KEYS;
       this.#slots.set(key, slot);
     }
     return slot;
   }
 }
 
-export interface HitCounterOptions {
-  readonly counts?: HitCounts;
-  /** Which of the counts is that of a key: the same in all threads that share them. */
-  readonly slotOf?: (key: string) => number;
-  /** Milliseconds, from any moment on, that never go back: the same in all threads that share the counts. */
-  readonly clock?: () => number;
+/** The hits of a key in its current window. */
+export interface Hits {
+  /** Includes the latest hit. */
+  readonly count: number;
+  /** Time until the window ends, more than 0. */
+  readonly millisecondsLeft: number;
 }
 
 /**
- * Counts hits by key. The first hit of a key opens a window of fixed length; the first one after its end opens the
- * next. Time is that of a clock which nobody sets, so that no window lasts longer than it should.
+ * Counts a hit. The first hit of a key opens a window of fixed length, and the first one after its end opens the next.
+ * @param now milliseconds of a monotonic clock: setting the wall clock must not lengthen a window
  */
-export class HitCounter {
-  readonly #windowMs: number;
-  readonly #counts: HitCounts;
-  readonly #slotOf: (key: string) => number;
-  readonly #clock: () => number;
-
-  constructor(windowMs: number, options: HitCounterOptions = {}) {
-    const slots = new HitSlots();
-    this.#windowMs = windowMs;
-    this.#counts = options.counts ?? newHitCounts();
-    this.#slotOf = options.slotOf ?? ((key) => slots.of(key));
-    this.#clock = options.clock ?? monotonicNow;
+export function countHit(counts: HitCounts, slot: number, windowMs: number, now: number): Hits {
+  let word = Atomics.load(counts, slot);
+  while (endOf(word) <= now) {
+    // Rounded down, so that no window is longer than `windowMs`.
+    const opened = (BigInt(Math.floor(now) + windowMs) << HIT_BITS) | 1n;
+    const found = Atomics.compareExchange(counts, slot, word, opened);
+    if (found === word) return { count: 1, millisecondsLeft: endOf(opened) - now };
+    // Another thread has opened the window.
+    word = found;
   }
-
-  hit(key: string): Hits {
-    const slot = this.#slotOf(key);
-    const now = this.#clock();
-    let seen = Atomics.load(this.#counts, slot);
-    while (endOf(seen) <= now) {
-      // Rounded down, so that no window is longer than it is said to be.
-      const opened = (BigInt(Math.floor(now) + this.#windowMs) << HIT_BITS) | 1n;
-      const found = Atomics.compareExchange(this.#counts, slot, seen, opened);
-      if (found === seen) return { count: 1, millisecondsLeft: endOf(opened) - now };
-      // Another thread was first: it opened the window, and this hit falls into it.
-      seen = found;
-    }
-    if (hitsOf(seen) < MOST_HITS) seen = Atomics.add(this.#counts, slot, 1n) + 1n;
-    return { count: hitsOf(seen), millisecondsLeft: Math.min(endOf(seen) - now, this.#windowMs) };
-  }
+  if (hitsOf(word) < MAX_HITS) word = Atomics.add(counts, slot, 1n) + 1n;
+  return { count: hitsOf(word), millisecondsLeft: Math.min(endOf(word) - now, windowMs) };
 }
 
 function endOf(word: bigint): number {

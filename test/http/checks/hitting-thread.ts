@@ -1,19 +1,20 @@
 import { workerData } from 'node:worker_threads';
-import { HitCounter, type HitCounts } from '../../../src/http/checks/rate-limit.ts';
+import { monotonicNow } from '../../../src/clock.ts';
+import { countHit, type HitCounts } from '../../../src/http/checks/rate-limit.ts';
 
-/** A thread that hits one key, as fast as it can, when all are there. Tells how often it saw a window opened. */
+/** Hits one key as fast as it can, once all threads have started, and counts the windows that it opens. */
 
 export interface HittingThread {
   readonly counts: HitCounts;
-  readonly key: string;
   readonly hits: number;
-  /** How many threads are there; and how often one of them was told that it was the first in a window. */
-  readonly requestMetrics: Int32Array<SharedArrayBuffer>;
+  /** Number of threads that have started, and of first hits in a window. */
+  readonly tallies: Int32Array<SharedArrayBuffer>;
   readonly threads: number;
 }
 
-const { counts, key, hits, requestMetrics, threads } = workerData as HittingThread;
-const counter = new HitCounter(60_000, { counts, slotOf: () => 7 });
-Atomics.add(requestMetrics, 0, 1);
-while (Atomics.load(requestMetrics, 0) < threads);
-for (let i = 0; i < hits; i++) if (counter.hit(key).count === 1) Atomics.add(requestMetrics, 1, 1);
+const { counts, hits, tallies, threads } = workerData as HittingThread;
+Atomics.add(tallies, 0, 1);
+while (Atomics.load(tallies, 0) < threads);
+for (let i = 0; i < hits; i++) {
+  if (countHit(counts, 7, 60_000, monotonicNow()).count === 1) Atomics.add(tallies, 1, 1);
+}

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import express from 'express';
 import { pino } from 'pino';
-import { rateLimitHeaders, rateLimitPerKey } from '../../../src/http/checks/rate-limit.ts';
+import { newHitCounts, rateLimitHeaders, rateLimitPerKey } from '../../../src/http/checks/rate-limit.ts';
 import { RequestContext } from '../../../src/http/request-context.ts';
 import { Problem } from '../../../src/http/response/problem.ts';
 
@@ -13,20 +13,17 @@ const DAY_MS = 86_400_000;
 describe('the rate limit', () => {
   const realNow = Date.now;
   let server: Server;
-  let now: number;
-  let clock: () => number;
   let origin: string;
 
-  beforeEach(async () => {
-    now = 0;
-    clock = () => now;
+  async function start(clock?: () => number): Promise<void> {
     const app = express();
     app.use((_request, response, next) => {
       response.locals.context = new RequestContext('id', 0);
       response.locals.context.caller = { organizationId: 'org_1', keyId: 'key_1' };
       next();
     });
-    app.use(rateLimitPerKey(2, pino({ level: 'silent' }), { clock: () => clock() }));
+    const hits = { counts: newHitCounts(), slotOf: () => 0 };
+    app.use(rateLimitPerKey(2, hits, pino({ level: 'silent' }), clock));
     app.use((_request, response) => {
       const { rateLimit } = response.locals.context;
       response.send(rateLimit && rateLimitHeaders(rateLimit)[3]);
@@ -38,7 +35,7 @@ describe('the rate limit', () => {
     server = createServer(app).listen(0, '127.0.0.1');
     await once(server, 'listening');
     origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  });
+  }
 
   afterEach(() => {
     Date.now = realNow;
@@ -52,6 +49,8 @@ describe('the rate limit', () => {
   }
 
   it('tells seconds after which the window is over, and never fewer', async () => {
+    let now = 0;
+    await start(() => now);
     const policy = '"2-in-1min"';
     expect(await ask()).to.equal(`200 ${policy}; r=1; t=60`);
     now = 58_999.5;
@@ -63,15 +62,12 @@ describe('the rate limit', () => {
   });
 
   it('lasts as long when the wall clock is set', async () => {
+    await start();
     await ask();
     await ask();
     for (const moved of [-DAY_MS, DAY_MS]) {
       Date.now = () => realNow() + moved;
-      now += 10_000;
-      expect(await ask()).to.equal(`429 Retry-After ${60 - now / 1000}`);
+      expect(await ask()).to.match(/^429 Retry-After (60|5\d)$/);
     }
-    now = 60_000;
-    Date.now = () => realNow() - DAY_MS;
-    expect(await ask()).to.match(/^200 /);
   });
 });
