@@ -1,5 +1,5 @@
 import type { HitCounts } from '../http/checks/rate-limit.ts';
-import type { DrainMoments } from '../http/drain.ts';
+import type { DrainTimes } from '../http/drain.ts';
 import type { KeyRow } from '../keys/key-ring.ts';
 import type { OrganizationImage } from '../store/organization-image.ts';
 
@@ -12,7 +12,7 @@ export interface WorkerMemory {
   readonly logRing: SharedArrayBuffer;
   readonly shownVersion: ShownVersion;
   readonly hits: HitCounts;
-  readonly drain: DrainMoments;
+  readonly drain: DrainTimes;
 }
 
 /** One element: the version of the view that all workers show. */

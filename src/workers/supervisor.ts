@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
 import type { Logger } from 'pino';
 import { HitSlots, newHitCounts } from '../http/checks/rate-limit.ts';
-import { beginGrace, newDrainMoments } from '../http/drain.ts';
+import { beginGrace, newDrainTimes } from '../http/drain.ts';
 import { RequestMetrics } from '../http/request-metrics.ts';
 import type { KeyRing } from '../keys/key-ring.ts';
 import { LogRing } from '../log/log-ring.ts';
@@ -49,7 +49,7 @@ export class Supervisor {
   readonly #memory: Omit<WorkerMemory, 'metrics' | 'logRing'> = {
     shownVersion: new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)),
     hits: newHitCounts(),
-    drain: newDrainMoments(),
+    drain: newDrainTimes(),
   };
   /** The workers that have the latest view and keys, and receive every update. */
   readonly #members = new Set<WorkerHandle>();

@@ -11,7 +11,7 @@ import {
 import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
-import { beginGrace, Drain, type DrainMoments, Listener, newDrainMoments } from '../../src/http/drain.ts';
+import { beginGrace, Drain, type DrainTimes, Listener, newDrainTimes } from '../../src/http/drain.ts';
 import { byDepth } from '../support/depth.ts';
 
 const GET = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
@@ -53,7 +53,7 @@ describe('the drain of a server', () => {
   let server: Server;
   let listener: Listener;
   let drain: Drain;
-  let moments: DrainMoments;
+  let times: DrainTimes;
   let port: number;
   let clients: Client[];
   let answer: (request: IncomingMessage, response: ServerResponse) => void;
@@ -76,14 +76,14 @@ describe('the drain of a server', () => {
     server = createServer(serverOptions, (incoming, response) => {
       answer(incoming, response);
     });
-    moments = newDrainMoments();
+    times = newDrainTimes();
     listener = new Listener(server);
-    drain = new Drain(server, listener, moments, quietMs);
+    drain = new Drain(server, listener, times, quietMs);
     port = await listener.listen({ port: 0, host: '127.0.0.1' });
   }
 
   function drainFor(graceSeconds: number, hurry = false): Promise<void> {
-    beginGrace(moments);
+    beginGrace(times);
     return drain.run(graceSeconds, hurry);
   }
 
@@ -154,7 +154,7 @@ describe('the drain of a server', () => {
     const client = await connected();
     client.socket.write(GET);
     await until(() => held.length === 1);
-    beginGrace(moments);
+    beginGrace(times);
     client.socket.write(GET);
     await until(() => held.length === 2);
     const drained = drain.run(GRACE_SECONDS, false);
