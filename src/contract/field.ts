@@ -1,6 +1,6 @@
 /**
- * The words in which resources are declared. From a declaration come the JSON Schema that documents what is
- * served, the one that checks what is imported (`src/snapshot/build/import-schema.ts`), and the form that is stored.
+ * The vocabulary of resource declarations. A declaration yields the JSON Schema of served records, the schema of imported records
+ * (`src/snapshot/build/import-schema.ts`), and the stored form.
  */
 
 export type Shape =
@@ -13,7 +13,7 @@ export type Shape =
   | { readonly kind: 'boolean' }
   | { readonly kind: 'list'; readonly items: Shape }
   | { readonly kind: 'object'; readonly fields: Fields }
-  /** An object whose fields the specification does not list: any JSON object, passed through. */
+  /** Any JSON object, passed through: the specification does not list its fields. */
   | { readonly kind: 'anyObject' };
 
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [name: string]: Json };
@@ -22,9 +22,9 @@ export interface Field {
   readonly shape: Shape;
   readonly description: string;
   readonly example: Json;
-  /** Whether it always has a value: an imported record without it is refused. Others are served as `[]` or null. */
+  /** Whether the import rejects a record without a value. Other absent fields are served as `[]` or null. */
   readonly required: boolean;
-  /** Whether Foyer works it out: such a field is not taken from the import. */
+  /** Whether Foyer computes the field instead of importing it. */
   readonly derived: boolean;
 }
 
@@ -33,9 +33,9 @@ export type Fields = Readonly<Record<string, Field>>;
 export interface Resource {
   readonly name: string;
   readonly description: string;
-  /** The field that identifies a record within its organization; it is the first of the fields. */
+  /** The field that identifies a record within its organization. It is declared first. */
   readonly id: string;
-  /** The shapes a record may have, by the value of `type`; a resource of one shape has the one variant `''`. */
+  /** The fields of each value of `type`. A resource without `type` has the single variant `''`. */
   readonly variants: Readonly<Record<string, Fields>>;
 }
 
@@ -51,7 +51,7 @@ export function derived(imported: Field): Field {
   return { ...imported, derived: true };
 }
 
-/** An identifier: required, and not empty, since an empty one could not be asked for. */
+/** Declares an identifier: required, and not empty because a path cannot name an empty one. */
 export function id(description: string, example: string): Field {
   return required(field({ kind: 'text', nonEmpty: true }, description, example));
 }
@@ -68,7 +68,7 @@ export function timestamp(description: string, example: string): Field {
   return field({ kind: 'timestamp' }, description, example);
 }
 
-/** A timestamp that is served in UTC, however it was written. */
+/** Declares a timestamp that is served in UTC, whatever its imported offset. */
 export function utcTimestamp(description: string, example: string): Field {
   return field({ kind: 'timestamp', utc: true }, description, example);
 }

@@ -1,13 +1,14 @@
-/** The headers of the API's own, beside those of the version (`releases.ts`). */
+/** The headers of the API, except the version headers (`releases.ts`), and the forms of ids in headers. */
+
 export const REQUEST_ID_HEADER = 'X-Request-Id';
 export const SNAPSHOT_ID_HEADER = 'Service-Snapshot-Id';
 export const DATA_AS_OF_HEADER = 'Service-Data-As-Of';
 export const IGNORED_PARAMETERS_HEADER = 'Service-API-Ignored-Parameters';
 
-/** What a caller's own request id may look like. */
+/** The form of request ids that clients may choose. */
 export const REQUEST_ID_PATTERN = '^[A-Za-z0-9._-]{1,128}$';
 
-/** What an organization's id must be, since it travels in the credential `svc:o:<organization_id>:<key>`. */
+/** The form of organization ids, which the credential `svc:o:<organization_id>:<key>` contains. */
 export const ORGANIZATION_ID_RULE = 'must be 1 to 128 characters of visible ASCII without ":"';
 
 export function isOrganizationId(text: string): boolean {

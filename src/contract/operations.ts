@@ -15,31 +15,30 @@ import {
 import { EVENT, EVENT_SESSION, OFFER, OFFER_TYPES, ORDER, ORDER_STATUSES, TICKET } from './resources.ts';
 
 /**
- * The operations of the API, as data. Routes, the checks of parameters, the plan of a query and the OpenAPI
- * document are read from here. To add a filter is to add a line to `parameters` and, when no index of the
- * store serves it, an index.
+ * The operations of the API, as data. Routes, parameter checks, query plans and the OpenAPI document derive from them. A new filter is a line
+ * in `parameters` and, when no index of the store serves it, an index.
  */
 
 export type CollectionName = 'events' | 'sessions' | 'tickets' | 'orders' | 'offers';
 
 export type Bound = 'gt' | 'gte' | 'lt' | 'lte';
 
-/** What a parameter means for the query. `index` names an index of the operation's collection in the store. */
+/** The meaning of a parameter in a query. `index` names an index of the operation's collection in the store. */
 export type Role =
   | { readonly is: 'page' }
   | { readonly is: 'perPage' }
-  /** The content that a walk over the pages began on. */
+  /** The content that a walk began on. */
   | { readonly is: 'contentDigest' }
-  /** One bound of a window of instants. */
+  /** Bounds a window of instants. */
   | { readonly is: 'bound'; readonly index: string; readonly bound: Bound }
-  /** Records that have the key, or any of the listed keys. */
+  /** Selects the records that have any of the listed keys. */
   | { readonly is: 'anyOf'; readonly index: string }
-  /** Cuts `inventory` of ticket offers down to a session, and removes no offer. */
+  /** Reduces `inventory` of ticket offers to a session. It removes no offer. */
   | { readonly is: 'inventoryOf' }
-  /** Selects by the `resaleEnabled` of pricings, and cuts `pricing` down to those that match. */
+  /** Selects offers by the `resaleEnabled` of their pricings, and reduces `pricing` to those that match. */
   | { readonly is: 'pricingOf'; readonly index: string };
 
-/** Tells whether a parameter cuts offers down, so that the response is a partial view. */
+/** Returns whether a parameter reduces offers, which makes the response a partial view. */
 export function cutsOffers({ is }: Role): boolean {
   return is === 'inventoryOf' || is === 'pricingOf';
 }
@@ -52,12 +51,12 @@ export interface Parameter {
   readonly example: string;
 }
 
-/** What the operations are grouped by in the documentation. */
+/** The groups of operations in the OpenAPI document. */
 export const TAGS = {
   Events: 'Events and their sessions.',
   Tickets: 'Issued tickets.',
   Orders: 'Orders with their items.',
-  Catalog: 'What is on offer.',
+  Catalog: 'Offers.',
 } as const;
 
 interface OperationBase {
@@ -75,7 +74,7 @@ interface OperationBase {
 export interface ListOperation extends OperationBase {
   readonly kind: 'list';
   readonly parameters: readonly Parameter[];
-  /** The parameter of the path that names the parent event, when the records are those of one event. */
+  /** The path parameter that names the parent event, for the records of one event. */
   readonly parent?: PathParameter;
 }
 
@@ -100,20 +99,19 @@ const BOUND_WORDS: Readonly<Record<Bound, string>> = {
   lte: 'at or before',
 };
 
-/** The parameter by which a link to a further page names the data that the walk began on. */
+/** The parameter in `nextPage` links that names the content on which the walk began. */
 export const CONTENT_DIGEST_PARAMETER = 'snapshot';
 
 const paging: readonly Parameter[] = [
-  { name: 'page', kind: PAGE, role: { is: 'page' }, description: 'Page to return, from 1.', example: '1' },
-  { name: 'perPage', kind: PER_PAGE, role: { is: 'perPage' }, description: 'Records a page.', example: '25' },
+  { name: 'page', kind: PAGE, role: { is: 'page' }, description: 'Page number, from 1.', example: '1' },
+  { name: 'perPage', kind: PER_PAGE, role: { is: 'perPage' }, description: 'Page size.', example: '25' },
   {
     name: CONTENT_DIGEST_PARAMETER,
     kind: CONTENT_DIGEST,
     role: { is: 'contentDigest' },
     description:
-      'Set by `nextPage`, not by hand: keeps a walk over the pages on the data that it began on while that is kept, ' +
-      'though newer data goes live on the way. When it is gone, the walk goes on with the live data; ' +
-      '`Service-Snapshot-Id` tells.',
+      'Set by `nextPage` links. Keeps all pages on the data of the first page, even when newer data goes live. When that data ' +
+      'is no longer retained, the next page comes from the live data, and `Service-Snapshot-Id` changes.',
     example: 'n4bQgYhMfWWaL-qgxVrQFaO_TxsrC4Is0V1sFbDwCgg',
   },
 ];
@@ -128,24 +126,16 @@ function bounds(index: string, of: string, suffixes: readonly Bound[]): Paramete
   }));
 }
 
-function anyOf(name: string, index: string, description: string, example: string, kind = ID_LIST): Parameter {
-  return {
-    name,
-    kind,
-    role: { is: 'anyOf', index },
-    description: `${description} Comma-separated, at most 10 values; a record matches when any of them does.`,
-    example,
-  };
-}
-
-function exactly(
+function anyOf(
   name: string,
   index: string,
   kind: ParameterKind,
   description: string,
   example: string,
 ): Parameter {
-  return { name, kind, role: { is: 'anyOf', index }, description, example };
+  const isList = kind.schema['type'] === 'array';
+  const suffix = isList ? ' Comma-separated, at most 10 values; a record matches any of them.' : '';
+  return { name, kind, role: { is: 'anyOf', index }, description: description + suffix, example };
 }
 
 const eventPath: PathParameter = { name: 'event_id', description: 'Event identifier.', example: 'evt_42' };
@@ -157,7 +147,7 @@ export const OPERATIONS: readonly Operation[] = [
     path: '/v1/events',
     tag: 'Events',
     summary: 'List events',
-    description: 'Events, latest created first.',
+    description: 'Events, by creation time, latest first.',
     collection: 'events',
     resource: EVENT,
     parameters: [
@@ -166,9 +156,9 @@ export const OPERATIONS: readonly Operation[] = [
       anyOf(
         'tags',
         'tag',
-        'Tags; case and the amount of white space do not matter, accents do.',
-        'Théâtre,Classique',
         TAG_LIST,
+        'Tags. Case and repeated white space are ignored; accents are significant.',
+        'Théâtre,Classique',
       ),
     ],
   },
@@ -189,7 +179,7 @@ export const OPERATIONS: readonly Operation[] = [
     path: '/v1/events/{event_id}/sessions',
     tag: 'Events',
     summary: 'List the sessions of an event',
-    description: 'Sessions of one event, earliest start first.',
+    description: 'Sessions of one event, by start, earliest first.',
     collection: 'sessions',
     resource: EVENT_SESSION,
     parent: eventPath,
@@ -201,16 +191,16 @@ export const OPERATIONS: readonly Operation[] = [
     path: '/v1/tickets',
     tag: 'Tickets',
     summary: 'List tickets',
-    description: 'Tickets, latest issued first.',
+    description: 'Tickets, by time of issue, latest first.',
     collection: 'tickets',
     resource: TICKET,
     parameters: [
       ...paging,
       ...bounds('updatedAt', 'whose last update', ['gte', 'lte']),
-      anyOf('eventIds', 'eventId', 'Event identifiers.', 'evt_42,evt_43'),
-      anyOf('sessionIds', 'eventSessionId', 'Session identifiers.', 'ses_301'),
-      anyOf('qrCodes', 'qrCode', 'QR codes, exactly as `qrCode` reports them.', 'Q7F2-K9D1-44XA'),
-      anyOf('orderIds', 'orderId', 'Order identifiers.', 'ord_5120'),
+      anyOf('eventIds', 'eventId', ID_LIST, 'Event identifiers.', 'evt_42,evt_43'),
+      anyOf('sessionIds', 'eventSessionId', ID_LIST, 'Session identifiers.', 'ses_301'),
+      anyOf('qrCodes', 'qrCode', ID_LIST, 'QR codes, exactly as in `qrCode`.', 'Q7F2-K9D1-44XA'),
+      anyOf('orderIds', 'orderId', ID_LIST, 'Order identifiers.', 'ord_5120'),
     ],
   },
   {
@@ -230,19 +220,19 @@ export const OPERATIONS: readonly Operation[] = [
     path: '/v1/orders',
     tag: 'Orders',
     summary: 'List orders',
-    description: 'Orders, latest created first.',
+    description: 'Orders, by creation time, latest first.',
     collection: 'orders',
     resource: ORDER,
     parameters: [
       ...paging,
       ...bounds('updatedAt', 'whose last update', ['gte', 'lte']),
-      anyOf('eventIds', 'eventId', 'Events of which the order holds an item.', 'evt_42,evt_43'),
-      exactly('status', 'status', oneOf(ORDER_STATUSES), 'Status, exactly one.', 'FULFILLED'),
-      exactly(
+      anyOf('eventIds', 'eventId', ID_LIST, 'Identifiers of events among the placed items.', 'evt_42,evt_43'),
+      anyOf('status', 'status', oneOf(ORDER_STATUSES), 'A single status.', 'FULFILLED'),
+      anyOf(
         'email',
         'email',
         EMAIL,
-        'E-mail address of the customer; case does not matter.',
+        'E-mail address of the customer, in any case.',
         'zoe.lefevre@example.org',
       ),
     ],
@@ -265,33 +255,33 @@ export const OPERATIONS: readonly Operation[] = [
     tag: 'Catalog',
     summary: 'List offers',
     description:
-      'Offers of the catalog, in the order of their creation. A response filtered by `resaleEnabled` or `sessionId` ' +
+      'Offers, by creation time, earliest first. A response filtered by `resaleEnabled` or `sessionId` ' +
       'is a partial view of its offers and must not be stored as their complete pricing or inventory.',
     collection: 'offers',
     resource: OFFER,
     parameters: [
       ...paging,
       ...bounds('createdAt', 'whose creation', ['gte', 'lte']),
-      exactly(
+      anyOf(
         'eventId',
         'eventId',
         ONE_ID,
-        "The event's ticket offers and the products and bundles that it holds.",
+        "The event's ticket offers, and the products and bundles that it holds.",
         'evt_42',
       ),
       {
         name: 'sessionId',
         kind: ONE_ID,
         role: { is: 'inventoryOf' },
-        description: 'Cuts `inventory` of ticket offers down to this session; removes no offer.',
+        description: 'Reduces `inventory` of ticket offers to this session; removes no offer.',
         example: 'ses_301',
       },
-      exactly('type', 'type', oneOf(OFFER_TYPES), 'Type of the offer.', 'TICKET'),
+      anyOf('type', 'type', oneOf(OFFER_TYPES), 'Type of the offer.', 'TICKET'),
       {
         name: 'resaleEnabled',
         kind: BOOLEAN,
         role: { is: 'pricingOf', index: 'resaleEnabled' },
-        description: 'Ticket offers with a pricing of this value; `pricing` is cut down to those pricings.',
+        description: 'Ticket offers with a pricing of this value; reduces `pricing` to those pricings.',
         example: 'true',
       },
     ],

@@ -1,8 +1,8 @@
 import type { Instant } from './timestamp.ts';
 
 /**
- * The kinds of query parameter. A parameter arrives as text. Its kind reads the text as a value, and the value is validated by the schema
- * that the documentation publishes.
+ * The kinds of query parameters. A kind converts the text of a parameter to a value, which the schema in the OpenAPI document
+ * then validates.
  */
 
 export const DEFAULT_PER_PAGE = 25;
@@ -12,51 +12,46 @@ export const MAX_LIST_VALUES = 10;
 /** JSON Schema (2020-12). */
 export type Schema = Readonly<Record<string, unknown>>;
 
-/** The value of a parameter: of the type that its schema says; a valid timestamp is its instant. */
+/** The value of a parameter, of its schema's type. A valid timestamp becomes its instant. */
 export type ParameterValue = number | string | boolean | Instant | readonly string[];
 
 export interface ParameterKind {
-  /** Schema of the value. */
   readonly schema: Schema;
-  /** Reads a text as a value of the schema's type. Text of another form stays as it is, and violates the schema. */
+  /** Converts text to the schema's type. Text of another form is returned unchanged, and violates the schema. */
   readonly read: (text: string) => ParameterValue;
-  /** Tells which constraint a text violates, by the keyword of the schema, and what would be right. */
+  /** Returns the `ctx` of a violation, by the violated keyword of the schema. */
   readonly ctx: (keyword: string, text: string) => string;
 }
 
-/**
- * The schema keyword of timestamps: the date, the time and the offset exist, which a pattern cannot say. Its implementation is
- * `parseTimestamp`.
- */
+/** The schema keyword for timestamps that exist, implemented by `parseTimestamp`. A pattern cannot express it. */
 export const EXISTING_KEYWORD = 'x-existing';
 
 const DATE = '\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])';
 const TIME = '([01]\\d|2[0-3]):[0-5]\\d(:[0-5]\\d(\\.\\d+)?)?';
 const OFFSET = '[+-]([01]\\d|2[0-3]):[0-5]\\d';
 
-/** The grammar of timestamps. `date-time` of JSON Schema will not do: it demands seconds. */
+/** The grammar of timestamps. JSON Schema's `date-time` requires seconds. */
 export const TIMESTAMP_PATTERN = `^${DATE}T${TIME}(Z|${OFFSET})$`;
-/** The same in UTC. */
 export const UTC_TIMESTAMP_PATTERN = `^${DATE}T${TIME}Z$`;
 
-const PLUS_HINT = '; a + in a query string must be written as %2B';
-const hintAtBlank = (text: string) => (text.includes(' ') ? PLUS_HINT : '');
+const PLUS_HINT = '; encode + as %2B in a query string';
+const plusHintFor = (text: string) => (text.includes(' ') ? PLUS_HINT : '');
 
-const asItIs = (text: string): string => text;
+const unchanged = (text: string): string => text;
 
-/** Reads digits as an integer; beyond the largest safe integer they are cut to it. */
+/** Converts digits to an integer, at most the largest safe one. */
 function readInteger(text: string): number | string {
   return /^[0-9]+$/.test(text) ? Math.min(Number(text), Number.MAX_SAFE_INTEGER) : text;
 }
 
 export const splitList = (text: string): string[] => text.split(',');
 
-/** Tags are compared in this form: NFC, white space trimmed and collapsed, lower case of no locale, accents kept. */
+/** Returns the form in which tags are compared: NFC, white space trimmed and collapsed, locale-independent lower case. */
 export function normalizeTag(tag: string): string {
   return tag.normalize('NFC').trim().replace(/\s+/g, ' ').toLowerCase().normalize('NFC');
 }
 
-/** E-mail addresses are compared in lower case, and otherwise as they are. */
+/** Returns the form in which e-mail addresses are compared: lower case. */
 export function normalizeEmail(email: string): string {
   return email.toLowerCase();
 }
@@ -64,7 +59,7 @@ export function normalizeEmail(email: string): string {
 export const PAGE: ParameterKind = {
   schema: { type: 'integer', minimum: 1, default: 1 },
   read: readInteger,
-  ctx: () => 'must be an integer of 1 or more, in digits only',
+  ctx: () => 'must be an integer of at least 1, in digits only',
 };
 
 export const PER_PAGE: ParameterKind = {
@@ -73,24 +68,24 @@ export const PER_PAGE: ParameterKind = {
   ctx: () => `must be an integer from 1 to ${MAX_PER_PAGE}, in digits only`,
 };
 
-/** A SHA-256 in base64url: the digest of an organization's content. */
+/** The content digest of an organization: SHA-256 in base64url. */
 export const CONTENT_DIGEST: ParameterKind = {
   schema: { type: 'string', pattern: '^[A-Za-z0-9_-]{43}$' },
-  read: asItIs,
-  ctx: () => 'must be as a nextPage link has it, or be left out',
+  read: unchanged,
+  ctx: () => 'must be the value of a nextPage link, or be omitted',
 };
 
 export const INSTANT: ParameterKind = {
   schema: {
     type: 'string',
-    description: 'A day that the month does not have is refused.',
+    description: 'The calendar date must exist.',
     pattern: TIMESTAMP_PATTERN,
     [EXISTING_KEYWORD]: true,
   },
-  read: asItIs,
+  read: unchanged,
   ctx: (_keyword, text) =>
     'must be an ISO 8601 date and time with Z or an offset, such as 2026-01-31T20:00:00%2B01:00' +
-    hintAtBlank(text),
+    plusHintFor(text),
 };
 
 const listSchema: Schema = {
@@ -99,13 +94,12 @@ const listSchema: Schema = {
   maxItems: MAX_LIST_VALUES,
   items: { type: 'string', minLength: 1 },
 };
-const TOO_MANY = `must hold at most ${MAX_LIST_VALUES} comma-separated values`;
+const TOO_MANY = `must contain at most ${MAX_LIST_VALUES} comma-separated values`;
 
 export const ID_LIST: ParameterKind = {
   schema: listSchema,
   read: splitList,
-  ctx: (keyword) =>
-    keyword === 'maxItems' ? TOO_MANY : 'must not hold an empty value: no empty string, no stray comma',
+  ctx: (keyword) => (keyword === 'maxItems' ? TOO_MANY : 'must not contain an empty value or a stray comma'),
 };
 
 export const TAG_LIST: ParameterKind = {
@@ -114,19 +108,19 @@ export const TAG_LIST: ParameterKind = {
   ctx: (keyword) =>
     keyword === 'maxItems'
       ? TOO_MANY
-      : 'must not hold an empty tag: no empty string, no stray comma, no blanks alone',
+      : 'must not contain an empty tag, a tag of blanks only or a stray comma',
 };
 
 export const EMAIL: ParameterKind = {
   schema: { type: 'string', pattern: '^\\S+$' },
   read: normalizeEmail,
-  ctx: (_keyword, text) => 'must be an e-mail address, not empty and without blanks' + hintAtBlank(text),
+  ctx: (_keyword, text) => 'must be a non-empty e-mail address without blanks' + plusHintFor(text),
 };
 
 export const ONE_ID: ParameterKind = {
   schema: { type: 'string', minLength: 1 },
-  read: asItIs,
-  ctx: () => 'must be an identifier, not empty',
+  read: unchanged,
+  ctx: () => 'must be a non-empty identifier',
 };
 
 export const BOOLEAN: ParameterKind = {
@@ -138,7 +132,7 @@ export const BOOLEAN: ParameterKind = {
 export function oneOf(values: readonly string[]): ParameterKind {
   return {
     schema: { type: 'string', enum: values },
-    read: asItIs,
+    read: unchanged,
     ctx: () => `must be one of ${values.join(', ')}`,
   };
 }

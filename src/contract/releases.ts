@@ -1,14 +1,14 @@
 import { isCalendarDate } from './timestamp.ts';
 
-/** A published version of the API: from the start of its day (UTC) on, it is the stable one. */
+/** A published version of the API, stable from the start of its day in UTC. */
 export interface Release {
   /** `YYYY-MM-DD`. */
   readonly date: string;
-  /** Ids of the operations that graduate from preview with it. */
+  /** Ids of the operations that leave preview with this release. */
   readonly operations: readonly string[];
 }
 
-/** Every release, earliest first. An operation of none of them is reachable in preview only. */
+/** Every release, earliest first. Operations without a release are reachable only in preview. */
 export const RELEASES: readonly Release[] = [
   {
     date: '2026-10-01',
@@ -33,14 +33,14 @@ export type Version = string;
 export const STABLE: Version = 'stable';
 export const PREVIEW: Version = 'preview';
 
-/** The day, in UTC, of a moment in milliseconds since the epoch. */
+/** Returns the UTC day of a time in milliseconds since the epoch, as `YYYY-MM-DD`. */
 export function dayOf(now: number): string {
   return new Date(now).toISOString().slice(0, 10);
 }
 
 /**
- * The version that a header value selects on `today`: a published date in the future selects that upcoming
- * release, any other date the stable one. Undefined when the value is not valid.
+ * Returns the version that a header value selects; undefined when the value is invalid. The date of an upcoming release selects it, and any
+ * other date selects the stable version.
  */
 export function selectVersion(
   header: string | undefined,
@@ -53,12 +53,12 @@ export function selectVersion(
   return header > today && releases.some(({ date }) => date === header) ? header : STABLE;
 }
 
-/** The date of the latest release in force on `today`; of the first release when none is yet. */
+/** Returns the date of the latest release in force on `today`, or of the first release before any is. */
 export function latestVersion(releases: readonly Release[], today: string): string {
   return releases.findLast(({ date }) => date <= today)?.date ?? releases[0].date;
 }
 
-/** Whether an operation can be reached in a version on `today`. */
+/** Returns whether a version has an operation on `today`. */
 export function isReachable(
   operation: string,
   version: Version,
@@ -66,7 +66,7 @@ export function isReachable(
   today: string,
 ): boolean {
   if (version === PREVIEW) return true;
-  // Before the first release is in force, it is the stable one all the same.
+  // Before its day, the first release is already the stable version.
   const until = version === STABLE ? latestVersion(releases, today) : version;
   return releases.some(({ date, operations }) => date <= until && operations.includes(operation));
 }

@@ -1,22 +1,21 @@
 /**
- * The one grammar of timestamps, in queries and in records: `YYYY-MM-DDThh:mm[:ss[.f…]]` and then `Z` or
- * `±hh:mm` (ISO 8601, extended format, calendar date).
+ * The grammar of timestamps in queries and records: `YYYY-MM-DDThh:mm[:ss[.f…]]`, then `Z` or `±hh:mm` (ISO 8601, extended
+ * format, calendar date).
  *
- * It is read by hand, since what stands ready is too lenient: `Date.parse` takes local times and plain dates,
- * luxon takes week dates and cuts to milliseconds, ajv's `date-time` takes a blank for the `T`. It is also
- * on the builder's hot path, five times a ticket.
+ * The available parsers are too lenient: `Date.parse` accepts local times and plain dates, luxon accepts week dates and
+ * truncates to milliseconds, and ajv's `date-time` accepts a blank for the `T`.
  */
 
-/** Microseconds since 1970-01-01T00:00:00Z. A bigint, since microseconds pass 2^53 in the year 2255. */
+/** Microseconds since 1970-01-01T00:00:00Z. A bigint because the number passes 2^53 in the year 2255. */
 export type Instant = bigint;
 
 const DAYS_BEFORE_MONTH = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334];
 const DAYS_IN_MONTH = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 const DAYS_BEFORE_1970 = 719_528; // from 0000-01-01, proleptic Gregorian calendar
 
-/** The instant that `text` names, finer digits than microseconds cut; undefined when it is not of the grammar. */
+/** Returns the instant of a timestamp, truncated to microseconds; undefined when `text` is malformed. */
 export function parseTimestamp(text: string): Instant | undefined {
-  const day = parseDate(text, 10);
+  const day = parseDate(text);
   if (day === undefined || text[10] !== 'T' || text[13] !== ':') return undefined;
   const hour = digits(text, 11, 2);
   const minute = digits(text, 14, 2);
@@ -39,26 +38,26 @@ export function parseTimestamp(text: string): Instant | undefined {
   return BigInt(seconds) * 1_000_000n + BigInt(micros);
 }
 
-/** `text` (of the grammar) in UTC with `Z`, its seconds and fraction as they were written. */
+/** Converts a valid timestamp to UTC with `Z`. Seconds and fraction stay as written. */
 export function inUtc(text: string): string {
   const end = text.search(/Z$|[+-]\d\d:\d\d$/);
   const offset = parseOffset(text, end);
   if (offset === undefined || text[end] === 'Z') return text;
-  const day = parseDate(text, 10) ?? 0;
+  const day = parseDate(text) ?? 0;
   const minutes = day * 1440 + digits(text, 11, 2) * 60 + digits(text, 14, 2) - offset;
   const moved = new Date(minutes * 60_000).toISOString();
-  // Years outside 0000-9999 have no four-digit form: such a moment stays as it was written.
+  // A year outside 0000-9999 has no four-digit form, so the timestamp stays as written.
   return moved.length === 24 ? moved.slice(0, 16) + text.slice(16, end) + 'Z' : text;
 }
 
-/** Whether `text` is a real calendar date, `YYYY-MM-DD`. */
+/** Returns whether `text` is an existing calendar date, `YYYY-MM-DD`. */
 export function isCalendarDate(text: string): boolean {
-  return text.length === 10 && parseDate(text, 10) !== undefined;
+  return text.length === 10 && parseDate(text) !== undefined;
 }
 
-/** Days since 1970-01-01 of the date that `text` begins with, `end` being where it must end at the earliest. */
-function parseDate(text: string, end: number): number | undefined {
-  if (text.length < end || text[4] !== '-' || text[7] !== '-') return undefined;
+/** Returns the days from 1970-01-01 to the date at the start of `text`; undefined when it is malformed. */
+function parseDate(text: string): number | undefined {
+  if (text[4] !== '-' || text[7] !== '-') return undefined;
   const year = digits(text, 0, 4);
   const month = digits(text, 5, 2);
   const day = digits(text, 8, 2);
@@ -72,7 +71,7 @@ function parseDate(text: string, end: number): number | undefined {
   return year * 365 + leapDays + inYear - DAYS_BEFORE_1970;
 }
 
-/** Minutes east of UTC of the offset that is all of `text` from `start`; undefined when there is none. */
+/** Returns the offset that is the rest of `text` from `start`, in minutes east of UTC; undefined when malformed. */
 function parseOffset(text: string, start: number): number | undefined {
   const sign = text[start];
   if (sign === 'Z') return text.length === start + 1 ? 0 : undefined;
@@ -84,7 +83,7 @@ function parseOffset(text: string, start: number): number | undefined {
   return (sign === '-' ? -1 : 1) * (hours * 60 + minutes);
 }
 
-/** The number that `length` digits from `start` write; NaN, which fails every comparison, when they are not digits. */
+/** Returns the number in `length` digits from `start`; NaN, which fails every comparison, for other characters. */
 function digits(text: string, start: number, length: number): number {
   let value = 0;
   for (let i = start; i < start + length; i++) {

@@ -15,7 +15,7 @@ import {
 
 const VERSION_PATTERN = `^(${STABLE}|${PREVIEW}|\\d{4}-\\d{2}-\\d{2})$`;
 
-/** The OpenAPI 3.1 description of the API, all of it read from the contract. */
+/** Builds the OpenAPI 3.1 document of the API from the contract. */
 export function openApiDocument(releases: readonly Release[], baseUrl = '/'): Schema {
   const resources = new Set(OPERATIONS.map(({ resource }) => resource));
   const listed = OPERATIONS.filter(({ kind }) => kind === 'list').map(({ resource }) => resource.name);
@@ -25,9 +25,9 @@ export function openApiDocument(releases: readonly Release[], baseUrl = '/'): Sc
       title: 'Foyer: event ticketing read API',
       version: releases.at(-1)?.date ?? PREVIEW,
       description:
-        "Read-only access to an organization's own events, tickets, orders and catalog. Every request carries an " +
-        'API key of the organization and sees the records of that organization alone. ' +
-        'HEAD answers as GET without the body, and OPTIONS tells the methods.',
+        "Read-only access to an organization's own events, tickets, orders and catalog. Every request needs an " +
+        'API key of the organization, and reads only records of that organization. ' +
+        'HEAD returns the headers of GET, and OPTIONS returns the allowed methods.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: baseUrl }],
@@ -64,7 +64,7 @@ const REQUEST_HEADERS = {
     name: VERSION_HEADER,
     in: 'header',
     description:
-      `Version asked for: \`${STABLE}\`, \`${PREVIEW}\`, or the date of a release, which serves that version before ` +
+      `Requested version: \`${STABLE}\`, \`${PREVIEW}\`, or the date of a release, which selects that version before ` +
       `its day and \`${STABLE}\` from then on.`,
     schema: { type: 'string', pattern: VERSION_PATTERN, default: STABLE },
     example: STABLE,
@@ -73,21 +73,21 @@ const REQUEST_HEADERS = {
     name: VERSION_HEADER,
     in: 'header',
     required: true,
-    description: `This operation is in \`${PREVIEW}\` alone, and may change or be withdrawn at any time.`,
+    description: `This operation is part of \`${PREVIEW}\` only, and may change or be withdrawn at any time.`,
     schema: { type: 'string', pattern: VERSION_PATTERN, default: PREVIEW },
     example: PREVIEW,
   },
   RequestId: {
     name: REQUEST_ID_HEADER,
     in: 'header',
-    description: 'Id of the request, kept when it is of this form; else there is a new one.',
+    description: 'Id of the request. The service replaces an id of another form by a new one.',
     schema: { type: 'string', pattern: REQUEST_ID_PATTERN },
     example: '4f1c9a52',
   },
   IfNoneMatch: {
     name: 'If-None-Match',
     in: 'header',
-    description: 'ETag of an answer kept from before; 304 when it would be the same.',
+    description: 'ETag of a cached response; the service returns 304 if the response is unchanged.',
     schema: { type: 'string' },
     example: '"mE9x2.stable.1x4k"',
   },
@@ -97,9 +97,7 @@ function operationObject(operation: Operation, releases: readonly Release[]): Sc
   const { id, tag, summary, kind } = operation;
   const release = releases.find(({ operations }) => operations.includes(id));
   const stage =
-    release === undefined
-      ? `Reachable with \`${VERSION_HEADER}: ${PREVIEW}\` only.`
-      : `Released ${release.date}.`;
+    release === undefined ? `Requires \`${VERSION_HEADER}: ${PREVIEW}\`.` : `Released ${release.date}.`;
   return {
     operationId: id,
     tags: [tag],
@@ -117,7 +115,8 @@ function operationObject(operation: Operation, releases: readonly Release[]): Sc
 }
 
 function responsesOf({ kind, resource }: Operation): Schema {
-  const example = resourceExample(resource);
+  const [fields] = Object.values(resource.variants);
+  const example = exampleOf(fields);
   const isList = kind === 'list';
   const shared = (name: keyof typeof SHARED_RESPONSES) => componentRef('responses', name);
   return {
@@ -154,19 +153,19 @@ function parameterObject({ name, kind: { schema }, description, example }: Param
     in: 'query',
     description,
     schema,
-    // A list is one text with commas, so it must not be written as several parameters.
+    // A list is a single parameter with commas.
     ...(isList && { style: 'form', explode: false }),
     example: exampleValue(schema['type'], example),
   };
 }
 
-/** An example as a value of its schema, which is what OpenAPI shows. */
+/** Converts the text of an example to a value of its schema's type, as OpenAPI requires. */
 function exampleValue(type: unknown, text: string): unknown {
   if (type === 'array') return splitList(text);
   return type === 'integer' || type === 'boolean' ? JSON.parse(text) : text;
 }
 
-/** The JSON Schema (2020-12) of an object as it is served: every field is there, what is not known is null. */
+/** Returns the JSON Schema (2020-12) of a served object, which has every field, null or `[]` where absent. */
 export function servedSchema(fields: Fields): Schema {
   const properties = Object.entries(fields).map(([name, field]) => [name, fieldSchema(field)]);
   return {
@@ -177,8 +176,8 @@ export function servedSchema(fields: Fields): Schema {
   };
 }
 
-/** The schemas of a resource by name: one, or one for each variant and one that discriminates them by `type`. */
-export function resourceSchemas({ name, description, variants }: Resource): Record<string, Schema> {
+/** Returns the schemas of a resource by name: one, or one for each variant and one that discriminates them by `type`. */
+function resourceSchemas({ name, description, variants }: Resource): Record<string, Schema> {
   const entries = Object.entries(variants);
   if (entries.length === 1) return { [name]: { description, ...servedSchema(entries[0][1]) } };
   const nameOf = (type: string) => type[0] + type.slice(1).toLowerCase() + name;
@@ -196,11 +195,6 @@ export function resourceSchemas({ name, description, variants }: Resource): Reco
   };
 }
 
-/** An example of a resource, of its first variant. */
-export function resourceExample({ variants }: Resource): Schema {
-  return exampleOf(Object.values(variants)[0]);
-}
-
 function fieldSchema({ shape, description, example, required }: Field): Schema {
   const schema = shapeSchema(shape);
   const isNullable = !required && shape.kind !== 'list';
@@ -208,7 +202,7 @@ function fieldSchema({ shape, description, example, required }: Field): Schema {
     ...schema,
     ...(isNullable && { type: [schema['type'], 'null'] }),
     description,
-    // The example of an object is put together from those of its fields.
+    // The example of an object consists of those of its fields.
     ...(schema['type'] !== 'object' && { examples: [example] }),
   };
 }

@@ -7,13 +7,13 @@ import {
 import { MAX_PER_PAGE, type Schema } from '../parameter.ts';
 import { LATEST_VERSION_HEADER, PREVIEW, STABLE, VERSION_HEADER } from '../releases.ts';
 
-/** The parts of the OpenAPI document that all operations share: headers, problems, the envelope of a page. */
+/** The parts of the OpenAPI document that operations share: headers, problems and the pagination envelope. */
 
 interface Header {
   readonly description: string;
   readonly schema: Schema;
   readonly example: string | number;
-  /** Whether it is there on every response that documents it. */
+  /** Whether every response that documents the header has it. */
   readonly required: boolean;
 }
 
@@ -33,25 +33,28 @@ const sometimes = (description: string, example: string): Header => ({
 });
 
 export const RESPONSE_HEADERS = {
-  [REQUEST_ID_HEADER]: always('Id of the request: the one sent, or a new one.', '4f1c9a52'),
-  [VERSION_HEADER]: always(
-    `The version used: \`${STABLE}\`, \`${PREVIEW}\` or the date of a release.`,
-    STABLE,
-  ),
-  [LATEST_VERSION_HEADER]: always('Date of the latest version available.', '2026-10-01'),
-  [SNAPSHOT_ID_HEADER]: always('Id of the snapshot that the data is from.', 'snp_7d1f'),
-  [DATA_AS_OF_HEADER]: always('When that snapshot was produced.', '2026-11-03T04:00:00Z'),
+  [REQUEST_ID_HEADER]: always('Id of the request: the one that the client sent, or a new one.', '4f1c9a52'),
+  [VERSION_HEADER]: always(`Version used: \`${STABLE}\`, \`${PREVIEW}\` or the date of a release.`, STABLE),
+  [LATEST_VERSION_HEADER]: always('Date of the latest available version.', '2026-10-01'),
+  [SNAPSHOT_ID_HEADER]: always('Id of the snapshot that holds the data.', 'snp_7d1f'),
+  [DATA_AS_OF_HEADER]: always('Time at which that snapshot was produced.', '2026-11-03T04:00:00Z'),
   [IGNORED_PARAMETERS_HEADER]: sometimes(
-    'Names of query parameters that the operation does not have: percent-encoded, comma-separated, ending in `...` when cut.',
+    'Names of query parameters unknown to the operation, percent-encoded and comma-separated. A long list is cut and ends in `...`.',
     'tags.ne, startAt',
   ),
-  ETag: always('Tag of this answer, for If-None-Match.', '"mE9x2.stable.1x4k"'),
-  'Cache-Control': always('Whether the answer may be kept; a partial view may not.', 'private, no-cache'),
-  Vary: always('Request headers that the answer depends on.', `Authorization, ${VERSION_HEADER}`),
-  RateLimit: sometimes('Requests left, and seconds until they are given anew.', '"600-in-1min"; r=599; t=60'),
-  'RateLimit-Policy': sometimes('Requests allowed for one key.', '"600-in-1min"; q=600; w=60'),
+  ETag: always('Tag of this response, for If-None-Match.', '"mE9x2.stable.1x4k"'),
+  'Cache-Control': always('Whether the response may be cached; a partial view may not.', 'private, no-cache'),
+  Vary: always('Request headers on which the response depends.', `Authorization, ${VERSION_HEADER}`),
+  RateLimit: sometimes(
+    'Remaining requests, and seconds until the limit is reset.',
+    '"600-in-1min"; r=599; t=60',
+  ),
+  'RateLimit-Policy': sometimes(
+    'Limit for each key: requests and window in seconds.',
+    '"600-in-1min"; q=600; w=60',
+  ),
   'Retry-After': always('Seconds to wait.', 5, { type: 'integer', minimum: 1 }),
-  Allow: always('The methods that are defined.', 'GET, HEAD, OPTIONS'),
+  Allow: always('Allowed methods.', 'GET, HEAD, OPTIONS'),
 } as const satisfies Readonly<Record<string, Header>>;
 
 type HeaderName = keyof typeof RESPONSE_HEADERS;
@@ -94,74 +97,83 @@ function refused(description: string, headers: readonly HeaderName[], detail: st
 }
 
 export const SHARED_RESPONSES = {
-  BeyondLastPage: { description: 'The page is beyond the last one.', headers: headerRefs(DATA) },
+  BeyondLastPage: { description: 'The requested page is beyond the last one.', headers: headerRefs(DATA) },
   NotModified: {
-    description: 'The answer is still the one that If-None-Match names.',
+    description: 'The response with the tag in If-None-Match is still current.',
     headers: headerRefs([...DATA, 'ETag']),
   },
   InvalidRequest: refused(
-    'The API key is missing or not of its form, the version is not valid, or percent-encoding is broken.',
+    'The API key is missing or malformed, the version is invalid, or percent-encoding is broken.',
     READ,
-    'The API key is missing; it must read: Authorization: Bearer svc:o:<organization_id>:<api_key>.',
+    'The API key is missing; send the header Authorization: Bearer svc:o:<organization_id>:<api_key>.',
   ),
   InvalidQuery: {
     description:
-      'As for every operation; or the query is not valid, and `errors` has all that is wrong with it.',
+      'The request is invalid, as for every operation; or the query is invalid, and `errors` lists every violation.',
     headers: headerRefs(READ),
     content: {
       'application/json': {
         schema: { oneOf: [componentRef('schemas', 'InvalidQuery'), componentRef('schemas', 'Problem')] },
         example: {
-          detail: 'The query is not valid; errors has what is wrong with it.',
-          errors: [{ loc: 'query.page', input: '0', ctx: 'must be an integer of 1 or more, in digits only' }],
+          detail: 'The query is invalid; see errors.',
+          errors: [
+            { loc: 'query.page', input: '0', ctx: 'must be an integer of at least 1, in digits only' },
+          ],
         },
       },
     },
   },
-  Forbidden: refused('The API key is not known, or revoked.', [], 'The API key is revoked.'),
+  Forbidden: refused('The API key is unknown, invalid or revoked.', [], 'The API key is revoked.'),
   NotFound: refused(
-    'The record, or the event whose sessions are asked for, is missing or of another organization; or the operation ' +
-      'is not in the version asked for.',
+    'The record, or the event of the sessions, is missing or belongs to another organization; or the operation is not ' +
+      'part of the requested version.',
     READ,
     'There is no such record.',
   ),
   MethodNotAllowed: refused(
-    'For methods other than GET, HEAD and OPTIONS.',
+    'The method is not GET, HEAD or OPTIONS.',
     ['Allow'],
-    'Only GET, HEAD and OPTIONS are defined here.',
+    'The method must be GET, HEAD or OPTIONS.',
   ),
   TooManyRequests: refused(
-    'Too many requests of this key or in all, or the service is not ready yet.',
+    'The key has passed its limit, or the service is overloaded or not ready.',
     [...LIMITED, 'Retry-After'],
     'More than 600 requests in a minute; try again in 12 s.',
   ),
   Timeout: refused('The request did not arrive in time.', [], 'The request did not arrive in time.'),
   BodyTooLarge: refused(
-    'The request has a body, which is of no use, and too large a one.',
+    'The request has a body that is too large. Requests need no body.',
     [],
-    'The body of the request is too large.',
+    'The request body is too large; requests need no body.',
   ),
   HeadTooLarge: refused(
-    'Target and headers are larger than 16 KiB together.',
+    'The request target and headers do not fit in 16 KiB together.',
     [],
-    'The target and the headers of the request are too large.',
+    'The request target and headers are too large; they must fit in 16 KiB together.',
   ),
-  Unexpected: refused('Something went wrong on our side.', READ, 'Something went wrong on our side.'),
+  Unexpected: refused(
+    'An unexpected error occurred in the service.',
+    READ,
+    'An unexpected error occurred in the service.',
+  ),
 } as const;
 
-const detail: Schema = { type: 'string', description: 'What is wrong, and what would be right.' };
+const detail: Schema = {
+  type: 'string',
+  description: 'The reason, and the expected form where there is one.',
+};
 
 export const PROBLEM_SCHEMAS = {
   Problem: {
     type: 'object',
-    description: 'Why a request was refused.',
+    description: 'The reason why a request was refused.',
     properties: { detail },
     required: ['detail'],
     additionalProperties: false,
   },
   InvalidQuery: {
     type: 'object',
-    description: 'Why a query was refused.',
+    description: 'The reasons why a query was refused.',
     properties: {
       detail,
       errors: {
@@ -172,7 +184,7 @@ export const PROBLEM_SCHEMAS = {
           properties: {
             loc: { type: 'string', pattern: '^query\\.', examples: ['query.page'] },
             input: { type: 'string', examples: ['0'] },
-            ctx: { type: 'string', examples: ['must be an integer of 1 or more, in digits only'] },
+            ctx: { type: 'string', examples: ['must be an integer of at least 1, in digits only'] },
           },
           required: ['loc', 'input', 'ctx'],
           additionalProperties: false,
@@ -187,19 +199,14 @@ export const PROBLEM_SCHEMAS = {
 export function pageSchema(resource: string): Schema {
   const properties = {
     items: { type: 'array', maxItems: MAX_PER_PAGE, items: componentRef('schemas', resource) },
-    page: { type: 'integer', minimum: 1, description: 'This page, from 1.' },
-    perPage: {
-      type: 'integer',
-      minimum: 1,
-      maximum: MAX_PER_PAGE,
-      description: 'Records a page, as asked for.',
-    },
+    page: { type: 'integer', minimum: 1, description: 'Number of this page, from 1.' },
+    perPage: { type: 'integer', minimum: 1, maximum: MAX_PER_PAGE, description: 'Requested page size.' },
     totalPages: { type: 'integer', minimum: 0, description: 'Number of pages; 0 when nothing matches.' },
-    hasMore: { type: 'boolean', description: 'Whether there is a page after this one.' },
+    hasMore: { type: 'boolean', description: 'Whether a page follows.' },
     nextPage: {
       type: ['string', 'null'],
       format: 'uri',
-      description: 'Link to that page; null on the last one.',
+      description: 'URL of the next page; null on the last page.',
     },
   };
   return {
