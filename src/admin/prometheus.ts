@@ -1,5 +1,5 @@
 import { AggregatorRegistry, collectDefaultMetrics, type PrometheusContentType, Registry } from 'prom-client';
-import { type HistogramTotals, totalOfMetrics } from '../http/request-metrics.ts';
+import { type HistogramTotals, sumMetrics } from '../http/request-metrics.ts';
 import { COLLECTIONS } from '../snapshot/format/layout.ts';
 import { REFUSALS } from '../snapshot/format/refused-snapshot.ts';
 import { type AdminDependencies, liveSnapshots } from './admin-state.ts';
@@ -20,7 +20,7 @@ export function metricsText(dependencies: AdminDependencies): Promise<string> {
 }
 
 function requestMetrics({ workers, log }: AdminDependencies): Metric[] {
-  const { requests, later, durations, delay } = totalOfMetrics(workers.requestMetrics);
+  const { requests, retries, durations, delay } = sumMetrics(workers.requestMetrics);
   return [
     counter(
       'foyer_requests_total',
@@ -35,17 +35,17 @@ function requestMetrics({ workers, log }: AdminDependencies): Metric[] {
     counter(
       'foyer_requests_rate_limited_total',
       'Requests refused with 429 because the key exceeded its rate limit.',
-      later.get('rate-limit') ?? 0,
+      retries.get('rate-limit') ?? 0,
     ),
     counter(
       'foyer_requests_shed_total',
       'Requests refused with 429 because of overload.',
-      later.get('overload') ?? 0,
+      retries.get('overload') ?? 0,
     ),
     counter(
       'foyer_requests_not_ready_total',
       'Requests refused with 429 because their data or the keys were not loaded.',
-      later.get('not-ready') ?? 0,
+      retries.get('not-ready') ?? 0,
     ),
     histogram(
       'foyer_event_loop_delay_seconds',

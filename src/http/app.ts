@@ -1,16 +1,9 @@
-import express, {
-  type ErrorRequestHandler,
-  type Express,
-  type Request,
-  type RequestHandler,
-  type Response,
-} from 'express';
+import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
 import type { Logger } from 'pino';
 import { openApiDocument } from '../contract/openapi/document.ts';
 import { type Operation, OPERATIONS } from '../contract/operations.ts';
 import type { Release } from '../contract/releases.ts';
 import type { KeyRing } from '../keys/key-ring.ts';
-import type { OrganizationStore } from '../store/organization-store.ts';
 import type { StoreView } from '../store/registry/store-view.ts';
 import { authenticate } from './checks/authenticate.ts';
 import { checkAvailability, storeOf } from './checks/availability.ts';
@@ -24,21 +17,19 @@ import { sendProblem } from './response/send.ts';
 import { routePath } from './target.ts';
 
 export interface ApiConfig {
-  /** Begins the links in responses, in place of the address of the request. */
+  /** Base of links in responses; undefined for the address of the request. */
   readonly publicBaseUrl: string | undefined;
-  /** Express's `trust proxy`. */
+  /** Express's `trust proxy` setting. */
   readonly trustProxy: boolean | number | readonly string[];
-  /** Requests a minute for each key; 0 sets no limit. */
+  /** Requests per minute for each key; 0 for no limit. */
   readonly rateLimitPerMinute: number;
 }
 
 export interface Dependencies {
   readonly config: ApiConfig;
-  /** Returns the view to answer from. */
   readonly stores: () => StoreView;
-  /** Undefined until there is a keys file. */
+  /** Returns undefined until keys are loaded. */
   readonly keys: () => KeyRing | undefined;
-  /** Whether requests arrive faster than they can be answered. */
   readonly overload: () => boolean;
   /** Every release, earliest first. */
   readonly releases: readonly Release[];
@@ -46,7 +37,7 @@ export interface Dependencies {
   readonly log: Logger;
 }
 
-/** Makes the API. `createServer` of `http/server.ts` serves it. */
+/** Creates the API, which `createServer` of `http/server.ts` serves. */
 export function createApp(dependencies: Dependencies): Express {
   const { config, releases, log } = dependencies;
   const app = express();
@@ -55,29 +46,25 @@ export function createApp(dependencies: Dependencies): Express {
   app.enable('strict routing');
   app.set('trust proxy', config.trustProxy);
 
-  const handle = handlerMaker(dependencies);
+  const handlerOf = handlerFactory(dependencies);
   for (const operation of OPERATIONS)
-    app.route(routePath(operation)).get(handle(operation)).all(otherMethodsHandler);
+    app.route(routePath(operation)).get(handlerOf(operation)).all(otherMethodsHandler);
   const document = openApiDocument(releases, config.publicBaseUrl);
   app.route('/openapi.json').get(documentHandler(document)).all(otherMethodsHandler);
   app.route('/healthz').get(healthHandler).all(otherMethodsHandler);
-  app.use(noSuchPath);
-  app.use(fail(log));
+  app.use(notFoundHandler);
+  app.use(errorHandler(log));
   return app;
 }
 
-/** Answers an operation for an authenticated caller, from the live store of its organization. */
-type Answer = (store: OrganizationStore, request: Request, response: Response, view: StoreView) => void;
-
-/** The order of the checks of a request to the API. Those of its query follow in the answer. */
-function handlerMaker(dependencies: Dependencies): (operation: Operation) => RequestHandler {
+/** Runs the checks of an API request in order. The handler of the operation checks the query. */
+function handlerFactory(dependencies: Dependencies): (operation: Operation) => RequestHandler {
   const { config, stores, keys, overload, releases, hits, log } = dependencies;
-  const { publicBaseUrl, trustProxy, rateLimitPerMinute } = config;
-  const origin = { publicBaseUrl, trustsProxies: trustProxy !== false };
+  const { publicBaseUrl, rateLimitPerMinute } = config;
   const limitRate = rateLimitPerMinute === 0 ? noRateLimit : rateLimitPerKey(rateLimitPerMinute, hits, log);
   return (operation) => {
-    const answer: Answer =
-      operation.kind === 'list' ? listHandler(operation, origin) : recordHandler(operation);
+    const handle =
+      operation.kind === 'list' ? listHandler(operation, publicBaseUrl) : recordHandler(operation);
     return (request, response, next) => {
       const { context } = response.locals;
       context.operation = operation.id;
@@ -92,25 +79,25 @@ function handlerMaker(dependencies: Dependencies): (operation: Operation) => Req
         }
         const store = storeOf(view, caller.organizationId);
         checkVersion(operation, request, context.version, releases);
-        answer(store, request, response, view);
+        handle(store, request, response, view);
       });
     };
   };
 }
 
-export const noSuchPath: RequestHandler = () => {
+export const notFoundHandler: RequestHandler = () => {
   throw NO_SUCH_PATH;
 };
 
-/** The one place where errors of all layers become a status. */
-export function fail(log: Logger): ErrorRequestHandler {
+/** Creates the only place where errors of all layers become a status. */
+export function errorHandler(log: Logger): ErrorRequestHandler {
   return (error: unknown, _request, response, next) => {
     const problem = problemOf(error);
     const { context } = response.locals;
     const { requestId, operation } = context;
-    context.later = problem?.later;
+    context.retryReason = problem?.retryReason;
     if (problem === undefined) log.error({ err: error, requestId, operation }, 'unexpected error');
-    // A response that has begun cannot become another: Express ends its connection.
+    // Once a response has begun, Express closes its connection.
     if (response.headersSent) next(error);
     else sendProblem(response, problem ?? UNEXPECTED);
   };

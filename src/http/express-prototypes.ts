@@ -2,16 +2,16 @@ import { IncomingMessage, ServerResponse } from 'node:http';
 import express, { type Express } from 'express';
 
 /**
- * Makes requests and responses that have the prototypes of an app from the start, for `http.createServer`. Express sets the prototype of every
- * request and response, and V8 answers a changed prototype with slower code for the object; here it sets the same one. Without this file one
- * ticket comes to 0.92 of the requests a second, a 304 to 0.60 (docs/performance.md).
+ * Creates message classes for `http.createServer` whose prototypes are already those of an app. Express sets the prototype of every request and
+ * response, and V8 runs slower code for objects whose prototype changes; with these classes it sets the same one again. Without them one ticket
+ * comes to 0.92 of the requests a second, a 304 to 0.60 (docs/performance.md).
  *
  * The app's prototypes are the extension point that Express documents (https://expressjs.com/en/guide/overriding-express-api.html).
  */
 export function expressPrototypes(app: Express) {
   class ExpressRequest extends IncomingMessage {}
   class ExpressResponse extends ServerResponse<ExpressRequest> {
-    /** Express would add one later, which changes the shape of the object. */
+    /** Declared here because a property that Express adds later changes the shape of the object. */
     readonly locals: object = {};
   }
   adopt(ExpressRequest.prototype, express.request, app);

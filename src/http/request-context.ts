@@ -32,7 +32,7 @@ export class RequestContext {
   /** Value of the header that names the ignored query parameters. */
   ignoredParameters: string | undefined;
   /** Reason for a 429 response. */
-  later: RetryReason | undefined;
+  retryReason: RetryReason | undefined;
   /** Length of the response body. */
   bytes = 0;
   /** Number of records in the response; undefined when it has none. */
@@ -81,11 +81,18 @@ export function contextStarter(
 /** Logs and counts requests. The log line omits the target: paths and queries hold ids and e-mail addresses. */
 function requestReporter(log: Logger, metrics: RequestMetrics): (this: Response) => void {
   return function () {
-    const { requestId, caller, operation, version, later, startedAt, bytes, rows } = this.locals.context;
+    const { requestId, caller, operation, version, retryReason, startedAt, bytes, rows } =
+      this.locals.context;
     const { statusCode: status } = this;
     const elapsedMs = performance.now() - startedAt;
     const durationMs = Math.round(elapsedMs * 1000) / 1000;
-    metrics.countRequest({ operation, status, version: version?.name, later, seconds: elapsedMs / 1000 });
+    metrics.countRequest({
+      operation,
+      status,
+      version: version?.name,
+      retryReason,
+      seconds: elapsedMs / 1000,
+    });
     // pino omits undefined fields.
     const sent = this.writableFinished ? undefined : false;
     log.info({ requestId, ...caller, operation, status, durationMs, rows, bytes, sent }, 'request');

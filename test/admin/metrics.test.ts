@@ -40,13 +40,13 @@ describe('The metrics', () => {
       operation: 'getTicket',
       status: 200,
       version: 'stable',
-      later: undefined,
+      retryReason: undefined,
       seconds: 0.003,
     };
     operations.metrics.countRequest(request);
     second.countRequest({ ...request, seconds: 0.0001 });
     second.countRequest({ ...request, version: '2026-10-01', seconds: 60 });
-    second.countRefusal(431);
+    second.countUnparsed(431);
     expect(await samplesOf('foyer_requests_total')).to.deep.equal({
       'foyer_requests_total{operation="getTicket",status="200",version="stable"}': 2,
       'foyer_requests_total{operation="getTicket",status="200",version="upcoming"}': 1,
@@ -65,9 +65,15 @@ describe('The metrics', () => {
 
   it('have histograms whose buckets rise to the count', async () => {
     for (const seconds of [0.00005, 0.0004, 0.003, 0.003, 0.2, 2, 20]) {
-      const request = { operation: 'listOrders', status: 200, version: 'preview', later: undefined, seconds };
+      const request = {
+        operation: 'listOrders',
+        status: 200,
+        version: 'preview',
+        retryReason: undefined,
+        seconds,
+      };
       operations.metrics.countRequest(request);
-      operations.metrics.noteDelay(seconds);
+      operations.metrics.observeDelay(seconds);
     }
     for (const name of ['foyer_request_duration_seconds', 'foyer_event_loop_delay_seconds']) {
       const { samples = new Map<string, number>() } = (await scrape()).get(name) ?? {};
@@ -98,8 +104,8 @@ describe('The metrics', () => {
 
   it('tell the reasons of 429 apart', async () => {
     const refused = { operation: 'listEvents', status: 429, version: 'stable', seconds: 0 };
-    for (const later of ['rate-limit', 'overload', 'overload', 'not-ready'] as const) {
-      operations.metrics.countRequest({ ...refused, later });
+    for (const retryReason of ['rate-limit', 'overload', 'overload', 'not-ready'] as const) {
+      operations.metrics.countRequest({ ...refused, retryReason });
     }
     expect(await samplesOf('foyer_requests_rate_limited_total')).to.deep.equal({
       foyer_requests_rate_limited_total: 1,

@@ -7,8 +7,8 @@ import express, { type RequestHandler } from 'express';
 import { pino } from 'pino';
 import supertest from 'supertest';
 import { RELEASES } from '../../src/contract/releases.ts';
-import { fail, noSuchPath } from '../../src/http/app.ts';
-import { totalOfMetrics, RequestMetrics } from '../../src/http/request-metrics.ts';
+import { errorHandler, notFoundHandler } from '../../src/http/app.ts';
+import { sumMetrics, RequestMetrics } from '../../src/http/request-metrics.ts';
 import { type RetryReason, retryLater } from '../../src/http/response/problem.ts';
 import { NO_STORE, send } from '../../src/http/response/send.ts';
 import { createServer } from '../../src/http/server.ts';
@@ -44,7 +44,7 @@ describe('The end of a request', () => {
     app.get('/v1/limited', refuse('rate-limit'));
     app.get('/v1/shed', refuse('overload'));
     app.get('/v1/early', refuse('not-ready'));
-    app.use(noSuchPath, fail(log));
+    app.use(notFoundHandler, errorHandler(log));
     server = createServer(app, {
       clock: () => NOW,
       releases: RELEASES,
@@ -72,7 +72,7 @@ describe('The end of a request', () => {
     await ask('/v1/tickets', '2026-10-01');
     await ask('/v1/none', 'nonsense');
     await ask('/none');
-    const { requests, durations } = totalOfMetrics([metrics]);
+    const { requests, durations } = sumMetrics([metrics]);
     expect(requests.map((each) => Object.values(each))).to.deep.equal([
       ['listTickets', '200', 'stable', 1],
       ['listTickets', '200', 'preview', 1],
@@ -89,8 +89,8 @@ describe('The end of a request', () => {
     for (const path of ['/v1/limited', '/v1/shed', '/v1/shed', '/v1/early']) {
       expect(await ask(path)).to.have.property('status', 429);
     }
-    const { requests, later } = totalOfMetrics([metrics]);
-    expect([...later]).to.deep.equal([
+    const { requests, retries } = sumMetrics([metrics]);
+    expect([...retries]).to.deep.equal([
       ['rate-limit', 1],
       ['overload', 2],
       ['not-ready', 1],
@@ -102,7 +102,7 @@ describe('The end of a request', () => {
     const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
     socket.end('nonsense\r\n\r\n');
     expect(await readText(socket)).to.match(/^HTTP\/1.1 400 /);
-    expect(totalOfMetrics([metrics]).requests).to.deep.equal([
+    expect(sumMetrics([metrics]).requests).to.deep.equal([
       { operation: 'other', status: '400', version: 'none', count: 1 },
     ]);
   });

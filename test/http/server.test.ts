@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import express from 'express';
 import { pino } from 'pino';
 import { RELEASES } from '../../src/contract/releases.ts';
-import { fail } from '../../src/http/app.ts';
+import { errorHandler } from '../../src/http/app.ts';
 import { RequestMetrics } from '../../src/http/request-metrics.ts';
 import { createServer } from '../../src/http/server.ts';
 
@@ -21,7 +21,7 @@ describe('The server', () => {
       response.writeHead(200, ['Content-Length', '5']).write('so');
       throw new Error('half of it');
     });
-    app.use(fail(log));
+    app.use(errorHandler(log));
     const server = createServer(app, {
       clock: Date.now,
       releases: RELEASES,

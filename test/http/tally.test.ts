@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { OPERATIONS } from '../../src/contract/operations.ts';
-import { type HistogramTotals, totalOfMetrics, RequestMetrics } from '../../src/http/request-metrics.ts';
+import { type HistogramTotals, sumMetrics, RequestMetrics } from '../../src/http/request-metrics.ts';
 import { RETRY_REASONS } from '../../src/http/response/problem.ts';
 
 const OPERATION_IDS = OPERATIONS.map(({ id }) => id);
@@ -17,7 +17,7 @@ const request = fc.record({
   operation: fc.constantFrom(undefined, 'unheardOf', ...OPERATION_IDS),
   status: fc.oneof(fc.constantFrom(...KNOWN), fc.integer({ min: 100, max: 999 })),
   version: fc.constantFrom(undefined, 'stable', 'preview', '2026-10-01', '2027-01-31'),
-  later: fc.constantFrom(undefined, ...RETRY_REASONS),
+  retryReason: fc.constantFrom(undefined, ...RETRY_REASONS),
   seconds,
 });
 const event = fc.oneof(
@@ -51,26 +51,26 @@ describe('the request metrics', () => {
     fc.assert(
       fc.property(threads, (happened) => {
         const expected = new Counts();
-        const { durations: none, delay } = totalOfMetrics([]);
+        const { durations: none, delay } = sumMetrics([]);
         const durationBounds = none[0].totals.bounds;
         const sums = { durations: 0, delay: 0 };
         const requestMetrics = happened.map((events) => {
           const metrics = new RequestMetrics();
           for (const each of events) {
             if ('request' in each) {
-              const { operation, status, version, later, seconds: taken } = each.request;
+              const { operation, status, version, retryReason, seconds: taken } = each.request;
               metrics.countRequest(each.request);
               const label = OPERATION_IDS.find((id) => id === operation) ?? 'other';
               const versionLabel = version === undefined ? 'none' : (VERSIONS[version] ?? 'upcoming');
               expected.add(`${label} ${KNOWN.includes(status) ? status : 'other'} ${versionLabel}`);
-              if (later !== undefined) expected.add(later);
+              if (retryReason !== undefined) expected.add(retryReason);
               observeIn(expected, label, taken, durationBounds);
               sums.durations += taken;
             } else if ('refusal' in each) {
-              metrics.countRefusal(each.refusal);
+              metrics.countUnparsed(each.refusal);
               expected.add(`other ${each.refusal === 418 ? 'other' : each.refusal} none`);
             } else {
-              metrics.noteDelay(each.delay);
+              metrics.observeDelay(each.delay);
               observeIn(expected, 'delay', each.delay, delay.bounds);
               sums.delay += each.delay;
             }
@@ -78,12 +78,12 @@ describe('the request metrics', () => {
           return metrics;
         });
 
-        const totals = totalOfMetrics(requestMetrics);
+        const totals = sumMetrics(requestMetrics);
         const counted = new Counts();
         for (const { operation, status, version, count } of totals.requests) {
           counted.add(`${operation} ${status} ${version}`, count);
         }
-        for (const [reason, count] of totals.later) if (count > 0) counted.add(reason, count);
+        for (const [reason, count] of totals.retries) if (count > 0) counted.add(reason, count);
         for (const each of totals.durations) histogramIn(counted, each.operation, each.totals);
         histogramIn(counted, 'delay', totals.delay);
 
@@ -102,17 +102,17 @@ describe('the request metrics', () => {
       operation: 'getTicket',
       status: 200,
       version: 'stable',
-      later: undefined,
+      retryReason: undefined,
       seconds: 1,
     });
-    const { requests } = totalOfMetrics([new RequestMetrics(metrics.buffer)]);
+    const { requests } = sumMetrics([new RequestMetrics(metrics.buffer)]);
     expect(requests).to.deep.equal([{ operation: 'getTicket', status: '200', version: 'stable', count: 1 }]);
   });
 
   it('has every operation and reason from the start', () => {
-    const { requests, durations, later } = totalOfMetrics([]);
+    const { requests, durations, retries } = sumMetrics([]);
     expect(requests).to.deep.equal([]);
     expect(durations.map(({ operation }) => operation)).to.deep.equal([...OPERATION_IDS, 'other']);
-    expect([...later]).to.deep.equal(RETRY_REASONS.map((reason) => [reason, 0]));
+    expect([...retries]).to.deep.equal(RETRY_REASONS.map((reason) => [reason, 0]));
   });
 });

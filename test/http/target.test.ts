@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { normalTarget, queryOf } from '../../src/http/target.ts';
+import { normalizeTarget, queryOf } from '../../src/http/target.ts';
 
-describe('normalTarget', () => {
+describe('normalizeTarget', () => {
   const cases: [target: string, normal: string][] = [
     ['/v1/events?page=1', '/v1/events?page=1'],
     ['/', '/'],
@@ -16,7 +16,7 @@ describe('normalTarget', () => {
   ];
   for (const [target, normal] of cases) {
     it(`turns ${JSON.stringify(target)} into ${normal}`, () => {
-      expect(normalTarget(target)).to.equal(normal);
+      expect(normalizeTarget(target)).to.equal(normal);
     });
   }
 });

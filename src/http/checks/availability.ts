@@ -8,31 +8,31 @@ export const RETRY_NOT_READY_SECONDS = 5;
 
 const OVERLOADED = retryLater(
   'overload',
-  'Too many requests are being answered at the moment.',
+  'The service is overloaded. Try again later.',
   RETRY_OVERLOAD_SECONDS,
 );
 const NO_SNAPSHOT = retryLater(
   'not-ready',
-  'The service is not ready: it has no data yet. Try again soon.',
+  'The service is not ready: no data is loaded yet. Try again later.',
   RETRY_NOT_READY_SECONDS,
 );
-/** Never an empty list: a client that copies the data would take it for the deletion of everything. */
+/** Never an empty list, which a syncing client would take for the deletion of all records. */
 const ORGANIZATION_NOT_LOADED = retryLater(
   'not-ready',
-  'The service is not ready: the data of your organization is not loaded yet. Try again soon.',
+  'The service is not ready: the data of your organization is not loaded yet. Try again later.',
   RETRY_NOT_READY_SECONDS,
 );
 
-/** @throws Problem 429 while requests take too long, or there is no data at all */
+/** @throws Problem 429 during overload, and until a snapshot is live */
 export function checkAvailability(isOverloaded: boolean, view: StoreView): void {
   if (isOverloaded) throw OVERLOADED;
   if (view.isEmpty) throw NO_SNAPSHOT;
 }
 
 /**
- * Returns the one store that a request sees: its own organization's.
- * @param contentDigest the content that a walk is pinned to
- * @throws Problem 429 while no snapshot holds the organization
+ * Returns the organization store, the only one that a request can reach.
+ * @param contentDigest the content that a walk began on
+ * @throws Problem 429 when no live snapshot holds the organization
  */
 export function storeOf(view: StoreView, organizationId: string, contentDigest?: string): OrganizationStore {
   const store = view.get(organizationId, contentDigest);
@@ -42,25 +42,24 @@ export function storeOf(view: StoreView, organizationId: string, contentDigest?:
 
 const SAMPLE_MS = 50;
 
-/**
- * Watches how late the event loop is, and tells it to the metrics: while it is later than `limitMs`, requests wait
- * longer than they are worth. Returns whether it is, and how to end the watch. A limit of 0 means never.
- */
-export function watchOverload(
-  limitMs: number,
-  metrics: RequestMetrics,
-): {
+export interface OverloadWatch {
   readonly isOverloaded: () => boolean;
   readonly stop: () => void;
-} {
+}
+
+/**
+ * Samples the event-loop delay and records it in the metrics.
+ * @param limitMs delay above which the thread is overloaded; 0 for never
+ */
+export function watchOverload(limitMs: number, metrics: RequestMetrics): OverloadWatch {
   let last = performance.now();
   let delay = 0;
   const timer = setInterval(() => {
     const now = performance.now();
-    // A timer may come a little early.
+    // A timer may fire a little early.
     delay = Math.max(0, now - last - SAMPLE_MS);
     last = now;
-    metrics.noteDelay(delay / 1000);
+    metrics.observeDelay(delay / 1000);
   }, SAMPLE_MS);
   timer.unref();
   return {

@@ -4,18 +4,18 @@ import { EXISTING_KEYWORD, type ParameterValue } from '../../contract/parameter.
 import { parseTimestamp } from '../../contract/timestamp.ts';
 import { Problem, type Violation } from '../response/problem.ts';
 
-/** The values given for each name, in the order of first appearance. */
+/** The values of each parameter name, in the order of first appearance. */
 export type Query = ReadonlyMap<string, readonly string[]>;
 
 const NO_QUERY: Query = new Map();
 const BROKEN_ENCODING = new Problem(
   400,
-  'The query string has percent-encoding that is broken or not UTF-8.',
+  'The query string has broken percent-encoding; it must be percent-encoded UTF-8.',
 );
 
 /**
- * Reads a query string (application/x-www-form-urlencoded: `+` is a blank), however many parameters it has.
- * @throws Problem 400 when its percent-encoding is broken or not UTF-8.
+ * Parses a query string (application/x-www-form-urlencoded: `+` is a blank) of any number of parameters.
+ * @throws Problem 400 when its percent-encoding is broken or not UTF-8
  */
 export function parseQuery(text: string): Query {
   if (text === '') return NO_QUERY;
@@ -50,8 +50,8 @@ const SEPARATOR = ', ';
 const ELLIPSIS = '...';
 
 /**
- * The names of a query that an operation does not have, as the header tells them: percent-encoded, each once,
- * cut when they are too many. Undefined when there are none.
+ * Returns the header value that names the parameters unknown to an operation; undefined when there are none. Names are
+ * percent-encoded, and a long list is cut.
  */
 export function ignoredParameters(query: Query, parameters: readonly Parameter[]): string | undefined {
   if (query.size === 0) return undefined;
@@ -65,7 +65,7 @@ export function ignoredParameters(query: Query, parameters: readonly Parameter[]
   return list === '' ? undefined : list.slice(0, -SEPARATOR.length);
 }
 
-/** Validates a timestamp, and puts its instant in its place, so that none is parsed twice. */
+/** Validates a timestamp, and replaces it by its instant, so that each is parsed only once. */
 const existing: FuncKeywordDefinition = {
   keyword: EXISTING_KEYWORD,
   type: 'string',
@@ -83,19 +83,19 @@ const existing: FuncKeywordDefinition = {
   },
 };
 
-/** One for all operations. The check of the schemas themselves is off: it would take most of the start. */
+/** The validator of all operations. The schemas themselves are tested, not validated at each start. */
 const ajv = new Ajv({ allErrors: true, meta: false, validateSchema: false, keywords: [existing] });
 
-/** The values of the parameters given, by name. */
+/** The values of the parameters in a query, by name. */
 export type ParameterValues = Readonly<Record<string, ParameterValue>>;
 
 /**
- * Reads and validates the parameters of a query that the operation has, and ignores others.
- * @throws Problem 400 with all violations, in the order in which the parameters are declared
+ * Reads and validates the parameters that the operation declares, and ignores others.
+ * @throws Problem 400 with all violations, in the order of the declaration
  */
 export type QueryReader = (query: Query) => ParameterValues;
 
-const GIVEN_TWICE = 'must be given once';
+const GIVEN_TWICE = 'must be given only once';
 
 /** Compiles the schemas of an operation's parameters. */
 export function queryReader({ parameters }: ListOperation): QueryReader {
@@ -116,7 +116,7 @@ export function queryReader({ parameters }: ListOperation): QueryReader {
     }
     if (validate(values) && !isRepeated) return values;
     const errors = violationsOf(query, validate.errors ?? []);
-    throw new Problem(400, 'The query is not valid; errors has what is wrong with it.', { errors });
+    throw new Problem(400, 'The query is invalid; see errors.', { errors });
   };
 
   function violationsOf(query: Query, failures: readonly ErrorObject[]): Violation[] {

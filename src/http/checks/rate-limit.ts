@@ -14,16 +14,10 @@ export const noRateLimit: RequestHandler = (_request, _response, next) => {
 
 /** The state of a key's limit after a request. */
 export interface RateLimitStanding {
-  readonly policy: Policy;
-  readonly remaining: number;
   /** Whole seconds until the window has ended, at least 1. */
   readonly seconds: number;
-}
-
-interface Policy {
-  readonly name: string;
-  /** Value of the policy header. */
-  readonly terms: string;
+  /** The headers of draft-ietf-httpapi-ratelimit-headers-08. */
+  readonly headers: HeaderList;
 }
 
 /** The hit counts of all keys, shared by all workers. */
@@ -46,7 +40,7 @@ export function rateLimitPerKey(
   clock = monotonicNow,
 ): RequestHandler {
   const name = `"${perMinute}-in-1min"`;
-  const policy: Policy = { name, terms: `${name}; q=${perMinute}; w=${WINDOW_SECONDS}` };
+  const policy = `${name}; q=${perMinute}; w=${WINDOW_SECONDS}`;
   const refuse = rateLimit({
     store: storeOfRefused(perMinute),
     validate: false,
@@ -67,7 +61,8 @@ export function rateLimitPerKey(
     if (context.caller === undefined) throw new TypeError('the key is not checked yet');
     const { count, millisecondsLeft } = countHit(counts, slotOf(context.caller.keyId), WINDOW_MS, clock());
     const seconds = Math.ceil(millisecondsLeft / 1000);
-    context.rateLimit = { policy, remaining: Math.max(0, perMinute - count), seconds };
+    const limit = `${name}; r=${Math.max(0, perMinute - count)}; t=${seconds}`;
+    context.rateLimit = { seconds, headers: ['RateLimit-Policy', policy, 'RateLimit', limit] };
     if (count <= perMinute) next();
     else void refuse(request, response, next);
   };
@@ -82,11 +77,6 @@ function storeOfRefused(perMinute: number): Store {
     decrement: ignore,
     resetKey: ignore,
   };
-}
-
-/** Returns the headers of draft-ietf-httpapi-ratelimit-headers-08. */
-export function rateLimitHeaders({ policy, remaining, seconds }: RateLimitStanding): HeaderList {
-  return ['RateLimit-Policy', policy.terms, 'RateLimit', `${policy.name}; r=${remaining}; t=${seconds}`];
 }
 
 /**

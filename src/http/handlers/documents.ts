@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { RequestHandler } from 'express';
 import { matchesAnyTag, matchesTag } from '../response/etag.ts';
-import { type HeaderList, Problem } from '../response/problem.ts';
+import { ALLOW, type HeaderList, METHOD_NOT_ALLOWED } from '../response/problem.ts';
 import { NO_STORE, send } from '../response/send.ts';
 
 const CACHE_FIVE_MINUTES: HeaderList = ['Cache-Control', 'public, max-age=300'];
 
-/** Answers with a document that does not change while the process runs. */
+/** Creates the handler of a document that does not change while the process runs. */
 export function documentHandler(document: object): RequestHandler {
   const text = Buffer.from(JSON.stringify(document));
   const tag = `"${createHash('sha256').update(text).digest('base64url')}"`;
@@ -20,19 +20,14 @@ export function documentHandler(document: object): RequestHandler {
 
 const ALIVE = [JSON.stringify({ status: 'ok' })];
 
-/** Tells that the process answers. */
+/** Reports that the process responds. */
 export const healthHandler: RequestHandler = (_request, response) => {
   send(response, 200, NO_STORE, ALIVE);
 };
 
-const ALLOW: HeaderList = ['Allow', 'GET, HEAD, OPTIONS'];
 const OPTIONS_HEADERS: HeaderList = [...NO_STORE, ...ALLOW];
 
-export const METHOD_NOT_ALLOWED = new Problem(405, 'Only GET, HEAD and OPTIONS are defined here.', {
-  headers: ALLOW,
-});
-
-/** Answers the methods of a path that are not GET or HEAD. */
+/** Handles all methods of a path other than GET and HEAD. */
 export const otherMethodsHandler: RequestHandler = (request, response) => {
   if (request.method !== 'OPTIONS') throw METHOD_NOT_ALLOWED;
   send(response, 204, OPTIONS_HEADERS);

@@ -7,18 +7,18 @@ import type { StoreView } from '../../store/registry/store-view.ts';
 import { storeOf } from '../checks/availability.ts';
 import { ignoredParameters, parseQuery, queryReader } from '../checks/query.ts';
 import { entityTag, matchesAnyTag, matchesTag } from '../response/etag.ts';
-import { nextPageLink, originOf, type OriginOptions } from '../response/links.ts';
+import { nextPageLink, originOf } from '../response/links.ts';
 import { NO_SUCH_RECORD } from '../response/problem.ts';
 import { dataHeaders, send } from '../response/send.ts';
 import { pathParameter, pathWith, queryOf } from '../target.ts';
 
 /**
- * Answers a list operation. A request that names the tag of its response gets 304 before the query is validated: a tag is given to valid queries
- * alone, and content, version, origin and target are all that it is made of.
+ * Creates the handler of a list operation. A matching `If-None-Match` gets 304 before the query is validated: only valid queries get a tag, and
+ * the tag covers content, version, origin and target.
  */
 export function listHandler(
   operation: ListOperation,
-  originOptions: OriginOptions,
+  publicBaseUrl: string | undefined,
 ): (live: OrganizationStore, request: Request, response: Response, view: StoreView) => void {
   const { collection, parameters, parent } = operation;
   const readQuery = queryReader(operation);
@@ -32,11 +32,11 @@ export function listHandler(
     const contentDigest = query.get(CONTENT_DIGEST_PARAMETER)?.at(0);
     const store = contentDigest === undefined ? live : storeOf(view, live.organizationId, contentDigest);
     const isPartialView = cutting.some((name) => query.has(name));
-    const origin = originOf(request, originOptions);
+    const origin = originOf(request, publicBaseUrl);
     const tag = entityTag(contentTag(store, collection, now), context.version?.name, origin, request.url);
     const condition = request.headers['if-none-match'];
     if (matchesTag(condition, tag)) {
-      // The client has the link to the next page.
+      // The client may follow the link that it has cached.
       store.walks.set();
       send(response, 304, dataHeaders(store, tag, isPartialView));
       return;
@@ -59,7 +59,7 @@ export function listHandler(
       return;
     }
     const address = origin + pathWith(operation, parentId);
-    // A link needs no escaping: characters that an address cannot hold are percent-encoded.
+    // The link is percent-encoded, so it needs no JSON escapes.
     const nextPage = hasMore
       ? `"${nextPageLink(address, operation, query, plan, store.contentDigest)}"`
       : null;

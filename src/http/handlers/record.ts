@@ -8,7 +8,7 @@ import { NO_SUCH_RECORD } from '../response/problem.ts';
 import { dataHeaders, send } from '../response/send.ts';
 import { pathParameter, queryOf } from '../target.ts';
 
-/** Answers a retrieve operation. A request that names the tag of its response gets 304 before the record is looked up. */
+/** Creates the handler of a retrieve operation. A matching `If-None-Match` gets 304 before the record is looked up. */
 export function recordHandler(
   operation: RetrieveOperation,
 ): (store: OrganizationStore, request: Request, response: Response) => void {

@@ -1,9 +1,8 @@
 /**
- * The entity tag of an answer: what its content, its version and its address are decide its bytes, so they
- * stand in for a hash of them.
+ * Returns the entity tag of a response. Content, version, origin and target determine its bytes, so the tag needs no hash of them.
  *
- * @param contentTag tag of the content, free of `"` and `,`
- * @param origin scheme and host that links in the answer begin with
+ * @param contentTag tag of the content, without `"` and `,`
+ * @param origin scheme and host of the links in the response
  */
 export function entityTag(
   contentTag: string,
@@ -21,16 +20,14 @@ function hashText(text: string, seed = 0x811c9dc5): number {
   return value >>> 0;
 }
 
-/**
- * Whether an If-None-Match header names a tag (RFC 9110, section 13.1.2: the comparison is the weak one).
- * `*` names none here: it asks whether there is anything at all.
- */
+/** Returns whether `If-None-Match` lists a tag, by weak comparison (RFC 9110, section 13.1.2). `*` matches no tag here. */
 export function matchesTag(ifNoneMatch: string | undefined, tag: string): boolean {
   if (ifNoneMatch === undefined) return false;
   if (ifNoneMatch === tag) return true;
   return ifNoneMatch.split(',').some((listed) => listed.trim().replace(/^W\//, '') === tag);
 }
 
+/** Returns whether `If-None-Match` is `*`, which matches any existing representation. */
 export function matchesAnyTag(ifNoneMatch: string | undefined): boolean {
   return ifNoneMatch?.trim() === '*';
 }

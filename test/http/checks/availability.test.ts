@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { watchOverload } from '../../../src/http/checks/availability.ts';
-import { totalOfMetrics, RequestMetrics } from '../../../src/http/request-metrics.ts';
+import { sumMetrics, RequestMetrics } from '../../../src/http/request-metrics.ts';
 
 /** Blocks the event loop for some milliseconds. */
 function hold(milliseconds: number): void {
@@ -34,11 +34,11 @@ describe('the overload check', () => {
   it('counts every sample, whatever the limit', async () => {
     const metrics = new RequestMetrics();
     const { stop } = watchOverload(0, metrics);
-    const looks = () => totalOfMetrics([metrics]).delay.counts.reduce((sum, count) => sum + count, 0);
+    const looks = () => sumMetrics([metrics]).delay.counts.reduce((sum, count) => sum + count, 0);
     try {
       hold(200);
       while (looks() < 2) await delay(5);
-      const { delay: late } = totalOfMetrics([metrics]);
+      const { delay: late } = sumMetrics([metrics]);
       expect(late.sum).to.be.at.least(0.1);
       const above = late.bounds.findIndex((bound) => bound >= 0.1);
       const stalls = late.counts.slice(above + 1).reduce((sum, count) => sum + count, 0);

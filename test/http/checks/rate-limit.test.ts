@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import express from 'express';
 import { pino } from 'pino';
-import { newHitCounts, rateLimitHeaders, rateLimitPerKey } from '../../../src/http/checks/rate-limit.ts';
+import { newHitCounts, rateLimitPerKey } from '../../../src/http/checks/rate-limit.ts';
 import { RequestContext } from '../../../src/http/request-context.ts';
 import { Problem } from '../../../src/http/response/problem.ts';
 
@@ -26,7 +26,7 @@ describe('the rate limit', () => {
     app.use(rateLimitPerKey(2, hits, pino({ level: 'silent' }), clock));
     app.use((_request, response) => {
       const { rateLimit } = response.locals.context;
-      response.send(rateLimit && rateLimitHeaders(rateLimit)[3]);
+      response.send(rateLimit?.headers[3]);
     });
     app.use(((error, _request, response, next) => {
       if (error instanceof Problem) response.status(error.status).send(error.headers.join(' '));
