@@ -4,6 +4,7 @@ import {
   EMAIL,
   ID_LIST,
   INSTANT,
+  MAX_LIST_VALUES,
   ONE_ID,
   oneOf,
   PAGE,
@@ -134,7 +135,9 @@ function anyOf(
   example: string,
 ): Parameter {
   const isList = kind.schema['type'] === 'array';
-  const suffix = isList ? ' Comma-separated, at most 10 values; a record matches any of them.' : '';
+  const suffix = isList
+    ? ` Comma-separated, at most ${MAX_LIST_VALUES} values; a record matches any of them.`
+    : '';
   return { name, kind, role: { is: 'anyOf', index }, description: description + suffix, example };
 }
 

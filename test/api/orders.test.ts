@@ -30,7 +30,7 @@ describe('Orders', () => {
     ['status=PENDING,FULFILLED', 'PENDING, FULFILLED, CANCELLED'],
     ['status=', 'PENDING, FULFILLED, CANCELLED'],
     ['status=PENDING&status=PENDING', 'once'],
-    ['email=', 'not empty'],
+    ['email=', 'non-empty'],
     ['email=zo%C3%A9+list@example.org', '%2B'],
     ['eventIds=,', 'empty'],
   ];

@@ -47,7 +47,7 @@ const cases: Readonly<Record<string, Case>> = {
     valid: ['1', '01', '25', '9'.repeat(400)],
     invalid: Object.fromEntries(
       ['', ' ', '0', '00', '-1', '+1', ' 1', '1 ', '1.5', '1.0', '1e2', '0x10', '１', 'Infinity', 'one'].map(
-        (text) => [text, ['1 or more']],
+        (text) => [text, ['at least 1']],
       ),
     ),
   },
@@ -93,9 +93,9 @@ const cases: Readonly<Record<string, Case>> = {
   EMAIL: {
     kind: EMAIL,
     valid: ['a@b', 'Zoé+list@example.org', 'no address at all'.replaceAll(' ', '')],
-    invalid: { '': ['not empty'], 'a b@c': ['%2B'], ' a@b': ['%2B'], 'a\tb': ['without blanks'] },
+    invalid: { '': ['non-empty'], 'a b@c': ['%2B'], ' a@b': ['%2B'], 'a\tb': ['without blanks'] },
   },
-  ONE_ID: { kind: ONE_ID, valid: ['a', ' ', 'a,b'], invalid: { '': ['not empty'] } },
+  ONE_ID: { kind: ONE_ID, valid: ['a', ' ', 'a,b'], invalid: { '': ['non-empty'] } },
   BOOLEAN: {
     kind: BOOLEAN,
     valid: ['true', 'false'],

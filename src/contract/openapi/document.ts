@@ -18,7 +18,6 @@ const VERSION_PATTERN = `^(${STABLE}|${PREVIEW}|\\d{4}-\\d{2}-\\d{2})$`;
 /** Builds the OpenAPI 3.1 document of the API from the contract. */
 export function openApiDocument(releases: readonly Release[], baseUrl = '/'): Schema {
   const resources = new Set(OPERATIONS.map(({ resource }) => resource));
-  const listed = OPERATIONS.filter(({ kind }) => kind === 'list').map(({ resource }) => resource.name);
   return {
     openapi: '3.1.0',
     info: {
@@ -52,7 +51,7 @@ export function openApiDocument(releases: readonly Release[], baseUrl = '/'): Sc
         ...Object.fromEntries(
           [...resources].flatMap((resource) => Object.entries(resourceSchemas(resource))),
         ),
-        ...Object.fromEntries(listed.map((name) => [`${name}Page`, pageSchema(name)])),
+        ...Object.fromEntries([...resources].map(({ name }) => [`${name}Page`, pageSchema(name)])),
         ...PROBLEM_SCHEMAS,
       },
     },
@@ -95,6 +94,7 @@ const REQUEST_HEADERS = {
 
 function operationObject(operation: Operation, releases: readonly Release[]): Schema {
   const { id, tag, summary, kind } = operation;
+  const pathParameter = kind === 'retrieve' ? operation.pathParameter : operation.parent;
   const release = releases.find(({ operations }) => operations.includes(id));
   const stage =
     release === undefined ? `Requires \`${VERSION_HEADER}: ${PREVIEW}\`.` : `Released ${release.date}.`;
@@ -104,7 +104,7 @@ function operationObject(operation: Operation, releases: readonly Release[]): Sc
     summary,
     description: `${operation.description} ${stage}`,
     parameters: [
-      ...pathParametersOf(operation).map(pathParameterObject),
+      ...(pathParameter === undefined ? [] : [pathParameterObject(pathParameter)]),
       ...(kind === 'list' ? operation.parameters.map(parameterObject) : []),
       componentRef('parameters', release === undefined ? 'PreviewVersion' : 'Version'),
       componentRef('parameters', 'RequestId'),
@@ -135,11 +135,6 @@ function responsesOf({ kind, resource }: Operation): Schema {
     431: shared('HeadTooLarge'),
     500: shared('Unexpected'),
   };
-}
-
-function pathParametersOf(operation: Operation): PathParameter[] {
-  if (operation.kind === 'retrieve') return [operation.pathParameter];
-  return operation.parent === undefined ? [] : [operation.parent];
 }
 
 function pathParameterObject({ name, description, example }: PathParameter): Schema {
