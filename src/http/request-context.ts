@@ -66,7 +66,6 @@ export function contextStarter(
   log: Logger,
   metrics: RequestMetrics,
 ): (request: Request, response: Response) => void {
-  const report = requestReporter(log, metrics);
   return (request, response) => {
     const requestId = requestIdOf(request.headers[REQUEST_ID_KEY]);
     const now = clock();
@@ -74,27 +73,22 @@ export function contextStarter(
       ? resolveVersion(versionHeader(request), releases, now)
       : undefined;
     response.locals.context = new RequestContext(requestId, now, version);
-    response.on('close', report);
+    response.on('close', () => {
+      reportRequest(response, log, metrics);
+    });
   };
 }
 
-/** Logs and counts requests. The log line omits the target: paths and queries hold ids and e-mail addresses. */
-function requestReporter(log: Logger, metrics: RequestMetrics): (this: Response) => void {
-  return function () {
-    const { requestId, caller, operation, version, retryReason, startedAt, bytes, rows } =
-      this.locals.context;
-    const { statusCode: status } = this;
-    const elapsedMs = performance.now() - startedAt;
-    const durationMs = Math.round(elapsedMs * 1000) / 1000;
-    metrics.countRequest({
-      operation,
-      status,
-      version: version?.name,
-      retryReason,
-      seconds: elapsedMs / 1000,
-    });
-    // pino omits undefined fields.
-    const sent = this.writableFinished ? undefined : false;
-    log.info({ requestId, ...caller, operation, status, durationMs, rows, bytes, sent }, 'request');
-  };
+/** Logs and counts a request. The log line omits the target: paths and queries hold ids and e-mail addresses. */
+function reportRequest(response: Response, log: Logger, metrics: RequestMetrics): void {
+  const { requestId, caller, operation, version, retryReason, startedAt, bytes, rows } =
+    response.locals.context;
+  const { statusCode: status } = response;
+  const elapsedMs = performance.now() - startedAt;
+  const seconds = elapsedMs / 1000;
+  metrics.countRequest({ operation, status, version: version?.name, retryReason, seconds });
+  const durationMs = Math.round(elapsedMs * 1000) / 1000;
+  // pino omits undefined fields.
+  const sent = response.writableFinished ? undefined : false;
+  log.info({ requestId, ...caller, operation, status, durationMs, rows, bytes, sent }, 'request');
 }

@@ -7,7 +7,6 @@ import { Problem, type Violation } from '../response/problem.ts';
 /** The values of each parameter name, in the order of first appearance. */
 export type Query = ReadonlyMap<string, readonly string[]>;
 
-const NO_QUERY: Query = new Map();
 const BROKEN_ENCODING = new Problem(
   400,
   'The query string has broken percent-encoding; it must be percent-encoded UTF-8.',
@@ -18,17 +17,11 @@ const BROKEN_ENCODING = new Problem(
  * @throws Problem 400 when its percent-encoding is broken or not UTF-8
  */
 export function parseQuery(text: string): Query {
-  if (text === '') return NO_QUERY;
   const query = new Map<string, string[]>();
-  const isEncoded = text.includes('%') || text.includes('+');
   for (const pair of text.split('&')) {
     const equals = pair.indexOf('=');
-    let name = equals < 0 ? pair : pair.slice(0, equals);
-    let value = equals < 0 ? '' : pair.slice(equals + 1);
-    if (isEncoded) {
-      name = decode(name);
-      value = decode(value);
-    }
+    const name = decode(equals < 0 ? pair : pair.slice(0, equals));
+    const value = equals < 0 ? '' : decode(pair.slice(equals + 1));
     if (name === '') continue;
     const values = query.get(name);
     if (values === undefined) query.set(name, [value]);
@@ -54,7 +47,6 @@ const ELLIPSIS = '...';
  * percent-encoded, and a long list is cut.
  */
 export function ignoredParameters(query: Query, parameters: readonly Parameter[]): string | undefined {
-  if (query.size === 0) return undefined;
   let list = '';
   for (const name of query.keys()) {
     if (parameters.some((parameter) => parameter.name === name)) continue;

@@ -23,7 +23,6 @@ function hashText(text: string, seed = 0x811c9dc5): number {
 /** Returns whether `If-None-Match` lists a tag, by weak comparison (RFC 9110, section 13.1.2). `*` matches no tag here. */
 export function matchesTag(ifNoneMatch: string | undefined, tag: string): boolean {
   if (ifNoneMatch === undefined) return false;
-  if (ifNoneMatch === tag) return true;
   return ifNoneMatch.split(',').some((listed) => listed.trim().replace(/^W\//, '') === tag);
 }
 
