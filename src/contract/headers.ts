@@ -1,4 +1,4 @@
-/** The headers of the API, except the version headers (`releases.ts`), and the forms of ids in headers. */
+/** Headers and ids in headers. `releases.ts` has the version headers. */
 
 export const REQUEST_ID_HEADER = 'X-Request-Id';
 export const SNAPSHOT_ID_HEADER = 'Service-Snapshot-Id';

@@ -46,7 +46,7 @@ function readInteger(text: string): number | string {
 
 export const splitList = (text: string): string[] => text.split(',');
 
-/** Returns the form in which tags are compared: NFC, white space trimmed and collapsed, locale-independent lower case. */
+/** Returns the form in which tags are compared. It is NFC, trimmed, with collapsed white space, in locale-independent lower case. */
 export function normalizeTag(tag: string): string {
   return tag.normalize('NFC').trim().replace(/\s+/g, ' ').toLowerCase().normalize('NFC');
 }

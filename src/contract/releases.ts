@@ -53,7 +53,7 @@ export function selectVersion(
   return header > today && releases.some(({ date }) => date === header) ? header : STABLE;
 }
 
-/** Returns the date of the latest release in force on `today`, or of the first release before any is. */
+/** Returns the date of the latest release in force, or of the first one before its day. */
 export function latestVersion(releases: readonly Release[], today: string): string {
   return releases.findLast(({ date }) => date <= today)?.date ?? releases[0].date;
 }

@@ -1,6 +1,6 @@
 /**
- * The grammar of timestamps in queries and records: `YYYY-MM-DDThh:mm[:ss[.f…]]`, then `Z` or `±hh:mm` (ISO 8601, extended
- * format, calendar date).
+ * The grammar of timestamps in queries and records. It is `YYYY-MM-DDThh:mm[:ss[.f…]]`, then `Z` or `±hh:mm` (ISO 8601,
+ * extended format, calendar date).
  *
  * The available parsers are too lenient: `Date.parse` accepts local times and plain dates, luxon accepts week dates and
  * truncates to milliseconds, and ajv's `date-time` accepts a blank for the `T`.
@@ -71,7 +71,7 @@ function parseDate(text: string): number | undefined {
   return year * 365 + leapDays + inYear - DAYS_BEFORE_1970;
 }
 
-/** Returns the offset that is the rest of `text` from `start`, in minutes east of UTC; undefined when malformed. */
+/** Returns the offset that ends `text` from `start`, in minutes east of UTC; undefined when malformed. */
 function parseOffset(text: string, start: number): number | undefined {
   const sign = text[start];
   if (sign === 'Z') return text.length === start + 1 ? 0 : undefined;

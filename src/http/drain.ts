@@ -12,7 +12,7 @@ const PAUSED_QUIET_MS = 20;
 /** Longest pause of reads for that. */
 const PAUSED_MAX_MS = 200;
 const POLL_MS = 10;
-/** Part of the grace that is reserved for the end of the process, as a share and at most. */
+/** Part of the grace that is reserved for the exit of the process. */
 const RESERVED_SHARE = 0.1;
 const RESERVED_MAX_MS = 250;
 
@@ -158,7 +158,7 @@ export class Drain {
     if (this.#isPaused) process.nextTick(() => socket.pause());
   }
 
-  /** Waits until no connection has been made for some milliseconds, counted from `since` at the earliest, or until `end`. */
+  /** Waits for some milliseconds without a new connection, from `since` at the earliest, or until `end`. */
   async #quiet(milliseconds: number, since: number, end: number): Promise<void> {
     for (;;) {
       const now = monotonicNow();
@@ -194,7 +194,7 @@ export class Drain {
     } while (this.#times[LATEST_CONNECTION] !== before && monotonicNow() < last);
   }
 
-  /** Waits until all connections that sent a byte are closed and the silent ones are `silentMs` old, or until `end`. */
+  /** Waits until active connections are closed and silent ones are `silentMs` old, or until `end`. */
   async #connectionsEnd(end: number, silentMs: number): Promise<void> {
     const isAwaited = ([socket, madeAt]: [Socket, number]) =>
       socket.bytesRead > 0 || monotonicNow() < madeAt + silentMs;

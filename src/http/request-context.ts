@@ -54,12 +54,12 @@ declare module 'express-serve-static-core' {
 const REQUEST_ID_KEY = REQUEST_ID_HEADER.toLowerCase();
 const REQUEST_ID = new RegExp(REQUEST_ID_PATTERN);
 
-/** Returns the client's request id when it is fit for headers and the log, else a new one. */
+/** Returns the client's request id if it has the required form, else a new one. */
 export function requestIdOf(header: string | string[] | undefined): string {
   return typeof header === 'string' && REQUEST_ID.test(header) ? header : randomUUID();
 }
 
-/** Creates the context of each request, and reports the request when its response closes, complete or not. */
+/** Creates the context of each request. Reports the request when its response closes, complete or not. */
 export function contextStarter(
   clock: () => number,
   releases: readonly Release[],

@@ -106,7 +106,7 @@ export class RequestMetrics {
   }
 }
 
-/** The values of a histogram: one count for each bound, and one for the values above all bounds. */
+/** The values of a histogram. The last count is of the values above all bounds. */
 export interface HistogramTotals {
   readonly bounds: readonly number[];
   readonly counts: readonly number[];

@@ -13,7 +13,7 @@ import { type HeaderList, METHOD_NOT_ALLOWED, Problem } from './response/problem
 import { NO_STORE, SECURITY_HEADERS, sendProblem } from './response/send.ts';
 import { normalizeTarget } from './target.ts';
 
-/** Time without traffic after which a connection is closed, even if its client has not read its responses. */
+/** Time without traffic after which the server closes a connection, even with unread responses. */
 const IDLE_MS = 60_000;
 
 // RFC 9112, section 3.2.
@@ -62,7 +62,7 @@ export function createServer(app: Express, dependencies: ServerDependencies): Se
     else app(request, response);
   };
   server.on('request', listener);
-  // A request body has no use, so the server neither asks for one nor refuses other expectations.
+  // A request body has no use, so the server does not request one, and ignores other expectations.
   server.on('checkContinue', listener);
   server.on('checkExpectation', listener);
   server.on('connect', (_request, socket) => {

@@ -154,13 +154,13 @@ function parameterObject({ name, kind: { schema }, description, example }: Param
   };
 }
 
-/** Converts the text of an example to a value of its schema's type, as OpenAPI requires. */
+/** Converts the text of an example to the type of its schema. */
 function exampleValue(type: unknown, text: string): unknown {
   if (type === 'array') return splitList(text);
   return type === 'integer' || type === 'boolean' ? JSON.parse(text) : text;
 }
 
-/** Returns the JSON Schema (2020-12) of a served object, which has every field, null or `[]` where absent. */
+/** Returns the JSON Schema (2020-12) of a served object. Every field is present, null or `[]` without a value. */
 export function servedSchema(fields: Fields): Schema {
   const properties = Object.entries(fields).map(([name, field]) => [name, fieldSchema(field)]);
   return {
@@ -171,7 +171,7 @@ export function servedSchema(fields: Fields): Schema {
   };
 }
 
-/** Returns the schemas of a resource by name: one, or one for each variant and one that discriminates them by `type`. */
+/** Returns the schemas of a resource by name. Several variants have one each, and one discriminates them by `type`. */
 function resourceSchemas({ name, description, variants }: Resource): Record<string, Schema> {
   const entries = Object.entries(variants);
   if (entries.length === 1) return { [name]: { description, ...servedSchema(entries[0][1]) } };

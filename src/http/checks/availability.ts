@@ -16,7 +16,7 @@ const NO_SNAPSHOT = retryLater(
   'The service is not ready: no data is loaded yet. Try again later.',
   RETRY_NOT_READY_SECONDS,
 );
-/** Never an empty list, which a syncing client would take for the deletion of all records. */
+/** An empty list instead would look like the deletion of all records to a syncing client. */
 const ORGANIZATION_NOT_LOADED = retryLater(
   'not-ready',
   'The service is not ready: the data of your organization is not loaded yet. Try again later.',

@@ -57,7 +57,7 @@ export function ignoredParameters(query: Query, parameters: readonly Parameter[]
   return list === '' ? undefined : list.slice(0, -SEPARATOR.length);
 }
 
-/** Validates a timestamp, and replaces it by its instant, so that each is parsed only once. */
+/** Validates a timestamp, and replaces it by its instant. Each timestamp is parsed once. */
 const existing: FuncKeywordDefinition = {
   keyword: EXISTING_KEYWORD,
   type: 'string',

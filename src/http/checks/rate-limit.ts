@@ -91,7 +91,7 @@ export type HitCounts = BigInt64Array<SharedArrayBuffer>;
 
 const HIT_BITS = 24n;
 const HIT_MASK = (1n << HIT_BITS) - 1n;
-/** Hits beyond this number are not added, so that they never carry into the bits of the time. */
+/** Greatest count. More hits are not added, since they could carry into the bits of the time. */
 const MAX_HITS = 2 ** 24 - 2 ** 10;
 /** Number of separate counts. The system allocates memory only for counts that are used. */
 const MAX_KEYS = 2 ** 20;

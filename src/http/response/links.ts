@@ -5,8 +5,8 @@ import type { Plan } from '../../query/plan.ts';
 import type { Query } from '../checks/query.ts';
 
 /**
- * Returns the scheme and authority of links: the configured base URL, else the ones that the request addresses. The
- * socket's address replaces an absent or malformed host.
+ * Returns the scheme and authority of links. They are those of the configured base URL, else of the request. The address of the
+ * socket replaces an absent or malformed host.
  */
 export function originOf(request: Request, publicBaseUrl: string | undefined): string {
   if (publicBaseUrl !== undefined) return publicBaseUrl;
@@ -15,7 +15,7 @@ export function originOf(request: Request, publicBaseUrl: string | undefined): s
   return `${scheme}://${isHost(host) ? host : localAddress(request)}`;
 }
 
-/** Returns whether a text is a host, with or without a port: a name, an IPv4 address or a bracketed IPv6 address. */
+/** Returns whether a text is a name, an IPv4 address or a bracketed IPv6 address, with an optional port. */
 export function isHost(text: string | undefined): text is string {
   if (text === undefined || text.length > 261) return false;
   const parts = /^(?:[a-z0-9_](?:[a-z0-9._-]*[a-z0-9_])?\.?|\[([0-9a-f:.]+)\])(?::([0-9]{1,5}))?$/i.exec(

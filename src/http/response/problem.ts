@@ -20,7 +20,7 @@ interface ProblemOptions {
   readonly retryReason?: RetryReason;
 }
 
-/** An error that the client receives: the status, additional headers and the JSON body of the response. */
+/** An error that becomes the response: its status, additional headers and JSON body. */
 export class Problem extends Error {
   override readonly name = 'Problem';
   readonly status: number;

@@ -38,7 +38,7 @@ const DO_NOT_STORE = 'no-store';
 
 export const NO_STORE: HeaderList = ['Cache-Control', DO_NOT_STORE];
 
-/** The pieces of a body, at least one: bytes, mostly views of the store, and ASCII text. */
+/** The pieces of a body, at least one. Bytes are mostly views of the store; text is ASCII. */
 export type Body = readonly (Buffer | string)[];
 
 /**
@@ -78,7 +78,7 @@ export function sendProblem(response: Response, { status, headers, body }: Probl
   send(response, status, [...NO_STORE, ...headers], [body]);
 }
 
-/** Returns the headers of responses that describe data of a store, with or without a body. */
+/** Returns the headers of responses about data of a store. */
 export function dataHeaders(
   { snapshotId, producedAt }: OrganizationStore,
   tag: string | undefined,
