@@ -17,42 +17,29 @@ interface Header {
   readonly required: boolean;
 }
 
-const always = (
-  description: string,
-  example: string | number,
-  schema: Schema = { type: 'string' },
-): Header => ({
-  description,
-  schema,
-  example,
-  required: true,
-});
-const sometimes = (description: string, example: string): Header => ({
-  ...always(description, example),
-  required: false,
-});
+function always(description: string, example: string | number, schema: Schema = { type: 'string' }): Header {
+  return { description, schema, example, required: true };
+}
+
+function sometimes(description: string, example: string): Header {
+  return { ...always(description, example), required: false };
+}
 
 export const RESPONSE_HEADERS = {
-  [REQUEST_ID_HEADER]: always('Id of the request: the one that the client sent, or a new one.', '4f1c9a52'),
+  [REQUEST_ID_HEADER]: always('Id of the request, from the client or new.', '4f1c9a52'),
   [VERSION_HEADER]: always(`Version used: \`${STABLE}\`, \`${PREVIEW}\` or the date of a release.`, STABLE),
   [LATEST_VERSION_HEADER]: always('Date of the latest available version.', '2026-10-01'),
   [SNAPSHOT_ID_HEADER]: always('Id of the snapshot that holds the data.', 'snp_7d1f'),
   [DATA_AS_OF_HEADER]: always('Time at which that snapshot was produced.', '2026-11-03T04:00:00Z'),
   [IGNORED_PARAMETERS_HEADER]: sometimes(
-    'Names of query parameters unknown to the operation, percent-encoded and comma-separated. A long list is cut and ends in `...`.',
+    'Query parameters unknown to the operation, percent-encoded and comma-separated; a cut list ends in `...`.',
     'tags.ne, startAt',
   ),
   ETag: always('Tag of this response, for If-None-Match.', '"mE9x2.stable.1x4k"'),
   'Cache-Control': always('Whether the response may be cached; a partial view may not.', 'private, no-cache'),
   Vary: always('Request headers on which the response depends.', `Authorization, ${VERSION_HEADER}`),
-  RateLimit: sometimes(
-    'Remaining requests, and seconds until the limit is reset.',
-    '"600-in-1min"; r=599; t=60',
-  ),
-  'RateLimit-Policy': sometimes(
-    'Limit for each key: requests and window in seconds.',
-    '"600-in-1min"; q=600; w=60',
-  ),
+  RateLimit: sometimes('Remaining requests, and seconds to the reset.', '"600-in-1min"; r=599; t=60'),
+  'RateLimit-Policy': sometimes('Requests per window of seconds.', '"600-in-1min"; q=600; w=60'),
   'Retry-After': always('Seconds to wait.', 5, { type: 'integer', minimum: 1 }),
   Allow: always('Allowed methods.', 'GET, HEAD, OPTIONS'),
 } as const satisfies Readonly<Record<string, Header>>;
