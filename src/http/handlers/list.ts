@@ -29,8 +29,7 @@ export function listHandler(
     const { now } = context;
     const query = parseQuery(queryOf(request.url));
     context.ignoredParameters = ignoredParameters(query, parameters);
-    const contentDigest = query.get(CONTENT_DIGEST_PARAMETER)?.at(0);
-    const store = contentDigest === undefined ? live : storeOf(view, live.organizationId, contentDigest);
+    const store = storeOf(view, live.organizationId, query.get(CONTENT_DIGEST_PARAMETER)?.at(0));
     const isPartialView = cutting.some((name) => query.has(name));
     const origin = originOf(request, publicBaseUrl);
     const tag = entityTag(contentTag(store, collection, now), context.version?.name, origin, request.url);
@@ -59,7 +58,7 @@ export function listHandler(
       return;
     }
     const address = origin + pathWith(operation, parentId);
-    // The link is percent-encoded, so it needs no JSON escapes.
+    // The host of the link is valid and the rest percent-encoded, so it needs no JSON escapes.
     const nextPage = hasMore
       ? `"${nextPageLink(address, operation, query, plan, store.contentDigest)}"`
       : null;
