@@ -1,10 +1,10 @@
 import type { Json } from '../../contract/field.ts';
 
-/** Looking into records whose form was checked: what is not of the kind asked for counts as absent. */
+/** Accessors for JSON that was validated: a value of another type counts as absent. */
 
 export type JsonObject = Readonly<Record<string, Json>>;
 
-/** A text; empty when it is absent. */
+/** Returns a text, or the empty text when absent. */
 export function textIn(value: Json | undefined): string {
   return isText(value) ? value : '';
 }
@@ -17,12 +17,11 @@ export function objectIn(value: Json | undefined): JsonObject | undefined {
   return isObject(value) ? value : undefined;
 }
 
-/** The objects in a list. */
 export function objectsIn(value: Json | undefined): readonly JsonObject[] {
   return isList(value) ? value.filter(isObject) : [];
 }
 
-/** The object that a JSON text is; undefined when it is none. */
+/** Parses a JSON object. Returns undefined when the text is not one. */
 export function parseObject(text: string): JsonObject | undefined {
   try {
     return objectIn(JSON.parse(text) as Json);
