@@ -1,36 +1,24 @@
 import { hash } from 'node:crypto';
-import type Database from 'better-sqlite3';
 import type { CollectionName } from '../../src/contract/operations.ts';
 import { parseObject, textIn } from '../../src/snapshot/format/json-values.ts';
 import { byCollection, type CollectionLayout, OFFERS, SESSIONS } from '../../src/snapshot/format/layout.ts';
 import {
   declaredCounts,
   type ManifestOrganization,
-  readManifest,
   type RecordCounts,
   type RunEntry,
 } from '../../src/snapshot/format/manifest.ts';
 import { RefusedSnapshot } from '../../src/snapshot/format/refused-snapshot.ts';
-import { RECORDS_COLUMN } from '../../src/snapshot/format/schema.ts';
-import { asRefusal, openSnapshot } from '../../src/snapshot/format/snapshot-file.ts';
+import { asRefusal, type OpenSnapshot, openSnapshot } from '../../src/snapshot/format/snapshot-file.ts';
 import type { OnProgress } from '../../src/snapshot/load/read-snapshot.ts';
-import {
-  checkRunDigest,
-  columnOf,
-  duplicateId,
-  lengthsOf,
-  listsOf,
-  type Run,
-  RunReader,
-  textsOf,
-} from '../../src/snapshot/load/run-reader.ts';
+import { duplicateId, type Run, RunReader } from '../../src/snapshot/load/run-reader.ts';
 import { decodeText } from '../../src/store/index/texts.ts';
 
-/** What changed from one snapshot to another. */
+/** The changes from one snapshot to another. */
 export interface SnapshotDiff {
   readonly before: SnapshotName;
   readonly after: SnapshotName;
-  /** Those of both, by their ids. */
+  /** The organizations of both snapshots, in id order. */
   readonly organizations: readonly OrganizationDiff[];
 }
 
@@ -51,7 +39,7 @@ export type OrganizationDiff =
       readonly records: Readonly<Record<CollectionName, RecordsDiff>>;
     };
 
-/** Ids in list order: `added` and `changed` in that of the second snapshot, `removed` in that of the first. */
+/** Ids in list order: of the later snapshot for `added` and `changed`, of the earlier one for `removed`. */
 export interface RecordsDiff {
   readonly added: readonly string[];
   readonly changed: readonly string[];
@@ -59,35 +47,37 @@ export interface RecordsDiff {
 }
 
 /**
- * Compares two snapshot files. An organization with the same digest in both, or in one alone, is not read; of the others,
- * only the runs that are not in both. That takes about 200 bytes of memory for each record of these runs.
- *
- * @throws RefusedSnapshot whose message, other than elsewhere, names the file
+ * Compares two snapshot files.
+ * Reads only organizations that both have with different digests, and of these only the runs that differ. Takes about
+ * 200 bytes of memory for each record of these runs.
+ * @throws RefusedSnapshot; unlike elsewhere, its message names the file
  */
 export function diffSnapshots(before: string, after: string, onProgress?: OnProgress): SnapshotDiff {
   using a = new Side(before);
   using b = new Side(after);
   const organizations: OrganizationDiff[] = [];
-  for (const [organizationId, was] of a.organizations) {
+  for (const [organizationId, earlier] of a.organizations) {
     if (b.organizations.has(organizationId)) continue;
-    organizations.push({ organizationId, state: 'removed', before: declaredCounts(was) });
+    organizations.push({ organizationId, state: 'removed', before: declaredCounts(earlier) });
   }
-  for (const [organizationId, is] of b.organizations) {
-    const was = a.organizations.get(organizationId);
-    if (was === undefined) organizations.push({ organizationId, state: 'added', after: declaredCounts(is) });
-    else if (was.contentDigest === is.contentDigest)
+  for (const [organizationId, later] of b.organizations) {
+    const earlier = a.organizations.get(organizationId);
+    if (earlier === undefined)
+      organizations.push({ organizationId, state: 'added', after: declaredCounts(later) });
+    else if (earlier.contentDigest === later.contentDigest)
       organizations.push({ organizationId, state: 'unchanged' });
     else {
       organizations.push({
         organizationId,
         state: 'changed',
-        before: declaredCounts(was),
-        after: declaredCounts(is),
-        records: byCollection((layout) => {
-          const earlier = a.fingerprints(layout, organizationId, runsBeside(was, is, layout), onProgress);
-          const later = b.fingerprints(layout, organizationId, runsBeside(is, was, layout), onProgress);
-          return compareRecords(earlier, later);
-        }),
+        before: declaredCounts(earlier),
+        after: declaredCounts(later),
+        records: byCollection((layout) =>
+          compareRecords(
+            a.fingerprints(layout, organizationId, runsOnlyIn(earlier, later, layout), onProgress),
+            b.fingerprints(layout, organizationId, runsOnlyIn(later, earlier, layout), onProgress),
+          ),
+        ),
       });
     }
   }
@@ -95,8 +85,8 @@ export function diffSnapshots(before: string, after: string, onProgress?: OnProg
   return { before: a.name, after: b.name, organizations };
 }
 
-/** Returns the runs of a collection that another snapshot does not have. The records of a run that both have are the same. */
-function runsBeside(
+/** Returns the runs of a collection that the other snapshot lacks. Runs with the same digest have the same records. */
+function runsOnlyIn(
   { runs }: ManifestOrganization,
   other: ManifestOrganization,
   { name }: CollectionLayout,
@@ -110,22 +100,14 @@ class Side implements Disposable {
   readonly name: SnapshotName;
   readonly organizations: ReadonlyMap<string, ManifestOrganization>;
   readonly #path: string;
-  readonly #database: Database.Database;
-  readonly #reader: RunReader;
+  readonly #snapshot: OpenSnapshot;
 
   constructor(path: string) {
     this.#path = path;
-    const { database, bytes } = naming(path, () => openSnapshot(path));
-    this.#database = database;
-    try {
-      const { snapshotId, producedAt, organizations } = naming(path, () => readManifest(database, bytes));
-      this.name = { snapshotId, producedAt };
-      this.organizations = new Map(organizations.map((one) => [one.organizationId, one]));
-      this.#reader = new RunReader(database);
-    } catch (error) {
-      database.close();
-      throw error;
-    }
+    this.#snapshot = naming(path, () => openSnapshot(path));
+    const { snapshotId, producedAt, organizations } = this.#snapshot.manifest;
+    this.name = { snapshotId, producedAt };
+    this.organizations = new Map(organizations.map((one) => [one.organizationId, one]));
   }
 
   fingerprints(
@@ -134,14 +116,18 @@ class Side implements Disposable {
     runs: readonly RunEntry[],
     onProgress?: OnProgress,
   ): Fingerprints {
-    return naming(this.#path, () => readFingerprints(this.#reader, layout, organizationId, runs, onProgress));
+    return naming(this.#path, () => {
+      const reader = new RunReader(this.#snapshot.database);
+      return readFingerprints(reader, layout, organizationId, runs, onProgress);
+    });
   }
 
   [Symbol.dispose](): void {
-    this.#database.close();
+    this.#snapshot[Symbol.dispose]();
   }
 }
 
+/** Runs `work`, and puts the path before the message of a refusal. */
 function naming<T>(path: string, work: () => T): T {
   try {
     return work();
@@ -152,33 +138,23 @@ function naming<T>(path: string, work: () => T): T {
   }
 }
 
-function compareRecords(was: Fingerprints, is: Fingerprints): RecordsDiff {
+function compareRecords(before: Fingerprints, after: Fingerprints): RecordsDiff {
   const added: string[] = [];
   const changed: string[] = [];
-  for (const [id, fingerprint] of is) {
-    const earlier = was.get(id);
+  for (const [id, fingerprint] of after) {
+    const earlier = before.get(id);
     if (earlier === undefined) added.push(id);
     else if (earlier !== fingerprint) changed.push(id);
   }
-  return {
-    added,
-    changed,
-    removed: was
-      .keys()
-      .filter((id) => !is.has(id))
-      .toArray(),
-  };
+  const removed = [...before.keys()].filter((id) => !after.has(id));
+  return { added, changed, removed };
 }
 
-/** The fingerprint of each record by its id, in list order. */
-export type Fingerprints = ReadonlyMap<string, string>;
+/** For each record by id, in list order, the SHA-256 of its served content. */
+type Fingerprints = ReadonlyMap<string, string>;
 
-/**
- * Reads some runs of a collection, and checks their digests. A fingerprint is the SHA-256 over all that is served of a
- * record.
- * @throws RefusedSnapshot
- */
-export function readFingerprints(
+/** Reads runs of a collection and checks their digests. */
+function readFingerprints(
   reader: RunReader,
   layout: CollectionLayout,
   organizationId: string,
@@ -188,8 +164,8 @@ export function readFingerprints(
   const fingerprints = new Map<string, string>();
   for (const entry of entries) {
     const run = reader.read(layout, organizationId, entry);
-    checkRunDigest(layout, organizationId, entry, run);
-    for (const [id, fingerprint] of runFingerprints(layout, entry, run)) {
+    run.checkDigest();
+    for (const [id, fingerprint] of runFingerprints(layout, run)) {
       if (fingerprints.has(id)) throw duplicateId(layout, id);
       fingerprints.set(id, fingerprint);
     }
@@ -198,40 +174,34 @@ export function readFingerprints(
   return fingerprints;
 }
 
-function* runFingerprints(
-  layout: CollectionLayout,
-  entry: RunEntry,
-  run: Run,
-): Generator<[id: string, fingerprint: string]> {
-  const lengths = lengthsOf(layout, entry, run);
-  const beside = textsBeside(layout, entry, run);
-  const records = columnOf(run, RECORDS_COLUMN);
+function* runFingerprints(layout: CollectionLayout, run: Run): Generator<[id: string, fingerprint: string]> {
+  const eventIds = unservedEventIds(layout, run);
   let start = 0;
-  for (const [i, length] of lengths.entries()) {
-    const record = records.toString('utf8', start, start + length);
+  for (const [i, length] of run.lengths().entries()) {
+    const record = run.records.toString('utf8', start, start + length);
     const id = textIn(parseObject(record)?.[layout.resource.id]);
     if (id === '')
       throw new RefusedSnapshot(
         'inconsistent',
-        `record ${entry.firstRow + i} of ${layout.table} is not the JSON text of a record with its id`,
+        `record ${run.entry.firstRow + i} of ${layout.table} is not the JSON text of a record with its id`,
       );
-    yield [id, hash('sha256', `${record}\n${beside[i] ?? ''}`, 'base64url')];
+    yield [id, hash('sha256', `${record}\n${eventIds[i] ?? ''}`, 'base64url')];
     start += length + 1;
   }
 }
 
-/** Returns for each record, as text, the events that it does not name itself. */
-function textsBeside(layout: CollectionLayout, entry: RunEntry, run: Run): readonly string[] {
+/** Returns for each record, as text, the events that it belongs to but does not name. */
+function unservedEventIds(layout: CollectionLayout, run: Run): readonly string[] {
   if (layout === SESSIONS) {
-    const { texts, textOf } = textsOf(layout, 'event_id', entry, run);
+    const { texts, textOf } = run.texts('event_id');
     return Array.from(textOf, (text) => decodeText(texts, text));
   }
   if (layout === OFFERS) {
-    const { texts, counts } = listsOf(layout, 'event_ids', entry, run);
+    const { texts, counts } = run.lists('event_ids');
     let next = 0;
     return Array.from(counts, (length) => {
       const eventIds = Array.from({ length }, () => decodeText(texts, next++));
-      // The order of a list does not matter.
+      // Lists have no order.
       return JSON.stringify(eventIds.sort());
     });
   }

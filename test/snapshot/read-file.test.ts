@@ -138,7 +138,7 @@ describe('a file that the reader is given', () => {
     it('with something added', () => {
       const path = snapshot.copy();
       appendFileSync(path, '\0');
-      expectRefused(path, /^its header says \d+ bytes, the file has \d+: something was added at its end$/);
+      expectRefused(path, /^its header says \d+ bytes, the file has \d+: bytes were added at its end$/);
     });
 
     it('with zeros in the place of its second half', () => {
@@ -154,7 +154,7 @@ describe('a file that the reader is given', () => {
     it('with a journal beside it', () => {
       const path = snapshot.copy();
       writeFileSync(`${path}-journal`, '');
-      expectRefused(path, 'a journal lies beside it (-journal): its writer has not finished');
+      expectRefused(path, 'a -journal file is beside it: its writer has not finished');
     });
 
     it('with a write-ahead log beside it, which is not taken for a part of it', () => {
@@ -164,7 +164,7 @@ describe('a file that the reader is given', () => {
       writer.exec("UPDATE organizations SET name = 'other'");
       copyFileSync(`${other}-wal`, `${path}-wal`);
       writer.close();
-      expectRefused(path, 'a wal lies beside it (-wal): its writer has not finished');
+      expectRefused(path, 'a -wal file is beside it: its writer has not finished');
       expect(readdirSync(dirname(path))).to.deep.equal(['a.sqlite', 'a.sqlite-wal']);
     });
   });
@@ -186,7 +186,7 @@ describe('a file that the reader is given', () => {
             change(path);
           },
           () => {
-            expectRefused(path, 'it was written to, or another file took its place, while it was opened');
+            expectRefused(path, 'it was written to or replaced while it was being opened');
           },
         );
         expect(readdirSync('/proc/self/fd').length).to.equal(descriptors);
@@ -196,20 +196,19 @@ describe('a file that the reader is given', () => {
 
   describe('refuses another schema, and says where it differs', () => {
     for (const [statement, difference] of Object.entries({
-      'CREATE TABLE extra (a)': 'table extra does not belong',
-      'CREATE VIEW v AS SELECT * FROM tickets': 'view v does not belong',
-      'CREATE INDEX i ON ticket_runs (first_row)': 'index i does not belong',
+      'CREATE TABLE extra (a)': 'table extra is unexpected',
+      'CREATE VIEW v AS SELECT * FROM tickets': 'view v is unexpected',
+      'CREATE INDEX i ON ticket_runs (first_row)': 'index i is unexpected',
       'CREATE TRIGGER t AFTER INSERT ON ticket_runs BEGIN DELETE FROM order_runs; END':
-        'trigger t does not belong',
+        'trigger t is unexpected',
       'DROP VIEW offer_resales': 'view offer_resales is missing',
-      "DROP VIEW tickets; CREATE VIEW tickets AS SELECT 'none' AS record":
-        'view tickets is declared otherwise',
+      "DROP VIEW tickets; CREATE VIEW tickets AS SELECT 'none' AS record": 'view tickets differs',
       'DROP VIEW tickets; DROP TABLE ticket_runs':
         'index sqlite_autoindex_ticket_runs_1 is missing, table ticket_runs is missing, view tickets is missing',
       'DROP VIEW tickets; ALTER TABLE ticket_runs DROP COLUMN qr_code':
-        'table ticket_runs is declared otherwise, view tickets is missing',
-      'ALTER TABLE ticket_runs ADD COLUMN more TEXT': 'table ticket_runs is declared otherwise',
-      'ALTER TABLE ticket_runs RENAME COLUMN qr_code TO qr': 'table ticket_runs is declared otherwise',
+        'table ticket_runs differs, view tickets is missing',
+      'ALTER TABLE ticket_runs ADD COLUMN more TEXT': 'table ticket_runs differs',
+      'ALTER TABLE ticket_runs RENAME COLUMN qr_code TO qr': 'table ticket_runs differs',
     })) {
       it(statement, () => {
         expectRefused(

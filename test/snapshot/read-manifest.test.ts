@@ -36,7 +36,7 @@ describe('the manifest that the reader finds', () => {
       ],
       [
         "INSERT INTO runs VALUES ('south', 'forms', 0, 1, 10, '')",
-        /^"runs" has a row of "south" for "forms", which is no collection$/,
+        /^"runs" has a row of "south" for "forms", which is not a collection$/,
       ],
       ['DELETE FROM snapshot', /^its table "snapshot" has 0 rows instead of one$/],
       [

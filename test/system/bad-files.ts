@@ -116,7 +116,7 @@ export const BAD_FILES: readonly BadFile[] = [
   {
     what: 'a snapshot with a byte more',
     reason: CUT,
-    detail: /something was added at its end$/,
+    detail: /bytes were added at its end$/,
     spoil: (path) => {
       appendFileSync(path, '\0');
     },
@@ -150,39 +150,39 @@ export const BAD_FILES: readonly BadFile[] = [
   {
     what: 'a snapshot with a journal beside it',
     reason: 'unfinished',
-    detail: /^a journal lies beside it \(-journal\): its writer has not finished$/,
+    detail: /^a -journal file is beside it: its writer has not finished$/,
     spoil: nothing,
     beside: '-journal',
   },
   {
     what: 'a snapshot with a write-ahead log beside it',
     reason: 'unfinished',
-    detail: /^a wal lies beside it/,
+    detail: /^a -wal file is beside it/,
     spoil: nothing,
     beside: '-wal',
   },
   {
     what: 'a view',
     reason: 'schema',
-    detail: /: view v does not belong$/,
+    detail: /: view v is unexpected$/,
     spoil: unsealed('CREATE VIEW v AS SELECT * FROM tickets'),
   },
   {
     what: 'a trigger',
     reason: 'schema',
-    detail: /: trigger t does not belong$/,
+    detail: /: trigger t is unexpected$/,
     spoil: unsealed('CREATE TRIGGER t AFTER INSERT ON ticket_runs BEGIN DELETE FROM order_runs; END'),
   },
   {
     what: 'a missing column',
     reason: 'schema',
-    detail: /: table ticket_runs is declared otherwise, view tickets is missing$/,
+    detail: /: table ticket_runs differs, view tickets is missing$/,
     spoil: unsealed('DROP VIEW tickets; ALTER TABLE ticket_runs DROP COLUMN qr_code'),
   },
   {
     what: 'an extra column',
     reason: 'schema',
-    detail: /: table order_runs is declared otherwise$/,
+    detail: /: table order_runs differs$/,
     spoil: unsealed('ALTER TABLE order_runs ADD COLUMN more TEXT'),
   },
   {

@@ -35,16 +35,16 @@ const PREVIEW = { 'Service-API-Version': 'preview' };
 /** What becomes of a load, and what is said of it. */
 const FAILURES: readonly (readonly [Fault, reason: string, detail: RegExp])[] = [
   ['throws at its start', 'loader-failed', /^the loader failed: a fault at the start$/],
-  ['exits at its start', 'loader-failed', /^the loader failed: it ended with code 3 before it was done$/],
+  ['exits at its start', 'loader-failed', /^the loader failed: it exited with code 3 before it was done$/],
   ['runs out of memory', 'loader-failed', /^the loader failed: .*memory/],
   [
     'ends when it has declared',
     'loader-failed',
-    /^the loader failed: it ended with code 4 before it was done$/,
+    /^the loader failed: it exited with code 4 before it was done$/,
   ],
   ['throws while it reads', 'loader-failed', /^the loader failed: a fault while reading$/],
   ['throws no error while it reads', 'loader-failed', /^the loader failed: a word$/],
-  ['exits while it reads', 'loader-failed', /^the loader failed: it ended with code 0 before it was done$/],
+  ['exits while it reads', 'loader-failed', /^the loader failed: it exited with code 0 before it was done$/],
   ['cannot read on', 'unreadable', /disk I\/O error \(SQLITE_IOERR_READ\)/],
 ];
 

@@ -20,7 +20,7 @@ const FAULTS = {
     const { wait } = Atomics;
     Object.defineProperty(Atomics, 'wait', {
       value: (...args: Parameters<typeof wait>) => {
-        // It is told to read on, and is not there any more to hear it.
+        // The snapshot is admitted, but the loader is gone.
         wait(...args);
         process.exit(4);
       },
@@ -100,10 +100,10 @@ function faultFile(): string {
   return process.env['FAULT_FILE'] ?? '';
 }
 
-/** The loader alone is asked to decide something. */
+/** The loader alone waits for an admission. */
 function isLoader(): boolean {
   const given: unknown = workerData;
-  return !isMainThread && typeof given === 'object' && given !== null && 'decision' in given;
+  return !isMainThread && typeof given === 'object' && given !== null && 'admission' in given;
 }
 
 if (isLoader() && existsSync(faultFile())) {

@@ -1,7 +1,7 @@
 import { parseTimestamp } from '../../contract/timestamp.ts';
 import type { StoreRegistry } from '../../store/registry/store-registry.ts';
 import { COLLECTIONS } from '../format/layout.ts';
-import { countsOf, declaredCounts, type Manifest, type RecordCounts } from '../format/manifest.ts';
+import { loadedCounts, declaredCounts, type Manifest, type RecordCounts } from '../format/manifest.ts';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
 import {
   checkMemory,
@@ -63,7 +63,10 @@ function predecessorsOf(
   const named = new Set(organizations.map(({ organizationId }) => organizationId));
   const replaced = [...stores.live].filter(([id, entry]) => entry.file === file || named.has(id));
   return new Map(
-    replaced.map(([id, { store }]) => [id, { producedAt: store.producedAt, counts: countsOf(store.image) }]),
+    replaced.map(([id, { store }]) => [
+      id,
+      { producedAt: store.producedAt, counts: loadedCounts(store.image) },
+    ]),
   );
 }
 

@@ -6,63 +6,49 @@ import { type Instant, parseTimestamp } from '../../contract/timestamp.ts';
 import { type JsonObject, objectIn, objectsIn, textIn, textsIn } from './json-values.ts';
 
 /**
- * Where the collections stand in a snapshot file, and what their columns hold. The builder fills the columns, and the
- * loader indexes them. The tables are declared in `data/schema.sql`.
+ * Run tables and index columns of the collections: the builder fills the columns, and the loader indexes them.
+ * `data/schema.sql` declares the tables.
  */
 
-/** A record in its stored form, with the fields of the import that are not served (`heldByEventIds`). */
+export interface CollectionLayout {
+  readonly name: CollectionName;
+  readonly resource: Resource;
+  /** Name of the run table. */
+  readonly table: string;
+  /** List order, by a timestamp and then by id. */
+  readonly orderedBy: { readonly field: string; readonly descending: boolean };
+  /** Index columns of the run table: all but the place, the lengths and the records. */
+  readonly columns: readonly ColumnLayout[];
+  /**
+   * Pairs of indexes that may both have long posting lists. An index of the pair finds the records with a key of both.
+   * The second index covers a text column, so that each record has exactly one key in it.
+   */
+  readonly composites: readonly (readonly [first: string, second: string])[];
+}
+
+/** An index column of a run table: a text, an instant, or a list of distinct texts for each record. */
+export type ColumnLayout =
+  Column<'text', string> | Column<'instant', Instant> | Column<'list', readonly string[]>;
+
+interface Column<Kind, Value> {
+  readonly column: string;
+  /** Name of the index over the column. */
+  readonly index: string;
+  readonly holds: Kind;
+  readonly of: (record: ImportedRecord) => Value;
+}
+
+/** A record in stored form, beside the imported fields that are not served (`heldByEventIds`). */
 export interface ImportedRecord {
   readonly served: JsonObject;
   readonly imported: JsonObject;
 }
 
-export interface CollectionLayout {
-  readonly name: CollectionName;
-  readonly resource: Resource;
-  /** The table of its runs. */
-  readonly table: string;
-  /** The timestamp that the list is ordered by. */
-  readonly orderedBy: { readonly field: string; readonly descending: boolean };
-  /** The columns of the run table beside the records. */
-  readonly columns: readonly ColumnLayout[];
-  /**
-   * Pairs of indexes that may both have long lists: records with a key of both are found by an index of the pairs.
-   * The second is of a text column: every record has one key in it.
-   */
-  readonly composites: readonly (readonly [first: string, second: string])[];
-}
-
-/** A column of a run table: one value for each record, and the name of the index over them. */
-export type ColumnLayout = TextColumn | InstantColumn | ListColumn;
-
-interface Column {
-  readonly column: string;
-  readonly index: string;
-}
-
-export interface TextColumn extends Column {
-  readonly holds: 'text';
-  readonly of: (record: ImportedRecord) => string;
-}
-
-export interface InstantColumn extends Column {
-  readonly holds: 'instant';
-  readonly of: (record: ImportedRecord) => Instant;
-}
-
-/** Any number of texts for each record, each at most once. */
-export interface ListColumn extends Column {
-  readonly holds: 'list';
-  readonly of: (record: ImportedRecord) => readonly string[];
-}
-
-/** A column of a text field of the record, indexed under the name of the field. */
-function textColumn(column: string, field: string): TextColumn {
+function textColumn(column: string, field: string): ColumnLayout {
   return { column, index: field, holds: 'text', of: ({ served }) => textIn(served[field]) };
 }
 
-/** A column of the instant of a timestamp of the record, indexed under its name. */
-function instantColumn(column: string, field: string): InstantColumn {
+function instantColumn(column: string, field: string): ColumnLayout {
   return {
     column,
     index: field,
@@ -87,7 +73,7 @@ export const EVENTS: CollectionLayout = {
   composites: [],
 };
 
-/** Its columns make no indexes of sessions: the loader draws the schedule of the events from them. */
+/** The loader derives the schedules of the events from these columns; it builds no index of sessions. */
 export const SESSIONS: CollectionLayout = {
   name: 'sessions',
   resource: EVENT_SESSION,
@@ -177,10 +163,10 @@ export const OFFERS: CollectionLayout = {
   composites: [['resaleEnabled', 'type']],
 };
 
-/** In the order in which they are imported and digested: events before the sessions that name them. */
+/** Order of import and digests: events come before the sessions that name them. */
 export const COLLECTIONS: readonly CollectionLayout[] = [EVENTS, SESSIONS, TICKETS, ORDERS, OFFERS];
 
-/** Makes a value for each collection, by its name. */
+/** Maps each collection name to a value made from its layout. */
 export function byCollection<T>(make: (layout: CollectionLayout) => T): Record<CollectionName, T> {
   return {
     events: make(EVENTS),

@@ -9,19 +9,18 @@ import { RefusedSnapshot } from './refused-snapshot.ts';
 import { MAX_RUN_BYTES, MAX_RUN_RECORDS } from './schema.ts';
 
 /**
- * What a publisher may permit one snapshot that is refused otherwise: to be older than what is live (`rollback`); to
- * lack an organization that is live, or more than half of a collection (`shrink`). The table `snapshot` has a column
- * for each.
+ * Permits that a publisher may give to one snapshot: to be older than the live one (`rollback`); to lack a live
+ * organization or more than half of a collection (`shrink`). The table `snapshot` has a column for each.
  */
 export const PERMITS = ['rollback', 'shrink'] as const;
 export type Permit = (typeof PERMITS)[number];
 
-/** What a snapshot declares: the tables `snapshot`, `organizations` and `runs`. */
+/** Declared content of a snapshot: the tables `snapshot`, `organizations` and `runs`. */
 export interface Manifest {
   readonly snapshotId: string;
   readonly producedAt: string;
   readonly permits: readonly Permit[];
-  /** In the order of their ids. */
+  /** In id order. */
   readonly organizations: readonly ManifestOrganization[];
 }
 
@@ -36,18 +35,29 @@ export interface ManifestOrganization {
 export interface RunEntry {
   readonly firstRow: number;
   readonly recordCount: number;
-  /** Length of the run's `records`. */
+  /** Length of the column `records`. */
   readonly recordBytes: number;
   readonly digest: string;
 }
 
-/** Returns the number of rows of a collection by its runs, which leave no gap. */
+/** Returns the number of rows that the runs of a collection declare. */
 export function rowCount(runs: readonly RunEntry[]): number {
   const last = runs.at(-1);
   return last === undefined ? 0 : last.firstRow + last.recordCount;
 }
 
-/** Computes the digest of an organization, base64url: over one line of JSON for each run. */
+/** Number of records of an organization, by collection. */
+export type RecordCounts = Readonly<Record<CollectionName, number>>;
+
+export function declaredCounts({ runs }: ManifestOrganization): RecordCounts {
+  return byCollection(({ name }) => rowCount(runs[name]));
+}
+
+export function loadedCounts(image: OrganizationImage): RecordCounts {
+  return byCollection(({ name }) => image[name].count);
+}
+
+/** Computes the content digest of an organization, base64url, over a JSON line for each run. */
 export function organizationDigest(runs: ManifestOrganization['runs']): string {
   const hash = createHash('sha256');
   for (const { name } of COLLECTIONS) {
@@ -57,7 +67,7 @@ export function organizationDigest(runs: ManifestOrganization['runs']): string {
   return hash.digest('base64url');
 }
 
-/** Computes the digest of a manifest, base64url: over a line of JSON for the snapshot and one for each organization. */
+/** Computes the manifest digest, base64url, over a JSON line for the snapshot and for each organization. */
 export function manifestDigest({ snapshotId, producedAt, permits, organizations }: Manifest): string {
   const hash = createHash('sha256');
   const add = (...values: (string | number)[]) => hash.update(`${JSON.stringify(values)}\n`);
@@ -67,7 +77,7 @@ export function manifestDigest({ snapshotId, producedAt, permits, organizations 
   return hash.digest('base64url');
 }
 
-/** Returns the values of the permit columns, in their order. */
+/** Returns the values of the permit columns, in schema order. */
 export function permitValues(permits: readonly Permit[]): number[] {
   return PERMITS.map((permit) => (permits.includes(permit) ? 1 : 0));
 }
@@ -76,8 +86,8 @@ type SnapshotRow = Readonly<Record<'snapshot_id' | 'produced_at' | 'digest', str
   Readonly<Record<`permits_${Permit}`, number>>;
 
 /**
- * Reads and checks the manifest: its digests, its names, and that the runs are those of the run tables.
- * No count that it returns is larger than the file.
+ * Reads the manifest, and checks its digests, names and counts.
+ * The declared runs cover the run tables, and no count exceeds the size of the file.
  * @throws RefusedSnapshot
  */
 export function readManifest(database: Database.Database, fileBytes: number): Manifest {
@@ -104,7 +114,7 @@ export function readManifest(database: Database.Database, fileBytes: number): Ma
   if (organizations.length === 0) throw new RefusedSnapshot('no-organization', 'it holds no organization');
   checkNames(manifest);
   checkRuns(organizations, fileBytes);
-  checkCoverage(database, organizations);
+  checkRunTables(database, organizations);
   return manifest;
 }
 
@@ -155,7 +165,7 @@ function runsByCollection(organizationId: string, rows: readonly RunRow[]): Mani
   for (const collection of byName.keys()) {
     if (!(collection in runs))
       throw inconsistent(
-        `"runs" has a row of "${organizationId}" for "${collection}", which is no collection`,
+        `"runs" has a row of "${organizationId}" for "${collection}", which is not a collection`,
       );
   }
   return runs;
@@ -163,7 +173,7 @@ function runsByCollection(organizationId: string, rows: readonly RunRow[]): Mani
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** Refuses names that could not travel in headers, links and credentials. */
+/** Refuses names that headers, links and credentials could not carry. */
 function checkNames({ snapshotId, producedAt, organizations }: Manifest): void {
   if (!UUID.test(snapshotId)) throw inconsistent(`its snapshot_id "${snapshotId}" is not a UUID`);
   if (!producedAt.endsWith('Z') || parseTimestamp(producedAt) === undefined)
@@ -174,7 +184,7 @@ function checkNames({ snapshotId, producedAt, organizations }: Manifest): void {
   }
 }
 
-/** Refuses runs that leave a gap or overlap, and counts beyond their bounds or beyond the file. */
+/** Refuses runs that leave a gap or overlap, and counts out of bounds or beyond the size of the file. */
 function checkRuns(organizations: readonly ManifestOrganization[], fileBytes: number): void {
   let bytes = 0;
   for (const { organizationId, runs } of organizations) {
@@ -201,8 +211,8 @@ function checkRuns(organizations: readonly ManifestOrganization[], fileBytes: nu
     throw inconsistent(`"runs" counts ${bytes} bytes of records, the file has ${fileBytes}`);
 }
 
-/** Refuses run tables with other rows than "runs" has. Whether each of these is there shows when it is read. */
-function checkCoverage(database: Database.Database, organizations: readonly ManifestOrganization[]): void {
+/** Refuses run tables with more or fewer rows than "runs". The run reader refuses a run that is missing. */
+function checkRunTables(database: Database.Database, organizations: readonly ManifestOrganization[]): void {
   for (const { name, table } of COLLECTIONS) {
     const declared = organizations.reduce((sum, { runs }) => sum + runs[name].length, 0);
     const found = database.prepare<[], number>(`SELECT count(*) FROM ${table}`).pluck().get();
@@ -213,21 +223,4 @@ function checkCoverage(database: Database.Database, organizations: readonly Mani
 
 function inconsistent(message: string): RefusedSnapshot {
   return new RefusedSnapshot('inconsistent', message);
-}
-
-/** How many records an organization has, by collection. */
-export type RecordCounts = Readonly<Record<CollectionName, number>>;
-
-/** Returns what a snapshot file declares. */
-export function declaredCounts({ runs }: ManifestOrganization): RecordCounts {
-  return byCollection(({ name }) => rowCount(runs[name]));
-}
-
-/** Returns what is in memory. */
-export function countsOf(image: OrganizationImage): RecordCounts {
-  return byCollection(({ name }) => image[name].count);
-}
-
-export function totalOf(counts: RecordCounts): number {
-  return Object.values(counts).reduce((sum, count) => sum + count, 0);
 }

@@ -1,21 +1,21 @@
 import { closeSync, constants, existsSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import Database from 'better-sqlite3';
+import { type Manifest, readManifest } from './manifest.ts';
 import { type RefusalReason, RefusedSnapshot } from './refused-snapshot.ts';
 import { APPLICATION_ID, FORMAT_VERSION, SCHEMA_STATEMENTS, schemaStatements } from './schema.ts';
 
 /** A snapshot file that is open for reading. */
-export interface OpenSnapshot {
+export interface OpenSnapshot extends Disposable {
   readonly database: Database.Database;
-  /** Size of the file. */
-  readonly bytes: number;
+  readonly manifest: Manifest;
 }
 
-/** Differs when another file has taken the place of one, or when it was written to. */
+/** Fields of a file status that change when the file is replaced or written to. */
 const IDENTITY = ['dev', 'ino', 'size', 'mtimeNs'] as const;
 
 /**
- * Opens a snapshot file for reading, and checks its header and its schema.
+ * Opens a snapshot file, and checks its header, schema and manifest.
  * @throws RefusedSnapshot
  */
 export function openSnapshot(path: string): OpenSnapshot {
@@ -27,15 +27,14 @@ export function openSnapshot(path: string): OpenSnapshot {
     database.pragma('trusted_schema = OFF');
     database.pragma('cell_size_check = ON');
     checkSchema(database);
-    // SQLite does not tell which file it opened. It is the one whose header was checked if the path did not change.
+    // SQLite does not report which file it opened. It opened the checked one if the path still leads to that.
     const after = statSync(path, { bigint: true });
-    if (IDENTITY.some((part) => after[part] !== before[part])) {
-      throw new RefusedSnapshot(
-        'unfinished',
-        'it was written to, or another file took its place, while it was opened',
-      );
+    if (IDENTITY.some((field) => after[field] !== before[field])) {
+      throw new RefusedSnapshot('unfinished', 'it was written to or replaced while it was being opened');
     }
-    return { database, bytes: Number(after.size) };
+    const opened = database;
+    const manifest = readManifest(opened, Number(after.size));
+    return { database: opened, manifest, [Symbol.dispose]: () => opened.close() };
   } catch (error) {
     database?.close();
     throw asRefusal(error);
@@ -43,8 +42,8 @@ export function openSnapshot(path: string): OpenSnapshot {
 }
 
 /**
- * Makes a refusal of an error of SQLite or the system: it tells of the file, not of a fault in the program.
- * Returns any other error as it is.
+ * Converts an error of SQLite or the operating system, which is a fault of the file, into a refusal.
+ * Returns any other error unchanged.
  */
 export function asRefusal(error: unknown): unknown {
   if (error instanceof Error && 'syscall' in error) {
@@ -57,7 +56,7 @@ export function asRefusal(error: unknown): unknown {
   );
 }
 
-/** Result codes: https://www.sqlite.org/rescode.html. The extended ones begin with the name of the primary one. */
+/** Result codes: https://www.sqlite.org/rescode.html. An extended code begins with the name of its primary code. */
 function reasonOf({ code }: { readonly code: string }): RefusalReason {
   if (/^SQLITE_(CANTOPEN|IOERR|PERM|AUTH)/.test(code)) return 'unreadable';
   if (/^SQLITE_(BUSY|LOCKED)/.test(code)) return 'unfinished';
@@ -71,11 +70,12 @@ const HEADER_BYTES = 100;
 const MAGIC = 'SQLite format 3\0';
 
 /**
- * Refuses a file that SQLite itself would accept, or could not open without a trace. An empty file is a valid database,
- * one in WAL mode leaves files beside it when it is opened, and a truncated file fails only where a page is missing.
+ * Refuses files that SQLite would accept, or would leave side files beside.
+ * SQLite takes an empty file for an empty database, creates side files for one in WAL mode, and reports a truncated
+ * file only when it reads a missing page.
  */
 function checkHeader(path: string): void {
-  // To open a pipe would block until another process writes to it.
+  // A blocking open of a pipe would wait for a writer.
   const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   let size: number;
   const header = Buffer.alloc(HEADER_BYTES);
@@ -119,38 +119,31 @@ function checkHeader(path: string): void {
     throw new RefusedSnapshot(
       'cut-short',
       `its header says ${expected} bytes, the file has ${size}: ` +
-        (size < expected ? 'it was cut short, or is still being copied' : 'something was added at its end'),
+        (size < expected ? 'it was cut short, or is still being copied' : 'bytes were added at its end'),
     );
   }
-  // SQLite would read both as a part of the database, whatever the header says.
+  // SQLite would apply either of these to the database, whatever the header says.
   for (const kind of ['journal', 'wal']) {
     if (existsSync(`${path}-${kind}`)) {
-      throw new RefusedSnapshot(
-        'unfinished',
-        `a ${kind} lies beside it (-${kind}): its writer has not finished`,
-      );
+      throw new RefusedSnapshot('unfinished', `a -${kind} file is beside it: its writer has not finished`);
     }
   }
 }
 
 function checkSchema(database: Database.Database): void {
-  const found = new Set(schemaStatements(database));
-  const expected = new Set(SCHEMA_STATEMENTS);
-  const named = (statement: string) => statement.slice(0, statement.indexOf(':'));
-  const unexpected = [...found.difference(expected)].map(named);
-  const missing = [...expected.difference(found)].map(named);
-  const changed = unexpected.filter((name) => missing.includes(name));
-  const problems = [
-    ...changed.map((name) => `${name} is declared otherwise`),
-    ...missing.filter((name) => !changed.includes(name)).map((name) => `${name} is missing`),
-    ...unexpected.filter((name) => !changed.includes(name)).map((name) => `${name} does not belong`),
-  ];
-  if (problems.length > 0) {
-    throw new RefusedSnapshot(
-      'schema',
-      `its schema is not that of a snapshot (data/schema.sql): ${problems.join(', ')}`,
-    );
-  }
+  const found = schemaStatements(database);
+  const objects = new Set([...SCHEMA_STATEMENTS.keys(), ...found.keys()]);
+  const differences = Array.from(objects)
+    .filter((object) => found.get(object) !== SCHEMA_STATEMENTS.get(object))
+    .map((object) => {
+      if (!found.has(object)) return `${object} is missing`;
+      return `${object} ${SCHEMA_STATEMENTS.has(object) ? 'differs' : 'is unexpected'}`;
+    });
+  if (differences.length === 0) return;
+  throw new RefusedSnapshot(
+    'schema',
+    `its schema is not that of a snapshot (data/schema.sql): ${differences.join(', ')}`,
+  );
 }
 
 function hex(value: number): string {
@@ -159,12 +152,12 @@ function hex(value: number): string {
 
 export const SNAPSHOT_SUFFIX = '.sqlite';
 
-/** Whether a file of the snapshot folder is one to serve, by its name. Others are not ours, such as those being written. */
+/** Returns whether a file name in the snapshot folder is that of a snapshot. Copies in progress have other names. */
 export function isSnapshotName(name: string): boolean {
   return /^(?!\.)[^/\p{Cc}]+$/u.test(name) && name.endsWith(SNAPSHOT_SUFFIX);
 }
 
-/** Brings a file, or the entries of a folder, to the disk, so that it outlasts a loss of power. */
+/** Flushes a file or folder to disk, so that it survives a power loss. */
 export async function sync(path: string): Promise<void> {
   const handle = await open(path);
   try {

@@ -4,11 +4,10 @@ import { compositeName, type PostingImage, PostingIndexBuilder } from '../../sto
 import type { Int64s } from '../../store/memory/shared-arrays.ts';
 import type { CollectionImage } from '../../store/organization-image.ts';
 import type { CollectionLayout, ColumnLayout } from '../format/layout.ts';
-import type { RunEntry } from '../format/manifest.ts';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
-import { listsOf, type Run, takeInstants, textsOf } from './run-reader.ts';
+import type { Run } from './run-reader.ts';
 
-/** Fills the indexes over the columns of one collection, a run at a time. */
+/** Builds the indexes over the columns of a collection, run by run. */
 export class CollectionIndexes {
   readonly #layout: CollectionLayout;
   readonly #columns: readonly ColumnLayout[];
@@ -19,7 +18,7 @@ export class CollectionIndexes {
   constructor(layout: CollectionLayout, columns: readonly ColumnLayout[], count: number) {
     this.#layout = layout;
     this.#columns = columns;
-    // Every row has one key in each of the indexes that share it.
+    // Indexes with one key for each row share this array.
     const rowOf = new Uint32Array(count);
     for (const { index, holds } of columns) {
       if (holds === 'instant') this.#instants.set(index, new BigInt64Array(count));
@@ -29,26 +28,26 @@ export class CollectionIndexes {
   }
 
   /**
-   * Takes the columns of the next run.
-   * @throws RefusedSnapshot when one does not hold a value for each record
+   * Adds the columns of the next run.
+   * @throws RefusedSnapshot when a column does not hold a value for each record
    */
-  take(entry: RunEntry, run: Run): void {
-    const { firstRow } = entry;
+  take(run: Run): void {
+    const { firstRow } = run.entry;
     for (const { column, index, holds } of this.#columns) {
-      if (holds === 'instant') takeInstants(this.#layout, column, entry, run, this.#instantsOf(index));
+      if (holds === 'instant') run.readInstants(column, found(this.#instants, index));
       else if (holds === 'text') {
-        const { texts, textOf } = textsOf(this.#layout, column, entry, run);
-        this.#builder(index).addEach(firstRow, texts, textOf);
+        const { texts, textOf } = run.texts(column);
+        found(this.#postings, index).addEach(firstRow, texts, textOf);
       } else {
-        const { texts, counts } = listsOf(this.#layout, column, entry, run);
-        this.#builder(index).addLists(firstRow, texts, counts);
+        const { texts, counts } = run.lists(column);
+        found(this.#postings, index).addLists(firstRow, texts, counts);
       }
     }
   }
 
   /**
-   * Finishes the indexes; to be called once. The memory that an index was built from is released before the next is
-   * finished.
+   * Finishes the indexes; to be called once.
+   * Each index releases the memory it was built from before the next is finished.
    * @throws RefusedSnapshot when a list holds a text twice
    */
   finish(): Pick<CollectionImage, 'postings' | 'instants'> {
@@ -59,45 +58,32 @@ export class CollectionIndexes {
     }
     const order = Object.entries(instants).map(([index, { rows }]) => [index, rows] as const);
     const postings: Record<string, PostingImage> = {};
-    const { composites } = this.#layout;
-    const crossed = new Set(composites.flat());
     const finish = (index: string) => {
-      postings[index] = this.#builder(index).finish(order.at(0));
+      postings[index] = found(this.#postings, index).finish(order.at(0));
       this.#postings.delete(index);
     };
-    for (const index of new Set(this.#postings.keys()).difference(crossed)) finish(index);
-    const withListsOf = new Map<string, { second: string; keys: KeyTableImage }>();
+    const { composites } = this.#layout;
+    const paired = new Set(composites.flat());
+    for (const index of new Set(this.#postings.keys()).difference(paired)) finish(index);
+    // Where each second key implies its first key, the pairs have the posting lists of the second index.
+    const sharedLists = new Map<string, { second: string; keys: KeyTableImage }>();
     for (const [first, second] of composites) {
-      const keys = this.#builder(first).pairsByKeyOf(this.#builder(second));
-      if (keys !== undefined) {
-        withListsOf.set(compositeName(first, second), { second, keys });
-        continue;
-      }
-      const pairs = this.#builder(first).crossedWith(this.#builder(second));
-      postings[compositeName(first, second)] = pairs.finish(order.at(0));
+      const [firstBuilder, secondBuilder] = [found(this.#postings, first), found(this.#postings, second)];
+      const keys = firstBuilder.pairsByKeyOf(secondBuilder);
+      const name = compositeName(first, second);
+      if (keys !== undefined) sharedLists.set(name, { second, keys });
+      else postings[name] = firstBuilder.crossedWith(secondBuilder).finish(order.at(0));
     }
-    crossed.forEach(finish);
-    for (const [index, { second, keys }] of withListsOf) postings[index] = { ...postings[second], keys };
+    paired.forEach(finish);
+    for (const [name, { second, keys }] of sharedLists) postings[name] = { ...postings[second], keys };
     for (const { column, index, holds } of this.#columns) {
-      if (holds === 'list') this.#checkOnce(postings[index], column);
+      if (holds === 'list') this.#checkDistinct(postings[index], column);
     }
     return { postings, instants };
   }
 
-  #instantsOf(index: string): Int64s {
-    const instants = this.#instants.get(index);
-    if (instants === undefined) throw new TypeError(`${this.#layout.name} has no index ${index}`);
-    return instants;
-  }
-
-  #builder(index: string): PostingIndexBuilder {
-    const builder = this.#postings.get(index);
-    if (builder === undefined) throw new TypeError(`${this.#layout.name} has no index ${index}`);
-    return builder;
-  }
-
-  /** Refuses a list that holds a text twice: its record would be listed and counted twice. */
-  #checkOnce({ starts, rows }: PostingImage, column: string): void {
+  /** Refuses a list that holds a text twice: queries would return and count its record twice. */
+  #checkDistinct({ starts, rows }: PostingImage, column: string): void {
     for (let key = 0; key + 1 < starts.length; key++) {
       for (let i = starts[key] + 1; i < starts[key + 1]; i++) {
         if (rows[i] !== rows[i - 1]) continue;
@@ -106,4 +92,10 @@ export class CollectionIndexes {
       }
     }
   }
+}
+
+function found<T>(byIndex: ReadonlyMap<string, T>, index: string): T {
+  const value = byIndex.get(index);
+  if (value === undefined) throw new TypeError(`no index ${index}`);
+  return value;
 }

@@ -12,53 +12,55 @@ import { type Bytes, sharedBytes, sharedFloats, type Uint32s } from '../../store
 import type { CollectionImage } from '../../store/organization-image.ts';
 import { COMMA, type RecordsImage } from '../../store/records.ts';
 import type { CollectionLayout } from '../format/layout.ts';
-import { type ManifestOrganization, rowCount, type RunEntry } from '../format/manifest.ts';
+import { rowCount, type RunEntry } from '../format/manifest.ts';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
-import { RECORDS_COLUMN } from '../format/schema.ts';
 import { CollectionIndexes } from './collection-indexes.ts';
-import { checkRunDigest, columnOf, duplicateId, lengthsOf, type Run } from './run-reader.ts';
+import { duplicateId, type Run } from './run-reader.ts';
 
-/** Fills the image of one collection of an organization from its runs. */
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const BRACE = 0x7d;
+const FIRST_VISIBLE = 0x20;
+
+/** Builds the image of one collection of an organization, run by run. */
 export class CollectionLoader {
   readonly count: number;
   readonly #layout: CollectionLayout;
-  readonly #organizationId: string;
   readonly #records: RecordsLoader;
   readonly #ids: IdIndexBuilder;
   readonly #indexes: CollectionIndexes;
 
-  /** @param columns the columns to be indexed */
-  constructor(
-    layout: CollectionLayout,
-    { organizationId, runs }: ManifestOrganization,
-    columns = layout.columns,
-  ) {
-    this.count = rowCount(runs[layout.name]);
+  /**
+   * @param runs all runs of the collection, in list order
+   * @param columns the columns to index
+   */
+  constructor(layout: CollectionLayout, runs: readonly RunEntry[], columns = layout.columns) {
+    this.count = rowCount(runs);
     this.#layout = layout;
-    this.#organizationId = organizationId;
-    this.#records = new RecordsLoader(layout, runs[layout.name]);
+    this.#records = new RecordsLoader(layout, runs);
     this.#ids = new IdIndexBuilder(this.count, layout.resource.id);
     this.#indexes = new CollectionIndexes(layout, columns, this.count);
   }
 
   /**
-   * Takes the next run: copies its records, checks the digest over the copy, which is what is served, and indexes it.
+   * Copies the records of the next run, checks the digest over the copy, and indexes it.
+   * The digest thus covers the very bytes that are served.
    * @throws RefusedSnapshot
    */
-  take(entry: RunEntry, run: Run): void {
-    const { firstRow, recordBytes } = entry;
-    const records = columnOf(run, RECORDS_COLUMN);
+  take(run: Run): void {
+    const { firstRow, recordBytes } = run.entry;
+    const { records } = run;
     if (records.length !== recordBytes) {
-      checkRunDigest(this.#layout, this.#organizationId, entry, run);
+      run.checkDigest();
       throw this.#refused(`have ${records.length} bytes at row ${firstRow}, "runs" has ${recordBytes}`);
     }
     const copy = this.#records.copy(records);
-    checkRunDigest(this.#layout, this.#organizationId, entry, new Map(run).set(RECORDS_COLUMN, copy));
+    run.checkDigest(copy);
     if (!isUtf8(copy)) throw this.#refused(`at row ${firstRow} are not UTF-8`);
-    const ids = this.#records.divide(copy, lengthsOf(this.#layout, entry, run));
-    const twice = this.#ids.addEach(this.#records.image, firstRow, ids);
-    if (twice !== undefined) throw duplicateId(this.#layout, decodeText(ids, twice));
-    this.#indexes.take(entry, run);
+    const ids = this.#records.divide(copy, run.lengths());
+    const repeated = this.#ids.addEach(this.#records.image, firstRow, ids);
+    if (repeated !== undefined) throw duplicateId(this.#layout, decodeText(ids, repeated));
+    this.#indexes.take(run);
   }
 
   #refused(problem: string): RefusedSnapshot {
@@ -66,7 +68,7 @@ export class CollectionLoader {
   }
 
   /**
-   * Finishes the image, once all runs were taken.
+   * Finishes the image after the last run.
    * @throws RefusedSnapshot
    */
   finish(): CollectionImage {
@@ -79,32 +81,24 @@ export class CollectionLoader {
   }
 }
 
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-const BRACE = 0x7d;
-const FIRST_VISIBLE = 0x20;
-
-/** Places the records of a collection in the memory that they are served from, a run at a time. */
-export class RecordsLoader {
+/** Copies the records of a collection into the memory they are served from, run by run. */
+class RecordsLoader {
   readonly image: RecordsImage;
   readonly #table: string;
+  /** The bytes before the id of every record: `{"ticketId":"`. */
   readonly #prefix: Bytes;
-  /** Rows that are placed. */
+  /** Rows loaded so far. */
   #count = 0;
 
-  /** @param runs all runs of the collection, in list order */
   constructor({ table, resource }: CollectionLayout, runs: readonly RunEntry[]) {
-    // The comma behind each run has no byte in the run.
+    // In the image, a comma follows the last record of each run as well.
     const bytes = runs.reduce((sum, { recordBytes }) => sum + recordBytes + 1, 0);
     this.image = { bytes: sharedBytes(bytes), offsets: sharedFloats(rowCount(runs) + 1) };
     this.#table = table;
     this.#prefix = Buffer.from(`${recordPrefix(resource.id)}"`);
   }
 
-  /**
-   * Copies the records of the next run, which has the length that was declared.
-   * @returns the copy
-   */
+  /** Copies the records of the next run, which have the declared length, and returns the copy. */
   copy(records: Buffer): Buffer {
     const { bytes, offsets } = this.image;
     const copy = Buffer.from(bytes.buffer, offsets[this.#count], records.length + 1);
@@ -114,10 +108,9 @@ export class RecordsLoader {
   }
 
   /**
-   * Divides the run that was copied last into records.
-   * @param lengths of the records, in bytes
-   * @returns the ids of the records
-   * @throws RefusedSnapshot when these are no records, or do not begin with their ids
+   * Divides the run that was copied last into records, and returns their ids.
+   * @param lengths of the records in bytes
+   * @throws RefusedSnapshot when a record has another length, or does not begin with its id
    */
   divide(records: Buffer, lengths: Uint32s): Texts {
     const { offsets } = this.image;
@@ -158,7 +151,7 @@ export class RecordsLoader {
     return true;
   }
 
-  /** Decodes ids of which some have escapes. Each must be written as JSON.stringify does: so it is looked up. */
+  /** Decodes ids, some with escapes. Each must be as JSON.stringify writes it, since look-ups compare that form. */
   #decodedIds(bytes: Buffer, starts: Uint32s): Texts {
     const decoded = Array.from(starts, (start, i) => {
       let end = start;

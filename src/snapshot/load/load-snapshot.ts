@@ -4,111 +4,90 @@ import type { Manifest } from '../format/manifest.ts';
 import { type RefusalReason, RefusedSnapshot } from '../format/refused-snapshot.ts';
 import type { OnProgress } from './read-snapshot.ts';
 
+/** The `workerData` of the loader thread. */
+export interface LoaderTask {
+  readonly path: string;
+  readonly reportsProgress: boolean;
+  /** One element: 0 until the declared snapshot is admitted, which the loader waits for. */
+  readonly admission: Int32Array<SharedArrayBuffer>;
+}
+
+/** A message from the loader thread. */
+export type LoaderMessage =
+  | { readonly declared: Manifest }
+  | { readonly progress: Parameters<OnProgress> }
+  /**
+   * The next of the declared organizations. Each has a message of its own: the time to receive a message grows with
+   * the square of its number of buffers.
+   */
+  | { readonly organization: OrganizationImage }
+  /** All organizations were sent. */
+  | { readonly isComplete: true }
+  | { readonly refused: { readonly reason: RefusalReason; readonly message: string } };
+
 export interface LoadOptions {
-  /** Is given the manifest before the content is read; what it throws ends the load. */
+  /** Called with the manifest before any content is read; throws to end the load. */
   readonly admit?: (manifest: Manifest) => void;
   readonly onProgress?: OnProgress | undefined;
-  /** Ends the load, with its reason thrown. */
+  /** Aborts the load, which then rejects with the reason of the signal. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Reads a snapshot file, and checks all of it, on a thread of its own.
- * @throws RefusedSnapshot with the reason, also when the thread itself fails
+ * Reads and checks a snapshot file on a thread of its own.
+ * @throws RefusedSnapshot, also when the thread fails
  */
 export async function loadSnapshot(path: string, options: LoadOptions = {}): Promise<SnapshotImage> {
-  const { signal } = options;
+  const { admit, onProgress, signal } = options;
   signal?.throwIfAborted();
-  const load = new Load(path, options);
-  const breakOff = () => {
-    load.fail(signal?.reason);
+  const { promise: loaded, resolve, reject } = Promise.withResolvers<SnapshotImage>();
+  const admission = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+  const organizations: OrganizationImage[] = [];
+  let declared: Manifest | undefined;
+  const receive = (message: LoaderMessage) => {
+    if ('progress' in message) onProgress?.(...message.progress);
+    else if ('declared' in message) {
+      ({ declared } = message);
+      admit?.(declared);
+      Atomics.store(admission, 0, 1);
+      Atomics.notify(admission, 0);
+    } else if ('organization' in message) organizations.push(message.organization);
+    else if ('refused' in message) throw new RefusedSnapshot(message.refused.reason, message.refused.message);
+    else if (declared === undefined) throw loaderFailed('it did not declare the snapshot');
+    else resolve({ snapshotId: declared.snapshotId, producedAt: declared.producedAt, organizations });
   };
-  signal?.addEventListener('abort', breakOff);
+  const abort = () => {
+    reject(signal?.reason);
+  };
+  signal?.addEventListener('abort', abort);
+  let worker: Worker | undefined;
   try {
-    return await load.image;
+    worker = startLoader({ path, reportsProgress: onProgress !== undefined, admission });
+    worker.on('message', (message: LoaderMessage) => {
+      try {
+        receive(message);
+      } catch (error) {
+        reject(error);
+      }
+    });
+    worker.on('error', (error: unknown) => {
+      reject(loaderFailed(error));
+    });
+    worker.on('exit', (code) => {
+      reject(loaderFailed(`it exited with code ${code} before it was done`));
+    });
+    return await loaded;
   } finally {
-    signal?.removeEventListener('abort', breakOff);
-    await load.end();
+    signal?.removeEventListener('abort', abort);
+    await worker?.terminate();
   }
 }
 
-class Load {
-  readonly #options: LoadOptions;
-  readonly #decision = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
-  readonly #loaded = Promise.withResolvers<SnapshotImage>();
-  readonly #worker: Worker | undefined;
-  #declared: Manifest | undefined;
-  readonly #organizations: OrganizationImage[] = [];
-
-  constructor(path: string, options: LoadOptions) {
-    this.#options = options;
-    const isToTellProgress = options.onProgress !== undefined;
-    try {
-      this.#worker = this.#start({ path, isToTellProgress, decision: this.#decision });
-    } catch (error) {
-      this.fail(loaderFailed(error));
-    }
-  }
-
-  get image(): Promise<SnapshotImage> {
-    return this.#loaded.promise;
-  }
-
-  /** Ends the load with an error, unless it has ended. */
-  fail(error: unknown): void {
-    this.#loaded.reject(error);
-  }
-
-  async end(): Promise<void> {
-    await this.#worker?.terminate();
-  }
-
-  #start(workerData: LoaderTask): Worker {
-    const worker = new Worker(new URL('./loader.ts', import.meta.url), { workerData });
-    worker.on('message', (message: LoaderMessage) => {
-      this.#take(message);
-    });
-    worker.on('error', (error: unknown) => {
-      this.fail(loaderFailed(error));
-    });
-    worker.on('exit', (code) => {
-      this.fail(loaderFailed(`it ended with code ${code} before it was done`));
-    });
-    return worker;
-  }
-
-  #take(message: LoaderMessage): void {
-    try {
-      if ('progress' in message) this.#options.onProgress?.(...message.progress);
-      else if ('declared' in message) this.#decide(message.declared);
-      else if ('organization' in message) this.#organizations.push(message.organization);
-      else if ('isComplete' in message) this.#finish();
-      else throw new RefusedSnapshot(message.refused.reason, message.refused.message);
-    } catch (error) {
-      this.fail(error);
-    }
-  }
-
-  #decide(declared: Manifest): void {
-    this.#declared = declared;
-    try {
-      this.#options.admit?.(declared);
-      this.#say(READ);
-    } catch (error) {
-      this.#say(GIVE_UP);
-      throw error;
-    }
-  }
-
-  #say(decision: number): void {
-    Atomics.store(this.#decision, 0, decision);
-    Atomics.notify(this.#decision, 0);
-  }
-
-  #finish(): void {
-    if (this.#declared === undefined) throw loaderFailed('it did not say what it reads');
-    const { snapshotId, producedAt } = this.#declared;
-    this.#loaded.resolve({ snapshotId, producedAt, organizations: this.#organizations });
+function startLoader(workerData: LoaderTask): Worker {
+  try {
+    return new Worker(new URL('./loader.ts', import.meta.url), { workerData });
+  } catch (error) {
+    throw loaderFailed(error);
   }
 }
 
@@ -116,29 +95,3 @@ function loaderFailed(error: unknown): RefusedSnapshot {
   const message = error instanceof Error ? error.message : String(error);
   return new RefusedSnapshot('loader-failed', `the loader failed: ${message}`);
 }
-
-/** The messages between the loader and the thread that starts it. */
-
-export interface LoaderTask {
-  readonly path: string;
-  readonly isToTellProgress: boolean;
-  /** One element: `UNDECIDED` until it is known whether the content is to be read. */
-  readonly decision: Int32Array<SharedArrayBuffer>;
-}
-
-export const UNDECIDED = 0;
-export const READ = 1;
-export const GIVE_UP = 2;
-
-export type LoaderMessage =
-  /** The loader then waits for the decision. */
-  | { readonly declared: Manifest }
-  | { readonly progress: Parameters<OnProgress> }
-  /**
-   * One of the organizations that were declared, in their order. Each is a message of its own: the time to receive
-   * buffers grows with the square of their number in a message.
-   */
-  | { readonly organization: OrganizationImage }
-  /** All organizations were sent. */
-  | { readonly isComplete: true }
-  | { readonly refused: { readonly reason: RefusalReason; readonly message: string } };

@@ -5,62 +5,59 @@ import type { OrganizationImage } from '../../store/organization-image.ts';
 import { MEGABYTE } from '../admission/memory.ts';
 import type { Manifest } from '../format/manifest.ts';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
-import { GIVE_UP, type LoaderMessage, type LoaderTask, UNDECIDED } from './load-snapshot.ts';
+import type { LoaderMessage, LoaderTask } from './load-snapshot.ts';
 import { type OnProgress, readOrganizations } from './read-snapshot.ts';
 
-/** The loader: a thread that reads one snapshot file and ends. Its images are in shared memory, so nothing is copied. */
+/** The loader: a thread that reads one snapshot file and exits. Its images are in shared memory and are not copied. */
 
-const { path, isToTellProgress, decision } = workerData as LoaderTask;
+const { path, reportsProgress, admission } = workerData as LoaderTask;
 
-/** To copy a larger image takes longer than to hand over its buffers. */
+/** Smaller images are packed: copying takes less time than passing on their many buffers. */
 const PACKED_BELOW_BYTES = MEGABYTE;
 
-class GivenUp extends Error {}
-
-giveWay();
+lowerPriority();
 
 try {
-  const onProgress = isToTellProgress ? tellProgress : undefined;
-  readOrganizations(path, { admit, onProgress }, (organization) => {
-    say({ organization: inFewBuffers(organization) });
+  const onProgress = reportsProgress ? reportProgress : undefined;
+  readOrganizations(path, { admit: awaitAdmission, onProgress }, (organization) => {
+    post({ organization: inFewBuffers(organization) });
   });
-  say({ isComplete: true });
+  post({ isComplete: true });
 } catch (error) {
-  if (error instanceof RefusedSnapshot) say({ refused: { reason: error.reason, message: error.message } });
-  else if (!(error instanceof GivenUp)) throw error;
+  if (!(error instanceof RefusedSnapshot)) throw error;
+  post({ refused: { reason: error.reason, message: error.message } });
 }
 
 /**
- * Lowers the priority of this thread below that of the threads that answer requests. On Linux a priority is that of the
- * calling thread; elsewhere it would be that of the whole process.
+ * Lowers the priority of this thread below that of the workers.
+ * Linux sets the priority of the calling thread; other systems would set that of the whole process.
  */
-function giveWay(): void {
+function lowerPriority(): void {
   if (platform() !== 'linux') return;
   try {
     setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
   } catch {
-    // Where it is forbidden, the load keeps its priority.
+    // Where this is forbidden, the load keeps its priority.
   }
 }
 
-/** Packs a small image into one buffer, which is handed over fast. */
+/** Packs a small image into one buffer. */
 function inFewBuffers(image: OrganizationImage): OrganizationImage {
   if (image.bytesHeld >= PACKED_BELOW_BYTES) return image;
   const packed = packedImage(image);
   return { ...packed, bytesHeld: imageBytes(packed) };
 }
 
-/** Asks whether the content of the declared snapshot is wanted, and waits for the answer. */
-function admit(declared: Manifest): void {
-  say({ declared });
-  Atomics.wait(decision, 0, UNDECIDED);
-  if (Atomics.load(decision, 0) === GIVE_UP) throw new GivenUp();
+/** Declares the snapshot and waits for its admission. A refusal terminates the thread here. */
+function awaitAdmission(declared: Manifest): void {
+  post({ declared });
+  Atomics.wait(admission, 0, 0);
 }
 
-function tellProgress(...progress: Parameters<OnProgress>): void {
-  say({ progress });
+function reportProgress(...progress: Parameters<OnProgress>): void {
+  post({ progress });
 }
 
-function say(message: LoaderMessage): void {
+function post(message: LoaderMessage): void {
   parentPort?.postMessage(message);
 }

@@ -1,25 +1,34 @@
 import { imageBytes } from '../../store/memory/image-memory.ts';
 import type { OrganizationImage, SnapshotImage } from '../../store/organization-image.ts';
 import { type CollectionLayout, EVENTS, OFFERS, ORDERS, SESSIONS, TICKETS } from '../format/layout.ts';
-import { type Manifest, type ManifestOrganization, readManifest, type RunEntry } from '../format/manifest.ts';
+import type { Manifest, ManifestOrganization } from '../format/manifest.ts';
 import { asRefusal, openSnapshot } from '../format/snapshot-file.ts';
 import { CollectionLoader } from './collection-loader.ts';
 import { type Run, RunReader } from './run-reader.ts';
 import { eventsByStart, SessionsLoader } from './sessions-loader.ts';
 
-/** Called after each run with how many records of the organization's collection were read so far. */
+/** Called after each run with the number of records read of the organization's collection. */
 export type OnProgress = (organizationId: string, collection: string, records: number) => void;
 
 interface ReadOptions {
-  /** Called once with the manifest, before any content is read; throws to refuse it. */
+  /** Called with the manifest before any content is read; throws to refuse the snapshot. */
   readonly admit?: (manifest: Manifest) => void;
   readonly onProgress?: OnProgress | undefined;
 }
 
 /**
- * Reads a snapshot file into shared memory and checks all that it declares: header, schema, counts, order, distinct
- * ids, and the digest of every run over the very bytes that are then served.
- * @throws RefusedSnapshot with the reason
+ * Reads the manifest of a snapshot file, and none of its content.
+ * @throws RefusedSnapshot
+ */
+export function inspectSnapshot(path: string): Manifest {
+  using snapshot = openSnapshot(path);
+  return snapshot.manifest;
+}
+
+/**
+ * Reads a snapshot file into shared memory, and checks it in full.
+ * The checks cover header, schema, counts, order of sessions, distinct ids, and the digest of every run.
+ * @throws RefusedSnapshot
  */
 export function readSnapshot(path: string, options: ReadOptions = {}): SnapshotImage {
   const organizations: OrganizationImage[] = [];
@@ -30,27 +39,25 @@ export function readSnapshot(path: string, options: ReadOptions = {}): SnapshotI
 }
 
 /**
- * Reads the same, and hands over each organization once it is read, in the order of the manifest.
- * @throws RefusedSnapshot with the reason
+ * Does the work of `readSnapshot`, and passes on each organization as soon as it is read, in manifest order.
+ * @throws RefusedSnapshot
  */
 export function readOrganizations(
   path: string,
   { admit, onProgress }: ReadOptions,
   take: (organization: OrganizationImage) => void,
 ): Manifest {
-  const { database, bytes } = openSnapshot(path);
+  using snapshot = openSnapshot(path);
+  const { database, manifest } = snapshot;
+  admit?.(manifest);
   try {
-    const manifest = readManifest(database, bytes);
-    admit?.(manifest);
     const reader = new RunReader(database);
     for (const organization of manifest.organizations)
       take(readOrganization(reader, organization, onProgress));
-    return manifest;
   } catch (error) {
     throw asRefusal(error);
-  } finally {
-    database.close();
   }
+  return manifest;
 }
 
 function readOrganization(
@@ -61,17 +68,17 @@ function readOrganization(
   const { organizationId, name, contentDigest, runs } = organization;
   const read = <Image>(layout: CollectionLayout, loader: RunLoader<Image>): Image => {
     for (const entry of runs[layout.name]) {
-      loader.take(entry, reader.read(layout, organizationId, entry));
+      loader.take(reader.read(layout, organizationId, entry));
       onProgress?.(organizationId, layout.name, entry.firstRow + entry.recordCount);
     }
     return loader.finish();
   };
-  // The largest collections first: what their indexes are built from is released before the others take memory.
-  const tickets = read(TICKETS, new CollectionLoader(TICKETS, organization));
-  const orders = read(ORDERS, new CollectionLoader(ORDERS, organization));
-  const events = read(EVENTS, new CollectionLoader(EVENTS, organization));
-  const sessions = read(SESSIONS, new SessionsLoader(organization, events));
-  const offers = read(OFFERS, new CollectionLoader(OFFERS, organization));
+  // Largest collections first: their build memory is released before the others are read.
+  const tickets = read(TICKETS, new CollectionLoader(TICKETS, runs.tickets));
+  const orders = read(ORDERS, new CollectionLoader(ORDERS, runs.orders));
+  const events = read(EVENTS, new CollectionLoader(EVENTS, runs.events));
+  const sessions = read(SESSIONS, new SessionsLoader(runs.sessions, events));
+  const offers = read(OFFERS, new CollectionLoader(OFFERS, runs.offers));
   const content = {
     events: { ...events, instants: eventsByStart(sessions) },
     sessions,
@@ -83,21 +90,6 @@ function readOrganization(
 }
 
 interface RunLoader<Image> {
-  take(entry: RunEntry, run: Run): void;
+  take(run: Run): void;
   finish(): Image;
-}
-
-/**
- * Reads the manifest of a snapshot file, and none of its content.
- * @throws RefusedSnapshot
- */
-export function inspectSnapshot(path: string): Manifest {
-  const { database, bytes } = openSnapshot(path);
-  try {
-    return readManifest(database, bytes);
-  } catch (error) {
-    throw asRefusal(error);
-  } finally {
-    database.close();
-  }
 }

@@ -1,10 +1,16 @@
 import type Database from 'better-sqlite3';
 import type { CollectionName } from '../../contract/operations.ts';
-import type { Int64s, Uint32s } from '../../store/memory/shared-arrays.ts';
+import type { Bytes, Int64s, Uint32s } from '../../store/memory/shared-arrays.ts';
 import { byCollection, type CollectionLayout } from '../format/layout.ts';
 import type { RunEntry } from '../format/manifest.ts';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
-import { contentColumns, LENGTHS_COLUMN, MAX_RUN_BYTES, runDigest } from '../format/schema.ts';
+import {
+  contentColumns,
+  LENGTHS_COLUMN,
+  MAX_RUN_BYTES,
+  RECORDS_COLUMN,
+  runDigest,
+} from '../format/schema.ts';
 import {
   type Lists,
   readCounts,
@@ -14,9 +20,6 @@ import {
   type TextValues,
 } from './column-values.ts';
 
-/** The content of a run, as it is in the file: the bytes of each column by its name, in the order of the schema. */
-export type Run = ReadonlyMap<string, Buffer>;
-
 /** Reads the runs of a snapshot file, one at a time. */
 export class RunReader {
   readonly #statements: Readonly<Record<CollectionName, Database.Statement<[string, number], unknown[]>>>;
@@ -24,9 +27,9 @@ export class RunReader {
   constructor(database: Database.Database) {
     this.#statements = byCollection(({ table }) => {
       const columns = contentColumns(table);
-      // A text column would be decoded into a string.
+      // The cast makes better-sqlite3 return bytes: it would decode a text column into a string.
       const values = columns.map((column) => `CAST(${column} AS BLOB)`);
-      // octet_length() reads the header of a row alone, so that a column that is too long takes no memory.
+      // octet_length() reads only the header of a row, so that an oversized column takes no memory.
       const isTooLong = columns.map((column) => `octet_length(${column}) > ${MAX_RUN_BYTES}`);
       return database
         .prepare<[string, number], unknown[]>(
@@ -38,10 +41,12 @@ export class RunReader {
   }
 
   /**
-   * Reads a run. Its content counts only once its digest was checked.
-   * @throws RefusedSnapshot when it is not there
+   * Reads a run. The caller must check its digest before it trusts the content.
+   * @throws RefusedSnapshot when the run is missing or too large
    */
-  read({ name, table }: CollectionLayout, organizationId: string, { firstRow }: RunEntry): Run {
+  read(layout: CollectionLayout, organizationId: string, entry: RunEntry): Run {
+    const { name, table } = layout;
+    const { firstRow } = entry;
     const values = this.#statements[name].get(organizationId, firstRow);
     if (values === undefined) {
       throw new RefusedSnapshot(
@@ -50,89 +55,93 @@ export class RunReader {
           `or one with more than ${MAX_RUN_BYTES} bytes in a column`,
       );
     }
-    return new Map(
-      contentColumns(table).map((column, i) => {
-        const value = values[i];
-        if (Buffer.isBuffer(value)) return [column, value];
-        throw new RefusedSnapshot('inconsistent', `column ${column} of ${table} is NULL at row ${firstRow}`);
-      }),
+    const columns = contentColumns(table).map((column, i): [string, Buffer] => {
+      const value = values[i];
+      if (Buffer.isBuffer(value)) return [column, value];
+      throw new RefusedSnapshot('inconsistent', `column ${column} of ${table} is NULL at row ${firstRow}`);
+    });
+    return new Run(layout, organizationId, entry, new Map(columns));
+  }
+}
+
+/** A run as stored. Its accessors decode a column, and refuse one that has not one value for each record. */
+export class Run {
+  readonly entry: RunEntry;
+  readonly #layout: CollectionLayout;
+  readonly #organizationId: string;
+  /** The content columns by name, in schema order. */
+  readonly #columns: ReadonlyMap<string, Buffer>;
+
+  constructor(
+    layout: CollectionLayout,
+    organizationId: string,
+    entry: RunEntry,
+    columns: ReadonlyMap<string, Buffer>,
+  ) {
+    this.entry = entry;
+    this.#layout = layout;
+    this.#organizationId = organizationId;
+    this.#columns = columns;
+  }
+
+  get records(): Buffer {
+    return this.#column(RECORDS_COLUMN);
+  }
+
+  /**
+   * Checks the content against its digest.
+   * @param records the bytes to digest as the records: a copy that will be served
+   * @throws RefusedSnapshot
+   */
+  checkDigest(records: Bytes = this.records): void {
+    const { firstRow, recordCount, digest } = this.entry;
+    const { name } = this.#layout;
+    const columns = new Map<string, Bytes>(this.#columns).set(RECORDS_COLUMN, records);
+    if (runDigest(name, recordCount, [...columns.values()]) === digest) return;
+    throw new RefusedSnapshot(
+      'damaged',
+      `the content of organization "${this.#organizationId}" does not match its digest: ` +
+        `${name} from row ${firstRow} to ${firstRow + recordCount - 1}; the file is damaged; copy or build it again`,
+    );
+  }
+
+  /** Returns the length of each record in bytes. */
+  lengths(): Uint32s {
+    const lengths = readCounts(this.#column(LENGTHS_COLUMN), this.entry.recordCount);
+    return lengths ?? this.#refuse(LENGTHS_COLUMN, 'length');
+  }
+
+  texts(column: string): TextValues {
+    return readTexts(this.#column(column), this.entry.recordCount) ?? this.#refuse(column, 'text');
+  }
+
+  lists(column: string): Lists {
+    return readLists(this.#column(column), this.entry.recordCount) ?? this.#refuse(column, 'list of texts');
+  }
+
+  /** Decodes instants into `target`, at the rows of the run. */
+  readInstants(column: string, target: Int64s): void {
+    const { firstRow, recordCount } = this.entry;
+    if (!readInstants(this.#column(column), recordCount, target, firstRow))
+      this.#refuse(column, 'whole number');
+  }
+
+  #column(column: string): Buffer {
+    const value = this.#columns.get(column);
+    if (value === undefined) throw new TypeError(`no column ${column}`);
+    return value;
+  }
+
+  #refuse(column: string, value: string): never {
+    throw new RefusedSnapshot(
+      'inconsistent',
+      `column ${column} of ${this.#layout.table} is not a JSON array with one ${value} for each record ` +
+        `at row ${this.entry.firstRow}`,
     );
   }
 }
 
-/** Returns a column of a run. */
-export function columnOf(run: Run, column: string): Buffer {
-  const value = run.get(column);
-  if (value === undefined) throw new TypeError(`no column ${column}`);
-  return value;
-}
-
-/** @throws RefusedSnapshot when the content of a run does not match its digest */
-export function checkRunDigest(
-  { name }: CollectionLayout,
-  organizationId: string,
-  { firstRow, recordCount, digest }: RunEntry,
-  run: Run,
-): void {
-  if (runDigest(name, recordCount, [...run.values()]) === digest) return;
-  throw new RefusedSnapshot(
-    'damaged',
-    `the content of organization "${organizationId}" does not match its digest: ` +
-      `${name} from row ${firstRow} to ${firstRow + recordCount - 1}; the file is damaged; copy or build it again`,
-  );
-}
-
-/** Returns the refusal of an id that comes again. */
+/** Returns the refusal of an id that occurs twice. */
 export function duplicateId({ table, resource }: CollectionLayout, id: string): RefusedSnapshot {
   return new RefusedSnapshot('duplicate-id', `${table} holds ${resource.id} "${id}" twice`);
-}
-
-/*
- * The columns of a run as values, one for each record.
- * Each function throws RefusedSnapshot when the column holds anything else.
- */
-
-/** Returns the lengths of the records in bytes. */
-export function lengthsOf(layout: CollectionLayout, entry: RunEntry, run: Run): Uint32s {
-  return shaped(
-    layout,
-    LENGTHS_COLUMN,
-    'length',
-    entry,
-    readCounts(columnOf(run, LENGTHS_COLUMN), entry.recordCount),
-  );
-}
-
-export function textsOf(layout: CollectionLayout, column: string, entry: RunEntry, run: Run): TextValues {
-  return shaped(layout, column, 'text', entry, readTexts(columnOf(run, column), entry.recordCount));
-}
-
-export function listsOf(layout: CollectionLayout, column: string, entry: RunEntry, run: Run): Lists {
-  return shaped(layout, column, 'list of texts', entry, readLists(columnOf(run, column), entry.recordCount));
-}
-
-/** Reads instants into their rows of `target`. */
-export function takeInstants(
-  layout: CollectionLayout,
-  column: string,
-  entry: RunEntry,
-  run: Run,
-  target: Int64s,
-): void {
-  const isRead = readInstants(columnOf(run, column), entry.recordCount, target, entry.firstRow);
-  shaped(layout, column, 'whole number', entry, isRead || undefined);
-}
-
-function shaped<T>(
-  { table }: CollectionLayout,
-  column: string,
-  value: string,
-  { firstRow }: RunEntry,
-  values: T | undefined,
-): T {
-  if (values !== undefined) return values;
-  throw new RefusedSnapshot(
-    'inconsistent',
-    `column ${column} of ${table} is not a JSON array with one ${value} for each record at row ${firstRow}`,
-  );
 }

@@ -3,7 +3,6 @@ import { instantOrder } from '../../store/index/instant-index.ts';
 import { decodeText } from '../../store/index/texts.ts';
 import {
   type Int64s,
-  type Row,
   sharedBytes,
   sharedFloats,
   sharedInt64s,
@@ -14,40 +13,50 @@ import { nextSessionFields } from '../../store/next-sessions.ts';
 import type { CollectionImage, SessionsImage } from '../../store/organization-image.ts';
 import { parseObject } from '../format/json-values.ts';
 import { SESSIONS } from '../format/layout.ts';
-import type { ManifestOrganization, RunEntry } from '../format/manifest.ts';
+import type { RunEntry } from '../format/manifest.ts';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
 import { CollectionLoader } from './collection-loader.ts';
-import { type Run, takeInstants, textsOf } from './run-reader.ts';
+import type { Run } from './run-reader.ts';
 
 const [EVENT_COLUMN, STARTS_COLUMN] = SESSIONS.columns;
 
-/** Fills the image of the sessions, and the schedule of their events. */
+/** Builds the image of the sessions of an organization, with the schedules of their events. */
 export class SessionsLoader {
   readonly #collection: CollectionLoader;
   readonly #events: CollectionImage;
   readonly #eventOf: Uint32s;
   readonly #starts: Int64s;
 
-  /** @param events of the same organization, which the sessions name by their ids */
-  constructor(organization: ManifestOrganization, events: CollectionImage) {
-    this.#collection = new CollectionLoader(SESSIONS, organization, []);
+  /** @param events of the same organization, which the sessions refer to by id */
+  constructor(runs: readonly RunEntry[], events: CollectionImage) {
+    this.#collection = new CollectionLoader(SESSIONS, runs, []);
     this.#events = events;
     this.#eventOf = sharedUint32s(this.#collection.count);
     this.#starts = sharedInt64s(this.#collection.count);
   }
 
   /** @throws RefusedSnapshot */
-  take(entry: RunEntry, run: Run): void {
-    this.#collection.take(entry, run);
-    const { firstRow, recordCount } = entry;
-    takeInstants(SESSIONS, STARTS_COLUMN.column, entry, run, this.#starts);
-    const { texts, textOf } = textsOf(SESSIONS, EVENT_COLUMN.column, entry, run);
-    const rows = Array.from(texts.ends, (_, i) =>
-      this.#eventRow(decodeText(texts, i), firstRow + textOf.indexOf(i)),
-    );
-    for (let i = 0; i < recordCount; i++) this.#eventOf[firstRow + i] = rows[textOf[i]];
+  take(run: Run): void {
+    this.#collection.take(run);
+    const { firstRow } = run.entry;
+    run.readInstants(STARTS_COLUMN.column, this.#starts);
+    const { texts, textOf } = run.texts(EVENT_COLUMN.column);
+    const { ids, records } = this.#events;
+    const eventIds = Array.from(texts.ends, (_, i) => decodeText(texts, i));
+    const events = eventIds.map((eventId) => findRow(ids, records, eventId));
+    for (const [i, text] of textOf.entries()) {
+      if (events[text] < 0) {
+        throw new RefusedSnapshot(
+          'event-without-session',
+          `record ${firstRow + i} of ${SESSIONS.table} is a session of "${eventIds[text]}", ` +
+            'which is no event of the organization',
+        );
+      }
+      this.#eventOf[firstRow + i] = events[text];
+    }
   }
 
+  /** @throws RefusedSnapshot when sessions are out of order, or an event has none */
   finish(): SessionsImage {
     const startOrder = sharedUint32s(this.#starts.length);
     startOrder.set(instantOrder(this.#starts));
@@ -60,15 +69,6 @@ export class SessionsLoader {
       startOrder,
       nextFields: nextFieldsOf(sessions),
     };
-  }
-
-  #eventRow(eventId: string, session: Row): Row {
-    const row = findRow(this.#events.ids, this.#events.records, eventId);
-    if (row >= 0) return row;
-    throw new RefusedSnapshot(
-      'event-without-session',
-      `record ${session} of ${SESSIONS.table} is a session of "${eventId}", which is no event of the organization`,
-    );
   }
 
   #firstOfEvent(): Uint32s {
@@ -92,7 +92,7 @@ export class SessionsLoader {
   }
 }
 
-/** Makes the text that ends an event's record while the session is its next. */
+/** Builds, for each session, the end of its event's record while the session is the next one. */
 function nextFieldsOf({ count, records }: CollectionImage): SessionsImage['nextFields'] {
   const bytes = Buffer.from(records.bytes.buffer);
   const offsets = sharedFloats(count + 1);
@@ -113,7 +113,7 @@ function nextFieldsOf({ count, records }: CollectionImage): SessionsImage['nextF
   return { bytes: fields, offsets };
 }
 
-/** Sessions are the start instants of their events: `startAt` as an index of the events. */
+/** Builds the index `startAt` of the events from the starts of their sessions. */
 export function eventsByStart({ starts, startOrder, eventOf }: SessionsImage): CollectionImage['instants'] {
   const sorted = sharedInt64s(starts.length);
   const rows = sharedUint32s(starts.length);

@@ -5,7 +5,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { SnapshotImage } from '../../store/organization-image.ts';
 import type { StoreRegistry } from '../../store/registry/store-registry.ts';
-import { countsOf, type Manifest, totalOf } from '../format/manifest.ts';
+import { loadedCounts, type Manifest } from '../format/manifest.ts';
 import { type RefusalReason, RefusedSnapshot } from '../format/refused-snapshot.ts';
 import { asRefusal, isSnapshotName } from '../format/snapshot-file.ts';
 import type { LoadOptions } from '../load/load-snapshot.ts';
@@ -171,7 +171,9 @@ export class SnapshotWatcher {
       await goLive(file, image);
       this.#retryRefusedForOthers();
       const { snapshotId, producedAt } = image;
-      const rows = image.organizations.reduce((sum, one) => sum + totalOf(countsOf(one)), 0);
+      const rows = image.organizations
+        .flatMap((one) => Object.values(loadedCounts(one)))
+        .reduce((sum, count) => sum + count, 0);
       const told = { file, snapshotId, producedAt, organizations: image.organizations.length, rows };
       history.add({ ...told, outcome: 'live', startedAt, durationMs: durationMs() });
       log.info({ ...told, durationMs: durationMs() }, 'snapshot live');
