@@ -11,7 +11,7 @@ import { emptyImage } from '../support/empty-image.ts';
 import { folderForEach } from '../support/temporary-folder.ts';
 
 /** Files are renamed into place whole, so they need not settle. */
-const SHORT: Pick<WatcherDependencies, 'settledMs'> = { settledMs: 10 };
+const SHORT: Pick<WatcherDependencies, 'settleMs'> = { settleMs: 10 };
 
 describe('the watch on the snapshot folder', () => {
   const inFolder = folderForEach();
@@ -36,7 +36,7 @@ describe('the watch on the snapshot folder', () => {
     contents.clear();
   });
 
-  function newWatcher(settling: Pick<WatcherDependencies, 'settledMs'>): SnapshotWatcher {
+  function newWatcher(settling: Pick<WatcherDependencies, 'settleMs'>): SnapshotWatcher {
     const write = (line: string) => logged.push(JSON.parse(line) as Record<string, unknown>);
     return new SnapshotWatcher({
       folder: inFolder('snapshots'),
@@ -302,9 +302,7 @@ describe('the watch on the snapshot folder', () => {
     writeFileSync(inFolder('snapshots'), 'no folder');
     await watcher.poll();
     await watcher.poll();
-    expect(logged.map(({ msg }) => msg)).to.deep.equal([
-      'the snapshot folder cannot be looked at; it is tried again',
-    ]);
+    expect(logged.map(({ msg }) => msg)).to.deep.equal(['the snapshot folder cannot be read; retrying']);
     expect(watcher.complaint).to.match(/ENOTDIR/);
     rmSync(inFolder('snapshots'));
     mkdirSync(inFolder('snapshots'));

@@ -275,7 +275,7 @@ describe('a fault', function () {
   it('of the folder, which is renamed and comes back, is no pause', async () => {
     const seen = replica.log.length;
     renameSync(inFolder('snapshots'), inFolder('away'));
-    await replica.says({ msg: 'the snapshot folder cannot be looked at; it is tried again' }, seen);
+    await replica.says({ msg: 'the snapshot folder cannot be read; retrying' }, seen);
     await expectServed(live);
     renameSync(inFolder('away'), inFolder('snapshots'));
     await goLive();

@@ -265,7 +265,7 @@ describe('new snapshots under load', function () {
   it('are not needed: the organizations of a file that is taken away go on', async () => {
     const before = await ask('north', '/v1/tickets');
     renameSync(inSnapshots('pair.sqlite'), inFolder('away'));
-    await replica.says({ msg: 'snapshot file is gone; what it held goes on serving', file: 'pair.sqlite' });
+    await replica.says({ msg: 'snapshot file is gone; its organizations stay live', file: 'pair.sqlite' });
     const after = await ask('north', '/v1/tickets');
     expect(after.text).to.equal(before.text);
     expect(after.headers['service-snapshot-id']).to.equal(before.headers['service-snapshot-id']);

@@ -3,44 +3,47 @@ import type { RefusalReason } from '../format/refused-snapshot.ts';
 export interface LoadUnderWay {
   /** Name of the file in the snapshot folder. */
   readonly file: string;
-  /** When the load began, ISO 8601, UTC. */
+  /** ISO 8601, UTC. */
   readonly startedAt: string;
 }
 
-/** What became of one load of a snapshot file. */
+/** A finished load of a snapshot file and its outcome. */
 export type LoadRecord = LoadUnderWay & { readonly durationMs: number } & (
     | {
         readonly outcome: 'live';
         readonly snapshotId: string;
         readonly producedAt: string;
+        /** Number of organizations. */
         readonly organizations: number;
-        /** Records of all its collections. */
+        /** Number of records in all collections. */
         readonly rows: number;
       }
     | { readonly outcome: 'refused'; readonly reason: RefusalReason; readonly detail: string }
   );
 
-const KEPT = 50;
+type RefusedLoad = Extract<LoadRecord, { readonly outcome: 'refused' }>;
 
-/** The latest loads, latest first, and how many there were since the start. */
+const MAX_LATEST = 50;
+
+/** The current and the latest loads, and counts since the start of the process. */
 export class LoadHistory {
-  #latest: readonly LoadRecord[] = [];
   #loading: LoadUnderWay | undefined;
+  #latest: readonly LoadRecord[] = [];
   #live = 0;
   readonly #refusals = new Map<RefusalReason, number>();
-  readonly #refused = new Map<string, LoadRecord & { readonly outcome: 'refused' }>();
+  readonly #refused = new Map<string, RefusedLoad>();
 
   begin(load: LoadUnderWay): void {
     this.#loading = load;
   }
 
-  /** The load under way has ended, whatever became of it. */
+  /** Ends the current load, with or without a record of it. */
   end(): void {
     this.#loading = undefined;
   }
 
   add(record: LoadRecord): void {
-    this.#latest = [record, ...this.#latest].slice(0, KEPT);
+    this.#latest = [record, ...this.#latest].slice(0, MAX_LATEST);
     if (record.outcome === 'live') {
       this.#live++;
       this.#refused.delete(record.file);
@@ -50,33 +53,32 @@ export class LoadHistory {
     }
   }
 
-  /** A file is gone, and with it what was said of it. */
+  /** Drops the refusal of a file that is gone. */
   forget(file: string): void {
     this.#refused.delete(file);
   }
 
-  /** The load that is under way. */
   get loading(): LoadUnderWay | undefined {
     return this.#loading;
   }
 
-  /** The last 50, latest first. */
+  /** The last 50 finished loads, latest first. */
   get latest(): readonly LoadRecord[] {
     return this.#latest;
   }
 
-  /** How many loads went live. */
+  /** Number of loads that went live. */
   get live(): number {
     return this.#live;
   }
 
-  /** How many loads were refused, by reason. */
+  /** Number of refused loads, by reason. */
   get refusals(): ReadonlyMap<RefusalReason, number> {
     return this.#refusals;
   }
 
-  /** Of each file that lies in the folder refused: why. */
-  get refused(): readonly (LoadRecord & { readonly outcome: 'refused' })[] {
+  /** The refusals of the files that are in the folder now. */
+  get refused(): readonly RefusedLoad[] {
     return [...this.#refused.values()];
   }
 }

@@ -1,0 +1,132 @@
+import { type FSWatcher, watch } from 'node:fs';
+import { lstat, readdir, realpath, stat } from 'node:fs/promises';
+import { join, sep } from 'node:path';
+import { RefusedSnapshot } from '../format/refused-snapshot.ts';
+import { asRefusal, isSnapshotName } from '../format/snapshot-file.ts';
+
+/** A file counts as complete once it has not changed for this long. The loader refuses one that is not. */
+const SETTLE_MS = 250;
+
+/** A snapshot file as last seen. */
+export interface SeenFile {
+  /** Changes with the content of the file. */
+  readonly version: string;
+  /** When this version was first seen: milliseconds of the monotonic clock. */
+  readonly since: number;
+}
+
+/** Lists the files of a snapshot folder with their versions, and listens for changes. */
+export class SnapshotFolder {
+  /** Time without a change after which a file counts as complete, in milliseconds. */
+  readonly settleMs: number;
+  readonly #path: string;
+  /** The last listing; undefined before the first. */
+  #seen: ReadonlyMap<string, SeenFile> | undefined;
+  #listener: { readonly identity: string; readonly watcher: FSWatcher } | undefined;
+
+  constructor(path: string, settleMs = SETTLE_MS) {
+    this.#path = path;
+    this.settleMs = settleMs;
+  }
+
+  isSettled({ since }: SeenFile): boolean {
+    return performance.now() - since >= this.settleMs;
+  }
+
+  /** Lists the snapshot files by name, in name order, and the names of those that are gone since the last listing. */
+  async list(): Promise<{ files: ReadonlyMap<string, SeenFile>; gone: readonly string[] }> {
+    const names = await readdir(this.#path);
+    const files = new Map<string, SeenFile>();
+    for (const file of names.filter(isSnapshotName).sort()) {
+      const status = await statusOf(join(this.#path, file));
+      if (status === undefined) continue;
+      // A journal beside the file is a reason to refuse it, so its removal must be a change.
+      const beside = names.filter((name) => name.startsWith(`${file}-`));
+      const version = [status.version, ...beside].join();
+      files.set(file, { version, since: this.#since(file, version, status.changedAt) });
+    }
+    const gone = [...(this.#seen?.keys() ?? [])].filter((file) => !files.has(file));
+    this.#seen = files;
+    return { files, gone };
+  }
+
+  #since(file: string, version: string, changedAt: number): number {
+    const last = this.#seen?.get(file);
+    if (last?.version === version) return last.since;
+    // The first listing trusts the time stamps, so that a start need not wait. Later the wall clock may have been set.
+    const isOld = this.#seen === undefined && Date.now() - changedAt > this.settleMs;
+    return isOld ? -Infinity : performance.now();
+  }
+
+  /**
+   * Resolves the path of a file with its links, so that the checked file is the one that is read.
+   * @throws RefusedSnapshot when it leads out of the folder, or cannot be resolved
+   */
+  async pathOf(file: string): Promise<string> {
+    try {
+      const [folder, path] = await Promise.all([realpath(this.#path), realpath(join(this.#path, file))]);
+      if (path.startsWith(folder.endsWith(sep) ? folder : folder + sep)) return path;
+      throw new RefusedSnapshot(
+        'outside-folder',
+        `it is a link to ${path}, outside the snapshot folder; publish the file itself`,
+      );
+    } catch (error) {
+      throw asRefusal(error);
+    }
+  }
+
+  /**
+   * Calls `onChange` when the system reports a change in the folder.
+   * To be called before each listing, since another folder may be in its place. Where the system reports no changes,
+   * polling alone finds them.
+   * @param signal ends the listening
+   */
+  async listen(onChange: () => void, signal: AbortSignal): Promise<void> {
+    const identity = await stat(this.#path, { bigint: true }).then(
+      // A new folder may reuse the inode number of its predecessor.
+      ({ dev, ino, birthtimeNs }) => `${dev}/${ino}/${birthtimeNs}`,
+      () => undefined,
+    );
+    if (identity === this.#listener?.identity) return;
+    this.#listener?.watcher.close();
+    this.#listener = undefined;
+    if (identity === undefined) return;
+    try {
+      const watcher = watch(this.#path, { persistent: false, signal }, (_event, name) => {
+        // Each write to a hidden copy in progress is reported.
+        if (name?.startsWith('.') !== true) onChange();
+      });
+      watcher.on('error', () => {
+        watcher.close();
+      });
+      this.#listener = { identity, watcher };
+    } catch {
+      // The system has no watches left, or none for this kind of folder.
+    }
+  }
+}
+
+interface FileStatus {
+  readonly version: string;
+  /** Milliseconds since the epoch, by the file's time stamps. */
+  readonly changedAt: number;
+}
+
+/** Returns undefined when there is no such file. The loader refuses a file that has no readable status. */
+async function statusOf(path: string): Promise<FileStatus | undefined> {
+  try {
+    const { dev, ino, size, mtimeNs, ctimeNs, mtimeMs, ctimeMs } = await stat(path, { bigint: true });
+    return {
+      version: `${dev}/${ino}/${size}/${mtimeNs}/${ctimeNs}`,
+      changedAt: Number(mtimeMs > ctimeMs ? mtimeMs : ctimeMs),
+    };
+  } catch (error) {
+    // A link to a missing file is present.
+    const isGone = isMissing(error) && (await lstat(path).catch(() => undefined)) === undefined;
+    return isGone ? undefined : { version: String(error), changedAt: 0 };
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
+}
