@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { admit, memoryOf } from '../../src/snapshot/admission/admit.ts';
+import { admit, storedMemory } from '../../src/snapshot/admission/admit.ts';
 import { type MemoryLimit, memoryNeed, missingMemory } from '../../src/snapshot/admission/memory.ts';
 import { byCollection } from '../../src/snapshot/format/layout.ts';
 import type { Manifest } from '../../src/snapshot/format/manifest.ts';
@@ -28,7 +28,7 @@ describe('admission of a snapshot beside what is live', () => {
   /** Takes it, as the loader would: the reason for which it is refused, or undefined when it is live. */
   function take(file: string, next: Manifest): string | undefined {
     try {
-      admit(stores, file, next, limit);
+      admit(stores, file, next, limit, 1);
     } catch (error) {
       if (error instanceof RefusedSnapshot) return `${error.reason}: ${error.message}`;
       throw error;
@@ -82,15 +82,15 @@ describe('admission of a snapshot beside what is live', () => {
     expect(kept()).to.deep.equal(['day 5', 'day 4', 'digest']);
 
     const next = manifest(7, 'north', 'south');
-    const missing = () => missingMemory(memoryNeed(next.organizations), memoryOf(stores), limit);
+    const missing = () => missingMemory(memoryNeed(next.organizations), storedMemory(stores, 1), limit);
     limit = { bytes: Infinity, source: 'machine' };
-    admit(stores, 'a.sqlite', next, limit);
+    admit(stores, 'a.sqlite', next, limit, 1);
     expect(kept()).to.deep.equal(['day 5', 'day 4', 'digest']);
 
     // Some bytes less than what is needed with all of them kept: one has to go.
     limit = { bytes: 0, source: 'MEMORY_LIMIT_MB' };
     limit = { bytes: missing() - 1, source: 'MEMORY_LIMIT_MB' };
-    admit(stores, 'a.sqlite', next, limit);
+    admit(stores, 'a.sqlite', next, limit, 1);
     expect(kept()).to.deep.equal(['day 5', 'day 4']);
 
     limit = { bytes: 0, source: 'MEMORY_LIMIT_MB' };

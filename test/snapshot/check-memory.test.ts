@@ -51,8 +51,8 @@ describe('The check of memory', () => {
     }, RefusedSnapshot);
     expect(refused.reason).to.equal('memory');
     expect(refused.message).to.equal(
-      'to load it takes 400 MB (300 MB of them to stay), 461 MB are in use, and the limit is 800 MB, set by ' +
-        'MEMORY_LIMIT_MB: 61 MB are missing; raise MEMORY_LIMIT_MB, or spread the organizations over several ' +
+      'loading it takes 400 MB (300 MB of them permanently), 461 MB are in use, and the limit is 800 MB, set by ' +
+        'MEMORY_LIMIT_MB: 61 MB are missing; raise MEMORY_LIMIT_MB, or split the organizations over several ' +
         'snapshot files, which are loaded one after the other',
     );
     const messages = (['cgroup', 'machine'] as const).map(

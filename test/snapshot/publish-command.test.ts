@@ -62,8 +62,8 @@ describe('npm run snapshot -- publish', function () {
       code: 1,
       stdout: '',
       stderr:
-        `${folder('north.sqlite')}: organization "north" has 60 tickets in it, and 60060 in what it would replace; ` +
-        'if so many are to go, publish it with --allow-shrink; nothing was published\n',
+        `${folder('north.sqlite')}: it has 60 tickets of organization "north", and the snapshot that it would ` +
+        'replace has 60060; to remove the records, publish it with --allow-shrink; nothing was published\n',
     });
     expect(idOf(published())).to.equal(id);
     for (const [file, ...options] of [

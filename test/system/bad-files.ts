@@ -324,14 +324,14 @@ export const BAD_FILES: readonly BadFile[] = [
     what: 'something older than what is live',
     reason: 'older',
     detail:
-      /^it was produced at 2026-10-31T23:59:59.000Z, and what it would replace of organization .* --rollback$/,
+      /^it was produced at 2026-10-31T23:59:59.000Z, and the snapshot that it would replace for organization .* --rollback$/,
     spoil: declaring(`UPDATE snapshot SET produced_at = '${producedAtOf(-1)}'`),
   },
   {
     what: 'less than half of the tickets',
     reason: 'shrunk',
     detail:
-      /has 29 tickets in it, and 60 in what it would replace; if so many are to go, publish it with --allow-shrink$/,
+      /^it has 29 tickets of .* would replace has 60; to remove the records, publish it with --allow-shrink$/,
     spoil: sealed((path) => {
       alterRuns(path, 'tickets', keepFirst(29));
     }),

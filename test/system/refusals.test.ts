@@ -255,7 +255,7 @@ describe('a file that must not go live', function () {
     it('organization-gone, with --allow-shrink', async () => {
       publish(soundDraft('north'), 'pair.sqlite');
       const { detail } = await isRefused('pair.sqlite', 'organization-gone');
-      expect(detail).to.match(/^organization "south" is in what it would replace, and not in it/);
+      expect(detail).to.match(/^it lacks organization "south" of the snapshot that it would replace/);
       expect(await servedId('south')).to.equal(snapshotIdOf(900));
 
       const alone = next;

@@ -1,7 +1,7 @@
 import { parseTimestamp } from '../../contract/timestamp.ts';
 import type { StoreRegistry } from '../../store/registry/store-registry.ts';
 import { COLLECTIONS } from '../format/layout.ts';
-import { loadedCounts, declaredCounts, type Manifest, type RecordCounts } from '../format/manifest.ts';
+import { declaredCounts, loadedCounts, type Manifest, type RecordCounts } from '../format/manifest.ts';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
 import {
   checkMemory,
@@ -13,8 +13,9 @@ import {
 } from './memory.ts';
 
 /**
- * Whether what a file declares may take its place among what is live.
- * @param threads how many answer requests, each of which holds some memory
+ * Checks that the declared content of a file may go live beside the other files.
+ * Releases retained stores as far as memory is missing.
+ * @param threads number of threads that answer requests
  * @throws RefusedSnapshot
  */
 export function admit(
@@ -22,46 +23,28 @@ export function admit(
   file: string,
   manifest: Manifest,
   limit: MemoryLimit,
-  threads = 1,
+  threads: number,
 ): void {
   for (const { organizationId } of manifest.organizations) {
     const owner = stores.otherOwner(file, organizationId);
     if (owner === undefined) continue;
     throw new RefusedSnapshot(
       'conflict',
-      `organization "${organizationId}" is already served from ${owner}; it may live in one file only`,
+      `organization "${organizationId}" is already served from ${owner}; it may be in one file only`,
     );
   }
   checkSuccession(manifest, predecessorsOf(stores, file, manifest));
   makeRoom(stores, memoryNeed(manifest.organizations), limit, threads);
 }
 
-/** Lets go of what is kept for walks, the oldest first, as long as memory is missing. */
-function makeRoom(stores: StoreRegistry, need: MemoryNeed, limit: MemoryLimit, threads: number): void {
-  const latestFirst = stores.retained.toSorted((a, b) => b.replacedAt - a.replacedAt);
-  while (latestFirst.length > 0 && missingMemory(need, memoryOf(stores, threads), limit) > 0) {
-    latestFirst.pop();
-    stores.retainOnly(new Set(latestFirst));
-  }
-  checkMemory(need, memoryOf(stores, threads), limit);
-}
-
-/** What the stores of a registry have, and as many threads. */
-export function memoryOf(
-  { live, liveBytes, retained, retainedBytes }: StoreRegistry,
-  threads = 1,
-): StoredMemory {
-  return { bytesHeld: liveBytes + retainedBytes, stores: live.size + retained.length, threads };
-}
-
-/** What the snapshot of a file replaces: what came from that file, and what came from files that are gone. */
+/** Returns the organizations that a file replaces: its own, and those it takes over from files that are gone. */
 function predecessorsOf(
   stores: StoreRegistry,
   file: string,
   { organizations }: Manifest,
 ): Map<string, Predecessor> {
-  const named = new Set(organizations.map(({ organizationId }) => organizationId));
-  const replaced = [...stores.live].filter(([id, entry]) => entry.file === file || named.has(id));
+  const declared = new Set(organizations.map(({ organizationId }) => organizationId));
+  const replaced = [...stores.live].filter(([id, entry]) => entry.file === file || declared.has(id));
   return new Map(
     replaced.map(([id, { store }]) => [
       id,
@@ -70,21 +53,37 @@ function predecessorsOf(
   );
 }
 
-/** What is known of an organization before another snapshot brings it. */
+/** Releases retained stores, the oldest first, until the snapshot fits. */
+function makeRoom(stores: StoreRegistry, need: MemoryNeed, limit: MemoryLimit, threads: number): void {
+  const latestFirst = stores.retained.toSorted((a, b) => b.replacedAt - a.replacedAt);
+  while (latestFirst.length > 0 && missingMemory(need, storedMemory(stores, threads), limit) > 0) {
+    latestFirst.pop();
+    stores.retainOnly(new Set(latestFirst));
+  }
+  checkMemory(need, storedMemory(stores, threads), limit);
+}
+
+export function storedMemory(
+  { live, liveBytes, retained, retainedBytes }: StoreRegistry,
+  threads: number,
+): StoredMemory {
+  return { bytesHeld: liveBytes + retainedBytes, stores: live.size + retained.length, threads };
+}
+
+/** The snapshot of an organization that another snapshot would replace. */
 export interface Predecessor {
   /** ISO 8601. */
   readonly producedAt: string;
   readonly counts: RecordCounts;
 }
 
-/** A collection that keeps at least this part of its records may go live without leave. */
-const LEAST_KEPT = 0.5;
+/** Share of a collection's records that a snapshot must keep to go live without the permit to shrink. */
+const MIN_KEPT = 0.5;
 
 /**
- * Whether a snapshot may take the place of others: it may not be older, lose an organization, or lose more than
- * half of a collection, but with the leave that it was published with.
- *
- * @param predecessors by organization: those that the snapshot replaces
+ * Checks that a snapshot is not older than its predecessors, and keeps their organizations and half of each collection.
+ * A permit of the snapshot skips the respective check.
+ * @param predecessors by organization id
  * @throws RefusedSnapshot
  */
 export function checkSuccession(next: Manifest, predecessors: ReadonlyMap<string, Predecessor>): void {
@@ -98,8 +97,8 @@ function checkAge({ producedAt }: Manifest, predecessors: ReadonlyMap<string, Pr
     if (produced >= instantOf(predecessor.producedAt)) continue;
     throw new RefusedSnapshot(
       'older',
-      `it was produced at ${producedAt}, and what it would replace of organization "${organizationId}" at ` +
-        `${predecessor.producedAt}; to go back on purpose, publish it with --rollback`,
+      `it was produced at ${producedAt}, and the snapshot that it would replace for organization ` +
+        `"${organizationId}" at ${predecessor.producedAt}; to go back on purpose, publish it with --rollback`,
     );
   }
 }
@@ -111,16 +110,16 @@ function checkCounts({ organizations }: Manifest, predecessors: ReadonlyMap<stri
     if (next === undefined) {
       throw new RefusedSnapshot(
         'organization-gone',
-        `organization "${organizationId}" is in what it would replace, and not in it; if that is to go, publish it with --allow-shrink`,
+        `it lacks organization "${organizationId}" of the snapshot that it would replace; ` +
+          'to remove the organization, publish it with --allow-shrink',
       );
     }
-    for (const { name: collection } of COLLECTIONS) {
-      const [before, after] = [counts[collection], next[collection]];
-      if (after >= before * LEAST_KEPT) continue;
+    for (const { name } of COLLECTIONS) {
+      if (next[name] >= counts[name] * MIN_KEPT) continue;
       throw new RefusedSnapshot(
         'shrunk',
-        `organization "${organizationId}" has ${after} ${collection} in it, and ${before} in what it would replace; ` +
-          'if so many are to go, publish it with --allow-shrink',
+        `it has ${next[name]} ${name} of organization "${organizationId}", and the snapshot that it would ` +
+          `replace has ${counts[name]}; to remove the records, publish it with --allow-shrink`,
       );
     }
   }

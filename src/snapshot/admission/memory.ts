@@ -3,29 +3,29 @@ import { type CollectionLayout, COLLECTIONS, SESSIONS } from '../format/layout.t
 import type { ManifestOrganization } from '../format/manifest.ts';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
 
-/** Bytes of one of the megabytes that operators write and read, as `MEMORY_LIMIT_MB` and as containers count them. */
+/** The megabyte of `MEMORY_LIMIT_MB`, of containers and of messages to operators: 2^20 bytes. */
 export const MEGABYTE = 1024 * 1024;
 
-/** What sets the limit, as it is named to operators. */
+/** The source of a memory limit. */
 export type MemoryLimitSource = 'MEMORY_LIMIT_MB' | 'cgroup' | 'machine';
 
-/** How much memory the process may have. */
+/** The memory that the process may use. */
 export interface MemoryLimit {
   readonly bytes: number;
   readonly source: MemoryLimitSource;
 }
 
-/** What the system says, in bytes; 0 where it does not know. */
+/** Memory reported by the system, in bytes; 0 where unknown. */
 export interface SystemMemory {
   readonly machine: number;
   readonly cgroup: number;
 }
 
 /**
- * The limit that is configured, else the least that the system sets. Infinite when nothing is known.
+ * Returns the configured limit, else the lower one of machine and cgroup, which is infinite when both are unknown.
  *
- * Without a limit, or with one that cannot be read, `process.constrainedMemory()` gives 0 or a number beyond any
- * machine: 2^64 - 1, or 2^63 less a page (https://docs.libuv.org/en/v1.x/misc.html#c.uv_get_constrained_memory).
+ * Without a readable cgroup limit, `process.constrainedMemory()` returns 0 or more than any machine has: 2^64 - 1, or
+ * 2^63 less a page (https://docs.libuv.org/en/v1.x/misc.html#c.uv_get_constrained_memory).
  */
 export function memoryLimit(configuredMegabytes?: number, system = systemMemory()): MemoryLimit {
   if (configuredMegabytes !== undefined) {
@@ -41,45 +41,45 @@ function systemMemory(): SystemMemory {
   return { machine: totalmem(), cgroup: process.constrainedMemory() };
 }
 
-/** Bytes of memory that a snapshot needs. */
+/** The memory that a snapshot needs, in bytes. */
 export interface MemoryNeed {
-  /** What its images hold in shared memory. */
+  /** Shared memory of its images. */
   readonly held: number;
-  /** The most by which the process grows while the snapshot is loaded, `held` included. */
+  /** Growth of the process during the load at most, `held` included. */
   readonly peak: number;
 }
 
 /** For each record: its offset (8), and up to four slots of the id index (16). */
 const RECORD_BYTES = 24;
 /**
- * For each record and column of texts: at most a key of its own, with up to four slots (16), its end (4), 20 bytes of
- * text, and a list of one row (8). Records that share keys need less, also where long lists have an order by instant.
+ * For each record and text column: at most a key with up to four slots (16), its end (4), 20 bytes of text, and a list of
+ * one row (8). Records that share keys need less, even where long lists are also ordered by instant.
  */
 const TEXT_BYTES = 48;
-/** For each record and column of instants: the instant (8), its row (4), its rank (4), and a wavelet matrix. */
+/** For each record and instant column: the instant (8), its row (4), its rank (4), and a wavelet matrix. */
 const INSTANT_BYTES = 24;
-/** For each session: its event, its start and its place in the order of starts, and those of the event's `startAt`. */
+/** For each session: its event, its start, its rank by start, and its entries in the event index `startAt`. */
 const SCHEDULE_BYTES = 40;
 /** For each organization: the objects around its buffers, in the loader and in the process. */
 const ORGANIZATION_BYTES = 64 * 1024;
 /** For each record of the largest collection: the arrays from which its indexes are built. */
 const BUILDING_BYTES = 96;
-/** The thread of the loader: 50 MB were measured. */
+/** The loader thread: 50 MB were measured. */
 const LOADER_BYTES = 64 * MEGABYTE;
-/** Buffers of runs that were read and are not collected yet: as much as was read, up to this. */
+/** Run buffers that await garbage collection: as many bytes as were read, up to this limit. */
 const UNCOLLECTED_BYTES = 64 * MEGABYTE;
-/** For longer keys, and for lists of several texts, of which the manifest does not tell. */
+/** For longer keys, and for lists of several texts: the manifest does not declare these. */
 const MARGIN = 1.05;
 
 /**
- * Estimates the memory that a load takes, from the counts and lengths of the runs in the manifest.
+ * Estimates the memory that a load takes, from the run counts and lengths of the manifest.
  *
- *     held = 1.05 × (bytes of records + bytes of indexes for each record)
- *     peak = held + 64 MB + held up to 64 MB
+ *     held = 1.05 × (record bytes + index bytes)
+ *     peak = held + 64 MB + min(held, 64 MB)
  *            + 64 kB for each organization + 96 bytes for each record of the largest collection
  *
- * With records of a kilobyte, `held` is 10 to 25 % more than the images hold. It falls short only where most keys
- * have more than 40 bytes, or most records have lists of dozens of texts.
+ * With records of a kilobyte, `held` exceeds the actual images by 10 to 25 %. It is too low only where most keys exceed
+ * 40 bytes, or most records have lists of dozens of texts.
  */
 export function memoryNeed(organizations: readonly ManifestOrganization[]): MemoryNeed {
   let held = 0;
@@ -92,7 +92,7 @@ export function memoryNeed(organizations: readonly ManifestOrganization[]): Memo
         bytes += recordBytes;
       }
       held += bytes + count * indexBytes(layout);
-      // The fields of a next session are about as long as its record.
+      // The end of an event record for a session is about as long as the record of the session.
       if (layout === SESSIONS) held += bytes;
       largest = Math.max(largest, count);
     }
@@ -105,7 +105,7 @@ export function memoryNeed(organizations: readonly ManifestOrganization[]): Memo
   };
 }
 
-/** Returns the bytes of the indexes of a collection for each record, at most. */
+/** Returns the index bytes for each record of a collection, at most. */
 function indexBytes(layout: CollectionLayout): number {
   if (layout === SESSIONS) return RECORD_BYTES + SCHEDULE_BYTES;
   return layout.columns.reduce(
@@ -114,36 +114,33 @@ function indexBytes(layout: CollectionLayout): number {
   );
 }
 
-/** What there is in the process that holds memory: stores, live and retained, and threads. */
+/** The memory that live and retained stores take in the threads that answer requests. */
 export interface StoredMemory {
-  /** Bytes of shared memory that they hold. */
+  /** Bytes of shared memory. */
   readonly bytesHeld: number;
-  /** How many stores there are. */
+  /** Number of stores. */
   readonly stores: number;
-  /** How many threads answer requests. */
+  /** Number of threads that answer requests. */
   readonly threads: number;
 }
 
-/** Code, heap and buffers of a process that serves, with one thread that answers requests: 150 MB were measured. */
+/** Code, heap and buffers of a process with one thread that answers requests: 150 MB were measured. */
 const PROCESS_BYTES = 160 * MEGABYTE;
-
-/** Those of each further thread: 45 MB were measured. */
+/** Heap and buffers of each further such thread: 45 MB were measured. */
 const WORKER_BYTES = 48 * MEGABYTE;
-
-/** The objects around the buffers of a store: 50 kB were measured. */
+/** The objects around the buffers of a store, in each thread: 50 kB were measured. */
 const STORE_BYTES = 64 * 1024;
 
 /**
- * Bytes that the process has, worked out from what it keeps. What the system says is resident would count memory that
- * was freed and that the next load takes again: after a swap that is as much as the load had beside its result.
- * What was let go of is not counted, so the caller has to see to it that it is collected.
+ * Computes the memory in use from the stores and threads of the process.
+ * The resident set is no measure of it: it includes freed memory that the next load reuses, after a swap as much as the
+ * load took beside its images. Released stores do not count, so the registry prompts their garbage collection.
  */
 function bytesInUse({ bytesHeld, stores, threads }: StoredMemory): number {
-  // Each thread has objects of its own around what all share.
   return PROCESS_BYTES + (threads - 1) * WORKER_BYTES + bytesHeld + threads * stores * STORE_BYTES;
 }
 
-/** Bytes that are missing for a snapshot to be loaded beside what is there; 0 when there is room. */
+/** Returns the bytes that are missing to load a snapshot beside the stores; 0 when it fits. */
 export function missingMemory(need: MemoryNeed, stored: StoredMemory, limit: MemoryLimit): number {
   return Math.max(0, bytesInUse(stored) + need.peak - limit.bytes);
 }
@@ -155,8 +152,7 @@ const LIMITS: Readonly<Record<MemoryLimitSource, { readonly name: string; readon
 };
 
 /**
- * Refuses a snapshot for which there is no room: what is live goes on serving while the next is loaded, so that for a
- * while both are there. To be asked once all that can be done without was let go of.
+ * Refuses a snapshot that does not fit beside the stores, which stay live while it is loaded.
  * @throws RefusedSnapshot
  */
 export function checkMemory(need: MemoryNeed, stored: StoredMemory, limit: MemoryLimit): void {
@@ -165,14 +161,14 @@ export function checkMemory(need: MemoryNeed, stored: StoredMemory, limit: Memor
   const { name, remedy } = LIMITS[limit.source];
   throw new RefusedSnapshot(
     'memory',
-    `to load it takes ${megabytes(need.peak)} (${megabytes(need.held)} of them to stay), ` +
+    `loading it takes ${megabytes(need.peak)} (${megabytes(need.held)} of them permanently), ` +
       `${megabytes(bytesInUse(stored))} are in use, and the limit is ${megabytes(limit.bytes)}, set by ${name}: ` +
-      `${megabytes(missing)} are missing; ${remedy}, or spread the organizations over several snapshot files, ` +
+      `${megabytes(missing)} are missing; ${remedy}, or split the organizations over several snapshot files, ` +
       'which are loaded one after the other',
   );
 }
 
-/** Rounded up, so that what is missing is never 0. */
+/** Formats bytes as megabytes, rounded up: missing memory is never shown as 0. */
 function megabytes(bytes: number): string {
   return `${Math.ceil(bytes / MEGABYTE)} MB`;
 }
