@@ -1,42 +1,41 @@
 -- Schema of a Foyer snapshot file, version 3.
 --
--- A snapshot is one SQLite file (UTF-8, rollback journal) that holds one or more organizations, whole. The
--- builder writes it once; after that it is only read. Any SQLite tool opens it, from SQLite 3.40 on:
+-- A snapshot is one SQLite file (UTF-8, rollback journal) with one or more complete organizations. The builder
+-- writes it once; after that it is only read. Any SQLite tool opens it, from SQLite 3.40 on:
 --
 --   SELECT record ->> 'status', count(*) FROM tickets GROUP BY 1;
 --   SELECT record FROM orders WHERE order_id = 'ord_5120';
 --
--- The header carries application_id 0x466F7972 ("Foyr") and user_version 3, the version of this schema.
+-- The database header has application_id 0x466F7972 ("Foyr") and user_version 3, the version of this schema.
 --
--- The records of an organization stand in runs: a row of event_runs, session_runs, ticket_runs, order_runs or
--- offer_runs holds up to 4,096 consecutive records of one organization, in the order in which the API lists
--- them. The views below the tables have one row for each record. What the run tables have in common:
+-- The tables event_runs, session_runs, ticket_runs, order_runs and offer_runs hold the records in runs: each row has
+-- up to 4,096 consecutive records of one organization, in the list order of the API. The views below the tables have
+-- one row for each record. The run tables have these columns in common:
 --
 --   * "first_row" is the row of the run's first record. Rows count from 0 within an organization and collection.
---   * "records" is the JSON texts that the API serves, joined by commas. Each begins with the record's id, and is
---     complete but for the next session of an event.
---   * "record_lengths" and all other columns are JSON arrays with one element for each record of the run, written
---     without white space. They hold what a record is found, filtered or sorted by. An element of a column of texts
---     is a text or, where an earlier element has the same text, the position of that element: ["a","b",0]. Instants
---     are microseconds since 1970-01-01T00:00:00Z.
+--   * "records" holds the JSON texts that the API serves, joined by commas. Each begins with the record's id, and is
+--     complete except for the next session of an event.
+--   * "record_lengths" and all other columns are JSON arrays with one element for each record of the run, without
+--     white space. Filters, look-ups and orders use them. An element of a text column is a text, or the position of
+--     an earlier element with the same text: ["a","b",0]. Instants are microseconds since 1970-01-01T00:00:00Z.
 
--- The snapshot itself: one row.
+-- The snapshot: one row.
 CREATE TABLE snapshot (
-  snapshot_id      TEXT    NOT NULL, -- identifies this snapshot: a UUID
-  produced_at      TEXT    NOT NULL, -- when it was produced: ISO 8601, UTC
-  permits_rollback INTEGER NOT NULL CHECK (permits_rollback IN (0, 1)), -- 1: it may go live although it is older
-  permits_shrink   INTEGER NOT NULL CHECK (permits_shrink IN (0, 1)),   -- 1: although an organization is gone or shrank
+  snapshot_id      TEXT    NOT NULL, -- a UUID
+  produced_at      TEXT    NOT NULL, -- ISO 8601, UTC
+  permits_rollback INTEGER NOT NULL CHECK (permits_rollback IN (0, 1)), -- 1: may go live although older than the live one
+  permits_shrink   INTEGER NOT NULL CHECK (permits_shrink IN (0, 1)),   -- 1: although it lacks an organization or half of one
   digest           TEXT    NOT NULL  -- SHA-256 over the columns above and "organizations" (docs/snapshot-format.md)
 ) STRICT;
 
 -- The organizations.
 CREATE TABLE organizations (
   organization_id TEXT PRIMARY KEY, -- as in the credential svc:o:<organization_id>:<key>
-  name            TEXT NOT NULL,    -- for people
+  name            TEXT NOT NULL,    -- shown to operators
   digest          TEXT NOT NULL     -- SHA-256 over the organization's rows of "runs" (docs/snapshot-format.md)
 ) STRICT;
 
--- The runs of all organizations: what a reader needs to know before it reads them.
+-- The manifest of the run tables: one row for each of their rows.
 CREATE TABLE runs (
   organization_id TEXT    NOT NULL,
   collection      TEXT    NOT NULL, -- events, sessions, tickets, orders or offers
@@ -52,8 +51,8 @@ CREATE TABLE event_runs (
   organization_id TEXT    NOT NULL,
   first_row       INTEGER NOT NULL,
   record_lengths  TEXT    NOT NULL, -- length of each record in bytes
-  tags            TEXT    NOT NULL, -- the tags of each event, as they are compared: NFC, lower case, white space collapsed
-  records         TEXT    NOT NULL, -- without nextSessionStartAt and nextSessionId, which the moment of a request decides
+  tags            TEXT    NOT NULL, -- tags of each event in compared form: NFC, lower case, white space collapsed
+  records         TEXT    NOT NULL, -- without nextSessionStartAt and nextSessionId, which depend on the time of the request
   PRIMARY KEY (organization_id, first_row)
 ) STRICT;
 
@@ -88,9 +87,9 @@ CREATE TABLE order_runs (
   first_row       INTEGER NOT NULL,
   record_lengths  TEXT    NOT NULL,
   status          TEXT    NOT NULL,
-  email           TEXT    NOT NULL, -- customer.email in lower case; empty when there is no customer
+  email           TEXT    NOT NULL, -- customer.email in lower case; empty without a customer
   updated_at      TEXT    NOT NULL, -- instant of updatedAt
-  event_ids       TEXT    NOT NULL, -- the events of which each order holds an item, once each
+  event_ids       TEXT    NOT NULL, -- the distinct events of each order's items
   records         TEXT    NOT NULL,
   PRIMARY KEY (organization_id, first_row)
 ) STRICT;
@@ -102,15 +101,14 @@ CREATE TABLE offer_runs (
   record_lengths  TEXT    NOT NULL,
   type            TEXT    NOT NULL, -- TICKET, PRODUCT or BUNDLE
   created_at      TEXT    NOT NULL, -- instant of createdAt
-  event_ids       TEXT    NOT NULL, -- of a TICKET offer its event, of the others the events that hold it, once each
-  resale_enabled  TEXT    NOT NULL, -- the values of resaleEnabled among the pricings of a TICKET offer, once each: "true", "false"
+  event_ids       TEXT    NOT NULL, -- the event of a TICKET offer; the distinct events that hold any other offer
+  resale_enabled  TEXT    NOT NULL, -- the distinct resaleEnabled values of a TICKET offer's pricings: "true", "false"
   records         TEXT    NOT NULL,
   PRIMARY KEY (organization_id, first_row)
 ) STRICT;
 
 -- One row for each record. A look-up by id reads the whole collection. LIMIT -1, which is no limit, keeps SQLite from
--- merging a view into the query that uses it: to sort or to group, that would carry whole columns of a run with
--- every record.
+-- flattening a view into a query: a sort or group would then carry whole run columns with every record.
 
 CREATE VIEW events AS
 SELECT
@@ -176,7 +174,7 @@ SELECT
 FROM offer_runs, json_each('[' || records || ']') AS record
 LIMIT -1;
 
--- One row for each value of a record that may have several. "event_row", "order_row" and "offer_row" are the record's row.
+-- One row for each element of a list. "event_row", "order_row" and "offer_row" are the rows of the records.
 
 CREATE VIEW event_tags AS
 SELECT organization_id, first_row + tags.key AS event_row, tag.value AS tag
