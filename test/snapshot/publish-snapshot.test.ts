@@ -128,13 +128,13 @@ describe('a snapshot that is published', () => {
         copyFileSync(snapshot.path, served('b.sqlite'));
       };
       const error = await refusalOf(publish({ onCopy }), NotPublished);
-      expect(error.message).to.match(/organization "north" is published in b\.sqlite already/);
+      expect(error.message).to.match(/organization "north" is already published in b\.sqlite/);
       expect(readdirSync(served())).to.deep.equal(['b.sqlite']);
     });
 
     it('a folder has its name', async () => {
       mkdirSync(served('a.sqlite'));
-      expect(await refused()).to.match(/a\.sqlite: is a folder; a snapshot cannot take its place$/);
+      expect(await refused()).to.match(/a\.sqlite: is a folder; a snapshot cannot replace it$/);
     });
 
     it('it is the very file that stands there', async () => {
@@ -143,7 +143,7 @@ describe('a snapshot that is published', () => {
       symlinkSync(served('a.sqlite'), folder('soft.sqlite'));
       for (const file of [served('a.sqlite'), folder('hard.sqlite'), folder('soft.sqlite')]) {
         expect(await refused({ file })).to.equal(
-          `${file}: is what is published; publish the file that it was made from`,
+          `${file}: is already the published file; publish the file that it was copied from`,
         );
       }
     });
@@ -289,7 +289,7 @@ describe('the name to be published under', () => {
   it('is asked for when that of the file will not do', () => {
     for (const file of ['export.db', 'x/.sqlite', '.hidden.sqlite']) {
       expect(thrownBy(() => publishedName(file), NotPublished).message).to.equal(
-        `${file}: give it a name to be published under, such as --as north`,
+        `${file}: not a snapshot name; give one with --as, such as --as north`,
       );
     }
   });
@@ -297,7 +297,7 @@ describe('the name to be published under', () => {
   it('is one file of the folder that is looked at', () => {
     for (const name of ['', '.', '..', '.hidden', '../a', 'a/b', '/a', 'a\n', '\0', 'a\u0085b', '.sqlite']) {
       expect(thrownBy(() => publishedName('a.sqlite', name), NotPublished).message).to.match(
-        /cannot name a snapshot: it must be the name of a file, without a folder, that begins with no dot$/,
+        /cannot name a snapshot: it must be a file name, without a folder or a leading dot$/,
       );
     }
   });

@@ -6,26 +6,25 @@ import Database from 'better-sqlite3';
 import { type Manifest, manifestDigest, type Permit, PERMITS, permitValues } from '../format/manifest.ts';
 import { inspectSnapshot } from '../load/read-snapshot.ts';
 
+/** A copy that has not been written to for this long is abandoned, whichever machine made it. */
+const ABANDONED_AFTER_MS = 3_600_000;
+
 /**
- * A copy that is not published yet stands in the snapshot folder under a name that is not looked at there:
+ * Returns a new path for a copy that is not published yet. Watchers ignore hidden files.
  *
  *     .north.sqlite.publishing-HOST-PID-RANDOM
  */
-const KEPT_MS = 3_600_000;
-
 export function hiddenCopyPath(folder: string, name: string): string {
   return join(folder, `${prefixOf(name)}${hostname()}-${process.pid}-${randomBytes(4).toString('hex')}`);
 }
 
-/**
- * Removes the copies of `name` that were left behind when their publisher was killed: those of a process of this
- * machine that is no more, and those of any other that were not written to for an hour.
- */
+/** Removes abandoned copies of `name`: those of ended processes of this machine, and old ones of any. */
 export function removeAbandonedCopies(folder: string, name: string): void {
+  const prefix = prefixOf(name);
   for (const entry of readdirSync(folder)) {
-    if (!entry.startsWith(prefixOf(name))) continue;
+    if (!entry.startsWith(prefix)) continue;
     const path = join(folder, entry);
-    if (isOfEndedProcess(entry.slice(prefixOf(name).length)) || isOld(path)) rmSync(path, { force: true });
+    if (isOfEndedProcess(entry.slice(prefix.length)) || isOld(path)) rmSync(path, { force: true });
   }
 }
 
@@ -46,13 +45,13 @@ function isOfEndedProcess(publisher: string): boolean {
 
 function isOld(path: string): boolean {
   const { mtimeMs = Date.now() } = statSync(path, { throwIfNoEntry: false }) ?? {};
-  return Date.now() - mtimeMs > KEPT_MS;
+  return Date.now() - mtimeMs > ABANDONED_AFTER_MS;
 }
 
 /**
- * Writes into a snapshot file that nobody else looks at what its publisher permits, in the place of what was permitted
- * before, and renews the digest of its manifest. A file that says so already stays as it is, byte for byte.
- * @throws RefusedSnapshot when it is no snapshot
+ * Replaces the permits of a snapshot file that no other process reads, and renews its manifest digest.
+ * Leaves the file unchanged when it has these permits already.
+ * @throws RefusedSnapshot when the file is not a snapshot
  */
 export function writePermits(path: string, permits: readonly Permit[]): Manifest {
   const found = inspectSnapshot(path);
@@ -61,7 +60,7 @@ export function writePermits(path: string, permits: readonly Permit[]): Manifest
   if (digest === manifestDigest(found)) return manifest;
   const database = new Database(path, { fileMustExist: true });
   try {
-    // No journal beside it: a copy that is not written through is thrown away.
+    // No journal is needed: a copy that is not complete is removed.
     database.pragma('journal_mode = OFF');
     database.pragma('synchronous = OFF');
     database

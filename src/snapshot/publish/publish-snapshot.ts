@@ -11,76 +11,75 @@ import { inspectSnapshot, type OnProgress } from '../load/read-snapshot.ts';
 import { hiddenCopyPath, writePermits, removeAbandonedCopies } from './hidden-copy.ts';
 
 export interface PublishOptions {
-  /** The snapshot file to publish. It stays as it is. */
+  /** The snapshot file to publish; it stays unchanged. */
   readonly file: string;
-  /** The folder that replicas serve. */
+  /** The snapshot folder. */
   readonly folder: string;
-  /** What it is to be called there, see `publishedName`. */
+  /** The file name in the folder, from `publishedName`. */
   readonly name: string;
-  /** What this snapshot alone may do that would be refused else. What the file permits by itself does not count. */
+  /** The permits of the published copy; those of the file are dropped. */
   readonly permits: readonly Permit[];
   /** Called before the file is copied. */
   readonly onCopy?: () => void;
-  /** Called now and then while the copy is verified. */
+  /** Called repeatedly while the copy is verified. */
   readonly onProgress?: OnProgress;
-  /** Breaks it off, with its reason thrown. */
+  /** Aborts the publication, which then rejects with the reason of the signal. */
   readonly signal?: AbortSignal;
 }
 
 export interface Published {
-  /** The file that is served. */
+  /** Path of the published file. */
   readonly path: string;
   readonly manifest: Manifest;
 }
 
-/** A snapshot was not published, for a reason that the message tells; `cause` has it. What stood there stands there. */
+/** A snapshot was not published; no published file has changed. The message is for operators; `cause` is the error. */
 export class NotPublished extends Error {
   override readonly name = 'NotPublished';
 }
 
 /**
- * The name under which a file is published: that which is asked for, with or without `.sqlite`, else its own.
- * @throws NotPublished when there is no such name
+ * Returns the name to publish a file under: the requested one, with or without `.sqlite`, else its own.
+ * @throws NotPublished when that cannot name a snapshot
  */
-export function publishedName(file: string, asked?: string): string {
-  if (asked === undefined) {
+export function publishedName(file: string, requested?: string): string {
+  if (requested === undefined) {
     const own = basename(file);
     if (isSnapshotName(own)) return own;
-    throw new NotPublished(`${file}: give it a name to be published under, such as --as north`);
+    throw new NotPublished(`${file}: not a snapshot name; give one with --as, such as --as north`);
   }
-  const name = asked.endsWith(SNAPSHOT_SUFFIX) ? asked : asked + SNAPSHOT_SUFFIX;
+  const name = requested.endsWith(SNAPSHOT_SUFFIX) ? requested : requested + SNAPSHOT_SUFFIX;
   if (isSnapshotName(name)) return name;
   throw new NotPublished(
-    `"${asked}" cannot name a snapshot: it must be the name of a file, without a folder, that begins with no dot`,
+    `"${requested}" cannot name a snapshot: it must be a file name, without a folder or a leading dot`,
   );
 }
 
 /**
- * Puts a snapshot file where replicas find it. A copy beside its place is verified, every byte of it, and then takes
- * the place in one step: nobody ever sees a part of it, nor anything that was not verified.
- *
+ * Publishes a snapshot file: verifies a hidden copy in full, then renames it into place.
+ * Replicas never see a part of a file, nor a byte that was not verified.
  * @throws NotPublished, or the reason of the signal
  */
 export async function publishSnapshot(options: PublishOptions): Promise<Published> {
   const { file, folder, name } = options;
   const path = join(folder, name);
-  const manifest = await putInPlace(options, path).catch((error: unknown) => {
-    throw isToBeTold(error) ? new NotPublished(`${file}: ${error.message}`, { cause: error }) : error;
+  const manifest = await replaceFile(options, path).catch((error: unknown) => {
+    throw isReportable(error) ? new NotPublished(`${file}: ${error.message}`, { cause: error }) : error;
   });
   await sync(folder);
   return { path, manifest };
 }
 
-/** What a person can act on: that a file is refused, or what the system or SQLite says. */
-function isToBeTold(error: unknown): error is Error {
+/** Returns whether an operator can act on an error: a refusal, or an error of the system or of SQLite. */
+function isReportable(error: unknown): error is Error {
   if (error instanceof RefusedSnapshot || error instanceof Database.SqliteError) return true;
   return error instanceof Error && 'syscall' in error;
 }
 
-async function putInPlace(options: PublishOptions, path: string): Promise<Manifest> {
+async function replaceFile(options: PublishOptions, path: string): Promise<Manifest> {
   const { file, folder, name, permits, onCopy, onProgress, signal } = options;
   checkFiles(file, path);
-  // What cannot succeed is told before gigabytes are copied.
+  // Refuse before gigabytes are copied; the copy is checked again, since the folder may change meanwhile.
   checkPublication({ ...inspectSnapshot(file), permits }, folder, name);
   removeAbandonedCopies(folder, name);
   const copy = hiddenCopyPath(folder, name);
@@ -103,28 +102,29 @@ async function putInPlace(options: PublishOptions, path: string): Promise<Manife
 }
 
 function checkFiles(file: string, path: string): void {
-  // A link that stands there is what gives way, not what it leads to.
+  // The rename replaces a link itself, not its target.
   const present = lstatSync(path, { throwIfNoEntry: false });
   if (present === undefined) return;
-  if (present.isDirectory()) throw new NotPublished(`${path}: is a folder; a snapshot cannot take its place`);
+  if (present.isDirectory()) throw new NotPublished(`${path}: is a folder; a snapshot cannot replace it`);
   const { dev, ino } = statSync(file);
   if (dev === present.dev && ino === present.ino) {
-    throw new NotPublished(`${file}: is what is published; publish the file that it was made from`);
+    throw new NotPublished(
+      `${file}: is already the published file; publish the file that it was copied from`,
+    );
   }
 }
 
 /**
- * Whether a replica that serves what is in `folder` would take a snapshot there under `name`. A file that cannot be
- * read as a snapshot is compared with nothing: in the place of the new one it is about to be mended, and beside it
- * it is not live.
- * @throws RefusedSnapshot with the reason that the replica would have
+ * Checks that a replica of the folder would admit the snapshot under this name.
+ * Files that cannot be read as snapshots do not count: the one of this name is being repaired, and others are not live.
+ * @throws RefusedSnapshot with the reason that the replica would give
  */
-export function checkPublication(next: Manifest, folder: string, name: string): void {
+function checkPublication(next: Manifest, folder: string, name: string): void {
   for (const file of readdirSync(folder).filter(isSnapshotName)) {
     const present = manifestOf(join(folder, file));
     if (present === undefined) continue;
     if (file === name) checkSuccession(next, predecessorsIn(present));
-    else checkApart(next, present, file);
+    else checkConflict(next, present, file);
   }
 }
 
@@ -146,13 +146,13 @@ function predecessorsIn({ producedAt, organizations }: Manifest): Map<string, Pr
   );
 }
 
-function checkApart(next: Manifest, other: Manifest, file: string): void {
+function checkConflict(next: Manifest, other: Manifest, file: string): void {
   const taken = new Set(other.organizations.map(({ organizationId }) => organizationId));
-  const both = next.organizations.find(({ organizationId }) => taken.has(organizationId));
-  if (both === undefined) return;
+  const shared = next.organizations.find(({ organizationId }) => taken.has(organizationId));
+  if (shared === undefined) return;
   throw new RefusedSnapshot(
     'conflict',
-    `organization "${both.organizationId}" is published in ${file} already; ` +
-      'an organization stands in one file alone: take it out of one of them, or publish under that name',
+    `organization "${shared.organizationId}" is already published in ${file}; it may be in one file only: ` +
+      'remove it from one of the files, or publish under that name',
   );
 }
