@@ -1,9 +1,10 @@
 import { COLLECTIONS } from '../../src/snapshot/format/layout.ts';
 import type { OrganizationDiff, RecordsDiff, SnapshotDiff } from './diff-snapshots.ts';
 
+/** Number of ids of a kind that are printed without `--all`. */
 const SHOWN = 20;
 
-/** Prints what changed: for each organization that did, the counts and the ids, the first few of each kind or all. */
+/** Prints a diff: for each organization that differs, record counts and ids. */
 export function printDiff({ before, after, organizations }: SnapshotDiff, all: boolean): void {
   console.log(`from snapshot ${before.snapshotId}, produced at ${before.producedAt}`);
   console.log(`to   snapshot ${after.snapshotId}, produced at ${after.producedAt}`);
@@ -33,7 +34,7 @@ function tableOf(organization: Exclude<OrganizationDiff, { state: 'unchanged' }>
   return Object.fromEntries(rows);
 }
 
-/** Ids are quoted as in JSON, for an id may hold anything. */
+/** Prints ids as JSON texts, since an id may contain any character. */
 function printIds(collection: string, records: RecordsDiff, all: boolean): void {
   for (const kind of ['added', 'changed', 'removed'] as const) {
     const ids = records[kind];
