@@ -15,19 +15,17 @@ export interface MemoryLimit {
   readonly source: MemoryLimitSource;
 }
 
-/** Memory reported by the system, in bytes; 0 where unknown. */
-export interface SystemMemory {
-  readonly machine: number;
-  readonly cgroup: number;
-}
-
 /**
  * Returns the configured limit, else the lower one of machine and cgroup, which is infinite when both are unknown.
  *
  * Without a readable cgroup limit, `process.constrainedMemory()` returns 0 or more than any machine has: 2^64 - 1, or
  * 2^63 less a page (https://docs.libuv.org/en/v1.x/misc.html#c.uv_get_constrained_memory).
+ * @param system the memory of machine and cgroup in bytes, 0 where unknown
  */
-export function memoryLimit(configuredMegabytes?: number, system = systemMemory()): MemoryLimit {
+export function memoryLimit(
+  configuredMegabytes?: number,
+  system = { machine: totalmem(), cgroup: process.constrainedMemory() },
+): MemoryLimit {
   if (configuredMegabytes !== undefined) {
     return { bytes: configuredMegabytes * MEGABYTE, source: 'MEMORY_LIMIT_MB' };
   }
@@ -35,10 +33,6 @@ export function memoryLimit(configuredMegabytes?: number, system = systemMemory(
   return system.cgroup > 0 && system.cgroup < machine
     ? { bytes: system.cgroup, source: 'cgroup' }
     : { bytes: machine, source: 'machine' };
-}
-
-function systemMemory(): SystemMemory {
-  return { machine: totalmem(), cgroup: process.constrainedMemory() };
 }
 
 /** The memory that a snapshot needs, in bytes. */

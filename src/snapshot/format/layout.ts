@@ -44,17 +44,26 @@ export interface ImportedRecord {
   readonly imported: JsonObject;
 }
 
-function textColumn(column: string, field: string): ColumnLayout {
-  return { column, index: field, holds: 'text', of: ({ served }) => textIn(served[field]) };
+/** @param of by default the field that gives the index its name */
+function textColumn(
+  column: string,
+  index: string,
+  of = ({ served }: ImportedRecord) => textIn(served[index]),
+): ColumnLayout {
+  return { column, index, holds: 'text', of };
 }
 
 function instantColumn(column: string, field: string): ColumnLayout {
-  return {
-    column,
-    index: field,
-    holds: 'instant',
-    of: ({ served }) => parseTimestamp(textIn(served[field])) ?? 0n,
-  };
+  const of = ({ served }: ImportedRecord) => parseTimestamp(textIn(served[field])) ?? 0n;
+  return { column, index: field, holds: 'instant', of };
+}
+
+function listColumn(
+  column: string,
+  index: string,
+  of: (record: ImportedRecord) => readonly string[],
+): ColumnLayout {
+  return { column, index, holds: 'list', of };
 }
 
 export const EVENTS: CollectionLayout = {
@@ -62,14 +71,7 @@ export const EVENTS: CollectionLayout = {
   resource: EVENT,
   table: 'event_runs',
   orderedBy: { field: 'createdAt', descending: true },
-  columns: [
-    {
-      column: 'tags',
-      index: 'tag',
-      holds: 'list',
-      of: ({ served }) => textsIn(served['tags']).map(normalizeTag),
-    },
-  ],
+  columns: [listColumn('tags', 'tag', ({ served }) => textsIn(served['tags']).map(normalizeTag))],
   composites: [],
 };
 
@@ -80,12 +82,7 @@ export const SESSIONS: CollectionLayout = {
   table: 'session_runs',
   orderedBy: { field: 'startAt', descending: false },
   columns: [
-    {
-      column: 'event_id',
-      index: 'eventId',
-      holds: 'text',
-      of: ({ imported }) => textIn(imported['eventId']),
-    },
+    textColumn('event_id', 'eventId', ({ imported }) => textIn(imported['eventId'])),
     instantColumn('starts', 'startAt'),
   ],
   composites: [],
@@ -113,22 +110,15 @@ export const ORDERS: CollectionLayout = {
   orderedBy: { field: 'createdAt', descending: true },
   columns: [
     textColumn('status', 'status'),
-    {
-      column: 'email',
-      index: 'email',
-      holds: 'text',
-      of: ({ served }) => normalizeEmail(textIn(objectIn(served['customer'])?.['email'])),
-    },
+    textColumn('email', 'email', ({ served }) =>
+      normalizeEmail(textIn(objectIn(served['customer'])?.['email'])),
+    ),
     instantColumn('updated_at', 'updatedAt'),
-    {
-      column: 'event_ids',
-      index: 'eventId',
-      holds: 'list',
-      of: ({ served }) =>
-        objectsIn(served['placedItems']).flatMap(({ eventId }) =>
-          typeof eventId === 'string' ? [eventId] : [],
-        ),
-    },
+    listColumn('event_ids', 'eventId', ({ served }) =>
+      objectsIn(served['placedItems']).flatMap(({ eventId }) =>
+        typeof eventId === 'string' ? [eventId] : [],
+      ),
+    ),
   ],
   composites: [['eventId', 'status']],
 };
@@ -141,24 +131,16 @@ export const OFFERS: CollectionLayout = {
   columns: [
     textColumn('type', 'type'),
     instantColumn('created_at', 'createdAt'),
-    {
-      column: 'event_ids',
-      index: 'eventId',
-      holds: 'list',
-      of: ({ served, imported }) =>
-        served['type'] === 'TICKET' ? [textIn(served['eventId'])] : textsIn(imported['heldByEventIds']),
-    },
-    {
-      column: 'resale_enabled',
-      index: 'resaleEnabled',
-      holds: 'list',
-      of: ({ served }) =>
-        served['type'] === 'TICKET'
-          ? objectsIn(served['pricing']).flatMap(({ resaleEnabled }) =>
-              typeof resaleEnabled === 'boolean' ? [String(resaleEnabled)] : [],
-            )
-          : [],
-    },
+    listColumn('event_ids', 'eventId', ({ served, imported }) =>
+      served['type'] === 'TICKET' ? [textIn(served['eventId'])] : textsIn(imported['heldByEventIds']),
+    ),
+    listColumn('resale_enabled', 'resaleEnabled', ({ served }) =>
+      served['type'] === 'TICKET'
+        ? objectsIn(served['pricing']).flatMap(({ resaleEnabled }) =>
+            typeof resaleEnabled === 'boolean' ? [String(resaleEnabled)] : [],
+          )
+        : [],
+    ),
   ],
   composites: [['resaleEnabled', 'type']],
 };

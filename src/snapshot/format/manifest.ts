@@ -128,15 +128,10 @@ interface RunRow {
 }
 
 function readOrganizations(database: Database.Database): ManifestOrganization[] {
-  const rows = database.prepare<[], RunRow>(
-    'SELECT * FROM runs ORDER BY organization_id, collection, first_row',
-  );
-  const runsOf = new Map<string, RunRow[]>();
-  for (const row of rows.iterate()) {
-    const runs = runsOf.get(row.organization_id);
-    if (runs === undefined) runsOf.set(row.organization_id, [row]);
-    else runs.push(row);
-  }
+  const rows = database
+    .prepare<[], RunRow>('SELECT * FROM runs ORDER BY organization_id, collection, first_row')
+    .all();
+  const runsOf = Map.groupBy(rows, (row) => row.organization_id);
   const organizations = database
     .prepare<[], { organization_id: string; name: string; digest: string }>(
       'SELECT * FROM organizations ORDER BY organization_id',

@@ -1,4 +1,4 @@
-/** Reasons for refusing a snapshot: what each means, and what to do about it. */
+/** The reasons for refusing a snapshot, each with advice for the operator. */
 export const REFUSALS = {
   unreadable: 'The file cannot be read. Check its permissions and the disk.',
   'not-a-file': 'It is a folder, a pipe or a device. Remove it from the snapshot folder.',

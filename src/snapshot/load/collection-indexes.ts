@@ -31,16 +31,16 @@ export class CollectionIndexes {
    * Adds the columns of the next run.
    * @throws RefusedSnapshot when a column does not hold a value for each record
    */
-  take(run: Run): void {
+  add(run: Run): void {
     const { firstRow } = run.entry;
     for (const { column, index, holds } of this.#columns) {
-      if (holds === 'instant') run.readInstants(column, found(this.#instants, index));
+      if (holds === 'instant') run.readInstants(column, required(this.#instants, index));
       else if (holds === 'text') {
         const { texts, textOf } = run.texts(column);
-        found(this.#postings, index).addEach(firstRow, texts, textOf);
+        required(this.#postings, index).addEach(firstRow, texts, textOf);
       } else {
         const { texts, counts } = run.lists(column);
-        found(this.#postings, index).addLists(firstRow, texts, counts);
+        required(this.#postings, index).addLists(firstRow, texts, counts);
       }
     }
   }
@@ -59,7 +59,7 @@ export class CollectionIndexes {
     const order = Object.entries(instants).map(([index, { rows }]) => [index, rows] as const);
     const postings: Record<string, PostingImage> = {};
     const finish = (index: string) => {
-      postings[index] = found(this.#postings, index).finish(order.at(0));
+      postings[index] = required(this.#postings, index).finish(order.at(0));
       this.#postings.delete(index);
     };
     const { composites } = this.#layout;
@@ -68,7 +68,10 @@ export class CollectionIndexes {
     // Where each second key implies its first key, the pairs have the posting lists of the second index.
     const sharedLists = new Map<string, { second: string; keys: KeyTableImage }>();
     for (const [first, second] of composites) {
-      const [firstBuilder, secondBuilder] = [found(this.#postings, first), found(this.#postings, second)];
+      const [firstBuilder, secondBuilder] = [
+        required(this.#postings, first),
+        required(this.#postings, second),
+      ];
       const keys = firstBuilder.pairsByKeyOf(secondBuilder);
       const name = compositeName(first, second);
       if (keys !== undefined) sharedLists.set(name, { second, keys });
@@ -94,7 +97,7 @@ export class CollectionIndexes {
   }
 }
 
-function found<T>(byIndex: ReadonlyMap<string, T>, index: string): T {
+function required<T>(byIndex: ReadonlyMap<string, T>, index: string): T {
   const value = byIndex.get(index);
   if (value === undefined) throw new TypeError(`no index ${index}`);
   return value;

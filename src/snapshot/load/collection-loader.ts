@@ -47,7 +47,7 @@ export class CollectionLoader {
    * The digest thus covers the very bytes that are served.
    * @throws RefusedSnapshot
    */
-  take(run: Run): void {
+  add(run: Run): void {
     const { firstRow, recordBytes } = run.entry;
     const { records } = run;
     if (records.length !== recordBytes) {
@@ -60,7 +60,7 @@ export class CollectionLoader {
     const ids = this.#records.divide(copy, run.lengths());
     const repeated = this.#ids.addEach(this.#records.image, firstRow, ids);
     if (repeated !== undefined) throw duplicateId(this.#layout, decodeText(ids, repeated));
-    this.#indexes.take(run);
+    this.#indexes.add(run);
   }
 
   #refused(problem: string): RefusedSnapshot {

@@ -45,7 +45,7 @@ export function readSnapshot(path: string, options: ReadOptions = {}): SnapshotI
 export function readOrganizations(
   path: string,
   { admit, onProgress }: ReadOptions,
-  take: (organization: OrganizationImage) => void,
+  onOrganization: (organization: OrganizationImage) => void,
 ): Manifest {
   using snapshot = openSnapshot(path);
   const { database, manifest } = snapshot;
@@ -53,7 +53,7 @@ export function readOrganizations(
   try {
     const reader = new RunReader(database);
     for (const organization of manifest.organizations)
-      take(readOrganization(reader, organization, onProgress));
+      onOrganization(readOrganization(reader, organization, onProgress));
   } catch (error) {
     throw asRefusal(error);
   }
@@ -68,7 +68,7 @@ function readOrganization(
   const { organizationId, name, contentDigest, runs } = organization;
   const read = <Image>(layout: CollectionLayout, loader: RunLoader<Image>): Image => {
     for (const entry of runs[layout.name]) {
-      loader.take(reader.read(layout, organizationId, entry));
+      loader.add(reader.read(layout, organizationId, entry));
       onProgress?.(organizationId, layout.name, entry.firstRow + entry.recordCount);
     }
     return loader.finish();
@@ -90,6 +90,6 @@ function readOrganization(
 }
 
 interface RunLoader<Image> {
-  take(run: Run): void;
+  add(run: Run): void;
   finish(): Image;
 }

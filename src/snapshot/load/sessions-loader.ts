@@ -36,8 +36,8 @@ export class SessionsLoader {
   }
 
   /** @throws RefusedSnapshot */
-  take(run: Run): void {
-    this.#collection.take(run);
+  add(run: Run): void {
+    this.#collection.add(run);
     const { firstRow } = run.entry;
     run.readInstants(STARTS_COLUMN.column, this.#starts);
     const { texts, textOf } = run.texts(EVENT_COLUMN.column);

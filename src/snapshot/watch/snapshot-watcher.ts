@@ -48,31 +48,27 @@ export class SnapshotWatcher {
    * Concurrent calls share one poll. After the first, a change in the folder also starts a poll.
    */
   poll(): Promise<void> {
-    this.#polling ??= this.#loadChanges()
-      .then(
-        () => {
-          this.#complaint = undefined;
-        },
-        (error: unknown) => {
-          this.#complain(error instanceof Error ? error.message : String(error));
-        },
-      )
-      .finally(() => {
-        this.#polling = undefined;
-      });
+    this.#polling ??= this.#poll().finally(() => {
+      this.#polling = undefined;
+    });
     return this.#polling;
   }
 
-  /** The reason why the folder cannot be read, or undefined. */
-  get complaint(): string | undefined {
-    return this.#complaint;
+  async #poll(): Promise<void> {
+    try {
+      await this.#loadChanges();
+      this.#complaint = undefined;
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      if (reason === this.#complaint) return;
+      this.#complaint = reason;
+      this.#dependencies.log.error({ reason }, 'the snapshot folder cannot be read; retrying');
+    }
   }
 
-  /** Logs a new reason once. */
-  #complain(reason: string): void {
-    if (reason === this.#complaint) return;
-    this.#complaint = reason;
-    this.#dependencies.log.error({ reason }, 'the snapshot folder cannot be read; retrying');
+  /** The reason why the folder cannot be read, or undefined. Each reason is logged once. */
+  get complaint(): string | undefined {
+    return this.#complaint;
   }
 
   /** Stops polling. A load under way continues, but its snapshot does not go live. */
