@@ -126,7 +126,7 @@ describe('the process', () => {
     const live = async () => (await ask('/v1/events', credential)).headers.get('service-snapshot-id');
 
     renameSync(inFolder('snapshots/sample.sqlite'), inFolder('aside'));
-    await replica.says({ msg: 'snapshot file is gone; what it held goes on serving' });
+    await replica.says({ msg: 'snapshot file is gone; its organizations stay live' });
     expect(await live()).to.equal(first);
     mkdirSync(inFolder('snapshots/sample.sqlite'));
     await replica.says({ msg: 'snapshot refused' });
