@@ -1,0 +1,73 @@
+import { expect } from 'chai';
+import { main } from '../../../scripts/snapshot.ts';
+import { diffSnapshots } from '../../../scripts/diff/diff-snapshots.ts';
+import { inspectSnapshot } from '../../../src/snapshot/load/read-snapshot.ts';
+import { runHere } from '../../support/command.ts';
+import { folderForAll } from '../../support/temporary-folder.ts';
+import { build, writeImport } from '../../support/import-folder.ts';
+import { SMALL_IMPORT } from '../../support/small-import.ts';
+
+describe('npm run snapshot -- diff', function () {
+  this.timeout(60_000);
+  const folder = folderForAll();
+  const was = () => folder('was.sqlite');
+  const is = () => folder('is.sqlite');
+  const diff = (...parameters: readonly string[]) => runHere(main, ['diff', ...parameters]);
+
+  before(async () => {
+    writeImport(folder('import'), SMALL_IMPORT);
+    await build(folder('import'), was());
+    writeImport(folder('import'), {
+      ...SMALL_IMPORT,
+      organizations: [...SMALL_IMPORT.organizations, { organizationId: 'east' }],
+      tickets: SMALL_IMPORT.tickets.map((ticket, i) =>
+        ticket['organizationId'] === 'south' && i % 2 === 0 ? { ...ticket, ticketId: `new "${i}"` } : ticket,
+      ),
+    });
+    await build(folder('import'), is());
+  });
+
+  it('prints what changed: organizations, counts, and the first ids of each kind', async () => {
+    const { code, stdout, stderr } = await diff(was(), is());
+    expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+    const { snapshotId, producedAt } = inspectSnapshot(was());
+    expect(stdout)
+      .to.include(`from snapshot ${snapshotId}, produced at ${producedAt}\n`)
+      .and.include(`to   snapshot ${inspectSnapshot(is()).snapshotId}, `)
+      .and.include('organizations: 1 added, 0 removed, 1 changed, 1 unchanged\n')
+      .and.match(/\neast: added\n(.*\n){3}.*│ events +│ 0 +│ 0 +│\n/)
+      .and.match(/\nsouth: changed\n(.*\n){5}.*│ tickets +│ 60 +│ 60 +│ 30 +│ 0 +│ 30 +│\n/)
+      .and.match(
+        /\ntickets added: ("new \\"\d+\\"", ){19}"new \\"\d+\\"" … and 10 more \(--all shows them\)\n/,
+      )
+      .and.match(/\ntickets removed: ("tkt_\d+", ){19}"tkt_\d+" … and 10 more/)
+      .and.not.include('north');
+  });
+
+  it('prints all ids with --all', async () => {
+    const { stdout } = await diff('--all', was(), is());
+    expect(stdout)
+      .to.match(/\ntickets removed: ("tkt_\d+", ){29}"tkt_\d+"\n/)
+      .and.not.include('more');
+  });
+
+  it('prints the same as one JSON object with --json', async () => {
+    const { stdout } = await diff('--json', was(), is());
+    expect(JSON.parse(stdout)).to.deep.equal(diffSnapshots(was(), is()));
+  });
+
+  it('says so when nothing changed', async () => {
+    const { code, stdout } = await diff(was(), was());
+    expect(code).to.equal(0);
+    expect(stdout).to.match(/\norganizations: 0 added, 0 removed, 0 changed, 2 unchanged\n$/);
+  });
+
+  it('refuses what is no snapshot, and wants two files', async () => {
+    expect(await diff(was(), folder('import/tickets.ndjson'))).to.deep.include({
+      code: 1,
+      stdout: '',
+      stderr: `${folder('import/tickets.ndjson')}: not an SQLite database\n`,
+    });
+    expect((await diff(was())).code).to.equal(2);
+  });
+});

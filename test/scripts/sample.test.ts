@@ -1,0 +1,73 @@
+import { readdir, writeFile } from 'node:fs/promises';
+import { expect } from 'chai';
+import { main } from '../../scripts/sample.ts';
+import { type Ended, run, runHere } from '../support/command.ts';
+import { folderForAll } from '../support/temporary-folder.ts';
+import { FILES } from './sample/sample-folder.ts';
+
+describe('npm run sample', () => {
+  const inFolder = folderForAll();
+
+  it('writes the folder and reports what is in it on standard output', async () => {
+    const output = inFolder('new');
+    const options = ['--output', output, '--events', '3', '--tickets', '12'];
+    const { code, stdout, stderr } = await run('scripts/sample.ts', options);
+    expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+    expect(stdout)
+      .to.include(output)
+      .and.match(/tickets: 12\n/)
+      .and.match(/events: 3\n/);
+    expect((await readdir(output)).sort()).to.deep.equal(FILES);
+  });
+
+  it('explains itself', async () => {
+    const { code, stdout } = await sample('--help');
+    expect(code).to.equal(0);
+    for (const option of ['--output', '--organizations', '--events', '--tickets', '--seed', '--now']) {
+      expect(stdout).to.include(option);
+    }
+  });
+
+  it('is refused a folder in use', async () => {
+    await writeFile(inFolder('letter.txt'), 'dear');
+    const { code, stdout, stderr } = await sample('--output', inFolder('.'));
+    expect({ code, stdout }).to.deep.equal({ code: 1, stdout: '' });
+    expect(stderr).to.include('--output').and.include('letter.txt').and.include('new or empty folder');
+  });
+
+  it('is refused a file for a folder', async () => {
+    const file = inFolder('letter.txt');
+    await writeFile(file, 'dear');
+    const { code, stderr } = await sample('--output', file);
+    expect(code).to.equal(1);
+    expect(stderr).to.include('--output').and.include(file).and.not.include('    at ');
+  });
+
+  for (const [option, value, right] of [
+    ['--tickets', '0', 'whole number from 1'],
+    ['--tickets', '1e3', 'whole number from 1'],
+    ['--events', '0x10', 'whole number from 1'],
+    ['--organizations', '-1', 'whole number from 1'],
+    ['--organizations', ' 2', 'whole number from 1'],
+    ['--seed', '4294967296', 'to 4294967295'],
+    ['--now', '2026-11-31', 'calendar date'],
+  ]) {
+    it(`takes ${option} "${value}" for wrong usage`, async () => {
+      const { code, stdout, stderr } = await sample('--output', inFolder('never'), option, value);
+      expect({ code, stdout }).to.deep.equal({ code: 2, stdout: '' });
+      expect(stderr).to.include(option).and.include(right);
+    });
+  }
+
+  for (const wrong of [[], ['--output', 'x', '--ticket', '5'], ['--output', 'x', 'y']]) {
+    it(`takes "${wrong.join(' ')}" for wrong usage`, async () => {
+      const { code, stderr } = await sample(...wrong);
+      expect(code).to.equal(2);
+      expect(stderr).to.match(/^error: /);
+    });
+  }
+});
+
+function sample(...parameters: string[]): Promise<Omit<Ended, 'signal'>> {
+  return runHere(main, parameters);
+}

@@ -1,0 +1,63 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { orderRecord } from '../../../scripts/sample/order-record.ts';
+import type { eventRecord, offerRecords, sessionRecords } from '../../../scripts/sample/season-records.ts';
+import type { issueTicket } from '../../../scripts/sample/tickets.ts';
+
+export interface Sample {
+  readonly organizations: { organizationId: string; name: string }[];
+  readonly events: ReturnType<typeof eventRecord>[];
+  readonly sessions: ReturnType<typeof sessionRecords>;
+  readonly tickets: ReturnType<typeof issueTicket>[];
+  readonly orders: ReturnType<typeof orderRecord>[];
+  readonly offers: ReturnType<typeof offerRecords>;
+}
+
+export type Offer = Sample['offers'][number];
+export type TicketOffer = Extract<Offer, { type: 'TICKET' }>;
+export type ProductOffer = Extract<Offer, { type: 'PRODUCT' }>;
+export type BundleOffer = Extract<Offer, { type: 'BUNDLE' }>;
+
+export const FILES = ['events', 'offers', 'orders', 'organizations', 'sessions', 'tickets'].map(
+  (kind) => `${kind}.ndjson`,
+);
+
+export async function readSample(folder: string): Promise<Sample> {
+  const read = async <T>(kind: string): Promise<T[]> => {
+    const text = await readFile(join(folder, `${kind}.ndjson`), 'utf8');
+    return text
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as T);
+  };
+  return {
+    organizations: await read('organizations'),
+    events: await read('events'),
+    sessions: await read('sessions'),
+    tickets: await read('tickets'),
+    orders: await read('orders'),
+    offers: await read('offers'),
+  };
+}
+
+/** Records by a key that must be unique. */
+export function byKey<T>(records: readonly T[], keyOf: (record: T) => string): Map<string, T> {
+  const map = new Map<string, T>();
+  for (const record of records) {
+    const key = keyOf(record);
+    if (map.has(key)) throw new Error(`${key} occurs twice`);
+    map.set(key, record);
+  }
+  return map;
+}
+
+export function found<T>(map: ReadonlyMap<string, T>, key: string): T {
+  const value = map.get(key);
+  if (value === undefined) throw new Error(`${key} is not there`);
+  return value;
+}
+
+/** The records of each key, in their order. */
+export function grouped<T>(records: readonly T[], keyOf: (record: T) => string): Map<string, T[]> {
+  return Map.groupBy(records, keyOf);
+}

@@ -1,0 +1,138 @@
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { FolderInUse } from '../../../scripts/sample/import-folder.ts';
+import { DEFAULT_SAMPLE } from '../../../scripts/sample/sample-options.ts';
+import { type WriteOptions, writeSample } from '../../../scripts/sample/write-sample.ts';
+import { folderForAll } from '../../support/temporary-folder.ts';
+import { FILES, readSample } from './sample-folder.ts';
+
+describe('writeSample', () => {
+  const inFolder = folderForAll();
+  const small = { ...DEFAULT_SAMPLE, events: 6, tickets: 80 };
+
+  const write = async (name: string, options: Partial<WriteOptions> = {}) => {
+    const output = inFolder(name);
+    const counts = await writeSample({ ...small, output, ...options });
+    return { output, counts, bytes: await bytesOf(output) };
+  };
+
+  it('writes the same bytes for the same seed, and others for another seed or day', async () => {
+    const { bytes } = await write('first');
+    expect((await write('again')).bytes).to.deep.equal(bytes);
+    expect((await write('seed', { seed: 2 })).bytes).to.not.deep.equal(bytes);
+    expect((await write('day', { now: '2026-11-22' })).bytes).to.not.deep.equal(bytes);
+  });
+
+  for (const [organizations, events, tickets] of [
+    [1, 1, 1],
+    [3, 1, 10],
+    [2, 50, 7],
+    [9, 31, 500],
+    [25, 25, 100],
+  ]) {
+    it(`makes exactly ${organizations} organizations, ${events} events, ${tickets} tickets`, async () => {
+      const { output, counts } = await write(`${organizations}-${events}-${tickets}`, {
+        organizations,
+        events,
+        tickets,
+      });
+      const sample = await readSample(output);
+      expect(counts).to.include({ organizations, events, tickets });
+      expect(sample.organizations.map(({ name }) => name)).to.have.length(organizations);
+      expect(new Set(sample.organizations.map(({ organizationId }) => organizationId))).to.have.length(
+        organizations,
+      );
+      expect(sample.events).to.have.length(events);
+      expect(sample.tickets).to.have.length(tickets);
+      expect(sample.sessions).to.have.length(counts.sessions);
+      expect(sample.orders).to.have.length(counts.orders);
+      expect(sample.offers).to.have.length(counts.offers);
+    });
+  }
+
+  it('has about 2.5 tickets an order and less than 1.1 kB a ticket', async () => {
+    const { output, counts } = await write('ratio', { tickets: 4000 });
+    expect(counts.tickets / counts.orders).to.be.within(2.3, 2.7);
+    const size = (await readFile(join(output, 'tickets.ndjson'))).length / counts.tickets;
+    expect(size).to.be.within(800, 1100);
+  });
+
+  it('tells how far it is when there is much', async () => {
+    const told: number[] = [];
+    await write('progress', { tickets: 3000, onProgress: (tickets) => told.push(tickets) });
+    expect(told).to.not.be.empty;
+    expect(told).to.deep.equal([...new Set(told)].sort((a, b) => a - b));
+  });
+
+  it('replaces an earlier import folder, one left unfinished too', async () => {
+    const { output, bytes } = await write('replaced');
+    await writeFile(join(output, 'tickets.ndjson.partial'), 'unfinished');
+    expect((await write('replaced', { seed: 9 })).bytes).to.not.deep.equal(bytes);
+    expect((await readdir(output)).sort()).to.deep.equal(FILES);
+  });
+
+  it('leaves a folder alone that holds anything else', async () => {
+    const output = inFolder('foreign');
+    await mkdir(output);
+    await writeFile(join(output, 'tickets.ndjson.gz'), 'precious');
+    const error = await failureOf(writeSample({ ...small, output }));
+    expect(error).to.be.instanceOf(FolderInUse);
+    expect(String(error)).to.include('tickets.ndjson.gz').and.include('new or empty folder');
+    expect(await readdir(output)).to.deep.equal(['tickets.ndjson.gz']);
+  });
+
+  it('leaves nothing behind when it fails', async () => {
+    const output = inFolder('broken');
+    const onProgress = () => {
+      throw new Error('stop');
+    };
+    expect(String(await failureOf(writeSample({ ...small, tickets: 3000, output, onProgress })))).to.include(
+      'stop',
+    );
+    expect(await readdir(output)).to.deep.equal([]);
+  });
+
+  for (const [name, value] of [
+    ['organizations', 0],
+    ['events', 1.5],
+    ['tickets', NaN],
+    ['seed', -1],
+    ['seed', 2 ** 32],
+    ['now', '2026-02-30'],
+    ['now', '21.11.2026'],
+  ] as const) {
+    it(`refuses ${name} ${value} and says what would be right`, async () => {
+      const error = await failureOf(writeSample({ ...small, output: inFolder('never'), [name]: value }));
+      expect(error).to.be.instanceOf(RangeError);
+      expect(String(error)).to.match(new RegExp(`${name} must be a (whole number from|calendar date)`));
+    });
+  }
+});
+
+describe('data/sample', () => {
+  const inFolder = folderForAll();
+
+  /** npm run sample -- --output data/sample --events 9 --tickets 120 */
+  const committed = { ...DEFAULT_SAMPLE, events: 9, tickets: 120 };
+
+  it('is what the generator makes, byte for byte, and small', async () => {
+    await writeSample({ ...committed, output: inFolder('.') });
+    const there = await bytesOf(join(import.meta.dirname, '../../../data/sample'));
+    expect(there).to.deep.equal(await bytesOf(inFolder('.')));
+    expect(Object.values(there).join('').length).to.be.below(300_000);
+  });
+});
+
+async function bytesOf(path: string): Promise<Record<string, string>> {
+  const names = (await readdir(path)).sort();
+  const texts = await Promise.all(names.map((name) => readFile(join(path, name), 'utf8')));
+  return Object.fromEntries(names.map((name, position) => [name, texts[position]]));
+}
+
+async function failureOf(promise: Promise<unknown>): Promise<unknown> {
+  return promise.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+}

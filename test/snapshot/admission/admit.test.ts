@@ -1,0 +1,103 @@
+import { expect } from 'chai';
+import { admit, storedMemory } from '../../../src/snapshot/admission/admit.ts';
+import { type MemoryLimit, memoryNeed, missingMemory } from '../../../src/snapshot/admission/memory.ts';
+import { byCollection } from '../../../src/snapshot/format/layout.ts';
+import type { Manifest } from '../../../src/snapshot/format/manifest.ts';
+import { RefusedSnapshot } from '../../../src/snapshot/format/refused-snapshot.ts';
+import { StoreRegistry } from '../../../src/store/registry/store-registry.ts';
+import { emptyImage } from '../../support/empty-image.ts';
+
+function manifest(day: number, ...organizationIds: string[]): Manifest {
+  return {
+    snapshotId: `day ${day}`,
+    producedAt: `2026-11-0${day}T00:00:00Z`,
+    permits: [],
+    organizations: organizationIds.map((organizationId) => ({
+      organizationId,
+      name: organizationId,
+      contentDigest: '',
+      runs: byCollection(() => []),
+    })),
+  };
+}
+
+describe('admission of a snapshot beside what is live', () => {
+  let stores: StoreRegistry;
+  let limit: MemoryLimit;
+
+  /** Takes it, as the loader would: the reason for which it is refused, or undefined when it is live. */
+  function take(file: string, next: Manifest): string | undefined {
+    try {
+      admit(stores, file, next, limit, 1);
+    } catch (error) {
+      if (error instanceof RefusedSnapshot) return `${error.reason}: ${error.message}`;
+      throw error;
+    }
+    const organizations = next.organizations.map(({ organizationId }) => emptyImage(organizationId));
+    stores.swap(file, { ...next, organizations });
+    return undefined;
+  }
+
+  beforeEach(() => {
+    stores = new StoreRegistry();
+    limit = { bytes: Infinity, source: 'machine' };
+    expect(take('a.sqlite', manifest(3, 'north', 'south'))).to.equal(undefined);
+  });
+
+  it('refuses an organization that another file holds, and names both', () => {
+    expect(take('b.sqlite', manifest(4, 'west', 'south')))
+      .to.match(/^conflict: /)
+      .and.include('"south"')
+      .and.include('a.sqlite');
+  });
+
+  it('holds a file against its own snapshot before, and no other', () => {
+    expect(take('b.sqlite', manifest(1, 'west'))).to.equal(undefined);
+    expect(take('a.sqlite', manifest(2, 'north', 'south'))).to.match(/^older/);
+    expect(take('a.sqlite', manifest(4, 'north'))).to.match(/^organization-gone: .*"south"/);
+    expect(take('b.sqlite', manifest(2, 'west'))).to.equal(undefined);
+  });
+
+  it('holds a file that was gone for a while against what it held', () => {
+    stores.release('a.sqlite');
+    expect(take('a.sqlite', manifest(2, 'north', 'south'))).to.match(/^older/);
+    expect(take('a.sqlite', manifest(4, 'north'))).to.match(/^organization-gone/);
+  });
+
+  it('holds another file that takes over an organization against what is live of it', () => {
+    stores.release('a.sqlite');
+    expect(take('b.sqlite', manifest(2, 'south', 'west'))).to.match(/^older: .*"south"/);
+    expect(take('b.sqlite', manifest(4, 'south', 'west'))).to.equal(undefined);
+  });
+
+  it('lets go of what is kept for walks, as far as memory is missing, before it refuses', () => {
+    const walked = (day: number) => {
+      const store = stores.view.get('north');
+      if (store !== undefined) store.walks.set();
+      const images = [emptyImage('north', `day ${day}`), emptyImage('south')];
+      stores.swap('a.sqlite', { ...manifest(day, 'north', 'south'), organizations: images });
+    };
+    for (const day of [4, 5, 6]) walked(day);
+    const kept = () => stores.retained.map(({ store }) => store.contentDigest);
+    expect(kept()).to.deep.equal(['day 5', 'day 4', 'digest']);
+
+    const next = manifest(7, 'north', 'south');
+    const missing = () => missingMemory(memoryNeed(next.organizations), storedMemory(stores, 1), limit);
+    limit = { bytes: Infinity, source: 'machine' };
+    admit(stores, 'a.sqlite', next, limit, 1);
+    expect(kept()).to.deep.equal(['day 5', 'day 4', 'digest']);
+
+    // Some bytes less than what is needed with all of them kept: one has to go.
+    limit = { bytes: 0, source: 'MEMORY_LIMIT_MB' };
+    limit = { bytes: missing() - 1, source: 'MEMORY_LIMIT_MB' };
+    admit(stores, 'a.sqlite', next, limit, 1);
+    expect(kept()).to.deep.equal(['day 5', 'day 4']);
+
+    limit = { bytes: 0, source: 'MEMORY_LIMIT_MB' };
+    expect(take('a.sqlite', next))
+      .to.match(/^memory: /)
+      .and.include('MEMORY_LIMIT_MB');
+    expect(kept()).to.deep.equal([]);
+    expect(stores.view.get('north')?.contentDigest).to.equal('day 6');
+  });
+});

@@ -1,0 +1,67 @@
+import { expect } from 'chai';
+import {
+  checkMemory,
+  MEGABYTE,
+  type MemoryLimit,
+  type MemoryLimitSource,
+  missingMemory,
+} from '../../../src/snapshot/admission/memory.ts';
+import { RefusedSnapshot } from '../../../src/snapshot/format/refused-snapshot.ts';
+import { thrownBy } from '../format/refusal.ts';
+
+describe('The check of memory', () => {
+  const need = { held: 300 * MEGABYTE, peak: 400 * MEGABYTE };
+  const nothing = { bytesHeld: 0, stores: 0, threads: 1 };
+  const limit = (megabytes: number, source: MemoryLimitSource = 'MEMORY_LIMIT_MB'): MemoryLimit => ({
+    bytes: megabytes * MEGABYTE,
+    source,
+  });
+
+  it('lets pass what just fits beside the process, and tells what is missing else', () => {
+    expect(missingMemory(need, nothing, limit(560))).to.equal(0);
+    expect(missingMemory(need, nothing, limit(559))).to.equal(MEGABYTE);
+    expect(() => {
+      checkMemory(need, nothing, limit(560));
+    }).to.not.throw();
+    expect(() => {
+      checkMemory(need, nothing, limit(559));
+    }).to.throw(RefusedSnapshot);
+  });
+
+  it('counts what is live, which stays while the next is loaded', () => {
+    const stored = { bytesHeld: 300 * MEGABYTE, stores: 16, threads: 1 };
+    expect(missingMemory(need, stored, limit(861))).to.equal(0);
+    expect(missingMemory(need, stored, limit(860))).to.equal(MEGABYTE);
+  });
+
+  it('counts what each further thread has, and its objects around what all share', () => {
+    const stored = { bytesHeld: 0, stores: 16, threads: 3 };
+    const missing = 2 * 48 * MEGABYTE + 3 * MEGABYTE;
+    expect(missingMemory(need, stored, limit(560))).to.equal(missing);
+  });
+
+  it('lets everything pass where no limit is known', () => {
+    expect(missingMemory(need, nothing, { bytes: Infinity, source: 'machine' })).to.equal(0);
+  });
+
+  it('says what is needed, what is in use, what the limit is and who sets it, and what to do', () => {
+    const stored = { bytesHeld: 300 * MEGABYTE, stores: 1, threads: 1 };
+    const refused = thrownBy(() => {
+      checkMemory(need, stored, limit(800));
+    }, RefusedSnapshot);
+    expect(refused.reason).to.equal('memory');
+    expect(refused.message).to.equal(
+      'loading it takes 400 MB (300 MB of them permanently), 461 MB are in use, and the limit is 800 MB, set by ' +
+        'MEMORY_LIMIT_MB: 61 MB are missing; raise MEMORY_LIMIT_MB, or split the organizations over several ' +
+        'snapshot files, which are loaded one after the other',
+    );
+    const messages = (['cgroup', 'machine'] as const).map(
+      (source) =>
+        thrownBy(() => {
+          checkMemory(need, stored, limit(800, source));
+        }, RefusedSnapshot).message,
+    );
+    expect(messages[0]).to.include('set by its cgroup or container: 61 MB are missing; give it more memory,');
+    expect(messages[1]).to.include('set by the machine: 61 MB are missing; take a machine with more memory,');
+  });
+});

@@ -1,0 +1,103 @@
+import { execFileSync } from 'node:child_process';
+import { expect } from 'chai';
+import { DEFAULT_SAMPLE } from '../../../scripts/sample/sample-options.ts';
+import { writeSample } from '../../../scripts/sample/write-sample.ts';
+import { MEGABYTE, memoryNeed } from '../../../src/snapshot/admission/memory.ts';
+import { byCollection } from '../../../src/snapshot/format/layout.ts';
+import type { ManifestOrganization } from '../../../src/snapshot/format/manifest.ts';
+import { inspectSnapshot, readSnapshot } from '../../../src/snapshot/load/read-snapshot.ts';
+import { INHERITED } from '../../support/command.ts';
+import { folderForAll } from '../../support/temporary-folder.ts';
+import {
+  inOrganization,
+  minimalEvent,
+  minimalOrder,
+  minimalSession,
+  minimalTicket,
+} from '../../support/records.ts';
+import { build, writeImport } from '../../support/import-folder.ts';
+
+describe('the memory that a load is estimated to take', () => {
+  const inFolder = folderForAll();
+
+  /** Builds a snapshot of an import folder, loads it, and compares. */
+  async function expectWithinBounds(folder: string, mostHeld: number): Promise<void> {
+    const path = `${folder}.sqlite`;
+    await build(folder, path);
+    const { held, peak } = memoryNeed(inspectSnapshot(path).organizations);
+    const { organizations } = readSnapshot(path);
+    const actuallyHeld = organizations.reduce((sum, { bytesHeld }) => sum + bytesHeld, 0);
+    expect(held / actuallyHeld, 'held').to.be.within(1, mostHeld);
+    const measured = new URL('../load/measured-load.ts', import.meta.url).pathname;
+    const grown = Number(
+      execFileSync(process.execPath, [measured, path], { env: INHERITED, encoding: 'utf8' }),
+    );
+    // The allowance for the loader is a half more than it takes here.
+    expect(peak / MEGABYTE, 'at its peak').to.be.within(grown / MEGABYTE, (mostHeld * grown) / MEGABYTE + 96);
+  }
+
+  for (const [organizations, events, tickets] of [
+    [1, 10, 30_000],
+    [100, 100, 3000],
+    [2, 200, 2000],
+  ]) {
+    it(`is at least what a sample takes (${organizations} organizations, ${events} events, ${tickets} tickets), and at most a third more`, async () => {
+      const output = inFolder(`sample-${organizations}`);
+      await writeSample({ ...DEFAULT_SAMPLE, organizations, events, tickets, output });
+      await expectWithinBounds(output, 1.34);
+    });
+  }
+
+  it('is at least what records with the fewest fields and keys of 40 bytes take', async () => {
+    const ours = inOrganization('ours');
+    const long = (id: string) => id.padEnd(40, '-');
+    const range = Array.from({ length: 8000 }, (_, i) => i);
+    writeImport(inFolder('short'), {
+      organizations: [{ organizationId: 'ours' }],
+      events: range.slice(0, 400).map((i) => ours(minimalEvent(long(`e${i}`)))),
+      sessions: range.slice(0, 800).map((i) => ours(minimalSession(`s${i}`, long(`e${i % 400}`)))),
+      tickets: range.map((i) =>
+        ours({ ...minimalTicket(`t${i}`), qrCode: long(`q${i}`), orderId: long(`o${i}`) }),
+      ),
+      orders: range.map((i) =>
+        ours({ ...minimalOrder(long(`o${i}`)), customer: { customerId: 'c', email: long(`${i}@`) } }),
+      ),
+    });
+    await expectWithinBounds(inFolder('short'), 1.6);
+  });
+
+  const declared = (tickets: number, orders: number): ManifestOrganization => {
+    const counts: Readonly<Record<string, number>> = { tickets, orders };
+    return {
+      organizationId: 'north',
+      name: 'North',
+      contentDigest: '',
+      runs: byCollection(({ name }) =>
+        Array.from({ length: (counts[name] ?? 0) / 1000 }, (_, i) => ({
+          firstRow: i * 1000,
+          recordCount: 1000,
+          recordBytes: name === 'orders' ? 1_805_000 : 932_000,
+          digest: '',
+        })),
+      ),
+    };
+  };
+
+  it('is within a quarter of what was measured for 2,000,000 tickets and 770,000 orders', () => {
+    const { held, peak } = memoryNeed([declared(2_000_000, 770_000)]);
+    expect(held / MEGABYTE).to.be.within(3439, 1.25 * 3439);
+    expect(peak / MEGABYTE).to.be.within(3645, 1.25 * 3645);
+  });
+
+  it('at its peak is for one organization after the other, not for all that they need beside their images', () => {
+    const [one, ten] = [1, 10].map((count) => memoryNeed(Array(count).fill(declared(100_000, 40_000))));
+    expect(ten.held).to.be.closeTo(one.held * 10, 10);
+    expect(ten.peak - ten.held).to.be.closeTo(one.peak - one.held, MEGABYTE);
+  });
+
+  it('is that of the loader when there is nothing to load', () => {
+    const { held, peak } = memoryNeed([]);
+    expect(held).to.equal(0);
+    expect(peak).to.be.within(50 * MEGABYTE, 80 * MEGABYTE);
+  });
+});

@@ -1,0 +1,125 @@
+import { expect } from 'chai';
+import { checkSuccession, type Predecessor } from '../../../src/snapshot/admission/admit.ts';
+import { byCollection, COLLECTIONS } from '../../../src/snapshot/format/layout.ts';
+import type {
+  Manifest,
+  ManifestOrganization,
+  Permit,
+  RecordCounts,
+} from '../../../src/snapshot/format/manifest.ts';
+import { RefusedSnapshot } from '../../../src/snapshot/format/refused-snapshot.ts';
+
+const LIVE_AT = '2026-11-21T10:00:00.000Z';
+const COUNTS: RecordCounts = { events: 10, sessions: 20, tickets: 101, orders: 50, offers: 0 };
+
+function organization(organizationId: string, counts: Partial<RecordCounts> = {}): ManifestOrganization {
+  const all = { ...COUNTS, ...counts };
+  const runs = byCollection(({ name }) => [
+    { firstRow: 0, recordCount: all[name], recordBytes: 0, digest: '' },
+  ]);
+  return { organizationId, name: organizationId, contentDigest: '', runs };
+}
+
+interface Next {
+  readonly producedAt?: string;
+  readonly permits?: readonly Permit[];
+  readonly organizations?: readonly ManifestOrganization[];
+}
+
+/** What becomes of a snapshot after one of the organizations north and south: the refusal, if it is one. */
+function refusal({ producedAt = LIVE_AT, permits = [], organizations }: Next): RefusedSnapshot | undefined {
+  const next: Manifest = {
+    snapshotId: 'next',
+    producedAt,
+    permits,
+    organizations: organizations ?? [organization('north'), organization('south')],
+  };
+  const live: Predecessor = { producedAt: LIVE_AT, counts: COUNTS };
+  try {
+    checkSuccession(
+      next,
+      new Map([
+        ['north', live],
+        ['south', live],
+      ]),
+    );
+  } catch (error) {
+    if (error instanceof RefusedSnapshot) return error;
+    throw error;
+  }
+  return undefined;
+}
+
+describe('the gate', () => {
+  it('lets a snapshot through that is as new and as large as what is live', () => {
+    expect(refusal({})).to.equal(undefined);
+  });
+
+  it('lets organizations and records come', () => {
+    const grown = organization('north', { tickets: 1000, offers: 7 });
+    expect(refusal({ organizations: [grown, organization('south'), organization('west')] })).to.equal(
+      undefined,
+    );
+  });
+
+  describe('refuses what is older', () => {
+    it('by the instant, whatever the digits look like', () => {
+      expect(refusal({ producedAt: '2026-11-21T09:59:59.999999Z' })).to.have.property('reason', 'older');
+      expect(refusal({ producedAt: '2026-11-21T10:00:00Z' })).to.equal(undefined);
+    });
+
+    it('and says how old, and what to do', () => {
+      const { message } = refusal({ producedAt: '2026-11-20T10:00:00Z' }) ?? {};
+      expect(message).to.include('2026-11-20T10:00:00Z').and.include(LIVE_AT).and.include('--rollback');
+    });
+
+    it('but not with leave to go back', () => {
+      expect(refusal({ producedAt: '2026-11-20T10:00:00Z', permits: ['rollback'] })).to.equal(undefined);
+      expect(refusal({ producedAt: '2026-11-20T10:00:00Z', permits: ['shrink'] })).to.have.property(
+        'reason',
+        'older',
+      );
+    });
+  });
+
+  describe('refuses what lost an organization', () => {
+    const organizations = [organization('north')];
+
+    it('and names it', () => {
+      const found = refusal({ organizations });
+      expect(found).to.have.property('reason', 'organization-gone');
+      expect(found?.message).to.include('"south"').and.include('--allow-shrink');
+    });
+
+    it('but not with leave to shrink', () => {
+      expect(refusal({ organizations, permits: ['shrink'] })).to.equal(undefined);
+      expect(refusal({ organizations, permits: ['rollback'] })).to.have.property(
+        'reason',
+        'organization-gone',
+      );
+    });
+  });
+
+  describe('refuses a collection that lost more than half', () => {
+    for (const { name } of COLLECTIONS.filter(({ name }) => COUNTS[name] > 0)) {
+      it(`of ${name}, and says how many`, () => {
+        const half = Math.ceil(COUNTS[name] / 2);
+        const north = organization('north');
+        const shrunk = (count: number) => [north, organization('south', { [name]: count })];
+        expect(refusal({ organizations: shrunk(half) })).to.equal(undefined);
+        const found = refusal({ organizations: shrunk(half - 1) });
+        expect(found).to.have.property('reason', 'shrunk');
+        expect(found?.message)
+          .to.match(
+            new RegExp(`^it has ${half - 1} ${name} of organization "south", .* has ${COUNTS[name]};`),
+          )
+          .and.include('--allow-shrink');
+      });
+    }
+
+    it('but not with leave to shrink', () => {
+      const organizations = [organization('north', { tickets: 0 }), organization('south')];
+      expect(refusal({ organizations, permits: ['shrink'] })).to.equal(undefined);
+    });
+  });
+});

@@ -1,0 +1,296 @@
+import {
+  inOrganization,
+  minimalEvent,
+  minimalOffer,
+  minimalOrder,
+  minimalSession,
+  minimalTicket,
+} from '../../support/records.ts';
+import { type FileName, type ImportRecord, toLine } from '../../support/import-folder.ts';
+
+/** A bad line of a file, and the field and the reason that it is refused with. */
+export type BadLine = readonly [
+  file: FileName,
+  line: ImportRecord | string | Buffer,
+  field: string,
+  reason: string | RegExp,
+];
+
+export const ours = inOrganization('o');
+const TIMESTAMP = /^must be an ISO 8601 date and time with Z or an offset, such as /;
+const IDENTIFIER = 'must be well-formed text that is not empty';
+const NO_OBJECT = 'the line is not a JSON object';
+export const NOT_UTF8 = 'the line is not UTF-8';
+
+/** A good record of each file; `id` makes it one of its own. */
+export const GOOD: Readonly<Record<FileName, (id: string) => ImportRecord>> = {
+  organizations: (id) => ({ organizationId: id }),
+  events: (id) => ours(minimalEvent(id)),
+  sessions: (id) => ours(minimalSession(id, 'evt')),
+  tickets: (id) => ours(minimalTicket(id)),
+  orders: (id) => ours(minimalOrder(id)),
+  offers: (id) => ours(minimalOffer(id, 'TICKET')),
+};
+export const FILES = Object.keys(GOOD) as FileName[];
+/** The fields that a record of each file cannot do without. */
+const REQUIRED: Readonly<Record<FileName, readonly string[]>> = {
+  organizations: ['organizationId'],
+  events: ['organizationId', 'id', 'createdAt', 'currency'],
+  sessions: ['organizationId', 'eventId', 'id', 'startAt'],
+  tickets: ['organizationId', ...Object.keys(minimalTicket(''))],
+  orders: ['organizationId', ...Object.keys(minimalOrder(''))],
+  offers: ['organizationId', ...Object.keys(minimalOffer('', 'TICKET'))],
+};
+
+let made = 0;
+const one = (file: FileName, more: ImportRecord): ImportRecord => ({
+  ...GOOD[file](`bad_${made++}`),
+  ...more,
+});
+/** A bad line for each value of a field of a file. */
+const bad = (file: FileName, field: string, reason: string | RegExp, ...values: unknown[]): BadLine[] =>
+  values.map((value) => [file, one(file, { [field]: value }), field, reason]);
+/** A bad line whose field `path` is within what `more` says. */
+const within = (file: FileName, more: ImportRecord, path: string, reason: string | RegExp): BadLine => [
+  file,
+  one(file, more),
+  path,
+  reason,
+];
+const address = { type: 'personal', addressLine1: 'a', city: 'b', postalCode: 'c', countryCode: 'd' };
+
+export const BAD_LINES: readonly BadLine[] = [
+  ...FILES.flatMap((file): BadLine[] => [
+    [file, 'hello', '', NO_OBJECT],
+    [file, toLine(GOOD[file]('cut')).slice(0, -1), '', NO_OBJECT],
+    [file, `${toLine(GOOD[file]('two')).toString()},`, '', NO_OBJECT],
+    ...['[]', '"text"', '17', 'null', 'true'].map((line): BadLine => [file, line, '', NO_OBJECT]),
+    [file, Buffer.from(toLine(GOOD[file]('caf\u00e9')).toString(), 'latin1'), '', NOT_UTF8],
+    [file, Buffer.from([0xed, 0xa0, 0x80]), '', NOT_UTF8],
+    ...REQUIRED[file].flatMap((field): BadLine[] => {
+      const good = Object.entries(GOOD[file]('without'));
+      const without = Object.fromEntries(good.filter(([name]) => name !== field));
+      const isType = field === 'type';
+      return [
+        [file, without, field, isType ? 'must be one of TICKET, PRODUCT, BUNDLE' : 'is missing'],
+        [
+          file,
+          { ...without, [field]: null },
+          field,
+          isType ? /^must be one of / : /^must be (string|one of .*)$/,
+        ],
+        [file, { ...without, [field]: 17 }, field, /^must be (string|one of .*)$/],
+      ];
+    }),
+  ]),
+
+  ...bad('organizations', 'organizationId', IDENTIFIER, '', '\ud800'),
+  ...bad(
+    'organizations',
+    'organizationId',
+    'must be 1 to 128 characters of visible ASCII without ":"',
+    'a:b',
+    'a b',
+    'é',
+    'x'.repeat(129),
+    '\u007f',
+  ),
+  ...bad('organizations', 'name', 'must be string or null', 5, ['a']),
+  ['organizations', { organizationId: 'o' }, 'organizationId', '"o" already appears on line 1'],
+
+  ...(['events', 'sessions', 'tickets', 'orders', 'offers'] as const).flatMap((file) => [
+    ...bad(file, 'organizationId', '"nobody" is not in organizations.ndjson', 'nobody'),
+    ...bad(file, 'organizationId', '"a:b" is not in organizations.ndjson', 'a:b'),
+  ]),
+  ...[
+    ['events', 'id'],
+    ['sessions', 'id'],
+    ['sessions', 'eventId'],
+    ['tickets', 'ticketId'],
+    ['tickets', 'eventId'],
+    ['tickets', 'eventSessionId'],
+    ['tickets', 'orderId'],
+    ['tickets', 'qrCode'],
+    ['orders', 'orderId'],
+    ['offers', 'offerId'],
+    ['offers', 'eventId'],
+  ].flatMap(([file, field]) => bad(file as FileName, field, IDENTIFIER, '', 'half \ud83c', '\udfad half')),
+
+  ...bad(
+    'tickets',
+    'issuedAt',
+    TIMESTAMP,
+    '',
+    'yesterday',
+    '2026-11-02',
+    '2026-11-02T10:15:00',
+    '2026-11-02 10:15:00Z',
+    '2026-11-02T10:15:00z',
+    '2026-11-02T10Z',
+    '2026-11-02T10:15:00.Z',
+    '2026-11-02T10:15:00+0100',
+    '2026-11-02T10:15:00+01',
+    '2026-11-02T10:15:00 01:00',
+    ' 2026-11-02T10:15:00Z',
+    '2026-11-02T10:15:00Z ',
+    '2026-W45-1T10:15:00Z',
+    '2026-02-29T00:00:00Z',
+    '2026-13-01T00:00:00Z',
+    '2026-00-01T00:00:00Z',
+    '2026-04-31T00:00:00Z',
+    '2026-11-02T24:00:00Z',
+    '2026-11-02T10:60:00Z',
+    '2026-11-02T10:15:60Z',
+    '2026-11-02T10:15:00+24:00',
+    '2026-11-02T10:15:00+01:60',
+    '12026-11-02T10:15:00Z',
+    '２026-11-02T10:15:00Z',
+  ),
+  ...bad('tickets', 'updatedAt', TIMESTAMP, '2026-11-02'),
+  ...bad('tickets', 'cancelledAt', TIMESTAMP, '2026-11-02', ''),
+  ...bad('tickets', 'eventSessionStartAt', TIMESTAMP, '2026-11-02'),
+  ...bad('events', 'createdAt', TIMESTAMP, '2026-02-30T00:00:00Z'),
+  ...bad('events', 'updatedAt', TIMESTAMP, '2026-02-30T00:00:00Z'),
+  ...bad('sessions', 'startAt', TIMESTAMP, '2026-02-30T00:00:00Z'),
+  ...bad('orders', 'createdAt', TIMESTAMP, '2026-02-30T00:00:00Z'),
+  ...bad('orders', 'fulfilledAt', TIMESTAMP, '2026-02-30T00:00:00Z'),
+  ...bad('offers', 'createdAt', TIMESTAMP, '2026-02-30T00:00:00Z'),
+
+  ...bad(
+    'events',
+    'eventTimezone',
+    /^must be a region and city of the IANA time zone database, such as /,
+    '',
+    'Mars/Olympus',
+    'EST',
+    'europe/paris',
+    'Europe/Paris ',
+    '+01:00',
+    '-0300',
+  ),
+  ...bad(
+    'events',
+    'updatedAt',
+    / years 0000 to 9999 in UTC$/,
+    '9999-12-31T23:59:59-00:01',
+    '0000-01-01T00:00:00+00:01',
+  ),
+  ...bad('events', 'tags', 'must be array or null', 'rock', { 0: 'rock' }),
+  ...bad('events', 'venueAddress', 'must be object or null', 'rue', []),
+  ...bad('sessions', 'durationMinutes', 'must be integer or null', '110', 1.5, true),
+  ...bad('tickets', 'transferable', 'must be boolean or null', 'true', 1),
+  ...bad('tickets', 'listPrice', 'must be number or null', '45', '', [45]),
+  [
+    'tickets',
+    toLine(one('tickets', { vat: '@' }))
+      .toString()
+      .replace('"@"', '1e999'),
+    'vat',
+    'must be number or null',
+  ],
+  ...bad('orders', 'status', 'must be one of PENDING, FULFILLED, CANCELLED', 'PAID', 'pending', ''),
+  ...bad('offers', 'type', 'must be one of TICKET, PRODUCT, BUNDLE', 'ticket', 'GIFT', '', '__proto__'),
+  ...bad('offers', 'heldByEventIds', 'must be array or null', 'evt'),
+
+  within('events', { tags: ['a', 1] }, 'tags[1]', 'must be string'),
+  within('events', { venueAddress: { city: 3 } }, 'venueAddress.city', 'must be string or null'),
+  within('tickets', { customer: { email: [] } }, 'customer.email', 'must be string or null'),
+  within('tickets', { attendeeForm: { submittedAt: 'now' } }, 'attendeeForm.submittedAt', TIMESTAMP),
+  within(
+    'tickets',
+    { attendeeForm: { responses: [{}, { value: ['a', null] }] } },
+    'attendeeForm.responses[1].value[1]',
+    'must be string',
+  ),
+  within('orders', { customer: { customerId: 'c' } }, 'customer.email', 'is missing'),
+  within('orders', { customer: { customerId: null, email: 'e' } }, 'customer.customerId', 'must be string'),
+  within(
+    'orders',
+    { billingAddress: { ...address, type: 'home' } },
+    'billingAddress.type',
+    'must be one of personal, company',
+  ),
+  within('orders', { billingAddress: { ...address, city: null } }, 'billingAddress.city', 'must be string'),
+  within('orders', { delivery: {} }, 'delivery.type', 'is missing'),
+  within(
+    'orders',
+    { delivery: { type: 'drone' } },
+    'delivery.type',
+    'must be one of home_delivery, pickup_point, on_site',
+  ),
+  within(
+    'orders',
+    { delivery: { type: 'on_site', homeDeliveryAddress: { type: 'personal' } } },
+    'delivery.homeDeliveryAddress.addressLine1',
+    'is missing',
+  ),
+  within(
+    'orders',
+    { delivery: { type: 'on_site', pickupPoint: 'here' } },
+    'delivery.pickupPoint',
+    'must be object or null',
+  ),
+  within(
+    'orders',
+    { placedItems: [{}, { quantity: 1.5 }] },
+    'placedItems[1].quantity',
+    'must be integer or null',
+  ),
+  within('orders', { placedItems: [null] }, 'placedItems[0]', 'must be object'),
+  within('orders', { optIns: [{ accepted: 'yes' }] }, 'optIns[0].accepted', 'must be boolean or null'),
+  within(
+    'offers',
+    { pricing: [{ resaleEnabled: 'no' }] },
+    'pricing[0].resaleEnabled',
+    'must be boolean or null',
+  ),
+  within(
+    'offers',
+    { type: 'BUNDLE', contains: [{ quantity: '2' }] },
+    'contains[0].quantity',
+    'must be integer or null',
+  ),
+  within('offers', { type: 'PRODUCT', heldByEventIds: ['a', 2] }, 'heldByEventIds[1]', 'must be string'),
+  within('orders', { paymentMethod: 'x'.repeat(1024 * 1024) }, '', 'the record is larger than 1048576 bytes'),
+
+  ['events', GOOD.events('evt'), 'id', '"evt" already appears on line 1'],
+  ['events', GOOD.events('lonely'), 'id', '"lonely" has no session in the import'],
+  ['sessions', GOOD.sessions('good'), 'id', '"good" already appears on line 1'],
+  [
+    'sessions',
+    ours(minimalSession('astray', 'nowhere')),
+    'eventId',
+    '"nowhere" is not an event of the organization',
+  ],
+  [
+    'sessions',
+    ours(minimalSession('foreign', 'evt_theirs')),
+    'eventId',
+    '"evt_theirs" is not an event of the organization',
+  ],
+  ['tickets', GOOD.tickets('good'), 'ticketId', '"good" already appears on line 1'],
+  ['orders', GOOD.orders('good'), 'orderId', '"good" already appears on line 1'],
+  ['offers', GOOD.offers('good'), 'offerId', '"good" already appears on line 1'],
+  ['offers', ours(minimalOffer('good', 'BUNDLE')), 'offerId', '"good" already appears on line 1'],
+];
+
+/** Good lines first, then the bad ones, then a good one. */
+export const GOOD_BEFORE: Readonly<Record<FileName, readonly ImportRecord[]>> = {
+  organizations: [{ organizationId: 'o' }, { organizationId: 'theirs' }],
+  events: [GOOD.events('evt'), inOrganization('theirs')(minimalEvent('evt_theirs'))],
+  sessions: [GOOD.sessions('good'), inOrganization('theirs')(minimalSession('good', 'evt_theirs'))],
+  tickets: [GOOD.tickets('good'), inOrganization('theirs')(minimalTicket('good'))],
+  orders: [GOOD.orders('good'), inOrganization('theirs')(minimalOrder('good'))],
+  offers: [GOOD.offers('good'), inOrganization('theirs')(minimalOffer('good', 'PRODUCT'))],
+};
+export const badLinesOf = (file: FileName) => BAD_LINES.filter(([name]) => name === file);
+export const BAD_IMPORT = Object.fromEntries(
+  FILES.map((file) => [
+    file,
+    [
+      ...GOOD_BEFORE[file],
+      ...badLinesOf(file).map(([, line]) => line),
+      ...(file === 'events' || file === 'organizations' ? [] : [GOOD[file]('after')]),
+    ],
+  ]),
+);

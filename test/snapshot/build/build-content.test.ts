@@ -1,0 +1,348 @@
+import { expect } from 'chai';
+import { keyNumbers, postingList } from '../../../src/store/index/posting-index.ts';
+import { NextSessions } from '../../../src/store/next-sessions.ts';
+import type { CollectionImage, OrganizationImage } from '../../../src/store/organization-image.ts';
+import { recordAt } from '../../../src/store/records.ts';
+import { folderForAll } from '../../support/temporary-folder.ts';
+import {
+  FULL_ADDRESS,
+  FULL_BUNDLE_OFFER,
+  FULL_EVENT,
+  FULL_EVENT_IMPORTED,
+  FULL_ORDER,
+  FULL_PRODUCT_OFFER,
+  FULL_SESSION,
+  FULL_TICKET,
+  FULL_TICKET_OFFER,
+  inOrganization,
+  minimalEvent,
+  minimalOffer,
+  minimalOrder,
+  minimalSession,
+  minimalTicket,
+} from '../../support/records.ts';
+import {
+  type Built,
+  builtFrom,
+  type ImportRecord,
+  organizationOf,
+  recordsOf,
+  textsOf,
+} from '../../support/import-folder.ts';
+
+describe('a snapshot holds what was imported', () => {
+  const folder = folderForAll();
+  const ours = inOrganization('ours');
+  let built: Built;
+  let image: OrganizationImage;
+
+  before(async () => {
+    built = await builtFrom(folder('import'), {
+      organizations: [
+        { organizationId: 'theirs', name: 'Eux', colour: 'red' },
+        { organizationId: 'ours', name: 'Nous' },
+        { organizationId: 'nameless' },
+      ],
+      events: [
+        ours({ ...FULL_EVENT_IMPORTED, sessionCount: 7, nextSessionId: 12, secret: 1 }),
+        ours(minimalEvent('evt_min')),
+        ours(minimalEvent('evt_null', nullsOf(FULL_EVENT, minimalEvent('')))),
+        ours(minimalEvent('evt_venue', { venueAddress: { city: 'Oslo', planet: 'Earth' } })),
+        inOrganization('theirs')(minimalEvent('evt_min', { title: 'Leur', secret: 2 })),
+      ],
+      sessions: [
+        ours({ ...FULL_SESSION, eventId: 'evt full', room: 1 }),
+        ours(minimalSession('ses_0', 'evt full', { startAt: '2027-03-14T21:30:00+03:00' })),
+        ours(minimalSession('ses_3', 'evt full', { startAt: '2027-03-14T20:00:00Z' })),
+        ours(minimalSession('ses_min', 'evt_min')),
+        ours(minimalSession('ses_null', 'evt_null', { durationMinutes: null })),
+        ours(minimalSession('ses_venue', 'evt_venue')),
+        inOrganization('theirs')(minimalSession('ses_min', 'evt_min')),
+      ],
+      tickets: [
+        ours(FULL_TICKET),
+        ours(minimalTicket('min')),
+        ours(minimalTicket('null', nullsOf(FULL_TICKET, minimalTicket('')))),
+        ours(minimalTicket('empty', { seatingInfo: {}, customer: {}, attendeeForm: {} })),
+        ours(minimalTicket('form', { attendeeForm: { responses: [{}], pages: 2 } })),
+        inOrganization('theirs')(minimalTicket('min', { qrCode: 'theirs' })),
+      ],
+      orders: [
+        ours(FULL_ORDER),
+        ours(minimalOrder('min')),
+        ours(minimalOrder('null', nullsOf(FULL_ORDER, minimalOrder('')))),
+        ours(
+          minimalOrder('parts', {
+            customer: { customerId: 'c', email: 'A@B.C', vip: true },
+            billingAddress: { ...required(FULL_ADDRESS), type: 'personal' },
+            delivery: { type: 'home_delivery', homeDeliveryAddress: { ...required(FULL_ADDRESS) } },
+            placedItems: [
+              {},
+              { eventId: 'evt_2' },
+              { eventId: 'evt_1' },
+              { eventId: 'evt_2', colour: 'red' },
+            ],
+            optIns: [{}],
+            addOns: [{ colour: 'red' }],
+          }),
+        ),
+        ours(minimalOrder('delivery', { delivery: { type: 'on_site', pickupPoint: {} } })),
+        ours(minimalOrder('halves', { placedItems: [{ eventId: '\ud800' }, { eventId: '\ud801' }] })),
+      ],
+      offers: [
+        ours({ ...FULL_TICKET_OFFER, heldByEventIds: ['evt_min'] }),
+        ours({
+          ...FULL_PRODUCT_OFFER,
+          heldByEventIds: ['evt_min', 'evt full', 'evt_min'],
+          eventId: 'evt_null',
+        }),
+        ours(FULL_BUNDLE_OFFER),
+        ours(minimalOffer('ticket', 'TICKET')),
+        ours(minimalOffer('product', 'PRODUCT')),
+        ours(minimalOffer('bundle', 'BUNDLE', { heldByEventIds: null })),
+        ours(minimalOffer('ticket_null', 'TICKET', nullsOf(FULL_TICKET_OFFER, minimalOffer('', 'TICKET')))),
+        ours(
+          minimalOffer('parts', 'TICKET', {
+            pricing: [{}, { resaleEnabled: false }, { resaleEnabled: true }],
+            optionOffers: [{}],
+            inventory: [{}],
+          }),
+        ),
+        ours(
+          minimalOffer('product_parts', 'PRODUCT', {
+            variantOptionLabels: {},
+            pricing: [{ resaleEnabled: true }],
+            inventory: [{}],
+          }),
+        ),
+        ours(minimalOffer('bundle_parts', 'BUNDLE', { contains: [{}], pricing: [] })),
+      ],
+    });
+    image = organizationOf(built.image, 'ours');
+  });
+
+  const summary = (sessionCount: number, first: string, last: string) => ({
+    sessionCount,
+    firstSessionStartAt: first,
+    lastSessionStartAt: last,
+  });
+  const minimalSummary = summary(1, '2027-01-01T20:00:00+09:00', '2027-01-01T20:00:00+09:00');
+  const text = (collection: CollectionImage, id: string) =>
+    JSON.stringify(recordsOf(collection).get(id) ?? `no ${id}`);
+
+  it('every field of an event, its times in UTC, with the summary of its sessions', () => {
+    const expected = {
+      ...FULL_EVENT,
+      ...summary(3, '2027-03-14T21:30:00+03:00', '2027-03-14T20:00:00Z'),
+    };
+    expect(text(image.events, 'evt full')).to.equal(JSON.stringify(expected));
+  });
+
+  it('the next session of an event at a moment', () => {
+    const event = textsOf(image.events).findIndex((record) => record.startsWith('{"id":"evt full"'));
+    const next = new NextSessions(image.sessions).of(event, Date.parse('2027-03-14T18:30:00Z'));
+    const end = recordAt(image.sessions.nextFields, next).toString();
+    expect(end).to.equal(',"nextSessionStartAt":"2027-03-14T20:00:00+01:00","nextSessionId":"ses/2"}');
+  });
+
+  it('every field of a session', () => {
+    expect(text(image.sessions, 'ses/2')).to.equal(JSON.stringify(FULL_SESSION));
+  });
+
+  it('every field of a ticket', () => {
+    expect(text(image.tickets, 'tkt "1"')).to.equal(JSON.stringify(FULL_TICKET));
+  });
+
+  it('every field of an order', () => {
+    expect(text(image.orders, 'ord_5120')).to.equal(JSON.stringify(FULL_ORDER));
+  });
+
+  for (const offer of [FULL_TICKET_OFFER, FULL_PRODUCT_OFFER, FULL_BUNDLE_OFFER]) {
+    it(`every field of a ${offer.type} offer, and none of another type`, () => {
+      expect(text(image.offers, offer.offerId)).to.equal(JSON.stringify(offer));
+    });
+  }
+
+  for (const id of ['evt_min', 'evt_null']) {
+    it(`absent and null fields of an event as null or [] (${id})`, () => {
+      expect(recordsOf(image.events).get(id)).to.deep.equal({
+        ...emptied(FULL_EVENT),
+        ...minimalEvent(id),
+        ...minimalSummary,
+      });
+    });
+  }
+
+  it('an absent field of a session as null', () => {
+    expect(text(image.sessions, 'ses_min')).to.equal(
+      '{"id":"ses_min","startAt":"2027-01-01T20:00:00+09:00","durationMinutes":null}',
+    );
+    expect(recordsOf(image.sessions).get('ses_null')).to.include({ durationMinutes: null });
+  });
+
+  for (const id of ['min', 'null']) {
+    it(`absent and null fields of tickets and orders as null or [] (${id})`, () => {
+      const tickets = recordsOf(image.tickets);
+      const orders = recordsOf(image.orders);
+      expect(tickets.get(id)).to.deep.equal({ ...emptied(FULL_TICKET), ...minimalTicket(id) });
+      expect(orders.get(id)).to.deep.equal({ ...emptied(FULL_ORDER), ...minimalOrder(id) });
+    });
+  }
+
+  for (const [id, type, full] of [
+    ['ticket', 'TICKET', FULL_TICKET_OFFER],
+    ['ticket_null', 'TICKET', FULL_TICKET_OFFER],
+    ['product', 'PRODUCT', FULL_PRODUCT_OFFER],
+    ['bundle', 'BUNDLE', FULL_BUNDLE_OFFER],
+  ] as const) {
+    it(`absent and null fields of an offer as null or [] (${id})`, () => {
+      expect(recordsOf(image.offers).get(id)).to.deep.equal({ ...emptied(full), ...minimalOffer(id, type) });
+    });
+  }
+
+  it('every documented key of an object that is present', () => {
+    const nothing = { blocName: null, seatRow: null, seatNumber: null };
+    expect(recordsOf(image.events).get('evt_venue')).to.deep.include({
+      venueAddress: { ...emptied(FULL_EVENT.venueAddress), city: 'Oslo' },
+    });
+    expect(recordsOf(image.tickets).get('empty')).to.deep.include({
+      seatingInfo: nothing,
+      customer: emptied(FULL_TICKET.customer),
+      attendeeForm: emptied(FULL_TICKET.attendeeForm),
+    });
+    expect(recordsOf(image.tickets).get('form')).to.deep.include({
+      attendeeForm: { formId: null, submittedAt: null, responses: [{ fieldId: null, value: [] }] },
+    });
+    const address = { ...emptied(FULL_ADDRESS), ...required(FULL_ADDRESS) };
+    const noItem = emptied(FULL_ORDER.placedItems[0]);
+    expect(recordsOf(image.orders).get('parts')).to.deep.include({
+      customer: { customerId: 'c', email: 'A@B.C', firstName: null, lastName: null },
+      billingAddress: { ...address, type: 'personal' },
+      delivery: { ...emptied(FULL_ORDER.delivery), type: 'home_delivery', homeDeliveryAddress: address },
+      placedItems: [
+        noItem,
+        { ...noItem, eventId: 'evt_2' },
+        { ...noItem, eventId: 'evt_1' },
+        { ...noItem, eventId: 'evt_2' },
+      ],
+      optIns: [{ name: null, accepted: null }],
+      addOns: [emptied(FULL_ORDER.addOns[0])],
+    });
+    expect(recordsOf(image.orders).get('delivery')).to.deep.include({
+      delivery: { type: 'on_site', carrierId: null, homeDeliveryAddress: null, pickupPoint: {} },
+    });
+    const noPricing = emptied(FULL_TICKET_OFFER.pricing[0]);
+    expect(recordsOf(image.offers).get('parts')).to.deep.include({
+      pricing: [noPricing, { ...noPricing, resaleEnabled: false }, { ...noPricing, resaleEnabled: true }],
+      optionOffers: [{ offerId: null, pricingId: null }],
+      inventory: [emptied(FULL_TICKET_OFFER.inventory[0])],
+    });
+    expect(recordsOf(image.offers).get('product_parts')).to.deep.include({
+      variantOptionLabels: { option1: null, option2: null, option3: null },
+      pricing: [emptied(FULL_PRODUCT_OFFER.pricing[0])],
+      inventory: [emptied(FULL_PRODUCT_OFFER.inventory[0])],
+    });
+    expect(recordsOf(image.offers).get('bundle_parts')).to.deep.include({
+      contains: [{ offerId: null, quantity: null, price: null }],
+    });
+  });
+
+  it('none of the fields that are not documented, each counted by file and path', () => {
+    expect(Object.fromEntries(built.report.dropped)).to.deep.equal({
+      'organizations.ndjson: colour': 1,
+      'events.ndjson: secret': 2,
+      'events.ndjson: sessionCount': 1,
+      'events.ndjson: nextSessionId': 1,
+      'events.ndjson: venueAddress.planet': 1,
+      'sessions.ndjson: room': 1,
+      'tickets.ndjson: attendeeForm.pages': 1,
+      'orders.ndjson: customer.vip': 1,
+      'orders.ndjson: placedItems.colour': 1,
+      'orders.ndjson: addOns.colour': 1,
+      'offers.ndjson: eventId': 1,
+      'offers.ndjson: pricing.resaleEnabled': 1,
+      'offers.ndjson: pricing': 1,
+    });
+    expect(JSON.stringify([...recordsOf(image.orders).values()])).to.not.include('red');
+  });
+
+  it('the events that hold an offer: of a TICKET offer its own, of the others those in heldByEventIds', () => {
+    const held = (eventId: string) => found(image.offers, 'eventId', eventId);
+    expect(held('evt full')).to.have.members(['off_7', 'off_8']);
+    expect(held('evt_min')).to.have.members(['off_8']);
+    expect(held('evt_null')).to.have.members([]);
+    expect(held('e')).to.have.members(['ticket', 'ticket_null', 'parts']);
+  });
+
+  it('what records are found by, in the form in which it is compared', () => {
+    expect(found(image.events, 'tag', 'théâtre de rue')).to.deep.equal(['evt full']);
+    expect(found(image.events, 'tag', 'jazz')).to.deep.equal(['evt full']);
+    expect(found(image.orders, 'email', 'zoé@example.org')).to.deep.equal(['ord_5120']);
+    expect(found(image.orders, 'email', '')).to.have.members(['min', 'null', 'delivery', 'halves']);
+    expect(found(image.orders, 'eventId', 'evt_2')).to.deep.equal(['parts']);
+    expect(found(image.tickets, 'qrCode', 'Q7,F2 ')).to.deep.equal(['tkt "1"']);
+    expect(found(image.offers, 'resaleEnabled', 'true')).to.have.members(['off_7', 'parts']);
+    expect(found(image.offers, 'resaleEnabled', 'false')).to.deep.equal(['parts']);
+  });
+
+  it('text that is not well-formed, escaped, and found under nothing that could be asked for', () => {
+    expect(text(image.orders, 'halves')).to.include('"eventId":"\\ud800"').and.include('"eventId":"\\ud801"');
+    expect(found(image.orders, 'eventId', '\ufffd')).to.deep.equal([]);
+  });
+
+  it('each organization apart, the same ids in two of them included', () => {
+    const theirs = organizationOf(built.image, 'theirs');
+    expect(recordsOf(theirs.events).get('evt_min')).to.include({ title: 'Leur' });
+    expect(found(theirs.tickets, 'qrCode', 'theirs')).to.deep.equal(['min']);
+    expect(found(image.tickets, 'qrCode', 'theirs')).to.deep.equal([]);
+    expect(organizationOf(built.image, 'nameless')).to.include({ name: 'nameless' });
+    expect(built.image.organizations.map(({ organizationId }) => organizationId)).to.deep.equal([
+      'nameless',
+      'ours',
+      'theirs',
+    ]);
+  });
+
+  it('when it was produced, and an id of its own', () => {
+    expect(built.image.producedAt).to.equal('2026-11-21T12:00:00.000Z');
+    expect(built.image.snapshotId)
+      .to.equal(built.report.snapshotId)
+      .and.match(/^[0-9a-f-]{36}$/);
+  });
+
+  it('as many records as the report counts', () => {
+    expect(built.report).to.deep.include({
+      organizations: 3,
+      records: { events: 5, sessions: 7, tickets: 6, orders: 6, offers: 10 },
+      rejected: 0,
+    });
+  });
+});
+
+/** The ids that a posting list finds. */
+function found(collection: CollectionImage, index: string, key: string): string[] {
+  const ids = [...recordsOf(collection).keys()];
+  const postings = collection.postings[index];
+  const rows = keyNumbers(postings, [key]).flatMap((number) => [...postingList(postings, number)]);
+  return rows.map((row) => ids[row]);
+}
+
+/** An object with the keys of `full`: null in the place of each value, [] of each list. */
+function emptied(full: ImportRecord): ImportRecord {
+  return Object.fromEntries(
+    Object.entries(full).map(([name, value]) => [name, Array.isArray(value) ? [] : null]),
+  );
+}
+
+/** Null for every field of `full` that `minimal` does not need. */
+function nullsOf(full: ImportRecord, minimal: ImportRecord): ImportRecord {
+  return Object.fromEntries(
+    Object.keys(full)
+      .filter((name) => !(name in minimal))
+      .map((name) => [name, null]),
+  );
+}
+
+function required({ type, addressLine1, city, postalCode, countryCode }: typeof FULL_ADDRESS): ImportRecord {
+  return { type, addressLine1, city, postalCode, countryCode };
+}

@@ -1,0 +1,223 @@
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { expect } from 'chai';
+import { NoOrganization } from '../../../src/snapshot/build/build-snapshot.ts';
+import { UnreadableImport } from '../../../src/snapshot/build/import-files.ts';
+import { ImportRejected } from '../../../src/snapshot/build/rejections.ts';
+import { readSnapshot } from '../../../src/snapshot/load/read-snapshot.ts';
+import { folderForAll } from '../../support/temporary-folder.ts';
+import { inOrganization, minimalOrder, minimalTicket } from '../../support/records.ts';
+import {
+  build,
+  builtFrom,
+  digestsOf,
+  type Import,
+  organizationOf,
+  recordsOf,
+  toFile,
+  toLine,
+  writeImport,
+} from '../../support/import-folder.ts';
+import { refusalOf } from '../format/refusal.ts';
+import { SMALL_IMPORT } from '../../support/small-import.ts';
+
+describe('the files of an import folder', () => {
+  const folder = folderForAll();
+  let plain: Record<string, string>;
+
+  before(async () => {
+    plain = digestsOf((await builtFrom(folder('plain'), SMALL_IMPORT)).image);
+  });
+
+  /** Digests of the small import whose files are made by `write`. */
+  async function digestsFrom(name: string, write: (file: string, bytes: Buffer) => void) {
+    mkdirSync(folder(name));
+    for (const [file, lines] of Object.entries<Import['events']>(SMALL_IMPORT)) {
+      write(join(folder(name), `${file}.ndjson`), toFile(lines ?? []));
+    }
+    await build(folder(name), folder(`${name}.sqlite`));
+    return digestsOf(readSnapshot(folder(`${name}.sqlite`)));
+  }
+
+  it('may be compressed, in several parts too', async () => {
+    const compressed = await digestsFrom('gzip', (file, bytes) => {
+      const half = bytes.length >> 1;
+      writeFileSync(
+        `${file}.gz`,
+        Buffer.concat([gzipSync(bytes.subarray(0, half)), gzipSync(bytes.subarray(half))]),
+      );
+    });
+    expect(compressed).to.deep.equal(plain);
+  });
+
+  it('may have been written on Windows: byte order mark, CRLF, blank lines, no newline at the end', async () => {
+    const windows = await digestsFrom('windows', (file, bytes) => {
+      const text = bytes.toString().trimEnd().replaceAll('\n', '\r\n\r\n \t\r\n');
+      writeFileSync(file, `\ufeff${text}`);
+    });
+    expect(windows).to.deep.equal(plain);
+  });
+
+  it('may be missing or empty, all but the organizations', async () => {
+    const { report } = await builtFrom(folder('one'), {
+      organizations: [{ organizationId: 'o' }],
+      tickets: [],
+    });
+    expect(report).to.deep.include({
+      organizations: 1,
+      records: { events: 0, sessions: 0, tickets: 0, orders: 0, offers: 0 },
+    });
+  });
+
+  it('must hold an organization that is in order', async () => {
+    writeImport(folder('none'), { organizations: [], events: SMALL_IMPORT.events });
+    await refusalOf(build(folder('none'), folder('none.sqlite')), NoOrganization);
+    writeImport(folder('bad'), { organizations: ['{}'] });
+    await refusalOf(build(folder('bad'), folder('none.sqlite')), ImportRejected);
+    await refusalOf(build(folder('bad'), folder('none.sqlite'), { skipInvalid: true }), NoOrganization);
+    expect(readdirSync(folder('.')).filter((name) => name.startsWith('none.sqlite'))).to.deep.equal([]);
+  });
+
+  it('may have any other file beside them', async () => {
+    writeFileSync(folder('plain/README.md'), 'not a record');
+    await build(folder('plain'), folder('beside.sqlite'));
+    expect(digestsOf(readSnapshot(folder('beside.sqlite')))).to.deep.equal(plain);
+  });
+
+  describe('of many megabytes', () => {
+    const COUNT = 20_000;
+    const ours = inOrganization('o');
+    const padding = (i: number) => 'ä'.repeat((i * 37) % 400);
+    // Wider than a block that is read at a time; and as long as a line may be.
+    const wide = ours(minimalOrder('wide', { paymentMethod: 'é'.repeat(500_000) }));
+    const ignored = 'x'.repeat(15_900_000);
+    const tickets = Array.from({ length: COUNT }, (_, i) =>
+      ours(minimalTicket(`tkt_${i}`, { offerName: padding(i), qrCode: `qr_${i}` })),
+    );
+
+    it('every record is there once, wherever its line lies', async () => {
+      const { image, report } = await builtFrom(folder('large'), {
+        organizations: [{ organizationId: 'o' }],
+        tickets,
+        orders: [
+          ours(minimalOrder('first')),
+          wide,
+          ours(minimalOrder('last', { ignored })),
+          ours(minimalOrder('end')),
+        ],
+      });
+      expect(report.records).to.include({ tickets: COUNT, orders: 4 });
+      expect(report.dropped.get('orders.ndjson: ignored')).to.equal(1);
+      const found = recordsOf(organizationOf(image, 'o').tickets);
+      expect(found.size).to.equal(COUNT);
+      for (let i = 0; i < COUNT; i++) {
+        const ticket = found.get(`tkt_${i}`);
+        if (ticket?.['offerName'] !== padding(i) || ticket['qrCode'] !== `qr_${i}`) expect.fail(`tkt_${i}`);
+      }
+      const orders = recordsOf(organizationOf(image, 'o').orders);
+      expect([...orders.keys()]).to.deep.equal(['end', 'first', 'last', 'wide']);
+      expect(String(orders.get('wide')?.['paymentMethod'])).to.have.length(500_000);
+    });
+
+    it('a bad line is named by its number, however far down', async () => {
+      const lines = [...tickets.map(toLine), '', toLine(tickets[0]), '{', toLine(tickets[COUNT - 1])];
+      const refusal = await refusalOf(
+        builtFrom(folder('numbered'), { organizations: [{ organizationId: 'o' }], tickets: lines }),
+        ImportRejected,
+      );
+      expect(refusal.first).to.deep.equal([
+        {
+          file: 'tickets.ndjson',
+          line: COUNT + 2,
+          field: 'ticketId',
+          reason: '"tkt_0" already appears on line 1',
+        },
+        { file: 'tickets.ndjson', line: COUNT + 3, field: '', reason: 'the line is not a JSON object' },
+        {
+          file: 'tickets.ndjson',
+          line: COUNT + 4,
+          field: 'ticketId',
+          reason: `"tkt_${COUNT - 1}" already appears on line ${COUNT}`,
+        },
+      ]);
+    });
+
+    it('a line that is too long is named, and those behind it are read', async () => {
+      const { report, image } = await builtFrom(
+        folder('too-long'),
+        {
+          organizations: [{ organizationId: 'o' }],
+          orders: [
+            ours(minimalOrder('a')),
+            ours(minimalOrder('b', { ignored: 'x'.repeat(40_000_000) })),
+            ours(minimalOrder('c')),
+            ours(minimalOrder('d', { ignored: 'x'.repeat(17_000_000) })),
+          ],
+        },
+        { skipInvalid: true },
+      );
+      expect(report.rejected).to.equal(2);
+      expect([...recordsOf(organizationOf(image, 'o').orders).keys()]).to.deep.equal(['a', 'c']);
+    });
+  });
+
+  describe('that cannot be read through stop the build, with the name of the file', () => {
+    it('compressed data cut short', async () => {
+      await expectUnreadable(
+        'cut',
+        (file) => {
+          writeFileSync(`${file}.gz`, gzipSync(toFile(SMALL_IMPORT.tickets)).subarray(0, -20));
+        },
+        /^tickets\.ndjson\.gz: unexpected end of file/,
+      );
+    });
+
+    it('what only claims to be compressed', async () => {
+      await expectUnreadable(
+        'plain-gz',
+        (file) => {
+          writeFileSync(`${file}.gz`, toFile(SMALL_IMPORT.tickets));
+        },
+        /^tickets\.ndjson\.gz: incorrect header check/,
+      );
+    });
+
+    it('a folder in the place of a file', async () => {
+      await expectUnreadable(
+        'folder',
+        (file) => {
+          mkdirSync(file);
+        },
+        /^tickets\.ndjson: EISDIR/,
+      );
+    });
+
+    it('a file both compressed and not', async () => {
+      await expectUnreadable(
+        'both',
+        (file) => {
+          writeFileSync(file, '');
+          writeFileSync(`${file}.gz`, gzipSync(''));
+        },
+        /^tickets\.ndjson and tickets\.ndjson\.gz: both exist; keep one of them/,
+      );
+    });
+
+    async function expectUnreadable(
+      name: string,
+      write: (file: string) => void,
+      message: RegExp,
+    ): Promise<void> {
+      mkdirSync(folder(name));
+      writeFileSync(folder(`${name}/organizations.ndjson`), '{"organizationId":"north"}');
+      write(folder(`${name}/tickets.ndjson`));
+      mkdirSync(folder(`${name}-output`));
+      for (const skipInvalid of [false, true]) {
+        const building = build(folder(name), folder(`${name}-output/a.sqlite`), { skipInvalid });
+        expect((await refusalOf(building, UnreadableImport)).message).to.match(message);
+      }
+      expect(readdirSync(folder(`${name}-output`))).to.deep.equal([]);
+    }
+  });
+});

@@ -1,0 +1,198 @@
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { expect } from 'chai';
+import { Random } from '../../../scripts/sample/random.ts';
+import { ImportRejected } from '../../../src/snapshot/build/rejections.ts';
+import { inspectSnapshot, readSnapshot } from '../../../src/snapshot/load/read-snapshot.ts';
+import { folderForAll } from '../../support/temporary-folder.ts';
+import { inOrganization, minimalTicket } from '../../support/records.ts';
+import {
+  build,
+  builtFrom,
+  digestsOf,
+  type Import,
+  type ImportRecord,
+  writeImport,
+} from '../../support/import-folder.ts';
+import { shuffled } from '../../support/random.ts';
+import { refusalOf } from '../format/refusal.ts';
+import { SMALL_IMPORT } from '../../support/small-import.ts';
+
+const BROKEN_IMPORT: Import = { ...SMALL_IMPORT, tickets: [...SMALL_IMPORT.tickets, 'broken'] };
+const REJECTS = 'a.sqlite.rejects.ndjson';
+
+describe('the output of a build', () => {
+  const folder = folderForAll();
+  let output = '';
+  let outputs = 0;
+
+  before(() => {
+    writeImport(folder('good'), SMALL_IMPORT);
+    writeImport(folder('broken'), BROKEN_IMPORT);
+  });
+  beforeEach(() => {
+    output = `output-${outputs++}`;
+    mkdirSync(folder(output));
+  });
+  const target = () => folder(`${output}/a.sqlite`);
+  const inOutput = () => readdirSync(folder(output));
+
+  it('stands there alone', async () => {
+    await build(folder('good'), target());
+    expect(inOutput()).to.deep.equal(['a.sqlite']);
+  });
+
+  it('appears whole, in the place of what was there', async () => {
+    writeFileSync(target(), 'the one before');
+    const before = openSync(target(), 'r');
+    const seen = new Set<string>();
+    const report = await build(folder('good'), target(), {
+      onProgress: () => seen.add(readFileSync(target(), 'utf8')),
+    });
+    expect([...seen]).to.deep.equal(['the one before']);
+    expect(statSync(target()).size).to.equal(report.fileBytes);
+    expect(readSnapshot(target()).snapshotId).to.equal(report.snapshotId);
+    // Whoever has the old file open keeps it.
+    const bytes = Buffer.alloc(100);
+    expect(bytes.toString('utf8', 0, readSync(before, bytes))).to.equal('the one before');
+    closeSync(before);
+  });
+
+  it('is the same file for every reader: rollback journal, UTF-8, one page after another', async () => {
+    await build(folder('good'), target());
+    const header = readFileSync(target()).subarray(0, 100);
+    expect(header.toString('latin1', 0, 15)).to.equal('SQLite format 3');
+    expect([header[18], header[19]]).to.deep.equal([1, 1]);
+    expect(header.toString('latin1', 68, 72)).to.equal('Foyr');
+  });
+
+  it('is nothing at all when lines are bad', async () => {
+    await refusalOf(build(folder('broken'), target()), ImportRejected);
+    expect(inOutput()).to.deep.equal([]);
+  });
+
+  it('leaves what was there when lines are bad', async () => {
+    writeFileSync(target(), 'the one before');
+    writeFileSync(folder(`${output}/${REJECTS}`), 'its rejects');
+    await refusalOf(build(folder('broken'), target()), ImportRejected);
+    expect(readFileSync(target(), 'utf8')).to.equal('the one before');
+    expect(readFileSync(folder(`${output}/${REJECTS}`), 'utf8')).to.equal('its rejects');
+    expect(inOutput()).to.deep.equal(['a.sqlite', REJECTS]);
+  });
+
+  it('has the lines left out beside it, and none from an earlier build', async () => {
+    const report = await build(folder('broken'), target(), { skipInvalid: true });
+    expect(report.rejected).to.equal(1);
+    expect(inOutput()).to.deep.equal(['a.sqlite', REJECTS]);
+    const rejected = JSON.parse(readFileSync(folder(`${output}/${REJECTS}`), 'utf8')) as unknown;
+    expect(rejected).to.deep.equal({
+      file: 'tickets.ndjson',
+      line: SMALL_IMPORT.tickets.length + 1,
+      field: '',
+      reason: 'the line is not a JSON object',
+      text: 'broken',
+    });
+    await build(folder('good'), target());
+    expect(inOutput()).to.deep.equal(['a.sqlite']);
+  });
+
+  for (const moment of ['at once', 'while tickets are read', 'while offers are read']) {
+    it(`is nothing when the build is ended ${moment}`, async () => {
+      const controller = new AbortController();
+      const reason = new Error('enough');
+      if (moment === 'at once') controller.abort(reason);
+      const building = build(folder('good'), target(), {
+        signal: controller.signal,
+        onProgress: (collection) => {
+          if (moment.includes(collection)) controller.abort(reason);
+        },
+      });
+      expect(await refusalOf(building, Error)).to.equal(reason);
+      expect(inOutput()).to.deep.equal([]);
+    });
+  }
+
+  it('is nothing when it cannot get its name', async () => {
+    mkdirSync(target());
+    await refusalOf(build(folder('good'), target()), Error);
+    expect(inOutput()).to.deep.equal(['a.sqlite']);
+    expect(existsSync(folder(`${output}/a.sqlite/a`))).to.equal(false);
+  });
+});
+
+describe('the digest of an organization', () => {
+  const folder = folderForAll();
+  const random = new Random(7);
+  let original: Record<string, string>;
+  let made = 0;
+
+  const digests = async (files: Import) =>
+    digestsOf((await builtFrom(folder(`digest-${made++}`), files)).image);
+  const changed = (records: readonly ImportRecord[], owner: string, more: ImportRecord) => {
+    const at = records.findIndex(({ organizationId }) => organizationId === owner);
+    return records.map((record, i) => (i === at ? { ...record, ...more } : record));
+  };
+
+  before(async () => {
+    original = await digests(SMALL_IMPORT);
+  });
+
+  it('is the same for the same content, while each snapshot has an id of its own', async () => {
+    expect(await digests(SMALL_IMPORT)).to.deep.equal(original);
+    const [first, second] = [0, 1].map((i) => inspectSnapshot(folder(`digest-${i}/snapshot.sqlite`)));
+    expect(first.snapshotId).to.not.equal(second.snapshotId);
+  });
+
+  it('is the same in whatever order the lines came', async () => {
+    const entries = Object.entries<readonly ImportRecord[]>(SMALL_IMPORT);
+    const files = Object.fromEntries(entries.map(([file, lines]) => [file, shuffled(random, lines)]));
+    expect(await digests(files)).to.deep.equal(original);
+  });
+
+  it('is the same when fields are dropped or written otherwise', async () => {
+    const tickets = SMALL_IMPORT.tickets.map(
+      (ticket) => ' ' + JSON.stringify(Object.fromEntries(Object.entries({ ...ticket, extra: 1 }).reverse())),
+    );
+    expect(await digests({ ...SMALL_IMPORT, tickets })).to.deep.equal(original);
+  });
+
+  for (const [what, change] of Object.entries<Import>({
+    'a title': { events: changed(SMALL_IMPORT.events, 'north', { title: 'new' }) },
+    'the form of a start': {
+      sessions: changed(SMALL_IMPORT.sessions, 'north', { startAt: '2026-01-05T15:06:40+00:00' }),
+    },
+    'a price': { tickets: changed(SMALL_IMPORT.tickets, 'north', { listPrice: 1 }) },
+    'a ticket more': { tickets: [inOrganization('north')(minimalTicket('more')), ...SMALL_IMPORT.tickets] },
+    'an order less': { orders: SMALL_IMPORT.orders.slice(1) },
+    'the event of an offer': {
+      offers: SMALL_IMPORT.offers.map((offer) =>
+        offer['organizationId'] === 'north' ? { ...offer, heldByEventIds: ['evt_3'] } : offer,
+      ),
+    },
+  })) {
+    it(`is another when ${what} changes, and that of the other organization stays`, async () => {
+      const now = await digests({ ...SMALL_IMPORT, ...change });
+      expect(now['north']).to.not.equal(original['north']);
+      expect(now['south']).to.equal(original['south']);
+    });
+  }
+
+  it('is the same when the other organizations are not there, or more are', async () => {
+    const entries = Object.entries<readonly ImportRecord[]>(SMALL_IMPORT);
+    const alone = Object.fromEntries(
+      entries.map(([file, lines]) => [file, lines.filter((line) => line['organizationId'] === 'south')]),
+    );
+    expect(await digests(alone)).to.deep.equal({ south: original['south'] });
+    const more = { ...SMALL_IMPORT, organizations: [{ organizationId: 'a' }, ...SMALL_IMPORT.organizations] };
+    expect(await digests(more)).to.include(original);
+  });
+});

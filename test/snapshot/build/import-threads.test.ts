@@ -1,0 +1,44 @@
+import { expect } from 'chai';
+import { ImportThreads } from '../../../src/snapshot/build/import-threads.ts';
+import { folderForEach } from '../../support/temporary-folder.ts';
+
+describe('the threads that read an import', () => {
+  const inFolder = folderForEach();
+  let threads: ImportThreads;
+
+  beforeEach(() => {
+    threads = new ImportThreads(new Map([['north', 0]]), inFolder(''));
+  });
+
+  afterEach(() => threads.close());
+
+  async function* blocks(count: number) {
+    for (let i = 0; i < count; i++) {
+      const bytes = Buffer.allocUnsafeSlow(3);
+      bytes.write('{}\n');
+      yield Promise.resolve({ bytes, firstLine: i + 1 });
+    }
+  }
+
+  it('give the blocks back in their order', async () => {
+    const lines: number[] = [];
+    for await (const { bad } of threads.read('tickets', blocks(40)))
+      lines.push(...bad.map(({ line }) => line));
+    expect(lines).to.deep.equal(Array.from({ length: 40 }, (_, i) => i + 1));
+  });
+
+  it('end the reading when one of them fails, whatever is under way', async () => {
+    const reading = async () => {
+      for await (const { records } of threads.read('nothing', blocks(40))) expect.fail(`${records} records`);
+    };
+    expect(await reading().catch(String)).to.match(/no collection nothing/);
+  });
+
+  it('read nothing once they have ended', async () => {
+    await threads.close();
+    const reading = async () => {
+      for await (const { records } of threads.read('tickets', blocks(1))) expect.fail(`${records} records`);
+    };
+    expect(await reading().catch(String)).to.match(/an import thread exited/);
+  });
+});

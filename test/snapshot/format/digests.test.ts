@@ -1,0 +1,38 @@
+import Database from 'better-sqlite3';
+import { expect } from 'chai';
+import { allRuns, COLLECTIONS, manifestDigest, organizationDigest } from '../../support/digests.ts';
+import { builtFrom } from '../../support/import-folder.ts';
+import { SoundSnapshot } from './sound-snapshot.ts';
+
+describe('the digests of a snapshot are those of docs/snapshot-format.md', () => {
+  const snapshot = new SoundSnapshot();
+
+  function expectDigests(path: string): void {
+    const database = new Database(path, { readonly: true });
+    const rows = (sql: string) => database.prepare<[], (string | number)[]>(sql).raw().all();
+    const byCollection = (a: (string | number)[], b: (string | number)[]) =>
+      COLLECTIONS.findIndex((name) => name === a[1]) - COLLECTIONS.findIndex((name) => name === b[1]);
+    const declared = rows('SELECT * FROM runs ORDER BY organization_id, first_row').sort(byCollection);
+    expect(declared).to.deep.equal(allRuns(database)).and.not.empty;
+    for (const [organizationId, digest] of rows('SELECT organization_id, digest FROM organizations')) {
+      expect(organizationDigest(database, String(organizationId)))
+        .to.equal(digest)
+        .and.match(/^[\w-]{43}$/);
+    }
+    expect(rows('SELECT digest FROM snapshot')).to.deep.equal([[manifestDigest(database)]]);
+    database.close();
+  }
+
+  it('in a snapshot of the builder', () => {
+    expectDigests(snapshot.path);
+  });
+
+  it('in one that needs quotes, and has nothing but sessions before 1970', async () => {
+    await builtFrom(snapshot.file('odd'), {
+      organizations: [{ organizationId: '"\\', name: '"\u0000\u0001\u2028é\ud800' }, { organizationId: 'z' }],
+      events: [{ organizationId: 'z', id: '\0"\n', createdAt: '1960-01-01T00:00:00Z', currency: '' }],
+      sessions: [{ organizationId: 'z', eventId: '\0"\n', id: 's', startAt: '0001-01-01T00:00:00.000001Z' }],
+    });
+    expectDigests(snapshot.file('odd/snapshot.sqlite'));
+  });
+});

@@ -1,0 +1,258 @@
+import {
+  appendFileSync,
+  chmodSync,
+  copyFileSync,
+  readdirSync,
+  renameSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import Database from 'better-sqlite3';
+import { expect } from 'chai';
+import { readSnapshot } from '../../../src/snapshot/load/read-snapshot.ts';
+import { organizationOf } from '../../support/import-folder.ts';
+import { expectRefused, SoundSnapshot } from './sound-snapshot.ts';
+
+describe('a file that the reader is given', () => {
+  const snapshot = new SoundSnapshot();
+
+  it('reads a sound file, again and again the same', () => {
+    expect(isDeepStrictEqual(readSnapshot(snapshot.copy()), snapshot.image)).to.equal(true);
+    expect(organizationOf(snapshot.image, 'south').tickets.count).to.equal(60);
+  });
+
+  it('reads one whose schema has other comments and white space', () => {
+    const copy = snapshot.copyWith(
+      'PRAGMA writable_schema = ON',
+      "UPDATE sqlite_schema SET sql = replace(sql, '-- ', '--  once upon a time, ')",
+    );
+    expect(isDeepStrictEqual(readSnapshot(copy), snapshot.image)).to.equal(true);
+  });
+
+  describe('refuses what is no snapshot file', () => {
+    it('a file that is not there', () => {
+      expectRefused(snapshot.file('nowhere.sqlite'), /^it cannot be read: ENOENT/);
+    });
+
+    it('a folder, or something else that is no file', () => {
+      expectRefused(snapshot.file('import'), 'not a regular file');
+      expectRefused('/dev/null', 'not a regular file');
+    });
+
+    it('a path through a file', () => {
+      expectRefused(`${snapshot.path}/a.sqlite`, /^it cannot be read: ENOTDIR/);
+    });
+
+    it('a file that may not be read', () => {
+      const path = snapshot.copy();
+      chmodSync(path, 0o200);
+      withoutPrivilege(() => {
+        expectRefused(path, /^it cannot be read: EACCES/);
+      });
+    });
+
+    it('an empty file', () => {
+      expectRefused(
+        snapshot.copyOf(() => Buffer.alloc(0)),
+        'the file is empty',
+      );
+    });
+
+    for (const content of ['x', 'SQLite format 3\0', 'a letter\n'.repeat(1000), '\0'.repeat(20_000)]) {
+      it(`text: ${JSON.stringify(content.slice(0, 20))}, ${content.length} characters`, () => {
+        expectRefused(
+          snapshot.copyOf(() => Buffer.from(content)),
+          'not an SQLite database',
+        );
+      });
+    }
+
+    it('the database of another application', () => {
+      const path = snapshot.file('other.sqlite');
+      new Database(path).exec('CREATE TABLE t (a)').close();
+      expectRefused(
+        path,
+        /^another application's database: its application_id is 0x00000000, .* 0x466f7972$/,
+      );
+      expectRefused(
+        snapshot.copyWith('PRAGMA application_id = 252006673'),
+        /its application_id is 0x0f055111,/,
+      );
+      expectRefused(snapshot.copyWith('PRAGMA application_id = -1'), /its application_id is 0xffffffff,/);
+    });
+
+    it('a schema of a newer or older version, both versions named', () => {
+      expectRefused(
+        snapshot.copyWith('PRAGMA user_version = 4'),
+        'its format (user_version) is 4, this Foyer reads format 3; use a newer Foyer',
+      );
+      expectRefused(
+        snapshot.copyWith('PRAGMA user_version = 2'),
+        'its format (user_version) is 2, this Foyer reads format 3; rebuild it from its import folder: ' +
+          'npm run snapshot -- build --input DIR --output FILE',
+      );
+    });
+
+    it('a file in WAL mode, leaving no files beside it', () => {
+      const path = snapshot.copyWith('PRAGMA journal_mode = WAL');
+      expectRefused(path, /^it is in WAL mode; a snapshot is in rollback-journal mode/);
+      expect(readdirSync(dirname(path))).to.deep.equal(['a.sqlite']);
+    });
+
+    it('a text encoding other than UTF-8', () => {
+      const path = snapshot.file('utf16.sqlite');
+      const database = new Database(path);
+      database.pragma("encoding = 'UTF-16le'");
+      database.exec('CREATE TABLE t (a)');
+      database.pragma('application_id = 1181710706');
+      database.pragma('user_version = 3');
+      database.close();
+      expectRefused(path, 'its text encoding is not UTF-8');
+    });
+  });
+
+  describe('refuses a file that is not complete', () => {
+    for (const share of [0.001, 0.25, 0.5, 0.9, 0.99999]) {
+      it(`cut short to ${share * 100} %`, () => {
+        const path = snapshot.copy();
+        const size = Math.floor(statSync(path).size * share);
+        truncateSync(path, size);
+        expectRefused(
+          path,
+          new RegExp(
+            `^its header says \\d+ bytes, the file has ${size}: it was cut short, or is still being copied$`,
+          ),
+        );
+      });
+    }
+
+    it('cut short, its header included', () => {
+      const path = snapshot.copy();
+      truncateSync(path, 99);
+      expectRefused(path, 'not an SQLite database');
+    });
+
+    it('with something added', () => {
+      const path = snapshot.copy();
+      appendFileSync(path, '\0');
+      expectRefused(path, /^its header says \d+ bytes, the file has \d+: bytes were added at its end$/);
+    });
+
+    it('with zeros in the place of its second half', () => {
+      expectRefused(
+        snapshot.copyOf((bytes) => {
+          bytes.fill(0, bytes.length >> 1);
+          return bytes;
+        }),
+        /^SQLite cannot read it: .* \(SQLITE_CORRUPT.*\); copy or build it again$/,
+      );
+    });
+
+    it('with a journal beside it', () => {
+      const path = snapshot.copy();
+      writeFileSync(`${path}-journal`, '');
+      expectRefused(path, 'a -journal file is beside it: its writer has not finished');
+    });
+
+    it('with a write-ahead log beside it, which is not taken for a part of it', () => {
+      const path = snapshot.copy();
+      const other = snapshot.copyWith('PRAGMA journal_mode = WAL');
+      const writer = new Database(other);
+      writer.exec("UPDATE organizations SET name = 'other'");
+      copyFileSync(`${other}-wal`, `${path}-wal`);
+      writer.close();
+      expectRefused(path, 'a -wal file is beside it: its writer has not finished');
+      expect(readdirSync(dirname(path))).to.deep.equal(['a.sqlite', 'a.sqlite-wal']);
+    });
+  });
+
+  describe('refuses a file that changes while it is opened, and lets go of it', () => {
+    for (const [what, change] of Object.entries({
+      'another takes its place': (path: string) => {
+        renameSync(snapshot.copy(), path);
+      },
+      'somebody writes to it': (path: string) => {
+        appendFileSync(path, '\0');
+      },
+    })) {
+      it(what, () => {
+        const path = snapshot.copy();
+        const descriptors = readdirSync('/proc/self/fd').length;
+        whenSqliteHasOpened(
+          () => {
+            change(path);
+          },
+          () => {
+            expectRefused(path, 'it was written to or replaced while it was being opened');
+          },
+        );
+        expect(readdirSync('/proc/self/fd').length).to.equal(descriptors);
+      });
+    }
+  });
+
+  describe('refuses another schema, and says where it differs', () => {
+    for (const [statement, difference] of Object.entries({
+      'CREATE TABLE extra (a)': 'table extra is unexpected',
+      'CREATE VIEW v AS SELECT * FROM tickets': 'view v is unexpected',
+      'CREATE INDEX i ON ticket_runs (first_row)': 'index i is unexpected',
+      'CREATE TRIGGER t AFTER INSERT ON ticket_runs BEGIN DELETE FROM order_runs; END':
+        'trigger t is unexpected',
+      'DROP VIEW offer_resales': 'view offer_resales is missing',
+      "DROP VIEW tickets; CREATE VIEW tickets AS SELECT 'none' AS record": 'view tickets differs',
+      'DROP VIEW tickets; DROP TABLE ticket_runs':
+        'index sqlite_autoindex_ticket_runs_1 is missing, table ticket_runs is missing, view tickets is missing',
+      'DROP VIEW tickets; ALTER TABLE ticket_runs DROP COLUMN qr_code':
+        'table ticket_runs differs, view tickets is missing',
+      'ALTER TABLE ticket_runs ADD COLUMN more TEXT': 'table ticket_runs differs',
+      'ALTER TABLE ticket_runs RENAME COLUMN qr_code TO qr': 'table ticket_runs differs',
+    })) {
+      it(statement, () => {
+        expectRefused(
+          snapshot.copyWith(statement),
+          `its schema is not that of a snapshot (data/schema.sql): ${difference}`,
+        );
+      });
+    }
+  });
+});
+
+/** Runs `work`, in which a file is opened, and `act` when it was. */
+function whenSqliteHasOpened(act: () => void, work: () => void): void {
+  const prototype: object = Database.prototype;
+  const pragma = Object.getOwnPropertyDescriptor(prototype, 'pragma');
+  if (pragma === undefined) throw new Error('a database has no pragmas');
+  const original: unknown = pragma.value;
+  if (typeof original !== 'function') throw new Error('a database has no pragmas');
+  let isDone = false;
+  Object.defineProperty(prototype, 'pragma', {
+    ...pragma,
+    value: function (this: unknown, ...given: unknown[]): unknown {
+      if (!isDone) act();
+      isDone = true;
+      return Reflect.apply(original, this, given);
+    },
+  });
+  try {
+    work();
+  } finally {
+    Object.defineProperty(prototype, 'pragma', pragma);
+  }
+}
+
+/** Runs `work` as somebody whom the mode of a file binds: not as root. */
+function withoutPrivilege(work: () => void): void {
+  if (process.geteuid?.() !== 0 || process.seteuid === undefined) {
+    work();
+    return;
+  }
+  process.seteuid(65_534);
+  try {
+    work();
+  } finally {
+    process.seteuid(0);
+  }
+}

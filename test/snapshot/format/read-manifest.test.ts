@@ -1,0 +1,126 @@
+import { expect } from 'chai';
+import { RefusedSnapshot } from '../../../src/snapshot/format/refused-snapshot.ts';
+import { inspectSnapshot } from '../../../src/snapshot/load/read-snapshot.ts';
+import { restamp, RUN_TABLES } from '../../support/digests.ts';
+import { thrownBy } from './refusal.ts';
+import { expectRefused, SoundSnapshot } from './sound-snapshot.ts';
+
+const SOUTH_TICKETS = "WHERE organization_id = 'south' AND collection = 'tickets'";
+
+describe('the manifest that the reader finds', () => {
+  const snapshot = new SoundSnapshot();
+
+  describe('refuses a manifest that is not what was written', () => {
+    const damaged = /^its manifest does not match its digest: the file is damaged; copy or build it again$/;
+    const runs =
+      /^the runs of organization "south" do not match its digest: the file is damaged; copy or build it again$/;
+    for (const [statement, reason] of [
+      ["UPDATE snapshot SET snapshot_id = 'x'", damaged],
+      ["UPDATE snapshot SET produced_at = '2027-01-01T00:00:00.000Z'", damaged],
+      ['UPDATE snapshot SET permits_rollback = 1', damaged],
+      ['UPDATE snapshot SET permits_shrink = 1', damaged],
+      ["UPDATE snapshot SET digest = ''", damaged],
+      ["UPDATE organizations SET name = 'x' WHERE organization_id = 'north'", damaged],
+      ["UPDATE organizations SET digest = 'x' WHERE organization_id = 'north'", damaged],
+      ["INSERT INTO organizations VALUES ('east', 'Est', '')", damaged],
+      ["DELETE FROM runs; DELETE FROM organizations WHERE organization_id = 'north'", damaged],
+      [`UPDATE runs SET record_count = record_count - 1 ${SOUTH_TICKETS}`, runs],
+      [`UPDATE runs SET record_bytes = record_bytes + 1 ${SOUTH_TICKETS}`, runs],
+      [`UPDATE runs SET digest = replace(digest, substr(digest, 7, 1), '_') ${SOUTH_TICKETS}`, runs],
+      [`UPDATE runs SET collection = 'orders', first_row = 99 ${SOUTH_TICKETS}`, runs],
+      [`DELETE FROM runs ${SOUTH_TICKETS}`, runs],
+      ["INSERT INTO runs VALUES ('south', 'tickets', 60, 1, 10, '')", runs],
+      [
+        "DELETE FROM organizations WHERE organization_id = 'north'",
+        /^"runs" has rows of "north", which is not in "organizations"$/,
+      ],
+      [
+        "INSERT INTO runs VALUES ('south', 'forms', 0, 1, 10, '')",
+        /^"runs" has a row of "south" for "forms", which is not a collection$/,
+      ],
+      ['DELETE FROM snapshot', /^its table "snapshot" has 0 rows instead of one$/],
+      [
+        "INSERT INTO snapshot VALUES ('x', 'y', 0, 0, 'z')",
+        /^its table "snapshot" has 2 rows instead of one$/,
+      ],
+    ] as const) {
+      it(JSON.stringify(statement), () => {
+        const path = snapshot.copyWith(statement);
+        expectRefused(path, reason);
+        expect(thrownBy(() => inspectSnapshot(path), RefusedSnapshot).message).to.match(reason);
+      });
+    }
+  });
+
+  it('tells what its publisher permits', () => {
+    const permitsOf = (path: string) => {
+      restamp(path);
+      return inspectSnapshot(path).permits;
+    };
+    expect(inspectSnapshot(snapshot.path).permits).to.deep.equal([]);
+    expect(permitsOf(snapshot.copyWith('UPDATE snapshot SET permits_shrink = 1'))).to.deep.equal(['shrink']);
+    const both = snapshot.copyWith('UPDATE snapshot SET permits_rollback = 1, permits_shrink = 1');
+    expect(permitsOf(both)).to.deep.equal(['rollback', 'shrink']);
+  });
+
+  describe('refuses names and numbers that cannot be right, though the digests are', () => {
+    for (const [statement, reason] of [
+      ["UPDATE snapshot SET snapshot_id = 'a\r\nb'", /^its snapshot_id "a\r\nb" is not a UUID$/],
+      [
+        "UPDATE snapshot SET produced_at = 'today'",
+        /^its produced_at "today" is not an ISO 8601 date and time in UTC$/,
+      ],
+      [
+        "UPDATE snapshot SET produced_at = '2026-01-01T00:00:00+01:00'",
+        /is not an ISO 8601 date and time in UTC$/,
+      ],
+      [
+        "UPDATE organizations SET organization_id = 'no:th' WHERE organization_id = 'north'; UPDATE runs SET organization_id = 'no:th' WHERE organization_id = 'north'",
+        /^its organization_id "no:th" must be 1 to 128 characters/,
+      ],
+      ...[
+        'record_count = 0',
+        'record_count = -1',
+        'record_count = 4097',
+        'record_count = 1e15',
+        'record_bytes = 16777217',
+        'record_bytes = record_count - 1',
+        'record_bytes = -1',
+      ].map(
+        (change) =>
+          [
+            `UPDATE runs SET ${change} ${SOUTH_TICKETS}`,
+            /^"runs" is out of bounds for tickets of "south" at row 0$/,
+          ] as const,
+      ),
+      [
+        `UPDATE runs SET first_row = 1 ${SOUTH_TICKETS}`,
+        /^the runs of tickets of "south" leave a gap or overlap at row 0$/,
+      ],
+      [
+        `UPDATE runs SET first_row = -1 ${SOUTH_TICKETS}`,
+        /^the runs of tickets of "south" leave a gap or overlap at row 0$/,
+      ],
+      [
+        "UPDATE runs SET first_row = 1 WHERE collection = 'offers' AND first_row > 0",
+        /^the runs of offers of "north" leave a gap or overlap at row \d$/,
+      ],
+      ['UPDATE runs SET record_bytes = 500000', /^"runs" counts \d+ bytes of records, the file has \d+$/],
+      [`DELETE FROM runs ${SOUTH_TICKETS}`, /^ticket_runs has 2 rows, "runs" has 1 for tickets$/],
+    ] as const) {
+      it(JSON.stringify(statement), () => {
+        const path = snapshot.copyWith(statement);
+        restamp(path);
+        expectRefused(path, reason);
+      });
+    }
+
+    it('a snapshot without an organization', () => {
+      const tables = ['organizations', 'runs', ...Object.values(RUN_TABLES)];
+      const path = snapshot.copyWith(...tables.map((table) => `DELETE FROM ${table}`));
+      restamp(path);
+      expectRefused(path, 'it holds no organization');
+      expect(thrownBy(() => inspectSnapshot(path), RefusedSnapshot).reason).to.equal('no-organization');
+    });
+  });
+});

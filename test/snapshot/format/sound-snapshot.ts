@@ -1,0 +1,70 @@
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { expect } from 'chai';
+import { RefusedSnapshot } from '../../../src/snapshot/format/refused-snapshot.ts';
+import { readSnapshot } from '../../../src/snapshot/load/read-snapshot.ts';
+import type { SnapshotImage } from '../../../src/store/organization-image.ts';
+import { builtFrom } from '../../support/import-folder.ts';
+import { thrownBy } from './refusal.ts';
+import { SMALL_IMPORT } from '../../support/small-import.ts';
+import { folderForAll } from '../../support/temporary-folder.ts';
+
+/** A snapshot of the small import, for the suite that makes it, and copies to spoil. */
+export class SoundSnapshot {
+  /** Names a file in the folder of the suite. */
+  readonly file = folderForAll();
+  #image: SnapshotImage | undefined;
+  #copies = 0;
+
+  constructor() {
+    before(async () => {
+      this.#image = (await builtFrom(this.file('import'), SMALL_IMPORT)).image;
+    });
+  }
+
+  get path(): string {
+    return this.file('import/snapshot.sqlite');
+  }
+
+  /** The statements of data/schema.sql. */
+  readonly schema = readFileSync(new URL('../../../data/schema.sql', import.meta.url), 'utf8');
+
+  get image(): SnapshotImage {
+    if (this.#image === undefined) throw new Error('the suite has not begun');
+    return this.#image;
+  }
+
+  /** The path of a copy, alone in a folder. */
+  copy(): string {
+    const folder = this.file(`copy-${this.#copies++}`);
+    mkdirSync(folder);
+    const path = join(folder, 'a.sqlite');
+    copyFileSync(this.path, path);
+    return path;
+  }
+
+  /** A copy that was written to with SQL. */
+  copyWith(...statements: readonly string[]): string {
+    const path = this.copy();
+    const database = new Database(path);
+    database.unsafeMode();
+    for (const statement of statements) database.exec(statement);
+    database.close();
+    return path;
+  }
+
+  /** A copy with other bytes. */
+  copyOf(change: (bytes: Buffer) => Buffer): string {
+    const path = this.copy();
+    writeFileSync(path, change(readFileSync(path)));
+    return path;
+  }
+}
+
+/** Expects the reader to refuse a file, and to say why. */
+export function expectRefused(path: string, reason: RegExp | string): void {
+  const { message } = thrownBy(() => readSnapshot(path), RefusedSnapshot);
+  if (typeof reason === 'string') expect(message).to.equal(reason);
+  else expect(message).to.match(reason);
+}

@@ -1,0 +1,158 @@
+import { execFileSync } from 'node:child_process';
+import Database from 'better-sqlite3';
+import { expect } from 'chai';
+import { parseTimestamp } from '../../../src/contract/timestamp.ts';
+import { organizationOf, recordsOf, textsOf } from '../../support/import-folder.ts';
+import { SMALL_IMPORT } from '../../support/small-import.ts';
+import { SoundSnapshot } from './sound-snapshot.ts';
+
+/** The columns of each view, of which docs/snapshot-format.md and queries of operators speak. */
+const VIEWS = {
+  events: ['organization_id', 'row', 'event_id', 'record'],
+  sessions: ['organization_id', 'row', 'session_id', 'event_id', 'starts', 'start_at', 'record'],
+  tickets: [
+    ...[
+      'organization_id',
+      'row',
+      'ticket_id',
+      'event_id',
+      'event_session_id',
+      'order_id',
+      'qr_code',
+      'updated_at',
+    ],
+    'record',
+  ],
+  orders: ['organization_id', 'row', 'order_id', 'status', 'email', 'updated_at', 'record'],
+  offers: ['organization_id', 'row', 'offer_id', 'type', 'created_at', 'record'],
+  event_tags: ['organization_id', 'event_row', 'tag'],
+  order_events: ['organization_id', 'order_row', 'event_id'],
+  offer_events: ['organization_id', 'offer_row', 'event_id'],
+  offer_resales: ['organization_id', 'offer_row', 'resale_enabled'],
+};
+
+describe('the views of a snapshot', () => {
+  const snapshot = new SoundSnapshot();
+  let opened: Database.Database;
+  let query: (sql: string) => Record<string, unknown>[];
+
+  before(() => {
+    const database = new Database(snapshot.path, { readonly: true });
+    database.pragma('trusted_schema = OFF');
+    query = (sql) => database.prepare<[], Record<string, unknown>>(sql).all();
+    opened = database;
+  });
+
+  after(() => {
+    opened.close();
+  });
+
+  it('have the columns that are documented', () => {
+    const names = query("SELECT name FROM sqlite_schema WHERE type = 'view' ORDER BY rowid").map(
+      ({ name }) => name,
+    );
+    expect(names).to.deep.equal(Object.keys(VIEWS));
+    for (const [view, columns] of Object.entries(VIEWS)) {
+      const found = query(`SELECT name FROM pragma_table_info('${view}')`).map(({ name }) => name);
+      expect(found, view).to.deep.equal(columns);
+    }
+  });
+
+  for (const collection of ['events', 'sessions', 'tickets', 'orders', 'offers'] as const) {
+    it(`have one row for each record of ${collection}, in list order, its text byte for byte`, () => {
+      for (const owner of ['north', 'south']) {
+        const rows = query(
+          `SELECT row, record FROM ${collection} WHERE organization_id = '${owner}' ORDER BY row`,
+        );
+        const texts = textsOf(organizationOf(snapshot.image, owner)[collection]);
+        expect(rows).to.deep.equal(texts.map((record, row) => ({ row, record })));
+      }
+    });
+  }
+
+  it('have the columns of each record', () => {
+    const instant = (text: unknown) => Number(parseTimestamp(String(text)));
+    const { tickets, orders, offers, sessions } = organizationOf(snapshot.image, 'north');
+    const of = (sql: string) => query(`SELECT * FROM ${sql} WHERE organization_id = 'north'`);
+    for (const row of of('tickets')) {
+      const ticket = recordsOf(tickets).get(String(row['ticket_id']));
+      expect([
+        row['event_id'],
+        row['event_session_id'],
+        row['order_id'],
+        row['qr_code'],
+        row['updated_at'],
+      ]).to.deep.equal([
+        ticket?.['eventId'],
+        ticket?.['eventSessionId'],
+        ticket?.['orderId'],
+        ticket?.['qrCode'],
+        instant(ticket?.['updatedAt']),
+      ]);
+    }
+    for (const row of of('orders')) {
+      const order = recordsOf(orders).get(String(row['order_id']));
+      expect(row).to.include({ status: order?.['status'], updated_at: instant(order?.['updatedAt']) });
+      expect(row['email']).to.match(/^name\d@example\.org$/);
+    }
+    for (const row of of('offers')) {
+      const offer = recordsOf(offers).get(String(row['offer_id']));
+      expect(row).to.include({ type: offer?.['type'], created_at: instant(offer?.['createdAt']) });
+    }
+    for (const row of of('sessions')) {
+      const session = recordsOf(sessions).get(String(row['session_id']));
+      const imported = SMALL_IMPORT.sessions.find(({ id }) => id === row['session_id']);
+      expect(row).to.include({ start_at: session?.['startAt'], starts: instant(session?.['startAt']) });
+      expect(row['event_id']).to.equal(imported?.['eventId']);
+    }
+  });
+
+  it('have one row for each value of a list', () => {
+    const pairs = (view: string, parent: string, id: string, value: string) =>
+      query(
+        `SELECT ${id} AS id, ${value} AS value FROM ${view} AS one
+         JOIN ${parent}s AS parent ON parent.organization_id = one.organization_id AND parent.row = ${parent}_row
+         WHERE one.organization_id = 'south' ORDER BY 1, 2`,
+      ).map(({ id, value }) => `${String(id)} ${String(value)}`);
+    expect(pairs('event_tags', 'event', 'event_id', 'tag')).to.deep.equal(
+      [0, 1, 2, 3].flatMap((i) => [`evt_${i} tag ${i}`, `evt_${i} été`]),
+    );
+    expect(pairs('order_events', 'order', 'order_id', 'one.event_id')).to.include.members([
+      'ord_1 evt_0',
+      'ord_1 evt_1',
+      'ord_4 evt_0',
+    ]);
+    expect(pairs('offer_events', 'offer', 'offer_id', 'event_id')).to.deep.equal([
+      ...[
+        'off_0 evt_0',
+        'off_1 evt_1',
+        'off_2 evt_2',
+        'off_3 evt_0',
+        'off_3 evt_1',
+        'off_4 evt_1',
+        'off_4 evt_2',
+      ],
+    ]);
+    expect(pairs('offer_resales', 'offer', 'offer_id', 'resale_enabled'))
+      .to.have.length(6)
+      .and.include('off_2 true');
+  });
+
+  it('are read by the sqlite3 of the machine', function () {
+    let version: string;
+    try {
+      version = execFileSync('sqlite3', ['--version'], { encoding: 'utf8' });
+    } catch {
+      this.skip();
+    }
+    const sqlite3 = (sql: string) =>
+      execFileSync('sqlite3', ['-readonly', snapshot.path, sql], { encoding: 'utf8' }).trim().split('\n');
+    expect(sqlite3("SELECT record ->> 'currency', count(*) FROM tickets GROUP BY 1"), version).to.deep.equal([
+      'JPY|120',
+    ]);
+    expect(sqlite3('SELECT email, count(*) FROM orders GROUP BY 1 ORDER BY 1')).to.have.length(3);
+    expect(sqlite3("SELECT record FROM orders WHERE order_id = 'ord_7'")).to.have.length(2);
+    for (const view of Object.keys(VIEWS))
+      expect(sqlite3(`SELECT * FROM ${view}`), view).to.not.deep.equal(['']);
+  });
+});

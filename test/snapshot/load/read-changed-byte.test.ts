@@ -1,0 +1,57 @@
+import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { isDeepStrictEqual } from 'node:util';
+import { expect } from 'chai';
+import { Random } from '../../../scripts/sample/random.ts';
+import { RefusedSnapshot } from '../../../src/snapshot/format/refused-snapshot.ts';
+import { readSnapshot } from '../../../src/snapshot/load/read-snapshot.ts';
+import type { SnapshotImage } from '../../../src/store/organization-image.ts';
+import { byDepth } from '../../support/depth.ts';
+import { SoundSnapshot } from '../format/sound-snapshot.ts';
+
+describe('a byte changed anywhere in a snapshot', () => {
+  const snapshot = new SoundSnapshot();
+  const SEED = 466_072;
+  const COPIES = byDepth({ short: 300, deep: 1200 });
+  /** Of a small file most bytes are zeros that nothing reads: only every so manyth copy has one of them changed. */
+  const ANYWHERE = 4;
+
+  it(`is refused, or gives exactly what the original gives (${COPIES} copies, seed ${SEED})`, () => {
+    const random = new Random(SEED);
+    const path = snapshot.copy();
+    const bytes = readFileSync(path);
+    const used = Array.from(bytes.keys()).filter((at) => bytes[at] !== 0);
+    const file = openSync(path, 'r+');
+    let refused = 0;
+    try {
+      for (let i = 0; i < COPIES; i++) {
+        const at = i % ANYWHERE === 0 ? random.below(bytes.length) : used[random.below(used.length)];
+        const changed = bytes[at] ^ (1 + random.below(255));
+        const what = `byte ${at}: ${bytes[at]} → ${changed} (copy ${i}, seed ${SEED})`;
+        writeSync(file, Uint8Array.of(changed), 0, 1, at);
+        const image = imageOf(path, what);
+        if (image === undefined) refused++;
+        // All that is served: every byte of the records, and of the indexes by which queries find them.
+        else if (!isDeepStrictEqual(image, snapshot.image)) expect.fail(`${what} goes unnoticed`);
+        writeSync(file, bytes, at, 1, at);
+      }
+    } finally {
+      closeSync(file);
+    }
+    expect(refused)
+      .to.be.greaterThan(COPIES / 2)
+      .and.lessThan(COPIES);
+    expect(readFileSync(path).equals(bytes), 'the copy is what it was').to.equal(true);
+    expect(isDeepStrictEqual(readSnapshot(path), snapshot.image)).to.equal(true);
+  }).timeout(180_000);
+
+  /** Undefined when it is refused, with words to say why. */
+  function imageOf(path: string, what: string): SnapshotImage | undefined {
+    try {
+      return readSnapshot(path);
+    } catch (error) {
+      if (!(error instanceof RefusedSnapshot)) throw new Error(what, { cause: error });
+      expect(error.message, what).to.not.equal('');
+      return undefined;
+    }
+  }
+});

@@ -1,0 +1,362 @@
+import Database from 'better-sqlite3';
+import { expect } from 'chai';
+import { readSnapshot } from '../../../src/snapshot/load/read-snapshot.ts';
+import { alterRuns, keepFirst, replaceInRecords, type RunContent } from '../../support/alter-runs.ts';
+import {
+  type Collection,
+  COLLECTIONS,
+  contentColumnsOf,
+  reseal,
+  restamp,
+  RUN_TABLES,
+} from '../../support/digests.ts';
+import { digestsOf, organizationOf, recordsOf } from '../../support/import-folder.ts';
+import { expectRefused, SoundSnapshot } from '../format/sound-snapshot.ts';
+
+describe('the content that the reader finds', () => {
+  const snapshot = new SoundSnapshot();
+
+  describe('is refused when it is not what was written:', () => {
+    for (const collection of COLLECTIONS) {
+      const table = RUN_TABLES[collection];
+      const first = "organization_id = 'south' AND first_row = 0";
+      // An offer of the import begins a run by its id.
+      const count = collection === 'offers' ? 4 : 2;
+
+      it(`a run less in ${table}, or none`, () => {
+        expectRefused(
+          snapshot.copyWith(`DELETE FROM ${table} WHERE ${first}`),
+          `${table} has ${count - 1} rows, "runs" has ${count} for ${collection}`,
+        );
+        expectRefused(
+          snapshot.copyWith(`DELETE FROM ${table}`),
+          `${table} has 0 rows, "runs" has ${count} for ${collection}`,
+        );
+      });
+
+      it(`a run more in ${table}`, () => {
+        const path = snapshot.copyWith(
+          `CREATE TEMP TABLE copied AS SELECT * FROM ${table} WHERE ${first}; UPDATE copied SET first_row = 99`,
+          `INSERT INTO ${table} SELECT * FROM copied`,
+        );
+        expectRefused(path, `${table} has ${count + 1} rows, "runs" has ${count} for ${collection}`);
+      });
+
+      it(`a run of ${table} in another place`, () => {
+        for (const place of ['first_row = 99', "organization_id = 'west'"]) {
+          expectRefused(
+            snapshot.copyWith(`UPDATE ${table} SET ${place} WHERE ${first}`),
+            `${table} has no run of "south" at row 0, or one with more than 16777216 bytes in a column`,
+          );
+        }
+      });
+
+      const columns = contentColumnsOf(new Database(':memory:').exec(snapshot.schema), table);
+      for (const column of columns) {
+        it(`another ${table}.${column}: a byte, its length, its kind`, () => {
+          const damaged = new RegExp(
+            `^the content of organization "south" does not match its digest: ${collection} from row 0 to \\d+; ` +
+              'the file is damaged; copy or build it again$',
+          );
+          for (const value of [
+            `replace(${column}, substr(${column}, -3, 1), '?')`,
+            `${column} || ' '`,
+            `substr(${column}, 2)`,
+            "''",
+            "x'ff'",
+          ]) {
+            expectRefused(
+              snapshot.copyWith(`UPDATE ${table} SET ${column} = CAST(${value} AS TEXT) WHERE ${first}`),
+              damaged,
+            );
+          }
+        });
+      }
+    }
+
+    it("two runs in each other's place", () => {
+      const exchange = [
+        ['north', 'other'],
+        ['south', 'north'],
+        ['other', 'south'],
+      ].map(
+        ([from, to]) => `UPDATE ticket_runs SET organization_id = '${to}' WHERE organization_id = '${from}'`,
+      );
+      expectRefused(
+        snapshot.copyWith(...exchange),
+        /^the content of organization "north" does not match its digest: tickets/,
+      );
+    });
+
+    it('a value of another kind than its column has', () => {
+      const stored = (sql: string) => [
+        'PRAGMA writable_schema = ON',
+        `UPDATE sqlite_schema SET sql = replace(sql, 'qr_code          TEXT    NOT NULL', 'qr_code ANY') WHERE name = 'ticket_runs'`,
+        'PRAGMA writable_schema = RESET',
+        sql,
+        'PRAGMA writable_schema = ON',
+        `UPDATE sqlite_schema SET sql = replace(sql, 'qr_code ANY', 'qr_code          TEXT    NOT NULL') WHERE name = 'ticket_runs'`,
+        'PRAGMA writable_schema = OFF',
+      ];
+      const copyWith = (value: string) =>
+        snapshot.copyWith(...stored(`UPDATE ticket_runs SET qr_code = ${value}`));
+      expectRefused(copyWith('NULL'), 'column qr_code of ticket_runs is NULL at row 0');
+      for (const value of ['7', '1.5', "x'5b5d'"])
+        expectRefused(copyWith(value), /^the content of organization "north" does not match its digest/);
+    });
+  });
+
+  describe('is refused when it contradicts itself, though the digests are right:', () => {
+    interface Contradiction {
+      readonly collection: Collection;
+      readonly alter: (run: RunContent) => void;
+      readonly reason: RegExp;
+    }
+    const setRecord = (i: number, change: (record: string) => string) => (run: RunContent) => {
+      run.records[i] = change(run.records[i]);
+    };
+    const setElement = (column: string, i: number, element: unknown) => (run: RunContent) => {
+      run.columns[column][i] = element;
+    };
+    const CONTRADICTIONS: Readonly<Record<string, Contradiction>> = {
+      'an id twice': {
+        collection: 'tickets',
+        alter: ({ records }) => (records[50] = records[3]),
+        reason: /^ticket_runs holds ticketId "tkt_56" twice$/,
+      },
+      'an id twice in sessions': {
+        collection: 'sessions',
+        alter: ({ records }) => (records[9] = records[0]),
+        reason: /^session_runs holds id "ses_\d" twice$/,
+      },
+      'an id twice that needs an escape': {
+        collection: 'orders',
+        alter: (run) => {
+          replaceInRecords('"ord_', '"o\\n')(run);
+          run.records[1] = run.records[0];
+        },
+        reason: /^order_runs holds orderId "o\n8" twice$/,
+      },
+      'an id written with an escape that it does not need': {
+        collection: 'orders',
+        alter: setRecord(0, (record) => record.replace('"ord_8"', '"\\u006frd_8"')),
+        reason: /^record 0 of order_runs does not begin with its id$/,
+      },
+      'an id with half of a surrogate pair': {
+        collection: 'orders',
+        alter: setRecord(0, (record) => record.replace('"ord_8"', '"\\ud800"')),
+        reason: /^record 0 of order_runs does not begin with its id$/,
+      },
+      'an id that does not end': {
+        collection: 'orders',
+        alter: setRecord(8, () => '{"orderId":"ord_}'),
+        reason: /^record 8 of order_runs does not begin with its id$/,
+      },
+      'an id that does not end after an escape': {
+        collection: 'orders',
+        alter: setRecord(8, () => '{"orderId":"ord\\n_}'),
+        reason: /^record 8 of order_runs does not begin with its id$/,
+      },
+      'an empty id': {
+        collection: 'orders',
+        alter: setRecord(0, (record) => record.replace('"ord_8"', '""')),
+        reason: /^record 0 of order_runs does not begin with its id$/,
+      },
+      'an id that is no text': {
+        collection: 'orders',
+        alter: setRecord(0, (record) => record.replace('"ord_8"', '8')),
+        reason: /^record 0 of order_runs does not begin with its id$/,
+      },
+      'a record that begins with something else': {
+        collection: 'tickets',
+        alter: setRecord(2, (record) => ` ${record}`),
+        reason: /^record 2 of ticket_runs does not begin with its id$/,
+      },
+      'a record of nothing': {
+        collection: 'tickets',
+        alter: setRecord(2, () => ''),
+        reason: /^record 2 of ticket_runs does not end with }$/,
+      },
+      'a record that does not end': {
+        collection: 'events',
+        alter: setRecord(1, (record) => record.slice(0, -1)),
+        reason: /^record 1 of event_runs does not end with }$/,
+      },
+      'an event without a session': {
+        collection: 'sessions',
+        alter: ({ columns }) => {
+          columns['event_id'].fill(columns['event_id'][9]);
+          columns['starts'].sort();
+        },
+        reason: /^record 0 of event_runs has no session$/,
+      },
+      'a session of an event that is not there': {
+        collection: 'sessions',
+        alter: setElement('event_id', 9, 'evt_7'),
+        reason: /^record 9 of session_runs is a session of "evt_7", which is no event of the organization$/,
+      },
+      'sessions not by event': {
+        collection: 'sessions',
+        alter: ({ columns }) => columns['event_id'].reverse(),
+        reason: /^record \d of session_runs is out of order$/,
+      },
+      'sessions not by start': {
+        collection: 'sessions',
+        alter: ({ columns }) => columns['starts'].reverse(),
+        reason: /^record 1 of session_runs is out of order$/,
+      },
+      'a session that is no JSON': {
+        collection: 'sessions',
+        alter: setRecord(3, (record) => record.replace('"startAt":', '"startAt"')),
+        reason: /^record 3 of session_runs is not the JSON text of a session$/,
+      },
+      'a value twice for one record': {
+        collection: 'offers',
+        alter: setElement('resale_enabled', 0, ['true', 'true']),
+        reason: /^column resale_enabled of offer_runs holds a text of record 0 twice$/,
+      },
+      'a value too few': {
+        collection: 'tickets',
+        alter: ({ columns }) => columns['qr_code'].pop(),
+        reason: /^column qr_code of ticket_runs is not a JSON array with one text for each record at row 0$/,
+      },
+      'an instant too many': {
+        collection: 'tickets',
+        alter: ({ columns }) => columns['updated_at'].push(0),
+        reason: /^column updated_at of ticket_runs is not a JSON array with one whole number for each record/,
+      },
+      'a start that is a text': {
+        collection: 'sessions',
+        alter: setElement('starts', 0, '0'),
+        reason: /^column starts of session_runs is not a JSON array with one whole number for each record/,
+      },
+      'a session of no event': {
+        collection: 'sessions',
+        alter: setElement('event_id', 0, null),
+        reason: /^column event_id of session_runs is not a JSON array with one text for each record/,
+      },
+      'a text in the place of a list': {
+        collection: 'events',
+        alter: setElement('tags', 0, 'jazz'),
+        reason:
+          /^column tags of event_runs is not a JSON array with one list of texts for each record at row 0$/,
+      },
+    };
+    for (const [what, { collection, alter, reason }] of Object.entries(CONTRADICTIONS)) {
+      it(what, () => {
+        const path = snapshot.copy();
+        alterRuns(path, collection, alter, 'north');
+        reseal(path);
+        expectRefused(path, reason);
+      });
+    }
+
+    it('a session of an event of another organization', () => {
+      const path = snapshot.copy();
+      alterRuns(path, 'events', replaceInRecords('"evt_', '"evt-'), 'north');
+      reseal(path);
+      expectRefused(path, /is a session of "evt_\d", which is no event of the organization$/);
+    });
+
+    it('records with another length than "record_lengths" says', () => {
+      for (const [lengths, reason] of [
+        ["replace(record_lengths, '[', '[1')", 'record 0 of event_runs has another length'],
+        ["replace(record_lengths, ']', '0]')", 'record 3 of event_runs has another length'],
+        [
+          "replace(record_lengths, ']', '.5]')",
+          /^column record_lengths of event_runs is not a JSON array with one length/,
+        ],
+        [
+          "replace(record_lengths, '[', '[-')",
+          /^column record_lengths of event_runs is not a JSON array with one length/,
+        ],
+      ] as const) {
+        const path = snapshot.copyWith(
+          `UPDATE event_runs SET record_lengths = ${lengths} WHERE organization_id = 'north'`,
+        );
+        reseal(path);
+        expectRefused(path, reason);
+      }
+    });
+
+    it('a column of more than 16 MiB', () => {
+      const path = snapshot.copy();
+      alterRuns(path, 'offers', setElement('event_ids', 0, ['x'.repeat(2 ** 24)]), 'north');
+      reseal(path);
+      expectRefused(
+        path,
+        'offer_runs has no run of "north" at row 0, or one with more than 16777216 bytes in a column',
+      );
+    });
+
+    it('records that are not UTF-8', () => {
+      const path = snapshot.copyWith(
+        `UPDATE ticket_runs SET records = CAST(replace(CAST(records AS BLOB), 'JPY', x'4affff') AS TEXT)`,
+      );
+      reseal(path);
+      expectRefused(path, 'the records of ticket_runs at row 0 are not UTF-8');
+    });
+
+    it('and counts that "runs" has wrong, though their digests are right', () => {
+      const north = "organization_id = 'north' AND collection = 'orders'";
+      for (const [change, reason] of [
+        [
+          'record_bytes = record_bytes + 1',
+          /^the records of order_runs have \d+ bytes at row 0, "runs" has \d+$/,
+        ],
+        [
+          'record_bytes = record_bytes - 1',
+          /^the records of order_runs have \d+ bytes at row 0, "runs" has \d+$/,
+        ],
+        ['record_count = record_count + 1', /^the content of organization "north" does not match its digest/],
+      ] as const) {
+        const path = snapshot.copyWith(`UPDATE runs SET ${change} WHERE ${north}`);
+        restamp(path);
+        expectRefused(path, reason);
+      }
+    });
+  });
+
+  it('is taken when it was changed and digested again as a whole', () => {
+    const path = snapshot.copy();
+    alterRuns(
+      path,
+      'tickets',
+      (run) => {
+        replaceInRecords('"north-7"', '"new"')(run);
+        const { qr_code: codes } = run.columns;
+        for (const [i, code] of codes.entries()) if (code === 'north-7') codes[i] = 'new';
+      },
+      'north',
+    );
+    expectRefused(path, /does not match its digest/);
+    reseal(path);
+    const changed = readSnapshot(path);
+    const north = organizationOf(changed, 'north');
+    expect(recordsOf(north.tickets).get('tkt_7')).to.include({ qrCode: 'new' });
+    expect(digestsOf(changed)['south']).to.equal(digestsOf(snapshot.image)['south']);
+    expect(north.contentDigest).to.not.equal(digestsOf(snapshot.image)['north']);
+  });
+
+  it('is taken with fewer records, and with organizations that have none', () => {
+    const path = snapshot.copyWith(
+      "INSERT INTO organizations VALUES ('east', 'Est', ''); INSERT INTO organizations VALUES ('west', 'Ouest', '')",
+    );
+    alterRuns(path, 'tickets', keepFirst(7), 'south');
+    alterRuns(path, 'orders', keepFirst(0), 'north');
+    reseal(path);
+    const image = readSnapshot(path);
+    expect(
+      image.organizations.map(({ organizationId, tickets, orders }) => [
+        organizationId,
+        tickets.count,
+        orders.count,
+      ]),
+    ).to.deep.equal([
+      ['east', 0, 0],
+      ['north', 60, 0],
+      ['south', 7, 9],
+      ['west', 0, 0],
+    ]);
+  });
+});

@@ -1,0 +1,321 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  copyFileSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import type { Permit } from '../../../src/snapshot/format/manifest.ts';
+import { RefusedSnapshot } from '../../../src/snapshot/format/refused-snapshot.ts';
+import { readSnapshot } from '../../../src/snapshot/load/read-snapshot.ts';
+import {
+  NotPublished,
+  publishedName,
+  type PublishOptions,
+  publishSnapshot,
+} from '../../../src/snapshot/publish/publish-snapshot.ts';
+import { folderForEach } from '../../support/temporary-folder.ts';
+import {
+  build,
+  digestsOf,
+  type Import,
+  type ImportRecord,
+  writeImport,
+} from '../../support/import-folder.ts';
+import { refusalOf, thrownBy } from '../format/refusal.ts';
+import { SMALL_IMPORT } from '../../support/small-import.ts';
+import { SoundSnapshot } from '../format/sound-snapshot.ts';
+
+const YEAR_BEFORE = new Date('2025-11-21T12:00:00Z');
+
+describe('a snapshot that is published', () => {
+  const snapshot = new SoundSnapshot();
+  const folder = folderForEach();
+  const served = (name = '') => join(folder('served'), name);
+
+  beforeEach(() => {
+    mkdirSync(folder('served'));
+  });
+
+  const publish = (options: Partial<PublishOptions> = {}) =>
+    publishSnapshot({ file: snapshot.path, folder: served(), name: 'a.sqlite', permits: [], ...options });
+
+  /** Expects that nothing is published, and that the folder stays as it is. Returns the reason. */
+  async function refused(options: Partial<PublishOptions> = {}): Promise<string> {
+    const before = contentOf(served());
+    const error = await refusalOf(publish(options), NotPublished);
+    expect(contentOf(served())).to.deep.equal(before);
+    return error.cause instanceof RefusedSnapshot ? error.cause.reason : error.message;
+  }
+
+  async function built(name: string, files: Import, producedAt?: Date): Promise<string> {
+    writeImport(folder(name), files);
+    await build(folder(name), folder(`${name}.sqlite`), producedAt ? { producedAt } : {});
+    return folder(`${name}.sqlite`);
+  }
+
+  it('stands there byte for byte, and nothing beside it', async () => {
+    const { path, manifest } = await publish();
+    expect(path).to.equal(served('a.sqlite'));
+    expect(manifest).to.include({ snapshotId: snapshot.image.snapshotId });
+    expect(contentOf(served())).to.deep.equal({ 'a.sqlite': readFileSync(snapshot.path, 'base64') });
+  });
+
+  it('takes the place of another by a rename: whoever reads that one reads on', async () => {
+    await publish();
+    const reader = statSync(served('a.sqlite')).ino;
+    await publish();
+    expect(statSync(served('a.sqlite')).ino).to.not.equal(reader);
+  });
+
+  it('can be written by its owner, though the file that was published cannot', async () => {
+    const file = snapshot.copy();
+    chmodSync(file, 0o440);
+    await publish({ file, permits: ['shrink'] });
+    expect(statSync(served('a.sqlite')).mode & 0o777).to.equal(0o640);
+  });
+
+  it('permits what was given with it, and no more, though its content is the same', async () => {
+    const original = readFileSync(snapshot.path);
+    let file = snapshot.path;
+    for (const permits of [['rollback'], ['shrink'], ['rollback', 'shrink'], []] satisfies Permit[][]) {
+      const { path, manifest } = await publish({ file, name: `${permits.length}.sqlite`, permits }).catch(
+        (error: unknown) => {
+          throw new Error(permits.join(), { cause: error });
+        },
+      );
+      expect(manifest.permits).to.deep.equal(permits);
+      expect(readSnapshot(path)).to.deep.equal(snapshot.image);
+      // What the file permits by itself does not count.
+      file = folder('again.sqlite');
+      execFileSync('mv', [path, file]);
+    }
+    expect(readFileSync(snapshot.path).equals(original)).to.equal(true);
+  });
+
+  describe('is not, and what stood there stands there, when', () => {
+    it('the file is no snapshot', async () => {
+      writeFileSync(folder('a.sqlite'), 'no');
+      await publish();
+      expect(await refused({ file: folder('a.sqlite') })).to.equal('not-sqlite');
+      expect(await refused({ file: folder('nowhere.sqlite') })).to.match(/ENOENT: no such file/);
+    });
+
+    it('a byte of its content is not what it was', async () => {
+      await publish();
+      const file = snapshot.copyOf((bytes) => {
+        bytes[bytes.lastIndexOf('issuedAt') + 12] ^= 1;
+        return bytes;
+      });
+      expect(await refused({ file })).to.equal('damaged');
+    });
+
+    it('it is damaged while it is copied', async () => {
+      await publish();
+      const file = snapshot.copy();
+      const onCopy = () => {
+        const bytes = readFileSync(file);
+        writeFileSync(file, bytes.fill(0, bytes.length / 2));
+      };
+      expect(await refused({ file, onCopy })).to.equal('damaged');
+    });
+
+    it('somebody publishes what it conflicts with meanwhile', async () => {
+      const onCopy = () => {
+        copyFileSync(snapshot.path, served('b.sqlite'));
+      };
+      const error = await refusalOf(publish({ onCopy }), NotPublished);
+      expect(error.message).to.match(/organization "north" is already published in b\.sqlite/);
+      expect(readdirSync(served())).to.deep.equal(['b.sqlite']);
+    });
+
+    it('a folder has its name', async () => {
+      mkdirSync(served('a.sqlite'));
+      expect(await refused()).to.match(/a\.sqlite: is a folder; a snapshot cannot replace it$/);
+    });
+
+    it('it is the very file that stands there', async () => {
+      await publish();
+      linkSync(served('a.sqlite'), folder('hard.sqlite'));
+      symlinkSync(served('a.sqlite'), folder('soft.sqlite'));
+      for (const file of [served('a.sqlite'), folder('hard.sqlite'), folder('soft.sqlite')]) {
+        expect(await refused({ file })).to.equal(
+          `${file}: is already the published file; publish the file that it was copied from`,
+        );
+      }
+    });
+
+    it('the disk is full', async function () {
+      const disk = folder('disk');
+      mkdirSync(disk);
+      const { status } = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=2m', 'tmpfs', disk]);
+      if (status !== 0) this.skip();
+      try {
+        await publish({ folder: disk });
+        const before = contentOf(disk);
+        const wide = { ...SMALL_IMPORT.orders[0], orderId: 'wide', paymentMethod: 'x'.repeat(900_000) };
+        const orders = [0, 1, 2].map((i) => ({ ...wide, orderId: `wide ${i}` }));
+        const file = await built('large', { ...SMALL_IMPORT, orders: [...SMALL_IMPORT.orders, ...orders] });
+        const { message } = await refusalOf(publish({ file, folder: disk }), NotPublished);
+        expect(message).to.match(/large\.sqlite: ENOSPC: no space left on device/);
+        expect(contentOf(disk)).to.deep.equal(before);
+      } finally {
+        spawnSync('umount', [disk]);
+      }
+    });
+
+    for (const [moment, abortAt] of [
+      ['before it began', 'start'],
+      ['while it was copied', 'onCopy'],
+      ['while it was verified', 'onProgress'],
+    ] as const) {
+      it(`whoever publishes breaks off ${moment}`, async () => {
+        await publish();
+        const before = contentOf(served());
+        const breaking = new AbortController();
+        const reason = new RangeError('enough');
+        const abort = () => {
+          breaking.abort(reason);
+        };
+        if (abortAt === 'start') abort();
+        const { signal } = breaking;
+        const publishing = publish({ signal, permits: ['shrink'], [abortAt]: abort });
+        expect(await refusalOf(publishing, RangeError)).to.equal(reason);
+        expect(contentOf(served())).to.deep.equal(before);
+      });
+    }
+  });
+
+  it('is the one that was copied, when its file is replaced meanwhile', async () => {
+    const file = snapshot.copy();
+    const other = await built('other', { ...SMALL_IMPORT, tickets: [] });
+    const onCopy = () => {
+      copyFileSync(other, file);
+    };
+    const { manifest } = await publish({ file, onCopy });
+    expect(manifest.snapshotId).to.equal(readSnapshot(other).snapshotId);
+    expect(readSnapshot(served('a.sqlite'))).to.deep.equal(readSnapshot(other));
+  });
+
+  describe('is told at once what the replica would say', () => {
+    const withoutSouth = Object.fromEntries(
+      Object.entries<readonly ImportRecord[]>(SMALL_IMPORT).map(([name, lines]) => [
+        name,
+        lines.filter(({ organizationId }) => organizationId === 'north'),
+      ]),
+    );
+
+    it('when the same organization is in another file', async () => {
+      await publish({ name: 'b.sqlite' });
+      expect(await refused({ permits: ['rollback', 'shrink'] })).to.equal('conflict');
+    });
+
+    it('when it is older, unless that is permitted', async () => {
+      await publish();
+      const file = await built('older', SMALL_IMPORT, YEAR_BEFORE);
+      expect(await refused({ file, permits: ['shrink'] })).to.equal('older');
+      await publish({ file, permits: ['rollback'] });
+      expect(readSnapshot(served('a.sqlite')).producedAt).to.equal(YEAR_BEFORE.toISOString());
+    });
+
+    it('when an organization is gone, unless that is permitted', async () => {
+      await publish();
+      const file = await built('gone', withoutSouth);
+      expect(await refused({ file, permits: ['rollback'] })).to.equal('organization-gone');
+      await publish({ file, permits: ['shrink'] });
+      expect(digestsOf(readSnapshot(served('a.sqlite')))).to.have.keys('north');
+    });
+
+    it('when more than half of a collection is gone, unless that is permitted', async () => {
+      await publish();
+      const half = SMALL_IMPORT.tickets.filter((_, i) => i % 2 === 0);
+      const file = await built('half', { ...SMALL_IMPORT, tickets: half });
+      const fewer = await built('fewer', { ...SMALL_IMPORT, tickets: half.slice(1) });
+      expect(await refused({ file: fewer })).to.equal('shrunk');
+      await publish({ file: fewer, permits: ['shrink'] });
+      await publish();
+      await publish({ file });
+    });
+
+    it('but nothing of a file that cannot be read, which it replaces or stands beside', async () => {
+      writeFileSync(served('a.sqlite'), 'broken');
+      writeFileSync(served('b.sqlite'), 'broken');
+      await publish();
+      expect(readSnapshot(served('a.sqlite'))).to.deep.equal(snapshot.image);
+    });
+  });
+
+  describe('finds the copies that others left behind', () => {
+    const ended = spawnSync(process.execPath, ['--version']).pid;
+    const copyOf = (name: string, host: string, pid: number) => `.${name}.publishing-${host}-${pid}-0badcafe`;
+    const present = (name: string, ageMs: number) => {
+      writeFileSync(served(name), 'a part');
+      const time = new Date(Date.now() - ageMs);
+      utimesSync(served(name), time, time);
+    };
+
+    it('and removes those that nobody can be using any more', async () => {
+      present(copyOf('a.sqlite', hostname(), ended), 0);
+      present(copyOf('a.sqlite', hostname(), process.pid), 2 * 3_600_000);
+      present(copyOf('a.sqlite', 'else-where', process.pid), 2 * 3_600_000);
+      await publish();
+      expect(readdirSync(served())).to.deep.equal(['a.sqlite']);
+    });
+
+    it('and leaves the others: of a process that runs, of another machine, of another name', async () => {
+      const others = [
+        copyOf('a.sqlite', hostname(), process.pid),
+        copyOf('a.sqlite', 'else-where', ended),
+        copyOf('b.sqlite', hostname(), ended),
+      ];
+      for (const name of others) present(name, 60_000);
+      await publish();
+      expect(readdirSync(served())).to.have.members([...others, 'a.sqlite']);
+    });
+  });
+});
+
+describe('the name to be published under', () => {
+  it('is that which is asked for, with or without .sqlite, or that of the file', () => {
+    expect(publishedName('x/north.sqlite')).to.equal('north.sqlite');
+    expect(publishedName('x/export.db', 'north')).to.equal('north.sqlite');
+    expect(publishedName('x/export.db', 'north.sqlite')).to.equal('north.sqlite');
+    expect(publishedName('x/export.db', 'Nördliche Bühne 2.0')).to.equal('Nördliche Bühne 2.0.sqlite');
+  });
+
+  it('is asked for when that of the file will not do', () => {
+    for (const file of ['export.db', 'x/.sqlite', '.hidden.sqlite']) {
+      expect(thrownBy(() => publishedName(file), NotPublished).message).to.equal(
+        `${file}: not a snapshot name; give one with --as, such as --as north`,
+      );
+    }
+  });
+
+  it('is one file of the folder that is looked at', () => {
+    for (const name of ['', '.', '..', '.hidden', '../a', 'a/b', '/a', 'a\n', '\0', 'a\u0085b', '.sqlite']) {
+      expect(thrownBy(() => publishedName('a.sqlite', name), NotPublished).message).to.match(
+        /cannot name a snapshot: it must be a file name, without a folder or a leading dot$/,
+      );
+    }
+  });
+});
+
+/** The files of a folder with all their bytes. */
+function contentOf(folder: string): Record<string, string> {
+  const names = readdirSync(folder, { withFileTypes: true });
+  return Object.fromEntries(
+    names.map((entry) => [
+      entry.name,
+      entry.isFile() ? readFileSync(join(folder, entry.name), 'base64') : 'a folder',
+    ]),
+  );
+}

@@ -1,0 +1,325 @@
+import { mkdirSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { pino } from 'pino';
+import { byCollection } from '../../../src/snapshot/format/layout.ts';
+import { RefusedSnapshot } from '../../../src/snapshot/format/refused-snapshot.ts';
+import { LoadHistory } from '../../../src/snapshot/watch/load-history.ts';
+import { SnapshotWatcher, type WatcherDependencies } from '../../../src/snapshot/watch/snapshot-watcher.ts';
+import { StoreRegistry } from '../../../src/store/registry/store-registry.ts';
+import { emptyImage } from '../../support/empty-image.ts';
+import { folderForEach } from '../../support/temporary-folder.ts';
+
+/** Files are renamed into place whole, so they need not settle. */
+const SHORT: Pick<WatcherDependencies, 'settleMs'> = { settleMs: 10 };
+
+describe('the watch on the snapshot folder', () => {
+  const inFolder = folderForEach();
+  /** The organizations that each file holds; none for a file that is bad. */
+  const contents = new Map<string, readonly string[]>();
+  let stores: StoreRegistry;
+  let history: LoadHistory;
+  let watcher: SnapshotWatcher;
+  let loads: string[];
+  /** Called when a file is loaded. */
+  let onLoad: (file: string) => void;
+  let logged: Record<string, unknown>[];
+
+  beforeEach(() => {
+    stores = new StoreRegistry();
+    history = new LoadHistory();
+    loads = [];
+    logged = [];
+    onLoad = () => undefined;
+    mkdirSync(inFolder('snapshots'));
+    watcher = newWatcher(SHORT);
+    contents.clear();
+  });
+
+  function newWatcher(settling: Pick<WatcherDependencies, 'settleMs'>): SnapshotWatcher {
+    const write = (line: string) => logged.push(JSON.parse(line) as Record<string, unknown>);
+    return new SnapshotWatcher({
+      folder: inFolder('snapshots'),
+      stores,
+      history,
+      load: (path, { admit }) => {
+        const name = path.slice(path.lastIndexOf('/') + 1);
+        loads.push(name);
+        onLoad(name);
+        const organizations = contents.get(name);
+        if (organizations === undefined) return Promise.reject(new RefusedSnapshot('damaged', 'it is bad'));
+        const declared = organizations.map((organizationId) => ({
+          organizationId,
+          name: '',
+          contentDigest: '',
+          runs: byCollection(() => []),
+        }));
+        admit?.({ snapshotId: name, producedAt: '', permits: [], organizations: declared });
+        return Promise.resolve({
+          snapshotId: `${name} ${loads.length}`,
+          producedAt: '',
+          organizations: organizations.map((id) => emptyImage(id)),
+        });
+      },
+      admit: (file, { organizations }) => {
+        const owner = organizations.map(({ organizationId }) => stores.otherOwner(file, organizationId));
+        if (owner.some((other) => other !== undefined))
+          throw new RefusedSnapshot('conflict', 'held by another');
+      },
+      goLive: (file, image) => {
+        stores.swap(file, image);
+        return Promise.resolve();
+      },
+      log: pino({}, { write }),
+      ...settling,
+    });
+  }
+
+  afterEach(() => {
+    watcher.stop();
+  });
+
+  /** Writes beside and renames, as a snapshot is published. */
+  function publish(name: string, organizations?: readonly string[]): void {
+    if (organizations === undefined) contents.delete(name);
+    else contents.set(name, organizations);
+    writeFileSync(inFolder('beside'), name);
+    renameSync(inFolder('beside'), inSnapshots(name));
+  }
+  const inSnapshots = (name: string) => join(inFolder('snapshots'), name);
+  const fileOf = (organizationId: string) => stores.view.get(organizationId)?.snapshotId.split(' ')[0];
+
+  it('loads each file once, and again when it was replaced', async () => {
+    publish('a.sqlite', ['one']);
+    await watcher.poll();
+    await watcher.poll();
+    expect(loads).to.deep.equal(['a.sqlite']);
+    publish('a.sqlite', ['one', 'two']);
+    await watcher.poll();
+    expect(loads).to.deep.equal(['a.sqlite', 'a.sqlite']);
+    expect(fileOf('two')).to.equal('a.sqlite');
+  });
+
+  it('looks once at a time', async () => {
+    publish('a.sqlite', ['one']);
+    await Promise.all([watcher.poll(), watcher.poll(), watcher.poll()]);
+    expect(loads).to.deep.equal(['a.sqlite']);
+  });
+
+  it('leaves files of other names alone', async () => {
+    for (const name of ['a.sqlite.building', '.a.sqlite', 'a.sqlite-journal', 'a.db']) publish(name, ['one']);
+    await watcher.poll();
+    expect(loads).to.deep.equal([]);
+  });
+
+  it('waits for a folder that is not there yet', async () => {
+    rmSync(inFolder('snapshots'), { recursive: true });
+    await watcher.poll();
+    mkdirSync(inFolder('snapshots'));
+    publish('a.sqlite', ['one']);
+    await watcher.poll();
+    expect(fileOf('one')).to.equal('a.sqlite');
+  });
+
+  it('does not try a refused file again until it changes, or a journal beside it does', async () => {
+    publish('a.sqlite');
+    publish('a.sqlite-journal');
+    await watcher.poll();
+    await watcher.poll();
+    expect(loads).to.have.lengthOf(1);
+    rmSync(inSnapshots('a.sqlite-journal'));
+    await watcher.poll();
+    expect(loads).to.have.lengthOf(2);
+    publish('a.sqlite', ['one']);
+    await watcher.poll();
+    expect(fileOf('one')).to.equal('a.sqlite');
+  });
+
+  it('takes what was refused for the sake of another file once that gives it up', async () => {
+    publish('a.sqlite', ['one', 'two']);
+    publish('b.sqlite', ['two']);
+    await watcher.poll();
+    expect(fileOf('two')).to.equal('a.sqlite');
+    publish('a.sqlite', ['one']);
+    await watcher.poll();
+    expect(fileOf('two')).to.equal('b.sqlite');
+  });
+
+  it('goes on serving what a file held that is gone, and lets another take it over', async () => {
+    publish('a.sqlite', ['one']);
+    publish('b.sqlite', ['one']);
+    await watcher.poll();
+    rmSync(inSnapshots('b.sqlite'));
+    await watcher.poll();
+    rmSync(inSnapshots('a.sqlite'));
+    await watcher.poll();
+    expect(fileOf('one')).to.equal('a.sqlite');
+    publish('b.sqlite', ['one']);
+    await watcher.poll();
+    expect(fileOf('one')).to.equal('b.sqlite');
+  });
+
+  it('is not stopped by an entry that cannot be looked at', async () => {
+    symlinkSync('loop.sqlite', inSnapshots('loop.sqlite'));
+    publish('z.sqlite', ['one']);
+    await watcher.poll();
+    await watcher.poll();
+    expect(loads).to.deep.equal(['z.sqlite']);
+    expect(history.refused).to.have.lengthOf(1);
+    expect(history.refused[0]).to.include({ file: 'loop.sqlite', reason: 'unreadable' });
+  });
+
+  it('follows links within the folder, and refuses those that leave it', async () => {
+    mkdirSync(inSnapshots('..data'));
+    contents.set('a.sqlite', ['one']);
+    writeFileSync(inSnapshots('..data/a.sqlite'), '');
+    symlinkSync('..data/a.sqlite', inSnapshots('a.sqlite'));
+    writeFileSync(inFolder('outside.sqlite'), '');
+    symlinkSync('../outside.sqlite', inSnapshots('b.sqlite'));
+    await watcher.poll();
+    expect(loads).to.deep.equal(['a.sqlite']);
+    expect(history.refused.map(({ file, reason }) => [file, reason])).to.deep.equal([
+      ['b.sqlite', 'outside-folder'],
+    ]);
+  });
+
+  it('waits until a file has settled', async () => {
+    watcher = newWatcher({});
+    // It is written to each time that it is looked at, and not any more once that was three times.
+    contents.set('a.sqlite', ['one']);
+    publish('z.sqlite', ['two']);
+    utimesSync(inSnapshots('z.sqlite'), 0, 0);
+    let writes = 0;
+    onLoad = () => {
+      expect(writes).to.equal(3);
+    };
+    const writing = setInterval(() => {
+      writeFileSync(inSnapshots('a.sqlite'), 'x'.repeat(++writes));
+      if (writes === 3) clearInterval(writing);
+    }, 50);
+    writeFileSync(inSnapshots('a.sqlite'), '');
+    await watcher.poll();
+    expect(fileOf('one')).to.equal('a.sqlite');
+    expect(loads.filter((name) => name === 'a.sqlite')).to.have.lengthOf(1);
+  });
+
+  it('takes the newest of a storm of files, and none of those between', async () => {
+    watcher = newWatcher({});
+    publish('a.sqlite', ['none']);
+    let left = 100;
+    const storm = setInterval(() => {
+      publish('a.sqlite', left === 1 ? ['newest'] : ['none']);
+      if (--left === 0) clearInterval(storm);
+    }, 5);
+    await watcher.poll();
+    expect(left).to.equal(0);
+    expect(loads).to.deep.equal(['a.sqlite']);
+    expect(fileOf('newest')).to.equal('a.sqlite');
+  });
+
+  it('looks at once when the system tells of a change', async () => {
+    await watcher.poll();
+    const loaded = Promise.withResolvers<string>();
+    onLoad = loaded.resolve;
+    publish('a.sqlite', ['one']);
+    expect(await loaded.promise).to.equal('a.sqlite');
+    await watcher.poll();
+    expect(fileOf('one')).to.equal('a.sqlite');
+  });
+
+  it('is told of changes in a folder that took the place of the one before it', async () => {
+    await watcher.poll();
+    rmSync(inFolder('snapshots'), { recursive: true });
+    mkdirSync(inFolder('snapshots'));
+    await watcher.poll();
+    const loaded = Promise.withResolvers<string>();
+    onLoad = loaded.resolve;
+    publish('a.sqlite', ['one']);
+    expect(await loaded.promise).to.equal('a.sqlite');
+  });
+
+  it('remembers each load with what became of it, and forgets a refusal with its file', async () => {
+    publish('a.sqlite', ['one']);
+    publish('b.sqlite');
+    await watcher.poll();
+    expect(history.latest.map(({ file, outcome }) => [file, outcome])).to.deep.equal([
+      ['b.sqlite', 'refused'],
+      ['a.sqlite', 'live'],
+    ]);
+    expect(history.refused[0]).to.include({ file: 'b.sqlite', reason: 'damaged', detail: 'it is bad' });
+    rmSync(inSnapshots('b.sqlite'));
+    await watcher.poll();
+    expect(history.refused).to.deep.equal([]);
+    expect([...history.refusals]).to.deep.equal([['damaged', 1]]);
+    expect(history.live).to.equal(1);
+  });
+
+  it('forgets the refusal of a file that goes away together with the one in its way', async () => {
+    publish('a.sqlite', ['one']);
+    publish('b.sqlite', ['one']);
+    await watcher.poll();
+    expect(history.refused.map(({ file, reason }) => [file, reason])).to.deep.equal([
+      ['b.sqlite', 'conflict'],
+    ]);
+    rmSync(inSnapshots('a.sqlite'));
+    rmSync(inSnapshots('b.sqlite'));
+    await watcher.poll();
+    expect(history.refused).to.deep.equal([]);
+  });
+
+  it('refuses a link to what is not there', async () => {
+    symlinkSync('nothing', inSnapshots('a.sqlite'));
+    await watcher.poll();
+    expect(history.refused.map(({ file, reason }) => [file, reason])).to.deep.equal([
+      ['a.sqlite', 'unreadable'],
+    ]);
+  });
+
+  it('takes whatever goes wrong with a file for a refusal of it, and goes on with the next', async () => {
+    onLoad = (file) => {
+      if (file === 'a.sqlite') throw new Error('no thread to be had');
+    };
+    publish('a.sqlite', ['one']);
+    publish('b.sqlite', ['two']);
+    await watcher.poll();
+    expect(history.refused[0]).to.include({ reason: 'loader-failed', detail: 'no thread to be had' });
+    expect(fileOf('two')).to.equal('b.sqlite');
+    expect(history.loading).to.equal(undefined);
+  });
+
+  it('tells what is being loaded', async () => {
+    publish('a.sqlite', ['one']);
+    onLoad = (file) => {
+      expect(history.loading).to.include({ file });
+    };
+    await watcher.poll();
+    expect(loads).to.have.lengthOf(1);
+    expect(history.loading).to.equal(undefined);
+  });
+
+  it('says once that the folder cannot be looked at, and goes on when it can', async () => {
+    rmSync(inFolder('snapshots'), { recursive: true });
+    writeFileSync(inFolder('snapshots'), 'no folder');
+    await watcher.poll();
+    await watcher.poll();
+    expect(logged.map(({ msg }) => msg)).to.deep.equal(['the snapshot folder cannot be read; retrying']);
+    expect(watcher.complaint).to.match(/ENOTDIR/);
+    rmSync(inFolder('snapshots'));
+    mkdirSync(inFolder('snapshots'));
+    publish('a.sqlite', ['one']);
+    await watcher.poll();
+    expect(fileOf('one')).to.equal('a.sqlite');
+    expect(watcher.complaint).to.equal(undefined);
+  });
+
+  it('takes nothing any more once it is stopped', async () => {
+    onLoad = () => {
+      watcher.stop();
+    };
+    publish('a.sqlite', ['one']);
+    publish('b.sqlite', ['two']);
+    await watcher.poll();
+    expect(stores.view.isEmpty).to.equal(true);
+    expect(loads).to.have.lengthOf(1);
+  });
+});

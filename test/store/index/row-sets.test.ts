@@ -1,0 +1,67 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { intersection, rowSet, union } from '../../../src/store/index/row-sets.ts';
+
+const FIXED = { seed: 20261121, numRuns: 1000 };
+
+/** Ascending sets of rows, sometimes of very different sizes. */
+const rows = (most: number) =>
+  fc.uniqueArray(fc.nat(300), { maxLength: most }).map((values) => Uint32Array.from(values).sort());
+const sets = fc.oneof(rows(5), rows(150), rows(300));
+
+function ascending(values: Iterable<number>): number[] {
+  return [...new Set(values)].sort((a, b) => a - b);
+}
+
+/** Collection sizes in which these rows are many, and few. */
+const rowCounts = fc.constantFrom(301, 5000, 2_000_000);
+
+describe('Row sets', () => {
+  it('have the rows of all sets in their union', () => {
+    fc.assert(
+      fc.property(fc.array(sets, { maxLength: 10 }), rowCounts, (lists, rowCount) => {
+        expect([...union(lists, rowCount)]).to.deep.equal(ascending(lists.flatMap((list) => [...list])));
+      }),
+      FIXED,
+    );
+  });
+
+  it('have the common rows of two sets in their intersection, in either order', () => {
+    fc.assert(
+      fc.property(sets, sets, (a, b) => {
+        const both = [...a].filter((row) => b.includes(row));
+        expect([...intersection(a, b)]).to.deep.equal(both);
+        expect([...intersection(b, a)]).to.deep.equal(both);
+      }),
+      FIXED,
+    );
+  });
+
+  it('are made of rows in any order, repeated or not', () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat(300)), rowCounts, (values, rowCount) => {
+        expect([...rowSet(Uint32Array.from(values), rowCount)]).to.deep.equal(ascending(values));
+      }),
+      FIXED,
+    );
+  });
+
+  it('hold the greatest possible rows', () => {
+    const high = Uint32Array.from([2 ** 31 - 1, 2 ** 31, 2 ** 32 - 1]);
+    expect([...intersection(high, high)]).to.deep.equal([...high]);
+    expect([...union([high, Uint32Array.from([5])], 2 ** 32)]).to.deep.equal([5, ...high]);
+  });
+
+  it('do not change their input', () => {
+    const [a, b] = [Uint32Array.from([1, 3, 5]), Uint32Array.from([0, 3, 9])];
+    for (const rowCount of [10, 1_000_000]) {
+      union([b, a], rowCount);
+      rowSet(b, rowCount);
+    }
+    intersection(a, b);
+    expect([[...a], [...b]]).to.deep.equal([
+      [1, 3, 5],
+      [0, 3, 9],
+    ]);
+  });
+});

@@ -1,0 +1,108 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import {
+  buildWaveletMatrix,
+  rowsAtPositions,
+  rowsInRanges,
+} from '../../../src/store/index/wavelet-matrix.ts';
+
+const FIXED = { seed: 20261121, numRuns: 400 };
+
+/** Lengths around the boundaries of words and blocks, and some in between. */
+const lengths = fc.oneof(
+  fc.constantFrom(0, 1, 2, 31, 32, 33, 63, 64, 65, 511, 512, 513, 1024, 3000),
+  fc.nat(200),
+);
+/** Powers of two and their neighbours, where a row needs one more bit. */
+const rowCounts = fc.oneof(
+  fc.constantFrom(1, 2, 3, 4, 5, 255, 256, 257, 65_536, 65_537, 2_000_000, 2 ** 31 - 1),
+  fc.integer({ min: 1, max: 300 }),
+);
+
+/** Returns rows in any order, with many repeats where there are few. */
+const sequences = fc.tuple(lengths, rowCounts).chain(([length, rowCount]) =>
+  fc.record({
+    rowCount: fc.constant(rowCount),
+    sequence: fc.array(fc.integer({ min: 0, max: rowCount - 1 }), { minLength: length, maxLength: length }),
+  }),
+);
+
+/** Positions that bound ranges and the gaps between them in turn; a repeated position bounds an empty range. */
+const cuts = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 24 });
+
+function rangesOf(fractions: readonly number[], length: number): number[] {
+  const bounds = fractions.map((fraction) => Math.round(fraction * length)).sort((a, b) => a - b);
+  return bounds.slice(0, bounds.length - (bounds.length % 2));
+}
+
+const ascending = (rows: readonly number[]): number[] => [...rows].sort((a, b) => a - b);
+
+describe('A wavelet matrix', () => {
+  it('gives the rows of any ranges, merged with other rows, in ascending order from any position', () => {
+    fc.assert(
+      fc.property(
+        sequences,
+        cuts,
+        fc.array(fc.nat(), { maxLength: 40 }),
+        fc.double({ min: 0, max: 1, noNaN: true }),
+        fc.nat(120),
+        ({ sequence, rowCount }, fractions, more, skip, perPage) => {
+          const matrix = buildWaveletMatrix(Uint32Array.from(sequence), rowCount);
+          const ranges = rangesOf(fractions, sequence.length);
+          const others = ascending(more.map((row) => row % rowCount));
+          const inRanges = ranges.flatMap((from, i) =>
+            i % 2 === 0 ? sequence.slice(from, ranges[i + 1]) : [],
+          );
+          const expected = ascending([...inRanges, ...others]);
+          const rows = { matrix, ranges: Uint32Array.from(ranges), others: Uint32Array.from(others) };
+          expect(rowsInRanges(rows)).to.equal(expected.length);
+          const start = Math.floor(skip * expected.length);
+          const end = Math.min(start + perPage, expected.length);
+          expect([...rowsAtPositions(rows, start, end)]).to.deep.equal(expected.slice(start, end));
+          expect([...rowsAtPositions(rows, 0, expected.length)]).to.deep.equal(expected);
+        },
+      ),
+      FIXED,
+    );
+  });
+
+  it('reads to the end of the sequence, for any number of words', () => {
+    for (const length of [1, 31, 32, 33, 64, 96, 511, 512, 513, 1024]) {
+      for (const rowCount of [256, 257, 1024, 2_000_000]) {
+        const sequence = Array.from({ length }, (_, i) => (i * 7919 + 3) % rowCount);
+        const rows = {
+          matrix: buildWaveletMatrix(Uint32Array.from(sequence), rowCount),
+          ranges: Uint32Array.of(0, length),
+          others: new Uint32Array(0),
+        };
+        expect([...rowsAtPositions(rows, 0, length)]).to.deep.equal(ascending(sequence));
+      }
+    }
+  });
+
+  it('gives each page of a permutation', () => {
+    const rowCount = 5000;
+    // 2741 and 5000 are coprime, so each row occurs once.
+    const sequence = Array.from({ length: rowCount }, (_, i) => (i * 2741 + 17) % rowCount);
+    const matrix = buildWaveletMatrix(Uint32Array.from(sequence), rowCount);
+    for (const [from, to] of [
+      [0, rowCount],
+      [1, 4999],
+      [640, 704],
+      [2500, 2501],
+    ]) {
+      const expected = ascending(sequence.slice(from, to));
+      const rows = { matrix, ranges: Uint32Array.of(from, to), others: new Uint32Array(0) };
+      for (let start = 0; start < to - from; start += 100) {
+        const end = Math.min(start + 100, to - from);
+        expect([...rowsAtPositions(rows, start, end)]).to.deep.equal(expected.slice(start, end));
+      }
+    }
+  });
+
+  it('lies in shared memory', () => {
+    const image = buildWaveletMatrix(Uint32Array.from([2, 0, 1]), 3);
+    expect(image.words.buffer).to.be.instanceOf(SharedArrayBuffer);
+    expect(image.lows.buffer).to.be.instanceOf(SharedArrayBuffer);
+  });
+});

@@ -1,0 +1,81 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { imageBytes, packedImage } from '../../../src/store/memory/image-memory.ts';
+import {
+  sharedBytes,
+  sharedFloats,
+  sharedInt64s,
+  sharedUint32s,
+} from '../../../src/store/memory/shared-arrays.ts';
+import { FIXED } from '../../support/random.ts';
+
+describe('A packed image', () => {
+  const small = fc.integer({ min: 0, max: 1000 });
+  const numbers = (kind: (length: number) => Uint8Array | Uint32Array | Float64Array) =>
+    fc.array(small, { maxLength: 9 }).map((values) => {
+      const array = kind(values.length);
+      array.set(values);
+      return array;
+    });
+  const instants = fc
+    .array(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), { maxLength: 9 })
+    .map((values) => {
+      const array = sharedInt64s(values.length);
+      array.set(values);
+      return array;
+    });
+  const leaf = fc.oneof(
+    numbers(sharedBytes),
+    numbers(sharedUint32s),
+    numbers(sharedFloats),
+    instants,
+    fc.string(),
+    small,
+    fc.constant(null),
+    fc.constant(undefined),
+  );
+  const { image } = fc.letrec<{ image: object; part: unknown }>((tie) => ({
+    image: fc.dictionary(fc.string({ minLength: 1, maxLength: 4 }), tie('part'), { noNullPrototype: true }),
+    part: fc.oneof({ depthSize: 'small' }, leaf, tie('image'), fc.array(tie('part'), { maxLength: 4 })),
+  }));
+
+  const arraysOf = (part: unknown): ArrayBufferView[] => {
+    if (ArrayBuffer.isView(part)) return [part];
+    return typeof part === 'object' && part !== null
+      ? Object.values<unknown>({ ...part }).flatMap(arraysOf)
+      : [];
+  };
+
+  it('equals the original, in one buffer, with each array aligned and apart from the others', () => {
+    fc.assert(
+      fc.property(image, (before) => {
+        const after = packedImage(before);
+        expect(after).to.deep.equal(before);
+        const arrays = arraysOf(after);
+        expect(new Set(arrays.map(({ buffer }) => buffer)).size).to.equal(Math.min(1, arrays.length));
+        let end = 0;
+        for (const { byteOffset, byteLength } of arrays) {
+          expect(byteOffset % 8).to.equal(0);
+          expect(byteOffset).to.be.at.least(end);
+          end = byteOffset + byteLength;
+        }
+        expect(imageBytes(after)).to.be.within(imageBytes(before), imageBytes(before) + 8 * arrays.length);
+      }),
+      FIXED,
+    );
+  });
+
+  it('holds an array with two names once, and of a view only its part of the buffer', () => {
+    const bytes = sharedBytes(100);
+    bytes.set([1, 2, 3], 50);
+    const part = bytes.subarray(50, 53);
+    const packed = packedImage({ a: part, b: part });
+    expect([...packed.a]).to.deep.equal([1, 2, 3]);
+    expect(packed.b).to.equal(packed.a);
+    expect(imageBytes(packed)).to.equal(8);
+  });
+
+  it('refuses array types that an image does not have', () => {
+    expect(() => packedImage({ a: new Int16Array(1) })).to.throw(TypeError);
+  });
+});

@@ -1,0 +1,35 @@
+import { expect } from 'chai';
+import { StoreRegistry } from '../../../src/store/registry/store-registry.ts';
+import { emptyImage } from '../../support/empty-image.ts';
+
+const MEGABYTES = 200;
+
+describe('The memory that a swap releases', () => {
+  /** The pages are never touched, so that the system allocates no memory. */
+  function imageOf(digest: string) {
+    const image = emptyImage('north', digest);
+    const bytes = new Uint8Array(new SharedArrayBuffer(MEGABYTES * 1024 * 1024));
+    const tickets = { ...image.tickets, records: { ...image.tickets.records, bytes } };
+    return { ...image, tickets, bytesHeld: bytes.length };
+  }
+
+  it('is collected, although the garbage collector does not count shared memory', async () => {
+    const registry = new StoreRegistry();
+    const collected = Promise.withResolvers<string>();
+    // Reading a WeakRef would keep its target alive.
+    const watch = new FinalizationRegistry(collected.resolve);
+    const swap = (digest: string) => {
+      const image = imageOf(digest);
+      watch.register(image, digest);
+      registry.swap('a.sqlite', { snapshotId: digest, producedAt: '', organizations: [image] });
+      registry.releaseUnwalked();
+    };
+    swap('first');
+    swap('second');
+    // Finalization callbacks run on a turn of the event loop, and nothing else turns it here.
+    const turning = setInterval(() => undefined, 10);
+    expect(await collected.promise).to.equal('first');
+    clearInterval(turning);
+    expect(registry.view.get('north')?.contentDigest).to.equal('second');
+  });
+});
