@@ -33,9 +33,15 @@ export type Version = string;
 export const STABLE: Version = 'stable';
 export const PREVIEW: Version = 'preview';
 
+const DAY_MS = 86_400_000;
+/** The day of the previous call, which most calls have in common. */
+let latestDay = { number: NaN, text: '' };
+
 /** Returns the UTC day of a time in milliseconds since the epoch, as `YYYY-MM-DD`. */
 export function dayOf(now: number): string {
-  return new Date(now).toISOString().slice(0, 10);
+  const number = Math.floor(now / DAY_MS);
+  if (number !== latestDay.number) latestDay = { number, text: new Date(now).toISOString().slice(0, 10) };
+  return latestDay.text;
 }
 
 /**

@@ -12,15 +12,12 @@ import { checkVersion } from './checks/version.ts';
 import { documentHandler, healthHandler, otherMethodsHandler } from './handlers/documents.ts';
 import { listHandler } from './handlers/list.ts';
 import { recordHandler } from './handlers/record.ts';
+import type { OriginOptions } from './response/links.ts';
 import { NO_SUCH_PATH, problemOf, UNEXPECTED } from './response/problem.ts';
 import { sendProblem } from './response/send.ts';
 import { routePath } from './target.ts';
 
-export interface ApiConfig {
-  /** Base of links in responses; undefined for the address of the request. */
-  readonly publicBaseUrl: string | undefined;
-  /** Express's `trust proxy` setting. */
-  readonly trustProxy: boolean | number | readonly string[];
+export interface ApiConfig extends OriginOptions {
   /** Requests per minute for each key; 0 for no limit. */
   readonly rateLimitPerMinute: number;
 }
@@ -60,11 +57,10 @@ export function createApp(dependencies: Dependencies): Express {
 /** Runs the checks of an API request in order. The handler of the operation checks the query. */
 function handlerFactory(dependencies: Dependencies): (operation: Operation) => RequestHandler {
   const { config, stores, keys, overload, releases, hits, log } = dependencies;
-  const { publicBaseUrl, rateLimitPerMinute } = config;
+  const { rateLimitPerMinute } = config;
   const limitRate = rateLimitPerMinute === 0 ? noRateLimit : rateLimitPerKey(rateLimitPerMinute, hits, log);
   return (operation) => {
-    const handle =
-      operation.kind === 'list' ? listHandler(operation, publicBaseUrl) : recordHandler(operation);
+    const handle = operation.kind === 'list' ? listHandler(operation, config) : recordHandler(operation);
     return (request, response, next) => {
       const { context } = response.locals;
       context.operation = operation.id;

@@ -18,10 +18,12 @@ const BROKEN_ENCODING = new Problem(
  */
 export function parseQuery(text: string): Query {
   const query = new Map<string, string[]>();
+  if (text === '') return query;
+  const decodeIfEncoded = text.includes('%') || text.includes('+') ? decode : (raw: string) => raw;
   for (const pair of text.split('&')) {
     const equals = pair.indexOf('=');
-    const name = decode(equals < 0 ? pair : pair.slice(0, equals));
-    const value = equals < 0 ? '' : decode(pair.slice(equals + 1));
+    const name = decodeIfEncoded(equals < 0 ? pair : pair.slice(0, equals));
+    const value = equals < 0 ? '' : decodeIfEncoded(pair.slice(equals + 1));
     if (name === '') continue;
     const values = query.get(name);
     if (values === undefined) query.set(name, [value]);

@@ -7,7 +7,7 @@ import type { StoreView } from '../../store/registry/store-view.ts';
 import { storeOf } from '../checks/availability.ts';
 import { ignoredParameters, parseQuery, queryReader } from '../checks/query.ts';
 import { entityTag, matchesAnyTag, matchesTag } from '../response/etag.ts';
-import { nextPageLink, originOf } from '../response/links.ts';
+import { nextPageLink, originOf, type OriginOptions } from '../response/links.ts';
 import { NO_SUCH_RECORD } from '../response/problem.ts';
 import { dataHeaders, send } from '../response/send.ts';
 import { pathParameter, pathWith, queryOf } from '../target.ts';
@@ -18,7 +18,7 @@ import { pathParameter, pathWith, queryOf } from '../target.ts';
  */
 export function listHandler(
   operation: ListOperation,
-  publicBaseUrl: string | undefined,
+  originOptions: OriginOptions,
 ): (live: OrganizationStore, request: Request, response: Response, view: StoreView) => void {
   const { collection, parameters, parent } = operation;
   const readQuery = queryReader(operation);
@@ -31,7 +31,7 @@ export function listHandler(
     context.ignoredParameters = ignoredParameters(query, parameters);
     const store = storeOf(view, live.organizationId, query.get(CONTENT_DIGEST_PARAMETER)?.at(0));
     const isPartialView = cutting.some((name) => query.has(name));
-    const origin = originOf(request, publicBaseUrl);
+    const origin = originOf(request, originOptions);
     const tag = entityTag(contentTag(store, collection, now), context.version?.name, origin, request.url);
     const condition = request.headers['if-none-match'];
     if (matchesTag(condition, tag)) {

@@ -4,13 +4,22 @@ import { type ListOperation, CONTENT_DIGEST_PARAMETER } from '../../contract/ope
 import type { Plan } from '../../query/plan.ts';
 import type { Query } from '../checks/query.ts';
 
+export interface OriginOptions {
+  /** Undefined for the address of the request. */
+  readonly publicBaseUrl: string | undefined;
+  /** Express's `trust proxy` setting. */
+  readonly trustProxy: boolean | number | readonly string[];
+}
+
 /**
  * Returns the scheme and authority of links. They are those of the configured base URL, else of the request. The address of the
  * socket replaces an absent or malformed host.
  */
-export function originOf(request: Request, publicBaseUrl: string | undefined): string {
+export function originOf(request: Request, { publicBaseUrl, trustProxy }: OriginOptions): string {
   if (publicBaseUrl !== undefined) return publicBaseUrl;
-  const { protocol, host } = request;
+  // Without trusted proxies, Express would return the same after it has looked up its settings for both.
+  const { protocol, host } =
+    trustProxy === false ? { protocol: 'http', host: request.headers.host } : request;
   const scheme = protocol.toLowerCase() === 'https' ? 'https' : 'http';
   return `${scheme}://${isHost(host) ? host : localAddress(request)}`;
 }
