@@ -6,7 +6,7 @@ import type { Release } from '../contract/releases.ts';
 import type { KeyRing } from '../keys/key-ring.ts';
 import type { StoreView } from '../store/registry/store-view.ts';
 import { authenticate } from './checks/authenticate.ts';
-import { checkAvailability, storeOf } from './checks/availability.ts';
+import { checkAvailability, storesOf } from './checks/availability.ts';
 import { noRateLimit, rateLimitPerKey, type SharedHits } from './checks/rate-limit.ts';
 import { checkVersion } from './checks/version.ts';
 import { documentHandler, healthHandler, otherMethodsHandler } from './handlers/documents.ts';
@@ -73,9 +73,9 @@ function handlerFactory(dependencies: Dependencies): (operation: Operation) => R
           next(error);
           return;
         }
-        const store = storeOf(view, caller.organizationId);
+        const storeOf = storesOf(view, caller.organizationId);
         checkVersion(operation, request, context.version, releases);
-        handle(store, request, response, view);
+        handle(storeOf, request, response);
       });
     };
   };
@@ -85,7 +85,7 @@ export const notFoundHandler: RequestHandler = () => {
   throw NO_SUCH_PATH;
 };
 
-/** Creates the only place where errors of all layers become a status. */
+/** Creates the error handler of the API, which converts the errors of all layers into responses. */
 export function errorHandler(log: Logger): ErrorRequestHandler {
   return (error: unknown, _request, response, next) => {
     const problem = problemOf(error);

@@ -42,8 +42,8 @@ export class ProcessLog {
   #hasErrorMessage = false;
   #isWritingErrorMessage = false;
 
-  constructor(level: LevelWithSilent, descriptor = STANDARD_OUTPUT) {
-    this.#output = new LogOutput(descriptor, (error) => {
+  constructor(level: LevelWithSilent) {
+    this.#output = new LogOutput(STANDARD_OUTPUT, (error) => {
       this.#fail(error);
     });
     this.logger = pino(

@@ -23,21 +23,26 @@ const ORGANIZATION_NOT_LOADED = retryLater(
   RETRY_NOT_READY_SECONDS,
 );
 
-/** @throws Problem 429 during overload, and until a snapshot is live */
+/**
+ * Checks that the process can answer.
+ * @throws Problem 429 during overload, and until a snapshot is live
+ */
 export function checkAvailability(isOverloaded: boolean, view: StoreView): void {
   if (isOverloaded) throw OVERLOADED;
   if (view.isEmpty) throw NO_SNAPSHOT;
 }
 
+/** Returns the store with the content that a walk began on while it is retained, else the live store. */
+export type StoreOfCaller = (contentDigest?: string) => OrganizationStore;
+
 /**
- * Returns the organization store, the only one that a request can reach.
- * @param contentDigest the content that a walk began on
+ * Binds the stores of a view to one organization. Handlers get nothing else, so no other organization is in their reach.
  * @throws Problem 429 when no live snapshot holds the organization
  */
-export function storeOf(view: StoreView, organizationId: string, contentDigest?: string): OrganizationStore {
-  const store = view.get(organizationId, contentDigest);
-  if (store === undefined) throw ORGANIZATION_NOT_LOADED;
-  return store;
+export function storesOf(view: StoreView, organizationId: string): StoreOfCaller {
+  const live = view.get(organizationId);
+  if (live === undefined) throw ORGANIZATION_NOT_LOADED;
+  return (contentDigest) => view.get(organizationId, contentDigest) ?? live;
 }
 
 const SAMPLE_MS = 50;
@@ -56,7 +61,6 @@ export function watchOverload(limitMs: number, metrics: RequestMetrics): Overloa
   let delay = 0;
   const timer = setInterval(() => {
     const now = performance.now();
-    // A timer may fire a little early.
     delay = Math.max(0, now - last - SAMPLE_MS);
     last = now;
     metrics.observeDelay(delay / 1000);

@@ -2,9 +2,7 @@ import type { Request, Response } from 'express';
 import { cutsOffers, type ListOperation, CONTENT_DIGEST_PARAMETER } from '../../contract/operations.ts';
 import { planList } from '../../query/plan.ts';
 import { contentTag, readPage } from '../../query/read-page.ts';
-import type { OrganizationStore } from '../../store/organization-store.ts';
-import type { StoreView } from '../../store/registry/store-view.ts';
-import { storeOf } from '../checks/availability.ts';
+import type { StoreOfCaller } from '../checks/availability.ts';
 import { ignoredParameters, parseQuery, queryReader } from '../checks/query.ts';
 import { entityTag, matchesAnyTag, matchesTag } from '../response/etag.ts';
 import { nextPageLink, originOf, type OriginOptions } from '../response/links.ts';
@@ -19,17 +17,17 @@ import { pathParameter, pathWith, queryOf } from '../target.ts';
 export function listHandler(
   operation: ListOperation,
   originOptions: OriginOptions,
-): (live: OrganizationStore, request: Request, response: Response, view: StoreView) => void {
+): (storeOf: StoreOfCaller, request: Request, response: Response) => void {
   const { collection, parameters, parent } = operation;
   const readQuery = queryReader(operation);
   const cutting = parameters.filter(({ role }) => cutsOffers(role)).map(({ name }) => name);
 
-  return (live, request, response, view) => {
+  return (storeOf, request, response) => {
     const { context } = response.locals;
     const { now } = context;
     const query = parseQuery(queryOf(request.url));
     context.ignoredParameters = ignoredParameters(query, parameters);
-    const store = storeOf(view, live.organizationId, query.get(CONTENT_DIGEST_PARAMETER)?.at(0));
+    const store = storeOf(query.get(CONTENT_DIGEST_PARAMETER)?.at(0));
     const isPartialView = cutting.some((name) => query.has(name));
     const origin = originOf(request, originOptions);
     const tag = entityTag(contentTag(store, collection, now), context.version?.name, origin, request.url);
