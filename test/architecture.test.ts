@@ -13,7 +13,7 @@ const FOLDERS: Readonly<Partial<Record<string, readonly string[]>>> = {
   query: ['store', 'contract'],
   snapshot: ['store', 'contract'],
   keys: ['contract'],
-  store: ['contract'],
+  store: [],
   log: [],
   contract: [],
 };
