@@ -1,4 +1,4 @@
--- Schema of a Foyer snapshot file, version 3.
+-- Schema of a Foyer snapshot file.
 --
 -- A snapshot is one SQLite file (UTF-8, rollback journal) with one or more complete organizations. The builder
 -- writes it once; after that it is only read. Any SQLite tool opens it, from SQLite 3.40 on:
