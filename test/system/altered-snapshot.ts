@@ -2,34 +2,34 @@ import { copyFileSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { reseal, restamp, RUN_TABLES } from '../support/digests.ts';
 
-/** Other snapshots made of one that was built: sound ones, much faster than building them. */
+/** Makes valid snapshots out of a built one. An alteration takes a fraction of the time of a build. */
 
-/** The id of the `n`th snapshot of a test. */
+/** Returns the id of the `n`th snapshot of a test. */
 export function snapshotIdOf(n: number): string {
   return `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`;
 }
 
-/** When the `n`th snapshot of a test was produced: one second after that before it. */
+/** Returns the production time of the `n`th snapshot of a test: one second after its predecessor. */
 export function producedAtOf(n: number): string {
   return new Date(Date.UTC(2026, 10, 1) + n * 1000).toISOString();
 }
 
-/** Makes it the `n`th snapshot of a test. */
+/** Returns SQL that makes a snapshot the `n`th one of a test. */
 export function asSnapshot(n: number): string {
   return `UPDATE snapshot SET snapshot_id = '${snapshotIdOf(n)}', produced_at = '${producedAtOf(n)}'`;
 }
 
-/** Gives the one organization of a snapshot another id. */
+/** Returns SQL that changes the id of a snapshot's only organization. */
 export function asOrganization(id: string): string {
   return ['organizations', 'runs', ...Object.values(RUN_TABLES)]
     .map((table) => `UPDATE ${table} SET organization_id = '${id}';`)
     .join('\n');
 }
 
-/** A change of a snapshot file: SQL, or a function of its path. */
+/** A change to a snapshot file: SQL, or a function of its path. */
 export type Change = string | ((path: string) => void);
 
-/** Copies a snapshot, changes it, and makes all its digests right again. Returns `target`. */
+/** Copies a snapshot, changes the copy, and recomputes all its digests. Returns `target`. */
 export function alteredCopy(source: string, target: string, ...changes: readonly Change[]): string {
   copyFileSync(source, target);
   change(target, changes);
@@ -37,7 +37,7 @@ export function alteredCopy(source: string, target: string, ...changes: readonly
   return target;
 }
 
-/** The same when nothing but the manifest changes: the digests of the runs stay, which is faster. */
+/** Does the same for changes to the manifest alone, and recomputes only its digest. Returns `target`. */
 export function restampedCopy(source: string, target: string, ...changes: readonly Change[]): string {
   copyFileSync(source, target);
   change(target, changes);
@@ -45,14 +45,14 @@ export function restampedCopy(source: string, target: string, ...changes: readon
   return target;
 }
 
-/** Changes a file, and nothing else: its digests may be wrong after that. */
+/** Changes a snapshot file and leaves its digests as they are. */
 export function change(path: string, changes: readonly Change[]): void {
-  for (const one of changes) {
-    if (typeof one === 'string') {
+  for (const step of changes) {
+    if (typeof step === 'string') {
       const database = new Database(path);
       database.unsafeMode();
-      database.exec(one);
+      database.exec(step);
       database.close();
-    } else one(path);
+    } else step(path);
   }
 }

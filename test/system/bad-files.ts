@@ -15,35 +15,36 @@ import { alterRuns, keepFirst } from '../support/alter-runs.ts';
 import { reseal, restamp } from '../support/digests.ts';
 import { change, type Change, producedAtOf } from './altered-snapshot.ts';
 
-/** A kind of file that must not take the place of a sound one. */
+/** A kind of file that must not replace a valid snapshot. */
 export interface BadFile {
   readonly what: string;
   readonly reason: RefusalReason;
-  /** What is said of it. */
+  /** The message of the refusal. */
   readonly detail: RegExp;
   /**
-   * @param path a sound snapshot, newer than what is live, to be spoiled before it takes the place of that
-   * @param place where that is
+   * Spoils a file before it replaces the live snapshot.
+   * @param path a valid snapshot, newer than the live one
+   * @param place the path of the live snapshot
    */
   readonly spoil: (path: string, place: string) => void;
-  /** What is to lie beside it: the end of the name. */
+  /** Suffix of a side file to create. */
   readonly beside?: string;
 }
 
-/** What is wrong is said by the digests as well. */
+/** Changes a file and recomputes all its digests. */
 const sealed = (...changes: readonly Change[]) => {
   return (path: string) => {
     change(path, changes);
     reseal(path);
   };
 };
-/** The digests are those of the sound file. */
+/** Changes a file and keeps its digests. */
 const unsealed = (...changes: readonly Change[]) => {
   return (path: string) => {
     change(path, changes);
   };
 };
-/** What is wrong is what the manifest says of the content. */
+/** Changes the manifest and recomputes its digest. */
 const declaring = (...changes: readonly Change[]) => {
   return (path: string) => {
     change(path, changes);
@@ -57,7 +58,7 @@ const replaced = (put: (path: string, place: string) => void) => {
   };
 };
 const nothing = () => {
-  // It is sound by itself.
+  // The file itself is valid.
 };
 
 const CUT: RefusalReason = 'cut-short';
@@ -66,11 +67,11 @@ const OLDER = FORMAT_VERSION - 1;
 
 export const BAD_FILES: readonly BadFile[] = [
   {
-    what: 'a text',
+    what: 'a text file',
     reason: 'not-sqlite',
     detail: /^not an SQLite database$/,
     spoil: (path) => {
-      writeFileSync(path, 'a sound text, but no database\n'.repeat(1000));
+      writeFileSync(path, 'a text, not a database\n'.repeat(1000));
     },
   },
   {
@@ -90,7 +91,7 @@ export const BAD_FILES: readonly BadFile[] = [
     },
   },
   {
-    what: 'a snapshot cut short within its header',
+    what: 'a snapshot truncated within its header',
     reason: 'not-sqlite',
     detail: /^not an SQLite database$/,
     spoil: (path) => {
@@ -98,7 +99,7 @@ export const BAD_FILES: readonly BadFile[] = [
     },
   },
   ...[0.01, 0.5, 0.9].map((share) => ({
-    what: `a snapshot cut short to ${share * 100} %`,
+    what: `a snapshot truncated to ${share * 100} %`,
     reason: CUT,
     detail: /^its header says \d+ bytes, the file has \d+: it was cut short, or is still being copied$/,
     spoil: (path: string) => {
@@ -114,7 +115,7 @@ export const BAD_FILES: readonly BadFile[] = [
     },
   },
   {
-    what: 'a snapshot with a byte more',
+    what: 'a snapshot with an additional byte',
     reason: CUT,
     detail: /bytes were added at its end$/,
     spoil: (path) => {
@@ -128,13 +129,13 @@ export const BAD_FILES: readonly BadFile[] = [
     spoil: unsealed('PRAGMA application_id = 252006673'),
   },
   {
-    what: 'a newer format, both versions named',
+    what: 'a newer format (the refusal names both versions)',
     reason: 'other-version',
     detail: new RegExp(`is ${NEWER}, this Foyer reads format ${FORMAT_VERSION}; use a newer Foyer$`),
     spoil: unsealed(`PRAGMA user_version = ${NEWER}`),
   },
   {
-    what: 'an older format, both versions named',
+    what: 'an older format (the refusal names both versions)',
     reason: 'other-version',
     detail: new RegExp(
       `is ${OLDER}, this Foyer reads format ${FORMAT_VERSION}; rebuild .*: npm run snapshot -- build`,
@@ -192,31 +193,31 @@ export const BAD_FILES: readonly BadFile[] = [
     spoil: unsealed('DROP VIEW offer_resales'),
   },
   {
-    what: 'fewer runs than are declared',
+    what: 'fewer runs than declared',
     reason: 'inconsistent',
     detail: /^ticket_runs has 0 rows, "runs" has 1 for tickets$/,
     spoil: declaring('DELETE FROM ticket_runs'),
   },
   {
-    what: 'more records than a run may have',
+    what: 'more declared records than a run may have',
     reason: 'inconsistent',
     detail: /^"runs" is out of bounds for tickets of "[\w-]+" at row 0$/,
     spoil: declaring("UPDATE runs SET record_count = 5000 WHERE collection = 'tickets'"),
   },
   {
-    what: 'more bytes of records than there are',
+    what: 'fewer record bytes than declared',
     reason: 'inconsistent',
     detail: /^the records of order_runs have \d+ bytes at row 0, "runs" has \d+$/,
     spoil: declaring("UPDATE runs SET record_bytes = record_bytes + 1 WHERE collection = 'orders'"),
   },
   {
-    what: 'more bytes of records than the file has',
+    what: 'more declared record bytes than the file has',
     reason: 'inconsistent',
     detail: /^"runs" counts \d+ bytes of records, the file has \d+$/,
     spoil: declaring('UPDATE runs SET record_bytes = 16000000'),
   },
   {
-    what: 'a session of an event that is not there',
+    what: 'a session of a missing event',
     reason: 'event-without-session',
     detail: /^record 9 of session_runs is a session of "evt_7", which is no event of the organization$/,
     spoil: sealed((path) => {
@@ -238,7 +239,7 @@ export const BAD_FILES: readonly BadFile[] = [
     spoil: unsealed(`UPDATE snapshot SET produced_at = '${producedAtOf(9999)}'`),
   },
   {
-    what: 'a price that somebody changed',
+    what: 'a changed record',
     reason: 'damaged',
     detail: /^the content of organization "[\w-]+" does not match its digest: tickets from row 0 to 59/,
     spoil: unsealed((path) => {
@@ -248,13 +249,13 @@ export const BAD_FILES: readonly BadFile[] = [
     }),
   },
   {
-    what: 'a run that is taken away, and the manifest with it',
+    what: 'a run removed from table and manifest',
     reason: 'damaged',
     detail: /^the runs of organization "[\w-]+" do not match its digest/,
     spoil: unsealed('DELETE FROM ticket_runs', "DELETE FROM runs WHERE collection = 'tickets'"),
   },
   {
-    what: 'an id that stands twice',
+    what: 'a repeated id',
     reason: 'duplicate-id',
     detail: /^ticket_runs holds ticketId "tkt_\d+" twice$/,
     spoil: sealed((path) => {
@@ -281,7 +282,7 @@ export const BAD_FILES: readonly BadFile[] = [
     spoil: declaring('DELETE FROM organizations', 'DELETE FROM runs'),
   },
   {
-    what: 'a link that leads to itself',
+    what: 'a link to itself',
     reason: 'unreadable',
     detail: /^it cannot be read: ELOOP/,
     spoil: replaced((path, place) => {
@@ -297,7 +298,7 @@ export const BAD_FILES: readonly BadFile[] = [
     }),
   },
   {
-    what: 'a link that leaves the folder',
+    what: 'a link out of the folder',
     reason: 'outside-folder',
     detail: /^it is a link to .*outside\.sqlite, outside the snapshot folder; publish the file itself$/,
     spoil: replaced((path) => {
@@ -321,14 +322,14 @@ export const BAD_FILES: readonly BadFile[] = [
     }),
   },
   {
-    what: 'something older than what is live',
+    what: 'a snapshot older than the live one',
     reason: 'older',
     detail:
       /^it was produced at 2026-10-31T23:59:59.000Z, and the snapshot that it would replace for organization .* --rollback$/,
     spoil: declaring(`UPDATE snapshot SET produced_at = '${producedAtOf(-1)}'`),
   },
   {
-    what: 'less than half of the tickets',
+    what: 'a snapshot with less than half of the tickets',
     reason: 'shrunk',
     detail:
       /^it has 29 tickets of .* would replace has 60; to remove the records, publish it with --allow-shrink$/,

@@ -6,7 +6,7 @@ import { folderForEach } from '../support/temporary-folder.ts';
 import { Command, run } from '../support/command.ts';
 
 const BENCH = 'scripts/bench/bench.ts';
-/** As little as shows that it works. */
+/** The smallest sizes that every group can measure. */
 const TINY = [
   ...['--tickets', '500', '--large-tickets', '2000', '--events', '20'],
   ...['--rounds', '1', '--seconds', '0.1', '--swaps', '4', '--json'],
@@ -26,8 +26,8 @@ interface Output {
   kinds?: { kind: string; times: number; longestWorkMs: number }[];
 }
 
-/** Nothing is said here of the figures: they are a matter of the machine and of what else runs on it. */
-describe('the bench', function () {
+/** The figures are not checked: they depend on the machine and its load. */
+describe('The bench', function () {
   this.timeout(240_000);
   const inFolder = folderForEach();
 
@@ -35,9 +35,9 @@ describe('the bench', function () {
     const { code, stdout, stderr } = await run(BENCH, [...groups, ...options, ...TINY], {
       TMPDIR: inFolder('.'),
     });
-    // Also when figures are not reached, as at such sizes some cannot be.
+    // The exit status is 0 even if targets are missed, as some must be at such sizes.
     expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
-    expect(readdirSync(inFolder('.')), 'what is left behind').to.deep.equal([]);
+    expect(readdirSync(inFolder('.')), 'files left behind').to.deep.equal([]);
     const output = JSON.parse(stdout) as Output;
     expect(output.groups).to.deep.equal(groups);
     expect(output.conditions).to.include({ tickets: 500, largeTickets: 2000, rounds: 1 });
@@ -69,7 +69,7 @@ describe('the bench', function () {
   ];
   const SERVERS = ['bare', 'the usual way', 'the rival', 'the rival with remembered totals'];
 
-  /** The rows of the kinds of request with this text in their names. */
+  /** Returns the rows of the request kinds whose names include `only`. */
   const requestReaches = (only = '') =>
     REQUEST_KINDS.filter(([name]) => name.includes(only)).flatMap(([name, ...ofServers]) =>
       ofServers.map((atLeast, i) => [`${name}, against ${SERVERS[i]}`, { atLeast }]),
@@ -81,7 +81,7 @@ describe('the bench', function () {
     expect(reaches(output)).to.deep.equal([...requestReaches('one ticket'), LATENCY_REACH]);
   });
 
-  itDeep('measures requests against bare, usual and rival server', async () => {
+  itDeep('measures requests against the bare, usual and rival servers', async () => {
     expect(reaches(await figures(['requests']))).to.deep.equal(requestReaches());
   });
 
@@ -93,7 +93,7 @@ describe('the bench', function () {
     ]);
   });
 
-  itDeep('measures latency and the start', async () => {
+  itDeep('measures latency and startup', async () => {
     expect(reaches(await figures(['latency', 'start']))).to.deep.equal([
       LATENCY_REACH,
       ['start of the demo until its first answer', { atMost: 1 }],
@@ -109,7 +109,7 @@ describe('the bench', function () {
     expect(output.rows[0].note).to.include('; 2 threads answered; ');
   });
 
-  itDeep('measures each kind of query at two sizes, the load, and its memory', async () => {
+  itDeep('measures each kind of query at two sizes, the load time and the memory', async () => {
     const output = await figures(['scale', 'load']);
     expect(reaches(output)).to.deep.equal([
       ['the kind of query that grows most, 2000 tickets against 20', { atMost: 1.3 }],
@@ -146,7 +146,7 @@ describe('the bench', function () {
     expect(output.rows[3].measured, 'requests that failed').to.equal(0);
   });
 
-  it('ends with 1 on a signal, and leaves nothing behind', async () => {
+  it('exits with 1 on a signal, and leaves no files behind', async () => {
     const bench = new Command(BENCH, ['refresh', ...TINY], { TMPDIR: inFolder('.') });
     const deadline = Date.now() + 30_000;
     const hasReplica = () =>
@@ -162,7 +162,7 @@ describe('the bench', function () {
     expect(readdirSync(inFolder('.'))).to.deep.equal([]);
   });
 
-  it('says what is wrong with an option', async () => {
+  it('reports an invalid option', async () => {
     for (const [args, message] of [
       [['--tickets', '1e3'], "option '--tickets <n>' argument '1e3' is invalid. It must be a whole number"],
       [['--seconds', '0'], "option '--seconds <n>' argument '0' is invalid. It must be a number of seconds"],

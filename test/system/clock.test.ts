@@ -12,13 +12,13 @@ const POLL_SECONDS = 0.05;
 const PRELOADED = new URL('shift-clock.ts', import.meta.url).href;
 
 const DAY_MS = 86_400_000;
-/** By how much the clock is ahead, one after the other. */
+/** Offsets of the moved clock, in milliseconds. */
 const MOVES = { forward: DAY_MS, back: -DAY_MS } as const;
 type Move = keyof typeof MOVES;
 const EACH_MOVE = ['forward', 'back'] as const satisfies readonly Move[];
 
-/** Headers that are of one request, of its connection, or of the moment by their meaning. */
-const OF_THE_MOMENT = ['date', 'x-request-id', 'ratelimit', 'connection', 'keep-alive'];
+/** Headers that differ between requests, connections or times. */
+const VOLATILE_HEADERS = ['date', 'x-request-id', 'ratelimit', 'connection', 'keep-alive'];
 
 const TARGETS = [
   '/v1/tickets?perPage=7',
@@ -41,7 +41,7 @@ interface Answer {
   readonly body: string;
 }
 
-describe('a wall clock that is moved by a day, forward and back', function () {
+describe('A wall clock moved by a day, forward and back,', function () {
   this.timeout(60_000);
   const inSource = folderForAll();
   const inFolder = folderForEach();
@@ -74,14 +74,14 @@ describe('a wall clock that is moved by a day, forward and back', function () {
     await replica.says({ msg: 'snapshot live' });
   }
 
-  /** Sets the clock of the replica, a day ahead of the right time or behind it. */
+  /** Sets the replica's clock a day ahead or behind. */
   function moveClock(move: Move): void {
-    // By rename, so that nobody reads half of it.
+    // A rename, so that the replica never reads a partial file.
     writeFileSync(inFolder('next-clock'), String(MOVES[move]));
     renameSync(inFolder('next-clock'), inFolder('clock'));
   }
 
-  /** Publishes other content: one ticket of the organization is gone. Returns when it is live. */
+  /** Publishes a snapshot that lacks a ticket of the organization, and waits until it is live. */
   async function publishChange(): Promise<void> {
     const seen = replica.log.length;
     const lines = readFileSync(inFolder('import/tickets.ndjson'), 'utf8').split('\n');
@@ -113,18 +113,18 @@ describe('a wall clock that is moved by a day, forward and back', function () {
     };
   }
 
-  /** An answer without what is of the moment by its meaning; the next session of an event is, and so its ETag. */
+  /** Requests a target, and drops the parts of the response that depend on the time: an event's next session, too. */
   async function timeless(target: string): Promise<unknown> {
     const { status, headers, body } = await ask(target);
-    const left = OF_THE_MOMENT.concat(target.startsWith('/v1/events') ? 'etag' : []);
+    const dropped = VOLATILE_HEADERS.concat(target.startsWith('/v1/events') ? 'etag' : []);
     return {
       status,
-      headers: Object.entries(headers).filter(([name]) => !left.includes(name)),
+      headers: Object.entries(headers).filter(([name]) => !dropped.includes(name)),
       body: body.replaceAll(/"nextSession(StartAt|Id)":("[^"]*"|null)/g, ''),
     };
   }
 
-  it('changes no answer, but for dates', async () => {
+  it('changes no response except dates', async () => {
     await start();
     const answers = () => Promise.all(TARGETS.map(timeless));
     const before = await answers();
@@ -136,10 +136,10 @@ describe('a wall clock that is moved by a day, forward and back', function () {
       const times = Array.from(replica.stdout.matchAll(/"time":(\d+)/g), ([, time]) => Number(time));
       return Promise.resolve(times.some((time) => time < Date.now() - DAY_MS / 2));
     };
-    await until(isBehind, 'the clock of who answers is behind');
+    await until(isBehind, 'the clock of a worker is behind');
   });
 
-  it('makes no window of the rate limit longer or shorter', async () => {
+  it('does not lengthen or shorten the rate limit window', async () => {
     await start({ RATE_LIMIT_PER_MINUTE: '2' });
     const secondsLeft = ({ headers }: Answer) => Number(/t=(\d+)$/.exec(headers['ratelimit'] ?? '')?.[1]);
     let left = 60;
@@ -155,7 +155,7 @@ describe('a wall clock that is moved by a day, forward and back', function () {
     }
   });
 
-  it('keeps no snapshot from going live, and no revocation from its force', async () => {
+  it('does not delay a new snapshot or a revocation', async () => {
     await start();
     for (const move of EACH_MOVE) {
       const { credential: other, keyId } = createKey();
@@ -170,7 +170,7 @@ describe('a wall clock that is moved by a day, forward and back', function () {
     }
   });
 
-  it('ends no walk early', async () => {
+  it('does not end a walk early', async () => {
     await start();
     for (const move of EACH_MOVE) {
       const first = await ask('/v1/tickets?perPage=2');
@@ -183,19 +183,19 @@ describe('a wall clock that is moved by a day, forward and back', function () {
     }
   });
 
-  it('keeps no replaced snapshot longer', async () => {
+  it('does not extend the retention of a replaced snapshot', async () => {
     await start({ SNAPSHOT_RETAIN_SECONDS: '2' });
     moveClock('forward');
     const first = await ask('/v1/tickets?perPage=2');
     const { nextPage } = JSON.parse(first.body) as { nextPage: string };
     await publishChange();
     moveClock('back');
-    const isLive = async () =>
+    const isReleased = async () =>
       (await ask(nextPage)).headers['service-snapshot-id'] !== first.headers['service-snapshot-id'];
-    await until(isLive, 'after two days back');
+    await until(isReleased, 'the release of the replaced snapshot');
   });
 
-  /** Polls; what takes seconds longer than the replica's own polls is late. */
+  /** Polls until a condition holds, for at most 5 seconds: many polls of the replica. */
   async function until(condition: () => Promise<boolean>, what: string): Promise<void> {
     const deadline = performance.now() + 5000;
     while (!(await condition())) {

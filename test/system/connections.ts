@@ -2,11 +2,11 @@ import { Agent } from 'node:http';
 import { THREAD_HEADER } from './mortal-thread.ts';
 import type { Answer, ReplicaUnderTest } from '../support/replica-under-test.ts';
 
-/** One connection, which is kept, to one of the threads of a replica that has mortal ones. */
+/** A keep-alive connection to one worker of a replica that preloads `mortal-thread.ts`. */
 export class Connection {
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 1 });
   readonly #replica: ReplicaUnderTest;
-  /** The thread that answered last. */
+  /** The worker of the last response. */
   thread = '';
 
   constructor(replica: ReplicaUnderTest) {
@@ -28,9 +28,12 @@ export class Connection {
   }
 }
 
-const MOST_TRIES = 200;
+const MAX_TRIES = 200;
 
-/** Connections to a replica, as many to each of its threads. The system chooses the thread, so it is asked until it fits. */
+/**
+ * Opens `count` connections to each worker of a replica.
+ * The system assigns a connection to a worker, so this opens connections until each worker has enough.
+ */
 export async function connectionsToEach(
   replica: ReplicaUnderTest,
   threads: number,
@@ -38,15 +41,15 @@ export async function connectionsToEach(
 ): Promise<Connection[]> {
   const byThread = new Map<string, Connection[]>();
   const isEnough = () =>
-    byThread.size === threads && byThread.values().every((some) => some.length === count);
-  for (let i = 0; i < MOST_TRIES && !isEnough(); i++) {
+    byThread.size === threads && byThread.values().every((ofThread) => ofThread.length === count);
+  for (let i = 0; i < MAX_TRIES && !isEnough(); i++) {
     const connection = new Connection(replica);
     await connection.ask('/healthz', '');
-    const some = byThread.get(connection.thread) ?? [];
-    byThread.set(connection.thread, some);
-    if (some.length < count) some.push(connection);
+    const ofThread = byThread.get(connection.thread) ?? [];
+    byThread.set(connection.thread, ofThread);
+    if (ofThread.length < count) ofThread.push(connection);
     else connection.close();
   }
-  if (!isEnough()) throw new Error(`${byThread.size} threads answered, and not ${threads}`);
+  if (!isEnough()) throw new Error(`not ${count} connections to each worker after ${MAX_TRIES} tries`);
   return [...byThread.values()].flat();
 }

@@ -22,7 +22,7 @@ import { build, writeImport } from '../support/import-folder.ts';
 import { folderForAll } from '../support/temporary-folder.ts';
 import { alteredCopy, asOrganization, asSnapshot, snapshotIdOf } from './altered-snapshot.ts';
 import { run } from '../support/command.ts';
-import { type Fault, GO_ON, WAITING } from './faulty-loader.ts';
+import { type Fault, RESUME, WAITING } from './faulty-loader.ts';
 import { markedAs, markedImport, marksIn } from './marked-import.ts';
 import { newCredential, ReplicaUnderTest } from '../support/replica-under-test.ts';
 
@@ -32,23 +32,23 @@ const SEED = 20_261_121;
 const BLOCK = 4096;
 const PREVIEW = { 'Service-API-Version': 'preview' };
 
-/** What becomes of a load, and what is said of it. */
+/** The faults of a load, and the reason and detail of the refusal. */
 const FAILURES: readonly (readonly [Fault, reason: string, detail: RegExp])[] = [
-  ['throws at its start', 'loader-failed', /^the loader failed: a fault at the start$/],
-  ['exits at its start', 'loader-failed', /^the loader failed: it exited with code 3 before it was done$/],
+  ['throws at startup', 'loader-failed', /^the loader failed: a fault at startup$/],
+  ['exits at startup', 'loader-failed', /^the loader failed: it exited with code 3 before it was done$/],
   ['runs out of memory', 'loader-failed', /^the loader failed: .*memory/],
   [
-    'ends when it has declared',
+    'exits after it has declared the snapshot',
     'loader-failed',
     /^the loader failed: it exited with code 4 before it was done$/,
   ],
   ['throws while it reads', 'loader-failed', /^the loader failed: a fault while reading$/],
-  ['throws no error while it reads', 'loader-failed', /^the loader failed: a word$/],
+  ['throws a string while it reads', 'loader-failed', /^the loader failed: a string$/],
   ['exits while it reads', 'loader-failed', /^the loader failed: it exited with code 0 before it was done$/],
-  ['cannot read on', 'unreadable', /disk I\/O error \(SQLITE_IOERR_READ\)/],
+  ['gets an I/O error while it reads', 'unreadable', /disk I\/O error \(SQLITE_IOERR_READ\)/],
 ];
 
-/** Together they are all that is served of an organization but single records. */
+/** Together, these cover every record of an organization. */
 const PATHS = [
   '/v1/tickets?perPage=100',
   '/v1/tickets?perPage=100&page=2',
@@ -58,7 +58,7 @@ const PATHS = [
   '/v1/catalog/offers',
 ];
 
-describe('a fault', function () {
+describe('A replica with faults', function () {
   this.timeout(120_000);
   const inFolder = folderForAll();
   const inSnapshots = (name: string) => join(inFolder('snapshots'), name);
@@ -82,7 +82,7 @@ describe('a fault', function () {
 
   after(() => replica.end());
 
-  /** The `n`th snapshot, every record of it marked so. All are of one size. */
+  /** Makes the `n`th snapshot, with `n` as the mark of every record. All have the same size. */
   const drafted = (n: number) =>
     alteredCopy(inFolder('built'), inFolder(`draft-${n}`), asSnapshot(n), markedAs(n));
 
@@ -90,15 +90,15 @@ describe('a fault', function () {
     renameSync(drafted(n), inSnapshots(FILE));
   }
 
-  /** The loads from now on have a fault, or none. */
-  function order(fault?: Fault): void {
+  /** Sets or removes the fault of the next loads. */
+  function setFault(fault?: Fault): void {
     rmSync(inFolder('fault'), { force: true });
     if (fault === undefined) return;
     writeFileSync(inFolder('draft-fault'), fault);
     renameSync(inFolder('draft-fault'), inFolder('fault'));
   }
 
-  /** A sound snapshot goes live: the process is not worse for what was. */
+  /** Publishes a valid snapshot, and expects it to go live: the process has recovered from the fault. */
   async function goLive(): Promise<void> {
     const n = next++;
     publish(n);
@@ -106,7 +106,7 @@ describe('a fault', function () {
     await expectServed(n);
   }
 
-  /** Expects that all of one snapshot is served, and nothing else. */
+  /** Expects every response to come from one snapshot. */
   async function expectServed(n: number, what = ''): Promise<void> {
     for (const path of PATHS) {
       const { status, headers, text } = await replica.ask(path, credential, PREVIEW);
@@ -117,15 +117,15 @@ describe('a fault', function () {
     live = n;
   }
 
-  describe('of the thread that loads is a refused load, and the next one goes live:', () => {
+  describe('refuses the snapshot, and then loads the next one, when the loader', () => {
     afterEach(async () => {
-      order();
+      setFault();
       await goLive();
     });
 
     for (const [fault, reason, detail] of FAILURES) {
-      it(`it ${fault}`, async () => {
-        order(fault);
+      it(fault, async () => {
+        setFault(fault);
         const seen = replica.log.length;
         publish(next++);
         const line = await replica.says({ msg: 'snapshot refused', file: FILE }, seen);
@@ -141,7 +141,7 @@ describe('a fault', function () {
     }
   });
 
-  describe(`that changes a file while it is read never shows in what is served (seed ${SEED}):`, () => {
+  describe(`serves only complete snapshots when the file changes during a load (seed ${SEED}):`, () => {
     const random = new Random(SEED);
     const WAITS: readonly Fault[] = [
       'waits before it reads events',
@@ -163,7 +163,7 @@ describe('a fault', function () {
       }
     }
 
-    /** What happens to the file; `other` has the bytes of another sound snapshot of the same size. */
+    /** Changes to the file; `other` has the bytes of another valid snapshot of the same size. */
     const CHANGES: Readonly<Record<string, (path: string, other: Buffer) => void>> = {
       'all of another snapshot': (path, other) => {
         writeBlocks(path, other, Array(blocksOf(other)).keys());
@@ -179,54 +179,54 @@ describe('a fault', function () {
           Array.from({ length: blocksOf(other) - half }, (_, i) => half + i),
         );
       },
-      'blocks of another, here and there': (path, other) => {
+      'random blocks of another': (path, other) => {
         writeBlocks(
           path,
           other,
           Array.from({ length: blocksOf(other) >> 1 }, () => random.below(blocksOf(other))),
         );
       },
-      zeros: (path, other) => {
+      'blocks of zeros': (path, other) => {
         writeBlocks(
           path,
           Buffer.alloc(other.length),
           Array.from({ length: 9 }, () => random.below(blocksOf(other))),
         );
       },
-      'its end cut off': (path, other) => {
+      'a truncation to one half': (path, other) => {
         truncateSync(path, other.length >> 1);
       },
-      'all of it cut off': (path) => {
+      'a truncation to no bytes': (path) => {
         truncateSync(path, 0);
       },
     };
 
     afterEach(async () => {
-      order();
+      setFault();
       await goLive();
     });
 
-    /** Has a load begin, and stand still before it reads the content. Returns its number. */
+    /** Starts a load that pauses before it reads the content. Returns the number of its snapshot. */
     async function beginLoad(fault: Fault): Promise<number> {
-      order(fault);
+      setFault(fault);
       const n = next++;
       publish(n);
       while (!existsSync(inFolder('fault') + WAITING)) await delay(2);
-      order();
+      setFault();
       return n;
     }
 
-    /** The load goes on. What changed meanwhile is tried again, in vain: what is served is to be looked at in peace. */
-    const goOn = () => {
-      order('exits at its start');
-      writeFileSync(inFolder('fault') + GO_ON, '');
+    /** Resumes the load. The retries of the changed file fail, so that they do not change the served data. */
+    const resume = () => {
+      setFault('exits at startup');
+      writeFileSync(inFolder('fault') + RESUME, '');
     };
 
     async function outcome(seen: number) {
-      const [taken, refused] = ['snapshot live', 'snapshot refused'].map((msg) =>
+      const [live, refused] = ['snapshot live', 'snapshot refused'].map((msg) =>
         replica.says({ msg, file: FILE }, seen),
       );
-      return Promise.race([taken, refused]);
+      return Promise.race([live, refused]);
     }
 
     for (const [i, [what, change]] of Object.entries(CHANGES).entries()) {
@@ -237,20 +237,20 @@ describe('a fault', function () {
         const other = next++;
         change(inSnapshots(FILE), readFileSync(drafted(other)));
         const seen = replica.log.length;
-        goOn();
+        resume();
         const line = await outcome(seen);
         const served = line['msg'] === 'snapshot refused' ? before : n;
         await expectServed(served, `${what}, ${fault}: ${JSON.stringify(line)}`);
       });
     }
 
-    it('writes that go on all the time, in any order', async () => {
+    it('continuous writes of random blocks of either snapshot', async () => {
       const before = live;
       const n = await beginLoad('waits before it reads events');
       const other = next++;
       const contents = [readFileSync(inSnapshots(FILE)), readFileSync(drafted(other))];
       const seen = replica.log.length;
-      goOn();
+      resume();
       let line: Record<string, unknown> | undefined;
       void outcome(seen).then((known) => (line = known));
       while (line === undefined) {
@@ -264,15 +264,15 @@ describe('a fault', function () {
       }
       await expectServed(line['msg'] === 'snapshot refused' ? before : n);
 
-      // Once they end with a sound one, that is taken.
-      order();
+      // The last write completes the other snapshot, which goes live.
+      setFault();
       writeBlocks(inSnapshots(FILE), contents[1], Array(blocksOf(contents[1])).keys());
       await replica.says({ msg: 'snapshot live', snapshotId: snapshotIdOf(other) });
       await expectServed(other);
     });
   });
 
-  it('of the folder, which is renamed and comes back, is no pause', async () => {
+  it('keeps serving while the snapshot folder is moved away and back', async () => {
     const seen = replica.log.length;
     renameSync(inFolder('snapshots'), inFolder('away'));
     await replica.says({ msg: 'the snapshot folder cannot be read; retrying' }, seen);
@@ -283,18 +283,18 @@ describe('a fault', function () {
   });
 });
 
-describe('a disk that is full', function () {
+describe('A full disk', function () {
   this.timeout(120_000);
   const inFolder = folderForAll();
   const inSnapshots = (name: string) => join(inFolder('snapshots'), name);
 
-  it('leaves half a file, which is refused until it is whole; publishing leaves nothing', async function () {
+  it('leads to the refusal of a partial copy until it is complete; a failed publication leaves no file', async function () {
     mkdirSync(inFolder('snapshots'));
     writeImport(inFolder('import'), markedImport(['north'], 0));
     await build(inFolder('import'), inFolder('built'));
     const { size } = statSync(inFolder('built'));
     try {
-      // Room for two and a half, and a little.
+      // Room for two and a half files.
       const options = `size=${Math.ceil(size * 2.5)}`;
       execFileSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', inFolder('snapshots')], {
         stdio: 'pipe',
@@ -326,9 +326,9 @@ describe('a disk that is full', function () {
         run('scripts/snapshot.ts', ['publish', later, '--as', 'north', '--rollback'], {
           SNAPSHOT_DIR: inFolder('snapshots'),
         });
-      const inVain = await publish();
-      expect(inVain.code, inVain.stderr).to.equal(1);
-      expect(inVain.stderr).to.match(/no space left|full/i);
+      const failed = await publish();
+      expect(failed.code, failed.stderr).to.equal(1);
+      expect(failed.stderr).to.match(/no space left|full/i);
       expect(readdirSync(inFolder('snapshots')).sort()).to.deep.equal([
         'ballast',
         'north.sqlite',

@@ -4,23 +4,23 @@ import Database from 'better-sqlite3';
 import { RunReader } from '../../src/snapshot/load/run-reader.ts';
 
 /**
- * Preloaded into a process, makes the threads that load snapshots fail. A file, named by FAULT_FILE, holds the name of
- * the fault when such a thread starts; without it there is none.
+ * Makes loader threads fail when preloaded into a process. The file at FAULT_FILE holds the name of the fault when a
+ * loader starts. Without the file, the loader has no fault.
  */
 const FAULTS = {
-  'throws at its start': () => {
-    throw new Error('a fault at the start');
+  'throws at startup': () => {
+    throw new Error('a fault at startup');
   },
-  'exits at its start': () => process.exit(3),
+  'exits at startup': () => process.exit(3),
   'runs out of memory': () => {
     const hoard: object[] = [];
     for (;;) hoard.push({ some: `text ${hoard.length}` });
   },
-  'ends when it has declared': () => {
+  'exits after it has declared the snapshot': () => {
     const { wait } = Atomics;
     Object.defineProperty(Atomics, 'wait', {
       value: (...args: Parameters<typeof wait>) => {
-        // The snapshot is admitted, but the loader is gone.
+        // The snapshot is admitted by now.
         wait(...args);
         process.exit(4);
       },
@@ -31,10 +31,10 @@ const FAULTS = {
       if (collection === 'orders') throw new Error('a fault while reading');
     });
   },
-  'throws no error while it reads': () => {
-    beforeReading((table) => {
-      // eslint-disable-next-line @typescript-eslint/only-throw-error -- which is the fault
-      if (table === 'orders') throw 'a word';
+  'throws a string while it reads': () => {
+    beforeReading((collection) => {
+      // eslint-disable-next-line @typescript-eslint/only-throw-error -- this is the fault
+      if (collection === 'orders') throw 'a string';
     });
   },
   'exits while it reads': () => {
@@ -42,7 +42,7 @@ const FAULTS = {
       if (collection === 'offers') process.exit(0);
     });
   },
-  'cannot read on': () => {
+  'gets an I/O error while it reads': () => {
     beforeReading((collection) => {
       if (collection === 'orders') throw new Database.SqliteError('disk I/O error', 'SQLITE_IOERR_READ');
     });
@@ -63,20 +63,20 @@ const FAULTS = {
 
 export type Fault = keyof typeof FAULTS;
 
-/** What is put behind the name of the file of the fault: that the thread waits, and that it is to go on. */
+/** Suffixes of two files beside the fault file. The first reports that the loader waits, the second resumes it. */
 export const WAITING = '.waiting';
-export const GO_ON = '.go';
+export const RESUME = '.go';
 
 /** Calls `act` before the first run of a collection is read. */
 function beforeReading(act: (collection: string) => void): void {
   const { prototype } = RunReader;
   const read = Reflect.get(prototype, 'read');
-  const told = new Set<string>();
+  const begun = new Set<string>();
   Object.defineProperty(prototype, 'read', {
     value: function (this: RunReader, ...given: Parameters<RunReader['read']>) {
       const [{ name }] = given;
-      if (!told.has(name)) {
-        told.add(name);
+      if (!begun.has(name)) {
+        begun.add(name);
         act(name);
       }
       return read.apply(this, given);
@@ -90,8 +90,8 @@ function waitBefore(where: string): void {
     const file = faultFile();
     writeFileSync(file + WAITING, '');
     const never = new Int32Array(new SharedArrayBuffer(4));
-    while (!existsSync(file + GO_ON)) Atomics.wait(never, 0, 0, 2);
-    rmSync(file + GO_ON);
+    while (!existsSync(file + RESUME)) Atomics.wait(never, 0, 0, 2);
+    rmSync(file + RESUME);
     rmSync(file + WAITING);
   });
 }
@@ -100,7 +100,7 @@ function faultFile(): string {
   return process.env['FAULT_FILE'] ?? '';
 }
 
-/** The loader alone waits for an admission. */
+/** Returns whether this thread is a loader: only its worker data has an admission. */
 function isLoader(): boolean {
   const given: unknown = workerData;
   return !isMainThread && typeof given === 'object' && given !== null && 'admission' in given;

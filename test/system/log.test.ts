@@ -10,22 +10,22 @@ import { newCredential } from '../support/replica-under-test.ts';
 import { StallingReader } from '../support/stalling-reader.ts';
 
 const ORGANIZATION = 'theatre-des-trois-ponts';
-/** Their log lines are more than the ring of the thread, the process and the system hold. */
+/** The log lines of these requests exceed the buffers of the worker, the process and the operating system. */
 const REQUESTS = 16_000;
 const CONNECTIONS = 16;
 const REQUESTS_AT_ONCE = 25;
-/** If answers waited for the reader, they would take a thousand times as long. */
-const MOST_TIMES_AS_LONG = 5;
-/** Half a second until no more connections are expected, one second for the reader, the rest for a busy machine. */
-const IN_TIME_MS = 3500;
+/** Responses that waited for the reader would take a thousand times as long. */
+const MAX_SLOWDOWN = 5;
+/** Half a second for late connections, one second for the log reader, the rest for a busy machine. */
+const MAX_SHUTDOWN_MS = 3500;
 
 interface Flood {
-  /** How many answers had which status. */
+  /** Number of responses by status. */
   readonly statuses: Readonly<Record<string, number>>;
   readonly milliseconds: number;
 }
 
-/** Sends requests as fast as they are answered. */
+/** Sends `REQUESTS` requests, pipelined over several connections. */
 async function flood(port: number, credential: string): Promise<Flood> {
   const head = `Host: localhost\r\nAuthorization: Bearer ${credential}\r\nX-Request-Id: ${'x'.repeat(128)}`;
   const request = `GET /v1/events?perPage=1 HTTP/1.1\r\n${head}\r\n\r\n`;
@@ -56,7 +56,7 @@ async function flood(port: number, credential: string): Promise<Flood> {
   return { statuses, milliseconds: performance.now() - began };
 }
 
-describe('A reader of standard output that stalls', () => {
+describe('A stalled reader of standard output', () => {
   const inFolder = folderForAll();
   let credential: string;
   let replica: ChildProcess | undefined;
@@ -71,7 +71,7 @@ describe('A reader of standard output that stalls', () => {
   afterEach(() => replica?.kill('SIGKILL'));
 
   for (const output of ['pipe', 'non-blocking pipe'] as const) {
-    it(`costs log lines, which are counted, and nothing else, on a ${output}`, async () => {
+    it(`costs only log lines, which are counted, on a ${output}`, async () => {
       const reader = StallingReader.start(output, 'src/main.ts', inFolder(output), {
         PORT: '0',
         ADMIN_PORT: '0',
@@ -81,43 +81,43 @@ describe('A reader of standard output that stalls', () => {
         RATE_LIMIT_PER_MINUTE: '0',
       });
       replica = reader.process;
-      const told = text(replica.stderr ?? expect.fail());
+      const stderr = text(replica.stderr ?? expect.fail());
       const [, adminPort] = await reader.reads(/"port":(\d+),"msg":"listening for operators"/);
       const [, port] = await reader.reads(/"port":(\d+),"msg":"listening"/);
       await Promise.all([reader.reads(/"msg":"snapshot live"/), reader.reads(/"msg":"keys live"/)]);
-      const all = { 200: REQUESTS };
-      const ask = () => flood(Number(port), credential);
+      const allAnswered = { 200: REQUESTS };
+      const floodReplica = () => flood(Number(port), credential);
       const dropped = async () => {
         const metrics = await fetch(`http://127.0.0.1:${adminPort}/metrics`);
         return Number(/^foyer_log_lines_dropped_total (\d+)$/m.exec(await metrics.text())?.[1]);
       };
 
-      const read = await ask();
-      expect(read.statuses).to.deep.equal(all);
+      const read = await floodReplica();
+      expect(read.statuses).to.deep.equal(allAnswered);
       expect(await dropped()).to.equal(0);
 
       await reader.stall();
-      const stalled = await ask();
-      expect(stalled.statuses).to.deep.equal(all);
-      expect(stalled.milliseconds).to.be.below(MOST_TIMES_AS_LONG * read.milliseconds);
-      const lost = await dropped();
-      expect(lost).to.be.within(1, REQUESTS);
+      const stalled = await floodReplica();
+      expect(stalled.statuses).to.deep.equal(allAnswered);
+      expect(stalled.milliseconds).to.be.below(MAX_SLOWDOWN * read.milliseconds);
+      const droppedLines = await dropped();
+      expect(droppedLines).to.be.within(1, REQUESTS);
 
       reader.resume();
       const [, reported] = await reader.reads(/"lines":(\d+),"msg":"log lines dropped"/);
-      expect(Number(reported)).to.equal(lost);
+      expect(Number(reported)).to.equal(droppedLines);
       const lines = reader.text.trimEnd().split('\n');
       const requests = lines.filter((line) => (JSON.parse(line) as { msg: string }).msg === 'request');
-      expect(requests).to.have.length(2 * REQUESTS - lost);
+      expect(requests).to.have.length(2 * REQUESTS - droppedLines);
 
       await reader.stall();
-      expect((await ask()).statuses).to.deep.equal(all);
+      expect((await floodReplica()).statuses).to.deep.equal(allAnswered);
       const signalled = performance.now();
       replica.kill('SIGTERM');
       expect(await once(replica, 'exit')).to.deep.equal([0, null]);
-      expect(performance.now() - signalled).to.be.below(IN_TIME_MS);
+      expect(performance.now() - signalled).to.be.below(MAX_SHUTDOWN_MS);
       await reader.close();
-      expect(await told).to.match(/^(the log cannot be written, .* its reader does not read\n)*$/);
+      expect(await stderr).to.match(/^(the log cannot be written, .* its reader does not read\n)*$/);
     });
   }
 });

@@ -10,8 +10,8 @@ import {
 import type { Import, ImportRecord } from '../support/import-folder.ts';
 
 /**
- * An import every record of which carries a mark, and every variant of which is another: it has other records, in
- * another order. The mark of a snapshot built of it can be changed with SQL.
+ * Imports whose records all carry a mark, which SQL can change in a built snapshot. Each variant has different records
+ * in a different order.
  */
 
 const MARK = 'mark-0000';
@@ -78,11 +78,11 @@ export function markedImport(organizationIds: readonly string[], variant: number
   };
 }
 
-/** Gives every record of a snapshot the mark `n`. */
+/** Returns SQL that gives every record of a snapshot the mark `n`. */
 export function markedAs(n: number): string {
   const digits = String(n).padStart(4, '0');
   const mark = (table: string, from: string, to: string) =>
-    // Both are of one length: the lengths of the records stay as they are.
+    // Both texts have the same length, so the record lengths stay.
     `UPDATE ${table} SET records = replace(records, '${from}', '${to}');`;
   return [
     ...['event_runs', 'ticket_runs', 'order_runs', 'offer_runs'].map((table) =>
@@ -92,7 +92,7 @@ export function markedAs(n: number): string {
   ].join('\n');
 }
 
-/** The marks in a body: of each record one. */
+/** Returns the marks in a body, one for each record. */
 export function marksIn(body: string): number[] {
   return Array.from(body.matchAll(MARKS), ([, digits]) => Number(digits));
 }

@@ -4,9 +4,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isMainThread, parentPort, threadId, workerData } from 'node:worker_threads';
 
 /**
- * Preloaded into a process, has its threads tell in each answer who they are, and end when a request asks them to. Every
- * second thread hears late what it is told, so that what is not in step shows. While the file that FAULT_FILE names is
- * there, threads that answer requests end at their start.
+ * Makes the workers of a process identifiable and mortal when preloaded into it. Each response names its worker, and a
+ * request header ends the worker. Every second worker receives its messages late, which exposes unsynchronized workers.
+ * While the file at FAULT_FILE exists, workers fail at startup.
  */
 export const THREAD_HEADER = 'x-thread';
 export const DEATH_HEADER = 'x-death';
@@ -17,7 +17,7 @@ const DEATHS = {
       throw new Error('a fault while answering');
     });
   },
-  'rejects a promise': () => void Promise.reject(new Error('a promise that nobody looks at')),
+  'rejects a promise': () => void Promise.reject(new Error('an unhandled rejection')),
   exits: () => process.exit(7),
   'runs out of memory': () => {
     const hoard: object[] = [];
@@ -28,25 +28,25 @@ const DEATHS = {
 export type Death = keyof typeof DEATHS;
 export const EACH_DEATH = Object.keys(DEATHS) as Death[];
 
-const LATE_MS = 15;
+const DELAY_MS = 15;
 
-function hearLate(): void {
+function delayMessages(): void {
   if (parentPort === null) return;
   const on = parentPort.on.bind(parentPort);
-  const late = (name: string, listener: (message: unknown) => void) =>
-    on(name, (message: unknown) => setTimeout(listener, LATE_MS, message));
-  Object.defineProperty(parentPort, 'on', { value: late });
+  const onLate = (name: string, listener: (message: unknown) => void) =>
+    on(name, (message: unknown) => setTimeout(listener, DELAY_MS, message));
+  Object.defineProperty(parentPort, 'on', { value: onLate });
 }
 
-/** Those that answer requests are given memory to share. */
-function isAnsweringThread(): boolean {
+/** Returns whether this thread is a worker: only workers receive shared memory. */
+function isWorker(): boolean {
   const given: unknown = workerData;
   return !isMainThread && typeof given === 'object' && given !== null && 'memory' in given;
 }
 
-if (isAnsweringThread()) {
-  if (existsSync(process.env['FAULT_FILE'] ?? '')) throw new Error('a fault at the start');
-  if (threadId % 2 === 0) hearLate();
+if (isWorker()) {
+  if (existsSync(process.env['FAULT_FILE'] ?? '')) throw new Error('a fault at startup');
+  if (threadId % 2 === 0) delayMessages();
   subscribe('http.server.request.start', (message) => {
     const { request, response } = message as { request: IncomingMessage; response: ServerResponse };
     response.setHeader(THREAD_HEADER, threadId);

@@ -12,13 +12,13 @@ import { type Answer, newCredential, ReplicaUnderTest } from '../support/replica
 
 const SWAPS = byDepth({ short: 20, deep: 100 });
 const STORM = byDepth({ short: 40, deep: 200 });
-/** Pause between two snapshots of a storm. Shorter than a file takes to settle. */
+/** Pause between two snapshots of a storm, shorter than the settle time. */
 const STORM_PAUSE_MS = 50;
 const VARIANTS = 4;
 const CONNECTIONS = 4;
 const PREVIEW = { 'Service-API-Version': 'preview' };
 
-/** What is asked for, each found in another way, and which records those are: all of a list, a page of it, or one. */
+/** A request and its expected records: `rows` of the records of a collection that match `where`, in list order. */
 interface Target {
   readonly path: string;
   readonly of: 'events' | 'sessions' | 'tickets' | 'orders' | 'offers';
@@ -67,7 +67,7 @@ const TARGETS: readonly Target[] = [
   },
 ];
 
-/** How the records of a collection are told apart, and listed. */
+/** The id and the list order of each collection. */
 const LISTED = {
   events: { id: 'id', by: 'createdAt', descending: true },
   sessions: { id: 'id', by: 'startAt', descending: false },
@@ -76,7 +76,7 @@ const LISTED = {
   offers: { id: 'offerId', by: 'createdAt', descending: false },
 } as const;
 
-/** The ids of the answer in each variant, by the records that it was built of. */
+/** Returns the expected ids of a response in each variant, from the imported records. */
 function expectedIds({ of, where = () => true, rows = [0, Infinity] }: Target): string[] {
   return Array.from({ length: VARIANTS }, (_, variant) => {
     const { id, by, descending } = LISTED[of];
@@ -92,7 +92,7 @@ function expectedIds({ of, where = () => true, rows = [0, Infinity] }: Target): 
 
 const EXPECTED = new Map(TARGETS.map((target) => [target, expectedIds(target)]));
 
-describe('new snapshots under load', function () {
+describe('A replica under load', function () {
   this.timeout(300_000);
   const inFolder = folderForAll();
   const inSnapshots = (name: string) => join(inFolder('snapshots'), name);
@@ -111,7 +111,7 @@ describe('new snapshots under load', function () {
     restampedCopy(inFolder('west'), inSnapshots('west.sqlite'), asSnapshot(0));
     publish(drafted(next));
     for (const id of ['north', 'south', 'west']) credentials.set(id, newCredential(inFolder, id));
-    // With one thread, walks and refusals are tested: test/system/walk.test.ts, refusals.test.ts.
+    // walk.test.ts and refusals.test.ts run with one worker.
     replica = await ReplicaUnderTest.start(inFolder, { THREADS: '2' });
     await isLive(0);
     await isLive(next++);
@@ -119,7 +119,7 @@ describe('new snapshots under load', function () {
 
   after(() => replica.end());
 
-  /** The `n`th snapshot, every record of it marked so. */
+  /** Makes the `n`th snapshot, with `n` as the mark of every record. */
   function drafted(n: number): string {
     const built = inFolder(`variant-${n % VARIANTS}`);
     return alteredCopy(built, inFolder(`draft-${n}`), asSnapshot(n), markedAs(n));
@@ -134,13 +134,13 @@ describe('new snapshots under load', function () {
   const ask = (organizationId: string, path: string, headers: Readonly<Record<string, string>> = {}) =>
     replica.ask(path, credentials.get(organizationId) ?? '', { ...PREVIEW, ...headers });
 
-  /** What was answered while a load ran. */
+  /** Checks the responses during a load, and collects the faults. */
   class Observed {
     requests = 0;
     readonly snapshots = new Set<number>();
     readonly faults: string[] = [];
 
-    /** Looks at an answer of north or south. Returns the number of its snapshot. */
+    /** Checks a response for north or south. Returns the number of its snapshot. */
     note(target: Target, answer: Answer): number {
       this.requests++;
       const { status, headers, text } = answer;
@@ -152,20 +152,19 @@ describe('new snapshots under load', function () {
       }
       this.snapshots.add(n);
       if (headers['service-data-as-of'] !== producedAtOf(n))
-        fault(`as of ${String(headers['service-data-as-of'])}`);
+        fault(`data as of ${String(headers['service-data-as-of'])}`);
       const { items, ...record } = JSON.parse(text) as ImportRecord & { items?: readonly ImportRecord[] };
       const records = items ?? [record];
       const marks = marksIn(text);
-      if (marks.length !== records.length || marks.some((mark) => mark !== n))
-        fault(`marked ${marks.join()}`);
+      if (marks.length !== records.length || marks.some((mark) => mark !== n)) fault(`marks ${marks.join()}`);
       const ids = records.map((one) => String(Object.values(one)[0])).join();
       const expected = EXPECTED.get(target)?.[n % VARIANTS];
-      if (ids !== expected || ids === '') fault(`has ${ids} and not ${String(expected)}`);
+      if (ids !== expected || ids === '') fault(`ids ${ids} instead of ${String(expected)}`);
       return n;
     }
   }
 
-  /** Asks for pages and records over several connections, all the time that `work` takes. */
+  /** Requests pages and records over several connections while `work` runs. */
   async function underLoad(work: () => Promise<void>): Promise<Observed> {
     const observed = new Observed();
     const first = { etag: '', id: '' };
@@ -178,11 +177,11 @@ describe('new snapshots under load', function () {
         const n = observed.note(target, await ask(organizationId, target.path));
         if (n < (newest.get(organizationId) ?? 0)) observed.faults.push(`${n} after a newer one`);
         newest.set(organizationId, n);
-        // Leaves the loader, and whoever else is on the machine, some of it.
+        // Leaves processor time for the loader and for other processes.
         await delay(2);
       }
     };
-    const bystander = async () => {
+    const otherFile = async () => {
       while (!isDone) {
         const { status, headers } = await ask('west', '/v1/tickets');
         const [etag, id] = [String(headers.etag), String(headers['service-snapshot-id'])];
@@ -192,7 +191,7 @@ describe('new snapshots under load', function () {
         await delay(5);
       }
     };
-    const connections = [bystander(), ...Array.from({ length: CONNECTIONS }, (_, c) => connection(c))];
+    const connections = [otherFile(), ...Array.from({ length: CONNECTIONS }, (_, c) => connection(c))];
     try {
       await work();
     } finally {
@@ -203,7 +202,7 @@ describe('new snapshots under load', function () {
     return observed;
   }
 
-  it(`go live ${SWAPS} times: no request fails, no page is of two, another file's organization notices nothing`, async () => {
+  it(`swaps ${SWAPS} snapshots: no request fails, no page mixes two, and the organization of another file is unaffected`, async () => {
     const from = next;
     const observed = await underLoad(async () => {
       let draft = drafted(next);
@@ -216,15 +215,15 @@ describe('new snapshots under load', function () {
     });
     expect(observed.faults.slice(0, 5)).to.deep.equal([]);
     expect(observed.requests).to.be.greaterThan(SWAPS * TARGETS.length);
-    expect(observed.snapshots.size, 'snapshots that answered').to.be.greaterThan(SWAPS * 0.9);
+    expect(observed.snapshots.size, 'snapshots in responses').to.be.greaterThan(SWAPS * 0.9);
   });
 
-  it(`come in a storm of ${STORM} in ${(STORM * STORM_PAUSE_MS) / 1000} s: the newest is what stays, and no request fails`, async () => {
+  it(`ends on the newest of ${STORM} snapshots published in ${(STORM * STORM_PAUSE_MS) / 1000} s, and no request fails`, async () => {
     const last = next + STORM - 1;
     const drafts: string[] = [];
     while (next <= last) {
       drafts.push(drafted(next++));
-      // So that this process sees which of its idle connections the replica closes meanwhile.
+      // Yields, so that this process notices idle connections that the replica closes.
       await delay(0);
     }
     const observed = await underLoad(async () => {
@@ -239,7 +238,7 @@ describe('new snapshots under load', function () {
     expect(replica.linesOf({ msg: 'snapshot refused' })).to.deep.equal([]);
   });
 
-  it('leave the ETag of an organization as it is that they do not change, though the snapshot is another', async () => {
+  it('keeps the ETags of an organization whose content a new snapshot does not change', async () => {
     const before = await ask('north', '/v1/tickets');
     const southBefore = await ask('south', '/v1/tickets');
     const n = next++;
@@ -259,10 +258,10 @@ describe('new snapshots under load', function () {
     const southAfter = await ask('south', '/v1/tickets', {
       'If-None-Match': String(southBefore.headers.etag),
     });
-    expect(southAfter.status, 'that which is changed').to.equal(200);
+    expect(southAfter.status, 'the changed organization').to.equal(200);
   });
 
-  it('are not needed: the organizations of a file that is taken away go on', async () => {
+  it('keeps serving the organizations of a removed file', async () => {
     const before = await ask('north', '/v1/tickets');
     renameSync(inSnapshots('pair.sqlite'), inFolder('away'));
     await replica.says({ msg: 'snapshot file is gone; its organizations stay live', file: 'pair.sqlite' });
@@ -279,7 +278,7 @@ describe('SIGHUP', function () {
   let replica: ReplicaUnderTest;
 
   before(async () => {
-    // What changes behind a link, the system does not tell of: it is seen by whoever looks.
+    // The system does not report changes behind a link; only a poll finds them.
     mkdirSync(inSnapshots('..behind'), { recursive: true });
     symlinkSync('..behind/one.sqlite', inSnapshots('one.sqlite'));
     writeImport(inFolder('import'), markedImport(['north'], 0));
@@ -289,7 +288,7 @@ describe('SIGHUP', function () {
 
   after(() => replica.end());
 
-  it('has a revoked key refused and a new snapshot live at once, an hour before the next look', async () => {
+  it('applies a revocation and a new snapshot at once, an hour before the next poll', async () => {
     const keys = new KeysFile(inFolder('keys.sqlite'));
     const [revoked, kept] = [newCredential(inFolder, 'north'), newCredential(inFolder, 'north')];
     replica = await ReplicaUnderTest.start(inFolder, { SNAPSHOT_POLL_SECONDS: '3600' });

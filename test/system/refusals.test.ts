@@ -11,12 +11,12 @@ import { BAD_FILES } from './bad-files.ts';
 import { run } from '../support/command.ts';
 import { type LogLine, newCredential, ReplicaUnderTest } from '../support/replica-under-test.ts';
 
-/** Of the reasons that `BAD_FILES` does not have: where they are tested. */
+/** Where the reasons that `BAD_FILES` lacks are tested. */
 const TESTED_ELSEWHERE: Readonly<Partial<Record<RefusalReason, string>>> = {
-  conflict: 'below, since it takes two files',
-  'organization-gone': 'below, since it takes two organizations',
-  memory: 'below, in a process that has little',
-  'loader-failed': 'test/system/faults.test.ts, since no file brings it about',
+  conflict: 'below, with two files',
+  'organization-gone': 'below, with two organizations',
+  memory: 'below, in a process with a low memory limit',
+  'loader-failed': 'test/system/faults.test.ts, since no file causes it',
 };
 
 interface Refused {
@@ -25,7 +25,7 @@ interface Refused {
   readonly detail: string;
 }
 
-/** A snapshot of the one organization "north". */
+/** The small import reduced to the organization "north". */
 const NORTH = Object.fromEntries(
   Object.entries(SMALL_IMPORT).map(([name, records]) => [
     name,
@@ -33,15 +33,15 @@ const NORTH = Object.fromEntries(
   ]),
 );
 
-describe('a file that must not go live', function () {
+describe('A file in the snapshot folder', function () {
   this.timeout(120_000);
   const inFolder = folderForAll();
   const inSnapshots = (name: string) => join(inFolder('snapshots'), name);
   const credentials = new Map<string, string>();
   let replica: ReplicaUnderTest;
   let next = 1000;
-  /** The number of the snapshot that is live before the `i`th kind of file is put in its place. */
-  const soundOf = (i: number) => 100 + i;
+  /** Returns the number of the live snapshot that the `i`th bad file tries to replace. */
+  const validOf = (i: number) => 100 + i;
 
   before(async () => {
     mkdirSync(inFolder('snapshots'));
@@ -54,7 +54,7 @@ describe('a file that must not go live', function () {
         inFolder('single.sqlite'),
         inSnapshots(`${nameOf(i)}.sqlite`),
         asOrganization(nameOf(i)),
-        asSnapshot(soundOf(i)),
+        asSnapshot(validOf(i)),
       );
     }
     restampedCopy(inFolder('pair.sqlite'), inSnapshots('pair.sqlite'), asSnapshot(900));
@@ -63,13 +63,13 @@ describe('a file that must not go live', function () {
       credentials.set(id, newCredential(inFolder, id));
     }
     replica = await ReplicaUnderTest.start(inFolder);
-    for (const [i] of BAD_FILES.entries()) await isLive(`${nameOf(i)}.sqlite`, soundOf(i));
+    for (const [i] of BAD_FILES.entries()) await isLive(`${nameOf(i)}.sqlite`, validOf(i));
     await isLive('pair.sqlite', 900);
 
-    // All at once: the process has them for its next looks.
+    // All files change at once, so that few polls see all of them.
     for (const [i, { spoil, beside }] of BAD_FILES.entries()) {
       const place = inSnapshots(`${nameOf(i)}.sqlite`);
-      const draft = soundDraft(nameOf(i));
+      const draft = validDraft(nameOf(i));
       spoil(draft, place);
       if (beside === undefined) rmSync(place);
       renameSync(draft, place);
@@ -79,11 +79,11 @@ describe('a file that must not go live', function () {
 
   after(() => replica.end());
 
-  /** The organization, and the file, of the `i`th kind. */
+  /** Returns the name of the `i`th bad file, which is also that of its organization. */
   const nameOf = (i: number) => `kind-${i}`;
 
-  /** A sound snapshot of one organization, later than all before it. */
-  function soundDraft(organizationId: string): string {
+  /** Makes a valid snapshot of one organization, newer than all before it. */
+  function validDraft(organizationId: string): string {
     return alteredCopy(
       inFolder('single.sqlite'),
       inFolder('draft'),
@@ -97,7 +97,7 @@ describe('a file that must not go live', function () {
   const isRefused = (file: string, reason: RefusalReason, from = 0) =>
     replica.says({ msg: 'snapshot refused', file, reason }, from);
 
-  /** Puts a snapshot in the place of another. */
+  /** Renames a draft into the snapshot folder. */
   function publish(draft: string, file: string): void {
     renameSync(draft, inSnapshots(file));
   }
@@ -119,14 +119,14 @@ describe('a file that must not go live', function () {
     return new Map(Array.from(samples, ([, reason, count]) => [reason, Number(count)]));
   }
 
-  /** A sound file takes its turn among the files, after which all of them were looked at again. */
-  async function lookAgain(): Promise<void> {
+  /** Waits for a poll of all files: a new valid file goes live. */
+  async function anotherPoll(): Promise<void> {
     const n = next;
-    publish(soundDraft('beacon'), 'beacon.sqlite');
+    publish(validDraft('beacon'), 'beacon.sqlite');
     await isLive('beacon.sqlite', n);
   }
 
-  it('is tested for every reason that there is', () => {
+  it('is tested for every refusal reason', () => {
     const tested = [...BAD_FILES.map(({ reason }) => reason), ...Object.keys(TESTED_ELSEWHERE)];
     expect(tested).to.include.members(Object.keys(REFUSALS));
   });
@@ -137,13 +137,13 @@ describe('a file that must not go live', function () {
       const line = await replica.says({ msg: 'snapshot refused', file });
       expect(line['detail']).to.match(detail);
       expect(line['reason']).to.equal(reason);
-      expect(await servedId(nameOf(i))).to.equal(snapshotIdOf(soundOf(i)));
-      const said = (await refusedByStatus()).find((one) => one.file === file);
-      expect(said).to.include({ reason, detail: line['detail'], advice: REFUSALS[reason] });
+      expect(await servedId(nameOf(i))).to.equal(snapshotIdOf(validOf(i)));
+      const listed = (await refusedByStatus()).find((one) => one.file === file);
+      expect(listed).to.include({ reason, detail: line['detail'], advice: REFUSALS[reason] });
     });
   }
 
-  it('is counted by its reason', async () => {
+  it('is counted by refusal reason', async () => {
     const expected = Map.groupBy(BAD_FILES, ({ reason }) => reason);
     const counted = await refusalsCounted();
     expect([...counted.keys()]).to.have.members(Object.keys(REFUSALS));
@@ -153,51 +153,51 @@ describe('a file that must not go live', function () {
     }
   });
 
-  it('is not tried again until it changes, however often the folder is looked at', async () => {
-    for (let i = 0; i < 3; i++) await lookAgain();
+  it('is not retried until it changes, however often the folder is polled', async () => {
+    for (let i = 0; i < 3; i++) await anotherPoll();
     for (const [i, { what }] of BAD_FILES.entries()) {
       expect(replica.linesOf({ msg: 'snapshot refused', file: `${nameOf(i)}.sqlite` }), what).to.have.length(
         1,
       );
-      expect(await servedId(nameOf(i)), what).to.equal(snapshotIdOf(soundOf(i)));
+      expect(await servedId(nameOf(i)), what).to.equal(snapshotIdOf(validOf(i)));
     }
   });
 
-  it('is taken when a sound one is in its place, and no longer told of', async () => {
+  it('goes live once a valid one replaces it, and leaves the list of refusals', async () => {
     const n = next;
     const file = `${nameOf(0)}.sqlite`;
-    publish(soundDraft(nameOf(0)), file);
+    publish(validDraft(nameOf(0)), file);
     await isLive(file, n);
     expect(await servedId(nameOf(0))).to.equal(snapshotIdOf(n));
     expect((await refusedByStatus()).map((one) => one.file)).not.to.include(file);
   });
 
-  it('is taken when the journal beside it goes away', async () => {
+  it('goes live once the journal beside it is removed', async () => {
     const i = BAD_FILES.findIndex(({ beside }) => beside === '-journal');
     const file = `${nameOf(i)}.sqlite`;
     rmSync(inSnapshots(`${file}-journal`));
     await replica.says({ msg: 'snapshot live', file }, replica.log.length - 1);
-    expect(await servedId(nameOf(i))).not.to.equal(snapshotIdOf(soundOf(i)));
+    expect(await servedId(nameOf(i))).not.to.equal(snapshotIdOf(validOf(i)));
   });
 
-  it('is refused as conflict: a second file with an organization that another holds', async () => {
-    publish(soundDraft('south'), 'second.sqlite');
+  it('is refused as conflict: a second file with the same organization', async () => {
+    publish(validDraft('south'), 'second.sqlite');
     const line: LogLine = await isRefused('second.sqlite', 'conflict');
     expect(line['detail']).to.match(/^organization "south" is already served from pair\.sqlite/);
     expect(await servedId('south')).to.equal(snapshotIdOf(900));
     rmSync(inSnapshots('second.sqlite'));
   });
 
-  it('is no link within the folder', async () => {
+  it('may be a link within the folder', async () => {
     mkdirSync(inSnapshots('..data'));
     const n = next;
-    renameSync(soundDraft('within'), inSnapshots('..data/within.sqlite'));
+    renameSync(validDraft('within'), inSnapshots('..data/within.sqlite'));
     symlinkSync('..data/within.sqlite', inSnapshots('within.sqlite'));
     await isLive('within.sqlite', n);
     expect(await servedId('within')).to.equal(snapshotIdOf(n));
   });
 
-  describe('unless it was published with leave, for that one alone:', () => {
+  describe('goes live with a permit, which covers no later file:', () => {
     const kindOf = (reason: RefusalReason) => nameOf(BAD_FILES.findIndex((one) => one.reason === reason));
 
     async function publishWith(option: string, draft: string, file: string): Promise<void> {
@@ -253,28 +253,28 @@ describe('a file that must not go live', function () {
     });
 
     it('organization-gone, with --allow-shrink', async () => {
-      publish(soundDraft('north'), 'pair.sqlite');
+      publish(validDraft('north'), 'pair.sqlite');
       const { detail } = await isRefused('pair.sqlite', 'organization-gone');
       expect(detail).to.match(/^it lacks organization "south" of the snapshot that it would replace/);
       expect(await servedId('south')).to.equal(snapshotIdOf(900));
 
       const alone = next;
-      await publishWith('--allow-shrink', soundDraft('north'), 'pair.sqlite');
+      await publishWith('--allow-shrink', validDraft('north'), 'pair.sqlite');
       await isLive('pair.sqlite', alone);
       const { status } = await replica.ask('/v1/tickets', credentials.get('south') ?? '');
-      expect(status, 'it is not served any more').to.equal(429);
+      expect(status, 'a removed organization').to.equal(429);
 
       const both = next++;
       publish(restampedCopy(inFolder('pair.sqlite'), inFolder('draft'), asSnapshot(both)), 'pair.sqlite');
       await isLive('pair.sqlite', both);
       const seen = replica.log.length;
-      publish(soundDraft('north'), 'pair.sqlite');
+      publish(validDraft('north'), 'pair.sqlite');
       await isRefused('pair.sqlite', 'organization-gone', seen);
       expect(await servedId('south')).to.equal(snapshotIdOf(both));
     });
   });
 
-  it('is refused as memory: a sound one for which there is no room', async () => {
+  it('is refused as memory: a valid one that exceeds the memory limit', async () => {
     const inOther = (name: string) => inFolder(`other-${name}`);
     mkdirSync(inOther('snapshots'));
     const place = join(inOther('snapshots'), 'small.sqlite');

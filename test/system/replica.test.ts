@@ -8,7 +8,7 @@ import { ReplicaUnderTest } from '../support/replica-under-test.ts';
 
 const ORGANIZATION = 'theatre-des-trois-ponts';
 
-describe('the process', () => {
+describe('The replica process', () => {
   const inFolder = folderForAll();
   let replica: ReplicaUnderTest;
 
@@ -38,7 +38,7 @@ describe('the process', () => {
     rmSync(inFolder('keys.sqlite'), { force: true });
   });
 
-  it('goes from an import folder and a key to answers, and ends with 0 on SIGTERM', async () => {
+  it('serves a built snapshot to a created key, and exits with 0 on SIGTERM', async () => {
     mkdirSync(inFolder('snapshots'));
     expect((await build('snapshots/sample.sqlite')).code).to.equal(0);
     const credential = await createKey();
@@ -64,21 +64,21 @@ describe('the process', () => {
     expect(replica.stdout, 'no secret is logged').not.to.include(credential.split(':')[3]);
   });
 
-  it('stays up without data and keys, says that it is not ready, and takes both up when they come', async () => {
+  it('runs without data and keys, answers that it is not ready, and loads both when they appear', async () => {
     await start({ SNAPSHOT_DIR: inFolder('later') });
-    const early = await ask('/v1/events', 'svc:o:anybody:anything');
+    const early = await ask('/v1/events', 'svc:o:any:thing');
     expect(early.status).to.equal(429);
     expect(Number(early.headers.get('retry-after'))).to.be.at.least(1);
     expect(await early.json())
       .to.have.property('detail')
       .that.matches(/not ready/);
 
-    // Built beside and renamed into the folder, as a snapshot that is published.
+    // Built elsewhere and renamed into the folder, like a published snapshot.
     await build('beside.sqlite');
     mkdirSync(inFolder('later'));
     renameSync(inFolder('beside.sqlite'), inFolder('later/sample.sqlite'));
     await replica.says({ msg: 'snapshot live' });
-    expect(await (await ask('/v1/events', 'svc:o:anybody:anything')).json())
+    expect(await (await ask('/v1/events', 'svc:o:any:thing')).json())
       .to.have.property('detail')
       .that.matches(/keys/);
 
@@ -87,7 +87,7 @@ describe('the process', () => {
     expect((await ask('/v1/events', credential)).status).to.equal(200);
   });
 
-  it('refuses a revoked key as soon as it has looked again', async () => {
+  it('refuses a revoked key after its next poll', async () => {
     mkdirSync(inFolder('snapshots'));
     await build('snapshots/sample.sqlite');
     const credential = await createKey();
@@ -106,7 +106,7 @@ describe('the process', () => {
       .that.matches(/revoked/);
   });
 
-  it('refuses the second of two files that hold the same organization, naming both', async () => {
+  it('refuses the second of two files with the same organization, and names both', async () => {
     mkdirSync(inFolder('snapshots'));
     await build('snapshots/a.sqlite');
     await build('snapshots/b.sqlite');
@@ -117,7 +117,7 @@ describe('the process', () => {
     expect(replica.linesOf({ msg: 'snapshot live', file: 'a.sqlite' })).to.have.length(1);
   });
 
-  it('goes on with what is live when a file turns bad or goes away, and takes the next good one', async () => {
+  it('keeps the live snapshot when its file is removed or invalid, and loads the next valid one', async () => {
     mkdirSync(inFolder('snapshots'));
     await build('snapshots/sample.sqlite');
     const credential = await createKey();
@@ -125,7 +125,7 @@ describe('the process', () => {
     const { snapshotId: first } = await replica.says({ msg: 'snapshot live' });
     const live = async () => (await ask('/v1/events', credential)).headers.get('service-snapshot-id');
 
-    renameSync(inFolder('snapshots/sample.sqlite'), inFolder('aside'));
+    renameSync(inFolder('snapshots/sample.sqlite'), inFolder('away'));
     await replica.says({ msg: 'snapshot file is gone; its organizations stay live' });
     expect(await live()).to.equal(first);
     mkdirSync(inFolder('snapshots/sample.sqlite'));
@@ -139,7 +139,7 @@ describe('the process', () => {
     expect(second).not.to.equal(first);
   });
 
-  it('lets a request under way end on SIGTERM, and closes connections that asked for nothing', async () => {
+  it('closes connections without a request on SIGTERM', async () => {
     await start();
     const silent = connect(replica.port, '127.0.0.1');
     await once(silent, 'connect');
@@ -148,7 +148,7 @@ describe('the process', () => {
     silent.destroy();
   });
 
-  it('names every mistake in its environment, and does not start', async () => {
+  it('reports every invalid environment variable, and does not start', async () => {
     const { code, stderr } = await run('src/main.ts', [], { PORT: 'many', LOG_LEVEL: 'loud' });
     expect(code).to.equal(2);
     expect(stderr)
@@ -156,7 +156,7 @@ describe('the process', () => {
       .and.to.match(/LOG_LEVEL is "loud"/);
   });
 
-  it('says so when its port is taken', async () => {
+  it('reports a port that is in use', async () => {
     await start();
     const { code, stderr } = await run('src/main.ts', [], {
       ...files(),

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 
 /**
- * Preloaded into a process, sets the wall clock of all its threads by as many milliseconds as the file that CLOCK_FILE
- * names says, from the moment on at which it says so.
+ * Shifts the wall clock of all threads when preloaded into a process.
+ * The file at CLOCK_FILE holds the offset in milliseconds, and is read at each use of the clock.
  */
 const RealDate = Date;
 const file = process.env['CLOCK_FILE'] ?? '';

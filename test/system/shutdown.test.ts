@@ -17,11 +17,11 @@ const RUNS = byDepth({ short: 1, deep: 60 });
 interface Answer {
   readonly status: number | undefined;
   readonly connection: string | undefined;
-  /** Whether the request was made when the process had said that it is stopping. */
+  /** Whether the request was sent after the process logged that it is stopping. */
   readonly isLate: boolean;
 }
 
-describe('the end of the process', function () {
+describe('The shutdown', function () {
   this.timeout(180_000);
   const inFolder = folderForAll();
   let credential: string;
@@ -47,7 +47,7 @@ describe('the end of the process', function () {
 
   const isStopping = () => replica.linesOf({ msg: 'stopping' }).length > 0;
 
-  /** Asks for a page of tickets and reads all of it. Fails with the code of the error, or when the page is not whole. */
+  /** Requests a page of tickets. Rejects with the connection error, or when the page is incomplete. */
   function ask(agent: Agent | false): Promise<Answer> {
     const isLate = isStopping();
     return new Promise((resolve, reject) => {
@@ -59,7 +59,7 @@ describe('the end of the process', function () {
           response.setEncoding('utf8').on('data', (text: string) => (body += text));
           response.on('error', reject).on('end', () => {
             const length = Number(response.headers['content-length']);
-            if (Buffer.byteLength(body) !== length) reject(new Error('a part of the page is missing'));
+            if (Buffer.byteLength(body) !== length) reject(new Error('the page is incomplete'));
             resolve({ status: response.statusCode, connection: response.headers.connection, isLate });
           });
         },
@@ -67,7 +67,7 @@ describe('the end of the process', function () {
     });
   }
 
-  /** Asks again and again until that fails. Returns what the failure was. */
+  /** Repeats requests until one fails. Returns the code of its error. */
   async function askUntilFailure(agent: Agent | false, answers: Answer[]): Promise<string> {
     for (;;) {
       try {
@@ -79,7 +79,7 @@ describe('the end of the process', function () {
   }
 
   for (const threads of ['1', '2']) {
-    it(`resets nobody under load, and answers with Connection: close until it takes no more, with THREADS=${threads}, ${RUNS} times`, () =>
+    it(`resets no connection under load, and sends Connection: close until it refuses connections, with THREADS=${threads}, ${RUNS} times`, () =>
       expectNoReset(threads));
   }
 
@@ -108,7 +108,7 @@ describe('the end of the process', function () {
     }
   }
 
-  it('answers once more on a connection that was idle', async () => {
+  it('answers one more request on an idle connection', async () => {
     await start({ SHUTDOWN_GRACE_SECONDS: '4' });
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     expect(await ask(agent)).to.include({ status: 200, connection: 'keep-alive' });
@@ -132,8 +132,8 @@ describe('the end of the process', function () {
     }
   }
 
-  it('is soon when nobody is connected, sooner on Ctrl-C', async () => {
-    for (const [signal, most] of [
+  it('is quick without connections, and quicker on SIGINT', async () => {
+    for (const [signal, maxMs] of [
       ['SIGTERM', 3000],
       ['SIGINT', 450],
     ] as const) {
@@ -141,30 +141,30 @@ describe('the end of the process', function () {
       const signalled = performance.now();
       replica.signal(signal);
       expect(await replica.ended).to.include({ code: 0, signal: null, stderr: '' });
-      expect(performance.now() - signalled, signal).to.be.below(most);
+      expect(performance.now() - signalled, signal).to.be.below(maxMs);
       expect(replica.linesOf({ msg: 'stopped' })).to.have.length(1);
     }
   });
 
-  it('comes at once with a second signal, of either kind', async () => {
+  it('is immediate on a second signal of either kind', async () => {
     for (const [first, second] of [
       ['SIGTERM', 'SIGINT'],
       ['SIGINT', 'SIGTERM'],
       ['SIGTERM', 'SIGTERM'],
     ] as const) {
       await start({ SHUTDOWN_GRACE_SECONDS: '3600' });
-      const half = connect(replica.port, '127.0.0.1');
-      half.on('error', () => undefined).write('GET / HTTP/1.1\r\nHo');
+      const partial = connect(replica.port, '127.0.0.1');
+      partial.on('error', () => undefined).write('GET / HTTP/1.1\r\nHo');
       await ask(false);
       replica.signal(first);
       await replica.says({ msg: 'stopping' });
       replica.signal(second);
       expect(await replica.ended).to.include({ code: null, signal: second, stderr: '' });
-      half.destroy();
+      partial.destroy();
     }
   });
 
-  it('is that of npm start, too', async () => {
+  it('is the same under npm start', async () => {
     const npm = spawn('npm', ['start'], {
       cwd: ROOT,
       env: {

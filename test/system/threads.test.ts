@@ -27,11 +27,11 @@ const QUERIES = byDepth({ short: 150, deep: 1500 });
 const LIMIT = 100;
 const PREVIEW = { 'Service-API-Version': 'preview' };
 
-describe(`${THREADS} threads`, function () {
+describe(`A replica with ${THREADS} workers`, function () {
   this.timeout(180_000);
   const inFolder = folderForAll();
 
-  /** A replica over a folder of its own, whose threads can be told apart and be ended. */
+  /** Starts a replica over its own folder, with identifiable and mortal workers. */
   async function start(name: string, environment: Readonly<Record<string, string>> = {}) {
     const inStage = (file: string) => inFolder(`${name}-${file}`);
     mkdirSync(inStage('snapshots'), { recursive: true });
@@ -47,12 +47,12 @@ describe(`${THREADS} threads`, function () {
   async function metric(replica: ReplicaUnderTest, pattern: RegExp): Promise<number> {
     const { text } = await replica.askAdmin('/metrics');
     return Array.from(text.matchAll(pattern), ([, value]) => Number(value)).reduce(
-      (sum, one) => sum + one,
+      (sum, value) => sum + value,
       0,
     );
   }
 
-  describe(`answer what the oracle does (seed ${SEED}):`, () => {
+  describe(`answers like the oracle (seed ${SEED}):`, () => {
     const random = new Random(SEED);
     const organizations = randomOrganizations(random, 60);
     const maker = new QueryMaker(random, organizations);
@@ -76,7 +76,7 @@ describe(`${THREADS} threads`, function () {
     });
 
     for (const operation of OPERATIONS.filter((one) => one.kind === 'list')) {
-      it(`${operation.id}, to ${QUERIES} queries over ${THREADS * 3} connections`, async () => {
+      it(`${operation.id}, ${QUERIES} queries over ${THREADS * 3} connections`, async () => {
         const queries = Array.from({ length: QUERIES }, () => {
           const organization = organizations[Math.min(random.below(6), random.below(4))];
           return { organization, ...maker.query(operation, organization) };
@@ -109,12 +109,12 @@ describe(`${THREADS} threads`, function () {
           { organization, values, parentId }: (typeof queries)[number],
         ) => of.get(organization)?.page(operation.id, values, parentId, Date.now());
         await Promise.all(connections.map(askInTurn));
-        expect(found, 'queries that prove something').to.be.greaterThan(QUERIES / 4);
+        expect(found, 'queries with a non-empty result').to.be.greaterThan(QUERIES / 4);
       });
     }
   });
 
-  describe('while snapshots go live', () => {
+  describe('during swaps', () => {
     const SWAPS = byDepth({ short: 8, deep: 25 });
     const VARIANTS = 3;
     let replica: ReplicaUnderTest;
@@ -152,7 +152,7 @@ describe(`${THREADS} threads`, function () {
       await replica.says({ msg: 'snapshot live', snapshotId: snapshotIdOf(n) });
     }
 
-    /** Swaps again and again, and meanwhile does `work` again and again. */
+    /** Repeats `work` during `SWAPS` swaps. Returns the number of repetitions. */
     async function whileSwapping(work: (round: number) => Promise<void>): Promise<number> {
       let isDone = false;
       let rounds = 0;
@@ -162,12 +162,11 @@ describe(`${THREADS} threads`, function () {
       const swapping = async () => {
         for (let i = 0; i < SWAPS; i++) await publish();
       };
-      const both = Promise.all([working(), swapping().finally(() => (isDone = true))]);
-      await both;
+      await Promise.all([working(), swapping().finally(() => (isDone = true))]);
       return rounds;
     }
 
-    it('what one thread shows, all others show from that moment on', async () => {
+    it('never serves an older snapshot after a newer one, whichever worker answers', async () => {
       const rounds = await whileSwapping(async (round) => {
         let newest = 0;
         for (let i = 0; i < 2 * connections.length; i++) {
@@ -176,21 +175,21 @@ describe(`${THREADS} threads`, function () {
           expect(status).to.equal(200);
           const [mark, ...others] = new Set(marksIn(text));
           expect(others).to.deep.equal([]);
-          expect(mark, 'after a newer one').to.be.at.least(newest);
+          expect(mark, 'snapshot after a newer one').to.be.at.least(newest);
           newest = mark;
         }
       });
       expect(rounds).to.be.greaterThan(SWAPS);
     });
 
-    it('a walk over all threads is on one snapshot, wherever it began, each record once', async () => {
+    it('serves a walk over both workers from one snapshot, each record once', async () => {
       const walked = new Set<number>();
       await whileSwapping(async (round) => {
         const ids: string[] = [];
         const marks = new Set<number>();
         let target: string | null = '/v1/tickets?perPage=17';
         for (let i = round; target !== null; i++) {
-          // Each page over a connection of the other thread.
+          // The workers take turns.
           const connection = connections[i % 2 === 0 ? 0 : connections.length - 1];
           const { status, text } = await connection.ask(target, credential);
           expect(status, target).to.equal(200);
@@ -206,11 +205,11 @@ describe(`${THREADS} threads`, function () {
         expect(new Set(ids).size).to.equal(length);
         expect(ids).to.have.length(length);
       });
-      expect(walked.size, 'snapshots that were walked').to.be.greaterThan(SWAPS / 2);
+      expect(walked.size, 'walked snapshots').to.be.greaterThan(SWAPS / 2);
     });
   });
 
-  describe('of which one ends', () => {
+  describe('replaces a worker that', () => {
     let replica: ReplicaUnderTest;
     let inStage: (file: string) => string;
     let credential: string;
@@ -235,7 +234,7 @@ describe(`${THREADS} threads`, function () {
 
     after(() => replica.end());
 
-    /** Has the thread of the first connection end. */
+    /** Ends the worker of the first connection. */
     async function endOne(death: string): Promise<void> {
       await connections[0].ask('/v1/events', credential, { [DEATH_HEADER]: death }).catch(() => undefined);
     }
@@ -243,7 +242,7 @@ describe(`${THREADS} threads`, function () {
     const counted = () => metric(replica, /^foyer_requests_total\{.*\} (\d+)$/gm);
 
     for (const death of EACH_DEATH) {
-      it(`as it ${death}: the other goes on, another takes its place, and no count is lost`, async () => {
+      it(`${death}, while the other serves on, and loses no count`, async () => {
         const seen = replica.log.length;
         const others = connections.filter(({ thread }) => thread !== connections[0].thread);
         expect(others).to.have.length(3);
@@ -273,15 +272,15 @@ describe(`${THREADS} threads`, function () {
         expect(await counted()).to.be.at.least(before + answered);
 
         const now = await connectionsToEach(replica, THREADS, 1);
-        const newcomer = now.find(({ thread }) => connections.every((one) => one.thread !== thread));
-        const { status, text } = (await newcomer?.ask('/v1/tickets?perPage=5', credential)) ?? {};
+        const replacement = now.find(({ thread }) => connections.every((one) => one.thread !== thread));
+        const { status, text } = (await replacement?.ask('/v1/tickets?perPage=5', credential)) ?? {};
         expect(status).to.equal(200);
         expect(marksIn(text ?? '')).to.have.length(5);
         for (const connection of now) connection.close();
       });
     }
 
-    it('and whose successor ends at its start, again and again, with a pause that grows', async () => {
+    it('fails at startup repeatedly, after growing pauses', async () => {
       const seen = replica.log.length;
       writeFileSync(inStage('fault'), '');
       await endOne('exits');
@@ -298,11 +297,11 @@ describe(`${THREADS} threads`, function () {
       const pauses = lines.map(({ pauseMs }) => Number(pauseMs));
       expect(pauses).to.deep.equal(pauses.toSorted((a, b) => a - b));
       expect(pauses.at(-1)).to.be.greaterThan(100);
-      expect(String(lines.at(-1)?.['reason'])).to.match(/a fault at the start/);
+      expect(String(lines.at(-1)?.['reason'])).to.match(/a fault at startup/);
     });
   });
 
-  it('count the requests of a key together, to the last one, and through the end of a thread', async () => {
+  it('counts the requests of a key exactly, over all workers and beyond the end of a worker', async () => {
     const stage = (file: string) => inFolder(`limit-${file}`);
     mkdirSync(stage('snapshots'));
     writeImport(stage('import'), markedImport(['north'], 0));
@@ -341,7 +340,7 @@ describe(`${THREADS} threads`, function () {
     }
   });
 
-  it('let no other process have their port, which is said', async () => {
+  it('keeps its port: another process reports that it is in use', async () => {
     const { replica } = await start('port');
     try {
       for (const threads of ['1', '2']) {
@@ -360,7 +359,7 @@ describe(`${THREADS} threads`, function () {
   });
 });
 
-/** Whether it can be in a path, and is not a part of one that addresses resolve. */
+/** Returns whether a text can be a path segment that URL parsers leave unchanged. */
 function isPathSegment(text: string): boolean {
   return text.isWellFormed() && !['', '.', '..'].includes(text);
 }

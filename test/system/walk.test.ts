@@ -17,17 +17,17 @@ import { type Answer, newCredential, ReplicaUnderTest } from '../support/replica
 
 const PREVIEW = { 'Service-API-Version': 'preview' };
 const PER_PAGE = [1, 2, 3, 4, 5, 6, 7];
-const MADE_UP = 'A'.repeat(43);
+const UNKNOWN_DIGEST = 'A'.repeat(43);
 
 interface Page {
   readonly items: readonly ImportRecord[];
   readonly nextPage: string | null;
 }
 
-/** The instant of the number `i` of its kind. */
+/** Returns the `i`th instant: one hour after its predecessor. */
 const at = (i: number) => new Date(Date.UTC(2026, 2, 1) + i * 3_600_000).toISOString();
 
-/** Lists with what each is to hold, by the records of the first edition: its ids in order. */
+/** The expected ids of each list, in order, in the export 0. */
 const LISTS: Readonly<Record<string, readonly string[]>> = {
   '/v1/tickets': down('tkt', 13, () => true),
   '/v1/tickets?eventIds=evt_0,evt_2': down('tkt', 13, (i) => i % 3 !== 1),
@@ -53,14 +53,14 @@ function down(prefix: string, count: number, isIn: (i: number) => boolean): stri
 }
 
 /**
- * What is exported at one time and another. In the edition 0 is what `LISTS` says. In the others some of that is gone,
- * there is more at the beginning of every list, and what is left stands in another order and says something else.
+ * Makes the `e`th of several successive exports. The export 0 has the records of `LISTS`. The others lack some of them,
+ * have more at the beginning of every list, and list the rest in another order with other content.
  */
-function edition(e: number): Import {
+function exported(e: number): Import {
   const kept = (count: number) =>
     Array.from({ length: count + 3 * e }, (_, i) => i).filter((i) => e === 0 || i % 4 !== e - 1 || i < 1);
   const placed = (i: number) => at(e === 0 ? i : e % 2 === 1 ? 1000 - i : 1000 + i);
-  const word = `edition ${e}`;
+  const word = `export ${e}`;
   const all: Import = {
     events: kept(9).map((i) =>
       minimalEvent(`evt_${i}`, { title: word, createdAt: placed(i), tags: [i % 2 === 1 ? 'odd' : 'even'] }),
@@ -93,7 +93,7 @@ function edition(e: number): Import {
   const both = Object.entries(all).map(([name, records]) => [
     name,
     ['north', 'south'].flatMap((id) =>
-      // What south has differs from what north has, so that their contents have other digests.
+      // The currencies differ, so that the content digests of north and south do.
       (records as ImportRecord[]).map((record) =>
         inOrganization(id)({ ...record, currency: id === 'north' ? 'EUR' : 'JPY' }),
       ),
@@ -105,34 +105,34 @@ function edition(e: number): Import {
   } as Import;
 }
 
-const EDITIONS = [0, 1, 2, 3];
+const EXPORTS = [0, 1, 2, 3];
 
-/** The id comes first in every record. */
+/** Returns the id of a record, which is its first field. */
 const idOf = (record: ImportRecord) => String(Object.values(record)[0]);
 const pageOf = ({ text }: Answer) => JSON.parse(text) as Page;
 const snapshotOf = ({ headers }: Answer) => headers['service-snapshot-id'];
 
-describe('a walk over nextPage', function () {
+describe('A walk over nextPage', function () {
   this.timeout(180_000);
   const inFolder = folderForAll();
   let built = '';
 
   before(async () => {
-    built = inFolder('edition');
-    for (const e of EDITIONS) {
-      writeImport(inFolder(`import-${e}`), edition(e));
+    built = inFolder('export');
+    for (const e of EXPORTS) {
+      writeImport(inFolder(`import-${e}`), exported(e));
       await build(inFolder(`import-${e}`), `${built}-${e}`);
     }
   });
 
-  /** A replica on the edition 0, and what it takes to walk it. */
+  /** Starts a replica without a snapshot. Returns it with functions to swap and to request. */
   async function stage(name: string, environment: Readonly<Record<string, string>>) {
     const inStage = (file: string) => inFolder(`${name}-${file}`);
     mkdirSync(inStage('snapshots'));
     const credentials = { north: newCredential(inStage, 'north'), south: newCredential(inStage, 'south') };
     const replica = await ReplicaUnderTest.start(inStage, environment);
     let latest = 0;
-    /** Puts an edition in the place of what is live. Returns the id of its snapshot. */
+    /** Replaces the live snapshot by that of an export. Returns its id. */
     const swapTo = async (e: number): Promise<string> => {
       const snapshotId = snapshotIdOf(++latest);
       const draft = restampedCopy(`${built}-${e}`, inStage('draft'), asSnapshot(latest));
@@ -145,8 +145,8 @@ describe('a walk over nextPage', function () {
     return { replica, swapTo, ask };
   }
 
-  describe('with another snapshot live at each boundary of its pages', () => {
-    /** All walks at once, a page of each between two swaps. */
+  describe('with a swap between its pages', () => {
+    /** One of the walks, which all take one page between two swaps. */
     class Walk {
       readonly answers: Answer[] = [];
       readonly list: string;
@@ -183,8 +183,8 @@ describe('a walk over nextPage', function () {
           }
           liveIds.push(await swapTo(1 + (round % 3)));
           const { headers, text } = await ask('/v1/tickets');
-          expect(headers['service-snapshot-id'], 'what is live').to.equal(liveIds.at(-1));
-          expect(text).to.include(`edition ${1 + (round % 3)}`);
+          expect(headers['service-snapshot-id'], 'the live snapshot').to.equal(liveIds.at(-1));
+          expect(text).to.include(`export ${1 + (round % 3)}`);
         }
       } finally {
         await replica.end();
@@ -192,7 +192,7 @@ describe('a walk over nextPage', function () {
     });
 
     for (const [list, ids] of Object.entries(LISTS)) {
-      it(`gives each record once, none is missed and none is of a later one: ${list}`, () => {
+      it(`returns each record of its snapshot exactly once: ${list}`, () => {
         expect(whole.get(list)?.items.map(idOf)).to.deep.equal(ids);
         for (const walk of walks.filter((one) => one.list === list)) {
           const what = `${walk.perPage} a page`;
@@ -205,7 +205,7 @@ describe('a walk over nextPage', function () {
     }
   });
 
-  describe('that cannot stay on its snapshot', () => {
+  describe('whose snapshot is not retained', () => {
     let replica: ReplicaUnderTest;
     let swapTo: (e: number) => Promise<string>;
     let ask: (path: string, organizationId?: 'north' | 'south') => Promise<Answer>;
@@ -217,27 +217,27 @@ describe('a walk over nextPage', function () {
 
     after(() => replica.end());
 
-    /** What is kept for walks, as operators are told. */
+    /** Returns the retained stores that the status lists. */
     async function retained(): Promise<readonly unknown[]> {
       const { text } = await replica.askAdmin('/status');
       return (JSON.parse(text) as { retained: unknown[] }).retained;
     }
 
-    it('goes on with the live one, and Service-Snapshot-Id tells', async () => {
+    it('continues on the live one, which Service-Snapshot-Id names', async () => {
       const first = await ask('/v1/tickets?perPage=3');
       const link = pageOf(first).nextPage ?? '';
       const live = await swapTo(1);
-      // It is let go of at the next look.
+      // The next poll releases the store.
       while ((await retained()).length > 0) await delay(10);
       const second = await ask(link);
       expect(second.status).to.equal(200);
       expect(snapshotOf(second)).to.equal(live).and.not.to.equal(snapshotOf(first));
-      expect(second.text).to.include('edition 1').and.not.include('edition 0');
+      expect(second.text).to.include('export 1').and.not.include('export 0');
       const third = await ask(pageOf(second).nextPage ?? '');
       expect(snapshotOf(third)).to.equal(live);
     });
 
-    it('is on the live one, when the link names what another organization has', async () => {
+    it('uses the live one when the link has the content digest of another organization', async () => {
       const live = await swapTo(2);
       const link = pageOf(await ask('/v1/tickets?perPage=3', 'south')).nextPage ?? '';
       expect(link).to.match(/&snapshot=[\w-]{43}$/);
@@ -248,14 +248,21 @@ describe('a walk over nextPage', function () {
       expect(foreign.text).to.include('EUR').and.not.include('JPY');
     });
 
-    it('is on the live one, when the link names what never was', async () => {
-      const answer = await ask(`/v1/tickets?perPage=3&page=2&snapshot=${MADE_UP}`);
+    it('uses the live one when the link has an unknown content digest', async () => {
+      const answer = await ask(`/v1/tickets?perPage=3&page=2&snapshot=${UNKNOWN_DIGEST}`);
       expect(answer.text).to.equal((await ask('/v1/tickets?perPage=3&page=2')).text);
     });
 
-    for (const pin of ['', 'x', MADE_UP.slice(1), `${MADE_UP}A`, `${MADE_UP.slice(1)}!`, '%00']) {
-      it(`is 400 when the link names "${pin}"`, async () => {
-        const { status, text } = await ask(`/v1/tickets?page=2&snapshot=${pin}`);
+    for (const digest of [
+      '',
+      'x',
+      UNKNOWN_DIGEST.slice(1),
+      `${UNKNOWN_DIGEST}A`,
+      `${UNKNOWN_DIGEST.slice(1)}!`,
+      '%00',
+    ]) {
+      it(`gets 400 when the link has the malformed digest "${digest}"`, async () => {
+        const { status, text } = await ask(`/v1/tickets?page=2&snapshot=${digest}`);
         expect(status).to.equal(400);
         const { errors } = JSON.parse(text) as { errors: { loc: string }[] };
         expect(errors.map(({ loc }) => loc)).to.deep.equal(['query.snapshot']);
