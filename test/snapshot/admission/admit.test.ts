@@ -21,12 +21,12 @@ function manifest(day: number, ...organizationIds: string[]): Manifest {
   };
 }
 
-describe('admission of a snapshot beside what is live', () => {
+describe('The admission of a snapshot', () => {
   let stores: StoreRegistry;
   let limit: MemoryLimit;
 
-  /** Takes it, as the loader would: the reason for which it is refused, or undefined when it is live. */
-  function take(file: string, next: Manifest): string | undefined {
+  /** Admits a snapshot and makes it live. Returns the refusal, or undefined. */
+  function goLive(file: string, next: Manifest): string | undefined {
     try {
       admit(stores, file, next, limit, 1);
     } catch (error) {
@@ -41,63 +41,62 @@ describe('admission of a snapshot beside what is live', () => {
   beforeEach(() => {
     stores = new StoreRegistry();
     limit = { bytes: Infinity, source: 'machine' };
-    expect(take('a.sqlite', manifest(3, 'north', 'south'))).to.equal(undefined);
+    expect(goLive('a.sqlite', manifest(3, 'north', 'south'))).to.equal(undefined);
   });
 
   it('refuses an organization that another file holds, and names both', () => {
-    expect(take('b.sqlite', manifest(4, 'west', 'south')))
+    expect(goLive('b.sqlite', manifest(4, 'west', 'south')))
       .to.match(/^conflict: /)
       .and.include('"south"')
       .and.include('a.sqlite');
   });
 
-  it('holds a file against its own snapshot before, and no other', () => {
-    expect(take('b.sqlite', manifest(1, 'west'))).to.equal(undefined);
-    expect(take('a.sqlite', manifest(2, 'north', 'south'))).to.match(/^older/);
-    expect(take('a.sqlite', manifest(4, 'north'))).to.match(/^organization-gone: .*"south"/);
-    expect(take('b.sqlite', manifest(2, 'west'))).to.equal(undefined);
+  it('compares a file with its own previous snapshot alone', () => {
+    expect(goLive('b.sqlite', manifest(1, 'west'))).to.equal(undefined);
+    expect(goLive('a.sqlite', manifest(2, 'north', 'south'))).to.match(/^older/);
+    expect(goLive('a.sqlite', manifest(4, 'north'))).to.match(/^organization-gone: .*"south"/);
+    expect(goLive('b.sqlite', manifest(2, 'west'))).to.equal(undefined);
   });
 
-  it('holds a file that was gone for a while against what it held', () => {
+  it('compares a file that was removed for a while with its previous snapshot', () => {
     stores.release('a.sqlite');
-    expect(take('a.sqlite', manifest(2, 'north', 'south'))).to.match(/^older/);
-    expect(take('a.sqlite', manifest(4, 'north'))).to.match(/^organization-gone/);
+    expect(goLive('a.sqlite', manifest(2, 'north', 'south'))).to.match(/^older/);
+    expect(goLive('a.sqlite', manifest(4, 'north'))).to.match(/^organization-gone/);
   });
 
-  it('holds another file that takes over an organization against what is live of it', () => {
+  it('compares a file that takes over an organization with the live snapshot of it', () => {
     stores.release('a.sqlite');
-    expect(take('b.sqlite', manifest(2, 'south', 'west'))).to.match(/^older: .*"south"/);
-    expect(take('b.sqlite', manifest(4, 'south', 'west'))).to.equal(undefined);
+    expect(goLive('b.sqlite', manifest(2, 'south', 'west'))).to.match(/^older: .*"south"/);
+    expect(goLive('b.sqlite', manifest(4, 'south', 'west'))).to.equal(undefined);
   });
 
-  it('lets go of what is kept for walks, as far as memory is missing, before it refuses', () => {
-    const walked = (day: number) => {
+  it('releases retained stores, as far as memory is short, before it refuses', () => {
+    const swapAfterWalk = (day: number) => {
       const store = stores.view.get('north');
       if (store !== undefined) store.walks.set();
       const images = [emptyImage('north', `day ${day}`), emptyImage('south')];
       stores.swap('a.sqlite', { ...manifest(day, 'north', 'south'), organizations: images });
     };
-    for (const day of [4, 5, 6]) walked(day);
-    const kept = () => stores.retained.map(({ store }) => store.contentDigest);
-    expect(kept()).to.deep.equal(['day 5', 'day 4', 'digest']);
+    for (const day of [4, 5, 6]) swapAfterWalk(day);
+    const retained = () => stores.retained.map(({ store }) => store.contentDigest);
+    expect(retained()).to.deep.equal(['day 5', 'day 4', 'digest']);
 
     const next = manifest(7, 'north', 'south');
     const missing = () => missingMemory(memoryNeed(next.organizations), storedMemory(stores, 1), limit);
-    limit = { bytes: Infinity, source: 'machine' };
     admit(stores, 'a.sqlite', next, limit, 1);
-    expect(kept()).to.deep.equal(['day 5', 'day 4', 'digest']);
+    expect(retained()).to.deep.equal(['day 5', 'day 4', 'digest']);
 
-    // Some bytes less than what is needed with all of them kept: one has to go.
+    // One byte too few for all retained stores: one is released.
     limit = { bytes: 0, source: 'MEMORY_LIMIT_MB' };
     limit = { bytes: missing() - 1, source: 'MEMORY_LIMIT_MB' };
     admit(stores, 'a.sqlite', next, limit, 1);
-    expect(kept()).to.deep.equal(['day 5', 'day 4']);
+    expect(retained()).to.deep.equal(['day 5', 'day 4']);
 
     limit = { bytes: 0, source: 'MEMORY_LIMIT_MB' };
-    expect(take('a.sqlite', next))
+    expect(goLive('a.sqlite', next))
       .to.match(/^memory: /)
       .and.include('MEMORY_LIMIT_MB');
-    expect(kept()).to.deep.equal([]);
+    expect(retained()).to.deep.equal([]);
     expect(stores.view.get('north')?.contentDigest).to.equal('day 6');
   });
 });

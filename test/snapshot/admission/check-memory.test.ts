@@ -9,7 +9,7 @@ import {
 import { RefusedSnapshot } from '../../../src/snapshot/format/refused-snapshot.ts';
 import { thrownBy } from '../format/refusal.ts';
 
-describe('The check of memory', () => {
+describe('The memory check', () => {
   const need = { held: 300 * MEGABYTE, peak: 400 * MEGABYTE };
   const nothing = { bytesHeld: 0, stores: 0, threads: 1 };
   const limit = (megabytes: number, source: MemoryLimitSource = 'MEMORY_LIMIT_MB'): MemoryLimit => ({
@@ -17,7 +17,7 @@ describe('The check of memory', () => {
     source,
   });
 
-  it('lets pass what just fits beside the process, and tells what is missing else', () => {
+  it('admits a snapshot that just fits, and returns the missing bytes of a larger one', () => {
     expect(missingMemory(need, nothing, limit(560))).to.equal(0);
     expect(missingMemory(need, nothing, limit(559))).to.equal(MEGABYTE);
     expect(() => {
@@ -28,23 +28,23 @@ describe('The check of memory', () => {
     }).to.throw(RefusedSnapshot);
   });
 
-  it('counts what is live, which stays while the next is loaded', () => {
+  it('counts the stores, which stay during the load', () => {
     const stored = { bytesHeld: 300 * MEGABYTE, stores: 16, threads: 1 };
     expect(missingMemory(need, stored, limit(861))).to.equal(0);
     expect(missingMemory(need, stored, limit(860))).to.equal(MEGABYTE);
   });
 
-  it('counts what each further thread has, and its objects around what all share', () => {
+  it('counts each further thread, and its objects around the shared memory', () => {
     const stored = { bytesHeld: 0, stores: 16, threads: 3 };
     const missing = 2 * 48 * MEGABYTE + 3 * MEGABYTE;
     expect(missingMemory(need, stored, limit(560))).to.equal(missing);
   });
 
-  it('lets everything pass where no limit is known', () => {
+  it('admits everything without a known limit', () => {
     expect(missingMemory(need, nothing, { bytes: Infinity, source: 'machine' })).to.equal(0);
   });
 
-  it('says what is needed, what is in use, what the limit is and who sets it, and what to do', () => {
+  it('reports the need, the use, the limit with its source, and a remedy', () => {
     const stored = { bytesHeld: 300 * MEGABYTE, stores: 1, threads: 1 };
     const refused = thrownBy(() => {
       checkMemory(need, stored, limit(800));

@@ -17,23 +17,26 @@ import {
 } from '../../support/records.ts';
 import { build, writeImport } from '../../support/import-folder.ts';
 
-describe('the memory that a load is estimated to take', () => {
+describe('The estimated memory of a load', () => {
   const inFolder = folderForAll();
 
-  /** Builds a snapshot of an import folder, loads it, and compares. */
-  async function expectWithinBounds(folder: string, mostHeld: number): Promise<void> {
+  /** Builds a snapshot of an import folder, loads it, and compares the estimate with the load. */
+  async function expectWithinBounds(folder: string, maxRatio: number): Promise<void> {
     const path = `${folder}.sqlite`;
     await build(folder, path);
     const { held, peak } = memoryNeed(inspectSnapshot(path).organizations);
     const { organizations } = readSnapshot(path);
     const actuallyHeld = organizations.reduce((sum, { bytesHeld }) => sum + bytesHeld, 0);
-    expect(held / actuallyHeld, 'held').to.be.within(1, mostHeld);
+    expect(held / actuallyHeld, 'held').to.be.within(1, maxRatio);
     const measured = new URL('../load/measured-load.ts', import.meta.url).pathname;
-    const grown = Number(
+    const growth = Number(
       execFileSync(process.execPath, [measured, path], { env: INHERITED, encoding: 'utf8' }),
     );
-    // The allowance for the loader is a half more than it takes here.
-    expect(peak / MEGABYTE, 'at its peak').to.be.within(grown / MEGABYTE, (mostHeld * grown) / MEGABYTE + 96);
+    // The allowance for the loader exceeds its growth here by half.
+    expect(peak / MEGABYTE, 'at its peak').to.be.within(
+      growth / MEGABYTE,
+      (maxRatio * growth) / MEGABYTE + 96,
+    );
   }
 
   for (const [organizations, events, tickets] of [
@@ -41,14 +44,14 @@ describe('the memory that a load is estimated to take', () => {
     [100, 100, 3000],
     [2, 200, 2000],
   ]) {
-    it(`is at least what a sample takes (${organizations} organizations, ${events} events, ${tickets} tickets), and at most a third more`, async () => {
+    it(`covers a sample with at most a third to spare (${organizations} organizations, ${events} events, ${tickets} tickets)`, async () => {
       const output = inFolder(`sample-${organizations}`);
       await writeSample({ ...DEFAULT_SAMPLE, organizations, events, tickets, output });
       await expectWithinBounds(output, 1.34);
     });
   }
 
-  it('is at least what records with the fewest fields and keys of 40 bytes take', async () => {
+  it('covers records with the fewest fields and keys of 40 bytes', async () => {
     const ours = inOrganization('ours');
     const long = (id: string) => id.padEnd(40, '-');
     const range = Array.from({ length: 8000 }, (_, i) => i);
@@ -83,19 +86,19 @@ describe('the memory that a load is estimated to take', () => {
     };
   };
 
-  it('is within a quarter of what was measured for 2,000,000 tickets and 770,000 orders', () => {
+  it('exceeds the measurement for 2,000,000 tickets and 770,000 orders by at most a quarter', () => {
     const { held, peak } = memoryNeed([declared(2_000_000, 770_000)]);
     expect(held / MEGABYTE).to.be.within(3439, 1.25 * 3439);
     expect(peak / MEGABYTE).to.be.within(3645, 1.25 * 3645);
   });
 
-  it('at its peak is for one organization after the other, not for all that they need beside their images', () => {
+  it('has one peak for all organizations, which are loaded one after the other', () => {
     const [one, ten] = [1, 10].map((count) => memoryNeed(Array(count).fill(declared(100_000, 40_000))));
     expect(ten.held).to.be.closeTo(one.held * 10, 10);
     expect(ten.peak - ten.held).to.be.closeTo(one.peak - one.held, MEGABYTE);
   });
 
-  it('is that of the loader when there is nothing to load', () => {
+  it('is that of the loader thread for an empty snapshot', () => {
     const { held, peak } = memoryNeed([]);
     expect(held).to.equal(0);
     expect(peak).to.be.within(50 * MEGABYTE, 80 * MEGABYTE);

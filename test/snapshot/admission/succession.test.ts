@@ -26,7 +26,7 @@ interface Next {
   readonly organizations?: readonly ManifestOrganization[];
 }
 
-/** What becomes of a snapshot after one of the organizations north and south: the refusal, if it is one. */
+/** Checks a snapshot against a live one of the organizations north and south. Returns the refusal, or undefined. */
 function refusal({ producedAt = LIVE_AT, permits = [], organizations }: Next): RefusedSnapshot | undefined {
   const next: Manifest = {
     snapshotId: 'next',
@@ -50,30 +50,30 @@ function refusal({ producedAt = LIVE_AT, permits = [], organizations }: Next): R
   return undefined;
 }
 
-describe('the gate', () => {
-  it('lets a snapshot through that is as new and as large as what is live', () => {
+describe('The succession check', () => {
+  it('admits a snapshot as new and as large as the live one', () => {
     expect(refusal({})).to.equal(undefined);
   });
 
-  it('lets organizations and records come', () => {
+  it('admits new organizations and records', () => {
     const grown = organization('north', { tickets: 1000, offers: 7 });
     expect(refusal({ organizations: [grown, organization('south'), organization('west')] })).to.equal(
       undefined,
     );
   });
 
-  describe('refuses what is older', () => {
-    it('by the instant, whatever the digits look like', () => {
+  describe('refuses an older snapshot', () => {
+    it('by its instant, not its text', () => {
       expect(refusal({ producedAt: '2026-11-21T09:59:59.999999Z' })).to.have.property('reason', 'older');
       expect(refusal({ producedAt: '2026-11-21T10:00:00Z' })).to.equal(undefined);
     });
 
-    it('and says how old, and what to do', () => {
+    it('and reports both times and a remedy', () => {
       const { message } = refusal({ producedAt: '2026-11-20T10:00:00Z' }) ?? {};
       expect(message).to.include('2026-11-20T10:00:00Z').and.include(LIVE_AT).and.include('--rollback');
     });
 
-    it('but not with leave to go back', () => {
+    it('but not with the permit to roll back', () => {
       expect(refusal({ producedAt: '2026-11-20T10:00:00Z', permits: ['rollback'] })).to.equal(undefined);
       expect(refusal({ producedAt: '2026-11-20T10:00:00Z', permits: ['shrink'] })).to.have.property(
         'reason',
@@ -82,7 +82,7 @@ describe('the gate', () => {
     });
   });
 
-  describe('refuses what lost an organization', () => {
+  describe('refuses a snapshot that lacks an organization', () => {
     const organizations = [organization('north')];
 
     it('and names it', () => {
@@ -91,7 +91,7 @@ describe('the gate', () => {
       expect(found?.message).to.include('"south"').and.include('--allow-shrink');
     });
 
-    it('but not with leave to shrink', () => {
+    it('but not with the permit to shrink', () => {
       expect(refusal({ organizations, permits: ['shrink'] })).to.equal(undefined);
       expect(refusal({ organizations, permits: ['rollback'] })).to.have.property(
         'reason',
@@ -102,7 +102,7 @@ describe('the gate', () => {
 
   describe('refuses a collection that lost more than half', () => {
     for (const { name } of COLLECTIONS.filter(({ name }) => COUNTS[name] > 0)) {
-      it(`of ${name}, and says how many`, () => {
+      it(`of ${name}, and reports both counts`, () => {
         const half = Math.ceil(COUNTS[name] / 2);
         const north = organization('north');
         const shrunk = (count: number) => [north, organization('south', { [name]: count })];
@@ -117,7 +117,7 @@ describe('the gate', () => {
       });
     }
 
-    it('but not with leave to shrink', () => {
+    it('but not with the permit to shrink', () => {
       const organizations = [organization('north', { tickets: 0 }), organization('south')];
       expect(refusal({ organizations, permits: ['shrink'] })).to.equal(undefined);
     });

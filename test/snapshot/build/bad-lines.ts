@@ -8,7 +8,7 @@ import {
 } from '../../support/records.ts';
 import { type FileName, type ImportRecord, toLine } from '../../support/import-folder.ts';
 
-/** A bad line of a file, and the field and the reason that it is refused with. */
+/** A bad line of a file, with the field and the reason of its rejection. */
 export type BadLine = readonly [
   file: FileName,
   line: ImportRecord | string | Buffer,
@@ -22,7 +22,7 @@ const IDENTIFIER = 'must be well-formed text that is not empty';
 const NO_OBJECT = 'the line is not a JSON object';
 export const NOT_UTF8 = 'the line is not UTF-8';
 
-/** A good record of each file; `id` makes it one of its own. */
+/** Makes a good record of each file, with the given id. */
 export const GOOD: Readonly<Record<FileName, (id: string) => ImportRecord>> = {
   organizations: (id) => ({ organizationId: id }),
   events: (id) => ours(minimalEvent(id)),
@@ -32,7 +32,7 @@ export const GOOD: Readonly<Record<FileName, (id: string) => ImportRecord>> = {
   offers: (id) => ours(minimalOffer(id, 'TICKET')),
 };
 export const FILES = Object.keys(GOOD) as FileName[];
-/** The fields that a record of each file cannot do without. */
+/** The required fields of each file. */
 const REQUIRED: Readonly<Record<FileName, readonly string[]>> = {
   organizations: ['organizationId'],
   events: ['organizationId', 'id', 'createdAt', 'currency'],
@@ -43,17 +43,17 @@ const REQUIRED: Readonly<Record<FileName, readonly string[]>> = {
 };
 
 let made = 0;
-const one = (file: FileName, more: ImportRecord): ImportRecord => ({
+const newRecord = (file: FileName, more: ImportRecord): ImportRecord => ({
   ...GOOD[file](`bad_${made++}`),
   ...more,
 });
-/** A bad line for each value of a field of a file. */
+/** Makes a bad line for each bad value of a field. */
 const bad = (file: FileName, field: string, reason: string | RegExp, ...values: unknown[]): BadLine[] =>
-  values.map((value) => [file, one(file, { [field]: value }), field, reason]);
-/** A bad line whose field `path` is within what `more` says. */
+  values.map((value) => [file, newRecord(file, { [field]: value }), field, reason]);
+/** Makes a bad line whose problem is at `path` within the fields `more`. */
 const within = (file: FileName, more: ImportRecord, path: string, reason: string | RegExp): BadLine => [
   file,
-  one(file, more),
+  newRecord(file, more),
   path,
   reason,
 ];
@@ -99,7 +99,7 @@ export const BAD_LINES: readonly BadLine[] = [
   ['organizations', { organizationId: 'o' }, 'organizationId', '"o" already appears on line 1'],
 
   ...(['events', 'sessions', 'tickets', 'orders', 'offers'] as const).flatMap((file) => [
-    ...bad(file, 'organizationId', '"nobody" is not in organizations.ndjson', 'nobody'),
+    ...bad(file, 'organizationId', '"unknown" is not in organizations.ndjson', 'unknown'),
     ...bad(file, 'organizationId', '"a:b" is not in organizations.ndjson', 'a:b'),
   ]),
   ...[
@@ -182,7 +182,7 @@ export const BAD_LINES: readonly BadLine[] = [
   ...bad('tickets', 'listPrice', 'must be number or null', '45', '', [45]),
   [
     'tickets',
-    toLine(one('tickets', { vat: '@' }))
+    toLine(newRecord('tickets', { vat: '@' }))
       .toString()
       .replace('"@"', '1e999'),
     'vat',
@@ -274,7 +274,7 @@ export const BAD_LINES: readonly BadLine[] = [
   ['offers', ours(minimalOffer('good', 'BUNDLE')), 'offerId', '"good" already appears on line 1'],
 ];
 
-/** Good lines first, then the bad ones, then a good one. */
+/** The good lines before the bad ones of each file. */
 export const GOOD_BEFORE: Readonly<Record<FileName, readonly ImportRecord[]>> = {
   organizations: [{ organizationId: 'o' }, { organizationId: 'theirs' }],
   events: [GOOD.events('evt'), inOrganization('theirs')(minimalEvent('evt_theirs'))],
@@ -283,7 +283,9 @@ export const GOOD_BEFORE: Readonly<Record<FileName, readonly ImportRecord[]>> = 
   orders: [GOOD.orders('good'), inOrganization('theirs')(minimalOrder('good'))],
   offers: [GOOD.offers('good'), inOrganization('theirs')(minimalOffer('good', 'PRODUCT'))],
 };
+/** Returns the bad lines of a file, in their order. */
 export const badLinesOf = (file: FileName) => BAD_LINES.filter(([name]) => name === file);
+/** An import with good lines before and after the bad ones. */
 export const BAD_IMPORT = Object.fromEntries(
   FILES.map((file) => [
     file,

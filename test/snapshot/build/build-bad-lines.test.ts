@@ -11,7 +11,7 @@ interface Reject extends Rejection {
   readonly text?: string;
 }
 
-describe('a bad line of the import', () => {
+describe('A bad line of the import', () => {
   const folder = folderForAll();
   let built: Built;
   let rejects: readonly Reject[];
@@ -28,7 +28,7 @@ describe('a bad line of the import', () => {
     badLinesOf(file).forEach(([, line, field, reason], i) => {
       const number = GOOD_BEFORE[file].length + 1 + i;
       const shown = JSON.stringify(line).slice(0, 150);
-      it(`is named: ${file} ${number}, ${field || 'the line'}: ${String(reason).slice(0, 60)} ← ${shown}`, () => {
+      it(`is reported: ${file} ${number}, ${field || 'the line'}: ${String(reason).slice(0, 60)} ← ${shown}`, () => {
         const found = rejects.filter((reject) => reject.file === `${file}.ndjson` && reject.line === number);
         expect(found.map((reject) => reject.field)).to.deep.equal([field]);
         if (typeof reason === 'string') expect(found[0].reason).to.equal(reason);
@@ -37,7 +37,7 @@ describe('a bad line of the import', () => {
     });
   }
 
-  it('is left out, all of them and nothing else', () => {
+  it('is skipped, and no good line is', () => {
     expect(built.report.rejected).to.equal(BAD_LINES.length);
     expect(rejects).to.have.length(BAD_LINES.length);
     const { events, sessions, tickets, orders, offers } = organizationOf(built.image, 'o');
@@ -50,18 +50,18 @@ describe('a bad line of the import', () => {
     expect(built.image.organizations).to.have.length(2);
   });
 
-  it('is kept with its text, the names of file and field, and the reason', () => {
+  it('is written to the rejects with its text', () => {
     const lines: Readonly<Record<string, readonly unknown[]>> = BAD_IMPORT;
     for (const { file, line, reason, text } of rejects) {
       const imported = lines[file.replace('.ndjson', '')][line - 1];
       if (reason === NOT_UTF8) expect(text, `${file}:${line}`).to.equal(undefined);
       else if (typeof imported === 'string') expect(text).to.equal(imported);
-      // What is refused for what other lines hold is written from what was read of it.
+      // A line that contradicts other lines is written from its stored form.
       else expect(JSON.parse(text ?? '')).to.deep.include(imported);
     }
   });
 
-  it('refuses the import: the first 20 are named in order, all are counted', async () => {
+  it('rejects the import, which reports the first 20 in order and the number of all', async () => {
     const refusal = await refusalOf(builtFrom(folder('refused'), BAD_IMPORT), ImportRejected);
     expect(refusal.total).to.equal(BAD_LINES.length);
     expect(refusal.message).to.include(String(BAD_LINES.length));
@@ -83,7 +83,7 @@ describe('a bad line of the import', () => {
     );
   });
 
-  it('takes with it what cannot stand without it: sessions of a bad event, an event of which every session is bad', async () => {
+  it('takes its dependents with it: the sessions of a bad event, and an event with bad sessions only', async () => {
     const files = {
       organizations: [{ organizationId: 'o' }],
       events: [ours(minimalEvent('a', { createdAt: 'never' })), GOOD.events('b'), GOOD.events('c')],

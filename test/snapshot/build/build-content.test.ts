@@ -30,7 +30,7 @@ import {
   textsOf,
 } from '../../support/import-folder.ts';
 
-describe('a snapshot holds what was imported', () => {
+describe('A snapshot holds of an import', () => {
   const folder = folderForAll();
   const ours = inOrganization('ours');
   let built: Built;
@@ -138,7 +138,7 @@ describe('a snapshot holds what was imported', () => {
     expect(text(image.events, 'evt full')).to.equal(JSON.stringify(expected));
   });
 
-  it('the next session of an event at a moment', () => {
+  it('the next session of an event at a given time', () => {
     const event = textsOf(image.events).findIndex((record) => record.startsWith('{"id":"evt full"'));
     const next = new NextSessions(image.sessions).of(event, Date.parse('2027-03-14T18:30:00Z'));
     const end = recordAt(image.sessions.nextFields, next).toString();
@@ -158,7 +158,7 @@ describe('a snapshot holds what was imported', () => {
   });
 
   for (const offer of [FULL_TICKET_OFFER, FULL_PRODUCT_OFFER, FULL_BUNDLE_OFFER]) {
-    it(`every field of a ${offer.type} offer, and none of another type`, () => {
+    it(`every field of a ${offer.type} offer, and no field of another type`, () => {
       expect(text(image.offers, offer.offerId)).to.equal(JSON.stringify(offer));
     });
   }
@@ -200,7 +200,7 @@ describe('a snapshot holds what was imported', () => {
     });
   }
 
-  it('every documented key of an object that is present', () => {
+  it('every documented key of a present object', () => {
     const nothing = { blocName: null, seatRow: null, seatNumber: null };
     expect(recordsOf(image.events).get('evt_venue')).to.deep.include({
       venueAddress: { ...emptied(FULL_EVENT.venueAddress), city: 'Oslo' },
@@ -247,7 +247,7 @@ describe('a snapshot holds what was imported', () => {
     });
   });
 
-  it('none of the fields that are not documented, each counted by file and path', () => {
+  it('no undocumented field, each of which is counted by file and path', () => {
     expect(Object.fromEntries(built.report.dropped)).to.deep.equal({
       'organizations.ndjson: colour': 1,
       'events.ndjson: secret': 2,
@@ -266,7 +266,7 @@ describe('a snapshot holds what was imported', () => {
     expect(JSON.stringify([...recordsOf(image.orders).values()])).to.not.include('red');
   });
 
-  it('the events that hold an offer: of a TICKET offer its own, of the others those in heldByEventIds', () => {
+  it('the events that hold an offer: eventId of a TICKET offer, heldByEventIds of the others', () => {
     const held = (eventId: string) => found(image.offers, 'eventId', eventId);
     expect(held('evt full')).to.have.members(['off_7', 'off_8']);
     expect(held('evt_min')).to.have.members(['off_8']);
@@ -274,7 +274,7 @@ describe('a snapshot holds what was imported', () => {
     expect(held('e')).to.have.members(['ticket', 'ticket_null', 'parts']);
   });
 
-  it('what records are found by, in the form in which it is compared', () => {
+  it('the normalized keys of its records', () => {
     expect(found(image.events, 'tag', 'théâtre de rue')).to.deep.equal(['evt full']);
     expect(found(image.events, 'tag', 'jazz')).to.deep.equal(['evt full']);
     expect(found(image.orders, 'email', 'zoé@example.org')).to.deep.equal(['ord_5120']);
@@ -285,12 +285,12 @@ describe('a snapshot holds what was imported', () => {
     expect(found(image.offers, 'resaleEnabled', 'false')).to.deep.equal(['parts']);
   });
 
-  it('text that is not well-formed, escaped, and found under nothing that could be asked for', () => {
+  it('text that is not well-formed as escapes, which no request can match', () => {
     expect(text(image.orders, 'halves')).to.include('"eventId":"\\ud800"').and.include('"eventId":"\\ud801"');
     expect(found(image.orders, 'eventId', '\ufffd')).to.deep.equal([]);
   });
 
-  it('each organization apart, the same ids in two of them included', () => {
+  it('each organization separately, even with the same ids in both', () => {
     const theirs = organizationOf(built.image, 'theirs');
     expect(recordsOf(theirs.events).get('evt_min')).to.include({ title: 'Leur' });
     expect(found(theirs.tickets, 'qrCode', 'theirs')).to.deep.equal(['min']);
@@ -303,14 +303,14 @@ describe('a snapshot holds what was imported', () => {
     ]);
   });
 
-  it('when it was produced, and an id of its own', () => {
+  it('its production time and a snapshot id', () => {
     expect(built.image.producedAt).to.equal('2026-11-21T12:00:00.000Z');
     expect(built.image.snapshotId)
       .to.equal(built.report.snapshotId)
       .and.match(/^[0-9a-f-]{36}$/);
   });
 
-  it('as many records as the report counts', () => {
+  it('the records that the report counts', () => {
     expect(built.report).to.deep.include({
       organizations: 3,
       records: { events: 5, sessions: 7, tickets: 6, orders: 6, offers: 10 },
@@ -319,7 +319,7 @@ describe('a snapshot holds what was imported', () => {
   });
 });
 
-/** The ids that a posting list finds. */
+/** Returns the ids in a posting list. */
 function found(collection: CollectionImage, index: string, key: string): string[] {
   const ids = [...recordsOf(collection).keys()];
   const postings = collection.postings[index];
@@ -327,14 +327,14 @@ function found(collection: CollectionImage, index: string, key: string): string[
   return rows.map((row) => ids[row]);
 }
 
-/** An object with the keys of `full`: null in the place of each value, [] of each list. */
+/** Returns an object with the keys of `full`: null for each value, [] for each list. */
 function emptied(full: ImportRecord): ImportRecord {
   return Object.fromEntries(
     Object.entries(full).map(([name, value]) => [name, Array.isArray(value) ? [] : null]),
   );
 }
 
-/** Null for every field of `full` that `minimal` does not need. */
+/** Returns null for every field of `full` that `minimal` lacks. */
 function nullsOf(full: ImportRecord, minimal: ImportRecord): ImportRecord {
   return Object.fromEntries(
     Object.keys(full)

@@ -22,7 +22,7 @@ import {
 import { refusalOf } from '../format/refusal.ts';
 import { SMALL_IMPORT } from '../../support/small-import.ts';
 
-describe('the files of an import folder', () => {
+describe('The files of an import folder', () => {
   const folder = folderForAll();
   let plain: Record<string, string>;
 
@@ -30,7 +30,7 @@ describe('the files of an import folder', () => {
     plain = digestsOf((await builtFrom(folder('plain'), SMALL_IMPORT)).image);
   });
 
-  /** Digests of the small import whose files are made by `write`. */
+  /** Builds the small import from files that `write` makes. Returns the content digests. */
   async function digestsFrom(name: string, write: (file: string, bytes: Buffer) => void) {
     mkdirSync(folder(name));
     for (const [file, lines] of Object.entries<Import['events']>(SMALL_IMPORT)) {
@@ -40,7 +40,7 @@ describe('the files of an import folder', () => {
     return digestsOf(readSnapshot(folder(`${name}.sqlite`)));
   }
 
-  it('may be compressed, in several parts too', async () => {
+  it('may be compressed, also in several gzip members', async () => {
     const compressed = await digestsFrom('gzip', (file, bytes) => {
       const half = bytes.length >> 1;
       writeFileSync(
@@ -59,7 +59,7 @@ describe('the files of an import folder', () => {
     expect(windows).to.deep.equal(plain);
   });
 
-  it('may be missing or empty, all but the organizations', async () => {
+  it('may be missing or empty except for the organizations', async () => {
     const { report } = await builtFrom(folder('one'), {
       organizations: [{ organizationId: 'o' }],
       tickets: [],
@@ -70,7 +70,7 @@ describe('the files of an import folder', () => {
     });
   });
 
-  it('must hold an organization that is in order', async () => {
+  it('must hold a valid organization', async () => {
     writeImport(folder('none'), { organizations: [], events: SMALL_IMPORT.events });
     await refusalOf(build(folder('none'), folder('none.sqlite')), NoOrganization);
     writeImport(folder('bad'), { organizations: ['{}'] });
@@ -79,24 +79,24 @@ describe('the files of an import folder', () => {
     expect(readdirSync(folder('.')).filter((name) => name.startsWith('none.sqlite'))).to.deep.equal([]);
   });
 
-  it('may have any other file beside them', async () => {
+  it('may be among other files', async () => {
     writeFileSync(folder('plain/README.md'), 'not a record');
     await build(folder('plain'), folder('beside.sqlite'));
     expect(digestsOf(readSnapshot(folder('beside.sqlite')))).to.deep.equal(plain);
   });
 
-  describe('of many megabytes', () => {
+  describe('with many megabytes', () => {
     const COUNT = 20_000;
     const ours = inOrganization('o');
     const padding = (i: number) => 'ä'.repeat((i * 37) % 400);
-    // Wider than a block that is read at a time; and as long as a line may be.
+    // Longer than a block; and as long as a line may be.
     const wide = ours(minimalOrder('wide', { paymentMethod: 'é'.repeat(500_000) }));
     const ignored = 'x'.repeat(15_900_000);
     const tickets = Array.from({ length: COUNT }, (_, i) =>
       ours(minimalTicket(`tkt_${i}`, { offerName: padding(i), qrCode: `qr_${i}` })),
     );
 
-    it('every record is there once, wherever its line lies', async () => {
+    it('are read once, wherever a line crosses a block boundary', async () => {
       const { image, report } = await builtFrom(folder('large'), {
         organizations: [{ organizationId: 'o' }],
         tickets,
@@ -120,7 +120,7 @@ describe('the files of an import folder', () => {
       expect(String(orders.get('wide')?.['paymentMethod'])).to.have.length(500_000);
     });
 
-    it('a bad line is named by its number, however far down', async () => {
+    it('have their bad lines reported by number, however far down', async () => {
       const lines = [...tickets.map(toLine), '', toLine(tickets[0]), '{', toLine(tickets[COUNT - 1])];
       const refusal = await refusalOf(
         builtFrom(folder('numbered'), { organizations: [{ organizationId: 'o' }], tickets: lines }),
@@ -143,7 +143,7 @@ describe('the files of an import folder', () => {
       ]);
     });
 
-    it('a line that is too long is named, and those behind it are read', async () => {
+    it('are read beyond a line that is too long', async () => {
       const { report, image } = await builtFrom(
         folder('too-long'),
         {
@@ -162,8 +162,8 @@ describe('the files of an import folder', () => {
     });
   });
 
-  describe('that cannot be read through stop the build, with the name of the file', () => {
-    it('compressed data cut short', async () => {
+  describe('make the build fail, with the name of the file, on', () => {
+    it('truncated compressed data', async () => {
       await expectUnreadable(
         'cut',
         (file) => {
@@ -173,7 +173,7 @@ describe('the files of an import folder', () => {
       );
     });
 
-    it('what only claims to be compressed', async () => {
+    it('uncompressed data in a .gz file', async () => {
       await expectUnreadable(
         'plain-gz',
         (file) => {
@@ -183,7 +183,7 @@ describe('the files of an import folder', () => {
       );
     });
 
-    it('a folder in the place of a file', async () => {
+    it('a folder instead of a file', async () => {
       await expectUnreadable(
         'folder',
         (file) => {
@@ -193,7 +193,7 @@ describe('the files of an import folder', () => {
       );
     });
 
-    it('a file both compressed and not', async () => {
+    it('a file in both forms, compressed and plain', async () => {
       await expectUnreadable(
         'both',
         (file) => {

@@ -17,11 +17,11 @@ import { shuffled } from '../../support/random.ts';
 const SEED = 20261121;
 const COUNT = 700;
 
-describe('a snapshot lists its records in order, in whatever order they came', () => {
+describe('A snapshot built from shuffled lines lists', () => {
   const folder = folderForAll();
   const random = new Random(SEED);
-  // Few moments, so that many records share one; one moment in several forms.
-  const moments = [
+  // Few instants, so that many records share one; one instant in several forms.
+  const instants = [
     '2026-11-01T10:00:00Z',
     '2026-11-01T11:00:00+01:00',
     '2026-11-01T10:00:00.0000009Z',
@@ -33,8 +33,8 @@ describe('a snapshot lists its records in order, in whatever order they came', (
     '9999-12-31T23:59:59.999999-23:59',
   ];
   // Events are served in UTC, in which the last two have no year of four digits.
-  const eventMoments = moments.slice(0, -2);
-  // By code unit a surrogate pair stands before U+FF5E, by its UTF-8 bytes behind it.
+  const eventInstants = instants.slice(0, -2);
+  // A surrogate pair sorts before U+FF5E by code unit, and after it by UTF-8 bytes.
   const starts = ['a', 'A', 'é', '\u{1f3ad}', '\uff5e', '', '\0', ' ', '"', '\\', '0'];
   const ids = shuffled(
     random,
@@ -47,14 +47,14 @@ describe('a snapshot lists its records in order, in whatever order they came', (
       ids.flatMap((id) => owners.map((owner) => inOrganization(owner)(make(id)))),
     );
 
-  const events = owned((id) => minimalEvent(id, { createdAt: random.pick(eventMoments) }));
+  const events = owned((id) => minimalEvent(id, { createdAt: random.pick(eventInstants) }));
   const sessions = shuffled(random, [
-    ...owned((id) => minimalSession(id, id, { startAt: random.pick(moments) })),
-    ...owned((id) => minimalSession(`${id}+`, random.pick(ids), { startAt: random.pick(moments) })),
+    ...owned((id) => minimalSession(id, id, { startAt: random.pick(instants) })),
+    ...owned((id) => minimalSession(`${id}+`, random.pick(ids), { startAt: random.pick(instants) })),
   ]);
-  const tickets = owned((id) => minimalTicket(id, { issuedAt: random.pick(moments) }));
-  const orders = owned((id) => minimalOrder(id, { createdAt: random.pick(moments) }));
-  const offers = owned((id) => minimalOffer(id, 'BUNDLE', { createdAt: random.pick(moments) }));
+  const tickets = owned((id) => minimalTicket(id, { issuedAt: random.pick(instants) }));
+  const orders = owned((id) => minimalOrder(id, { createdAt: random.pick(instants) }));
+  const offers = owned((id) => minimalOffer(id, 'BUNDLE', { createdAt: random.pick(instants) }));
   const images = new Map<string, OrganizationImage>();
 
   before(async () => {
@@ -70,7 +70,7 @@ describe('a snapshot lists its records in order, in whatever order they came', (
     for (const owner of owners) images.set(owner, organizationOf(image, owner));
   });
 
-  /** The ids of an organization's records as the oracle puts them. */
+  /** Sorts an organization's records naively. Returns their ids. */
   function sortedIds(
     records: readonly ImportRecord[],
     owner: string,

@@ -30,7 +30,7 @@ import { SMALL_IMPORT } from '../../support/small-import.ts';
 const BROKEN_IMPORT: Import = { ...SMALL_IMPORT, tickets: [...SMALL_IMPORT.tickets, 'broken'] };
 const REJECTS = 'a.sqlite.rejects.ndjson';
 
-describe('the output of a build', () => {
+describe('The output of a build', () => {
   const folder = folderForAll();
   let output = '';
   let outputs = 0;
@@ -46,28 +46,28 @@ describe('the output of a build', () => {
   const target = () => folder(`${output}/a.sqlite`);
   const inOutput = () => readdirSync(folder(output));
 
-  it('stands there alone', async () => {
+  it('is a single file', async () => {
     await build(folder('good'), target());
     expect(inOutput()).to.deep.equal(['a.sqlite']);
   });
 
-  it('appears whole, in the place of what was there', async () => {
-    writeFileSync(target(), 'the one before');
+  it('replaces an earlier file in one step', async () => {
+    writeFileSync(target(), 'the earlier file');
     const before = openSync(target(), 'r');
     const seen = new Set<string>();
     const report = await build(folder('good'), target(), {
       onProgress: () => seen.add(readFileSync(target(), 'utf8')),
     });
-    expect([...seen]).to.deep.equal(['the one before']);
+    expect([...seen]).to.deep.equal(['the earlier file']);
     expect(statSync(target()).size).to.equal(report.fileBytes);
     expect(readSnapshot(target()).snapshotId).to.equal(report.snapshotId);
-    // Whoever has the old file open keeps it.
+    // A reader with the earlier file open keeps it.
     const bytes = Buffer.alloc(100);
-    expect(bytes.toString('utf8', 0, readSync(before, bytes))).to.equal('the one before');
+    expect(bytes.toString('utf8', 0, readSync(before, bytes))).to.equal('the earlier file');
     closeSync(before);
   });
 
-  it('is the same file for every reader: rollback journal, UTF-8, one page after another', async () => {
+  it('is an SQLite file in rollback-journal mode with the application id', async () => {
     await build(folder('good'), target());
     const header = readFileSync(target()).subarray(0, 100);
     expect(header.toString('latin1', 0, 15)).to.equal('SQLite format 3');
@@ -75,21 +75,21 @@ describe('the output of a build', () => {
     expect(header.toString('latin1', 68, 72)).to.equal('Foyr');
   });
 
-  it('is nothing at all when lines are bad', async () => {
+  it('is not created when lines are bad', async () => {
     await refusalOf(build(folder('broken'), target()), ImportRejected);
     expect(inOutput()).to.deep.equal([]);
   });
 
-  it('leaves what was there when lines are bad', async () => {
-    writeFileSync(target(), 'the one before');
+  it('does not replace earlier files when lines are bad', async () => {
+    writeFileSync(target(), 'the earlier file');
     writeFileSync(folder(`${output}/${REJECTS}`), 'its rejects');
     await refusalOf(build(folder('broken'), target()), ImportRejected);
-    expect(readFileSync(target(), 'utf8')).to.equal('the one before');
+    expect(readFileSync(target(), 'utf8')).to.equal('the earlier file');
     expect(readFileSync(folder(`${output}/${REJECTS}`), 'utf8')).to.equal('its rejects');
     expect(inOutput()).to.deep.equal(['a.sqlite', REJECTS]);
   });
 
-  it('has the lines left out beside it, and none from an earlier build', async () => {
+  it('has the skipped lines beside it, and none from an earlier build', async () => {
     const report = await build(folder('broken'), target(), { skipInvalid: true });
     expect(report.rejected).to.equal(1);
     expect(inOutput()).to.deep.equal(['a.sqlite', REJECTS]);
@@ -106,7 +106,7 @@ describe('the output of a build', () => {
   });
 
   for (const moment of ['at once', 'while tickets are read', 'while offers are read']) {
-    it(`is nothing when the build is ended ${moment}`, async () => {
+    it(`is not created when the build is aborted ${moment}`, async () => {
       const controller = new AbortController();
       const reason = new Error('enough');
       if (moment === 'at once') controller.abort(reason);
@@ -121,7 +121,7 @@ describe('the output of a build', () => {
     });
   }
 
-  it('is nothing when it cannot get its name', async () => {
+  it('leaves no other file when the rename fails', async () => {
     mkdirSync(target());
     await refusalOf(build(folder('good'), target()), Error);
     expect(inOutput()).to.deep.equal(['a.sqlite']);
@@ -129,7 +129,7 @@ describe('the output of a build', () => {
   });
 });
 
-describe('the digest of an organization', () => {
+describe('The content digest of an organization', () => {
   const folder = folderForAll();
   const random = new Random(7);
   let original: Record<string, string>;
@@ -146,19 +146,19 @@ describe('the digest of an organization', () => {
     original = await digests(SMALL_IMPORT);
   });
 
-  it('is the same for the same content, while each snapshot has an id of its own', async () => {
+  it('is the same for the same content, unlike the snapshot id', async () => {
     expect(await digests(SMALL_IMPORT)).to.deep.equal(original);
     const [first, second] = [0, 1].map((i) => inspectSnapshot(folder(`digest-${i}/snapshot.sqlite`)));
     expect(first.snapshotId).to.not.equal(second.snapshotId);
   });
 
-  it('is the same in whatever order the lines came', async () => {
+  it('does not depend on the order of the lines', async () => {
     const entries = Object.entries<readonly ImportRecord[]>(SMALL_IMPORT);
     const files = Object.fromEntries(entries.map(([file, lines]) => [file, shuffled(random, lines)]));
     expect(await digests(files)).to.deep.equal(original);
   });
 
-  it('is the same when fields are dropped or written otherwise', async () => {
+  it('does not depend on dropped fields or the formatting of the lines', async () => {
     const tickets = SMALL_IMPORT.tickets.map(
       (ticket) => ' ' + JSON.stringify(Object.fromEntries(Object.entries({ ...ticket, extra: 1 }).reverse())),
     );
@@ -171,22 +171,24 @@ describe('the digest of an organization', () => {
       sessions: changed(SMALL_IMPORT.sessions, 'north', { startAt: '2026-01-05T15:06:40+00:00' }),
     },
     'a price': { tickets: changed(SMALL_IMPORT.tickets, 'north', { listPrice: 1 }) },
-    'a ticket more': { tickets: [inOrganization('north')(minimalTicket('more')), ...SMALL_IMPORT.tickets] },
-    'an order less': { orders: SMALL_IMPORT.orders.slice(1) },
+    'the number of tickets': {
+      tickets: [inOrganization('north')(minimalTicket('more')), ...SMALL_IMPORT.tickets],
+    },
+    'the number of orders': { orders: SMALL_IMPORT.orders.slice(1) },
     'the event of an offer': {
       offers: SMALL_IMPORT.offers.map((offer) =>
         offer['organizationId'] === 'north' ? { ...offer, heldByEventIds: ['evt_3'] } : offer,
       ),
     },
   })) {
-    it(`is another when ${what} changes, and that of the other organization stays`, async () => {
+    it(`changes with ${what}, and that of the other organization stays`, async () => {
       const now = await digests({ ...SMALL_IMPORT, ...change });
       expect(now['north']).to.not.equal(original['north']);
       expect(now['south']).to.equal(original['south']);
     });
   }
 
-  it('is the same when the other organizations are not there, or more are', async () => {
+  it('does not depend on the other organizations', async () => {
     const entries = Object.entries<readonly ImportRecord[]>(SMALL_IMPORT);
     const alone = Object.fromEntries(
       entries.map(([file, lines]) => [file, lines.filter((line) => line['organizationId'] === 'south')]),

@@ -7,12 +7,12 @@ import { folderForAll } from '../../support/temporary-folder.ts';
 import { inOrganization, minimalOffer, minimalOrder, minimalTicket } from '../../support/records.ts';
 import { build, type Import, type ImportRecord, writeImport } from '../../support/import-folder.ts';
 
-describe('the runs of a snapshot', () => {
+describe('The runs of a snapshot', () => {
   const folder = folderForAll();
   const ours = inOrganization('ours');
   let builds = 0;
 
-  /** The ids of each run of a collection, and its digest. */
+  /** Builds a snapshot. Returns the ids, size and digest of each run of a collection. */
   async function runsOf(
     files: Import,
     table: string,
@@ -41,7 +41,7 @@ describe('the runs of a snapshot', () => {
   const ticket = (i: number) =>
     ours(minimalTicket(`tkt_${i}`, { issuedAt: new Date(-i * 1000).toISOString() }));
   const tickets = Array.from({ length: COUNT }, (_, i) => ticket(i));
-  /** Whether the SHA-256 of an id ends in ten zero bits. */
+  /** Returns whether the SHA-256 of an id ends in ten zero bits. */
   const begins = (id: string) => (createHash('sha256').update(id).digest().readUInt16BE(30) & 0x3ff) === 0;
 
   it('begin at ids whose SHA-256 ends in ten zero bits, and at the first record', async () => {
@@ -53,7 +53,7 @@ describe('the runs of a snapshot', () => {
     expect(firsts.length).to.be.within(3, 12);
   });
 
-  it('are the same but for those whose records changed, wherever records come and go', async () => {
+  it('keep their digests unless their own records change, wherever records are added or removed', async () => {
     const before = await runsOf({ tickets }, 'ticket_runs');
     const changed = tickets.with(5000, { ...tickets[5000], currency: 'XXX' }).toSpliced(10, 3);
     const after = await runsOf({ tickets: [...changed, ticket(3000.5)] }, 'ticket_runs');
@@ -77,7 +77,7 @@ describe('the runs of a snapshot', () => {
     expect(runs[0].bytes).to.be.within(15 * 2 ** 20, 16 * 2 ** 20);
   });
 
-  it('end at 16 MiB of a column, which is not in the records', async () => {
+  it('end at 16 MiB of a column other than the records', async () => {
     const heldByEventIds = Array.from({ length: 10 }, (_, i) => `${i}${'é'.repeat(300_000)}`);
     const offers = ['a', 'b', 'c', 'd'].map((id) => ours(minimalOffer(id, 'BUNDLE', { heldByEventIds })));
     const runs = await runsOf({ offers }, 'offer_runs');
@@ -88,8 +88,8 @@ describe('the runs of a snapshot', () => {
   });
 });
 
-describe('the sort key of an id', () => {
-  it('has the order of UTF-8 bytes that the id has by UTF-16 code unit, and is another for another id', () => {
+describe('The sort key of an id', () => {
+  it('sorts by UTF-8 bytes as the id does by UTF-16 code units, and is distinct', () => {
     const ids = fc.string({
       unit: fc.oneof(
         fc.constantFrom('a', '\0', '\ud7ff', '\ue000', '\uf8ff', '\uffff', '\u{10000}', '\u{10ffff}'),

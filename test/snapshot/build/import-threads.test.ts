@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { ImportThreads } from '../../../src/snapshot/build/import-threads.ts';
 import { folderForEach } from '../../support/temporary-folder.ts';
 
-describe('the threads that read an import', () => {
+describe('The import threads', () => {
   const inFolder = folderForEach();
   let threads: ImportThreads;
 
@@ -20,21 +20,21 @@ describe('the threads that read an import', () => {
     }
   }
 
-  it('give the blocks back in their order', async () => {
+  it('yield the blocks in file order', async () => {
     const lines: number[] = [];
     for await (const { bad } of threads.read('tickets', blocks(40)))
       lines.push(...bad.map(({ line }) => line));
     expect(lines).to.deep.equal(Array.from({ length: 40 }, (_, i) => i + 1));
   });
 
-  it('end the reading when one of them fails, whatever is under way', async () => {
+  it('fail together when one of them fails', async () => {
     const reading = async () => {
       for await (const { records } of threads.read('nothing', blocks(40))) expect.fail(`${records} records`);
     };
     expect(await reading().catch(String)).to.match(/no collection nothing/);
   });
 
-  it('read nothing once they have ended', async () => {
+  it('read nothing after they have exited', async () => {
     await threads.close();
     const reading = async () => {
       for await (const { records } of threads.read('tickets', blocks(1))) expect.fail(`${records} records`);

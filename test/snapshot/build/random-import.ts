@@ -16,8 +16,8 @@ const ORGANIZATIONS = ['o0', 'o1', 'o2', 'o3'];
 const EVENTS = ['e0', 'e1', 'e2', 'e3'];
 
 /**
- * A few organizations with a few records of few values, so that two of these imports share some of each. With one
- * that was `before`, an organization is at times the same as there.
+ * Makes a few organizations with a few records of few values, so that two imports share some of each.
+ * @param before an earlier import, from which some organizations are taken unchanged
  */
 export function randomImport(random: Random, before?: RandomImport): RandomImport {
   const present = ORGANIZATIONS.filter((id) => id === 'o0' || random.below(3) > 0);

@@ -4,7 +4,7 @@ import { allRuns, COLLECTIONS, manifestDigest, organizationDigest } from '../../
 import { builtFrom } from '../../support/import-folder.ts';
 import { SoundSnapshot } from './sound-snapshot.ts';
 
-describe('the digests of a snapshot are those of docs/snapshot-format.md', () => {
+describe('The digests of a snapshot are those of docs/snapshot-format.md', () => {
   const snapshot = new SoundSnapshot();
 
   function expectDigests(path: string): void {
@@ -23,11 +23,11 @@ describe('the digests of a snapshot are those of docs/snapshot-format.md', () =>
     database.close();
   }
 
-  it('in a snapshot of the builder', () => {
+  it('in a built snapshot', () => {
     expectDigests(snapshot.path);
   });
 
-  it('in one that needs quotes, and has nothing but sessions before 1970', async () => {
+  it('in a snapshot with names that need escapes, and sessions before 1970', async () => {
     await builtFrom(snapshot.file('odd'), {
       organizations: [{ organizationId: '"\\', name: '"\u0000\u0001\u2028é\ud800' }, { organizationId: 'z' }],
       events: [{ organizationId: 'z', id: '\0"\n', createdAt: '1960-01-01T00:00:00Z', currency: '' }],

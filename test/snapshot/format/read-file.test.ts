@@ -16,28 +16,28 @@ import { readSnapshot } from '../../../src/snapshot/load/read-snapshot.ts';
 import { organizationOf } from '../../support/import-folder.ts';
 import { expectRefused, SoundSnapshot } from './sound-snapshot.ts';
 
-describe('a file that the reader is given', () => {
+describe('The snapshot reader', () => {
   const snapshot = new SoundSnapshot();
 
-  it('reads a sound file, again and again the same', () => {
+  it('reads a valid file, each time the same', () => {
     expect(isDeepStrictEqual(readSnapshot(snapshot.copy()), snapshot.image)).to.equal(true);
     expect(organizationOf(snapshot.image, 'south').tickets.count).to.equal(60);
   });
 
-  it('reads one whose schema has other comments and white space', () => {
+  it('reads a file whose schema has other comments and white space', () => {
     const copy = snapshot.copyWith(
       'PRAGMA writable_schema = ON',
-      "UPDATE sqlite_schema SET sql = replace(sql, '-- ', '--  once upon a time, ')",
+      "UPDATE sqlite_schema SET sql = replace(sql, '-- ', '--  another comment, ')",
     );
     expect(isDeepStrictEqual(readSnapshot(copy), snapshot.image)).to.equal(true);
   });
 
-  describe('refuses what is no snapshot file', () => {
-    it('a file that is not there', () => {
+  describe('refuses a file that is not a snapshot:', () => {
+    it('a missing file', () => {
       expectRefused(snapshot.file('nowhere.sqlite'), /^it cannot be read: ENOENT/);
     });
 
-    it('a folder, or something else that is no file', () => {
+    it('a folder or a device', () => {
       expectRefused(snapshot.file('import'), 'not a regular file');
       expectRefused('/dev/null', 'not a regular file');
     });
@@ -46,7 +46,7 @@ describe('a file that the reader is given', () => {
       expectRefused(`${snapshot.path}/a.sqlite`, /^it cannot be read: ENOTDIR/);
     });
 
-    it('a file that may not be read', () => {
+    it('a file without read permission', () => {
       const path = snapshot.copy();
       chmodSync(path, 0o200);
       withoutPrivilege(() => {
@@ -61,7 +61,7 @@ describe('a file that the reader is given', () => {
       );
     });
 
-    for (const content of ['x', 'SQLite format 3\0', 'a letter\n'.repeat(1000), '\0'.repeat(20_000)]) {
+    for (const content of ['x', 'SQLite format 3\0', 'some text\n'.repeat(1000), '\0'.repeat(20_000)]) {
       it(`text: ${JSON.stringify(content.slice(0, 20))}, ${content.length} characters`, () => {
         expectRefused(
           snapshot.copyOf(() => Buffer.from(content)),
@@ -84,7 +84,7 @@ describe('a file that the reader is given', () => {
       expectRefused(snapshot.copyWith('PRAGMA application_id = -1'), /its application_id is 0xffffffff,/);
     });
 
-    it('a schema of a newer or older version, both versions named', () => {
+    it('a newer or older format version, and names both versions', () => {
       expectRefused(
         snapshot.copyWith('PRAGMA user_version = 4'),
         'its format (user_version) is 4, this Foyer reads format 3; use a newer Foyer',
@@ -96,7 +96,7 @@ describe('a file that the reader is given', () => {
       );
     });
 
-    it('a file in WAL mode, leaving no files beside it', () => {
+    it('a file in WAL mode, and leaves no side files', () => {
       const path = snapshot.copyWith('PRAGMA journal_mode = WAL');
       expectRefused(path, /^it is in WAL mode; a snapshot is in rollback-journal mode/);
       expect(readdirSync(dirname(path))).to.deep.equal(['a.sqlite']);
@@ -114,9 +114,9 @@ describe('a file that the reader is given', () => {
     });
   });
 
-  describe('refuses a file that is not complete', () => {
+  describe('refuses a file', () => {
     for (const share of [0.001, 0.25, 0.5, 0.9, 0.99999]) {
-      it(`cut short to ${share * 100} %`, () => {
+      it(`truncated to ${share * 100} %`, () => {
         const path = snapshot.copy();
         const size = Math.floor(statSync(path).size * share);
         truncateSync(path, size);
@@ -129,19 +129,19 @@ describe('a file that the reader is given', () => {
       });
     }
 
-    it('cut short, its header included', () => {
+    it('truncated within its header', () => {
       const path = snapshot.copy();
       truncateSync(path, 99);
       expectRefused(path, 'not an SQLite database');
     });
 
-    it('with something added', () => {
+    it('with bytes added at its end', () => {
       const path = snapshot.copy();
       appendFileSync(path, '\0');
       expectRefused(path, /^its header says \d+ bytes, the file has \d+: bytes were added at its end$/);
     });
 
-    it('with zeros in the place of its second half', () => {
+    it('with zeros instead of its second half', () => {
       expectRefused(
         snapshot.copyOf((bytes) => {
           bytes.fill(0, bytes.length >> 1);
@@ -157,7 +157,7 @@ describe('a file that the reader is given', () => {
       expectRefused(path, 'a -journal file is beside it: its writer has not finished');
     });
 
-    it('with a write-ahead log beside it, which is not taken for a part of it', () => {
+    it('with a write-ahead log beside it, without applying the log', () => {
       const path = snapshot.copy();
       const other = snapshot.copyWith('PRAGMA journal_mode = WAL');
       const writer = new Database(other);
@@ -169,12 +169,12 @@ describe('a file that the reader is given', () => {
     });
   });
 
-  describe('refuses a file that changes while it is opened, and lets go of it', () => {
+  describe('refuses a file, and closes it, when during its opening', () => {
     for (const [what, change] of Object.entries({
-      'another takes its place': (path: string) => {
+      'another file replaces it': (path: string) => {
         renameSync(snapshot.copy(), path);
       },
-      'somebody writes to it': (path: string) => {
+      'bytes are appended': (path: string) => {
         appendFileSync(path, '\0');
       },
     })) {
@@ -194,7 +194,7 @@ describe('a file that the reader is given', () => {
     }
   });
 
-  describe('refuses another schema, and says where it differs', () => {
+  describe('refuses another schema, and names the differences:', () => {
     for (const [statement, difference] of Object.entries({
       'CREATE TABLE extra (a)': 'table extra is unexpected',
       'CREATE VIEW v AS SELECT * FROM tickets': 'view v is unexpected',
@@ -220,7 +220,7 @@ describe('a file that the reader is given', () => {
   });
 });
 
-/** Runs `work`, in which a file is opened, and `act` when it was. */
+/** Runs `work`, and calls `act` when SQLite has opened a file in it. */
 function whenSqliteHasOpened(act: () => void, work: () => void): void {
   const prototype: object = Database.prototype;
   const pragma = Object.getOwnPropertyDescriptor(prototype, 'pragma');
@@ -243,7 +243,7 @@ function whenSqliteHasOpened(act: () => void, work: () => void): void {
   }
 }
 
-/** Runs `work` as somebody whom the mode of a file binds: not as root. */
+/** Runs `work` as a user other than root, for whom file modes are in force. */
 function withoutPrivilege(work: () => void): void {
   if (process.geteuid?.() !== 0 || process.seteuid === undefined) {
     work();

@@ -7,10 +7,10 @@ import { expectRefused, SoundSnapshot } from './sound-snapshot.ts';
 
 const SOUTH_TICKETS = "WHERE organization_id = 'south' AND collection = 'tickets'";
 
-describe('the manifest that the reader finds', () => {
+describe('The manifest reader', () => {
   const snapshot = new SoundSnapshot();
 
-  describe('refuses a manifest that is not what was written', () => {
+  describe('refuses a changed manifest:', () => {
     const damaged = /^its manifest does not match its digest: the file is damaged; copy or build it again$/;
     const runs =
       /^the runs of organization "south" do not match its digest: the file is damaged; copy or build it again$/;
@@ -52,7 +52,7 @@ describe('the manifest that the reader finds', () => {
     }
   });
 
-  it('tells what its publisher permits', () => {
+  it('returns the permits of the publisher', () => {
     const permitsOf = (path: string) => {
       restamp(path);
       return inspectSnapshot(path).permits;
@@ -63,7 +63,7 @@ describe('the manifest that the reader finds', () => {
     expect(permitsOf(both)).to.deep.equal(['rollback', 'shrink']);
   });
 
-  describe('refuses names and numbers that cannot be right, though the digests are', () => {
+  describe('refuses invalid names and numbers under matching digests:', () => {
     for (const [statement, reason] of [
       ["UPDATE snapshot SET snapshot_id = 'a\r\nb'", /^its snapshot_id "a\r\nb" is not a UUID$/],
       [

@@ -1,4 +1,4 @@
-/** The error of a given class with which a promise is broken. */
+/** Returns the error of a class with which a promise rejects. */
 export async function refusalOf<E extends Error>(
   promise: Promise<unknown>,
   kind: abstract new (...parameters: never[]) => E,
@@ -12,7 +12,7 @@ export async function refusalOf<E extends Error>(
   throw new Error(`no ${kind.name} was thrown`);
 }
 
-/** The same of a function. */
+/** Returns the error of a class that a function throws. */
 export function thrownBy<E extends Error>(
   work: () => unknown,
   kind: abstract new (...parameters: never[]) => E,

@@ -10,9 +10,9 @@ import { thrownBy } from './refusal.ts';
 import { SMALL_IMPORT } from '../../support/small-import.ts';
 import { folderForAll } from '../../support/temporary-folder.ts';
 
-/** A snapshot of the small import, for the suite that makes it, and copies to spoil. */
+/** A snapshot of the small import for the calling suite, and copies of it to change. */
 export class SoundSnapshot {
-  /** Names a file in the folder of the suite. */
+  /** Returns the path of a file in the folder of the suite. */
   readonly file = folderForAll();
   #image: SnapshotImage | undefined;
   #copies = 0;
@@ -31,11 +31,11 @@ export class SoundSnapshot {
   readonly schema = readFileSync(new URL('../../../data/schema.sql', import.meta.url), 'utf8');
 
   get image(): SnapshotImage {
-    if (this.#image === undefined) throw new Error('the suite has not begun');
+    if (this.#image === undefined) throw new Error('the suite has not started');
     return this.#image;
   }
 
-  /** The path of a copy, alone in a folder. */
+  /** Copies the snapshot into an empty folder. Returns the path. */
   copy(): string {
     const folder = this.file(`copy-${this.#copies++}`);
     mkdirSync(folder);
@@ -44,7 +44,7 @@ export class SoundSnapshot {
     return path;
   }
 
-  /** A copy that was written to with SQL. */
+  /** Returns the path of a copy that SQL statements changed. */
   copyWith(...statements: readonly string[]): string {
     const path = this.copy();
     const database = new Database(path);
@@ -54,7 +54,7 @@ export class SoundSnapshot {
     return path;
   }
 
-  /** A copy with other bytes. */
+  /** Returns the path of a copy whose bytes `change` replaced. */
   copyOf(change: (bytes: Buffer) => Buffer): string {
     const path = this.copy();
     writeFileSync(path, change(readFileSync(path)));
@@ -62,9 +62,9 @@ export class SoundSnapshot {
   }
 }
 
-/** Expects the reader to refuse a file, and to say why. */
-export function expectRefused(path: string, reason: RegExp | string): void {
+/** Expects the reader to refuse a file with a message. */
+export function expectRefused(path: string, expected: RegExp | string): void {
   const { message } = thrownBy(() => readSnapshot(path), RefusedSnapshot);
-  if (typeof reason === 'string') expect(message).to.equal(reason);
-  else expect(message).to.match(reason);
+  if (typeof expected === 'string') expect(message).to.equal(expected);
+  else expect(message).to.match(expected);
 }

@@ -6,7 +6,7 @@ import { organizationOf, recordsOf, textsOf } from '../../support/import-folder.
 import { SMALL_IMPORT } from '../../support/small-import.ts';
 import { SoundSnapshot } from './sound-snapshot.ts';
 
-/** The columns of each view, of which docs/snapshot-format.md and queries of operators speak. */
+/** The columns of each view, on which docs/snapshot-format.md and the queries of operators rely. */
 const VIEWS = {
   events: ['organization_id', 'row', 'event_id', 'record'],
   sessions: ['organization_id', 'row', 'session_id', 'event_id', 'starts', 'start_at', 'record'],
@@ -31,7 +31,7 @@ const VIEWS = {
   offer_resales: ['organization_id', 'offer_row', 'resale_enabled'],
 };
 
-describe('the views of a snapshot', () => {
+describe('The views of a snapshot', () => {
   const snapshot = new SoundSnapshot();
   let opened: Database.Database;
   let query: (sql: string) => Record<string, unknown>[];
@@ -47,7 +47,7 @@ describe('the views of a snapshot', () => {
     opened.close();
   });
 
-  it('have the columns that are documented', () => {
+  it('have the documented columns', () => {
     const names = query("SELECT name FROM sqlite_schema WHERE type = 'view' ORDER BY rowid").map(
       ({ name }) => name,
     );
@@ -59,7 +59,7 @@ describe('the views of a snapshot', () => {
   });
 
   for (const collection of ['events', 'sessions', 'tickets', 'orders', 'offers'] as const) {
-    it(`have one row for each record of ${collection}, in list order, its text byte for byte`, () => {
+    it(`have one row for each record of ${collection}, in list order, with its exact text`, () => {
       for (const owner of ['north', 'south']) {
         const rows = query(
           `SELECT row, record FROM ${collection} WHERE organization_id = '${owner}' ORDER BY row`,
@@ -70,7 +70,7 @@ describe('the views of a snapshot', () => {
     });
   }
 
-  it('have the columns of each record', () => {
+  it('have the column values of each record', () => {
     const instant = (text: unknown) => Number(parseTimestamp(String(text)));
     const { tickets, orders, offers, sessions } = organizationOf(snapshot.image, 'north');
     const of = (sql: string) => query(`SELECT * FROM ${sql} WHERE organization_id = 'north'`);
@@ -138,7 +138,7 @@ describe('the views of a snapshot', () => {
       .and.include('off_2 true');
   });
 
-  it('are read by the sqlite3 of the machine', function () {
+  it('are readable by the sqlite3 of the machine', function () {
     let version: string;
     try {
       version = execFileSync('sqlite3', ['--version'], { encoding: 'utf8' });

@@ -17,7 +17,7 @@ const plain = fc.array(fc.string({ unit: fc.constantFrom('a', 'é', '𝕏', ',',
 });
 const column = (values: unknown) => Buffer.from(JSON.stringify(values));
 
-/** The texts that were read, each with the right hash. */
+/** Returns the decoded texts, and checks the hash of each. */
 function textsOf(read: Texts | undefined): string[] | undefined {
   return (
     read &&
@@ -30,7 +30,7 @@ function textsOf(read: Texts | undefined): string[] | undefined {
 
 describe('A column of a run', () => {
   for (const [what, arbitrary] of Object.entries({ 'with escapes': texts, 'without escapes': plain })) {
-    it(`gives the texts that JSON has in it, ${what}, repeated ones as such or by their position`, () => {
+    it(`decodes to its texts, ${what}, whether repeated in full or by position`, () => {
       const repeated = fc.tuple(arbitrary, fc.infiniteStream(fc.nat(), { noHistory: true }), fc.boolean());
       fc.assert(
         fc.property(repeated, ([distinct, choices, byPosition]) => {
@@ -46,7 +46,7 @@ describe('A column of a run', () => {
       );
     });
 
-    it(`gives the lists that JSON has in it, ${what}`, () => {
+    it(`decodes to its lists, ${what}`, () => {
       const lists = fc.array(
         fc.array(
           arbitrary.map(([text]) => text),
@@ -65,7 +65,7 @@ describe('A column of a run', () => {
     });
   }
 
-  it('gives instants of 64 bits, and lengths of 32', () => {
+  it('decodes to instants of 64 bits and lengths of 32 bits', () => {
     const bounds = [
       0n,
       1n,
@@ -95,7 +95,7 @@ describe('A column of a run', () => {
     expect([...(readCounts(column([0, 7, 2 ** 32 - 1]), 3) ?? [])]).to.deep.equal([0, 7, 2 ** 32 - 1]);
   });
 
-  it('gives nothing when it is not an array with so many elements of the kind', () => {
+  it('is invalid unless it is an array of `count` elements of its kind', () => {
     const target = new BigInt64Array(2);
     for (const text of [
       '',

@@ -8,7 +8,7 @@ import { inOrganization, minimalEvent, minimalSession } from '../../support/reco
 import { build, writeImport } from '../../support/import-folder.ts';
 import { SoundSnapshot } from '../format/sound-snapshot.ts';
 
-describe('the loader', () => {
+describe('The loader', () => {
   const inFolder = folderForAll();
   const sound = new SoundSnapshot();
   const refusal = (path: string) =>
@@ -17,13 +17,13 @@ describe('the loader', () => {
       (error: unknown) => error,
     );
 
-  /** What an image holds, in one buffer or in many. */
+  /** Returns the content of an image, whether in one buffer or in many. */
   const contentOf = ({ organizations, ...snapshot }: SnapshotImage) => ({
     ...snapshot,
     organizations: organizations.map((organization) => ({ ...organization, bytesHeld: 0 })),
   });
 
-  it('hands on why a file is refused', async () => {
+  it('passes on the refusal of a file', async () => {
     const path = inFolder('text.sqlite');
     writeFileSync(path, 'not a database'.repeat(100));
     expect(await refusal(path))
@@ -32,7 +32,7 @@ describe('the loader', () => {
       .that.matches(/not an SQLite database/);
   });
 
-  it('reads thousands of organizations', async () => {
+  it('loads thousands of organizations', async () => {
     const organizations = Array.from({ length: 2000 }, (_, i) => ({
       organizationId: `org-${String(i).padStart(4, '0')}`,
       name: '',
@@ -53,37 +53,37 @@ describe('the loader', () => {
     }
   });
 
-  it('tells how far it is, run by run', async () => {
-    const told: string[] = [];
+  it('reports its progress after each run', async () => {
+    const reported: string[] = [];
     const loaded = await loadSnapshot(sound.path, {
       onProgress: (organizationId, collection, records) => {
-        if (organizationId === 'north') told.push(`${collection} ${records}`);
+        if (organizationId === 'north') reported.push(`${collection} ${records}`);
       },
     });
     expect(contentOf(loaded)).to.deep.equal(contentOf(sound.image));
-    expect(told).to.deep.equal([
+    expect(reported).to.deep.equal([
       'tickets 60',
       'orders 9',
       'events 4',
       'sessions 10',
-      ...told.filter((text) => text.startsWith('offers')).slice(0, 1),
+      ...reported.filter((text) => text.startsWith('offers')).slice(0, 1),
       'offers 5',
     ]);
   });
 
-  it('reads no content of a snapshot that is not wanted', async () => {
-    const unwanted = new Error('not wanted');
+  it('reads no content of a snapshot that is not admitted', async () => {
+    const refused = new Error('not admitted');
     const loading = loadSnapshot(sound.path, {
       admit: () => {
-        throw unwanted;
+        throw refused;
       },
-      onProgress: () => expect.fail('it is read'),
+      onProgress: () => expect.fail('content was read'),
     });
-    expect(await loading.catch((error: unknown) => error)).to.equal(unwanted);
+    expect(await loading.catch((error: unknown) => error)).to.equal(refused);
   });
 
-  it('makes a failure of its thread a refusal', async () => {
-    // A path that no system takes: what is thrown for it is no judgement on a file.
+  it('reports a failure of its thread as a refusal', async () => {
+    // No system accepts this path, so the thread throws an error other than a refusal.
     expect(await refusal('\0'))
       .to.be.instanceOf(RefusedSnapshot)
       .with.property('message')

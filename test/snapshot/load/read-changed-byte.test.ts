@@ -8,14 +8,14 @@ import type { SnapshotImage } from '../../../src/store/organization-image.ts';
 import { byDepth } from '../../support/depth.ts';
 import { SoundSnapshot } from '../format/sound-snapshot.ts';
 
-describe('a byte changed anywhere in a snapshot', () => {
+describe('A changed byte anywhere in a snapshot', () => {
   const snapshot = new SoundSnapshot();
   const SEED = 466_072;
   const COPIES = byDepth({ short: 300, deep: 1200 });
-  /** Of a small file most bytes are zeros that nothing reads: only every so manyth copy has one of them changed. */
+  /** One in this many copies changes any byte, the others one that is not 0: SQLite never reads most zeros. */
   const ANYWHERE = 4;
 
-  it(`is refused, or gives exactly what the original gives (${COPIES} copies, seed ${SEED})`, () => {
+  it(`is refused, or leaves the image as it was (${COPIES} copies, seed ${SEED})`, () => {
     const random = new Random(SEED);
     const path = snapshot.copy();
     const bytes = readFileSync(path);
@@ -30,8 +30,8 @@ describe('a byte changed anywhere in a snapshot', () => {
         writeSync(file, Uint8Array.of(changed), 0, 1, at);
         const image = imageOf(path, what);
         if (image === undefined) refused++;
-        // All that is served: every byte of the records, and of the indexes by which queries find them.
-        else if (!isDeepStrictEqual(image, snapshot.image)) expect.fail(`${what} goes unnoticed`);
+        // The image is all that is served: the records and the indexes.
+        else if (!isDeepStrictEqual(image, snapshot.image)) expect.fail(`${what} changes the image`);
         writeSync(file, bytes, at, 1, at);
       }
     } finally {
@@ -40,11 +40,11 @@ describe('a byte changed anywhere in a snapshot', () => {
     expect(refused)
       .to.be.greaterThan(COPIES / 2)
       .and.lessThan(COPIES);
-    expect(readFileSync(path).equals(bytes), 'the copy is what it was').to.equal(true);
+    expect(readFileSync(path).equals(bytes), 'the restored copy').to.equal(true);
     expect(isDeepStrictEqual(readSnapshot(path), snapshot.image)).to.equal(true);
   }).timeout(180_000);
 
-  /** Undefined when it is refused, with words to say why. */
+  /** Returns the image, or undefined when the file is refused with a message. */
   function imageOf(path: string, what: string): SnapshotImage | undefined {
     try {
       return readSnapshot(path);

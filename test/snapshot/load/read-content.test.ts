@@ -13,17 +13,17 @@ import {
 import { digestsOf, organizationOf, recordsOf } from '../../support/import-folder.ts';
 import { expectRefused, SoundSnapshot } from '../format/sound-snapshot.ts';
 
-describe('the content that the reader finds', () => {
+describe('The content of a snapshot', () => {
   const snapshot = new SoundSnapshot();
 
-  describe('is refused when it is not what was written:', () => {
+  describe('is refused after a change:', () => {
     for (const collection of COLLECTIONS) {
       const table = RUN_TABLES[collection];
       const first = "organization_id = 'south' AND first_row = 0";
       // An offer of the import begins a run by its id.
       const count = collection === 'offers' ? 4 : 2;
 
-      it(`a run less in ${table}, or none`, () => {
+      it(`a run missing from ${table}, or all of them`, () => {
         expectRefused(
           snapshot.copyWith(`DELETE FROM ${table} WHERE ${first}`),
           `${table} has ${count - 1} rows, "runs" has ${count} for ${collection}`,
@@ -34,7 +34,7 @@ describe('the content that the reader finds', () => {
         );
       });
 
-      it(`a run more in ${table}`, () => {
+      it(`an additional run in ${table}`, () => {
         const path = snapshot.copyWith(
           `CREATE TEMP TABLE copied AS SELECT * FROM ${table} WHERE ${first}; UPDATE copied SET first_row = 99`,
           `INSERT INTO ${table} SELECT * FROM copied`,
@@ -42,7 +42,7 @@ describe('the content that the reader finds', () => {
         expectRefused(path, `${table} has ${count + 1} rows, "runs" has ${count} for ${collection}`);
       });
 
-      it(`a run of ${table} in another place`, () => {
+      it(`a run of ${table} moved to another row or organization`, () => {
         for (const place of ['first_row = 99', "organization_id = 'west'"]) {
           expectRefused(
             snapshot.copyWith(`UPDATE ${table} SET ${place} WHERE ${first}`),
@@ -53,7 +53,7 @@ describe('the content that the reader finds', () => {
 
       const columns = contentColumnsOf(new Database(':memory:').exec(snapshot.schema), table);
       for (const column of columns) {
-        it(`another ${table}.${column}: a byte, its length, its kind`, () => {
+        it(`${table}.${column} with another byte, length or type`, () => {
           const damaged = new RegExp(
             `^the content of organization "south" does not match its digest: ${collection} from row 0 to \\d+; ` +
               'the file is damaged; copy or build it again$',
@@ -74,7 +74,7 @@ describe('the content that the reader finds', () => {
       }
     }
 
-    it("two runs in each other's place", () => {
+    it('two exchanged runs', () => {
       const exchange = [
         ['north', 'other'],
         ['south', 'north'],
@@ -88,7 +88,7 @@ describe('the content that the reader finds', () => {
       );
     });
 
-    it('a value of another kind than its column has', () => {
+    it('a value of another type than its column', () => {
       const stored = (sql: string) => [
         'PRAGMA writable_schema = ON',
         `UPDATE sqlite_schema SET sql = replace(sql, 'qr_code          TEXT    NOT NULL', 'qr_code ANY') WHERE name = 'ticket_runs'`,
@@ -106,7 +106,7 @@ describe('the content that the reader finds', () => {
     });
   });
 
-  describe('is refused when it contradicts itself, though the digests are right:', () => {
+  describe('is refused for a contradiction under matching digests:', () => {
     interface Contradiction {
       readonly collection: Collection;
       readonly alter: (run: RunContent) => void;
@@ -119,17 +119,17 @@ describe('the content that the reader finds', () => {
       run.columns[column][i] = element;
     };
     const CONTRADICTIONS: Readonly<Record<string, Contradiction>> = {
-      'an id twice': {
+      'a repeated id': {
         collection: 'tickets',
         alter: ({ records }) => (records[50] = records[3]),
         reason: /^ticket_runs holds ticketId "tkt_56" twice$/,
       },
-      'an id twice in sessions': {
+      'a repeated session id': {
         collection: 'sessions',
         alter: ({ records }) => (records[9] = records[0]),
         reason: /^session_runs holds id "ses_\d" twice$/,
       },
-      'an id twice that needs an escape': {
+      'a repeated id with an escape': {
         collection: 'orders',
         alter: (run) => {
           replaceInRecords('"ord_', '"o\\n')(run);
@@ -162,7 +162,7 @@ describe('the content that the reader finds', () => {
         alter: setRecord(0, (record) => record.replace('"ord_8"', '""')),
         reason: /^record 0 of order_runs does not begin with its id$/,
       },
-      'an id that is no text': {
+      'an id that is not a text': {
         collection: 'orders',
         alter: setRecord(0, (record) => record.replace('"ord_8"', '8')),
         reason: /^record 0 of order_runs does not begin with its id$/,
@@ -172,7 +172,7 @@ describe('the content that the reader finds', () => {
         alter: setRecord(2, (record) => ` ${record}`),
         reason: /^record 2 of ticket_runs does not begin with its id$/,
       },
-      'a record of nothing': {
+      'an empty record': {
         collection: 'tickets',
         alter: setRecord(2, () => ''),
         reason: /^record 2 of ticket_runs does not end with }$/,
@@ -190,37 +190,37 @@ describe('the content that the reader finds', () => {
         },
         reason: /^record 0 of event_runs has no session$/,
       },
-      'a session of an event that is not there': {
+      'a session of a missing event': {
         collection: 'sessions',
         alter: setElement('event_id', 9, 'evt_7'),
         reason: /^record 9 of session_runs is a session of "evt_7", which is no event of the organization$/,
       },
-      'sessions not by event': {
+      'sessions out of event order': {
         collection: 'sessions',
         alter: ({ columns }) => columns['event_id'].reverse(),
         reason: /^record \d of session_runs is out of order$/,
       },
-      'sessions not by start': {
+      'sessions out of start order': {
         collection: 'sessions',
         alter: ({ columns }) => columns['starts'].reverse(),
         reason: /^record 1 of session_runs is out of order$/,
       },
-      'a session that is no JSON': {
+      'a session that is not JSON': {
         collection: 'sessions',
         alter: setRecord(3, (record) => record.replace('"startAt":', '"startAt"')),
         reason: /^record 3 of session_runs is not the JSON text of a session$/,
       },
-      'a value twice for one record': {
+      'a repeated value in the list of a record': {
         collection: 'offers',
         alter: setElement('resale_enabled', 0, ['true', 'true']),
         reason: /^column resale_enabled of offer_runs holds a text of record 0 twice$/,
       },
-      'a value too few': {
+      'a missing value': {
         collection: 'tickets',
         alter: ({ columns }) => columns['qr_code'].pop(),
         reason: /^column qr_code of ticket_runs is not a JSON array with one text for each record at row 0$/,
       },
-      'an instant too many': {
+      'an additional instant': {
         collection: 'tickets',
         alter: ({ columns }) => columns['updated_at'].push(0),
         reason: /^column updated_at of ticket_runs is not a JSON array with one whole number for each record/,
@@ -230,12 +230,12 @@ describe('the content that the reader finds', () => {
         alter: setElement('starts', 0, '0'),
         reason: /^column starts of session_runs is not a JSON array with one whole number for each record/,
       },
-      'a session of no event': {
+      'a session without an event': {
         collection: 'sessions',
         alter: setElement('event_id', 0, null),
         reason: /^column event_id of session_runs is not a JSON array with one text for each record/,
       },
-      'a text in the place of a list': {
+      'a text instead of a list': {
         collection: 'events',
         alter: setElement('tags', 0, 'jazz'),
         reason:
@@ -258,7 +258,7 @@ describe('the content that the reader finds', () => {
       expectRefused(path, /is a session of "evt_\d", which is no event of the organization$/);
     });
 
-    it('records with another length than "record_lengths" says', () => {
+    it('records whose lengths differ from "record_lengths"', () => {
       for (const [lengths, reason] of [
         ["replace(record_lengths, '[', '[1')", 'record 0 of event_runs has another length'],
         ["replace(record_lengths, ']', '0]')", 'record 3 of event_runs has another length'],
@@ -297,7 +297,7 @@ describe('the content that the reader finds', () => {
       expectRefused(path, 'the records of ticket_runs at row 0 are not UTF-8');
     });
 
-    it('and counts that "runs" has wrong, though their digests are right', () => {
+    it('wrong counts in "runs"', () => {
       const north = "organization_id = 'north' AND collection = 'orders'";
       for (const [change, reason] of [
         [
@@ -317,7 +317,7 @@ describe('the content that the reader finds', () => {
     });
   });
 
-  it('is taken when it was changed and digested again as a whole', () => {
+  it('is read after a change with recomputed digests', () => {
     const path = snapshot.copy();
     alterRuns(
       path,
@@ -338,7 +338,7 @@ describe('the content that the reader finds', () => {
     expect(north.contentDigest).to.not.equal(digestsOf(snapshot.image)['north']);
   });
 
-  it('is taken with fewer records, and with organizations that have none', () => {
+  it('may have organizations with fewer records, or with none', () => {
     const path = snapshot.copyWith(
       "INSERT INTO organizations VALUES ('east', 'Est', ''); INSERT INTO organizations VALUES ('west', 'Ouest', '')",
     );

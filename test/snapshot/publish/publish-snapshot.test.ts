@@ -35,9 +35,9 @@ import { refusalOf, thrownBy } from '../format/refusal.ts';
 import { SMALL_IMPORT } from '../../support/small-import.ts';
 import { SoundSnapshot } from '../format/sound-snapshot.ts';
 
-const YEAR_BEFORE = new Date('2025-11-21T12:00:00Z');
+const YEAR_EARLIER = new Date('2025-11-21T12:00:00Z');
 
-describe('a snapshot that is published', () => {
+describe('The publication of a snapshot', () => {
   const snapshot = new SoundSnapshot();
   const folder = folderForEach();
   const served = (name = '') => join(folder('served'), name);
@@ -49,7 +49,7 @@ describe('a snapshot that is published', () => {
   const publish = (options: Partial<PublishOptions> = {}) =>
     publishSnapshot({ file: snapshot.path, folder: served(), name: 'a.sqlite', permits: [], ...options });
 
-  /** Expects that nothing is published, and that the folder stays as it is. Returns the reason. */
+  /** Expects a refusal that leaves the folder unchanged. Returns its reason. */
   async function refused(options: Partial<PublishOptions> = {}): Promise<string> {
     const before = contentOf(served());
     const error = await refusalOf(publish(options), NotPublished);
@@ -63,28 +63,28 @@ describe('a snapshot that is published', () => {
     return folder(`${name}.sqlite`);
   }
 
-  it('stands there byte for byte, and nothing beside it', async () => {
+  it('creates an identical file, and no other', async () => {
     const { path, manifest } = await publish();
     expect(path).to.equal(served('a.sqlite'));
     expect(manifest).to.include({ snapshotId: snapshot.image.snapshotId });
     expect(contentOf(served())).to.deep.equal({ 'a.sqlite': readFileSync(snapshot.path, 'base64') });
   });
 
-  it('takes the place of another by a rename: whoever reads that one reads on', async () => {
+  it('replaces an earlier file by a rename, so that its readers keep it', async () => {
     await publish();
     const reader = statSync(served('a.sqlite')).ino;
     await publish();
     expect(statSync(served('a.sqlite')).ino).to.not.equal(reader);
   });
 
-  it('can be written by its owner, though the file that was published cannot', async () => {
+  it('makes the copy writable for its owner, even if the source is not', async () => {
     const file = snapshot.copy();
     chmodSync(file, 0o440);
     await publish({ file, permits: ['shrink'] });
     expect(statSync(served('a.sqlite')).mode & 0o777).to.equal(0o640);
   });
 
-  it('permits what was given with it, and no more, though its content is the same', async () => {
+  it('gives the copy exactly the requested permits, and keeps its content', async () => {
     const original = readFileSync(snapshot.path);
     let file = snapshot.path;
     for (const permits of [['rollback'], ['shrink'], ['rollback', 'shrink'], []] satisfies Permit[][]) {
@@ -95,22 +95,22 @@ describe('a snapshot that is published', () => {
       );
       expect(manifest.permits).to.deep.equal(permits);
       expect(readSnapshot(path)).to.deep.equal(snapshot.image);
-      // What the file permits by itself does not count.
+      // The permits of the source are dropped.
       file = folder('again.sqlite');
       execFileSync('mv', [path, file]);
     }
     expect(readFileSync(snapshot.path).equals(original)).to.equal(true);
   });
 
-  describe('is not, and what stood there stands there, when', () => {
-    it('the file is no snapshot', async () => {
+  describe('fails and leaves the folder unchanged when', () => {
+    it('the file is not a snapshot', async () => {
       writeFileSync(folder('a.sqlite'), 'no');
       await publish();
       expect(await refused({ file: folder('a.sqlite') })).to.equal('not-sqlite');
       expect(await refused({ file: folder('nowhere.sqlite') })).to.match(/ENOENT: no such file/);
     });
 
-    it('a byte of its content is not what it was', async () => {
+    it('a byte of the content has changed', async () => {
       await publish();
       const file = snapshot.copyOf((bytes) => {
         bytes[bytes.lastIndexOf('issuedAt') + 12] ^= 1;
@@ -119,7 +119,7 @@ describe('a snapshot that is published', () => {
       expect(await refused({ file })).to.equal('damaged');
     });
 
-    it('it is damaged while it is copied', async () => {
+    it('the file is damaged during the copy', async () => {
       await publish();
       const file = snapshot.copy();
       const onCopy = () => {
@@ -129,7 +129,7 @@ describe('a snapshot that is published', () => {
       expect(await refused({ file, onCopy })).to.equal('damaged');
     });
 
-    it('somebody publishes what it conflicts with meanwhile', async () => {
+    it('a conflicting snapshot is published during the copy', async () => {
       const onCopy = () => {
         copyFileSync(snapshot.path, served('b.sqlite'));
       };
@@ -138,12 +138,12 @@ describe('a snapshot that is published', () => {
       expect(readdirSync(served())).to.deep.equal(['b.sqlite']);
     });
 
-    it('a folder has its name', async () => {
+    it('a folder has the name', async () => {
       mkdirSync(served('a.sqlite'));
       expect(await refused()).to.match(/a\.sqlite: is a folder; a snapshot cannot replace it$/);
     });
 
-    it('it is the very file that stands there', async () => {
+    it('the file is the published one itself', async () => {
       await publish();
       linkSync(served('a.sqlite'), folder('hard.sqlite'));
       symlinkSync(served('a.sqlite'), folder('soft.sqlite'));
@@ -174,20 +174,20 @@ describe('a snapshot that is published', () => {
     });
 
     for (const [moment, abortAt] of [
-      ['before it began', 'start'],
-      ['while it was copied', 'onCopy'],
-      ['while it was verified', 'onProgress'],
+      ['before its start', 'start'],
+      ['during the copy', 'onCopy'],
+      ['during the verification', 'onProgress'],
     ] as const) {
-      it(`whoever publishes breaks off ${moment}`, async () => {
+      it(`it is aborted ${moment}`, async () => {
         await publish();
         const before = contentOf(served());
-        const breaking = new AbortController();
+        const controller = new AbortController();
         const reason = new RangeError('enough');
         const abort = () => {
-          breaking.abort(reason);
+          controller.abort(reason);
         };
         if (abortAt === 'start') abort();
-        const { signal } = breaking;
+        const { signal } = controller;
         const publishing = publish({ signal, permits: ['shrink'], [abortAt]: abort });
         expect(await refusalOf(publishing, RangeError)).to.equal(reason);
         expect(contentOf(served())).to.deep.equal(before);
@@ -195,7 +195,7 @@ describe('a snapshot that is published', () => {
     }
   });
 
-  it('is the one that was copied, when its file is replaced meanwhile', async () => {
+  it('publishes the copied content when the file is replaced during the copy', async () => {
     const file = snapshot.copy();
     const other = await built('other', { ...SMALL_IMPORT, tickets: [] });
     const onCopy = () => {
@@ -206,7 +206,7 @@ describe('a snapshot that is published', () => {
     expect(readSnapshot(served('a.sqlite'))).to.deep.equal(readSnapshot(other));
   });
 
-  describe('is told at once what the replica would say', () => {
+  describe('applies the checks of the replica:', () => {
     const withoutSouth = Object.fromEntries(
       Object.entries<readonly ImportRecord[]>(SMALL_IMPORT).map(([name, lines]) => [
         name,
@@ -214,20 +214,20 @@ describe('a snapshot that is published', () => {
       ]),
     );
 
-    it('when the same organization is in another file', async () => {
+    it('refuses an organization that another file holds', async () => {
       await publish({ name: 'b.sqlite' });
       expect(await refused({ permits: ['rollback', 'shrink'] })).to.equal('conflict');
     });
 
-    it('when it is older, unless that is permitted', async () => {
+    it('refuses an older snapshot without the permit', async () => {
       await publish();
-      const file = await built('older', SMALL_IMPORT, YEAR_BEFORE);
+      const file = await built('older', SMALL_IMPORT, YEAR_EARLIER);
       expect(await refused({ file, permits: ['shrink'] })).to.equal('older');
       await publish({ file, permits: ['rollback'] });
-      expect(readSnapshot(served('a.sqlite')).producedAt).to.equal(YEAR_BEFORE.toISOString());
+      expect(readSnapshot(served('a.sqlite')).producedAt).to.equal(YEAR_EARLIER.toISOString());
     });
 
-    it('when an organization is gone, unless that is permitted', async () => {
+    it('refuses a missing organization without the permit', async () => {
       await publish();
       const file = await built('gone', withoutSouth);
       expect(await refused({ file, permits: ['rollback'] })).to.equal('organization-gone');
@@ -235,7 +235,7 @@ describe('a snapshot that is published', () => {
       expect(digestsOf(readSnapshot(served('a.sqlite')))).to.have.keys('north');
     });
 
-    it('when more than half of a collection is gone, unless that is permitted', async () => {
+    it('refuses the loss of more than half of a collection without the permit', async () => {
       await publish();
       const half = SMALL_IMPORT.tickets.filter((_, i) => i % 2 === 0);
       const file = await built('half', { ...SMALL_IMPORT, tickets: half });
@@ -246,7 +246,7 @@ describe('a snapshot that is published', () => {
       await publish({ file });
     });
 
-    it('but nothing of a file that cannot be read, which it replaces or stands beside', async () => {
+    it('ignores unreadable files, under its own name or another', async () => {
       writeFileSync(served('a.sqlite'), 'broken');
       writeFileSync(served('b.sqlite'), 'broken');
       await publish();
@@ -254,45 +254,45 @@ describe('a snapshot that is published', () => {
     });
   });
 
-  describe('finds the copies that others left behind', () => {
+  describe('on hidden copies of other publications,', () => {
     const ended = spawnSync(process.execPath, ['--version']).pid;
     const copyOf = (name: string, host: string, pid: number) => `.${name}.publishing-${host}-${pid}-0badcafe`;
-    const present = (name: string, ageMs: number) => {
+    const leaveCopy = (name: string, ageMs: number) => {
       writeFileSync(served(name), 'a part');
       const time = new Date(Date.now() - ageMs);
       utimesSync(served(name), time, time);
     };
 
-    it('and removes those that nobody can be using any more', async () => {
-      present(copyOf('a.sqlite', hostname(), ended), 0);
-      present(copyOf('a.sqlite', hostname(), process.pid), 2 * 3_600_000);
-      present(copyOf('a.sqlite', 'else-where', process.pid), 2 * 3_600_000);
+    it('removes the abandoned ones', async () => {
+      leaveCopy(copyOf('a.sqlite', hostname(), ended), 0);
+      leaveCopy(copyOf('a.sqlite', hostname(), process.pid), 2 * 3_600_000);
+      leaveCopy(copyOf('a.sqlite', 'else-where', process.pid), 2 * 3_600_000);
       await publish();
       expect(readdirSync(served())).to.deep.equal(['a.sqlite']);
     });
 
-    it('and leaves the others: of a process that runs, of another machine, of another name', async () => {
+    it('keeps recent ones of a running process, another machine or another name', async () => {
       const others = [
         copyOf('a.sqlite', hostname(), process.pid),
         copyOf('a.sqlite', 'else-where', ended),
         copyOf('b.sqlite', hostname(), ended),
       ];
-      for (const name of others) present(name, 60_000);
+      for (const name of others) leaveCopy(name, 60_000);
       await publish();
       expect(readdirSync(served())).to.have.members([...others, 'a.sqlite']);
     });
   });
 });
 
-describe('the name to be published under', () => {
-  it('is that which is asked for, with or without .sqlite, or that of the file', () => {
+describe('The published name', () => {
+  it('is the requested one, with or without .sqlite, or that of the file', () => {
     expect(publishedName('x/north.sqlite')).to.equal('north.sqlite');
     expect(publishedName('x/export.db', 'north')).to.equal('north.sqlite');
     expect(publishedName('x/export.db', 'north.sqlite')).to.equal('north.sqlite');
     expect(publishedName('x/export.db', 'Nördliche Bühne 2.0')).to.equal('Nördliche Bühne 2.0.sqlite');
   });
 
-  it('is asked for when that of the file will not do', () => {
+  it('must be requested when that of the file is not suitable', () => {
     for (const file of ['export.db', 'x/.sqlite', '.hidden.sqlite']) {
       expect(thrownBy(() => publishedName(file), NotPublished).message).to.equal(
         `${file}: not a snapshot name; give one with --as, such as --as north`,
@@ -300,7 +300,7 @@ describe('the name to be published under', () => {
     }
   });
 
-  it('is one file of the folder that is looked at', () => {
+  it('is a visible file name without a folder', () => {
     for (const name of ['', '.', '..', '.hidden', '../a', 'a/b', '/a', 'a\n', '\0', 'a\u0085b', '.sqlite']) {
       expect(thrownBy(() => publishedName('a.sqlite', name), NotPublished).message).to.match(
         /cannot name a snapshot: it must be a file name, without a folder or a leading dot$/,
@@ -309,7 +309,7 @@ describe('the name to be published under', () => {
   });
 });
 
-/** The files of a folder with all their bytes. */
+/** Returns the files of a folder with their content. */
 function contentOf(folder: string): Record<string, string> {
   const names = readdirSync(folder, { withFileTypes: true });
   return Object.fromEntries(

@@ -10,12 +10,12 @@ import { StoreRegistry } from '../../../src/store/registry/store-registry.ts';
 import { emptyImage } from '../../support/empty-image.ts';
 import { folderForEach } from '../../support/temporary-folder.ts';
 
-/** Files are renamed into place whole, so they need not settle. */
+/** Complete files are renamed into place, so they need not settle. */
 const SHORT: Pick<WatcherDependencies, 'settleMs'> = { settleMs: 10 };
 
-describe('the watch on the snapshot folder', () => {
+describe('The snapshot watcher', () => {
   const inFolder = folderForEach();
-  /** The organizations that each file holds; none for a file that is bad. */
+  /** The organizations of each file; a file without an entry is invalid. */
   const contents = new Map<string, readonly string[]>();
   let stores: StoreRegistry;
   let history: LoadHistory;
@@ -47,7 +47,8 @@ describe('the watch on the snapshot folder', () => {
         loads.push(name);
         onLoad(name);
         const organizations = contents.get(name);
-        if (organizations === undefined) return Promise.reject(new RefusedSnapshot('damaged', 'it is bad'));
+        if (organizations === undefined)
+          return Promise.reject(new RefusedSnapshot('damaged', 'it is damaged'));
         const declared = organizations.map((organizationId) => ({
           organizationId,
           name: '',
@@ -79,7 +80,7 @@ describe('the watch on the snapshot folder', () => {
     watcher.stop();
   });
 
-  /** Writes beside and renames, as a snapshot is published. */
+  /** Writes a file elsewhere and renames it into the folder, like a published snapshot. */
   function publish(name: string, organizations?: readonly string[]): void {
     if (organizations === undefined) contents.delete(name);
     else contents.set(name, organizations);
@@ -89,7 +90,7 @@ describe('the watch on the snapshot folder', () => {
   const inSnapshots = (name: string) => join(inFolder('snapshots'), name);
   const fileOf = (organizationId: string) => stores.view.get(organizationId)?.snapshotId.split(' ')[0];
 
-  it('loads each file once, and again when it was replaced', async () => {
+  it('loads each file once, and again after a change', async () => {
     publish('a.sqlite', ['one']);
     await watcher.poll();
     await watcher.poll();
@@ -100,19 +101,19 @@ describe('the watch on the snapshot folder', () => {
     expect(fileOf('two')).to.equal('a.sqlite');
   });
 
-  it('looks once at a time', async () => {
+  it('shares one poll between concurrent calls', async () => {
     publish('a.sqlite', ['one']);
     await Promise.all([watcher.poll(), watcher.poll(), watcher.poll()]);
     expect(loads).to.deep.equal(['a.sqlite']);
   });
 
-  it('leaves files of other names alone', async () => {
+  it('ignores files with other names', async () => {
     for (const name of ['a.sqlite.building', '.a.sqlite', 'a.sqlite-journal', 'a.db']) publish(name, ['one']);
     await watcher.poll();
     expect(loads).to.deep.equal([]);
   });
 
-  it('waits for a folder that is not there yet', async () => {
+  it('waits for a missing folder', async () => {
     rmSync(inFolder('snapshots'), { recursive: true });
     await watcher.poll();
     mkdirSync(inFolder('snapshots'));
@@ -121,7 +122,7 @@ describe('the watch on the snapshot folder', () => {
     expect(fileOf('one')).to.equal('a.sqlite');
   });
 
-  it('does not try a refused file again until it changes, or a journal beside it does', async () => {
+  it('does not retry a refused file until it or a journal beside it changes', async () => {
     publish('a.sqlite');
     publish('a.sqlite-journal');
     await watcher.poll();
@@ -135,7 +136,7 @@ describe('the watch on the snapshot folder', () => {
     expect(fileOf('one')).to.equal('a.sqlite');
   });
 
-  it('takes what was refused for the sake of another file once that gives it up', async () => {
+  it('retries a conflicting file once the other file gives up the organization', async () => {
     publish('a.sqlite', ['one', 'two']);
     publish('b.sqlite', ['two']);
     await watcher.poll();
@@ -145,7 +146,7 @@ describe('the watch on the snapshot folder', () => {
     expect(fileOf('two')).to.equal('b.sqlite');
   });
 
-  it('goes on serving what a file held that is gone, and lets another take it over', async () => {
+  it('keeps the organizations of a removed file live, and lets another file take them over', async () => {
     publish('a.sqlite', ['one']);
     publish('b.sqlite', ['one']);
     await watcher.poll();
@@ -159,7 +160,7 @@ describe('the watch on the snapshot folder', () => {
     expect(fileOf('one')).to.equal('b.sqlite');
   });
 
-  it('is not stopped by an entry that cannot be looked at', async () => {
+  it('refuses an unreadable entry, and loads the other files', async () => {
     symlinkSync('loop.sqlite', inSnapshots('loop.sqlite'));
     publish('z.sqlite', ['one']);
     await watcher.poll();
@@ -185,7 +186,7 @@ describe('the watch on the snapshot folder', () => {
 
   it('waits until a file has settled', async () => {
     watcher = newWatcher({});
-    // It is written to each time that it is looked at, and not any more once that was three times.
+    // The file changes before it settles, three times.
     contents.set('a.sqlite', ['one']);
     publish('z.sqlite', ['two']);
     utimesSync(inSnapshots('z.sqlite'), 0, 0);
@@ -203,7 +204,7 @@ describe('the watch on the snapshot folder', () => {
     expect(loads.filter((name) => name === 'a.sqlite')).to.have.lengthOf(1);
   });
 
-  it('takes the newest of a storm of files, and none of those between', async () => {
+  it('loads only the newest of many files in quick succession', async () => {
     watcher = newWatcher({});
     publish('a.sqlite', ['none']);
     let left = 100;
@@ -217,7 +218,7 @@ describe('the watch on the snapshot folder', () => {
     expect(fileOf('newest')).to.equal('a.sqlite');
   });
 
-  it('looks at once when the system tells of a change', async () => {
+  it('polls at once when the system reports a change', async () => {
     await watcher.poll();
     const loaded = Promise.withResolvers<string>();
     onLoad = loaded.resolve;
@@ -227,7 +228,7 @@ describe('the watch on the snapshot folder', () => {
     expect(fileOf('one')).to.equal('a.sqlite');
   });
 
-  it('is told of changes in a folder that took the place of the one before it', async () => {
+  it('listens for changes in a folder that replaced another', async () => {
     await watcher.poll();
     rmSync(inFolder('snapshots'), { recursive: true });
     mkdirSync(inFolder('snapshots'));
@@ -238,7 +239,7 @@ describe('the watch on the snapshot folder', () => {
     expect(await loaded.promise).to.equal('a.sqlite');
   });
 
-  it('remembers each load with what became of it, and forgets a refusal with its file', async () => {
+  it('records each load with its outcome, and forgets the refusal of a removed file', async () => {
     publish('a.sqlite', ['one']);
     publish('b.sqlite');
     await watcher.poll();
@@ -246,7 +247,7 @@ describe('the watch on the snapshot folder', () => {
       ['b.sqlite', 'refused'],
       ['a.sqlite', 'live'],
     ]);
-    expect(history.refused[0]).to.include({ file: 'b.sqlite', reason: 'damaged', detail: 'it is bad' });
+    expect(history.refused[0]).to.include({ file: 'b.sqlite', reason: 'damaged', detail: 'it is damaged' });
     rmSync(inSnapshots('b.sqlite'));
     await watcher.poll();
     expect(history.refused).to.deep.equal([]);
@@ -254,7 +255,7 @@ describe('the watch on the snapshot folder', () => {
     expect(history.live).to.equal(1);
   });
 
-  it('forgets the refusal of a file that goes away together with the one in its way', async () => {
+  it('forgets the refusal of a file that is removed together with the conflicting one', async () => {
     publish('a.sqlite', ['one']);
     publish('b.sqlite', ['one']);
     await watcher.poll();
@@ -267,7 +268,7 @@ describe('the watch on the snapshot folder', () => {
     expect(history.refused).to.deep.equal([]);
   });
 
-  it('refuses a link to what is not there', async () => {
+  it('refuses a link to a missing file', async () => {
     symlinkSync('nothing', inSnapshots('a.sqlite'));
     await watcher.poll();
     expect(history.refused.map(({ file, reason }) => [file, reason])).to.deep.equal([
@@ -275,19 +276,19 @@ describe('the watch on the snapshot folder', () => {
     ]);
   });
 
-  it('takes whatever goes wrong with a file for a refusal of it, and goes on with the next', async () => {
+  it('treats any error of a load as a refusal, and loads the next file', async () => {
     onLoad = (file) => {
-      if (file === 'a.sqlite') throw new Error('no thread to be had');
+      if (file === 'a.sqlite') throw new Error('no thread available');
     };
     publish('a.sqlite', ['one']);
     publish('b.sqlite', ['two']);
     await watcher.poll();
-    expect(history.refused[0]).to.include({ reason: 'loader-failed', detail: 'no thread to be had' });
+    expect(history.refused[0]).to.include({ reason: 'loader-failed', detail: 'no thread available' });
     expect(fileOf('two')).to.equal('b.sqlite');
     expect(history.loading).to.equal(undefined);
   });
 
-  it('tells what is being loaded', async () => {
+  it('reports the current load', async () => {
     publish('a.sqlite', ['one']);
     onLoad = (file) => {
       expect(history.loading).to.include({ file });
@@ -297,9 +298,9 @@ describe('the watch on the snapshot folder', () => {
     expect(history.loading).to.equal(undefined);
   });
 
-  it('says once that the folder cannot be looked at, and goes on when it can', async () => {
+  it('logs once that the folder cannot be read, and recovers', async () => {
     rmSync(inFolder('snapshots'), { recursive: true });
-    writeFileSync(inFolder('snapshots'), 'no folder');
+    writeFileSync(inFolder('snapshots'), 'not a folder');
     await watcher.poll();
     await watcher.poll();
     expect(logged.map(({ msg }) => msg)).to.deep.equal(['the snapshot folder cannot be read; retrying']);
@@ -312,7 +313,7 @@ describe('the watch on the snapshot folder', () => {
     expect(watcher.complaint).to.equal(undefined);
   });
 
-  it('takes nothing any more once it is stopped', async () => {
+  it('makes nothing live after it is stopped', async () => {
     onLoad = () => {
       watcher.stop();
     };
