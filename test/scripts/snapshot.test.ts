@@ -119,7 +119,7 @@ describe('npm run snapshot', function () {
         'an import without an organization',
         'nobody',
         'good/b.sqlite',
-        /nobody: no organization: organizations\.ndjson must have a line for each; no snapshot was written/,
+        /nobody: no organization: organizations\.ndjson must have a line for each organization; no snapshot was written/,
       ],
       [
         'an output folder that is not there',

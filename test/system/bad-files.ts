@@ -101,7 +101,7 @@ export const BAD_FILES: readonly BadFile[] = [
   ...[0.01, 0.5, 0.9].map((share) => ({
     what: `a snapshot truncated to ${share * 100} %`,
     reason: CUT,
-    detail: /^its header says \d+ bytes, the file has \d+: it was cut short, or is still being copied$/,
+    detail: /^its header declares \d+ bytes, the file has \d+: it was cut short, or is still being copied$/,
     spoil: (path: string) => {
       truncateSync(path, Math.floor(statSync(path).size * share));
     },
@@ -195,7 +195,7 @@ export const BAD_FILES: readonly BadFile[] = [
   {
     what: 'fewer runs than declared',
     reason: 'inconsistent',
-    detail: /^ticket_runs has 0 rows, "runs" has 1 for tickets$/,
+    detail: /^ticket_runs has 0 rows, "runs" declares 1 for tickets$/,
     spoil: declaring('DELETE FROM ticket_runs'),
   },
   {
@@ -207,19 +207,19 @@ export const BAD_FILES: readonly BadFile[] = [
   {
     what: 'fewer record bytes than declared',
     reason: 'inconsistent',
-    detail: /^the records of order_runs have \d+ bytes at row 0, "runs" has \d+$/,
+    detail: /^the records of order_runs have \d+ bytes at row 0, "runs" declares \d+$/,
     spoil: declaring("UPDATE runs SET record_bytes = record_bytes + 1 WHERE collection = 'orders'"),
   },
   {
     what: 'more declared record bytes than the file has',
     reason: 'inconsistent',
-    detail: /^"runs" counts \d+ bytes of records, the file has \d+$/,
+    detail: /^"runs" declares \d+ bytes of records, the file has \d+$/,
     spoil: declaring('UPDATE runs SET record_bytes = 16000000'),
   },
   {
     what: 'a session of a missing event',
     reason: 'event-without-session',
-    detail: /^record 9 of session_runs is a session of "evt_7", which is no event of the organization$/,
+    detail: /^record 9 of session_runs is a session of "evt_7", which is not an event of the organization$/,
     spoil: sealed((path) => {
       alterRuns(path, 'sessions', ({ columns }) => {
         columns['event_id'][9] = 'evt_7';

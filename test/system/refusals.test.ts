@@ -298,7 +298,7 @@ describe('A file in the snapshot folder', function () {
       const { reason, detail } = await limited.says({ msg: 'snapshot refused' });
       expect(reason).to.equal('memory');
       expect(detail).to.match(
-        /the limit is 256 MB, set by MEMORY_LIMIT_MB: \d+ MB are missing; raise MEMORY_LIMIT_MB/,
+        /the limit is 256 MB, set by MEMORY_LIMIT_MB: \d+ MB is missing; raise MEMORY_LIMIT_MB/,
       );
       const { headers } = await limited.ask('/v1/tickets', credential);
       expect(headers['service-snapshot-id']).to.equal(snapshotIdOf(1));

@@ -98,7 +98,7 @@ function checkAge({ producedAt }: Manifest, predecessors: ReadonlyMap<string, Pr
     throw new RefusedSnapshot(
       'older',
       `it was produced at ${producedAt}, and the snapshot that it would replace for organization ` +
-        `"${organizationId}" at ${predecessor.producedAt}; to go back on purpose, publish it with --rollback`,
+        `"${organizationId}" at ${predecessor.producedAt}; to roll back, publish it with --rollback`,
     );
   }
 }

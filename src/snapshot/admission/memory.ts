@@ -3,7 +3,7 @@ import { type CollectionLayout, COLLECTIONS, SESSIONS } from '../format/layout.t
 import type { ManifestOrganization } from '../format/manifest.ts';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
 
-/** The megabyte of `MEMORY_LIMIT_MB`, of containers and of messages to operators: 2^20 bytes. */
+/** 2^20 bytes, the unit of `MEMORY_LIMIT_MB`, container limits and messages to operators. */
 export const MEGABYTE = 1024 * 1024;
 
 /** The source of a memory limit. */
@@ -16,7 +16,8 @@ export interface MemoryLimit {
 }
 
 /**
- * Returns the configured limit, else the lower one of machine and cgroup, which is infinite when both are unknown.
+ * Returns the configured limit, else the lower one of machine and cgroup.
+ * The limit is infinite when both are unknown.
  *
  * Without a readable cgroup limit, `process.constrainedMemory()` returns 0 or more than any machine has: 2^64 - 1, or
  * 2^63 less a page (https://docs.libuv.org/en/v1.x/misc.html#c.uv_get_constrained_memory).
@@ -39,7 +40,7 @@ export function memoryLimit(
 export interface MemoryNeed {
   /** Shared memory of its images. */
   readonly held: number;
-  /** Growth of the process during the load at most, `held` included. */
+  /** Maximum growth of the process during the load, `held` included. */
   readonly peak: number;
 }
 
@@ -127,22 +128,23 @@ const STORE_BYTES = 64 * 1024;
 
 /**
  * Computes the memory in use from the stores and threads of the process.
- * The resident set is no measure of it: it includes freed memory that the next load reuses, after a swap as much as the
- * load took beside its images. Released stores do not count, so the registry prompts their garbage collection.
+ * The resident set is not a measure of it: it includes freed memory that the next load reuses. After a swap, that is as
+ * much as the load took besides its images. Released stores do not count, so the registry prompts their garbage
+ * collection.
  */
 function bytesInUse({ bytesHeld, stores, threads }: StoredMemory): number {
   return PROCESS_BYTES + (threads - 1) * WORKER_BYTES + bytesHeld + threads * stores * STORE_BYTES;
 }
 
-/** Returns the bytes that are missing to load a snapshot beside the stores; 0 when it fits. */
+/** Returns how many bytes are missing to load a snapshot beside the stores; 0 when it fits. */
 export function missingMemory(need: MemoryNeed, stored: StoredMemory, limit: MemoryLimit): number {
   return Math.max(0, bytesInUse(stored) + need.peak - limit.bytes);
 }
 
 const LIMITS: Readonly<Record<MemoryLimitSource, { readonly name: string; readonly remedy: string }>> = {
   MEMORY_LIMIT_MB: { name: 'MEMORY_LIMIT_MB', remedy: 'raise MEMORY_LIMIT_MB' },
-  cgroup: { name: 'its cgroup or container', remedy: 'give it more memory' },
-  machine: { name: 'the machine', remedy: 'take a machine with more memory' },
+  cgroup: { name: 'the cgroup or container', remedy: 'give it more memory' },
+  machine: { name: 'the machine', remedy: 'use a machine with more memory' },
 };
 
 /**
@@ -155,9 +157,9 @@ export function checkMemory(need: MemoryNeed, stored: StoredMemory, limit: Memor
   const { name, remedy } = LIMITS[limit.source];
   throw new RefusedSnapshot(
     'memory',
-    `loading it takes ${megabytes(need.peak)} (${megabytes(need.held)} of them permanently), ` +
-      `${megabytes(bytesInUse(stored))} are in use, and the limit is ${megabytes(limit.bytes)}, set by ${name}: ` +
-      `${megabytes(missing)} are missing; ${remedy}, or split the organizations over several snapshot files, ` +
+    `loading it needs ${megabytes(need.peak)} (${megabytes(need.held)} of it permanently), ` +
+      `${megabytes(bytesInUse(stored))} is in use, and the limit is ${megabytes(limit.bytes)}, set by ${name}: ` +
+      `${megabytes(missing)} is missing; ${remedy}, or divide the organizations among several snapshot files, ` +
       'which are loaded one after the other',
   );
 }

@@ -31,7 +31,7 @@ export interface BuildReport {
   readonly producedAt: string;
   readonly organizations: number;
   readonly records: Readonly<Record<CollectionName, number>>;
-  /** Numbers of fields that the specification does not have, by file and field. */
+  /** Number of occurrences of undeclared fields, by file and field. */
   readonly dropped: ReadonlyMap<string, number>;
   /** Lines left out; always 0 unless bad lines are skipped. */
   readonly rejected: number;
@@ -42,11 +42,11 @@ export interface BuildReport {
 export class NoOrganization extends Error {
   override readonly name = 'NoOrganization';
   constructor() {
-    super(`no organization: ${ORGANIZATIONS_FILE}.ndjson must have a line for each`);
+    super(`no organization: ${ORGANIZATIONS_FILE}.ndjson must have a line for each organization`);
   }
 }
 
-/** Returns the path of the file for skipped lines. A build that skips none removes an earlier one. */
+/** Returns the path of the file for skipped lines. A build that skips no line removes an earlier such file. */
 export function rejectsPath(output: string): string {
   return `${output}.rejects.ndjson`;
 }

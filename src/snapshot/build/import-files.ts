@@ -7,7 +7,7 @@ import { createGunzip } from 'node:zlib';
 import { COLLECTIONS } from '../format/layout.ts';
 import type { FieldProblem } from './import-schema.ts';
 
-/** The files of an import folder: one JSON object a line, in UTF-8, optionally compressed (`.ndjson.gz`). */
+/** The files of an import folder: one JSON object per line, in UTF-8, optionally compressed (`.ndjson.gz`). */
 
 export const ORGANIZATIONS_FILE = 'organizations';
 export const IMPORT_FILES: readonly string[] = [ORGANIZATIONS_FILE, ...COLLECTIONS.map(({ name }) => name)];
@@ -86,7 +86,7 @@ export function* linesOf({ bytes, firstLine }: LineBlock): Generator<Line> {
 function decoded(bytes: Buffer, number: number): Line {
   if (bytes.length > MAX_LINE_BYTES) return undecodable(number, `is longer than ${MAX_LINE_BYTES} bytes`);
   const text = bytes.toString();
-  // Decoding replaces invalid bytes by U+FFFD, which a valid line may contain, too.
+  // Decoding replaces invalid bytes with U+FFFD, which a valid line may also contain.
   if (text.includes('\ufffd') && !isUtf8(bytes)) return undecodable(number, 'is not UTF-8');
   return { number, text: number === 1 && text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text };
 }
@@ -99,7 +99,7 @@ function open(path: string): AsyncIterable<Buffer> {
   const file = createReadStream(path, { highWaterMark: BLOCK_BYTES });
   if (!path.endsWith('.gz')) return file;
   const output = new PassThrough({ highWaterMark: BLOCK_BYTES });
-  // The reader of the output receives an error of any of the streams.
+  // An error of any stream reaches the reader of the output.
   pipeline(file, createGunzip({ chunkSize: BLOCK_BYTES }), output).catch((error: unknown) => {
     output.destroy(error instanceof Error ? error : new Error(String(error)));
   });

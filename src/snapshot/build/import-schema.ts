@@ -35,7 +35,7 @@ const FORMATS: Readonly<Record<string, { validate: (text: string) => boolean; ac
   timestamp: { validate: (text) => parseTimestamp(text) !== undefined, accepts: TIMESTAMP_RULE },
   utcTimestamp: {
     validate: (text) => parseTimestamp(text) !== undefined && inUtc(text).endsWith('Z'),
-    accepts: `${TIMESTAMP_RULE}, and of the years 0000 to 9999 in UTC`,
+    accepts: `${TIMESTAMP_RULE}, within the years 0000 to 9999 in UTC`,
   },
   timeZone: {
     validate: isTimeZone,
@@ -43,7 +43,7 @@ const FORMATS: Readonly<Record<string, { validate: (text: string) => boolean; ac
   },
 };
 
-/** Checked names, since an `Intl.DateTimeFormat` takes about 70 µs to make. */
+/** Whether checked names are valid. Creating an `Intl.DateTimeFormat` takes about 70 µs. */
 const knownZones = new Map<string, boolean>();
 
 function isTimeZone(text: string): boolean {
@@ -52,7 +52,7 @@ function isTimeZone(text: string): boolean {
   return known;
 }
 
-/** Is stricter than luxon, which accepts abbreviations (EST), offsets (+01:00) and any case, too. */
+/** Checks a name. Luxon would also accept abbreviations (EST), offsets (+01:00) and any letter case. */
 function isRegionAndCity(text: string): boolean {
   if (!/^[A-Z]\w*\//.test(text) || !IANAZone.isValidZone(text)) return false;
   const { timeZone } = new Intl.DateTimeFormat('en', { timeZone: text }).resolvedOptions();
@@ -139,7 +139,7 @@ function shapeSchema(shape: Shape): { type: string } & Record<string, unknown> {
 /** Converts a checked value to its stored form. Counts the paths of undeclared fields in `dropped`. */
 export type Normalize = (value: Json | undefined, dropped: FieldCounts) => Json;
 
-/** Numbers of occurrences, by field. */
+/** Number of occurrences by field. */
 export type FieldCounts = Map<string, number>;
 
 export function addCount(counts: FieldCounts, field: string, count: number): void {

@@ -37,7 +37,7 @@ interface WrittenOrganization {
 export class SnapshotWriter {
   readonly #database: Database.Database;
   readonly #organizations: readonly WrittenOrganization[];
-  /** Space for the records of the current run. As strings, they would survive into V8's old generation. */
+  /** Space for the records of the current run. Strings would live long enough to reach V8's old generation. */
   readonly #records = Buffer.allocUnsafeSlow(MAX_RUN_BYTES);
 
   /**
@@ -125,7 +125,7 @@ class GrowingRun {
   recordBytes = 0;
   readonly #lengths: number[] = [];
   readonly #values: readonly (string | number)[][];
-  /** Sizes of the columns but for a bracket; repeated texts count in full. */
+  /** Column sizes without the closing bracket. Repeated texts count in full. */
   #columnBytes: readonly number[];
   /** For each text column, the position of the first occurrence of each text. */
   readonly #positions: readonly (Map<string, number> | undefined)[];
@@ -189,7 +189,7 @@ class GrowingRun {
   }
 }
 
-/** Joins elements that are JSON to a JSON array. */
+/** Joins JSON elements into a JSON array. */
 function jsonArray(elements: readonly (string | number)[]): Buffer {
   return Buffer.from(`[${elements.join(',')}]`);
 }

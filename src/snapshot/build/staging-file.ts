@@ -44,7 +44,7 @@ export class StagingFile {
     return this.#database.prepare(`INSERT INTO ${name} VALUES (${declarations.map(() => '?').join(', ')})`);
   }
 
-  /** @param line of the record in the import file */
+  /** @param line number of the record's line in the import file */
   add(layout: CollectionLayout, line: number, record: ReadRecord): void {
     this.#inserts
       .get(layout)

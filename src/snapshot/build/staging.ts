@@ -58,8 +58,8 @@ export class Staging {
   }
 
   /**
-   * Rejects repeated ids, sessions without their event, and events without a session. Later checks ignore records that
-   * an earlier one rejected.
+   * Rejects repeated ids, sessions without their event, and events without a session.
+   * Each check ignores records that an earlier one rejected.
    * @param fileOf returns the import file of a collection
    */
   rejectContradictions(fileOf: (layout: CollectionLayout) => string): void {
@@ -176,7 +176,7 @@ interface Contradiction {
 
 type SelectedRow = readonly [organization: number, beginsRun: number, json: string, ...values: string[]];
 
-/** SQL expressions of the fields that an import line has and its stored record has not. */
+/** SQL expressions of the fields that an import line has and its stored record lacks. */
 const IMPORT_ONLY: ReadonlyMap<CollectionLayout, readonly string[]> = new Map([
   [SESSIONS, [`'"eventId":' || event_id`]],
   [OFFERS, [`'"heldByEventIds":' || event_ids`]],

@@ -9,8 +9,8 @@ import { RefusedSnapshot } from './refused-snapshot.ts';
 import { MAX_RUN_BYTES, MAX_RUN_RECORDS } from './schema.ts';
 
 /**
- * Permits that a publisher may give to one snapshot: to be older than the live one (`rollback`); to lack a live
- * organization or more than half of a collection (`shrink`). The table `snapshot` has a column for each.
+ * Permits that a publisher may give to one snapshot. With `rollback`, it may be older than the live one. With `shrink`,
+ * it may lack a live organization or more than half of a collection. The table `snapshot` has a column for each.
  */
 export const PERMITS = ['rollback', 'shrink'] as const;
 export type Permit = (typeof PERMITS)[number];
@@ -168,7 +168,7 @@ function runsByCollection(organizationId: string, rows: readonly RunRow[]): Mani
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** Refuses names that headers, links and credentials could not carry. */
+/** Refuses names that headers, links and credentials cannot carry. */
 function checkNames({ snapshotId, producedAt, organizations }: Manifest): void {
   if (!UUID.test(snapshotId)) throw inconsistent(`its snapshot_id "${snapshotId}" is not a UUID`);
   if (!producedAt.endsWith('Z') || parseTimestamp(producedAt) === undefined)
@@ -203,7 +203,7 @@ function checkRuns(organizations: readonly ManifestOrganization[], fileBytes: nu
     }
   }
   if (!(bytes <= fileBytes))
-    throw inconsistent(`"runs" counts ${bytes} bytes of records, the file has ${fileBytes}`);
+    throw inconsistent(`"runs" declares ${bytes} bytes of records, the file has ${fileBytes}`);
 }
 
 /** Refuses run tables with more or fewer rows than "runs". The run reader refuses a run that is missing. */
@@ -212,7 +212,7 @@ function checkRunTables(database: Database.Database, organizations: readonly Man
     const declared = organizations.reduce((sum, { runs }) => sum + runs[name].length, 0);
     const found = database.prepare<[], number>(`SELECT count(*) FROM ${table}`).pluck().get();
     if (found !== declared)
-      throw inconsistent(`${table} has ${String(found)} rows, "runs" has ${declared} for ${name}`);
+      throw inconsistent(`${table} has ${String(found)} rows, "runs" declares ${declared} for ${name}`);
   }
 }
 

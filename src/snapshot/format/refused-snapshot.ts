@@ -7,18 +7,18 @@ export const REFUSALS = {
   'not-sqlite': 'It is not an SQLite database. Build a snapshot from the export.',
   foreign: "It is another application's database. Remove it from the snapshot folder.",
   'other-version':
-    'Its format has another version. Build it again with the Foyer that will read it: npm run snapshot -- build.',
+    'Its format has another version. Build it again with the Foyer version that reads it: npm run snapshot -- build.',
   wal: 'It is in WAL mode. Publish the file as the builder wrote it.',
   'cut-short': 'Its size is not the one in its header. Copy it again, and rename it into place.',
   unfinished: 'The file is still being written, or its copy was interrupted. Copy or build it again.',
   schema: 'Its tables, columns, views or triggers are not those of a snapshot. Build it again.',
   damaged: 'Its content has changed since it was built. Copy or build it again.',
-  inconsistent: 'Its parts contradict each other. The builder writes no such file. Build it again.',
+  inconsistent: 'Its parts contradict each other. The builder never writes such a file. Build it again.',
   'duplicate-id': 'Two records have the same id. Build it again.',
   'event-without-session': 'An event has no session, or a session has no event. Build it again.',
   'no-organization': 'It holds no organization. Check the export.',
   conflict: 'Another file holds the same organization. Remove the organization from one of them.',
-  older: 'It is older than the live snapshot. To go back on purpose, publish it with --rollback.',
+  older: 'It is older than the live snapshot. To roll back, publish it with --rollback.',
   'organization-gone':
     'It lacks an organization that is live. To remove the organization, publish with --allow-shrink.',
   shrunk:
@@ -29,7 +29,7 @@ export const REFUSALS = {
 
 export type RefusalReason = keyof typeof REFUSALS;
 
-/** A snapshot must not go live. The message tells the operator why, and does not name the file. */
+/** The refusal of a snapshot, with a message for operators. The message does not name the file. */
 export class RefusedSnapshot extends Error {
   override readonly name = 'RefusedSnapshot';
   readonly reason: RefusalReason;

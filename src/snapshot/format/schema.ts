@@ -26,7 +26,7 @@ export const MAX_RUN_BYTES = 16 * 1024 * 1024;
 
 /**
  * Returns the statements of a schema by object, such as `table runs`, in alphabetical order.
- * SQLite stores a statement as it was written. Comments and white space are normalized, so that those of
+ * SQLite stores a statement as written. Comments are removed and white space is normalized, so that those of
  * `data/schema.sql` may change.
  */
 export function schemaStatements(database: Database.Database): ReadonlyMap<string, string> {
@@ -70,8 +70,8 @@ export function contentColumns(table: string): readonly string[] {
 }
 
 /**
- * Decides by its id whether a record begins a run: the id's SHA-256 ends in ten zero bits.
- * A run therefore has some 1,000 records, and an added or removed record moves no boundary but those of its own run.
+ * Returns whether the record with an id begins a run: the id's SHA-256 ends in ten zero bits.
+ * A run therefore has some 1,000 records, and an added or removed record moves only the boundaries of its own run.
  */
 export function beginsRun(id: string): boolean {
   // Latin-1: one character for each byte of the digest.

@@ -27,7 +27,7 @@ export function openSnapshot(path: string): OpenSnapshot {
     database.pragma('trusted_schema = OFF');
     database.pragma('cell_size_check = ON');
     checkSchema(database);
-    // SQLite does not report which file it opened. It opened the checked one if the path still leads to that.
+    // SQLite does not report which file it opened. It opened the checked one if the path still leads to it.
     const after = statSync(path, { bigint: true });
     if (IDENTITY.some((field) => after[field] !== before[field])) {
       throw new RefusedSnapshot('unfinished', 'it was written to or replaced while it was being opened');
@@ -118,11 +118,11 @@ function checkHeader(path: string): void {
   if (size !== expected) {
     throw new RefusedSnapshot(
       'cut-short',
-      `its header says ${expected} bytes, the file has ${size}: ` +
+      `its header declares ${expected} bytes, the file has ${size}: ` +
         (size < expected ? 'it was cut short, or is still being copied' : 'bytes were added at its end'),
     );
   }
-  // SQLite would apply either of these to the database, whatever the header says.
+  // SQLite would apply either of these to the database, regardless of the header.
   for (const kind of ['journal', 'wal']) {
     if (existsSync(`${path}-${kind}`)) {
       throw new RefusedSnapshot('unfinished', `a -${kind} file is beside it: its writer has not finished`);

@@ -46,8 +46,8 @@ export class CollectionIndexes {
   }
 
   /**
-   * Finishes the indexes; to be called once.
-   * Each index releases the memory it was built from before the next is finished.
+   * Finishes the indexes. Call once.
+   * Each index releases its build memory before the next one is finished.
    * @throws RefusedSnapshot when a list holds a text twice
    */
   finish(): Pick<CollectionImage, 'postings' | 'instants'> {

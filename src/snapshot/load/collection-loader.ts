@@ -52,7 +52,7 @@ export class CollectionLoader {
     const { records } = run;
     if (records.length !== recordBytes) {
       run.checkDigest();
-      throw this.#refused(`have ${records.length} bytes at row ${firstRow}, "runs" has ${recordBytes}`);
+      throw this.#refused(`have ${records.length} bytes at row ${firstRow}, "runs" declares ${recordBytes}`);
     }
     const copy = this.#records.copy(records);
     run.checkDigest(copy);
@@ -110,7 +110,7 @@ class RecordsLoader {
   /**
    * Divides the run that was copied last into records, and returns their ids.
    * @param lengths of the records in bytes
-   * @throws RefusedSnapshot when a record has another length, or does not begin with its id
+   * @throws RefusedSnapshot when a record differs from its declared length, or does not begin with its id
    */
   divide(records: Buffer, lengths: Uint32s): Texts {
     const { offsets } = this.image;
@@ -124,7 +124,7 @@ class RecordsLoader {
       const end = start + lengths[i];
       const isLast = i + 1 === lengths.length;
       if (isLast ? end !== records.length : records[end] !== COMMA)
-        throw this.#refused(row, 'has another length');
+        throw this.#refused(row, 'differs from its declared length');
       if (records[end - 1] !== BRACE) throw this.#refused(row, 'does not end with }');
       if (!this.#hasPrefix(records, start)) throw this.#refused(row, 'does not begin with its id');
       let at = start + this.#prefix.length;
@@ -151,7 +151,7 @@ class RecordsLoader {
     return true;
   }
 
-  /** Decodes ids, some with escapes. Each must be as JSON.stringify writes it, since look-ups compare that form. */
+  /** Decodes ids, some with escapes. Lookups compare ids in the form of JSON.stringify, so each must have it. */
   #decodedIds(bytes: Buffer, starts: Uint32s): Texts {
     const decoded = Array.from(starts, (start, i) => {
       let end = start;

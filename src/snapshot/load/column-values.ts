@@ -56,7 +56,7 @@ export function readCounts(column: Buffer, count: number): Uint32s | undefined {
   return counts;
 }
 
-/** Decodes whole numbers of 64 bits into `target`, from element `at` on. Returns whether the column holds such. */
+/** Decodes whole numbers of 64 bits into `target`, from element `at` on. Returns whether the column is valid. */
 export function readInstants(column: Buffer, count: number, target: Int64s, at: number): boolean {
   const values = readArray(column, count);
   if (values === undefined) return false;

@@ -37,7 +37,7 @@ function lowerPriority(): void {
   try {
     setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
   } catch {
-    // Where this is forbidden, the load keeps its priority.
+    // Without the permission, the thread keeps its priority.
   }
 }
 

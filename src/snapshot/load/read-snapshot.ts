@@ -73,7 +73,7 @@ function readOrganization(
     }
     return loader.finish();
   };
-  // Largest collections first: their build memory is released before the others are read.
+  // The largest collections come first: their build memory is released before the others are read.
   const tickets = read(TICKETS, new CollectionLoader(TICKETS, runs.tickets));
   const orders = read(ORDERS, new CollectionLoader(ORDERS, runs.orders));
   const events = read(EVENTS, new CollectionLoader(EVENTS, runs.events));

@@ -64,7 +64,7 @@ export class RunReader {
   }
 }
 
-/** A run as stored. Its accessors decode a column, and refuse one that has not one value for each record. */
+/** A stored run. Its accessors decode a column, and refuse one without exactly one value for each record. */
 export class Run {
   readonly entry: RunEntry;
   readonly #layout: CollectionLayout;

@@ -49,7 +49,7 @@ export class SessionsLoader {
         throw new RefusedSnapshot(
           'event-without-session',
           `record ${firstRow + i} of ${SESSIONS.table} is a session of "${eventIds[text]}", ` +
-            'which is no event of the organization',
+            'which is not an event of the organization',
         );
       }
       this.#eventOf[firstRow + i] = events[text];

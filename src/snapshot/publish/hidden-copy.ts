@@ -18,7 +18,7 @@ export function hiddenCopyPath(folder: string, name: string): string {
   return join(folder, `${prefixOf(name)}${hostname()}-${process.pid}-${randomBytes(4).toString('hex')}`);
 }
 
-/** Removes abandoned copies of `name`: those of ended processes of this machine, and old ones of any. */
+/** Removes abandoned copies of `name`: those of ended processes on this machine, and old ones of any machine. */
 export function removeAbandonedCopies(folder: string, name: string): void {
   const prefix = prefixOf(name);
   for (const entry of readdirSync(folder)) {
@@ -60,7 +60,7 @@ export function writePermits(path: string, permits: readonly Permit[]): Manifest
   if (digest === manifestDigest(found)) return manifest;
   const database = new Database(path, { fileMustExist: true });
   try {
-    // No journal is needed: a copy that is not complete is removed.
+    // No journal is needed: an incomplete copy is removed.
     database.pragma('journal_mode = OFF');
     database.pragma('synchronous = OFF');
     database

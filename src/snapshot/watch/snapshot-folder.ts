@@ -53,7 +53,7 @@ export class SnapshotFolder {
   #since(file: string, version: string, changedAt: number): number {
     const last = this.#seen?.get(file);
     if (last?.version === version) return last.since;
-    // The first listing trusts the time stamps, so that a start need not wait. Later the wall clock may have been set.
+    // The first listing trusts the time stamps, so that startup need not wait. Later, the wall clock may have changed.
     const isOld = this.#seen === undefined && Date.now() - changedAt > this.settleMs;
     return isOld ? -Infinity : performance.now();
   }
@@ -77,8 +77,8 @@ export class SnapshotFolder {
 
   /**
    * Calls `onChange` when the system reports a change in the folder.
-   * To be called before each listing, since another folder may be in its place. Where the system reports no changes,
-   * polling alone finds them.
+   * Call before each listing, since another folder may have replaced the previous one. Where the system reports no
+   * changes, polling alone finds them.
    * @param signal ends the listening
    */
   async listen(onChange: () => void, signal: AbortSignal): Promise<void> {

@@ -104,7 +104,7 @@ export class SnapshotWatcher {
     await setTimeout(this.#folder.settleMs, undefined, { signal: this.#stop.signal }).catch(() => undefined);
   }
 
-  /** Loads a file and puts it live. Any error is a refusal of this file, so that the others still load. */
+  /** Loads a file and makes it live. Any error is a refusal of this file, so that the others still load. */
   async #load(file: string): Promise<void> {
     const { history, load, admit, goLive, log } = this.#dependencies;
     const startedAt = new Date().toISOString();
@@ -136,7 +136,7 @@ export class SnapshotWatcher {
     }
   }
 
-  /** Forgets a file that is gone. Its organizations stay live, but another file may now bring them. */
+  /** Forgets a file that is gone. Its organizations stay live, but another file may now contain them. */
   #forget(file: string): void {
     const { stores, history, log } = this.#dependencies;
     this.#tried.delete(file);

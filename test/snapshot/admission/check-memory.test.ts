@@ -51,8 +51,8 @@ describe('The memory check', () => {
     }, RefusedSnapshot);
     expect(refused.reason).to.equal('memory');
     expect(refused.message).to.equal(
-      'loading it takes 400 MB (300 MB of them permanently), 461 MB are in use, and the limit is 800 MB, set by ' +
-        'MEMORY_LIMIT_MB: 61 MB are missing; raise MEMORY_LIMIT_MB, or split the organizations over several ' +
+      'loading it needs 400 MB (300 MB of it permanently), 461 MB is in use, and the limit is 800 MB, set by ' +
+        'MEMORY_LIMIT_MB: 61 MB is missing; raise MEMORY_LIMIT_MB, or divide the organizations among several ' +
         'snapshot files, which are loaded one after the other',
     );
     const messages = (['cgroup', 'machine'] as const).map(
@@ -61,7 +61,7 @@ describe('The memory check', () => {
           checkMemory(need, stored, limit(800, source));
         }, RefusedSnapshot).message,
     );
-    expect(messages[0]).to.include('set by its cgroup or container: 61 MB are missing; give it more memory,');
-    expect(messages[1]).to.include('set by the machine: 61 MB are missing; take a machine with more memory,');
+    expect(messages[0]).to.include('set by the cgroup or container: 61 MB is missing; give it more memory,');
+    expect(messages[1]).to.include('set by the machine: 61 MB is missing; use a machine with more memory,');
   });
 });

@@ -105,7 +105,7 @@ describe('A bad line of the import', () => {
     const left = readFileSync(folder('cascade/snapshot.sqlite.rejects.ndjson'), 'utf8').trimEnd().split('\n');
     const named = left.map((line) => JSON.parse(line) as Reject).map((reject) => describeRejection(reject));
     expect(named).to.have.members([
-      'events.ndjson:1: createdAt must be an ISO 8601 date and time with Z or an offset, such as 2026-01-31T20:00:00+01:00, and of the years 0000 to 9999 in UTC',
+      'events.ndjson:1: createdAt must be an ISO 8601 date and time with Z or an offset, such as 2026-01-31T20:00:00+01:00, within the years 0000 to 9999 in UTC',
       'sessions.ndjson:1: eventId "a" is not an event of the organization',
       'sessions.ndjson:2: startAt must be an ISO 8601 date and time with Z or an offset, such as 2026-01-31T20:00:00+01:00',
       'sessions.ndjson:3: eventId "a" is not an event of the organization',

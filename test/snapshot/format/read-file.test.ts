@@ -123,7 +123,7 @@ describe('The snapshot reader', () => {
         expectRefused(
           path,
           new RegExp(
-            `^its header says \\d+ bytes, the file has ${size}: it was cut short, or is still being copied$`,
+            `^its header declares \\d+ bytes, the file has ${size}: it was cut short, or is still being copied$`,
           ),
         );
       });
@@ -138,7 +138,7 @@ describe('The snapshot reader', () => {
     it('with bytes added at its end', () => {
       const path = snapshot.copy();
       appendFileSync(path, '\0');
-      expectRefused(path, /^its header says \d+ bytes, the file has \d+: bytes were added at its end$/);
+      expectRefused(path, /^its header declares \d+ bytes, the file has \d+: bytes were added at its end$/);
     });
 
     it('with zeros instead of its second half', () => {

@@ -26,11 +26,11 @@ describe('The content of a snapshot', () => {
       it(`a run missing from ${table}, or all of them`, () => {
         expectRefused(
           snapshot.copyWith(`DELETE FROM ${table} WHERE ${first}`),
-          `${table} has ${count - 1} rows, "runs" has ${count} for ${collection}`,
+          `${table} has ${count - 1} rows, "runs" declares ${count} for ${collection}`,
         );
         expectRefused(
           snapshot.copyWith(`DELETE FROM ${table}`),
-          `${table} has 0 rows, "runs" has ${count} for ${collection}`,
+          `${table} has 0 rows, "runs" declares ${count} for ${collection}`,
         );
       });
 
@@ -39,7 +39,7 @@ describe('The content of a snapshot', () => {
           `CREATE TEMP TABLE copied AS SELECT * FROM ${table} WHERE ${first}; UPDATE copied SET first_row = 99`,
           `INSERT INTO ${table} SELECT * FROM copied`,
         );
-        expectRefused(path, `${table} has ${count + 1} rows, "runs" has ${count} for ${collection}`);
+        expectRefused(path, `${table} has ${count + 1} rows, "runs" declares ${count} for ${collection}`);
       });
 
       it(`a run of ${table} moved to another row or organization`, () => {
@@ -193,7 +193,8 @@ describe('The content of a snapshot', () => {
       'a session of a missing event': {
         collection: 'sessions',
         alter: setElement('event_id', 9, 'evt_7'),
-        reason: /^record 9 of session_runs is a session of "evt_7", which is no event of the organization$/,
+        reason:
+          /^record 9 of session_runs is a session of "evt_7", which is not an event of the organization$/,
       },
       'sessions out of event order': {
         collection: 'sessions',
@@ -255,13 +256,13 @@ describe('The content of a snapshot', () => {
       const path = snapshot.copy();
       alterRuns(path, 'events', replaceInRecords('"evt_', '"evt-'), 'north');
       reseal(path);
-      expectRefused(path, /is a session of "evt_\d", which is no event of the organization$/);
+      expectRefused(path, /is a session of "evt_\d", which is not an event of the organization$/);
     });
 
     it('records whose lengths differ from "record_lengths"', () => {
       for (const [lengths, reason] of [
-        ["replace(record_lengths, '[', '[1')", 'record 0 of event_runs has another length'],
-        ["replace(record_lengths, ']', '0]')", 'record 3 of event_runs has another length'],
+        ["replace(record_lengths, '[', '[1')", 'record 0 of event_runs differs from its declared length'],
+        ["replace(record_lengths, ']', '0]')", 'record 3 of event_runs differs from its declared length'],
         [
           "replace(record_lengths, ']', '.5]')",
           /^column record_lengths of event_runs is not a JSON array with one length/,
@@ -302,11 +303,11 @@ describe('The content of a snapshot', () => {
       for (const [change, reason] of [
         [
           'record_bytes = record_bytes + 1',
-          /^the records of order_runs have \d+ bytes at row 0, "runs" has \d+$/,
+          /^the records of order_runs have \d+ bytes at row 0, "runs" declares \d+$/,
         ],
         [
           'record_bytes = record_bytes - 1',
-          /^the records of order_runs have \d+ bytes at row 0, "runs" has \d+$/,
+          /^the records of order_runs have \d+ bytes at row 0, "runs" declares \d+$/,
         ],
         ['record_count = record_count + 1', /^the content of organization "north" does not match its digest/],
       ] as const) {
