@@ -17,7 +17,7 @@ import { change, type Change, producedAtOf } from './altered-snapshot.ts';
 
 /** A kind of file that must not replace a valid snapshot. */
 export interface BadFile {
-  readonly what: string;
+  readonly kind: string;
   readonly reason: RefusalReason;
   /** The message of the refusal. */
   readonly detail: RegExp;
@@ -67,7 +67,7 @@ const OLDER = FORMAT_VERSION - 1;
 
 export const BAD_FILES: readonly BadFile[] = [
   {
-    what: 'a text file',
+    kind: 'a text file',
     reason: 'not-sqlite',
     detail: /^not an SQLite database$/,
     spoil: (path) => {
@@ -75,7 +75,7 @@ export const BAD_FILES: readonly BadFile[] = [
     },
   },
   {
-    what: 'a file of zeros',
+    kind: 'a file of zeros',
     reason: 'not-sqlite',
     detail: /^not an SQLite database$/,
     spoil: (path) => {
@@ -83,7 +83,7 @@ export const BAD_FILES: readonly BadFile[] = [
     },
   },
   {
-    what: 'an empty file',
+    kind: 'an empty file',
     reason: 'empty',
     detail: /^the file is empty$/,
     spoil: (path) => {
@@ -91,7 +91,7 @@ export const BAD_FILES: readonly BadFile[] = [
     },
   },
   {
-    what: 'a snapshot truncated within its header',
+    kind: 'a snapshot truncated within its header',
     reason: 'not-sqlite',
     detail: /^not an SQLite database$/,
     spoil: (path) => {
@@ -99,7 +99,7 @@ export const BAD_FILES: readonly BadFile[] = [
     },
   },
   ...[0.01, 0.5, 0.9].map((share) => ({
-    what: `a snapshot truncated to ${share * 100} %`,
+    kind: `a snapshot truncated to ${share * 100} %`,
     reason: CUT,
     detail: /^its header declares \d+ bytes, the file has \d+: it was cut short, or is still being copied$/,
     spoil: (path: string) => {
@@ -107,7 +107,7 @@ export const BAD_FILES: readonly BadFile[] = [
     },
   })),
   {
-    what: 'a snapshot without its last byte',
+    kind: 'a snapshot without its last byte',
     reason: CUT,
     detail: /it was cut short/,
     spoil: (path) => {
@@ -115,7 +115,7 @@ export const BAD_FILES: readonly BadFile[] = [
     },
   },
   {
-    what: 'a snapshot with an additional byte',
+    kind: 'a snapshot with an additional byte',
     reason: CUT,
     detail: /bytes were added at its end$/,
     spoil: (path) => {
@@ -123,19 +123,19 @@ export const BAD_FILES: readonly BadFile[] = [
     },
   },
   {
-    what: "another application's database",
+    kind: "another application's database",
     reason: 'foreign',
     detail: /its application_id is 0x0f055111, a snapshot's is 0x466f7972$/,
     spoil: unsealed('PRAGMA application_id = 252006673'),
   },
   {
-    what: 'a newer format (the refusal names both versions)',
+    kind: 'a newer format (the refusal names both versions)',
     reason: 'other-version',
     detail: new RegExp(`is ${NEWER}, this Foyer reads format ${FORMAT_VERSION}; use a newer Foyer$`),
     spoil: unsealed(`PRAGMA user_version = ${NEWER}`),
   },
   {
-    what: 'an older format (the refusal names both versions)',
+    kind: 'an older format (the refusal names both versions)',
     reason: 'other-version',
     detail: new RegExp(
       `is ${OLDER}, this Foyer reads format ${FORMAT_VERSION}; rebuild .*: npm run snapshot -- build`,
@@ -143,81 +143,81 @@ export const BAD_FILES: readonly BadFile[] = [
     spoil: unsealed(`PRAGMA user_version = ${OLDER}`),
   },
   {
-    what: 'a snapshot in WAL mode',
+    kind: 'a snapshot in WAL mode',
     reason: 'wal',
     detail: /^it is in WAL mode/,
     spoil: unsealed('PRAGMA journal_mode = WAL'),
   },
   {
-    what: 'a snapshot with a journal beside it',
+    kind: 'a snapshot with a journal beside it',
     reason: 'unfinished',
     detail: /^a -journal file is beside it: its writer has not finished$/,
     spoil: nothing,
     beside: '-journal',
   },
   {
-    what: 'a snapshot with a write-ahead log beside it',
+    kind: 'a snapshot with a write-ahead log beside it',
     reason: 'unfinished',
     detail: /^a -wal file is beside it/,
     spoil: nothing,
     beside: '-wal',
   },
   {
-    what: 'a view',
+    kind: 'a view',
     reason: 'schema',
     detail: /: view v is unexpected$/,
     spoil: unsealed('CREATE VIEW v AS SELECT * FROM tickets'),
   },
   {
-    what: 'a trigger',
+    kind: 'a trigger',
     reason: 'schema',
     detail: /: trigger t is unexpected$/,
     spoil: unsealed('CREATE TRIGGER t AFTER INSERT ON ticket_runs BEGIN DELETE FROM order_runs; END'),
   },
   {
-    what: 'a missing column',
+    kind: 'a missing column',
     reason: 'schema',
     detail: /: table ticket_runs differs, view tickets is missing$/,
     spoil: unsealed('DROP VIEW tickets; ALTER TABLE ticket_runs DROP COLUMN qr_code'),
   },
   {
-    what: 'an extra column',
+    kind: 'an extra column',
     reason: 'schema',
     detail: /: table order_runs differs$/,
     spoil: unsealed('ALTER TABLE order_runs ADD COLUMN more TEXT'),
   },
   {
-    what: 'a missing view',
+    kind: 'a missing view',
     reason: 'schema',
     detail: /: view offer_resales is missing$/,
     spoil: unsealed('DROP VIEW offer_resales'),
   },
   {
-    what: 'fewer runs than declared',
+    kind: 'fewer runs than declared',
     reason: 'inconsistent',
     detail: /^ticket_runs has 0 rows, "runs" declares 1 for tickets$/,
     spoil: declaring('DELETE FROM ticket_runs'),
   },
   {
-    what: 'more declared records than a run may have',
+    kind: 'more declared records than a run may have',
     reason: 'inconsistent',
     detail: /^"runs" is out of bounds for tickets of "[\w-]+" at row 0$/,
     spoil: declaring("UPDATE runs SET record_count = 5000 WHERE collection = 'tickets'"),
   },
   {
-    what: 'fewer record bytes than declared',
+    kind: 'fewer record bytes than declared',
     reason: 'inconsistent',
     detail: /^the records of order_runs have \d+ bytes at row 0, "runs" declares \d+$/,
     spoil: declaring("UPDATE runs SET record_bytes = record_bytes + 1 WHERE collection = 'orders'"),
   },
   {
-    what: 'more declared record bytes than the file has',
+    kind: 'more declared record bytes than the file has',
     reason: 'inconsistent',
     detail: /^"runs" declares \d+ bytes of records, the file has \d+$/,
     spoil: declaring('UPDATE runs SET record_bytes = 16000000'),
   },
   {
-    what: 'a session of a missing event',
+    kind: 'a session of a missing event',
     reason: 'event-without-session',
     detail: /^record 9 of session_runs is a session of "evt_7", which is not an event of the organization$/,
     spoil: sealed((path) => {
@@ -227,19 +227,19 @@ export const BAD_FILES: readonly BadFile[] = [
     }),
   },
   {
-    what: 'the digest of other content',
+    kind: 'the digest of other content',
     reason: 'damaged',
     detail: /^the content of organization "[\w-]+" does not match its digest/,
     spoil: declaring(`UPDATE runs SET digest = '${'A'.repeat(43)}' WHERE collection = 'tickets'`),
   },
   {
-    what: 'the digest of another manifest',
+    kind: 'the digest of another manifest',
     reason: 'damaged',
     detail: /^its manifest does not match its digest/,
     spoil: unsealed(`UPDATE snapshot SET produced_at = '${producedAtOf(9999)}'`),
   },
   {
-    what: 'a changed record',
+    kind: 'a changed record',
     reason: 'damaged',
     detail: /^the content of organization "[\w-]+" does not match its digest: tickets from row 0 to 59/,
     spoil: unsealed((path) => {
@@ -249,13 +249,13 @@ export const BAD_FILES: readonly BadFile[] = [
     }),
   },
   {
-    what: 'a run removed from table and manifest',
+    kind: 'a run removed from table and manifest',
     reason: 'damaged',
     detail: /^the runs of organization "[\w-]+" do not match its digest/,
     spoil: unsealed('DELETE FROM ticket_runs', "DELETE FROM runs WHERE collection = 'tickets'"),
   },
   {
-    what: 'a repeated id',
+    kind: 'a repeated id',
     reason: 'duplicate-id',
     detail: /^ticket_runs holds ticketId "tkt_\d+" twice$/,
     spoil: sealed((path) => {
@@ -265,7 +265,7 @@ export const BAD_FILES: readonly BadFile[] = [
     }),
   },
   {
-    what: 'an event without a session',
+    kind: 'an event without a session',
     reason: 'event-without-session',
     detail: /^record 4 of event_runs has no session$/,
     spoil: sealed((path) => {
@@ -276,13 +276,13 @@ export const BAD_FILES: readonly BadFile[] = [
     }),
   },
   {
-    what: 'a snapshot without an organization',
+    kind: 'a snapshot without an organization',
     reason: 'no-organization',
     detail: /^it holds no organization$/,
     spoil: declaring('DELETE FROM organizations', 'DELETE FROM runs'),
   },
   {
-    what: 'a link to itself',
+    kind: 'a link to itself',
     reason: 'unreadable',
     detail: /^it cannot be read: ELOOP/,
     spoil: replaced((path, place) => {
@@ -290,7 +290,7 @@ export const BAD_FILES: readonly BadFile[] = [
     }),
   },
   {
-    what: 'a link through a file',
+    kind: 'a link through a file',
     reason: 'unreadable',
     detail: /^it cannot be read: ENOTDIR/,
     spoil: replaced((path) => {
@@ -298,7 +298,7 @@ export const BAD_FILES: readonly BadFile[] = [
     }),
   },
   {
-    what: 'a link out of the folder',
+    kind: 'a link out of the folder',
     reason: 'outside-folder',
     detail: /^it is a link to .*outside\.sqlite, outside the snapshot folder; publish the file itself$/,
     spoil: replaced((path) => {
@@ -306,7 +306,7 @@ export const BAD_FILES: readonly BadFile[] = [
     }),
   },
   {
-    what: 'a folder',
+    kind: 'a folder',
     reason: 'not-a-file',
     detail: /^not a regular file$/,
     spoil: replaced((path) => {
@@ -314,7 +314,7 @@ export const BAD_FILES: readonly BadFile[] = [
     }),
   },
   {
-    what: 'a pipe',
+    kind: 'a pipe',
     reason: 'not-a-file',
     detail: /^not a regular file$/,
     spoil: replaced((path) => {
@@ -322,14 +322,14 @@ export const BAD_FILES: readonly BadFile[] = [
     }),
   },
   {
-    what: 'a snapshot older than the live one',
+    kind: 'a snapshot older than the live one',
     reason: 'older',
     detail:
       /^it was produced at 2026-10-31T23:59:59.000Z, and the snapshot that it would replace for organization .* --rollback$/,
     spoil: declaring(`UPDATE snapshot SET produced_at = '${producedAtOf(-1)}'`),
   },
   {
-    what: 'a snapshot with less than half of the tickets',
+    kind: 'a snapshot with less than half of the tickets',
     reason: 'shrunk',
     detail:
       /^it has 29 tickets of .* would replace has 60; to remove the records, publish it with --allow-shrink$/,

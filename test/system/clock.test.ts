@@ -196,10 +196,10 @@ describe('A wall clock moved by a day, forward and back,', function () {
   });
 
   /** Polls until a condition holds, for at most 5 seconds: many polls of the replica. */
-  async function until(condition: () => Promise<boolean>, what: string): Promise<void> {
+  async function until(condition: () => Promise<boolean>, expected: string): Promise<void> {
     const deadline = performance.now() + 5000;
     while (!(await condition())) {
-      if (performance.now() > deadline) expect.fail(`too late: ${what}`);
+      if (performance.now() > deadline) expect.fail(`too late: ${expected}`);
       await delay(POLL_SECONDS * 1000);
     }
   }

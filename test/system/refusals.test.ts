@@ -126,13 +126,13 @@ describe('A file in the snapshot folder', function () {
     await isLive('beacon.sqlite', n);
   }
 
-  it('is tested for every refusal reason', () => {
+  it('has a test for every refusal reason', () => {
     const tested = [...BAD_FILES.map(({ reason }) => reason), ...Object.keys(TESTED_ELSEWHERE)];
     expect(tested).to.include.members(Object.keys(REFUSALS));
   });
 
-  for (const [i, { what, reason, detail }] of BAD_FILES.entries()) {
-    it(`is refused as ${reason}: ${what}`, async () => {
+  for (const [i, { kind, reason, detail }] of BAD_FILES.entries()) {
+    it(`is refused as ${reason}: ${kind}`, async () => {
       const file = `${nameOf(i)}.sqlite`;
       const line = await replica.says({ msg: 'snapshot refused', file });
       expect(line['detail']).to.match(detail);
@@ -155,15 +155,15 @@ describe('A file in the snapshot folder', function () {
 
   it('is not retried until it changes, however often the folder is polled', async () => {
     for (let i = 0; i < 3; i++) await anotherPoll();
-    for (const [i, { what }] of BAD_FILES.entries()) {
-      expect(replica.linesOf({ msg: 'snapshot refused', file: `${nameOf(i)}.sqlite` }), what).to.have.length(
+    for (const [i, { kind }] of BAD_FILES.entries()) {
+      expect(replica.linesOf({ msg: 'snapshot refused', file: `${nameOf(i)}.sqlite` }), kind).to.have.length(
         1,
       );
-      expect(await servedId(nameOf(i)), what).to.equal(snapshotIdOf(validOf(i)));
+      expect(await servedId(nameOf(i)), kind).to.equal(snapshotIdOf(validOf(i)));
     }
   });
 
-  it('goes live once a valid one replaces it, and leaves the list of refusals', async () => {
+  it('goes live once a valid file replaces it, and leaves the list of refusals', async () => {
     const n = next;
     const file = `${nameOf(0)}.sqlite`;
     publish(validDraft(nameOf(0)), file);

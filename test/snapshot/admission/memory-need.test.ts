@@ -92,7 +92,7 @@ describe('The estimated memory of a load', () => {
     expect(peak / MEGABYTE).to.be.within(3645, 1.25 * 3645);
   });
 
-  it('has one peak for all organizations, which are loaded one after the other', () => {
+  it('peaks above the images by the need of one organization, since they are loaded one after the other', () => {
     const [one, ten] = [1, 10].map((count) => memoryNeed(Array(count).fill(declared(100_000, 40_000))));
     expect(ten.held).to.be.closeTo(one.held * 10, 10);
     expect(ten.peak - ten.held).to.be.closeTo(one.peak - one.held, MEGABYTE);

@@ -30,7 +30,7 @@ import {
   textsOf,
 } from '../../support/import-folder.ts';
 
-describe('A snapshot holds of an import', () => {
+describe('A built snapshot contains', () => {
   const folder = folderForAll();
   const ours = inOrganization('ours');
   let built: Built;
@@ -247,7 +247,7 @@ describe('A snapshot holds of an import', () => {
     });
   });
 
-  it('no undocumented field, each of which is counted by file and path', () => {
+  it('no undocumented field, and the report counts each by file and path', () => {
     expect(Object.fromEntries(built.report.dropped)).to.deep.equal({
       'organizations.ndjson: colour': 1,
       'events.ndjson: secret': 2,
@@ -285,7 +285,7 @@ describe('A snapshot holds of an import', () => {
     expect(found(image.offers, 'resaleEnabled', 'false')).to.deep.equal(['parts']);
   });
 
-  it('text that is not well-formed as escapes, which no request can match', () => {
+  it('ill-formed text as escapes, which no request matches', () => {
     expect(text(image.orders, 'halves')).to.include('"eventId":"\\ud800"').and.include('"eventId":"\\ud801"');
     expect(found(image.orders, 'eventId', '\ufffd')).to.deep.equal([]);
   });
@@ -334,7 +334,7 @@ function emptied(full: ImportRecord): ImportRecord {
   );
 }
 
-/** Returns null for every field of `full` that `minimal` lacks. */
+/** Returns an object with null for every field of `full` that `minimal` lacks. */
 function nullsOf(full: ImportRecord, minimal: ImportRecord): ImportRecord {
   return Object.fromEntries(
     Object.keys(full)
