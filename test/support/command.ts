@@ -53,7 +53,7 @@ export class Command {
   }
 
   /** Waits until standard output holds what `pattern` describes. */
-  async says(pattern: RegExp): Promise<RegExpExecArray> {
+  async waitForOutput(pattern: RegExp): Promise<RegExpExecArray> {
     for (;;) {
       const found = pattern.exec(this.stdout);
       if (found) return found;

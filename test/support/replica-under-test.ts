@@ -58,8 +58,8 @@ export class ReplicaUnderTest {
     mkdirSync(inFolder('snapshots'), { recursive: true });
     const replica = new ReplicaUnderTest(inFolder, environment);
     const [api, admin] = await Promise.all([
-      replica.says({ msg: 'listening' }),
-      replica.says({ msg: 'listening for operators' }),
+      replica.waitForLog({ msg: 'listening' }),
+      replica.waitForLog({ msg: 'listening for operators' }),
     ]);
     replica.#origin = `http://127.0.0.1:${String(api['port'])}`;
     replica.#adminOrigin = `http://127.0.0.1:${String(admin['port'])}`;
@@ -74,7 +74,7 @@ export class ReplicaUnderTest {
   }
 
   /** Waits for a line of the log with these values, from the line `from` on. */
-  async says(values: LogLine, from = 0): Promise<LogLine> {
+  async waitForLog(values: LogLine, from = 0): Promise<LogLine> {
     for (;;) {
       const line = this.linesOf(values, from).at(0);
       if (line !== undefined) return line;
@@ -102,7 +102,7 @@ export class ReplicaUnderTest {
   }
 
   /** Asks the API, over connections that are kept alive. */
-  ask(
+  request(
     path: string,
     credential: string,
     headers: Readonly<Record<string, string>> = {},
@@ -122,7 +122,7 @@ export class ReplicaUnderTest {
   }
 
   /** Asks the port for operators. */
-  askAdmin(path: string): Promise<Answer> {
+  requestAdmin(path: string): Promise<Answer> {
     return this.#get(this.#adminOrigin + path, {});
   }
 

@@ -70,8 +70,8 @@ describe('A wall clock moved by a day, forward and back,', function () {
       CLOCK_FILE: inFolder('clock'),
       ...overrides,
     });
-    await replica.says({ msg: 'keys live' });
-    await replica.says({ msg: 'snapshot live' });
+    await replica.waitForLog({ msg: 'keys live' });
+    await replica.waitForLog({ msg: 'snapshot live' });
   }
 
   /** Sets the replica's clock a day ahead or behind. */
@@ -92,7 +92,7 @@ describe('A wall clock moved by a day, forward and back,', function () {
     writeFileSync(inFolder('import/tickets.ndjson'), lines.join('\n'));
     await build(inFolder('import'), inFolder('beside'));
     renameSync(inFolder('beside'), inFolder('snapshots/sample.sqlite'));
-    await replica.says({ msg: 'snapshot live' }, seen);
+    await replica.waitForLog({ msg: 'snapshot live' }, seen);
   }
 
   const keys = () => new KeysFile(inFolder('keys.sqlite'));

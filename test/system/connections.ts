@@ -18,7 +18,7 @@ export class Connection {
     credential: string,
     headers: Readonly<Record<string, string>> = {},
   ): Promise<Answer> {
-    const answer = await this.#replica.ask(path, credential, headers, this.#agent);
+    const answer = await this.#replica.request(path, credential, headers, this.#agent);
     this.thread = String(answer.headers[THREAD_HEADER]);
     return answer;
   }

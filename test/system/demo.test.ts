@@ -33,8 +33,8 @@ describe('The demo', () => {
       KEYS_FILE: inFolder('keys.sqlite'),
     });
     try {
-      await demo.says(/Ctrl-C/);
-      const [, key] = await demo.says(/Key: +(\S+)/);
+      await demo.waitForOutput(/Ctrl-C/);
+      const [, key] = await demo.waitForOutput(/Key: +(\S+)/);
       const responses = new Map<string, { status: number; text: string }>();
       for (const [, title, line] of demo.stdout.matchAll(/^# (.*)\n(curl .*)$/gm)) {
         const { url, headers } = parseCurl(line);

@@ -102,14 +102,14 @@ describe('A replica with faults', function () {
   async function goLive(): Promise<void> {
     const n = next++;
     publish(n);
-    await replica.says({ msg: 'snapshot live', snapshotId: snapshotIdOf(n) });
+    await replica.waitForLog({ msg: 'snapshot live', snapshotId: snapshotIdOf(n) });
     await expectServed(n);
   }
 
   /** Expects every response to come from one snapshot. */
   async function expectServed(n: number, what = ''): Promise<void> {
     for (const path of PATHS) {
-      const { status, headers, text } = await replica.ask(path, credential, PREVIEW);
+      const { status, headers, text } = await replica.request(path, credential, PREVIEW);
       expect(status, what).to.equal(200);
       expect(headers['service-snapshot-id'], what).to.equal(snapshotIdOf(n));
       expect([...new Set(marksIn(text))], `${what}: ${path}`).to.deep.equal([n]);
@@ -128,12 +128,12 @@ describe('A replica with faults', function () {
         setFault(fault);
         const seen = replica.log.length;
         publish(next++);
-        const line = await replica.says({ msg: 'snapshot refused', file: FILE }, seen);
+        const line = await replica.waitForLog({ msg: 'snapshot refused', file: FILE }, seen);
         expect(line['detail']).to.match(detail);
         expect(line['reason']).to.equal(reason);
         expect(replica.isRunning).to.equal(true);
         await expectServed(live);
-        const { text } = await replica.askAdmin('/metrics');
+        const { text } = await replica.requestAdmin('/metrics');
         expect(text).to.match(
           new RegExp(`^foyer_snapshot_refusals_total\\{reason="${reason}"\\} [1-9]`, 'm'),
         );
@@ -224,7 +224,7 @@ describe('A replica with faults', function () {
 
     async function outcome(seen: number) {
       const [live, refused] = ['snapshot live', 'snapshot refused'].map((msg) =>
-        replica.says({ msg, file: FILE }, seen),
+        replica.waitForLog({ msg, file: FILE }, seen),
       );
       return Promise.race([live, refused]);
     }
@@ -267,7 +267,7 @@ describe('A replica with faults', function () {
       // The last write completes the other snapshot, which goes live.
       setFault();
       writeBlocks(inSnapshots(FILE), contents[1], Array(blocksOf(contents[1])).keys());
-      await replica.says({ msg: 'snapshot live', snapshotId: snapshotIdOf(other) });
+      await replica.waitForLog({ msg: 'snapshot live', snapshotId: snapshotIdOf(other) });
       await expectServed(other);
     });
   });
@@ -275,7 +275,7 @@ describe('A replica with faults', function () {
   it('keeps serving while the snapshot folder is moved away and back', async () => {
     const seen = replica.log.length;
     renameSync(inFolder('snapshots'), inFolder('away'));
-    await replica.says({ msg: 'the snapshot folder cannot be read; retrying' }, seen);
+    await replica.waitForLog({ msg: 'the snapshot folder cannot be read; retrying' }, seen);
     await expectServed(live);
     renameSync(inFolder('away'), inFolder('snapshots'));
     await goLive();
@@ -308,15 +308,15 @@ describe('A full disk', function () {
       writeFileSync(inSnapshots('ballast'), Buffer.alloc(size));
       const credentials = ['north', 'south'].map((id) => newCredential(inFolder, id));
       replica = await ReplicaUnderTest.start(inFolder);
-      const { snapshotId } = await replica.says({ msg: 'snapshot live', file: 'north.sqlite' });
+      const { snapshotId } = await replica.waitForLog({ msg: 'snapshot live', file: 'north.sqlite' });
       const served = async (credential: string) =>
-        (await replica?.ask('/v1/tickets', credential))?.headers['service-snapshot-id'];
+        (await replica?.request('/v1/tickets', credential))?.headers['service-snapshot-id'];
 
       const south = alteredCopy(inFolder('built'), inFolder('south'), asOrganization('south'), asSnapshot(2));
       expect(() => execFileSync('cp', [south, inSnapshots('south.sqlite')], { stdio: 'pipe' })).to.throw(
         /No space left/,
       );
-      expect(await replica.says({ msg: 'snapshot refused', file: 'south.sqlite' })).to.include({
+      expect(await replica.waitForLog({ msg: 'snapshot refused', file: 'south.sqlite' })).to.include({
         reason: 'cut-short',
       });
       expect(await served(credentials[0])).to.equal(snapshotId);
@@ -338,11 +338,11 @@ describe('A full disk', function () {
 
       rmSync(inSnapshots('ballast'));
       execFileSync('cp', [south, inSnapshots('south.sqlite')]);
-      await replica.says({ msg: 'snapshot live', snapshotId: snapshotIdOf(2) });
+      await replica.waitForLog({ msg: 'snapshot live', snapshotId: snapshotIdOf(2) });
       expect(await served(credentials[1])).to.equal(snapshotIdOf(2));
       rmSync(inSnapshots('south.sqlite'));
       expect((await publish()).code).to.equal(0);
-      await replica.says({ msg: 'snapshot live', snapshotId: snapshotIdOf(3) });
+      await replica.waitForLog({ msg: 'snapshot live', snapshotId: snapshotIdOf(3) });
       expect(await served(credentials[0])).to.equal(snapshotIdOf(3));
     } finally {
       await replica?.end();

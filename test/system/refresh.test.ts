@@ -129,10 +129,10 @@ describe('A replica under load', function () {
     renameSync(draft, inSnapshots('pair.sqlite'));
   }
 
-  const isLive = (n: number) => replica.says({ msg: 'snapshot live', snapshotId: snapshotIdOf(n) });
+  const isLive = (n: number) => replica.waitForLog({ msg: 'snapshot live', snapshotId: snapshotIdOf(n) });
 
   const ask = (organizationId: string, path: string, headers: Readonly<Record<string, string>> = {}) =>
-    replica.ask(path, credentials.get(organizationId) ?? '', { ...PREVIEW, ...headers });
+    replica.request(path, credentials.get(organizationId) ?? '', { ...PREVIEW, ...headers });
 
   /** Checks the responses during a load, and collects the faults. */
   class Observed {
@@ -264,7 +264,10 @@ describe('A replica under load', function () {
   it('keeps serving the organizations of a removed file', async () => {
     const before = await ask('north', '/v1/tickets');
     renameSync(inSnapshots('pair.sqlite'), inFolder('away'));
-    await replica.says({ msg: 'snapshot file is gone; its organizations stay live', file: 'pair.sqlite' });
+    await replica.waitForLog({
+      msg: 'snapshot file is gone; its organizations stay live',
+      file: 'pair.sqlite',
+    });
     const after = await ask('north', '/v1/tickets');
     expect(after.text).to.equal(before.text);
     expect(after.headers['service-snapshot-id']).to.equal(before.headers['service-snapshot-id']);
@@ -292,8 +295,8 @@ describe('SIGHUP', function () {
     const keys = new KeysFile(inFolder('keys.sqlite'));
     const [revoked, kept] = [newCredential(inFolder, 'north'), newCredential(inFolder, 'north')];
     replica = await ReplicaUnderTest.start(inFolder, { SNAPSHOT_POLL_SECONDS: '3600' });
-    await replica.says({ msg: 'snapshot live', snapshotId: snapshotIdOf(1) });
-    expect((await replica.ask('/v1/events', revoked)).status).to.equal(200);
+    await replica.waitForLog({ msg: 'snapshot live', snapshotId: snapshotIdOf(1) });
+    expect((await replica.request('/v1/events', revoked)).status).to.equal(200);
 
     const [first] = keys.list();
     expect(keys.revoke(first.keyId, new Date())).to.include({ already: false });
@@ -302,10 +305,10 @@ describe('SIGHUP', function () {
       inSnapshots('..behind/one.sqlite'),
     );
     replica.signal('SIGHUP');
-    await replica.says({ msg: 'keys live', validKeys: 1 });
-    const statuses = [revoked, kept].map(async (key) => (await replica.ask('/v1/events', key)).status);
+    await replica.waitForLog({ msg: 'keys live', validKeys: 1 });
+    const statuses = [revoked, kept].map(async (key) => (await replica.request('/v1/events', key)).status);
     expect((await Promise.all(statuses)).sort()).to.deep.equal([200, 403]);
-    await replica.says({ msg: 'snapshot live', snapshotId: snapshotIdOf(2) });
+    await replica.waitForLog({ msg: 'snapshot live', snapshotId: snapshotIdOf(2) });
     rmSync(inSnapshots('one.sqlite'));
   });
 });

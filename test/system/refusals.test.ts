@@ -93,9 +93,9 @@ describe('A file in the snapshot folder', function () {
   }
 
   const isLive = (file: string, n: number, from = 0) =>
-    replica.says({ msg: 'snapshot live', file, snapshotId: snapshotIdOf(n) }, from);
+    replica.waitForLog({ msg: 'snapshot live', file, snapshotId: snapshotIdOf(n) }, from);
   const isRefused = (file: string, reason: RefusalReason, from = 0) =>
-    replica.says({ msg: 'snapshot refused', file, reason }, from);
+    replica.waitForLog({ msg: 'snapshot refused', file, reason }, from);
 
   /** Renames a draft into the snapshot folder. */
   function publish(draft: string, file: string): void {
@@ -103,18 +103,18 @@ describe('A file in the snapshot folder', function () {
   }
 
   async function servedId(organizationId: string): Promise<string | undefined> {
-    const { status, headers } = await replica.ask('/v1/tickets', credentials.get(organizationId) ?? '');
+    const { status, headers } = await replica.request('/v1/tickets', credentials.get(organizationId) ?? '');
     expect(status, organizationId).to.equal(200);
     return String(headers['service-snapshot-id']);
   }
 
   async function refusedByStatus(): Promise<readonly Refused[]> {
-    const { refused } = JSON.parse((await replica.askAdmin('/status')).text) as { refused: Refused[] };
+    const { refused } = JSON.parse((await replica.requestAdmin('/status')).text) as { refused: Refused[] };
     return refused;
   }
 
   async function refusalsCounted(): Promise<Map<string, number>> {
-    const { text } = await replica.askAdmin('/metrics');
+    const { text } = await replica.requestAdmin('/metrics');
     const samples = text.matchAll(/^foyer_snapshot_refusals_total\{reason="([\w-]+)"\} (\d+)$/gm);
     return new Map(Array.from(samples, ([, reason, count]) => [reason, Number(count)]));
   }
@@ -134,7 +134,7 @@ describe('A file in the snapshot folder', function () {
   for (const [i, { kind, reason, detail }] of BAD_FILES.entries()) {
     it(`is refused as ${reason}: ${kind}`, async () => {
       const file = `${nameOf(i)}.sqlite`;
-      const line = await replica.says({ msg: 'snapshot refused', file });
+      const line = await replica.waitForLog({ msg: 'snapshot refused', file });
       expect(line['detail']).to.match(detail);
       expect(line['reason']).to.equal(reason);
       expect(await servedId(nameOf(i))).to.equal(snapshotIdOf(validOf(i)));
@@ -176,7 +176,7 @@ describe('A file in the snapshot folder', function () {
     const i = BAD_FILES.findIndex(({ beside }) => beside === '-journal');
     const file = `${nameOf(i)}.sqlite`;
     rmSync(inSnapshots(`${file}-journal`));
-    await replica.says({ msg: 'snapshot live', file }, replica.log.length - 1);
+    await replica.waitForLog({ msg: 'snapshot live', file }, replica.log.length - 1);
     expect(await servedId(nameOf(i))).not.to.equal(snapshotIdOf(validOf(i)));
   });
 
@@ -261,7 +261,7 @@ describe('A file in the snapshot folder', function () {
       const alone = next;
       await publishWith('--allow-shrink', validDraft('north'), 'pair.sqlite');
       await isLive('pair.sqlite', alone);
-      const { status } = await replica.ask('/v1/tickets', credentials.get('south') ?? '');
+      const { status } = await replica.request('/v1/tickets', credentials.get('south') ?? '');
       expect(status, 'a removed organization').to.equal(429);
 
       const both = next++;
@@ -283,7 +283,7 @@ describe('A file in the snapshot folder', function () {
     const credential = newCredential(inOther, 'north');
     const limited = await ReplicaUnderTest.start(inOther, { MEMORY_LIMIT_MB: '256' });
     try {
-      await limited.says({ msg: 'snapshot live', snapshotId: snapshotIdOf(1) });
+      await limited.waitForLog({ msg: 'snapshot live', snapshotId: snapshotIdOf(1) });
       const lengthen = (by: number) => replaceInRecords('"currency"', `"pad":"${'0'.repeat(by)}","currency"`);
       renameSync(
         alteredCopy(inFolder('single.sqlite'), inFolder('draft'), asSnapshot(2), (path) => {
@@ -295,15 +295,15 @@ describe('A file in the snapshot folder', function () {
         }),
         place,
       );
-      const { reason, detail } = await limited.says({ msg: 'snapshot refused' });
+      const { reason, detail } = await limited.waitForLog({ msg: 'snapshot refused' });
       expect(reason).to.equal('memory');
       expect(detail).to.match(
         /the limit is 256 MB, set by MEMORY_LIMIT_MB: \d+ MB is missing; raise MEMORY_LIMIT_MB/,
       );
-      const { headers } = await limited.ask('/v1/tickets', credential);
+      const { headers } = await limited.request('/v1/tickets', credential);
       expect(headers['service-snapshot-id']).to.equal(snapshotIdOf(1));
       renameSync(small(3), place);
-      await limited.says({ msg: 'snapshot live', snapshotId: snapshotIdOf(3) });
+      await limited.waitForLog({ msg: 'snapshot live', snapshotId: snapshotIdOf(3) });
     } finally {
       await limited.end();
     }

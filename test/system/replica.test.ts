@@ -43,7 +43,7 @@ describe('The replica process', () => {
     expect((await build('snapshots/sample.sqlite')).code).to.equal(0);
     const credential = await createKey();
     await start();
-    await replica.says({ msg: 'snapshot live' });
+    await replica.waitForLog({ msg: 'snapshot live' });
 
     const events = await ask('/v1/events', credential);
     expect(events.status).to.equal(200);
@@ -77,13 +77,13 @@ describe('The replica process', () => {
     await build('beside.sqlite');
     mkdirSync(inFolder('later'));
     renameSync(inFolder('beside.sqlite'), inFolder('later/sample.sqlite'));
-    await replica.says({ msg: 'snapshot live' });
+    await replica.waitForLog({ msg: 'snapshot live' });
     expect(await (await ask('/v1/events', 'svc:o:any:thing')).json())
       .to.have.property('detail')
       .that.matches(/keys/);
 
     const credential = await createKey();
-    await replica.says({ msg: 'keys live', validKeys: 1 });
+    await replica.waitForLog({ msg: 'keys live', validKeys: 1 });
     expect((await ask('/v1/events', credential)).status).to.equal(200);
   });
 
@@ -92,13 +92,13 @@ describe('The replica process', () => {
     await build('snapshots/sample.sqlite');
     const credential = await createKey();
     await start();
-    await replica.says({ msg: 'snapshot live' });
+    await replica.waitForLog({ msg: 'snapshot live' });
     expect((await ask('/v1/events', credential)).status).to.equal(200);
 
     const { stdout } = await run('scripts/keys.ts', ['list'], files());
     const [keyId] = /key_\w+/.exec(stdout) ?? [];
     expect((await run('scripts/keys.ts', ['revoke', String(keyId)], files())).code).to.equal(0);
-    await replica.says({ msg: 'keys live', validKeys: 0 });
+    await replica.waitForLog({ msg: 'keys live', validKeys: 0 });
     const refused = await ask('/v1/events', credential);
     expect(refused.status).to.equal(403);
     expect(await refused.json())
@@ -111,7 +111,7 @@ describe('The replica process', () => {
     await build('snapshots/a.sqlite');
     await build('snapshots/b.sqlite');
     await start();
-    const { file, detail } = await replica.says({ msg: 'snapshot refused' });
+    const { file, detail } = await replica.waitForLog({ msg: 'snapshot refused' });
     expect(file).to.equal('b.sqlite');
     expect(detail).to.include('a.sqlite');
     expect(replica.linesOf({ msg: 'snapshot live', file: 'a.sqlite' })).to.have.length(1);
@@ -122,19 +122,19 @@ describe('The replica process', () => {
     await build('snapshots/sample.sqlite');
     const credential = await createKey();
     await start();
-    const { snapshotId: first } = await replica.says({ msg: 'snapshot live' });
+    const { snapshotId: first } = await replica.waitForLog({ msg: 'snapshot live' });
     const live = async () => (await ask('/v1/events', credential)).headers.get('service-snapshot-id');
 
     renameSync(inFolder('snapshots/sample.sqlite'), inFolder('away'));
-    await replica.says({ msg: 'snapshot file is gone; its organizations stay live' });
+    await replica.waitForLog({ msg: 'snapshot file is gone; its organizations stay live' });
     expect(await live()).to.equal(first);
     mkdirSync(inFolder('snapshots/sample.sqlite'));
-    await replica.says({ msg: 'snapshot refused' });
+    await replica.waitForLog({ msg: 'snapshot refused' });
     expect(await live()).to.equal(first);
     rmSync(inFolder('snapshots/sample.sqlite'), { recursive: true });
     const seen = replica.log.length;
     await build('snapshots/sample.sqlite');
-    const { snapshotId: second } = await replica.says({ msg: 'snapshot live' }, seen);
+    const { snapshotId: second } = await replica.waitForLog({ msg: 'snapshot live' }, seen);
     expect(await live()).to.equal(second);
     expect(second).not.to.equal(first);
   });

@@ -38,7 +38,7 @@ describe('The shutdown', function () {
       SHUTDOWN_GRACE_SECONDS: String(GRACE_SECONDS),
       ...environment,
     });
-    await replica.says({ msg: 'snapshot live' });
+    await replica.waitForLog({ msg: 'snapshot live' });
   }
 
   afterEach(() => {
@@ -113,7 +113,7 @@ describe('The shutdown', function () {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     expect(await ask(agent)).to.include({ status: 200, connection: 'keep-alive' });
     replica.signal('SIGTERM');
-    await replica.says({ msg: 'stopping' });
+    await replica.waitForLog({ msg: 'stopping' });
     while (await isListening());
     expect(await ask(agent)).to.include({ status: 200, connection: 'close' });
     expect(await replica.ended).to.include({ code: 0, stderr: '' });
@@ -157,7 +157,7 @@ describe('The shutdown', function () {
       partial.on('error', () => undefined).write('GET / HTTP/1.1\r\nHo');
       await ask(false);
       replica.signal(first);
-      await replica.says({ msg: 'stopping' });
+      await replica.waitForLog({ msg: 'stopping' });
       replica.signal(second);
       expect(await replica.ended).to.include({ code: null, signal: second, stderr: '' });
       partial.destroy();

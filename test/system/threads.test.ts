@@ -45,7 +45,7 @@ describe(`A replica with ${THREADS} workers`, function () {
   }
 
   async function metric(replica: ReplicaUnderTest, pattern: RegExp): Promise<number> {
-    const { text } = await replica.askAdmin('/metrics');
+    const { text } = await replica.requestAdmin('/metrics');
     return Array.from(text.matchAll(pattern), ([, value]) => Number(value)).reduce(
       (sum, value) => sum + value,
       0,
@@ -66,7 +66,7 @@ describe(`A replica with ${THREADS} workers`, function () {
       await buildWorld(random, organizations, join(inStage('snapshots'), 'world.sqlite'));
       for (const { organizationId: id } of organizations) credentials.set(id, newCredential(inStage, id));
       ({ replica } = await start('oracle'));
-      await replica.says({ msg: 'snapshot live' });
+      await replica.waitForLog({ msg: 'snapshot live' });
       connections = await connectionsToEach(replica, THREADS, 3);
     });
 
@@ -130,7 +130,7 @@ describe(`A replica with ${THREADS} workers`, function () {
         await build(inStage(`import-${variant}`), inStage(`variant-${variant}`));
       }
       credential = newCredential(inStage, 'north');
-      await replica.says({ msg: 'keys live' });
+      await replica.waitForLog({ msg: 'keys live' });
       await publish();
       connections = await connectionsToEach(replica, THREADS, 2);
     });
@@ -149,7 +149,7 @@ describe(`A replica with ${THREADS} workers`, function () {
         markedAs(n),
       );
       renameSync(draft, join(inStage('snapshots'), 'north.sqlite'));
-      await replica.says({ msg: 'snapshot live', snapshotId: snapshotIdOf(n) });
+      await replica.waitForLog({ msg: 'snapshot live', snapshotId: snapshotIdOf(n) });
     }
 
     /** Repeats `work` during `SWAPS` swaps. Returns the number of repetitions. */
@@ -220,8 +220,8 @@ describe(`A replica with ${THREADS} workers`, function () {
       writeImport(inStage('import'), markedImport(['north'], 0));
       await build(inStage('import'), join(inStage('snapshots'), 'north.sqlite'));
       credential = newCredential(inStage, 'north');
-      await replica.says({ msg: 'keys live' });
-      await replica.says({ msg: 'snapshot live' });
+      await replica.waitForLog({ msg: 'keys live' });
+      await replica.waitForLog({ msg: 'snapshot live' });
     });
 
     beforeEach(async () => {
@@ -260,10 +260,10 @@ describe(`A replica with ${THREADS} workers`, function () {
           }
         });
         await endOne(death);
-        const line = await replica.says({ msg: 'a worker ended and is replaced' }, seen);
+        const line = await replica.waitForLog({ msg: 'a worker ended and is replaced' }, seen);
         expect(line['reason']).to.be.a('string').and.not.to.equal('');
-        expect((await replica.askAdmin('/readyz')).status, 'while it is replaced').to.equal(200);
-        await replica.says({ msg: 'the new worker listens' }, seen);
+        expect((await replica.requestAdmin('/readyz')).status, 'while it is replaced').to.equal(200);
+        await replica.waitForLog({ msg: 'the new worker listens' }, seen);
         isDone = true;
         await Promise.all(load);
         expect(answered).to.be.greaterThan(0);
@@ -290,9 +290,9 @@ describe(`A replica with ${THREADS} workers`, function () {
         expect(status).to.equal(200);
         await delay(5);
       }
-      expect((await replica.askAdmin('/readyz')).status).to.equal(200);
+      expect((await replica.requestAdmin('/readyz')).status).to.equal(200);
       rmSync(inStage('fault'));
-      await replica.says({ msg: 'the new worker listens' }, seen);
+      await replica.waitForLog({ msg: 'the new worker listens' }, seen);
       const lines = replica.linesOf({ msg: 'a worker ended and is replaced' }, seen);
       const pauses = lines.map(({ pauseMs }) => Number(pauseMs));
       expect(pauses).to.deep.equal(pauses.toSorted((a, b) => a - b));
@@ -310,8 +310,8 @@ describe(`A replica with ${THREADS} workers`, function () {
     const { replica } = await start('limit', { RATE_LIMIT_PER_MINUTE: String(LIMIT) });
     const connections: Connection[] = [];
     try {
-      await replica.says({ msg: 'keys live' });
-      await replica.says({ msg: 'snapshot live' });
+      await replica.waitForLog({ msg: 'keys live' });
+      await replica.waitForLog({ msg: 'snapshot live' });
       connections.push(...(await connectionsToEach(replica, THREADS, 3)));
       const left: number[] = [];
       let refused = 0;
@@ -328,7 +328,7 @@ describe(`A replica with ${THREADS} workers`, function () {
       expect(refused).to.equal((connections.length * LIMIT) / 2 - LIMIT);
 
       await connections[0].ask('/healthz', '', { [DEATH_HEADER]: 'exits' }).catch(() => undefined);
-      await replica.says({ msg: 'the new worker listens' });
+      await replica.waitForLog({ msg: 'the new worker listens' });
       for (const connection of await connectionsToEach(replica, THREADS, 1)) {
         connections.push(connection);
         expect((await connection.ask('/v1/events/evt_1', credential)).status).to.equal(429);

@@ -137,11 +137,11 @@ describe('A walk over nextPage', function () {
       const snapshotId = snapshotIdOf(++latest);
       const draft = restampedCopy(`${built}-${e}`, inStage('draft'), asSnapshot(latest));
       renameSync(draft, join(inStage('snapshots'), 'pair.sqlite'));
-      await replica.says({ msg: 'snapshot live', snapshotId });
+      await replica.waitForLog({ msg: 'snapshot live', snapshotId });
       return snapshotId;
     };
     const ask = (path: string, organizationId: keyof typeof credentials = 'north') =>
-      replica.ask(path, credentials[organizationId], PREVIEW);
+      replica.request(path, credentials[organizationId], PREVIEW);
     return { replica, swapTo, ask };
   }
 
@@ -219,7 +219,7 @@ describe('A walk over nextPage', function () {
 
     /** Returns the retained stores that the status lists. */
     async function retained(): Promise<readonly unknown[]> {
-      const { text } = await replica.askAdmin('/status');
+      const { text } = await replica.requestAdmin('/status');
       return (JSON.parse(text) as { retained: unknown[] }).retained;
     }
 
