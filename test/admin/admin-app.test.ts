@@ -7,58 +7,58 @@ import { emptyOperations, type Operations, readyOperations } from './operations.
 
 const PATHS = ['/livez', '/readyz', '/metrics', '/status'];
 
-describe('The port for operators', () => {
+describe('The admin app', () => {
   let operations: Operations;
 
   beforeEach(async () => {
     operations = await readyOperations();
   });
 
-  /** The answer, with its body as text, and read when it is JSON. */
-  async function ask(path: string, method: 'get' | 'head' | 'post' | 'options' = 'get') {
+  /** Sends a request. Returns the response with its body as text and, if it is JSON, parsed. */
+  async function send(path: string, method: 'get' | 'head' | 'post' | 'options' = 'get') {
     const { status, headers, text } = await supertest(createAdminApp(operations))[method](path);
-    const told: Readonly<Record<string, string>> = headers;
+    const typedHeaders: Readonly<Record<string, string>> = headers;
     const body: unknown =
       headers['content-type'] === 'application/json' && method !== 'head' ? JSON.parse(text) : undefined;
-    return { status, headers: told, text, body };
+    return { status, headers: typedHeaders, text, body };
   }
 
-  it('tells that the process runs, whatever it has', async () => {
+  it('reports at /livez that the process runs, in any state', async () => {
     operations = emptyOperations();
     operations.workers.isStopping = () => true;
-    const { status, body } = await ask('/livez');
+    const { status, body } = await send('/livez');
     expect(status).to.equal(200);
     expect(body).to.deep.equal({ status: 'ok' });
   });
 
-  it('tells whether requests should be sent here', async () => {
-    const ready = await ask('/readyz?verbose');
+  it('reports at /readyz whether the replica is ready, with the reasons if not', async () => {
+    const ready = await send('/readyz?verbose');
     expect(ready.status).to.equal(200);
     expect(ready.body).to.deep.equal({ status: 'ready', reasons: [] });
     operations.workers.isStopping = () => true;
-    const stopping = await ask('/readyz');
+    const stopping = await send('/readyz');
     expect(stopping.status).to.equal(503);
     expect(stopping.body).to.have.property('status', 'not ready');
     expect(stopping.body).to.have.property('reasons').with.length(1);
   });
 
-  it('has the metrics in the text form of Prometheus', async () => {
-    const { status, headers, text } = await ask('/metrics');
+  it('serves the metrics in the Prometheus text format', async () => {
+    const { status, headers, text } = await send('/metrics');
     expect(status).to.equal(200);
     expect(headers['content-type']).to.equal('text/plain; version=0.0.4; charset=utf-8');
     expect(text).to.include('\nfoyer_ready 1\n').and.to.include('\nprocess_resident_memory_bytes ');
   });
 
-  it('has the status in JSON', async () => {
-    const { status, headers, body } = await ask('/status');
+  it('serves the status as JSON', async () => {
+    const { status, headers, body } = await send('/status');
     expect(status).to.equal(200);
     expect(headers['content-type']).to.equal('application/json');
     expect(body).to.have.nested.property('snapshots[0].file', 'main.sqlite');
   });
 
   for (const path of [...PATHS, '/none', '/Livez', '/livez/']) {
-    it(`has the headers of the API, and is not kept: ${path}`, async () => {
-      const { headers } = await ask(path);
+    it(`sends the security headers of the API, and forbids caching: ${path}`, async () => {
+      const { headers } = await send(path);
       for (let i = 0; i < SECURITY_HEADERS.length; i += 2) {
         expect(headers[SECURITY_HEADERS[i].toLowerCase()]).to.equal(SECURITY_HEADERS[i + 1]);
       }
@@ -68,13 +68,13 @@ describe('The port for operators', () => {
   }
 
   for (const path of PATHS) {
-    it(`answers HEAD as GET without a body, and no other method: ${path}`, async () => {
-      const head = await ask(path, 'head');
+    it(`responds to HEAD as to GET without a body, and to other methods with 405: ${path}`, async () => {
+      const head = await send(path, 'head');
       expect(head.status).to.equal(200);
-      expect(head.text || '').to.equal(''); // superagent has none of an empty body
+      expect(head.text || '').to.equal(''); // superagent leaves it undefined for an empty body
       expect(Number(head.headers['content-length'])).to.be.greaterThan(0);
       for (const method of ['post', 'options'] as const) {
-        const { status, headers, body } = await ask(path, method);
+        const { status, headers, body } = await send(path, method);
         expect(status).to.equal(405);
         expect(headers['allow']).to.equal('GET, HEAD');
         expect(body).to.have.all.keys('detail');
@@ -82,9 +82,9 @@ describe('The port for operators', () => {
     });
   }
 
-  it('has nothing at other paths, and says so in JSON', async () => {
+  it('responds with 404 in JSON at other paths', async () => {
     for (const path of ['/', '/v1/events', '/Livez', '/livez/', '/%']) {
-      const { status, headers, body } = await ask(path);
+      const { status, headers, body } = await send(path);
       expect(status, path).to.equal(404);
       expect(headers['content-type']).to.equal('application/json');
       expect(body).to.have.all.keys('detail');
@@ -92,12 +92,12 @@ describe('The port for operators', () => {
     }
   });
 
-  it('answers 500 in JSON when something breaks, and tells the log alone why', async () => {
+  it('responds with 500 in JSON to an unexpected error, whose reason only the log has', async () => {
     operations.clock = () => {
       throw new Error('canary');
     };
     for (const path of ['/readyz', '/metrics', '/status']) {
-      const { status, text, headers } = await ask(path);
+      const { status, text, headers } = await send(path);
       expect(status).to.equal(500);
       expect(headers['content-type']).to.equal('application/json');
       expect(text).not.to.include('canary');
@@ -106,7 +106,7 @@ describe('The port for operators', () => {
     expect(operations.errors[0]).to.include('canary');
   });
 
-  it('keeps no process from its end', async () => {
+  it('does not keep the process alive', async () => {
     const { code, stdout, stderr } = await run('test/admin/serve-and-stop.ts', []);
     expect({ code, stdout, stderr }).to.deep.equal({ code: 0, stdout: '200 200 200 503\n', stderr: '' });
   });

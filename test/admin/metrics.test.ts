@@ -23,7 +23,7 @@ describe('The metrics', () => {
   const scrape = async () => parseMetrics(await metricsText(operations));
   const samplesOf = async (name: string) => Object.fromEntries((await scrape()).get(name)?.samples ?? []);
 
-  it('are named as Prometheus asks', async () => {
+  it('follow the naming conventions of Prometheus', async () => {
     const own = [...(await scrape())].filter(([name]) => name.startsWith('foyer_'));
     expect(own).to.have.length(21);
     for (const [name, { type, help }] of own) {
@@ -33,7 +33,7 @@ describe('The metrics', () => {
     }
   });
 
-  it('count requests by operation, status and version, over all workers', async () => {
+  it('count requests by operation, status and version, for all workers together', async () => {
     const second = new RequestMetrics();
     operations.workers = { ...operations.workers, requestMetrics: [operations.metrics, second] };
     const request = {
@@ -63,7 +63,7 @@ describe('The metrics', () => {
     );
   });
 
-  it('have histograms whose buckets rise to the count', async () => {
+  it('have histograms with cumulative buckets, the last equal to the count', async () => {
     for (const seconds of [0.00005, 0.0004, 0.003, 0.003, 0.2, 2, 20]) {
       const request = {
         operation: 'listOrders',
@@ -88,7 +88,7 @@ describe('The metrics', () => {
       expect(buckets.size).to.equal(name === 'foyer_event_loop_delay_seconds' ? 1 : 10);
       for (const [labels, rising] of buckets) {
         const sorted = rising.toSorted(([a], [b]) => a - b);
-        expect(rising, 'in the order of their bounds').to.deep.equal(sorted);
+        expect(rising, 'in ascending order of bounds').to.deep.equal(sorted);
         const counts = rising.map(([, count]) => count);
         expect(counts, 'cumulative').to.deep.equal(counts.toSorted((a, b) => a - b));
         expect(rising.at(-1)?.[0]).to.equal(Infinity);
@@ -102,7 +102,7 @@ describe('The metrics', () => {
     });
   });
 
-  it('tell the reasons of 429 apart', async () => {
+  it('count responses with 429 by their reason', async () => {
     const refused = { operation: 'listEvents', status: 429, version: 'stable', seconds: 0 };
     for (const retryReason of ['rate-limit', 'overload', 'overload', 'not-ready'] as const) {
       operations.metrics.countRequest({ ...refused, retryReason });
@@ -116,7 +116,7 @@ describe('The metrics', () => {
     });
   });
 
-  it('tell what is live, by file', async () => {
+  it('report the live snapshot of each file', async () => {
     const file = 'odd "name"\\.sqlite';
     operations.stores.swap(file, snapshotOf('s2', new Date(NOW + 1000).toISOString(), emptyImage('odd')));
     expect(await samplesOf('foyer_snapshot_rows')).to.include({
@@ -137,7 +137,7 @@ describe('The metrics', () => {
     });
   });
 
-  it('tell the memory of what is live and of what is retained', async () => {
+  it('report the memory of live and of retained stores', async () => {
     const { stores } = operations;
     const walked = stores.live.get('north')?.store;
     if (walked === undefined) throw new Error('north is not live');
@@ -153,7 +153,7 @@ describe('The metrics', () => {
     });
   });
 
-  it('count loads, and refusals by every reason there is', async () => {
+  it('count loads, and refusals by reason, with 0 for each other reason', async () => {
     const load = { file: 'a.sqlite', startedAt: new Date(NOW).toISOString(), durationMs: 1 };
     const { history } = operations;
     history.add({ ...load, outcome: 'refused', reason: 'older', detail: '' });
@@ -174,7 +174,7 @@ describe('The metrics', () => {
     expect(await samplesOf('foyer_snapshot_loads_total')).to.deep.equal({ foyer_snapshot_loads_total: 0 });
   });
 
-  it('tell of keys and readiness', async () => {
+  it('report the keys and the readiness', async () => {
     expect(await samplesOf('foyer_keys_valid')).to.deep.equal({ foyer_keys_valid: 4 });
     expect(await samplesOf('foyer_keys_file_refused')).to.deep.equal({ foyer_keys_file_refused: 0 });
     expect(await samplesOf('foyer_ready')).to.deep.equal({ foyer_ready: 1 });
@@ -185,7 +185,7 @@ describe('The metrics', () => {
     expect(await samplesOf('foyer_ready')).to.deep.equal({ foyer_ready: 0 });
   });
 
-  it('have those of the process, with its resident memory', async () => {
+  it('include the process metrics, such as resident memory', async () => {
     const resident = await samplesOf('process_resident_memory_bytes');
     expect(resident['process_resident_memory_bytes']).to.be.greaterThan(1e6);
   });

@@ -14,7 +14,7 @@ export const MEMORY_LIMIT_BYTES = 512 * 1024 * 1024;
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
-/** The dependencies of the admin app, which a test may change. */
+/** The dependencies of the admin app, open to change by a test. */
 export interface Operations extends Mutable<AdminDependencies> {
   config: Mutable<AdminDependencies['config']>;
   snapshots: Mutable<AdminDependencies['snapshots']>;
@@ -24,7 +24,7 @@ export interface Operations extends Mutable<AdminDependencies> {
   errors: string[];
 }
 
-/** A replica that has loaded nothing yet. */
+/** Returns the dependencies of a replica without snapshots and keys. */
 export function emptyOperations(): Operations {
   const metrics = new RequestMetrics();
   const errors: string[] = [];
@@ -55,7 +55,7 @@ export function emptyOperations(): Operations {
   };
 }
 
-/** A replica that serves the fixture as `main.sqlite`, and has its keys. */
+/** Returns the dependencies of a replica that serves the fixture as `main.sqlite`, with its keys. */
 export async function readyOperations(): Promise<Operations> {
   const operations = emptyOperations();
   const { image, keys } = await fixture();

@@ -24,16 +24,16 @@ describe('Readiness', () => {
   };
   const anHourAgo = new Date(NOW - 3_600_000).toISOString();
 
-  it('is there with a snapshot and keys', () => {
+  it('requires a snapshot and keys', () => {
     expectReasons();
   });
 
-  it('names all that is missing', () => {
+  it('gives a reason for each that is missing', () => {
     operations = emptyOperations();
     expectReasons(/no snapshot is live. Publish/i, /no keys file at keys\.sqlite/);
   });
 
-  it('waits until all threads answer, and then asks for one that does', () => {
+  it('requires all threads to listen once, and then at least one', () => {
     const { workers } = operations;
     operations.workers = { ...workers, listening: 1, hasListened: false };
     expectReasons(/threads that answer requests have not started yet/);
@@ -43,7 +43,7 @@ describe('Readiness', () => {
     expectReasons(/No thread answers requests/);
   });
 
-  it('tells what keeps it from the snapshot folder, and what is being loaded, while nothing is live', () => {
+  it('names an unreadable snapshot folder, or the file being loaded, while no snapshot is live', () => {
     operations = emptyOperations();
     operations.history.begin({ file: 'a.sqlite', startedAt: anHourAgo });
     expectReasons(/a\.sqlite is being loaded/, /no keys file/);
@@ -51,12 +51,12 @@ describe('Readiness', () => {
     expectReasons(/The snapshot folder snapshots cannot be read: ENOENT/, /no keys file/);
   });
 
-  it('stays while the snapshot folder cannot be looked at', () => {
+  it('remains with a live snapshot while the snapshot folder is unreadable', () => {
     operations.snapshots.complaint = 'ENOENT';
     expectReasons();
   });
 
-  it('points at what was refused, when that is why nothing is live', () => {
+  it('refers to the refused files while no snapshot is live', () => {
     operations = emptyOperations();
     operations.history.add({
       file: 'bad.sqlite',
@@ -70,29 +70,29 @@ describe('Readiness', () => {
     expectReasons(/refused. See \/status/, /keys\.sqlite cannot be used: file is not a database/);
   });
 
-  it('stays while keys that are loaded cannot be read again', () => {
+  it('remains with loaded keys while the keys file is unreadable', () => {
     operations.keys.complaint = 'the file is gone';
     expectReasons();
   });
 
-  it('ends when the process stops', () => {
+  it('ends when the process begins to stop', () => {
     operations.workers.isStopping = () => true;
     expectReasons(/stopping/);
   });
 
-  it('ends with the moment after the limit of age', () => {
+  it('ends as soon as a snapshot is older than the age limit', () => {
     operations.config.maxSnapshotAgeSeconds = AGE_SECONDS;
     expectReasons();
     operations.clock = () => NOW + 1;
     expectReasons(/^main\.sqlite was produced at .*, 7200 s ago; MAX_SNAPSHOT_AGE_SECONDS is 7200\. Publish/);
   });
 
-  it('has no limit of age when none is set', () => {
+  it('has no age limit by default', () => {
     operations.clock = () => NOW + 1e12;
     expectReasons();
   });
 
-  it('asks every file, by itself', () => {
+  it('applies the age limit to each file', () => {
     operations.config.maxSnapshotAgeSeconds = 4000;
     operations.stores.swap('fresh.sqlite', snapshotOf('fresh', anHourAgo, emptyImage('fresh')));
     expectReasons(/^main\.sqlite/);
@@ -100,13 +100,13 @@ describe('Readiness', () => {
     expectReasons(/^fresh\.sqlite/, /^main\.sqlite/);
   });
 
-  it('asks for what is served from a file that is gone, too', () => {
+  it('applies the age limit to the live snapshot of a removed file', () => {
     operations.config.maxSnapshotAgeSeconds = 60;
     operations.stores.release('main.sqlite');
     expectReasons(/^main\.sqlite .*The file was removed.*restart/);
   });
 
-  it('takes what was produced in the future for new', () => {
+  it('treats a snapshot from the future as new', () => {
     operations.config.maxSnapshotAgeSeconds = 1;
     operations.clock = () => NOW - 1e9;
     expectReasons();

@@ -5,7 +5,7 @@ import { createAdminApp } from '../../src/admin/admin-app.ts';
 import { watchOverload } from '../../src/http/checks/availability.ts';
 import { emptyOperations } from './operations.ts';
 
-/** A process that answers operators for a moment, and ends by itself when nothing is left to do. */
+/** A process that serves the admin app to four requests, and then ends by itself. */
 
 const operations = emptyOperations();
 watchOverload(100, operations.metrics);

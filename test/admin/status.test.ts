@@ -22,7 +22,7 @@ describe('The status', () => {
   const status = () => statusOf(operations);
   const load = (file: string) => ({ file, startedAt: new Date(NOW).toISOString(), durationMs: 12 });
 
-  it('tells of the process', () => {
+  it('describes the process', () => {
     const { version, startedAt, uptimeSeconds, ready, reasons, threads, keys, memory } = status();
     expect(version).to.match(/^\d+\.\d+\.\d+/);
     expect(Date.parse(startedAt) + uptimeSeconds * 1000).to.be.closeTo(Date.now(), 1000);
@@ -40,7 +40,7 @@ describe('The status', () => {
     expect(memory.residentBytes).to.be.greaterThan(1e6);
   });
 
-  it('tells why it is not ready, and what is wrong with the keys', () => {
+  it('gives the reasons for not being ready, and the fault of the keys file', () => {
     operations.workers.isStopping = () => true;
     operations.keys.complaint = 'the file is gone';
     const { ready, reasons, keys } = status();
@@ -49,7 +49,7 @@ describe('The status', () => {
     expect(keys.complaint).to.equal('the file is gone');
   });
 
-  it('lists what is live by file, with the records of each organization', async () => {
+  it('lists the live snapshot of each file, with the record counts of each organization', async () => {
     const { image } = await fixture();
     operations.stores.swap('b.sqlite', snapshotOf('s2', new Date(NOW).toISOString(), emptyImage('b')));
     operations.stores.release('b.sqlite');
@@ -79,7 +79,7 @@ describe('The status', () => {
     expect(bytes.reduce((sum, each) => sum + each)).to.equal(operations.stores.liveBytes);
   });
 
-  it('lists what is retained for walks, and for how long', async () => {
+  it('lists the retained stores, with the time until their release', async () => {
     const { image } = await fixture();
     const { stores } = operations;
     const walked = stores.view.get('north');
@@ -102,7 +102,7 @@ describe('The status', () => {
     expect(status().retained[0].goneInSeconds).to.equal(0);
   });
 
-  it('tells of a load as long as it is under way', () => {
+  it('shows a load while it runs', () => {
     const loading = { file: 'a.sqlite', startedAt: '2026-11-21T10:00:00.000Z' };
     expect(status().loading).to.equal(null);
     operations.history.begin(loading);
@@ -111,7 +111,7 @@ describe('The status', () => {
     expect(status().loading).to.equal(null);
   });
 
-  it('lists what lies refused with what to do, and the loads, latest first', () => {
+  it('lists the refused files with advice, and the loads, latest first', () => {
     operations.history.add({ ...load('bad.sqlite'), outcome: 'refused', reason: 'wal', detail: 'why' });
     const live = { snapshotId: 's', producedAt: PRODUCED_AT, organizations: 3, rows: 83 };
     operations.history.add({ ...load('main.sqlite'), outcome: 'live', ...live });
@@ -131,7 +131,7 @@ describe('The status', () => {
     ]);
   });
 
-  it('has no secret', async () => {
+  it('contains no secret and no data of a record', async () => {
     const text = JSON.stringify(status());
     const { secrets } = await fixture();
     for (const word of [...secrets, '@example', 'QR', 'tkt_', 'ord_']) expect(text).not.to.include(word);

@@ -3,32 +3,32 @@ import { StoreRegistry } from '../../src/store/registry/store-registry.ts';
 import { WorkerStores, ViewPublisher } from '../../src/workers/shared-views.ts';
 import { emptySnapshot } from '../support/empty-image.ts';
 
-describe('The stores of threads', () => {
+describe('The store views of workers', () => {
   let registry: StoreRegistry;
-  let feed: ViewPublisher;
+  let publisher: ViewPublisher;
   let shownVersion: Int32Array<SharedArrayBuffer>;
-  let threads: WorkerStores[];
+  let workers: WorkerStores[];
 
   beforeEach(() => {
     registry = new StoreRegistry();
-    feed = new ViewPublisher();
+    publisher = new ViewPublisher();
     shownVersion = new Int32Array(new SharedArrayBuffer(4));
-    threads = [new WorkerStores(shownVersion), new WorkerStores(shownVersion)];
+    workers = [new WorkerStores(shownVersion), new WorkerStores(shownVersion)];
   });
 
   type Sent = ViewPublisher['latest'];
 
-  /** As it is sent from one thread to another. */
-  function prepare(thread: WorkerStores, sent: Sent): void {
+  /** Gives a worker a message from the main thread. */
+  function prepare(worker: WorkerStores, sent: Sent): void {
     const { images, view } = structuredClone(sent);
-    for (const image of images) thread.add(image);
-    thread.prepare(view);
+    for (const image of images) worker.add(image);
+    worker.prepare(view);
   }
 
-  /** The latest of the registry, not yet shown; undefined when it was sent before. */
+  /** Prepares the registry's view in all workers. Returns undefined if it was sent before. */
   function prepareAll(): Sent | undefined {
-    const sent = feed.next(registry.view);
-    if (sent !== undefined) for (const thread of threads) prepare(thread, sent);
+    const sent = publisher.next(registry.view);
+    if (sent !== undefined) for (const worker of workers) prepare(worker, sent);
     return sent;
   }
 
@@ -36,17 +36,17 @@ describe('The stores of threads', () => {
     const sent = prepareAll();
     if (sent === undefined) return;
     Atomics.store(shownVersion, 0, sent.view.version);
-    for (const thread of threads) thread.dropUnused();
+    for (const worker of workers) worker.dropUnused();
   }
 
-  const shown = (pin?: string) => threads.map((thread) => thread.view.get('north', pin)?.snapshotId);
+  const shown = (digest?: string) => workers.map(({ view }) => view.get('north', digest)?.snapshotId);
 
-  it('are none at the beginning', () => {
-    expect(threads.map(({ view }) => view.isEmpty)).to.deep.equal([true, true]);
+  it('are empty at first', () => {
+    expect(workers.map(({ view }) => view.isEmpty)).to.deep.equal([true, true]);
     expect(shown()).to.deep.equal([undefined, undefined]);
   });
 
-  it('show the next view at one moment, in all of them', () => {
+  it('change to the next view in all workers at once', () => {
     registry.swap('a.sqlite', emptySnapshot('a1', 'north=N1'));
     showAll();
     expect(shown()).to.deep.equal(['a1', 'a1']);
@@ -55,13 +55,13 @@ describe('The stores of threads', () => {
     expect(shown()).to.deep.equal(['a1', 'a1']);
     Atomics.store(shownVersion, 0, sent?.view.version ?? 0);
     expect(shown()).to.deep.equal(['a2', 'a2']);
-    expect(shown('N1'), 'until it is known that nobody walks it').to.deep.equal(['a1', 'a1']);
+    expect(shown('N1'), 'retained until the walks are checked').to.deep.equal(['a1', 'a1']);
   });
 
-  it('share the memory, and what they know of walks', () => {
+  it('share the images and the walk marks', () => {
     registry.swap('a.sqlite', emptySnapshot('a1', 'north=N1'));
     showAll();
-    const [one, other] = threads.map((thread) => thread.view.get('north'));
+    const [one, other] = workers.map((thread) => thread.view.get('north'));
     expect(one?.image.events.ids).to.deep.equal(registry.view.get('north')?.image.events.ids);
     registry.swap('a.sqlite', emptySnapshot('a2', 'north=N2'));
     one?.walks.set();
@@ -75,27 +75,27 @@ describe('The stores of threads', () => {
     expect(shown('N1')).to.deep.equal(['a2', 'a2']);
   });
 
-  it('are sent each image once, as long as it is in a view', () => {
+  it('are sent each image once while it is in a view', () => {
     registry.swap('a.sqlite', emptySnapshot('a1', 'north=N1', 'south=S1'));
-    expect(feed.next(registry.view)?.images).to.have.length(2);
-    expect(feed.next(registry.view), 'what was sent').to.equal(undefined);
+    expect(publisher.next(registry.view)?.images).to.have.length(2);
+    expect(publisher.next(registry.view), 'a view that was sent').to.equal(undefined);
     registry.swap('a.sqlite', emptySnapshot('a2', 'north=N2', 'south=S1'));
-    expect(feed.next(registry.view)?.images).to.have.length(1);
-    expect(feed.latest.images, 'for who comes later').to.have.length(3);
+    expect(publisher.next(registry.view)?.images).to.have.length(1);
+    expect(publisher.latest.images, 'for a later worker').to.have.length(3);
     registry.releaseUnwalked();
-    expect(feed.next(registry.view)?.images).to.have.length(0);
-    expect(feed.latest.images).to.have.length(2);
+    expect(publisher.next(registry.view)?.images).to.have.length(0);
+    expect(publisher.latest.images).to.have.length(2);
   });
 
-  it('are the same in a thread that comes later', () => {
+  it('are the same in a worker that starts later', () => {
     registry.swap('a.sqlite', emptySnapshot('a1', 'north=N1'));
     showAll();
-    threads[0].view.get('north')?.walks.set();
+    workers[0].view.get('north')?.walks.set();
     registry.swap('a.sqlite', emptySnapshot('a2', 'north=N2'));
     showAll();
     const late = new WorkerStores(shownVersion);
-    prepare(late, feed.latest);
-    threads.push(late);
+    prepare(late, publisher.latest);
+    workers.push(late);
     expect(shown()).to.deep.equal(['a2', 'a2', 'a2']);
     expect(shown('N1')).to.deep.equal(['a1', 'a1', 'a1']);
     registry.swap('a.sqlite', emptySnapshot('a3', 'north=N3'));
@@ -103,23 +103,23 @@ describe('The stores of threads', () => {
     expect(shown()).to.deep.equal(['a3', 'a3', 'a3']);
   });
 
-  it('keep what a store knows of the moment, when a view leaves it as it is', () => {
+  it('keep a store, with its cached state, in a view that does not change it', () => {
     registry.swap('a.sqlite', emptySnapshot('a1', 'north=N1'));
     showAll();
-    const before = threads[0].view.get('north');
+    const before = workers[0].view.get('north');
     registry.swap('b.sqlite', emptySnapshot('b1', 'south=S1'));
     showAll();
-    expect(threads[0].view.get('north')).to.equal(before);
+    expect(workers[0].view.get('north')).to.equal(before);
     registry.swap('a.sqlite', emptySnapshot('a2', 'north=N1'));
     showAll();
-    expect(threads[0].view.get('north')).to.not.equal(before);
-    expect(threads[0].view.get('north')?.image, 'of the same content').to.equal(before?.image);
+    expect(workers[0].view.get('north')).to.not.equal(before);
+    expect(workers[0].view.get('north')?.image, 'unchanged content').to.equal(before?.image);
   });
 
-  it('refuse a view of images that they were not sent', () => {
+  it('refuse a view whose image was not sent', () => {
     const store = { number: 7, snapshotId: 's', producedAt: '' };
     expect(() => {
-      threads[0].prepare({ version: 1, live: [store], retained: [] });
+      workers[0].prepare({ version: 1, live: [store], retained: [] });
     }).to.throw('image 7 was not sent');
   });
 });

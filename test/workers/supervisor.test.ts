@@ -5,11 +5,11 @@ import { Supervisor } from '../../src/workers/supervisor.ts';
 
 const UNWILLING = new URL('unwilling-worker.ts', import.meta.url);
 
-/** What the processes of test/system do with threads is tested there. */
-describe('A group of threads', () => {
+/** The tests in test/system prove the other promises, in whole processes. */
+describe('The supervisor', () => {
   const workers: Worker[] = [];
 
-  function group(count: number, start: () => Worker): Supervisor {
+  function supervise(count: number, start: () => Worker): Supervisor {
     const started = () => {
       const worker = start();
       workers.push(worker);
@@ -21,30 +21,31 @@ describe('A group of threads', () => {
 
   afterEach(() => Promise.all(workers.map((worker) => worker.terminate())));
 
-  async function failureOf(threads: Supervisor): Promise<Error> {
+  /** Returns the error with which it fails to listen. */
+  async function failureOf(supervisor: Supervisor): Promise<Error> {
     try {
-      await threads.listen();
+      await supervisor.listen();
     } catch (error) {
       if (error instanceof Error) return error;
     }
-    throw new Error('it listens');
+    throw new Error('the supervisor listens');
   }
 
-  it('names THREADS where ports cannot be shared', async () => {
-    const error = await failureOf(group(2, () => new Worker(UNWILLING)));
+  it('names THREADS if the system cannot share a port', async () => {
+    const error = await failureOf(supervise(2, () => new Worker(UNWILLING)));
     expect(error.message).to.match(/cannot share a port among threads: set THREADS to 1/);
     expect(error).to.include({ code: 'ENOTSUP', syscall: 'listen' });
   });
 
-  it('says what the system says, with one thread', async () => {
-    const error = await failureOf(group(1, () => new Worker(UNWILLING)));
+  it('reports the system error unchanged with one worker', async () => {
+    const error = await failureOf(supervise(1, () => new Worker(UNWILLING)));
     expect(error.message).to.equal('listen ENOTSUP');
   });
 
-  it('does not start when a thread ends at its start, and says why', async () => {
+  it('fails to start with the reason when a worker ends at its start', async () => {
     const dying = () => new Worker('throw new Error("a fault at the start")', { eval: true });
-    const threads = group(2, dying);
-    expect((await failureOf(threads)).message).to.match(/ended at its start: [^]*a fault at the start/);
-    expect([threads.hasListened, threads.listening, threads.replaced]).to.deep.equal([false, 0, 0]);
+    const supervisor = supervise(2, dying);
+    expect((await failureOf(supervisor)).message).to.match(/ended at its start: [^]*a fault at the start/);
+    expect([supervisor.hasListened, supervisor.listening, supervisor.replaced]).to.deep.equal([false, 0, 0]);
   });
 });
