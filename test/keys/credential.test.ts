@@ -14,19 +14,19 @@ describe('parseCredential', () => {
     'bEaReR   svc:o:org_1:s3cret-_',
   ];
   for (const value of accepted) {
-    it(`reads ${value}`, () => {
+    it(`parses ${value}`, () => {
       expect(parseCredential(value)).to.deep.equal(credential);
     });
   }
 
-  const refused: [what: string, value: string][] = [
-    ['nothing', ''],
+  const refused: [fault: string, value: string][] = [
+    ['an empty header', ''],
     ['a scheme alone', 'Bearer'],
-    ['a scheme and a blank', 'Bearer '],
-    ['a credential alone', 'svc:o:org_1:s3cret'],
-    ['no blank after the scheme', 'Bearersvc:o:org_1:s3cret'],
+    ['a scheme and a space', 'Bearer '],
+    ['a credential without a scheme', 'svc:o:org_1:s3cret'],
+    ['no space after the scheme', 'Bearersvc:o:org_1:s3cret'],
     ['a tab after the scheme', 'Bearer\tsvc:o:org_1:s3cret'],
-    ['a blank before the scheme', ' Bearer svc:o:org_1:s3cret'],
+    ['a space before the scheme', ' Bearer svc:o:org_1:s3cret'],
     ['another scheme', 'Basic svc:o:org_1:s3cret'],
     ['a longer scheme', 'XBearer svc:o:org_1:s3cret'],
     ['another prefix', 'Bearer svx:o:org_1:s3cret'],
@@ -37,23 +37,23 @@ describe('parseCredential', () => {
     ['five parts', 'Bearer svc:o:org_1:s3cret:more'],
     ['an empty organization', 'Bearer svc:o::s3cret'],
     ['an empty key', 'Bearer svc:o:org_1:'],
-    ['a blank at the end', 'Bearer svc:o:org_1:s3cret '],
-    ['a line break at the end', 'Bearer svc:o:org_1:s3cret\n'],
-    ['something behind', 'Bearer svc:o:org_1:s3cret more'],
-    ['a blank inside', 'Bearer svc:o:org 1:s3cret'],
+    ['a trailing space', 'Bearer svc:o:org_1:s3cret '],
+    ['a trailing line break', 'Bearer svc:o:org_1:s3cret\n'],
+    ['a word after the credential', 'Bearer svc:o:org_1:s3cret more'],
+    ['a space in the organization', 'Bearer svc:o:org 1:s3cret'],
     ['a letter outside ASCII', 'Bearer svc:o:örg_1:s3cret'],
-    ['quotes around', 'Bearer "svc:o:org_1:s3cret"'],
+    ['quotation marks', 'Bearer "svc:o:org_1:s3cret"'],
     ['two headers joined', 'Bearer svc:o:org_1:s3cret, Bearer svc:o:org_1:s3cret'],
   ];
-  for (const [what, value] of refused) {
-    it(`refuses ${what}`, () => {
+  for (const [fault, value] of refused) {
+    it(`refuses ${fault}`, () => {
       expect(parseCredential(value)).to.equal(undefined);
     });
   }
 
   const part = fc.stringMatching(/^[!-9;-~]{1,40}$/);
 
-  it('reads back whatever formatCredential wrote', () => {
+  it('parses every result of formatCredential', () => {
     fc.assert(
       fc.property(part, part, (organizationId, secret) => {
         const text = formatCredential({ organizationId, secret });
@@ -63,7 +63,7 @@ describe('parseCredential', () => {
     );
   });
 
-  it('agrees with a reading by splitting, on values near the form', () => {
+  it('agrees with a parser that splits, on almost valid values', () => {
     const token = fc.constantFrom('org_1', 'k', '=', '~', ':', ':', ' ', 'é');
     const scheme = fc.constantFrom(
       'Bearer ',
@@ -75,16 +75,16 @@ describe('parseCredential', () => {
     const near = fc
       .tuple(scheme, fc.array(token, { maxLength: 4 }))
       .map(([start, tokens]) => start + tokens.join(''));
-    let read = 0;
+    let parsed = 0;
     fc.assert(
       fc.property(near, (value) => {
         const expected = bySplitting(value);
-        if (expected !== undefined) read++;
+        if (expected !== undefined) parsed++;
         expect(parseCredential(value)).to.deep.equal(expected);
       }),
       { seed: SEED, numRuns: 5000 },
     );
-    expect(read, 'values of the form among those tried').to.be.greaterThan(100);
+    expect(parsed, 'valid values').to.be.greaterThan(100);
   });
 });
 

@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3';
 
-/** Holds a database locked against readers from the time of its first message until it is sent one. */
+/** Locks a database against readers, reports it by a message, and releases the lock on a message. */
 const [path = ''] = process.argv.slice(2);
 const database = new Database(path);
 database.exec('BEGIN EXCLUSIVE');

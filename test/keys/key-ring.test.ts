@@ -18,7 +18,7 @@ describe('KeyRing.check', () => {
     return { path, file, first, second, foreign };
   }
 
-  it('finds each key of an organization', () => {
+  it('accepts each key of an organization', () => {
     const { path, first, second, foreign } = setUp();
     const ring = readKeyRing(path);
     for (const { organizationId, secret, keyId } of [first, second, foreign]) {
@@ -27,14 +27,14 @@ describe('KeyRing.check', () => {
     expect(ring.validKeys).to.equal(3);
   });
 
-  it('reads a file whose schema has other comments', () => {
+  it('accepts keys of a file whose schema has other comments', () => {
     const { path, first } = setUp();
     const database = new Database(path);
     database.unsafeMode();
     database.pragma('writable_schema = ON');
     const { changes } = database
       .prepare(
-        "UPDATE sqlite_schema SET sql = replace(sql, '-- ', '--  once upon a time, ') WHERE sql LIKE '%--%'",
+        "UPDATE sqlite_schema SET sql = replace(sql, '-- ', '--  an earlier wording: ') WHERE sql LIKE '%--%'",
       )
       .run();
     database.close();
@@ -42,7 +42,7 @@ describe('KeyRing.check', () => {
     expect(readKeyRing(path).check(first.organizationId, first.secret).outcome).to.equal('valid');
   });
 
-  it('says the same of an unknown organization, an unknown key and the key of another organization', () => {
+  it('does not distinguish an unknown organization, an unknown key and a key of another organization', () => {
     const { path, first, foreign } = setUp();
     const ring = readKeyRing(path);
     expect(ring.check('org_3', first.secret)).to.deep.equal(UNKNOWN);
@@ -53,11 +53,11 @@ describe('KeyRing.check', () => {
     expect(ring.check('', '')).to.deep.equal(UNKNOWN);
   });
 
-  it('takes no secret that is only nearly right', () => {
+  it('refuses every similar secret', () => {
     const { path, first } = setUp();
     const ring = readKeyRing(path);
     const { secret } = first;
-    for (const near of [
+    for (const similar of [
       `${secret} `,
       `${secret}=`,
       secret.slice(1),
@@ -66,11 +66,11 @@ describe('KeyRing.check', () => {
       secret.replace(/^./, (letter) => (letter === 'A' ? 'B' : 'A')),
       '\0'.repeat(secret.length),
     ]) {
-      expect(ring.check('org_1', near)).to.deep.equal(UNKNOWN);
+      expect(ring.check('org_1', similar)).to.deep.equal(UNKNOWN);
     }
   });
 
-  it('says "revoked" only to who presents the revoked secret of that organization', () => {
+  it('reports "revoked" for the revoked secret of that organization alone', () => {
     const { path, file, first, second, foreign } = setUp();
     file.revoke(first.keyId, MONDAY);
     file.revoke(foreign.keyId, MONDAY);
@@ -83,7 +83,7 @@ describe('KeyRing.check', () => {
     expect(ring.validKeys).to.equal(1);
   });
 
-  it('does not change when the file does', () => {
+  it('does not change with the file', () => {
     const { path, file, first } = setUp();
     const ring = readKeyRing(path);
     file.revoke(first.keyId, MONDAY);
@@ -91,32 +91,32 @@ describe('KeyRing.check', () => {
     expect(readKeyRing(path).check('org_1', first.secret)).to.deep.equal(REVOKED);
   });
 
-  it('answers with the same frozen object every time', () => {
+  it('returns the same frozen object every time', () => {
     const { path, first } = setUp();
     const ring = readKeyRing(path);
-    const answer = ring.check('org_1', first.secret);
-    expect(ring.check('org_1', first.secret)).to.equal(answer);
-    expect(answer).to.be.frozen;
+    const check = ring.check('org_1', first.secret);
+    expect(ring.check('org_1', first.secret)).to.equal(check);
+    expect(check).to.be.frozen;
     expect(ring).to.be.frozen;
   });
 });
 
-describe('A KeyRing of rows', () => {
+describe('A KeyRing from rows', () => {
   const inFolder = folderForEach();
 
-  it('is the same as the one that they are of, sent to a thread or not', () => {
+  it('equals the key ring with these rows, also after a structured clone', () => {
     const path = inFolder('keys.sqlite');
     const file = new KeysFile(path);
     const [first, second] = ['org_1', 'org_2'].map((id) => file.create(id, '', MONDAY));
     file.revoke(second.keyId, MONDAY);
     const ring = readKeyRing(path);
     for (const rows of [ring.rows, structuredClone(ring.rows)]) {
-      const same = new KeyRing(rows);
-      expect(same.validKeys).to.equal(1);
-      expect(same.check('org_1', first.secret)).to.deep.equal(ring.check('org_1', first.secret));
-      expect(same.check('org_1', first.secret)).to.deep.include({ outcome: 'valid', keyId: first.keyId });
-      expect(same.check('org_2', second.secret)).to.deep.equal(REVOKED);
-      expect(same.check('org_2', first.secret)).to.deep.equal(UNKNOWN);
+      const copy = new KeyRing(rows);
+      expect(copy.validKeys).to.equal(1);
+      expect(copy.check('org_1', first.secret)).to.deep.equal(ring.check('org_1', first.secret));
+      expect(copy.check('org_1', first.secret)).to.deep.include({ outcome: 'valid', keyId: first.keyId });
+      expect(copy.check('org_2', second.secret)).to.deep.equal(REVOKED);
+      expect(copy.check('org_2', first.secret)).to.deep.equal(UNKNOWN);
     }
   });
 });

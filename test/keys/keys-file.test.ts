@@ -12,14 +12,14 @@ const WEDNESDAY = new Date('2026-11-18T08:00:00.000Z');
 describe('KeysFile', () => {
   const inFolder = folderForEach();
 
-  it('makes the file with the first key, for its owner alone, and nothing beside it', () => {
+  it('creates the file with the first key, readable by its owner only, and no other file', () => {
     const path = inFolder('deep/down/keys.sqlite');
     new KeysFile(path).create('org_1', '', MONDAY);
     expect(statSync(path).mode & 0o777).to.equal(0o600);
     expect(readdirSync(dirname(path))).to.deep.equal(['keys.sqlite']);
   });
 
-  it('makes secrets of 256 bits, each another', () => {
+  it('creates distinct secrets of 256 bits', () => {
     const file = new KeysFile(inFolder('keys.sqlite'));
     const secrets = [1, 2, 3].map(() => file.create('org_1', '', MONDAY).secret);
     expect(new Set(secrets).size).to.equal(3);
@@ -29,7 +29,7 @@ describe('KeysFile', () => {
     }
   });
 
-  it('keeps no secret', () => {
+  it('stores no secret', () => {
     const path = inFolder('keys.sqlite');
     const { secret } = new KeysFile(path).create('org_1', 'till', MONDAY);
     const bytes = readFileSync(path);
@@ -38,7 +38,7 @@ describe('KeysFile', () => {
     expect(bytes.includes(Buffer.from(secret, 'base64url'))).to.equal(false);
   });
 
-  it('lists keys as they were made, and tells neither secrets nor digests', () => {
+  it('lists keys by creation time, without secrets and digests', () => {
     const file = new KeysFile(inFolder('keys.sqlite'));
     const later = file.create('org_2', '', TUESDAY);
     const earlier = file.create('org_1', 'box office', MONDAY);
@@ -60,7 +60,7 @@ describe('KeysFile', () => {
     ]);
   });
 
-  it('revokes a key once and for all', () => {
+  it('revokes a key permanently', () => {
     const file = new KeysFile(inFolder('keys.sqlite'));
     const { keyId } = file.create('org_1', '', MONDAY);
     const other = file.create('org_1', '', MONDAY);
@@ -71,13 +71,13 @@ describe('KeysFile', () => {
     expect(revoked).to.not.deep.include({ keyId: other.keyId });
   });
 
-  it('knows no key that is not there', () => {
+  it('reports an unknown key', () => {
     const file = new KeysFile(inFolder('keys.sqlite'));
     file.create('org_1', '', MONDAY);
     expect(file.revoke('key_none', TUESDAY)).to.equal(undefined);
   });
 
-  it('refuses an organization or a label that breaks its rule, and makes no file', () => {
+  it('refuses an invalid organization or label, and creates no file', () => {
     const path = inFolder('keys.sqlite');
     const file = new KeysFile(path);
     expect(() => file.create('a:b', '', MONDAY)).to.throw(RangeError, 'organizationId must be 1 to 128');
@@ -85,14 +85,14 @@ describe('KeysFile', () => {
     expect(existsSync(path)).to.equal(false);
   });
 
-  it('makes no file to list or revoke', () => {
+  it('creates no file to list or revoke keys', () => {
     const path = inFolder('keys.sqlite');
     expect(() => new KeysFile(path).list()).to.throw('ENOENT');
     expect(() => new KeysFile(path).revoke('key_1', MONDAY)).to.throw('ENOENT');
     expect(existsSync(path)).to.equal(false);
   });
 
-  it('leaves a file that is not its own as it is', () => {
+  it('refuses a file of another kind, and leaves it unchanged', () => {
     const path = inFolder('notes.txt');
     writeFileSync(path, 'buy milk\n');
     expect(() => new KeysFile(path).create('org_1', '', MONDAY)).to.throw('not an SQLite database');
@@ -105,7 +105,7 @@ describe('KeysFile', () => {
     expect(readFileSync(database)).to.deep.equal(before);
   });
 
-  it('can be read with any SQLite tool', () => {
+  it('is readable with any SQLite tool', () => {
     const path = inFolder('keys.sqlite');
     const { keyId } = new KeysFile(path).create('org_1', 'till', MONDAY);
     const database = new Database(path, { readonly: true });
@@ -119,7 +119,7 @@ describe('KeysFile', () => {
 
 describe('isLabel', () => {
   for (const text of ['', 'Zoë’s till, 2nd floor', '票'.repeat(200)]) {
-    it(`takes ${text.slice(0, 30)}`, () => {
+    it(`accepts ${JSON.stringify(text).slice(0, 30)}`, () => {
       expect(isLabel(text)).to.equal(true);
     });
   }

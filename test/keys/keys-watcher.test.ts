@@ -9,27 +9,27 @@ import { KeysFile } from '../../src/keys/keys-file.ts';
 import { KeysWatcher } from '../../src/keys/keys-watcher.ts';
 import { folderForEach } from '../support/temporary-folder.ts';
 
-describe('the watch on the keys file', () => {
+describe('The keys watcher', () => {
   const NOW = new Date('2026-11-21T12:00:00Z');
   const inFolder = folderForEach();
   let path: string;
   let logged: string[];
   let watcher: KeysWatcher;
+  const log = pino({}, { write: (line) => logged.push((JSON.parse(line) as { msg: string }).msg) });
 
   beforeEach(() => {
     path = inFolder('keys.sqlite');
     logged = [];
-    const log = pino({}, { write: (line) => logged.push((JSON.parse(line) as { msg: string }).msg) });
     watcher = new KeysWatcher(path, log);
   });
 
-  it('has no keys until there is a file, and says nothing of that', async () => {
+  it('has no keys while the file is absent, and logs nothing', async () => {
     await watcher.poll();
     expect(watcher.current).to.equal(undefined);
     expect(logged).to.deep.equal([]);
   });
 
-  it('sees every change, however soon it follows another', async () => {
+  it('detects every change, even in quick succession', async () => {
     const file = new KeysFile(path);
     for (let count = 1; count <= 20; count++) {
       const { keyId, organizationId, secret } = file.create('org', '', NOW);
@@ -41,36 +41,34 @@ describe('the watch on the keys file', () => {
     }
   });
 
-  it('says that keys are live, and has them, when they have taken effect; those that stay as they were take none', async () => {
+  it('holds keys, and logs them as live, once they are in force, and applies only changed keys', async () => {
     const file = new KeysFile(path);
     file.create('org', '', NOW);
-    let taken = 0;
-    const effect = Promise.withResolvers<undefined>();
+    let calls = 0;
+    const applied = Promise.withResolvers<undefined>();
     const apply = (): Promise<void> => {
-      taken++;
-      return effect.promise;
+      calls++;
+      return applied.promise;
     };
-    const log = pino({}, { write: (line) => logged.push((JSON.parse(line) as { msg: string }).msg) });
     watcher = new KeysWatcher(path, log, { apply });
     const polls = [watcher.poll(), watcher.poll()];
     await setImmediate();
-    expect(taken).to.equal(1);
+    expect(calls).to.equal(1);
     expect(watcher.current).to.equal(undefined);
     expect(logged).to.deep.equal([]);
-    effect.resolve(undefined);
+    applied.resolve(undefined);
     await Promise.all(polls);
     expect(logged).to.deep.equal(['keys live']);
     const { current } = watcher;
     expect(current?.validKeys).to.equal(1);
     await watcher.poll();
     expect(watcher.current).to.equal(current);
-    expect(taken).to.equal(1);
+    expect(calls).to.equal(1);
   });
 
-  it('waits for whoever writes the file, and tells when that takes long', async () => {
+  it('waits for the writer of a locked file, and reports a long wait', async () => {
     new KeysFile(path).create('org', '', NOW);
     let now = 0;
-    const log = pino({}, { write: (line) => logged.push((JSON.parse(line) as { msg: string }).msg) });
     watcher = new KeysWatcher(path, log, { clock: () => now });
     const holder = fork(new URL('./hold-lock.ts', import.meta.url), [path]);
     const exit = once(holder, 'exit');
@@ -87,7 +85,7 @@ describe('the watch on the keys file', () => {
     expect(watcher.current?.validKeys).to.equal(1);
   });
 
-  describe('of a file whose time stamp stays when it changes', () => {
+  describe('of a file whose timestamp does not change with it', () => {
     const realStat = fs.statSync;
     let now: number;
 
@@ -105,21 +103,21 @@ describe('the watch on the keys file', () => {
       syncBuiltinESMExports();
     });
 
-    it('sees what changes soon after the stamp was first seen, and does not read for ever', async () => {
+    it('reads the file again for a few seconds after a timestamp appears, and no longer', async () => {
       for (let keys = 1; keys <= 3; keys++, now += 1400) {
         await watcher.poll();
         expect(watcher.current?.validKeys).to.equal(keys);
         new KeysFile(path).create('org', '', NOW);
       }
       await watcher.poll();
-      expect(watcher.current?.validKeys, 'at the end of the doubt').to.equal(4);
+      expect(watcher.current?.validKeys, 'in the last of these seconds').to.equal(4);
       const settled = watcher.current;
       now += 1400;
       await watcher.poll();
       expect(watcher.current).to.equal(settled);
     });
 
-    it('goes by no wall clock', async () => {
+    it('does not depend on the wall clock', async () => {
       const realNow = Date.now;
       Date.now = () => realNow() + 86_400_000;
       try {
@@ -133,7 +131,7 @@ describe('the watch on the keys file', () => {
     });
   });
 
-  it('tries again what it could not read, without a change of the file', async () => {
+  it('retries after a failure, even if the file does not change', async () => {
     const target = inFolder('target');
     symlinkSync('keys.sqlite', path);
     await watcher.poll();
@@ -146,7 +144,7 @@ describe('the watch on the keys file', () => {
     expect(logged).to.deep.equal(['keys file refused; the keys stay as they were', 'keys live']);
   });
 
-  it('keeps the keys when the file is damaged or gone, says so once, and takes the next good one', async () => {
+  it('keeps the keys while the file is damaged or absent, logs each fault once, and reads the next valid file', async () => {
     const { organizationId, secret } = new KeysFile(path).create('org', '', NOW);
     const isValid = () => watcher.current?.check(organizationId, secret).outcome === 'valid';
     await watcher.poll();
@@ -167,9 +165,9 @@ describe('the watch on the keys file', () => {
     ]);
   });
 
-  it('tells what is wrong as long as it is', async () => {
+  it('reports a fault while it lasts', async () => {
     await watcher.poll();
-    expect(watcher.complaint, 'no file yet').to.equal(undefined);
+    expect(watcher.complaint, 'before the first file').to.equal(undefined);
     writeFileSync(path, 'damaged');
     await watcher.poll();
     expect(watcher.complaint).to.be.a('string').and.not.to.equal('');

@@ -1,6 +1,6 @@
 import { KeysFile } from '../../src/keys/keys-file.ts';
 
-/** Makes as many keys as it is told, and revokes every second of them. */
+/** Creates a number of keys, and revokes every second one. */
 const [path = '', organizationId = '', count = '0'] = process.argv.slice(2);
 const file = new KeysFile(path);
 for (let i = 0; i < Number(count); i++) {

@@ -14,7 +14,7 @@ const UNKNOWN = { outcome: 'unknown' };
 describe('readKeyRing', () => {
   const inFolder = folderForEach();
 
-  /** A sound keys file with two keys. */
+  /** Creates a valid keys file with two keys. */
   function keysFile(name = 'keys.sqlite'): string {
     const path = inFolder(name);
     const file = new KeysFile(path);
@@ -31,7 +31,7 @@ describe('readKeyRing', () => {
     return path;
   }
 
-  it('leaves the file and its folder as they were', () => {
+  it('does not change the file and its folder', () => {
     const path = keysFile();
     const before = readFileSync(path);
     readKeyRing(path);
@@ -39,13 +39,13 @@ describe('readKeyRing', () => {
     expect(readdirSync(dirname(path))).to.deep.equal(['keys.sqlite']);
   });
 
-  it('reads a file without a key', () => {
+  it('reads a file without keys', () => {
     const ring = readKeyRing(altered('DELETE FROM keys'));
     expect(ring.validKeys).to.equal(0);
     expect(ring.check('org_1', 'guess')).to.deep.equal(UNKNOWN);
   });
 
-  it('makes no file where there is none, and says so with ENOENT', () => {
+  it('fails with ENOENT for an absent file, and creates none', () => {
     const path = inFolder('keys.sqlite');
     expect(() => readKeyRing(path))
       .to.throw()
@@ -53,11 +53,11 @@ describe('readKeyRing', () => {
     expect(readdirSync(dirname(path))).to.deep.equal([]);
   });
 
-  const refused: [what: string, make: () => string, reason: string][] = [
+  const refused: [kind: string, make: () => string, reason: string][] = [
     ['a folder', () => dirname(keysFile()), 'not a regular file'],
     ['an empty file', () => withContent(inFolder('empty'), ''), 'the file is empty'],
-    ['a text', () => withContent(inFolder('text'), 'svc:o:org_1:key\n'), 'not an SQLite database'],
-    ['a long text', () => withContent(inFolder('text'), 'key\n'.repeat(5000)), 'not an SQLite database'],
+    ['a short text file', () => withContent(inFolder('text'), 'svc:o:org_1:key\n'), 'not an SQLite database'],
+    ['a long text file', () => withContent(inFolder('text'), 'key\n'.repeat(5000)), 'not an SQLite database'],
     ['another database', () => altered('PRAGMA application_id = 7'), 'database of another kind'],
     [
       'a newer version',
@@ -73,13 +73,13 @@ describe('readKeyRing', () => {
     ],
     ['WAL mode', () => altered('PRAGMA journal_mode = WAL'), 'WAL mode'],
     [
-      'an organization that no credential can name',
+      'an organization id that a credential cannot contain',
       () => altered("UPDATE keys SET organization_id = 'a:b'"),
       'must be 1 to 128 characters',
     ],
   ];
-  for (const [what, make, reason] of refused) {
-    it(`refuses ${what}, and leaves nothing beside it`, () => {
+  for (const [kind, make, reason] of refused) {
+    it(`refuses ${kind}, and creates no file`, () => {
       const path = make();
       const before = readdirSync(dirname(path));
       expect(() => readKeyRing(path)).to.throw(CorruptKeysFile, reason);
@@ -87,7 +87,7 @@ describe('readKeyRing', () => {
     });
   }
 
-  it('refuses a file cut short anywhere', () => {
+  it('refuses a file truncated at any length', () => {
     const path = keysFile();
     const whole = readFileSync(path);
     for (let size = whole.length - 1; size > 0; size -= 511) {
@@ -97,38 +97,38 @@ describe('readKeyRing', () => {
     }
   });
 
-  it('refuses a changed byte in anything that decides about a request', () => {
+  it('refuses a changed byte in any column that authenticates a request', () => {
     const path = keysFile();
     const file = new KeysFile(path);
     const [entry] = file.list();
     const revokedAt = '2026-11-17T08:00:00.000Z';
     file.revoke(entry.keyId, new Date(revokedAt));
     const database = new Database(path);
-    database.exec('VACUUM'); // so that no byte of a former row is left over
+    database.exec('VACUUM'); // Removes the bytes of former rows.
     const digest = database.prepare<[], Buffer>('SELECT digest FROM keys').pluck().get();
     database.close();
     const whole = readFileSync(path);
-    if (digest === undefined) throw new Error('a key was made');
+    if (digest === undefined) throw new Error('the file has no key');
     const texts = [entry.keyId, entry.organizationId, revokedAt].map((text) => Buffer.from(text));
-    for (const served of [...texts, digest]) {
+    for (const value of [...texts, digest]) {
       let places = 0;
-      for (let at = whole.indexOf(served); at >= 0; at = whole.indexOf(served, at + 1)) {
+      for (let at = whole.indexOf(value); at >= 0; at = whole.indexOf(value, at + 1)) {
         const changed = Buffer.from(whole);
         changed.writeUInt8(changed.readUInt8(at + 2) ^ 1, at + 2);
         writeFileSync(path, changed);
-        expect(() => readKeyRing(path), served.toString('latin1')).to.throw(CorruptKeysFile, 'damaged');
+        expect(() => readKeyRing(path), value.toString('latin1')).to.throw(CorruptKeysFile, 'damaged');
         places++;
       }
       expect(places).to.be.greaterThan(1);
     }
   });
 
-  it('refuses a file whose last write was interrupted, until a keys command has rolled it back', () => {
+  it('refuses a file whose last write was interrupted, until a keys command rolls it back', () => {
     const path = keysFile('whole.sqlite');
     const crashed = inFolder('crashed/keys.sqlite');
     mkdirSync(dirname(crashed));
     const database = new Database(path);
-    database.pragma('cache_size = 1'); // so that the change reaches the file before it is committed
+    database.pragma('cache_size = 1'); // The change reaches the file before it is committed.
     database.exec('BEGIN; CREATE TABLE t (x)');
     database
       .prepare('INSERT INTO t SELECT randomblob(4000) FROM (VALUES (1), (2), (3), (4), (5), (6))')
@@ -142,7 +142,7 @@ describe('readKeyRing', () => {
     expect(readKeyRing(crashed).validKeys).to.equal(2);
   });
 
-  it('gives up soon while another process keeps the file locked', async () => {
+  it('fails within two seconds while another process locks the file', async () => {
     const path = keysFile();
     const holder = fork(new URL('./hold-lock.ts', import.meta.url), [path]);
     const exit = once(holder, 'exit');
@@ -155,7 +155,7 @@ describe('readKeyRing', () => {
     expect(readKeyRing(path).validKeys).to.equal(2);
   });
 
-  it('reads a whole state at any time while two processes make and revoke keys', async () => {
+  it('reads a consistent state while two processes create and revoke keys', async () => {
     const path = inFolder('keys.sqlite');
     const writers = ['org_1', 'org_2'].map((organization) =>
       fork(new URL('./make-and-revoke.ts', import.meta.url), [path, organization, '20']),
@@ -172,7 +172,7 @@ describe('readKeyRing', () => {
       try {
         most = Math.max(most, readKeyRing(path).validKeys);
       } catch (error) {
-        // Before the first key there is no file, and a slow disk may keep the file locked for a while.
+        // The file is absent before the first key, and a slow disk may keep it locked for a while.
         if (
           !(error instanceof KeysFileBusy) &&
           !(error instanceof Error && 'code' in error && error.code === 'ENOENT')
@@ -183,7 +183,7 @@ describe('readKeyRing', () => {
     }
     expect(await Promise.all(exits)).to.deep.equal([0, 0]);
     expect(most).to.be.greaterThan(0);
-    // Every second one is revoked again.
+    // Every second key is revoked.
     expect(readKeyRing(path).validKeys).to.equal(20);
     expect(new KeysFile(path).list()).to.have.length(40);
     expect(readdirSync(dirname(path))).to.deep.equal(['keys.sqlite']);
