@@ -6,14 +6,14 @@ const BYTES = 64;
 /** Positions are signed 32-bit integers. */
 const LAST_POSITION = 2 ** 31 - 1;
 
-/** A ring whose first line begins at a position. */
+/** Returns a ring whose first line begins at a position. */
 function ringAt(position: number): LogRing {
   const memory = newRingMemory(BYTES);
   new Int32Array(memory).set([position, position]);
   return new LogRing(memory);
 }
 
-/** A queue of lines with the room of a ring. */
+/** A queue of lines with the capacity of a ring. */
 class Oracle {
   dropped = 0;
   #lines: string[] = [];
@@ -51,7 +51,7 @@ describe('A ring of log lines', () => {
     fc.integer({ min: LAST_POSITION - 3 * BYTES, max: LAST_POSITION }),
   );
 
-  it('is a queue of whole lines with bounded room, wherever its positions stand', () => {
+  it('is a queue of whole lines with bounded capacity, at all positions', () => {
     fc.assert(
       fc.property(start, fc.array(step, { maxLength: 40 }), (position, steps) => {
         const ring = ringAt(position);
@@ -70,7 +70,7 @@ describe('A ring of log lines', () => {
     );
   });
 
-  it('drops and counts a line without room, and keeps the lines before it', () => {
+  it('drops and counts a line that does not fit, and keeps the lines before it', () => {
     const ring = ringAt(0);
     ring.write(`${'a'.repeat(BYTES - 1)}\n`);
     ring.write('b\n');
@@ -81,7 +81,7 @@ describe('A ring of log lines', () => {
     expect(ring.take(BYTES).toString()).to.equal('d\n');
   });
 
-  it('gives a line that is longer than asked for, alone', () => {
+  it('returns a line longer than the requested length, alone', () => {
     const ring = ringAt(0);
     for (const line of ['a long line\n', 'b\n', 'c\n', 'd\n']) ring.write(line);
     expect(ring.take(4).toString()).to.equal('a long line\n');
@@ -90,7 +90,7 @@ describe('A ring of log lines', () => {
     expect(ring.take(5).toString()).to.equal('');
   });
 
-  it('is the same ring over the same memory', () => {
+  it('shares its lines with another ring over the same memory', () => {
     const ring = ringAt(0);
     new LogRing(ring.memory).write('a\n');
     expect(ring.take(BYTES).toString()).to.equal('a\n');

@@ -8,15 +8,15 @@ import { expect } from 'chai';
 import { INHERITED, ROOT } from '../support/command.ts';
 import { LineReader, READ_OUTPUTS, StallingReader } from '../support/stalling-reader.ts';
 import { folderForEach } from '../support/temporary-folder.ts';
-import type { Told, Written } from './write-log-lines.ts';
+import type { WriterCommand, Written } from './write-log-lines.ts';
 
 const SCRIPT = 'test/log/write-log-lines.ts';
-/** More lines than the ring, the process and the system hold. */
+/** More lines than the buffers of the ring, the process and the system hold. */
 const FLOOD = 60_000;
-/** Longest wait for a reader that has stalled; and the time until the process ends, on a busy machine. */
-const END_MS = 200;
-const IN_TIME_MS = END_MS + 1500;
-const AT_ONCE_MS = 500;
+/** Longest wait for a stalled reader; the exit of a process takes further time on a busy machine. */
+const LONGEST_WAIT_MS = 200;
+const EXIT_MS = LONGEST_WAIT_MS + 1500;
+const IMMEDIATE_EXIT_MS = 500;
 const READING = constants.O_RDONLY | constants.O_NONBLOCK;
 const ON_STANDARD_ERROR = 'a line on standard error\n';
 
@@ -27,7 +27,7 @@ interface Line {
   readonly lines?: number;
 }
 
-/** @throws when a line is not whole */
+/** @throws if a line is incomplete */
 function parseLines(log: string): Line[] {
   expect(log).to.match(/\n$/);
   const lines = log.trimEnd().split(/\r?\n/);
@@ -46,7 +46,7 @@ function start(stdio: StdioOptions, level = 'info'): ChildProcess {
   return spawn(process.execPath, [join(ROOT, SCRIPT), level], { cwd: ROOT, env: INHERITED, stdio });
 }
 
-/** Makes a named pipe and opens it for writing, when its reader has come and gone. */
+/** Creates a named pipe and opens it for writing, after its reader has closed it. */
 function pipeWithoutReader(path: string): number {
   execFileSync('mkfifo', [path]);
   const reading = openSync(path, READING);
@@ -55,22 +55,22 @@ function pipeWithoutReader(path: string): number {
   return writing;
 }
 
-/** Has both threads write lines. */
+/** Makes both threads write lines. */
 async function write(writer: ChildProcess, count: number): Promise<Written> {
-  writer.send({ write: count } satisfies Told);
+  writer.send({ write: count } satisfies WriterCommand);
   const [written] = (await once(writer, 'message')) as [Written];
   return written;
 }
 
-/** Ends the process. Returns its exit status, and how long that took. */
+/** Ends the process. Returns its exit status, and the time until its exit. */
 async function end(
   writer: ChildProcess,
-  how: Extract<Told, { end: unknown }> = { end: 'orderly' },
+  how: Extract<WriterCommand, { end: unknown }> = { end: 'orderly' },
 ): Promise<{ code: number; milliseconds: number }> {
-  const told = performance.now();
+  const started = performance.now();
   writer.send(how);
   const [code] = (await once(writer, 'exit')) as [number];
-  return { code, milliseconds: performance.now() - told };
+  return { code, milliseconds: performance.now() - started };
 }
 
 describe('The log', () => {
@@ -88,7 +88,7 @@ describe('The log', () => {
         writer = reader.process;
       });
 
-      it('has every line of each thread, whole and in order, when the process ends', async () => {
+      it('contains every line of each thread, whole and in order, when the process ends', async () => {
         await write(writer, 5000);
         expect(await end(writer)).to.include({ code: 0 });
         await reader.ended;
@@ -98,7 +98,7 @@ describe('The log', () => {
         expect(lines.at(-1)).to.include({ msg: 'last' });
       });
 
-      it('drops and counts lines while the reader stalls; then it reports them, between whole lines', async () => {
+      it('drops and counts lines while the reader stalls, and then reports them between whole lines', async () => {
         await write(writer, 10);
         await reader.stall();
         const { dropped } = await write(writer, FLOOD);
@@ -116,23 +116,23 @@ describe('The log', () => {
         expect(numbersOf(lines, 'main')).to.deep.equal([...upTo(10), ...upTo(100)]);
       });
 
-      it('does not keep the process from its end when the reader stalls', async () => {
+      it('delays the exit only briefly while the reader stalls', async () => {
         await write(writer, 10);
         await reader.stall();
         await write(writer, FLOOD);
-        const { code, milliseconds } = await end(writer, { end: 'orderly', longestWaitMs: END_MS });
+        const { code, milliseconds } = await end(writer, { end: 'orderly', longestWaitMs: LONGEST_WAIT_MS });
         expect(code).to.equal(0);
-        expect(milliseconds).to.be.below(IN_TIME_MS);
+        expect(milliseconds).to.be.below(EXIT_MS);
       });
     });
   }
 
-  it('appends to a file that standard error goes to as well', async () => {
+  it('appends to a file that standard error shares', async () => {
     const path = inFolder('file');
     const file = openSync(path, 'w');
     writer = start(['ignore', file, file, 'ipc']);
     await write(writer, 5000);
-    writer.send({ tell: ON_STANDARD_ERROR } satisfies Told);
+    writer.send({ standardError: ON_STANDARD_ERROR } satisfies WriterCommand);
     await write(writer, 5000);
     expect(await end(writer)).to.include({ code: 0 });
     const written = readFileSync(path, 'utf8');
@@ -145,7 +145,7 @@ describe('The log', () => {
     ['a file', () => openSync(inFolder('file'), 'w+')],
     ['a socket', () => 'pipe' as const],
   ] as const) {
-    it(`has what was written before an error ends the process, on ${name}`, async () => {
+    it(`contains every line before the error that ends the process, on ${name}`, async () => {
       const stdout = output();
       writer = start(['ignore', stdout, 'ignore', 'ipc']);
       const read = writer.stdout && text(writer.stdout);
@@ -157,41 +157,41 @@ describe('The log', () => {
     });
   }
 
-  it('says once on standard error that the reader has stalled, when lines are dropped', async () => {
+  it('reports a stalled reader once on standard error when lines are dropped', async () => {
     const reader = StallingReader.start('socket', SCRIPT, '');
     writer = reader.process;
-    const told = new LineReader(writer.stderr ?? expect.fail());
+    const standardError = new LineReader(writer.stderr ?? expect.fail());
     await reader.stall();
     await write(writer, 10);
     await write(writer, FLOOD);
-    await told.reads(/\n/);
+    await standardError.reads(/\n/);
     await end(writer);
-    await told.ended;
-    expect(told.text).to.equal(
+    await standardError.ended;
+    expect(standardError.text).to.equal(
       'the log cannot be written, and its lines are dropped: its reader does not read\n',
     );
   });
 
   for (const [name, output, error] of [
     ['a full device', () => openSync('/dev/full', 'w'), /ENOSPC/],
-    ['a pipe whose reader is gone', () => pipeWithoutReader(inFolder('pipe')), /EPIPE/],
+    ['a pipe without a reader', () => pipeWithoutReader(inFolder('pipe')), /EPIPE/],
   ] as const) {
-    it(`drops and counts lines, says so once on standard error, and ends at once, on ${name}`, async () => {
+    it(`drops and counts lines, reports it once on standard error, and ends immediately, on ${name}`, async () => {
       writer = start(['ignore', output(), 'pipe', 'ipc']);
-      const told = text(writer.stderr ?? expect.fail());
+      const standardError = text(writer.stderr ?? expect.fail());
       await write(writer, FLOOD);
       const { dropped } = await write(writer, FLOOD);
       expect(dropped).to.be.above(FLOOD);
       const { code, milliseconds } = await end(writer);
       expect(code).to.equal(0);
-      expect(milliseconds).to.be.below(AT_ONCE_MS);
-      expect(await told)
+      expect(milliseconds).to.be.below(IMMEDIATE_EXIT_MS);
+      expect(await standardError)
         .to.match(/^the log cannot be written, and its lines are dropped: .*\n$/)
         .and.to.match(error);
     });
   }
 
-  it('goes on with whole lines when a named pipe has found another reader', async () => {
+  it('continues with whole lines when another reader opens a named pipe', async () => {
     const path = inFolder('pipe');
     const first = StallingReader.start('pipe', SCRIPT, path);
     writer = first.process;
@@ -206,19 +206,19 @@ describe('The log', () => {
     expect(numbersOf(parseLines(second.text), 'other')).to.have.length(FLOOD - dropped);
   });
 
-  it('goes nowhere when standard output is closed', async () => {
+  it('is discarded when standard output is closed', async () => {
     const shell = spawn('sh', ['-c', 'exec "$0" "$1" >&-', process.execPath, join(ROOT, SCRIPT)], {
       env: INHERITED,
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     });
     writer = shell;
-    const told = text(shell.stderr ?? expect.fail());
+    const standardError = text(shell.stderr ?? expect.fail());
     expect(await write(writer, 1000)).to.deep.equal({ dropped: 0 });
     expect(await end(writer)).to.include({ code: 0 });
-    expect(await told).to.equal('');
+    expect(await standardError).to.equal('');
   });
 
-  it('leaves out what is below its level', async () => {
+  it('omits lines below its level', async () => {
     writer = start(['ignore', 'pipe', 'ignore', 'ipc'], 'warn');
     const read = text(writer.stdout ?? expect.fail());
     await write(writer, 10);

@@ -4,16 +4,16 @@ import { LogRing } from '../../src/log/log-ring.ts';
 import { ProcessLog } from '../../src/log/process-log.ts';
 
 /**
- * A process whose main thread and another thread write to its log, as told by its parent. Its other thread ends when it
- * has written, by an error. A line of standard input is announced to the parent.
+ * A process whose main thread and another thread write to its log at the commands of its parent. The other thread ends
+ * by an error after its lines. The process reports each line of standard input to its parent.
  */
 
-export type Told =
-  /** Has the other thread write lines, then the main thread. Answered with `Written`. */
+export type WriterCommand =
+  /** Makes the other thread write lines, then the main thread. The result is `Written`. */
   | { readonly write: number }
   /** Writes text to standard error. */
-  | { readonly tell: string }
-  /** Ends the process: with the end of the log, which waits for its reader for so long at most, or without notice. */
+  | { readonly standardError: string }
+  /** Ends the process: in order, with a longest wait for the log's reader, or by an error. */
   | { readonly end: 'orderly'; readonly longestWaitMs?: number }
   | { readonly end: 'error' };
 
@@ -32,10 +32,10 @@ if (isMainThread) {
   const ring = new LogRing();
   log.follow([ring]);
   process.stdin.on('data', () => process.send?.('input'));
-  process.on('message', (told: Told) => {
-    if ('write' in told) void write(told.write);
-    else if ('tell' in told) process.stderr.write(told.tell);
-    else if (told.end === 'orderly') void end(told.longestWaitMs);
+  process.on('message', (command: WriterCommand) => {
+    if ('write' in command) void write(command.write);
+    else if ('standardError' in command) process.stderr.write(command.standardError);
+    else if (command.end === 'orderly') void end(command.longestWaitMs);
     else fail();
   });
 
