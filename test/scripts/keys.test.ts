@@ -16,7 +16,7 @@ describe('npm run keys', () => {
     return { code, stderr, lines: stdout.trimEnd().split('\n') };
   }
 
-  it('creates a key whose credential is the last line, lists it without, and revokes it', async () => {
+  it('creates a key, with its credential in the last line, lists it without secret, and revokes it', async () => {
     const created = await keys('create', '--organization', 'org_1', '--label', 'box office');
     expect(created).to.include({ code: 0, stderr: '' });
     const credential = parseCredential(`Bearer ${created.lines.at(-1) ?? ''}`);
@@ -45,14 +45,14 @@ describe('npm run keys', () => {
     expect(again.lines[0]).to.match(/is already revoked, since \d{4}-\d\d-\d\dT[\d:.]+Z\.$/);
   });
 
-  it('works on the file that --file names', async () => {
+  it('uses the file given by --file', async () => {
     const { code } = await keys('create', '--organization', 'org_1', '--file', inFolder('other.sqlite'));
     expect(code).to.equal(0);
     expect(existsSync(inFolder('other.sqlite'))).to.equal(true);
     expect(existsSync(inFolder('keys.sqlite'))).to.equal(false);
   });
 
-  it('refuses, with 1, a key or a file that is not there, and a file that is not a keys file', async () => {
+  it('exits with 1 for an unknown key, an absent file, and a file of another kind', async () => {
     expect((await keys('list')).stderr).to.match(
       /^error: there is no keys file .*keys\.sqlite; `create` makes one\n$/,
     );
@@ -65,17 +65,21 @@ describe('npm run keys', () => {
     expect(foreign).to.include({ code: 1, stderr: `error: ${SCRIPT}: it is not an SQLite database\n` });
   });
 
-  const misused: [what: string, words: string[], reason: string][] = [
-    ['no command', [], 'Usage: keys'],
+  const misused: [mistake: string, words: string[], reason: string][] = [
+    ['a missing command', [], 'Usage: keys'],
     ['an unknown command', ['destroy'], "unknown command 'destroy'"],
-    ['no organization', ['create'], "'--organization <ID>' not specified"],
-    ['an organization that no credential can name', ['create', '--organization', 'a:b'], 'without ":"'],
-    ['a label over two lines', ['create', '--organization', 'a', '--label', 'x\ny'], 'without line breaks'],
-    ['no key to revoke', ['revoke'], "missing required argument 'KEY_ID'"],
-    ['a word too many', ['list', 'all'], 'too many arguments'],
+    ['a missing organization', ['create'], "'--organization <ID>' not specified"],
+    [
+      'an organization id that a credential cannot contain',
+      ['create', '--organization', 'a:b'],
+      'without ":"',
+    ],
+    ['a label of two lines', ['create', '--organization', 'a', '--label', 'x\ny'], 'without line breaks'],
+    ['a missing key id', ['revoke'], "missing required argument 'KEY_ID'"],
+    ['an excess argument', ['list', 'all'], 'too many arguments'],
   ];
-  for (const [what, words, reason] of misused) {
-    it(`answers ${what} with 2`, async () => {
+  for (const [mistake, words, reason] of misused) {
+    it(`exits with 2 for ${mistake}`, async () => {
       const { code, stderr } = await keys(...words);
       expect(stderr).to.include(reason);
       expect(code).to.equal(2);
@@ -83,13 +87,13 @@ describe('npm run keys', () => {
     });
   }
 
-  it('is a program that writes to its output and ends with the exit status', async () => {
+  it('sets the exit status of its process, and writes to its standard output', async () => {
     const { stdout } = await run(SCRIPT, ['--help']);
     expect(stdout).to.include('Usage: keys');
     expect((await run(SCRIPT, ['destroy'])).code).to.equal(2);
   });
 
-  it('explains itself', async () => {
+  it('prints its usage with --help', async () => {
     expect((await keys('--help')).lines.join('\n')).to.match(/create[^]*list[^]*revoke/);
     expect((await keys('create', '--help')).code).to.equal(0);
   });

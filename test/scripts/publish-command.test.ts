@@ -15,7 +15,7 @@ describe('npm run snapshot -- publish', function () {
   this.timeout(60_000);
   const folder = folderForAll();
   let folders = 0;
-  let served = '';
+  let snapshotDir = '';
 
   before(async () => {
     writeImport(folder('import'), SMALL_IMPORT);
@@ -26,16 +26,16 @@ describe('npm run snapshot -- publish', function () {
   });
 
   beforeEach(() => {
-    served = folder(`served-${folders++}`);
-    mkdirSync(served);
+    snapshotDir = folder(`served-${folders++}`);
+    mkdirSync(snapshotDir);
   });
 
   const publish = (...parameters: readonly string[]) =>
-    runHere(main, ['publish', ...parameters], { SNAPSHOT_DIR: served });
-  const published = () => join(served, 'north.sqlite');
+    runHere(main, ['publish', ...parameters], { SNAPSHOT_DIR: snapshotDir });
+  const published = () => join(snapshotDir, 'north.sqlite');
   const idOf = (path: string) => inspectSnapshot(path).snapshotId;
 
-  it('says what it published, where, and with what leave', async () => {
+  it('reports the file, the snapshot and its permits', async () => {
     expect(await publish(folder('north.sqlite'))).to.deep.include({
       code: 0,
       stderr: '',
@@ -48,14 +48,14 @@ describe('npm run snapshot -- publish', function () {
     expect((await runHere(main, ['inspect', published()])).stdout).to.include('permits: rollback, shrink\n');
   });
 
-  it('takes each leave by its own option', async () => {
+  it('has an option for each permit', async () => {
     await publish(folder('north.sqlite'), '--rollback');
     expect(inspectSnapshot(published()).permits).to.deep.equal(['rollback']);
     await publish(folder('north.sqlite'), '--allow-shrink');
     expect(inspectSnapshot(published()).permits).to.deep.equal(['shrink']);
   });
 
-  it('refuses in one line that says why, and that nothing was published', async () => {
+  it('gives the reason for a refusal in one line, and publishes nothing', async () => {
     await publish(folder('large.sqlite'), '--as', 'north');
     const id = idOf(published());
     expect(await publish(folder('north.sqlite'))).to.deep.include({
@@ -80,10 +80,10 @@ describe('npm run snapshot -- publish', function () {
         lines: 2,
       });
     }
-    expect(readdirSync(served)).to.deep.equal(['north.sqlite']);
+    expect(readdirSync(snapshotDir)).to.deep.equal(['north.sqlite']);
   });
 
-  it('is told what is wrong with the environment', async () => {
+  it('names mistakes in the environment', async () => {
     const publishIn = async (environment: Record<string, string>) =>
       runHere(main, ['publish', folder('north.sqlite')], environment);
     expect(await publishIn({ SNAPSHOT_DIR: folder('typo') })).to.deep.include({
@@ -94,13 +94,13 @@ describe('npm run snapshot -- publish', function () {
       code: 1,
       stderr: `SNAPSHOT_DIR is ${folder('north.sqlite')}: not a folder\n`,
     });
-    const { code, stderr } = await publishIn({ SNAPSHOT_DIR: served, SNAPSHOT_POLL_SECONDS: 'often' });
+    const { code, stderr } = await publishIn({ SNAPSHOT_DIR: snapshotDir, SNAPSHOT_POLL_SECONDS: 'often' });
     expect(code).to.equal(1);
     expect(stderr).to.match(/^Invalid environment:\n {2}SNAPSHOT_POLL_SECONDS is "often": it must be /);
-    expect(readdirSync(served)).to.deep.equal([]);
+    expect(readdirSync(snapshotDir)).to.deep.equal([]);
   });
 
-  it('makes the folder that is served by default, where there is none yet', async () => {
+  it('creates the default snapshot folder if it is absent', async () => {
     const clone = folder('clone');
     mkdirSync(clone);
     const { ended } = new Command(SCRIPT, ['publish', folder('north.sqlite')], {}, clone);
@@ -109,8 +109,8 @@ describe('npm run snapshot -- publish', function () {
   });
 
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    it(`leaves nothing behind on ${signal}, and what was there as it was`, async () => {
-      writeFileSync(published(), 'the one before');
+    it(`leaves no file behind on ${signal}, and the previous file unchanged`, async () => {
+      writeFileSync(published(), 'previous file');
       const publishing = publishLarge();
       await publishing.copying;
       publishing.command.kill(signal);
@@ -119,30 +119,30 @@ describe('npm run snapshot -- publish', function () {
         stdout: '',
         stderr: `interrupted by ${signal}; nothing was published\n`,
       });
-      expect(readdirSync(served)).to.deep.equal(['north.sqlite']);
-      expect(readFileSync(published(), 'utf8')).to.equal('the one before');
+      expect(readdirSync(snapshotDir)).to.deep.equal(['north.sqlite']);
+      expect(readFileSync(published(), 'utf8')).to.equal('previous file');
     });
   }
 
-  it('removes what another left behind that was killed', async () => {
+  it('removes the copy of a killed publication', async () => {
     const publishing = publishLarge();
     const copy = await publishing.copying;
     publishing.command.kill('SIGKILL');
     await publishing.command.ended;
-    expect(readdirSync(served)).to.deep.equal([copy]);
+    expect(readdirSync(snapshotDir)).to.deep.equal([copy]);
     await publish(folder('north.sqlite'));
-    expect(readdirSync(served)).to.deep.equal(['north.sqlite']);
+    expect(readdirSync(snapshotDir)).to.deep.equal(['north.sqlite']);
   });
 
-  /** Begins to publish; `copying` is the name of the copy, once it is there. */
+  /** Starts a long publication. `copying` is the name of its copy, known when the copy appears. */
   function publishLarge() {
     const { promise: copying, resolve } = Promise.withResolvers<string>();
-    const watcher = watch(served, (_, name) => {
+    const watcher = watch(snapshotDir, (_, name) => {
       if (name?.startsWith('.') !== true) return;
       watcher.close();
       resolve(name);
     });
     const parameters = ['publish', folder('large.sqlite'), '--as', 'north'];
-    return { command: new Command(SCRIPT, parameters, { SNAPSHOT_DIR: served }), copying };
+    return { command: new Command(SCRIPT, parameters, { SNAPSHOT_DIR: snapshotDir }), copying };
   }
 });

@@ -8,7 +8,7 @@ import { FILES } from './sample/sample-folder.ts';
 describe('npm run sample', () => {
   const inFolder = folderForAll();
 
-  it('writes the folder and reports what is in it on standard output', async () => {
+  it('writes the folder and reports its counts on standard output', async () => {
     const output = inFolder('new');
     const options = ['--output', output, '--events', '3', '--tickets', '12'];
     const { code, stdout, stderr } = await run('scripts/sample.ts', options);
@@ -20,7 +20,7 @@ describe('npm run sample', () => {
     expect((await readdir(output)).sort()).to.deep.equal(FILES);
   });
 
-  it('explains itself', async () => {
+  it('prints its usage with --help', async () => {
     const { code, stdout } = await sample('--help');
     expect(code).to.equal(0);
     for (const option of ['--output', '--organizations', '--events', '--tickets', '--seed', '--now']) {
@@ -28,14 +28,14 @@ describe('npm run sample', () => {
     }
   });
 
-  it('is refused a folder in use', async () => {
+  it('refuses a folder with other files', async () => {
     await writeFile(inFolder('letter.txt'), 'dear');
     const { code, stdout, stderr } = await sample('--output', inFolder('.'));
     expect({ code, stdout }).to.deep.equal({ code: 1, stdout: '' });
     expect(stderr).to.include('--output').and.include('letter.txt').and.include('new or empty folder');
   });
 
-  it('is refused a file for a folder', async () => {
+  it('refuses a file as output folder', async () => {
     const file = inFolder('letter.txt');
     await writeFile(file, 'dear');
     const { code, stderr } = await sample('--output', file);
@@ -43,7 +43,7 @@ describe('npm run sample', () => {
     expect(stderr).to.include('--output').and.include(file).and.not.include('    at ');
   });
 
-  for (const [option, value, right] of [
+  for (const [option, value, rule] of [
     ['--tickets', '0', 'whole number from 1'],
     ['--tickets', '1e3', 'whole number from 1'],
     ['--events', '0x10', 'whole number from 1'],
@@ -52,16 +52,16 @@ describe('npm run sample', () => {
     ['--seed', '4294967296', 'to 4294967295'],
     ['--now', '2026-11-31', 'calendar date'],
   ]) {
-    it(`takes ${option} "${value}" for wrong usage`, async () => {
+    it(`exits with 2 for ${option} "${value}"`, async () => {
       const { code, stdout, stderr } = await sample('--output', inFolder('never'), option, value);
       expect({ code, stdout }).to.deep.equal({ code: 2, stdout: '' });
-      expect(stderr).to.include(option).and.include(right);
+      expect(stderr).to.include(option).and.include(rule);
     });
   }
 
-  for (const wrong of [[], ['--output', 'x', '--ticket', '5'], ['--output', 'x', 'y']]) {
-    it(`takes "${wrong.join(' ')}" for wrong usage`, async () => {
-      const { code, stderr } = await sample(...wrong);
+  for (const parameters of [[], ['--output', 'x', '--ticket', '5'], ['--output', 'x', 'y']]) {
+    it(`exits with 2 for "${parameters.join(' ')}"`, async () => {
+      const { code, stderr } = await sample(...parameters);
       expect(code).to.equal(2);
       expect(stderr).to.match(/^error: /);
     });

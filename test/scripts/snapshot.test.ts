@@ -29,7 +29,7 @@ describe('npm run snapshot', function () {
   });
 
   describe('build', () => {
-    it('reports what it built and what it dropped on standard output', async () => {
+    it('reports the counts and the dropped fields on standard output', async () => {
       const tickets = SMALL_IMPORT.tickets.map((ticket) => ({ ...ticket, colour: 'red' }));
       writeImport(folder('report'), { ...SMALL_IMPORT, tickets });
       const output = folder('good/report.sqlite');
@@ -50,7 +50,7 @@ describe('npm run snapshot', function () {
         .and.include('dropped, not in the specification: tickets.ndjson: colour (120 times)');
     });
 
-    it('refuses bad lines: file, line, field and reason on standard error, no output', async () => {
+    it('refuses bad lines with file, line, field and reason on standard error, and writes no output', async () => {
       const orders = SMALL_IMPORT.orders.map((order) => ({
         ...order,
         placedItems: [{}, { quantity: 'two' }],
@@ -73,7 +73,7 @@ describe('npm run snapshot', function () {
       expect(readdirSync(folder('bad-output'))).to.deep.equal([]);
     });
 
-    it('leaves bad lines out with --skip-invalid, and says where they are', async () => {
+    it('omits bad lines with --skip-invalid, and names the file that has them', async () => {
       writeImport(folder('skip'), { ...SMALL_IMPORT, tickets: [...SMALL_IMPORT.tickets, '{}', 'x'] });
       mkdirSync(folder('skip-output'));
       const output = folder('skip-output/a.sqlite');
@@ -89,14 +89,9 @@ describe('npm run snapshot', function () {
       expect(readFileSync(`${output}.rejects.ndjson`, 'utf8').split('\n')).to.have.length(3);
     });
 
-    for (const [what, input, output, reason] of [
-      ['an import folder that is not there', 'nowhere', 'good/b.sqlite', /nowhere: not a folder/],
-      [
-        'a file for an import folder',
-        'import/events.ndjson',
-        'good/b.sqlite',
-        /events\.ndjson: not a folder/,
-      ],
+    for (const [fault, input, output, reason] of [
+      ['an absent import folder', 'nowhere', 'good/b.sqlite', /nowhere: not a folder/],
+      ['a file as import folder', 'import/events.ndjson', 'good/b.sqlite', /events\.ndjson: not a folder/],
       [
         'a folder without any import file',
         'empty',
@@ -104,37 +99,32 @@ describe('npm run snapshot', function () {
         /empty: holds none of organizations\.ndjson, events\.ndjson, /,
       ],
       [
-        'a file both compressed and not',
+        'a file in both compressed and plain form',
         'both',
         'good/b.sqlite',
         /both: events\.ndjson and events\.ndjson\.gz: both exist/,
       ],
       [
-        'a compressed file that is none',
+        'an invalid compressed file',
         'fake',
         'good/b.sqlite',
         /fake: tickets\.ndjson\.gz: incorrect header check; no snapshot was written/,
       ],
       [
         'an import without an organization',
-        'nobody',
+        'no-organization',
         'good/b.sqlite',
-        /nobody: no organization: organizations\.ndjson must have a line for each organization; no snapshot was written/,
+        /no-organization: no organization: organizations\.ndjson must have a line for each organization; no snapshot was written/,
       ],
-      [
-        'an output folder that is not there',
-        'import',
-        'nowhere/b.sqlite',
-        /nowhere: no such folder for the output/,
-      ],
-      ['a folder for an output', 'import', 'good', /good: is not a file/],
+      ['an absent output folder', 'import', 'nowhere/b.sqlite', /nowhere: no such folder for the output/],
+      ['a folder as output', 'import', 'good', /good: is not a file/],
     ] as const) {
-      it(`refuses ${what}`, async () => {
+      it(`refuses ${fault}`, async () => {
         mkdirSync(folder('empty'), { recursive: true });
         writeImport(folder('both'), { events: [] });
         writeFileSync(folder('both/events.ndjson.gz'), gzipSync(''));
         writeImport(folder('fake'), { organizations: [{ organizationId: 'north' }] });
-        writeImport(folder('nobody'), { events: SMALL_IMPORT.events });
+        writeImport(folder('no-organization'), { events: SMALL_IMPORT.events });
         writeFileSync(folder('fake/tickets.ndjson.gz'), 'no');
         const { code, stdout, stderr } = await snapshot(
           'build',
@@ -153,14 +143,14 @@ describe('npm run snapshot', function () {
       ['SIGINT', 'staging.sqlite'],
       ['SIGTERM', 'a.sqlite'],
     ] as const) {
-      it(`leaves nothing behind on ${signal} once there is ${file}, and what was there as it was`, async () => {
+      it(`leaves no file behind on ${signal} after ${file} appears, and the previous file unchanged`, async () => {
         const tickets = Array.from({ length: 60_000 }, (_, i) =>
           inOrganization('north')(minimalTicket(`t${i}`)),
         );
         writeImport(folder('large'), { ...SMALL_IMPORT, tickets });
         mkdirSync(folder(signal));
         const output = folder(`${signal}/a.sqlite`);
-        writeFileSync(output, 'the one before');
+        writeFileSync(output, 'previous file');
         const appeared = appearance(folder(signal), (name) => name.startsWith('a.sqlite.building-'));
         const command = new Command(SCRIPT, ['build', '--input', folder('large'), '--output', output], {});
         const building = join(folder(signal), await appeared);
@@ -172,13 +162,13 @@ describe('npm run snapshot', function () {
           stderr: `interrupted by ${signal}; no snapshot was written\n`,
         });
         expect(readdirSync(folder(signal))).to.deep.equal(['a.sqlite']);
-        expect(readFileSync(output, 'utf8')).to.equal('the one before');
+        expect(readFileSync(output, 'utf8')).to.equal('previous file');
       });
     }
   });
 
   describe('verify', () => {
-    it('says that a sound file is sound', async () => {
+    it('reports a sound file', async () => {
       const { code, stdout, stderr } = await snapshot('verify', good());
       expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
       expect(stdout).to.equal(
@@ -186,7 +176,7 @@ describe('npm run snapshot', function () {
       );
     });
 
-    it('refuses a damaged file and says why', async () => {
+    it('refuses a damaged file with the reason', async () => {
       const path = folder('good/damaged.sqlite');
       const bytes = readFileSync(good());
       bytes[bytes.lastIndexOf('ticketId') + 12] ^= 1;
@@ -211,7 +201,7 @@ describe('npm run snapshot', function () {
   });
 
   for (const command of ['verify', 'inspect']) {
-    it(`${command} refuses what is no snapshot, with its name and the reason`, async () => {
+    it(`${command} refuses any other file, with its name and the reason`, async () => {
       const cut = folder(`good/${command}-cut.sqlite`);
       writeFileSync(cut, readFileSync(good()));
       truncateSync(cut, 50_000);
@@ -234,14 +224,14 @@ describe('npm run snapshot', function () {
     ['verify', '<file>', 'before a snapshot goes live'],
     ['inspect', '<file>', 'what is inside'],
   ]) {
-    it(`explains itself: ${command} --help`, async () => {
+    it(`prints its usage: ${command} --help`, async () => {
       const { code, stdout, stderr } = await snapshot(...command.split(' ').filter(Boolean), '--help');
       expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
       for (const word of words) expect(stdout).to.include(word);
     });
   }
 
-  for (const wrong of [
+  for (const parameters of [
     '',
     'rebuild',
     'build --input x',
@@ -249,24 +239,24 @@ describe('npm run snapshot', function () {
     'verify',
     'verify a b',
   ]) {
-    it(`takes "${wrong}" for wrong usage`, async () => {
-      const { code, stdout, stderr } = await snapshot(...wrong.split(' ').filter(Boolean));
+    it(`exits with 2 for "${parameters}"`, async () => {
+      const { code, stdout, stderr } = await snapshot(...parameters.split(' ').filter(Boolean));
       expect({ code, stdout }).to.deep.equal({ code: 2, stdout: '' });
       expect(stderr)
-        .to.match(wrong === '' ? /^Usage: / : /^error: /)
+        .to.match(parameters === '' ? /^Usage: / : /^error: /)
         .and.include('Usage: snapshot');
     });
   }
 });
 
-/** The name of a file that is in a folder, or once it is. */
-function appearance(folder: string, isIt: (name: string) => boolean): Promise<string> {
+/** Waits until a folder has a file whose name matches. Returns the name. */
+function appearance(folder: string, matches: (name: string) => boolean): Promise<string> {
   return new Promise((resolve) => {
     const watcher = watch(folder, () => {
       look();
     });
     const look = () => {
-      const found = readdirSync(folder).find(isIt);
+      const found = readdirSync(folder).find(matches);
       if (found === undefined) return;
       watcher.close();
       resolve(basename(found));

@@ -10,13 +10,13 @@ import { SMALL_IMPORT } from '../../support/small-import.ts';
 describe('npm run snapshot -- diff', function () {
   this.timeout(60_000);
   const folder = folderForAll();
-  const was = () => folder('was.sqlite');
-  const is = () => folder('is.sqlite');
+  const earlier = () => folder('earlier.sqlite');
+  const later = () => folder('later.sqlite');
   const diff = (...parameters: readonly string[]) => runHere(main, ['diff', ...parameters]);
 
   before(async () => {
     writeImport(folder('import'), SMALL_IMPORT);
-    await build(folder('import'), was());
+    await build(folder('import'), earlier());
     writeImport(folder('import'), {
       ...SMALL_IMPORT,
       organizations: [...SMALL_IMPORT.organizations, { organizationId: 'east' }],
@@ -24,16 +24,16 @@ describe('npm run snapshot -- diff', function () {
         ticket['organizationId'] === 'south' && i % 2 === 0 ? { ...ticket, ticketId: `new "${i}"` } : ticket,
       ),
     });
-    await build(folder('import'), is());
+    await build(folder('import'), later());
   });
 
-  it('prints what changed: organizations, counts, and the first ids of each kind', async () => {
-    const { code, stdout, stderr } = await diff(was(), is());
+  it('prints the changed organizations, their counts, and the first ids of each kind', async () => {
+    const { code, stdout, stderr } = await diff(earlier(), later());
     expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
-    const { snapshotId, producedAt } = inspectSnapshot(was());
+    const { snapshotId, producedAt } = inspectSnapshot(earlier());
     expect(stdout)
       .to.include(`from snapshot ${snapshotId}, produced at ${producedAt}\n`)
-      .and.include(`to   snapshot ${inspectSnapshot(is()).snapshotId}, `)
+      .and.include(`to   snapshot ${inspectSnapshot(later()).snapshotId}, `)
       .and.include('organizations: 1 added, 0 removed, 1 changed, 1 unchanged\n')
       .and.match(/\neast: added\n(.*\n){3}.*│ events +│ 0 +│ 0 +│\n/)
       .and.match(/\nsouth: changed\n(.*\n){5}.*│ tickets +│ 60 +│ 60 +│ 30 +│ 0 +│ 30 +│\n/)
@@ -45,29 +45,29 @@ describe('npm run snapshot -- diff', function () {
   });
 
   it('prints all ids with --all', async () => {
-    const { stdout } = await diff('--all', was(), is());
+    const { stdout } = await diff('--all', earlier(), later());
     expect(stdout)
       .to.match(/\ntickets removed: ("tkt_\d+", ){29}"tkt_\d+"\n/)
       .and.not.include('more');
   });
 
   it('prints the same as one JSON object with --json', async () => {
-    const { stdout } = await diff('--json', was(), is());
-    expect(JSON.parse(stdout)).to.deep.equal(diffSnapshots(was(), is()));
+    const { stdout } = await diff('--json', earlier(), later());
+    expect(JSON.parse(stdout)).to.deep.equal(diffSnapshots(earlier(), later()));
   });
 
-  it('says so when nothing changed', async () => {
-    const { code, stdout } = await diff(was(), was());
+  it('reports equal snapshots as unchanged', async () => {
+    const { code, stdout } = await diff(earlier(), earlier());
     expect(code).to.equal(0);
     expect(stdout).to.match(/\norganizations: 0 added, 0 removed, 0 changed, 2 unchanged\n$/);
   });
 
-  it('refuses what is no snapshot, and wants two files', async () => {
-    expect(await diff(was(), folder('import/tickets.ndjson'))).to.deep.include({
+  it('exits with 1 for a file of another kind, and with 2 for a missing file name', async () => {
+    expect(await diff(earlier(), folder('import/tickets.ndjson'))).to.deep.include({
       code: 1,
       stdout: '',
       stderr: `${folder('import/tickets.ndjson')}: not an SQLite database\n`,
     });
-    expect((await diff(was())).code).to.equal(2);
+    expect((await diff(earlier())).code).to.equal(2);
   });
 });

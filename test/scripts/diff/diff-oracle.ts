@@ -3,27 +3,27 @@ import type { CollectionName } from '../../../src/contract/operations.ts';
 import type { SnapshotImage } from '../../../src/store/organization-image.ts';
 import { digestsOf, type ImportRecord, organizationOf, recordsOf } from '../../support/import-folder.ts';
 
-/** What differs between two snapshots, found by the comparison of all texts of all records. */
+/** Finds the differences of two snapshots by comparing the texts of all records. */
 
 export interface Side {
   readonly image: SnapshotImage;
-  /** What it was built of: that of sessions and offers which their records do not say. */
+  /** The imported lines of sessions and offers, with the fields that their records do not have. */
   readonly files: { readonly sessions: readonly ImportRecord[]; readonly offers: readonly ImportRecord[] };
 }
 
 type Texts = ReadonlyMap<string, string>;
 
 export function differences(before: Side, after: Side): OrganizationDiff[] {
-  const [was, is] = [before, after].map(({ image }) => Object.keys(digestsOf(image)));
-  return [...new Set([...was, ...is])].sort().map((organizationId): OrganizationDiff => {
+  const [earlier, later] = [before, after].map(({ image }) => Object.keys(digestsOf(image)));
+  return [...new Set([...earlier, ...later])].sort().map((organizationId): OrganizationDiff => {
     const a = (collection: CollectionName) => textsOf(before, organizationId, collection);
     const b = (collection: CollectionName) => textsOf(after, organizationId, collection);
-    if (!is.includes(organizationId))
+    if (!later.includes(organizationId))
       return { organizationId, state: 'removed', before: each((name) => a(name).size) };
-    if (!was.includes(organizationId))
+    if (!earlier.includes(organizationId))
       return { organizationId, state: 'added', after: each((name) => b(name).size) };
     const records = each((name) => changes(a(name), b(name)));
-    return isSame(before, after, organizationId) && !Object.values(records).some(isSomething)
+    return haveSameDigest(before, after, organizationId) && Object.values(records).every(isEmpty)
       ? { organizationId, state: 'unchanged' }
       : {
           organizationId,
@@ -35,13 +35,13 @@ export function differences(before: Side, after: Side): OrganizationDiff[] {
   });
 }
 
-function isSame(before: Side, after: Side, organizationId: string): boolean {
+function haveSameDigest(before: Side, after: Side, organizationId: string): boolean {
   const [a, b] = [before, after].map(({ image }) => digestsOf(image)[organizationId]);
   return a === b;
 }
 
-function isSomething({ added, changed, removed }: RecordsDiff): boolean {
-  return added.length + changed.length + removed.length > 0;
+function isEmpty({ added, changed, removed }: RecordsDiff): boolean {
+  return added.length + changed.length + removed.length === 0;
 }
 
 function each<T>(of: (collection: CollectionName) => T): Record<CollectionName, T> {
@@ -63,18 +63,18 @@ function changes(before: Texts, after: Texts): RecordsDiff {
   };
 }
 
-/** All that is served of each record of a collection, by id, in list order. */
+/** Returns each record of a collection as JSON text, with its imported fields, by id in list order. */
 function textsOf({ image, files }: Side, organizationId: string, collection: CollectionName): Texts {
-  const ours = (line: ImportRecord) => line['organizationId'] === organizationId;
-  const beside = (id: string): unknown => {
+  const belongs = (line: ImportRecord) => line['organizationId'] === organizationId;
+  const importedFields = (id: string): unknown => {
     if (collection === 'sessions')
-      return files.sessions.find((line) => ours(line) && line['id'] === id)?.['eventId'];
+      return files.sessions.find((line) => belongs(line) && line['id'] === id)?.['eventId'];
     if (collection === 'offers')
-      return [files.offers.find((line) => ours(line) && line['offerId'] === id)?.['heldByEventIds']]
+      return [files.offers.find((line) => belongs(line) && line['offerId'] === id)?.['heldByEventIds']]
         .flat()
         .sort();
     return undefined;
   };
   const records = recordsOf(organizationOf(image, organizationId)[collection]);
-  return new Map(Array.from(records, ([id, record]) => [id, JSON.stringify([record, beside(id)])]));
+  return new Map(Array.from(records, ([id, record]) => [id, JSON.stringify([record, importedFields(id)])]));
 }

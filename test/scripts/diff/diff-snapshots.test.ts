@@ -23,10 +23,10 @@ import { SoundSnapshot } from '../../snapshot/format/sound-snapshot.ts';
 
 const NOTHING: RecordsDiff = { added: [], changed: [], removed: [] };
 const NO_RECORDS = { events: NOTHING, sessions: NOTHING, tickets: NOTHING, orders: NOTHING, offers: NOTHING };
-/** Of the files that the builder writes. */
+/** Page size of the files that the builder writes. */
 const PAGE_BYTES = 65_536;
 
-describe('the difference of two snapshots', () => {
+describe('The difference of two snapshots', () => {
   const snapshot = new SoundSnapshot();
   const folder = folderForAll();
   let builds = 0;
@@ -38,12 +38,12 @@ describe('the difference of two snapshots', () => {
     return `${input}.sqlite`;
   }
 
-  /** What changed from the small import to another. */
+  /** Returns the difference from the small import to another. */
   async function diffTo(files: Import): Promise<SnapshotDiff> {
     return diffSnapshots(snapshot.path, await built(files));
   }
 
-  it('names the snapshots, and every organization of both, by id', async () => {
+  it('names both snapshots, and lists the organizations of either by id', async () => {
     const east = { organizationId: 'east', name: 'Est' };
     const of = (files: readonly ImportRecord[]) =>
       files.filter(({ organizationId }) => organizationId === 'south');
@@ -70,7 +70,7 @@ describe('the difference of two snapshots', () => {
     });
   });
 
-  it('reads nothing of an organization that is unchanged', async () => {
+  it('is found without reading unchanged organizations', async () => {
     const read = new Set<string>();
     const tickets = SMALL_IMPORT.tickets.map((ticket) =>
       ticket['organizationId'] === 'south' ? { ...ticket, status: 'VOID' } : ticket,
@@ -83,7 +83,7 @@ describe('the difference of two snapshots', () => {
     expect([...read]).to.deep.equal(['south']);
   });
 
-  it('tells the ids of records that were added, changed and removed, in list order', async () => {
+  it('lists the ids of added, changed and removed records, in list order', async () => {
     const [gone, changed, other, ...rest] = SMALL_IMPORT.tickets;
     const added = { ...gone, ticketId: '\0"\n, é' };
     const diff = await diffTo({
@@ -106,7 +106,7 @@ describe('the difference of two snapshots', () => {
     });
   });
 
-  it('takes a session for changed that is of another event, and the events with it', async () => {
+  it('contains a session that moves to another event, and both events', async () => {
     const sessions = SMALL_IMPORT.sessions.map((session) =>
       session['id'] === 'ses_5' && session['organizationId'] === 'north'
         ? { ...session, eventId: 'evt_2' }
@@ -117,7 +117,7 @@ describe('the difference of two snapshots', () => {
     expect(recordsIn(north).events.changed).to.have.members(['evt_1', 'evt_2']);
   });
 
-  it('takes an offer for changed that other events hold, whatever the order in which they are named', async () => {
+  it('contains an offer held by other events, but not by the same events in another order', async () => {
     const holding = (events: readonly string[]) =>
       SMALL_IMPORT.offers.map((offer) =>
         offer['offerId'] === 'off_4' && offer['organizationId'] === 'north'
@@ -129,13 +129,13 @@ describe('the difference of two snapshots', () => {
       ...NO_RECORDS,
       offers: { ...NOTHING, changed: ['off_4'] },
     });
-    const turned = await diffTo({ ...SMALL_IMPORT, offers: holding(['evt_2', 'evt_1']) });
-    expect(recordsIn(turned.organizations[0])).to.deep.equal(NO_RECORDS);
+    const reordered = await diffTo({ ...SMALL_IMPORT, offers: holding(['evt_2', 'evt_1']) });
+    expect(recordsIn(reordered.organizations[0])).to.deep.equal(NO_RECORDS);
   });
 
   const SEED = 3;
   const PAIRS = byDepth({ short: 3, deep: 40 });
-  it(`is that which a comparison of all records finds (${PAIRS} random pairs, seed ${SEED})`, async () => {
+  it(`equals that of a comparison of all records (${PAIRS} random pairs, seed ${SEED})`, async () => {
     const random = new Random(SEED);
     const states = new Set<string>();
     for (let pair = 0; pair < PAIRS; pair++) {
@@ -151,7 +151,7 @@ describe('the difference of two snapshots', () => {
     expect([...states]).to.have.members(['added', 'removed', 'changed', 'unchanged']);
   }).timeout(180_000);
 
-  describe('refuses a file, and names it, that', () => {
+  describe('is refused, naming the file, if one', () => {
     const refusal = (path: string) => {
       const { reason, message } = thrownBy(() => diffSnapshots(snapshot.path, path), RefusedSnapshot);
       expect(message.startsWith(`${path}: `)).to.equal(true);
@@ -159,13 +159,13 @@ describe('the difference of two snapshots', () => {
       return reason;
     };
 
-    it('is no snapshot', () => {
+    it('is no snapshot or absent', () => {
       writeFileSync(folder('text'), 'x'.repeat(200));
       expect(refusal(folder('text'))).to.equal('not-sqlite');
       expect(refusal(folder('nowhere'))).to.equal('unreadable');
     });
 
-    /** A sound snapshot in which the tickets of "north" are others. */
+    /** Returns a sound snapshot with other tickets of "north". */
     function other(): string {
       const path = snapshot.copy();
       alterRuns(path, 'tickets', replaceInRecords('"currency":"JPY"', '"currency":"EUR"'), 'north');
@@ -173,24 +173,24 @@ describe('the difference of two snapshots', () => {
       return path;
     }
 
-    it('is damaged where it differs', () => {
+    it('is damaged in a run that differs', () => {
       const path = snapshot.copyWith("UPDATE ticket_runs SET qr_code = replace(qr_code, '3', '4')");
       expect(thrownBy(() => diffSnapshots(path, other()), RefusedSnapshot).message).to.match(
         new RegExp(`^${path}: the content of organization "north" does not match its digest`),
       );
     });
 
-    for (const [what, collection, alter, reason] of [
-      ['has an id twice', 'tickets', ({ records }) => (records[1] = records[0]), 'duplicate-id'],
-      ['has a session too few', 'sessions', ({ columns }) => columns['event_id'].pop(), 'inconsistent'],
+    for (const [fault, collection, alter, reason] of [
+      ['has a duplicate id', 'tickets', ({ records }) => (records[1] = records[0]), 'duplicate-id'],
       [
-        'has no list of events of an offer',
-        'offers',
-        ({ columns }) => columns['event_ids'].pop(),
+        'lacks the event of a session',
+        'sessions',
+        ({ columns }) => columns['event_id'].pop(),
         'inconsistent',
       ],
+      ['lacks the events of an offer', 'offers', ({ columns }) => columns['event_ids'].pop(), 'inconsistent'],
     ] as readonly [string, Collection, (run: RunContent) => void, string][]) {
-      it(what, () => {
+      it(fault, () => {
         const path = snapshot.copy();
         alterRuns(path, collection, alter, 'north');
         reseal(path);
@@ -198,7 +198,7 @@ describe('the difference of two snapshots', () => {
       });
     }
 
-    it('cannot be read through', () => {
+    it('has a damaged page', () => {
       const path = snapshot.copyOf((bytes) => {
         const at = bytes.indexOf('"ticketId":"tkt_59"');
         const page = at - (at % PAGE_BYTES);
@@ -210,7 +210,7 @@ describe('the difference of two snapshots', () => {
     });
   });
 
-  it('reads only the runs that are not in both', async () => {
+  it('is found by reading only the runs that differ', async () => {
     const tickets = Array.from({ length: 5000 }, (_, i) =>
       inOrganization('north')(minimalTicket(`tkt_${i}`, { issuedAt: new Date(i * 1000).toISOString() })),
     );
@@ -221,16 +221,16 @@ describe('the difference of two snapshots', () => {
       { ...tickets[7], ticketId: 'new' },
     ];
     const after = await built({ organizations, tickets: later });
-    let most = 0;
+    let recordsRead = 0;
     const [north] = diffSnapshots(before, after, (_organizationId, _collection, records) => {
-      most = Math.max(most, records);
+      recordsRead = Math.max(recordsRead, records);
     }).organizations;
     expect(recordsIn(north).tickets).to.deep.equal({ added: ['new'], changed: ['tkt_2500'], removed: [] });
-    expect(most).to.be.within(1, 4500);
+    expect(recordsRead).to.be.within(1, 4500);
   });
 });
 
 function recordsIn(organization: OrganizationDiff) {
-  if (organization.state !== 'changed') throw new Error(`it is ${organization.state}`);
+  if (organization.state !== 'changed') throw new Error(`the organization is ${organization.state}`);
   return organization.records;
 }

@@ -23,7 +23,7 @@ const MINOR_UNITS = new Map([
 /** Four organizations, the fourth a branch of the first, with events in a second season. */
 const OPTIONS = { organizations: 4, events: 45, tickets: 5000, seed: 20261121, now: '2026-11-21' };
 
-describe(`the sample is consistent throughout (seed ${OPTIONS.seed})`, () => {
+describe(`A sample (seed ${OPTIONS.seed})`, () => {
   const inFolder = folderForAll();
   let sample: Sample;
   let offers: Map<string, Offer>;
@@ -48,14 +48,14 @@ describe(`the sample is consistent throughout (seed ${OPTIONS.seed})`, () => {
   const minor = (value: number, currency: string): number => {
     const scaled = value * found(MINOR_UNITS, currency);
     const rounded = Math.round(scaled);
-    // A decimal that is the nearest double to a whole number of minor units: no noise of sums in it.
+    // The amount is the double nearest to a whole number of minor units, without rounding errors of sums.
     expect(rounded / found(MINOR_UNITS, currency), `${value} ${currency}`).to.equal(value);
     return rounded;
   };
 
   const instant = (text: string): bigint => {
     const parsed = parseTimestamp(text);
-    if (parsed === undefined) throw new Error(`${text} is no timestamp`);
+    if (parsed === undefined) throw new Error(`invalid timestamp ${text}`);
     return parsed;
   };
 
@@ -67,7 +67,7 @@ describe(`the sample is consistent throughout (seed ${OPTIONS.seed})`, () => {
     );
   };
 
-  it('has no identifier twice', () => {
+  it('has no duplicate identifier', () => {
     byKey(sample.organizations, ({ organizationId }) => organizationId);
     byKey(sample.orders, ({ orderId }) => orderId);
     byKey(sample.orders, ({ organizationId, orderNumber }) => `${organizationId} ${orderNumber}`);
@@ -87,7 +87,7 @@ describe(`the sample is consistent throughout (seed ${OPTIONS.seed})`, () => {
     }
   });
 
-  it('gives every session an event, and its start the offset of the event’s zone', () => {
+  it('has an event for every session, whose start has the offset of the event’s time zone', () => {
     const offsets = new Map<string, Set<string>>();
     for (const session of sample.sessions) {
       const event = found(events, session.eventId);
@@ -108,7 +108,7 @@ describe(`the sample is consistent throughout (seed ${OPTIONS.seed})`, () => {
     expect(offsets.get('America/St_Johns')?.has('-03:30')).to.be.true;
   });
 
-  it('gives every ticket an order, a session, an offer and a pricing that agree with it', () => {
+  it('has a matching order, session, offer and pricing for every ticket', () => {
     const orders = byKey(sample.orders, ({ orderId }) => orderId);
     for (const ticket of sample.tickets) {
       const order = found(orders, ticket.orderId);
@@ -135,7 +135,7 @@ describe(`the sample is consistent throughout (seed ${OPTIONS.seed})`, () => {
     }
   });
 
-  it('issues for each order the tickets of its items, at their prices, and none while it is pending', () => {
+  it('has the tickets of each order’s items, at their prices, and none for a pending order', () => {
     const facts = (offerId: string, sessionId: string | null, label: string, prices: number[]) =>
       [offerId, sessionId, label, ...prices].join(' ');
     for (const order of sample.orders) {
@@ -165,7 +165,7 @@ describe(`the sample is consistent throughout (seed ${OPTIONS.seed})`, () => {
     }
   });
 
-  it('adds up the money of every order', () => {
+  it('has consistent amounts in every order', () => {
     for (const order of sample.orders) {
       const units = (value: number) => minor(value, order.currency);
       const sum = (value: (item: (typeof order.placedItems)[number]) => number) =>
@@ -175,7 +175,7 @@ describe(`the sample is consistent throughout (seed ${OPTIONS.seed})`, () => {
         expect(item.discountCode).to.equal(item.unitDiscountAmount > 0 ? order.discountCode : null);
       }
       const addOns = order.addOns.reduce((total, addOn) => total + units(addOn.addOnPaidPrice), 0);
-      const beside = units(order.serviceFees) + units(order.deliveryFees) + addOns;
+      const extras = units(order.serviceFees) + units(order.deliveryFees) + addOns;
       const cancelled = (ticketsOfOrder.get(order.orderId) ?? []).filter(
         ({ status }) => status === 'CANCELLED',
       );
@@ -198,8 +198,8 @@ describe(`the sample is consistent throughout (seed ${OPTIONS.seed})`, () => {
         subtotalPaid: sum(({ unitPaidPrice }) => unitPaidPrice),
         discount: sum(({ unitDiscountAmount }) => unitDiscountAmount),
         vat: sum(({ unitVatAmount }) => unitVatAmount),
-        total: units(order.subtotalPrice) + beside,
-        totalPaid: units(order.subtotalPaidPrice) + beside,
+        total: units(order.subtotalPrice) + extras,
+        totalPaid: units(order.subtotalPaidPrice) + extras,
         discountCode: order.discountAmount > 0,
         refunded:
           order.status === 'CANCELLED'
@@ -213,12 +213,12 @@ describe(`the sample is consistent throughout (seed ${OPTIONS.seed})`, () => {
     }
   });
 
-  it('gives every item an offer, a pricing and an inventory, within the quantity an order may have', () => {
+  it('has an offer, a pricing and an inventory for every item, within the quantity limits of an order', () => {
     for (const order of sample.orders) {
       const quantities = new Map<string, number>();
       for (const item of order.placedItems) {
         const offer = found(offers, item.offerId);
-        if (offer.type === 'BUNDLE') throw new Error(`${order.orderId} has an item that is a bundle`);
+        if (offer.type === 'BUNDLE') throw new Error(`${order.orderId} has a bundle as item`);
         expect(item).to.include({ offerType: offer.type, offerName: offer.name });
         const prices = pricingOf(offer).filter(({ name }) => name === item.priceLabel);
         expect(prices.map(({ price }) => price)).to.deep.equal([item.unitPrice]);
@@ -234,29 +234,29 @@ describe(`the sample is consistent throughout (seed ${OPTIONS.seed})`, () => {
     }
   });
 
-  it('sells options only under their base ticket, on its session', () => {
+  it('sells options only with their base ticket, for its session', () => {
     let sold = 0;
     for (const order of sample.orders) {
       for (const item of order.placedItems) {
         const offer = found(offers, item.offerId);
-        if (offer.type === 'BUNDLE') throw new Error('a bundle');
+        if (offer.type === 'BUNDLE') throw new Error(`${order.orderId} has a bundle as item`);
         const pricing = pricingOf(offer).find(({ name }) => name === item.priceLabel);
         const pair = pairOf({ offerId: item.offerId, pricingId: pricing?.pricingId ?? '' });
         const bases = ticketOffers().filter(({ optionOffers }) => optionOffers.map(pairOf).includes(pair));
         if (bases.length === 0) continue;
         sold++;
-        const under = order.placedItems.filter(
+        const baseItems = order.placedItems.filter(
           ({ offerId, sessionId }) =>
             sessionId === item.sessionId && bases.some((base) => base.offerId === offerId),
         );
-        const room = under.reduce((sum, { quantity }) => sum + quantity, 0);
-        expect(room, `${order.orderId} ${item.offerName}`).to.be.at.least(item.quantity);
+        const baseTickets = baseItems.reduce((sum, { quantity }) => sum + quantity, 0);
+        expect(baseTickets, `${order.orderId} ${item.offerName}`).to.be.at.least(item.quantity);
       }
     }
     expect(sold).to.be.above(50);
   });
 
-  it('cites in its options own pricings of the offers named, and has offers sold only as options', () => {
+  it('cites own pricings of the option offers, and has offers sold only as options', () => {
     for (const { optionOffers, eventId } of ticketOffers()) {
       for (const { offerId, pricingId } of optionOffers) {
         const option = found(offers, offerId);
@@ -269,7 +269,7 @@ describe(`the sample is consistent throughout (seed ${OPTIONS.seed})`, () => {
     expect(ticketOffers().filter((offer) => !isBase(offer))).to.not.be.empty;
   });
 
-  it('sells in bundles what they contain, at pricings that name them', () => {
+  it('has bundles of offers with pricings that name the bundle', () => {
     const pricings = [...ticketOffers(), ...products()].flatMap((offer) =>
       pricingOf(offer).map((pricing) => ({ ...pricing, offerId: offer.offerId })),
     );
@@ -294,7 +294,7 @@ describe(`the sample is consistent throughout (seed ${OPTIONS.seed})`, () => {
       if (bundleOfferId !== null) expect(ids).to.include(bundleOfferId);
   });
 
-  it('has taken from each inventory what was sold and not cancelled', () => {
+  it('subtracts the sold and not cancelled quantity from each inventory', () => {
     const held = new Map<string, number>();
     const take = (key: string, quantity: number) => held.set(key, (held.get(key) ?? 0) + quantity);
     for (const ticket of sample.tickets) {
@@ -321,7 +321,7 @@ describe(`the sample is consistent throughout (seed ${OPTIONS.seed})`, () => {
     }
   });
 
-  it('sells no numbered seat of a session twice', () => {
+  it('sells each numbered seat of a session at most once', () => {
     const seats = sample.tickets.flatMap(({ eventSessionId, seatingInfo }) =>
       seatingInfo && seatingInfo.seatNumber !== null ? [{ eventSessionId, ...seatingInfo }] : [],
     );
@@ -329,7 +329,7 @@ describe(`the sample is consistent throughout (seed ${OPTIONS.seed})`, () => {
     byKey(seats, (seat) => Object.values(seat).join(' '));
   });
 
-  it('puts everything in a possible order of time', () => {
+  it('has timestamps in a possible order', () => {
     const now = instant(`${OPTIONS.now}T00:00:00Z`);
     const ascending = (...texts: (string | null)[]) => {
       const instants = texts.flatMap((text) => (text === null ? [] : [instant(text)]));

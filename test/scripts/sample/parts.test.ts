@@ -9,8 +9,8 @@ import { seatAt } from '../../../scripts/sample/tickets.ts';
 
 const seconds = (text: string) => Date.parse(text) / 1000;
 
-describe('shares', () => {
-  it('add up exactly and are within one of their proportion', () => {
+describe('Shares', () => {
+  it('add up to the total, each within one of its proportion', () => {
     const weights = fc.array(fc.double({ min: 0.001, max: 1000, noNaN: true }), {
       minLength: 1,
       maxLength: 50,
@@ -29,8 +29,8 @@ describe('shares', () => {
   });
 });
 
-describe('a zone clock', () => {
-  it('changes its offset together with the zone, by half hours too', () => {
+describe('A zone clock', () => {
+  it('follows the offset of its time zone, including half hours', () => {
     const stJohns = new ZoneClock('America/St_Johns');
     expect(stJohns.write(seconds('2026-03-08T05:29:59Z'))).to.equal('2026-03-08T01:59:59-03:30');
     expect(stJohns.write(seconds('2026-03-08T05:30:00Z'))).to.equal('2026-03-08T03:00:00-02:30');
@@ -40,8 +40,8 @@ describe('a zone clock', () => {
   });
 });
 
-describe('a schedule', () => {
-  it('keeps its weekdays and local times across a clock change', () => {
+describe('A schedule', () => {
+  it('keeps its weekdays and local times when the offset changes', () => {
     const schedule = { firstDay: -2, sessions: 3, weekdays: [6, 7], times: ['20:00'] };
     const starts = sessionStarts(schedule, 'Europe/Paris', seconds('2026-10-26T12:00:00Z'));
     expect(starts.map((start) => new Date(start * 1000).toISOString())).to.deep.equal([
@@ -52,8 +52,8 @@ describe('a schedule', () => {
   });
 });
 
-describe('identifiers', () => {
-  it('do not repeat', () => {
+describe('Identifiers', () => {
+  it('are unique', () => {
     const ids = new Identifiers(new Random(1));
     const counters = Array.from({ length: 100_000 }, () => ids.code().slice(0, 8));
     expect(new Set(counters)).to.have.length(counters.length);
@@ -61,8 +61,8 @@ describe('identifiers', () => {
   });
 });
 
-describe('a shuffle bag', () => {
-  it('yields every value as often as it holds it before it is refilled', () => {
+describe('A shuffle bag', () => {
+  it('yields every value in its frequency before it refills', () => {
     const bag = new ShuffleBag(new Random(1), [
       ['a', 3],
       ['b', 1],
@@ -73,7 +73,7 @@ describe('a shuffle bag', () => {
   });
 });
 
-describe('money', () => {
+describe('An amount', () => {
   it('is rounded to minor units or to a step', () => {
     expect(percentOf(1999, 15)).to.equal(300);
     expect(percentOf(2250, 70, 50)).to.equal(1600);
@@ -82,7 +82,7 @@ describe('money', () => {
   });
 });
 
-describe('seats', () => {
+describe('Seats', () => {
   const numbered: Seating = {
     kind: 'numbered',
     blocs: ['Left', 'Right'],
@@ -101,7 +101,7 @@ describe('seats', () => {
     ]);
   });
 
-  it('have no number in an area, and are null for free seating', () => {
+  it('have no row and number in an area, and are null for free seating', () => {
     expect(seatAt({ kind: 'area', bloc: 'Floor' }, 3)).to.deep.equal({
       blocName: 'Floor',
       seatRow: null,

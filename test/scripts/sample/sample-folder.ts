@@ -40,12 +40,12 @@ export async function readSample(folder: string): Promise<Sample> {
   };
 }
 
-/** Records by a key that must be unique. */
+/** Returns the records by key. @throws if two have the same key */
 export function byKey<T>(records: readonly T[], keyOf: (record: T) => string): Map<string, T> {
   const map = new Map<string, T>();
   for (const record of records) {
     const key = keyOf(record);
-    if (map.has(key)) throw new Error(`${key} occurs twice`);
+    if (map.has(key)) throw new Error(`duplicate ${key}`);
     map.set(key, record);
   }
   return map;
@@ -53,11 +53,11 @@ export function byKey<T>(records: readonly T[], keyOf: (record: T) => string): M
 
 export function found<T>(map: ReadonlyMap<string, T>, key: string): T {
   const value = map.get(key);
-  if (value === undefined) throw new Error(`${key} is not there`);
+  if (value === undefined) throw new Error(`no ${key}`);
   return value;
 }
 
-/** The records of each key, in their order. */
+/** Returns the records of each key, in their order. */
 export function grouped<T>(records: readonly T[], keyOf: (record: T) => string): Map<string, T[]> {
   return Map.groupBy(records, keyOf);
 }

@@ -5,7 +5,7 @@ import { writeSample } from '../../../scripts/sample/write-sample.ts';
 import { folderForAll } from '../../support/temporary-folder.ts';
 import { readSample, type Sample } from './sample-folder.ts';
 
-/** Fields of which a reader must be shown both a value and null. */
+/** Fields that occur both with a value and with null. */
 const NULLABLE = {
   events: ['description', 'imageUrl', 'venueName', 'venueAddress', 'venueAddress.addressLine2'],
   tickets: ['cancelledAt', 'seatingInfo', 'attendeeForm', 'customer.firstName', 'customer.lastName'],
@@ -49,7 +49,7 @@ const inFolder = folderForAll();
 
 const SAMPLES = [
   {
-    name: 'the sample that is made without options',
+    name: 'The default sample',
     read: async () => {
       await writeSample({ ...DEFAULT_SAMPLE, output: inFolder('.') });
       return readSample(inFolder('.'));
@@ -59,7 +59,7 @@ const SAMPLES = [
 ];
 
 for (const { name, read } of SAMPLES) {
-  describe(`${name} shows what there is`, () => {
+  describe(`${name} contains`, () => {
     let sample: Sample;
 
     before(async () => {
@@ -77,7 +77,7 @@ for (const { name, read } of SAMPLES) {
         expect([...paths].filter(([, valued]) => !valued)).to.deep.equal([]);
       });
 
-      it(`null where ${kind} may have it`, () => {
+      it(`null in every nullable field of ${kind}`, () => {
         const without = NULLABLE[kind].filter((path) => !valuesOf(kind, path).includes(null));
         expect(without).to.deep.equal([]);
       });
@@ -107,7 +107,7 @@ for (const { name, read } of SAMPLES) {
       expect(valuesOf('events', 'currency')).to.have.members(['EUR', 'JPY', 'USD']);
     });
 
-    it('orders of several items, of two events, with a bundle, with discounts', () => {
+    it('orders of several items, of two events, with a bundle, and with a discount', () => {
       expect(sample.orders.some(({ placedItems }) => placedItems.length > 1)).to.be.true;
       const events = sample.orders.map(({ placedItems }) =>
         placedItems.flatMap(({ eventId }) => (eventId === null ? [] : [eventId])),
@@ -121,13 +121,13 @@ for (const { name, read } of SAMPLES) {
       expect(sample.tickets.some(({ priceLabel }) => labels.has(priceLabel))).to.be.true;
     });
 
-    it('events past, running and to come, with one session and with dozens, in several zones', () => {
+    it('past, running and future events, with one session and with dozens, in several time zones', () => {
       const now = Date.parse(`${DEFAULT_SAMPLE.now}T00:00:00Z`);
       const starts = Map.groupBy(sample.sessions, ({ eventId }) => eventId);
       const phases = [...starts.values()].map((sessions) => {
         const times = sessions.map(({ startAt }) => Date.parse(startAt));
         if (Math.max(...times) < now) return 'past';
-        return Math.min(...times) > now ? 'to come' : 'running';
+        return Math.min(...times) > now ? 'future' : 'running';
       });
       expect(new Set(phases)).to.have.length(3);
       const counts = [...starts.values()].map(({ length }) => length);
@@ -137,18 +137,18 @@ for (const { name, read } of SAMPLES) {
     });
 
     it('timestamps of all precisions, with an offset and with Z', () => {
-      const written = valuesOf('orders', 'updatedAt').join(' ');
-      expect(written)
+      const timestamps = valuesOf('orders', 'updatedAt').join(' ');
+      expect(timestamps)
         .to.match(/T\d\d:\d\d:\d\d[+-]/)
         .and.match(/\.\d{3}[+-]/)
         .and.match(/\.\d{6}[+-]/);
-      expect(written).to.match(/\dZ/);
+      expect(timestamps).to.match(/\dZ/);
       expect(valuesOf('events', 'createdAt').join(' ')).to.match(/\.\d{3,6}Z/);
     });
   });
 }
 
-/** The values at `path` in `value`, through arrays. */
+/** Returns the values at a path, in every element of arrays on the way. */
 function reach(value: unknown, path: readonly string[]): unknown[] {
   if (Array.isArray(value)) return value.flatMap((element) => reach(element, path));
   const [name, ...rest] = path;
@@ -157,7 +157,7 @@ function reach(value: unknown, path: readonly string[]): unknown[] {
   return name in value ? reach(Object.entries(value).find(([key]) => key === name)?.[1], rest) : [];
 }
 
-/** Notes for every path below `value` whether anything but null and empty lists was seen there. */
+/** Records for every path below a value whether it has anything but null and empty arrays. */
 function notePaths(value: unknown, path: string, paths: Map<string, boolean>): void {
   if (Array.isArray(value)) {
     paths.set(path, value.length > 0 || paths.get(path) === true);

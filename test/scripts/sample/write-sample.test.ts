@@ -17,7 +17,7 @@ describe('writeSample', () => {
     return { output, counts, bytes: await bytesOf(output) };
   };
 
-  it('writes the same bytes for the same seed, and others for another seed or day', async () => {
+  it('writes the same bytes for the same seed and day, and others for another', async () => {
     const { bytes } = await write('first');
     expect((await write('again')).bytes).to.deep.equal(bytes);
     expect((await write('seed', { seed: 2 })).bytes).to.not.deep.equal(bytes);
@@ -51,28 +51,28 @@ describe('writeSample', () => {
     });
   }
 
-  it('has about 2.5 tickets an order and less than 1.1 kB a ticket', async () => {
+  it('writes about 2.5 tickets for each order, each below 1.1 kB', async () => {
     const { output, counts } = await write('ratio', { tickets: 4000 });
     expect(counts.tickets / counts.orders).to.be.within(2.3, 2.7);
     const size = (await readFile(join(output, 'tickets.ndjson'))).length / counts.tickets;
     expect(size).to.be.within(800, 1100);
   });
 
-  it('tells how far it is when there is much', async () => {
-    const told: number[] = [];
-    await write('progress', { tickets: 3000, onProgress: (tickets) => told.push(tickets) });
-    expect(told).to.not.be.empty;
-    expect(told).to.deep.equal([...new Set(told)].sort((a, b) => a - b));
+  it('reports its progress for many tickets', async () => {
+    const reported: number[] = [];
+    await write('progress', { tickets: 3000, onProgress: (tickets) => reported.push(tickets) });
+    expect(reported).to.not.be.empty;
+    expect(reported).to.deep.equal([...new Set(reported)].sort((a, b) => a - b));
   });
 
-  it('replaces an earlier import folder, one left unfinished too', async () => {
+  it('replaces an earlier import folder, even an unfinished one', async () => {
     const { output, bytes } = await write('replaced');
     await writeFile(join(output, 'tickets.ndjson.partial'), 'unfinished');
     expect((await write('replaced', { seed: 9 })).bytes).to.not.deep.equal(bytes);
     expect((await readdir(output)).sort()).to.deep.equal(FILES);
   });
 
-  it('leaves a folder alone that holds anything else', async () => {
+  it('refuses a folder with other files, and leaves it unchanged', async () => {
     const output = inFolder('foreign');
     await mkdir(output);
     await writeFile(join(output, 'tickets.ndjson.gz'), 'precious');
@@ -82,7 +82,7 @@ describe('writeSample', () => {
     expect(await readdir(output)).to.deep.equal(['tickets.ndjson.gz']);
   });
 
-  it('leaves nothing behind when it fails', async () => {
+  it('leaves no file behind when it fails', async () => {
     const output = inFolder('broken');
     const onProgress = () => {
       throw new Error('stop');
@@ -102,7 +102,7 @@ describe('writeSample', () => {
     ['now', '2026-02-30'],
     ['now', '21.11.2026'],
   ] as const) {
-    it(`refuses ${name} ${value} and says what would be right`, async () => {
+    it(`refuses ${name} ${value} with the rule`, async () => {
       const error = await failureOf(writeSample({ ...small, output: inFolder('never'), [name]: value }));
       expect(error).to.be.instanceOf(RangeError);
       expect(String(error)).to.match(new RegExp(`${name} must be a (whole number from|calendar date)`));
@@ -116,11 +116,11 @@ describe('data/sample', () => {
   /** npm run sample -- --output data/sample --events 9 --tickets 120 */
   const committed = { ...DEFAULT_SAMPLE, events: 9, tickets: 120 };
 
-  it('is what the generator makes, byte for byte, and small', async () => {
+  it('equals the output of the generator, byte for byte, and is small', async () => {
     await writeSample({ ...committed, output: inFolder('.') });
-    const there = await bytesOf(join(import.meta.dirname, '../../../data/sample'));
-    expect(there).to.deep.equal(await bytesOf(inFolder('.')));
-    expect(Object.values(there).join('').length).to.be.below(300_000);
+    const written = await bytesOf(join(import.meta.dirname, '../../../data/sample'));
+    expect(written).to.deep.equal(await bytesOf(inFolder('.')));
+    expect(Object.values(written).join('').length).to.be.below(300_000);
   });
 });
 
