@@ -105,7 +105,7 @@ function environmentReaders(files: Files): string[] {
   return [...files].filter(([, source]) => reads.test(source)).map(([path]) => path);
 }
 
-/** Returns the lines with a path of a machine or the host of a package registry, as `path:line`. */
+/** Returns the lines with an absolute path of a machine or a package registry host, as `path:line`. */
 function machineTraces(files: Files): string[] {
   const traces =
     /(?<![\w.~-])\/(work|root|home|Users|tmp)\/|\bregistry\.[\w-]+\.|\bnpmjs\b|\blocal-?registry\b/i;
@@ -118,27 +118,27 @@ describe('The architecture', () => {
   const source = filesOf('src/**/*.ts');
   const sample = filesOf('scripts/sample/**/*.ts');
 
-  it('has a rule for every folder of src', () => {
+  it('has an import rule for every folder of src', () => {
     const folders = new Set(Array.from(source.keys(), folderOf).filter((folder) => folder !== undefined));
     expect(Object.keys(FOLDERS)).to.include.members([...folders]);
   });
 
-  it('imports one way only', () => {
+  it('allows imports in one direction only', () => {
     expect(wrongImports(new Map([...source, ...sample]))).to.deep.equal([]);
   });
 
-  it('has no cycle of imports', () => {
+  it('has no import cycle', () => {
     const cycle = cycleIn(source);
     expect(cycle, cycle?.join(' → ')).to.equal(undefined);
   });
 
-  it('reads the environment in one place', () => {
+  it('reads the environment in one file', () => {
     const readers = environmentReaders(source);
     // compile-cache.ts sets a variable that Node reads.
     expect(readers).to.deep.equal(['src/compile-cache.ts', 'src/config.ts']);
   });
 
-  it('contains no path of a machine and no package registry', () => {
+  it('contains no absolute path of a machine and no package registry host', () => {
     const files = filesOf(
       ...['src', 'scripts', 'docs', '.ci'].map((folder) => `${folder}/**/*`),
       ...['*.md', '.env.example', 'Procfile', 'data/*.sql'],
@@ -168,23 +168,23 @@ describe('The checks of the architecture', () => {
   });
 
   it('accept every other import', () => {
-    const right = files({
+    const allowed = files({
       'src/main.ts':
         "import { a } from './app.ts'; import { b } from './http/b.ts'; import ts from 'typescript';",
       'src/http/b.ts': "import { c } from '../query/c.ts'; import { d } from './d.ts'; import 'node:fs';",
       'scripts/sample/e/f.ts': "import { g } from '../g.ts'; import '../../../src/contract/h.ts';",
       'src/snapshot/h.ts': "new URL('../../data/schema.sql', import.meta.url); // import '../keys/i.ts'",
     });
-    expect(wrongImports(right)).to.deep.equal([]);
+    expect(wrongImports(allowed)).to.deep.equal([]);
   });
 
   it('find a cycle, types included', () => {
-    const round = files({
+    const cyclic = files({
       'src/a.ts': "import { b } from './b.ts';",
       'src/b.ts': "import type { C } from './http/c.ts';",
       'src/http/c.ts': "import { b } from '../b.ts';",
     });
-    expect(cycleIn(round)).to.deep.equal(['src/b.ts', 'src/http/c.ts', 'src/b.ts']);
+    expect(cycleIn(cyclic)).to.deep.equal(['src/b.ts', 'src/http/c.ts', 'src/b.ts']);
   });
 
   it('find each way to read the environment', () => {
@@ -197,7 +197,7 @@ describe('The checks of the architecture', () => {
     expect(environmentReaders(readers)).to.deep.equal(['a.ts', 'b.ts', 'c.ts']);
   });
 
-  it('find paths of a machine and package registries, and nothing else', () => {
+  it('find absolute paths and package registry hosts, and nothing else', () => {
     const home = ['', 'home', 'someone'].join('/');
     const host = ['registry', 'example', 'org'].join('.');
     const text = `src/store/home/page.ts\ncd ${home}\nhttps://${host}/foyer\nhttps://example.org/home/\nthe registry.`;

@@ -23,6 +23,7 @@ const DEFAULTS = {
   logLevel: 'info',
 };
 
+/** Returns the mistakes that an invalid environment is refused with. */
 function mistakesIn(environment: Record<string, string>) {
   try {
     readConfig(environment);
@@ -30,20 +31,20 @@ function mistakesIn(environment: Record<string, string>) {
     if (error instanceof InvalidConfig) return error.mistakes;
     throw error;
   }
-  throw new Error('no mistake was found');
+  throw new Error('the environment is valid');
 }
 
 describe('readConfig', () => {
-  it('has a default for everything', () => {
+  it('has a default for every variable', () => {
     expect(readConfig({})).to.deep.equal(DEFAULTS);
   });
 
-  it('takes an empty variable for an absent one', () => {
+  it('treats an empty variable as absent', () => {
     const empty = Object.fromEntries(Object.keys(CONFIG_VARIABLES).map((name) => [name, '']));
     expect(readConfig(empty)).to.deep.equal(DEFAULTS);
   });
 
-  it('does not look at other variables', () => {
+  it('ignores other variables', () => {
     expect(readConfig({ port: '1', FOYER_PORT: 'x', PATH: '/bin' })).to.deep.equal(DEFAULTS);
   });
 
@@ -58,7 +59,7 @@ describe('readConfig', () => {
     }
   });
 
-  it('cannot be changed afterwards', () => {
+  it('returns a frozen configuration', () => {
     const config = readConfig({ TRUST_PROXY: 'loopback' });
     expect(config).to.be.frozen;
     expect(config.trustProxy).to.be.frozen;
@@ -152,7 +153,7 @@ describe('readConfig', () => {
     }
   }
 
-  it('names all mistakes at once, with the value and what would be right', () => {
+  it('names all mistakes at once, with the value and the rule', () => {
     const environment = { PORT: 'x', LOG_LEVEL: 'loud', THREADS: '2', RATE_LIMIT_PER_MINUTE: '-1' };
     expect(() => readConfig(environment)).to.throw(
       InvalidConfig,
@@ -165,13 +166,13 @@ describe('readConfig', () => {
     );
   });
 
-  it('refuses one port for two servers', () => {
+  it('refuses the same port for both servers', () => {
     const same = [{ variable: 'ADMIN_PORT', value: '3000', rule: 'must differ from PORT' }];
     expect(mistakesIn({ ADMIN_PORT: '3000' })).to.deep.equal(same);
     expect(readConfig({ PORT: '0', ADMIN_PORT: '0' })).to.include({ port: 0, adminPort: 0 });
   });
 
-  it('takes nothing for TRUST_PROXY that Express refuses', () => {
+  it('accepts no value for TRUST_PROXY that Express refuses', () => {
     const ranges = [
       'loopback',
       '10.0.0.0/8',
@@ -190,7 +191,7 @@ describe('readConfig', () => {
 });
 
 describe('.env.example', () => {
-  it('has every variable, its description and its default', () => {
+  it('lists every variable with its description and its default', () => {
     const file = readFileSync(new URL('../.env.example', import.meta.url), 'utf8');
     const [heading, ...variables] = file.trimEnd().split('\n\n');
     expect(heading).to.match(/^(#.*\n?)+$/);

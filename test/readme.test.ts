@@ -11,7 +11,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const DOCUMENTS = ['README.md', 'ARCHITECTURE.md', 'docs/snapshot-format.md', 'docs/operations.md'];
 const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
 
-/** The cells of the rows of tables that begin with `code`. */
+/** Returns the cells of the table rows that begin with `code`. */
 function codeRows(text: string): string[][] {
   return Array.from(text.matchAll(/^\| `([^|]+)\|(.*)\|$/gm), ([, head, rest]) => [
     `\`${head.trim()}`,
@@ -19,8 +19,8 @@ function codeRows(text: string): string[][] {
   ]);
 }
 
-describe('the README', () => {
-  it('lists the variables of the environment with their defaults', () => {
+describe('The README', () => {
+  it('lists the environment variables with their defaults', () => {
     const listed = codeRows(readme)
       .filter(([name]) => /^`[A-Z_]+`$/.test(name))
       .map(([name, byDefault]) => [name.slice(1, -1), byDefault.replace(/ \(.*\)/, '')]);
@@ -49,25 +49,27 @@ describe('the README', () => {
     expect(listed).to.deep.equal(declared);
   });
 
-  it('names no command that is not there', () => {
+  it('names existing commands only', () => {
     const commands = new Set(Array.from(readme.matchAll(/npm (?:run )?([a-z]+)\b/g), ([, name]) => name));
     commands.delete('ci');
     expect(Object.keys(packageJson.scripts)).to.include.members([...commands]);
   });
 
-  it('has a line for each dependency, and for no other', () => {
+  it('has a line for each dependency, and no other line', () => {
     const { dependencies, devDependencies } = packageJson;
     const section = readme.slice(readme.indexOf('### Dependencies'));
-    const told = Array.from(section.matchAll(/^\| (?!package)([@\w][^|]*) \|/gm), ([, names]) => names)
+    const listed = Array.from(section.matchAll(/^\| (?!package)([@\w][^|]*) \|/gm), ([, names]) => names)
       .flatMap((names) => names.replace(' (development)', '').split(', '))
       .sort();
     const needed = Object.keys({ ...dependencies, ...devDependencies })
       .filter((name) => !name.startsWith('@types/') && name !== '@eslint/js')
       .sort();
-    expect(told).to.deep.equal(needed);
+    expect(listed).to.deep.equal(needed);
   });
+});
 
-  it('leaves it to the operations to say what each refusal means', () => {
+describe('The documents', () => {
+  it('list every refusal reason with its advice, in docs/operations.md', () => {
     const operations = readFileSync(join(ROOT, 'docs/operations.md'), 'utf8');
     const section = operations.slice(
       operations.indexOf('## Why a snapshot is refused'),
@@ -79,7 +81,7 @@ describe('the README', () => {
   });
 
   for (const document of DOCUMENTS) {
-    it(`and its neighbours link to what is there: ${document}`, () => {
+    it(`link to existing files: ${document}`, () => {
       const text = readFileSync(join(ROOT, document), 'utf8');
       const links = Array.from(text.matchAll(/\]\(([^)#:]+)(?:#[^)]*)?\)/g), ([, target]) => target);
       expect(links.filter((target) => !existsSync(join(ROOT, dirname(document), target)))).to.deep.equal([]);

@@ -2,16 +2,16 @@ import { expect } from 'chai';
 import { pino } from 'pino';
 import { stopOnSignal } from '../src/signals.ts';
 
-describe('a signal to stop', () => {
+describe('A stop signal', () => {
   const realExit = process.exit.bind(process);
   let logged: string[];
   let exited: PromiseWithResolvers<unknown>;
 
   const logger = pino({}, { write: (line) => logged.push((JSON.parse(line) as { msg: string }).msg) });
-  const log = { logger, end: () => Promise.resolve(void logged.push('the end of the log')) };
+  const log = { logger, end: () => Promise.resolve(void logged.push('end of the log')) };
   const listeners = () => process.listenerCount('SIGTERM') + process.listenerCount('SIGINT');
 
-  /** As the system would, but to ours alone: the runner of the tests listens, too. */
+  /** Emits a signal to the latest listener alone, since mocha listens as well. */
   function send(signal: 'SIGTERM' | 'SIGINT'): void {
     process.listeners(signal).at(-1)?.(signal);
   }
@@ -29,7 +29,7 @@ describe('a signal to stop', () => {
   });
 
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    it(`${signal} stops what was started, within the grace, and hurries for Ctrl-C alone`, async () => {
+    it(`${signal} stops the replica within the grace${signal === 'SIGINT' ? ', in a hurry' : ''}`, async () => {
       const stops: unknown[] = [];
       const starting = Promise.withResolvers<{ stop: (...how: unknown[]) => Promise<void> }>();
       stopOnSignal(starting.promise, 7, log);
@@ -37,11 +37,11 @@ describe('a signal to stop', () => {
       starting.resolve({ stop: (...how) => Promise.resolve(void stops.push(how)) });
       expect(await exited.promise).to.equal(0);
       expect(stops).to.deep.equal([[7, signal === 'SIGINT']]);
-      expect(logged).to.deep.equal(['stopping', 'stopped', 'the end of the log']);
+      expect(logged).to.deep.equal(['stopping', 'stopped', 'end of the log']);
     });
   }
 
-  it('leaves the second one to the system', () => {
+  it('is left to the operating system when it is the second', () => {
     const before = listeners();
     stopOnSignal(new Promise(() => undefined), 7, log);
     expect(listeners()).to.equal(before + 2);
@@ -49,21 +49,21 @@ describe('a signal to stop', () => {
     expect(listeners()).to.equal(before);
   });
 
-  it('ends the process with 1 when stopping fails, and says why', async () => {
+  it('ends the process with status 1, and logs the failure, when stopping fails', async () => {
     stopOnSignal(Promise.resolve({ stop: () => Promise.reject(new Error('stuck')) }), 7, log);
     send('SIGTERM');
     expect(await exited.promise).to.equal(1);
-    expect(logged).to.deep.equal(['stopping', 'stopping failed', 'the end of the log']);
+    expect(logged).to.deep.equal(['stopping', 'stopping failed', 'end of the log']);
   });
 
-  it('leaves a start that failed to who started', async () => {
+  it('does not end the process when the start fails, which its caller handles', async () => {
     const failed = Promise.reject(new Error('no port'));
     stopOnSignal(failed, 7, log);
     send('SIGTERM');
     const outcome = await Promise.race([
       exited.promise,
-      new Promise((resolve) => setImmediate(resolve, 'goes on')),
+      new Promise((resolve) => setImmediate(resolve, 'running')),
     ]);
-    expect(outcome).to.equal('goes on');
+    expect(outcome).to.equal('running');
   });
 });
