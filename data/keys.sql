@@ -11,7 +11,7 @@
 PRAGMA application_id = 0x466F796B; -- "Foyk"
 PRAGMA user_version = 1;            -- the version of this schema
 
--- Valid and revoked keys: a request with a revoked key is refused as such.
+-- Valid and revoked keys. A request with a revoked key is refused with that reason.
 CREATE TABLE keys (
   key_id          TEXT PRIMARY KEY, -- identifies the key in commands and log lines; not secret
   organization_id TEXT NOT NULL,    -- the organization in the credential svc:o:<organization_id>:<key>

@@ -2,12 +2,12 @@ import { Refused } from './run-command.ts';
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
-/** Aborts some work on the first signal to stop. The next one ends the process at once, as by default. */
+/** Aborts work on the first stop signal. The second ends the process immediately, as by default. */
 export class Interruption implements Disposable {
   readonly #controller = new AbortController();
   readonly #interrupt: (name: NodeJS.Signals) => void;
 
-  /** @param outcome of the work when it is interrupted, for the user */
+  /** @param outcome of the interrupted work, for the message to the user */
   constructor(outcome: string) {
     this.#interrupt = (name) => {
       this[Symbol.dispose]();

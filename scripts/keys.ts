@@ -41,8 +41,7 @@ command('revoke')
   .action((keyId: string, options: FileOption) => {
     onFile(options, (file) => {
       const revocation = file.revoke(keyId, new Date());
-      if (revocation === undefined)
-        throw refusal(`there is no key ${keyId}; \`list\` shows the existing ones`);
+      if (revocation === undefined) throw refusal(`key ${keyId} does not exist; \`list\` shows all keys`);
       if (revocation.already) console.log(`${keyId} is already revoked, since ${revocation.revokedAt}.`);
       else console.log(`${keyId} is revoked.`);
     });
@@ -70,7 +69,7 @@ function onFile(options: FileOption, use: (file: KeysFile) => void): void {
   } catch (error) {
     if (error instanceof InvalidConfig) throw refusal(error.message);
     if (isSystemError(error) && error.code === 'ENOENT') {
-      throw refusal(`there is no keys file ${path ?? ''}; \`create\` makes one`);
+      throw refusal(`keys file ${path ?? ''} does not exist; \`create\` creates it with the first key`);
     }
     if (error instanceof CorruptKeysFile || error instanceof KeysFileBusy || isSystemError(error)) {
       throw refusal(`${path ?? ''}: ${error.message}`);

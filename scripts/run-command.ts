@@ -1,7 +1,7 @@
 import { type Command, CommanderError } from 'commander';
 import { InvalidConfig } from '../src/config.ts';
 
-/** A command refuses an operation; the message tells the user why. */
+/** The refusal of a command. The message gives the user the reason. */
 export class Refused extends Error {
   override readonly name = 'Refused';
 }
@@ -12,7 +12,7 @@ export function isSystemError(error: unknown): error is NodeJS.ErrnoException {
 }
 
 /** Reports whether the message alone explains the error, without its stack. */
-function isForPeople(error: unknown): error is Error {
+function explainsItself(error: unknown): error is Error {
   return error instanceof Refused || error instanceof InvalidConfig || isSystemError(error);
 }
 
@@ -29,7 +29,7 @@ export async function runCommand(program: Command, argv: readonly string[]): Pro
     return DONE;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? DONE : WRONG_USAGE;
-    console.error(isForPeople(error) ? error.message : error);
+    console.error(explainsItself(error) ? error.message : error);
     return REFUSED;
   }
 }

@@ -59,10 +59,10 @@ async function demo(): Promise<void> {
   console.log(`Status:  http://${reachableHost(config.adminHost)}:${replica.adminPort}/status\n`);
   for (const { title, line } of await exampleCommands(address, credential))
     console.log(`# ${title}\n${line}\n`);
-  console.log('Ctrl-C stops it.');
+  console.log('Press Ctrl-C to stop.');
 }
 
-/** Returns a host to connect to for a host that the server listens on. */
+/** Returns the host to connect to when the server listens on `host`. */
 function reachableHost(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';
   if (host === '::') return '[::1]';
@@ -138,7 +138,7 @@ async function exampleCommands(
     { title: 'a page of events', line: curl('/v1/events?perPage=5') },
     { title: 'a filter: the tickets of an event', line: curl(`/v1/tickets?eventIds=${eventId}&perPage=2`) },
     {
-      title: 'a filter: the orders updated since a moment',
+      title: 'a filter: the orders updated since a time',
       line: curl(`/v1/orders?updatedAt.gte=${updatedAt}&perPage=2`),
     },
     { title: 'a record', line: curl(ticketPath) },

@@ -8,7 +8,7 @@ import { terminalProgress } from './terminal-progress.ts';
 const { organizations, events, tickets, seed, now } = DEFAULT_SAMPLE;
 
 const program = new Command('sample')
-  .description('Writes an import folder of realistic made-up data. Equal options give equal data.')
+  .description('Writes an import folder of realistic sample data. The same options produce the same data.')
   .requiredOption(
     '--output <dir>',
     'output folder: new, empty, or an earlier import folder, which is replaced',
@@ -17,7 +17,7 @@ const program = new Command('sample')
   .option('--events <n>', 'total number of events', count('events'), events)
   .option('--tickets <n>', 'total number of tickets', count('tickets'), tickets)
   .option('--seed <n>', 'seed of the random numbers', count('seed'), seed)
-  .option('--now <date>', 'present day of the sample, YYYY-MM-DD', day, now)
+  .option('--now <date>', 'current day in the sample, YYYY-MM-DD', day, now)
   .allowExcessArguments(false)
   .action(run);
 
@@ -53,7 +53,7 @@ async function run(options: SampleOptions & { output: string }): Promise<void> {
 
 function count(name: Parameters<typeof countFault>[0]): (text: string) => number {
   return (text) => {
-    // Digits only: Number accepts 1e3, 0x10 and blanks, too.
+    // Digits only: Number also accepts 1e3, 0x10 and blanks.
     const value = /^\d+$/.test(text) ? Number(text) : NaN;
     const fault = countFault(name, value);
     if (fault) throw new InvalidArgumentError(`It ${fault}.`);

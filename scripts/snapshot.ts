@@ -22,7 +22,7 @@ program
   .description('Build a snapshot file from an import folder.')
   .requiredOption('--input <dir>', `import folder: ${IMPORT_FILES.join(', ')}, each .ndjson or .ndjson.gz`)
   .requiredOption('--output <file>', 'snapshot file to write, such as data/snapshots/NAME.sqlite')
-  .option('--skip-invalid', 'leave bad lines out and write them to FILE.rejects.ndjson', false)
+  .option('--skip-invalid', 'omit bad lines, and write them to FILE.rejects.ndjson', false)
   .action(build);
 
 program
@@ -33,7 +33,7 @@ program
 
 program
   .command('inspect')
-  .description('Show what is inside a snapshot file.')
+  .description('Show the organizations and record counts of a snapshot file.')
   .argument('<file>', 'snapshot file')
   .action(inspect);
 
@@ -54,9 +54,9 @@ program
 
 program
   .command('diff')
-  .description('Show what changed from one snapshot file to another: organizations, counts and ids.')
-  .argument('<before>', 'snapshot file')
-  .argument('<after>', 'snapshot file')
+  .description('Show the differences between two snapshot files: organizations, counts and ids.')
+  .argument('<before>', 'earlier snapshot file')
+  .argument('<after>', 'later snapshot file')
   .option('--all', 'show all ids, not only the first 20 of each kind', false)
   .option('--json', 'print one JSON object, with all ids', false)
   .action(diff);
@@ -97,15 +97,13 @@ async function build(options: { input: string; output: string; skipInvalid: bool
     for (const [field, count] of report.dropped)
       console.log(`  dropped, not in the specification: ${field} (${count} times)`);
     if (report.rejected > 0)
-      console.log(`  left out: ${report.rejected} bad lines, see ${rejectsPath(output)}`);
+      console.log(`  omitted: ${report.rejected} bad lines, see ${rejectsPath(output)}`);
   } catch (error) {
     progress.clear();
     if (error instanceof ImportRejected) {
       for (const rejection of error.first) console.error(describeRejection(rejection));
       if (error.total > error.first.length) console.error(`… and ${error.total - error.first.length} more`);
-      throw new Refused(
-        `${input}: ${error.message}; no snapshot was written (--skip-invalid leaves them out)`,
-      );
+      throw new Refused(`${input}: ${error.message}; no snapshot was written (--skip-invalid omits them)`);
     }
     if (error instanceof NoOrganization || error instanceof UnreadableImport)
       throw new Refused(`${input}: ${error.message}; no snapshot was written`);
@@ -116,13 +114,15 @@ async function build(options: { input: string; output: string; skipInvalid: bool
 function checkPaths(input: string, output: string): void {
   if (!existsSync(input) || !statSync(input).isDirectory()) throw new Refused(`${input}: not a folder`);
   if (!IMPORT_FILES.some((name) => importFile(input, name) !== undefined)) {
-    throw new Refused(`${input}: holds none of ${IMPORT_FILES.map((name) => `${name}.ndjson`).join(', ')}`);
+    throw new Refused(
+      `${input}: contains none of ${IMPORT_FILES.map((name) => `${name}.ndjson`).join(', ')}`,
+    );
   }
   if (!existsSync(dirname(output))) throw new Refused(`${dirname(output)}: no such folder for the output`);
   if (output === '' || output.endsWith('/')) throw new Refused(`--output "${output}": must name a file`);
   if (!statSync(dirname(output)).isDirectory()) throw new Refused(`${dirname(output)}: not a folder`);
   for (const file of [output, rejectsPath(output)]) {
-    if (existsSync(file) && !statSync(file).isFile()) throw new Refused(`${file}: is not a file`);
+    if (existsSync(file) && !statSync(file).isFile()) throw new Refused(`${file}: not a regular file`);
   }
 }
 
@@ -206,14 +206,14 @@ function snapshotFolder(): string {
   if (folder === CONFIG_VARIABLES.SNAPSHOT_DIR.default) mkdirSync(folder, { recursive: true });
   if (!existsSync(folder)) {
     throw new Refused(
-      `SNAPSHOT_DIR is ${folder}: no such folder; if the name is right, make it: mkdir -p ${folder}`,
+      `SNAPSHOT_DIR is ${folder}: no such folder; if the name is right, create it: mkdir -p ${folder}`,
     );
   }
   if (!statSync(folder).isDirectory()) throw new Refused(`SNAPSHOT_DIR is ${folder}: not a folder`);
   return folder;
 }
 
-/** Shows the progress of reading a snapshot. */
+/** Returns a display of the progress of reading a snapshot. */
 function readingProgress() {
   const progress = terminalProgress();
   return {

@@ -22,7 +22,7 @@ export type SampleReport = ImportFolder['counts'];
 const TICKETS_PER_CUSTOMER = 5;
 
 /**
- * Writes an import folder of consistent made-up data. The files appear when all are complete.
+ * Writes an import folder of consistent sample data. The files appear when all are complete.
  *
  * @throws RangeError when an option is out of range
  * @throws FolderInUse when the folder holds other files

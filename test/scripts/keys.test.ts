@@ -54,13 +54,13 @@ describe('npm run keys', () => {
 
   it('exits with 1 for an unknown key, an absent file, and a file of another kind', async () => {
     expect((await keys('list')).stderr).to.match(
-      /^error: there is no keys file .*keys\.sqlite; `create` makes one\n$/,
+      /^error: keys file .*keys\.sqlite does not exist; `create` creates it with the first key\n$/,
     );
     expect((await keys('list')).code).to.equal(1);
     await keys('create', '--organization', 'org_1');
     const unknown = await keys('revoke', 'key_none');
     expect(unknown).to.include({ code: 1 });
-    expect(unknown.stderr).to.include('there is no key key_none');
+    expect(unknown.stderr).to.include('key key_none does not exist');
     const foreign = await keys('list', '--file', SCRIPT);
     expect(foreign).to.include({ code: 1, stderr: `error: ${SCRIPT}: it is not an SQLite database\n` });
   });

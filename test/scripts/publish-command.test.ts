@@ -88,7 +88,7 @@ describe('npm run snapshot -- publish', function () {
       runHere(main, ['publish', folder('north.sqlite')], environment);
     expect(await publishIn({ SNAPSHOT_DIR: folder('typo') })).to.deep.include({
       code: 1,
-      stderr: `SNAPSHOT_DIR is ${folder('typo')}: no such folder; if the name is right, make it: mkdir -p ${folder('typo')}\n`,
+      stderr: `SNAPSHOT_DIR is ${folder('typo')}: no such folder; if the name is right, create it: mkdir -p ${folder('typo')}\n`,
     });
     expect(await publishIn({ SNAPSHOT_DIR: folder('north.sqlite') })).to.deep.include({
       code: 1,

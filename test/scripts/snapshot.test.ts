@@ -84,7 +84,7 @@ describe('npm run snapshot', function () {
         `--output=${output}`,
       );
       expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
-      expect(stdout).to.include(`left out: 2 bad lines, see ${output}.rejects.ndjson`);
+      expect(stdout).to.include(`omitted: 2 bad lines, see ${output}.rejects.ndjson`);
       expect(readdirSync(folder('skip-output'))).to.deep.equal(['a.sqlite', 'a.sqlite.rejects.ndjson']);
       expect(readFileSync(`${output}.rejects.ndjson`, 'utf8').split('\n')).to.have.length(3);
     });
@@ -96,7 +96,7 @@ describe('npm run snapshot', function () {
         'a folder without any import file',
         'empty',
         'good/b.sqlite',
-        /empty: holds none of organizations\.ndjson, events\.ndjson, /,
+        /empty: contains none of organizations\.ndjson, events\.ndjson, /,
       ],
       [
         'a file in both compressed and plain form',
@@ -117,7 +117,7 @@ describe('npm run snapshot', function () {
         /no-organization: no organization: organizations\.ndjson must have a line for each organization; no snapshot was written/,
       ],
       ['an absent output folder', 'import', 'nowhere/b.sqlite', /nowhere: no such folder for the output/],
-      ['a folder as output', 'import', 'good', /good: is not a file/],
+      ['a folder as output', 'import', 'good', /good: not a regular file/],
     ] as const) {
       it(`refuses ${fault}`, async () => {
         mkdirSync(folder('empty'), { recursive: true });
@@ -222,7 +222,7 @@ describe('npm run snapshot', function () {
     ['', 'build', 'verify', 'inspect', '--help'],
     ['build', '--input', '--output', '--skip-invalid', 'organizations', '.ndjson.gz', 'FILE.rejects.ndjson'],
     ['verify', '<file>', 'before a snapshot goes live'],
-    ['inspect', '<file>', 'what is inside'],
+    ['inspect', '<file>', 'record counts'],
   ]) {
     it(`prints its usage: ${command} --help`, async () => {
       const { code, stdout, stderr } = await snapshot(...command.split(' ').filter(Boolean), '--help');

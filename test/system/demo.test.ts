@@ -55,7 +55,7 @@ describe('The demo', () => {
     expect(statuses).to.deep.equal({
       'a page of events': 200,
       'a filter: the tickets of an event': 200,
-      'a filter: the orders updated since a moment': 200,
+      'a filter: the orders updated since a time': 200,
       'a record': 200,
       'a page beyond the last: 204': 204,
       'two mistakes: 400 with both': 400,
