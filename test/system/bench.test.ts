@@ -96,7 +96,7 @@ describe('The bench', function () {
   itDeep('measures latency and startup', async () => {
     expect(reaches(await figures(['latency', 'start']))).to.deep.equal([
       LATENCY_REACH,
-      ['start of the demo until its first answer', { atMost: 1 }],
+      ['start of the demo until its first response', { atMost: 1 }],
     ]);
   });
 

@@ -33,7 +33,7 @@ export async function measureStart(context: BenchContext): Promise<Row[]> {
   const processor = median(measured.map(({ processorSeconds }) => processorSeconds));
   return [
     rowOf({
-      name: 'start of the demo until its first answer',
+      name: 'start of the demo until its first response',
       note:
         'by the clock, from the start of Node to 200 for a page of tickets; snapshot and key present; ' +
         `processor time ${format(processor, 's')}`,
