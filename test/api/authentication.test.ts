@@ -14,7 +14,7 @@ describe('Authentication', () => {
       '/v1/tickets',
       '/v1/tickets/x',
     ]) {
-      const { status, body } = await given.api.ask(path, { as });
+      const { status, body } = await given.api.send(path, { as });
       expect(status, path).to.equal(400);
       expect(body).to.have.all.keys('detail');
       expect(body.detail).to.include('missing');
@@ -36,7 +36,7 @@ describe('Authentication', () => {
   ];
   for (const value of malformed) {
     it(`is 400 for "${value}"`, async () => {
-      const { status, body } = await given.api.ask('/v1/events', { as, headers: { Authorization: value } });
+      const { status, body } = await given.api.send('/v1/events', { as, headers: { Authorization: value } });
       expect(status).to.equal(400);
       expect(body).to.have.all.keys('detail');
     });
@@ -44,43 +44,43 @@ describe('Authentication', () => {
 
   it('is 400 for two headers, even equal ones', async () => {
     const line = `Authorization: ${(await fixture()).authorization.north}\r\n`;
-    const ask = (lines: string) =>
+    const send = (lines: string) =>
       given.api.raw(`GET /v1/events HTTP/1.1\r\nHost: x\r\n${lines}Connection: close\r\n\r\n`);
-    expect(await ask(line)).to.match(/^HTTP\/1.1 200 /);
-    expect(await ask(line + line)).to.match(/^HTTP\/1.1 400 /);
+    expect(await send(line)).to.match(/^HTTP\/1.1 200 /);
+    expect(await send(line + line)).to.match(/^HTTP\/1.1 400 /);
   });
 
   it('refuses an unknown organization, an unknown key and the key of another with the same response', async () => {
     const { authorization } = await fixture();
     const secret = authorization.south.split(':')[3];
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       [
         'Bearer svc:o:nobody:x',
         'Bearer svc:o:north:x',
         `Bearer svc:o:north:${secret}`,
         `Bearer svc:o:void:${secret}`,
-      ].map((value) => given.api.ask('/v1/events', { as, headers: { Authorization: value } })),
+      ].map((value) => given.api.send('/v1/events', { as, headers: { Authorization: value } })),
     );
-    expect(answers.map(({ status }) => status)).to.deep.equal([403, 403, 403, 403]);
-    expect(new Set(answers.map(({ text }) => text))).to.have.property('size', 1);
-    expect(answers[0].body.detail).not.to.include('revoked');
+    expect(responses.map(({ status }) => status)).to.deep.equal([403, 403, 403, 403]);
+    expect(new Set(responses.map(({ text }) => text))).to.have.property('size', 1);
+    expect(responses[0].body.detail).not.to.include('revoked');
   });
 
   it('reports "revoked" for the revoked key', async () => {
-    const { status, body } = await given.api.ask('/v1/events', { as: 'revoked' });
+    const { status, body } = await given.api.send('/v1/events', { as: 'revoked' });
     expect(status).to.equal(403);
     expect(body.detail).to.include('revoked');
   });
 
   it('accepts the scheme in any case', async () => {
     const headers = { Authorization: given.api.authorization('north').replace('Bearer', 'bEARER') };
-    expect(await given.api.ask('/v1/events', { as, headers })).to.have.property('status', 200);
+    expect(await given.api.send('/v1/events', { as, headers })).to.have.property('status', 200);
   });
 
   it('returns each organization its own record for a shared id', async () => {
     const [north, south] = await Promise.all([
-      given.api.ask('/v1/events/evt_a', { as: 'north' }),
-      given.api.ask('/v1/events/evt_a', { as: 'south' }),
+      given.api.send('/v1/events/evt_a', { as: 'north' }),
+      given.api.send('/v1/events/evt_a', { as: 'south' }),
     ]);
     expect(north.body['tags']).to.deep.equal(['Théâtre', 'Hip  Hop']);
     expect(south.body['tags']).to.deep.equal(['Salsa']);

@@ -20,7 +20,7 @@ const TARGETS = [
 describe('Caching', () => {
   const given = givenApi();
   const tagOf = async (target: string, headers = {}) =>
-    (await given.api.ask(target, { headers: { ...preview, ...headers } })).headers['etag'];
+    (await given.api.send(target, { headers: { ...preview, ...headers } })).headers['etag'];
 
   for (const target of TARGETS) {
     describe(target, () => {
@@ -34,10 +34,10 @@ describe('Caching', () => {
       });
 
       it('is 304 with the same headers for its tag', async () => {
-        const first = await given.api.ask(target, { headers: preview });
+        const first = await given.api.send(target, { headers: preview });
         const tag = first.headers['etag'];
         for (const condition of [tag, `W/${tag}`, `"x", ${tag}`, '*']) {
-          const again = await given.api.ask(target, { headers: { ...preview, 'If-None-Match': condition } });
+          const again = await given.api.send(target, { headers: { ...preview, 'If-None-Match': condition } });
           expect(again.status, condition).to.equal(304);
           expect(again.text).to.equal('');
           for (const name of ['etag', 'cache-control', 'vary', 'service-snapshot-id', 'service-data-as-of']) {
@@ -49,7 +49,7 @@ describe('Caching', () => {
 
       it('is 200 for any other tag', async () => {
         for (const condition of ['"x"', '', 'x', await tagOf('/v1/tickets')]) {
-          const { status } = await given.api.ask(target, {
+          const { status } = await given.api.send(target, {
             headers: { ...preview, 'If-None-Match': condition },
           });
           expect(status, condition).to.equal(200);
@@ -59,7 +59,7 @@ describe('Caching', () => {
   }
 
   it('is private, varies by key and version, and requires revalidation', async () => {
-    const { headers } = await given.api.ask('/v1/tickets');
+    const { headers } = await given.api.send('/v1/tickets');
     expect(headers['cache-control']).to.equal('private, no-cache');
     expect(headers['vary']).to.equal('Authorization, Service-API-Version');
   });
@@ -67,7 +67,7 @@ describe('Caching', () => {
   it('names the snapshot and its production time', async () => {
     const { image } = await fixture();
     for (const target of ['/v1/tickets', '/v1/tickets?page=9']) {
-      const { headers } = await given.api.ask(target);
+      const { headers } = await given.api.send(target);
       expect(headers['service-snapshot-id']).to.equal(image.snapshotId);
       expect(headers['service-data-as-of']).to.equal(image.producedAt);
     }
@@ -81,15 +81,15 @@ describe('Caching', () => {
       ['/v1/tickets?page=0', 400],
     ] as const) {
       for (const condition of ['*', await tagOf('/v1/tickets'), await tagOf('/v1/tickets/tkt_05')]) {
-        const answer = await given.api.ask(target, { headers: { 'If-None-Match': condition } });
-        expect(answer.status, target).to.equal(status);
+        const response = await given.api.send(target, { headers: { 'If-None-Match': condition } });
+        expect(response.status, target).to.equal(status);
       }
     }
   });
 
   it('forbids storing problems', async () => {
     for (const target of ['/v1/tickets/none', '/v1/tickets?page=0', '/v1/none']) {
-      const { headers } = await given.api.ask(target);
+      const { headers } = await given.api.send(target);
       expect(headers['cache-control']).to.equal('no-store');
       expect(headers).not.to.have.property('etag');
     }
@@ -106,9 +106,9 @@ describe('Caching', () => {
     it('keeps the tags of an organization with unchanged data', async () => {
       const { image } = await fixture();
       stores.swap('fixture', image);
-      const before = await swapping.api.ask('/v1/tickets');
+      const before = await swapping.api.send('/v1/tickets');
       stores.swap('fixture', { ...image, snapshotId: 'later' });
-      const after = await swapping.api.ask('/v1/tickets', {
+      const after = await swapping.api.send('/v1/tickets', {
         headers: { 'If-None-Match': before.headers['etag'] },
       });
       expect(after.status).to.equal(304);
@@ -121,8 +121,8 @@ describe('Caching', () => {
       const api = await TestApi.start({ stores: () => restarted.view });
       restarted.swap('fixture', image);
       const target = '/v1/tickets?perPage=1';
-      const page = await swapping.api.ask(target, { headers: { Host: 'same.example' } });
-      const again = await api.ask(target, {
+      const page = await swapping.api.send(target, { headers: { Host: 'same.example' } });
+      const again = await api.send(target, {
         headers: { Host: 'same.example', 'If-None-Match': page.headers['etag'] },
       });
       await api.stop();
@@ -133,19 +133,19 @@ describe('Caching', () => {
       }));
       restarted.swap('fixture', { ...image, organizations });
       restarted.releaseUnwalked();
-      const pin = api.pin('north');
-      expect(restarted.view.get('north', pin)?.contentDigest).to.equal(pin);
+      const digest = api.contentDigest('north');
+      expect(restarted.view.get('north', digest)?.contentDigest).to.equal(digest);
     });
 
     it('changes the tags with the data', async () => {
       const { image } = await fixture();
-      const before = await swapping.api.ask('/v1/tickets');
+      const before = await swapping.api.send('/v1/tickets');
       const organizations = image.organizations.map((organization) => ({
         ...organization,
         contentDigest: 'changed',
       }));
       stores.swap('fixture', { ...image, organizations });
-      const after = await swapping.api.ask('/v1/tickets', {
+      const after = await swapping.api.send('/v1/tickets', {
         headers: { 'If-None-Match': before.headers['etag'] },
       });
       expect(after.status).to.equal(200);
@@ -157,7 +157,7 @@ describe('Next sessions', () => {
   const given = givenApi();
   const at = async (time: string, target = '/v1/events/evt_a') => {
     given.api.clock.now = Date.parse(time);
-    const { headers, body } = await given.api.ask(target);
+    const { headers, body } = await given.api.send(target);
     return { tag: headers['etag'], start: body['nextSessionStartAt'], id: body['nextSessionId'] };
   };
 
@@ -173,8 +173,8 @@ describe('Next sessions', () => {
   ];
   for (const [now, id] of moments) {
     it(`at ${now} are ${id ?? 'none'}, also when the clock was set back`, async () => {
-      const { start, id: told } = await at(now);
-      expect(told).to.equal(id);
+      const { start, id: nextId } = await at(now);
+      expect(nextId).to.equal(id);
       expect(start).to.equal(
         id === null ? null : { ses_a1: '2027-01-01T20:00:00+01:00', ses_a2: '2027-02-01T20:00:00+01:00' }[id],
       );
@@ -183,7 +183,7 @@ describe('Next sessions', () => {
 
   it('are in the list', async () => {
     given.api.clock.now = Date.parse('2027-01-01T19:00:00Z');
-    const { body } = await given.api.ask('/v1/events');
+    const { body } = await given.api.send('/v1/events');
     expect(body.items.map((item) => item['nextSessionId'])).to.deep.equal([
       null,
       null,
@@ -204,15 +204,15 @@ describe('Next sessions', () => {
       expect(back.tag).to.equal(before.tag);
       given.api.clock.now = Date.parse('2027-01-01T19:00:00Z');
       const headers = { 'If-None-Match': before.tag };
-      expect(await given.api.ask(target, { headers })).to.have.property('status', 200);
+      expect(await given.api.send(target, { headers })).to.have.property('status', 200);
     }
   });
 
   it('do not change the tags of tickets', async () => {
     given.api.clock.now = NOW;
-    const before = await given.api.ask('/v1/tickets');
+    const before = await given.api.send('/v1/tickets');
     given.api.clock.now = Date.parse('2027-01-01T19:00:00Z');
-    const after = await given.api.ask('/v1/tickets');
+    const after = await given.api.send('/v1/tickets');
     expect(after.headers['etag']).to.equal(before.headers['etag']);
   });
 });

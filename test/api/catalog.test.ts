@@ -28,7 +28,7 @@ describe('Catalog offers', () => {
 
   for (const query of ['type=ticket', 'resaleEnabled=TRUE', 'resaleEnabled=1', 'sessionId=', 'eventId=']) {
     it(`filtered by ${query} are refused`, async () => {
-      const { status, body } = await given.api.ask(`/v1/catalog/offers?${query}`, preview);
+      const { status, body } = await given.api.send(`/v1/catalog/offers?${query}`, preview);
       expect(status).to.equal(400);
       expect(body.errors[0].loc).to.equal(`query.${query.split('=')[0]}`);
     });
@@ -44,7 +44,7 @@ describe('Catalog offers', () => {
   ];
   for (const [query, offer, pricings, sessions] of cut) {
     it(`shows the matching parts of offer ${offer} with ${query || 'no filter'}`, async () => {
-      const { body } = await given.api.ask(`/v1/catalog/offers?${query}`, preview);
+      const { body } = await given.api.send(`/v1/catalog/offers?${query}`, preview);
       expect(body.items[offer]).to.have.property('pricing').that.has.length(pricings.length);
       expect(JSON.stringify(body.items[offer])).to.include(pricings[0]);
       const shown = body.items[offer]['inventory'] as { sessionId: string }[];
@@ -54,16 +54,16 @@ describe('Catalog offers', () => {
 
   it('are partial views with resaleEnabled or sessionId, which must not be stored', async () => {
     for (const query of ['resaleEnabled=true', 'sessionId=ses_a1', 'sessionId=none']) {
-      const { headers } = await given.api.ask(`/v1/catalog/offers?${query}`, preview);
+      const { headers } = await given.api.send(`/v1/catalog/offers?${query}`, preview);
       expect(headers['cache-control']).to.equal('no-store');
       expect(headers).to.have.property('etag');
     }
-    const { headers } = await given.api.ask('/v1/catalog/offers?eventId=evt_a', preview);
+    const { headers } = await given.api.send('/v1/catalog/offers?eventId=evt_a', preview);
     expect(headers['cache-control']).to.equal('private, no-cache');
   });
 
   it('are complete alone, with any query', async () => {
-    const { status, headers, body } = await given.api.ask(
+    const { status, headers, body } = await given.api.send(
       '/v1/catalog/offers/off_t?resaleEnabled=true&sessionId=ses_a1',
       preview,
     );
@@ -76,14 +76,14 @@ describe('Catalog offers', () => {
 
   it('report their event only when they are tickets, and never the events that hold them', async () => {
     for (const id of ['off_p', 'off_b']) {
-      const { body } = await given.api.ask(`/v1/catalog/offers/${id}`, preview);
+      const { body } = await given.api.send(`/v1/catalog/offers/${id}`, preview);
       expect(body).not.to.have.any.keys('eventId', 'heldByEventIds');
     }
   });
 
   it('that are missing or of another organization are 404 with the same bytes', async () => {
-    const missing = await given.api.ask('/v1/catalog/offers/off_none', preview);
-    const foreign = await given.api.ask('/v1/catalog/offers/off_south', preview);
+    const missing = await given.api.send('/v1/catalog/offers/off_none', preview);
+    const foreign = await given.api.send('/v1/catalog/offers/off_south', preview);
     expect([missing.status, foreign.status]).to.deep.equal([404, 404]);
     expect(foreign.text).to.equal(missing.text);
   });

@@ -5,7 +5,7 @@ describe('Errors', () => {
   const given = givenApi();
 
   it('contain all violations, in the order of the declared parameters', async () => {
-    const { status, body } = await given.api.ask(
+    const { status, body } = await given.api.send(
       '/v1/orders?email=&status=x&eventIds=1,2,3,4,5,6,7,8,9,10,&updatedAt.lte=1&page=0&perPage=1&perPage=2',
     );
     expect(status).to.equal(400);
@@ -35,7 +35,7 @@ describe('Errors', () => {
       '/v1/tickets/%ED%A0%80',
     ]) {
       it(`are 400 with detail alone: ${target}`, async () => {
-        const { status, body } = await given.api.ask(target);
+        const { status, body } = await given.api.send(target);
         expect(status).to.equal(400);
         expect(body).to.have.all.keys('detail');
       });
@@ -61,7 +61,7 @@ describe('Errors', () => {
       '/<script>alert(1)</script>',
     ]) {
       it(`are 404 in JSON that does not repeat the path: ${target}`, async () => {
-        const { status, text, body } = await given.api.ask(target, { as: undefined });
+        const { status, text, body } = await given.api.send(target, { as: undefined });
         expect(status).to.equal(404);
         expect(body).to.have.all.keys('detail');
         expect(text).not.to.include('script');
@@ -70,7 +70,7 @@ describe('Errors', () => {
 
     for (const method of ['head', 'options', 'post', 'delete'] as const) {
       it(`are 404 for ${method}, too`, async () => {
-        expect(await given.api.ask('/v1/nothing', { method })).to.have.property('status', 404);
+        expect(await given.api.send('/v1/nothing', { method })).to.have.property('status', 404);
       });
     }
   });
@@ -84,7 +84,7 @@ describe('Errors', () => {
     });
 
     it('are 500 without details, and are logged with the request id', async () => {
-      const { status, headers, text } = await failing.api.ask('/v1/events', {
+      const { status, headers, text } = await failing.api.send('/v1/events', {
         headers: { 'X-Request-Id': 'id-1' },
       });
       expect(status).to.equal(500);

@@ -57,7 +57,7 @@ describe('Events', () => {
   ];
   for (const [query, loc, word] of refused) {
     it(`filtered by ${query} are refused`, async () => {
-      const { status, body } = await given.api.ask(`/v1/events?${query}`);
+      const { status, body } = await given.api.send(`/v1/events?${query}`);
       expect(status).to.equal(400);
       expect(body.errors).to.have.length(1);
       expect(body.errors[0]).to.have.property('loc', loc);
@@ -70,7 +70,7 @@ describe('Events', () => {
   });
 
   it('are served with all fields, absent ones as null', async () => {
-    const { status, body } = await given.api.ask('/v1/events/evt_a');
+    const { status, body } = await given.api.send('/v1/events/evt_a');
     expect(status).to.equal(200);
     expect(body).to.deep.equal({
       id: 'evt_a',
@@ -99,9 +99,9 @@ describe('Events', () => {
   });
 
   it('are equal alone and in the list', async () => {
-    const { body: list } = await given.api.ask('/v1/events');
+    const { body: list } = await given.api.send('/v1/events');
     for (const item of list.items) {
-      const { body } = await given.api.ask(`/v1/events/${encodeURIComponent(String(item['id']))}`);
+      const { body } = await given.api.send(`/v1/events/${encodeURIComponent(String(item['id']))}`);
       expect(body).to.deep.equal(item);
     }
   });
@@ -111,7 +111,7 @@ describe('Event sessions', () => {
   const given = givenApi();
 
   it('are those of the event, in order of start', async () => {
-    const { body } = await given.api.ask('/v1/events/evt_a/sessions');
+    const { body } = await given.api.send('/v1/events/evt_a/sessions');
     expect(body.items).to.deep.equal([
       { id: 'ses_a1', startAt: '2027-01-01T20:00:00+01:00', durationMinutes: 90 },
       { id: 'ses_a2', startAt: '2027-02-01T20:00:00+01:00', durationMinutes: 90 },
@@ -134,14 +134,14 @@ describe('Event sessions', () => {
   }
 
   it('of an event that is missing or of another organization are 404', async () => {
-    const missing = await given.api.ask('/v1/events/evt_none/sessions');
-    const foreign = await given.api.ask('/v1/events/evt_south/sessions');
+    const missing = await given.api.send('/v1/events/evt_none/sessions');
+    const foreign = await given.api.send('/v1/events/evt_south/sessions');
     expect([missing.status, foreign.status]).to.deep.equal([404, 404]);
     expect(foreign.text).to.equal(missing.text);
   });
 
   it('are validated before the event is looked up, and the event before the page', async () => {
-    expect(await given.api.ask('/v1/events/evt_none/sessions?page=0')).to.have.property('status', 400);
-    expect(await given.api.ask('/v1/events/evt_none/sessions?page=9')).to.have.property('status', 404);
+    expect(await given.api.send('/v1/events/evt_none/sessions?page=0')).to.have.property('status', 400);
+    expect(await given.api.send('/v1/events/evt_none/sessions?page=9')).to.have.property('status', 404);
   });
 });

@@ -11,34 +11,34 @@ describe('Rate limit', () => {
 
   it('counts each key separately, and reports the remaining requests', async () => {
     for (const left of [2, 1, 0]) {
-      const { status, headers } = await given.api.ask('/v1/events');
+      const { status, headers } = await given.api.send('/v1/events');
       expect(status).to.equal(200);
       expect(headers['ratelimit']).to.match(new RegExp(`^"3-in-1min"; r=${left}; t=([1-5]?[0-9]|60)$`));
       expect(headers['ratelimit-policy']).to.equal('"3-in-1min"; q=3; w=60');
     }
-    const { status, headers, body } = await given.api.ask('/v1/events');
+    const { status, headers, body } = await given.api.send('/v1/events');
     expect(status).to.equal(429);
     expect(body).to.have.all.keys('detail');
     expectRetryAfter(headers);
     expect(Number(headers['retry-after'])).to.be.at.most(60);
     expect(headers['ratelimit']).to.include('r=0');
     expect(headers['cache-control']).to.equal('no-store');
-    expect(await given.api.ask('/v1/events', { as: 'south' })).to.have.property('status', 200);
+    expect(await given.api.send('/v1/events', { as: 'south' })).to.have.property('status', 200);
   });
 
   it('is checked before the version and the query', async () => {
     const headers = { 'Service-API-Version': 'nonsense' };
-    expect(await given.api.ask('/v1/events?page=0', { headers })).to.have.property('status', 429);
+    expect(await given.api.send('/v1/events?page=0', { headers })).to.have.property('status', 429);
   });
 
   it('counts errors and HEAD requests, but none without a valid key', async () => {
-    const asking = { as: 'void' } as const;
-    await given.api.ask('/v1/events?page=0', asking);
-    await given.api.ask('/v1/events/none', { ...asking, method: 'head' });
-    await given.api.ask('/v1/events', { as: 'revoked' });
-    await given.api.ask('/v1/events', { as: undefined });
-    await given.api.ask('/v1/events', { ...asking, method: 'options' });
-    const { headers } = await given.api.ask('/v1/events', asking);
+    const options = { as: 'void' } as const;
+    await given.api.send('/v1/events?page=0', options);
+    await given.api.send('/v1/events/none', { ...options, method: 'head' });
+    await given.api.send('/v1/events', { as: 'revoked' });
+    await given.api.send('/v1/events', { as: undefined });
+    await given.api.send('/v1/events', { ...options, method: 'options' });
+    const { headers } = await given.api.send('/v1/events', options);
     expect(headers['ratelimit']).to.include('r=0');
   });
 
@@ -46,7 +46,7 @@ describe('Rate limit', () => {
     const unlimited = givenApi(() => ({ config: { rateLimitPerMinute: 0 } }));
 
     it('is disabled', async () => {
-      const { status, headers } = await unlimited.api.ask('/v1/events');
+      const { status, headers } = await unlimited.api.send('/v1/events');
       expect(status).to.equal(200);
       expect(headers).not.to.have.any.keys('ratelimit', 'ratelimit-policy');
     });
@@ -64,7 +64,7 @@ describe('Readiness', () => {
 
       it('is 429 with the reason, with or without a valid key', async () => {
         for (const as of ['north', 'revoked', undefined] as const) {
-          const { status, headers, body } = await given.api.ask('/v1/events', { as });
+          const { status, headers, body } = await given.api.send('/v1/events', { as });
           expect(status).to.equal(429);
           expect(body.detail).to.include('not ready');
           expectRetryAfter(headers);
@@ -72,10 +72,10 @@ describe('Readiness', () => {
       });
 
       it('serves operations that need no data', async () => {
-        expect(await given.api.ask('/healthz')).to.have.property('status', 200);
-        expect(await given.api.ask('/openapi.json')).to.have.property('status', 200);
-        expect(await given.api.ask('/v1/none')).to.have.property('status', 404);
-        expect(await given.api.ask('/v1/events', { method: 'post' })).to.have.property('status', 405);
+        expect(await given.api.send('/healthz')).to.have.property('status', 200);
+        expect(await given.api.send('/openapi.json')).to.have.property('status', 200);
+        expect(await given.api.send('/v1/none')).to.have.property('status', 404);
+        expect(await given.api.send('/v1/events', { method: 'post' })).to.have.property('status', 405);
       });
     });
   }
@@ -85,7 +85,7 @@ describe('Readiness', () => {
 
     it('is 429, never an empty list', async () => {
       for (const target of ['/v1/events', '/v1/events/evt_a', '/v1/tickets?page=9']) {
-        const { status, headers, body } = await given.api.ask(target, { as: 'absent' });
+        const { status, headers, body } = await given.api.send(target, { as: 'absent' });
         expect(status).to.equal(429);
         expect(body.detail).to.include('not ready');
         expectRetryAfter(headers);
@@ -94,7 +94,7 @@ describe('Readiness', () => {
 
     it('is reported for a valid key alone', async () => {
       const headers = { Authorization: 'Bearer svc:o:absent:wrong' };
-      expect(await given.api.ask('/v1/events', { as: undefined, headers })).to.have.property('status', 403);
+      expect(await given.api.send('/v1/events', { as: undefined, headers })).to.have.property('status', 403);
     });
   });
 });
@@ -105,17 +105,17 @@ describe('Overload', () => {
 
   it('is 429 before the key is checked, and ends', async () => {
     for (const as of ['north', 'revoked', undefined] as const) {
-      const { status, headers } = await given.api.ask('/v1/events', { as });
+      const { status, headers } = await given.api.send('/v1/events', { as });
       expect(status).to.equal(429);
       expectRetryAfter(headers);
     }
     overloaded = false;
-    expect(await given.api.ask('/v1/events')).to.have.property('status', 200);
+    expect(await given.api.send('/v1/events')).to.have.property('status', 200);
   });
 
   it('is not checked before the path', async () => {
     overloaded = true;
-    expect(await given.api.ask('/v1/none')).to.have.property('status', 404);
-    expect(await given.api.ask('/v1/events', { method: 'post' })).to.have.property('status', 405);
+    expect(await given.api.send('/v1/none')).to.have.property('status', 404);
+    expect(await given.api.send('/v1/events', { method: 'post' })).to.have.property('status', 405);
   });
 });

@@ -15,8 +15,8 @@ describe('Methods', () => {
 
   for (const path of PATHS) {
     it(`HEAD ${path} is GET without the body`, async () => {
-      const get = await given.api.ask(path);
-      const head = await given.api.ask(path, { method: 'head' });
+      const get = await given.api.send(path);
+      const head = await given.api.send(path, { method: 'head' });
       expect(head.status).to.equal(get.status);
       expect(head.text).to.equal('');
       const kept = ({ headers }: typeof get) => {
@@ -31,7 +31,7 @@ describe('Methods', () => {
 
   for (const path of ['/v1/events', '/v1/events/none', '/v1/catalog/offers', '/openapi.json', '/healthz']) {
     it(`OPTIONS ${path} lists the methods, with no key`, async () => {
-      const { status, headers, text } = await given.api.ask(path, { method: 'options', as: undefined });
+      const { status, headers, text } = await given.api.send(path, { method: 'options', as: undefined });
       expect(status).to.equal(204);
       expect(headers['allow']).to.equal('GET, HEAD, OPTIONS');
       expect(text).to.equal('');
@@ -39,7 +39,7 @@ describe('Methods', () => {
 
     for (const method of ['post', 'put', 'patch', 'delete'] as const) {
       it(`${method.toUpperCase()} ${path} is 405, with no key`, async () => {
-        const { status, headers, body } = await given.api.ask(path, { method, as: undefined });
+        const { status, headers, body } = await given.api.send(path, { method, as: undefined });
         expect(status).to.equal(405);
         expect(headers['allow']).to.equal('GET, HEAD, OPTIONS');
         expect(body).to.have.all.keys('detail');

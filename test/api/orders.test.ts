@@ -36,7 +36,7 @@ describe('Orders', () => {
   ];
   for (const [query, word] of refused) {
     it(`filtered by ${query} are refused`, async () => {
-      const { status, body } = await given.api.ask(`/v1/orders?${query}`);
+      const { status, body } = await given.api.send(`/v1/orders?${query}`);
       expect(status).to.equal(400);
       expect(body.errors).to.have.length(1);
       expect(body.errors[0].ctx).to.include(word);
@@ -44,7 +44,7 @@ describe('Orders', () => {
   }
 
   it('are served with all fields, absent ones as null, in sub-objects too', async () => {
-    const { body } = await given.api.ask('/v1/orders/ord_1');
+    const { body } = await given.api.send('/v1/orders/ord_1');
     expect(body).to.deep.include({
       orderId: 'ord_1',
       customer: { customerId: 'cus_1', email: 'Zoé+List@Example.org', firstName: 'Zoé', lastName: null },
@@ -70,8 +70,8 @@ describe('Orders', () => {
   });
 
   it('that are missing or of another organization are 404 with the same bytes', async () => {
-    const missing = await given.api.ask('/v1/orders/ord_none');
-    const foreign = await given.api.ask('/v1/orders/ord_south');
+    const missing = await given.api.send('/v1/orders/ord_none');
+    const foreign = await given.api.send('/v1/orders/ord_south');
     expect([missing.status, foreign.status]).to.deep.equal([404, 404]);
     expect(foreign.text).to.equal(missing.text);
   });

@@ -19,7 +19,7 @@ describe('Pagination', () => {
   ];
   for (const [query, page, perPage, count, totalPages] of pages) {
     it(`gives page ${page} of ${totalPages} for ${query || 'no parameters'}`, async () => {
-      const { status, body } = await given.api.ask(`/v1/tickets${query}`);
+      const { status, body } = await given.api.send(`/v1/tickets${query}`);
       expect(status).to.equal(200);
       const { items, nextPage, ...rest } = body;
       expect(items).to.have.length(count);
@@ -37,7 +37,7 @@ describe('Pagination', () => {
     '?page=9007199254740993&perPage=100',
   ]) {
     it(`is 204 beyond the last page: ${query.slice(0, 50)}`, async () => {
-      const { status, headers } = await given.api.ask(`/v1/tickets${query}`);
+      const { status, headers } = await given.api.send(`/v1/tickets${query}`);
       expect(status).to.equal(204);
       expect(headers).not.to.have.property('etag');
     });
@@ -46,12 +46,12 @@ describe('Pagination', () => {
   for (const path of ['/v1/events', '/v1/events/evt_a/sessions', '/v1/orders', '/v1/catalog/offers']) {
     it(`is 204 beyond the last page of ${path}`, async () => {
       const headers = { 'Service-API-Version': 'preview' };
-      expect(await given.api.ask(`${path}?page=99`, { headers })).to.have.property('status', 204);
+      expect(await given.api.send(`${path}?page=99`, { headers })).to.have.property('status', 204);
     });
   }
 
   it('is 200 for page 1 of an empty list', async () => {
-    const { status, body } = await given.api.ask('/v1/tickets', { as: 'void' });
+    const { status, body } = await given.api.send('/v1/tickets', { as: 'void' });
     expect(status).to.equal(200);
     expect(body).to.deep.equal({
       items: [],
@@ -78,7 +78,7 @@ describe('Pagination', () => {
   ];
   for (const [query, loc] of refused) {
     it(`is 400 for ${query.length > 40 ? `${query.slice(0, 20)}…` : query}`, async () => {
-      const { status, body } = await given.api.ask(`/v1/tickets${query}`);
+      const { status, body } = await given.api.send(`/v1/tickets${query}`);
       expect(status).to.equal(400);
       expect(body.errors.map((error) => error.loc)).to.deep.equal([loc]);
     });
@@ -89,7 +89,7 @@ describe('Pagination', () => {
       const seen: unknown[] = [];
       let link: string | null = `${given.api.origin}/v1/tickets?perPage=10`;
       for (let pages = 1; link !== null; pages++) {
-        const { body } = await given.api.ask(link.slice(given.api.origin.length));
+        const { body } = await given.api.send(link.slice(given.api.origin.length));
         expect(body.page).to.equal(pages);
         seen.push(...body.items.map(({ ticketId }) => ticketId));
         link = body.nextPage;
@@ -101,25 +101,25 @@ describe('Pagination', () => {
     it('keeps every recognized parameter, and no other', async () => {
       const query =
         '?updatedAt.gte=2026-01-01T00:00:00%2B01:00&foo=1&page=1&perPage=2&eventIds=evt_a,%20x%26y%2B&Page=3&updatedAt.gt=x';
-      const { body } = await given.api.ask(`/v1/tickets${query}`);
+      const { body } = await given.api.send(`/v1/tickets${query}`);
       expect(body.nextPage).to.equal(
-        `${given.api.origin}/v1/tickets?updatedAt.gte=2026-01-01T00%3A00%3A00%2B01%3A00&eventIds=evt_a%2C%20x%26y%2B&page=2&perPage=2&snapshot=${given.api.pin('north')}`,
+        `${given.api.origin}/v1/tickets?updatedAt.gte=2026-01-01T00%3A00%3A00%2B01%3A00&eventIds=evt_a%2C%20x%26y%2B&page=2&perPage=2&snapshot=${given.api.contentDigest('north')}`,
       );
-      const next = await given.api.ask(body.nextPage?.slice(given.api.origin.length) ?? '');
+      const next = await given.api.send(body.nextPage?.slice(given.api.origin.length) ?? '');
       expect([next.status, next.body.page]).to.deep.equal([200, 2]);
     });
 
     it('names the default page size', async () => {
-      const { body } = await given.api.ask('/v1/tickets');
+      const { body } = await given.api.send('/v1/tickets');
       expect(body.nextPage).to.equal(
-        `${given.api.origin}/v1/tickets?page=2&perPage=25&snapshot=${given.api.pin('north')}`,
+        `${given.api.origin}/v1/tickets?page=2&perPage=25&snapshot=${given.api.contentDigest('north')}`,
       );
     });
 
     it('continues the sessions of an event', async () => {
-      const { body } = await given.api.ask('/v1/events/evt_a/sessions?perPage=1');
+      const { body } = await given.api.send('/v1/events/evt_a/sessions?perPage=1');
       expect(body.nextPage).to.equal(
-        `${given.api.origin}/v1/events/evt_a/sessions?page=2&perPage=1&snapshot=${given.api.pin('north')}`,
+        `${given.api.origin}/v1/events/evt_a/sessions?page=2&perPage=1&snapshot=${given.api.contentDigest('north')}`,
       );
     });
   });

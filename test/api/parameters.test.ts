@@ -49,10 +49,10 @@ describe('The documented parameters are the accepted ones', () => {
 
       // A repeated parameter is refused by name; a repeated unknown name is reported as ignored.
       const query = CANDIDATES.flatMap((name) => [`${name}=1`, `${name}=1`]).join('&');
-      const answer = await given.api.ask(`${target}?${query}`, { headers });
+      const response = await given.api.send(`${target}?${query}`, { headers });
       const refused =
-        documented.length === 0 ? [] : answer.body.errors.map(({ loc }) => loc.replace('query.', ''));
-      const ignored = answer.headers['service-api-ignored-parameters'].split(', ');
+        documented.length === 0 ? [] : response.body.errors.map(({ loc }) => loc.replace('query.', ''));
+      const ignored = response.headers['service-api-ignored-parameters'].split(', ');
       expect(refused).to.deep.equal(documented);
       expect([...refused, ...ignored].sort()).to.deep.equal(CANDIDATES.toSorted());
     });

@@ -3,7 +3,7 @@ import { OrganizationStore } from '../../src/store/organization-store.ts';
 import { StoreRegistry } from '../../src/store/registry/store-registry.ts';
 import { StoreView } from '../../src/store/registry/store-view.ts';
 import { fixture } from '../support/api-fixture.ts';
-import { type Answer, type Asking, givenApi, TestApi } from '../support/test-api.ts';
+import { type ApiResponse, type RequestOptions, givenApi, TestApi } from '../support/test-api.ts';
 
 const PREVIEW = { 'Service-API-Version': 'preview' };
 const TARGETS = [
@@ -24,64 +24,64 @@ const TARGETS = [
   '/v1/catalog/offers?resaleEnabled=true',
 ];
 /** The headers that differ in each response. */
-const OWN = ['x-request-id', 'date'];
+const VOLATILE = ['x-request-id', 'date'];
 
 describe('A repeated response', () => {
   const given = givenApi();
-  const lasting = ({ status, headers, text }: Answer) => ({
+  const comparable = ({ status, headers, text }: ApiResponse) => ({
     status,
-    headers: Object.fromEntries(Object.entries(headers).filter(([name]) => !OWN.includes(name))),
+    headers: Object.fromEntries(Object.entries(headers).filter(([name]) => !VOLATILE.includes(name))),
     text,
   });
-  const ask = async (target: string, asking: Asking = {}) =>
-    lasting(await given.api.ask(target, { ...asking, headers: { ...PREVIEW, ...asking.headers } }));
+  const send = async (target: string, options: RequestOptions = {}) =>
+    comparable(await given.api.send(target, { ...options, headers: { ...PREVIEW, ...options.headers } }));
 
   for (const target of TARGETS) {
     describe(`for ${target.slice(0, 60)}`, () => {
       it('is the same, byte for byte', async () => {
-        const first = await ask(target);
-        for (let i = 0; i < 3; i++) expect(await ask(target)).to.deep.equal(first);
+        const first = await send(target);
+        for (let i = 0; i < 3; i++) expect(await send(target)).to.deep.equal(first);
       });
 
       it('is separate for each organization', async () => {
-        const [north, south] = [await ask(target), await ask(target, { as: 'south' })];
-        expect(await ask(target)).to.deep.equal(north);
-        expect(await ask(target, { as: 'south' })).to.deep.equal(south);
+        const [north, south] = [await send(target), await send(target, { as: 'south' })];
+        expect(await send(target)).to.deep.equal(north);
+        expect(await send(target, { as: 'south' })).to.deep.equal(south);
         expect(south.headers['etag']).to.satisfy(
           (tag: unknown) => tag === undefined || tag !== north.headers['etag'],
         );
       });
 
       it('is separate for each host', async () => {
-        const here = await ask(target);
-        const elsewhere = await ask(target, { headers: { Host: 'elsewhere.example' } });
-        expect(await ask(target)).to.deep.equal(here);
-        expect(await ask(target, { headers: { Host: 'elsewhere.example' } })).to.deep.equal(elsewhere);
+        const here = await send(target);
+        const elsewhere = await send(target, { headers: { Host: 'elsewhere.example' } });
+        expect(await send(target)).to.deep.equal(here);
+        expect(await send(target, { headers: { Host: 'elsewhere.example' } })).to.deep.equal(elsewhere);
         expect(here.text).not.to.include('elsewhere.example');
         expect(elsewhere.text).not.to.include(given.api.origin);
       });
 
       it('is separate for each version', async () => {
         const versions = ['preview', 'stable', 'preview', 'stable'];
-        const answers = [];
+        const responses = [];
         for (const version of versions) {
-          answers.push(await ask(target, { headers: { 'Service-API-Version': version } }));
+          responses.push(await send(target, { headers: { 'Service-API-Version': version } }));
         }
-        expect(answers.slice(2)).to.deep.equal(answers.slice(0, 2));
-        expect(answers.map(({ headers }) => headers['service-api-version'])).to.deep.equal(versions);
-        const [ofPreview, ofStable] = answers.map(({ headers }) => headers['etag']);
+        expect(responses.slice(2)).to.deep.equal(responses.slice(0, 2));
+        expect(responses.map(({ headers }) => headers['service-api-version'])).to.deep.equal(versions);
+        const [ofPreview, ofStable] = responses.map(({ headers }) => headers['etag']);
         expect(ofPreview).to.satisfy((tag: unknown) => tag === undefined || tag !== ofStable);
       });
 
       it('is only the head for HEAD', async () => {
-        const { text, ...told } = await ask(target);
-        expect(await ask(target, { method: 'head' })).to.deep.equal({ ...told, text: '' });
-        expect(await ask(target)).to.deep.equal({ ...told, text });
+        const { text, ...rest } = await send(target);
+        expect(await send(target, { method: 'head' })).to.deep.equal({ ...rest, text: '' });
+        expect(await send(target)).to.deep.equal({ ...rest, text });
       });
 
       it('is logged like the first one', async () => {
         const lineOf = async (id: string) => {
-          await given.api.ask(target, { headers: { ...PREVIEW, 'X-Request-Id': id } });
+          await given.api.send(target, { headers: { ...PREVIEW, 'X-Request-Id': id } });
           const { operation, status, rows, bytes } =
             given.api.logged.find(({ requestId }) => requestId === id) ?? {};
           return { operation, status, rows, bytes };
@@ -96,14 +96,17 @@ describe('A repeated response', () => {
 
   it('is refused to requests that fail a check', async () => {
     const target = '/v1/catalog/offers?perPage=3';
-    expect(await ask(target)).to.have.property('status', 200);
-    expect(await ask(target, { as: undefined })).to.have.property('status', 400);
-    expect(await ask(target, { as: 'revoked' })).to.have.property('status', 403);
-    expect(await ask(target, { headers: { 'Service-API-Version': 'stable' } })).to.have.property(
+    expect(await send(target)).to.have.property('status', 200);
+    expect(await send(target, { as: undefined })).to.have.property('status', 400);
+    expect(await send(target, { as: 'revoked' })).to.have.property('status', 403);
+    expect(await send(target, { headers: { 'Service-API-Version': 'stable' } })).to.have.property(
       'status',
       404,
     );
-    expect(await ask(target, { headers: { 'Service-API-Version': 'none' } })).to.have.property('status', 400);
+    expect(await send(target, { headers: { 'Service-API-Version': 'none' } })).to.have.property(
+      'status',
+      400,
+    );
   });
 
   describe('over a swap', () => {
@@ -124,10 +127,10 @@ describe('A repeated response', () => {
     it('has the new content', async () => {
       const target = '/v1/tickets?perPage=2';
       await swapIn('earlier', 'north');
-      const before = await swapping.api.ask(target);
-      expect((await swapping.api.ask(target)).text).to.equal(before.text);
+      const before = await swapping.api.send(target);
+      expect((await swapping.api.send(target)).text).to.equal(before.text);
       await swapIn('later', 'south');
-      const after = await swapping.api.ask(target);
+      const after = await swapping.api.send(target);
       expect(after.text).not.to.equal(before.text);
       expect(after.body.items.map((item) => item['ticketId'])).not.to.include.members(
         before.body.items.map((item) => item['ticketId']),
@@ -138,27 +141,28 @@ describe('A repeated response', () => {
     it('keeps the old content on a walk that began before', async () => {
       await swapIn('earlier', 'north');
       const [, pinned = ''] =
-        /"nextPage":"http:..[^/]*([^"]*)"/.exec((await swapping.api.ask('/v1/tickets?perPage=2')).text) ?? [];
-      const before = await swapping.api.ask(pinned);
+        /"nextPage":"http:..[^/]*([^"]*)"/.exec((await swapping.api.send('/v1/tickets?perPage=2')).text) ??
+        [];
+      const before = await swapping.api.send(pinned);
       expect(before.status).to.equal(200);
       await swapIn('later', 'south');
-      const unpinned = await swapping.api.ask(pinned.replace(/&snapshot=.*/, ''));
+      const unpinned = await swapping.api.send(pinned.replace(/&snapshot=.*/, ''));
       for (let i = 0; i < 2; i++) {
-        const after = await swapping.api.ask(pinned);
+        const after = await swapping.api.send(pinned);
         expect(after.text).to.equal(before.text);
         expect(after.headers['service-snapshot-id']).to.equal('earlier');
         expect(unpinned.text).not.to.equal(before.text);
       }
       // Retained for this walk, until it is released.
       stores.releaseUnwalked();
-      expect((await swapping.api.ask(pinned)).text).to.equal(before.text);
+      expect((await swapping.api.send(pinned)).text).to.equal(before.text);
       stores.retainOnly(new Set());
-      const last = await swapping.api.ask(pinned);
+      const last = await swapping.api.send(pinned);
       expect(last.headers['service-snapshot-id']).to.equal('later');
       expect(last.status).to.equal(unpinned.status);
     });
 
-    it('comes from the store that its pin leads to at the time', async () => {
+    it('comes from the retained store of its content digest, else from the live store', async () => {
       const storeOf = async (content: 'north' | 'south') => {
         const { image } = await fixture();
         const found = image.organizations.find(({ organizationId }) => organizationId === content);
@@ -166,21 +170,22 @@ describe('A repeated response', () => {
         return new OrganizationStore({ ...found, organizationId: 'north' }, image);
       };
       const [live, replaced] = [await storeOf('south'), await storeOf('north')];
-      const isKept = { value: false };
+      const isRetained = { value: false };
       const api = await TestApi.start({
         stores: () =>
-          new StoreView(new Map([['north', live]]), new Map([['north', isKept.value ? [replaced] : []]])),
+          new StoreView(new Map([['north', live]]), new Map([['north', isRetained.value ? [replaced] : []]])),
       });
-      const ask = async (kept: boolean) => {
-        isKept.value = kept;
-        return (await api.ask(`/v1/events?perPage=1&page=2&snapshot=${replaced.contentDigest}`)).text;
+      const send = async (retained: boolean) => {
+        isRetained.value = retained;
+        return (await api.send(`/v1/events?perPage=1&page=2&snapshot=${replaced.contentDigest}`)).text;
       };
-      const answers = [];
-      for (const kept of [true, false, false, false, true, true, false]) answers.push(await ask(kept));
+      const responses = [];
+      for (const retained of [true, false, false, false, true, true, false])
+        responses.push(await send(retained));
       await api.stop();
-      const [ofReplaced, ofLive] = answers;
+      const [ofReplaced, ofLive] = responses;
       expect(ofReplaced).not.to.equal(ofLive);
-      expect(answers).to.deep.equal([ofReplaced, ofLive, ofLive, ofLive, ofReplaced, ofReplaced, ofLive]);
+      expect(responses).to.deep.equal([ofReplaced, ofLive, ofLive, ofLive, ofReplaced, ofReplaced, ofLive]);
     });
   });
 });

@@ -7,16 +7,16 @@ describe('Identifiers', () => {
   const path = `/v1/events/${encodeURIComponent(HARD_ID)}`;
 
   it('with blanks, slashes, percent signs and non-ASCII letters are found', async () => {
-    const { status, body } = await given.api.ask(path);
+    const { status, body } = await given.api.send(path);
     expect(status).to.equal(200);
     expect(body['id']).to.equal(HARD_ID);
     expect(await given.api.ids(`${path}/sessions`)).to.deep.equal(['ses_h1']);
   });
 
   it('are preserved by a link', async () => {
-    const { body } = await given.api.ask(`${path}/sessions?perPage=1&startAt.gte=2027-01-01T00:00:00Z`);
+    const { body } = await given.api.send(`${path}/sessions?perPage=1&startAt.gte=2027-01-01T00:00:00Z`);
     expect(body.nextPage).to.equal(null);
-    const tickets = await given.api.ask(
+    const tickets = await given.api.send(
       `/v1/tickets?perPage=1&eventIds=${encodeURIComponent(`evt_a,${HARD_ID}`)}`,
     );
     expect(new URL(tickets.body.nextPage ?? '').searchParams.get('eventIds')).to.equal(`evt_a,${HARD_ID}`);
@@ -68,7 +68,7 @@ describe('Unknown parameters', () => {
   ];
   for (const [target, ignored] of cases) {
     it(`are ignored and named: ${target}`, async () => {
-      const { status, headers } = await given.api.ask(target);
+      const { status, headers } = await given.api.send(target);
       expect(status).to.equal(200);
       expect(headers['service-api-ignored-parameters']).to.equal(ignored);
     });
@@ -81,14 +81,14 @@ describe('Unknown parameters', () => {
       ['/v1/events?foo=1', { 'If-None-Match': '*' }, 304],
       ['/v1/events/none?foo=1', {}, 404],
     ] as const) {
-      const answer = await given.api.ask(target, { headers });
-      expect(answer.status).to.equal(status);
-      expect(answer.headers['service-api-ignored-parameters']).to.equal('foo');
+      const response = await given.api.send(target, { headers });
+      expect(response.status).to.equal(status);
+      expect(response.headers['service-api-ignored-parameters']).to.equal('foo');
     }
   });
 
   it('are named up to a length', async () => {
-    const { headers } = await given.api.ask(
+    const { headers } = await given.api.send(
       `/v1/events?${Array.from({ length: 900 }, (_, i) => `name${i}`).join('&')}`,
     );
     expect(headers['service-api-ignored-parameters'])
@@ -158,14 +158,14 @@ describe('The id of a request', () => {
   const given = givenApi();
 
   it("is the client's own when it is valid", async () => {
-    const { headers } = await given.api.ask('/v1/none', { headers: { 'X-Request-Id': 'My.id_1-2' } });
+    const { headers } = await given.api.send('/v1/none', { headers: { 'X-Request-Id': 'My.id_1-2' } });
     expect(headers['x-request-id']).to.equal('My.id_1-2');
   });
 
   it('is new otherwise', async () => {
     const ids = new Set<string>();
     for (const id of ['a b', 'x'.repeat(129), '"', '']) {
-      const { headers } = await given.api.ask('/v1/events', { headers: { 'X-Request-Id': id } });
+      const { headers } = await given.api.send('/v1/events', { headers: { 'X-Request-Id': id } });
       ids.add(headers['x-request-id']);
     }
     expect(ids).to.have.property('size', 4);
@@ -177,14 +177,14 @@ describe('The log', () => {
 
   it('has one line for each request, without its ids and filters', async () => {
     const { secrets } = await fixture();
-    await given.api.ask('/v1/orders?email=canary@example.org', { headers: { 'X-Request-Id': 'list' } });
-    await given.api.ask('/v1/tickets?qrCodes=canary', { headers: { 'X-Request-Id': 'none' } });
-    await given.api.ask('/v1/tickets/canary', { headers: { 'X-Request-Id': 'missing' } });
-    await given.api.ask('/v1/events?page=canary', { as: 'revoked', headers: { 'X-Request-Id': 'revoked' } });
-    await given.api.ask('/canary', { headers: { 'X-Request-Id': 'path' } });
-    await given.api.ask('/v1/tickets?perPage=20&page=3', { headers: { 'X-Request-Id': 'last-page' } });
-    await given.api.ask('/v1/tickets/tkt_05', { headers: { 'X-Request-Id': 'record' } });
-    const told = given.api.logged.map(({ requestId, organizationId, operation, status, rows, level }) => [
+    await given.api.send('/v1/orders?email=canary@example.org', { headers: { 'X-Request-Id': 'list' } });
+    await given.api.send('/v1/tickets?qrCodes=canary', { headers: { 'X-Request-Id': 'none' } });
+    await given.api.send('/v1/tickets/canary', { headers: { 'X-Request-Id': 'missing' } });
+    await given.api.send('/v1/events?page=canary', { as: 'revoked', headers: { 'X-Request-Id': 'revoked' } });
+    await given.api.send('/canary', { headers: { 'X-Request-Id': 'path' } });
+    await given.api.send('/v1/tickets?perPage=20&page=3', { headers: { 'X-Request-Id': 'last-page' } });
+    await given.api.send('/v1/tickets/tkt_05', { headers: { 'X-Request-Id': 'record' } });
+    const lines = given.api.logged.map(({ requestId, organizationId, operation, status, rows, level }) => [
       requestId,
       organizationId,
       operation,
@@ -192,7 +192,7 @@ describe('The log', () => {
       rows,
       level,
     ]);
-    expect(told).to.deep.equal([
+    expect(lines).to.deep.equal([
       ['list', 'north', 'listOrders', 200, 0, 30],
       ['none', 'north', 'listTickets', 200, 0, 30],
       ['missing', 'north', 'getTicket', 404, undefined, 30],
@@ -214,18 +214,18 @@ describe('Documents', () => {
   const given = givenApi();
 
   it('report liveness, with no key', async () => {
-    const { status, headers, body } = await given.api.ask('/healthz', { as: undefined });
+    const { status, headers, body } = await given.api.send('/healthz', { as: undefined });
     expect(status).to.equal(200);
     expect(headers['cache-control']).to.equal('no-store');
     expect(body).to.deep.equal({ status: 'ok' });
   });
 
   it('describe the API, with no key, and may be cached', async () => {
-    const { status, headers, body } = await given.api.ask('/openapi.json', { as: undefined });
+    const { status, headers, body } = await given.api.send('/openapi.json', { as: undefined });
     expect(status).to.equal(200);
     expect(body['openapi']).to.equal('3.1.0');
     expect(headers['cache-control']).to.include('max-age');
-    const again = await given.api.ask('/openapi.json', { headers: { 'If-None-Match': headers['etag'] } });
+    const again = await given.api.send('/openapi.json', { headers: { 'If-None-Match': headers['etag'] } });
     expect(again.status).to.equal(304);
     expect(headers).not.to.have.property('access-control-allow-origin');
   });

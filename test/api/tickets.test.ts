@@ -52,7 +52,7 @@ describe('Tickets', () => {
       ['1,2,3,4,5,6,7,8,9,10,11', 'at most 10'],
     ]) {
       it(`refuse ${name}=${value}`, async () => {
-        const { status, body } = await given.api.ask(`/v1/tickets?${name}=${value}`);
+        const { status, body } = await given.api.send(`/v1/tickets?${name}=${value}`);
         expect(status).to.equal(400);
         expect(body.errors[0]).to.deep.include({ loc: `query.${name}`, input: value });
         expect(body.errors[0].ctx).to.include(word);
@@ -61,18 +61,18 @@ describe('Tickets', () => {
   }
 
   it('are equal alone and in the list', async () => {
-    const { body: list } = await given.api.ask('/v1/tickets?perPage=3');
+    const { body: list } = await given.api.send('/v1/tickets?perPage=3');
     for (const item of list.items) {
-      const { body } = await given.api.ask(`/v1/tickets/${String(item['ticketId'])}`);
+      const { body } = await given.api.send(`/v1/tickets/${String(item['ticketId'])}`);
       expect(body).to.deep.equal(item).and.to.have.property('transferable', null);
     }
   });
 
   it('that are missing or of another organization are 404 with the same bytes', async () => {
-    const missing = await given.api.ask('/v1/tickets/tkt_none');
-    const foreign = await given.api.ask('/v1/tickets/tkt_south');
+    const missing = await given.api.send('/v1/tickets/tkt_none');
+    const foreign = await given.api.send('/v1/tickets/tkt_south');
     expect([missing.status, foreign.status]).to.deep.equal([404, 404]);
     expect(foreign.text).to.equal(missing.text);
-    expect(await given.api.ask('/v1/tickets/tkt_south', { as: 'south' })).to.have.property('status', 200);
+    expect(await given.api.send('/v1/tickets/tkt_south', { as: 'south' })).to.have.property('status', 200);
   });
 });

@@ -16,7 +16,7 @@ describe('Versioning', () => {
   ];
   for (const [header, version] of valid) {
     it(`serves ${version} for ${header}`, async () => {
-      const { status, headers } = await given.api.ask('/v1/events', {
+      const { status, headers } = await given.api.send('/v1/events', {
         headers: { 'Service-API-Version': header },
       });
       expect(status).to.equal(200);
@@ -26,7 +26,7 @@ describe('Versioning', () => {
   }
 
   it('serves stable without the header', async () => {
-    const { headers } = await given.api.ask('/v1/events');
+    const { headers } = await given.api.send('/v1/events');
     expect(headers['service-api-version']).to.equal('stable');
   });
 
@@ -42,7 +42,7 @@ describe('Versioning', () => {
     '2026-10-01Z',
   ]) {
     it(`is 400 for "${header}"`, async () => {
-      const { status, headers, body } = await given.api.ask('/v1/events', {
+      const { status, headers, body } = await given.api.send('/v1/events', {
         headers: { 'Service-API-Version': header },
       });
       expect(status).to.equal(400);
@@ -63,7 +63,7 @@ describe('Versioning', () => {
   });
 
   it('repeats only the beginning of a long value', async () => {
-    const { text } = await given.api.ask('/v1/events', {
+    const { text } = await given.api.send('/v1/events', {
       headers: { 'Service-API-Version': 'x'.repeat(5000) },
     });
     expect(text.length).to.be.lessThan(300);
@@ -71,21 +71,21 @@ describe('Versioning', () => {
 
   it('hides preview operations from stable, and names the header that they need', async () => {
     for (const path of CATALOG) {
-      const { status, body } = await given.api.ask(path);
+      const { status, body } = await given.api.send(path);
       expect(status).to.equal(404);
       expect(body.detail).to.include('Service-API-Version: preview');
     }
   });
 
   it('serves the other operations in preview, with another entity tag', async () => {
-    const stable = await given.api.ask('/v1/tickets');
-    const preview = await given.api.ask('/v1/tickets', { headers: { 'Service-API-Version': 'preview' } });
+    const stable = await given.api.send('/v1/tickets');
+    const preview = await given.api.send('/v1/tickets', { headers: { 'Service-API-Version': 'preview' } });
     expect(preview.text).to.equal(stable.text);
     expect(preview.headers['etag']).not.to.equal(stable.headers['etag']);
   });
 
   describe('on every response below /v1', () => {
-    const cases: [what: string, target: string, asking: object, status: number][] = [
+    const cases: [what: string, target: string, options: object, status: number][] = [
       ['a page', '/v1/events', {}, 200],
       ['a page beyond range', '/v1/events?page=9', {}, 204],
       ['an invalid query', '/v1/events?page=0', {}, 400],
@@ -98,21 +98,21 @@ describe('Versioning', () => {
       ['an organization without a snapshot', '/v1/events', { as: 'absent' }, 429],
       ['a path with broken encoding', '/v1/events/%ff', {}, 400],
     ];
-    for (const [what, target, asking, status] of cases) {
+    for (const [what, target, options, status] of cases) {
       it(`names the version: ${what}`, async () => {
-        const answer = await given.api.ask(target, {
-          ...asking,
+        const response = await given.api.send(target, {
+          ...options,
           headers: { 'Service-API-Version': 'preview' },
         });
-        expect(answer.status).to.equal(status);
-        expect(answer.headers['service-api-version']).to.equal('preview');
-        expect(answer.headers['service-api-latest-version']).to.equal('2026-10-01');
+        expect(response.status).to.equal(status);
+        expect(response.headers['service-api-version']).to.equal('preview');
+        expect(response.headers['service-api-latest-version']).to.equal('2026-10-01');
       });
     }
 
     it('and on no other response', async () => {
       for (const target of ['/healthz', '/none', '/v1x']) {
-        const { headers } = await given.api.ask(target);
+        const { headers } = await given.api.send(target);
         expect(headers).not.to.have.any.keys('service-api-version', 'service-api-latest-version');
       }
     });
@@ -145,12 +145,12 @@ describe('Versioning', () => {
       it(`at ${now} with ${header ?? 'no header'} it is ${status} in ${version}`, async () => {
         graduating.api.clock.now = Date.parse(now);
         for (const path of CATALOG) {
-          const answer = await graduating.api.ask(path, {
+          const response = await graduating.api.send(path, {
             headers: header === undefined ? {} : { 'Service-API-Version': header },
           });
-          expect(answer.status).to.equal(status);
-          expect(answer.headers['service-api-version']).to.equal(version);
-          expect(answer.headers['service-api-latest-version']).to.equal(latest);
+          expect(response.status).to.equal(status);
+          expect(response.headers['service-api-version']).to.equal(version);
+          expect(response.headers['service-api-latest-version']).to.equal(latest);
         }
       });
     }
@@ -159,7 +159,7 @@ describe('Versioning', () => {
       graduating.api.clock.now = Date.parse('2027-02-01T00:00:00Z');
       for (const header of ['stable', '2027-03-01', 'preview']) {
         const headers = { 'Service-API-Version': header };
-        expect(await graduating.api.ask('/v1/events', { headers })).to.have.property('status', 200);
+        expect(await graduating.api.send('/v1/events', { headers })).to.have.property('status', 200);
       }
     });
   });

@@ -53,7 +53,7 @@ function parametersOf(path: string): ParameterObject[] {
   );
 }
 
-describe('the OpenAPI document', () => {
+describe('The OpenAPI document', () => {
   it('has every operation, at its path', () => {
     const documented = Object.entries(document.paths).map(([path, { get }]) => [path, get.operationId]);
     expect(documented).to.deep.equal(OPERATIONS.map(({ path, id }) => [path, id]));

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { inUtc, isCalendarDate, parseTimestamp } from '../../src/contract/timestamp.ts';
 
-describe('timestamps', () => {
+describe('Timestamps', () => {
   const accepted: [text: string, micros: bigint][] = [
     ['1970-01-01T00:00Z', 0n],
     ['1970-01-01T00:00:01Z', 1_000_000n],

@@ -19,7 +19,7 @@ const GET = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
 const GRACE_SECONDS = 15;
 /** The time without a new connection after which none is expected. */
 const QUIET_MS = 200;
-/** On a busy machine. */
+/** An immediate end, on a busy machine. */
 const AT_ONCE_MS = 1000;
 const STOPS_UNDER_LOAD = byDepth({ short: 2, deep: 60 });
 
@@ -43,26 +43,27 @@ class Client {
 
   async has(pattern: RegExp): Promise<void> {
     while (!pattern.test(this.received)) {
-      if (this.socket.closed) throw new Error(`ended before it had ${String(pattern)}: ${this.received}`);
+      if (this.socket.closed)
+        throw new Error(`the connection ended without ${String(pattern)}: ${this.received}`);
       await delay(1);
     }
   }
 }
 
-describe('the drain of a server', () => {
+describe('The drain of a server', () => {
   let server: Server;
   let listener: Listener;
   let drain: Drain;
   let times: DrainTimes;
   let port: number;
   let clients: Client[];
-  let answer: (request: IncomingMessage, response: ServerResponse) => void;
+  let respond: (request: IncomingMessage, response: ServerResponse) => void;
   let serverOptions: ServerOptions = {};
   let quietMs = QUIET_MS;
 
   beforeEach(async () => {
     clients = [];
-    answer = (_request, response) => response.end('all of it');
+    respond = (_request, response) => response.end('all of it');
     await start();
   });
 
@@ -74,7 +75,7 @@ describe('the drain of a server', () => {
 
   async function start(): Promise<void> {
     server = createServer(serverOptions, (incoming, response) => {
-      answer(incoming, response);
+      respond(incoming, response);
     });
     times = newDrainTimes();
     listener = new Listener(server);
@@ -105,10 +106,10 @@ describe('the drain of a server', () => {
     return client;
   }
 
-  /** Pending requests. */
+  /** Leaves requests pending. Returns their responses. */
   function hold(): ServerResponse[] {
     const held: ServerResponse[] = [];
-    answer = (_request, response) => held.push(response);
+    respond = (_request, response) => held.push(response);
     return held;
   }
 
@@ -116,7 +117,7 @@ describe('the drain of a server', () => {
     while (!condition()) await delay(1);
   }
 
-  const isDeaf = () => !listener.isListening;
+  const isClosed = () => !listener.isListening;
 
   it('ends at once without connections', async () => {
     const start = performance.now();
@@ -131,7 +132,7 @@ describe('the drain of a server', () => {
     client.socket.write(GET);
     await until(() => held.length === 1);
     const drained = drainFor(GRACE_SECONDS);
-    await until(isDeaf);
+    await until(isClosed);
     held[0]?.end('late');
     await Promise.all([drained, client.ended]);
     expect(client.received).to.match(/Connection: close[^]*late$/);
@@ -180,7 +181,7 @@ describe('the drain of a server', () => {
   it('keeps idle connections open for one more request', async () => {
     const client = await idle();
     const drained = drainFor(GRACE_SECONDS);
-    await until(isDeaf);
+    await until(isClosed);
     client.socket.write(GET);
     await Promise.all([drained, client.ended]);
     expect(client.received).to.match(/Connection: close[^]*all of it$/);
@@ -211,7 +212,7 @@ describe('the drain of a server', () => {
     busy.socket.write(GET);
     await until(() => held.length === 1);
     const drained = drainFor(GRACE_SECONDS);
-    await until(isDeaf);
+    await until(isClosed);
     // Alone, they would have been closed by now.
     await delay(2 * QUIET_MS);
     silent.socket.write(GET);
@@ -244,7 +245,7 @@ describe('the drain of a server', () => {
     it('keeps the timeouts in force', async () => {
       const slow = await idle();
       const drained = drainFor(GRACE_SECONDS);
-      await until(isDeaf);
+      await until(isClosed);
       slow.socket.write('GET / HTTP/1.1\r\nHo');
       await Promise.all([slow.ended, drained]);
       expect(slow.received).to.match(/^HTTP\/1\.1 408 /);
@@ -253,12 +254,12 @@ describe('the drain of a server', () => {
 
   it('sends whole responses to a slow reader', async () => {
     const length = 16 * 1024 * 1024;
-    answer = (_request, response) => response.end(Buffer.alloc(length, 'x'));
+    respond = (_request, response) => response.end(Buffer.alloc(length, 'x'));
     const client = await connected();
     client.socket.pause();
     client.socket.write(GET);
     const drained = drainFor(GRACE_SECONDS);
-    await until(isDeaf);
+    await until(isClosed);
     client.socket.resume();
     await Promise.all([drained, client.ended]);
     const body = client.received.slice(client.received.indexOf('\r\n\r\n') + 4);
@@ -266,29 +267,29 @@ describe('the drain of a server', () => {
     expect(client.error).to.equal(undefined);
   });
 
-  it('closes its ears after half of the grace to who never stops coming, without a reset', async () => {
+  it('stops listening after half of the grace under steady new connections, and resets none', async () => {
     for (let run = 0; run < STOPS_UNDER_LOAD; run++) {
       if (run > 0) await start();
-      const visits = Array.from({ length: 4 }, comeAgainUntilFailure);
+      const clientErrors = Array.from({ length: 4 }, reconnectUntilFailure);
       const begun = performance.now();
       const drained = drainFor(1).then(() => performance.now() - begun);
-      expect(await Promise.all(visits), `run ${run}`).to.deep.equal(Array(4).fill('ECONNREFUSED'));
+      expect(await Promise.all(clientErrors), `run ${run}`).to.deep.equal(Array(4).fill('ECONNREFUSED'));
       expect(await drained, `run ${run}`).to.be.within(500, 1000);
     }
   }).timeout(90_000);
 
-  /** Connects for one request after the other. Returns the error that ended it. */
-  async function comeAgainUntilFailure(): Promise<string> {
+  /** Opens a connection for each of many requests. Returns the first error. */
+  async function reconnectUntilFailure(): Promise<string> {
     for (;;) {
       const client = new Client(port);
       client.socket.write(GET);
       await client.ended;
       if (client.error !== undefined) return client.error;
-      if (!client.received.endsWith('all of it')) return `only this came: ${client.received}`;
+      if (!client.received.endsWith('all of it')) return `incomplete response: ${client.received}`;
     }
   }
 
-  describe('of a server that must be quiet for long', () => {
+  describe('with a long quiet time', () => {
     before(() => {
       quietMs = 10 * AT_ONCE_MS;
     });
@@ -296,7 +297,7 @@ describe('the drain of a server', () => {
       quietMs = QUIET_MS;
     });
 
-    it('is over as soon as requests under way have ended, in a hurry', async () => {
+    it('ends in a hurry as soon as the pending requests end', async () => {
       const waiting = await idle();
       const silent = await connected();
       const held = hold();
@@ -325,7 +326,7 @@ describe('the drain of a server', () => {
 
   it('closes the connections of a client pool with their next requests', async () => {
     const agent = new Agent({ keepAlive: true, maxSockets: 4 });
-    const ask = () =>
+    const send = () =>
       new Promise<string | undefined>((resolve, reject) => {
         request({ port, host: '127.0.0.1', agent }, (response) => {
           response.resume().on('end', () => {
@@ -335,9 +336,9 @@ describe('the drain of a server', () => {
           .on('error', reject)
           .end();
       });
-    expect(await Promise.all(Array.from({ length: 12 }, ask))).to.deep.equal(Array(12).fill('keep-alive'));
+    expect(await Promise.all(Array.from({ length: 12 }, send))).to.deep.equal(Array(12).fill('keep-alive'));
     const drained = drainFor(GRACE_SECONDS);
-    expect(await Promise.all(Array.from({ length: 12 }, ask))).to.deep.equal(Array(12).fill('close'));
+    expect(await Promise.all(Array.from({ length: 12 }, send))).to.deep.equal(Array(12).fill('close'));
     await drained;
     agent.destroy();
   });

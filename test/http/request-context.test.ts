@@ -15,7 +15,7 @@ import { createServer } from '../../src/http/server.ts';
 
 const NOW = Date.parse('2026-09-01T12:00:00Z'); // before the first release
 
-const answer =
+const respond =
   (operation: string): RequestHandler =>
   (_request, response) => {
     const { context } = response.locals;
@@ -25,7 +25,7 @@ const answer =
   };
 const refuse = (reason: RetryReason): RequestHandler => {
   return () => {
-    throw retryLater(reason, 'Come again.', 1);
+    throw retryLater(reason, 'Retry later.', 1);
   };
 };
 
@@ -40,7 +40,7 @@ describe('The end of a request', () => {
     const destination = { write: (line: string) => logged.push(JSON.parse(line) as Record<string, unknown>) };
     const log = pino({}, destination);
     const app = express();
-    app.get('/v1/tickets', answer('listTickets'));
+    app.get('/v1/tickets', respond('listTickets'));
     app.get('/v1/limited', refuse('rate-limit'));
     app.get('/v1/shed', refuse('overload'));
     app.get('/v1/early', refuse('not-ready'));
@@ -60,18 +60,18 @@ describe('The end of a request', () => {
     await once(server, 'close');
   });
 
-  const ask = (path: string, version?: string) => {
+  const get = (path: string, version?: string) => {
     const test = supertest(server).get(path);
     return version === undefined ? test : test.set('Service-API-Version', version);
   };
 
   it('is counted by operation, status and version', async () => {
-    await ask('/v1/tickets');
-    await ask('/v1/tickets', 'preview');
-    await ask('/v1/tickets', '2026-10-01');
-    await ask('/v1/tickets', '2026-10-01');
-    await ask('/v1/none', 'nonsense');
-    await ask('/none');
+    await get('/v1/tickets');
+    await get('/v1/tickets', 'preview');
+    await get('/v1/tickets', '2026-10-01');
+    await get('/v1/tickets', '2026-10-01');
+    await get('/v1/none', 'nonsense');
+    await get('/none');
     const { requests, durations } = sumMetrics([metrics]);
     expect(requests.map((each) => Object.values(each))).to.deep.equal([
       ['listTickets', '200', 'stable', 1],
@@ -87,7 +87,7 @@ describe('The end of a request', () => {
 
   it('is counted with the reason of a 429', async () => {
     for (const path of ['/v1/limited', '/v1/shed', '/v1/shed', '/v1/early']) {
-      expect(await ask(path)).to.have.property('status', 429);
+      expect(await get(path)).to.have.property('status', 429);
     }
     const { requests, retries } = sumMetrics([metrics]);
     expect([...retries]).to.deep.equal([
@@ -108,9 +108,9 @@ describe('The end of a request', () => {
   });
 
   it('is logged with the number of records of a list', async () => {
-    await ask('/v1/tickets');
+    await get('/v1/tickets');
     await supertest(server).head('/v1/tickets');
-    await ask('/v1/none');
+    await get('/v1/none');
     expect(logged.map(({ rows, bytes }) => [rows, bytes])).to.deep.equal([
       [2, 5],
       [2, 0],

@@ -46,8 +46,8 @@ function histogramIn(counts: Counts, name: string, { bounds, counts: buckets }: 
   }
 }
 
-describe('the request metrics', () => {
-  it('counts like a map of names, over any number of threads', () => {
+describe('The request metrics', () => {
+  it('count like a map of names, for any number of threads', () => {
     fc.assert(
       fc.property(threads, (happened) => {
         const expected = new Counts();
@@ -96,7 +96,7 @@ describe('the request metrics', () => {
     );
   });
 
-  it('is readable by another thread through its buffer', () => {
+  it('are readable by another thread through their buffer', () => {
     const metrics = new RequestMetrics();
     metrics.countRequest({
       operation: 'getTicket',
@@ -109,7 +109,7 @@ describe('the request metrics', () => {
     expect(requests).to.deep.equal([{ operation: 'getTicket', status: '200', version: 'stable', count: 1 }]);
   });
 
-  it('has every operation and reason from the start', () => {
+  it('have every operation and reason from the start', () => {
     const { requests, durations, retries } = sumMetrics([]);
     expect(requests).to.deep.equal([]);
     expect(durations.map(({ operation }) => operation)).to.deep.equal([...OPERATION_IDS, 'other']);

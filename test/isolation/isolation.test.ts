@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { Fields } from '../../src/contract/field.ts';
 import { OPERATIONS } from '../../src/contract/operations.ts';
 import type { KeyRing } from '../../src/keys/key-ring.ts';
-import type { Answer, TestApi } from '../support/test-api.ts';
+import type { ApiResponse, TestApi } from '../support/test-api.ts';
 import { AMBER, BIRCH, decoyOf, type Plant, plantablePaths, plantedPaths } from './planted.ts';
 import { brokenTargets, SHARED, targetsFor, type Words } from './targets.ts';
 import { authorization, type KeyFor, makeKeys, plantedSnapshot, startApi } from './two-organizations.ts';
@@ -28,34 +28,36 @@ describe('Two organizations with records for the same ids', function () {
     if (key === undefined) throw new Error(`no key for ${plant.word}`);
     return key;
   };
-  const ask = (plant: Plant, target: string, headers: Readonly<Record<string, string>> = {}, at = api) =>
-    at.ask(target, {
+  const send = (plant: Plant, target: string, headers: Readonly<Record<string, string>> = {}, at = api) =>
+    at.send(target, {
       as: undefined,
       headers: { ...REQUEST, Authorization: authorization(keyOf(plant)), ...headers },
     });
 
-  for (const [asker, other] of [
+  for (const [caller, other] of [
     [AMBER, BIRCH],
     [BIRCH, AMBER],
   ] as const) {
     const decoy = decoyOf(other);
-    const isOwn = (item: unknown) => tells(JSON.stringify(item), asker);
+    const isOwn = (item: unknown) => contains(JSON.stringify(item), caller);
     /** Requests values of the other organization and of none, expects equal responses, and returns the response. */
     const expectAsNowhere = async (target: string) => {
-      const answer = await ask(asker, target);
-      const nowhere = await ask(asker, disguised(target, other, decoy));
-      expect(disguised(told(answer), other, decoy), target).to.equal(told(nowhere));
-      expect(tells(everything(nowhere), other), `told to ${asker.word}: ${target}`).to.equal(false);
-      return answer;
+      const response = await send(caller, target);
+      const nowhere = await send(caller, disguised(target, other, decoy));
+      expect(disguised(comparable(response), other, decoy), target).to.equal(comparable(nowhere));
+      expect(contains(everything(nowhere), other), `in a response to ${caller.word}: ${target}`).to.equal(
+        false,
+      );
+      return response;
     };
 
-    describe(`when ${asker.word} sends requests`, () => {
+    describe(`when ${caller.word} sends requests`, () => {
       it('find their own plant in every field that can hold one', async () => {
         for (const { kind, resource, path } of OPERATIONS) {
           if (kind !== 'list') continue;
-          const target = path.replace(/\{\w+\}/, `${asker.word}_event`);
-          const { body } = await ask(asker, `${target}?perPage=100`);
-          const shown = new Set(plantedPaths(asker, body.items));
+          const target = path.replace(/\{\w+\}/, `${caller.word}_event`);
+          const { body } = await send(caller, `${target}?perPage=100`);
+          const shown = new Set(plantedPaths(caller, body.items));
           const declared = Object.values<Fields>(resource.variants).flatMap((fields) =>
             plantablePaths(fields),
           );
@@ -65,21 +67,27 @@ describe('Two organizations with records for the same ids', function () {
 
       it('get their own records by every operation and filter', async () => {
         for (const target of targetsFor([SHARED])) {
-          const answer = await ask(asker, target);
-          expect(answer.status, target).to.equal(200);
-          const items = 'items' in answer.body ? answer.body.items : [answer.body];
+          const response = await send(caller, target);
+          expect(response.status, target).to.equal(200);
+          const items = 'items' in response.body ? response.body.items : [response.body];
           expect(items, target).not.to.have.length(0);
           expect(items.every(isOwn), target).to.equal(true);
-          expect(tells(everything(answer), other), `told to ${asker.word}: ${target}`).to.equal(false);
+          expect(
+            contains(everything(response), other),
+            `in a response to ${caller.word}: ${target}`,
+          ).to.equal(false);
         }
       });
 
       it('get nothing of the other by any request for their own records', async () => {
         let found = 0;
-        for (const target of targetsFor([asker])) {
-          const answer = await ask(asker, target);
-          expect(tells(everything(answer), other), `told to ${asker.word}: ${target}`).to.equal(false);
-          if (answer.status === 200 && isOwn(answer.body)) found++;
+        for (const target of targetsFor([caller])) {
+          const response = await send(caller, target);
+          expect(
+            contains(everything(response), other),
+            `in a response to ${caller.word}: ${target}`,
+          ).to.equal(false);
+          if (response.status === 200 && isOwn(response.body)) found++;
         }
         expect(found).to.be.greaterThan(200);
       });
@@ -112,9 +120,9 @@ describe('Two organizations with records for the same ids', function () {
           const names = ['event', 'ticket', 'order', 'offer_TICKET', 'offer_PRODUCT', 'offer_BUNDLE'];
           const foreign = names.map((name) => `${other.word}_${name}`);
           for (const id of [...foreign, `${decoy.word}_ticket`, 'x', 'é%2F%22']) {
-            const answer = await ask(asker, path.replace(/\{\w+\}/, id));
-            expect(answer.status, id).to.equal(404);
-            bytes.add(told(answer));
+            const response = await send(caller, path.replace(/\{\w+\}/, id));
+            expect(response.status, id).to.equal(404);
+            bytes.add(comparable(response));
           }
           expect([...bytes]).to.have.length(1);
         }
@@ -122,10 +130,10 @@ describe('Two organizations with records for the same ids', function () {
 
       it('get no match for the entity tag of the other', async () => {
         for (const target of targetsFor([SHARED]).filter((_, i) => i % 10 === 0)) {
-          const tag = (await ask(other, target)).headers['etag'];
-          const answer = await ask(asker, target, { 'If-None-Match': tag });
-          expect(answer.status, target).to.equal(200);
-          expect(answer.headers['etag']).not.to.equal(tag);
+          const tag = (await send(other, target)).headers['etag'];
+          const response = await send(caller, target, { 'If-None-Match': tag });
+          expect(response.status, target).to.equal(200);
+          expect(response.headers['etag']).not.to.equal(tag);
         }
       });
 
@@ -133,38 +141,40 @@ describe('Two organizations with records for the same ids', function () {
         const targets = [...targetsFor([other]).filter((_, i) => i % 20 === 0), ...brokenTargets(other)];
         for (const target of targets) {
           for (const method of ['head', 'options', 'post'] as const) {
-            const headers = { ...REQUEST, Authorization: authorization(keyOf(asker)) };
-            const answer = await api.ask(target, { method, as: undefined, headers });
-            const nowhere = await api.ask(disguised(target, other, decoy), {
+            const headers = { ...REQUEST, Authorization: authorization(keyOf(caller)) };
+            const response = await api.send(target, { method, as: undefined, headers });
+            const nowhere = await api.send(disguised(target, other, decoy), {
               method,
               as: undefined,
               headers,
             });
-            expect(disguised(told(answer), other, decoy), target).to.equal(told(nowhere));
+            expect(disguised(comparable(response), other, decoy), target).to.equal(comparable(nowhere));
           }
         }
       });
 
       it('are refused as the other with their own key', async () => {
-        const { secret } = keyOf(asker);
-        const asked = { target: '/v1/events', organizations: [other.organizationId, 'org-nobody'] };
+        const { secret } = keyOf(caller);
+        const target = '/v1/events';
         const [foreign, nowhere] = await Promise.all(
-          asked.organizations.map((organizationId) =>
-            ask(asker, asked.target, { Authorization: authorization({ organizationId, secret }) }),
+          [other.organizationId, 'org-absent'].map((organizationId) =>
+            send(caller, target, { Authorization: authorization({ organizationId, secret }) }),
           ),
         );
         expect(foreign.status).to.equal(403);
-        expect(told(foreign)).to.equal(told(nowhere));
+        expect(comparable(foreign)).to.equal(comparable(nowhere));
       });
 
       it('get the same responses when the other does not exist', async () => {
-        const alone = await startApi(await plantedSnapshot([asker]), ring);
+        const alone = await startApi(await plantedSnapshot([caller]), ring);
         try {
           const targets = [...targetsFor([SHARED]), ...targetsFor([SHARED, other]), ...brokenTargets(other)];
           for (const target of targets.filter((_, i) => i % 3 === 0)) {
-            const beside = await ask(asker, target);
-            expect(told(beside), target).to.equal(told(await ask(asker, target, {}, alone)));
-            expect(beside.headers['etag']).to.equal((await ask(asker, target, {}, alone)).headers['etag']);
+            const together = await send(caller, target);
+            expect(comparable(together), target).to.equal(comparable(await send(caller, target, {}, alone)));
+            expect(together.headers['etag']).to.equal(
+              (await send(caller, target, {}, alone)).headers['etag'],
+            );
           }
         } finally {
           await alone.stop();
@@ -178,18 +188,18 @@ describe('Two organizations with records for the same ids', function () {
 const VOLATILE = ['date', 'etag', 'service-snapshot-id'];
 
 /** Returns everything that a response shows. */
-function everything({ status, headers, text }: Answer): string {
+function everything({ status, headers, text }: ApiResponse): string {
   return JSON.stringify([status, headers, text]);
 }
 
 /** Returns the part of a response that must be equal for equal requests. */
-function told({ status, headers, text }: Answer): string {
-  const lasting = Object.entries(headers).filter(([name]) => !VOLATILE.includes(name));
-  return JSON.stringify([status, lasting, text]);
+function comparable({ status, headers, text }: ApiResponse): string {
+  const stable = Object.entries(headers).filter(([name]) => !VOLATILE.includes(name));
+  return JSON.stringify([status, stable, text]);
 }
 
 /** Returns whether a text contains any part of a plant, in any case. */
-function tells(text: string, { word, digits, timeZone }: Plant): boolean {
+function contains(text: string, { word, digits, timeZone }: Plant): boolean {
   const lowerCase = text.toLowerCase();
   return [word, digits, timeZone].some((sign) => lowerCase.includes(sign.toLowerCase()));
 }

@@ -25,9 +25,9 @@ export const BIRCH: Plant = {
   timeZone: 'Pacific/Chatham',
 };
 
-/** Returns a decoy for a plant: no organization has its word, and no timestamp lies between its digits and the plant's. */
+/** Returns a decoy for a plant. No organization has its word, and no timestamp is between its digits and the plant's. */
 export function decoyOf({ digits }: Plant): Pick<Plant, 'word' | 'digits'> {
-  return { word: 'DecoyNobody', digits: `${digits.slice(0, 6)}999` };
+  return { word: 'DecoyAbsent', digits: `${digits.slice(0, 6)}999` };
 }
 
 /** Returns the imported records of an organization by collection. Some have ids and keys that both organizations have. */

@@ -12,12 +12,12 @@ export type Words = Pick<Plant, 'word' | 'digits'>;
 /** Ids that both organizations have records for. */
 export const SHARED: Words = { word: 'shared_1', digits: '424242424' };
 
-/** Returns targets of every operation, with every combination of its filters, for the values of `asked`. */
-export function targetsFor(asked: readonly Words[]): string[] {
+/** Returns targets of every operation, with every combination of its filters, for the values of `owners`. */
+export function targetsFor(owners: readonly Words[]): string[] {
   return OPERATIONS.flatMap((operation) =>
     operation.kind === 'list'
-      ? listTargets(operation, asked)
-      : asked.flatMap(({ word }) => recordIds(operation, word).map((id) => withPath(operation, id))),
+      ? listTargets(operation, owners)
+      : owners.flatMap(({ word }) => recordIds(operation, word).map((id) => withPath(operation, id))),
   );
 }
 
@@ -57,12 +57,12 @@ function recordIds({ collection }: Operation, word: string): string[] {
 
 const PAGING: readonly string[] = ['page', 'perPage', 'contentDigest'];
 
-function listTargets(operation: ListOperation, asked: readonly Words[]): string[] {
+function listTargets(operation: ListOperation, owners: readonly Words[]): string[] {
   const filters = operation.parameters.filter(({ role }) => !PAGING.includes(role.is));
-  const parents = operation.parent === undefined ? [''] : asked.map(({ word }) => `${word}_event`);
+  const parents = operation.parent === undefined ? [''] : owners.map(({ word }) => `${word}_event`);
   return parents.flatMap((parent) =>
     subsets(filters).flatMap((chosen) => {
-      const query = chosen.map((parameter) => `${parameter.name}=${valueOf(parameter, asked)}&`).join('');
+      const query = chosen.map((parameter) => `${parameter.name}=${valueOf(parameter, owners)}&`).join('');
       const address = `${withPath(operation, parent)}?${query}`;
       return [`${address}perPage=1`, `${address}page=2&perPage=1`];
     }),
@@ -74,9 +74,9 @@ function withPath({ path }: Operation, id: string): string {
 }
 
 /** Returns all values for a list parameter, and the first for any other. */
-function valueOf({ name, kind, role }: Parameter, asked: readonly Words[]): string {
-  if (role.is === 'bound') return boundOf(role.bound, asked[0]);
-  const values = asked.map((words) => keyOf(name, words));
+function valueOf({ name, kind, role }: Parameter, owners: readonly Words[]): string {
+  if (role.is === 'bound') return boundOf(role.bound, owners[0]);
+  const values = owners.map((words) => keyOf(name, words));
   return kind.schema['type'] === 'array' ? values.join() : values[0];
 }
 

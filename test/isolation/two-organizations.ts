@@ -14,7 +14,7 @@ export interface KeyFor {
   readonly secret: string;
 }
 
-/** A snapshot of the records planted for some organizations. */
+/** Builds a snapshot of the records planted for some organizations. */
 export function plantedSnapshot(plants: readonly Plant[]): Promise<SnapshotImage> {
   const records = plants.map((plant) => plantedRecords(plant));
   const ofAll = (collection: CollectionName) =>
@@ -34,7 +34,7 @@ export function plantedSnapshot(plants: readonly Plant[]): Promise<SnapshotImage
   });
 }
 
-/** A key for each organization, and the ring that knows them. */
+/** Creates a key for each organization, and their key ring. */
 export function makeKeys(
   plants: readonly Plant[],
 ): Promise<{ ring: KeyRing; keys: ReadonlyMap<Plant, KeyFor> }> {

@@ -8,7 +8,7 @@ import { SECURITY_HEADERS } from '../../src/http/response/send.ts';
 
 /** Validates every response of a contract test against the OpenAPI document. */
 
-export interface Exchanged {
+export interface Exchange {
   readonly method: string;
   /** The request target as sent. */
   readonly target: string;
@@ -48,9 +48,9 @@ const templates = Object.keys(document.paths).map((path) => ({
   pattern: new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`),
 }));
 
-export function expectConformance(exchanged: Exchanged): void {
-  const { method, status, headers, text } = exchanged;
-  const path = exchanged.target.split('?', 1)[0];
+export function expectConformance(exchange: Exchange): void {
+  const { method, status, headers, text } = exchange;
+  const path = exchange.target.split('?', 1)[0];
   expect(headers, 'headers').to.include(Object.fromEntries(SECURITY));
   expect(headers['x-request-id'], 'X-Request-Id').to.match(/^[A-Za-z0-9._-]{1,128}$/);
   expect(headers, 'headers').not.to.have.property('x-powered-by');
@@ -62,11 +62,11 @@ export function expectConformance(exchanged: Exchanged): void {
   else expect(headers['content-type']).to.equal('application/json');
 
   const template = templates.find(({ pattern }) => pattern.test(path));
-  if (template !== undefined && method !== 'OPTIONS') expectDocumented(exchanged, template.path);
+  if (template !== undefined && method !== 'OPTIONS') expectDocumented(exchange, template.path);
   else if (status >= 400 && method !== 'HEAD') expectValid(['components', 'schemas', 'Problem'], text);
 }
 
-function expectDocumented({ method, status, headers, text }: Exchanged, path: string): void {
+function expectDocumented({ method, status, headers, text }: Exchange, path: string): void {
   const { responses } = document.paths[path].get;
   expect(responses, `responses of ${path}`).to.have.property(String(status));
   const entry = responses[status];

@@ -17,14 +17,14 @@ export const NOW = Date.parse('2026-11-21T12:00:00Z');
 
 type Method = 'get' | 'head' | 'options' | 'post' | 'put' | 'patch' | 'delete';
 
-export interface Asking {
+export interface RequestOptions {
   readonly method?: Method;
   /** The organization whose key is sent; undefined for no key. Default: `north`. */
   readonly as?: OrganizationId | 'revoked' | undefined;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export interface Answer {
+export interface ApiResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly text: string;
@@ -114,27 +114,32 @@ export class TestApi {
   }
 
   /** Returns the content digest that links of an organization carry. */
-  pin(organization: OrganizationId): string {
+  contentDigest(organization: OrganizationId): string {
     const { organizations } = this.#fixture.image;
     return organizations.find(({ organizationId }) => organizationId === organization)?.contentDigest ?? '';
   }
 
   /** Sends a request, and validates the response against the OpenAPI document. */
-  async ask(target: string, asking: Asking = {}): Promise<Answer> {
-    const { method = 'get', headers = {} } = asking;
-    const as = 'as' in asking ? asking.as : 'north';
+  async send(target: string, options: RequestOptions = {}): Promise<ApiResponse> {
+    const { method = 'get', headers = {} } = options;
+    const as = 'as' in options ? options.as : 'north';
     const test = supertest(this.#server)[method](target).set(headers);
     if (as !== undefined) void test.set('Authorization', this.authorization(as));
     const response = await test;
-    const { status, headers: told } = response;
+    const { status, headers: responseHeaders } = response;
     const text = response.text || ''; // superagent leaves it undefined for an empty body
-    expectConformance({ method: method.toUpperCase(), target, status, headers: told, text });
-    return { status, headers: told, text, body: (text === '' ? undefined : JSON.parse(text)) as Body };
+    expectConformance({ method: method.toUpperCase(), target, status, headers: responseHeaders, text });
+    return {
+      status,
+      headers: responseHeaders,
+      text,
+      body: (text === '' ? undefined : JSON.parse(text)) as Body,
+    };
   }
 
   /** Returns the ids of the records on the first page of a list. */
-  async ids(target: string, asking: Asking = {}): Promise<unknown[]> {
-    const { status, body } = await this.ask(target, asking);
+  async ids(target: string, options: RequestOptions = {}): Promise<unknown[]> {
+    const { status, body } = await this.send(target, options);
     expect(status, target).to.equal(200);
     return body.items.map((item) => Object.values(item)[0]);
   }
@@ -147,7 +152,7 @@ export class TestApi {
   }
 }
 
-/** Provides an API for the tests of a `describe`, started before and stopped after them. */
+/** Provides an API for the tests of the calling suite, started before and stopped after them. */
 export function givenApi(overrides?: () => Overrides): { readonly api: TestApi } {
   let api: TestApi | undefined;
   before(async () => {

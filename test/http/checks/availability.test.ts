@@ -9,7 +9,7 @@ function hold(milliseconds: number): void {
   while (performance.now() < end);
 }
 
-describe('the overload check', () => {
+describe('The overload check', () => {
   it('reports an overload while the event loop is late, and no longer', async () => {
     const { isOverloaded, stop } = watchOverload(100, new RequestMetrics());
     try {

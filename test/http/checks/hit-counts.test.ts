@@ -55,7 +55,7 @@ describe('countHit', () => {
     );
   });
 
-  it('makes no window longer than it should be, and a millisecond shorter at most, whatever the moment', () => {
+  it('has windows of the given length, at most a millisecond shorter, at any time', () => {
     const counts = newHitCounts();
     const moment = fc.double({ min: 0, max: 5e11, noNaN: true });
     fc.assert(

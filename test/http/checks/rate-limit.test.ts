@@ -10,7 +10,7 @@ import { Problem } from '../../../src/http/response/problem.ts';
 
 const DAY_MS = 86_400_000;
 
-describe('the rate limit', () => {
+describe('The rate limit', () => {
   const realNow = Date.now;
   let server: Server;
   let origin: string;
@@ -43,31 +43,31 @@ describe('the rate limit', () => {
     server.close();
   });
 
-  async function ask(): Promise<string> {
+  async function send(): Promise<string> {
     const response = await fetch(origin);
     return `${response.status} ${await response.text()}`;
   }
 
-  it('tells seconds after which the window is over, and never fewer', async () => {
+  it('rounds the seconds until the end of the window up', async () => {
     let now = 0;
     await start(() => now);
     const policy = '"2-in-1min"';
-    expect(await ask()).to.equal(`200 ${policy}; r=1; t=60`);
+    expect(await send()).to.equal(`200 ${policy}; r=1; t=60`);
     now = 58_999.5;
-    expect(await ask()).to.equal(`200 ${policy}; r=0; t=2`);
+    expect(await send()).to.equal(`200 ${policy}; r=0; t=2`);
     now = 59_999.9;
-    expect(await ask()).to.equal('429 Retry-After 1');
+    expect(await send()).to.equal('429 Retry-After 1');
     now = 60_000;
-    expect(await ask()).to.equal(`200 ${policy}; r=1; t=60`);
+    expect(await send()).to.equal(`200 ${policy}; r=1; t=60`);
   });
 
-  it('lasts as long when the wall clock is set', async () => {
+  it('does not depend on the wall clock', async () => {
     await start();
-    await ask();
-    await ask();
+    await send();
+    await send();
     for (const moved of [-DAY_MS, DAY_MS]) {
       Date.now = () => realNow() + moved;
-      expect(await ask()).to.match(/^429 Retry-After (60|5\d)$/);
+      expect(await send()).to.match(/^429 Retry-After (60|5\d)$/);
     }
   });
 });

@@ -51,12 +51,12 @@ describe('A response', () => {
       const bytes = bytesOf(body);
       for (const times of [1, 3]) {
         const text = await answersTo('GET / HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(times));
-        const answers = text.split('HTTP/1.1 200 OK\r\n').slice(1);
-        expect(answers).to.have.length(times);
-        for (const answer of answers) {
-          const [head] = answer.split('\r\n\r\n', 1);
+        const responses = text.split('HTTP/1.1 200 OK\r\n').slice(1);
+        expect(responses).to.have.length(times);
+        for (const response of responses) {
+          const [head] = response.split('\r\n\r\n', 1);
           expect(head).to.match(new RegExp(`^Content-Length: ${bytes.length}$`, 'm'));
-          expect(answer.slice(head.length + 4) === bytes.toString('latin1')).to.equal(true);
+          expect(response.slice(head.length + 4) === bytes.toString('latin1')).to.equal(true);
         }
       }
     });
@@ -83,10 +83,10 @@ describe('A response', () => {
       const text = await (await fetch(`http://127.0.0.1:${port}/quick/${i}`)).text();
       expect(text === `/quick/${i}`.padEnd(20) + whole).to.equal(true);
     }
-    const answers = (await readText(slow)).split('HTTP/1.1 200 OK').slice(1);
-    expect(answers).to.have.length(count);
-    for (const [i, answer] of answers.entries()) {
-      expect(answer.endsWith(`/slow/${i}`.padEnd(20) + whole), String(i)).to.equal(true);
+    const responses = (await readText(slow)).split('HTTP/1.1 200 OK').slice(1);
+    expect(responses).to.have.length(count);
+    for (const [i, response] of responses.entries()) {
+      expect(response.endsWith(`/slow/${i}`.padEnd(20) + whole), String(i)).to.equal(true);
     }
   });
 });
