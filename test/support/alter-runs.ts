@@ -1,15 +1,15 @@
 import Database from 'better-sqlite3';
 import { type Collection, contentColumnsOf, RUN_TABLES } from './digests.ts';
 
-/** The content of a run, to be altered: its records, and the elements of each column. */
+/** The content of a run, open to change: its records, and the elements of each column. */
 export interface RunContent {
   readonly records: string[];
   readonly columns: Readonly<Record<string, unknown[]>>;
 }
 
 /**
- * Alters the runs of a collection in a snapshot file, those of one organization or of all; a run without records is
- * removed. Digests, and the places of the runs that follow, stay as they are.
+ * Alters the runs of a collection in a snapshot file, for one organization or all. Removes a run without records. Does
+ * not update digests, nor the first rows of later runs.
  */
 export function alterRuns(
   path: string,
@@ -46,7 +46,7 @@ export function alterRuns(
   database.close();
 }
 
-/** The elements of a column; those of a column of texts are all texts. */
+/** Returns the elements of a column. In a column of texts, replaces references by the texts. */
 function elementsOf(column: string): unknown[] {
   const elements = JSON.parse(column) as unknown[];
   if (typeof elements[0] !== 'string') return elements;

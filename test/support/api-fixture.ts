@@ -173,7 +173,7 @@ export type OrganizationId = (typeof ORGANIZATIONS)[number];
 export interface Fixture {
   readonly image: SnapshotImage;
   readonly keys: KeyRing;
-  /** The Authorization header with each organization's valid key. */
+  /** Authorization headers: of each organization's valid key, and of a revoked key of `north`. */
   readonly authorization: Readonly<Record<OrganizationId | 'revoked', string>>;
   readonly secrets: readonly string[];
 }

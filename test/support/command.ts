@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 
-/** Real processes in folders of their own. */
+/** Commands of the project, in processes of their own or in this one. */
 
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** The part of the tests' environment that every process inherits. Coverage is not: it is measured in the tests' own processes. */
+/** The environment that every process inherits. Coverage variables are excluded: only mocha's processes are measured. */
 export const INHERITED: Readonly<Record<string, string | undefined>> = { PATH: process.env['PATH'] };
 
 export interface Ended {
@@ -18,7 +18,7 @@ export interface Ended {
   readonly stderr: string;
 }
 
-/** A process of a script of the project, with what it has written so far. */
+/** A process that runs a script of the project, with its output so far. */
 export class Command {
   stdout = '';
   stderr = '';
@@ -52,21 +52,21 @@ export class Command {
     });
   }
 
-  /** Waits until standard output holds what `pattern` describes. */
+  /** Waits until standard output matches. */
   async waitForOutput(pattern: RegExp): Promise<RegExpExecArray> {
     for (;;) {
       const found = pattern.exec(this.stdout);
       if (found) return found;
       if (!this.isRunning) {
         throw new Error(
-          `ended with ${String(this.#process.exitCode)} before it said ${String(pattern)}:\n${this.stdout}${this.stderr}`,
+          `exit status ${String(this.#process.exitCode)} without output ${String(pattern)}:\n${this.stdout}${this.stderr}`,
         );
       }
       await this.#wake.promise;
     }
   }
 
-  /** Its standard output, for further readers. */
+  /** Standard output, for further readers. */
   get output(): Readable {
     return this.#process.stdout;
   }
@@ -118,7 +118,7 @@ export async function runHere(
   }
 }
 
-/** Keeps what is written to a stream from it, until it is released. */
+/** Captures the text written to a stream, until its release. */
 function captureOutput(stream: NodeJS.WriteStream): { readonly text: string; readonly release: () => void } {
   const write = stream.write.bind(stream);
   const captured = { text: '', release: () => void (stream.write = write) };

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import Database from 'better-sqlite3';
 
-/** The digests of a snapshot file, implemented from docs/snapshot-format.md alone. */
+/** Computes the digests of a snapshot file, as docs/snapshot-format.md defines them. Independent of src. */
 
 /** The run table of each collection, in the order of the digest. */
 export const RUN_TABLES = {
@@ -21,7 +21,7 @@ const sha256 = (...parts: (string | Buffer)[]) => {
 };
 const line = (values: unknown[]) => `${JSON.stringify(values)}\n`;
 
-/** The content columns of a run table, in the order of the schema. */
+/** Returns the content columns of a run table, in schema order. */
 export function contentColumnsOf(database: Database.Database, table: string): string[] {
   return database
     .prepare<[string], string>('SELECT name FROM pragma_table_info(?)')
@@ -32,7 +32,7 @@ export function contentColumnsOf(database: Database.Database, table: string): st
 
 type RunRow = readonly [organizationId: string, firstRow: number, count: number, ...content: Buffer[]];
 
-/** The rows of "runs" for a collection. */
+/** Returns the rows of table `runs` for a collection, computed from its content. */
 function runsOf(database: Database.Database, collection: Collection): (string | number)[][] {
   const columns = contentColumnsOf(database, RUN_TABLES[collection]);
   return database
@@ -50,7 +50,7 @@ function runsOf(database: Database.Database, collection: Collection): (string | 
     });
 }
 
-/** The rows of "runs", as they must be. */
+/** Returns the rows of table `runs`, computed from the content. */
 export function allRuns(database: Database.Database): (string | number)[][] {
   return COLLECTIONS.flatMap((collection) => runsOf(database, collection));
 }
@@ -73,7 +73,7 @@ export function manifestDigest(database: Database.Database): string {
   );
 }
 
-/** Makes the digests of a changed manifest right again, and leaves those of the runs as they are. */
+/** Updates the digests of a changed manifest, but not those of the runs. */
 export function restamp(path: string): void {
   const database = new Database(path);
   const setDigest = database.prepare('UPDATE organizations SET digest = ? WHERE organization_id = ?');
@@ -83,7 +83,7 @@ export function restamp(path: string): void {
   database.close();
 }
 
-/** Makes "runs" and all digests of a changed snapshot file right again, so that the checks beside them are reached. */
+/** Updates table `runs` and all digests of a changed snapshot file, so that only other checks can refuse it. */
 export function reseal(path: string): void {
   const database = new Database(path);
   database.exec('DELETE FROM runs');

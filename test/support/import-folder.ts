@@ -15,14 +15,14 @@ import { recordAt } from '../../src/store/records.ts';
 
 export type FileName = 'organizations' | 'events' | 'sessions' | 'tickets' | 'orders' | 'offers';
 export type ImportRecord = Readonly<Record<string, unknown>>;
-/** Lines by file: objects, or text or bytes as they are to stand there. */
+/** Lines by file: objects, or text or bytes written unchanged. */
 export type Import = Partial<Readonly<Record<FileName, readonly (ImportRecord | string | Buffer)[]>>>;
 
 export function toLine(line: ImportRecord | string | Buffer): string | Buffer {
   return typeof line === 'string' || Buffer.isBuffer(line) ? line : JSON.stringify(line);
 }
 
-/** The bytes of a file of lines, a newline after each. */
+/** Returns the bytes of a file with these lines, each with a newline. */
 export function toFile(lines: readonly (ImportRecord | string | Buffer)[]): Buffer {
   return Buffer.concat(lines.flatMap((line) => [Buffer.from(toLine(line)), Buffer.from('\n')]));
 }
@@ -68,19 +68,19 @@ export function organizationOf({ organizations }: SnapshotImage, id: string): Or
   return found;
 }
 
-/** The digest of each organization, by its id. */
+/** Returns the content digest of each organization, by its id. */
 export function digestsOf({ organizations }: SnapshotImage): Record<string, string> {
   return Object.fromEntries(
     organizations.map(({ organizationId, contentDigest }) => [organizationId, contentDigest]),
   );
 }
 
-/** The JSON texts of a collection, in list order. */
+/** Returns the JSON texts of a collection, in list order. */
 export function textsOf({ count, records }: CollectionImage): string[] {
   return Array.from({ length: count }, (_, row) => recordAt(records, row).toString());
 }
 
-/** The records of a collection by id. */
+/** Returns the records of a collection by id. */
 export function recordsOf(collection: CollectionImage): Map<string, ImportRecord> {
   return new Map(
     textsOf(collection).map((text) => {

@@ -7,10 +7,10 @@ export function shuffled<T>(random: Random, values: readonly T[]): T[] {
   return keyed.sort((a, b) => a.at - b.at).map(({ value }) => value);
 }
 
-/** Parameters of properties that run alike every time. A failure prints the seed and the path to the smallest case. */
+/** Parameters of reproducible properties. A failure prints the seed and the path to the smallest case. */
 export const FIXED = { seed: 20261121, numRuns: 200 };
 
-/** Generates lists of texts of any characters. Many repeat, and some are empty. */
+/** Lists of texts of any characters. Many repeat, and some are empty. */
 export const texts = fc.array(
   fc.oneof(
     fc.string({ unit: 'grapheme', maxLength: 6 }),

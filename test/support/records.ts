@@ -1,6 +1,6 @@
 import type { ImportRecord } from './import-folder.ts';
 
-/** A record of each resource with every field that is documented, in the documented order, as it is served. */
+/** A record of each resource as it is served: with every documented field, in the documented order. */
 
 export const FULL_EVENT = {
   id: 'evt full',
@@ -22,7 +22,7 @@ export const FULL_EVENT = {
   tags: ['  Théâtre  DE rue ', 'Jazz', 'jazz'],
 };
 
-/** What events.ndjson says of it: times with an offset. */
+/** The imported form of the full event: its times have an offset. */
 export const FULL_EVENT_IMPORTED = {
   ...FULL_EVENT,
   createdAt: '2026-09-02T01:30:00.120+02:00',
@@ -189,7 +189,7 @@ export const FULL_BUNDLE_OFFER = {
   contains: [{ offerId: 'off_7', quantity: 2, price: 40 }],
 };
 
-/** As few fields as a record may have. */
+/** Records with the required fields alone, and any others that the caller adds. */
 
 export const minimalEvent = (id: string, more: ImportRecord = {}) => ({
   id,
@@ -240,7 +240,7 @@ export const inOrganization =
   (organizationId: string) =>
   (record: ImportRecord): ImportRecord => ({ organizationId, ...record });
 
-/** Makes records that differ by their number, from 0 on. */
+/** Makes values from the numbers 0 to `count - 1`. */
 export function times<T>(count: number, make: (i: number) => T): T[] {
   return Array.from({ length: count }, (_, i) => make(i));
 }

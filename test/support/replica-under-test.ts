@@ -7,7 +7,7 @@ import { KeysFile } from '../../src/keys/keys-file.ts';
 import { Command, type Ended } from './command.ts';
 import type { InFolder } from './temporary-folder.ts';
 
-/** A line of the log, read. */
+/** A parsed log line. */
 export type LogLine = Readonly<Record<string, unknown>>;
 
 export interface Answer {
@@ -16,9 +16,9 @@ export interface Answer {
   readonly text: string;
 }
 
-/** A replica in a process of its own, over a folder `snapshots` and a file `keys.sqlite`. */
+/** A replica in its own process, with the folder `snapshots` and the keys file `keys.sqlite`. */
 export class ReplicaUnderTest {
-  /** Its log so far, but for the lines of requests. */
+  /** The log lines so far, except those of requests. */
   readonly log: LogLine[] = [];
   readonly #command: Command;
   readonly #agent = new Agent({ keepAlive: true });
@@ -34,13 +34,13 @@ export class ReplicaUnderTest {
       SNAPSHOT_DIR: inFolder('snapshots'),
       KEYS_FILE: inFolder('keys.sqlite'),
       SNAPSHOT_POLL_SECONDS: '0.05',
-      // Neither is what these tests are about, and the machine may be busy.
+      // Disabled, since they would refuse requests of these tests on a busy machine.
       RATE_LIMIT_PER_MINUTE: '0',
       OVERLOAD_DELAY_MS: '0',
       ...environment,
     });
     createInterface({ input: this.#command.output }).on('line', (line) => {
-      const entry = readLine(line);
+      const entry = parseLine(line);
       if (entry['msg'] === 'request') return;
       this.log.push(entry);
       this.#changed();
@@ -50,7 +50,7 @@ export class ReplicaUnderTest {
     });
   }
 
-  /** Starts one; the folder is made when it is not there. */
+  /** Starts a replica. Creates the snapshot folder if it is absent. */
   static async start(
     inFolder: InFolder,
     environment: Readonly<Record<string, string>> = {},
@@ -66,21 +66,21 @@ export class ReplicaUnderTest {
     return replica;
   }
 
-  /** The lines of the log with these values, from the line `from` on. */
+  /** Returns the log lines with these values, starting at line `from`. */
   linesOf(values: LogLine, from = 0): LogLine[] {
     return this.log
       .slice(from)
       .filter((line) => Object.entries(values).every(([name, value]) => line[name] === value));
   }
 
-  /** Waits for a line of the log with these values, from the line `from` on. */
+  /** Waits for a log line with these values, starting at line `from`. */
   async waitForLog(values: LogLine, from = 0): Promise<LogLine> {
     for (;;) {
       const line = this.linesOf(values, from).at(0);
       if (line !== undefined) return line;
       if (!this.isRunning) {
         throw new Error(
-          `ended before it said ${JSON.stringify(values)}: ${JSON.stringify(this.log, undefined, 1)}${this.#command.stderr}`,
+          `the replica ended without log line ${JSON.stringify(values)}: ${JSON.stringify(this.log, undefined, 1)}${this.#command.stderr}`,
         );
       }
       await this.#wake.promise;
@@ -91,24 +91,24 @@ export class ReplicaUnderTest {
     return this.#command.isRunning;
   }
 
-  /** Fulfilled when the process has ended. */
+  /** Fulfilled when the process ends. */
   get ended(): Promise<Ended> {
     return this.#command.ended;
   }
 
-  /** Its standard output so far. */
+  /** Standard output so far. */
   get stdout(): string {
     return this.#command.stdout;
   }
 
-  /** Asks the API, over connections that are kept alive. */
+  /** Sends a request to the API over a keep-alive connection. */
   request(
     path: string,
     credential: string,
     headers: Readonly<Record<string, string>> = {},
     agent = this.#agent,
   ): Promise<Answer> {
-    // Links to further pages are whole addresses.
+    // The link to the next page is an absolute URL.
     const url = URL.canParse(path) ? path : this.#origin + path;
     return this.#get(url, { Authorization: `Bearer ${credential}`, ...headers }, agent);
   }
@@ -121,7 +121,7 @@ export class ReplicaUnderTest {
     return Number(new URL(this.#origin).port);
   }
 
-  /** Asks the port for operators. */
+  /** Sends a request to the admin port. */
   requestAdmin(path: string): Promise<Answer> {
     return this.#get(this.#adminOrigin + path, {});
   }
@@ -142,7 +142,7 @@ export class ReplicaUnderTest {
     this.#command.kill(name);
   }
 
-  /** Ends it, whatever it is at. */
+  /** Ends the replica in any state. */
   async end(): Promise<void> {
     this.#agent.destroy();
     this.#command.kill('SIGTERM');
@@ -155,7 +155,8 @@ export class ReplicaUnderTest {
   }
 }
 
-function readLine(line: string): LogLine {
+/** Parses a log line. A line that is not JSON becomes the message. */
+function parseLine(line: string): LogLine {
   try {
     return JSON.parse(line) as LogLine;
   } catch {
@@ -163,7 +164,7 @@ function readLine(line: string): LogLine {
   }
 }
 
-/** A credential for an organization, written to the keys file of the folder. */
+/** Creates a key for an organization in the folder's keys file. Returns its credential. */
 export function newCredential(inFolder: InFolder, organizationId: string): string {
   return formatCredential(new KeysFile(inFolder('keys.sqlite')).create(organizationId, '', new Date()));
 }

@@ -9,7 +9,7 @@ import {
 } from './records.ts';
 import type { ImportRecord } from './import-folder.ts';
 
-/** A small import in which two organizations have something of everything. */
+/** A small import: two organizations with records of every collection. */
 
 const ofBoth = (make: (owner: string) => readonly ImportRecord[]) =>
   ['north', 'south'].flatMap((owner) => make(owner).map(inOrganization(owner)));

@@ -10,15 +10,15 @@ import { INHERITED, ROOT } from './command.ts';
 export const READ_OUTPUTS = ['pipe', 'non-blocking pipe', 'socket', 'terminal'] as const;
 export type ReadOutput = (typeof READ_OUTPUTS)[number];
 
-/** Ctrl-S and Ctrl-Q: a terminal stops its output and goes on. */
+/** Ctrl-S and Ctrl-Q: a terminal suspends its output, and resumes it. */
 const STOP = '\x13';
 const CONTINUE = '\x11';
 
 /** Reads a stream of lines. */
 export class LineReader {
-  /** Everything that was read. */
+  /** The text read so far. */
   text = '';
-  /** Fulfilled when everything was read. */
+  /** Fulfilled when the stream is closed. */
   readonly ended: Promise<unknown>;
   protected readonly stream: Readable;
   #wake = Promise.withResolvers<undefined>();
@@ -43,14 +43,14 @@ export class LineReader {
     }
   }
 
-  /** Reads nothing any more. */
+  /** Stops reading for good. */
   async close(): Promise<void> {
     this.stream.destroy();
     await this.ended;
   }
 }
 
-/** A process of a script, and the reader of its standard output, which stalls on demand. */
+/** Runs a script in a process, and reads its standard output with stalls on demand. */
 export class StallingReader extends LineReader {
   readonly process: ChildProcess;
   readonly #output: ReadOutput;
@@ -61,7 +61,7 @@ export class StallingReader extends LineReader {
     this.process = process;
   }
 
-  /** @param path where a named pipe can be made */
+  /** @param path of the named pipe to create */
   static start(
     output: ReadOutput,
     script: string,
@@ -72,7 +72,7 @@ export class StallingReader extends LineReader {
     const options = { cwd: ROOT, env: { ...INHERITED, ...environment } };
     if (output === 'socket' || output === 'terminal') {
       const [file, ...args] = output === 'socket' ? command : inTerminal(command);
-      // What Node calls a pipe is a pair of sockets.
+      // Node implements 'pipe' as a pair of sockets.
       const child = spawn(file, args, { ...options, stdio: ['pipe', 'pipe', 'pipe', 'ipc'] });
       if (child.stdout === null) throw new Error('the process has no output');
       return new StallingReader(output, child, child.stdout);
@@ -82,15 +82,15 @@ export class StallingReader extends LineReader {
     const writing = openSync(path, 'w');
     const [file, ...args] = command;
     const child = spawn(file, args, { ...options, stdio: ['pipe', writing, 'pipe', 'ipc'] });
-    // A handle of libuv makes the description non-blocking, for all processes that share it.
+    // A libuv handle makes the file description non-blocking for all processes that share it.
     if (output === 'pipe') closeSync(writing);
     else new Socket({ fd: writing, readable: false, writable: true }).destroy();
     return new StallingReader(output, child, new Socket({ fd: reading, writable: false }));
   }
 
   /**
-   * Reads no more, for the moment. In a terminal its user stops the output, and the process has to send a message when
-   * it receives a line.
+   * Suspends reading. A terminal does it by Ctrl-S and a newline, and the process must send a message when it receives
+   * the line.
    */
   async stall(): Promise<void> {
     if (this.#output === 'terminal') {

@@ -2,20 +2,20 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Names a file in a temporary folder. */
+/** Returns the path of a file in a temporary folder. */
 export type InFolder = (name: string) => string;
 
-/** Makes a folder for all tests of the calling suite. */
+/** Creates a folder for all tests of the calling suite. */
 export function folderForAll(): InFolder {
   return folderBetween(before, after);
 }
 
-/** Makes a fresh folder for each test of the calling suite. */
+/** Creates a new folder for each test of the calling suite. */
 export function folderForEach(): InFolder {
   return folderBetween(beforeEach, afterEach);
 }
 
-/** Makes a folder for some work, and removes it when the work is done. */
+/** Creates a folder for a function, and removes it afterwards. */
 export async function withFolder<T>(work: (inFolder: InFolder) => T | Promise<T>): Promise<T> {
   const folder = makeFolder();
   try {
