@@ -139,14 +139,14 @@ describe('The metrics', () => {
 
   it('report the memory of live and of retained stores', async () => {
     const { stores } = operations;
-    const walked = stores.live.get('north')?.store;
-    if (walked === undefined) throw new Error('north is not live');
-    walked.walks.set();
+    const retained = stores.live.get('north')?.store;
+    if (retained === undefined) throw new Error('north is not live');
+    retained.walks.set();
     stores.swap('main.sqlite', snapshotOf('s2', new Date(NOW).toISOString(), emptyImage('north')));
-    expect(walked.bytesHeld).to.be.greaterThan(10_000);
+    expect(retained.bytesHeld).to.be.greaterThan(10_000);
     expect(await samplesOf('foyer_store_bytes_held')).to.deep.equal({
       'foyer_store_bytes_held{state="live"}': stores.live.get('north')?.store.bytesHeld,
-      'foyer_store_bytes_held{state="retained"}': walked.bytesHeld,
+      'foyer_store_bytes_held{state="retained"}': retained.bytesHeld,
     });
     expect(await samplesOf('foyer_memory_limit_bytes')).to.deep.equal({
       foyer_memory_limit_bytes: MEMORY_LIMIT_BYTES,

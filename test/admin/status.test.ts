@@ -82,9 +82,9 @@ describe('The status', () => {
   it('lists the retained stores, with the time until their release', async () => {
     const { image } = await fixture();
     const { stores } = operations;
-    const walked = stores.view.get('north');
-    if (walked === undefined) throw new Error('north is not live');
-    walked.walks.set();
+    const store = stores.view.get('north');
+    if (store === undefined) throw new Error('north is not live');
+    store.walks.set();
     stores.swap('main.sqlite', snapshotOf('s2', new Date(NOW).toISOString(), emptyImage('north')));
     const { retained, memory } = status();
     expect(retained).to.have.length(1);
@@ -93,11 +93,11 @@ describe('The status', () => {
       file: 'main.sqlite',
       snapshotId: image.snapshotId,
       organizationId: 'north',
-      bytesHeld: walked.bytesHeld,
+      bytesHeld: store.bytesHeld,
     });
     expect(replacedSecondsAgo).to.be.within(0, 60);
     expect(replacedSecondsAgo + goneInSeconds).to.be.closeTo(operations.config.snapshotRetainSeconds, 0.002);
-    expect(memory.retainedBytes).to.equal(walked.bytesHeld);
+    expect(memory.retainedBytes).to.equal(store.bytesHeld);
     operations.config.snapshotRetainSeconds = 0;
     expect(status().retained[0].goneInSeconds).to.equal(0);
   });

@@ -14,7 +14,7 @@ import { loadStores, randomOrganizations } from '../support/oracle/random-snapsh
 
 const QUERIES = byDepth({ short: 600, deep: 3000 });
 
-const WORLDS = [
+const CASES = [
   { seed: 20261121, size: 60, queries: QUERIES },
   { seed: 7, size: 60, queries: QUERIES },
   { seed: 4294967295, size: 60, queries: QUERIES },
@@ -22,7 +22,7 @@ const WORLDS = [
   { seed: 404, size: 220, queries: byDepth({ short: 300, deep: 1000 }) },
 ];
 
-interface Asked {
+interface Subject {
   readonly organization: Organization;
   readonly store: OrganizationStore;
   readonly oracle: Oracle;
@@ -31,33 +31,33 @@ interface Asked {
 const textOf = (segments: readonly Buffer[]) => Buffer.concat(segments).toString();
 const parsed = (segments: readonly Buffer[]): unknown => JSON.parse(textOf(segments));
 
-for (const { seed, size, queries } of WORLDS) {
+for (const { seed, size, queries } of CASES) {
   describe(`Random organizations with ${size} events (seed ${seed})`, function () {
     this.timeout(120_000);
     const random = new Random(seed);
     const organizations = randomOrganizations(random, size);
     const maker = new QueryMaker(random, organizations);
-    const asked: Asked[] = [];
+    const subjects: Subject[] = [];
 
     before(async () => {
       const stores = await loadStores(random, organizations);
       for (const organization of organizations) {
         const store = stores.get(organization.organizationId);
         if (store === undefined) throw new Error(`${organization.organizationId} is not in the snapshot`);
-        asked.push({ organization, store, oracle: new Oracle(organization) });
+        subjects.push({ organization, store, oracle: new Oracle(organization) });
       }
     });
 
     /** Picks an organization, most often the large one. */
-    const someone = () => asked[Math.min(random.below(6), random.below(4))];
+    const pickSubject = () => subjects[Math.min(random.below(6), random.below(4))];
 
     for (const operation of OPERATIONS.filter((operation) => operation.kind === 'list')) {
       it(`${operation.id} returns the same pages as the oracle for ${queries} queries`, () => {
         let found = 0;
         for (let i = 0; i < queries; i++) {
-          const one = someone();
-          const query = maker.query(operation, one.organization);
-          found += expectPage(operation, one, query, maker.now(one.organization));
+          const subject = pickSubject();
+          const query = maker.query(operation, subject.organization);
+          found += expectPage(operation, subject, query, maker.now(subject.organization));
         }
         // Queries without a match prove little.
         expect(found).to.be.greaterThan(queries / 4);
@@ -71,7 +71,7 @@ for (const { seed, size, queries } of WORLDS) {
           organization[collection].map(({ record }) => idIn(record, resource.id)),
         );
         const nearIds = ids.flatMap((id) => [`${id} `, id.slice(1), id.toUpperCase(), id.normalize('NFD')]);
-        for (const { store, oracle, organization } of asked) {
+        for (const { store, oracle, organization } of subjects) {
           for (const id of new Set(['', '"', ...ids, ...nearIds])) {
             const now = maker.now(organization);
             const record = readRecord(store, collection, id, now);
@@ -86,7 +86,7 @@ for (const { seed, size, queries } of WORLDS) {
     }
 
     it('has an events tag that changes exactly when the events do', () => {
-      for (const { store, organization } of asked) {
+      for (const { store, organization } of subjects) {
         const eventsByTag = new Map<string, string>();
         for (let i = 0; i < 100; i++) {
           const now = maker.now(organization);
@@ -102,26 +102,26 @@ for (const { seed, size, queries } of WORLDS) {
   });
 }
 
-/** Compares a page with the oracle's. Returns 1 when it has records, else 0. */
+/** Compares a page with the oracle's. Returns 1 if it has records, else 0. */
 function expectPage(
   operation: ListOperation,
-  { organization, store, oracle }: Asked,
+  { organization, store, oracle }: Subject,
   { values, parentId }: RandomQuery,
   now: number,
 ): number {
   const page = readPage(store, planList(operation, readValues(operation, values) ?? {}), parentId, now);
   const expected = oracle.page(operation.id, values, parentId, now);
   const records = page && parsed([Buffer.from('['), ...page.segments, Buffer.from(']')]);
-  const answer = page && { totalRecords: page.totalRecords, records };
+  const actual = page && { totalRecords: page.totalRecords, records };
   const query = JSON.stringify([...values]);
   const about = `${organization.organizationId} at ${now}, ${String(parentId)}: ${query}`;
-  if (!isDeepStrictEqual(answer, expected)) expect(answer, about).to.deep.equal(expected);
+  if (!isDeepStrictEqual(actual, expected)) expect(actual, about).to.deep.equal(expected);
   return expected !== undefined && expected.records.length > 0 ? 1 : 0;
 }
 
 function planOfAll(operationId: string) {
   const operation = OPERATIONS.find(({ id }) => id === operationId);
-  if (operation?.kind !== 'list') throw new TypeError(`${operationId} is no list`);
+  if (operation?.kind !== 'list') throw new TypeError(`${operationId} is not a list operation`);
   return planList(operation, { perPage: 100 });
 }
 

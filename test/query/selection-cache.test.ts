@@ -3,40 +3,40 @@ import fc from 'fast-check';
 import { SelectionCache } from '../../src/query/selection-cache.ts';
 
 const NO_ROWS = new Uint32Array(0);
-const answerOf = (...rows: number[]) => ({ ranges: NO_ROWS, others: Uint32Array.from(rows) });
+const selectionOf = (...rows: number[]) => ({ ranges: NO_ROWS, others: Uint32Array.from(rows) });
 const MEGABYTE = 1024 * 1024;
 
 describe('A cache of selections', () => {
   it('returns the rows of a recent query, and finds those of every other', () => {
     const cache = new SelectionCache(MEGABYTE);
     const source = {};
-    let asked = 0;
-    const find = () => answerOf(++asked);
+    let searches = 0;
+    const find = () => selectionOf(++searches);
     expect([...cache.get(source, 'a', find).others]).to.deep.equal([1]);
     expect([...cache.get(source, 'b', find).others]).to.deep.equal([2]);
     expect([...cache.get(source, 'a', find).others]).to.deep.equal([1]);
-    expect(asked).to.equal(2);
+    expect(searches).to.equal(2);
   });
 
   it('keeps apart equal queries over collections that look alike', () => {
     const cache = new SelectionCache(MEGABYTE);
     const sources = [{ count: 1 }, { count: 1 }];
     for (const [i, source] of [...sources.entries(), ...sources.entries()]) {
-      expect([...cache.get(source, 'a', () => answerOf(i)).others]).to.deep.equal([i]);
+      expect([...cache.get(source, 'a', () => selectionOf(i)).others]).to.deep.equal([i]);
     }
   });
 
   it('evicts the least recently used entry first', () => {
     const cache = new SelectionCache(3 * 1024);
     const source = {};
-    const asked: string[] = [];
-    const ask = (question: string) =>
-      cache.get(source, question, () => {
-        asked.push(question);
+    const searched: string[] = [];
+    const select = (query: string) =>
+      cache.get(source, query, () => {
+        searched.push(query);
         return { ranges: NO_ROWS, others: new Uint32Array(150) };
       });
-    for (const question of ['a', 'b', 'c', 'a', 'd', 'a', 'c', 'b']) ask(question);
-    expect(asked.join('')).to.equal('abcdb');
+    for (const query of ['a', 'b', 'c', 'a', 'd', 'a', 'c', 'b']) select(query);
+    expect(searched.join('')).to.equal('abcdb');
   });
 
   it('holds copies that retain no other memory', () => {
@@ -51,28 +51,23 @@ describe('A cache of selections', () => {
   });
 
   it('never holds more bytes than its bound, nor returns wrong rows, for any sequence of queries', () => {
-    const question = fc.record({
+    const query = fc.record({
       source: fc.nat(2),
       text: fc.constantFrom('', 'a', 'b', '1 a', 'x'.repeat(90)),
     });
     const sizes = fc.array(fc.nat(3000), { minLength: 15, maxLength: 15 });
     fc.assert(
-      fc.property(
-        fc.array(question, { maxLength: 80 }),
-        sizes,
-        fc.nat(20_000),
-        (questions, lengths, most) => {
-          const cache = new SelectionCache(most);
-          const sources = [{}, {}, {}];
-          questions.forEach(({ source, text }) => {
-            const length = lengths[(source * 5 + text.length) % lengths.length];
-            const rows = new Uint32Array(length).fill(source * 1000 + text.length);
-            const found = cache.get(sources[source], text, () => ({ ranges: rows, others: rows }));
-            expect(found).to.deep.equal({ ranges: rows, others: rows });
-            expect(cache.bytes).to.be.at.most(most);
-          });
-        },
-      ),
+      fc.property(fc.array(query, { maxLength: 80 }), sizes, fc.nat(20_000), (queries, lengths, maxBytes) => {
+        const cache = new SelectionCache(maxBytes);
+        const sources = [{}, {}, {}];
+        queries.forEach(({ source, text }) => {
+          const length = lengths[(source * 5 + text.length) % lengths.length];
+          const rows = new Uint32Array(length).fill(source * 1000 + text.length);
+          const found = cache.get(sources[source], text, () => ({ ranges: rows, others: rows }));
+          expect(found).to.deep.equal({ ranges: rows, others: rows });
+          expect(cache.bytes).to.be.at.most(maxBytes);
+        });
+      }),
       { seed: 20261121, numRuns: 300 },
     );
   });

@@ -46,16 +46,16 @@ describe('Posting lists by an instant', () => {
           fc.nat(130),
           fc.constantFrom(1, 2, 5, undefined),
           fc.constantFrom(0, 1, 5, undefined),
-          (keysOf, numbers, asked, a, b, leastGroup, fewRows) => {
+          (keysOf, numbers, queried, a, b, leastGroup, fewRows) => {
             const count = keysOf.length;
             const byRank = shuffled(count, numbers);
             const index = build(keysOf, byRank, leastGroup);
             const [low, high] = [Math.min(a, b, count), Math.min(Math.max(a, b), count)];
             const expected = byRank
               .slice(low, high)
-              .filter((row) => keysOf[row].some((key) => asked.includes(key)))
+              .filter((row) => keysOf[row].some((key) => queried.includes(key)))
               .sort((one, other) => one - other);
-            const found = rowsOfKeys(index, asked, Uint32Array.from(byRank), low, high, fewRows);
+            const found = rowsOfKeys(index, queried, Uint32Array.from(byRank), low, high, fewRows);
             expect(rowsInRanges(found)).to.equal(expected.length);
             expect([...rowsAtPositions(found, 0, expected.length)]).to.deep.equal(expected);
           },
@@ -68,22 +68,23 @@ describe('Posting lists by an instant', () => {
   it('gather no rows that share their set of keys with many others, in any order', () => {
     const keysOf = Array.from({ length: 100 }, (_, row) => [[0, 1], [1, 0], [2], [3]][row % 4]);
     const rows = shuffled(100, [5, 3, 8]);
-    const ask = (leastGroup: number) =>
+    const found = (leastGroup: number) =>
       rowsOfKeys(build(keysOf, rows, leastGroup), [0, 1, 2], Uint32Array.from(rows), 0, 100, 0);
     // The group and the rows of key 2; then gathered rows, because 50 are too few for a group.
-    expect(ask(50).others).to.have.length(0);
-    expect(ask(50).ranges).to.have.length(2 * 2);
-    expect(ask(51).others).to.have.length(50);
+    expect(found(50).others).to.have.length(0);
+    expect(found(50).ranges).to.have.length(2 * 2);
+    expect(found(51).others).to.have.length(50);
   });
 
   it('gather the rows of short ranges', () => {
     const keysOf = Array.from({ length: 400 }, (_, row) => [row % 4]);
     const rows = shuffled(400, [5, 3, 8]);
-    const ask = (high: number) => rowsOfKeys(build(keysOf, rows), [0, 1, 2], Uint32Array.from(rows), 0, high);
-    expect(ask(40).ranges).to.have.length(0);
-    expect(ask(40).others).to.have.length(rows.slice(0, 40).filter((row) => row % 4 < 3).length);
-    expect(ask(399).ranges).to.have.length(2 * 3);
-    expect(ask(399).others).to.have.length(0);
+    const found = (high: number) =>
+      rowsOfKeys(build(keysOf, rows), [0, 1, 2], Uint32Array.from(rows), 0, high);
+    expect(found(40).ranges).to.have.length(0);
+    expect(found(40).others).to.have.length(rows.slice(0, 40).filter((row) => row % 4 < 3).length);
+    expect(found(399).ranges).to.have.length(2 * 3);
+    expect(found(399).others).to.have.length(0);
   });
 
   it('lie in shared memory', () => {

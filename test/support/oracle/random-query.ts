@@ -51,9 +51,9 @@ export class QueryMaker {
     return Number(floorDivide(starts, 1000n)) + random.between(-1, 1);
   }
 
-  #parentId(asked: Organization): string {
+  #parentId(organization: Organization): string {
     const random = this.#random;
-    const { events } = random.chance(0.9) ? asked : random.pick(this.#organizations);
+    const { events } = random.chance(0.9) ? organization : random.pick(this.#organizations);
     return events.length === 0 || random.chance(0.03) ? randomText(random) : random.pick(events).record.id;
   }
 
