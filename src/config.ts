@@ -25,9 +25,9 @@ export const CONFIG_VARIABLES = {
   SNAPSHOT_DIR: variable(PATH, 'data/snapshots', 'folder of the snapshot files'),
   KEYS_FILE: variable(PATH, 'data/keys.sqlite', 'file of the API keys, created by `npm run keys`'),
   PUBLIC_BASE_URL: variable(
-    { rule: 'must be an absolute http or https URL without user, query or fragment', read: readBaseUrl },
+    { rule: 'must be an http or https URL without credentials, query or fragment', read: readBaseUrl },
     undefined,
-    'beginning of links in responses, such as https://tickets.example.org; by default the address of the request',
+    'base URL of links in responses, such as https://tickets.example.org; default: the address of the request',
   ),
   TRUST_PROXY: variable(
     {
@@ -40,12 +40,12 @@ export const CONFIG_VARIABLES = {
   RATE_LIMIT_PER_MINUTE: variable(
     wholeNumber(0, 1e9),
     '600',
-    'requests per minute for each key; 0 sets no limit',
+    'requests per minute for each key; 0 disables the limit',
   ),
   OVERLOAD_DELAY_MS: variable(
     wholeNumber(0, 60_000),
     '250',
-    'event loop delay, in milliseconds, above which requests are refused with 429; 0 refuses none',
+    'event loop delay, in milliseconds, above which requests are refused with 429; 0 disables the check',
   ),
   SNAPSHOT_POLL_SECONDS: variable(
     seconds(0.05, 86_400),
@@ -60,22 +60,22 @@ export const CONFIG_VARIABLES = {
   MAX_SNAPSHOT_AGE_SECONDS: variable(
     seconds(1, 31_536_000),
     undefined,
-    'snapshot age, in seconds, above which the process is not ready; by default there is no limit',
+    'snapshot age, in seconds, above which the process is not ready; default: no limit',
   ),
   MEMORY_LIMIT_MB: variable(
     wholeNumber(256, 1e9),
     undefined,
-    'memory that the process may use, in megabytes of 2^20 bytes; a snapshot that does not fit is refused; by default the memory of the cgroup or machine',
+    'memory that the process may use, in megabytes of 2^20 bytes; a snapshot that does not fit is refused; default: the memory of the cgroup or machine',
   ),
   SHUTDOWN_GRACE_SECONDS: variable(
     seconds(0, 3600),
     '10',
-    'time in which requests under way may end after SIGTERM, in seconds',
+    'time for requests in progress to finish after SIGTERM, in seconds',
   ),
   THREADS: variable(
     wholeNumber(1, 256),
     '1',
-    'threads that answer requests, over one copy of the data; best the number of processors, less one for loads',
+    'threads that answer requests, over one copy of the data; recommended: the number of processors minus one, which is left for loads',
   ),
   LOG_LEVEL: variable(
     {
@@ -83,7 +83,7 @@ export const CONFIG_VARIABLES = {
       read: (text) => LOG_LEVELS.find((level) => level === text),
     },
     'info',
-    'lowest level that is logged',
+    'minimum log level',
   ),
 };
 
