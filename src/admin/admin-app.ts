@@ -8,7 +8,7 @@ import { reasonsNotReady } from './readiness.ts';
 import { statusOf } from './status.ts';
 
 const JSON_TYPE = 'application/json';
-const METHOD_NOT_ALLOWED = new Problem(405, 'Only GET and HEAD are allowed.', {
+const METHOD_NOT_ALLOWED = new Problem(405, 'The method must be GET or HEAD.', {
   headers: ['Allow', 'GET, HEAD'],
 });
 

@@ -13,7 +13,7 @@ export type Shape =
   | { readonly kind: 'boolean' }
   | { readonly kind: 'list'; readonly items: Shape }
   | { readonly kind: 'object'; readonly fields: Fields }
-  /** Any JSON object, passed through: the specification does not list its fields. */
+  /** Any JSON object, returned as imported: the specification does not list its fields. */
   | { readonly kind: 'anyObject' };
 
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [name: string]: Json };
@@ -68,7 +68,7 @@ export function timestamp(description: string, example: string): Field {
   return field({ kind: 'timestamp' }, description, example);
 }
 
-/** Declares a timestamp that is served in UTC, whatever its imported offset. */
+/** Declares a timestamp that is served in UTC, regardless of its imported offset. */
 export function utcTimestamp(description: string, example: string): Field {
   return field({ kind: 'timestamp', utc: true }, description, example);
 }

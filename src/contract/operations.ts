@@ -34,12 +34,12 @@ export type Role =
   | { readonly is: 'bound'; readonly index: string; readonly bound: Bound }
   /** Selects the records that have any of the listed keys. */
   | { readonly is: 'anyOf'; readonly index: string }
-  /** Reduces `inventory` of ticket offers to a session. It removes no offer. */
+  /** Limits `inventory` of ticket offers to a session. The list of offers does not change. */
   | { readonly is: 'inventoryOf' }
-  /** Selects offers by the `resaleEnabled` of their pricings, and reduces `pricing` to those that match. */
+  /** Selects offers by the `resaleEnabled` of their pricings, and limits `pricing` to those that match. */
   | { readonly is: 'pricingOf'; readonly index: string };
 
-/** Returns whether a parameter reduces offers, which makes the response a partial view. */
+/** Returns whether a parameter limits the content of offers, which makes the response a partial view. */
 export function cutsOffers({ is }: Role): boolean {
   return is === 'inventoryOf' || is === 'pricingOf';
 }
@@ -136,7 +136,7 @@ function anyOf(
 ): Parameter {
   const isList = kind.schema['type'] === 'array';
   const suffix = isList
-    ? ` Comma-separated, at most ${MAX_LIST_VALUES} values; a record matches any of them.`
+    ? ` Comma-separated, at most ${MAX_LIST_VALUES} values; a record matches if it has any of them.`
     : '';
   return { name, kind, role: { is: 'anyOf', index }, description: description + suffix, example };
 }
@@ -150,7 +150,7 @@ export const OPERATIONS: readonly Operation[] = [
     path: '/v1/events',
     tag: 'Events',
     summary: 'List events',
-    description: 'Events, by creation time, latest first.',
+    description: 'Events, ordered by creation time, latest first.',
     collection: 'events',
     resource: EVENT,
     parameters: [
@@ -171,7 +171,7 @@ export const OPERATIONS: readonly Operation[] = [
     path: '/v1/events/{event_id}',
     tag: 'Events',
     summary: 'Retrieve an event',
-    description: 'One event.',
+    description: 'Returns an event.',
     collection: 'events',
     resource: EVENT,
     pathParameter: eventPath,
@@ -182,7 +182,7 @@ export const OPERATIONS: readonly Operation[] = [
     path: '/v1/events/{event_id}/sessions',
     tag: 'Events',
     summary: 'List the sessions of an event',
-    description: 'Sessions of one event, by start, earliest first.',
+    description: 'Sessions of an event, ordered by start, earliest first.',
     collection: 'sessions',
     resource: EVENT_SESSION,
     parent: eventPath,
@@ -194,7 +194,7 @@ export const OPERATIONS: readonly Operation[] = [
     path: '/v1/tickets',
     tag: 'Tickets',
     summary: 'List tickets',
-    description: 'Tickets, by time of issue, latest first.',
+    description: 'Tickets, ordered by time of issue, latest first.',
     collection: 'tickets',
     resource: TICKET,
     parameters: [
@@ -212,7 +212,7 @@ export const OPERATIONS: readonly Operation[] = [
     path: '/v1/tickets/{ticket_id}',
     tag: 'Tickets',
     summary: 'Retrieve a ticket',
-    description: 'One ticket, the same object as in the list.',
+    description: 'Returns a ticket in the same form as the list.',
     collection: 'tickets',
     resource: TICKET,
     pathParameter: { name: 'ticket_id', description: 'Ticket identifier.', example: 'tkt_9001' },
@@ -223,19 +223,19 @@ export const OPERATIONS: readonly Operation[] = [
     path: '/v1/orders',
     tag: 'Orders',
     summary: 'List orders',
-    description: 'Orders, by creation time, latest first.',
+    description: 'Orders, ordered by creation time, latest first.',
     collection: 'orders',
     resource: ORDER,
     parameters: [
       ...paging,
       ...bounds('updatedAt', 'whose last update', ['gte', 'lte']),
-      anyOf('eventIds', 'eventId', ID_LIST, 'Identifiers of events among the placed items.', 'evt_42,evt_43'),
+      anyOf('eventIds', 'eventId', ID_LIST, 'Event identifiers of placed items.', 'evt_42,evt_43'),
       anyOf('status', 'status', oneOf(ORDER_STATUSES), 'A single status.', 'FULFILLED'),
       anyOf(
         'email',
         'email',
         EMAIL,
-        'E-mail address of the customer, in any case.',
+        'E-mail address of the customer; case-insensitive.',
         'zoe.lefevre@example.org',
       ),
     ],
@@ -246,7 +246,7 @@ export const OPERATIONS: readonly Operation[] = [
     path: '/v1/orders/{order_id}',
     tag: 'Orders',
     summary: 'Retrieve an order',
-    description: 'One order, the same object as in the list.',
+    description: 'Returns an order in the same form as the list.',
     collection: 'orders',
     resource: ORDER,
     pathParameter: { name: 'order_id', description: 'Order identifier.', example: 'ord_5120' },
@@ -258,7 +258,7 @@ export const OPERATIONS: readonly Operation[] = [
     tag: 'Catalog',
     summary: 'List offers',
     description:
-      'Offers, by creation time, earliest first. A response filtered by `resaleEnabled` or `sessionId` ' +
+      'Offers, ordered by creation time, earliest first. A response filtered by `resaleEnabled` or `sessionId` ' +
       'is a partial view of its offers and must not be stored as their complete pricing or inventory.',
     collection: 'offers',
     resource: OFFER,
@@ -269,14 +269,15 @@ export const OPERATIONS: readonly Operation[] = [
         'eventId',
         'eventId',
         ONE_ID,
-        "The event's ticket offers, and the products and bundles that it holds.",
+        "The event's ticket offers, and the products and bundles assigned to it.",
         'evt_42',
       ),
       {
         name: 'sessionId',
         kind: ONE_ID,
         role: { is: 'inventoryOf' },
-        description: 'Reduces `inventory` of ticket offers to this session; removes no offer.',
+        description:
+          'Limits `inventory` of ticket offers to this session. The list of offers does not change.',
         example: 'ses_301',
       },
       anyOf('type', 'type', oneOf(OFFER_TYPES), 'Type of the offer.', 'TICKET'),
@@ -284,7 +285,8 @@ export const OPERATIONS: readonly Operation[] = [
         name: 'resaleEnabled',
         kind: BOOLEAN,
         role: { is: 'pricingOf', index: 'resaleEnabled' },
-        description: 'Ticket offers with a pricing of this value; reduces `pricing` to those pricings.',
+        description:
+          'Returns only ticket offers that have a pricing with this value, and limits `pricing` to those pricings.',
         example: 'true',
       },
     ],
@@ -295,7 +297,7 @@ export const OPERATIONS: readonly Operation[] = [
     path: '/v1/catalog/offers/{offerId}',
     tag: 'Catalog',
     summary: 'Retrieve an offer',
-    description: 'One offer, complete.',
+    description: 'Returns the complete offer.',
     collection: 'offers',
     resource: OFFER,
     pathParameter: { name: 'offerId', description: 'Offer identifier.', example: 'off_7' },

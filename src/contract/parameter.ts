@@ -59,13 +59,13 @@ export function normalizeEmail(email: string): string {
 export const PAGE: ParameterKind = {
   schema: { type: 'integer', minimum: 1, default: 1 },
   read: readInteger,
-  ctx: () => 'must be an integer of at least 1, in digits only',
+  ctx: () => 'must be an integer of at least 1, written in digits only',
 };
 
 export const PER_PAGE: ParameterKind = {
   schema: { type: 'integer', minimum: 1, maximum: MAX_PER_PAGE, default: DEFAULT_PER_PAGE },
   read: readInteger,
-  ctx: () => `must be an integer from 1 to ${MAX_PER_PAGE}, in digits only`,
+  ctx: () => `must be an integer from 1 to ${MAX_PER_PAGE}, written in digits only`,
 };
 
 /** The content digest of an organization: SHA-256 in base64url. */
@@ -99,7 +99,8 @@ const TOO_MANY = `must contain at most ${MAX_LIST_VALUES} comma-separated values
 export const ID_LIST: ParameterKind = {
   schema: listSchema,
   read: splitList,
-  ctx: (keyword) => (keyword === 'maxItems' ? TOO_MANY : 'must not contain an empty value or a stray comma'),
+  ctx: (keyword) =>
+    keyword === 'maxItems' ? TOO_MANY : 'must not contain an empty value (check for an extra comma)',
 };
 
 export const TAG_LIST: ParameterKind = {
@@ -108,13 +109,13 @@ export const TAG_LIST: ParameterKind = {
   ctx: (keyword) =>
     keyword === 'maxItems'
       ? TOO_MANY
-      : 'must not contain an empty tag, a tag of blanks only or a stray comma',
+      : 'must not contain an empty tag or a tag of white space only (check for an extra comma)',
 };
 
 export const EMAIL: ParameterKind = {
   schema: { type: 'string', pattern: '^\\S+$' },
   read: normalizeEmail,
-  ctx: (_keyword, text) => 'must be a non-empty e-mail address without blanks' + plusHintFor(text),
+  ctx: (_keyword, text) => 'must be a non-empty e-mail address without white space' + plusHintFor(text),
 };
 
 export const ONE_ID: ParameterKind = {

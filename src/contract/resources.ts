@@ -49,7 +49,7 @@ export const EVENT: Resource = {
       description: text('Description.', 'Comédie de Molière en cinq actes.'),
       imageUrl: text('URL of an image.', 'https://images.example.org/misanthrope.jpg'),
       venueName: text('Name of the venue.', 'Théâtre des Quais'),
-      venueAddress: object('Address of the venue; null for a venue in legacy free text.', {
+      venueAddress: object('Address of the venue; null if the venue is stored as legacy free text.', {
         addressLine1: text('First line.', '12 quai des Lices'),
         addressLine2: text('Second line.', 'Entrée B'),
         city: text('City.', 'Rennes'),
@@ -72,7 +72,7 @@ export const EVENT: Resource = {
           '2027-03-14T20:00:00+01:00',
         ),
       ),
-      nextSessionId: derived(text('Identifier of that session; null when there is none.', 'ses_301')),
+      nextSessionId: derived(text('Identifier of the next session; null when there is none.', 'ses_301')),
     },
   },
 };
@@ -86,16 +86,16 @@ export const TICKET: Resource = {
       ticketId: id('Ticket identifier.', 'tkt_9001'),
       eventId: id('Event of the ticket.', 'evt_42'),
       invoiceReference: text('Invoice reference.', 'INV-2026-00417'),
-      status: required(text('Status, such as `FULFILLED`; passed through.', 'FULFILLED')),
+      status: required(text('Status, such as `FULFILLED`; returned as imported.', 'FULFILLED')),
       offerId: text('Catalog offer of the ticket.', 'off_7'),
-      offerName: text('Name of that offer.', 'Carré or'),
+      offerName: text('Name of the offer.', 'Carré or'),
       issuedAt: required(
         timestamp('Time of issue; lists are sorted by it, latest first.', '2026-11-02T10:15:00+01:00'),
       ),
       updatedAt: required(timestamp('Time of the last update.', '2026-11-02T10:15:00+01:00')),
       cancelledAt: timestamp('Time of cancellation.', '2026-11-03T09:00:00+01:00'),
       eventSessionId: id('Session of the ticket.', 'ses_301'),
-      eventSessionStartAt: timestamp('Start of that session.', '2027-03-14T20:00:00+01:00'),
+      eventSessionStartAt: timestamp('Start of the session.', '2027-03-14T20:00:00+01:00'),
       seatingInfo: object('Seat; null for free seating.', {
         blocName: text('Block.', 'Orchestre'),
         seatRow: text('Row.', 'K'),
@@ -106,7 +106,7 @@ export const TICKET: Resource = {
       salesChannelName: text('Name of the sales channel.', 'Site officiel'),
       salesChannelId: text('Identifier of the sales channel.', 'sch_1'),
       orderId: id('Order of the ticket.', 'ord_5120'),
-      orderNumber: text('Number of that order.', 'A-5120'),
+      orderNumber: text('Number of the order.', 'A-5120'),
       priceLabel: text('Name of the pricing.', 'Plein tarif'),
       listPrice: number('Price before discounts.', 45),
       finalPaidPrice: number('Price paid.', 40.5),
@@ -132,7 +132,7 @@ export const TICKET: Resource = {
 };
 
 const address: Fields = {
-  type: choice(['personal', 'company'], 'Kind of address.'),
+  type: choice(['personal', 'company'], 'Type of address.'),
   firstName: text('First name.', 'Zoé'),
   lastName: text('Last name.', 'Lefèvre'),
   companyName: text('Company.', 'Atelier Lefèvre'),
@@ -176,10 +176,10 @@ export const ORDER: Resource = {
       deliveryFees: number('Delivery fees.', 0),
       totalVatAmount: number('VAT included in the total paid.', 4.22),
       delivery: object('Delivery.', {
-        type: choice(['home_delivery', 'pickup_point', 'on_site'], 'Kind of delivery.'),
+        type: choice(['home_delivery', 'pickup_point', 'on_site'], 'Type of delivery.'),
         carrierId: text('Carrier identifier.', 'car_2'),
         homeDeliveryAddress: object('Delivery address.', address),
-        pickupPoint: anyObject('Pickup point; its fields are passed through.', {
+        pickupPoint: anyObject('Pickup point; its fields are returned as imported.', {
           name: 'Tabac du Port',
         }),
       }),
@@ -198,7 +198,7 @@ export const ORDER: Resource = {
         sessionId: text('Session.', 'ses_301'),
         unitVatAmount: number('VAT included in the unit price paid.', 2.11),
       }),
-      optIns: objects('Requested consents.', {
+      optIns: objects('Consents requested from the customer.', {
         name: text('Consent name.', 'newsletter'),
         accepted: boolean('Whether the customer accepted.', false),
       }),
@@ -208,7 +208,7 @@ export const ORDER: Resource = {
       fulfilledAt: timestamp('Time of fulfilment.', '2026-11-02T10:15:00+01:00'),
       cancelledAt: timestamp('Time of cancellation.', '2026-11-03T09:00:00+01:00'),
       updatedAt: required(timestamp('Time of the last update.', '2026-11-02T10:15:00+01:00')),
-      paymentStatus: text('Payment status, such as `PAID`; passed through.', 'PAID'),
+      paymentStatus: text('Payment status, such as `PAID`; returned as imported.', 'PAID'),
       refundedAmount: number('Refunded amount.', 40.5),
       ticketsProtected: boolean('Whether the tickets are protected.', false),
       addOns: objects('Additional services.', {
@@ -241,7 +241,7 @@ const pricing: Fields = {
   pricingId: text('Pricing identifier.', 'prc_71'),
   name: text('Name.', 'Plein tarif'),
   price: number('Price.', 45),
-  bundleOfferId: text('Bundle that sells this pricing; null for an own pricing of the offer.', 'off_90'),
+  bundleOfferId: text('Bundle that sells this pricing; null for a pricing of the offer itself.', 'off_90'),
 };
 
 const stock: Fields = {
@@ -268,7 +268,7 @@ export const OFFER: Resource = {
       }),
       optionOffers: objects('Options sold with this ticket, each at its pricing.', {
         offerId: text('Option offer.', 'off_12'),
-        pricingId: text('Own pricing of the option offer.', 'prc_121'),
+        pricingId: text('Pricing of the option offer.', 'prc_121'),
       }),
       inventory: objects('Stock by session.', {
         inventoryId: text('Inventory identifier.', 'inv_7_301'),

@@ -17,16 +17,13 @@ import { normalizeTarget } from './target.ts';
 const IDLE_MS = 60_000;
 
 // RFC 9112, section 3.2.
-const HOST_MISSING = new Problem(400, 'An HTTP/1.1 request needs a Host header.');
+const HOST_MISSING = new Problem(400, 'An HTTP/1.1 request must have a Host header.');
 const MALFORMED = new Problem(400, 'The request is not well-formed HTTP.');
 /** The problems of parser errors, by their codes. */
 const BY_ERROR_CODE: Readonly<Record<string, Problem>> = {
   HPE_INVALID_URL: new Problem(400, 'The target must be ASCII; percent-encode other characters as UTF-8.'),
-  HPE_HEADER_OVERFLOW: new Problem(
-    431,
-    'The request target and headers are too large; they must fit in 16 KiB together.',
-  ),
-  HPE_CHUNK_EXTENSIONS_OVERFLOW: new Problem(413, 'The request body is too large; requests need no body.'),
+  HPE_HEADER_OVERFLOW: new Problem(431, 'The request target and headers exceed 16 KiB in total.'),
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: new Problem(413, 'The request body is too large; send no body.'),
   ERR_HTTP_REQUEST_TIMEOUT: new Problem(408, 'The request did not arrive in time.'),
 };
 

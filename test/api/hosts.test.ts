@@ -67,7 +67,7 @@ describe('The address that links begin with', () => {
       const response = await originOfLink(given.api, []);
       expect(response)
         .to.match(/^HTTP\/1.1 400 /)
-        .and.to.include('needs a Host header');
+        .and.to.include('must have a Host header');
     });
   });
 

@@ -93,7 +93,7 @@ const cases: Readonly<Record<string, Case>> = {
   EMAIL: {
     kind: EMAIL,
     valid: ['a@b', 'Zoé+list@example.org', 'no address at all'.replaceAll(' ', '')],
-    invalid: { '': ['non-empty'], 'a b@c': ['%2B'], ' a@b': ['%2B'], 'a\tb': ['without blanks'] },
+    invalid: { '': ['non-empty'], 'a b@c': ['%2B'], ' a@b': ['%2B'], 'a\tb': ['without white space'] },
   },
   ONE_ID: { kind: ONE_ID, valid: ['a', ' ', 'a,b'], invalid: { '': ['non-empty'] } },
   BOOLEAN: {

@@ -5,6 +5,7 @@ import { type Schema, splitList, TIMESTAMP_PATTERN, UTC_TIMESTAMP_PATTERN } from
 import { PREVIEW, type Release, STABLE, VERSION_HEADER } from '../releases.ts';
 import {
   componentRef,
+  EXAMPLE_TAG,
   found,
   pageExample,
   pageSchema,
@@ -63,8 +64,8 @@ const REQUEST_HEADERS = {
     name: VERSION_HEADER,
     in: 'header',
     description:
-      `Requested version: \`${STABLE}\`, \`${PREVIEW}\`, or the date of a release, which selects that version before ` +
-      `its day and \`${STABLE}\` from then on.`,
+      `Requested version: \`${STABLE}\`, \`${PREVIEW}\`, or a release date. Before that date, it selects the upcoming ` +
+      `version; from that date on, \`${STABLE}\`.`,
     schema: { type: 'string', pattern: VERSION_PATTERN, default: STABLE },
     example: STABLE,
   },
@@ -79,7 +80,7 @@ const REQUEST_HEADERS = {
   RequestId: {
     name: REQUEST_ID_HEADER,
     in: 'header',
-    description: 'Id of the request. The service replaces an id of another form by a new one.',
+    description: 'Id of the request. If the value does not match the pattern, the service generates an id.',
     schema: { type: 'string', pattern: REQUEST_ID_PATTERN },
     example: '4f1c9a52',
   },
@@ -88,7 +89,7 @@ const REQUEST_HEADERS = {
     in: 'header',
     description: 'ETag of a cached response; the service returns 304 if the response is unchanged.',
     schema: { type: 'string' },
-    example: '"mE9x2.stable.1x4k"',
+    example: EXAMPLE_TAG,
   },
 } as const;
 

@@ -9,7 +9,7 @@ export type Query = ReadonlyMap<string, readonly string[]>;
 
 const BROKEN_ENCODING = new Problem(
   400,
-  'The query string has broken percent-encoding; it must be percent-encoded UTF-8.',
+  'The query string contains invalid percent-encoding; it must be percent-encoded UTF-8.',
 );
 
 /**

@@ -53,7 +53,7 @@ export const METHOD_NOT_ALLOWED = new Problem(405, 'The method must be GET, HEAD
 export const UNEXPECTED = new Problem(500, 'An unexpected error occurred in the service.');
 const BROKEN_PATH = new Problem(
   400,
-  'The path has broken percent-encoding; it must be percent-encoded UTF-8.',
+  'The path contains invalid percent-encoding; it must be percent-encoded UTF-8.',
 );
 
 /** Returns the problem that an error means for the client; undefined for an unexpected error. */
