@@ -36,7 +36,7 @@ command('list')
   });
 
 command('revoke')
-  .description('Revoke a key for good.')
+  .description('Revoke a key permanently.')
   .argument('<KEY_ID>', 'key id, as `list` shows it')
   .action((keyId: string, options: FileOption) => {
     onFile(options, (file) => {

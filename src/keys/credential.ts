@@ -6,7 +6,7 @@ export interface Credential {
   readonly secret: string;
 }
 
-/** `Bearer svc:o:<organization>:<secret>`: the scheme in any case, each part of visible ASCII characters without ":". */
+/** `Bearer svc:o:<organization>:<secret>`: the scheme is case-insensitive, each part of visible ASCII characters without ":". */
 const FORM = /^[Bb][Ee][Aa][Rr][Ee][Rr] +svc:o:([!-9;-~]+):([!-9;-~]+)$/;
 
 /** Parses the value of an Authorization header; returns undefined when it has another form. */
@@ -33,7 +33,7 @@ export function newSecret(): string {
 export const DIGEST_BYTES = 32;
 
 /**
- * Returns the SHA-256 of a secret, in hexadecimal digits. A slow or salted hash would add nothing: 256 random bits cannot be
+ * Returns the SHA-256 of a secret, in hexadecimal digits. A slow or salted hash would not add security: 256 random bits cannot be
  * guessed, with or without the digest.
  */
 export function digestOf(secret: string): string {

@@ -17,10 +17,10 @@ export interface KeyRow {
   readonly revoked: 0 | 1;
 }
 
-/** The keys of one state of the keys file, in memory. A ring is immutable; a changed file makes a new one. */
+/** The keys of one state of the keys file, in memory. A ring is immutable; for a changed file, a new ring is built. */
 export class KeyRing {
   readonly #checks: ReadonlyMap<string, { readonly organizationId: string; readonly check: KeyCheck }>;
-  /** The rows of the ring, from which a worker makes the same ring. */
+  /** The rows of the ring, from which a worker builds an equal ring. */
   readonly rows: readonly KeyRow[];
   /** Number of keys that are not revoked. */
   readonly validKeys: number;
@@ -41,7 +41,7 @@ export class KeyRing {
 
   /**
    * Checks a secret for an organization. The ring looks up the digest of the secret, whether the organization exists or
-   * not. Its timing reveals nothing about a guess, since a client cannot choose a secret by its digest.
+   * not. The time of a look-up depends on the digest only, which a client cannot choose.
    */
   check(organizationId: string, secret: string): KeyCheck {
     const found = this.#checks.get(digestOf(secret));

@@ -34,7 +34,7 @@ export function isLabel(text: string): boolean {
 }
 
 /**
- * Writes a keys file. Each method opens the file, and has written its change to the disk when it returns. A method throws
+ * Writes a keys file. Each method opens the file, and returns after its change is on disk. A method throws
  * CorruptKeysFile, KeysFileBusy or the system's error when the file cannot be used.
  */
 export class KeysFile {
@@ -45,7 +45,7 @@ export class KeysFile {
   }
 
   /**
-   * Creates a key, and the file when there is none. Only the returned value holds the secret.
+   * Creates a key, and the file if it does not exist. Only the returned value holds the secret.
    * @throws RangeError when the organization id or the label breaks its rule
    */
   create(organizationId: string, label: string, now: Date): NewKey {
@@ -77,7 +77,7 @@ export class KeysFile {
     );
   }
 
-  /** Revokes a key for good. Returns the time of its first revocation; undefined when there is no such key. */
+  /** Revokes a key permanently. Returns the time of its first revocation; undefined when there is no such key. */
   revoke(keyId: string, now: Date): { readonly revokedAt: string; readonly already: boolean } | undefined {
     return this.#with((database) => {
       const { changes } = database
@@ -96,7 +96,7 @@ export class KeysFile {
   }
 }
 
-/** Creates an empty keys file. It appears whole, by a link that fails when the file exists, so no reader finds a part of it. */
+/** Creates an empty keys file. It appears by a link that fails if the file exists, so no reader sees an incomplete file. */
 function createKeysFile(path: string): void {
   mkdirSync(dirname(path), { recursive: true });
   const draft = `${path}.${randomBytes(4).toString('hex')}.new`;
@@ -115,7 +115,7 @@ function createKeysFile(path: string): void {
 const READ_TIMEOUT_MS = 20;
 
 /**
- * Reads a keys file, without a change to it or its folder.
+ * Reads a keys file. Leaves the file and its folder unchanged.
  * @throws CorruptKeysFile, KeysFileBusy, or the system's error (ENOENT when there is no file)
  */
 export function readKeyRing(path: string): KeyRing {

@@ -6,12 +6,12 @@ import { readKeyRing } from './keys-file.ts';
 import { KeysFileBusy } from './open-keys-file.ts';
 
 /**
- * For this long after a stamp was first seen, the file may change again within the resolution of its time stamps, so the
- * watcher reads it at each poll. The monotonic clock measures it, since time stamps may come from another clock.
+ * Upper bound of the resolution of time stamps. Until a stamp is older, the file may have changed without a new stamp, so
+ * each poll reads it. The monotonic clock measures the age, since time stamps may come from another clock.
  */
-const STAMP_DOUBT_MS = 3000;
+const STAMP_RESOLUTION_MS = 3000;
 
-/** A keys file that is busy for longer is reported: its changes do not come into force. */
+/** A keys file that is busy for longer is reported, because its changes are not in force. */
 const MAX_BUSY_MS = 5000;
 
 export interface KeysWatcherOptions {
@@ -32,7 +32,7 @@ export class KeysWatcher {
   /** Identity, size and time stamps of the file at the latest poll. */
   #stamp: string | undefined;
   #stampSeenAt = 0;
-  /** Whether the file was read with this stamp after the time of doubt. */
+  /** Whether the file was read with this stamp after the time stamps became reliable. */
   #isSettled = false;
   /** Stamp of the keys that the log last reported as live. */
   #liveStamp: string | undefined;
@@ -50,14 +50,14 @@ export class KeysWatcher {
     return this.#ring;
   }
 
-  /** The reason why the keys in force may not be those of the file. */
+  /** The reason why the keys in force may differ from those of the file. */
   get complaint(): string | undefined {
     return this.#complaint;
   }
 
   /**
-   * Reads the file if it may have changed. While the file is missing, damaged or unreadable, the keys stay as they were,
-   * and each poll tries again. Calls during a poll share it. Never rejected.
+   * Reads the file if it may have changed. While the file is missing, damaged or unreadable, the previous keys stay in
+   * force, and each poll tries again. Calls during a poll share it. Never rejected.
    */
   poll(): Promise<void> {
     this.#polling ??= this.#readChanges().finally(() => {
@@ -93,7 +93,7 @@ export class KeysWatcher {
       }
       this.#liveStamp = stamp;
       this.#complaint = undefined;
-      this.#isSettled = now - this.#stampSeenAt >= STAMP_DOUBT_MS;
+      this.#isSettled = now - this.#stampSeenAt >= STAMP_RESOLUTION_MS;
     } catch (error) {
       // A write in progress ends soon, and the next poll reads its result.
       if (error instanceof KeysFileBusy && this.#clock() - this.#stampSeenAt < MAX_BUSY_MS) return;
@@ -105,6 +105,6 @@ export class KeysWatcher {
   #complain(reason: string): void {
     if (reason === this.#complaint) return;
     this.#complaint = reason;
-    this.#log.error({ reason }, 'keys file refused; the keys stay as they were');
+    this.#log.error({ reason }, 'cannot use the keys file; the previous keys stay in force');
   }
 }

@@ -1,12 +1,12 @@
 import { closeSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
 import Database from 'better-sqlite3';
 
-/** The file is not a keys file, or is damaged. The message says why, for an operator, and does not name the file. */
+/** A file that is not a keys file, or is damaged. The message states the reason, without the file name. */
 export class CorruptKeysFile extends Error {
   override readonly name = 'CorruptKeysFile';
 }
 
-/** Another process was writing to the keys file for longer than the busy timeout. A later attempt may succeed. */
+/** A keys file that another process was writing for longer than the busy timeout. A later attempt may succeed. */
 export class KeysFileBusy extends Error {
   override readonly name = 'KeysFileBusy';
   constructor() {
@@ -28,7 +28,7 @@ function integerPragma(database: Database.Database, name: string): number {
   return Number(database.pragma(name, { simple: true }));
 }
 
-/** Returns the statements of a schema as one text, without comments and with single blanks. */
+/** Returns the statements of a schema as one text, without comments and with single spaces. */
 function schemaOf(database: Database.Database): string {
   return database
     .prepare<[], string>('SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY type, name')
@@ -40,7 +40,7 @@ function schemaOf(database: Database.Database): string {
 }
 
 interface Access {
-  /** Leaves the file and its folder exactly as they are. */
+  /** Leaves the file and its folder unchanged. */
   readonly readonly: boolean;
   /** SQLite's busy timeout, which blocks this thread. */
   readonly timeoutMs: number;
@@ -73,7 +73,7 @@ const HEADER_BYTES = 100;
 const WRITE_VERSION_OFFSET = 18;
 const WAL = 2;
 
-/** Refuses the files that SQLite accepts, or opens with side files: an empty file, and one in WAL mode. */
+/** Refuses empty files and files in WAL mode, which SQLite would open. */
 function checkHeader(path: string): void {
   const status = statSync(path);
   if (!status.isFile()) throw new CorruptKeysFile('it is not a regular file');
@@ -96,13 +96,13 @@ function checkContent(database: Database.Database): void {
   const applicationId = integerPragma(database, 'application_id');
   if (applicationId !== APPLICATION_ID) {
     throw new CorruptKeysFile(
-      `it is a database of another kind: its application_id is ${applicationId}, that of a keys file is ${APPLICATION_ID}`,
+      `it is another application's database: its application_id is ${applicationId}, not ${APPLICATION_ID}`,
     );
   }
   const version = integerPragma(database, 'user_version');
   if (version !== FORMAT_VERSION) {
     throw new CorruptKeysFile(
-      `its version (user_version) is ${version}, this Foyer reads version ${FORMAT_VERSION}` +
+      `its version (user_version) is ${version}; this Foyer reads version ${FORMAT_VERSION}` +
         (version > FORMAT_VERSION ? '; use a newer Foyer' : ''),
     );
   }
@@ -113,7 +113,7 @@ function checkContent(database: Database.Database): void {
   if (finding !== 'ok') throw new CorruptKeysFile(`it is damaged: ${String(finding)}`);
 }
 
-/** Translates SQLite's errors about the state of a file. Others, such as a full disk, stay as they are. */
+/** Translates SQLite's errors about the state of a file. Others, such as a full disk, stay unchanged. */
 function asKeysFileError(error: unknown): unknown {
   if (!(error instanceof Database.SqliteError)) return error;
   if (error.code.startsWith('SQLITE_BUSY')) return new KeysFileBusy();

@@ -101,7 +101,9 @@ describe('KeysFile', () => {
     const database = inFolder('other.sqlite');
     new Database(database).exec('CREATE TABLE milk (litres INTEGER)').close();
     const before = readFileSync(database);
-    expect(() => new KeysFile(database).create('org_1', '', MONDAY)).to.throw('database of another kind');
+    expect(() => new KeysFile(database).create('org_1', '', MONDAY)).to.throw(
+      "another application's database",
+    );
     expect(readFileSync(database)).to.deep.equal(before);
   });
 

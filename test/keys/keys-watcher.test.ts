@@ -141,7 +141,7 @@ describe('The keys watcher', () => {
     symlinkSync('target', path);
     await watcher.poll();
     expect(watcher.current?.validKeys).to.equal(1);
-    expect(logged).to.deep.equal(['keys file refused; the keys stay as they were', 'keys live']);
+    expect(logged).to.deep.equal(['cannot use the keys file; the previous keys stay in force', 'keys live']);
   });
 
   it('keeps the keys while the file is damaged or absent, logs each fault once, and reads the next valid file', async () => {
@@ -159,8 +159,8 @@ describe('The keys watcher', () => {
     expect(isValid()).to.equal(false);
     expect(logged).to.deep.equal([
       'keys live',
-      'keys file refused; the keys stay as they were',
-      'keys file refused; the keys stay as they were',
+      'cannot use the keys file; the previous keys stay in force',
+      'cannot use the keys file; the previous keys stay in force',
       'keys live',
     ]);
   });

@@ -58,13 +58,13 @@ describe('readKeyRing', () => {
     ['an empty file', () => withContent(inFolder('empty'), ''), 'the file is empty'],
     ['a short text file', () => withContent(inFolder('text'), 'svc:o:org_1:key\n'), 'not an SQLite database'],
     ['a long text file', () => withContent(inFolder('text'), 'key\n'.repeat(5000)), 'not an SQLite database'],
-    ['another database', () => altered('PRAGMA application_id = 7'), 'database of another kind'],
+    ['another database', () => altered('PRAGMA application_id = 7'), "another application's database"],
     [
       'a newer version',
       () => altered('PRAGMA user_version = 2'),
-      'is 2, this Foyer reads version 1; use a newer Foyer',
+      'is 2; this Foyer reads version 1; use a newer Foyer',
     ],
-    ['an older version', () => altered('PRAGMA user_version = 0'), 'is 0, this Foyer reads version 1'],
+    ['an older version', () => altered('PRAGMA user_version = 0'), 'is 0; this Foyer reads version 1'],
     ['a missing column', () => altered('ALTER TABLE keys DROP COLUMN label'), 'schema is not that'],
     [
       'a foreign trigger',
