@@ -4,9 +4,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { isatty } from 'node:tty';
 import { promisify } from 'node:util';
 
-/** PIPE_BUF of Linux. A pipe accepts a piece of this size whole or not at all, so other writers tear no line. */
+/** PIPE_BUF of Linux. A pipe accepts a piece of this size whole or not at all, so lines of other writers are not interleaved. */
 const ATOMIC_BYTES = 4096;
-const MOST_BYTES = 64 * 1024;
+const MAX_BYTES = 64 * 1024;
 const FULL_TERMINAL_PAUSE_MS = 10;
 const ERROR_PAUSE_MS = 1000;
 
@@ -23,13 +23,13 @@ type WriteSome = (bytes: Buffer) => Promise<number>;
  *     file, device    blocking, in a thread of libuv's pool: there is no reader
  *
  * Other processes may share the open file description, and both its mode and its offset with it. So pipes and terminals
- * are opened anew, as non-blocking. Sockets cannot be opened anew: their mode is set. Files are not opened anew: standard
- * error may share their offset. When a pipe or terminal may not be opened because it belongs to another user, the
- * descriptor itself is used: the pipe is set to non-blocking, but the terminal blocks a thread of the pool.
+ * are reopened as non-blocking. Sockets cannot be reopened: their mode is set. Files are not reopened: standard error may
+ * share their offset. A pipe or terminal of another user may not permit it. Then the descriptor itself is used: the pipe is
+ * set to non-blocking, but the terminal blocks a thread of the pool.
  */
 export class LogOutput {
   /** The largest piece to write at once, in bytes. */
-  readonly mostBytes: number;
+  readonly maxBytes: number;
   readonly #open: () => number;
   readonly #writeSome: WriteSome;
   readonly #onError: (error: unknown) => void;
@@ -38,8 +38,8 @@ export class LogOutput {
   constructor(descriptor: number, onError: (error: unknown) => void) {
     const stats = fstatSync(descriptor);
     const isShared = stats.isFIFO() || isatty(descriptor);
-    this.mostBytes = isShared ? ATOMIC_BYTES : MOST_BYTES;
-    this.#open = () => (isShared ? openAnew(descriptor) : descriptor);
+    this.maxBytes = isShared ? ATOMIC_BYTES : MAX_BYTES;
+    this.#open = () => (isShared ? reopen(descriptor) : descriptor);
     this.#writeSome =
       stats.isFIFO() || stats.isSocket() ? streamWriter(this.#open) : descriptorWriter(this.#open());
     this.#onError = onError;
@@ -69,8 +69,8 @@ export class LogOutput {
   }
 }
 
-/** Opens a pipe or terminal anew. Returns the given descriptor when that fails. */
-function openAnew(descriptor: number): number {
+/** Reopens a pipe or terminal. Returns the given descriptor when that fails. */
+function reopen(descriptor: number): number {
   try {
     const flags = constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
     return openSync(`/proc/self/fd/${descriptor}`, flags);
@@ -79,7 +79,7 @@ function openAnew(descriptor: number): number {
   }
 }
 
-/** Writes to a pipe or socket. Opens it again after an error, since a named pipe may have a new reader. */
+/** Writes to a pipe or socket. Reopens it after an error, since a named pipe may have a new reader. */
 function streamWriter(open: () => number): WriteSome {
   let socket: Socket | undefined;
   const connect = (): Socket => {

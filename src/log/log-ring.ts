@@ -1,7 +1,7 @@
 /** Room for some 15,000 request lines: half a second or less at full load. */
 const BYTES = 4 * 1024 * 1024;
-/** Most UTF-8 bytes for one UTF-16 code unit. */
-const MOST_BYTES_OF_UNIT = 3;
+/** Maximum UTF-8 length of one UTF-16 code unit. */
+const MAX_BYTES_PER_UNIT = 3;
 const NEW_LINE = 0x0a;
 
 /** Indexes of the numbers before the bytes. */
@@ -11,14 +11,17 @@ const DROPPED = 2;
 const NUMBERS = 4;
 const HEAD_BYTES = NUMBERS * Int32Array.BYTES_PER_ELEMENT;
 
-/** @param bytes a power of two, so that a mask turns positions into offsets */
+/**
+ * Allocates the memory of a ring.
+ * @param bytes a power of two, so that a mask converts positions to offsets
+ */
 export function newRingMemory(bytes = BYTES): SharedArrayBuffer {
   return new SharedArrayBuffer(HEAD_BYTES + bytes);
 }
 
 /**
- * A ring buffer of log lines between two threads, in shared memory. A line that finds no room is dropped and counted. A
- * line that is written outlives its thread.
+ * A ring buffer of log lines between two threads, in shared memory. A line without room is dropped and counted. Written
+ * lines survive the thread.
  *
  *     written  taken  dropped  (unused)  | bytes …
  *
@@ -58,7 +61,7 @@ export class LogRing {
     const room = capacity - this.length;
     const at = written & (capacity - 1);
     let length: number;
-    if (line.length * MOST_BYTES_OF_UNIT <= Math.min(room, capacity - at)) {
+    if (line.length * MAX_BYTES_PER_UNIT <= Math.min(room, capacity - at)) {
       length = this.#bytes.write(line, at);
     } else {
       const bytes = Buffer.from(line);
@@ -76,11 +79,11 @@ export class LogRing {
   /**
    * Removes the first lines and returns them. One thread may take.
    *
-   * @param most bytes in all; a line that is longer is returned alone
+   * @param maxBytes in total; a longer line is returned alone
    */
-  take(most: number): Buffer {
+  take(maxBytes: number): Buffer {
     const { length } = this;
-    let lines = this.#copy(Math.min(most, length));
+    let lines = this.#copy(Math.min(maxBytes, length));
     if (lines.length < length) {
       const end = lines.lastIndexOf(NEW_LINE) + 1;
       if (end > 0) lines = lines.subarray(0, end);

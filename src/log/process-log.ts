@@ -11,12 +11,12 @@ const OWN_RING_BYTES = 256 * 1024;
 const POLL_MS = 50;
 /** Time without progress after which standard error reports a stall. */
 const STALL_MS = 1000;
-/** Longest wait for the reader at the end of the process, by default. */
+/** Default for the maximum wait for the reader at the end of the process. */
 const END_MS = 1000;
 
 /**
- * The log of the process: JSON lines of all threads, on standard output. Each thread writes to a ring of its own, and
- * the main thread moves the lines from the rings to the output, one piece at a time. The rings are the only queue. While
+ * The log of the process: JSON lines of all threads, on standard output. Each thread writes to a ring of its own.
+ * The main thread moves the lines from the rings to the output, one piece at a time. The rings are the only queue. While
  * the reader stalls or the output fails, they fill up, drop lines and count them; no thread waits.
  */
 export class ProcessLog {
@@ -25,11 +25,11 @@ export class ProcessLog {
   readonly #output: LogOutput;
   readonly #errorOutput = new LogOutput(STANDARD_ERROR, () => undefined);
   readonly #ownRing = new LogRing(newRingMemory(OWN_RING_BYTES));
-  /** The main thread's own ring is the last: its lines follow those that the other threads wrote before them. */
+  /** The main thread's own ring is last, so its lines follow earlier lines of other threads. */
   #rings: readonly LogRing[] = [this.#ownRing];
 
   #isMoving = false;
-  /** Fulfilled when the present move, or the latest one, has emptied the rings. */
+  /** Fulfilled when the current move, or the latest one, has emptied the rings. */
   #moved = Promise.resolve();
   #latestProgress = performance.now();
   /** Whether the latest attempt to write failed. */
@@ -38,7 +38,7 @@ export class ProcessLog {
   #giveUp = (): void => undefined;
   /** Dropped lines that the log has reported. */
   #reportedDrops = 0;
-  /** Whether standard error has a message about the present failure or stall, and whether one is being written. */
+  /** Whether standard error has a message about the current failure or stall, and whether a write is in progress. */
   #hasErrorMessage = false;
   #isWritingErrorMessage = false;
 
@@ -75,14 +75,14 @@ export class ProcessLog {
   }
 
   /** Writes the lines that are left. Gives up when the output fails or the reader takes too long. */
-  async end(longestWaitMs = END_MS): Promise<void> {
+  async end(maxWaitMs = END_MS): Promise<void> {
     this.#move();
     if (this.#isFailing) return;
     const { promise: givenUp, resolve } = Promise.withResolvers<undefined>();
     this.#giveUp = () => {
       resolve(undefined);
     };
-    const deadline = setTimeout(this.#giveUp, longestWaitMs);
+    const deadline = setTimeout(this.#giveUp, maxWaitMs);
     await Promise.race([this.#moved, givenUp]);
     clearTimeout(deadline);
   }
@@ -109,14 +109,14 @@ export class ProcessLog {
     const lengths = this.#rings.map(({ length }) => length);
     for (const [i, ring] of this.#rings.entries()) {
       for (let left = lengths[i]; left > 0;) {
-        const lines = ring.take(this.#output.mostBytes);
+        const lines = ring.take(this.#output.maxBytes);
         left -= lines.length;
         yield lines;
       }
     }
   }
 
-  /** Writes the lines that the system accepts at once. No event loop runs after an uncaught error. */
+  /** Writes the lines that the system accepts at once. After an uncaught error, the event loop does not run. */
   #writeAtExit(): void {
     try {
       this.#output.writeNow(this.#takeRound());
@@ -140,7 +140,7 @@ export class ProcessLog {
   #watchReader(): void {
     const hasStalled = this.#isMoving && performance.now() - this.#latestProgress > STALL_MS;
     if (hasStalled && this.droppedLines > this.#reportedDrops)
-      this.#writeErrorMessage('its reader does not read');
+      this.#writeErrorMessage('the reader of standard output has stalled');
   }
 
   /** Reports newly dropped lines. Their ring was full, so a report follows the lines of a whole ring at least. */
@@ -156,7 +156,7 @@ export class ProcessLog {
     if (this.#hasErrorMessage || this.#isWritingErrorMessage) return;
     this.#hasErrorMessage = true;
     this.#isWritingErrorMessage = true;
-    const message = `the log cannot be written, and its lines are dropped: ${reason}\n`;
+    const message = `cannot write the log; lines are dropped: ${reason}\n`;
     void this.#errorOutput.write(Buffer.from(message)).then(() => {
       this.#isWritingErrorMessage = false;
     });

@@ -168,7 +168,7 @@ describe('The log', () => {
     await end(writer);
     await standardError.ended;
     expect(standardError.text).to.equal(
-      'the log cannot be written, and its lines are dropped: its reader does not read\n',
+      'cannot write the log; lines are dropped: the reader of standard output has stalled\n',
     );
   });
 
@@ -186,7 +186,7 @@ describe('The log', () => {
       expect(code).to.equal(0);
       expect(milliseconds).to.be.below(IMMEDIATE_EXIT_MS);
       expect(await standardError)
-        .to.match(/^the log cannot be written, and its lines are dropped: .*\n$/)
+        .to.match(/^cannot write the log; lines are dropped: .*\n$/)
         .and.to.match(error);
     });
   }
