@@ -31,7 +31,7 @@ export function stopOnSignal(
       await log.end();
       process.exit(0);
     } catch (error) {
-      logger.error(error, 'stopping failed');
+      logger.error(error, 'could not stop');
       await log.end();
       process.exit(FAILED);
     }

@@ -53,7 +53,7 @@ describe('A stop signal', () => {
     stopOnSignal(Promise.resolve({ stop: () => Promise.reject(new Error('stuck')) }), 7, log);
     send('SIGTERM');
     expect(await exited.promise).to.equal(1);
-    expect(logged).to.deep.equal(['stopping', 'stopping failed', 'end of the log']);
+    expect(logged).to.deep.equal(['stopping', 'could not stop', 'end of the log']);
   });
 
   it('does not end the process when the start fails, which its caller handles', async () => {

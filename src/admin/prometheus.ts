@@ -49,7 +49,7 @@ function requestMetrics({ workers, log }: AdminDependencies): Metric[] {
     ),
     histogram(
       'foyer_event_loop_delay_seconds',
-      'Delay of the event loops of the threads that answer requests, sampled regularly.',
+      'Delay of the event loops of the threads that answer requests, sampled every 50 ms.',
       [{ labels: {}, totals: delay }],
     ),
     gauge('foyer_threads', 'Threads that answer requests.', workers.listening),

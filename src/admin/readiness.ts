@@ -1,9 +1,9 @@
 import { type AdminDependencies, liveSnapshots } from './admin-state.ts';
 
 /**
- * Returns the reasons why the process is not ready, each with a remedy; none when it is ready.
+ * Returns the reasons why the process is not ready, each with a remedy.
  *
- * A ready process is not stopping, has a worker that listens, keys and data, and no live snapshot above the age limit.
+ * A ready process is not stopping. It has a listening worker, keys and data, and no live snapshot above the age limit.
  * The limit holds for each snapshot file, removed ones included: no client of a ready process receives older data.
  */
 export function reasonsNotReady(dependencies: AdminDependencies): string[] {
@@ -11,7 +11,7 @@ export function reasonsNotReady(dependencies: AdminDependencies): string[] {
   const reasons: string[] = [];
   if (workers.isStopping()) reasons.push('The process is stopping. Send requests to another one.');
   if (!workers.hasListened) reasons.push('The threads that answer requests have not started yet.');
-  else if (workers.listening === 0) reasons.push('No thread answers requests. See the log for the reason.');
+  else if (workers.listening === 0) reasons.push('No worker is listening. See the log.');
   if (stores.view.isEmpty) reasons.push(reasonWithoutSnapshot(dependencies));
   if (keys.current === undefined) {
     reasons.push(
@@ -25,7 +25,7 @@ export function reasonsNotReady(dependencies: AdminDependencies): string[] {
     if (ageSeconds <= limit) continue;
     const remedy = isFilePresent
       ? 'Publish a newer snapshot.'
-      : 'The file was removed, but its organizations stay live: publish a newer snapshot, or restart to drop them.';
+      : 'The file was removed, but its organizations stay live: publish a newer snapshot, or restart the process to remove them.';
     reasons.push(
       `${file} was produced at ${producedAt}, ${Math.floor(ageSeconds)} s ago; MAX_SNAPSHOT_AGE_SECONDS is ${limit}. ${remedy}`,
     );

@@ -19,7 +19,7 @@ const SHORT_LIFE_MS = 10_000;
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 5000;
 
-const NOT_NEEDED = 'it is not needed any more';
+const NOT_NEEDED = 'it is no longer needed';
 
 export interface SupervisorOptions {
   /** Number of workers. */
@@ -205,7 +205,7 @@ export class Supervisor {
     await this.#afterUpdates(() => this.#join(worker));
     const target = { port: this.#port, host: this.#options.host, isShared: this.#places.length > 1 };
     const outcome = await worker.run({ name: 'listen', target });
-    if (outcome === undefined) throw new Error(`a worker ended at its start: ${await worker.ended}`);
+    if (outcome === undefined) throw new Error(`a worker ended before it listened: ${await worker.ended}`);
     const { port, failure } = outcome;
     if (port === undefined) throw listenError(target, failure);
     place.isListening = true;
@@ -263,7 +263,7 @@ async function probePort(port: number, host: string): Promise<void> {
 }
 
 function listenError({ isShared }: ListenTarget, failure: SystemFailure | undefined): Error {
-  const { message = 'the worker does not listen', code, syscall } = failure ?? {};
+  const { message = 'the worker cannot listen', code, syscall } = failure ?? {};
   const isUnable = isShared && code === 'ENOTSUP';
   const detail = isUnable ? 'this system cannot share a port among threads: set THREADS to 1' : message;
   return Object.assign(new Error(detail), { code, syscall });

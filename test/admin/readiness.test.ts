@@ -40,7 +40,7 @@ describe('Readiness', () => {
     operations.workers = { ...workers, listening: 1, replaced: 1 };
     expectReasons();
     operations.workers = { ...workers, listening: 0, replaced: 2 };
-    expectReasons(/No thread answers requests/);
+    expectReasons(/No worker is listening/);
   });
 
   it('names an unreadable snapshot folder, or the file being loaded, while no snapshot is live', () => {

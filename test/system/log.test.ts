@@ -117,7 +117,9 @@ describe('A stalled reader of standard output', () => {
       expect(await once(replica, 'exit')).to.deep.equal([0, null]);
       expect(performance.now() - signalled).to.be.below(MAX_SHUTDOWN_MS);
       await reader.close();
-      expect(await stderr).to.match(/^(cannot write the log; .* the reader of standard output has stalled\n)*$/);
+      expect(await stderr).to.match(
+        /^(cannot write the log; .* the reader of standard output has stalled\n)*$/,
+      );
     });
   }
 });
