@@ -56,7 +56,7 @@ export interface ListenTarget {
 }
 
 export type Command =
-  /** One image a command: the time to receive buffers grows with the square of their number in a message. */
+  /** Sends one image: the time to receive buffers grows with the square of their number in a message. */
   | { readonly name: 'add-image'; readonly image: SentImage }
   /** Prepares a view, which becomes visible when `shownVersion` reaches its version. */
   | { readonly name: 'prepare-view'; readonly view: SentView }
@@ -79,7 +79,7 @@ export interface NumberedCommand {
 export type WorkerMessage =
   /** The worker accepts commands. */
   | { readonly isStarted: true }
-  /** The worker waits at a step of the drain until all others have reached it; from 1 on. */
+  /** The worker waits at a drain step, from 1 on, until all others have reached it. */
   | { readonly drainStep: number }
   /** The command with this number is done. Replies may come in another order than the commands. */
   | { readonly done: number; readonly outcome: Outcome };
@@ -87,11 +87,11 @@ export type WorkerMessage =
 export interface Outcome {
   /** The port on which the worker listens. */
   readonly port?: number;
-  /** The reason why it does not. */
+  /** The reason why the worker does not listen. */
   readonly failure?: SystemFailure;
 }
 
-/** An error of the system. As an Error it would arrive without its code. */
+/** An error of the system. A message loses the code of an Error. */
 export interface SystemFailure {
   readonly message: string;
   readonly code: string | undefined;

@@ -5,8 +5,8 @@ import { EMPTY_VIEW, StoreView } from '../store/registry/store-view.ts';
 import type { SentImage, SentStore, SentView, ShownVersion } from './protocol.ts';
 
 /**
- * The way of a view from the supervisor to all workers. The supervisor sends each image once and every view by the
- * numbers of its images. Each worker prepares the view; then the supervisor sets `shownVersion`, and all workers
+ * Distribution of views from the supervisor to all workers. The supervisor sends each image once, and each view by the
+ * numbers of its images. When all workers have prepared the view, the supervisor sets `shownVersion`, and all workers
  * show the view at the same moment. So a client that saw new data in one worker sees it in all others.
  */
 
@@ -16,7 +16,7 @@ interface Update {
   readonly view: SentView;
 }
 
-/** Turns views into messages, for the supervisor. */
+/** Converts views to messages, for the supervisor. */
 export class ViewPublisher {
   readonly #images = new Map<OrganizationImage, SentImage>();
   #latestNumber = 0;
@@ -28,7 +28,7 @@ export class ViewPublisher {
     return { images: [...this.#images.values()], view: this.#sent };
   }
 
-  /** Returns the update for workers that have the latest view; undefined when `view` is the latest. */
+  /** Returns the update to `view`; undefined if it is current. */
   next(view: StoreView): Update | undefined {
     if (view === this.#latestView) return undefined;
     const stores = [...view.stores()];
@@ -92,7 +92,7 @@ export class WorkerStores {
     this.#prepared = { version, view };
   }
 
-  /** Drops the images that the view shown does not use. The supervisor does not name them again. */
+  /** Drops the images that the current view does not use. The supervisor does not name them again. */
   dropUnused(): void {
     const used = new Set(this.view.stores().map(({ image }) => image));
     let bytes = 0;
@@ -104,7 +104,7 @@ export class WorkerStores {
     promptGarbageCollection(bytes);
   }
 
-  /** @param current the stores of the view shown; one that stays keeps its state, such as its next sessions */
+  /** Returns the store for a message. Reuses the current store if it is the same, and so its next sessions. */
   #storeOf(
     { number, snapshotId, producedAt }: SentStore,
     current: ReadonlyMap<OrganizationImage, OrganizationStore>,

@@ -13,11 +13,11 @@ import type { Command, ListenTarget, SentKeys, SystemFailure, WorkerMemory } fro
 import { ViewPublisher } from './shared-views.ts';
 import { WorkerHandle } from './worker-handle.ts';
 
-/** A worker that lives for less than this is replaced after a pause. */
+/** A worker that ends sooner is replaced after a pause. */
 const SHORT_LIFE_MS = 10_000;
 /** The pause doubles each time. */
 const FIRST_PAUSE_MS = 100;
-const LONGEST_PAUSE_MS = 5000;
+const MAX_PAUSE_MS = 5000;
 
 const NOT_NEEDED = 'it is no longer needed';
 
@@ -31,8 +31,8 @@ export interface SupervisorOptions {
   readonly log: Logger;
 }
 
-/** The place of a worker. Its memory stays when another worker takes the place. */
-interface Place {
+/** A slot for a worker. Its memory remains when another worker replaces the first. */
+interface WorkerSlot {
   readonly metrics: RequestMetrics;
   readonly logRing: LogRing;
   worker: WorkerHandle | undefined;
@@ -45,7 +45,7 @@ interface Place {
  */
 export class Supervisor {
   readonly #options: SupervisorOptions;
-  readonly #places: readonly Place[];
+  readonly #slots: readonly WorkerSlot[];
   readonly #memory: Omit<WorkerMemory, 'metrics' | 'logRing'> = {
     shownVersion: new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)),
     hits: newHitCounts(),
@@ -54,7 +54,7 @@ export class Supervisor {
   /** The workers that have the latest view and keys, and receive every update. */
   readonly #members = new Set<WorkerHandle>();
   readonly #publisher = new ViewPublisher();
-  readonly #slots = new HitSlots();
+  readonly #hitSlots = new HitSlots();
   readonly #stopping = new AbortController();
   #keys: SentKeys | undefined;
   #port: number;
@@ -63,32 +63,32 @@ export class Supervisor {
   /** Updates go to the members one after the other. */
   #updating: Promise<unknown> = Promise.resolve();
 
-  /** Starts the workers, which load their program in the meantime. */
+  /** Starts the workers. They load their program asynchronously. */
   constructor(options: SupervisorOptions) {
     this.#options = options;
     this.#port = options.port;
-    this.#places = Array.from({ length: options.count }, () => ({
+    this.#slots = Array.from({ length: options.count }, () => ({
       metrics: new RequestMetrics(),
       logRing: new LogRing(),
       worker: undefined,
       isListening: false,
     }));
-    for (const place of this.#places) this.#start(place);
+    for (const slot of this.#slots) this.#start(slot);
   }
 
-  /** One for each place. */
+  /** One for each slot. */
   get requestMetrics(): readonly RequestMetrics[] {
-    return this.#places.map(({ metrics }) => metrics);
+    return this.#slots.map(({ metrics }) => metrics);
   }
 
-  /** One for each place. */
+  /** One for each slot. */
   get logRings(): readonly LogRing[] {
-    return this.#places.map(({ logRing }) => logRing);
+    return this.#slots.map(({ logRing }) => logRing);
   }
 
   /** Number of workers that listen at the moment. */
   get listening(): number {
-    return this.#places.filter(({ isListening }) => isListening).length;
+    return this.#slots.filter(({ isListening }) => isListening).length;
   }
 
   /** Whether all workers have listened at the same time. */
@@ -108,27 +108,27 @@ export class Supervisor {
 
   /** Fulfilled when a worker has loaded its program, or ended before that. */
   get started(): Promise<unknown> {
-    return Promise.race(this.#places.flatMap(({ worker }) => worker?.started ?? []));
+    return Promise.race(this.#slots.flatMap(({ worker }) => worker?.started ?? []));
   }
 
   /**
-   * Lets all workers listen. Returns the port. After an error the caller terminates the workers.
+   * Starts the listeners of all workers. Returns the port. After an error the caller terminates the workers.
    * @throws the system's error when the port is not available; an error when a worker ends instead
    */
   async listen(): Promise<number> {
     const { port, host } = this.#options;
-    const [first, ...others] = this.#places;
-    // The probe comes right before the port is taken: replicas that start together would both find it free.
+    const [first, ...others] = this.#slots;
+    // The probe runs right before the port is bound. Otherwise, replicas that start together would both find it free.
     await first.worker?.started;
     if (port !== 0) await probePort(port, host);
-    this.#port = await this.#putToWork(first);
-    await Promise.all(others.map((place) => this.#putToWork(place)));
+    this.#port = await this.#bringUp(first);
+    await Promise.all(others.map((slot) => this.#bringUp(slot)));
     this.#hasListened = true;
-    for (const place of this.#places) void this.#replaceWhenEnded(place);
+    for (const slot of this.#slots) void this.#replaceWhenEnded(slot);
     return this.#port;
   }
 
-  /** Shows a view in all workers at the same moment. Fulfilled when none of them links to an earlier view. */
+  /** Shows a view in all workers at the same moment. Fulfilled when no worker uses an earlier view. */
   show(view: StoreView): Promise<void> {
     return this.#afterUpdates(async () => {
       const update = this.#publisher.next(view);
@@ -142,22 +142,22 @@ export class Supervisor {
   /** Replaces the keys of all workers. Fulfilled when they are in force. */
   replaceKeys({ rows }: KeyRing): Promise<void> {
     return this.#afterUpdates(async () => {
-      this.#keys = { rows, slots: rows.map(({ keyId }) => this.#slots.of(keyId)) };
+      this.#keys = { rows, slots: rows.map(({ keyId }) => this.#hitSlots.of(keyId)) };
       await this.#runInAll({ name: 'replace-keys', keys: this.#keys });
     });
   }
 
-  /** Ends all workers, each when its connections have ended or the grace is over. */
+  /** Ends each worker when its connections have ended, at the latest when the grace is over. */
   async stop(graceSeconds: number, hurry: boolean): Promise<void> {
     beginGrace(this.#memory.drain);
     this.#stopping.abort();
-    const isIdle = ({ isListening }: Place) => !isListening;
-    await terminateAll(this.#places.filter(isIdle), NOT_NEEDED);
-    const end = setTimeout(() => void terminateAll(this.#places, 'the grace is over'), graceSeconds * 1000);
-    const workers = this.#places.flatMap(({ worker }) => worker ?? []);
+    const isIdle = ({ isListening }: WorkerSlot) => !isListening;
+    await terminateAll(this.#slots.filter(isIdle), NOT_NEEDED);
+    const end = setTimeout(() => void terminateAll(this.#slots, 'the grace is over'), graceSeconds * 1000);
+    const workers = this.#slots.flatMap(({ worker }) => worker ?? []);
     for (const worker of workers) void worker.run({ name: 'stop', graceSeconds, hurry });
     for (let step = 1; workers.some(({ hasEnded }) => !hasEnded); step++) {
-      await Promise.all(workers.map((worker) => worker.reachesDrainStep(step)));
+      await Promise.all(workers.map((worker) => worker.waitForDrainStep(step)));
       for (const worker of workers) void worker.run({ name: 'continue-drain' });
     }
     clearTimeout(end);
@@ -166,7 +166,7 @@ export class Supervisor {
   /** Ends all workers at once. */
   async terminate(): Promise<void> {
     this.#stopping.abort();
-    await terminateAll(this.#places, NOT_NEEDED);
+    await terminateAll(this.#slots, NOT_NEEDED);
   }
 
   /** Runs an update when all updates before it are done. */
@@ -180,35 +180,35 @@ export class Supervisor {
     await Promise.all([...this.#members].map((worker) => worker.run(command)));
   }
 
-  #start(place: Place): void {
+  #start(slot: WorkerSlot): void {
     const worker = new WorkerHandle(
       this.#options.start({
         ...this.#memory,
-        metrics: place.metrics.buffer,
-        logRing: place.logRing.memory,
+        metrics: slot.metrics.buffer,
+        logRing: slot.logRing.memory,
       }),
     );
-    place.worker = worker;
+    slot.worker = worker;
     void worker.ended.then(() => {
-      place.isListening = false;
+      slot.isListening = false;
     });
   }
 
   /**
-   * Brings a worker up to date, and lets it listen. Returns the port.
-   * @throws the system's error, or an error with the reason for which the worker ended
+   * Sends the current view and keys to a worker, then starts its listener. Returns the port.
+   * @throws the system's error, or an error with the reason why the worker ended
    */
-  async #putToWork(place: Place): Promise<number> {
-    const { worker } = place;
-    if (worker === undefined) throw new Error('the place has no worker');
+  async #bringUp(slot: WorkerSlot): Promise<number> {
+    const { worker } = slot;
+    if (worker === undefined) throw new Error('the slot has no worker');
     await worker.started;
     await this.#afterUpdates(() => this.#join(worker));
-    const target = { port: this.#port, host: this.#options.host, isShared: this.#places.length > 1 };
+    const target = { port: this.#port, host: this.#options.host, isShared: this.#slots.length > 1 };
     const outcome = await worker.run({ name: 'listen', target });
     if (outcome === undefined) throw new Error(`a worker ended before it listened: ${await worker.ended}`);
     const { port, failure } = outcome;
     if (port === undefined) throw listenError(target, failure);
-    place.isListening = true;
+    slot.isListening = true;
     return port;
   }
 
@@ -220,39 +220,37 @@ export class Supervisor {
     void worker.ended.then(() => this.#members.delete(worker));
   }
 
-  /** Replaces the worker of a place whenever it ends, until the supervisor stops. */
-  async #replaceWhenEnded(place: Place): Promise<void> {
+  /** Replaces the worker of a slot whenever it ends, until the supervisor stops. */
+  async #replaceWhenEnded(slot: WorkerSlot): Promise<void> {
     let startedAt = -Infinity;
     let shortLives = 0;
     for (;;) {
-      const reason = await place.worker?.ended;
+      const reason = await slot.worker?.ended;
       if (this.isStopping()) return;
       this.#replaced++;
       shortLives = performance.now() - startedAt < SHORT_LIFE_MS ? shortLives + 1 : 0;
-      const pauseMs =
-        shortLives === 0 ? 0 : Math.min(FIRST_PAUSE_MS * 2 ** (shortLives - 1), LONGEST_PAUSE_MS);
+      const pauseMs = shortLives === 0 ? 0 : Math.min(FIRST_PAUSE_MS * 2 ** (shortLives - 1), MAX_PAUSE_MS);
       this.#options.log.error({ reason, pauseMs }, 'a worker ended and is replaced');
       await delay(pauseMs, undefined, { signal: this.#stopping.signal }).catch(() => undefined);
       if (this.isStopping()) return;
       startedAt = performance.now();
-      this.#start(place);
+      this.#start(slot);
       try {
-        await this.#putToWork(place);
+        await this.#bringUp(slot);
         this.#options.log.info('the new worker listens');
       } catch (error) {
-        await place.worker?.terminate(error instanceof Error ? error.message : String(error));
+        await slot.worker?.terminate(error instanceof Error ? error.message : String(error));
       }
     }
   }
 }
 
-async function terminateAll(places: readonly Place[], reason: string): Promise<void> {
-  await Promise.all(places.map(({ worker }) => worker?.terminate(reason) ?? Promise.resolve()));
+async function terminateAll(slots: readonly WorkerSlot[], reason: string): Promise<void> {
+  await Promise.all(slots.map(({ worker }) => worker?.terminate(reason) ?? Promise.resolve()));
 }
 
 /**
- * Fails when a port is in use. Workers share their port, so that one of them would take it from another program that
- * shares it too.
+ * Fails when a port is in use. Workers share their port, so a worker could bind a port that another program also shares.
  * @throws the system's error
  */
 async function probePort(port: number, host: string): Promise<void> {

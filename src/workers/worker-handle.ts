@@ -1,8 +1,8 @@
 import type { Worker } from 'node:worker_threads';
 import type { Command, NumberedCommand, Outcome, SentImage, SentView, WorkerMessage } from './protocol.ts';
 
-/** Images that are under way to a worker at a time. Between them it answers requests. */
-const IMAGES_AT_A_TIME = 8;
+/** Maximum number of images in one batch. Between batches, the worker answers requests. */
+const BATCH_IMAGES = 8;
 
 /** A worker, as the supervisor holds it. */
 export class WorkerHandle {
@@ -29,12 +29,12 @@ export class WorkerHandle {
     });
   }
 
-  /** Whether it accepts commands; false when it ended before that. */
+  /** Fulfilled with whether the worker accepts commands; with false if it ended before that. */
   get started(): Promise<boolean> {
     return this.#started.promise;
   }
 
-  /** Fulfilled with the reason when it has ended. */
+  /** Fulfilled with the reason when the worker has ended. */
   get ended(): Promise<string> {
     return this.#ended.promise;
   }
@@ -54,21 +54,21 @@ export class WorkerHandle {
     return promise;
   }
 
-  /** Sends a view, and first the images that the worker does not have. */
+  /** Sends the missing images and then a view. */
   async prepare(images: readonly SentImage[], view: SentView): Promise<void> {
-    for (let i = 0; i < images.length; i += IMAGES_AT_A_TIME) {
-      const some = images.slice(i, i + IMAGES_AT_A_TIME);
-      await Promise.all(some.map((image) => this.run({ name: 'add-image', image })));
+    for (let i = 0; i < images.length; i += BATCH_IMAGES) {
+      const batch = images.slice(i, i + BATCH_IMAGES);
+      await Promise.all(batch.map((image) => this.run({ name: 'add-image', image })));
     }
     await this.run({ name: 'prepare-view', view });
   }
 
-  /** Fulfilled when it has reached a drain step, or has ended. */
-  reachesDrainStep(step: number): Promise<unknown> {
+  /** Waits until the worker has reached a drain step or ended. */
+  waitForDrainStep(step: number): Promise<unknown> {
     return Promise.race([this.#drainStep(step).promise, this.ended]);
   }
 
-  /** Ends it at once. */
+  /** Ends the worker at once. */
   async terminate(reason: string): Promise<void> {
     this.#reason ??= reason;
     await this.#worker.terminate();

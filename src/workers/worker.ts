@@ -19,7 +19,7 @@ import type {
 } from './protocol.ts';
 import { WorkerStores } from './shared-views.ts';
 
-/** The program of a worker: a thread that answers requests and obeys the supervisor. */
+/** The program of a worker: a thread that answers requests and executes commands of the supervisor. */
 
 export interface WorkerInput {
   readonly config: ApiConfig & {
@@ -67,7 +67,7 @@ const dependencies = {
   log,
 };
 const server = createServer(createApp(dependencies), dependencies);
-// The watch starts after the app was made, which holds the event loop before any request waits.
+// The watch starts after the creation of the app, which blocks the event loop when no request waits yet.
 const watch = watchOverload(config.overloadDelayMs, metrics);
 const listener = new Listener(server);
 const drain = new Drain(server, listener, memory.drain);
@@ -75,7 +75,7 @@ let drainSteps = 0;
 let continueDrain: (() => void) | undefined;
 
 supervisor.on('message', ({ number, command }: NumberedCommand) => {
-  void obey(command).then((outcome) => {
+  void execute(command).then((outcome) => {
     send({ done: number, outcome });
     if (command.name === 'stop') process.exit();
   });
@@ -86,7 +86,7 @@ function send(message: WorkerMessage): void {
   supervisor.postMessage(message);
 }
 
-async function obey(command: Command): Promise<Outcome> {
+async function execute(command: Command): Promise<Outcome> {
   switch (command.name) {
     case 'add-image':
       stores.add(command.image);
