@@ -2,14 +2,9 @@ import type { Request } from 'express';
 import { parseCredential } from '../../keys/credential.ts';
 import type { KeyRing } from '../../keys/key-ring.ts';
 import type { Caller } from '../request-context.ts';
-import { Problem, retryLater } from '../response/problem.ts';
-import { RETRY_NOT_READY_SECONDS } from './availability.ts';
+import { notReady, Problem } from '../response/problem.ts';
 
-const NO_KEYS = retryLater(
-  'not-ready',
-  'The service is not ready: no API keys are loaded yet. Try again later.',
-  RETRY_NOT_READY_SECONDS,
-);
+const NO_KEYS = notReady('no API keys are loaded yet');
 const FORM = 'send the header Authorization: Bearer svc:o:<organization_id>:<api_key>';
 const KEY_MISSING = new Problem(400, `The API key is missing; ${FORM}.`);
 const KEY_MALFORMED = new Problem(400, `The API key is malformed; ${FORM}.`);

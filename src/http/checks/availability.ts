@@ -1,27 +1,17 @@
 import type { OrganizationStore } from '../../store/organization-store.ts';
 import type { StoreView } from '../../store/registry/store-view.ts';
 import type { RequestMetrics } from '../request-metrics.ts';
-import { retryLater } from '../response/problem.ts';
+import { notReady, retryLater } from '../response/problem.ts';
 
 const RETRY_OVERLOAD_SECONDS = 1;
-export const RETRY_NOT_READY_SECONDS = 5;
-
 const OVERLOADED = retryLater(
   'overload',
   'The service is overloaded. Try again later.',
   RETRY_OVERLOAD_SECONDS,
 );
-const NO_SNAPSHOT = retryLater(
-  'not-ready',
-  'The service is not ready: no data is loaded yet. Try again later.',
-  RETRY_NOT_READY_SECONDS,
-);
-/** An empty list instead would look like the deletion of all records to a syncing client. */
-const ORGANIZATION_NOT_LOADED = retryLater(
-  'not-ready',
-  'The service is not ready: the data of your organization is not loaded yet. Try again later.',
-  RETRY_NOT_READY_SECONDS,
-);
+const NO_SNAPSHOT = notReady('no data is loaded yet');
+/** To a syncing client, an empty list would look like the deletion of all records. */
+const ORGANIZATION_NOT_LOADED = notReady('the data of your organization is not loaded yet');
 
 /**
  * Checks that the process can answer.
@@ -32,7 +22,7 @@ export function checkAvailability(isOverloaded: boolean, view: StoreView): void 
   if (view.isEmpty) throw NO_SNAPSHOT;
 }
 
-/** Returns the store with the content that a walk began on while it is retained, else the live store. */
+/** Returns the store with a content digest while it is retained, else the live store. */
 export type StoreOfCaller = (contentDigest?: string) => OrganizationStore;
 
 /**

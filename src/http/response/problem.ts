@@ -1,4 +1,4 @@
-/** Response headers: names and values in turn, as `writeHead` takes them. */
+/** Response headers: names and values in turn, as `writeHead` accepts them. */
 export type HeaderList = readonly string[];
 
 /** A violated constraint on a request. */
@@ -6,7 +6,7 @@ export interface Violation {
   /** Location, such as `query.startAt.gte`. */
   readonly loc: string;
   readonly input: string;
-  /** The constraint, with a valid form where one helps. */
+  /** The constraint, with an example of a valid form, if useful. */
   readonly ctx: string;
 }
 
@@ -43,6 +43,13 @@ export function retryLater(retryReason: RetryReason, detail: string, seconds: nu
   return new Problem(429, detail, { headers, retryReason });
 }
 
+const RETRY_NOT_READY_SECONDS = 5;
+
+export function notReady(reason: string): Problem {
+  const detail = `The service is not ready: ${reason}. Try again later.`;
+  return retryLater('not-ready', detail, RETRY_NOT_READY_SECONDS);
+}
+
 /** Has the same bytes for a missing record and for one of another organization. */
 export const NO_SUCH_RECORD = new Problem(404, 'There is no such record.');
 export const NO_SUCH_PATH = new Problem(404, 'There is no resource at this path.');
@@ -51,16 +58,16 @@ export const METHOD_NOT_ALLOWED = new Problem(405, 'The method must be GET, HEAD
   headers: ALLOW,
 });
 export const UNEXPECTED = new Problem(500, 'An unexpected error occurred in the service.');
-const BROKEN_PATH = new Problem(
+const INVALID_PATH = new Problem(
   400,
   'The path contains invalid percent-encoding; it must be percent-encoded UTF-8.',
 );
 
-/** Returns the problem that an error means for the client; undefined for an unexpected error. */
+/** Returns the problem for an error; undefined for an unexpected one. */
 export function problemOf(error: unknown): Problem | undefined {
   if (error instanceof Problem) return error;
   // The router throws this error when it cannot decode the parameter of a path.
-  if (error instanceof URIError && 'status' in error && error.status === BROKEN_PATH.status)
-    return BROKEN_PATH;
+  if (error instanceof URIError && 'status' in error && error.status === INVALID_PATH.status)
+    return INVALID_PATH;
   return undefined;
 }
