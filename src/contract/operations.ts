@@ -39,7 +39,7 @@ export type Role =
   /** Selects offers by the `resaleEnabled` of their pricings, and limits `pricing` to those that match. */
   | { readonly is: 'pricingOf'; readonly index: string };
 
-/** Returns whether a parameter limits the content of offers, which makes the response a partial view. */
+/** Returns whether a parameter limits the content of offers. Such a response is a partial view. */
 export function cutsOffers({ is }: Role): boolean {
   return is === 'inventoryOf' || is === 'pricingOf';
 }

@@ -59,7 +59,7 @@ export function selectVersion(
   return header > today && releases.some(({ date }) => date === header) ? header : STABLE;
 }
 
-/** Returns the date of the latest release in force, or of the first one before its day. */
+/** Returns the date of the latest release. Before the first one, returns the date of that. */
 export function latestVersion(releases: readonly Release[], today: string): string {
   return releases.findLast(({ date }) => date <= today)?.date ?? releases[0].date;
 }

@@ -2,8 +2,8 @@
  * The grammar of timestamps in queries and records. It is `YYYY-MM-DDThh:mm[:ss[.f…]]`, then `Z` or `±hh:mm` (ISO 8601,
  * extended format, calendar date).
  *
- * The available parsers are too lenient: `Date.parse` accepts local times and plain dates, luxon accepts week dates and
- * truncates to milliseconds, and ajv's `date-time` accepts a blank for the `T`.
+ * The available parsers are too lenient. `Date.parse` accepts local times and plain dates. luxon accepts week dates and
+ * truncates to milliseconds. ajv's `date-time` accepts a space for the `T`.
  */
 
 /** Microseconds since 1970-01-01T00:00:00Z. A bigint because the number passes 2^53 in the year 2255. */
@@ -55,7 +55,7 @@ export function isCalendarDate(text: string): boolean {
   return text.length === 10 && parseDate(text) !== undefined;
 }
 
-/** Returns the days from 1970-01-01 to the date at the start of `text`; undefined when it is malformed. */
+/** Returns the days from 1970-01-01 to the date that begins `text`; undefined when malformed. */
 function parseDate(text: string): number | undefined {
   if (text[4] !== '-' || text[7] !== '-') return undefined;
   const year = digits(text, 0, 4);
@@ -71,7 +71,7 @@ function parseDate(text: string): number | undefined {
   return year * 365 + leapDays + inYear - DAYS_BEFORE_1970;
 }
 
-/** Returns the offset that ends `text` from `start`, in minutes east of UTC; undefined when malformed. */
+/** Returns the offset from `start` to the end, in minutes east of UTC; undefined when malformed. */
 function parseOffset(text: string, start: number): number | undefined {
   const sign = text[start];
   if (sign === 'Z') return text.length === start + 1 ? 0 : undefined;
@@ -83,7 +83,7 @@ function parseOffset(text: string, start: number): number | undefined {
   return (sign === '-' ? -1 : 1) * (hours * 60 + minutes);
 }
 
-/** Returns the number in `length` digits from `start`; NaN, which fails every comparison, for other characters. */
+/** Returns the number in `length` digits from `start`. For other characters, returns NaN, which fails every comparison. */
 function digits(text: string, start: number, length: number): number {
   let value = 0;
   for (let i = start; i < start + length; i++) {

@@ -85,7 +85,7 @@ export const notFoundHandler: RequestHandler = () => {
   throw NO_SUCH_PATH;
 };
 
-/** Creates the error handler of the API, which converts the errors of all layers into responses. */
+/** Creates the error handler of the API. It converts the errors of all layers into responses. */
 export function errorHandler(log: Logger): ErrorRequestHandler {
   return (error: unknown, _request, response, next) => {
     const problem = problemOf(error);

@@ -5,11 +5,11 @@ import { monotonicNow } from '../clock.ts';
 
 /** Servers accept connections until none has been made for this long. */
 const QUIET_MS = 500;
-/** Share of the grace after which servers stop accepting. Load balancers notice meanwhile that readiness is down. */
+/** Share of the grace after which servers stop accepting. In this time, load balancers see that the process is not ready. */
 const ACCEPTING_SHARE = 0.5;
 /** While reads are paused, the backlog is empty after this long without a new connection. */
 const PAUSED_QUIET_MS = 20;
-/** Longest pause of reads for that. */
+/** Maximum duration of the pause. */
 const PAUSED_MAX_MS = 200;
 const POLL_MS = 10;
 /** Part of the grace that is reserved for the exit of the process. */
@@ -169,8 +169,8 @@ export class Drain {
   }
 
   /**
-   * Pauses all reads. When the listening socket closes, the system resets connections in its backlog. With reads paused, clients that
-   * reconnect after each response wait for one, on connections that are accepted, and the backlog runs empty.
+   * Pauses all reads. When the listening socket closes, the system resets connections in its backlog. While reads are paused, clients that
+   * reconnect after each response wait for one on accepted connections, so the backlog empties.
    */
   #pause(): void {
     this.#isPaused = true;

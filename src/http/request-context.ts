@@ -3,7 +3,7 @@ import type { Request, Response } from 'express';
 import type { Logger } from 'pino';
 import { REQUEST_ID_HEADER, REQUEST_ID_PATTERN } from '../contract/headers.ts';
 import type { Release } from '../contract/releases.ts';
-import type { RateLimitStanding } from './checks/rate-limit.ts';
+import type { RateLimitState } from './checks/rate-limit.ts';
 import { type ApiVersion, resolveVersion, versionHeader } from './checks/version.ts';
 import type { RequestMetrics } from './request-metrics.ts';
 import type { RetryReason } from './response/problem.ts';
@@ -28,7 +28,7 @@ export class RequestContext {
   /** Set when the key is valid. */
   caller: Caller | undefined;
   /** Set when the request is counted. */
-  rateLimit: RateLimitStanding | undefined;
+  rateLimit: RateLimitState | undefined;
   /** Value of the header that names the ignored query parameters. */
   ignoredParameters: string | undefined;
   /** Reason for a 429 response. */

@@ -59,7 +59,7 @@ export function createServer(app: Express, dependencies: ServerDependencies): Se
     else app(request, response);
   };
   server.on('request', listener);
-  // A request body has no use, so the server does not request one, and ignores other expectations.
+  // No operation uses a request body. The server requests none, and ignores other expectations.
   server.on('checkContinue', listener);
   server.on('checkExpectation', listener);
   server.on('connect', (_request, socket) => {
@@ -79,7 +79,7 @@ interface ParserError extends NodeJS.ErrnoException {
   readonly rawPacket?: Buffer;
 }
 
-/** The parser reports unknown methods like malformed input; well-formed request lines tell them apart. */
+/** The parser reports unknown methods like malformed input. A well-formed request line distinguishes them. */
 const REQUEST_LINE = /^[!#$%&'*+.^_`|~\w-]+ \S+ HTTP\/1\.[01]\r?\n/;
 
 function problemOfParser({ code = '', rawPacket }: ParserError): Problem {

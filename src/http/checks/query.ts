@@ -7,14 +7,14 @@ import { Problem, type Violation } from '../response/problem.ts';
 /** The values of each parameter name, in the order of first appearance. */
 export type Query = ReadonlyMap<string, readonly string[]>;
 
-const BROKEN_ENCODING = new Problem(
+const INVALID_ENCODING = new Problem(
   400,
   'The query string contains invalid percent-encoding; it must be percent-encoded UTF-8.',
 );
 
 /**
- * Parses a query string (application/x-www-form-urlencoded: `+` is a blank) of any number of parameters.
- * @throws Problem 400 when its percent-encoding is broken or not UTF-8
+ * Parses a query string (application/x-www-form-urlencoded: `+` is a space) of any number of parameters.
+ * @throws Problem 400 when its percent-encoding is invalid or not UTF-8
  */
 export function parseQuery(text: string): Query {
   const query = new Map<string, string[]>();
@@ -36,7 +36,7 @@ function decode(text: string): string {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '));
   } catch {
-    throw BROKEN_ENCODING;
+    throw INVALID_ENCODING;
   }
 }
 
@@ -45,8 +45,8 @@ const SEPARATOR = ', ';
 const ELLIPSIS = '...';
 
 /**
- * Returns the header value that names the parameters unknown to an operation; undefined when there are none. Names are
- * percent-encoded, and a long list is cut.
+ * Returns the header value with the parameters unknown to an operation; undefined without any. Names are percent-encoded,
+ * and a long list is truncated.
  */
 export function ignoredParameters(query: Query, parameters: readonly Parameter[]): string | undefined {
   let list = '';

@@ -13,7 +13,7 @@ export const noRateLimit: RequestHandler = (_request, _response, next) => {
 };
 
 /** The state of a key's limit after a request. */
-export interface RateLimitStanding {
+export interface RateLimitState {
   /** Whole seconds until the window has ended, at least 1. */
   readonly seconds: number;
   /** The headers of draft-ietf-httpapi-ratelimit-headers-08. */
@@ -30,8 +30,8 @@ export interface SharedHits {
 /**
  * Counts the requests of each key and refuses requests beyond the limit.
  *
- * express-rate-limit refuses, but does not count: it awaits several promises for each request. If it counted, one ticket would come to 0.90 of
- * the requests a second (docs/performance.md). Its headers are off because it hashes the key of each request for them.
+ * express-rate-limit refuses, but does not count: it awaits several promises for each request. If it counted, throughput for one ticket would be
+ * 0.90 times (docs/performance.md). Its headers are off because it hashes the key of each request for them.
  */
 export function rateLimitPerKey(
   perMinute: number,
@@ -85,7 +85,7 @@ function storeOfRefused(perMinute: number): Store {
  *     63                                24 23                          0
  *     | end of the window, milliseconds   | hits                       |
  *
- * One atomic operation opens a window or counts a hit, so a thread that dies leaves a consistent word.
+ * One atomic operation opens a window or counts a hit, so a terminated thread leaves a consistent word.
  */
 export type HitCounts = BigInt64Array<SharedArrayBuffer>;
 
@@ -123,7 +123,7 @@ export interface Hits {
 }
 
 /**
- * Counts a hit. The first hit of a key opens a window of fixed length, and the first one after its end opens the next.
+ * Counts a hit. The first hit of a key opens a window of fixed length. The first hit after its end opens the next one.
  * @param now milliseconds of a monotonic clock: setting the wall clock must not lengthen a window
  */
 export function countHit(counts: HitCounts, slot: number, windowMs: number, now: number): Hits {

@@ -11,8 +11,8 @@ import { dataHeaders, send } from '../response/send.ts';
 import { pathParameter, pathWith, queryOf } from '../target.ts';
 
 /**
- * Creates the handler of a list operation. A matching `If-None-Match` gets 304 before the query is validated: only valid queries get a tag, and
- * the tag covers content, version, origin and target.
+ * Creates the handler of a list operation. A matching `If-None-Match` gets 304 before the query is validated: only responses to valid queries
+ * have a tag, which covers content, version, origin and target.
  */
 export function listHandler(
   operation: ListOperation,
@@ -56,7 +56,7 @@ export function listHandler(
       return;
     }
     const address = origin + pathWith(operation, parentId);
-    // The host of the link is valid and the rest percent-encoded, so it needs no JSON escapes.
+    // The link needs no JSON escapes: its host is valid, and the rest is percent-encoded.
     const nextPage = hasMore
       ? `"${nextPageLink(address, operation, query, plan, store.contentDigest)}"`
       : null;

@@ -12,19 +12,19 @@ export interface OriginOptions {
 }
 
 /**
- * Returns the scheme and authority of links. They are those of the configured base URL, else of the request. The address of the
- * socket replaces an absent or malformed host.
+ * Returns the beginning of links: the configured base URL, or the scheme and authority of the request. The address of the socket
+ * replaces an absent or malformed host.
  */
 export function originOf(request: Request, { publicBaseUrl, trustProxy }: OriginOptions): string {
   if (publicBaseUrl !== undefined) return publicBaseUrl;
-  // Without trusted proxies, Express would return the same after it has looked up its settings for both.
+  // Without trusted proxies, Express would return the same values, but look up its settings for each.
   const { protocol, host } =
     trustProxy === false ? { protocol: 'http', host: request.headers.host } : request;
   const scheme = protocol.toLowerCase() === 'https' ? 'https' : 'http';
   return `${scheme}://${isHost(host) ? host : localAddress(request)}`;
 }
 
-/** Returns whether a text is a name, an IPv4 address or a bracketed IPv6 address, with an optional port. */
+/** Returns whether a text is a valid host with an optional port. */
 export function isHost(text: string | undefined): text is string {
   if (text === undefined || text.length > 261) return false;
   const parts = /^(?:[a-z0-9_](?:[a-z0-9._-]*[a-z0-9_])?\.?|\[([0-9a-f:.]+)\])(?::([0-9]{1,5}))?$/i.exec(
