@@ -157,20 +157,20 @@ function variable<T, Default extends string | undefined>(
   return { ...kind, default: defaultText, description };
 }
 
-function wholeNumber(least: number, most: number): Kind<number> {
-  const rule = `must be a whole number from ${least} to ${most}`;
-  return { rule, read: (text) => readNumber(text, /^\d+$/, least, most) };
+function wholeNumber(min: number, max: number): Kind<number> {
+  const rule = `must be a whole number from ${min} to ${max}`;
+  return { rule, read: (text) => readNumber(text, /^\d+$/, min, max) };
 }
 
-function seconds(least: number, most: number): Kind<number> {
-  const rule = `must be a number of seconds from ${least} to ${most}, such as 2 or 0.5`;
-  return { rule, read: (text) => readNumber(text, /^\d+(\.\d+)?$/, least, most) };
+function seconds(min: number, max: number): Kind<number> {
+  const rule = `must be a number of seconds from ${min} to ${max}, such as 2 or 0.5`;
+  return { rule, read: (text) => readNumber(text, /^\d+(\.\d+)?$/, min, max) };
 }
 
 /** Parses a number of the given form. `Number` alone accepts 1e3, 0x10 and spaces. */
-function readNumber(text: string, form: RegExp, least: number, most: number): number | undefined {
+function readNumber(text: string, form: RegExp, min: number, max: number): number | undefined {
   const value = form.test(text) ? Number(text) : NaN;
-  return value >= least && value <= most ? value : undefined;
+  return value >= min && value <= max ? value : undefined;
 }
 
 function readHost(text: string): string | undefined {
@@ -199,6 +199,6 @@ function readTrust(text: string): Trust | undefined {
 function isAddressRange(text: string): boolean {
   if (text === 'loopback' || text === 'linklocal' || text === 'uniquelocal') return true;
   const [, address = '', bits = ''] = /^([^/%]+)(?:\/(\d+))?$/.exec(text) ?? [];
-  const mostBits = isIP(address) === 4 ? 32 : 128;
-  return isIP(address) > 0 && (bits === '' || readNumber(bits, /^\d+$/, 1, mostBits) !== undefined);
+  const maxBits = isIP(address) === 4 ? 32 : 128;
+  return isIP(address) > 0 && (bits === '' || readNumber(bits, /^\d+$/, 1, maxBits) !== undefined);
 }

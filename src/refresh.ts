@@ -12,7 +12,7 @@ import type { Supervisor } from './workers/supervisor.ts';
 /** Interval at which expired retained stores are dropped. */
 const EXPIRY_MS = 500;
 
-/** Starts to poll the snapshot folder and the keys file, and publishes the stores and keys to the workers. */
+/** Starts polling of snapshots and keys, and publishes both to the workers. */
 export function startRefresh(config: Config, workers: Pick<Supervisor, 'show' | 'replaceKeys'>, log: Logger) {
   const stores = new StoreRegistry();
   const history = new LoadHistory();
@@ -69,7 +69,7 @@ export function startRefresh(config: Config, workers: Pick<Supervisor, 'show' | 
     memory,
     /** Fulfilled when the first load has begun, or the first poll has found nothing to load. */
     begun: begun.promise,
-    /** Polls now. Joins a poll under way. */
+    /** Polls now. Joins a poll in progress. */
     poll,
     stop: () => {
       timers.forEach(clearInterval);

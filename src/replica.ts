@@ -13,7 +13,7 @@ export interface Replica {
   /** Port of the API. */
   readonly port: number;
   readonly adminPort: number;
-  /** Polls the snapshot folder and the keys file now. Joins a poll under way, such as the first one. */
+  /** Polls the snapshot folder and the keys file now. Joins a poll in progress, such as the first one. */
   poll(): Promise<void>;
   /**
    * Stops being ready, lets requests end within the grace, then closes all connections.
@@ -23,8 +23,8 @@ export interface Replica {
 }
 
 /**
- * Starts a replica: workers that answer requests, and in this thread their supervisor, the watchers and the admin port.
- * It listens before anything is loaded, and until then answers requests with 429.
+ * Starts a replica: the workers, and in this thread everything else.
+ * The workers listen before a snapshot is loaded, and answer requests with 429 until then.
  * @throws the system's error when a port is not available
  */
 export async function startReplica(config: Config, processLog: ProcessLog): Promise<Replica> {
@@ -43,7 +43,7 @@ export async function startReplica(config: Config, processLog: ProcessLog): Prom
   const refresh = startRefresh(config, workers, log);
   const { stores, history, snapshots, keys, memory } = refresh;
 
-  // The import keeps this thread busy, so the loader and the workers start before it.
+  // The import occupies this thread, so the loader and the workers start before it.
   await Promise.race([refresh.begun, workers.started]);
   const { createAdminApp } = await import('./admin/admin-app.ts');
   const admin = createHttpServer(
@@ -71,7 +71,7 @@ export async function startReplica(config: Config, processLog: ProcessLog): Prom
       poll: refresh.poll,
       stop: async (graceSeconds, hurry) => {
         await workers.stop(graceSeconds, hurry);
-        // The polls continue during the drain, so that a key revoked meanwhile is refused.
+        // The polls continue during the drain, so that a key revoked in that time is refused.
         refresh.stop();
         admin.closeAllConnections();
         admin.close();

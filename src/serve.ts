@@ -14,7 +14,7 @@ try {
   const isInvalidConfig = error instanceof InvalidConfig;
   const message = isInvalidConfig || isSystemError(error) ? error.message : String(error);
   process.stderr.write(`${message}\n`);
-  // A stalled reader of the log would keep the process from ending by itself.
+  // A stalled log reader would prevent the process from exiting.
   process.exit(isInvalidConfig ? WRONG_USAGE : FAILED);
 }
 

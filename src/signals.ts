@@ -7,7 +7,7 @@ const FAILED = 1;
 
 /**
  * Stops the replica on SIGTERM or SIGINT, then exits with 0. A second signal ends the process at once.
- * The caller passes a replica that is still starting, so that an early signal is handled too.
+ * Accepts a replica that is still starting, so that early signals are handled.
  *
  * @param starting the caller handles its rejection
  */

@@ -37,7 +37,7 @@ export function liveSnapshots({ stores, clock }: AdminDependencies) {
   return [...byFile]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([file, organizations]) => {
-      // A swap replaces all organizations of a file, so that they are of one snapshot.
+      // A swap replaces all organizations of a file, so all of them come from one snapshot.
       const [{ isFilePresent, store }] = organizations;
       const { snapshotId, producedAt } = store;
       return {
