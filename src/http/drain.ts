@@ -1,9 +1,10 @@
+import { once } from 'node:events';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { type AddressInfo, createServer as createNetServer, type ListenOptions, type Socket } from 'node:net';
 import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises';
 import { monotonicNow } from '../clock.ts';
 
-/** Servers accept connections until none has been made for this long. */
+/** Servers accept connections until no new one has arrived for this long. */
 const QUIET_MS = 500;
 /** Share of the grace after which servers stop accepting. In this time, load balancers see that the process is not ready. */
 const ACCEPTING_SHARE = 0.5;
@@ -63,12 +64,9 @@ export class Listener {
   }
 
   /** Stops accepting connections. Existing connections stay open. */
-  close(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#port.close(() => {
-        resolve();
-      });
-    });
+  async close(): Promise<void> {
+    this.#port.close();
+    await once(this.#port, 'close');
   }
 }
 
@@ -79,7 +77,7 @@ const ARRIVALS = ['request', 'checkContinue', 'checkExpectation'] as const;
  * Shuts a server down without resetting client connections. It tracks connections from the start, because Node does not list them.
  *
  * 1. Every response that has not begun gets `Connection: close`. The server still accepts connections.
- * 2. When no connection has been made for a while, or half of the grace is over, the listening socket closes.
+ * 2. When no new connection has arrived for a while, or half of the grace is over, the listening socket closes.
  * 3. Each connection ends with its next response. An idle connection stays open, since its client may send a request at any time. The drain
  *    does not wait for connections that have never received a byte.
  * 4. Shortly before the grace ends, the remaining connections are destroyed.
@@ -92,8 +90,8 @@ export class Drain {
   readonly #listener: Listener;
   readonly #times: DrainTimes;
   readonly #quietMs: number;
-  /** Open connections, each with the time when it was made. */
-  readonly #madeAt = new Map<Socket, number>();
+  /** Open connections, each with its time of arrival. */
+  readonly #acceptedAt = new Map<Socket, number>();
   /** The response to the latest request of each connection. */
   readonly #lastResponse = new Map<Socket, ServerResponse>();
   #isPaused = false;
@@ -141,7 +139,7 @@ export class Drain {
     if (hurry) this.#server.closeIdleConnections();
 
     await this.#connectionsEnd(end, hurry ? 0 : this.#quietMs);
-    for (const socket of this.#madeAt.keys()) socket.destroy();
+    for (const socket of this.#acceptedAt.keys()) socket.destroy();
     await closed;
     this.#server.close();
   }
@@ -149,9 +147,9 @@ export class Drain {
   #track(socket: Socket): void {
     const now = monotonicNow();
     this.#times[LATEST_CONNECTION] = now;
-    this.#madeAt.set(socket, now);
+    this.#acceptedAt.set(socket, now);
     socket.on('close', () => {
-      this.#madeAt.delete(socket);
+      this.#acceptedAt.delete(socket);
       this.#lastResponse.delete(socket);
     });
     // Node starts to read a new socket after this event, which would undo an earlier pause.
@@ -169,17 +167,17 @@ export class Drain {
   }
 
   /**
-   * Pauses all reads. When the listening socket closes, the system resets connections in its backlog. While reads are paused, clients that
-   * reconnect after each response wait for one on accepted connections, so the backlog empties.
+   * Pauses all reads. When the listening socket closes, the system resets connections in its backlog. While reads are paused, clients get no
+   * response. Clients that reconnect after each response therefore open no connection, and the backlog empties.
    */
   #pause(): void {
     this.#isPaused = true;
-    for (const socket of this.#madeAt.keys()) socket.pause();
+    for (const socket of this.#acceptedAt.keys()) socket.pause();
   }
 
   #resume(): void {
     this.#isPaused = false;
-    for (const socket of this.#madeAt.keys()) socket.resume();
+    for (const socket of this.#acceptedAt.keys()) socket.resume();
   }
 
   /** Waits for a turn of the event loop without a new connection. */
@@ -196,9 +194,9 @@ export class Drain {
 
   /** Waits until active connections are closed and silent ones are `silentMs` old, or until `end`. */
   async #connectionsEnd(end: number, silentMs: number): Promise<void> {
-    const isAwaited = ([socket, madeAt]: [Socket, number]) =>
-      socket.bytesRead > 0 || monotonicNow() < madeAt + silentMs;
-    while (this.#madeAt.entries().some(isAwaited)) {
+    const isAwaited = ([socket, acceptedAt]: [Socket, number]) =>
+      socket.bytesRead > 0 || monotonicNow() < acceptedAt + silentMs;
+    while (this.#acceptedAt.entries().some(isAwaited)) {
       const left = end - monotonicNow();
       if (left <= 0) return;
       await delay(Math.min(left, POLL_MS));

@@ -14,7 +14,7 @@ const NO_SNAPSHOT = notReady('no data is loaded yet');
 const ORGANIZATION_NOT_LOADED = notReady('the data of your organization is not loaded yet');
 
 /**
- * Checks that the process can answer.
+ * Checks that the process can answer requests.
  * @throws Problem 429 during overload, and until a snapshot is live
  */
 export function checkAvailability(isOverloaded: boolean, view: StoreView): void {
@@ -37,16 +37,11 @@ export function storesOf(view: StoreView, organizationId: string): StoreOfCaller
 
 const SAMPLE_MS = 50;
 
-export interface OverloadWatch {
-  readonly isOverloaded: () => boolean;
-  readonly stop: () => void;
-}
-
 /**
  * Samples the event-loop delay and records it in the metrics.
  * @param limitMs delay above which the thread is overloaded; 0 for never
  */
-export function watchOverload(limitMs: number, metrics: RequestMetrics): OverloadWatch {
+export function watchOverload(limitMs: number, metrics: RequestMetrics) {
   let last = performance.now();
   let delay = 0;
   const timer = setInterval(() => {
