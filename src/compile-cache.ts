@@ -1,7 +1,7 @@
 import { constants, enableCompileCache } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
-/** The cache contains executable code, so it is in the folder of the dependencies, which only the installer needs to write. */
+/** The cache contains executable code. So it is in the folder of the dependencies, which only the installer needs to write. */
 const FOLDER = fileURLToPath(new URL('../node_modules/.cache/compiled', import.meta.url));
 
 /**

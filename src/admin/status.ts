@@ -21,11 +21,7 @@ export function statusOf(dependencies: AdminDependencies) {
     ready: reasons.length === 0,
     reasons,
     snapshotFolder: { path: config.snapshotDir, complaint: snapshots.complaint ?? null },
-    threads: {
-      count: config.threads,
-      listening: workers.listening,
-      replaced: workers.replaced,
-    },
+    threads: { count: config.threads, listening: workers.listening, replaced: workers.replaced },
     keys: {
       file: config.keysFile,
       valid: keys.current?.validKeys ?? 0,

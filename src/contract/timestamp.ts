@@ -2,8 +2,8 @@
  * The grammar of timestamps in queries and records. It is `YYYY-MM-DDThh:mm[:ss[.f…]]`, then `Z` or `±hh:mm` (ISO 8601,
  * extended format, calendar date).
  *
- * The available parsers are too lenient. `Date.parse` accepts local times and plain dates. luxon accepts week dates and
- * truncates to milliseconds. ajv's `date-time` accepts a space for the `T`.
+ * The available parsers are too lenient. `Date.parse` accepts local times and plain dates. Luxon accepts week dates and
+ * truncates to milliseconds. The `date-time` of ajv accepts a space for the `T`.
  */
 
 /** Microseconds since 1970-01-01T00:00:00Z. A bigint because the number passes 2^53 in the year 2255. */
@@ -38,7 +38,7 @@ export function parseTimestamp(text: string): Instant | undefined {
   return BigInt(seconds) * 1_000_000n + BigInt(micros);
 }
 
-/** Converts a valid timestamp to UTC with `Z`. Seconds and fraction stay as written. */
+/** Converts a valid timestamp to UTC with `Z`. Seconds and fraction stay unchanged. */
 export function inUtc(text: string): string {
   const end = text.search(/Z$|[+-]\d\d:\d\d$/);
   const offset = parseOffset(text, end);
@@ -46,7 +46,7 @@ export function inUtc(text: string): string {
   const day = parseDate(text) ?? 0;
   const minutes = day * 1440 + digits(text, 11, 2) * 60 + digits(text, 14, 2) - offset;
   const moved = new Date(minutes * 60_000).toISOString();
-  // A year outside 0000-9999 has no four-digit form, so the timestamp stays as written.
+  // A year outside 0000-9999 has no four-digit form, so the timestamp stays unchanged.
   return moved.length === 24 ? moved.slice(0, 16) + text.slice(16, end) + 'Z' : text;
 }
 

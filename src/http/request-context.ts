@@ -15,7 +15,7 @@ export interface Caller {
   readonly keyId: string;
 }
 
-/** The state of a request while it is answered, in `response.locals.context`. */
+/** The state of a request, in `response.locals.context`. */
 export class RequestContext {
   readonly requestId: string;
   /** Arrival of the request, in milliseconds since the epoch. The response is as of this time. */

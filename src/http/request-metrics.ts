@@ -2,7 +2,7 @@ import { OPERATIONS } from '../contract/operations.ts';
 import { PREVIEW, STABLE, type Version } from '../contract/releases.ts';
 import { RETRY_REASONS, type RetryReason } from './response/problem.ts';
 
-/** The labels of request counts. Their values are fixed, whatever clients send. */
+/** The labels of request counts. Their values do not depend on the content of requests. */
 const OTHER = 'other';
 const OPERATION_LABELS: readonly string[] = [...OPERATIONS.map(({ id }) => id), OTHER];
 const STATUSES: readonly number[] = [200, 204, 304, 400, 403, 404, 405, 408, 413, 429, 431, 500];
@@ -18,7 +18,7 @@ const DURATION_BOUNDS: readonly number[] = [
 const DELAY_BOUNDS: readonly number[] = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 5];
 
 /**
- * The metrics of a worker, in consecutive slots. A double counts to 2^53, and a 64-bit machine reads it whole.
+ * The metrics of a worker, in consecutive slots. A double counts to 2^53, and a 64-bit machine reads it atomically.
  *
  *     requests    count by operation, status and version
  *     retries     count of 429 responses by reason

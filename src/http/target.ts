@@ -16,8 +16,8 @@ export function normalizeTarget(target: string): string {
 
 /** Returns the part of a target after the first `?`; empty when there is none. */
 export function queryOf(target: string): string {
-  const mark = target.indexOf('?');
-  return mark < 0 ? '' : target.slice(mark + 1);
+  const delimiter = target.indexOf('?');
+  return delimiter < 0 ? '' : target.slice(delimiter + 1);
 }
 
 /** Returns whether a target belongs to the API, whose responses all name the version. */

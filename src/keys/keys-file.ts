@@ -104,7 +104,7 @@ function createKeysFile(path: string): void {
     writeFileSync(draft, EMPTY_KEYS_FILE, { flag: 'wx', mode: OWNER_ONLY, flush: true });
     linkSync(draft, path);
   } catch (error) {
-    // Another process has created the file in the meantime.
+    // Another process may have created the file since the check.
     if (!existsSync(path)) throw error;
   } finally {
     rmSync(draft, { force: true });

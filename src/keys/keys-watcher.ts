@@ -11,7 +11,7 @@ import { KeysFileBusy } from './open-keys-file.ts';
  */
 const STAMP_RESOLUTION_MS = 3000;
 
-/** A keys file that is busy for longer is reported, because its changes are not in force. */
+/** A keys file that is busy for longer is reported: its changes are not in force. */
 const MAX_BUSY_MS = 5000;
 
 export interface KeysWatcherOptions {

@@ -14,7 +14,7 @@ export class KeysFileBusy extends Error {
   }
 }
 
-/** The format of a keys file is that of a database made by `data/keys.sql`. */
+/** The format of a keys file is that of a database created by `data/keys.sql`. */
 const reference = new Database(':memory:');
 reference.exec(readFileSync(new URL('../../data/keys.sql', import.meta.url), 'utf8'));
 const APPLICATION_ID = integerPragma(reference, 'application_id');

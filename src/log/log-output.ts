@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { isatty } from 'node:tty';
 import { promisify } from 'node:util';
 
-/** PIPE_BUF of Linux. A pipe accepts a piece of this size whole or not at all, so lines of other writers are not interleaved. */
+/** PIPE_BUF of Linux. A pipe accepts a piece of this size whole or not at all. So lines of other writers are not interleaved. */
 const ATOMIC_BYTES = 4096;
 const MAX_BYTES = 64 * 1024;
 const FULL_TERMINAL_PAUSE_MS = 10;

@@ -77,7 +77,7 @@ export class LogRing {
   }
 
   /**
-   * Removes the first lines and returns them. One thread may take.
+   * Removes the first lines and returns them. Only one thread may call it.
    *
    * @param maxBytes in total; a longer line is returned alone
    */

@@ -25,7 +25,7 @@ export class ProcessLog {
   readonly #output: LogOutput;
   readonly #errorOutput = new LogOutput(STANDARD_ERROR, () => undefined);
   readonly #ownRing = new LogRing(newRingMemory(OWN_RING_BYTES));
-  /** The main thread's own ring is last, so its lines follow earlier lines of other threads. */
+  /** The main thread's own ring is last: its lines follow earlier lines of other threads. */
   #rings: readonly LogRing[] = [this.#ownRing];
 
   #isMoving = false;
@@ -38,7 +38,7 @@ export class ProcessLog {
   #giveUp = (): void => undefined;
   /** Dropped lines that the log has reported. */
   #reportedDrops = 0;
-  /** Whether standard error has a message about the current failure or stall, and whether a write is in progress. */
+  /** Whether standard error has a message about the current failure or stall. */
   #hasErrorMessage = false;
   #isWritingErrorMessage = false;
 
@@ -74,7 +74,7 @@ export class ProcessLog {
     this.#rings = [...rings, this.#ownRing];
   }
 
-  /** Writes the lines that are left. Gives up when the output fails or the reader takes too long. */
+  /** Writes the remaining lines. Gives up when the output fails or the reader is too slow. */
   async end(maxWaitMs = END_MS): Promise<void> {
     this.#move();
     if (this.#isFailing) return;
@@ -104,7 +104,7 @@ export class ProcessLog {
     this.#isMoving = false;
   }
 
-  /** Takes the lines that the rings hold now, piece by piece. A busy ring does not starve the others. */
+  /** Takes the lines that the rings contain now, piece by piece. A busy ring does not starve the others. */
   *#takeRound(): Generator<Buffer> {
     const lengths = this.#rings.map(({ length }) => length);
     for (const [i, ring] of this.#rings.entries()) {
@@ -143,7 +143,7 @@ export class ProcessLog {
       this.#writeErrorMessage('the reader of standard output has stalled');
   }
 
-  /** Reports newly dropped lines. Their ring was full, so a report follows the lines of a whole ring at least. */
+  /** Reports newly dropped lines. Their ring was full, so reports are at least the lines of a ring apart. */
   #reportDropped(): void {
     const lines = this.droppedLines - this.#reportedDrops;
     if (lines === 0) return;

@@ -38,7 +38,7 @@ export interface SentView {
   /** From 1 on. */
   readonly version: number;
   readonly live: readonly SentStore[];
-  /** The latest store of an organization comes first. */
+  /** The latest store of an organization is first. */
   readonly retained: readonly SentStore[];
 }
 
@@ -56,7 +56,7 @@ export interface ListenTarget {
 }
 
 export type Command =
-  /** Sends one image: the time to receive buffers grows with the square of their number in a message. */
+  /** Sends one image. The time to receive buffers grows with the square of their number in a message. */
   | { readonly name: 'add-image'; readonly image: SentImage }
   /** Prepares a view, which becomes visible when `shownVersion` reaches its version. */
   | { readonly name: 'prepare-view'; readonly view: SentView }
@@ -79,9 +79,9 @@ export interface NumberedCommand {
 export type WorkerMessage =
   /** The worker accepts commands. */
   | { readonly isStarted: true }
-  /** The worker waits at a drain step, from 1 on, until all others have reached it. */
+  /** The worker waits at a drain step, from 1, until all others reach it. */
   | { readonly drainStep: number }
-  /** The command with this number is done. Replies may come in another order than the commands. */
+  /** The command with this number is done. Replies may arrive in another order than the commands. */
   | { readonly done: number; readonly outcome: Outcome };
 
 export interface Outcome {

@@ -6,8 +6,8 @@ import type { SentImage, SentStore, SentView, ShownVersion } from './protocol.ts
 
 /**
  * Distribution of views from the supervisor to all workers. The supervisor sends each image once, and each view by the
- * numbers of its images. When all workers have prepared the view, the supervisor sets `shownVersion`, and all workers
- * show the view at the same moment. So a client that saw new data in one worker sees it in all others.
+ * numbers of its images. When all workers have prepared the view, the supervisor sets `shownVersion`. Then all workers
+ * show the view at the same moment, so a client that saw new data in one worker sees it in all others.
  */
 
 /** A view, and the images to send before it. */

@@ -182,11 +182,7 @@ export class Supervisor {
 
   #start(slot: WorkerSlot): void {
     const worker = new WorkerHandle(
-      this.#options.start({
-        ...this.#memory,
-        metrics: slot.metrics.buffer,
-        logRing: slot.logRing.memory,
-      }),
+      this.#options.start({ ...this.#memory, metrics: slot.metrics.buffer, logRing: slot.logRing.memory }),
     );
     slot.worker = worker;
     void worker.ended.then(() => {

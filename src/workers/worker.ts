@@ -19,7 +19,7 @@ import type {
 } from './protocol.ts';
 import { WorkerStores } from './shared-views.ts';
 
-/** The program of a worker: a thread that answers requests and executes commands of the supervisor. */
+/** Program of a worker: a thread that answers requests and executes commands of the supervisor. */
 
 export interface WorkerInput {
   readonly config: ApiConfig & {

@@ -7,7 +7,7 @@ import { type HeaderList, retryLater } from '../response/problem.ts';
 const WINDOW_SECONDS = 60;
 const WINDOW_MS = WINDOW_SECONDS * 1000;
 
-/** Lets every request pass. */
+/** Accepts every request. */
 export const noRateLimit: RequestHandler = (_request, _response, next) => {
   next();
 };

@@ -12,7 +12,7 @@ export interface OriginOptions {
 }
 
 /**
- * Returns the beginning of links: the configured base URL, or the scheme and authority of the request. The address of the socket
+ * Returns the base URL of links. It is the configured one, or the scheme and authority of the request. The address of the socket
  * replaces an absent or malformed host.
  */
 export function originOf(request: Request, { publicBaseUrl, trustProxy }: OriginOptions): string {
@@ -41,7 +41,7 @@ function localAddress({ socket }: Request): string {
   return `${isIPv6(address) ? `[${address}]` : address}:${port}`;
 }
 
-/** Parameters whose values the link sets itself. */
+/** Parameters that the link sets. */
 const SET_BY_LINK: readonly string[] = ['page', 'perPage', CONTENT_DIGEST_PARAMETER];
 
 /**
@@ -50,7 +50,7 @@ const SET_BY_LINK: readonly string[] = ['page', 'perPage', CONTENT_DIGEST_PARAME
  *
  * @param address origin and path of the list
  * @param query a valid query
- * @param contentDigest digest of the store that the page is read from
+ * @param contentDigest digest of the store that serves the page
  */
 export function nextPageLink(
   address: string,
