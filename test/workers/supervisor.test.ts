@@ -45,7 +45,9 @@ describe('The supervisor', () => {
   it('fails to start with the reason when a worker ends at its start', async () => {
     const dying = () => new Worker('throw new Error("a fault at the start")', { eval: true });
     const supervisor = supervise(2, dying);
-    expect((await failureOf(supervisor)).message).to.match(/ended before it listened: [^]*a fault at the start/);
+    expect((await failureOf(supervisor)).message).to.match(
+      /ended before it listened: [^]*a fault at the start/,
+    );
     expect([supervisor.hasListened, supervisor.listening, supervisor.replaced]).to.deep.equal([false, 0, 0]);
   });
 });
