@@ -93,7 +93,7 @@ function snapshotMetrics(dependencies: AdminDependencies): Metric[] {
       'Time since a live snapshot file was produced.',
       snapshots.map(({ file, ageSeconds }) => ({ labels: { file }, value: ageSeconds })),
     ),
-    counter('foyer_snapshot_loads_total', 'Snapshot loads that went live.', history.live),
+    counter('foyer_snapshot_loads_total', 'Snapshot loads that went live.', history.liveCount),
     counter(
       'foyer_snapshot_refusals_total',
       'Snapshot loads that were refused, by reason.',

@@ -37,7 +37,6 @@ export interface SessionsImage extends CollectionImage {
 
 export interface OrganizationImage {
   readonly organizationId: string;
-  readonly name: string;
   /** Digest of the organization's content, base64url. Equal content has equal digests. */
   readonly contentDigest: string;
   readonly events: CollectionImage;

@@ -102,7 +102,7 @@ describe('Readiness', () => {
 
   it('applies the age limit to the live snapshot of a removed file', () => {
     operations.config.maxSnapshotAgeSeconds = 60;
-    operations.stores.release('main.sqlite');
+    operations.stores.markFileRemoved('main.sqlite');
     expectReasons(/^main\.sqlite .*The file was removed.*restart/);
   });
 

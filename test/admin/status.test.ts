@@ -52,7 +52,7 @@ describe('The status', () => {
   it('lists the live snapshot of each file, with the record counts of each organization', async () => {
     const { image } = await fixture();
     operations.stores.swap('b.sqlite', snapshotOf('s2', new Date(NOW).toISOString(), emptyImage('b')));
-    operations.stores.release('b.sqlite');
+    operations.stores.markFileRemoved('b.sqlite');
     const { snapshots } = status();
     expect(snapshots).to.have.length(2);
     expect(snapshots[0]).to.deep.include({

@@ -28,7 +28,6 @@ export function emptyImage(organizationId: string, contentDigest = 'digest'): Or
   };
   return {
     organizationId,
-    name: organizationId,
     contentDigest,
     events: emptyCollection('id'),
     sessions,

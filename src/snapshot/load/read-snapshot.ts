@@ -65,7 +65,7 @@ function readOrganization(
   organization: ManifestOrganization,
   onProgress?: OnProgress,
 ): OrganizationImage {
-  const { organizationId, name, contentDigest, runs } = organization;
+  const { organizationId, contentDigest, runs } = organization;
   const read = <Image>(layout: CollectionLayout, loader: RunLoader<Image>): Image => {
     for (const entry of runs[layout.name]) {
       loader.add(reader.read(layout, organizationId, entry));
@@ -86,7 +86,7 @@ function readOrganization(
     orders,
     offers,
   };
-  return { organizationId, name, contentDigest, ...content, bytesHeld: imageBytes(content) };
+  return { organizationId, contentDigest, ...content, bytesHeld: imageBytes(content) };
 }
 
 interface RunLoader<Image> {

@@ -1,14 +1,14 @@
 import type { RefusalReason } from '../format/refused-snapshot.ts';
 
-export interface LoadUnderWay {
+export interface LoadInProgress {
   /** Name of the file in the snapshot folder. */
   readonly file: string;
   /** ISO 8601, UTC. */
   readonly startedAt: string;
 }
 
-/** A finished load of a snapshot file and its outcome. */
-export type LoadRecord = LoadUnderWay & { readonly durationMs: number } & (
+/** A finished load of a snapshot file. */
+export type LoadOutcome = LoadInProgress & { readonly durationMs: number } & (
     | {
         readonly outcome: 'live';
         readonly snapshotId: string;
@@ -21,55 +21,55 @@ export type LoadRecord = LoadUnderWay & { readonly durationMs: number } & (
     | { readonly outcome: 'refused'; readonly reason: RefusalReason; readonly detail: string }
   );
 
-type RefusedLoad = Extract<LoadRecord, { readonly outcome: 'refused' }>;
+type RefusedLoad = Extract<LoadOutcome, { readonly outcome: 'refused' }>;
 
 const MAX_LATEST = 50;
 
 /** The current and the latest loads, and counts since the start of the process. */
 export class LoadHistory {
-  #loading: LoadUnderWay | undefined;
-  #latest: readonly LoadRecord[] = [];
-  #live = 0;
+  #loading: LoadInProgress | undefined;
+  #latest: readonly LoadOutcome[] = [];
+  #liveCount = 0;
   readonly #refusals = new Map<RefusalReason, number>();
   readonly #refused = new Map<string, RefusedLoad>();
 
-  begin(load: LoadUnderWay): void {
+  begin(load: LoadInProgress): void {
     this.#loading = load;
   }
 
-  /** Ends the current load, with or without a record of it. */
+  /** Ends the current load, with or without an outcome. */
   end(): void {
     this.#loading = undefined;
   }
 
-  add(record: LoadRecord): void {
-    this.#latest = [record, ...this.#latest].slice(0, MAX_LATEST);
-    if (record.outcome === 'live') {
-      this.#live++;
-      this.#refused.delete(record.file);
+  add(load: LoadOutcome): void {
+    this.#latest = [load, ...this.#latest].slice(0, MAX_LATEST);
+    if (load.outcome === 'live') {
+      this.#liveCount++;
+      this.#refused.delete(load.file);
     } else {
-      this.#refusals.set(record.reason, (this.#refusals.get(record.reason) ?? 0) + 1);
-      this.#refused.set(record.file, record);
+      this.#refusals.set(load.reason, (this.#refusals.get(load.reason) ?? 0) + 1);
+      this.#refused.set(load.file, load);
     }
   }
 
-  /** Drops the refusal of a file that is gone. */
+  /** Drops the refusal of a removed file. */
   forget(file: string): void {
     this.#refused.delete(file);
   }
 
-  get loading(): LoadUnderWay | undefined {
+  get loading(): LoadInProgress | undefined {
     return this.#loading;
   }
 
   /** The last 50 finished loads, latest first. */
-  get latest(): readonly LoadRecord[] {
+  get latest(): readonly LoadOutcome[] {
     return this.#latest;
   }
 
   /** Number of loads that went live. */
-  get live(): number {
-    return this.#live;
+  get liveCount(): number {
+    return this.#liveCount;
   }
 
   /** Number of refused loads, by reason. */

@@ -143,7 +143,7 @@ export class SnapshotWatcher {
     this.#refusedForOthers.delete(file);
     history.forget(file);
     if (!stores.live.values().some((organization) => organization.file === file)) return;
-    stores.release(file);
+    stores.markFileRemoved(file);
     this.#retryRefusedForOthers();
     log.warn({ file }, 'snapshot file is gone; its organizations stay live');
   }

@@ -57,7 +57,7 @@ export class StoreRegistry {
   }
 
   /** Notes that a file no longer exists. Its organizations stay live until another file brings them. */
-  release(file: string): void {
+  markFileRemoved(file: string): void {
     this.#live = new Map(
       this.#live
         .entries()

@@ -59,13 +59,13 @@ describe('The admission of a snapshot', () => {
   });
 
   it('compares a file that was removed for a while with its previous snapshot', () => {
-    stores.release('a.sqlite');
+    stores.markFileRemoved('a.sqlite');
     expect(goLive('a.sqlite', manifest(2, 'north', 'south'))).to.match(/^older/);
     expect(goLive('a.sqlite', manifest(4, 'north'))).to.match(/^organization-gone/);
   });
 
   it('compares a file that takes over an organization with the live snapshot of it', () => {
-    stores.release('a.sqlite');
+    stores.markFileRemoved('a.sqlite');
     expect(goLive('b.sqlite', manifest(2, 'south', 'west'))).to.match(/^older: .*"south"/);
     expect(goLive('b.sqlite', manifest(4, 'south', 'west'))).to.equal(undefined);
   });

@@ -252,7 +252,7 @@ describe('The snapshot watcher', () => {
     await watcher.poll();
     expect(history.refused).to.deep.equal([]);
     expect([...history.refusals]).to.deep.equal([['damaged', 1]]);
-    expect(history.live).to.equal(1);
+    expect(history.liveCount).to.equal(1);
   });
 
   it('forgets the refusal of a file that is removed together with the conflicting one', async () => {

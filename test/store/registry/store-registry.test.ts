@@ -69,7 +69,7 @@ describe('A store registry', () => {
   it('lets another file provide the organizations of a deleted file', () => {
     const registry = new StoreRegistry();
     registry.swap('a.sqlite', emptySnapshot('a1', 'north', 'south'));
-    registry.release('a.sqlite');
+    registry.markFileRemoved('a.sqlite');
     expect(live(registry, 'north', 'south')).to.deep.equal(['a1', 'a1']);
     registry.swap('b.sqlite', emptySnapshot('b1', 'south'));
     expect(live(registry, 'north', 'south')).to.deep.equal(['a1', 'b1']);
