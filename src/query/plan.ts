@@ -69,7 +69,7 @@ export function planList(operation: ListOperation, values: Readonly<Record<strin
         break;
     }
   }
-  // Both bounds of a window make one predicate: a record with several instants must have one of them within both.
+  // Both bounds of a window form one predicate: a record with several instants must have an instant between both bounds.
   for (const [index, window] of windows) where.push({ match: 'window', index, ...window });
   return { collection: operation.collection, where, ...(view && { view }), page, perPage };
 }
@@ -89,7 +89,7 @@ function instantOf(value: ParameterValue): Instant {
   return value;
 }
 
-/** Narrows a window by one bound. Instants are whole microseconds, so `gt` and `lte` mean the next one. */
+/** Narrows a window by one bound. Instants are whole microseconds, so `gt` and `lte` use the next instant. */
 function narrow(window: InstantBounds, bound: Bound, instant: Instant): void {
   const limit = bound === 'gt' || bound === 'lte' ? instant + 1n : instant;
   if (bound === 'gt' || bound === 'gte') {

@@ -11,7 +11,7 @@ import { rowsAt, select, selectInSpan, type Selection, totalOf } from './select.
 /** One page of a list, and the total over all of its pages. */
 export interface PageOfRecords {
   readonly totalRecords: number;
-  /** The JSON texts of the page's records, joined by commas, in pieces: mostly views of the store. */
+  /** The JSON texts of the records, joined by commas. Most segments are views of the store. */
   readonly segments: readonly Buffer[];
 }
 
@@ -42,7 +42,7 @@ export function readPage(
   return { totalRecords, segments };
 }
 
-/** Reads the JSON text of one record, in segments; undefined when there is no such record. */
+/** Reads the JSON text of a record, in segments. Returns undefined if it does not exist. */
 export function readRecord(
   store: OrganizationStore,
   collection: CollectionName,
@@ -55,7 +55,10 @@ export function readRecord(
   return collection === 'events' ? eventSegments(store, row, now) : [recordAt(records, row)];
 }
 
-/** Returns a tag that changes exactly when the records served do: with the content and, for events, the next sessions. */
+/**
+ * Returns a tag that identifies the served records.
+ * It consists of the content digest and, for events, the number of started sessions.
+ */
 export function contentTag(store: OrganizationStore, collection: CollectionName, now: number): string {
   return collection === 'events'
     ? `${store.contentDigest}.${store.nextSessions.epoch(now)}`

@@ -73,7 +73,7 @@ export function cacheKeyOf({ keySets, windows }: ResolvedQuery): string {
   return [...sets, ...ranges].join('&');
 }
 
-/** Returns the positions of the ascending instants within a window: an empty range when its bounds cross. */
+/** Returns the positions of the instants within a window. The range is empty if the bounds cross. */
 export function windowRange(
   sorted: Int64s,
   { from, until }: Predicate & { match: 'window' },

@@ -12,7 +12,7 @@ interface ScannedSet {
   readonly intersect: (rows: Uint32s) => Uint32s;
 }
 
-/** Returns the rows of a query: reads the smallest set and intersects it with the others. */
+/** Returns the rows of a query. Reads the smallest set, and intersects it with the others. */
 export function scan({ keySets, windows }: ResolvedQuery, rowCount: number): Uint32s {
   const sets = [
     ...keySets.map((set) => scannedKeys(set, rowCount)),

@@ -36,7 +36,7 @@ const selectionCache = new SelectionCache(CACHE_BYTES);
 
 /**
  * Selects the rows of a collection that pass every predicate. No predicate, one key or one window is a look-up. One key
- * set with at most one window is read from the posting lists by instant, if the index has them. The rest is scanned.
+ * set with at most one window is read from the posting lists by instant, if the index has them. Other queries are scanned.
  */
 export function select(
   collection: CollectionImage,
@@ -70,7 +70,10 @@ export function select(
     : { kind: 'ranges', matrix: postings.matrix, ranges, others };
 }
 
-/** Returns the posting lists by instant that serve a query: its one key set has them, and its windows are of that instant. */
+/**
+ * Returns the posting lists by instant that can serve a query.
+ * The query must have one key set, and windows over their instant only.
+ */
 function postingsByInstantFor({ keySets, windows }: ResolvedQuery): PostingsByInstant | undefined {
   if (keySets.length !== 1 || windows.length > 1) return undefined;
   const { byInstant } = keySets[0].postings;
@@ -86,7 +89,7 @@ function findRanges(
   return rowsOfKeys(postings, keys, instants[postings.instant].rows, low, high);
 }
 
-/** Selects the rows `from … to` that pass every window over their instants, which ascend within the span. */
+/** Selects the rows `from … to` that pass every window. Their instants ascend. */
 export function selectInSpan(instants: Int64s, from: Row, to: Row, where: readonly Predicate[]): Selection {
   for (const predicate of where) {
     if (predicate.match === 'window') [from, to] = windowRange(instants, predicate, from, to);

@@ -3,19 +3,19 @@ import type { RowRanges } from '../store/index/wavelet-matrix.ts';
 /** The rows of a query, without the matrix that its ranges refer to. */
 type FoundRows = Omit<RowRanges, 'matrix'>;
 
-/** Estimated bytes of an entry beside its rows and its key: objects and the slot of the map. */
+/** Estimated bytes of an entry in addition to its rows and its key: objects and the slot of the map. */
 const ENTRY_BYTES = 300;
 
 /**
- * Keeps the rows of recent queries, so that their further pages need not find them again. One bound of bytes holds for
- * all collections together; the least recently used entry goes first.
+ * Keeps the rows of recent queries for requests of further pages. One bound of bytes applies to all collections together;
+ * the least recently used entry is evicted first.
  *
- * The cache retains no shared memory: it copies the rows, and names a collection by a number that is never used again.
- * Entries of a released snapshot are therefore never hit, and are evicted in their turn.
+ * The cache retains no shared memory: it copies the rows, and identifies a collection by a number that is never reused.
+ * Entries of a released snapshot are therefore never hit and are eventually evicted.
  */
 export class SelectionCache {
   readonly #maxBytes: number;
-  /** By recency of use, the oldest first. */
+  /** Least recently used first. */
   readonly #entries = new Map<string, { readonly found: FoundRows; readonly bytes: number }>();
   readonly #numbers = new WeakMap<object, number>();
   #lastNumber = 0;
@@ -30,7 +30,8 @@ export class SelectionCache {
   }
 
   /**
-   * Returns the rows of a query over an immutable collection; calls `find` when they are not in the cache.
+   * Returns the rows of a query, from the cache or from `find`.
+   * @param collection immutable
    * @param query text that no other query over the collection has
    */
   get(collection: object, query: string, find: () => FoundRows): FoundRows {

@@ -8,9 +8,8 @@ export function nextSessionFields(startAt: string | null, sessionId: string | nu
 }
 
 /**
- * The next session of every event: the earliest one that starts after a given time. The state holds for the time of the
- * latest request. A request of another time steps over the session starts between the two, in either direction; most
- * requests step over none.
+ * The next session of every event: the earliest one that starts after a given time. The state is valid for the time of the
+ * latest request. For another time, the object advances or goes back by the sessions that start between the two.
  */
 export class NextSessions {
   readonly #sessions: SessionsImage;
@@ -18,7 +17,7 @@ export class NextSessions {
   readonly #next: Uint32Array;
   /** Sessions that have started. */
   #passed = 0;
-  /** The state holds while `#from` ≤ now < `#until`, in milliseconds since the epoch. */
+  /** The state is valid while `#from` ≤ now < `#until`, in milliseconds since the epoch. */
   #from = -Infinity;
   #until = -Infinity;
 
@@ -34,7 +33,7 @@ export class NextSessions {
     return next < this.#sessions.firstOfEvent[event + 1] ? next : -1;
   }
 
-  /** Returns the number of sessions started by `now`: while it is the same, so is every event's next session. */
+  /** Returns the number of sessions started by `now`. While it is unchanged, so are all next sessions. */
   epoch(now: number): number {
     this.#moveTo(now);
     return this.#passed;

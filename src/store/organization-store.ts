@@ -1,7 +1,7 @@
 import { NextSessions } from './next-sessions.ts';
 import type { OrganizationImage, SnapshotImage } from './organization-image.ts';
 
-/** Whether a client has walked, or is walking, the content of a store: a word of shared memory that any thread may set. */
+/** Mark that a client may be walking a store. It is a word of shared memory, which any thread may set. */
 export class WalkMark {
   readonly word: Int32Array<SharedArrayBuffer>;
 
@@ -14,12 +14,12 @@ export class WalkMark {
   }
 
   set(): void {
-    // Every link to a further page sets the mark. A store to a word that is set would only invalidate other caches.
+    // Every link to a further page sets the mark. A further write would only invalidate the caches of other processors.
     if (!this.isSet) Atomics.store(this.word, 0, 1);
   }
 }
 
-/** The records of one organization in one snapshot: an immutable shared image, and the state that a thread adds to it. */
+/** The records of one organization in one snapshot: an immutable shared image, and state of the thread. */
 export class OrganizationStore {
   readonly organizationId: string;
   readonly snapshotId: string;

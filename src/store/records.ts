@@ -20,12 +20,12 @@ export function recordAt(records: RecordsImage, row: Row): Buffer {
   return recordSpan(records, row, row + 1);
 }
 
-/** Returns the JSON texts of the rows `from … to`, joined by commas, as a view of the image. */
+/** Returns the rows `from … to` as JSON texts, joined by commas. They are one view of the image. */
 export function recordSpan({ bytes, offsets }: RecordsImage, from: Row, to: Row): Buffer {
   return viewOf(bytes, offsets[from], offsets[to] - 1);
 }
 
-/** Returns the JSON texts of ascending rows, joined by commas: one view for each span of consecutive rows. */
+/** Returns ascending rows as JSON texts, joined by commas. Each span of consecutive rows is one view. */
 export function recordsAt({ bytes, offsets }: RecordsImage, rows: Uint32s): Buffer[] {
   const views: Buffer[] = [];
   const last = rows.length - 1;

@@ -21,7 +21,7 @@ const BACKSLASH = 0x5c;
 export class IdIndexBuilder {
   readonly #slots: Uint32s;
   readonly #prefixLength: number;
-  /** By row. Most different ids are told apart without reading a record. */
+  /** By row. Distinguishes most ids without reading a record. */
   readonly #hashes: Uint32s;
 
   constructor(count: number, idField: string) {

@@ -29,7 +29,7 @@ export function isRanked(image: InstantImage): image is RankedInstantImage {
   return 'ranks' in image;
 }
 
-/** @param instants by row */
+/** Builds a ranked instant index. `instants` has the instant of each row. */
 export function buildInstantIndex(instants: Int64s): RankedInstantImage {
   const order = instantOrder(instants);
   const sorted = sharedInt64s(order.length);

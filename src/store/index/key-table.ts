@@ -16,13 +16,13 @@ export interface KeyTableImage {
 
 const LEAST_KEYS = 16;
 
-/** Numbers keys as they come, and finishes an image of exact size in shared memory. */
+/** Numbers keys in order of first appearance, and finishes an image of exact size in shared memory. */
 export class KeyTableBuilder {
   #slots: Uint32s = sharedUint32s(slotCount(0));
   #ends: Uint32s = new Uint32Array(LEAST_KEYS + 1);
   #bytes: Bytes = new Uint8Array(256);
   #count = 0;
-  /** By key. Most different keys are told apart without reading their bytes. */
+  /** By key. Distinguishes most keys without reading their bytes. */
   #hashes: Uint32s = new Uint32Array(LEAST_KEYS);
   /** Scratch space of `#prefetch`. */
   #found: Uint32s = new Uint32Array(0);
@@ -31,7 +31,7 @@ export class KeyTableBuilder {
     return this.#count;
   }
 
-  /** Returns the number of the key `source[start … end]`; adds the key when it is new. */
+  /** Returns the number of the key `source[start … end]`. Adds a new key. */
   intern(source: Bytes, start: number, end: number): number {
     return this.#intern(hashBytes(source, start, end), source, start, end);
   }
@@ -47,11 +47,10 @@ export class KeyTableBuilder {
   }
 
   /**
-   * Reads the entry in the first slot of each hash.
+   * Reads the first slot of each hash into `entries`.
    *
-   * With many keys, interning one waits for memory four times: for its slot, for the hash and the end of the key there, and
-   * for the bytes of that key. Here each of these reads is made for all texts before the next one, so that the processor
-   * overlaps them. All but the slots are read only to bring them into its cache. This makes a load 8 % faster.
+   * Interning a key reads a slot, the hash and the end of the key there, and its bytes. Here, each of these reads is grouped
+   * for all texts, so that the processor overlaps cache misses. Without it, a load takes 8 % longer.
    */
   #prefetch(hashes: Uint32s, entries: Uint32s): void {
     const { length } = hashes;

@@ -37,7 +37,7 @@ export class PostingIndexBuilder {
     this.#rowOf = rowOf;
   }
 
-  /** Adds a pair of row and key. Rows must not descend, and no pair may come twice. */
+  /** Adds a pair of row and key. Rows must not descend, and no pair may repeat. */
   add(row: Row, source: Bytes, start: number, end: number): void {
     this.#reserve(1);
     this.#keyOf[this.#count] = this.#keys.intern(source, start, end);
@@ -83,7 +83,7 @@ export class PostingIndexBuilder {
   }
 
   /**
-   * Builds a composite index: its keys are pairs of a row's key in this index and its key in another.
+   * Builds the composite index with another index. Its keys are pairs of keys of the same row.
    * @param other has one key for every row
    */
   crossedWith(other: PostingIndexBuilder): PostingIndexBuilder {
@@ -96,8 +96,8 @@ export class PostingIndexBuilder {
   }
 
   /**
-   * Returns the keys of the composite index, numbered like those of `other`, when each key of `other` goes with one key of
-   * this index, as a session goes with its event. The composite index then has the posting lists of `other`.
+   * Returns the keys of the composite index if each key of `other` implies one key of this index.
+   * They are numbered like the keys of `other`, whose posting lists the composite index then has.
    * @param other has one key for every row
    */
   pairsByKeyOf(other: PostingIndexBuilder): KeyTableImage | undefined {
@@ -117,7 +117,7 @@ export class PostingIndexBuilder {
 
   /**
    * Finishes the index.
-   * @param byInstant name and `rows` of the instant index whose order long lists are kept in as well
+   * @param byInstant name and `rows` of the instant index that orders a second copy of long lists
    */
   finish(byInstant?: readonly [name: string, rows: Uint32s]): PostingImage {
     const rowOf = this.#rowOf.subarray(0, this.#count);
@@ -157,7 +157,7 @@ export function compositeName(first: string, second: string): string {
   return `${first} ${second}`;
 }
 
-/** Returns the numbers of those composite keys of a first and a second key that the index has. */
+/** Returns the numbers of those pairs of keys that the composite index has. */
 export function pairNumbers(
   { keys }: PostingImage,
   firsts: readonly number[],

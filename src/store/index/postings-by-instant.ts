@@ -9,13 +9,12 @@ import {
 } from './wavelet-matrix.ts';
 
 /**
- * Posting lists in the order of an instant. The rows of any keys within any window of instants are then a few ranges of
- * one sequence, and their number is the length of these ranges. For that, a row with several keys must not be in two
- * ranges of a query. So the sequence has sections:
+ * Posting lists in the order of an instant. A query reads ranges of one sequence, and counts its rows by their lengths.
+ * No row may be in two of these ranges, so the sequence has sections:
  *
  *     alone    for each key: the rows that have no other key
  *     groups   for each set of several keys that many rows have: those rows; each of its keys refers to the group
- *     rare     for each key: the rows with other keys too, in a set that few rows have; such a row is here once for each key
+ *     rare     for each key: the rows with a set of several keys that few rows have; a row occurs once for each key
  *
  *     bounds   section s is the positions bounds[s] … bounds[s + 1] of the sequence
  *     firsts   the groups of key k are groups[firsts[k] … firsts[k + 1]]
@@ -77,7 +76,7 @@ function boundsOf(sectionOf: Uint32s, sectionCount: number): Uint32s {
   return bounds;
 }
 
-/** Returns the sections of every row: those of row r are sectionOf[first[r] … first[r + 1]]. */
+/** Returns the sections of every row. Those of row r are sectionOf[first[r] … first[r + 1]]. */
 function sectionsOfRows(
   keyOf: Uint32s,
   firstPair: Uint32s,
@@ -106,12 +105,12 @@ function firstPairs(rowOf: Uint32s, rowCount: number): Uint32s {
   return first;
 }
 
-/** Ranges of so few rows on average are gathered and sorted, in place of a descent with all of them. */
+/** Ranges with at most this average number of rows are gathered and sorted instead of read through the matrix. */
 const FEW_ROWS = 16;
 
 /**
- * Returns the rows that have any of the keys and a rank in `low … high`, each once: as ranges, and as gathered rows of the
- * rare sections. The rows of short ranges are all gathered.
+ * Returns the rows that have any of the keys, within a range of ranks.
+ * Each row is either in one range or in `others`, which has the rows of rare sections and of short ranges.
  * @param rows the rows by rank in the instant index
  */
 export function rowsOfKeys(

@@ -4,14 +4,14 @@ import type { Int64s, Row, Uint32s } from '../memory/shared-arrays.ts';
 
 export const NO_ROWS: Uint32s = new Uint32Array(0);
 
-/** Returns the rows `from … to`. A loop, since `Uint32Array.from` calls a function for each row. */
+/** Returns the rows `from … to`. Uses a loop, since `Uint32Array.from` calls a function for each row. */
 export function rowSpan(from: Row, to: Row): Uint32s {
   const rows = new Uint32Array(to - from);
   for (let i = 0; i < rows.length; i++) rows[i] = from + i;
   return rows;
 }
 
-/** Returns the rows that any of the lists has, once each; all of them are below `rowCount`. */
+/** Returns the rows of all lists, each once. They are below `rowCount`. */
 export function union(lists: readonly Uint32s[], rowCount: number): Uint32s {
   if (lists.length === 1) return lists[0];
   const rows = new Uint32Array(totalLength(lists));
@@ -23,11 +23,11 @@ export function union(lists: readonly Uint32s[], rowCount: number): Uint32s {
   return rowSet(rows, rowCount);
 }
 
-/** Relative cost of sorting a row, against reading a word of a bitmap. */
+/** Cost of sorting a row, relative to reading a word of a bitmap. */
 const SORTING_COST = 16;
 const WORD_BITS = 32;
 
-/** Returns rows in ascending order, once each; all of them are below `rowCount`. */
+/** Returns rows in ascending order, each once. They are below `rowCount`. */
 export function rowSet(rows: Uint32s, rowCount: number): Uint32s {
   if (rows.length * SORTING_COST > rowCount / WORD_BITS) return rowsByBitmap(rows, rowCount);
   const sorted = rows.slice().sort();
@@ -52,7 +52,7 @@ function rowsByBitmap(rows: Uint32s, rowCount: number): Uint32s {
   return set;
 }
 
-/** Returns the rows of both lists: reads the shorter one and gallops through the longer. */
+/** Returns the rows that both lists have. Reads the shorter list, and gallops through the longer one. */
 export function intersection(a: Uint32s, b: Uint32s): Uint32s {
   const [short, long] = a.length <= b.length ? [a, b] : [b, a];
   const both = new Uint32Array(short.length);
@@ -83,8 +83,8 @@ export function totalLength(lists: readonly Uint32s[]): number {
 }
 
 /**
- * Returns the position of the first of the ascending values that is not below a bound. Instants have a function of their
- * own: one comparison of both numbers and bigints would be a generic one.
+ * Returns the first position whose value is not below a bound. The values ascend.
+ * Instants have a separate function: one comparison of both numbers and bigints would be a generic one.
  */
 export function lowerBound(values: Uint32s, bound: number, from = 0, to = values.length): number {
   let low = from;
@@ -108,7 +108,7 @@ export function lowerInstantBound(instants: Int64s, bound: bigint, from = 0, to 
   return low;
 }
 
-/** Counts the 1s of 32 bits: adds them up in pairs, nibbles and bytes (Warren, "Hacker's Delight", 5-1). */
+/** Counts the 1s of 32 bits, by pairs, nibbles and bytes (Warren, "Hacker's Delight", 5-1). */
 export function countOnes(bits: number): number {
   bits -= (bits >>> 1) & 0x55555555;
   bits = (bits & 0x33333333) + ((bits >>> 2) & 0x33333333);

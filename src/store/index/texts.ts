@@ -1,8 +1,8 @@
 import type { Bytes, Uint32s } from '../memory/shared-arrays.ts';
 
 /**
- * Hashes bytes by FNV-1a, 32 bits (http://www.isthe.com/chongo/tech/comp/fnv/), then by the mixer of MurmurHash3, so that
- * the low bits, which select the slot, depend on every byte.
+ * Hashes bytes by 32-bit FNV-1a (http://www.isthe.com/chongo/tech/comp/fnv/) and the mixer of MurmurHash3.
+ * So the low bits, which select the slot, depend on every byte.
  */
 export function hashBytes(bytes: Bytes, start: number, end: number): number {
   let hash = EMPTY_HASH;
@@ -10,20 +10,22 @@ export function hashBytes(bytes: Bytes, start: number, end: number): number {
   return finishHash(hash);
 }
 
-/** The steps of `hashBytes`, for a loop that reads the bytes for another purpose. */
+/** Start of a hash in steps, for loops that also read the bytes for another purpose. */
 export const EMPTY_HASH = 0x811c9dc5;
 
+/** Returns a hash with one more byte. */
 export function addToHash(hash: number, byte: number): number {
   return Math.imul(hash ^ byte, 0x01000193);
 }
 
+/** Returns the hash of `hashBytes` after the last byte. */
 export function finishHash(hash: number): number {
   const mixed = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   const mixedAgain = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);
   return (mixedAgain ^ (mixedAgain >>> 16)) >>> 0;
 }
 
-/** Returns the slots of an open-addressing table for `count` entries: a power of two, at most half full. */
+/** Returns the size of an open-addressing table for `count` entries: a power of two. At most half of it is used. */
 export function slotCount(count: number): number {
   return 2 ** Math.max(2, Math.ceil(Math.log2(count * 2 + 1)));
 }

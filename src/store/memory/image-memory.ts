@@ -3,7 +3,7 @@ import type { Bytes, Floats, Int64s, Uint32s } from './shared-arrays.ts';
 type SharedArray = Bytes | Uint32s | Int64s | Floats;
 
 /**
- * Returns the bytes of memory that an image holds: those of every buffer it reaches, each once.
+ * Returns the size of the buffers of an image in bytes. Counts each buffer once.
  *
  * @param image plain objects and arrays of typed arrays, nested in any way
  */
@@ -17,7 +17,7 @@ export function imageBytes(image: object): number {
 const ALIGNMENT = 8;
 
 /**
- * Copies an image into one shared buffer, its arrays in the order in which the image names them:
+ * Copies an image into one shared buffer. Its arrays are in the order of its properties:
  *
  *     | array | array | … |    each at a multiple of 8 bytes
  *
@@ -71,14 +71,13 @@ function isObject(part: unknown): part is Readonly<Record<string, unknown>> {
   return typeof part === 'object' && part !== null;
 }
 
-/** Time for a marking that began before the release, and so may have marked the memory, to end. */
+/** Delay of the second allocation. A collection that was in progress at the release may have marked the memory. */
 const REPEAT_MS = 1000;
 
 /**
- * Makes the garbage collector run after a release of shared memory. V8 does not count shared memory: with a heap of some
- * megabytes it sees no reason to collect, while hundreds of megabytes are garbage. So this function allocates as much
- * memory that V8 does count, and drops it untouched; V8 then marks in small steps, and finds both. The allocation waits
- * for a later turn, when the releasing functions have left the stack.
+ * Makes the garbage collector run after a release of shared memory. V8 does not count shared memory, so a small heap
+ * triggers no collection. This function allocates and drops counted memory of the same size, which triggers one. The
+ * allocation waits for a later turn of the event loop, when the releasing functions have left the stack.
  */
 export function promptGarbageCollection(bytes: number): void {
   if (bytes === 0) return;

@@ -8,7 +8,7 @@ export interface LiveStore {
   readonly store: OrganizationStore;
   /** The snapshot file that the store was loaded from. */
   readonly file: string;
-  /** Whether that file still exists. If not, another file may bring the organization. */
+  /** Whether that file still exists. If not, another file may serve the organization. */
   readonly isFilePresent: boolean;
 }
 
@@ -50,13 +50,13 @@ export class StoreRegistry {
     return this.retained.reduce((sum, { store }) => sum + store.bytesHeld, 0);
   }
 
-  /** Returns the other file that an organization is served from, if that file still exists. */
+  /** Returns another existing file that serves an organization. */
   otherOwner(file: string, organizationId: string): string | undefined {
     const owner = this.#live.get(organizationId);
     return owner !== undefined && owner.isFilePresent && owner.file !== file ? owner.file : undefined;
   }
 
-  /** Notes that a file no longer exists. Its organizations stay live until another file brings them. */
+  /** Records that a file no longer exists. Its organizations stay live until another file serves them. */
   markFileRemoved(file: string): void {
     this.#live = new Map(
       this.#live
@@ -69,7 +69,7 @@ export class StoreRegistry {
    * Replaces the organizations of a file by those of its new snapshot, in one step. An organization with unchanged content
    * keeps its image. All replaced stores are retained: until every worker shows the new view, workers may send links to
    * them (see `releaseUnwalked`).
-   * @throws Error, and changes nothing, when another file serves one of the organizations, which the admission refuses
+   * @throws Error, and changes nothing, when another file serves one of the organizations; the admission refuses these
    */
   swap(file: string, snapshot: SnapshotImage): void {
     const arrived = new Set(snapshot.organizations.map(({ organizationId }) => organizationId));
@@ -101,7 +101,7 @@ export class StoreRegistry {
     this.#replace(live, retained, snapshot.organizations);
   }
 
-  /** Releases the retained stores that no client walks. To be called when all workers show the live view. */
+  /** Releases the retained stores that no client walks. Must be called when all workers show the live view. */
   releaseUnwalked(): void {
     this.retainOnly(new Set(this.retained.filter(({ store }) => store.walks.isSet)));
   }
@@ -139,12 +139,12 @@ export class StoreRegistry {
   }
 }
 
-/** Bytes that retained stores may hold however little is live, so that small ones are not released early. */
+/** Minimum bound for the bytes of retained stores. Small stores are not released early. */
 const ALWAYS_ALLOWED_BYTES = 64 * 1024 * 1024;
 
 /**
- * Selects the retained stores to keep: those replaced less than `retainMs` ago, the latest first, as long as they hold no
- * more memory together than the live stores.
+ * Selects the retained stores to keep, within time and memory. Keeps those replaced less than `retainMs` ago, the latest
+ * first, as long as they hold no more memory together than the live stores.
  *
  * @param now milliseconds of the monotonic clock
  */

@@ -1,6 +1,6 @@
 import type { OrganizationStore } from '../organization-store.ts';
 
-/** The stores that requests can reach, by organization. A view is immutable; a swap makes a new one. */
+/** The stores that requests can reach, by organization. A view is immutable; a swap creates another one. */
 export class StoreView {
   readonly live: ReadonlyMap<string, OrganizationStore>;
   /** Replaced stores that are kept for walks, the latest first. */
