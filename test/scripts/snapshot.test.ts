@@ -207,9 +207,9 @@ describe('npm run snapshot', function () {
       truncateSync(cut, 50_000);
       for (const [file, reason] of [
         [folder('nowhere.sqlite'), 'no such file'],
-        [folder('good'), 'not a regular file'],
-        [folder('import/events.ndjson'), 'not an SQLite database'],
-        [cut, 'it was cut short'],
+        [folder('good'), 'it is not a regular file'],
+        [folder('import/events.ndjson'), 'it is not an SQLite database'],
+        [cut, 'it is truncated'],
       ]) {
         const { code, stdout, stderr } = await snapshot(command, file);
         expect({ code, stdout }).to.deep.equal({ code: 1, stdout: '' });

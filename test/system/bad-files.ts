@@ -69,7 +69,7 @@ export const BAD_FILES: readonly BadFile[] = [
   {
     kind: 'a text file',
     reason: 'not-sqlite',
-    detail: /^not an SQLite database$/,
+    detail: /^it is not an SQLite database$/,
     spoil: (path) => {
       writeFileSync(path, 'a text, not a database\n'.repeat(1000));
     },
@@ -77,7 +77,7 @@ export const BAD_FILES: readonly BadFile[] = [
   {
     kind: 'a file of zeros',
     reason: 'not-sqlite',
-    detail: /^not an SQLite database$/,
+    detail: /^it is not an SQLite database$/,
     spoil: (path) => {
       writeFileSync(path, Buffer.alloc(statSync(path).size));
     },
@@ -93,7 +93,7 @@ export const BAD_FILES: readonly BadFile[] = [
   {
     kind: 'a snapshot truncated within its header',
     reason: 'not-sqlite',
-    detail: /^not an SQLite database$/,
+    detail: /^it is not an SQLite database$/,
     spoil: (path) => {
       truncateSync(path, 99);
     },
@@ -109,7 +109,7 @@ export const BAD_FILES: readonly BadFile[] = [
   {
     kind: 'a snapshot without its last byte',
     reason: CUT,
-    detail: /it was cut short/,
+    detail: /it is truncated/,
     spoil: (path) => {
       truncateSync(path, statSync(path).size - 1);
     },
@@ -125,20 +125,20 @@ export const BAD_FILES: readonly BadFile[] = [
   {
     kind: "another application's database",
     reason: 'foreign',
-    detail: /its application_id is 0x0f055111, a snapshot's is 0x466f7972$/,
+    detail: /its application_id is 0x0f055111, not 0x466f7972$/,
     spoil: unsealed('PRAGMA application_id = 252006673'),
   },
   {
     kind: 'a newer format (the refusal names both versions)',
     reason: 'other-version',
-    detail: new RegExp(`is ${NEWER}, this Foyer reads format ${FORMAT_VERSION}; use a newer Foyer$`),
+    detail: new RegExp(`is ${NEWER}, but this Foyer reads format ${FORMAT_VERSION}; use a newer Foyer$`),
     spoil: unsealed(`PRAGMA user_version = ${NEWER}`),
   },
   {
     kind: 'an older format (the refusal names both versions)',
     reason: 'other-version',
     detail: new RegExp(
-      `is ${OLDER}, this Foyer reads format ${FORMAT_VERSION}; rebuild .*: npm run snapshot -- build`,
+      `is ${OLDER}, but this Foyer reads format ${FORMAT_VERSION}; rebuild .*: npm run snapshot -- build`,
     ),
     spoil: unsealed(`PRAGMA user_version = ${OLDER}`),
   },
@@ -151,14 +151,14 @@ export const BAD_FILES: readonly BadFile[] = [
   {
     kind: 'a snapshot with a journal beside it',
     reason: 'unfinished',
-    detail: /^a -journal file is beside it: its writer has not finished$/,
+    detail: /^a -journal file exists: the write to it is not complete$/,
     spoil: nothing,
     beside: '-journal',
   },
   {
     kind: 'a snapshot with a write-ahead log beside it',
     reason: 'unfinished',
-    detail: /^a -wal file is beside it/,
+    detail: /^a -wal file exists/,
     spoil: nothing,
     beside: '-wal',
   },
@@ -308,7 +308,7 @@ export const BAD_FILES: readonly BadFile[] = [
   {
     kind: 'a folder',
     reason: 'not-a-file',
-    detail: /^not a regular file$/,
+    detail: /^it is not a regular file$/,
     spoil: replaced((path) => {
       mkdirSync(path);
     }),
@@ -316,7 +316,7 @@ export const BAD_FILES: readonly BadFile[] = [
   {
     kind: 'a pipe',
     reason: 'not-a-file',
-    detail: /^not a regular file$/,
+    detail: /^it is not a regular file$/,
     spoil: replaced((path) => {
       execFileSync('mkfifo', [path]);
     }),

@@ -13,8 +13,8 @@ import {
 } from './memory.ts';
 
 /**
- * Checks that the declared content of a file may go live beside the other files.
- * Releases retained stores as far as memory is missing.
+ * Checks that the declared content of a file may go live together with the other files.
+ * Releases retained stores as long as memory is insufficient.
  * @param threads number of threads that answer requests
  * @throws RefusedSnapshot
  */
@@ -30,14 +30,14 @@ export function admit(
     if (owner === undefined) continue;
     throw new RefusedSnapshot(
       'conflict',
-      `organization "${organizationId}" is already served from ${owner}; it may be in one file only`,
+      `organization "${organizationId}" is already served from ${owner}; an organization may be in one file only`,
     );
   }
   checkSuccession(manifest, predecessorsOf(stores, file, manifest));
   makeRoom(stores, memoryNeed(manifest.organizations), limit, threads);
 }
 
-/** Returns the organizations that a file replaces: its own, and those it takes over from files that are gone. */
+/** Returns the live organizations that a file replaces: its own, and those of removed files. */
 function predecessorsOf(
   stores: StoreRegistry,
   file: string,
@@ -81,8 +81,8 @@ export interface Predecessor {
 const MIN_KEPT = 0.5;
 
 /**
- * Checks that a snapshot is not older than its predecessors, and keeps their organizations and half of each collection.
- * A permit of the snapshot skips the respective check.
+ * Checks that a snapshot is neither older nor much smaller than its predecessors.
+ * It keeps their organizations and half of each collection. A permit of the snapshot skips the corresponding check.
  * @param predecessors by organization id
  * @throws RefusedSnapshot
  */

@@ -47,8 +47,8 @@ export interface MemoryNeed {
 /** For each record: its offset (8), and up to four slots of the id index (16). */
 const RECORD_BYTES = 24;
 /**
- * For each record and text column: at most a key with up to four slots (16), its end (4), 20 bytes of text, and a list of
- * one row (8). Records that share keys need less, even where long lists are also ordered by instant.
+ * For each record and text column: a key with up to four slots (16), its end (4), 20 bytes of text, and a list of one row
+ * (8). Records that share keys need less, even where long lists are also ordered by instant.
  */
 const TEXT_BYTES = 48;
 /** For each record and instant column: the instant (8), its row (4), its rank (4), and a wavelet matrix. */
@@ -67,7 +67,7 @@ const UNCOLLECTED_BYTES = 64 * MEGABYTE;
 const MARGIN = 1.05;
 
 /**
- * Estimates the memory that a load takes, from the run counts and lengths of the manifest.
+ * Estimates the memory of a load from the run counts and lengths of the manifest.
  *
  *     held = 1.05 × (record bytes + index bytes)
  *     peak = held + 64 MB + min(held, 64 MB)
@@ -100,7 +100,7 @@ export function memoryNeed(organizations: readonly ManifestOrganization[]): Memo
   };
 }
 
-/** Returns the index bytes for each record of a collection, at most. */
+/** Returns the maximum index bytes for each record of a collection. */
 function indexBytes(layout: CollectionLayout): number {
   if (layout === SESSIONS) return RECORD_BYTES + SCHEDULE_BYTES;
   return layout.columns.reduce(
@@ -148,7 +148,7 @@ const LIMITS: Readonly<Record<MemoryLimitSource, { readonly name: string; readon
 };
 
 /**
- * Refuses a snapshot that does not fit beside the stores, which stay live while it is loaded.
+ * Refuses a snapshot that does not fit in addition to the stores. These stay live during the load.
  * @throws RefusedSnapshot
  */
 export function checkMemory(need: MemoryNeed, stored: StoredMemory, limit: MemoryLimit): void {

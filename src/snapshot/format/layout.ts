@@ -38,13 +38,13 @@ interface Column<Kind, Value> {
   readonly of: (record: ImportedRecord) => Value;
 }
 
-/** A record in stored form, beside the imported fields that are not served (`heldByEventIds`). */
+/** A record in stored form, and its import line with the fields that are not served (`heldByEventIds`). */
 export interface ImportedRecord {
   readonly served: JsonObject;
   readonly imported: JsonObject;
 }
 
-/** @param of by default the field that gives the index its name */
+/** Declares a text column, by default over the field that gives the index its name. */
 function textColumn(
   column: string,
   index: string,
@@ -75,7 +75,7 @@ export const EVENTS: CollectionLayout = {
   composites: [],
 };
 
-/** The loader derives the schedules of the events from these columns; it builds no index of sessions. */
+/** The loader derives the schedules of events from these columns; sessions have no index over a column. */
 export const SESSIONS: CollectionLayout = {
   name: 'sessions',
   resource: EVENT_SESSION,
@@ -145,7 +145,7 @@ export const OFFERS: CollectionLayout = {
   composites: [['resaleEnabled', 'type']],
 };
 
-/** Order of import and digests: events come before the sessions that name them. */
+/** Order of import and digests: events come before the sessions that refer to them. */
 export const COLLECTIONS: readonly CollectionLayout[] = [EVENTS, SESSIONS, TICKETS, ORDERS, OFFERS];
 
 /** Maps each collection name to a value made from its layout. */

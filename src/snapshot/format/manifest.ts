@@ -67,7 +67,7 @@ export function organizationDigest(runs: ManifestOrganization['runs']): string {
   return hash.digest('base64url');
 }
 
-/** Computes the manifest digest, base64url, over a JSON line for the snapshot and for each organization. */
+/** Computes the manifest digest, base64url. It covers a JSON line for the snapshot and for each organization. */
 export function manifestDigest({ snapshotId, producedAt, permits, organizations }: Manifest): string {
   const hash = createHash('sha256');
   const add = (...values: (string | number)[]) => hash.update(`${JSON.stringify(values)}\n`);
@@ -143,7 +143,7 @@ function readOrganizations(database: Database.Database): ManifestOrganization[] 
       return { organizationId, name, contentDigest, runs };
     });
   for (const organizationId of runsOf.keys())
-    throw inconsistent(`"runs" has rows of "${organizationId}", which is not in "organizations"`);
+    throw inconsistent(`"runs" has rows for "${organizationId}", which is not in "organizations"`);
   return organizations;
 }
 
@@ -179,7 +179,7 @@ function checkNames({ snapshotId, producedAt, organizations }: Manifest): void {
   }
 }
 
-/** Refuses runs that leave a gap or overlap, and counts out of bounds or beyond the size of the file. */
+/** Refuses gaps and overlaps of runs, counts out of bounds, and more bytes than the file has. */
 function checkRuns(organizations: readonly ManifestOrganization[], fileBytes: number): void {
   let bytes = 0;
   for (const { organizationId, runs } of organizations) {

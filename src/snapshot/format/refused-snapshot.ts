@@ -9,7 +9,7 @@ export const REFUSALS = {
   'other-version':
     'Its format has another version. Build it again with the Foyer version that reads it: npm run snapshot -- build.',
   wal: 'It is in WAL mode. Publish the file as the builder wrote it.',
-  'cut-short': 'Its size is not the one in its header. Copy it again, and rename it into place.',
+  'cut-short': 'Its size differs from the size in its header. Copy it again, and rename it into place.',
   unfinished: 'The file is still being written, or its copy was interrupted. Copy or build it again.',
   schema: 'Its tables, columns, views or triggers are not those of a snapshot. Build it again.',
   damaged: 'Its content has changed since it was built. Copy or build it again.',
@@ -24,7 +24,7 @@ export const REFUSALS = {
   shrunk:
     'A collection lost more than half of its records. To remove the records, publish with --allow-shrink.',
   memory: 'There is not enough memory to load it. Raise MEMORY_LIMIT_MB, or give the process more memory.',
-  'loader-failed': 'The loader failed. Check the log, then touch the file.',
+  'loader-failed': 'The loader failed. Check the log, then publish the file again.',
 } as const;
 
 export type RefusalReason = keyof typeof REFUSALS;

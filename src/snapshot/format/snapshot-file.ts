@@ -41,10 +41,7 @@ export function openSnapshot(path: string): OpenSnapshot {
   }
 }
 
-/**
- * Converts an error of SQLite or the operating system, which is a fault of the file, into a refusal.
- * Returns any other error unchanged.
- */
+/** Converts an error of SQLite or the system into a refusal. Returns any other error unchanged. */
 export function asRefusal(error: unknown): unknown {
   if (error instanceof Error && 'syscall' in error) {
     return new RefusedSnapshot('unreadable', `it cannot be read: ${error.message}`);
@@ -70,8 +67,8 @@ const HEADER_BYTES = 100;
 const MAGIC = 'SQLite format 3\0';
 
 /**
- * Refuses files that SQLite would accept, or would leave side files beside.
- * SQLite takes an empty file for an empty database, creates side files for one in WAL mode, and reports a truncated
+ * Refuses files that SQLite would accept, or would create side files for.
+ * SQLite treats an empty file as an empty database, creates side files for one in WAL mode, and reports a truncated
  * file only when it reads a missing page.
  */
 function checkHeader(path: string): void {
@@ -81,7 +78,7 @@ function checkHeader(path: string): void {
   const header = Buffer.alloc(HEADER_BYTES);
   try {
     const status = fstatSync(file);
-    if (!status.isFile()) throw new RefusedSnapshot('not-a-file', 'not a regular file');
+    if (!status.isFile()) throw new RefusedSnapshot('not-a-file', 'it is not a regular file');
     size = status.size;
     readSync(file, header, 0, HEADER_BYTES, 0);
   } finally {
@@ -89,20 +86,20 @@ function checkHeader(path: string): void {
   }
   if (size === 0) throw new RefusedSnapshot('empty', 'the file is empty');
   if (size < HEADER_BYTES || header.toString('latin1', 0, 16) !== MAGIC) {
-    throw new RefusedSnapshot('not-sqlite', 'not an SQLite database');
+    throw new RefusedSnapshot('not-sqlite', 'it is not an SQLite database');
   }
   const applicationId = header.readInt32BE(68);
   if (applicationId !== APPLICATION_ID) {
     throw new RefusedSnapshot(
       'foreign',
-      `another application's database: its application_id is ${hex(applicationId)}, a snapshot's is ${hex(APPLICATION_ID)}`,
+      `it is a database of another application: its application_id is ${hex(applicationId)}, not ${hex(APPLICATION_ID)}`,
     );
   }
   const version = header.readInt32BE(60);
   if (version !== FORMAT_VERSION) {
     throw new RefusedSnapshot(
       'other-version',
-      `its format (user_version) is ${version}, this Foyer reads format ${FORMAT_VERSION}; ` +
+      `its format (user_version) is ${version}, but this Foyer reads format ${FORMAT_VERSION}; ` +
         (version > FORMAT_VERSION ? 'use a newer Foyer' : `rebuild it from its import folder: ${REBUILD}`),
     );
   }
@@ -125,7 +122,7 @@ function checkHeader(path: string): void {
   // SQLite would apply either of these to the database, regardless of the header.
   for (const kind of ['journal', 'wal']) {
     if (existsSync(`${path}-${kind}`)) {
-      throw new RefusedSnapshot('unfinished', `a -${kind} file is beside it: its writer has not finished`);
+      throw new RefusedSnapshot('unfinished', `a -${kind} file exists: the write to it is not complete`);
     }
   }
 }

@@ -66,7 +66,7 @@ describe('npm run snapshot -- diff', function () {
     expect(await diff(earlier(), folder('import/tickets.ndjson'))).to.deep.include({
       code: 1,
       stdout: '',
-      stderr: `${folder('import/tickets.ndjson')}: not an SQLite database\n`,
+      stderr: `${folder('import/tickets.ndjson')}: it is not an SQLite database\n`,
     });
     expect((await diff(earlier())).code).to.equal(2);
   });

@@ -65,7 +65,7 @@ describe('The snapshot reader', () => {
       it(`text: ${JSON.stringify(content.slice(0, 20))}, ${content.length} characters`, () => {
         expectRefused(
           snapshot.copyOf(() => Buffer.from(content)),
-          'not an SQLite database',
+          'it is not an SQLite database',
         );
       });
     }
@@ -75,7 +75,7 @@ describe('The snapshot reader', () => {
       new Database(path).exec('CREATE TABLE t (a)').close();
       expectRefused(
         path,
-        /^another application's database: its application_id is 0x00000000, .* 0x466f7972$/,
+        /^it is a database of another application: its application_id is 0x00000000, not 0x466f7972$/,
       );
       expectRefused(
         snapshot.copyWith('PRAGMA application_id = 252006673'),
@@ -87,11 +87,11 @@ describe('The snapshot reader', () => {
     it('a newer or older format version, and names both versions', () => {
       expectRefused(
         snapshot.copyWith('PRAGMA user_version = 4'),
-        'its format (user_version) is 4, this Foyer reads format 3; use a newer Foyer',
+        'its format (user_version) is 4, but this Foyer reads format 3; use a newer Foyer',
       );
       expectRefused(
         snapshot.copyWith('PRAGMA user_version = 2'),
-        'its format (user_version) is 2, this Foyer reads format 3; rebuild it from its import folder: ' +
+        'its format (user_version) is 2, but this Foyer reads format 3; rebuild it from its import folder: ' +
           'npm run snapshot -- build --input DIR --output FILE',
       );
     });
@@ -132,7 +132,7 @@ describe('The snapshot reader', () => {
     it('truncated within its header', () => {
       const path = snapshot.copy();
       truncateSync(path, 99);
-      expectRefused(path, 'not an SQLite database');
+      expectRefused(path, 'it is not an SQLite database');
     });
 
     it('with bytes added at its end', () => {
@@ -154,7 +154,7 @@ describe('The snapshot reader', () => {
     it('with a journal beside it', () => {
       const path = snapshot.copy();
       writeFileSync(`${path}-journal`, '');
-      expectRefused(path, 'a -journal file is beside it: its writer has not finished');
+      expectRefused(path, 'a -journal file exists: the write to it is not complete');
     });
 
     it('with a write-ahead log beside it, without applying the log', () => {
@@ -164,7 +164,7 @@ describe('The snapshot reader', () => {
       writer.exec("UPDATE organizations SET name = 'other'");
       copyFileSync(`${other}-wal`, `${path}-wal`);
       writer.close();
-      expectRefused(path, 'a -wal file is beside it: its writer has not finished');
+      expectRefused(path, 'a -wal file exists: the write to it is not complete');
       expect(readdirSync(dirname(path))).to.deep.equal(['a.sqlite', 'a.sqlite-wal']);
     });
   });

@@ -32,7 +32,7 @@ describe('The manifest reader', () => {
       ["INSERT INTO runs VALUES ('south', 'tickets', 60, 1, 10, '')", runs],
       [
         "DELETE FROM organizations WHERE organization_id = 'north'",
-        /^"runs" has rows of "north", which is not in "organizations"$/,
+        /^"runs" has rows for "north", which is not in "organizations"$/,
       ],
       [
         "INSERT INTO runs VALUES ('south', 'forms', 0, 1, 10, '')",
