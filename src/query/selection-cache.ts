@@ -30,8 +30,7 @@ export class SelectionCache {
   }
 
   /**
-   * Returns the rows of a query, from the cache or from `find`.
-   * @param collection immutable
+   * Returns the rows of a query over an immutable collection, from the cache or from `find`.
    * @param query text that no other query over the collection has
    */
   get(collection: object, query: string, find: () => FoundRows): FoundRows {

@@ -15,7 +15,7 @@ import { Staging } from './staging.ts';
 export interface BuildOptions {
   /** The import folder. */
   readonly input: string;
-  /** The snapshot file. An existing file stays until the new one is complete. */
+  /** The snapshot file. An existing file is kept until the new one is complete. */
   readonly output: string;
   /** Leave bad lines out and write them to `rejectsPath(output)`, instead of refusing the import. */
   readonly skipInvalid: boolean;
@@ -55,7 +55,7 @@ export function rejectsPath(output: string): string {
  * Builds a snapshot file from an import folder.
  *
  * Threads read the lines and temporary files hold the records, so memory use does not grow with their number. The
- * snapshot appears under its name complete, or not at all.
+ * snapshot appears atomically under its name.
  *
  * @throws ImportRejected when lines are bad and not skipped
  * @throws NoOrganization

@@ -20,7 +20,7 @@ export class UnreadableImport extends Error {
   }
 }
 
-/** Returns the name of the file in a folder, `NAME.ndjson` or `NAME.ndjson.gz`; undefined when there is neither. */
+/** Returns the name of an import file: `NAME.ndjson`, `NAME.ndjson.gz`, or undefined if neither exists. */
 export function importFile(folder: string, name: string): string | undefined {
   const files = [`${name}.ndjson`, `${name}.ndjson.gz`].filter(
     (file) => lstatSync(join(folder, file), { throwIfNoEntry: false }) !== undefined,

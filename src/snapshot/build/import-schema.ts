@@ -10,7 +10,7 @@ import { type JsonObject, objectIn } from '../format/json-values.ts';
 const ORGANIZATION_ID = id('Organization of the record.', 'org_1');
 export const ORGANIZATION_FIELDS: Fields = {
   organizationId: ORGANIZATION_ID,
-  name: text('Name, for people.', 'Théâtre'),
+  name: text('Display name.', 'Théâtre'),
 };
 
 /** Returns the fields of an import record that are not served. */
@@ -27,7 +27,7 @@ const TIMESTAMP_RULE = 'an ISO 8601 date and time with Z or an offset, such as 2
 
 /** String formats for ajv, each with a description of the accepted texts. */
 const FORMATS: Readonly<Record<string, { validate: (text: string) => boolean; accepts: string }>> = {
-  // No URL can carry a lone surrogate, so no request could name such an id.
+  // A URL cannot contain a lone surrogate.
   identifier: {
     validate: (text) => text !== '' && text.isWellFormed(),
     accepts: 'well-formed text that is not empty',
@@ -147,7 +147,8 @@ export function addCount(counts: FieldCounts, field: string, count: number): voi
 }
 
 /**
- * Compiles the conversion of an object: all declared fields in the declared order, absent ones as null or `[]`.
+ * Compiles the conversion of an object to its stored form.
+ * This has all declared fields in the declared order, absent ones as null or `[]`.
  * @param importOnly names of fields that are known but not stored
  */
 export function compileNormalize(fields: Fields, path = '', importOnly: readonly string[] = []): Normalize {

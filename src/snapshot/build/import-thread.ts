@@ -9,7 +9,7 @@ import { StagingFile } from './staging-file.ts';
 
 export type ImportTask =
   | { readonly collection: string; readonly block: LineBlock }
-  /** The last task: to complete the staging file. */
+  /** The last task completes the staging file. */
   | { readonly isLast: true };
 
 export interface ImportWorkerData {
@@ -48,10 +48,8 @@ function run(task: ImportTask): ImportedBlock {
   }
   // A transferred Buffer arrives as a Uint8Array.
   const { buffer, byteOffset, length } = task.block.bytes;
-  return readBlock(readerOf(task.collection), {
-    ...task.block,
-    bytes: Buffer.from(buffer, byteOffset, length),
-  });
+  const bytes = Buffer.from(buffer, byteOffset, length);
+  return readBlock(readerOf(task.collection), { ...task.block, bytes });
 }
 
 function readerOf(collection: string): RecordReader {

@@ -49,7 +49,7 @@ export class Rejections {
     this.#insert = database.prepare('INSERT INTO rejections VALUES (?, ?, ?, ?, ?, ?)');
   }
 
-  /** @param text the line as it is in the file; undefined when it cannot be decoded */
+  /** Adds a rejection. `text` is the line as it is in the file; undefined when it cannot be decoded. */
   add({ file, line, field, reason }: Rejection, text: string | undefined): void {
     this.total++;
     this.#insert.run(fileOrder(file), file, line, field, reason, this.#keepsText ? text : undefined);
@@ -72,7 +72,7 @@ export class Rejections {
       .all();
   }
 
-  /** Writes all rejections to a file, each as a line of JSON, by file and line. */
+  /** Writes all rejections to a file as lines of JSON, ordered by file and line. */
   async write(path: string): Promise<void> {
     const rows = this.#database.prepare<[], Rejection & { readonly text: string | null }>(
       `SELECT file, line, field, reason, text FROM rejections ${ORDER}`,

@@ -76,7 +76,7 @@ export class SnapshotWriter {
     if (run !== undefined) yield this.#writeRun(insert, run);
   }
 
-  /** Returns the number of records. */
+  /** Writes a run. Returns its number of records. */
   #writeRun(insert: Database.Statement, run: GrowingRun): number {
     const { organizationId, runs } = this.#organizations[run.organization];
     const written = runs[run.layout.name];
@@ -145,7 +145,7 @@ class GrowingRun {
     return this.#lengths.length;
   }
 
-  /** Adds a record unless it belongs to the next run; the first one always fits. Returns whether it was added. */
+  /** Adds a record unless it belongs to the next run. Returns whether it was added. The first record always fits. */
   add({ organization, beginsRun, json, values }: StagedRecord): boolean {
     const start = this.count === 0 ? 0 : this.recordBytes + 1;
     const length = Buffer.byteLength(json);

@@ -76,7 +76,7 @@ function columnValue(column: ColumnLayout, record: ImportedRecord): string {
     case 'instant':
       return String(column.of(record));
     case 'list': {
-      // No request can name a text with a lone surrogate.
+      // A URL cannot contain a lone surrogate.
       const texts = column.of(record).filter((text) => text.isWellFormed());
       return JSON.stringify([...new Set(texts)]);
     }
@@ -84,10 +84,10 @@ function columnValue(column: ColumnLayout, record: ImportedRecord): string {
 }
 
 /**
- * Returns a text whose UTF-8 byte order, as SQLite compares it, equals the id's UTF-16 code unit order.
+ * Returns a sort key for an id. Its UTF-8 order, which SQLite uses, is the id's UTF-16 order.
  *
  * The two orders differ for characters beyond U+FFFF: their surrogates are below U+E000, but their UTF-8 is above all
- * others. Therefore each surrogate becomes a character of its own, and the code units above make room:
+ * others. So each surrogate maps to a separate character, and the code units above are shifted:
  *
  *     D800 … DFFF  →  U+E000  … U+E7FF
  *     E000 … FFFF  →  U+10000 … U+11FFF

@@ -68,10 +68,8 @@ export class CollectionIndexes {
     // Where each second key implies its first key, the pairs have the posting lists of the second index.
     const sharedLists = new Map<string, { second: string; keys: KeyTableImage }>();
     for (const [first, second] of composites) {
-      const [firstBuilder, secondBuilder] = [
-        required(this.#postings, first),
-        required(this.#postings, second),
-      ];
+      const firstBuilder = required(this.#postings, first);
+      const secondBuilder = required(this.#postings, second);
       const keys = firstBuilder.pairsByKeyOf(secondBuilder);
       const name = compositeName(first, second);
       if (keys !== undefined) sharedLists.set(name, { second, keys });
@@ -85,7 +83,7 @@ export class CollectionIndexes {
     return { postings, instants };
   }
 
-  /** Refuses a list that holds a text twice: queries would return and count its record twice. */
+  /** Refuses a list that holds a text twice. Queries would return and count its record twice. */
   #checkDistinct({ starts, rows }: PostingImage, column: string): void {
     for (let key = 0; key + 1 < starts.length; key++) {
       for (let i = starts[key] + 1; i < starts[key + 1]; i++) {

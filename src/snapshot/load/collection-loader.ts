@@ -43,8 +43,8 @@ export class CollectionLoader {
   }
 
   /**
-   * Copies the records of the next run, checks the digest over the copy, and indexes it.
-   * The digest thus covers the very bytes that are served.
+   * Copies, checks and indexes the next run.
+   * The digest is checked over the copy. So the digest covers the bytes that are served.
    * @throws RefusedSnapshot
    */
   add(run: Run): void {
@@ -81,7 +81,7 @@ export class CollectionLoader {
   }
 }
 
-/** Copies the records of a collection into the memory they are served from, run by run. */
+/** Copies the records of a collection into shared memory, run by run. */
 class RecordsLoader {
   readonly image: RecordsImage;
   readonly #table: string;
@@ -98,7 +98,7 @@ class RecordsLoader {
     this.#prefix = Buffer.from(`${recordPrefix(resource.id)}"`);
   }
 
-  /** Copies the records of the next run, which have the declared length, and returns the copy. */
+  /** Copies the records of the next run. They must have the declared length. Returns the copy. */
   copy(records: Buffer): Buffer {
     const { bytes, offsets } = this.image;
     const copy = Buffer.from(bytes.buffer, offsets[this.#count], records.length + 1);
@@ -108,7 +108,7 @@ class RecordsLoader {
   }
 
   /**
-   * Divides the run that was copied last into records, and returns their ids.
+   * Divides the last copied run into records, and returns their ids.
    * @param lengths of the records in bytes
    * @throws RefusedSnapshot when a record differs from its declared length, or does not begin with its id
    */

@@ -167,7 +167,7 @@ export function readInstants(column: Buffer, count: number, target: Int64s, at: 
   return true;
 }
 
-/** Decodes instants beyond 2^53, which the numbers of `JSON.parse` do not hold exactly, from their digits. */
+/** Decodes instants beyond 2^53 from their digits. The numbers of `JSON.parse` are not exact there. */
 function readLargeInstants(column: Buffer, count: number, target: Int64s, at: number): boolean {
   const digits = column.toString('latin1', 1, column.length - 1).split(',');
   if (!digits.every((number) => /^-?\d{1,19}$/.test(number))) return false;

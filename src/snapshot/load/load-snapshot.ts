@@ -8,7 +8,7 @@ import type { OnProgress } from './read-snapshot.ts';
 export interface LoaderTask {
   readonly path: string;
   readonly reportsProgress: boolean;
-  /** One element: 0 until the declared snapshot is admitted, which the loader waits for. */
+  /** One element: 1 once the declared snapshot is admitted. The loader waits until it is 1. */
   readonly admission: Int32Array<SharedArrayBuffer>;
 }
 

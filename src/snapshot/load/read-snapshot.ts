@@ -39,7 +39,8 @@ export function readSnapshot(path: string, options: ReadOptions = {}): SnapshotI
 }
 
 /**
- * Does the work of `readSnapshot`, and passes on each organization as soon as it is read, in manifest order.
+ * Reads a snapshot file like `readSnapshot`.
+ * Passes each organization to `onOrganization` after it is read, in manifest order.
  * @throws RefusedSnapshot
  */
 export function readOrganizations(

@@ -51,8 +51,8 @@ export class RunReader {
     if (values === undefined) {
       throw new RefusedSnapshot(
         'inconsistent',
-        `${table} has no run of "${organizationId}" at row ${firstRow}, ` +
-          `or one with more than ${MAX_RUN_BYTES} bytes in a column`,
+        `${table} has no valid run of "${organizationId}" at row ${firstRow}: ` +
+          `it is missing, or a column exceeds ${MAX_RUN_BYTES} bytes`,
       );
     }
     const columns = contentColumns(table).map((column, i): [string, Buffer] => {

@@ -20,7 +20,7 @@ import type { Run } from './run-reader.ts';
 
 const [EVENT_COLUMN, STARTS_COLUMN] = SESSIONS.columns;
 
-/** Builds the image of the sessions of an organization, with the schedules of their events. */
+/** Builds the session image of an organization, with the schedules of its events. */
 export class SessionsLoader {
   readonly #collection: CollectionLoader;
   readonly #events: CollectionImage;
@@ -35,7 +35,7 @@ export class SessionsLoader {
     this.#starts = sharedInt64s(this.#collection.count);
   }
 
-  /** @throws RefusedSnapshot */
+  /** Adds the sessions of the next run. Refuses sessions without an event. */
   add(run: Run): void {
     this.#collection.add(run);
     const { firstRow } = run.entry;
@@ -56,7 +56,7 @@ export class SessionsLoader {
     }
   }
 
-  /** @throws RefusedSnapshot when sessions are out of order, or an event has none */
+  /** Finishes the image. Refuses sessions out of order, and events without a session. */
   finish(): SessionsImage {
     const startOrder = sharedUint32s(this.#starts.length);
     startOrder.set(instantOrder(this.#starts));
@@ -92,7 +92,7 @@ export class SessionsLoader {
   }
 }
 
-/** Builds, for each session, the end of its event's record while the session is the next one. */
+/** Builds the fields that each session adds to its event's record while it is the next. */
 function nextFieldsOf({ count, records }: CollectionImage): SessionsImage['nextFields'] {
   const bytes = Buffer.from(records.bytes.buffer);
   const offsets = sharedFloats(count + 1);

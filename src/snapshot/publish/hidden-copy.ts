@@ -6,7 +6,7 @@ import Database from 'better-sqlite3';
 import { type Manifest, manifestDigest, type Permit, PERMITS, permitValues } from '../format/manifest.ts';
 import { inspectSnapshot } from '../load/read-snapshot.ts';
 
-/** A copy that has not been written to for this long is abandoned, whichever machine made it. */
+/** A copy that has not been written to for this long is abandoned, on any machine. */
 const ABANDONED_AFTER_MS = 3_600_000;
 
 /**
@@ -49,7 +49,7 @@ function isOld(path: string): boolean {
 }
 
 /**
- * Replaces the permits of a snapshot file that no other process reads, and renews its manifest digest.
+ * Replaces the permits of a snapshot file, and updates its manifest digest. No other process may read the file.
  * Leaves the file unchanged when it has these permits already.
  * @throws RefusedSnapshot when the file is not a snapshot
  */

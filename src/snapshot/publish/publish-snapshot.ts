@@ -33,31 +33,34 @@ export interface Published {
   readonly manifest: Manifest;
 }
 
-/** A snapshot was not published; no published file has changed. The message is for operators; `cause` is the error. */
+/** The snapshot was not published. Published files are unchanged. The message is for operators; `cause` is the error. */
 export class NotPublished extends Error {
   override readonly name = 'NotPublished';
 }
 
 /**
- * Returns the name to publish a file under: the requested one, with or without `.sqlite`, else its own.
- * @throws NotPublished when that cannot name a snapshot
+ * Returns the name to publish a file under: the requested name, else the file's own.
+ * A requested name may lack `.sqlite`.
+ * @throws NotPublished when the name is not valid for a snapshot
  */
 export function publishedName(file: string, requested?: string): string {
   if (requested === undefined) {
     const own = basename(file);
     if (isSnapshotName(own)) return own;
-    throw new NotPublished(`${file}: not a snapshot name; give one with --as, such as --as north`);
+    throw new NotPublished(
+      `${file}: its name is not a valid snapshot name; specify one with --as, such as --as north`,
+    );
   }
   const name = requested.endsWith(SNAPSHOT_SUFFIX) ? requested : requested + SNAPSHOT_SUFFIX;
   if (isSnapshotName(name)) return name;
   throw new NotPublished(
-    `"${requested}" cannot name a snapshot: it must be a file name, without a folder or a leading dot`,
+    `"${requested}" is not a valid snapshot name: it must be a file name, without a folder or a leading dot`,
   );
 }
 
 /**
  * Publishes a snapshot file: verifies a hidden copy in full, then renames it into place.
- * Replicas never see a part of a file, nor a byte that was not verified.
+ * Replicas see only complete, verified files.
  * @throws NotPublished, or the reason of the signal
  */
 export async function publishSnapshot(options: PublishOptions): Promise<Published> {
@@ -70,7 +73,7 @@ export async function publishSnapshot(options: PublishOptions): Promise<Publishe
   return { path, manifest };
 }
 
-/** Returns whether an operator can act on an error: a refusal, or an error of the system or of SQLite. */
+/** Returns whether an operator can act on an error: a refusal, or an error of the system or SQLite. */
 function isReportable(error: unknown): error is Error {
   if (error instanceof RefusedSnapshot || error instanceof Database.SqliteError) return true;
   return error instanceof Error && 'syscall' in error;
@@ -79,7 +82,7 @@ function isReportable(error: unknown): error is Error {
 async function replaceFile(options: PublishOptions, path: string): Promise<Manifest> {
   const { file, folder, name, permits, onCopy, onProgress, signal } = options;
   checkFiles(file, path);
-  // Refuse before gigabytes are copied; the copy is checked again, since the folder may change meanwhile.
+  // Refuses before gigabytes are copied. The copy is checked again, since the folder may change during the copy.
   checkPublication({ ...inspectSnapshot(file), permits }, folder, name);
   removeAbandonedCopies(folder, name);
   const copy = hiddenCopyPath(folder, name);
@@ -116,7 +119,7 @@ function checkFiles(file: string, path: string): void {
 
 /**
  * Checks that a replica of the folder would admit the snapshot under this name.
- * Files that cannot be read as snapshots do not count: the one of this name is being repaired, and others are not live.
+ * Files that cannot be read as snapshots do not count: publishing replaces the file of this name, and others are not live.
  * @throws RefusedSnapshot with the reason that the replica would give
  */
 function checkPublication(next: Manifest, folder: string, name: string): void {
@@ -152,7 +155,7 @@ function checkConflict(next: Manifest, other: Manifest, file: string): void {
   if (shared === undefined) return;
   throw new RefusedSnapshot(
     'conflict',
-    `organization "${shared.organizationId}" is already published in ${file}; it may be in one file only: ` +
+    `organization "${shared.organizationId}" is already published in ${file}; an organization may be in one file only: ` +
       'remove it from one of the files, or publish under that name',
   );
 }

@@ -4,7 +4,7 @@ import { join, sep } from 'node:path';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
 import { asRefusal, isSnapshotName } from '../format/snapshot-file.ts';
 
-/** A file counts as complete once it has not changed for this long. The loader refuses one that is not. */
+/** A file counts as complete once it has not changed for this long. The loader refuses incomplete files. */
 const SETTLE_MS = 250;
 
 /** A snapshot file as last seen. */
@@ -33,8 +33,8 @@ export class SnapshotFolder {
     return performance.now() - since >= this.settleMs;
   }
 
-  /** Lists the snapshot files by name, in name order, and the names of those that are gone since the last listing. */
-  async list(): Promise<{ files: ReadonlyMap<string, SeenFile>; gone: readonly string[] }> {
+  /** Lists the snapshot files in name order, and those removed since the last listing. */
+  async list(): Promise<{ files: ReadonlyMap<string, SeenFile>; removed: readonly string[] }> {
     const names = await readdir(this.#path);
     const files = new Map<string, SeenFile>();
     for (const file of names.filter(isSnapshotName).sort()) {
@@ -45,9 +45,9 @@ export class SnapshotFolder {
       const version = [status.version, ...beside].join();
       files.set(file, { version, since: this.#since(file, version, status.changedAt) });
     }
-    const gone = [...(this.#seen?.keys() ?? [])].filter((file) => !files.has(file));
+    const removed = [...(this.#seen?.keys() ?? [])].filter((file) => !files.has(file));
     this.#seen = files;
-    return { files, gone };
+    return { files, removed };
   }
 
   #since(file: string, version: string, changedAt: number): number {
@@ -59,7 +59,7 @@ export class SnapshotFolder {
   }
 
   /**
-   * Resolves the path of a file with its links, so that the checked file is the one that is read.
+   * Resolves the links in the path of a file, so that the checked file is read.
    * @throws RefusedSnapshot when it leads out of the folder, or cannot be resolved
    */
   async pathOf(file: string): Promise<string> {
@@ -101,7 +101,7 @@ export class SnapshotFolder {
       });
       this.#listener = { identity, watcher };
     } catch {
-      // The system has no watches left, or none for this kind of folder.
+      // The system limit of watches is reached, or the file system does not support them.
     }
   }
 }
@@ -112,7 +112,7 @@ interface FileStatus {
   readonly changedAt: number;
 }
 
-/** Returns undefined when there is no such file. The loader refuses a file that has no readable status. */
+/** Reads the version of a file. Returns undefined if it does not exist. The loader refuses an unreadable status. */
 async function statusOf(path: string): Promise<FileStatus | undefined> {
   try {
     const { dev, ino, size, mtimeNs, ctimeNs, mtimeMs, ctimeMs } = await stat(path, { bigint: true });
@@ -121,12 +121,9 @@ async function statusOf(path: string): Promise<FileStatus | undefined> {
       changedAt: Number(mtimeMs > ctimeMs ? mtimeMs : ctimeMs),
     };
   } catch (error) {
+    const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
     // A link to a missing file is present.
-    const isGone = isMissing(error) && (await lstat(path).catch(() => undefined)) === undefined;
-    return isGone ? undefined : { version: String(error), changedAt: 0 };
+    const isRemoved = isMissing && (await lstat(path).catch(() => undefined)) === undefined;
+    return isRemoved ? undefined : { version: String(error), changedAt: 0 };
   }
-}
-
-function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
 }

@@ -8,7 +8,7 @@ import type { LoadOptions } from '../load/load-snapshot.ts';
 import type { LoadHistory } from './load-history.ts';
 import { SnapshotFolder } from './snapshot-folder.ts';
 
-/** Refusals that depend on the other live snapshots: the file is tried again when those change. */
+/** Refusals that depend on the other live snapshots. The watcher tries the file again when those change. */
 const DEPENDENT_REASONS: readonly RefusalReason[] = ['conflict', 'memory'];
 
 export interface WatcherDependencies {
@@ -19,8 +19,8 @@ export interface WatcherDependencies {
   /** Throws RefusedSnapshot when the declared content of a file may not go live. */
   readonly admit: (file: string, manifest: Manifest) => void;
   /**
-   * Replaces the organizations of the file by those of the image. Fulfilled when all requests are answered from it,
-   * rejected with OrganizationConflict when another file holds one of them.
+   * Replaces the organizations of the file with those of the image. Fulfilled when all workers show it; rejects when
+   * another file serves one of them.
    */
   readonly goLive: (file: string, image: SnapshotImage) => Promise<void>;
   readonly log: Logger;
@@ -71,7 +71,7 @@ export class SnapshotWatcher {
     return this.#complaint;
   }
 
-  /** Stops polling. A load under way continues, but its snapshot does not go live. */
+  /** Stops polling. A load in progress continues, but its snapshot does not go live. */
   stop(): void {
     this.#stop.abort();
   }
@@ -83,8 +83,8 @@ export class SnapshotWatcher {
   async #loadChanges(): Promise<void> {
     while (!this.#isStopped()) {
       await this.#folder.listen(() => void this.poll(), this.#stop.signal);
-      const { files, gone } = await this.#folder.list();
-      gone.forEach((file) => {
+      const { files, removed } = await this.#folder.list();
+      removed.forEach((file) => {
         this.#forget(file);
       });
       const changed = [...files].filter(([file, { version }]) => this.#tried.get(file) !== version);

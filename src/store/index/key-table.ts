@@ -55,13 +55,8 @@ export class KeyTableBuilder {
   #prefetch(hashes: Uint32s, entries: Uint32s): void {
     const { length } = hashes;
     if (this.#found.length < length) this.#found = new Uint32Array(length);
-    const [slots, ends, bytes, known, found] = [
-      this.#slots,
-      this.#ends,
-      this.#bytes,
-      this.#hashes,
-      this.#found,
-    ];
+    const [slots, ends, bytes] = [this.#slots, this.#ends, this.#bytes];
+    const [known, found] = [this.#hashes, this.#found];
     const mask = slots.length - 1;
     for (let i = 0; i < length; i++) entries[i] = slots[hashes[i] & mask];
     for (let i = 0; i < length; i++) found[i] = entries[i] === 0 ? 0 : known[entries[i] - 1];

@@ -50,11 +50,11 @@ export function buildPostingsByInstant(
   rows: Uint32s,
   leastGroup?: number,
 ): PostingsByInstant {
-  const firstPair = firstPairs(rowOf, rows.length);
+  const firstPair = countStarts(rowOf, new Uint32Array(rows.length + 1));
   const keyGroups = groupRows(keyOf, firstPair, keyCount, leastGroup);
   const { firsts, groups, groupCount } = keyGroups;
   const { first, sectionOf } = sectionsOfRows(keyOf, firstPair, keyCount, keyGroups);
-  const bounds = boundsOf(sectionOf, 2 * keyCount + groupCount);
+  const bounds = countStarts(sectionOf, sharedUint32s(2 * keyCount + groupCount + 1));
   const next = bounds.slice();
   const ranks = sharedUint32s(sectionOf.length);
   const sequence = new Uint32Array(sectionOf.length);
@@ -69,11 +69,11 @@ export function buildPostingsByInstant(
   return { instant, bounds, firsts, groups, ranks, matrix: buildWaveletMatrix(sequence, rows.length) };
 }
 
-function boundsOf(sectionOf: Uint32s, sectionCount: number): Uint32s {
-  const bounds = sharedUint32s(sectionCount + 1);
-  for (const section of sectionOf) bounds[section + 1]++;
-  for (let section = 0; section < sectionCount; section++) bounds[section + 1] += bounds[section];
-  return bounds;
+/** Fills zeroed `starts`: in ascending order, the values v are at the positions starts[v] … starts[v + 1]. */
+function countStarts(values: Uint32s, starts: Uint32s): Uint32s {
+  for (const value of values) starts[value + 1]++;
+  for (let i = 1; i < starts.length; i++) starts[i] += starts[i - 1];
+  return starts;
 }
 
 /** Returns the sections of every row. Those of row r are sectionOf[first[r] … first[r + 1]]. */
@@ -95,14 +95,6 @@ function sectionsOfRows(
     first[row + 1] = count;
   }
   return { first, sectionOf: sectionOf.subarray(0, count) };
-}
-
-/** Returns the first pair of each row, and the number of pairs at the end. */
-function firstPairs(rowOf: Uint32s, rowCount: number): Uint32s {
-  const first = new Uint32Array(rowCount + 1);
-  for (const row of rowOf) first[row + 1]++;
-  for (let row = 0; row < rowCount; row++) first[row + 1] += first[row];
-  return first;
 }
 
 /** Ranges with at most this average number of rows are gathered and sorted instead of read through the matrix. */

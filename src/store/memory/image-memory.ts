@@ -1,12 +1,9 @@
 import type { Bytes, Floats, Int64s, Uint32s } from './shared-arrays.ts';
 
+/** Images consist of plain objects and arrays of these typed arrays, nested in any way. */
 type SharedArray = Bytes | Uint32s | Int64s | Floats;
 
-/**
- * Returns the size of the buffers of an image in bytes. Counts each buffer once.
- *
- * @param image plain objects and arrays of typed arrays, nested in any way
- */
+/** Returns the size of the buffers of an image in bytes. Counts each buffer once. */
 export function imageBytes(image: object): number {
   const buffers = new Set<ArrayBufferLike>();
   for (const { buffer } of arraysOf(image)) buffers.add(buffer);
@@ -23,8 +20,6 @@ const ALIGNMENT = 8;
  *
  * Sending a buffer to a thread, and collecting it after its release, takes some microseconds for any size. An organization
  * has about a hundred arrays, and a file may hold thousands of small organizations.
- *
- * @param image plain objects and arrays of typed arrays, nested in any way
  */
 export function packedImage<Image extends object>(image: Image): Image {
   const places = new Map<SharedArray, number>();

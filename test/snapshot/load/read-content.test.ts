@@ -46,7 +46,7 @@ describe('The content of a snapshot', () => {
         for (const place of ['first_row = 99', "organization_id = 'west'"]) {
           expectRefused(
             snapshot.copyWith(`UPDATE ${table} SET ${place} WHERE ${first}`),
-            `${table} has no run of "south" at row 0, or one with more than 16777216 bytes in a column`,
+            `${table} has no valid run of "south" at row 0: it is missing, or a column exceeds 16777216 bytes`,
           );
         }
       });
@@ -286,7 +286,7 @@ describe('The content of a snapshot', () => {
       reseal(path);
       expectRefused(
         path,
-        'offer_runs has no run of "north" at row 0, or one with more than 16777216 bytes in a column',
+        'offer_runs has no valid run of "north" at row 0: it is missing, or a column exceeds 16777216 bytes',
       );
     });
 

@@ -295,7 +295,7 @@ describe('The published name', () => {
   it('must be requested when that of the file is not suitable', () => {
     for (const file of ['export.db', 'x/.sqlite', '.hidden.sqlite']) {
       expect(thrownBy(() => publishedName(file), NotPublished).message).to.equal(
-        `${file}: not a snapshot name; give one with --as, such as --as north`,
+        `${file}: its name is not a valid snapshot name; specify one with --as, such as --as north`,
       );
     }
   });
@@ -303,7 +303,7 @@ describe('The published name', () => {
   it('is a visible file name without a folder', () => {
     for (const name of ['', '.', '..', '.hidden', '../a', 'a/b', '/a', 'a\n', '\0', 'a\u0085b', '.sqlite']) {
       expect(thrownBy(() => publishedName('a.sqlite', name), NotPublished).message).to.match(
-        /cannot name a snapshot: it must be a file name, without a folder or a leading dot$/,
+        /is not a valid snapshot name: it must be a file name, without a folder or a leading dot$/,
       );
     }
   });
