@@ -13,9 +13,9 @@ import {
 } from './memory.ts';
 
 /**
- * Checks that the declared content of a file may go live together with the other files.
+ * Checks that the declared content of a file may go live with the other files.
  * Releases retained stores as long as memory is insufficient.
- * @param threads number of threads that answer requests
+ * @param threads number of workers
  * @throws RefusedSnapshot
  */
 export function admit(

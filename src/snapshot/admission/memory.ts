@@ -109,19 +109,19 @@ function indexBytes(layout: CollectionLayout): number {
   );
 }
 
-/** The memory that live and retained stores take in the threads that answer requests. */
+/** The quantities that determine the memory in use. */
 export interface StoredMemory {
-  /** Bytes of shared memory. */
+  /** Bytes of shared memory in live and retained stores. */
   readonly bytesHeld: number;
-  /** Number of stores. */
+  /** Number of these stores. */
   readonly stores: number;
-  /** Number of threads that answer requests. */
+  /** Number of workers. */
   readonly threads: number;
 }
 
-/** Code, heap and buffers of a process with one thread that answers requests: 150 MB were measured. */
+/** Code, heap and buffers of a process with one worker: 150 MB were measured. */
 const PROCESS_BYTES = 160 * MEGABYTE;
-/** Heap and buffers of each further such thread: 45 MB were measured. */
+/** Heap and buffers of each further worker: 45 MB were measured. */
 const WORKER_BYTES = 48 * MEGABYTE;
 /** The objects around the buffers of a store, in each thread: 50 kB were measured. */
 const STORE_BYTES = 64 * 1024;

@@ -17,8 +17,8 @@ export type LoaderMessage =
   | { readonly declared: Manifest }
   | { readonly progress: Parameters<OnProgress> }
   /**
-   * The next of the declared organizations. Each has a message of its own: the time to receive a message grows with
-   * the square of its number of buffers.
+   * The next of the declared organizations. Each has a separate message, since the time to receive a message grows
+   * with the square of its number of buffers.
    */
   | { readonly organization: OrganizationImage }
   /** All organizations were sent. */
@@ -34,7 +34,7 @@ export interface LoadOptions {
 }
 
 /**
- * Reads and checks a snapshot file on a thread of its own.
+ * Reads and checks a snapshot file on the loader thread.
  * @throws RefusedSnapshot, also when the thread fails
  */
 export async function loadSnapshot(path: string, options: LoadOptions = {}): Promise<SnapshotImage> {

@@ -40,9 +40,9 @@ export class SnapshotFolder {
     for (const file of names.filter(isSnapshotName).sort()) {
       const status = await statusOf(join(this.#path, file));
       if (status === undefined) continue;
-      // A journal beside the file is a reason to refuse it, so its removal must be a change.
-      const beside = names.filter((name) => name.startsWith(`${file}-`));
-      const version = [status.version, ...beside].join();
+      // A journal of the file is a reason to refuse it, so its removal must be a change.
+      const journals = names.filter((name) => name.startsWith(`${file}-`));
+      const version = [status.version, ...journals].join();
       files.set(file, { version, since: this.#since(file, version, status.changedAt) });
     }
     const removed = [...(this.#seen?.keys() ?? [])].filter((file) => !files.has(file));

@@ -3,13 +3,13 @@ import { countOnes, lowerBound } from './row-sets.ts';
 
 /**
  * A sequence of rows whose ranges can be read in ascending order, from any position on. A read takes no step for each row
- * before that position. The structure is a wavelet matrix (Claude, Navarro and Ordóñez, "The wavelet matrix", Information
- * Systems 47, 2015) over the upper bits of the rows. Their lowest bytes are stored unchanged.
+ * before that position. The structure is a wavelet matrix over the upper bits of the rows (Claude, Navarro and Ordóñez,
+ * "The wavelet matrix", Information Systems 47, 2015). Their lowest bytes are stored unchanged.
  *
- * Level 0 holds the highest bit of every row, in the order of the sequence. Each further level holds the next bit, in the
- * order of the level before, but with the rows of a 0 ahead of those of a 1. So a range of a level becomes two ranges of
- * the next, whose bounds are the numbers of 0s and 1s ahead of its own. The rows of a range below the last level differ in
- * their lowest byte alone.
+ * Level 0 holds the highest bit of every row, in the order of the sequence. Each further level holds the next bit. Its
+ * order is that of the level before, but the rows with a 0 there precede those with a 1. So a range of a level becomes two
+ * ranges of the next. Their bounds are the numbers of 0s and 1s before those of the range. The rows of a range below the
+ * last level differ only in their lowest byte.
  *
  *     words   zeros₀ zeros₁ …                number of rows with a 0, for each level
  *             ones bits  ones bits  …        level 0: for every 32 rows the 1s ahead of them, then their bits

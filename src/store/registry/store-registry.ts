@@ -117,7 +117,7 @@ export class StoreRegistry {
     this.#replace(this.#live, retained, []);
   }
 
-  /** @param arrived new images, which are released as well if no store uses them */
+  /** Replaces the stores. Releases images that no store uses any longer, including those of `arrived`. */
   #replace(
     live: ReadonlyMap<string, LiveStore>,
     retained: ReadonlyMap<string, readonly RetainedStore[]>,
