@@ -6,6 +6,7 @@ import packageJson from '../package.json' with { type: 'json' };
 import { CONFIG_VARIABLES } from '../src/config.ts';
 import { OPERATIONS } from '../src/contract/operations.ts';
 import { REFUSALS } from '../src/snapshot/format/refused-snapshot.ts';
+import { FORMAT_VERSION } from '../src/snapshot/format/schema.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const DOCUMENTS = ['README.md', 'ARCHITECTURE.md', 'docs/snapshot-format.md', 'docs/operations.md'];
@@ -78,6 +79,14 @@ describe('The documents', () => {
     expect(codeRows(section).map(([reason, advice]) => [reason.slice(1, -1), advice])).to.deep.equal(
       Object.entries(REFUSALS),
     );
+  });
+
+  it('and the documents of the snapshot format name its version', () => {
+    const schema = readFileSync(join(ROOT, 'data/schema.sql'), 'utf8');
+    expect(schema).to.include(`user_version ${FORMAT_VERSION},`);
+    const format = readFileSync(join(ROOT, 'docs/snapshot-format.md'), 'utf8');
+    expect(format).to.include(`version ${FORMAT_VERSION} of the snapshot format`);
+    expect(format).to.match(new RegExp(`^\\| \`user_version\` +\\| \`${FORMAT_VERSION}\``, 'm'));
   });
 
   for (const document of DOCUMENTS) {

@@ -101,7 +101,7 @@ export const BAD_FILES: readonly BadFile[] = [
   ...[0.01, 0.5, 0.9].map((share) => ({
     kind: `a snapshot truncated to ${share * 100} %`,
     reason: CUT,
-    detail: /^its header declares \d+ bytes, the file has \d+: it was cut short, or is still being copied$/,
+    detail: /^its header declares \d+ bytes, but the file has \d+: it is truncated, or still being copied$/,
     spoil: (path: string) => {
       truncateSync(path, Math.floor(statSync(path).size * share));
     },
@@ -195,7 +195,7 @@ export const BAD_FILES: readonly BadFile[] = [
   {
     kind: 'fewer runs than declared',
     reason: 'inconsistent',
-    detail: /^ticket_runs has 0 rows, "runs" declares 1 for tickets$/,
+    detail: /^ticket_runs has 0 rows, but "runs" declares 1 for tickets$/,
     spoil: declaring('DELETE FROM ticket_runs'),
   },
   {
@@ -213,7 +213,7 @@ export const BAD_FILES: readonly BadFile[] = [
   {
     kind: 'more declared record bytes than the file has',
     reason: 'inconsistent',
-    detail: /^"runs" declares \d+ bytes of records, the file has \d+$/,
+    detail: /^"runs" declares \d+ bytes of records, but the file has \d+ bytes$/,
     spoil: declaring('UPDATE runs SET record_bytes = 16000000'),
   },
   {

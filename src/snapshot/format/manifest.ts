@@ -203,7 +203,7 @@ function checkRuns(organizations: readonly ManifestOrganization[], fileBytes: nu
     }
   }
   if (!(bytes <= fileBytes))
-    throw inconsistent(`"runs" declares ${bytes} bytes of records, the file has ${fileBytes}`);
+    throw inconsistent(`"runs" declares ${bytes} bytes of records, but the file has ${fileBytes} bytes`);
 }
 
 /** Refuses run tables with more or fewer rows than "runs". The run reader refuses a run that is missing. */
@@ -212,7 +212,7 @@ function checkRunTables(database: Database.Database, organizations: readonly Man
     const declared = organizations.reduce((sum, { runs }) => sum + runs[name].length, 0);
     const found = database.prepare<[], number>(`SELECT count(*) FROM ${table}`).pluck().get();
     if (found !== declared)
-      throw inconsistent(`${table} has ${String(found)} rows, "runs" declares ${declared} for ${name}`);
+      throw inconsistent(`${table} has ${String(found)} rows, but "runs" declares ${declared} for ${name}`);
   }
 }
 

@@ -115,8 +115,8 @@ function checkHeader(path: string): void {
   if (size !== expected) {
     throw new RefusedSnapshot(
       'cut-short',
-      `its header declares ${expected} bytes, the file has ${size}: ` +
-        (size < expected ? 'it was cut short, or is still being copied' : 'bytes were added at its end'),
+      `its header declares ${expected} bytes, but the file has ${size}: ` +
+        (size < expected ? 'it is truncated, or still being copied' : 'bytes were added at its end'),
     );
   }
   // SQLite would apply either of these to the database, regardless of the header.

@@ -12,6 +12,7 @@ import { dirname } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import Database from 'better-sqlite3';
 import { expect } from 'chai';
+import { FORMAT_VERSION } from '../../../src/snapshot/format/schema.ts';
 import { readSnapshot } from '../../../src/snapshot/load/read-snapshot.ts';
 import { organizationOf } from '../../support/import-folder.ts';
 import { expectRefused, SoundSnapshot } from './sound-snapshot.ts';
@@ -38,8 +39,8 @@ describe('The snapshot reader', () => {
     });
 
     it('a folder or a device', () => {
-      expectRefused(snapshot.file('import'), 'not a regular file');
-      expectRefused('/dev/null', 'not a regular file');
+      expectRefused(snapshot.file('import'), 'it is not a regular file');
+      expectRefused('/dev/null', 'it is not a regular file');
     });
 
     it('a path through a file', () => {
@@ -85,14 +86,15 @@ describe('The snapshot reader', () => {
     });
 
     it('a newer or older format version, and names both versions', () => {
+      const [older, newer] = [FORMAT_VERSION - 1, FORMAT_VERSION + 1];
       expectRefused(
-        snapshot.copyWith('PRAGMA user_version = 4'),
-        'its format (user_version) is 4, but this Foyer reads format 3; use a newer Foyer',
+        snapshot.copyWith(`PRAGMA user_version = ${newer}`),
+        `its format (user_version) is ${newer}, but this Foyer reads format ${FORMAT_VERSION}; use a newer Foyer`,
       );
       expectRefused(
-        snapshot.copyWith('PRAGMA user_version = 2'),
-        'its format (user_version) is 2, but this Foyer reads format 3; rebuild it from its import folder: ' +
-          'npm run snapshot -- build --input DIR --output FILE',
+        snapshot.copyWith(`PRAGMA user_version = ${older}`),
+        `its format (user_version) is ${older}, but this Foyer reads format ${FORMAT_VERSION}; ` +
+          'rebuild it from its import folder: npm run snapshot -- build --input DIR --output FILE',
       );
     });
 
@@ -108,7 +110,7 @@ describe('The snapshot reader', () => {
       database.pragma("encoding = 'UTF-16le'");
       database.exec('CREATE TABLE t (a)');
       database.pragma('application_id = 1181710706');
-      database.pragma('user_version = 3');
+      database.pragma(`user_version = ${FORMAT_VERSION}`);
       database.close();
       expectRefused(path, 'its text encoding is not UTF-8');
     });
@@ -123,7 +125,7 @@ describe('The snapshot reader', () => {
         expectRefused(
           path,
           new RegExp(
-            `^its header declares \\d+ bytes, the file has ${size}: it was cut short, or is still being copied$`,
+            `^its header declares \\d+ bytes, but the file has ${size}: it is truncated, or still being copied$`,
           ),
         );
       });
@@ -138,7 +140,10 @@ describe('The snapshot reader', () => {
     it('with bytes added at its end', () => {
       const path = snapshot.copy();
       appendFileSync(path, '\0');
-      expectRefused(path, /^its header declares \d+ bytes, the file has \d+: bytes were added at its end$/);
+      expectRefused(
+        path,
+        /^its header declares \d+ bytes, but the file has \d+: bytes were added at its end$/,
+      );
     });
 
     it('with zeros instead of its second half', () => {

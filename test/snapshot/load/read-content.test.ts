@@ -26,11 +26,11 @@ describe('The content of a snapshot', () => {
       it(`a run missing from ${table}, or all of them`, () => {
         expectRefused(
           snapshot.copyWith(`DELETE FROM ${table} WHERE ${first}`),
-          `${table} has ${count - 1} rows, "runs" declares ${count} for ${collection}`,
+          `${table} has ${count - 1} rows, but "runs" declares ${count} for ${collection}`,
         );
         expectRefused(
           snapshot.copyWith(`DELETE FROM ${table}`),
-          `${table} has 0 rows, "runs" declares ${count} for ${collection}`,
+          `${table} has 0 rows, but "runs" declares ${count} for ${collection}`,
         );
       });
 
@@ -39,7 +39,7 @@ describe('The content of a snapshot', () => {
           `CREATE TEMP TABLE copied AS SELECT * FROM ${table} WHERE ${first}; UPDATE copied SET first_row = 99`,
           `INSERT INTO ${table} SELECT * FROM copied`,
         );
-        expectRefused(path, `${table} has ${count + 1} rows, "runs" declares ${count} for ${collection}`);
+        expectRefused(path, `${table} has ${count + 1} rows, but "runs" declares ${count} for ${collection}`);
       });
 
       it(`a run of ${table} moved to another row or organization`, () => {
