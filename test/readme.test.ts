@@ -5,6 +5,7 @@ import { expect } from 'chai';
 import packageJson from '../package.json' with { type: 'json' };
 import { CONFIG_VARIABLES } from '../src/config.ts';
 import { OPERATIONS } from '../src/contract/operations.ts';
+import { COLLECTIONS } from '../src/snapshot/format/layout.ts';
 import { REFUSALS } from '../src/snapshot/format/refused-snapshot.ts';
 import { FORMAT_VERSION } from '../src/snapshot/format/schema.ts';
 
@@ -87,6 +88,16 @@ describe('The documents', () => {
     const format = readFileSync(join(ROOT, 'docs/snapshot-format.md'), 'utf8');
     expect(format).to.include(`version ${FORMAT_VERSION} of the snapshot format`);
     expect(format).to.match(new RegExp(`^\\| \`user_version\` +\\| \`${FORMAT_VERSION}\``, 'm'));
+  });
+
+  it('and the snapshot format describes every column of the layouts', () => {
+    const format = readFileSync(join(ROOT, 'docs/snapshot-format.md'), 'utf8');
+    const section = format.slice(format.indexOf('### Index columns'), format.indexOf('## Views'));
+    const described = new Set(
+      Array.from(section.matchAll(/`(?:\w+\.)?(\w+)`(?=[^|]*\|[^|]*\|$)/gm), ([, name]) => name),
+    );
+    const declared = COLLECTIONS.flatMap(({ columns }) => columns.map(({ column }) => column));
+    expect([...described]).to.include.members(declared);
   });
 
   for (const document of DOCUMENTS) {

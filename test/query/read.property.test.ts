@@ -90,8 +90,10 @@ for (const { seed, size, queries } of CASES) {
         const eventsByTag = new Map<string, string>();
         for (let i = 0; i < 100; i++) {
           const now = maker.now(organization);
-          const page = readPage(store, planOfAll('listEvents'), undefined, now);
-          const events = textOf(page?.segments ?? []);
+          const pages = [1, 2, 3].map((page) =>
+            readPage(store, { ...planOfAll('listEvents'), page }, undefined, now),
+          );
+          const events = pages.map((page) => textOf(page?.segments ?? [])).join();
           const tag = contentTag(store, 'events', now);
           expect(eventsByTag.get(tag) ?? events, `${organization.organizationId} at ${now}`).to.equal(events);
           eventsByTag.set(tag, events);
