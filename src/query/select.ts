@@ -62,7 +62,7 @@ export function select(
     postings === undefined
       ? { ranges: NO_ROWS, others: scan(query, collection.count) }
       : findRanges(collection, query, postings);
-  // The ranges of one key are found faster than they are cached (docs/performance.md).
+  // The ranges of one key are not cached: with the cache, throughput is 0.93 times (docs/performance.md).
   const isQuick = isOneKey && postings !== undefined;
   const { ranges, others } = isQuick ? find() : cache.get(collection, cacheKeyOf(query), find);
   return postings === undefined

@@ -16,10 +16,7 @@ export interface LoaderTask {
 export type LoaderMessage =
   | { readonly declared: Manifest }
   | { readonly progress: Parameters<OnProgress> }
-  /**
-   * The next of the declared organizations. Each has a separate message, since the time to receive a message grows
-   * with the square of its number of buffers.
-   */
+  /** The next of the declared organizations. Each has a separate message, as in `workers/protocol.ts`. */
   | { readonly organization: OrganizationImage }
   /** All organizations were sent. */
   | { readonly isComplete: true }

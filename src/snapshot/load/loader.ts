@@ -12,7 +12,7 @@ import { type OnProgress, readOrganizations } from './read-snapshot.ts';
 
 const { path, reportsProgress, admission } = workerData as LoaderTask;
 
-/** Smaller images are packed: copying takes less time than passing on their many buffers. */
+/** Smaller images are packed into one buffer, since each has a hundred arrays, and a file may hold many of them. */
 const PACKED_BELOW_BYTES = MEGABYTE;
 
 lowerPriority();
