@@ -16,8 +16,8 @@ import {
 import { EVENT, EVENT_SESSION, OFFER, OFFER_TYPES, ORDER, ORDER_STATUSES, TICKET } from './resources.ts';
 
 /**
- * The operations of the API, as data. Routes, parameter checks, query plans and the OpenAPI document derive from them. A new filter is a line
- * in `parameters` and, when no index of the store serves it, an index.
+ * The operations of the API, as data. Routes, parameter checks, query plans and the OpenAPI document derive from
+ * them. A new filter is a line in `parameters` and, when no index of the store serves it, an index.
  */
 
 export type CollectionName = 'events' | 'sessions' | 'tickets' | 'orders' | 'offers';

@@ -1,8 +1,8 @@
 import type { Instant } from './timestamp.ts';
 
 /**
- * The kinds of query parameters. A kind converts the text of a parameter to a value, which the schema in the OpenAPI document
- * then validates.
+ * The kinds of query parameters. A kind converts the text of a parameter to a value, which the schema in the OpenAPI
+ * document then validates.
  */
 
 export const DEFAULT_PER_PAGE = 25;
@@ -46,7 +46,10 @@ function readInteger(text: string): number | string {
 
 export const splitList = (text: string): string[] => text.split(',');
 
-/** Returns the form in which tags are compared. It is NFC, trimmed, with collapsed white space, in locale-independent lower case. */
+/**
+ * Returns the form in which tags are compared. It is NFC, trimmed, with collapsed white space, in locale-independent
+ * lower case.
+ */
 export function normalizeTag(tag: string): string {
   return tag.normalize('NFC').trim().replace(/\s+/g, ' ').toLowerCase().normalize('NFC');
 }

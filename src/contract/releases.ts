@@ -45,8 +45,8 @@ export function dayOf(now: number): string {
 }
 
 /**
- * Returns the version that a header value selects; undefined when the value is invalid. The date of an upcoming release selects it, and any
- * other date selects the stable version.
+ * Returns the version that a header value selects; undefined when the value is invalid. The date of an upcoming
+ * release selects it, and any other date selects the stable version.
  */
 export function selectVersion(
   header: string | undefined,

@@ -35,8 +35,9 @@ export function beginGrace(times: DrainTimes): void {
 }
 
 /**
- * The port of an HTTP server, which can close before the server. `close` of an HTTP server would also destroy idle connections and stop
- * the timeouts of slow requests. Therefore a separate server binds the port, and the HTTP server listens on its handle.
+ * The port of an HTTP server, which can close before the server. `close` of an HTTP server would also destroy idle
+ * connections and stop the timeouts of slow requests. Therefore a separate server binds the port, and the HTTP server
+ * listens on its handle.
  */
 export class Listener {
   readonly #port = createNetServer();
@@ -74,16 +75,17 @@ export class Listener {
 const ARRIVALS = ['request', 'checkContinue', 'checkExpectation'] as const;
 
 /**
- * Shuts a server down without resetting client connections. It tracks connections from the start, because Node does not list them.
+ * Shuts a server down without resetting client connections. It tracks connections from the start, because Node does
+ * not list them.
  *
  * 1. Every response that has not begun gets `Connection: close`. The server still accepts connections.
  * 2. When no new connection has arrived for a while, or half of the grace is over, the listening socket closes.
- * 3. Each connection ends with its next response. An idle connection stays open, since its client may send a request at any time. The drain
- *    does not wait for connections that have never received a byte.
+ * 3. Each connection ends with its next response. An idle connection stays open, since its client may send a request
+ *    at any time. The drain does not wait for connections that have never received a byte.
  * 4. Shortly before the grace ends, the remaining connections are destroyed.
  *
- * Servers in several threads that share a port drain together, because the client of one may connect to another. They share `DrainTimes` and
- * wait for each other at each step.
+ * Servers in several threads that share a port drain together, because the client of one may connect to another.
+ * They share `DrainTimes` and wait for each other at each step.
  */
 export class Drain {
   readonly #server: Server;
@@ -167,8 +169,9 @@ export class Drain {
   }
 
   /**
-   * Pauses all reads. When the listening socket closes, the system resets connections in its backlog. While reads are paused, clients get no
-   * response. Clients that reconnect after each response therefore open no connection, and the backlog empties.
+   * Pauses all reads. When the listening socket closes, the system resets connections in its backlog. While reads are
+   * paused, clients get no response. Clients that reconnect after each response therefore open no connection, and the
+   * backlog empties.
    */
   #pause(): void {
     this.#isPaused = true;

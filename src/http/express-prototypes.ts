@@ -2,11 +2,13 @@ import { IncomingMessage, ServerResponse } from 'node:http';
 import express, { type Express } from 'express';
 
 /**
- * Creates message classes for `http.createServer` whose prototypes are already those of an app. Express sets the prototype of every request and
- * response, and V8 runs slower code for objects whose prototype changes. With these classes, Express sets the prototype that the object has.
- * Without them, throughput is 0.92 times for one ticket and 0.60 times for a 304 (docs/performance.md).
+ * Creates message classes for `http.createServer` whose prototypes are already those of an app. Express sets the
+ * prototype of every request and response, and V8 runs slower code for objects whose prototype changes. With these
+ * classes, Express sets the prototype that the object has. Without them, throughput is 0.92 times for one ticket and
+ * 0.60 times for a 304 (docs/performance.md).
  *
- * The app's prototypes are the extension point that Express documents (https://expressjs.com/en/guide/overriding-express-api.html).
+ * The app's prototypes are the extension point that Express documents
+ * (https://expressjs.com/en/guide/overriding-express-api.html).
  */
 export function expressPrototypes(app: Express) {
   class ExpressRequest extends IncomingMessage {}

@@ -47,7 +47,8 @@ export function createServer(app: Express, dependencies: ServerDependencies): Se
   const server = createHttpServer({
     ...expressPrototypes(app),
     requireHostHeader: false,
-    // By default Node silently drops a second Authorization or Host header. Joined, the header is malformed and refused.
+    // By default Node silently drops a second Authorization or Host header. Joined, the header is malformed and
+    // refused.
     joinDuplicateHeaders: true,
   });
   server.setTimeout(IDLE_MS);

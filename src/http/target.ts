@@ -4,8 +4,8 @@ import type { Operation, PathParameter } from '../contract/operations.ts';
 /** Request targets (RFC 9112, section 3.2) and the paths of operations. */
 
 /**
- * Reduces a target to path and query, the form that routing and query parsing read. Drops the host of an absolute target, and a
- * fragment. The HTTP parser accepts only visible ASCII.
+ * Reduces a target to path and query, the form that routing and query parsing read. Drops the host of an absolute
+ * target, and a fragment. The HTTP parser accepts only visible ASCII.
  */
 export function normalizeTarget(target: string): string {
   if (target.startsWith('/') && !target.includes('#')) return target;

@@ -33,8 +33,8 @@ export function newSecret(): string {
 export const DIGEST_BYTES = 32;
 
 /**
- * Returns the SHA-256 of a secret, in hexadecimal digits. A slow or salted hash would not add security: 256 random bits cannot be
- * guessed, with or without the digest.
+ * Returns the SHA-256 of a secret, in hexadecimal digits. A slow or salted hash would not add security: 256 random
+ * bits cannot be guessed, with or without the digest.
  */
 export function digestOf(secret: string): string {
   return hash('sha256', secret);

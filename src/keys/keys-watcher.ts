@@ -6,8 +6,8 @@ import { readKeyRing } from './keys-file.ts';
 import { KeysFileBusy } from './open-keys-file.ts';
 
 /**
- * Upper bound of the resolution of time stamps. Until a stamp is older, the file may have changed without a new stamp, so
- * each poll reads it. The monotonic clock measures the age, since time stamps may come from another clock.
+ * Upper bound of the resolution of time stamps. Until a stamp is older, the file may have changed without a new
+ * stamp, so each poll reads it. The monotonic clock measures the age, since time stamps may come from another clock.
  */
 const STAMP_RESOLUTION_MS = 3000;
 

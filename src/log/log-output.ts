@@ -22,10 +22,10 @@ type WriteSome = (bytes: Buffer) => Promise<number>;
  *     terminal        non-blocking; another attempt follows after a pause
  *     file, device    blocking, in a thread of libuv's pool: there is no reader
  *
- * Other processes may share the open file description, and both its mode and its offset with it. So pipes and terminals
- * are reopened as non-blocking. Sockets cannot be reopened: their mode is set. Files are not reopened: standard error may
- * share their offset. A pipe or terminal of another user may not permit it. Then the descriptor itself is used: the pipe is
- * set to non-blocking, but the terminal blocks a thread of the pool.
+ * Other processes may share the open file description, and both its mode and its offset with it. So pipes and
+ * terminals are reopened as non-blocking. Sockets cannot be reopened: their mode is set. Files are not reopened:
+ * standard error may share their offset. A pipe or terminal of another user may not permit it. Then the descriptor
+ * itself is used: the pipe is set to non-blocking, but the terminal blocks a thread of the pool.
  */
 export class LogOutput {
   /** The largest piece to write at once, in bytes. */

@@ -20,13 +20,13 @@ export function newRingMemory(bytes = BYTES): SharedArrayBuffer {
 }
 
 /**
- * A ring buffer of log lines between two threads, in shared memory. A line without room is dropped and counted. Written
- * lines survive the thread.
+ * A ring buffer of log lines between two threads, in shared memory. A line without room is dropped and counted.
+ * Written lines survive the thread.
  *
  *     written  taken  dropped  (unused)  | bytes …
  *
- * `written` and `taken` count bytes since the beginning, and `dropped` counts lines, as 32-bit integers that wrap around.
- * The bytes from `taken` to `written` are whole lines: `written` advances when a line is complete.
+ * `written` and `taken` count bytes since the beginning, and `dropped` counts lines, as 32-bit integers that wrap
+ * around. The bytes from `taken` to `written` are whole lines: `written` advances when a line is complete.
  */
 export class LogRing {
   readonly memory: SharedArrayBuffer;

@@ -15,8 +15,8 @@ const STALL_MS = 1000;
 const END_MS = 1000;
 
 /**
- * The log of the process: JSON lines of all threads, on standard output. Each thread writes to a ring of its own.
- * The main thread moves the lines from the rings to the output, one piece at a time. The rings are the only queue. While
+ * The log of the process: JSON lines of all threads, on standard output. Each thread writes to a ring of its own. The
+ * main thread moves the lines from the rings to the output, one piece at a time. The rings are the only queue. While
  * the reader stalls or the output fails, they fill up, drop lines and count them; no thread waits.
  */
 export class ProcessLog {

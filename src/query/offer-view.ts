@@ -3,9 +3,10 @@ import { OFFER } from '../contract/resources.ts';
 import type { OfferView } from './plan.ts';
 
 /**
- * Filters lists of offers by searching their JSON text, without parsing it. A record is the output of JSON.stringify for
- * the declared fields in the declared order (docs/snapshot-format.md). So a delimiter such as `,"pricing":` occurs only
- * where the field begins. In a string value, a backslash precedes every quote, and no letter follows the closing quote.
+ * Filters lists of offers by searching their JSON text, without parsing it. A record is the output of JSON.stringify
+ * for the declared fields in the declared order (docs/snapshot-format.md). So a delimiter such as `,"pricing":`
+ * occurs only where the field begins. In a string value, a backslash precedes every quote, and no letter follows the
+ * closing quote.
  */
 
 const TICKET = OFFER.variants['TICKET'];

@@ -69,7 +69,8 @@ export function planList(operation: ListOperation, values: Readonly<Record<strin
         break;
     }
   }
-  // Both bounds of a window form one predicate: a record with several instants must have an instant between both bounds.
+  // Both bounds of a window form one predicate: a record with several instants must have an instant between both
+  // bounds.
   for (const [index, window] of windows) where.push({ match: 'window', index, ...window });
   return { collection: operation.collection, where, ...(view && { view }), page, perPage };
 }

@@ -35,8 +35,9 @@ const CACHE_BYTES = 8 * 1024 * 1024;
 const selectionCache = new SelectionCache(CACHE_BYTES);
 
 /**
- * Selects the rows of a collection that pass every predicate. No predicate, one key or one window is a look-up. One key
- * set with at most one window is read from the posting lists by instant, if the index has them. Other queries are scanned.
+ * Selects the rows of a collection that pass every predicate. No predicate, one key or one window is a look-up. One
+ * key set with at most one window is read from the posting lists by instant, if the index has them. Other queries are
+ * scanned.
  */
 export function select(
   collection: CollectionImage,

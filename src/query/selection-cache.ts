@@ -7,11 +7,11 @@ type FoundRows = Omit<RowRanges, 'matrix'>;
 const ENTRY_BYTES = 300;
 
 /**
- * Keeps the rows of recent queries for requests of further pages. One bound of bytes applies to all collections together;
- * the least recently used entry is evicted first.
+ * Keeps the rows of recent queries for requests of further pages. One bound of bytes applies to all collections
+ * together; the least recently used entry is evicted first.
  *
- * The cache retains no shared memory: it copies the rows, and identifies a collection by a number that is never reused.
- * Entries of a released snapshot are therefore never hit and are eventually evicted.
+ * The cache retains no shared memory: it copies the rows, and identifies a collection by a number that is never
+ * reused. Entries of a released snapshot are therefore never hit and are eventually evicted.
  */
 export class SelectionCache {
   readonly #maxBytes: number;

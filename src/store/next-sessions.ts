@@ -8,8 +8,9 @@ export function nextSessionFields(startAt: string | null, sessionId: string | nu
 }
 
 /**
- * The next session of every event: the earliest one that starts after a given time. The state is valid for the time of the
- * latest request. For another time, the object advances or goes back by the sessions that start between the two.
+ * The next session of every event: the earliest one that starts after a given time. The state is valid for the time
+ * of the latest request. For another time, the object advances or goes back by the sessions that start between the
+ * two.
  */
 export class NextSessions {
   readonly #sessions: SessionsImage;

@@ -5,8 +5,8 @@ import type { Int64s, Uint32s } from './memory/shared-arrays.ts';
 import type { RecordsImage } from './records.ts';
 
 /**
- * The records and indexes of a collection: plain objects of typed arrays over shared memory. A thread that receives them
- * shares the memory.
+ * The records and indexes of a collection: plain objects of typed arrays over shared memory. A thread that receives
+ * them shares the memory.
  */
 export interface CollectionImage {
   readonly count: number;

@@ -246,7 +246,8 @@ async function terminateAll(slots: readonly WorkerSlot[], reason: string): Promi
 }
 
 /**
- * Fails when a port is in use. Workers share their port, so a worker could bind a port that another program also shares.
+ * Fails when a port is in use. Workers share their port, so a worker could bind a port that another program also
+ * shares.
  * @throws the system's error
  */
 async function probePort(port: number, host: string): Promise<void> {

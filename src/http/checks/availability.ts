@@ -26,7 +26,8 @@ export function checkAvailability(isOverloaded: boolean, view: StoreView): void 
 export type StoreOfCaller = (contentDigest?: string) => OrganizationStore;
 
 /**
- * Binds the stores of a view to one organization. Handlers get nothing else, so no other organization is in their reach.
+ * Binds the stores of a view to one organization. Handlers get nothing else, so no other organization is in their
+ * reach.
  * @throws Problem 429 when no live snapshot holds the organization
  */
 export function storesOf(view: StoreView, organizationId: string): StoreOfCaller {

@@ -45,8 +45,8 @@ const SEPARATOR = ', ';
 const ELLIPSIS = '...';
 
 /**
- * Returns the header value with the parameters unknown to an operation; undefined without any. Names are percent-encoded,
- * and a long list is truncated.
+ * Returns the header value with the parameters unknown to an operation; undefined without any. Names are
+ * percent-encoded, and a long list is truncated.
  */
 export function ignoredParameters(query: Query, parameters: readonly Parameter[]): string | undefined {
   let list = '';

@@ -30,8 +30,9 @@ export interface SharedHits {
 /**
  * Counts the requests of each key and refuses requests beyond the limit.
  *
- * express-rate-limit refuses, but does not count: it awaits several promises for each request. If it counted, throughput for one ticket would be
- * 0.90 times (docs/performance.md). Its headers are off because it hashes the key of each request for them.
+ * express-rate-limit refuses, but does not count: it awaits several promises for each request. If it counted,
+ * throughput for one ticket would be 0.90 times (docs/performance.md). Its headers are off because it hashes the key
+ * of each request for them.
  */
 export function rateLimitPerKey(
   perMinute: number,

@@ -11,8 +11,8 @@ import { dataHeaders, send } from '../response/send.ts';
 import { pathParameter, pathWith, queryOf } from '../target.ts';
 
 /**
- * Creates the handler of a list operation. A matching `If-None-Match` gets 304 before the query is validated, since only responses to valid
- * queries have a tag. The tag covers content, version, origin and target.
+ * Creates the handler of a list operation. A matching `If-None-Match` gets 304 before the query is validated, since
+ * only responses to valid queries have a tag. The tag covers content, version, origin and target.
  */
 export function listHandler(
   operation: ListOperation,

@@ -1,5 +1,6 @@
 /**
- * Returns the entity tag of a response. Content, version, origin and target determine its bytes, so the tag needs no hash of them.
+ * Returns the entity tag of a response. Content, version, origin and target determine its bytes, so the tag needs no
+ * hash of them.
  *
  * @param contentTag tag of the content, without `"` and `,`
  * @param origin scheme and host of the links in the response

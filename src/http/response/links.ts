@@ -12,8 +12,8 @@ export interface OriginOptions {
 }
 
 /**
- * Returns the base URL of links. It is the configured one, or the scheme and authority of the request. The address of the socket
- * replaces an absent or malformed host.
+ * Returns the base URL of links. It is the configured one, or the scheme and authority of the request. The address of
+ * the socket replaces an absent or malformed host.
  */
 export function originOf(request: Request, { publicBaseUrl, trustProxy }: OriginOptions): string {
   if (publicBaseUrl !== undefined) return publicBaseUrl;
@@ -45,8 +45,8 @@ function localAddress({ socket }: Request): string {
 const SET_BY_LINK: readonly string[] = ['page', 'perPage', CONTENT_DIGEST_PARAMETER];
 
 /**
- * Returns the link to the page after that of a plan. It keeps the known parameters of the query, and sets `page`, `perPage` and the content
- * digest.
+ * Returns the link to the page after that of a plan. It keeps the known parameters of the query, and sets `page`,
+ * `perPage` and the content digest.
  *
  * @param address origin and path of the list
  * @param query a valid query

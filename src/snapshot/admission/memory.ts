@@ -47,8 +47,8 @@ export interface MemoryNeed {
 /** For each record: its offset (8), and up to four slots of the id index (16). */
 const RECORD_BYTES = 24;
 /**
- * For each record and text column: a key with up to four slots (16), its end (4), 20 bytes of text, and a list of one row
- * (8). Records that share keys need less, even where long lists are also ordered by instant.
+ * For each record and text column: a key with up to four slots (16), its end (4), 20 bytes of text, and a list of one
+ * row (8). Records that share keys need less, even where long lists are also ordered by instant.
  */
 const TEXT_BYTES = 48;
 /** For each record and instant column: the instant (8), its row (4), its rank (4), and a wavelet matrix. */

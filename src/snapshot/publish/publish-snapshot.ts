@@ -118,8 +118,8 @@ function checkFiles(file: string, path: string): void {
 }
 
 /**
- * Checks that a replica of the folder would admit the snapshot under this name.
- * Files that cannot be read as snapshots do not count: publishing replaces the file of this name, and others are not live.
+ * Checks that a replica of the folder would admit the snapshot under this name. Files that cannot be read as
+ * snapshots do not count: publishing replaces the file of this name, and others are not live.
  * @throws RefusedSnapshot with the reason that the replica would give
  */
 function checkPublication(next: Manifest, folder: string, name: string): void {

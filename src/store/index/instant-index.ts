@@ -60,8 +60,8 @@ function comparisonOrder(instants: Int64s): Uint32s {
 }
 
 /**
- * Sorts by radix, least significant digit first. Skips digits that all values share: one of the four for the microseconds
- * of a few years.
+ * Sorts by radix, least significant digit first. Skips digits that all values share: one of the four for the
+ * microseconds of a few years.
  */
 function radixOrder(instants: Int64s): Uint32s {
   const count = instants.length;

@@ -49,8 +49,8 @@ export class KeyTableBuilder {
   /**
    * Reads the first slot of each hash into `entries`.
    *
-   * Interning a key reads a slot, the hash and the end of the key there, and its bytes. Here, each of these reads is grouped
-   * for all texts, so that the processor overlaps cache misses. Without it, a load takes 8 % longer.
+   * Interning a key reads a slot, the hash and the end of the key there, and its bytes. Here, each of these reads is
+   * grouped for all texts, so that the processor overlaps cache misses. Without it, a load takes 8 % longer.
    */
   #prefetch(hashes: Uint32s, entries: Uint32s): void {
     const { length } = hashes;

@@ -2,14 +2,14 @@ import { type Bytes, type Row, sharedBytes, sharedUint32s, type Uint32s } from '
 import { countOnes, lowerBound } from './row-sets.ts';
 
 /**
- * A sequence of rows whose ranges can be read in ascending order, from any position on. A read takes no step for each row
- * before that position. The structure is a wavelet matrix over the upper bits of the rows (Claude, Navarro and Ordóñez,
- * "The wavelet matrix", Information Systems 47, 2015). Their lowest bytes are stored unchanged.
+ * A sequence of rows whose ranges can be read in ascending order, from any position on. A read takes no step for each
+ * row before that position. The structure is a wavelet matrix over the upper bits of the rows (Claude, Navarro and
+ * Ordóñez, "The wavelet matrix", Information Systems 47, 2015). Their lowest bytes are stored unchanged.
  *
- * Level 0 holds the highest bit of every row, in the order of the sequence. Each further level holds the next bit. Its
- * order is that of the level before, but the rows with a 0 there precede those with a 1. So a range of a level becomes two
- * ranges of the next. Their bounds are the numbers of 0s and 1s before those of the range. The rows of a range below the
- * last level differ only in their lowest byte.
+ * Level 0 holds the highest bit of every row, in the order of the sequence. Each further level holds the next bit.
+ * Its order is that of the level before, but the rows with a 0 there precede those with a 1. So a range of a level
+ * becomes two ranges of the next. Their bounds are the numbers of 0s and 1s before those of the range. The rows of a
+ * range below the last level differ only in their lowest byte.
  *
  *     words   zeros₀ zeros₁ …                number of rows with a 0, for each level
  *             ones bits  ones bits  …        level 0: for every 32 rows the 1s ahead of them, then their bits
@@ -119,8 +119,8 @@ export function rowsAtPositions(rows: RowRanges, start: number, end: number): Ui
 const countsOfLows = new Uint32Array(LOW_VALUES);
 
 /**
- * Greatest number of rows that are sorted by insertion instead of counted. Without this path and the two scratch arrays,
- * throughput for pages of a new window falls to 70 %.
+ * Greatest number of rows that are sorted by insertion instead of counted. Without this path and the two scratch
+ * arrays, throughput for pages of a new window falls to 70 %.
  */
 const FEW_LOWS = 24;
 /** Scratch space of a descent: the lowest bytes of few rows, ascending. */

@@ -18,8 +18,8 @@ const ALIGNMENT = 8;
  *
  *     | array | array | … |    each at a multiple of 8 bytes
  *
- * Sending a buffer to a thread, and collecting it after its release, takes some microseconds for any size. An organization
- * has about a hundred arrays, and a file may hold thousands of small organizations.
+ * Sending a buffer to a thread, and collecting it after its release, takes some microseconds for any size. An
+ * organization has about a hundred arrays, and a file may hold thousands of small organizations.
  */
 export function packedImage<Image extends object>(image: Image): Image {
   const places = new Map<SharedArray, number>();

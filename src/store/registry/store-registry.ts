@@ -66,10 +66,11 @@ export class StoreRegistry {
   }
 
   /**
-   * Replaces the organizations of a file by those of its new snapshot, in one step. An organization with unchanged content
-   * keeps its image. All replaced stores are retained: until every worker shows the new view, workers may send links to
-   * them (see `releaseUnwalked`).
-   * @throws Error, and changes nothing, when another file serves one of the organizations; the admission refuses these
+   * Replaces the organizations of a file by those of its new snapshot, in one step. An organization with unchanged
+   * content keeps its image. All replaced stores are retained: until every worker shows the new view, workers may
+   * send links to them (see `releaseUnwalked`).
+   * @throws Error, and changes nothing, when another file serves one of the organizations; the admission refuses
+   * these
    */
   swap(file: string, snapshot: SnapshotImage): void {
     const arrived = new Set(snapshot.organizations.map(({ organizationId }) => organizationId));
@@ -143,8 +144,8 @@ export class StoreRegistry {
 const ALWAYS_ALLOWED_BYTES = 64 * 1024 * 1024;
 
 /**
- * Selects the retained stores to keep, within time and memory. Keeps those replaced less than `retainMs` ago, the latest
- * first, as long as they hold no more memory together than the live stores.
+ * Selects the retained stores to keep, within time and memory. Keeps those replaced less than `retainMs` ago, the
+ * latest first, as long as they hold no more memory together than the live stores.
  *
  * @param now milliseconds of the monotonic clock
  */
