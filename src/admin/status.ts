@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { COLLECTIONS } from '../snapshot/format/layout.ts';
+import { loadedCounts } from '../snapshot/format/manifest.ts';
 import { REFUSALS } from '../snapshot/format/refused-snapshot.ts';
 import type { OrganizationStore } from '../store/organization-store.ts';
 import { type AdminDependencies, liveSnapshots } from './admin-state.ts';
@@ -61,7 +61,7 @@ export function statusOf(dependencies: AdminDependencies) {
 function organizationStatus({ organizationId, image, bytesHeld }: OrganizationStore) {
   return {
     organizationId,
-    records: Object.fromEntries(COLLECTIONS.map(({ name }) => [name, image[name].count])),
+    records: loadedCounts(image),
     bytesHeld,
   };
 }

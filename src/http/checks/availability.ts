@@ -33,7 +33,8 @@ export type StoreOfCaller = (contentDigest?: string) => OrganizationStore;
 export function storesOf(view: StoreView, organizationId: string): StoreOfCaller {
   const live = view.get(organizationId);
   if (live === undefined) throw ORGANIZATION_NOT_LOADED;
-  return (contentDigest) => view.get(organizationId, contentDigest) ?? live;
+  return (contentDigest) =>
+    contentDigest === undefined ? live : (view.get(organizationId, contentDigest) ?? live);
 }
 
 const SAMPLE_MS = 50;
