@@ -42,6 +42,31 @@ export const CONFIG_VARIABLES = {
     '600',
     'requests per minute for each key; 0 disables the limit',
   ),
+  REFUSALS_PER_MINUTE: variable(
+    wholeNumber(0, 1e9),
+    '3000',
+    'refused requests without a valid key per minute and client address, beyond which the response is a 429 that closes the connection; 0 disables the limit',
+  ),
+  MAX_CONNECTIONS: variable(
+    wholeNumber(1, 1e6),
+    '10000',
+    'open connections; fewer when the system allows fewer open files',
+  ),
+  MAX_CONNECTIONS_PER_ADDRESS: variable(
+    wholeNumber(1, 1e6),
+    '5000',
+    'open connections of an IPv4 address or IPv6 /64; proxies in TRUST_PROXY are exempt',
+  ),
+  MAX_UNSENT_MB: variable(
+    wholeNumber(1, 1e6),
+    '256',
+    'responses that wait until clients read them, in megabytes of 2^20 bytes, beyond which the slowest connections are closed',
+  ),
+  WRITE_TIMEOUT_SECONDS: variable(
+    seconds(1, 3600),
+    '30',
+    'time after which a connection without progress is closed, such as one whose client does not read, in seconds',
+  ),
   OVERLOAD_DELAY_MS: variable(
     wholeNumber(0, 60_000),
     '250',

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { Worker } from 'node:worker_threads';
 import type { Config } from './config.ts';
 import type { ProcessLog } from './log/process-log.ts';
+import { MAX_ADMIN_CONNECTIONS, openFilesForConnections } from './http/connections/open-files.ts';
 import { startRefresh } from './refresh.ts';
 import { Supervisor } from './workers/supervisor.ts';
 import type { WorkerInput } from './workers/worker.ts';
@@ -59,12 +60,15 @@ export async function startReplica(config: Config, processLog: ProcessLog): Prom
       clock: Date.now,
     }),
   );
+  admin.maxConnections = MAX_ADMIN_CONNECTIONS;
   try {
     await once(admin.listen(config.adminPort, config.adminHost), 'listening');
     const { port: adminPort } = admin.address() as AddressInfo;
     log.info({ host: config.adminHost, port: adminPort }, 'listening for operators');
-    const port = await workers.listen();
-    log.info({ host: config.host, threads: config.threads, port }, 'listening');
+    await workers.allStarted;
+    const maxConnections = Math.min(config.maxConnections, openFilesForConnections());
+    const port = await workers.listen(maxConnections);
+    log.info({ host: config.host, threads: config.threads, port, maxConnections }, 'listening');
     return {
       port,
       adminPort,

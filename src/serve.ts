@@ -1,4 +1,5 @@
 import { type Config, InvalidConfig, readConfig } from './config.ts';
+import { TooFewOpenFiles } from './http/connections/open-files.ts';
 import { ProcessLog } from './log/process-log.ts';
 import { startReplica } from './replica.ts';
 import { pollOnSignal, stopOnSignal } from './signals.ts';
@@ -12,7 +13,8 @@ try {
   await serve(readConfig());
 } catch (error) {
   const isInvalidConfig = error instanceof InvalidConfig;
-  const message = isInvalidConfig || isSystemError(error) ? error.message : String(error);
+  const isExpected = isInvalidConfig || isSystemError(error) || error instanceof TooFewOpenFiles;
+  const message = isExpected ? error.message : String(error);
   process.stderr.write(`${message}\n`);
   // A stalled log reader would prevent the process from exiting.
   process.exit(isInvalidConfig ? WRONG_USAGE : FAILED);

@@ -20,7 +20,7 @@ export function metricsText(dependencies: AdminDependencies): Promise<string> {
 }
 
 function requestMetrics({ workers, log }: AdminDependencies): Metric[] {
-  const { requests, retries, durations, delay } = sumMetrics(workers.requestMetrics);
+  const { requests, retries, durations, delay, ends, unsentBytes } = sumMetrics(workers.requestMetrics);
   return [
     counter(
       'foyer_requests_total',
@@ -47,6 +47,23 @@ function requestMetrics({ workers, log }: AdminDependencies): Metric[] {
       'Requests refused with 429 because their data or the keys were not loaded.',
       retries.get('not-ready') ?? 0,
     ),
+    counter(
+      'foyer_requests_over_refusal_budget_total',
+      'Requests without a valid key refused with 429 because their address had spent its budget of refusals.',
+      retries.get('refusals') ?? 0,
+    ),
+    gauge('foyer_connections_open', 'Open connections of clients.', workers.connections.all),
+    gauge(
+      'foyer_connections_limit',
+      'Connections that the process accepts: MAX_CONNECTIONS, or fewer when it may open fewer files.',
+      workers.connections.limit,
+    ),
+    counter(
+      'foyer_connections_ended_total',
+      'Connections that the server ended, by reason.',
+      Array.from(ends, ([reason, value]) => ({ labels: { reason }, value })),
+    ),
+    gauge('foyer_unsent_bytes', 'Bytes of responses that wait until clients read them.', unsentBytes),
     histogram(
       'foyer_event_loop_delay_seconds',
       'Delay of the event loops of the threads that answer requests, sampled every 50 ms.',

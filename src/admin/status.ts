@@ -22,6 +22,7 @@ export function statusOf(dependencies: AdminDependencies) {
     reasons,
     snapshotFolder: { path: config.snapshotDir, complaint: snapshots.complaint ?? null },
     threads: { count: config.threads, listening: workers.listening, replaced: workers.replaced },
+    connections: { open: workers.connections.all, limit: workers.connections.limit },
     keys: {
       file: config.keysFile,
       valid: keys.current?.validKeys ?? 0,

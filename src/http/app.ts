@@ -7,6 +7,7 @@ import type { KeyRing } from '../keys/key-ring.ts';
 import type { StoreView } from '../store/registry/store-view.ts';
 import { authenticate } from './checks/authenticate.ts';
 import { checkAvailability, storesOf } from './checks/availability.ts';
+import type { RefusalBudget } from './checks/refusal-budget.ts';
 import { noRateLimit, rateLimitPerKey, type SharedHits } from './checks/rate-limit.ts';
 import { checkVersion } from './checks/version.ts';
 import { documentHandler, healthHandler, otherMethodsHandler } from './handlers/documents.ts';
@@ -31,12 +32,13 @@ export interface Dependencies {
   /** Every release, earliest first. */
   readonly releases: readonly Release[];
   readonly hits: SharedHits;
+  readonly refusals: RefusalBudget;
   readonly log: Logger;
 }
 
 /** Creates the API, which `createServer` of `http/server.ts` serves. */
 export function createApp(dependencies: Dependencies): Express {
-  const { config, releases, log } = dependencies;
+  const { config, releases, refusals, log } = dependencies;
   const app = express();
   app.disable('x-powered-by');
   app.enable('case sensitive routing');
@@ -50,7 +52,7 @@ export function createApp(dependencies: Dependencies): Express {
   app.route('/openapi.json').get(documentHandler(document)).all(otherMethodsHandler);
   app.route('/healthz').get(healthHandler).all(otherMethodsHandler);
   app.use(notFoundHandler);
-  app.use(errorHandler(log));
+  app.use(errorHandler(refusals, log));
   return app;
 }
 
@@ -86,15 +88,15 @@ export const notFoundHandler: RequestHandler = () => {
 };
 
 /** Creates the error handler of the API. It converts the errors of all layers into responses. */
-export function errorHandler(log: Logger): ErrorRequestHandler {
-  return (error: unknown, _request, response, next) => {
+export function errorHandler(refusals: RefusalBudget, log: Logger): ErrorRequestHandler {
+  return (error: unknown, request, response, next) => {
+    const { requestId, operation, caller } = response.locals.context;
     const problem = problemOf(error);
-    const { context } = response.locals;
-    const { requestId, operation } = context;
-    context.retryReason = problem?.retryReason;
     if (problem === undefined) log.error({ err: error, requestId, operation }, 'unexpected error');
     // Once a response has begun, Express closes its connection.
     if (response.headersSent) next(error);
-    else sendProblem(response, problem ?? UNEXPECTED);
+    else if (problem === undefined) sendProblem(response, UNEXPECTED);
+    else if (caller === undefined) refusals.refuse(request, response, problem);
+    else sendProblem(response, problem);
   };
 }

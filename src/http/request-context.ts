@@ -33,6 +33,8 @@ export class RequestContext {
   ignoredParameters: string | undefined;
   /** Reason for a 429 response. */
   retryReason: RetryReason | undefined;
+  /** Whether the request has a log line of its own. */
+  isLogged = true;
   /** Length of the response body. */
   bytes = 0;
   /** Number of records in the response; undefined when it has none. */
@@ -81,12 +83,13 @@ export function contextStarter(
 
 /** Logs and counts a request. The log line omits the target: paths and queries hold ids and e-mail addresses. */
 function reportRequest(response: Response, log: Logger, metrics: RequestMetrics): void {
-  const { requestId, caller, operation, version, retryReason, startedAt, bytes, rows } =
+  const { requestId, caller, operation, version, retryReason, isLogged, startedAt, bytes, rows } =
     response.locals.context;
   const { statusCode: status } = response;
   const elapsedMs = performance.now() - startedAt;
   const seconds = elapsedMs / 1000;
   metrics.countRequest({ operation, status, version: version?.name, retryReason, seconds });
+  if (!isLogged) return;
   const durationMs = Math.round(elapsedMs * 1000) / 1000;
   // pino omits undefined fields.
   const sent = response.writableFinished ? undefined : false;

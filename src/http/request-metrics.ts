@@ -11,6 +11,16 @@ const UPCOMING = 'upcoming';
 const NONE = 'none';
 const VERSION_LABELS: readonly string[] = [STABLE, PREVIEW, UPCOMING, NONE];
 
+/** The reasons for which the server ends a connection. */
+export const END_REASONS = [
+  'limit',
+  'limit-of-address',
+  'pipelining',
+  'no-progress',
+  'unsent-bytes',
+] as const;
+export type EndReason = (typeof END_REASONS)[number];
+
 /** Upper bounds of the histogram buckets, in seconds. */
 const DURATION_BOUNDS: readonly number[] = [
   0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5,
@@ -24,6 +34,8 @@ const DELAY_BOUNDS: readonly number[] = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 
  *     retries     count of 429 responses by reason
  *     durations   histogram for each operation
  *     delay       histogram of the event-loop delay
+ *     ends        count of connections that the server ended, by reason
+ *     unsent      bytes of responses that wait to be sent at present
  *
  * A histogram with `n` bounds:
  *
@@ -35,7 +47,9 @@ const RETRIES = OPERATION_LABELS.length * STATUS_LABELS.length * VERSION_LABELS.
 const DURATIONS = RETRIES + RETRY_REASONS.length;
 const DURATION_SLOTS = DURATION_BOUNDS.length + 2;
 const DELAY = DURATIONS + OPERATION_LABELS.length * DURATION_SLOTS;
-const SLOTS = DELAY + DELAY_BOUNDS.length + 2;
+const ENDS = DELAY + DELAY_BOUNDS.length + 2;
+const UNSENT = ENDS + END_REASONS.length;
+const SLOTS = UNSENT + 1;
 
 const OPERATION_INDEX: ReadonlyMap<string, number> = new Map(OPERATIONS.map(({ id }, i) => [id, i]));
 const OTHER_OPERATION = OPERATION_LABELS.indexOf(OTHER);
@@ -73,7 +87,7 @@ export interface AnsweredRequest {
   readonly seconds: number;
 }
 
-/** The metrics of one worker since its start. The worker writes them; other threads read them through the buffer. */
+/** The metrics of one worker. The worker writes them; other threads read them through the buffer. */
 export class RequestMetrics {
   readonly buffer: SharedArrayBuffer;
   readonly #slots: Float64Array;
@@ -85,7 +99,7 @@ export class RequestMetrics {
     this.buffer = buffer;
     this.#slots = slots;
     this.#durations = OPERATION_LABELS.map((_, operation) => durationSlots(slots, operation));
-    this.#delay = slots.subarray(DELAY);
+    this.#delay = slots.subarray(DELAY, ENDS);
   }
 
   countRequest({ operation = '', status, version, retryReason, seconds }: AnsweredRequest): void {
@@ -98,6 +112,24 @@ export class RequestMetrics {
   /** Counts a request that the HTTP parser rejected. It has no operation, version or duration. */
   countUnparsed(status: number): void {
     this.#slots[requestSlot(OTHER_OPERATION, STATUS_INDEX[status], versionIndex(undefined))]++;
+  }
+
+  countEndedConnection(reason: EndReason): void {
+    this.#slots[ENDS + END_REASONS.indexOf(reason)]++;
+  }
+
+  /** Bytes of responses that wait to be sent. */
+  get unsentBytes(): number {
+    return this.#slots[UNSENT];
+  }
+
+  addUnsent(bytes: number): void {
+    this.#slots[UNSENT] += bytes;
+  }
+
+  /** Clears the values that end with the worker. */
+  endWorker(): void {
+    this.#slots[UNSENT] = 0;
   }
 
   /** Records a sample of the event-loop delay. */
@@ -132,6 +164,9 @@ export interface RequestTotals {
   readonly durations: readonly { readonly operation: string; readonly totals: HistogramTotals }[];
   /** Seconds. */
   readonly delay: HistogramTotals;
+  /** Number of connections that the server ended, by reason. */
+  readonly ends: ReadonlyMap<EndReason, number>;
+  readonly unsentBytes: number;
 }
 
 /** Adds up the metrics of any number of workers. */
@@ -158,6 +193,8 @@ export function sumMetrics(requestMetrics: readonly RequestMetrics[]): RequestTo
       operation,
       totals: histogramTotals(durationSlots(slots, i), DURATION_BOUNDS),
     })),
-    delay: histogramTotals(slots.subarray(DELAY), DELAY_BOUNDS),
+    delay: histogramTotals(slots.subarray(DELAY, ENDS), DELAY_BOUNDS),
+    ends: new Map(END_REASONS.map((reason, i) => [reason, slots[ENDS + i]])),
+    unsentBytes: slots[UNSENT],
   };
 }

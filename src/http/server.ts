@@ -1,20 +1,20 @@
 import { randomUUID } from 'node:crypto';
-import { createServer as createHttpServer, type Server, STATUS_CODES } from 'node:http';
-import type { Duplex } from 'node:stream';
+import { createServer as createHttpServer, METHODS, type Server, STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Express, Request, Response } from 'express';
 import type { Logger } from 'pino';
 import { REQUEST_ID_HEADER } from '../contract/headers.ts';
 import type { Release } from '../contract/releases.ts';
+import type { RefusalBudget } from './checks/refusal-budget.ts';
 import { resolveVersion } from './checks/version.ts';
+import type { ConnectionCounts } from './connections/connection-counts.ts';
+import { type ConnectionConfig, Connections } from './connections/connections.ts';
 import { expressPrototypes } from './express-prototypes.ts';
 import { contextStarter } from './request-context.ts';
 import type { RequestMetrics } from './request-metrics.ts';
 import { type HeaderList, METHOD_NOT_ALLOWED, Problem } from './response/problem.ts';
-import { NO_STORE, SECURITY_HEADERS, sendProblem } from './response/send.ts';
+import { NO_STORE, SECURITY_HEADERS } from './response/send.ts';
 import { normalizeTarget } from './target.ts';
-
-/** Time without traffic after which the server closes a connection, even with unread responses. */
-const IDLE_MS = 60_000;
 
 // RFC 9112, section 3.2.
 const HOST_MISSING = new Problem(400, 'An HTTP/1.1 request must have a Host header.');
@@ -27,23 +27,25 @@ const BY_ERROR_CODE: Readonly<Record<string, Problem>> = {
   ERR_HTTP_REQUEST_TIMEOUT: new Problem(408, 'The request did not arrive in time.'),
 };
 
+/** Connections that the system accepts before the server does. The system may have a lower limit. */
+export const BACKLOG = 4096;
+
 export interface ServerDependencies {
+  readonly config: ConnectionConfig;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
   /** Every release, earliest first. */
   readonly releases: readonly Release[];
   readonly log: Logger;
   readonly metrics: RequestMetrics;
+  readonly connectionCounts: ConnectionCounts;
+  readonly refusals: RefusalBudget;
 }
 
 /** Creates the HTTP server of an app. It normalizes the request targets that the app reads. */
 export function createServer(app: Express, dependencies: ServerDependencies): Server {
-  const { clock, releases, log, metrics } = dependencies;
+  const { config, clock, releases, log, metrics, connectionCounts, refusals } = dependencies;
   const startContext = contextStarter(clock, releases, log, metrics);
-  const refuse = (socket: Duplex, problem: Problem) => {
-    refuseSocket(socket, problem, resolveVersion(undefined, releases, clock()).headers, log);
-    metrics.countUnparsed(problem.status);
-  };
   const server = createHttpServer({
     ...expressPrototypes(app),
     requireHostHeader: false,
@@ -51,51 +53,79 @@ export function createServer(app: Express, dependencies: ServerDependencies): Se
     // refused.
     joinDuplicateHeaders: true,
   });
-  server.setTimeout(IDLE_MS);
-  const listener = (request: Request, response: Response) => {
+  const connections = new Connections(server, config, connectionCounts, metrics);
+  const handle = (request: Request, response: Response) => {
     request.url = normalizeTarget(request.url);
     startContext(request, response);
     if (request.headers.host === undefined && request.httpVersion === '1.1')
-      sendProblem(response, HOST_MISSING);
+      refusals.refuse(request, response, HOST_MISSING);
     else app(request, response);
+  };
+  const listener = (request: Request, response: Response) => {
+    connections.answer(request, response, () => {
+      handle(request, response);
+    });
   };
   server.on('request', listener);
   // No operation uses a request body. The server requests none, and ignores other expectations.
   server.on('checkContinue', listener);
   server.on('checkExpectation', listener);
-  server.on('connect', (_request, socket) => {
+  server.on('connect', (_request, socket: Socket) => {
     // Node detaches its error listener from this socket.
     socket.on('error', () => socket.destroy());
     refuse(socket, METHOD_NOT_ALLOWED);
   });
-  server.on('clientError', (error: ParserError, socket) => {
+  server.on('clientError', (error: ParserError, socket: Socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy();
     else refuse(socket, problemOfParser(error));
   });
   return server;
+
+  /** Refuses input that is not a request, once the requests before it have their responses. */
+  function refuse(socket: Socket, refused: Problem): void {
+    connections.whenIdle(socket, () => {
+      const { problem, isLogged } = refusals.apply(refused, socket.remoteAddress ?? '');
+      const requestId = randomUUID();
+      sendUnparsed(socket, problem, requestId, resolveVersion(undefined, releases, clock()).headers);
+      metrics.countUnparsed(problem.status);
+      const { status, body } = problem;
+      if (isLogged) log.info({ requestId, status, bytes: body.length }, 'request');
+      if (problem !== refused) connections.suspect(socket);
+    });
+  }
 }
 
+/** The error of a `clientError` event. */
 interface ParserError extends NodeJS.ErrnoException {
-  /** The bytes that the parser rejected. */
+  /** The packet that the parser rejected, and the number of its bytes that are parsed. */
   readonly rawPacket?: Buffer;
+  readonly bytesParsed?: number;
 }
 
-/** The parser reports unknown methods like malformed input. A well-formed request line distinguishes them. */
-const REQUEST_LINE = /^[!#$%&'*+.^_`|~\w-]+ \S+ HTTP\/1\.[01]\r?\n/;
+/** A well-formed request line. */
+const REQUEST_LINE = /^([!#$%&'*+.^_`|~\w-]+) \S+ HTTP\/1\.[01]\r?$/;
 
-function problemOfParser({ code = '', rawPacket }: ParserError): Problem {
-  const isRequest = code === 'HPE_INVALID_METHOD' && REQUEST_LINE.test(rawPacket?.toString('latin1') ?? '');
-  return isRequest ? METHOD_NOT_ALLOWED : (BY_ERROR_CODE[code] ?? MALFORMED);
+function problemOfParser(error: ParserError): Problem {
+  return isOfUnknownMethod(error) ? METHOD_NOT_ALLOWED : (BY_ERROR_CODE[error.code ?? ''] ?? MALFORMED);
 }
 
-/** Sends a problem on a socket whose request was rejected by the parser. */
-function refuseSocket(
-  socket: Duplex,
+/** The parser reports unknown methods like malformed input. The line that it rejected distinguishes them. */
+function isOfUnknownMethod({ code, rawPacket, bytesParsed = 0 }: ParserError): boolean {
+  if (code !== 'HPE_INVALID_METHOD' || rawPacket === undefined) return false;
+  const packet = rawPacket.toString('latin1');
+  const start = packet.lastIndexOf('\n', bytesParsed - 1) + 1;
+  const [line] = packet.slice(start).split('\n', 1);
+  const method = REQUEST_LINE.exec(line)?.at(1);
+  return method !== undefined && !METHODS.includes(method);
+}
+
+/** Sends a problem on the socket of input that the parser rejected, and closes it. */
+function sendUnparsed(
+  socket: Socket,
   { status, headers, body }: Problem,
+  requestId: string,
   versionHeaders: HeaderList,
-  log: Logger,
 ): void {
-  const requestId = randomUUID();
   // The path may be unknown, so the response carries the headers of the API.
   const all = [
     ...SECURITY_HEADERS,
@@ -114,5 +144,4 @@ function refuseSocket(
   const lines = all.map((text, i) => (i % 2 === 0 ? `${text}: ` : `${text}\r\n`));
   const head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n`;
   socket.end(Buffer.concat([Buffer.from(head), body]));
-  log.info({ requestId, status, bytes: body.length }, 'request');
 }

@@ -1,17 +1,20 @@
 import type { HitCounts } from '../http/checks/rate-limit.ts';
+import type { ConnectionMemory } from '../http/connections/connection-counts.ts';
 import type { DrainTimes } from '../http/drain.ts';
 import type { KeyRow } from '../keys/key-ring.ts';
 import type { OrganizationImage } from '../store/organization-image.ts';
 
 /** The messages between the supervisor and a worker, and the memory that they share. */
 
-/** Shared memory: `metrics` and `logRing` of one worker, the rest of all. */
+/** Shared memory: `metrics`, `logRing` and a part of `connections` of one worker, the rest of all. */
 export interface WorkerMemory {
   /** The worker that replaces another continues its counts. */
   readonly metrics: SharedArrayBuffer;
   readonly logRing: SharedArrayBuffer;
+  readonly connections: ConnectionMemory;
   readonly shownVersion: ShownVersion;
   readonly hits: HitCounts;
+  readonly refusals: HitCounts;
   readonly drain: DrainTimes;
 }
 

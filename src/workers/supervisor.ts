@@ -3,7 +3,9 @@ import { createServer } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
 import type { Logger } from 'pino';
+import { newRefusalCounts } from '../http/checks/refusal-budget.ts';
 import { HitSlots, newHitCounts } from '../http/checks/rate-limit.ts';
+import { ConnectionCounts, newCountsBySlot } from '../http/connections/connection-counts.ts';
 import { beginGrace, newDrainTimes } from '../http/drain.ts';
 import { RequestMetrics } from '../http/request-metrics.ts';
 import type { KeyRing } from '../keys/key-ring.ts';
@@ -35,6 +37,7 @@ export interface SupervisorOptions {
 interface WorkerSlot {
   readonly metrics: RequestMetrics;
   readonly logRing: LogRing;
+  readonly connections: ConnectionCounts;
   worker: WorkerHandle | undefined;
   isListening: boolean;
 }
@@ -46,9 +49,10 @@ interface WorkerSlot {
 export class Supervisor {
   readonly #options: SupervisorOptions;
   readonly #slots: readonly WorkerSlot[];
-  readonly #memory: Omit<WorkerMemory, 'metrics' | 'logRing'> = {
+  readonly #memory: Omit<WorkerMemory, 'metrics' | 'logRing' | 'connections'> = {
     shownVersion: new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)),
     hits: newHitCounts(),
+    refusals: newRefusalCounts(),
     drain: newDrainTimes(),
   };
   /** The workers that have the latest view and keys, and receive every update. */
@@ -67,9 +71,11 @@ export class Supervisor {
   constructor(options: SupervisorOptions) {
     this.#options = options;
     this.#port = options.port;
+    const shared = newCountsBySlot();
     this.#slots = Array.from({ length: options.count }, () => ({
       metrics: new RequestMetrics(),
       logRing: new LogRing(),
+      connections: new ConnectionCounts({ shared, part: newCountsBySlot() }),
       worker: undefined,
       isListening: false,
     }));
@@ -84,6 +90,11 @@ export class Supervisor {
   /** One for each slot. */
   get logRings(): readonly LogRing[] {
     return this.#slots.map(({ logRing }) => logRing);
+  }
+
+  /** The open connections of all workers, and their limit. */
+  get connections(): Pick<ConnectionCounts, 'all' | 'limit'> {
+    return this.#slots[0].connections;
   }
 
   /** Number of workers that listen at the moment. */
@@ -106,18 +117,24 @@ export class Supervisor {
     return this.#stopping.signal.aborted;
   }
 
+  /** Fulfilled when all workers have loaded their program, or ended before that. */
+  get allStarted(): Promise<unknown> {
+    return Promise.all(this.#slots.flatMap(({ worker }) => worker?.started ?? []));
+  }
+
   /** Fulfilled when a worker has loaded its program, or ended before that. */
   get started(): Promise<unknown> {
     return Promise.race(this.#slots.flatMap(({ worker }) => worker?.started ?? []));
   }
 
   /**
-   * Starts the listeners of all workers. Returns the port. After an error the caller terminates the workers.
+   * Starts the listeners of all workers, which accept at most `maxConnections` in all. Returns the port. After an error the caller terminates the workers.
    * @throws the system's error when the port is not available; an error when a worker ends instead
    */
-  async listen(): Promise<number> {
+  async listen(maxConnections: number): Promise<number> {
     const { port, host } = this.#options;
     const [first, ...others] = this.#slots;
+    first.connections.limit = maxConnections;
     // The probe runs right before the port is bound. Otherwise, replicas that start together would both find it free.
     await first.worker?.started;
     if (port !== 0) await probePort(port, host);
@@ -182,11 +199,18 @@ export class Supervisor {
 
   #start(slot: WorkerSlot): void {
     const worker = new WorkerHandle(
-      this.#options.start({ ...this.#memory, metrics: slot.metrics.buffer, logRing: slot.logRing.memory }),
+      this.#options.start({
+        ...this.#memory,
+        metrics: slot.metrics.buffer,
+        logRing: slot.logRing.memory,
+        connections: slot.connections.memory,
+      }),
     );
     slot.worker = worker;
     void worker.ended.then(() => {
       slot.isListening = false;
+      slot.metrics.endWorker();
+      slot.connections.clear();
     });
   }
 

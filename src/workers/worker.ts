@@ -3,9 +3,12 @@ import { type LevelWithSilent, pino } from 'pino';
 import { RELEASES } from '../contract/releases.ts';
 import { type ApiConfig, createApp } from '../http/app.ts';
 import { watchOverload } from '../http/checks/availability.ts';
+import { RefusalBudget } from '../http/checks/refusal-budget.ts';
+import { ConnectionCounts } from '../http/connections/connection-counts.ts';
+import type { ConnectionConfig } from '../http/connections/connections.ts';
 import { Drain, Listener } from '../http/drain.ts';
 import { RequestMetrics } from '../http/request-metrics.ts';
-import { createServer } from '../http/server.ts';
+import { BACKLOG, createServer } from '../http/server.ts';
 import { KeyRing } from '../keys/key-ring.ts';
 import { LogRing } from '../log/log-ring.ts';
 import type {
@@ -22,10 +25,12 @@ import { WorkerStores } from './shared-views.ts';
 /** Program of a worker: a thread that answers requests and executes commands of the supervisor. */
 
 export interface WorkerInput {
-  readonly config: ApiConfig & {
-    readonly overloadDelayMs: number;
-    readonly logLevel: LevelWithSilent;
-  };
+  readonly config: ApiConfig &
+    ConnectionConfig & {
+      readonly refusalsPerMinute: number;
+      readonly overloadDelayMs: number;
+      readonly logLevel: LevelWithSilent;
+    };
   readonly memory: WorkerMemory;
 }
 
@@ -55,6 +60,8 @@ const metrics = new RequestMetrics(memory.metrics);
 const stores = new WorkerStores(memory.shownVersion);
 const keys = new WorkerKeys();
 
+const refusals = new RefusalBudget(config.refusalsPerMinute, memory.refusals, log);
+
 const dependencies = {
   config,
   stores: () => stores.view,
@@ -64,6 +71,8 @@ const dependencies = {
   releases: RELEASES,
   metrics,
   hits: { counts: memory.hits, slotOf: (keyId: string) => keys.slotOf(keyId) },
+  refusals,
+  connectionCounts: new ConnectionCounts(memory.connections),
   log,
 };
 const server = createServer(createApp(dependencies), dependencies);
@@ -104,6 +113,7 @@ async function execute(command: Command): Promise<Outcome> {
       return await listen(command.target);
     case 'stop':
       await drain.run(command.graceSeconds, command.hurry, waitForOtherWorkers);
+      refusals.logSummaries();
       return {};
     case 'continue-drain':
       continueDrain?.();
@@ -113,7 +123,7 @@ async function execute(command: Command): Promise<Outcome> {
 
 async function listen({ port, host, isShared }: ListenTarget): Promise<Outcome> {
   try {
-    return { port: await listener.listen({ port, host, reusePort: isShared }) };
+    return { port: await listener.listen({ port, host, reusePort: isShared, backlog: BACKLOG }) };
   } catch (error) {
     if (!isSystemError(error)) throw error;
     // A message loses the code of an error.

@@ -46,6 +46,7 @@ export function emptyOperations(): Operations {
       replaced: 0,
       isStopping: () => false,
       requestMetrics: [metrics],
+      connections: { all: 3, limit: 1000 },
     },
     log: { logger: pino({}, { write: (line) => errors.push(line) }), droppedLines: 0 },
     memoryLimitBytes: MEMORY_LIMIT_BYTES,

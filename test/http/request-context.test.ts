@@ -6,12 +6,12 @@ import { expect } from 'chai';
 import express, { type RequestHandler } from 'express';
 import { pino } from 'pino';
 import supertest from 'supertest';
-import { RELEASES } from '../../src/contract/releases.ts';
 import { errorHandler, notFoundHandler } from '../../src/http/app.ts';
 import { sumMetrics, RequestMetrics } from '../../src/http/request-metrics.ts';
 import { type RetryReason, retryLater } from '../../src/http/response/problem.ts';
 import { NO_STORE, send } from '../../src/http/response/send.ts';
 import { createServer } from '../../src/http/server.ts';
+import { serverDependencies } from '../support/test-api.ts';
 
 const NOW = Date.parse('2026-09-01T12:00:00Z'); // before the first release
 
@@ -44,13 +44,9 @@ describe('The end of a request', () => {
     app.get('/v1/limited', refuse('rate-limit'));
     app.get('/v1/shed', refuse('overload'));
     app.get('/v1/early', refuse('not-ready'));
-    app.use(notFoundHandler, errorHandler(log));
-    server = createServer(app, {
-      clock: () => NOW,
-      releases: RELEASES,
-      log,
-      metrics,
-    });
+    const dependencies = { ...serverDependencies(log), clock: () => NOW, metrics };
+    app.use(notFoundHandler, errorHandler(dependencies.refusals, log));
+    server = createServer(app, dependencies);
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
   });
@@ -94,6 +90,7 @@ describe('The end of a request', () => {
       ['rate-limit', 1],
       ['overload', 2],
       ['not-ready', 1],
+      ['refusals', 0],
     ]);
     expect(requests).to.have.length(1).and.to.have.nested.property('[0].count', 4);
   });

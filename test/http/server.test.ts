@@ -4,10 +4,9 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { expect } from 'chai';
 import express from 'express';
 import { pino } from 'pino';
-import { RELEASES } from '../../src/contract/releases.ts';
 import { errorHandler } from '../../src/http/app.ts';
-import { RequestMetrics } from '../../src/http/request-metrics.ts';
 import { createServer } from '../../src/http/server.ts';
+import { serverDependencies } from '../support/test-api.ts';
 
 describe('The server', () => {
   it('closes the connection of a response that fails after its start, and logs the error', async () => {
@@ -21,13 +20,9 @@ describe('The server', () => {
       response.writeHead(200, ['Content-Length', '5']).write('so');
       throw new Error('half of it');
     });
-    app.use(errorHandler(log));
-    const server = createServer(app, {
-      clock: Date.now,
-      releases: RELEASES,
-      log,
-      metrics: new RequestMetrics(),
-    });
+    const dependencies = serverDependencies(log);
+    app.use(errorHandler(dependencies.refusals, log));
+    const server = createServer(app, dependencies);
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
@@ -47,7 +42,7 @@ describe('The server', () => {
       express().use((_request, response) => {
         response.writeHead(200).end(Buffer.alloc(64 * 1024 * 1024));
       }),
-      { clock: Date.now, releases: RELEASES, log: pino({ level: 'silent' }), metrics: new RequestMetrics() },
+      serverDependencies(pino({ level: 'silent' })),
     );
     before(async () => {
       server.listen(0, '127.0.0.1');
@@ -67,7 +62,7 @@ describe('The server', () => {
     });
 
     it('closes the connection of a client that does not read', async () => {
-      expect(server.timeout).to.equal(60_000);
+      expect(server.timeout).to.equal(30_000);
       server.setTimeout(50);
       const connected = once(server, 'connection') as Promise<[Socket]>;
       const client = connectTo(server);

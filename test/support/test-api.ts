@@ -2,11 +2,14 @@ import type { Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { text as readText } from 'node:stream/consumers';
 import { expect } from 'chai';
-import { pino } from 'pino';
+import { type Logger, pino } from 'pino';
 import supertest from 'supertest';
 import { RELEASES } from '../../src/contract/releases.ts';
 import { createApp, type Dependencies } from '../../src/http/app.ts';
+import { readConfig } from '../../src/config.ts';
+import { newRefusalCounts, RefusalBudget } from '../../src/http/checks/refusal-budget.ts';
 import { HitSlots, newHitCounts } from '../../src/http/checks/rate-limit.ts';
+import { ConnectionCounts, newCountsBySlot } from '../../src/http/connections/connection-counts.ts';
 import { RequestMetrics } from '../../src/http/request-metrics.ts';
 import { createServer, type ServerDependencies } from '../../src/http/server.ts';
 import { StoreRegistry } from '../../src/store/registry/store-registry.ts';
@@ -47,8 +50,23 @@ export interface Body {
 
 type AllDependencies = Dependencies & ServerDependencies;
 export type Overrides = Partial<Omit<AllDependencies, 'config'>> & {
-  readonly config?: Partial<Dependencies['config']>;
+  readonly config?: Partial<AllDependencies['config']>;
 };
+
+/** Creates the dependencies of a server with the default configuration. */
+export function serverDependencies(log: Logger): ServerDependencies & Pick<Dependencies, 'refusals'> {
+  const connectionCounts = new ConnectionCounts({ shared: newCountsBySlot(), part: newCountsBySlot() });
+  connectionCounts.limit = 1e6;
+  return {
+    config: readConfig({}),
+    clock: Date.now,
+    releases: RELEASES,
+    log,
+    metrics: new RequestMetrics(),
+    connectionCounts,
+    refusals: new RefusalBudget(0, newRefusalCounts(), log),
+  };
+}
 
 /** The app over the fixture, listening on its own port. */
 export class TestApi {
@@ -79,17 +97,16 @@ export class TestApi {
     const destination = { write: (line: string) => logged.push(JSON.parse(line) as Record<string, unknown>) };
     const log = pino({ level: 'debug' }, destination);
     const slots = new HitSlots();
+    const defaults = serverDependencies(log);
     const dependencies: AllDependencies = {
+      ...defaults,
       stores: () => stores.view,
       keys: () => made.keys,
       overload: () => false,
       hits: { counts: newHitCounts(), slotOf: (keyId) => slots.of(keyId) },
       clock: () => clock.now,
-      releases: RELEASES,
-      metrics: new RequestMetrics(),
-      log,
       ...overrides,
-      config: { publicBaseUrl: undefined, trustProxy: false, rateLimitPerMinute: 0, ...overrides.config },
+      config: { ...readConfig({}), rateLimitPerMinute: 0, ...overrides.config },
     };
     const server = createServer(createApp(dependencies), dependencies);
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -144,9 +161,12 @@ export class TestApi {
     return body.items.map((item) => Object.values(item)[0]);
   }
 
-  /** Sends raw bytes, and returns all bytes received until the connection closes. */
-  async raw(request: string): Promise<string> {
-    const socket = connect(this.port, '127.0.0.1');
+  /**
+   * Sends raw bytes, and returns all bytes received until the connection closes.
+   * @param from address of the client, in 127.0.0.0/8
+   */
+  async raw(request: string, from = '127.0.0.1'): Promise<string> {
+    const socket = connect({ port: this.port, host: '127.0.0.1', localAddress: from });
     socket.end(Buffer.from(request, 'latin1'));
     return readText(socket);
   }

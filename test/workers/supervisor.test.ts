@@ -24,7 +24,7 @@ describe('The supervisor', () => {
   /** Returns the error with which it fails to listen. */
   async function failureOf(supervisor: Supervisor): Promise<Error> {
     try {
-      await supervisor.listen();
+      await supervisor.listen(100);
     } catch (error) {
       if (error instanceof Error) return error;
     }

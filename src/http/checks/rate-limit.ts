@@ -97,8 +97,8 @@ const MAX_HITS = 2 ** 24 - 2 ** 10;
 /** Number of separate counts. The system allocates memory only for counts that are used. */
 const MAX_KEYS = 2 ** 20;
 
-export function newHitCounts(): HitCounts {
-  return new BigInt64Array(new SharedArrayBuffer(MAX_KEYS * BigInt64Array.BYTES_PER_ELEMENT));
+export function newHitCounts(slots = MAX_KEYS): HitCounts {
+  return new BigInt64Array(new SharedArrayBuffer(slots * BigInt64Array.BYTES_PER_ELEMENT));
 }
 
 /** Assigns each key the position of its hit count, from 0. Keys beyond the number of counts share a position. */

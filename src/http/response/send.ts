@@ -75,7 +75,8 @@ export function send(response: Response, status: number, headers: HeaderList, bo
   response.end(body[last], 'latin1');
 }
 
-export function sendProblem(response: Response, { status, headers, body }: Problem): void {
+export function sendProblem(response: Response, { status, headers, body, retryReason }: Problem): void {
+  response.locals.context.retryReason = retryReason;
   send(response, status, [...NO_STORE, ...headers], [body]);
 }
 

@@ -1,0 +1,209 @@
+import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Request, Response } from 'express';
+import { compile } from 'proxy-addr';
+import type { EndReason, RequestMetrics } from '../request-metrics.ts';
+import { type ConnectionCounts, networkOf, networkSlot } from './connection-counts.ts';
+import { SlowLane } from './slow-lane.ts';
+
+/** Requests of a connection that may be without a complete response. The response to the last one closes the connection. */
+const MAX_PIPELINED = 32;
+/** When too many bytes are unsent, the slowest connections end until this share of the limit is left. */
+const UNSENT_SHARE = 0.9;
+const MEGABYTE = 2 ** 20;
+
+/** Express's `trust proxy`. */
+export type TrustProxy = boolean | number | readonly string[];
+
+export interface ConnectionConfig {
+  readonly trustProxy: TrustProxy;
+  /** Connections of one network, over all workers. */
+  readonly maxConnectionsPerAddress: number;
+  /** Time without progress after which a connection ends. */
+  readonly writeTimeoutSeconds: number;
+  /** Megabytes of responses that may wait to be sent, over all workers. */
+  readonly maxUnsentMb: number;
+  /** Number of workers. */
+  readonly threads: number;
+}
+
+/** An open connection. */
+interface Connection {
+  readonly socket: Socket;
+  /** Undefined for a trusted proxy, whose connections carry the requests of many clients. */
+  readonly network: string | undefined;
+  /** Whether a request on it had a valid key. */
+  isAuthenticated: boolean;
+  /** Number of requests without a complete response. */
+  pending: number;
+  /** Handlers of the requests that wait for the response before theirs. */
+  readonly waiting: (() => void)[];
+  /** Called when no request is pending. */
+  whenIdle: (() => void) | undefined;
+  /** Body bytes of the current response, and its start. */
+  unsentBytes: number;
+  unsentSince: number;
+}
+
+/**
+ * Bounds the cost of the connections of a server.
+ *
+ * - Beyond the limits, a new connection is closed at once.
+ * - The requests of a connection are answered one after the other: the next one when the response before it is sent.
+ * - A connection with too many pipelined requests is a flood. The first ones are answered, then the connection ends.
+ *   Its network becomes suspect: connections from there that had no valid key move to the slow lane.
+ * - A connection without progress ends. So do the slowest ones when too many bytes are unsent.
+ */
+export class Connections {
+  readonly #config: ConnectionConfig;
+  readonly #counts: ConnectionCounts;
+  readonly #metrics: RequestMetrics;
+  readonly #isTrustedPeer: (address: string) => boolean;
+  /** The share of this worker. */
+  readonly #maxUnsentBytes: number;
+  readonly #open = new Map<Socket, Connection>();
+  readonly #slowLane = new SlowLane();
+
+  constructor(server: Server, config: ConnectionConfig, counts: ConnectionCounts, metrics: RequestMetrics) {
+    this.#config = config;
+    this.#counts = counts;
+    this.#metrics = metrics;
+    this.#isTrustedPeer = peerTrust(config.trustProxy);
+    this.#maxUnsentBytes = (config.maxUnsentMb * MEGABYTE) / config.threads;
+    server.setTimeout(config.writeTimeoutSeconds * 1000, (socket) => {
+      this.#end(socket, 'no-progress');
+    });
+    server.on('connection', (socket: Socket) => {
+      this.#accept(socket);
+    });
+  }
+
+  /**
+   * Answers a request when the responses to all earlier ones of its connection are sent. Drops a request beyond the
+   * limit of pipelined ones.
+   * @param handle creates the request context; starts the response at once, or later
+   */
+  answer({ socket }: Request, response: Response, handle: () => void): void {
+    const connection = this.#open.get(socket);
+    if (connection === undefined) return;
+    const pending = ++connection.pending;
+    if (pending > MAX_PIPELINED) {
+      if (pending === MAX_PIPELINED + 1) this.#flooded(connection);
+      return;
+    }
+    if (pending === MAX_PIPELINED) response.setHeader('Connection', 'close');
+    const start = () => {
+      this.#start(connection, response, handle);
+    };
+    if (pending === 1) start();
+    else connection.waiting.push(start);
+  }
+
+  /** Calls an action when all requests of a connection have their responses; at once without any. */
+  whenIdle(socket: Socket, action: () => void): void {
+    const connection = this.#open.get(socket);
+    if (connection === undefined || connection.pending === 0) action();
+    else connection.whenIdle = action;
+  }
+
+  /** Moves the connections of a client's network that had no valid key to the slow lane, for a time. */
+  suspect(peer: Socket): void {
+    const network = this.#open.get(peer)?.network;
+    if (network === undefined) return;
+    this.#slowLane.suspect(network);
+    for (const { network: other, isAuthenticated, socket } of this.#open.values())
+      if (other === network && !isAuthenticated) this.#slowLane.add(socket);
+  }
+
+  #accept(socket: Socket): void {
+    const address = socket.remoteAddress ?? '';
+    const network = this.#isTrustedPeer(address) ? undefined : networkOf(address);
+    const slot = network === undefined ? undefined : networkSlot(network);
+    this.#counts.add(slot);
+    socket.on('close', () => {
+      this.#counts.remove(slot);
+      this.#open.delete(socket);
+      this.#slowLane.remove(socket);
+    });
+    if (this.#counts.all > this.#counts.limit) {
+      this.#end(socket, 'limit');
+      return;
+    }
+    if (slot !== undefined && this.#counts.inSlot(slot) > this.#config.maxConnectionsPerAddress) {
+      this.#end(socket, 'limit-of-address');
+      return;
+    }
+    this.#open.set(socket, {
+      socket,
+      network,
+      isAuthenticated: false,
+      pending: 0,
+      waiting: [],
+      whenIdle: undefined,
+      unsentBytes: 0,
+      unsentSince: 0,
+    });
+    if (network === undefined || !this.#slowLane.isSuspect(network)) return;
+    // Node starts to read a new socket after this event, which would undo an earlier pause.
+    process.nextTick(() => {
+      this.#slowLane.add(socket);
+    });
+  }
+
+  #start(connection: Connection, response: Response, handle: () => void): void {
+    response.on('close', () => {
+      this.#completed(connection, response);
+    });
+    handle();
+    const { bytes, startedAt } = response.locals.context;
+    connection.unsentBytes = bytes;
+    connection.unsentSince = startedAt;
+    this.#metrics.addUnsent(bytes);
+    if (this.#metrics.unsentBytes > this.#maxUnsentBytes) this.#endSlowest();
+  }
+
+  /** Called when a response is sent, or its connection is closed. */
+  #completed(connection: Connection, response: Response): void {
+    this.#metrics.addUnsent(-connection.unsentBytes);
+    connection.unsentBytes = 0;
+    connection.pending--;
+    if (response.locals.context.caller !== undefined) connection.isAuthenticated = true;
+    if (connection.socket.destroyed) return;
+    const next = connection.waiting.shift();
+    if (next !== undefined) next();
+    else if (connection.pending === 0) connection.whenIdle?.();
+  }
+
+  #flooded(connection: Connection): void {
+    const { socket } = connection;
+    this.#metrics.countEndedConnection('pipelining');
+    this.suspect(socket);
+    // The requests that are parsed get their responses, then the connection closes.
+    this.#slowLane.remove(socket);
+    socket.pause();
+  }
+
+  #endSlowest(): void {
+    const slowest = [...this.#open.values()]
+      .filter(({ unsentBytes }) => unsentBytes > 0)
+      .sort((a, b) => a.unsentSince - b.unsentSince);
+    let unsent = this.#metrics.unsentBytes;
+    for (const { socket, unsentBytes } of slowest) {
+      if (unsent <= this.#maxUnsentBytes * UNSENT_SHARE) return;
+      unsent -= unsentBytes;
+      this.#end(socket, 'unsent-bytes');
+    }
+  }
+
+  #end(socket: Socket, reason: EndReason): void {
+    this.#metrics.countEndedConnection(reason);
+    socket.destroy();
+  }
+}
+
+/** Returns a function that decides whether a peer is a trusted proxy. */
+function peerTrust(trustProxy: TrustProxy): (address: string) => boolean {
+  if (typeof trustProxy !== 'object') return () => trustProxy !== false && trustProxy !== 0;
+  const isTrusted = compile([...trustProxy]);
+  return (address) => isTrusted(address, 0);
+}

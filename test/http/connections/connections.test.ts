@@ -1,0 +1,221 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { expect } from 'chai';
+import express from 'express';
+import { pino } from 'pino';
+import { RequestMetrics, sumMetrics } from '../../../src/http/request-metrics.ts';
+import { createServer } from '../../../src/http/server.ts';
+import { givenApi, type Overrides, serverDependencies, TestApi } from '../../support/test-api.ts';
+
+const MAX_PIPELINED = 32;
+const ATTACKER = '127.0.0.2';
+const OTHER = '127.0.0.3';
+
+/** Returns the statuses of all responses in a text. */
+function statusesIn(received: string): number[] {
+  return Array.from(received.matchAll(/HTTP\/1\.1 (\d{3}) /g), ([, status]) => Number(status));
+}
+
+const endsIn = (metrics: RequestMetrics) => Object.fromEntries(sumMetrics([metrics]).ends);
+
+describe('Pipelined requests', () => {
+  const metrics = new RequestMetrics();
+  const given = givenApi(() => ({ metrics }));
+  const get = (target: string) =>
+    `GET ${target} HTTP/1.1\r\nHost: x\r\nAuthorization: ${given.api.authorization('north')}\r\n\r\n`;
+
+  it('are answered in their order', async () => {
+    const targets = ['/v1/events', '/v1/none', '/v1/events?page=0', '/v1/events?page=99', '/healthz'];
+    const received = await given.api.raw(targets.map(get).join(''));
+    expect(statusesIn(received)).to.deep.equal([200, 404, 400, 204, 200]);
+  });
+
+  it('are answered up to a limit, and the last response closes the connection', async () => {
+    const before = endsIn(metrics)['pipelining'];
+    const received = await given.api.raw('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(1000), ATTACKER);
+    expect(statusesIn(received)).to.deep.equal(Array(MAX_PIPELINED).fill(200));
+    expect(received.match(/^Connection: (.*)$/gm)).to.deep.equal([
+      ...Array<string>(MAX_PIPELINED - 1).fill('Connection: keep-alive'),
+      'Connection: close',
+    ]);
+    expect(endsIn(metrics)['pipelining']).to.equal(before + 1);
+  });
+
+  it('may be any number on one connection, within the limit at a time', async () => {
+    const client = await connectTo(given.api.port);
+    for (let i = 0; i < 10; i++) {
+      client.socket.write(get('/healthz').repeat(MAX_PIPELINED - 1));
+      await client.receives(() => statusesIn(client.received).length === (i + 1) * (MAX_PIPELINED - 1));
+    }
+    client.socket.destroy();
+  });
+
+  for (const [kind, input, status] of [
+    ['malformed input', 'nonsense\r\n\r\n', 400],
+    ['an unknown method', 'FETCH /v1/events HTTP/1.1\r\nHost: x\r\n\r\n', 405],
+    ['a malformed line that follows a well-formed one', 'G\u00c9T /v1/events HTTP/1.1\r\n\r\n', 400],
+  ] as const) {
+    it(`are answered before ${kind} is refused`, async () => {
+      const received = await given.api.raw(get('/v1/events').repeat(3) + input);
+      expect(statusesIn(received)).to.deep.equal([200, 200, 200, status]);
+    });
+  }
+});
+
+describe('The limit of connections', () => {
+  async function withApi(overrides: Overrides, test: (api: TestApi) => Promise<void>): Promise<void> {
+    const api = await TestApi.start(overrides);
+    try {
+      await test(api);
+    } finally {
+      await api.stop();
+    }
+  }
+
+  /** Opens connections one after the other. Returns those that the server accepts. */
+  async function open(api: TestApi, count: number, from?: string): Promise<Client[]> {
+    const clients: Client[] = [];
+    for (let i = 0; i < count; i++) {
+      const client = await connectTo(api.port, from);
+      client.socket.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n');
+      await client.receives(() => client.received !== '');
+      if (client.received !== '') clients.push(client);
+    }
+    return clients;
+  }
+
+  it('for an address leaves the others unaffected', async () => {
+    const metrics = new RequestMetrics();
+    await withApi({ metrics, config: { maxConnectionsPerAddress: 5 } }, async (api) => {
+      const accepted = await open(api, 8, ATTACKER);
+      expect(accepted).to.have.length(5);
+      expect(endsIn(metrics)).to.include({ 'limit-of-address': 3, limit: 0 });
+      expect(await open(api, 5, OTHER)).to.have.length(5);
+      accepted[0]?.socket.destroy();
+      await expectEventually(async () => (await open(api, 1, ATTACKER)).length === 1);
+    });
+  });
+
+  it('for an address does not apply to trusted proxies', async () => {
+    await withApi({ config: { maxConnectionsPerAddress: 2, trustProxy: [OTHER] } }, async (api) => {
+      expect(await open(api, 4, OTHER)).to.have.length(4);
+      expect(await open(api, 4, ATTACKER)).to.have.length(2);
+    });
+  });
+
+  it('in all is that of all addresses together', async () => {
+    const metrics = new RequestMetrics();
+    const defaults = serverDependencies(pino({ level: 'silent' }));
+    defaults.connectionCounts.limit = 6;
+    await withApi({ ...defaults, metrics, config: {} }, async (api) => {
+      expect(await open(api, 4, ATTACKER)).to.have.length(4);
+      expect(await open(api, 4, OTHER)).to.have.length(2);
+      expect(endsIn(metrics)).to.include({ limit: 2, 'limit-of-address': 0 });
+    });
+    await expectEventually(() => defaults.connectionCounts.all === 0);
+  });
+});
+
+describe('A client that does not read', () => {
+  const BODY = Buffer.alloc(8 * 1024 * 1024);
+
+  async function withServer(
+    config: Partial<ReturnType<typeof serverDependencies>['config']>,
+    test: (port: number, metrics: RequestMetrics) => Promise<void>,
+  ): Promise<void> {
+    const app = express().use((_request, response) => {
+      response.locals.context.bytes = BODY.length;
+      response.writeHead(200).end(BODY);
+    });
+    const defaults = serverDependencies(pino({ level: 'silent' }));
+    const server = createServer(app, { ...defaults, config: { ...defaults.config, ...config } });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    try {
+      await test(port, defaults.metrics);
+    } finally {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    }
+    await expectEventually(() => defaults.metrics.unsentBytes === 0);
+  }
+
+  /** Sends requests without reading responses until one waits to be sent. */
+  async function stall(port: number, metrics: RequestMetrics, connections: number): Promise<Client> {
+    const client = await connectTo(port);
+    client.socket.pause();
+    client.socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(8));
+    await expectEventually(() => metrics.unsentBytes === connections * BODY.length);
+    return client;
+  }
+
+  it('makes one response wait, whose bytes are counted', async () => {
+    await withServer({}, async (port, metrics) => {
+      for (let i = 1; i <= 3; i++) await stall(port, metrics, i);
+    });
+  });
+
+  it('is disconnected after the time without progress', async () => {
+    await withServer({ writeTimeoutSeconds: 0.2 }, async (port, metrics) => {
+      await stall(port, metrics, 1);
+      await expectEventually(() => metrics.unsentBytes === 0);
+      expect(endsIn(metrics)).to.include({ 'no-progress': 1 });
+    });
+  });
+
+  it('is disconnected when too many bytes wait, the slowest first', async () => {
+    await withServer({ maxUnsentMb: 28 }, async (port, metrics) => {
+      const [first, second, third] = [
+        await stall(port, metrics, 1),
+        await stall(port, metrics, 2),
+        await stall(port, metrics, 3),
+      ];
+      const fourth = await connectTo(port);
+      fourth.socket.pause();
+      fourth.socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(8));
+      await expectEventually(() => endsIn(metrics)['unsent-bytes'] === 1);
+      first.socket.resume();
+      await first.ended;
+      for (const { socket } of [second, third, fourth]) expect(socket.closed).to.equal(false);
+    });
+  });
+});
+
+/** A connection of a test, with the text that it received. */
+class Client {
+  received = '';
+  readonly socket: Socket;
+  readonly ended: Promise<unknown>;
+
+  constructor(socket: Socket) {
+    this.socket = socket;
+    this.ended = new Promise((resolve) => socket.on('close', resolve));
+    socket.on('error', () => undefined);
+    socket.setEncoding('latin1').on('data', (text: string) => (this.received += text));
+  }
+
+  /** Waits until the received text has a property, or the connection is closed. */
+  async receives(isComplete: () => boolean): Promise<void> {
+    while (!isComplete() && !this.socket.closed) await Promise.race([once(this.socket, 'data'), this.ended]);
+  }
+}
+
+const clients: Client[] = [];
+afterEach(() => {
+  for (const { socket } of clients.splice(0)) socket.destroy();
+});
+
+async function connectTo(port: number, from = '127.0.0.1'): Promise<Client> {
+  const socket = connect({ port, host: '127.0.0.1', localAddress: from });
+  const client = new Client(socket);
+  clients.push(client);
+  await once(socket, 'connect');
+  return client;
+}
+
+/** Waits until a condition holds. */
+async function expectEventually(condition: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 5));
+}
