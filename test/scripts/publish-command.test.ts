@@ -103,7 +103,7 @@ describe('npm run snapshot -- publish', function () {
   it('creates the default snapshot folder if it is absent', async () => {
     const clone = folder('clone');
     mkdirSync(clone);
-    const { ended } = new Command(SCRIPT, ['publish', folder('north.sqlite')], {}, clone);
+    const { ended } = new Command(SCRIPT, ['publish', folder('north.sqlite')], {}, { cwd: clone });
     expect(await ended).to.deep.include({ code: 0, stderr: '' });
     expect(readdirSync(join(clone, 'data/snapshots'))).to.deep.equal(['north.sqlite']);
   });

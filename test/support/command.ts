@@ -18,6 +18,12 @@ export interface Ended {
   readonly stderr: string;
 }
 
+interface CommandOptions {
+  readonly cwd?: string;
+  /** Limit of open files; by default that of this process. */
+  readonly openFiles?: number | undefined;
+}
+
 /** A process that runs a script of the project, with its output so far. */
 export class Command {
   stdout = '';
@@ -30,9 +36,12 @@ export class Command {
     script: string,
     args: readonly string[],
     environment: Readonly<Record<string, string>>,
-    cwd = ROOT,
+    { cwd = ROOT, openFiles }: CommandOptions = {},
   ) {
-    this.#process = spawn(process.execPath, [join(ROOT, script), ...args], {
+    const command = [process.execPath, join(ROOT, script), ...args];
+    const limited = ['sh', '-c', `ulimit -n ${openFiles ?? ''} && exec "$0" "$@"`, ...command];
+    const [program, ...rest] = openFiles === undefined ? command : limited;
+    this.#process = spawn(program, rest, {
       cwd,
       env: { ...INHERITED, ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -69,6 +78,10 @@ export class Command {
   /** Standard output, for further readers. */
   get output(): Readable {
     return this.#process.stdout;
+  }
+
+  get pid(): number {
+    return this.#process.pid ?? 0;
   }
 
   get isRunning(): boolean {

@@ -26,8 +26,12 @@ export class ReplicaUnderTest {
   #adminOrigin = '';
   #wake = Promise.withResolvers<undefined>();
 
-  private constructor(inFolder: InFolder, environment: Readonly<Record<string, string>>) {
-    this.#command = new Command('src/main.ts', [], {
+  private constructor(
+    inFolder: InFolder,
+    environment: Readonly<Record<string, string>>,
+    openFiles: number | undefined,
+  ) {
+    const all = {
       PORT: '0',
       ADMIN_PORT: '0',
       HOST: '127.0.0.1',
@@ -38,7 +42,8 @@ export class ReplicaUnderTest {
       RATE_LIMIT_PER_MINUTE: '0',
       OVERLOAD_DELAY_MS: '0',
       ...environment,
-    });
+    };
+    this.#command = new Command('src/main.ts', [], all, { openFiles });
     createInterface({ input: this.#command.output }).on('line', (line) => {
       const entry = parseLine(line);
       if (entry['msg'] === 'request') return;
@@ -54,9 +59,10 @@ export class ReplicaUnderTest {
   static async start(
     inFolder: InFolder,
     environment: Readonly<Record<string, string>> = {},
+    openFiles?: number,
   ): Promise<ReplicaUnderTest> {
     mkdirSync(inFolder('snapshots'), { recursive: true });
-    const replica = new ReplicaUnderTest(inFolder, environment);
+    const replica = new ReplicaUnderTest(inFolder, environment, openFiles);
     const [api, admin] = await Promise.all([
       replica.waitForLog({ msg: 'listening' }),
       replica.waitForLog({ msg: 'listening for operators' }),
@@ -85,6 +91,11 @@ export class ReplicaUnderTest {
       }
       await this.#wake.promise;
     }
+  }
+
+  /** Id of the process. */
+  get pid(): number {
+    return this.#command.pid;
   }
 
   get isRunning(): boolean {

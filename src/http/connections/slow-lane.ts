@@ -7,7 +7,7 @@ const SUSPECT_MS = 60_000;
 /** Minimum time between the turns of two sockets. */
 const PAUSE_MS = 20;
 /** Maximum share of the time that turns take. Node parses one read of 64 kB of requests in some 20 ms. */
-const MAX_SHARE = 0.1;
+const MAX_SHARE = 0.2;
 
 /**
  * Reads the sockets of suspect networks one at a time.

@@ -1,0 +1,189 @@
+import { once } from 'node:events';
+import { readFileSync, renameSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
+import { expect } from 'chai';
+import { KeysFile } from '../../src/keys/keys-file.ts';
+import { build } from '../support/import-folder.ts';
+import { newCredential, ReplicaUnderTest } from '../support/replica-under-test.ts';
+import { folderForEach } from '../support/temporary-folder.ts';
+import { connectionsToEach } from './connections.ts';
+import type { FloodInput } from './flood.ts';
+import { DEATH_HEADER } from './mortal-thread.ts';
+
+const PRELOADED = new URL('mortal-thread.ts', import.meta.url).href;
+const ORGANIZATION = 'theatre-des-trois-ponts';
+const ATTACKER = '127.0.0.2';
+/** A response under attack takes milliseconds. Without a defense, responses stop for many seconds. */
+const STANDSTILL_MS = 3000;
+/** Without a defense, the memory grows by gigabytes. */
+const MAX_GROWTH_MB = 250;
+const MAX_PIPELINED = 32;
+
+/** Attacks on a real process. The figures are in docs/reliability.md. */
+describe('A replica under attack', function () {
+  this.timeout(60_000);
+  const inFolder = folderForEach();
+  let replica: ReplicaUnderTest | undefined;
+  const sockets = new Set<Socket>();
+
+  afterEach(async () => {
+    for (const socket of sockets) socket.destroy();
+    sockets.clear();
+    await replica?.end();
+  });
+
+  async function start(environment: Readonly<Record<string, string>> = {}, openFiles?: number) {
+    replica = await ReplicaUnderTest.start(inFolder, environment, openFiles);
+    await build('data/sample', inFolder('snapshots/sample.sqlite'));
+    const credential = newCredential(inFolder, ORGANIZATION);
+    await Promise.all([
+      replica.waitForLog({ msg: 'snapshot live' }),
+      replica.waitForLog({ msg: 'keys live', validKeys: 1 }),
+    ]);
+    return { replica, credential };
+  }
+
+  function open(port: number, from = ATTACKER): Socket {
+    const socket = connect({ port, host: '127.0.0.1', localAddress: from });
+    sockets.add(socket);
+    return socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
+  }
+
+  /** Sends requests of a valid key one at a time. Returns the greatest response time. */
+  async function askFor(milliseconds: number, from: ReplicaUnderTest, credential: string): Promise<number> {
+    const end = performance.now() + milliseconds;
+    let slowest = 0;
+    for (let now = performance.now(); now < end; now = performance.now()) {
+      const { status } = await from.request('/v1/events?perPage=1', credential);
+      expect(status).to.equal(200);
+      slowest = Math.max(slowest, performance.now() - now);
+    }
+    return slowest;
+  }
+
+  const residentMb = ({ pid }: ReplicaUnderTest) =>
+    Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
+
+  async function metric(from: ReplicaUnderTest, name: string): Promise<number> {
+    const { text } = await from.requestAdmin('/metrics');
+    const line = text.split('\n').find((one) => one.startsWith(`${name} `));
+    return Number(line?.slice(name.length));
+  }
+
+  async function eventually(condition: () => Promise<boolean>): Promise<void> {
+    while (!(await condition())) await delay(20);
+  }
+
+  for (const [kind, connections, reads] of [
+    ['one connection that pipelines requests without a key', 1, true],
+    ['16 connections that pipeline requests without a key', 16, true],
+    ['300 connections that pipeline requests and do not read the responses', 300, false],
+  ] as const) {
+    it(`answers another key during ${kind}`, async () => {
+      const { replica, credential } = await start();
+      await askFor(200, replica, credential);
+      const before = residentMb(replica);
+      const workerData: FloodInput = { port: replica.port, from: ATTACKER, connections, reads };
+      const flood = new Worker(new URL('flood.ts', import.meta.url), { workerData });
+      expect(await askFor(1200, replica, credential)).to.be.below(STANDSTILL_MS);
+      expect(residentMb(replica) - before).to.be.below(MAX_GROWTH_MB);
+      const floods = await metric(replica, 'foyer_connections_ended_total{reason="pipelining"}');
+      expect(floods).to.be.above(0);
+      const stopped = once(flood, 'message');
+      flood.postMessage('stop');
+      const [responses] = (await stopped) as [number];
+      await flood.terminate();
+      expect(responses).to.be.at.most((floods + 2) * MAX_PIPELINED);
+    });
+  }
+
+  it('answers a later connection from the address of a flood', async () => {
+    const { replica, credential } = await start();
+    const flood = open(replica.port);
+    flood.resume().write('GET /v1/x HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(1000));
+    await once(flood, 'close');
+    for (let i = 0; i < 3; i++) {
+      const socket = open(replica.port);
+      const head = `Host: a\r\nAuthorization: Bearer ${credential}\r\nConnection: close`;
+      socket.write(`GET /v1/events HTTP/1.1\r\n${head}\r\n\r\n`);
+      expect(await text(socket)).to.match(/^HTTP\/1\.1 200 /);
+    }
+  });
+
+  it('keeps the limits of connections over all threads, also when one ends', async () => {
+    const { replica } = await start({
+      THREADS: '2',
+      MAX_CONNECTIONS: '40',
+      MAX_CONNECTIONS_PER_ADDRESS: '30',
+      NODE_OPTIONS: `--import=${PRELOADED}`,
+    });
+    const accepted = async (count: number, from: string) => {
+      const opened = await Promise.all(
+        Array.from({ length: count }, async () => {
+          const socket = open(replica.port, from);
+          socket.write('GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n');
+          return await Promise.race([
+            new Promise<boolean>((resolve) =>
+              socket.on('data', () => {
+                resolve(true);
+              }),
+            ),
+            new Promise<boolean>((resolve) =>
+              socket.on('close', () => {
+                resolve(false);
+              }),
+            ),
+          ]);
+        }),
+      );
+      return opened.filter(Boolean).length;
+    };
+    expect(await accepted(35, ATTACKER)).to.equal(30);
+    expect(await accepted(15, '127.0.0.3')).to.equal(10);
+    expect(await metric(replica, 'foyer_connections_open')).to.equal(40);
+    for (const socket of sockets) socket.destroy();
+    await eventually(async () => (await metric(replica, 'foyer_connections_open')) === 0);
+
+    const idle = await connectionsToEach(replica, 2, 3);
+    await idle[0]?.ask('/healthz', '', { [DEATH_HEADER]: 'exits' }).catch(() => undefined);
+    await replica.waitForLog({ msg: 'the new worker listens' });
+    for (const connection of idle) connection.close();
+    await eventually(async () => (await metric(replica, 'foyer_connections_open')) === 0);
+  });
+
+  it('serves operators, keys and snapshots while connections use up the open files', async () => {
+    const { replica, credential } = await start({}, 64);
+    const limit = await metric(replica, 'foyer_connections_limit');
+    expect(limit).to.be.within(1, 40);
+    const silent = Array.from({ length: 80 }, () => open(replica.port));
+    await Promise.all(
+      silent.map((socket) =>
+        Promise.race([new Promise((resolve) => socket.on('connect', resolve).on('close', resolve))]),
+      ),
+    );
+    await eventually(async () => (await metric(replica, 'foyer_connections_open')) === limit);
+    for (let i = 0; i < 20; i++) expect(await replica.requestAdmin('/readyz')).to.include({ status: 200 });
+
+    const { length } = replica.log;
+    await build('data/sample', inFolder('draft'), { producedAt: new Date() });
+    renameSync(inFolder('draft'), inFolder('snapshots/sample.sqlite'));
+    await replica.waitForLog({ msg: 'snapshot live' }, length);
+
+    const [{ keyId }] = new KeysFile(inFolder('keys.sqlite')).list();
+    new KeysFile(inFolder('keys.sqlite')).revoke(keyId, new Date());
+    await replica.waitForLog({ msg: 'keys live', validKeys: 0 });
+    for (const socket of sockets) socket.destroy();
+    await eventually(async () => (await metric(replica, 'foyer_connections_open')) === 0);
+    expect(await replica.request('/v1/events', credential)).to.include({ status: 403 });
+  });
+
+  it('refuses to start with too few open files', async () => {
+    const failure = await ReplicaUnderTest.start(inFolder, {}, 40).catch(String);
+    expect(failure).to.match(
+      /the process may have 40 open files, and requires more than \d+: raise the limit/,
+    );
+  });
+});
