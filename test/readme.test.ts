@@ -10,7 +10,13 @@ import { REFUSALS } from '../src/snapshot/format/refused-snapshot.ts';
 import { FORMAT_VERSION } from '../src/snapshot/format/schema.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-const DOCUMENTS = ['README.md', 'ARCHITECTURE.md', 'docs/snapshot-format.md', 'docs/operations.md'];
+const DOCUMENTS = [
+  'README.md',
+  'ARCHITECTURE.md',
+  'docs/snapshot-format.md',
+  'docs/operations.md',
+  'SECURITY.md',
+];
 const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
 
 /** Returns the cells of the table rows that begin with `code`. */

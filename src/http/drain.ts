@@ -13,6 +13,8 @@ const PAUSED_QUIET_MS = 20;
 /** Maximum duration of the pause. */
 const PAUSED_MAX_MS = 200;
 const POLL_MS = 10;
+/** Connections that the system completes before the server accepts them. The system may have a lower limit. */
+const BACKLOG = 4096;
 /** Part of the grace that is reserved for the exit of the process. */
 const RESERVED_SHARE = 0.1;
 const RESERVED_MAX_MS = 250;
@@ -55,9 +57,9 @@ export class Listener {
   listen(options: ListenOptions): Promise<number> {
     const { promise, resolve, reject } = Promise.withResolvers<number>();
     this.#port.once('error', reject);
-    this.#port.listen(options, () => {
+    this.#port.listen({ ...options, backlog: BACKLOG }, () => {
       this.#port.off('error', reject);
-      this.#server.listen(this.#port, () => {
+      this.#server.listen(this.#port, BACKLOG, () => {
         resolve((this.#port.address() as AddressInfo).port);
       });
     });

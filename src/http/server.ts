@@ -27,9 +27,6 @@ const BY_ERROR_CODE: Readonly<Record<string, Problem>> = {
   ERR_HTTP_REQUEST_TIMEOUT: new Problem(408, 'The request did not arrive in time.'),
 };
 
-/** Connections that the system accepts before the server does. The system may have a lower limit. */
-export const BACKLOG = 4096;
-
 export interface ServerDependencies {
   readonly config: ConnectionConfig;
   /** Milliseconds since the epoch. */

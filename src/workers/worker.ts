@@ -8,7 +8,7 @@ import { ConnectionCounts } from '../http/connections/connection-counts.ts';
 import type { ConnectionConfig } from '../http/connections/connections.ts';
 import { Drain, Listener } from '../http/drain.ts';
 import { RequestMetrics } from '../http/request-metrics.ts';
-import { BACKLOG, createServer } from '../http/server.ts';
+import { createServer } from '../http/server.ts';
 import { KeyRing } from '../keys/key-ring.ts';
 import { LogRing } from '../log/log-ring.ts';
 import type {
@@ -123,7 +123,7 @@ async function execute(command: Command): Promise<Outcome> {
 
 async function listen({ port, host, isShared }: ListenTarget): Promise<Outcome> {
   try {
-    return { port: await listener.listen({ port, host, reusePort: isShared, backlog: BACKLOG }) };
+    return { port: await listener.listen({ port, host, reusePort: isShared }) };
   } catch (error) {
     if (!isSystemError(error)) throw error;
     // A message loses the code of an error.

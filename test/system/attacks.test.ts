@@ -32,6 +32,8 @@ describe('A replica under attack', function () {
   afterEach(async () => {
     for (const socket of sockets) socket.destroy();
     sockets.clear();
+    // A stopped process would not end.
+    replica?.signal('SIGCONT');
     await replica?.end();
   });
 
@@ -178,6 +180,19 @@ describe('A replica under attack', function () {
     for (const socket of sockets) socket.destroy();
     await eventually(async () => (await metric(replica, 'foyer_connections_open')) === 0);
     expect(await replica.request('/v1/events', credential)).to.include({ status: 403 });
+  });
+
+  it('loses none of 1,000 connections that arrive while it stalls', async () => {
+    const { replica, credential } = await start();
+    replica.signal('SIGSTOP');
+    const head = `Host: a\r\nAuthorization: Bearer ${credential}\r\nConnection: close`;
+    const stalled = Array.from({ length: 1000 }, () => open(replica.port));
+    // The system completes the connections that the backlog has room for.
+    await Promise.all(stalled.map((socket) => once(socket, 'connect')));
+    for (const socket of stalled) socket.write(`GET /v1/events HTTP/1.1\r\n${head}\r\n\r\n`);
+    replica.signal('SIGCONT');
+    const responses = await Promise.all(stalled.map((socket) => text(socket)));
+    for (const response of responses) expect(response).to.match(/^HTTP\/1\.1 200 /);
   });
 
   it('refuses to start with too few open files', async () => {

@@ -1,0 +1,131 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { Agent, request } from 'node:http';
+import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect } from 'chai';
+import { ROOT } from '../support/command.ts';
+import { build } from '../support/import-folder.ts';
+import { newCredential, ReplicaUnderTest } from '../support/replica-under-test.ts';
+import { folderForAll } from '../support/temporary-folder.ts';
+
+const ORGANIZATION = 'theatre-des-trois-ponts';
+const HOST = 'tickets.example.org';
+const REFUSALS = 5;
+
+/** Returns the nginx configuration of docs/operations.md, on a local port without TLS. */
+function configuration(port: number, upstream: number, folder: string): string {
+  const document = readFileSync(join(ROOT, 'docs/operations.md'), 'utf8');
+  const [, http = ''] = /```nginx\n([^]*?)```/.exec(document) ?? [];
+  const local = http
+    .replace('listen 443 ssl;', `listen 127.0.0.1:${port};`)
+    .replace('server 127.0.0.1:3000;', `server 127.0.0.1:${upstream};`)
+    .replaceAll(/^ *ssl_certificate.*\n/gm, '');
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
+  const paths = temporary.map((name) => `${name}_temp_path ${join(folder, name)};`).join('\n');
+  return `daemon off; pid ${join(folder, 'pid')}; error_log stderr emerg; events {}
+    http { access_log off; ${paths}\n${local} }`;
+}
+
+const hasNginx = spawnSync('nginx', ['-v']).status === 0;
+
+describe('A replica behind nginx with the documented configuration', function () {
+  this.timeout(30_000);
+  const inFolder = folderForAll();
+  const agent = new Agent({ keepAlive: true });
+  let replica: ReplicaUnderTest;
+  let nginx: ChildProcess;
+  let port: number;
+  let credential: string;
+
+  before(async function () {
+    if (!hasNginx) this.skip();
+    replica = await ReplicaUnderTest.start(inFolder, {
+      TRUST_PROXY: 'loopback',
+      PUBLIC_BASE_URL: `https://${HOST}`,
+      REFUSALS_PER_MINUTE: String(REFUSALS),
+      MAX_CONNECTIONS_PER_ADDRESS: '1',
+    });
+    await build('data/sample', inFolder('snapshots/sample.sqlite'));
+    credential = newCredential(inFolder, ORGANIZATION);
+    await Promise.all([
+      replica.waitForLog({ msg: 'snapshot live' }),
+      replica.waitForLog({ msg: 'keys live', validKeys: 1 }),
+    ]);
+    port = await freePort();
+    mkdirSync(inFolder('nginx'));
+    const file = inFolder('nginx/nginx.conf');
+    writeFileSync(file, configuration(port, replica.port, inFolder('nginx')));
+    nginx = spawn('nginx', ['-c', file], { stdio: 'inherit' });
+    while ((await get('/healthz', '127.0.0.1').catch(() => undefined)) === undefined) await delay(20);
+  });
+
+  after(async () => {
+    agent.destroy();
+    nginx.kill('SIGTERM');
+    await once(nginx, 'exit');
+    await replica.end();
+  });
+
+  /** Sends a request through the proxy, from a client address in 127.0.0.0/8. */
+  function get(path: string, from: string, headers: Readonly<Record<string, string>> = {}, body = '') {
+    const { promise, resolve, reject } = Promise.withResolvers<{ status: number; text: string }>();
+    const options = { agent, port, host: '127.0.0.1', localAddress: from, path };
+    request({ ...options, headers: { Host: HOST, ...headers } }, (response) => {
+      text(response).then((content) => {
+        resolve({ status: response.statusCode ?? 0, text: content });
+      }, reject);
+    })
+      .on('error', reject)
+      .end(body);
+    return promise;
+  }
+  const authorized = () => ({ Authorization: `Bearer ${credential}` });
+
+  it('answers many clients at once, with public links', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, (_, i) => get('/v1/tickets?perPage=1', `127.0.1.${i + 1}`, authorized())),
+    );
+    for (const { status, text: body } of answers) {
+      expect(status).to.equal(200);
+      expect(JSON.parse(body))
+        .to.have.property('nextPage')
+        .that.matches(new RegExp(`^https://${HOST}/v1/`));
+    }
+  });
+
+  it('gives each client address a budget of refusals, which a forged header does not change', async () => {
+    const forged = (i: number) => ({ 'X-Forwarded-For': `192.0.2.${i}` });
+    for (let i = 0; i < REFUSALS; i++)
+      expect(await get('/v1/events', '127.0.0.2', forged(i))).to.include({ status: 400 });
+    expect(await get('/v1/events', '127.0.0.2', forged(99))).to.include({ status: 429 });
+    expect(await get('/v1/events', '127.0.0.3')).to.include({ status: 400 });
+    expect(await get('/v1/events', '127.0.0.2', authorized())).to.include({ status: 200 });
+  });
+
+  it('refuses request bodies at the proxy', async () => {
+    const headers = { ...authorized(), 'Content-Length': '2000' };
+    expect(await get('/v1/events', '127.0.0.4', headers, 'x'.repeat(2000))).to.include({ status: 413 });
+  });
+
+  it('limits the requests of a client address at the proxy', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 260 }, () => get('/v1/events?perPage=1', '127.0.0.5', authorized())),
+    );
+    const limited = answers.filter(({ status }) => status !== 200);
+    expect(limited).to.have.length.above(0);
+    expect(answers.length - limited.length).to.be.above(50);
+  });
+});
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
