@@ -48,7 +48,8 @@ interface Connection {
 /**
  * Bounds the cost of the connections of a server.
  *
- * - Beyond the limits, a new connection is closed at once.
+ * - Beyond the limit of an address, a new connection ends at once. Beyond the limit in all, the oldest idle connection
+ *   that had no valid key ends in its place, so that silent connections do not lock out valid keys.
  * - The requests of a connection are answered one after the other: the next one when the response before it is sent.
  * - A connection with too many pipelined requests is a flood. The first ones are answered, then the connection ends.
  *   Its network becomes suspect: connections from there that had no valid key move to the slow lane.
@@ -125,13 +126,14 @@ export class Connections {
       this.#open.delete(socket);
       this.#slowLane.remove(socket);
     });
-    if (this.#counts.all > this.#counts.limit) {
-      this.#end(socket, 'limit');
-      return;
-    }
     if (slot !== undefined && this.#counts.inSlot(slot) > this.#config.maxConnectionsPerAddress) {
       this.#end(socket, 'limit-of-address');
       return;
+    }
+    if (this.#counts.all > this.#counts.limit) {
+      const idle = this.#oldestIdle();
+      this.#end(idle ?? socket, 'limit');
+      if (idle === undefined) return;
     }
     this.#open.set(socket, {
       socket,
@@ -148,6 +150,14 @@ export class Connections {
     process.nextTick(() => {
       this.#slowLane.add(socket);
     });
+  }
+
+  /** Returns the oldest socket without a request in progress that had no valid key. */
+  #oldestIdle(): Socket | undefined {
+    return this.#open
+      .values()
+      .find(({ socket, pending, isAuthenticated }) => pending === 0 && !isAuthenticated && !socket.destroyed)
+      ?.socket;
   }
 
   #start(connection: Connection, response: Response, handle: () => void): void {

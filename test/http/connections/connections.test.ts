@@ -73,11 +73,12 @@ describe('The limit of connections', () => {
   }
 
   /** Opens connections one after the other. Returns those that the server accepts. */
-  async function open(api: TestApi, count: number, from?: string): Promise<Client[]> {
+  async function open(api: TestApi, count: number, from?: string, key?: string): Promise<Client[]> {
     const clients: Client[] = [];
     for (let i = 0; i < count; i++) {
       const client = await connectTo(api.port, from);
-      client.socket.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n');
+      const head = key === undefined ? '' : `Authorization: ${key}\r\n`;
+      client.socket.write(`GET /v1/events HTTP/1.1\r\nHost: x\r\n${head}\r\n`);
       await client.receives(() => client.received !== '');
       if (client.received !== '') clients.push(client);
     }
@@ -103,14 +104,22 @@ describe('The limit of connections', () => {
     });
   });
 
-  it('in all is that of all addresses together', async () => {
+  it('in all prefers connections that had a valid key, of any address', async () => {
     const metrics = new RequestMetrics();
     const defaults = serverDependencies(pino({ level: 'silent' }));
     defaults.connectionCounts.limit = 6;
     await withApi({ ...defaults, metrics, config: {} }, async (api) => {
-      expect(await open(api, 4, ATTACKER)).to.have.length(4);
-      expect(await open(api, 4, OTHER)).to.have.length(2);
+      const key = api.authorization('north');
+      const authenticated = [...(await open(api, 2, ATTACKER, key)), ...(await open(api, 2, OTHER, key))];
+      const silent = [...(await open(api, 1, ATTACKER)), ...(await open(api, 1, OTHER))];
+      expect(await open(api, 1, OTHER, key)).to.have.length(1);
+      await silent[0]?.ended;
+      expect(await open(api, 1, ATTACKER, key)).to.have.length(1);
+      await silent[1]?.ended;
       expect(endsIn(metrics)).to.include({ limit: 2, 'limit-of-address': 0 });
+      expect(await open(api, 2, OTHER)).to.have.length(0);
+      expect(endsIn(metrics)).to.include({ limit: 4 });
+      for (const { socket } of authenticated) expect(socket.closed).to.equal(false);
     });
     await expectEventually(() => defaults.connectionCounts.all === 0);
   });
