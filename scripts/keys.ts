@@ -1,29 +1,57 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { InvalidConfig, readConfig } from '../src/config.ts';
 import { isOrganizationId, ORGANIZATION_ID_RULE } from '../src/contract/headers.ts';
+import { parseTimestamp } from '../src/contract/timestamp.ts';
 import { formatCredential } from '../src/keys/credential.ts';
-import { isLabel, type KeyEntry, KeysFile, LABEL_RULE } from '../src/keys/keys-file.ts';
+import { stateOf } from '../src/keys/key-ring.ts';
+import { isLabel, type KeyEntry, KeysFile, LABEL_RULE, type NewKey } from '../src/keys/keys-file.ts';
 import { CorruptKeysFile, KeysFileBusy } from '../src/keys/open-keys-file.ts';
 import { isSystemError, Refused, runCommand } from './run-command.ts';
+
+const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+const DEFAULT_OVERLAP_MS = DAY_MS;
+
+const KEY_ID_HELP = 'key id, as `list` shows it';
+const DURATION_FORM = 'a whole number of days or hours, such as 90d or 12h';
+const EXPIRES = '--expires <WHEN>';
+const EXPIRES_HELP = `expiry of the key: an ISO 8601 date and time, or ${DURATION_FORM} (default: none)`;
 
 interface FileOption {
   file?: string;
 }
 
 const program = new Command('keys').description(
-  'Creates, lists and revokes API keys. A running server detects changes by itself.',
+  'Creates, rotates, lists and revokes API keys. A running server detects changes by itself.',
 );
 
 command('create')
   .description('Create a key and print its credential, once.')
   .requiredOption('--organization <ID>', 'organization whose records the key can read', organization)
   .option('--label <TEXT>', 'holder or purpose of the key', label)
-  .action((options: FileOption & { organization: string; label?: string }) => {
+  .option(EXPIRES, EXPIRES_HELP, expiry)
+  .action((options: FileOption & { organization: string; label?: string; expires?: Date }) => {
+    const { organization: organizationId, label: text = '', expires } = options;
     onFile(options, (file) => {
-      const { keyId, ...credential } = file.create(options.organization, options.label ?? '', new Date());
-      console.log(`${keyId} can read the records of ${options.organization}.`);
-      console.log('Its credential is not stored and cannot be shown again:');
-      console.log(formatCredential(credential));
+      printKey(file.create(organizationId, text, new Date(), expires), expires);
+    });
+  });
+
+command('rotate')
+  .description('Replace a key: create one of the same organization and label, and let the old one expire.')
+  .argument('<KEY_ID>', KEY_ID_HELP)
+  .option('--overlap <DURATION>', 'time for which the old key stays valid (default: 24h)', duration)
+  .option(EXPIRES, EXPIRES_HELP, expiry)
+  .action((keyId: string, options: FileOption & { overlap?: number; expires?: Date }) => {
+    const { overlap = DEFAULT_OVERLAP_MS, expires } = options;
+    onFile(options, (file) => {
+      const rotation = file.rotate(keyId, overlap, new Date(), expires);
+      if (rotation === 'unknown') throw noSuchKey(keyId);
+      if (typeof rotation === 'string') {
+        throw refusal(`key ${keyId} is ${rotation}; \`create\` creates a new key`);
+      }
+      console.log(`${keyId} is valid until ${rotation.formerExpiresAt}.`);
+      printKey(rotation.key, expires);
     });
   });
 
@@ -37,11 +65,11 @@ command('list')
 
 command('revoke')
   .description('Revoke a key permanently.')
-  .argument('<KEY_ID>', 'key id, as `list` shows it')
+  .argument('<KEY_ID>', KEY_ID_HELP)
   .action((keyId: string, options: FileOption) => {
     onFile(options, (file) => {
       const revocation = file.revoke(keyId, new Date());
-      if (revocation === undefined) throw refusal(`key ${keyId} does not exist; \`list\` shows all keys`);
+      if (revocation === undefined) throw noSuchKey(keyId);
       if (revocation.already) console.log(`${keyId} is already revoked, since ${revocation.revokedAt}.`);
       else console.log(`${keyId} is revoked.`);
     });
@@ -82,15 +110,29 @@ function refusal(reason: string): Refused {
   return new Refused(`error: ${reason}`);
 }
 
+function noSuchKey(keyId: string): Refused {
+  return refusal(`key ${keyId} does not exist; \`list\` shows all keys`);
+}
+
+function printKey({ keyId, ...credential }: NewKey, expiresAt: Date | undefined): void {
+  const end = expiresAt === undefined ? '' : ` until ${expiresAt.toISOString()}`;
+  console.log(`${keyId} can read the records of ${credential.organizationId}${end}.`);
+  console.log('Its credential is not stored and cannot be shown again:');
+  console.log(formatCredential(credential));
+}
+
 function tableOf(keys: readonly KeyEntry[]): string {
+  const now = Date.now();
   const rows = [
-    ['KEY', 'ORGANIZATION', 'CREATED', 'REVOKED', 'LABEL'],
-    ...keys.map(({ keyId, organizationId, createdAt, revokedAt, label }) => [
-      keyId,
-      organizationId,
-      createdAt,
-      revokedAt ?? '-',
-      label,
+    ['KEY', 'ORGANIZATION', 'STATE', 'CREATED', 'EXPIRES', 'REVOKED', 'LABEL'],
+    ...keys.map((key) => [
+      key.keyId,
+      key.organizationId,
+      stateOf(key, now),
+      key.createdAt,
+      key.expiresAt ?? '-',
+      key.revokedAt ?? '-',
+      key.label,
     ]),
   ];
   const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
@@ -112,4 +154,35 @@ function organization(text: string): string {
 function label(text: string): string {
   if (!isLabel(text)) throw new InvalidArgumentError(`It ${LABEL_RULE}.`);
   return text;
+}
+
+/** Parses an instant, or a duration from now. */
+function expiry(text: string): Date {
+  const now = new Date();
+  const instant = parseTimestamp(text);
+  const ms = instant === undefined ? durationMs(text) : Number(instant / 1000n) - now.getTime();
+  if (ms === undefined) {
+    throw new InvalidArgumentError(
+      `It must be an ISO 8601 date and time with Z or an offset, such as 2027-01-31T20:00:00+01:00, or ${DURATION_FORM}.`,
+    );
+  }
+  const time = new Date(now.getTime() + ms);
+  // A later year has no form with four digits.
+  if (time <= now || time.getUTCFullYear() > 9999) {
+    throw new InvalidArgumentError('It must be in the future and before the year 10000.');
+  }
+  return time;
+}
+
+function duration(text: string): number {
+  const ms = durationMs(text);
+  if (ms === undefined) throw new InvalidArgumentError(`It must be ${DURATION_FORM}.`);
+  return ms;
+}
+
+/** Returns the milliseconds of a duration such as `90d`; undefined when it has another form. */
+function durationMs(text: string): number | undefined {
+  const parts = /^(\d{1,5})([dh])$/.exec(text);
+  if (parts === null) return undefined;
+  return Number(parts[1]) * (parts[2] === 'd' ? DAY_MS : HOUR_MS);
 }

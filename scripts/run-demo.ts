@@ -95,7 +95,7 @@ function demoCredential(keysFile: string, organizationId: string): string {
     const credential = parseCredential(`Bearer ${text}`);
     const isValid =
       credential?.organizationId === organizationId &&
-      readKeyRing(keysFile).check(organizationId, credential.secret).outcome === 'valid';
+      readKeyRing(keysFile).check(organizationId, credential.secret, Date.now()).outcome === 'valid';
     if (isValid) return text;
   }
   const credential = formatCredential(new KeysFile(keysFile).create(organizationId, 'demo', new Date()));

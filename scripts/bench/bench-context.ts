@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -150,12 +150,21 @@ export class BenchContext {
     return { folder: this.folder, snapshots, ...this.#access };
   }
 
-  /** Creates the key to every sample: all have the same organization. */
+  /**
+   * Creates the key to every sample: all have the same organization. Another checkout creates it itself, since this one
+   * reads the keys files of earlier versions.
+   */
   #createKey(snapshot: string): Pick<ReplicaFiles, 'keysFile' | 'credential'> {
     const [{ organizationId }] = inspectSnapshot(snapshot).organizations;
     const keysFile = join(this.folder, 'keys.sqlite');
-    const key = new KeysFile(keysFile).create(organizationId, 'bench', new Date());
-    return { keysFile, credential: formatCredential(key) };
+    if (this.against === undefined) {
+      const key = new KeysFile(keysFile).create(organizationId, 'bench', new Date());
+      return { keysFile, credential: formatCredential(key) };
+    }
+    const script = fileURLToPath(new URL('scripts/keys.ts', this.against));
+    const words = ['create', '--organization', organizationId, '--file', keysFile];
+    const output = execFileSync(process.execPath, [script, ...words], { encoding: 'utf8' });
+    return { keysFile, credential: output.trimEnd().split('\n').at(-1) ?? '' };
   }
 }
 

@@ -80,7 +80,7 @@ function requestMetrics({ workers, log }: AdminDependencies): Metric[] {
 }
 
 function snapshotMetrics(dependencies: AdminDependencies): Metric[] {
-  const { stores, history, keys } = dependencies;
+  const { stores, history, keys, clock } = dependencies;
   const snapshots = liveSnapshots(dependencies);
   const refusals: ReadonlyMap<string, number> = history.refusals;
   return [
@@ -122,7 +122,11 @@ function snapshotMetrics(dependencies: AdminDependencies): Metric[] {
       'Whether the snapshot folder cannot be read.',
       Number(dependencies.snapshots.complaint !== undefined),
     ),
-    gauge('foyer_keys_valid', 'API keys that are not revoked.', keys.current?.validKeys ?? 0),
+    gauge(
+      'foyer_keys_valid',
+      'API keys that are neither revoked nor expired.',
+      keys.current?.countValid(clock()) ?? 0,
+    ),
     gauge(
       'foyer_keys_file_refused',
       'Whether the keys file cannot be used, so that changes to it are not in force.',

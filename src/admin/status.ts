@@ -8,9 +8,9 @@ import { reasonsNotReady } from './readiness.ts';
 const PACKAGE = new URL('../../package.json', import.meta.url);
 const { version: PRODUCT_VERSION } = JSON.parse(readFileSync(PACKAGE, 'utf8')) as { version: string };
 
-/** Returns the status of the process. It contains no key and no content of a record. */
+/** Returns the status of the process. It contains no secret and no content of a record. */
 export function statusOf(dependencies: AdminDependencies) {
-  const { config, stores, history, keys, snapshots, workers } = dependencies;
+  const { config, stores, history, keys, snapshots, workers, clock } = dependencies;
   const now = performance.now();
   const reasons = reasonsNotReady(dependencies);
   const { retainedBytes } = stores;
@@ -25,7 +25,7 @@ export function statusOf(dependencies: AdminDependencies) {
     connections: { open: workers.connections.all, limit: workers.connections.limit },
     keys: {
       file: config.keysFile,
-      valid: keys.current?.validKeys ?? 0,
+      valid: keys.current?.countValid(clock()) ?? 0,
       complaint: keys.complaint ?? null,
     },
     memory: {

@@ -68,7 +68,7 @@ function handlerFactory(dependencies: Dependencies): (operation: Operation) => R
       context.operation = operation.id;
       const view = stores();
       checkAvailability(overload(), view);
-      const caller = authenticate(request, keys());
+      const caller = authenticate(request, keys(), context.now);
       context.caller = caller;
       void limitRate(request, response, (error?: unknown) => {
         if (error !== undefined) {

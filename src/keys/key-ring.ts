@@ -1,50 +1,77 @@
 import { digestOf } from './credential.ts';
 
+/** A key that is both revoked and expired counts as revoked. */
+export type KeyState = 'valid' | 'expired' | 'revoked';
+
 export type KeyCheck =
   | { readonly outcome: 'valid'; readonly keyId: string; readonly organizationId: string }
   | { readonly outcome: 'unknown' }
+  | { readonly outcome: 'expired' }
   | { readonly outcome: 'revoked' };
 
 const UNKNOWN: KeyCheck = Object.freeze({ outcome: 'unknown' });
+const EXPIRED: KeyCheck = Object.freeze({ outcome: 'expired' });
 const REVOKED: KeyCheck = Object.freeze({ outcome: 'revoked' });
 
 /** A key as plain data, which can be sent to a worker. */
 export interface KeyRow {
   readonly keyId: string;
   readonly organizationId: string;
+  readonly label: string;
   /** SHA-256 of the secret. */
   readonly digest: Uint8Array;
-  readonly revoked: 0 | 1;
+  /** ISO 8601; null when the key does not expire. */
+  readonly expiresAt: string | null;
+  readonly revokedAt: string | null;
+}
+
+/** Returns the state of a key at a time, in milliseconds since the epoch. */
+export function stateOf(
+  { expiresAt, revokedAt }: Pick<KeyRow, 'expiresAt' | 'revokedAt'>,
+  now: number,
+): KeyState {
+  if (revokedAt !== null) return 'revoked';
+  return now < endOf(expiresAt) ? 'valid' : 'expired';
+}
+
+/** Returns the time from which on a key is expired, in milliseconds since the epoch; Infinity for none. */
+export function endOf(expiresAt: string | null): number {
+  return expiresAt === null ? Infinity : Date.parse(expiresAt);
 }
 
 /** The keys of one state of the keys file, in memory. A ring is immutable; for a changed file, a new ring is built. */
 export class KeyRing {
-  readonly #checks: ReadonlyMap<string, { readonly organizationId: string; readonly check: KeyCheck }>;
+  /** By digest. The outcome is `check` before `end`, and from then on that the key has expired. */
+  readonly #entries: ReadonlyMap<string, { organizationId: string; check: KeyCheck; end: number }>;
   /** The rows of the ring, from which a worker builds an equal ring. */
   readonly rows: readonly KeyRow[];
-  /** Number of keys that are not revoked. */
-  readonly validKeys: number;
 
   /** @param rows checked rows: of `readKeyRing`, or of another ring */
   constructor(rows: readonly KeyRow[]) {
     this.rows = rows;
-    this.#checks = new Map(
-      rows.map(({ keyId, organizationId, digest, revoked }) => {
+    this.#entries = new Map(
+      rows.map(({ keyId, organizationId, digest, expiresAt, revokedAt }) => {
         const valid: KeyCheck = Object.freeze({ outcome: 'valid', keyId, organizationId });
-        const check = revoked === 1 ? REVOKED : valid;
-        return [Buffer.from(digest).toString('hex'), { organizationId, check }];
+        const [check, end] = revokedAt === null ? [valid, endOf(expiresAt)] : [REVOKED, Infinity];
+        return [Buffer.from(digest).toString('hex'), { organizationId, check, end }];
       }),
     );
-    this.validKeys = rows.filter(({ revoked }) => revoked === 0).length;
     Object.freeze(this);
   }
 
   /**
    * Checks a secret for an organization. The ring looks up the digest of the secret, whether the organization exists or
    * not. The time of a look-up depends on the digest only, which a client cannot choose.
+   * @param now milliseconds since the epoch
    */
-  check(organizationId: string, secret: string): KeyCheck {
-    const found = this.#checks.get(digestOf(secret));
-    return found?.organizationId === organizationId ? found.check : UNKNOWN;
+  check(organizationId: string, secret: string, now: number): KeyCheck {
+    const found = this.#entries.get(digestOf(secret));
+    if (found?.organizationId !== organizationId) return UNKNOWN;
+    return now < found.end ? found.check : EXPIRED;
+  }
+
+  /** Returns the number of keys that are neither revoked nor expired at a time. */
+  countValid(now: number): number {
+    return this.rows.filter((row) => stateOf(row, now) === 'valid').length;
   }
 }

@@ -3,23 +3,25 @@ import { existsSync, linkSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path';
 import type Database from 'better-sqlite3';
 import { isOrganizationId, ORGANIZATION_ID_RULE } from '../contract/headers.ts';
+import { parseTimestamp } from '../contract/timestamp.ts';
 import { type Credential, DIGEST_BYTES, digestOf, newSecret } from './credential.ts';
-import { KeyRing, type KeyRow } from './key-ring.ts';
+import { KeyRing, type KeyRow, type KeyState, endOf, stateOf } from './key-ring.ts';
 import { CorruptKeysFile, EMPTY_KEYS_FILE, withKeysFile } from './open-keys-file.ts';
 
 /** The public fields of a key. */
-export interface KeyEntry {
-  readonly keyId: string;
-  readonly organizationId: string;
-  readonly label: string;
+export interface KeyEntry extends Omit<KeyRow, 'digest'> {
   /** ISO 8601, UTC. */
   readonly createdAt: string;
-  /** ISO 8601, UTC; null while the key is valid. */
-  readonly revokedAt: string | null;
 }
 
 export interface NewKey extends Credential {
   readonly keyId: string;
+}
+
+/** A key that replaces another, and the end of the other: of the overlap, or its own expiry if that is earlier. */
+interface Rotation {
+  readonly key: NewKey;
+  readonly formerExpiresAt: string;
 }
 
 export const LABEL_RULE = 'must be at most 200 characters without line breaks or other control characters';
@@ -28,6 +30,11 @@ const KEY_ID_BYTES = 6;
 /** Busy timeout of a write. Other writers hold the file for milliseconds each. */
 const WRITE_TIMEOUT_MS = 5000;
 const OWNER_ONLY = 0o600;
+
+/** The columns that `KeyEntry` and `KeyRow` share. */
+const COLUMNS = `key_id AS keyId, organization_id AS organizationId, label, expires_at AS expiresAt,
+  revoked_at AS revokedAt`;
+const SELECT_ENTRIES = `SELECT ${COLUMNS}, created_at AS createdAt FROM keys`;
 
 export function isLabel(text: string): boolean {
   return /^\P{Cc}{0,200}$/u.test(text);
@@ -46,40 +53,50 @@ export class KeysFile {
 
   /**
    * Creates a key, and the file if it does not exist. Only the returned value holds the secret.
+   * @param expiresAt time from which on the key is refused; by default it does not expire
    * @throws RangeError when the organization id or the label breaks its rule
    */
-  create(organizationId: string, label: string, now: Date): NewKey {
+  create(organizationId: string, label: string, now: Date, expiresAt?: Date): NewKey {
     if (!isOrganizationId(organizationId)) throw new RangeError(`organizationId ${ORGANIZATION_ID_RULE}`);
     if (!isLabel(label)) throw new RangeError(`label ${LABEL_RULE}`);
     if (!existsSync(this.#path)) createKeysFile(this.#path);
-    const keyId = `key_${randomBytes(KEY_ID_BYTES).toString('hex')}`;
-    const secret = newSecret();
-    this.#with((database) => {
-      database
-        .prepare(
-          'INSERT INTO keys (key_id, organization_id, label, digest, created_at) VALUES (?, ?, ?, ?, ?)',
-        )
-        .run(keyId, organizationId, label, Buffer.from(digestOf(secret), 'hex'), now.toISOString());
+    return this.#write((database) => insertKey(database, { organizationId, label }, now, expiresAt));
+  }
+
+  /**
+   * Creates a key of the same organization and label as a valid key, and lets the former one expire.
+   * @param overlapMs time for which both keys are valid, unless the former one expires earlier
+   * @returns the reason if there is no such valid key
+   */
+  rotate(
+    keyId: string,
+    overlapMs: number,
+    now: Date,
+    expiresAt?: Date,
+  ): Rotation | 'unknown' | Exclude<KeyState, 'valid'> {
+    return this.#write((database) => {
+      const former = database.prepare<[string], KeyEntry>(`${SELECT_ENTRIES} WHERE key_id = ?`).get(keyId);
+      if (former === undefined) return 'unknown';
+      const state = stateOf(former, now.getTime());
+      if (state !== 'valid') return state;
+      const end = Math.min(endOf(former.expiresAt), now.getTime() + overlapMs);
+      const formerExpiresAt = new Date(end).toISOString();
+      database.prepare('UPDATE keys SET expires_at = ? WHERE key_id = ?').run(formerExpiresAt, keyId);
+      return { key: insertKey(database, former, now, expiresAt), formerExpiresAt };
     });
-    return { keyId, organizationId, secret };
   }
 
   /** Lists all keys, in order of creation. */
   list(): KeyEntry[] {
-    return this.#with((database) =>
-      database
-        .prepare<[], KeyEntry>(
-          `SELECT key_id AS keyId, organization_id AS organizationId, label, created_at AS createdAt,
-             revoked_at AS revokedAt
-           FROM keys ORDER BY created_at, key_id`,
-        )
-        .all(),
+    const access = { mode: 'recover', timeoutMs: WRITE_TIMEOUT_MS } as const;
+    return withKeysFile(this.#path, access, (database) =>
+      database.prepare<[], KeyEntry>(`${SELECT_ENTRIES} ORDER BY created_at, key_id`).all(),
     );
   }
 
   /** Revokes a key permanently. Returns the time of its first revocation; undefined when there is no such key. */
   revoke(keyId: string, now: Date): { readonly revokedAt: string; readonly already: boolean } | undefined {
-    return this.#with((database) => {
+    return this.#write((database) => {
       const { changes } = database
         .prepare('UPDATE keys SET revoked_at = ? WHERE key_id = ? AND revoked_at IS NULL')
         .run(now.toISOString(), keyId);
@@ -91,9 +108,26 @@ export class KeysFile {
     });
   }
 
-  #with<T>(use: (database: Database.Database) => T): T {
-    return withKeysFile(this.#path, { readonly: false, timeoutMs: WRITE_TIMEOUT_MS }, use);
+  #write<T>(change: (database: Database.Database) => T): T {
+    return withKeysFile(this.#path, { mode: 'write', timeoutMs: WRITE_TIMEOUT_MS }, change);
   }
+}
+
+function insertKey(
+  database: Database.Database,
+  { organizationId, label }: Pick<KeyEntry, 'organizationId' | 'label'>,
+  now: Date,
+  expiresAt?: Date,
+): NewKey {
+  const keyId = `key_${randomBytes(KEY_ID_BYTES).toString('hex')}`;
+  const secret = newSecret();
+  const digest = Buffer.from(digestOf(secret), 'hex');
+  database
+    .prepare(
+      'INSERT INTO keys (key_id, organization_id, label, digest, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?)',
+    )
+    .run(keyId, organizationId, label, digest, now.toISOString(), expiresAt?.toISOString());
+  return { keyId, organizationId, secret };
 }
 
 /** Creates an empty keys file. It appears by a link that fails if the file exists, so no reader sees an incomplete file. */
@@ -119,19 +153,19 @@ const READ_TIMEOUT_MS = 20;
  * @throws CorruptKeysFile, KeysFileBusy, or the system's error (ENOENT when there is no file)
  */
 export function readKeyRing(path: string): KeyRing {
-  const rows = withKeysFile(path, { readonly: true, timeoutMs: READ_TIMEOUT_MS }, (database) =>
-    database
-      .prepare<[], KeyRow>(
-        `SELECT key_id AS keyId, organization_id AS organizationId, digest, revoked_at IS NOT NULL AS revoked
-         FROM keys`,
-      )
-      .all(),
+  const rows = withKeysFile(path, { mode: 'read', timeoutMs: READ_TIMEOUT_MS }, (database) =>
+    database.prepare<[], KeyRow>(`SELECT ${COLUMNS}, digest FROM keys`).all(),
   );
-  for (const { keyId, organizationId, digest } of rows) {
+  for (const { keyId, organizationId, digest, expiresAt } of rows) {
     if (digest.length !== DIGEST_BYTES)
       throw new CorruptKeysFile(`the digest of key ${keyId} has ${digest.length} bytes, not ${DIGEST_BYTES}`);
     if (!isOrganizationId(organizationId)) {
       throw new CorruptKeysFile(`the organization of key ${keyId} ${ORGANIZATION_ID_RULE}`);
+    }
+    if (expiresAt !== null && parseTimestamp(expiresAt) === undefined) {
+      throw new CorruptKeysFile(
+        `the expiry of key ${keyId} must be an ISO 8601 date and time with an offset`,
+      );
     }
   }
   return new KeyRing(rows);

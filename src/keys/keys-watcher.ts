@@ -89,7 +89,7 @@ export class KeysWatcher {
         this.#ring = ring;
       }
       if (stamp !== this.#liveStamp || this.#complaint !== undefined) {
-        this.#log.info({ validKeys: ring.validKeys }, 'keys live');
+        this.#log.info({ validKeys: ring.countValid(Date.now()) }, 'keys live');
       }
       this.#liveStamp = stamp;
       this.#complaint = undefined;

@@ -14,15 +14,42 @@ export class KeysFileBusy extends Error {
   }
 }
 
-/** The format of a keys file is that of a database created by `data/keys.sql`. */
-const reference = new Database(':memory:');
-reference.exec(readFileSync(new URL('../../data/keys.sql', import.meta.url), 'utf8'));
-const APPLICATION_ID = integerPragma(reference, 'application_id');
-const FORMAT_VERSION = integerPragma(reference, 'user_version');
-const SCHEMA = schemaOf(reference);
+const KEYS_SQL = sqlOf('keys.sql');
+/** The present format, and that of version 1, whose keys do not expire. */
+const PRESENT = formatOf(KEYS_SQL);
+const FORMER = formatOf(sqlOf('keys-1.sql'));
 /** The bytes of a keys file without a key. */
-export const EMPTY_KEYS_FILE = reference.serialize();
-reference.close();
+export const EMPTY_KEYS_FILE = PRESENT.empty;
+
+/** Converts a file of the former format to the present one. */
+const CONVERSION = `
+  ALTER TABLE keys RENAME TO former_keys;
+  DROP INDEX keys_by_organization;
+  ${KEYS_SQL}
+  INSERT INTO keys (key_id, organization_id, label, digest, created_at, revoked_at)
+    SELECT key_id, organization_id, label, digest, created_at, revoked_at FROM former_keys;
+  DROP TABLE former_keys;
+`;
+/** Shows the keys of the former format with the columns of the present one: a temporary name hides that of the file. */
+const PRESENT_VIEW = 'CREATE TEMP VIEW keys AS SELECT *, NULL AS expires_at FROM main.keys';
+
+function sqlOf(name: string): string {
+  return readFileSync(new URL(`../../data/${name}`, import.meta.url), 'utf8');
+}
+
+/** Returns the format of a database that `sql` creates. */
+function formatOf(sql: string) {
+  const reference = new Database(':memory:');
+  reference.exec(sql);
+  const format = {
+    applicationId: integerPragma(reference, 'application_id'),
+    version: integerPragma(reference, 'user_version'),
+    schema: schemaOf(reference),
+    empty: reference.serialize(),
+  };
+  reference.close();
+  return format;
+}
 
 function integerPragma(database: Database.Database, name: string): number {
   return Number(database.pragma(name, { simple: true }));
@@ -40,26 +67,36 @@ function schemaOf(database: Database.Database): string {
 }
 
 interface Access {
-  /** Leaves the file and its folder unchanged. */
-  readonly readonly: boolean;
+  /**
+   * `read` leaves the file and its folder unchanged. `recover` rolls back an interrupted write. `write` does so too, and
+   * converts the file to the present format.
+   */
+  readonly mode: 'read' | 'recover' | 'write';
   /** SQLite's busy timeout, which blocks this thread. */
   readonly timeoutMs: number;
 }
 
 /**
- * Opens an existing keys file, checks it, calls `use`, and closes the file.
+ * Opens an existing keys file, checks it, calls `use`, and closes the file. All of it is one transaction, so that a
+ * reader and a conversion do not interfere.
+ * @param use sees the tables of `data/keys.sql`
  * @throws CorruptKeysFile, KeysFileBusy, or the system's error when the file is missing or cannot be read
  */
 export function withKeysFile<T>(path: string, access: Access, use: (database: Database.Database) => T): T {
+  const { mode, timeoutMs } = access;
   checkHeader(path);
-  const options = { readonly: access.readonly, fileMustExist: true, timeout: access.timeoutMs };
+  const options = { readonly: mode === 'read', fileMustExist: true, timeout: timeoutMs };
   try {
     const database = new Database(path, options);
     try {
       database.pragma('trusted_schema = OFF');
       database.pragma('cell_size_check = ON');
-      checkContent(database);
-      return use(database);
+      const transaction = database.transaction(() => {
+        const version = checkContent(database);
+        if (version === FORMER.version) database.exec(mode === 'write' ? CONVERSION : PRESENT_VIEW);
+        return use(database);
+      });
+      return mode === 'write' ? transaction.immediate() : transaction.deferred();
     } finally {
       database.close();
     }
@@ -92,25 +129,28 @@ function checkHeader(path: string): void {
   }
 }
 
-function checkContent(database: Database.Database): void {
+/** Checks the format and the integrity of a keys file. Returns its version. */
+function checkContent(database: Database.Database): number {
   const applicationId = integerPragma(database, 'application_id');
-  if (applicationId !== APPLICATION_ID) {
+  if (applicationId !== PRESENT.applicationId) {
     throw new CorruptKeysFile(
-      `it is another application's database: its application_id is ${applicationId}, not ${APPLICATION_ID}`,
+      `it is another application's database: its application_id is ${applicationId}, not ${PRESENT.applicationId}`,
     );
   }
   const version = integerPragma(database, 'user_version');
-  if (version !== FORMAT_VERSION) {
+  const format = [PRESENT, FORMER].find((one) => one.version === version);
+  if (format === undefined) {
     throw new CorruptKeysFile(
-      `its version (user_version) is ${version}; this Foyer reads version ${FORMAT_VERSION}` +
-        (version > FORMAT_VERSION ? '; use a newer Foyer' : ''),
+      `its version (user_version) is ${version}; this Foyer reads versions ${FORMER.version} and ${PRESENT.version}` +
+        (version > PRESENT.version ? '; use a newer Foyer' : ''),
     );
   }
-  if (schemaOf(database) !== SCHEMA) {
+  if (schemaOf(database) !== format.schema) {
     throw new CorruptKeysFile('its schema is not that of a keys file (data/keys.sql)');
   }
   const finding = database.pragma('integrity_check(1)', { simple: true });
   if (finding !== 'ok') throw new CorruptKeysFile(`it is damaged: ${String(finding)}`);
+  return version;
 }
 
 /** Translates SQLite's errors about the state of a file. Others, such as a full disk, stay unchanged. */

@@ -1,4 +1,6 @@
 import { expect } from 'chai';
+import { digestOf } from '../../src/keys/credential.ts';
+import { KeyRing } from '../../src/keys/key-ring.ts';
 import { fixture } from '../support/api-fixture.ts';
 import { givenApi } from '../support/test-api.ts';
 
@@ -85,5 +87,40 @@ describe('Authentication', () => {
     expect(north.body['tags']).to.deep.equal(['Théâtre', 'Hip  Hop']);
     expect(south.body['tags']).to.deep.equal(['Salsa']);
     expect(north.headers['etag']).not.to.equal(south.headers['etag']);
+  });
+});
+
+describe('A key', () => {
+  const SECRET = 'a-secret';
+  const END = '2026-11-21T12:30:00.000Z';
+  const row = {
+    keyId: 'key_a',
+    organizationId: 'north',
+    label: '',
+    digest: Buffer.from(digestOf(SECRET), 'hex'),
+    expiresAt: END,
+    revokedAt: null,
+  };
+  const given = givenApi(() => ({ keys: () => new KeyRing([row]) }));
+
+  const send = async (now: number, target: string, secret = SECRET) => {
+    given.api.clock.now = now;
+    const headers = { Authorization: `Bearer svc:o:north:${secret}` };
+    const { status, body } = await given.api.send(target, { as: undefined, headers });
+    return [status, body.detail];
+  };
+
+  it('is accepted until its expiry, and refused as expired from then on', async () => {
+    const end = Date.parse(END);
+    expect(await send(end - 1, '/v1/events/evt_a')).to.deep.equal([200, undefined]);
+    expect(await send(end, '/v1/events/evt_a')).to.deep.equal([403, 'The API key has expired.']);
+    expect(await send(end, '/v1/events/evt_a', 'guess')).to.deep.equal([
+      403,
+      'The API key is unknown or invalid.',
+    ]);
+    expect(await send(end - 1, '/v1/events/evt_a'), 'after the clock was set back').to.deep.equal([
+      200,
+      undefined,
+    ]);
   });
 });

@@ -5,6 +5,7 @@ import { KeysFile, readKeyRing } from '../../src/keys/keys-file.ts';
 import { folderForEach } from '../support/temporary-folder.ts';
 
 const MONDAY = new Date('2026-11-16T08:00:00.000Z');
+const NOW = MONDAY.getTime();
 const UNKNOWN = { outcome: 'unknown' };
 const REVOKED = { outcome: 'revoked' };
 
@@ -22,9 +23,13 @@ describe('KeyRing.check', () => {
     const { path, first, second, foreign } = setUp();
     const ring = readKeyRing(path);
     for (const { organizationId, secret, keyId } of [first, second, foreign]) {
-      expect(ring.check(organizationId, secret)).to.deep.equal({ outcome: 'valid', keyId, organizationId });
+      expect(ring.check(organizationId, secret, NOW)).to.deep.equal({
+        outcome: 'valid',
+        keyId,
+        organizationId,
+      });
     }
-    expect(ring.validKeys).to.equal(3);
+    expect(ring.countValid(NOW)).to.equal(3);
   });
 
   it('accepts keys of a file whose schema has other comments', () => {
@@ -39,18 +44,18 @@ describe('KeyRing.check', () => {
       .run();
     database.close();
     expect(changes).to.be.greaterThan(0);
-    expect(readKeyRing(path).check(first.organizationId, first.secret).outcome).to.equal('valid');
+    expect(readKeyRing(path).check(first.organizationId, first.secret, NOW).outcome).to.equal('valid');
   });
 
   it('does not distinguish an unknown organization, an unknown key and a key of another organization', () => {
     const { path, first, foreign } = setUp();
     const ring = readKeyRing(path);
-    expect(ring.check('org_3', first.secret)).to.deep.equal(UNKNOWN);
-    expect(ring.check('org_1', 'guess')).to.deep.equal(UNKNOWN);
-    expect(ring.check('org_1', foreign.secret)).to.deep.equal(UNKNOWN);
-    expect(ring.check('ORG_1', first.secret)).to.deep.equal(UNKNOWN);
-    expect(ring.check('__proto__', first.secret)).to.deep.equal(UNKNOWN);
-    expect(ring.check('', '')).to.deep.equal(UNKNOWN);
+    expect(ring.check('org_3', first.secret, NOW)).to.deep.equal(UNKNOWN);
+    expect(ring.check('org_1', 'guess', NOW)).to.deep.equal(UNKNOWN);
+    expect(ring.check('org_1', foreign.secret, NOW)).to.deep.equal(UNKNOWN);
+    expect(ring.check('ORG_1', first.secret, NOW)).to.deep.equal(UNKNOWN);
+    expect(ring.check('__proto__', first.secret, NOW)).to.deep.equal(UNKNOWN);
+    expect(ring.check('', '', NOW)).to.deep.equal(UNKNOWN);
   });
 
   it('refuses every similar secret', () => {
@@ -66,7 +71,7 @@ describe('KeyRing.check', () => {
       secret.replace(/^./, (letter) => (letter === 'A' ? 'B' : 'A')),
       '\0'.repeat(secret.length),
     ]) {
-      expect(ring.check('org_1', similar)).to.deep.equal(UNKNOWN);
+      expect(ring.check('org_1', similar, NOW)).to.deep.equal(UNKNOWN);
     }
   });
 
@@ -75,27 +80,56 @@ describe('KeyRing.check', () => {
     file.revoke(first.keyId, MONDAY);
     file.revoke(foreign.keyId, MONDAY);
     const ring = readKeyRing(path);
-    expect(ring.check('org_1', first.secret)).to.deep.equal(REVOKED);
-    expect(ring.check('org_1', second.secret)).to.deep.include({ outcome: 'valid', keyId: second.keyId });
-    expect(ring.check('org_2', first.secret)).to.deep.equal(UNKNOWN);
-    expect(ring.check('org_1', foreign.secret)).to.deep.equal(UNKNOWN);
-    expect(ring.check('org_2', 'guess')).to.deep.equal(UNKNOWN);
-    expect(ring.validKeys).to.equal(1);
+    expect(ring.check('org_1', first.secret, NOW)).to.deep.equal(REVOKED);
+    expect(ring.check('org_1', second.secret, NOW)).to.deep.include({
+      outcome: 'valid',
+      keyId: second.keyId,
+    });
+    expect(ring.check('org_2', first.secret, NOW)).to.deep.equal(UNKNOWN);
+    expect(ring.check('org_1', foreign.secret, NOW)).to.deep.equal(UNKNOWN);
+    expect(ring.check('org_2', 'guess', NOW)).to.deep.equal(UNKNOWN);
+    expect(ring.countValid(NOW)).to.equal(1);
+  });
+
+  it('reports "expired" from the expiry on, for the expired secret of that organization alone', () => {
+    const { path, file, second } = setUp();
+    const key = file.create('org_1', '', MONDAY, new Date(NOW + 1000));
+    const ring = readKeyRing(path);
+    const check = (now: number) => ring.check('org_1', key.secret, now).outcome;
+    expect([NOW, NOW + 999, NOW + 1000, NOW + 1e9].map(check)).to.deep.equal([
+      'valid',
+      'valid',
+      'expired',
+      'expired',
+    ]);
+    expect(ring.check('org_2', key.secret, NOW + 1000)).to.deep.equal(UNKNOWN);
+    expect(ring.check('org_1', 'guess', NOW + 1000)).to.deep.equal(UNKNOWN);
+    expect(ring.check('org_1', second.secret, NOW + 1e12).outcome).to.equal('valid');
+    expect([ring.countValid(NOW), ring.countValid(NOW + 1000)]).to.deep.equal([4, 3]);
+  });
+
+  it('reports "revoked" for a revoked key, also after its expiry', () => {
+    const { path, file } = setUp();
+    const { keyId, secret } = file.create('org_1', '', MONDAY, new Date(NOW + 1000));
+    file.revoke(keyId, MONDAY);
+    const ring = readKeyRing(path);
+    expect(ring.check('org_1', secret, NOW)).to.deep.equal(REVOKED);
+    expect(ring.check('org_1', secret, NOW + 1000)).to.deep.equal(REVOKED);
   });
 
   it('does not change with the file', () => {
     const { path, file, first } = setUp();
     const ring = readKeyRing(path);
     file.revoke(first.keyId, MONDAY);
-    expect(ring.check('org_1', first.secret)).to.deep.include({ outcome: 'valid' });
-    expect(readKeyRing(path).check('org_1', first.secret)).to.deep.equal(REVOKED);
+    expect(ring.check('org_1', first.secret, NOW)).to.deep.include({ outcome: 'valid' });
+    expect(readKeyRing(path).check('org_1', first.secret, NOW)).to.deep.equal(REVOKED);
   });
 
   it('returns the same frozen object every time', () => {
     const { path, first } = setUp();
     const ring = readKeyRing(path);
-    const check = ring.check('org_1', first.secret);
-    expect(ring.check('org_1', first.secret)).to.equal(check);
+    const check = ring.check('org_1', first.secret, NOW);
+    expect(ring.check('org_1', first.secret, NOW)).to.equal(check);
     expect(check).to.be.frozen;
     expect(ring).to.be.frozen;
   });
@@ -112,11 +146,14 @@ describe('A KeyRing from rows', () => {
     const ring = readKeyRing(path);
     for (const rows of [ring.rows, structuredClone(ring.rows)]) {
       const copy = new KeyRing(rows);
-      expect(copy.validKeys).to.equal(1);
-      expect(copy.check('org_1', first.secret)).to.deep.equal(ring.check('org_1', first.secret));
-      expect(copy.check('org_1', first.secret)).to.deep.include({ outcome: 'valid', keyId: first.keyId });
-      expect(copy.check('org_2', second.secret)).to.deep.equal(REVOKED);
-      expect(copy.check('org_2', first.secret)).to.deep.equal(UNKNOWN);
+      expect(copy.countValid(NOW)).to.equal(1);
+      expect(copy.check('org_1', first.secret, NOW)).to.deep.equal(ring.check('org_1', first.secret, NOW));
+      expect(copy.check('org_1', first.secret, NOW)).to.deep.include({
+        outcome: 'valid',
+        keyId: first.keyId,
+      });
+      expect(copy.check('org_2', second.secret, NOW)).to.deep.equal(REVOKED);
+      expect(copy.check('org_2', first.secret, NOW)).to.deep.equal(UNKNOWN);
     }
   });
 });

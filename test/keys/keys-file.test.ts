@@ -2,12 +2,13 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from '
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect } from 'chai';
-import { isLabel, KeysFile } from '../../src/keys/keys-file.ts';
+import { isLabel, KeysFile, readKeyRing } from '../../src/keys/keys-file.ts';
 import { folderForEach } from '../support/temporary-folder.ts';
 
 const MONDAY = new Date('2026-11-16T08:00:00.000Z');
 const TUESDAY = new Date('2026-11-17T08:00:00.000Z');
 const WEDNESDAY = new Date('2026-11-18T08:00:00.000Z');
+const HOUR_MS = 3_600_000;
 
 describe('KeysFile', () => {
   const inFolder = folderForEach();
@@ -48,6 +49,7 @@ describe('KeysFile', () => {
         organizationId: 'org_1',
         label: 'box office',
         createdAt: '2026-11-16T08:00:00.000Z',
+        expiresAt: null,
         revokedAt: null,
       },
       {
@@ -55,6 +57,7 @@ describe('KeysFile', () => {
         organizationId: 'org_2',
         label: '',
         createdAt: '2026-11-17T08:00:00.000Z',
+        expiresAt: null,
         revokedAt: null,
       },
     ]);
@@ -75,6 +78,12 @@ describe('KeysFile', () => {
     const file = new KeysFile(inFolder('keys.sqlite'));
     file.create('org_1', '', MONDAY);
     expect(file.revoke('key_none', TUESDAY)).to.equal(undefined);
+  });
+
+  it('stores the expiry of a key', () => {
+    const file = new KeysFile(inFolder('keys.sqlite'));
+    file.create('org_1', '', MONDAY, WEDNESDAY);
+    expect(file.list()).to.have.nested.property('[0].expiresAt', '2026-11-18T08:00:00.000Z');
   });
 
   it('refuses an invalid organization or label, and creates no file', () => {
@@ -116,6 +125,70 @@ describe('KeysFile', () => {
       { key_id: keyId, label: 'till' },
     ]);
     database.close();
+  });
+});
+
+describe('KeysFile.rotate', () => {
+  const inFolder = folderForEach();
+  let file: KeysFile;
+
+  beforeEach(() => {
+    file = new KeysFile(inFolder('keys.sqlite'));
+  });
+
+  /** Rotates a key on Tuesday, and returns the new key and the expiry of the former one. */
+  function rotated(keyId: string, overlapMs = HOUR_MS, expiresAt?: Date) {
+    const rotation = file.rotate(keyId, overlapMs, TUESDAY, expiresAt);
+    if (typeof rotation === 'string') throw new Error(`refused: ${rotation}`);
+    return rotation;
+  }
+
+  it('creates a key of the same organization and label, and lets the former one expire after the overlap', () => {
+    const former = file.create('org_1', 'till', MONDAY);
+    const other = file.create('org_1', 'till', MONDAY);
+    const { key, formerExpiresAt } = rotated(former.keyId);
+    expect(formerExpiresAt).to.equal('2026-11-17T09:00:00.000Z');
+    const shared = { organizationId: 'org_1', label: 'till', revokedAt: null };
+    expect(file.list()).to.have.deep.members([
+      { ...shared, keyId: former.keyId, createdAt: MONDAY.toISOString(), expiresAt: formerExpiresAt },
+      { ...shared, keyId: other.keyId, createdAt: MONDAY.toISOString(), expiresAt: null },
+      { ...shared, keyId: key.keyId, createdAt: TUESDAY.toISOString(), expiresAt: null },
+    ]);
+    const ring = readKeyRing(inFolder('keys.sqlite'));
+    const outcomes = (now: Date) =>
+      [former, key].map(({ secret }) => ring.check('org_1', secret, now.getTime()).outcome);
+    expect(outcomes(TUESDAY)).to.deep.equal(['valid', 'valid']);
+    expect(outcomes(WEDNESDAY)).to.deep.equal(['expired', 'valid']);
+  });
+
+  it('ends the former key at once without an overlap', () => {
+    const { keyId } = file.create('org_1', '', MONDAY);
+    expect(rotated(keyId, 0).formerExpiresAt).to.equal(TUESDAY.toISOString());
+  });
+
+  it('does not extend an expiry, and does not pass it on to the new key', () => {
+    const { keyId } = file.create('org_1', '', MONDAY, WEDNESDAY);
+    const { key, formerExpiresAt } = rotated(keyId, 48 * HOUR_MS);
+    expect(formerExpiresAt).to.equal(WEDNESDAY.toISOString());
+    const created = file.list().find((entry) => entry.keyId === key.keyId);
+    expect(created?.expiresAt).to.equal(null);
+  });
+
+  it('gives the new key an expiry of its own', () => {
+    const { keyId } = file.create('org_1', '', MONDAY);
+    const { key } = rotated(keyId, 0, WEDNESDAY);
+    const created = file.list().find((entry) => entry.keyId === key.keyId);
+    expect(created?.expiresAt).to.equal(WEDNESDAY.toISOString());
+  });
+
+  it('refuses an unknown, an expired and a revoked key, and changes nothing', () => {
+    const expired = file.create('org_1', '', MONDAY, TUESDAY);
+    const revoked = file.create('org_1', '', MONDAY);
+    file.revoke(revoked.keyId, MONDAY);
+    const before = file.list();
+    const refusals = ['key_none', expired.keyId, revoked.keyId].map((id) => file.rotate(id, 0, TUESDAY));
+    expect(refusals).to.deep.equal(['unknown', 'expired', 'revoked']);
+    expect(file.list()).to.deep.equal(before);
   });
 });
 

@@ -34,10 +34,10 @@ describe('The keys watcher', () => {
     for (let count = 1; count <= 20; count++) {
       const { keyId, organizationId, secret } = file.create('org', '', NOW);
       await watcher.poll();
-      expect(watcher.current?.check(organizationId, secret).outcome).to.equal('valid');
+      expect(watcher.current?.check(organizationId, secret, NOW.getTime()).outcome).to.equal('valid');
       file.revoke(keyId, NOW);
       await watcher.poll();
-      expect(watcher.current?.check(organizationId, secret).outcome).to.equal('revoked');
+      expect(watcher.current?.check(organizationId, secret, NOW.getTime()).outcome).to.equal('revoked');
     }
   });
 
@@ -60,7 +60,7 @@ describe('The keys watcher', () => {
     await Promise.all(polls);
     expect(logged).to.deep.equal(['keys live']);
     const { current } = watcher;
-    expect(current?.validKeys).to.equal(1);
+    expect(current?.countValid(NOW.getTime())).to.equal(1);
     await watcher.poll();
     expect(watcher.current).to.equal(current);
     expect(calls).to.equal(1);
@@ -82,7 +82,7 @@ describe('The keys watcher', () => {
     await exit;
     await watcher.poll();
     expect(watcher.complaint).to.equal(undefined);
-    expect(watcher.current?.validKeys).to.equal(1);
+    expect(watcher.current?.countValid(NOW.getTime())).to.equal(1);
   });
 
   describe('of a file whose timestamp does not change with it', () => {
@@ -106,11 +106,11 @@ describe('The keys watcher', () => {
     it('reads the file again for a few seconds after a timestamp appears, and no longer', async () => {
       for (let keys = 1; keys <= 3; keys++, now += 1400) {
         await watcher.poll();
-        expect(watcher.current?.validKeys).to.equal(keys);
+        expect(watcher.current?.countValid(NOW.getTime())).to.equal(keys);
         new KeysFile(path).create('org', '', NOW);
       }
       await watcher.poll();
-      expect(watcher.current?.validKeys, 'in the last of these seconds').to.equal(4);
+      expect(watcher.current?.countValid(NOW.getTime()), 'in the last of these seconds').to.equal(4);
       const settled = watcher.current;
       now += 1400;
       await watcher.poll();
@@ -124,7 +124,7 @@ describe('The keys watcher', () => {
         await watcher.poll();
         new KeysFile(path).create('org', '', NOW);
         await watcher.poll();
-        expect(watcher.current?.validKeys).to.equal(2);
+        expect(watcher.current?.countValid(NOW.getTime())).to.equal(2);
       } finally {
         Date.now = realNow;
       }
@@ -140,13 +140,13 @@ describe('The keys watcher', () => {
     rmSync(path);
     symlinkSync('target', path);
     await watcher.poll();
-    expect(watcher.current?.validKeys).to.equal(1);
+    expect(watcher.current?.countValid(NOW.getTime())).to.equal(1);
     expect(logged).to.deep.equal(['cannot use the keys file; the previous keys stay in force', 'keys live']);
   });
 
   it('keeps the keys while the file is damaged or absent, logs each fault once, and reads the next valid file', async () => {
     const { organizationId, secret } = new KeysFile(path).create('org', '', NOW);
-    const isValid = () => watcher.current?.check(organizationId, secret).outcome === 'valid';
+    const isValid = () => watcher.current?.check(organizationId, secret, NOW.getTime()).outcome === 'valid';
     await watcher.poll();
     writeFileSync(path, 'damaged');
     for (let i = 0; i < 3; i++) await watcher.poll();

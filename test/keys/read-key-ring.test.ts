@@ -9,6 +9,7 @@ import { CorruptKeysFile, KeysFileBusy } from '../../src/keys/open-keys-file.ts'
 import { folderForEach } from '../support/temporary-folder.ts';
 
 const MONDAY = new Date('2026-11-16T08:00:00.000Z');
+const NOW = MONDAY.getTime();
 const UNKNOWN = { outcome: 'unknown' };
 
 describe('readKeyRing', () => {
@@ -41,8 +42,8 @@ describe('readKeyRing', () => {
 
   it('reads a file without keys', () => {
     const ring = readKeyRing(altered('DELETE FROM keys'));
-    expect(ring.validKeys).to.equal(0);
-    expect(ring.check('org_1', 'guess')).to.deep.equal(UNKNOWN);
+    expect(ring.countValid(NOW)).to.equal(0);
+    expect(ring.check('org_1', 'guess', NOW)).to.deep.equal(UNKNOWN);
   });
 
   it('fails with ENOENT for an absent file, and creates none', () => {
@@ -61,10 +62,20 @@ describe('readKeyRing', () => {
     ['another database', () => altered('PRAGMA application_id = 7'), "another application's database"],
     [
       'a newer version',
-      () => altered('PRAGMA user_version = 2'),
-      'is 2; this Foyer reads version 1; use a newer Foyer',
+      () => altered('PRAGMA user_version = 3'),
+      'is 3; this Foyer reads versions 1 and 2; use a newer Foyer',
     ],
-    ['an older version', () => altered('PRAGMA user_version = 0'), 'is 0; this Foyer reads version 1'],
+    ['an older version', () => altered('PRAGMA user_version = 0'), 'is 0; this Foyer reads versions 1 and 2'],
+    [
+      'a file of this version that calls itself version 1',
+      () => altered('PRAGMA user_version = 1'),
+      'schema is not',
+    ],
+    [
+      'an expiry outside the grammar of timestamps',
+      () => altered("UPDATE keys SET expires_at = '2027-01-31 20:00:00'"),
+      'the expiry of key key_',
+    ],
     ['a missing column', () => altered('ALTER TABLE keys DROP COLUMN label'), 'schema is not that'],
     [
       'a foreign trigger',
@@ -101,7 +112,9 @@ describe('readKeyRing', () => {
     const path = keysFile();
     const file = new KeysFile(path);
     const [entry] = file.list();
+    const expiresAt = '2027-03-01T08:00:00.000Z';
     const revokedAt = '2026-11-17T08:00:00.000Z';
+    file.create('org_3', '', MONDAY, new Date(expiresAt));
     file.revoke(entry.keyId, new Date(revokedAt));
     const database = new Database(path);
     database.exec('VACUUM'); // Removes the bytes of former rows.
@@ -109,7 +122,7 @@ describe('readKeyRing', () => {
     database.close();
     const whole = readFileSync(path);
     if (digest === undefined) throw new Error('the file has no key');
-    const texts = [entry.keyId, entry.organizationId, revokedAt].map((text) => Buffer.from(text));
+    const texts = [entry.keyId, entry.organizationId, expiresAt, revokedAt].map((text) => Buffer.from(text));
     for (const value of [...texts, digest]) {
       let places = 0;
       for (let at = whole.indexOf(value); at >= 0; at = whole.indexOf(value, at + 1)) {
@@ -139,7 +152,7 @@ describe('readKeyRing', () => {
 
     expect(() => readKeyRing(crashed)).to.throw(CorruptKeysFile, 'interrupted');
     expect(new KeysFile(crashed).list()).to.have.length(2);
-    expect(readKeyRing(crashed).validKeys).to.equal(2);
+    expect(readKeyRing(crashed).countValid(NOW)).to.equal(2);
   });
 
   it('fails within two seconds while another process locks the file', async () => {
@@ -152,7 +165,7 @@ describe('readKeyRing', () => {
     expect(performance.now() - began).to.be.lessThan(2000);
     holder.send('release');
     await exit;
-    expect(readKeyRing(path).validKeys).to.equal(2);
+    expect(readKeyRing(path).countValid(NOW)).to.equal(2);
   });
 
   it('reads a consistent state while two processes create and revoke keys', async () => {
@@ -170,7 +183,7 @@ describe('readKeyRing', () => {
     while (running > 0) {
       await new Promise(setImmediate);
       try {
-        most = Math.max(most, readKeyRing(path).validKeys);
+        most = Math.max(most, readKeyRing(path).countValid(NOW));
       } catch (error) {
         // The file is absent before the first key, and a slow disk may keep it locked for a while.
         if (
@@ -184,7 +197,7 @@ describe('readKeyRing', () => {
     expect(await Promise.all(exits)).to.deep.equal([0, 0]);
     expect(most).to.be.greaterThan(0);
     // Every second key is revoked.
-    expect(readKeyRing(path).validKeys).to.equal(20);
+    expect(readKeyRing(path).countValid(NOW)).to.equal(20);
     expect(new KeysFile(path).list()).to.have.length(40);
     expect(readdirSync(dirname(path))).to.deep.equal(['keys.sqlite']);
   });

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { expect } from 'chai';
 import { parseCredential } from '../../src/keys/credential.ts';
-import { readKeyRing } from '../../src/keys/keys-file.ts';
+import { KeysFile, readKeyRing } from '../../src/keys/keys-file.ts';
 import { main } from '../../scripts/keys.ts';
 import { run, runHere } from '../support/command.ts';
 import { folderForEach } from '../support/temporary-folder.ts';
@@ -19,17 +19,17 @@ describe('npm run keys', () => {
   it('creates a key, with its credential in the last line, lists it without secret, and revokes it', async () => {
     const created = await keys('create', '--organization', 'org_1', '--label', 'box office');
     expect(created).to.include({ code: 0, stderr: '' });
-    const credential = parseCredential(`Bearer ${created.lines.at(-1) ?? ''}`);
-    if (credential === undefined) throw new Error(`no credential in ${created.lines.join('\n')}`);
-    const { organizationId, secret } = credential;
+    const { organizationId, secret } = credentialOf(created.lines.at(-1));
     expect(organizationId).to.equal('org_1');
-    const check = readKeyRing(inFolder('keys.sqlite')).check(organizationId, secret);
+    const check = readKeyRing(inFolder('keys.sqlite')).check(organizationId, secret, Date.now());
     if (check.outcome !== 'valid') throw new Error(`the key is ${check.outcome}`);
 
     const listed = await keys('list');
     expect(listed).to.include({ code: 0, stderr: '' });
-    expect(listed.lines[0]).to.match(/^KEY +ORGANIZATION +CREATED +REVOKED +LABEL$/);
-    expect(listed.lines[1]).to.match(new RegExp(`^${check.keyId}  org_1 +2\\S+Z  -  +box office$`));
+    expect(listed.lines[0]).to.match(/^KEY +ORGANIZATION +STATE +CREATED +EXPIRES +REVOKED +LABEL$/);
+    expect(listed.lines[1]).to.match(
+      new RegExp(`^${check.keyId}  org_1 +valid +2\\S+Z  -  +-  +box office$`),
+    );
     expect(listed.lines).to.have.length(2);
     expect(listed.lines.join('\n')).to.not.include(secret);
 
@@ -37,12 +37,68 @@ describe('npm run keys', () => {
       code: 0,
       lines: [`${check.keyId} is revoked.`],
     });
-    expect(readKeyRing(inFolder('keys.sqlite')).check(organizationId, secret)).to.deep.equal({
+    expect(readKeyRing(inFolder('keys.sqlite')).check(organizationId, secret, Date.now())).to.deep.equal({
       outcome: 'revoked',
     });
     const again = await keys('revoke', check.keyId);
     expect(again.code).to.equal(0);
     expect(again.lines[0]).to.match(/is already revoked, since \d{4}-\d\d-\d\dT[\d:.]+Z\.$/);
+  });
+
+  it('creates a key that expires, at an instant or after a duration', async () => {
+    const file = new KeysFile(inFolder('keys.sqlite'));
+    const expiryOf = async (when: string) => {
+      const { code, lines } = await keys('create', '--organization', 'org_1', '--expires', when);
+      expect(code, when).to.equal(0);
+      const [, keyId = '', end = ''] =
+        /^(key_\w+) can read the records of org_1 until (\S+)\.$/.exec(lines[0]) ?? [];
+      expect(file.list().find((entry) => entry.keyId === keyId)?.expiresAt).to.equal(end);
+      return Date.parse(end);
+    };
+    expect(await expiryOf('2999-01-31T20:00:00.5+01:00')).to.equal(Date.parse('2999-01-31T19:00:00.500Z'));
+    const hours = async (when: string) => ((await expiryOf(when)) - Date.now()) / 3_600_000;
+    expect(await hours('12h')).to.be.closeTo(12, 0.02);
+    expect(await hours('90d')).to.be.closeTo(90 * 24, 0.02);
+  });
+
+  it('rotates a key: the credential of the new one is the last line, and the old one expires after the overlap', async () => {
+    await keys('create', '--organization', 'org_1', '--label', 'till');
+    const file = new KeysFile(inFolder('keys.sqlite'));
+    const [{ keyId }] = file.list();
+    const rotated = await keys('rotate', keyId);
+    expect(rotated).to.include({ code: 0, stderr: '' });
+    const [, end = ''] = new RegExp(`^${keyId} is valid until (\\S+)\\.$`).exec(rotated.lines[0]) ?? [];
+    expect(Date.parse(end) - Date.now()).to.be.closeTo(86_400_000, 60_000);
+    const { organizationId, secret } = credentialOf(rotated.lines.at(-1));
+    const check = readKeyRing(inFolder('keys.sqlite')).check(organizationId, secret, Date.now());
+    if (check.outcome !== 'valid') throw new Error(`the new key is ${check.outcome}`);
+    expect(rotated.lines[1]).to.equal(`${check.keyId} can read the records of org_1.`);
+
+    const again = await keys('rotate', check.keyId, '--overlap', '0h', '--expires', '30d');
+    expect(again.lines[1]).to.match(/until 2\S+Z\.$/);
+    const listed = (await keys('list')).lines.slice(1).map((line) => line.split(/ +/));
+    expect(listed.map(([id, , state]) => [id, state])).to.deep.equal([
+      [keyId, 'valid'],
+      [check.keyId, 'expired'],
+      [/^\S+/.exec(again.lines[1])?.[0], 'valid'],
+    ]);
+    expect(listed.map((cells) => cells.at(-1))).to.deep.equal(['till', 'till', 'till']);
+  });
+
+  it('refuses to rotate an unknown, an expired and a revoked key', async () => {
+    await keys('create', '--organization', 'org_1');
+    await keys('create', '--organization', 'org_1');
+    const file = new KeysFile(inFolder('keys.sqlite'));
+    const [expired, revoked] = file.list();
+    file.rotate(expired.keyId, 0, new Date());
+    file.revoke(revoked.keyId, new Date());
+    const refusals = [];
+    for (const id of ['key_none', expired.keyId, revoked.keyId]) refusals.push(await keys('rotate', id));
+    expect(refusals.map(({ code, stderr }) => [code, stderr])).to.deep.equal([
+      [1, 'error: key key_none does not exist; `list` shows all keys\n'],
+      [1, `error: key ${expired.keyId} is expired; \`create\` creates a new key\n`],
+      [1, `error: key ${revoked.keyId} is revoked; \`create\` creates a new key\n`],
+    ]);
   });
 
   it('uses the file given by --file', async () => {
@@ -76,6 +132,33 @@ describe('npm run keys', () => {
     ],
     ['a label of two lines', ['create', '--organization', 'a', '--label', 'x\ny'], 'without line breaks'],
     ['a missing key id', ['revoke'], "missing required argument 'KEY_ID'"],
+    ...[
+      '',
+      '90',
+      'd',
+      '1.5d',
+      '-1d',
+      '90D',
+      '90 d',
+      '100000d',
+      '3w',
+      '2027-01-31',
+      '2027-02-30T00:00:00Z',
+    ].map((when): [string, string[], string] => [
+      `the expiry "${when}"`,
+      ['create', '--organization', 'a', `--expires=${when}`],
+      'It must be an ISO 8601 date and time with Z or an offset, such as 2027-01-31T20:00:00+01:00, or a whole number',
+    ]),
+    ...['0h', '2020-01-31T20:00:00Z', '9999-12-31T23:59:59-01:00'].map((when): [string, string[], string] => [
+      `the expiry ${when}`,
+      ['create', '--organization', 'a', '--expires', when],
+      'It must be in the future and before the year 10000.',
+    ]),
+    [
+      'an overlap that is not a duration',
+      ['rotate', 'key_1', '--overlap', '2027-01-31T20:00:00Z'],
+      'It must be a whole number of days or hours, such as 90d or 12h.',
+    ],
     ['an excess argument', ['list', 'all'], 'too many arguments'],
   ];
   for (const [mistake, words, reason] of misused) {
@@ -94,7 +177,13 @@ describe('npm run keys', () => {
   });
 
   it('prints its usage with --help', async () => {
-    expect((await keys('--help')).lines.join('\n')).to.match(/create[^]*list[^]*revoke/);
+    expect((await keys('--help')).lines.join('\n')).to.match(/create[^]*rotate[^]*list[^]*revoke/);
     expect((await keys('create', '--help')).code).to.equal(0);
   });
 });
+
+function credentialOf(line = '') {
+  const credential = parseCredential(`Bearer ${line}`);
+  if (credential === undefined) throw new Error(`no credential: ${line}`);
+  return credential;
+}

@@ -111,7 +111,7 @@ export const SHARED_RESPONSES = {
       },
     },
   },
-  Forbidden: refused('The API key is unknown, invalid or revoked.', [], 'The API key is revoked.'),
+  Forbidden: refused('The API key is unknown, invalid, expired or revoked.', [], 'The API key is revoked.'),
   NotFound: refused(
     'The record, or the event of the sessions, is missing or belongs to another organization; or the operation is not ' +
       'part of the requested version.',

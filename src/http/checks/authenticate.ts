@@ -9,20 +9,27 @@ const FORM = 'send the header Authorization: Bearer svc:o:<organization_id>:<api
 const KEY_MISSING = new Problem(400, `The API key is missing; ${FORM}.`);
 const KEY_MALFORMED = new Problem(400, `The API key is malformed; ${FORM}.`);
 const KEY_UNKNOWN = new Problem(403, 'The API key is unknown or invalid.');
+const KEY_EXPIRED = new Problem(403, 'The API key has expired.');
 const KEY_REVOKED = new Problem(403, 'The API key is revoked.');
 
 /**
  * Checks the key of a request, and returns its owner.
  * @param ring undefined until keys are loaded
+ * @param now milliseconds since the epoch
  * @throws Problem 400 or 403; 429 until keys are loaded
  */
-export function authenticate({ headers }: Request, ring: KeyRing | undefined): Caller {
+export function authenticate(
+  { headers }: Pick<Request, 'headers'>,
+  ring: KeyRing | undefined,
+  now: number,
+): Caller {
   if (ring === undefined) throw NO_KEYS;
   if (headers.authorization === undefined) throw KEY_MISSING;
   const credential = parseCredential(headers.authorization);
   if (credential === undefined) throw KEY_MALFORMED;
-  const check = ring.check(credential.organizationId, credential.secret);
+  const check = ring.check(credential.organizationId, credential.secret, now);
   if (check.outcome === 'unknown') throw KEY_UNKNOWN;
+  if (check.outcome === 'expired') throw KEY_EXPIRED;
   if (check.outcome === 'revoked') throw KEY_REVOKED;
   const { organizationId, keyId } = check;
   return { organizationId, keyId };
