@@ -21,7 +21,7 @@ export interface AdminDependencies {
   readonly keys: Pick<KeysWatcher, 'current' | 'complaint'>;
   readonly workers: Pick<
     Supervisor,
-    'listening' | 'hasListened' | 'replaced' | 'isStopping' | 'requestMetrics' | 'connections'
+    'listening' | 'hasListened' | 'replaced' | 'isStopping' | 'requestMetrics' | 'connections' | 'lastUseOf'
   >;
   readonly log: Pick<ProcessLog, 'logger' | 'droppedLines'>;
   /** Memory that the process may use. */

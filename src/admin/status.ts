@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { type KeyRow, stateOf } from '../keys/key-ring.ts';
 import { loadedCounts } from '../snapshot/format/manifest.ts';
 import { REFUSALS } from '../snapshot/format/refused-snapshot.ts';
 import type { OrganizationStore } from '../store/organization-store.ts';
@@ -27,6 +28,7 @@ export function statusOf(dependencies: AdminDependencies) {
       file: config.keysFile,
       valid: keys.current?.countValid(clock()) ?? 0,
       complaint: keys.complaint ?? null,
+      list: keys.current?.rows.map((row) => keyStatus(row, dependencies)) ?? [],
     },
     memory: {
       limitBytes: dependencies.memoryLimitBytes,
@@ -64,6 +66,20 @@ function organizationStatus({ organizationId, image, bytesHeld }: OrganizationSt
     organizationId,
     records: loadedCounts(image),
     bytesHeld,
+  };
+}
+
+/** Describes a key without its digest. */
+function keyStatus(row: KeyRow, { workers, clock }: AdminDependencies) {
+  const { keyId, organizationId, label, expiresAt } = row;
+  return {
+    keyId,
+    organizationId,
+    label,
+    state: stateOf(row, clock()),
+    expiresAt,
+    /** Start of the hour of the last request with the key, since the process started. */
+    lastUsedAt: workers.lastUseOf(keyId) ?? null,
   };
 }
 

@@ -33,6 +33,8 @@ export interface Dependencies {
   readonly releases: readonly Release[];
   readonly hits: SharedHits;
   readonly refusals: RefusalBudget;
+  /** Notes that a valid key was used at a time, in milliseconds since the epoch. */
+  readonly noteUse: (keyId: string, now: number) => void;
   readonly log: Logger;
 }
 
@@ -58,7 +60,7 @@ export function createApp(dependencies: Dependencies): Express {
 
 /** Runs the checks of an API request in order. The handler of the operation checks the query. */
 function handlerFactory(dependencies: Dependencies): (operation: Operation) => RequestHandler {
-  const { config, stores, keys, overload, releases, hits, log } = dependencies;
+  const { config, stores, keys, overload, releases, hits, noteUse, log } = dependencies;
   const { rateLimitPerMinute } = config;
   const limitRate = rateLimitPerMinute === 0 ? noRateLimit : rateLimitPerKey(rateLimitPerMinute, hits, log);
   return (operation) => {
@@ -70,6 +72,7 @@ function handlerFactory(dependencies: Dependencies): (operation: Operation) => R
       checkAvailability(overload(), view);
       const caller = authenticate(request, keys(), context.now);
       context.caller = caller;
+      noteUse(caller.keyId, context.now);
       void limitRate(request, response, (error?: unknown) => {
         if (error !== undefined) {
           next(error);

@@ -2,6 +2,7 @@ import type { HitCounts } from '../http/checks/rate-limit.ts';
 import type { ConnectionMemory } from '../http/connections/connection-counts.ts';
 import type { DrainTimes } from '../http/drain.ts';
 import type { KeyRow } from '../keys/key-ring.ts';
+import type { LastUses } from '../keys/key-slots.ts';
 import type { OrganizationImage } from '../store/organization-image.ts';
 
 /** The messages between the supervisor and a worker, and the memory that they share. */
@@ -15,6 +16,7 @@ export interface WorkerMemory {
   readonly shownVersion: ShownVersion;
   readonly hits: HitCounts;
   readonly refusals: HitCounts;
+  readonly lastUses: LastUses;
   readonly drain: DrainTimes;
 }
 
@@ -47,7 +49,7 @@ export interface SentView {
 
 export interface SentKeys {
   readonly rows: readonly KeyRow[];
-  /** For each row the position of its hit count. */
+  /** For each row the slot of its key. */
   readonly slots: readonly number[];
 }
 

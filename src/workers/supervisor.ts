@@ -4,11 +4,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
 import type { Logger } from 'pino';
 import { newRefusalCounts } from '../http/checks/refusal-budget.ts';
-import { HitSlots, newHitCounts } from '../http/checks/rate-limit.ts';
+import { newHitCounts } from '../http/checks/rate-limit.ts';
 import { ConnectionCounts, newCountsBySlot } from '../http/connections/connection-counts.ts';
 import { beginGrace, newDrainTimes } from '../http/drain.ts';
 import { RequestMetrics } from '../http/request-metrics.ts';
 import type { KeyRing } from '../keys/key-ring.ts';
+import { KeySlots, lastUseOf, newLastUses } from '../keys/key-slots.ts';
 import { LogRing } from '../log/log-ring.ts';
 import type { StoreView } from '../store/registry/store-view.ts';
 import type { Command, ListenTarget, SentKeys, SystemFailure, WorkerMemory } from './protocol.ts';
@@ -43,8 +44,8 @@ interface WorkerSlot {
 }
 
 /**
- * Supervises the workers. They share one port, the images, the hit counts, and have the same keys and the same view.
- * A worker that ends is replaced.
+ * Supervises the workers. They share one port, the images, the hit counts and the last uses, and have the same keys
+ * and the same view. A worker that ends is replaced.
  */
 export class Supervisor {
   readonly #options: SupervisorOptions;
@@ -53,12 +54,13 @@ export class Supervisor {
     shownVersion: new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)),
     hits: newHitCounts(),
     refusals: newRefusalCounts(),
+    lastUses: newLastUses(),
     drain: newDrainTimes(),
   };
   /** The workers that have the latest view and keys, and receive every update. */
   readonly #members = new Set<WorkerHandle>();
   readonly #publisher = new ViewPublisher();
-  readonly #hitSlots = new HitSlots();
+  readonly #keySlots = new KeySlots();
   readonly #stopping = new AbortController();
   #keys: SentKeys | undefined;
   #port: number;
@@ -112,6 +114,11 @@ export class Supervisor {
     return this.#replaced;
   }
 
+  /** Returns the hour of the last use of a key, ISO 8601 in UTC; undefined without a use since the start. */
+  lastUseOf(keyId: string): string | undefined {
+    return lastUseOf(this.#memory.lastUses, this.#keySlots.of(keyId));
+  }
+
   /** Whether `stop` or `terminate` was called. */
   isStopping(): boolean {
     return this.#stopping.signal.aborted;
@@ -159,7 +166,7 @@ export class Supervisor {
   /** Replaces the keys of all workers. Fulfilled when they are in force. */
   replaceKeys({ rows }: KeyRing): Promise<void> {
     return this.#afterUpdates(async () => {
-      this.#keys = { rows, slots: rows.map(({ keyId }) => this.#hitSlots.of(keyId)) };
+      this.#keys = { rows, slots: rows.map(({ keyId }) => this.#keySlots.of(keyId)) };
       await this.#runInAll({ name: 'replace-keys', keys: this.#keys });
     });
   }

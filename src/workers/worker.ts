@@ -10,6 +10,7 @@ import { Drain, Listener } from '../http/drain.ts';
 import { RequestMetrics } from '../http/request-metrics.ts';
 import { createServer } from '../http/server.ts';
 import { KeyRing } from '../keys/key-ring.ts';
+import { noteUse } from '../keys/key-slots.ts';
 import { LogRing } from '../log/log-ring.ts';
 import type {
   Command,
@@ -34,7 +35,7 @@ export interface WorkerInput {
   readonly memory: WorkerMemory;
 }
 
-/** The keys of a worker, and the positions of their hit counts. */
+/** The keys of a worker, and their slots in shared memory. */
 class WorkerKeys {
   current: KeyRing | undefined;
   /** Includes removed keys: an authenticated request with one of them may not be counted yet. */
@@ -73,6 +74,9 @@ const dependencies = {
   hits: { counts: memory.hits, slotOf: (keyId: string) => keys.slotOf(keyId) },
   refusals,
   connectionCounts: new ConnectionCounts(memory.connections),
+  noteUse: (keyId: string, now: number) => {
+    noteUse(memory.lastUses, keys.slotOf(keyId), now);
+  },
   log,
 };
 const server = createServer(createApp(dependencies), dependencies);

@@ -45,6 +45,7 @@ export function emptyOperations(): Operations {
       hasListened: true,
       replaced: 0,
       isStopping: () => false,
+      lastUseOf: () => undefined,
       requestMetrics: [metrics],
       connections: { all: 3, limit: 1000 },
     },

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { statusOf } from '../../src/admin/status.ts';
+import { KeyRing } from '../../src/keys/key-ring.ts';
 import { REFUSALS } from '../../src/snapshot/format/refused-snapshot.ts';
 import { fixture, PRODUCED_AT } from '../support/api-fixture.ts';
 import { emptyImage } from '../support/empty-image.ts';
@@ -23,7 +24,9 @@ describe('The status', () => {
   const load = (file: string) => ({ file, startedAt: new Date(NOW).toISOString(), durationMs: 12 });
 
   it('describes the process', () => {
-    const { version, startedAt, uptimeSeconds, ready, reasons, threads, keys, memory } = status();
+    const { version, startedAt, uptimeSeconds, ready, reasons, threads, memory, ...rest } = status();
+    const { list, ...keys } = rest.keys;
+    expect(list).to.have.length(5);
     expect(version).to.match(/^\d+\.\d+\.\d+/);
     expect(Date.parse(startedAt) + uptimeSeconds * 1000).to.be.closeTo(Date.now(), 1000);
     expect({ ready, reasons, threads, keys }).to.deep.equal({
@@ -47,6 +50,27 @@ describe('The status', () => {
     expect(ready).to.equal(false);
     expect(reasons).to.have.length(1);
     expect(keys.complaint).to.equal('the file is gone');
+  });
+
+  it('lists the keys with their state and the hour of their last use, without digests', () => {
+    const digest = new Uint8Array(32);
+    const key = { organizationId: 'north', label: '', digest, expiresAt: null, revokedAt: null };
+    const ended = new Date(NOW).toISOString();
+    operations.keys.current = new KeyRing([
+      { ...key, keyId: 'key_a', label: 'till' },
+      { ...key, keyId: 'key_b', digest: digest.with(0, 1), expiresAt: ended },
+      { ...key, keyId: 'key_c', digest: digest.with(0, 2), expiresAt: ended, revokedAt: ended },
+    ]);
+    operations.workers.lastUseOf = (keyId) => (keyId === 'key_a' ? '2026-11-21T12:00:00.000Z' : undefined);
+    const shown = { organizationId: 'north', label: '', expiresAt: null, lastUsedAt: null };
+    expect(status().keys).to.deep.include({
+      valid: 1,
+      list: [
+        { ...shown, keyId: 'key_a', label: 'till', state: 'valid', lastUsedAt: '2026-11-21T12:00:00.000Z' },
+        { ...shown, keyId: 'key_b', state: 'expired', expiresAt: ended },
+        { ...shown, keyId: 'key_c', state: 'revoked', expiresAt: ended },
+      ],
+    });
   });
 
   it('lists the live snapshot of each file, with the record counts of each organization', async () => {

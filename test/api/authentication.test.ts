@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { digestOf } from '../../src/keys/credential.ts';
 import { KeyRing } from '../../src/keys/key-ring.ts';
 import { fixture } from '../support/api-fixture.ts';
-import { givenApi } from '../support/test-api.ts';
+import { givenApi, NOW } from '../support/test-api.ts';
 
 describe('Authentication', () => {
   const given = givenApi();
@@ -101,7 +101,11 @@ describe('A key', () => {
     expiresAt: END,
     revokedAt: null,
   };
-  const given = givenApi(() => ({ keys: () => new KeyRing([row]) }));
+  const uses: unknown[] = [];
+  const given = givenApi(() => ({
+    keys: () => new KeyRing([row]),
+    noteUse: (keyId, now) => uses.push([keyId, now]),
+  }));
 
   const send = async (now: number, target: string, secret = SECRET) => {
     given.api.clock.now = now;
@@ -121,6 +125,18 @@ describe('A key', () => {
     expect(await send(end - 1, '/v1/events/evt_a'), 'after the clock was set back').to.deep.equal([
       200,
       undefined,
+    ]);
+  });
+
+  it('is noted as used at the time of each request that it authenticates', async () => {
+    uses.length = 0;
+    await send(NOW, '/v1/events?page=0');
+    await send(NOW + 1, '/v1/events', 'guess');
+    await send(Date.parse(END), '/v1/events');
+    await send(NOW + 2, '/v1/events/none');
+    expect(uses).to.deep.equal([
+      ['key_a', NOW],
+      ['key_a', NOW + 2],
     ]);
   });
 });

@@ -8,10 +8,11 @@ import { RELEASES } from '../../src/contract/releases.ts';
 import { createApp, type Dependencies } from '../../src/http/app.ts';
 import { readConfig } from '../../src/config.ts';
 import { newRefusalCounts, RefusalBudget } from '../../src/http/checks/refusal-budget.ts';
-import { HitSlots, newHitCounts } from '../../src/http/checks/rate-limit.ts';
+import { newHitCounts } from '../../src/http/checks/rate-limit.ts';
 import { ConnectionCounts, newCountsBySlot } from '../../src/http/connections/connection-counts.ts';
 import { RequestMetrics } from '../../src/http/request-metrics.ts';
 import { createServer, type ServerDependencies } from '../../src/http/server.ts';
+import { KeySlots } from '../../src/keys/key-slots.ts';
 import { StoreRegistry } from '../../src/store/registry/store-registry.ts';
 import { expectConformance } from './conformance.ts';
 import { fixture, type Fixture, type OrganizationId } from './api-fixture.ts';
@@ -96,7 +97,7 @@ export class TestApi {
     const logged: Record<string, unknown>[] = [];
     const destination = { write: (line: string) => logged.push(JSON.parse(line) as Record<string, unknown>) };
     const log = pino({ level: 'debug' }, destination);
-    const slots = new HitSlots();
+    const slots = new KeySlots();
     const defaults = serverDependencies(log);
     const dependencies: AllDependencies = {
       ...defaults,
@@ -104,6 +105,7 @@ export class TestApi {
       keys: () => made.keys,
       overload: () => false,
       hits: { counts: newHitCounts(), slotOf: (keyId) => slots.of(keyId) },
+      noteUse: () => undefined,
       clock: () => clock.now,
       ...overrides,
       config: { ...readConfig({}), rateLimitPerMinute: 0, ...overrides.config },

@@ -2,6 +2,7 @@ import type { RequestHandler } from 'express';
 import { rateLimit, type Store } from 'express-rate-limit';
 import type { Logger } from 'pino';
 import { monotonicNow } from '../../clock.ts';
+import { MAX_SLOTS } from '../../keys/key-slots.ts';
 import { type HeaderList, retryLater } from '../response/problem.ts';
 
 const WINDOW_SECONDS = 60;
@@ -23,7 +24,7 @@ export interface RateLimitState {
 /** The hit counts of all keys, shared by all workers. */
 export interface SharedHits {
   readonly counts: HitCounts;
-  /** Returns the position of a key's count, which is the same in all workers. */
+  /** Returns the slot of a key, which is the same in all workers. */
   readonly slotOf: (keyId: string) => number;
 }
 
@@ -94,25 +95,10 @@ const HIT_BITS = 24n;
 const HIT_MASK = (1n << HIT_BITS) - 1n;
 /** Greatest count. More hits are not added, since they could carry into the bits of the time. */
 const MAX_HITS = 2 ** 24 - 2 ** 10;
-/** Number of separate counts. The system allocates memory only for counts that are used. */
-const MAX_KEYS = 2 ** 20;
 
-export function newHitCounts(slots = MAX_KEYS): HitCounts {
+/** Creates a count for each slot. The system allocates memory only for counts that are used. */
+export function newHitCounts(slots = MAX_SLOTS): HitCounts {
   return new BigInt64Array(new SharedArrayBuffer(slots * BigInt64Array.BYTES_PER_ELEMENT));
-}
-
-/** Assigns each key the position of its hit count, from 0. Keys beyond the number of counts share a position. */
-export class HitSlots {
-  readonly #slots = new Map<string, number>();
-
-  of(key: string): number {
-    let slot = this.#slots.get(key);
-    if (slot === undefined) {
-      slot = this.#slots.size % MAX_KEYS;
-      this.#slots.set(key, slot);
-    }
-    return slot;
-  }
 }
 
 /** The hits of a key in its current window. */

@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { monotonicNow } from '../../../src/clock.ts';
-import { countHit, HitSlots, newHitCounts } from '../../../src/http/checks/rate-limit.ts';
+import { countHit, newHitCounts } from '../../../src/http/checks/rate-limit.ts';
 import { byDepth } from '../../support/depth.ts';
 import type { HittingThread } from './hitting-thread.ts';
 
@@ -92,17 +92,5 @@ describe('countHit', () => {
         millisecondsLeft: WINDOW_MS,
       });
     }
-  });
-});
-
-describe('HitSlots', () => {
-  it('assigns a position to each key, and starts again when there are more keys than positions', () => {
-    const slots = new HitSlots();
-    expect(['a', 'b', 'a', 'c'].map((key) => slots.of(key))).to.deep.equal([0, 1, 0, 2]);
-    const { length } = newHitCounts();
-    const others = Array.from({ length: length - 3 }, (_, i) => slots.of(`key ${i}`));
-    expect(others.findIndex((slot, i) => slot !== i + 3)).to.equal(-1);
-    expect(slots.of('one more')).to.equal(0);
-    expect(slots.of('a')).to.equal(0);
   });
 });
