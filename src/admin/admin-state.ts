@@ -18,7 +18,7 @@ export interface AdminDependencies {
   readonly stores: StoreRegistry;
   readonly history: LoadHistory;
   readonly snapshots: Pick<SnapshotWatcher, 'complaint'>;
-  readonly keys: Pick<KeysWatcher, 'current' | 'complaint'>;
+  readonly keys: Pick<KeysWatcher, 'current' | 'complaint' | 'warning'>;
   readonly workers: Pick<
     Supervisor,
     'listening' | 'hasListened' | 'replaced' | 'isStopping' | 'requestMetrics' | 'connections' | 'lastUseOf'

@@ -132,6 +132,11 @@ function snapshotMetrics(dependencies: AdminDependencies): Metric[] {
       'Whether the keys file cannot be used, so that changes to it are not in force.',
       Number(keys.complaint !== undefined),
     ),
+    gauge(
+      'foyer_keys_file_exposed',
+      'Whether other users can write to the keys file or its folder.',
+      Number(keys.warning !== undefined),
+    ),
   ];
 }
 

@@ -28,6 +28,7 @@ export function statusOf(dependencies: AdminDependencies) {
       file: config.keysFile,
       valid: keys.current?.countValid(clock()) ?? 0,
       complaint: keys.complaint ?? null,
+      warning: keys.warning ?? null,
       list: keys.current?.rows.map((row) => keyStatus(row, dependencies)) ?? [],
     },
     memory: {

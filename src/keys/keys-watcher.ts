@@ -1,4 +1,5 @@
-import { statSync } from 'node:fs';
+import { realpathSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from 'pino';
 import type { KeyRing } from './key-ring.ts';
@@ -37,6 +38,7 @@ export class KeysWatcher {
   /** Stamp of the keys that the log last reported as live. */
   #liveStamp: string | undefined;
   #complaint: string | undefined;
+  #warning: string | undefined;
 
   constructor(path: string, log: Logger, options: KeysWatcherOptions = {}) {
     this.#path = path;
@@ -53,6 +55,11 @@ export class KeysWatcher {
   /** The reason why the keys in force may differ from those of the file. */
   get complaint(): string | undefined {
     return this.#complaint;
+  }
+
+  /** The way in which other users can change the keys; undefined when there is none. */
+  get warning(): string | undefined {
+    return this.#warning;
   }
 
   /**
@@ -74,6 +81,7 @@ export class KeysWatcher {
         if (this.#ring !== undefined) this.#complain('the file no longer exists');
         return;
       }
+      this.#warn(exposureOf(this.#path));
       const stamp = `${status.ino}/${status.size}/${status.mtimeNs}/${status.ctimeNs}`;
       // Taken after the stamp, so that the changes in the stamp are not later than this time.
       const now = this.#clock();
@@ -101,10 +109,31 @@ export class KeysWatcher {
     }
   }
 
+  /** Logs a warning once. The keys stay in force: without them, the service would stop. */
+  #warn(reason: string | undefined): void {
+    if (reason !== undefined && reason !== this.#warning)
+      this.#log.warn({ reason }, 'the keys file is exposed');
+    this.#warning = reason;
+  }
+
   /** Logs a reason once. */
   #complain(reason: string): void {
     if (reason === this.#complaint) return;
     this.#complaint = reason;
     this.#log.error({ reason }, 'cannot use the keys file; the previous keys stay in force');
   }
+}
+
+const WRITABLE_BY_OTHERS = 0o022n;
+/** In a folder with this bit, such as /tmp, a file can be replaced by its owner only. */
+const STICKY = 0o1000n;
+
+/** Returns the first permission by which another user could create or restore keys; undefined when there is none. */
+function exposureOf(path: string): string | undefined {
+  const modeOf = (of: string) => statSync(of, { bigint: true }).mode;
+  if ((modeOf(path) & WRITABLE_BY_OTHERS) !== 0n) return 'group or others can write to the file';
+  const exposed = [dirname(path), dirname(realpathSync(path))].find(
+    (folder) => (modeOf(folder) & WRITABLE_BY_OTHERS) !== 0n && (modeOf(folder) & STICKY) === 0n,
+  );
+  return exposed && `group or others can write to the folder ${exposed}`;
 }

@@ -39,7 +39,7 @@ export function emptyOperations(): Operations {
     stores: new StoreRegistry(),
     history: new LoadHistory(),
     snapshots: { complaint: undefined },
-    keys: { current: undefined, complaint: undefined },
+    keys: { current: undefined, complaint: undefined, warning: undefined },
     workers: {
       listening: 1,
       hasListened: true,

@@ -33,7 +33,7 @@ describe('The status', () => {
       ready: true,
       reasons: [],
       threads: { count: 1, listening: 1, replaced: 0 },
-      keys: { file: 'keys.sqlite', valid: 4, complaint: null },
+      keys: { file: 'keys.sqlite', valid: 4, complaint: null, warning: null },
     });
     expect(memory).to.deep.include({
       limitBytes: MEMORY_LIMIT_BYTES,
@@ -46,10 +46,12 @@ describe('The status', () => {
   it('gives the reasons for not being ready, and the fault of the keys file', () => {
     operations.workers.isStopping = () => true;
     operations.keys.complaint = 'the file is gone';
+    operations.keys.warning = 'others can write to the file';
     const { ready, reasons, keys } = status();
     expect(ready).to.equal(false);
     expect(reasons).to.have.length(1);
     expect(keys.complaint).to.equal('the file is gone');
+    expect(keys.warning).to.equal('others can write to the file');
   });
 
   it('lists the keys with their state and the hour of their last use, without digests', () => {

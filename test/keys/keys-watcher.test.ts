@@ -1,7 +1,17 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import fs, { rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import fs, {
+  chmodSync,
+  mkdirSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
+import { dirname } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import { pino } from 'pino';
@@ -128,6 +138,80 @@ describe('The keys watcher', () => {
       } finally {
         Date.now = realNow;
       }
+    });
+  });
+
+  describe('of a file that other users can write to', () => {
+    beforeEach(() => {
+      path = inFolder('folder/keys.sqlite');
+      new KeysFile(path).create('org', '', NOW);
+      watcher = new KeysWatcher(path, log);
+    });
+
+    const cases: [exposure: string, expose: () => void, warning: RegExp][] = [
+      [
+        'group may write to the file',
+        () => {
+          chmodSync(path, 0o620);
+        },
+        /^group or others can write to the file$/,
+      ],
+      [
+        'others may write to the file',
+        () => {
+          chmodSync(path, 0o602);
+        },
+        /^group or others can write to the file$/,
+      ],
+      [
+        'group may write to the folder',
+        () => {
+          chmodSync(dirname(path), 0o770);
+        },
+        /write to the folder .*folder$/,
+      ],
+      [
+        'others may write to the folder',
+        () => {
+          chmodSync(dirname(path), 0o707);
+        },
+        /write to the folder .*folder$/,
+      ],
+      [
+        "others may write to the folder of a link's target",
+        () => {
+          const target = inFolder('open/keys.sqlite');
+          mkdirSync(dirname(target));
+          chmodSync(dirname(target), 0o777);
+          renameSync(path, target);
+          symlinkSync(target, path);
+        },
+        /write to the folder .*open$/,
+      ],
+    ];
+    for (const [exposure, expose, warning] of cases) {
+      it(`reads it, and warns once while the exposure lasts: ${exposure}`, async () => {
+        await watcher.poll();
+        expect(watcher.warning).to.equal(undefined);
+        expose();
+        for (let i = 0; i < 3; i++) await watcher.poll();
+        expect(watcher.warning).to.match(warning);
+        expect(watcher.complaint).to.equal(undefined);
+        new KeysFile(path).create('org', '', NOW);
+        await watcher.poll();
+        expect(watcher.current?.countValid(NOW.getTime())).to.equal(2);
+        expect(logged.filter((msg) => msg === 'the keys file is exposed')).to.have.length(1);
+        chmodSync(path, 0o600);
+        for (const folder of [dirname(path), dirname(realpathSync(path))]) chmodSync(folder, 0o755);
+        await watcher.poll();
+        expect(watcher.warning).to.equal(undefined);
+      });
+    }
+
+    it('does not warn of a folder in which only owners can replace files', async () => {
+      chmodSync(dirname(path), 0o1777);
+      await watcher.poll();
+      expect(watcher.warning).to.equal(undefined);
     });
   });
 
