@@ -96,7 +96,7 @@ export class Drain {
   readonly #quietMs: number;
   /** Open connections, each with its time of arrival. */
   readonly #acceptedAt = new Map<Socket, number>();
-  /** The response to the latest request of each connection. */
+  /** The response to the latest request of each connection, until it is sent. */
   readonly #lastResponse = new Map<Socket, ServerResponse>();
   #isPaused = false;
 
@@ -112,6 +112,10 @@ export class Drain {
     for (const event of ARRIVALS) {
       server.prependListener(event, ({ socket }: IncomingMessage, response: ServerResponse) => {
         this.#lastResponse.set(socket, response);
+        // An idle connection must not keep the headers of its last request in memory, which contain a key.
+        response.on('close', () => {
+          if (this.#lastResponse.get(socket) === response) this.#lastResponse.delete(socket);
+        });
         if (times[GRACE_START] !== 0) endConnection(response);
       });
     }
