@@ -113,6 +113,8 @@ function isOfUnknownMethod({ code, rawPacket, bytesParsed = 0 }: ParserError): b
   const start = packet.lastIndexOf('\n', bytesParsed - 1) + 1;
   const [line] = packet.slice(start).split('\n', 1);
   const method = REQUEST_LINE.exec(line)?.at(1);
+  // The engine keeps the input of the latest match (RegExp.input), here a part of a packet with a key.
+  /(?:)/.exec('');
   return method !== undefined && !METHODS.includes(method);
 }
 
