@@ -69,8 +69,8 @@ export const CONFIG_VARIABLES = {
   ),
   OVERLOAD_DELAY_MS: variable(
     wholeNumber(0, 60_000),
-    '250',
-    'event loop delay, in milliseconds, above which requests are refused with 429; 0 disables the check',
+    '200',
+    'waiting time of requests, in milliseconds, above which a share of them is refused with 429; 0 disables the check',
   ),
   SNAPSHOT_POLL_SECONDS: variable(
     seconds(0.05, 86_400),

@@ -18,7 +18,7 @@ const DEFAULTS = {
   maxConnectionsPerAddress: 5000,
   maxUnsentMb: 256,
   writeTimeoutSeconds: 30,
-  overloadDelayMs: 250,
+  overloadDelayMs: 200,
   snapshotPollSeconds: 2,
   snapshotRetainSeconds: 300,
   maxSnapshotAgeSeconds: undefined,

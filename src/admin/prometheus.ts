@@ -66,7 +66,7 @@ function requestMetrics({ workers, log }: AdminDependencies): Metric[] {
     gauge('foyer_unsent_bytes', 'Bytes of responses that wait until clients read them.', unsentBytes),
     histogram(
       'foyer_event_loop_delay_seconds',
-      'Delay of the event loops of the threads that answer requests, sampled every 50 ms.',
+      'Delay of the event loops of the threads that answer requests, sampled every 50 to 100 ms.',
       [{ labels: {}, totals: delay }],
     ),
     gauge('foyer_threads', 'Threads that answer requests.', workers.listening),

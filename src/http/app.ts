@@ -16,7 +16,7 @@ import { recordHandler } from './handlers/record.ts';
 import type { OriginOptions } from './response/links.ts';
 import { NO_SUCH_PATH, problemOf, UNEXPECTED } from './response/problem.ts';
 import { sendProblem } from './response/send.ts';
-import { routePath } from './target.ts';
+import { HEALTH_PATH, routePath } from './target.ts';
 
 export interface ApiConfig extends OriginOptions {
   /** Requests per minute for each key; 0 for no limit. */
@@ -28,7 +28,6 @@ export interface Dependencies {
   readonly stores: () => StoreView;
   /** Returns undefined until keys are loaded. */
   readonly keys: () => KeyRing | undefined;
-  readonly overload: () => boolean;
   /** Every release, earliest first. */
   readonly releases: readonly Release[];
   readonly hits: SharedHits;
@@ -52,7 +51,7 @@ export function createApp(dependencies: Dependencies): Express {
     app.route(routePath(operation)).get(handlerOf(operation)).all(otherMethodsHandler);
   const document = openApiDocument(releases, config.publicBaseUrl);
   app.route('/openapi.json').get(documentHandler(document)).all(otherMethodsHandler);
-  app.route('/healthz').get(healthHandler).all(otherMethodsHandler);
+  app.route(HEALTH_PATH).get(healthHandler).all(otherMethodsHandler);
   app.use(notFoundHandler);
   app.use(errorHandler(refusals, log));
   return app;
@@ -60,7 +59,7 @@ export function createApp(dependencies: Dependencies): Express {
 
 /** Runs the checks of an API request in order. The handler of the operation checks the query. */
 function handlerFactory(dependencies: Dependencies): (operation: Operation) => RequestHandler {
-  const { config, stores, keys, overload, releases, hits, noteUse, log } = dependencies;
+  const { config, stores, keys, releases, hits, noteUse, log } = dependencies;
   const { rateLimitPerMinute } = config;
   const limitRate = rateLimitPerMinute === 0 ? noRateLimit : rateLimitPerKey(rateLimitPerMinute, hits, log);
   return (operation) => {
@@ -69,7 +68,7 @@ function handlerFactory(dependencies: Dependencies): (operation: Operation) => R
       const { context } = response.locals;
       context.operation = operation.id;
       const view = stores();
-      checkAvailability(overload(), view);
+      checkAvailability(view);
       const caller = authenticate(request, keys(), context.now);
       context.caller = caller;
       noteUse(caller.keyId, context.now);

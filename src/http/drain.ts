@@ -121,6 +121,11 @@ export class Drain {
     }
   }
 
+  /** Number of open connections. */
+  get connections(): number {
+    return this.#acceptedAt.size;
+  }
+
   /**
    * Drains the server once the grace has started. Fulfilled when all connections have ended, before the grace is over.
    * @param hurry do not wait for new requests, neither on new connections nor on idle ones

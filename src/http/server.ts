@@ -5,6 +5,7 @@ import type { Express, Request, Response } from 'express';
 import type { Logger } from 'pino';
 import { REQUEST_ID_HEADER } from '../contract/headers.ts';
 import type { Release } from '../contract/releases.ts';
+import { OVERLOADED } from './checks/overload.ts';
 import type { RefusalBudget } from './checks/refusal-budget.ts';
 import { resolveVersion } from './checks/version.ts';
 import type { ConnectionCounts } from './connections/connection-counts.ts';
@@ -13,8 +14,8 @@ import { expressPrototypes } from './express-prototypes.ts';
 import { contextStarter } from './request-context.ts';
 import type { RequestMetrics } from './request-metrics.ts';
 import { type HeaderList, METHOD_NOT_ALLOWED, Problem } from './response/problem.ts';
-import { NO_STORE, SECURITY_HEADERS } from './response/send.ts';
-import { normalizeTarget } from './target.ts';
+import { NO_STORE, SECURITY_HEADERS, sendProblem } from './response/send.ts';
+import { HEALTH_PATH, normalizeTarget } from './target.ts';
 
 // RFC 9112, section 3.2.
 const HOST_MISSING = new Problem(400, 'An HTTP/1.1 request must have a Host header.');
@@ -29,6 +30,8 @@ const BY_ERROR_CODE: Readonly<Record<string, Problem>> = {
 
 export interface ServerDependencies {
   readonly config: ConnectionConfig;
+  /** Counts a request, and returns whether to refuse it because of overload. */
+  readonly overload: () => boolean;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
   /** Every release, earliest first. */
@@ -41,7 +44,7 @@ export interface ServerDependencies {
 
 /** Creates the HTTP server of an app. It normalizes the request targets that the app reads. */
 export function createServer(app: Express, dependencies: ServerDependencies): Server {
-  const { config, clock, releases, log, metrics, connectionCounts, refusals } = dependencies;
+  const { config, overload, clock, releases, log, metrics, connectionCounts, refusals } = dependencies;
   const startContext = contextStarter(clock, releases, log, metrics);
   const server = createHttpServer({
     ...expressPrototypes(app),
@@ -54,7 +57,11 @@ export function createServer(app: Express, dependencies: ServerDependencies): Se
   const handle = (request: Request, response: Response) => {
     request.url = normalizeTarget(request.url);
     startContext(request, response);
-    if (request.headers.host === undefined && request.httpVersion === '1.1')
+    // A balancer must not take an overloaded replica for a dead one.
+    if (request.url !== HEALTH_PATH && overload()) {
+      response.locals.context.isLogged = false;
+      sendProblem(response, OVERLOADED);
+    } else if (request.headers.host === undefined && request.httpVersion === '1.1')
       refusals.refuse(request, response, HOST_MISSING);
     else app(request, response);
   };

@@ -2,7 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { type LevelWithSilent, pino } from 'pino';
 import { RELEASES } from '../contract/releases.ts';
 import { type ApiConfig, createApp } from '../http/app.ts';
-import { watchOverload } from '../http/checks/availability.ts';
+import { OverloadCheck, type OverloadConfig } from '../http/checks/overload.ts';
 import { RefusalBudget } from '../http/checks/refusal-budget.ts';
 import { ConnectionCounts } from '../http/connections/connection-counts.ts';
 import type { ConnectionConfig } from '../http/connections/connections.ts';
@@ -27,9 +27,9 @@ import { WorkerStores } from './shared-views.ts';
 
 export interface WorkerInput {
   readonly config: ApiConfig &
-    ConnectionConfig & {
+    ConnectionConfig &
+    OverloadConfig & {
       readonly refusalsPerMinute: number;
-      readonly overloadDelayMs: number;
       readonly logLevel: LevelWithSilent;
     };
   readonly memory: WorkerMemory;
@@ -67,7 +67,7 @@ const dependencies = {
   config,
   stores: () => stores.view,
   keys: () => keys.current,
-  overload: () => watch.isOverloaded(),
+  overload: () => overloadCheck.refuses(),
   clock: Date.now,
   releases: RELEASES,
   metrics,
@@ -80,10 +80,10 @@ const dependencies = {
   log,
 };
 const server = createServer(createApp(dependencies), dependencies);
-// The watch starts after the creation of the app, which blocks the event loop when no request waits yet.
-const watch = watchOverload(config.overloadDelayMs, metrics);
 const listener = new Listener(server);
 const drain = new Drain(server, listener, memory.drain);
+// The check starts after the creation of the app, which blocks the event loop when no request waits yet.
+const overloadCheck = new OverloadCheck({ config, metrics, log, connections: () => drain.connections });
 let drainSteps = 0;
 let continueDrain: (() => void) | undefined;
 

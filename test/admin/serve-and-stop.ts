@@ -2,13 +2,19 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createAdminApp } from '../../src/admin/admin-app.ts';
-import { watchOverload } from '../../src/http/checks/availability.ts';
+import { pino } from 'pino';
+import { OverloadCheck } from '../../src/http/checks/overload.ts';
 import { emptyOperations } from './operations.ts';
 
 /** A process that serves the admin app to four requests, and then ends by itself. */
 
 const operations = emptyOperations();
-watchOverload(100, operations.metrics);
+new OverloadCheck({
+  config: { overloadDelayMs: 100, maxUnsentMb: 1, threads: 1 },
+  metrics: operations.metrics,
+  log: pino({ level: 'silent' }),
+  connections: () => 0,
+});
 const server = createServer(createAdminApp(operations)).listen(0, '127.0.0.1');
 await once(server, 'listening');
 const { port } = server.address() as AddressInfo;

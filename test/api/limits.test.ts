@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { EMPTY_VIEW } from '../../src/store/registry/store-view.ts';
-import { givenApi } from '../support/test-api.ts';
+import { givenApi, type RequestOptions } from '../support/test-api.ts';
 
 const expectRetryAfter = (headers: Readonly<Record<string, string>>) => {
   expect(headers['retry-after']).to.match(/^[1-9][0-9]*$/);
@@ -103,19 +103,54 @@ describe('Overload', () => {
   let overloaded = true;
   const given = givenApi(() => ({ overload: () => overloaded }));
 
-  it('is 429 before the key is checked, and ends', async () => {
-    for (const as of ['north', 'revoked', undefined] as const) {
-      const { status, headers } = await given.api.send('/v1/events', { as });
-      expect(status).to.equal(429);
+  beforeEach(() => {
+    overloaded = true;
+  });
+
+  it('is 429 before the path, the method and the key are checked, and ends', async () => {
+    const requests: readonly (readonly [target: string, options: RequestOptions])[] = [
+      ['/v1/events', {}],
+      ['/v1/events', { as: 'revoked' }],
+      ['/v1/events', { as: undefined, method: 'head' }],
+      ['/v1/none', {}],
+      ['/v1/events', { method: 'post' }],
+      ['/openapi.json', { as: undefined }],
+    ];
+    for (const [target, options] of requests) {
+      const { status, headers } = await given.api.send(target, options);
+      expect(status, target).to.equal(429);
       expectRetryAfter(headers);
     }
     overloaded = false;
     expect(await given.api.send('/v1/events')).to.have.property('status', 200);
   });
 
-  it('is not checked before the path', async () => {
-    overloaded = true;
-    expect(await given.api.send('/v1/none')).to.have.property('status', 404);
-    expect(await given.api.send('/v1/events', { method: 'post' })).to.have.property('status', 405);
+  it('has the headers of every other response', async () => {
+    const options = { headers: { 'X-Request-Id': 'mine', 'Service-API-Version': 'preview' } };
+    const { headers: refused, body } = await given.api.send('/v1/none', options);
+    overloaded = false;
+    const { headers: unknown } = await given.api.send('/v1/none', options);
+    expect(body).to.have.all.keys('detail');
+    expect(omit(refused, ['retry-after', 'date', 'content-length'])).to.deep.equal(
+      omit(unknown, ['date', 'content-length']),
+    );
+    expect(refused).to.include({ 'x-request-id': 'mine', 'service-api-version': 'preview' });
+  });
+
+  it('is counted, but has no log line of its own', async () => {
+    const { logged } = given.api;
+    const before = logged.length;
+    await given.api.send('/v1/events');
+    overloaded = false;
+    await given.api.send('/v1/events');
+    expect(logged.slice(before).map(({ status }) => status)).to.deep.equal([200]);
+  });
+
+  it('does not concern the health check', async () => {
+    expect(await given.api.send('/healthz')).to.have.property('status', 200);
   });
 });
+
+function omit(headers: Readonly<Record<string, string>>, names: readonly string[]) {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !names.includes(name)));
+}

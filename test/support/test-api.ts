@@ -60,6 +60,7 @@ export function serverDependencies(log: Logger): ServerDependencies & Pick<Depen
   connectionCounts.limit = 1e6;
   return {
     config: readConfig({}),
+    overload: () => false,
     clock: Date.now,
     releases: RELEASES,
     log,
@@ -103,7 +104,6 @@ export class TestApi {
       ...defaults,
       stores: () => stores.view,
       keys: () => made.keys,
-      overload: () => false,
       hits: { counts: newHitCounts(), slotOf: (keyId) => slots.of(keyId) },
       noteUse: () => undefined,
       clock: () => clock.now,

@@ -19,8 +19,8 @@ import type { ProbeReport } from './probe.ts';
 export const THIS_CHECKOUT = new URL('../../..', import.meta.url);
 
 /**
- * The overload check runs but never refuses: at peak load on a shared machine the event loop can be late by any amount. The highest
- * value that Foyer accepts.
+ * The overload check runs but never refuses: at peak load on a shared machine requests can wait for any time. The highest value that
+ * Foyer accepts.
  */
 const NEVER_OVERLOADED_MS = '60000';
 /** pino's number for `error`. */
@@ -47,6 +47,7 @@ export class ReplicaProcess implements AsyncDisposable {
   readonly #snapshotDir: string;
   #swaps = 0;
   #port = 0;
+  #adminPort = 0;
   #loadMs = NaN;
 
   private constructor(
@@ -89,6 +90,7 @@ export class ReplicaProcess implements AsyncDisposable {
   ): Promise<ReplicaProcess> {
     const replica = new ReplicaProcess(files, environment, signal, checkout);
     try {
+      replica.#adminPort = (await replica.#logLine('listening for operators')).port ?? 0;
       replica.#port = (await replica.#logLine('listening')).port ?? 0;
       await replica.swap();
       return replica;
@@ -100,6 +102,10 @@ export class ReplicaProcess implements AsyncDisposable {
 
   get port(): number {
     return this.#port;
+  }
+
+  get adminPort(): number {
+    return this.#adminPort;
   }
 
   /** Load time of the live snapshot according to the log, in milliseconds. */

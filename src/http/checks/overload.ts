@@ -1,0 +1,165 @@
+import type { PerformanceNodeTiming } from 'node:perf_hooks';
+import type { Logger } from 'pino';
+import type { ConnectionConfig } from '../connections/connections.ts';
+import type { RequestMetrics } from '../request-metrics.ts';
+import { retryLater } from '../response/problem.ts';
+
+const RETRY_SECONDS = 1;
+export const OVERLOADED = retryLater(
+  'overload',
+  'The service is overloaded. Try again later.',
+  RETRY_SECONDS,
+);
+
+/** Share of the time that refusals may take. The rest is for answers, however many requests wait. */
+const REFUSAL_BUDGET = 0.1;
+/** Share of the limit of unsent bytes above which requests are refused. At the limit, connections end. */
+const UNSENT_SHARE = 0.5;
+const MEGABYTE = 2 ** 20;
+const MAX_SHARE = 0.95;
+/** Weight of one request in the average costs. */
+const WEIGHT = 1 / 512;
+/** Bound of the cost of one request. Longer times are stalls of the machine, which must not look like work. */
+const MAX_COST_MS = 25;
+/** Idle time of the event loop after a turn above which no request of that turn waits any more. */
+const IDLE_MS = 1;
+const SAMPLE_MS = 50;
+const LOG_MS = 1000;
+
+export interface OverloadConfig extends Pick<ConnectionConfig, 'maxUnsentMb' | 'threads'> {
+  /** Waiting time above which requests are refused, in milliseconds; 0 disables the check. */
+  readonly overloadDelayMs: number;
+}
+
+export interface OverloadOptions {
+  readonly config: OverloadConfig;
+  readonly metrics: RequestMetrics;
+  readonly log: Logger;
+  /** Returns the number of open connections of this thread. */
+  readonly connections: () => number;
+  readonly clock?: () => number;
+  /** Returns a number of at least 0 and below 1. */
+  readonly random?: () => number;
+  /** Number of the current turn of the event loop, and its idle time since the start. */
+  readonly eventLoop?: Pick<PerformanceNodeTiming, 'uvMetricsInfo' | 'idleTime'>;
+}
+
+/**
+ * Refuses a share of a thread's requests while requests wait too long.
+ *
+ * Requests wait in the buffers of their sockets, where Node does not see them. A turn of the event loop handles those
+ * that arrived during the previous turn, so the requests of a turn estimate the waiting time:
+ *
+ *     waiting time = requests of a turn × average cost of an answer
+ *
+ * The cost of a request is the time until the next one, without idle time. With more than 1,024 ready sockets, libuv
+ * polls up to 48 times in one turn, and no timer runs. Such a turn may handle several requests of a connection, so the
+ * number of waiting requests is at most that of connections.
+ *
+ * The refused share is that at which the waiting requests take the target time, within a budget: a refusal costs about
+ * half as much as a small answer, because Node has parsed the request. The choice is random, so that clients that send
+ * in a fixed order share the refusals.
+ */
+export class OverloadCheck {
+  readonly #options: Required<OverloadOptions>;
+  #answerMs = 0.1;
+  #refusalMs = 0.05;
+  #turn = -1;
+  /** Requests of this turn so far. */
+  #requests = 0;
+  /** Requests of the previous turn with requests; 0 if the event loop was idle after it. */
+  #previousRequests = 0;
+  /** Idle time at the first request of this turn. */
+  #idleTime: number;
+  /** Time of the latest request. */
+  #latestAt: number;
+  #isRefused = false;
+  #timerDueAt: number;
+  #sampledAt: number;
+  /** Refusals since the latest log line. */
+  #refusals = 0;
+  #loggedAt = -Infinity;
+
+  constructor(options: OverloadOptions) {
+    this.#options = {
+      clock: () => performance.now(),
+      random: Math.random,
+      eventLoop: performance.nodeTiming,
+      ...options,
+    };
+    const start = this.#options.clock();
+    this.#idleTime = this.#options.eventLoop.idleTime;
+    this.#latestAt = start;
+    this.#sampledAt = start;
+    this.#timerDueAt = start + SAMPLE_MS;
+    setInterval(() => {
+      const now = this.#options.clock();
+      this.#sample(now);
+      this.#timerDueAt = now + SAMPLE_MS;
+    }, SAMPLE_MS).unref();
+  }
+
+  /** Counts a request, and returns whether to refuse it. */
+  refuses(): boolean {
+    const { config, clock, random, eventLoop } = this.#options;
+    const now = clock();
+    const turn = eventLoop.uvMetricsInfo.loopCount;
+    this.#learn(now - this.#latestAt - (turn === this.#turn ? 0 : this.#beginTurn(turn)));
+    this.#requests++;
+    this.#latestAt = now;
+    // The timer is late by an interval or more.
+    if (now - this.#sampledAt > 2 * SAMPLE_MS) this.#sample(now);
+    this.#isRefused =
+      config.overloadDelayMs > 0 && random() < Math.max(this.#shareByTime(), this.#shareByBytes());
+    if (this.#isRefused) this.#refusals++;
+    return this.#isRefused;
+  }
+
+  /** Returns the idle time since the previous turn with requests. */
+  #beginTurn(turn: number): number {
+    const { idleTime } = this.#options.eventLoop;
+    const idleMs = idleTime - this.#idleTime;
+    this.#turn = turn;
+    this.#idleTime = idleTime;
+    this.#previousRequests = idleMs > IDLE_MS ? 0 : this.#requests;
+    this.#requests = 0;
+    return idleMs;
+  }
+
+  /** Adds the time that the latest request took to the average cost of its kind. */
+  #learn(ms: number): void {
+    const cost = Math.min(ms, MAX_COST_MS);
+    if (this.#isRefused) this.#refusalMs += (cost - this.#refusalMs) * WEIGHT;
+    else this.#answerMs += (cost - this.#answerMs) * WEIGHT;
+  }
+
+  #shareByTime(): number {
+    const { config, connections } = this.#options;
+    const waiting = Math.min(Math.max(this.#requests, this.#previousRequests), connections());
+    const answerMs = this.#answerMs;
+    const refusalMs = this.#refusalMs;
+    const excessMs = waiting * answerMs - config.overloadDelayMs;
+    if (excessMs <= 0) return 0;
+    const wanted = excessMs / (waiting * Math.max(answerMs - refusalMs, 0));
+    const budget = REFUSAL_BUDGET * answerMs;
+    return Math.min(wanted, budget / (budget + (1 - REFUSAL_BUDGET) * refusalMs), MAX_SHARE);
+  }
+
+  /** Returns a share that grows from 0 to its maximum while the unsent bytes grow to their limit. */
+  #shareByBytes(): number {
+    const { config, metrics } = this.#options;
+    const used = metrics.unsentBytes / ((config.maxUnsentMb * MEGABYTE) / config.threads);
+    return Math.min(Math.max(0, used - UNSENT_SHARE) / (1 - UNSENT_SHARE), MAX_SHARE);
+  }
+
+  /** Records how late the timer is, and logs the refusals at most once a second. */
+  #sample(now: number): void {
+    const { metrics, log } = this.#options;
+    metrics.observeDelay(Math.max(0, now - this.#timerDueAt) / 1000);
+    this.#sampledAt = now;
+    if (this.#refusals === 0 || now - this.#loggedAt < LOG_MS) return;
+    log.warn({ requests: this.#refusals }, 'requests refused because of overload');
+    this.#refusals = 0;
+    this.#loggedAt = now;
+  }
+}

@@ -1,0 +1,194 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect } from 'chai';
+import { pino } from 'pino';
+import { Random } from '../../../scripts/sample/random.ts';
+import {
+  OverloadCheck,
+  type OverloadConfig,
+  type OverloadOptions,
+} from '../../../src/http/checks/overload.ts';
+import { RequestMetrics, sumMetrics } from '../../../src/http/request-metrics.ts';
+
+const TARGET_MS = 100;
+const CONFIG: OverloadConfig = { overloadDelayMs: TARGET_MS, maxUnsentMb: 100, threads: 2 };
+const DISABLED = { ...CONFIG, overloadDelayMs: 0 };
+const MEGABYTE = 2 ** 20;
+const SEED = 20_261_122;
+
+/** An event loop with its own time, in which requests have known costs. */
+class SimulatedLoop {
+  now = 0;
+  answerMs = 1;
+  refusalMs = 0.1;
+  connections = Infinity;
+  readonly metrics = new RequestMetrics();
+  readonly logged: { readonly msg: string; readonly requests: number }[] = [];
+  readonly #check: OverloadCheck;
+  readonly #eventLoop = { uvMetricsInfo: { loopCount: 0, events: 0, eventsWaiting: 0 }, idleTime: 0 };
+
+  constructor(options: Partial<OverloadOptions> = {}) {
+    const random = new Random(SEED);
+    const write = (line: string) => this.logged.push(JSON.parse(line) as (typeof this.logged)[number]);
+    this.#check = new OverloadCheck({
+      config: CONFIG,
+      metrics: this.metrics,
+      log: pino({}, { write }),
+      connections: () => this.connections,
+      clock: () => this.now,
+      random: () => random.fraction(),
+      eventLoop: this.#eventLoop,
+      ...options,
+    });
+  }
+
+  /** Handles requests in one turn. Returns the share that is refused, and the time of the refusals in the turn. */
+  turn(requests: number): { readonly refused: number; readonly ms: number; readonly refusalsMs: number } {
+    this.#eventLoop.uvMetricsInfo.loopCount++;
+    const start = this.now;
+    let refused = 0;
+    for (let i = 0; i < requests; i++) {
+      const isRefused = this.#check.refuses();
+      if (isRefused) refused++;
+      this.now += isRefused ? this.refusalMs : this.answerMs;
+    }
+    return { refused: refused / requests, ms: this.now - start, refusalsMs: refused * this.refusalMs };
+  }
+
+  /** Handles turns of the same number of requests without a pause. Returns the last one. */
+  turns(count: number, requests: number) {
+    for (let i = 1; i < count; i++) this.turn(requests);
+    return this.turn(requests);
+  }
+
+  idle(milliseconds: number): void {
+    this.now += milliseconds;
+    this.#eventLoop.idleTime += milliseconds;
+  }
+}
+
+describe(`The overload check (seed ${SEED})`, () => {
+  let loop: SimulatedLoop;
+  beforeEach(() => {
+    loop = new SimulatedLoop();
+  });
+
+  it('refuses nothing while the waiting requests take less than the target', () => {
+    for (let i = 0; i < 50; i++) expect(loop.turn(0.9 * TARGET_MS)).to.have.property('refused', 0);
+  });
+
+  it('refuses the share at which the waiting requests take the target', () => {
+    loop.refusalMs = 0.02;
+    const { refused, ms } = loop.turns(20, 250);
+    expect(ms).to.be.within(0.8 * TARGET_MS, 1.2 * TARGET_MS);
+    expect(refused).to.be.within(0.5, 0.7);
+  });
+
+  it('refuses more the more requests wait, but never all, and leaves most of the time to answers', () => {
+    const shares = [120, 160, 220, 2000].map((requests) => {
+      const { refused, ms, refusalsMs } = loop.turns(20, requests);
+      expect(refusalsMs / ms).to.be.at.most(0.2);
+      return refused;
+    });
+    expect(shares).to.deep.equal(shares.toSorted((a, b) => a - b));
+    expect(shares[0]).to.be.within(0.05, 0.4);
+    expect(shares.at(-1)).to.be.within(0.5, 0.8);
+  });
+
+  it('refuses few requests when a refusal costs as much as an answer', () => {
+    loop.refusalMs = loop.answerMs;
+    expect(loop.turns(20, 5000).refused).to.be.within(0.1, 0.2);
+  });
+
+  it('counts no more waiting requests than connections, however long a turn is', () => {
+    loop.connections = 90;
+    expect(loop.turns(3, 40_000)).to.have.property('refused', 0);
+    loop.connections = 200;
+    expect(loop.turn(40_000).refused).to.be.greaterThan(0.3);
+  });
+
+  it('refuses no request of a caller that sends one at a time, whatever the stalls', () => {
+    for (let i = 0; i < 1000; i++) {
+      if (i % 10 === 0) loop.now += 250;
+      loop.answerMs = i % 7 === 0 ? 250 : 1;
+      expect(loop.turn(1)).to.have.property('refused', 0);
+    }
+  });
+
+  it('refuses nothing when a stall of any length lets some requests wait once', () => {
+    loop.turns(50, 10);
+    loop.answerMs = 10_000;
+    loop.turn(1);
+    loop.answerMs = 1;
+    expect(loop.turn(80)).to.have.property('refused', 0);
+    expect(loop.turn(80)).to.have.property('refused', 0);
+  });
+
+  it('ends with the overload: with the first idle turn, or when fewer requests wait', () => {
+    for (let i = 0; i < 50; i++) {
+      expect(loop.turns(2, 2000).refused).to.be.greaterThan(0.4);
+      loop.idle(3);
+      expect(loop.turn(1)).to.have.property('refused', 0);
+    }
+    expect(loop.turns(20, 2000).refused).to.be.greaterThan(0.5);
+    loop.turn(50);
+    for (let i = 0; i < 50; i++) expect(loop.turn(50)).to.have.property('refused', 0);
+  });
+
+  it('refuses a share that grows with the unsent bytes, from half of their limit on, but never all', () => {
+    const shares = [25, 10, 10, 5, 1000].map((megabytes) => {
+      loop.metrics.addUnsent(megabytes * MEGABYTE);
+      let refused = 0;
+      for (let i = 0; i < 200; i++) refused += loop.turn(10).refused / 200;
+      return refused;
+    });
+    for (const [i, share] of [0, 0.4, 0.8, 0.95, 0.95].entries()) {
+      expect(shares[i]).to.be.within(share - 0.05, Math.min(share + 0.05, 0.98));
+    }
+  });
+
+  it('never refuses with a target of 0', () => {
+    const unlimited = new SimulatedLoop({ config: DISABLED });
+    expect(unlimited.turns(20, 5000)).to.have.property('refused', 0);
+  });
+
+  it('logs one line a second for all refusals', () => {
+    let refusals = 0;
+    for (let i = 0; i < 10; i++) refusals += Math.round(loop.turn(5000).refused * 5000);
+    expect(loop.logged.length).to.be.within(3, loop.now / 1000 + 1);
+    const logged = loop.logged.reduce((sum, { requests }) => sum + requests, 0);
+    expect(logged).to.be.within(0.5 * refusals, refusals);
+  });
+
+  describe('records the delay of the event loop', () => {
+    const samples = (metrics: RequestMetrics) => {
+      const { bounds, counts, sum } = sumMetrics([metrics]).delay;
+      const from = bounds.findIndex((bound) => bound >= 0.1);
+      const total = (list: readonly number[]) => list.reduce((a, b) => a + b, 0);
+      return { all: total(counts), late: total(counts.slice(from + 1)), sum };
+    };
+
+    it('by a timer, also without a target', async () => {
+      const metrics = new RequestMetrics();
+      new OverloadCheck({
+        config: DISABLED,
+        metrics,
+        log: pino({ level: 'silent' }),
+        connections: () => 0,
+      });
+      const end = performance.now() + 200;
+      while (performance.now() < end);
+      while (samples(metrics).late === samples(metrics).all) await delay(5);
+      expect(samples(metrics).late).to.be.at.least(1);
+      expect(samples(metrics).sum).to.be.at.least(0.1);
+    });
+
+    it('by requests, while a turn lasts so long that no timer runs', () => {
+      loop.turn(3000);
+      const { all, late, sum } = samples(loop.metrics);
+      expect(loop.now).to.be.greaterThan(1000);
+      expect(all).to.be.within(loop.now / 200, loop.now / 50);
+      expect(late).to.be.at.least(all - 2);
+      expect(sum / all).to.be.within(0.3 * (loop.now / 1000), 0.7 * (loop.now / 1000));
+    });
+  });
+});

@@ -1,0 +1,113 @@
+import { mkdirSync } from 'node:fs';
+import { Agent } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect } from 'chai';
+import { build } from '../support/import-folder.ts';
+import { type Answer, newCredential, ReplicaUnderTest } from '../support/replica-under-test.ts';
+import { folderForAll } from '../support/temporary-folder.ts';
+
+const ORGANIZATION = 'theatre-des-trois-ponts';
+const PAGE = '/v1/tickets?perPage=100';
+/** More than the 1,024 ready sockets that one poll returns, so that the event loop polls on without timers. */
+const CONNECTIONS = 2000;
+const ROUNDS = 2;
+const STALL_MS = 300;
+
+describe('A replica with a short OVERLOAD_DELAY_MS', function () {
+  this.timeout(120_000);
+  const inFolder = folderForAll();
+  let credential: string;
+  let replica: ReplicaUnderTest;
+
+  before(async () => {
+    mkdirSync(inFolder('snapshots'));
+    await build('data/sample', inFolder('snapshots/sample.sqlite'));
+    credential = newCredential(inFolder, ORGANIZATION);
+    replica = await ReplicaUnderTest.start(inFolder, { OVERLOAD_DELAY_MS: '10' });
+    await replica.waitForLog({ msg: 'snapshot live' });
+  });
+
+  after(() => {
+    replica.signal('SIGKILL');
+  });
+
+  async function metric(name: string): Promise<number> {
+    const { text } = await replica.requestAdmin('/metrics');
+    return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1]);
+  }
+
+  /** Sends requests one after the other, and returns their statuses. */
+  async function askOneAtATime(count: number): Promise<number[]> {
+    const statuses: number[] = [];
+    for (let i = 0; i < count; i++) statuses.push((await replica.request(PAGE, credential)).status);
+    return statuses;
+  }
+
+  describe(`and ${CONNECTIONS} requests at once`, () => {
+    const agent = new Agent({ keepAlive: true });
+    const answers: Answer[] = [];
+    let healthChecks: Answer[];
+
+    const sendAll = (path: string) =>
+      Promise.all(Array.from({ length: CONNECTIONS }, () => replica.request(path, credential, {}, agent)));
+
+    before(async () => {
+      // Sent in one turn, each request opens a connection.
+      await sendAll('/healthz');
+      for (let round = 0; round < ROUNDS; round++) {
+        // All requests have arrived when the process continues.
+        replica.signal('SIGSTOP');
+        const sent = sendAll(PAGE);
+        const checks = Array.from({ length: 10 }, () => replica.request('/healthz', ''));
+        await delay(STALL_MS);
+        replica.signal('SIGCONT');
+        answers.push(...(await sent));
+        healthChecks = await Promise.all(checks);
+      }
+    });
+
+    after(() => {
+      agent.destroy();
+    });
+
+    it('answers some, refuses some with 429 and Retry-After, and resets none', () => {
+      const refused = answers.filter(({ status }) => status === 429);
+      const answered = answers.filter(({ status }) => status === 200);
+      expect(refused.length + answered.length).to.equal(ROUNDS * CONNECTIONS);
+      expect(refused.length).to.be.greaterThan(10);
+      expect(answered.length).to.be.greaterThan(CONNECTIONS);
+      for (const { headers, text } of refused) {
+        expect(headers['retry-after']).to.equal('1');
+        expect(text).to.include('overloaded');
+      }
+    });
+
+    it('answers health checks', () => {
+      expect(healthChecks.map(({ status }) => status)).to.deep.equal(Array(10).fill(200));
+    });
+
+    it('answers a single caller at once after it', async () => {
+      expect(await askOneAtATime(20)).to.deep.equal(Array(20).fill(200));
+    });
+
+    it('counts the refusals, and summarizes them in the log', async () => {
+      const refused = answers.filter(({ status }) => status === 429).length;
+      expect(await metric('foyer_requests_shed_total')).to.equal(refused);
+      const { requests } = await replica.waitForLog({ msg: 'requests refused because of overload' });
+      expect(requests).to.be.within(1, refused);
+    });
+  });
+
+  it('refuses no request of a caller that sends one at a time while the process stalls', async () => {
+    const before = await metric('foyer_requests_shed_total');
+    const asked = askOneAtATime(200);
+    for (let i = 0; i < 3; i++) {
+      replica.signal('SIGSTOP');
+      await delay(STALL_MS);
+      replica.signal('SIGCONT');
+      await delay(20);
+    }
+    expect(await asked).to.deep.equal(Array(200).fill(200));
+    expect(await metric('foyer_requests_shed_total')).to.equal(before);
+  });
+});
