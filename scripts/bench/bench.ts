@@ -10,6 +10,7 @@ import { BenchContext, type Sizes } from './bench-context.ts';
 import { printRows, type Row } from './figures.ts';
 import { measureLatency } from './groups/latency.ts';
 import { measureLoad } from './groups/load.ts';
+import { measureOverload } from './groups/overload.ts';
 import { FIRST_SWAPS, measureRefresh } from './groups/refresh.ts';
 import { measureRequests } from './groups/requests.ts';
 import { type KindFigure, measureScale, printKinds } from './groups/scale.ts';
@@ -27,6 +28,7 @@ interface GroupResult {
 const GROUPS = {
   requests: group('requests a second, compared with a bare server and others', measureRequests),
   latency: group('response times under load, compared with a bare server', measureLatency),
+  overload: group('goodput and response times beyond the capacity, with many connections', measureOverload),
   threads: group('throughput of a second thread, and memory of each', measureThreads),
   scale: {
     description: 'response time of each kind of query at a large and at a small size',

@@ -100,6 +100,18 @@ describe('The bench', function () {
     ]);
   });
 
+  itDeep('measures overload', async () => {
+    expect(reaches(await figures(['overload']))).to.deep.equal([
+      ['goodput of one ticket beyond the peak', { atLeast: 0.5 }],
+      ['goodput of page of 100 beyond the peak', { atLeast: 0.8 }],
+      ['goodput of page of 50 of a new window beyond the peak', { atLeast: 0.8 }],
+      ['p99 of answered requests, 1000 connections', { atMost: 250 }],
+      ['p99 of answered requests, 5000 connections', { atMost: 1000 }],
+      ['p99 of the admin port in that time', { atMost: 100 }],
+      ['recovery after it', { atMost: 1 }],
+    ]);
+  });
+
   itDeep('measures threads', async () => {
     const output = await figures(['threads']);
     expect(reaches(output)).to.deep.equal([

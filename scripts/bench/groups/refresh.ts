@@ -50,7 +50,7 @@ async function refreshUnderLoad(context: BenchContext, files: ReplicaFiles): Pro
   const traffic = replica.traffic(ticketTargets(content));
   context.showProgress('peak');
   await using meter = new PeakMeter(signal);
-  // The overload check has its default limit here, and refuses requests at the peak.
+  // The overload check has its default limit here, and may refuse requests at the peak of a slow machine.
   await meter.measure({ traffic, server: replica }, WARM_UP_SECONDS, true);
   const peak = await meter.measure({ traffic, server: replica }, PEAK_SECONDS, true);
   const perSecond = Math.round(peak.perSecond * SHARE_OF_PEAK);
