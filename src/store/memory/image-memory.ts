@@ -29,20 +29,23 @@ export function packedImage<Image extends object>(image: Image): Image {
     places.set(array, end);
     end += Math.ceil(array.byteLength / ALIGNMENT) * ALIGNMENT;
   }
-  const buffer = new SharedArrayBuffer(end);
-  const views = new Map(places.entries().map(([array, at]) => [array, copyTo(buffer, at, array)]));
+  const bytes = new Uint8Array(new SharedArrayBuffer(end));
+  const views = new Map<SharedArray, SharedArray>();
+  for (const [array, at] of places) views.set(array, copyTo(bytes, at, array));
   return withViews(image, views) as Image;
 }
 
-/** Yields the arrays of an image. */
-function* arraysOf(part: unknown): Generator<SharedArray> {
-  if (isArray(part)) yield part;
-  else if (isObject(part)) for (const value of Object.values(part)) yield* arraysOf(value);
+/** Returns the arrays of an image, after those of `found`. */
+function arraysOf(part: unknown, found: SharedArray[] = []): SharedArray[] {
+  if (isArray(part)) found.push(part);
+  else if (isObject(part)) for (const name in part) arraysOf(part[name], found);
+  return found;
 }
 
-function copyTo(buffer: SharedArrayBuffer, at: number, array: SharedArray): SharedArray {
+function copyTo(bytes: Uint8Array<SharedArrayBuffer>, at: number, array: SharedArray): SharedArray {
   const { buffer: source, byteOffset, byteLength, length } = array;
-  new Uint8Array(buffer, at, byteLength).set(new Uint8Array(source, byteOffset, byteLength));
+  const { buffer } = bytes;
+  bytes.set(new Uint8Array(source, byteOffset, byteLength), at);
   if (array instanceof Uint8Array) return new Uint8Array(buffer, at, length);
   if (array instanceof Uint32Array) return new Uint32Array(buffer, at, length);
   if (array instanceof Float64Array) return new Float64Array(buffer, at, length);
@@ -53,13 +56,16 @@ function withViews(part: unknown, views: ReadonlyMap<SharedArray, SharedArray>):
   if (isArray(part)) return views.get(part);
   if (Array.isArray(part)) return part.map((value) => withViews(value, views));
   if (!isObject(part)) return part;
-  return Object.fromEntries(Object.entries(part).map(([name, value]) => [name, withViews(value, views)]));
+  const copy: Record<string, unknown> = { ...part };
+  for (const name in copy) copy[name] = withViews(copy[name], views);
+  return copy;
 }
 
 function isArray(part: unknown): part is SharedArray {
-  const isOne = [Uint8Array, Uint32Array, Float64Array, BigInt64Array].some((kind) => part instanceof kind);
-  if (ArrayBuffer.isView(part) && !isOne) throw new TypeError('an image has no arrays of this type');
-  return isOne;
+  if (!ArrayBuffer.isView(part)) return false;
+  if (part instanceof Uint32Array || part instanceof Uint8Array) return true;
+  if (part instanceof Float64Array || part instanceof BigInt64Array) return true;
+  throw new TypeError('an image has no arrays of this type');
 }
 
 function isObject(part: unknown): part is Readonly<Record<string, unknown>> {
