@@ -6,7 +6,7 @@ import { parseTimestamp } from '../../contract/timestamp.ts';
 import type { OrganizationImage } from '../../store/organization-image.ts';
 import { byCollection, COLLECTIONS } from './layout.ts';
 import { RefusedSnapshot } from './refused-snapshot.ts';
-import { MAX_RUN_BYTES, MAX_RUN_RECORDS } from './schema.ts';
+import { MAX_NAMES_BYTES, MAX_RUN_BYTES, MAX_RUN_RECORDS, MAX_RUNS } from './schema.ts';
 
 /**
  * Permits that a publisher may give to one snapshot. With `rollback`, it may be older than the live one. With `shrink`,
@@ -91,6 +91,10 @@ type SnapshotRow = Readonly<Record<'snapshot_id' | 'produced_at' | 'digest', str
  * @throws RefusedSnapshot
  */
 export function readManifest(database: Database.Database, fileBytes: number): Manifest {
+  MANIFEST_TABLES.forEach((table) => {
+    checkTable(database, table);
+  });
+  checkManifestSize(database);
   const rows = database.prepare<[], SnapshotRow>('SELECT * FROM snapshot').all();
   if (rows.length !== 1) throw inconsistent(`its table "snapshot" has ${rows.length} rows instead of one`);
   const [{ snapshot_id: snapshotId, produced_at: producedAt, digest, ...row }] = rows;
@@ -116,6 +120,34 @@ export function readManifest(database: Database.Database, fileBytes: number): Ma
   checkRuns(organizations, fileBytes);
   checkRunTables(database, organizations);
   return manifest;
+}
+
+const MANIFEST_TABLES = ['snapshot', 'organizations', 'runs'] as const;
+
+/**
+ * Refuses a table with a damaged tree or a value of another type.
+ * The check reads each page once. A tree whose pages are linked twice could hold more rows than can ever be read.
+ */
+function checkTable(database: Database.Database, table: string): void {
+  // The first row is the first finding.
+  const finding = database.pragma(`quick_check(${table})`, { simple: true });
+  if (finding === 'ok') return;
+  const detail = String(finding).replace(/\s+/g, ' ');
+  throw new RefusedSnapshot('damaged', `its table "${table}" is damaged: ${detail}; copy or build it again`);
+}
+
+/** Refuses a manifest that would not fit in the memory of the main thread, which receives it. */
+function checkManifestSize(database: Database.Database): void {
+  const [runs, bytes] = database
+    .prepare<[], [runs: number, bytes: number]>(
+      `SELECT (SELECT count(*) FROM runs),
+              (SELECT sum(octet_length(organization_id) + octet_length(name)) FROM organizations)`,
+    )
+    .raw()
+    .all()[0];
+  if (runs > MAX_RUNS) throw inconsistent(`"runs" has ${runs} rows, more than ${MAX_RUNS}`);
+  if (bytes > MAX_NAMES_BYTES)
+    throw inconsistent(`the texts of "organizations" have ${bytes} bytes, more than ${MAX_NAMES_BYTES}`);
 }
 
 interface RunRow {
@@ -210,9 +242,14 @@ function checkRuns(organizations: readonly ManifestOrganization[], fileBytes: nu
 function checkRunTables(database: Database.Database, organizations: readonly ManifestOrganization[]): void {
   for (const { name, table } of COLLECTIONS) {
     const declared = organizations.reduce((sum, { runs }) => sum + runs[name].length, 0);
-    const found = database.prepare<[], number>(`SELECT count(*) FROM ${table}`).pluck().get();
-    if (found !== declared)
-      throw inconsistent(`${table} has ${String(found)} rows, but "runs" declares ${declared} for ${name}`);
+    // A damaged tree could have rows without end.
+    const found = database
+      .prepare<[number], number>(`SELECT count(*) FROM (SELECT 1 FROM ${table} LIMIT ?)`)
+      .pluck()
+      .get(declared + 1);
+    if (found === declared) continue;
+    const rows = found === declared + 1 ? `more than ${declared}` : String(found);
+    throw inconsistent(`${table} has ${rows} rows, but "runs" declares ${declared} for ${name}`);
   }
 }
 

@@ -23,6 +23,10 @@ export const MAX_RECORD_BYTES = 1024 * 1024;
 export const MAX_RUN_RECORDS = 4096;
 /** Limit for each column of a run. The commas between records count. */
 export const MAX_RUN_BYTES = 16 * 1024 * 1024;
+/** Limit for the runs of a snapshot, some 1,000,000,000 records. */
+export const MAX_RUNS = 1_000_000;
+/** Limit for the ids and names of all organizations together. */
+export const MAX_NAMES_BYTES = 64 * 1024 * 1024;
 
 /**
  * Returns the statements of a schema by object, such as `table runs`, in alphabetical order.

@@ -11,6 +11,17 @@ export interface OpenSnapshot extends Disposable {
   readonly manifest: Manifest;
 }
 
+/**
+ * Settings against a hostile file (https://www.sqlite.org/security.html). better-sqlite3 sets "defensive" itself unless
+ * `unsafeMode` is called, and does not offer `sqlite3_limit`. A truncated file that is mapped would end the process.
+ */
+const DEFENCES = [
+  ['trusted_schema', 0],
+  ['cell_size_check', 1],
+  ['query_only', 1],
+  ['mmap_size', 0],
+] as const;
+
 /** Fields of a file status that change when the file is replaced or written to. */
 const IDENTITY = ['dev', 'ino', 'size', 'mtimeNs'] as const;
 
@@ -24,8 +35,7 @@ export function openSnapshot(path: string): OpenSnapshot {
     const before = statSync(path, { bigint: true });
     checkHeader(path);
     database = new Database(path, { readonly: true, fileMustExist: true });
-    database.pragma('trusted_schema = OFF');
-    database.pragma('cell_size_check = ON');
+    for (const [pragma, value] of DEFENCES) database.pragma(`${pragma} = ${value}`);
     checkSchema(database);
     // SQLite does not report which file it opened. It opened the checked one if the path still leads to it.
     const after = statSync(path, { bigint: true });
@@ -75,12 +85,14 @@ function checkHeader(path: string): void {
   // A blocking open of a pipe would wait for a writer.
   const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   let size: number;
+  let hasSchemaTree: boolean;
   const header = Buffer.alloc(HEADER_BYTES);
   try {
     const status = fstatSync(file);
     if (!status.isFile()) throw new RefusedSnapshot('not-a-file', 'it is not a regular file');
     size = status.size;
     readSync(file, header, 0, HEADER_BYTES, 0);
+    hasSchemaTree = isSchemaTree(file, pageSizeIn(header));
   } finally {
     closeSync(file);
   }
@@ -110,13 +122,18 @@ function checkHeader(path: string): void {
     );
   }
   if (header.readUInt32BE(56) !== 1) throw new RefusedSnapshot('schema', 'its text encoding is not UTF-8');
-  const pageSize = header.readUInt16BE(16) === 1 ? 65_536 : header.readUInt16BE(16);
-  const expected = header.readUInt32BE(28) * pageSize;
+  const expected = header.readUInt32BE(28) * pageSizeIn(header);
   if (size !== expected) {
     throw new RefusedSnapshot(
       'cut-short',
       `its header declares ${expected} bytes, but the file has ${size}: ` +
         (size < expected ? 'it is truncated, or still being copied' : 'bytes were added at its end'),
+    );
+  }
+  if (!hasSchemaTree) {
+    throw new RefusedSnapshot(
+      'schema',
+      `its table "sqlite_schema" has over ${MAX_SCHEMA_PAGES} leaves, or other pages`,
     );
   }
   // SQLite would apply either of these to the database, regardless of the header.
@@ -125,6 +142,45 @@ function checkHeader(path: string): void {
       throw new RefusedSnapshot('unfinished', `a -${kind} file exists: the write to it is not complete`);
     }
   }
+}
+
+const MAX_PAGE_BYTES = 65_536;
+
+function pageSizeIn(header: Buffer): number {
+  const size = header.readUInt16BE(16);
+  return size === 1 ? MAX_PAGE_BYTES : size;
+}
+
+/** Kinds and offsets in a tree page: https://www.sqlite.org/fileformat2.html#b_tree_pages */
+const TABLE_LEAF = 13;
+const TABLE_INTERIOR = 5;
+const INTERIOR_HEADER_BYTES = 12;
+/** With the smallest pages, 512 bytes, the schema of a snapshot has 11 leaves. */
+const MAX_SCHEMA_PAGES = 64;
+
+/**
+ * Returns whether `sqlite_schema` is one leaf, or some leaves below page 1.
+ * SQLite reads all of its rows before any check. A tree whose pages are linked many times would keep the thread in SQLite
+ * for ever, where it cannot be ended.
+ */
+function isSchemaTree(file: number, pageSize: number): boolean {
+  const page = Buffer.alloc(MAX_PAGE_BYTES);
+  readSync(file, page, 0, MAX_PAGE_BYTES, 0);
+  const root = page.subarray(HEADER_BYTES);
+  if (root[0] === TABLE_LEAF) return true;
+  const cells = root[0] === TABLE_INTERIOR ? root.readUInt16BE(3) : MAX_SCHEMA_PAGES;
+  const end = HEADER_BYTES + INTERIOR_HEADER_BYTES + 2 * cells;
+  if (cells >= MAX_SCHEMA_PAGES || end > pageSize) return false;
+  const children = new Set([root.readUInt32BE(8)]);
+  for (let at = end - 2 * cells; at < end; at += 2) {
+    const cell = page.readUInt16BE(at);
+    if (cell + 4 > pageSize) return false;
+    children.add(page.readUInt32BE(cell));
+  }
+  const kind = Buffer.alloc(1);
+  const isLeaf = (child: number) =>
+    child > 0 && readSync(file, kind, 0, 1, (child - 1) * pageSize) === 1 && kind[0] === TABLE_LEAF;
+  return children.size === cells + 1 && children.values().every(isLeaf);
 }
 
 function checkSchema(database: Database.Database): void {

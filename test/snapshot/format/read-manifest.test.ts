@@ -109,7 +109,10 @@ describe('The manifest reader', () => {
         'UPDATE runs SET record_bytes = 500000',
         /^"runs" declares \d+ bytes of records, but the file has \d+ bytes$/,
       ],
-      [`DELETE FROM runs ${SOUTH_TICKETS}`, /^ticket_runs has 2 rows, but "runs" declares 1 for tickets$/],
+      [
+        `DELETE FROM runs ${SOUTH_TICKETS}`,
+        /^ticket_runs has more than 1 rows, but "runs" declares 1 for tickets$/,
+      ],
     ] as const) {
       it(JSON.stringify(statement), () => {
         const path = snapshot.copyWith(statement);
