@@ -130,7 +130,7 @@ function verify(file: string): void {
   const progress = readingProgress();
   const { snapshotId, organizations } = refusing(file, () => {
     try {
-      return readSnapshot(file, progress);
+      return readSnapshot(file, { onProgress: progress.onProgress, isThorough: true });
     } finally {
       progress.clear();
     }

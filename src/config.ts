@@ -82,6 +82,11 @@ export const CONFIG_VARIABLES = {
     '300',
     'time for which a replaced snapshot still serves walks that began on it, in seconds',
   ),
+  LOAD_TIMEOUT_SECONDS: variable(
+    seconds(1, 86_400),
+    '600',
+    'time after which the load of a snapshot is given up, in seconds; the live snapshot stays',
+  ),
   MAX_SNAPSHOT_AGE_SECONDS: variable(
     seconds(1, 31_536_000),
     undefined,

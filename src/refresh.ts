@@ -24,7 +24,7 @@ export function startRefresh(config: Config, workers: Pick<Supervisor, 'show' | 
     stores,
     history,
     load: (path, options) => {
-      const image = loadSnapshot(path, options);
+      const image = loadSnapshot(path, { ...options, timeoutSeconds: config.loadTimeoutSeconds });
       begun.resolve(undefined);
       return image;
     },

@@ -148,6 +148,15 @@ export const OFFERS: CollectionLayout = {
 /** Order of import and digests: events come before the sessions that refer to them. */
 export const COLLECTIONS: readonly CollectionLayout[] = [EVENTS, SESSIONS, TICKETS, ORDERS, OFFERS];
 
+/** Returns whether an index is over a field that identifies something, in every variant of the resource. */
+export function isIdentifier({ resource }: CollectionLayout, index: string): boolean {
+  return Object.values(resource.variants).every((fields) => {
+    if (!Object.hasOwn(fields, index)) return false;
+    const { shape } = fields[index];
+    return shape.kind === 'text' && shape.nonEmpty === true;
+  });
+}
+
 /** Maps each collection name to a value made from its layout. */
 export function byCollection<T>(make: (layout: CollectionLayout) => T): Record<CollectionName, T> {
   return {

@@ -24,6 +24,8 @@ export const REFUSALS = {
   shrunk:
     'A collection lost more than half of its records. To remove the records, publish with --allow-shrink.',
   memory: 'There is not enough memory to load it. Raise MEMORY_LIMIT_MB, or give the process more memory.',
+  timeout:
+    'It was not loaded within LOAD_TIMEOUT_SECONDS. Check the disk or raise the limit, then publish the file again.',
   'loader-failed': 'The loader failed. Check the log, then publish the file again.',
 } as const;
 

@@ -1,9 +1,15 @@
 import { buildInstantIndex, type RankedInstantImage } from '../../store/index/instant-index.ts';
 import type { KeyTableImage } from '../../store/index/key-table.ts';
-import { compositeName, type PostingImage, PostingIndexBuilder } from '../../store/index/posting-index.ts';
+import {
+  compositeName,
+  keyNumbers,
+  type PostingImage,
+  PostingIndexBuilder,
+  postingList,
+} from '../../store/index/posting-index.ts';
 import type { Int64s } from '../../store/memory/shared-arrays.ts';
 import type { CollectionImage } from '../../store/organization-image.ts';
-import type { CollectionLayout, ColumnLayout } from '../format/layout.ts';
+import { type CollectionLayout, type ColumnLayout, isIdentifier } from '../format/layout.ts';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
 import type { Run } from './run-reader.ts';
 
@@ -79,8 +85,18 @@ export class CollectionIndexes {
     for (const [name, { second, keys }] of sharedLists) postings[name] = { ...postings[second], keys };
     for (const { column, index, holds } of this.#columns) {
       if (holds === 'list') this.#checkDistinct(postings[index], column);
+      else if (isIdentifier(this.#layout, index)) this.#checkNotEmpty(postings[index], column);
     }
     return { postings, instants };
+  }
+
+  /** Refuses an empty id. No request can name it, and an import has none. */
+  #checkNotEmpty(postings: PostingImage, column: string): void {
+    const key = keyNumbers(postings, ['']).at(0);
+    if (key === undefined) return;
+    const [row] = postingList(postings, key);
+    const message = `column ${column} of ${this.#layout.table} holds an empty id for record ${row}`;
+    throw new RefusedSnapshot('inconsistent', message);
   }
 
   /** Refuses a list that holds a text twice. Queries would return and count its record twice. */

@@ -14,7 +14,9 @@ import { COMMA, type RecordsImage } from '../../store/records.ts';
 import type { CollectionLayout } from '../format/layout.ts';
 import { rowCount, type RunEntry } from '../format/manifest.ts';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
+import { MAX_RECORD_BYTES } from '../format/schema.ts';
 import { CollectionIndexes } from './collection-indexes.ts';
+import type { RecordForm } from './record-form.ts';
 import { duplicateId, type Run } from './run-reader.ts';
 
 const QUOTE = 0x22;
@@ -32,12 +34,18 @@ export class CollectionLoader {
 
   /**
    * @param runs all runs of the collection, in list order
+   * @param form the form to check the records for; undefined when they are not parsed
    * @param columns the columns to index
    */
-  constructor(layout: CollectionLayout, runs: readonly RunEntry[], columns = layout.columns) {
+  constructor(
+    layout: CollectionLayout,
+    runs: readonly RunEntry[],
+    form: RecordForm | undefined,
+    columns = layout.columns,
+  ) {
     this.count = rowCount(runs);
     this.#layout = layout;
-    this.#records = new RecordsLoader(layout, runs);
+    this.#records = new RecordsLoader(layout, runs, form);
     this.#ids = new IdIndexBuilder(this.count, layout.resource.id);
     this.#indexes = new CollectionIndexes(layout, columns, this.count);
   }
@@ -87,15 +95,21 @@ class RecordsLoader {
   readonly #table: string;
   /** The bytes before the id of every record: `{"ticketId":"`. */
   readonly #prefix: Bytes;
+  readonly #form: RecordForm | undefined;
   /** Rows loaded so far. */
   #count = 0;
 
-  constructor({ table, resource }: CollectionLayout, runs: readonly RunEntry[]) {
+  constructor(
+    { table, resource }: CollectionLayout,
+    runs: readonly RunEntry[],
+    form: RecordForm | undefined,
+  ) {
     // In the image, a comma follows the last record of each run as well.
     const bytes = runs.reduce((sum, { recordBytes }) => sum + recordBytes + 1, 0);
     this.image = { bytes: sharedBytes(bytes), offsets: sharedFloats(rowCount(runs) + 1) };
     this.#table = table;
     this.#prefix = Buffer.from(`${recordPrefix(resource.id)}"`);
+    this.#form = form;
   }
 
   /** Copies the records of the next run. They must have the declared length. Returns the copy. */
@@ -110,7 +124,8 @@ class RecordsLoader {
   /**
    * Divides the last copied run into records, and returns their ids.
    * @param lengths of the records in bytes
-   * @throws RefusedSnapshot when a record differs from its declared length, or does not begin with its id
+   * @throws RefusedSnapshot when a record differs from its declared length, is too large, does not begin with its id, or
+   * does not have the form of its collection
    */
   divide(records: Buffer, lengths: Uint32s): Texts {
     const { offsets } = this.image;
@@ -125,6 +140,7 @@ class RecordsLoader {
       const isLast = i + 1 === lengths.length;
       if (isLast ? end !== records.length : records[end] !== COMMA)
         throw this.#refused(row, 'differs from its declared length');
+      if (lengths[i] > MAX_RECORD_BYTES) throw this.#refused(row, `exceeds ${MAX_RECORD_BYTES} bytes`);
       if (records[end - 1] !== BRACE) throw this.#refused(row, 'does not end with }');
       if (!this.#hasPrefix(records, start)) throw this.#refused(row, 'does not begin with its id');
       let at = start + this.#prefix.length;
@@ -137,10 +153,14 @@ class RecordsLoader {
       hashes[i] = finishHash(hash);
       ends[i] = at;
       if (at === end || at === starts[i]) throw this.#refused(row, 'does not begin with its id');
+      if (this.#form?.isOf(records.toString('latin1', start, end)) === false)
+        throw this.#refused(row, `is not ${this.#form.name}`);
       offsets[row + 1] = offsets[row] + lengths[i] + 1;
       start = end + 1;
     }
-    const ids = isPlain ? { bytes: records, starts, ends, hashes } : this.#decodedIds(records, starts);
+    const ids = isPlain
+      ? { bytes: records, starts, ends, hashes }
+      : this.#decodedIds(records, starts, lengths);
     this.#count += lengths.length;
     return ids;
   }
@@ -152,11 +172,13 @@ class RecordsLoader {
   }
 
   /** Decodes ids, some with escapes. Lookups compare ids in the form of JSON.stringify, so each must have it. */
-  #decodedIds(bytes: Buffer, starts: Uint32s): Texts {
+  #decodedIds(bytes: Buffer, starts: Uint32s, lengths: Uint32s): Texts {
+    let recordEnd = -1;
     const decoded = Array.from(starts, (start, i) => {
+      recordEnd += 1 + lengths[i];
       let end = start;
-      while (end < bytes.length && bytes[end] !== QUOTE) end += bytes[end] === BACKSLASH ? 2 : 1;
-      const text = bytes.toString('utf8', start - 1, end + 1);
+      while (end < recordEnd && bytes[end] !== QUOTE) end += bytes[end] === BACKSLASH ? 2 : 1;
+      const text = bytes.toString('utf8', start - 1, Math.min(end + 1, recordEnd));
       const id = decode(text);
       if (id?.isWellFormed() !== true || JSON.stringify(id) !== text)
         throw this.#refused(this.#count + i, 'does not begin with its id');

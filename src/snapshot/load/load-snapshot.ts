@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import type { OrganizationImage, SnapshotImage } from '../../store/organization-image.ts';
 import type { Manifest } from '../format/manifest.ts';
@@ -8,6 +9,7 @@ import type { OnProgress } from './read-snapshot.ts';
 export interface LoaderTask {
   readonly path: string;
   readonly reportsProgress: boolean;
+  readonly isThorough: boolean;
   /** One element: 1 once the declared snapshot is admitted. The loader waits until it is 1. */
   readonly admission: Int32Array<SharedArrayBuffer>;
 }
@@ -26,16 +28,25 @@ export interface LoadOptions {
   /** Called with the manifest before any content is read; throws to end the load. */
   readonly admit?: (manifest: Manifest) => void;
   readonly onProgress?: OnProgress | undefined;
+  /** Whether to parse also the records that serving only copies. */
+  readonly isThorough?: boolean;
+  /** Time after which the load is given up, in seconds; default: no limit. */
+  readonly timeoutSeconds?: number;
   /** Aborts the load, which then rejects with the reason of the signal. */
   readonly signal?: AbortSignal | undefined;
 }
 
+/** Time for the end of the thread after the load, in milliseconds. */
+const END_MS = 1000;
+
 /**
  * Reads and checks a snapshot file on the loader thread.
- * @throws RefusedSnapshot, also when the thread fails
+ * A thread that waits for the disk cannot be ended. When the load is given up, the thread and its memory stay until the
+ * disk responds.
+ * @throws RefusedSnapshot, also when the thread fails or takes too long
  */
 export async function loadSnapshot(path: string, options: LoadOptions = {}): Promise<SnapshotImage> {
-  const { admit, onProgress, signal } = options;
+  const { admit, onProgress, isThorough = false, timeoutSeconds, signal } = options;
   signal?.throwIfAborted();
   const { promise: loaded, resolve, reject } = Promise.withResolvers<SnapshotImage>();
   const admission = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
@@ -57,9 +68,13 @@ export async function loadSnapshot(path: string, options: LoadOptions = {}): Pro
     reject(signal?.reason);
   };
   signal?.addEventListener('abort', abort);
+  const giveUp = () => {
+    reject(new RefusedSnapshot('timeout', `it was not loaded within ${timeoutSeconds} seconds`));
+  };
+  const deadline = timeoutSeconds === undefined ? undefined : setTimeout(giveUp, timeoutSeconds * 1000);
   let worker: Worker | undefined;
   try {
-    worker = startLoader({ path, reportsProgress: onProgress !== undefined, admission });
+    worker = startLoader({ path, reportsProgress: onProgress !== undefined, isThorough, admission });
     worker.on('message', (message: LoaderMessage) => {
       try {
         receive(message);
@@ -76,7 +91,8 @@ export async function loadSnapshot(path: string, options: LoadOptions = {}): Pro
     return await loaded;
   } finally {
     signal?.removeEventListener('abort', abort);
-    await worker?.terminate();
+    clearTimeout(deadline);
+    await Promise.race([worker?.terminate(), delay(END_MS, undefined, { ref: false })]);
   }
 }
 

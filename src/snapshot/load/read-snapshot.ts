@@ -4,6 +4,7 @@ import { type CollectionLayout, EVENTS, OFFERS, ORDERS, SESSIONS, TICKETS } from
 import type { Manifest, ManifestOrganization } from '../format/manifest.ts';
 import { asRefusal, openSnapshot } from '../format/snapshot-file.ts';
 import { CollectionLoader } from './collection-loader.ts';
+import { JSON_OBJECT, STORED_OFFER } from './record-form.ts';
 import { type Run, RunReader } from './run-reader.ts';
 import { eventsByStart, SessionsLoader } from './sessions-loader.ts';
 
@@ -14,6 +15,8 @@ interface ReadOptions {
   /** Called with the manifest before any content is read; throws to refuse the snapshot. */
   readonly admit?: (manifest: Manifest) => void;
   readonly onProgress?: OnProgress | undefined;
+  /** Whether to parse also the records that serving only copies: tickets and orders. */
+  readonly isThorough?: boolean;
 }
 
 /**
@@ -27,7 +30,8 @@ export function inspectSnapshot(path: string): Manifest {
 
 /**
  * Reads a snapshot file into shared memory, and checks it in full.
- * The checks cover header, schema, counts, order of sessions, distinct ids, and the digest of every run.
+ * The checks cover header, schema, counts, order of sessions, distinct ids, the digest of every run, and the form of
+ * the records that serving depends on.
  * @throws RefusedSnapshot
  */
 export function readSnapshot(path: string, options: ReadOptions = {}): SnapshotImage {
@@ -45,16 +49,16 @@ export function readSnapshot(path: string, options: ReadOptions = {}): SnapshotI
  */
 export function readOrganizations(
   path: string,
-  { admit, onProgress }: ReadOptions,
+  options: ReadOptions,
   onOrganization: (organization: OrganizationImage) => void,
 ): Manifest {
   using snapshot = openSnapshot(path);
   const { database, manifest } = snapshot;
-  admit?.(manifest);
+  options.admit?.(manifest);
   try {
     const reader = new RunReader(database);
     for (const organization of manifest.organizations)
-      onOrganization(readOrganization(reader, organization, onProgress));
+      onOrganization(readOrganization(reader, organization, options));
   } catch (error) {
     throw asRefusal(error);
   }
@@ -64,7 +68,7 @@ export function readOrganizations(
 function readOrganization(
   reader: RunReader,
   organization: ManifestOrganization,
-  onProgress?: OnProgress,
+  { onProgress, isThorough = false }: ReadOptions,
 ): OrganizationImage {
   const { organizationId, contentDigest, runs } = organization;
   const read = <Image>(layout: CollectionLayout, loader: RunLoader<Image>): Image => {
@@ -74,12 +78,14 @@ function readOrganization(
     }
     return loader.finish();
   };
+  const copied = isThorough ? JSON_OBJECT : undefined;
   // The largest collections come first: their build memory is released before the others are read.
-  const tickets = read(TICKETS, new CollectionLoader(TICKETS, runs.tickets));
-  const orders = read(ORDERS, new CollectionLoader(ORDERS, runs.orders));
-  const events = read(EVENTS, new CollectionLoader(EVENTS, runs.events));
+  const tickets = read(TICKETS, new CollectionLoader(TICKETS, runs.tickets, copied));
+  const orders = read(ORDERS, new CollectionLoader(ORDERS, runs.orders, copied));
+  // A response adds fields to an event, and partial views search the text of an offer.
+  const events = read(EVENTS, new CollectionLoader(EVENTS, runs.events, JSON_OBJECT));
   const sessions = read(SESSIONS, new SessionsLoader(runs.sessions, events));
-  const offers = read(OFFERS, new CollectionLoader(OFFERS, runs.offers));
+  const offers = read(OFFERS, new CollectionLoader(OFFERS, runs.offers, STORED_OFFER));
   const content = {
     events: { ...events, instants: eventsByStart(sessions) },
     sessions,

@@ -29,7 +29,7 @@ export class SessionsLoader {
 
   /** @param events of the same organization, which the sessions refer to by id */
   constructor(runs: readonly RunEntry[], events: CollectionImage) {
-    this.#collection = new CollectionLoader(SESSIONS, runs, []);
+    this.#collection = new CollectionLoader(SESSIONS, runs, undefined, []);
     this.#events = events;
     this.#eventOf = sharedUint32s(this.#collection.count);
     this.#starts = sharedInt64s(this.#collection.count);

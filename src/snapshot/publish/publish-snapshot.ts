@@ -92,7 +92,7 @@ async function replaceFile(options: PublishOptions, path: string): Promise<Manif
     signal?.throwIfAborted();
     await chmod(copy, statSync(copy).mode | constants.S_IWUSR);
     const manifest = writePermits(copy, permits);
-    await loadSnapshot(copy, { onProgress, signal });
+    await loadSnapshot(copy, { onProgress, isThorough: true, signal });
     await sync(copy);
     checkPublication(manifest, folder, name);
     signal?.throwIfAborted();
