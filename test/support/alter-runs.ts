@@ -19,6 +19,7 @@ export function alterRuns(
 ): void {
   const table = RUN_TABLES[collection];
   const database = new Database(path);
+  database.pragma('synchronous = OFF');
   const columns = contentColumnsOf(database, table);
   const rows = database
     .prepare<[string], Record<string, string>>(`SELECT rowid, * FROM ${table} WHERE organization_id LIKE ?`)

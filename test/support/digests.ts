@@ -76,6 +76,7 @@ export function manifestDigest(database: Database.Database): string {
 /** Updates the digests of a changed manifest, but not those of the runs. */
 export function restamp(path: string): void {
   const database = new Database(path);
+  database.pragma('synchronous = OFF');
   const setDigest = database.prepare('UPDATE organizations SET digest = ? WHERE organization_id = ?');
   for (const id of database.prepare<[], string>('SELECT organization_id FROM organizations').pluck().all())
     setDigest.run(organizationDigest(database, id), id);
@@ -86,6 +87,7 @@ export function restamp(path: string): void {
 /** Updates table `runs` and all digests of a changed snapshot file, so that only other checks can refuse it. */
 export function reseal(path: string): void {
   const database = new Database(path);
+  database.pragma('synchronous = OFF');
   database.exec('DELETE FROM runs');
   const insert = database.prepare('INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?)');
   for (const run of allRuns(database)) insert.run(...run);

@@ -1,5 +1,6 @@
 import Database from 'better-sqlite3';
 import { expect } from 'chai';
+import { RefusedSnapshot } from '../../../src/snapshot/format/refused-snapshot.ts';
 import { readSnapshot } from '../../../src/snapshot/load/read-snapshot.ts';
 import { alterRuns, keepFirst, replaceInRecords, type RunContent } from '../../support/alter-runs.ts';
 import {
@@ -170,6 +171,44 @@ describe('The content of a snapshot', () => {
         alter: setRecord(0, (record) => record.replace('"ord_8"', '8')),
         reason: /^record 0 of order_runs does not begin with its id$/,
       },
+      'an id that ends in the next record': {
+        collection: 'orders',
+        alter: (run) => {
+          run.records[0] = '{"orderId":"ord\\"}';
+          run.records[1] = `{"orderId":"${run.records[1].slice('{"orderId":"'.length)}`;
+        },
+        reason: /^record 0 of order_runs does not begin with its id$/,
+      },
+      'an empty id in a column': {
+        collection: 'tickets',
+        alter: setElement('order_id', 7, ''),
+        reason: /^column order_id of ticket_runs holds an empty id for record 7$/,
+      },
+      'a record of more than 1 MiB': {
+        collection: 'tickets',
+        alter: setRecord(3, (record) => record.replace('"JPY"', `"${'x'.repeat(2 ** 20)}"`)),
+        reason: /^record 3 of ticket_runs exceeds 1048576 bytes$/,
+      },
+      'an event that is not JSON': {
+        collection: 'events',
+        alter: setRecord(1, (record) => record.replace(',"title":', ',"title"')),
+        reason: /^record 1 of event_runs is not a JSON object$/,
+      },
+      'an offer without its lists': {
+        collection: 'offers',
+        alter: setRecord(0, (record) => record.replace(/,"pricing":\[.*?\]/, '')),
+        reason: /^record 0 of offer_runs is not an offer in its stored form$/,
+      },
+      'an offer with its fields in another order': {
+        collection: 'offers',
+        alter: setRecord(0, (record) => record.replace(/(,"inventory":\[\])(\})$/, '$1,"vatRate":null$2')),
+        reason: /^record 0 of offer_runs is not an offer in its stored form$/,
+      },
+      'an offer with a field that its type does not have': {
+        collection: 'offers',
+        alter: replaceInRecords('"type":"TICKET"', '"type":"PRODUCT"'),
+        reason: /^record \d of offer_runs is not an offer in its stored form$/,
+      },
       'a record that begins with something else': {
         collection: 'tickets',
         alter: setRecord(2, (record) => ` ${record}`),
@@ -254,6 +293,24 @@ describe('The content of a snapshot', () => {
         expectRefused(path, reason);
       });
     }
+
+    it('a ticket or order that is not JSON, in a thorough check only', () => {
+      for (const collection of ['tickets', 'orders'] as const) {
+        const path = snapshot.copy();
+        alterRuns(
+          path,
+          collection,
+          setRecord(2, (record) => record.replace(',"currency":', ',"currency"')),
+          'north',
+        );
+        reseal(path);
+        expect(readSnapshot(path).organizations).to.have.length(2);
+        expect(() => readSnapshot(path, { isThorough: true })).to.throw(
+          RefusedSnapshot,
+          `record 2 of ${RUN_TABLES[collection]} is not a JSON object`,
+        );
+      }
+    });
 
     it('a session of an event of another organization', () => {
       const path = snapshot.copy();

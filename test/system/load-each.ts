@@ -1,0 +1,46 @@
+import { createInterface } from 'node:readline';
+import { isDeepStrictEqual } from 'node:util';
+import { RefusedSnapshot } from '../../src/snapshot/format/refused-snapshot.ts';
+import { loadSnapshot } from '../../src/snapshot/load/load-snapshot.ts';
+import type { SnapshotImage } from '../../src/store/organization-image.ts';
+
+/**
+ * Loads snapshot files on the loader thread, as a replica does, in a process of its own that a crash would end. Each line
+ * of standard input is the path of a file; the first file is sound. Writes an outcome for each, as a line of JSON.
+ */
+export interface Outcome {
+  /** Whether the image equals that of the first file; undefined for a refused file. */
+  readonly isSame?: boolean;
+  readonly reason?: string;
+  readonly detail?: string;
+  readonly ms: number;
+  /** Peak of the resident memory so far, in bytes. */
+  readonly peakBytes: number;
+}
+
+const TIMEOUT_SECONDS = 20;
+
+/** The content of an image, whether in one buffer or in many. */
+const contentOf = ({ organizations }: SnapshotImage) =>
+  organizations.map((organization) => ({ ...organization, bytesHeld: 0 }));
+
+let sound: ReturnType<typeof contentOf> | undefined;
+
+for await (const path of createInterface({ input: process.stdin })) {
+  const started = performance.now();
+  const outcome = await outcomeOf(path);
+  const ms = Math.round(performance.now() - started);
+  const peakBytes = process.resourceUsage().maxRSS * 1024;
+  process.stdout.write(`${JSON.stringify({ ...outcome, ms, peakBytes })}\n`);
+}
+
+async function outcomeOf(path: string): Promise<Partial<Outcome>> {
+  try {
+    const content = contentOf(await loadSnapshot(path, { timeoutSeconds: TIMEOUT_SECONDS }));
+    sound ??= content;
+    return { isSame: isDeepStrictEqual(content, sound) };
+  } catch (error) {
+    if (!(error instanceof RefusedSnapshot)) throw error;
+    return { reason: error.reason, detail: error.message };
+  }
+}
