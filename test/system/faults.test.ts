@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import {
+  appendFileSync,
   closeSync,
   copyFileSync,
   existsSync,
@@ -198,6 +199,16 @@ describe('A replica with faults', function () {
       },
       'a truncation to no bytes': (path) => {
         truncateSync(path, 0);
+      },
+      'another snapshot, renamed over it': (path, other) => {
+        writeFileSync(inFolder('renamed'), other);
+        renameSync(inFolder('renamed'), path);
+      },
+      'another snapshot, appended to it': (path, other) => {
+        appendFileSync(path, other);
+      },
+      'its removal': (path) => {
+        rmSync(path);
       },
     };
 

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { isMainThread, workerData } from 'node:worker_threads';
 import Database from 'better-sqlite3';
@@ -47,6 +48,12 @@ const FAULTS = {
       if (collection === 'orders') throw new Database.SqliteError('disk I/O error', 'SQLITE_IOERR_READ');
     });
   },
+  'is blocked in the system before it reads orders': () => {
+    beforeReading((collection) => {
+      // Unlike Atomics.wait(), this is not interrupted when the thread is terminated.
+      if (collection === 'orders') execFileSync('sleep', [BLOCKED_SECONDS]);
+    });
+  },
   'waits before it reads events': () => {
     waitBefore('events');
   },
@@ -60,6 +67,9 @@ const FAULTS = {
     waitBefore('offers');
   },
 } as const;
+
+/** Long enough for the next snapshot to go live in the meantime. */
+const BLOCKED_SECONDS = '8';
 
 export type Fault = keyof typeof FAULTS;
 

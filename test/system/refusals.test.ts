@@ -16,6 +16,7 @@ const TESTED_ELSEWHERE: Readonly<Partial<Record<RefusalReason, string>>> = {
   conflict: 'below, with two files',
   'organization-gone': 'below, with two organizations',
   memory: 'below, in a process with a low memory limit',
+  timeout: 'test/system/load-timeout.test.ts',
   'loader-failed': 'test/system/faults.test.ts, since no file causes it',
 };
 

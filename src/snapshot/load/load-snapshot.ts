@@ -69,7 +69,7 @@ export async function loadSnapshot(path: string, options: LoadOptions = {}): Pro
   };
   signal?.addEventListener('abort', abort);
   const giveUp = () => {
-    reject(new RefusedSnapshot('timeout', `it was not loaded within ${timeoutSeconds} seconds`));
+    reject(new RefusedSnapshot('timeout', `it was not loaded within ${timeoutSeconds} s`));
   };
   const deadline = timeoutSeconds === undefined ? undefined : setTimeout(giveUp, timeoutSeconds * 1000);
   let worker: Worker | undefined;
