@@ -5,6 +5,7 @@ import { Random } from '../../scripts/sample/random.ts';
 import { REFUSALS } from '../../src/snapshot/format/refused-snapshot.ts';
 import { DatabasePages, setPageSize } from '../support/database-pages.ts';
 import { byDepth } from '../support/depth.ts';
+import { reseal } from '../support/digests.ts';
 import { build, writeImport } from '../support/import-folder.ts';
 import { SMALL_IMPORT } from '../support/small-import.ts';
 import { folderForAll } from '../support/temporary-folder.ts';
@@ -20,6 +21,7 @@ const MAX_MS = 10_000;
 /** Levels of links that multiply the rows beyond what can be read. */
 const LEVELS = 6;
 const NOWHERE = 0x7fff_fff0;
+const HUGE_BYTES = 100_000_000;
 
 type Craft = (pages: DatabasePages) => void;
 
@@ -183,6 +185,29 @@ describe(`Pages of a hostile snapshot, read by the loader thread of another proc
       it(`pages of ${pageSize} bytes`, async () => {
         setPageSize(copied(), pageSize);
         expect(await process.load(inFolder('hostile.sqlite'))).to.include({ isSame: true });
+      });
+    }
+  });
+
+  describe('refuses a run of 100 MB, in little memory, that is declared with', () => {
+    for (const [what, declare] of Object.entries({
+      'its length': (path: string) => {
+        reseal(path);
+      },
+      'the length of the run that it replaces': () => {
+        // The table "runs" stays as it is.
+      },
+    })) {
+      it(what, async () => {
+        const database = new Database(copied());
+        database.exec(`UPDATE order_runs SET records = CAST(zeroblob(${HUGE_BYTES}) AS TEXT)`);
+        database.close();
+        declare(inFolder('hostile.sqlite'));
+        const { peakBytes: before } = await process.load(inFolder('sound.sqlite'));
+        const outcome = await process.load(inFolder('hostile.sqlite'));
+        expectRefused(outcome, what);
+        expect(outcome.detail).to.match(/^"runs" is out of bounds for orders|exceeds 16777216 bytes$/);
+        expect(outcome.peakBytes - before).to.be.below(HUGE_BYTES / 2);
       });
     }
   });

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { isDeepStrictEqual } from 'node:util';
 import { RefusedSnapshot } from '../../src/snapshot/format/refused-snapshot.ts';
@@ -30,7 +31,9 @@ for await (const path of createInterface({ input: process.stdin })) {
   const started = performance.now();
   const outcome = await outcomeOf(path);
   const ms = Math.round(performance.now() - started);
-  const peakBytes = process.resourceUsage().maxRSS * 1024;
+  // Unlike maxRSS, this does not include the memory of the parent process.
+  const [, kilobytes] = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync('/proc/self/status', 'utf8')) ?? [];
+  const peakBytes = Number(kilobytes) * 1024;
   process.stdout.write(`${JSON.stringify({ ...outcome, ms, peakBytes })}\n`);
 }
 

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
@@ -6,6 +6,7 @@ import { NoOrganization } from '../../../src/snapshot/build/build-snapshot.ts';
 import { UnreadableImport } from '../../../src/snapshot/build/import-files.ts';
 import { ImportRejected } from '../../../src/snapshot/build/rejections.ts';
 import { readSnapshot } from '../../../src/snapshot/load/read-snapshot.ts';
+import { run } from '../../support/command.ts';
 import { folderForAll } from '../../support/temporary-folder.ts';
 import { inOrganization, minimalOrder, minimalTicket } from '../../support/records.ts';
 import {
@@ -21,6 +22,12 @@ import {
 } from '../../support/import-folder.ts';
 import { refusalOf } from '../format/refusal.ts';
 import { SMALL_IMPORT } from '../../support/small-import.ts';
+
+const HUGE_BYTES = 400_000_000;
+/** Reports the peak of the resident memory when the main thread exits. `maxRSS` includes that of the parent process. */
+const REPORT_PEAK = `import { isMainThread } from 'node:worker_threads';
+  import { readFileSync } from 'node:fs';
+  if (isMainThread) process.on('exit', () => console.error(readFileSync('/proc/self/status', 'utf8')));`;
 
 describe('The files of an import folder', () => {
   const folder = folderForAll();
@@ -161,6 +168,23 @@ describe('The files of an import folder', () => {
       expect([...recordsOf(organizationOf(image, 'o').orders).keys()]).to.deep.equal(['a', 'c']);
     });
   });
+
+  it('may expand to a line of 400 MB, which is rejected in less memory', async () => {
+    const input = folder('huge');
+    writeImport(input, { ...SMALL_IMPORT, tickets: [] });
+    rmSync(join(input, 'tickets.ndjson'));
+    const lines = Buffer.concat([toFile(SMALL_IMPORT.tickets.slice(0, 1)), Buffer.alloc(HUGE_BYTES, 'x')]);
+    writeFileSync(join(input, 'tickets.ndjson.gz'), gzipSync(lines, { level: 1 }));
+    const { code, stderr } = await run(
+      'scripts/snapshot.ts',
+      ['build', '--input', input, '--output', folder('huge.sqlite')],
+      { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(REPORT_PEAK)}` },
+    );
+    expect(code, stderr).to.equal(1);
+    expect(stderr).to.include('tickets.ndjson.gz:2: the line is longer than 16777216 bytes\n');
+    const [, kilobytes] = /^VmHWM:\s+(\d+) kB$/m.exec(stderr) ?? [];
+    expect(Number(kilobytes) * 1024, stderr).to.be.below(HUGE_BYTES);
+  }).timeout(60_000);
 
   describe('make the build fail, with the name of the file, on', () => {
     it('truncated compressed data', async () => {

@@ -13,6 +13,7 @@ import { isDeepStrictEqual } from 'node:util';
 import Database from 'better-sqlite3';
 import { expect } from 'chai';
 import { FORMAT_VERSION } from '../../../src/snapshot/format/schema.ts';
+import { openSnapshot } from '../../../src/snapshot/format/snapshot-file.ts';
 import { readSnapshot } from '../../../src/snapshot/load/read-snapshot.ts';
 import { organizationOf } from '../../support/import-folder.ts';
 import { expectRefused, SoundSnapshot } from './sound-snapshot.ts';
@@ -197,6 +198,25 @@ describe('The snapshot reader', () => {
         expect(readdirSync('/proc/self/fd').length).to.equal(descriptors);
       });
     }
+  });
+
+  describe("opens a file with SQLite's defences on:", () => {
+    const SETTINGS = { trusted_schema: 0, cell_size_check: 1, query_only: 1, mmap_size: 0 } as const;
+    for (const [pragma, value] of Object.entries(SETTINGS)) {
+      it(`${pragma} is ${value}`, () => {
+        using opened = openSnapshot(snapshot.path);
+        // Without a mapping, SQLite may return no row.
+        expect(opened.database.pragma(pragma, { simple: true }) ?? 0).to.equal(value);
+      });
+    }
+
+    it('the file is read-only, and the schema cannot be made writable', () => {
+      using opened = openSnapshot(snapshot.path);
+      expect(opened.database.readonly).to.equal(true);
+      // SQLITE_DBCONFIG_DEFENSIVE ignores this.
+      opened.database.pragma('writable_schema = ON');
+      expect(opened.database.pragma('writable_schema', { simple: true })).to.equal(0);
+    });
   });
 
   describe('refuses another schema, and names the differences:', () => {
