@@ -12,6 +12,7 @@ import type { ConnectionCounts } from './connections/connection-counts.ts';
 import { type ConnectionConfig, Connections } from './connections/connections.ts';
 import { expressPrototypes } from './express-prototypes.ts';
 import { contextStarter } from './request-context.ts';
+import { bodyProblem, endBody, hasBody, refuseBody } from './request-body.ts';
 import type { RequestMetrics } from './request-metrics.ts';
 import { type HeaderList, METHOD_NOT_ALLOWED, Problem } from './response/problem.ts';
 import { NO_STORE, SECURITY_HEADERS, sendProblem } from './response/send.ts';
@@ -24,7 +25,6 @@ const MALFORMED = new Problem(400, 'The request is not well-formed HTTP.');
 const BY_ERROR_CODE: Readonly<Record<string, Problem>> = {
   HPE_INVALID_URL: new Problem(400, 'The target must be ASCII; percent-encode other characters as UTF-8.'),
   HPE_HEADER_OVERFLOW: new Problem(431, 'The request target and headers exceed 16 KiB in total.'),
-  HPE_CHUNK_EXTENSIONS_OVERFLOW: new Problem(413, 'The request body is too large; send no body.'),
   ERR_HTTP_REQUEST_TIMEOUT: new Problem(408, 'The request did not arrive in time.'),
 };
 
@@ -54,11 +54,16 @@ export function createServer(app: Express, dependencies: ServerDependencies): Se
     joinDuplicateHeaders: true,
   });
   const connections = new Connections(server, config, connectionCounts, metrics);
+  /** The response to the latest request of a connection that has a body. */
+  const withBody = new WeakMap<Socket, Response>();
   const handle = (request: Request, response: Response) => {
     request.url = normalizeTarget(request.url);
     startContext(request, response);
+    // Before all others, since Node reads the body of any other response to its end.
+    const problem = bodyProblem(request);
+    if (problem !== undefined) refusals.refuse(request, response, problem, refuseBody);
     // A balancer must not take an overloaded replica for a dead one.
-    if (request.url !== HEALTH_PATH && overload()) {
+    else if (request.url !== HEALTH_PATH && overload()) {
       response.locals.context.isLogged = false;
       sendProblem(response, OVERLOADED);
     } else if (request.headers.host === undefined && request.httpVersion === '1.1')
@@ -66,6 +71,7 @@ export function createServer(app: Express, dependencies: ServerDependencies): Se
     else app(request, response);
   };
   const listener = (request: Request, response: Response) => {
+    if (hasBody(request)) withBody.set(request.socket, response);
     connections.answer(request, response, () => {
       handle(request, response);
     });
@@ -80,7 +86,10 @@ export function createServer(app: Express, dependencies: ServerDependencies): Se
     refuse(socket, METHOD_NOT_ALLOWED);
   });
   server.on('clientError', (error: ParserError, socket: Socket) => {
+    const response = withBody.get(socket);
     if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy();
+    // The error is in the body of a request, which gets its own response.
+    else if (response?.req.complete === false) endBody(response);
     else refuse(socket, problemOfParser(error));
   });
   return server;

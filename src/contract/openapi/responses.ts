@@ -93,7 +93,8 @@ export const SHARED_RESPONSES = {
     headers: headerRefs([...DATA, 'ETag']),
   },
   InvalidRequest: refused(
-    'The API key is missing or malformed, the version is invalid, or the percent-encoding is invalid.',
+    'The API key is missing or malformed; the version, the percent-encoding or the HTTP syntax is invalid; or ' +
+      'Transfer-Encoding does not end in `chunked`.',
     READ,
     'The API key is missing; send the header Authorization: Bearer svc:o:<organization_id>:<api_key>.',
   ),
@@ -130,7 +131,7 @@ export const SHARED_RESPONSES = {
   ),
   Timeout: refused('The request did not arrive in time.', [], 'The request did not arrive in time.'),
   BodyTooLarge: refused(
-    'The request body is too large. Send requests without a body.',
+    'The request body has more than 64 kB, or Transfer-Encoding. Send requests without a body.',
     [],
     'The request body is too large; send no body.',
   ),

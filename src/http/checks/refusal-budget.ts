@@ -57,11 +57,11 @@ export class RefusalBudget {
   }
 
   /** Refuses the request of a client without a valid key. */
-  refuse({ ip = '' }: Request, response: Response, refused: Problem): void {
+  refuse({ ip = '' }: Request, response: Response, refused: Problem, send = sendProblem): void {
     const { problem, isLogged } =
       refused.retryReason === undefined ? this.apply(refused, ip) : { problem: refused, isLogged: true };
     response.locals.context.isLogged = isLogged;
-    sendProblem(response, problem);
+    send(response, problem);
   }
 
   /** Counts a refusal of a client. Returns the problem to send, which is the given one within the budget. */

@@ -1,0 +1,131 @@
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { expect } from 'chai';
+import express from 'express';
+import { pino } from 'pino';
+import { send } from '../../src/http/response/send.ts';
+import { createServer } from '../../src/http/server.ts';
+import { serverDependencies } from '../support/test-api.ts';
+
+const GIGABYTE = 1e9;
+/** Bound of the bytes that the server may read of any body. */
+const MAX_READ = 256 * 1024;
+
+describe('A request with a body', () => {
+  let server: Server;
+  /** The connections of the server, by the client's port. */
+  const accepted = new Map<number | undefined, Socket>();
+
+  before(async () => {
+    const app = express();
+    app.use((_request, response) => {
+      send(response, 200, [], ['{}']);
+    });
+    server = createServer(app, serverDependencies(pino({ level: 'silent' })));
+    server.on('connection', (socket: Socket) => accepted.set(socket.remotePort, socket));
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+  });
+  after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+
+  const head = (lines: string, method = 'GET') => `${method} /1 HTTP/1.1\r\nHost: a\r\n${lines}\r\n\r\n`;
+  const NEXT = 'GET /2 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n';
+
+  const open = () => connect((server.address() as AddressInfo).port, '127.0.0.1');
+
+  /** Sends bytes, and returns the statuses of all responses until the server closes the connection. */
+  async function statusesOf(bytes: string): Promise<number[]> {
+    const client = open();
+    client.write(bytes);
+    const statuses = (await text(client)).matchAll(/HTTP\/1.1 (\d+) /g);
+    return Array.from(statuses, ([, status]) => Number(status));
+  }
+
+  describe('of up to 64 kB', () => {
+    it('gets its response, and the connection serves the next request', async () => {
+      for (const length of [1, 65_536]) {
+        const request = head(`Content-Length: ${length}`) + 'x'.repeat(length);
+        expect(await statusesOf(request + NEXT)).to.deep.equal([200, 200]);
+      }
+    });
+
+    it('closes the connection if the client waits to send it', async () => {
+      expect(await statusesOf(head('Content-Length: 5\r\nExpect: 100-continue'))).to.deep.equal([200]);
+    });
+
+    it('that is incomplete gets one response', async () => {
+      const client = open();
+      client.end(head('Content-Length: 5') + 'ab');
+      expect((await text(client)).match(/HTTP\/1.1 /g)).to.have.length(1);
+    });
+  });
+
+  describe('that is longer, or of unknown length, is refused by one response and a closed connection:', () => {
+    const CHUNKED = 'Transfer-Encoding: chunked';
+    const cases: [title: string, bytes: string, status: number | number[]][] = [
+      ['a long body', head('Content-Length: 65537'), 413],
+      ['one that the client waits to send', head('Content-Length: 65537\r\nExpect: 100-continue'), 413],
+      ['chunks', `${head(CHUNKED)}2\r\nab\r\n0\r\n\r\n`, 413],
+      ['chunks and the next request', `${head(CHUNKED)}0\r\n\r\n${NEXT}`, 413],
+      ['a malformed chunk', `${head(CHUNKED)}zz\r\n`, 413],
+      ['a malformed chunk after a valid one', `${head(CHUNKED)}2\r\nab\r\nzz\r\n`, 413],
+      ['a long extension of a chunk', `${head(CHUNKED)}2;${'x'.repeat(20_000)}\r\nab\r\n`, 413],
+      ['a coding before chunked', `${head('Transfer-Encoding: gzip , Chunked')}0\r\n\r\n`, 413],
+      ['an unknown coding', `${head('Transfer-Encoding: xchunked')}0\r\n\r\n`, 400],
+      ['an unknown coding after chunked', `${head('Transfer-Encoding: chunked, x')}0\r\n\r\n`, 400],
+      ['codings and a length', `${head(`${CHUNKED}\r\nContent-Length: 5`)}0\r\n\r\n`, 400],
+      ['two lengths', `${head('Content-Length: 5\r\nContent-Length: 6')}abcde`, 400],
+      [
+        'a request after another',
+        `GET /0 HTTP/1.1\r\nHost: a\r\n\r\n${head('Transfer-Encoding: x')}`,
+        [200, 400],
+      ],
+    ];
+    // All at once, since some connections close only after a time.
+    let statuses: Promise<number[]>[];
+    before(() => {
+      statuses = cases.map(([, bytes]) => statusesOf(bytes));
+    });
+    for (const [i, [title, , expected]] of cases.entries()) {
+      it(title, async () => {
+        expect(await statuses[i]).to.deep.equal(Array.isArray(expected) ? expected : [expected]);
+      });
+    }
+  });
+
+  for (const [title, lines] of [
+    ['with its length', `Content-Length: ${GIGABYTE}`],
+    ['in chunks', 'Transfer-Encoding: chunked'],
+    ['in an unknown coding', 'Transfer-Encoding: xchunked'],
+  ]) {
+    it(`of 1 GB is refused and not read to its end, ${title}`, async () => {
+      const refused = async (method: string) => {
+        const client = open();
+        await once(client, 'connect');
+        const { localPort = 0 } = client;
+        // The connection is reset when it closes before the end of the body.
+        client.on('error', () => undefined);
+        client.write(head(lines, method));
+        const chunk = Buffer.from(`10000\r\n${'x'.repeat(0x10000)}\r\n`);
+        const fill = () => {
+          while (client.writable && client.write(chunk));
+        };
+        client.on('drain', fill);
+        fill();
+        let received = '';
+        client.setEncoding('latin1').on('data', (part: string) => (received += part));
+        await new Promise((resolve) => client.on('close', resolve));
+        expect(received).to.match(/^HTTP\/1.1 (400|413) /);
+        expect(received).to.include('Connection: close').and.to.include('\r\n\r\n');
+        expect(received.endsWith('send no body."}')).to.equal(method !== 'HEAD');
+        expect(accepted.get(localPort)?.bytesRead, method).to.be.at.most(MAX_READ);
+      };
+      await Promise.all(['GET', 'HEAD', 'POST'].map(refused));
+    });
+  }
+});
