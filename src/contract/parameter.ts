@@ -26,11 +26,13 @@ export interface ParameterKind {
 /** The schema keyword for timestamps that exist, implemented by `parseTimestamp`. A pattern cannot express it. */
 export const EXISTING_KEYWORD = 'x-existing';
 
-const DATE = '\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])';
-const TIME = '([01]\\d|2[0-3]):[0-5]\\d(:[0-5]\\d(\\.\\d+)?)?';
-const OFFSET = '[+-]([01]\\d|2[0-3]):[0-5]\\d';
+// In some languages \d matches digits of other scripts, too.
+const DATE = '[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])';
+const MINUTES = '([01][0-9]|2[0-3]):[0-5][0-9]';
+const TIME = `${MINUTES}(:[0-5][0-9](\\.[0-9]+)?)?`;
+const OFFSET = `[+-]${MINUTES}`;
 
-/** The grammar of timestamps. JSON Schema's `date-time` requires seconds. */
+/** The grammar of timestamps, except for days that a month does not have. JSON Schema's `date-time` requires seconds. */
 export const TIMESTAMP_PATTERN = `^${DATE}T${TIME}(Z|${OFFSET})$`;
 export const UTC_TIMESTAMP_PATTERN = `^${DATE}T${TIME}Z$`;
 

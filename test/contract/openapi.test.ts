@@ -106,6 +106,12 @@ describe('The OpenAPI document', () => {
     });
   }
 
+  it('allows any request id of a client, and states the form of those in responses', () => {
+    const ofRequest = parametersOf('/v1/events').find(({ name }) => name === 'X-Request-Id');
+    expect(ofRequest?.schema).to.deep.equal({ type: 'string' });
+    expect(document).to.have.nested.property('components.headers.X-Request-Id.schema.pattern');
+  });
+
   it('requires the version header for preview operations alone, with the default preview', () => {
     const header = (path: string) => {
       const found = parametersOf(path).find(({ name }) => name === 'Service-API-Version');

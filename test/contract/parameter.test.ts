@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import fc from 'fast-check';
 import { OPERATIONS } from '../../src/contract/operations.ts';
 import {
   BOOLEAN,
@@ -14,8 +15,10 @@ import {
   TAG_LIST,
   TIMESTAMP_PATTERN,
 } from '../../src/contract/parameter.ts';
+import { parseTimestamp } from '../../src/contract/timestamp.ts';
 import { queryReader } from '../../src/http/checks/query.ts';
 import { Problem } from '../../src/http/response/problem.ts';
+import { FIXED } from '../support/random.ts';
 
 /** Returns the `ctx` of each violation of a text. */
 function violationsOf(kind: ParameterKind, text: string): string[] {
@@ -156,8 +159,41 @@ describe('normalizeTag', () => {
 });
 
 describe('TIMESTAMP_PATTERN', () => {
-  it('matches what the grammar accepts', () => {
-    for (const text of cases['INSTANT'].valid) expect(text).to.match(new RegExp(TIMESTAMP_PATTERN));
+  // Numbers around every limit, and any one character replaced, added or dropped.
+  const number = (most: number) =>
+    fc.integer({ min: 0, max: most + 1 }).map((n) => String(n).padStart(2, '0'));
+  const written = fc
+    .tuple(
+      fc.constantFrom('0000', '1900', '2024', '2026', '9999'),
+      number(12),
+      number(31),
+      number(23),
+      number(59),
+      fc.option(fc.tuple(number(59), fc.constantFrom('', '.', '.5', '.1234567')), { nil: ['', ''] }),
+      fc.oneof(fc.constant('Z'), fc.tuple(fc.constantFrom('+', '-', ' '), number(23), number(59))),
+    )
+    .map(([year, month, day, hour, minute, [second, fraction], zone]) => {
+      const [sign, ...offset] = zone;
+      const seconds = second === '' ? '' : `:${second}${fraction}`;
+      return `${year}-${month}-${day}T${hour}:${minute}${seconds}${sign}${offset.join(':')}`;
+    });
+  const damaged = fc
+    .tuple(written, fc.nat(30), fc.nat(1), fc.constantFrom('', '0', '-', 'T', 'Z', ' ', '\n', '٣'))
+    .map(([text, at, dropped, added]) => text.slice(0, at) + added + text.slice(at + dropped));
+
+  it('matches a text if and only if the service accepts it, except for days that a month does not have', () => {
+    const pattern = new RegExp(TIMESTAMP_PATTERN);
+    let accepted = 0;
+    fc.assert(
+      fc.property(fc.oneof(written, damaged), (text) => {
+        const isAccepted = parseTimestamp(text) !== undefined;
+        if (isAccepted) accepted++;
+        const isDayOfSomeMonths = /^.{8}(29|30|31)/.test(text);
+        if (isAccepted || !isDayOfSomeMonths) expect(pattern.test(text), text).to.equal(isAccepted);
+      }),
+      { ...FIXED, numRuns: 5000 },
+    );
+    expect(accepted).to.be.within(500, 4500);
   });
 
   it('rejects an impossible month, day, hour, minute or offset', () => {

@@ -14,7 +14,7 @@ import {
   SHARED_RESPONSES,
 } from './responses.ts';
 
-const VERSION_PATTERN = `^(${STABLE}|${PREVIEW}|\\d{4}-\\d{2}-\\d{2})$`;
+const VERSION_PATTERN = `^(${STABLE}|${PREVIEW}|[0-9]{4}-[0-9]{2}-[0-9]{2})$`;
 
 /** Builds the OpenAPI 3.1 document of the API from the contract. */
 export function openApiDocument(releases: readonly Release[], baseUrl = '/'): Schema {
@@ -80,8 +80,8 @@ const REQUEST_HEADERS = {
   RequestId: {
     name: REQUEST_ID_HEADER,
     in: 'header',
-    description: 'Id of the request. If the value does not match the pattern, the service generates an id.',
-    schema: { type: 'string', pattern: REQUEST_ID_PATTERN },
+    description: `Id of the request. The service replaces a value that does not match \`${REQUEST_ID_PATTERN}\`.`,
+    schema: { type: 'string' },
     example: '4f1c9a52',
   },
   IfNoneMatch: {
