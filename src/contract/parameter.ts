@@ -26,15 +26,18 @@ export interface ParameterKind {
 /** The schema keyword for timestamps that exist, implemented by `parseTimestamp`. A pattern cannot express it. */
 export const EXISTING_KEYWORD = 'x-existing';
 
-// In some languages \d matches digits of other scripts, too.
-const DATE = '[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])';
+// The patterns avoid \d: in some languages, it matches digits of other scripts, too.
+const DAY_TO_29 = '0[1-9]|[12][0-9]';
+const MONTH_AND_DAY = `((0[13578]|1[02])-(${DAY_TO_29}|3[01])|(0[469]|11)-(${DAY_TO_29}|30)|02-(${DAY_TO_29}))`;
 const MINUTES = '([01][0-9]|2[0-3]):[0-5][0-9]';
 const TIME = `${MINUTES}(:[0-5][0-9](\\.[0-9]+)?)?`;
 const OFFSET = `[+-]${MINUTES}`;
 
-/** The grammar of timestamps, except for days that a month does not have. JSON Schema's `date-time` requires seconds. */
-export const TIMESTAMP_PATTERN = `^${DATE}T${TIME}(Z|${OFFSET})$`;
-export const UTC_TIMESTAMP_PATTERN = `^${DATE}T${TIME}Z$`;
+/** Calendar dates, and 29 February of any year. */
+export const DATE_PATTERN = `[0-9]{4}-${MONTH_AND_DAY}`;
+/** The grammar of timestamps. JSON Schema's `date-time` requires seconds. */
+export const TIMESTAMP_PATTERN = `^${DATE_PATTERN}T${TIME}(Z|${OFFSET})$`;
+export const UTC_TIMESTAMP_PATTERN = `^${DATE_PATTERN}T${TIME}Z$`;
 
 const PLUS_HINT = '; encode + as %2B in a query string';
 const plusHintFor = (text: string) => (text.includes(' ') ? PLUS_HINT : '');
@@ -93,23 +96,23 @@ export const INSTANT: ParameterKind = {
     plusHintFor(text),
 };
 
-const listSchema: Schema = {
+const listSchema = (pattern: string): Schema => ({
   type: 'array',
   minItems: 1,
   maxItems: MAX_LIST_VALUES,
-  items: { type: 'string', minLength: 1 },
-};
+  items: { type: 'string', pattern },
+});
 const TOO_MANY = `must contain at most ${MAX_LIST_VALUES} comma-separated values`;
 
 export const ID_LIST: ParameterKind = {
-  schema: listSchema,
+  schema: listSchema('^[^,]+$'),
   read: splitList,
   ctx: (keyword) =>
     keyword === 'maxItems' ? TOO_MANY : 'must not contain an empty value (check for an extra comma)',
 };
 
 export const TAG_LIST: ParameterKind = {
-  schema: listSchema,
+  schema: listSchema('^\\s*[^\\s,][^,]*$'),
   read: (text) => splitList(text).map(normalizeTag),
   ctx: (keyword) =>
     keyword === 'maxItems'

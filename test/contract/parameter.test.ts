@@ -181,15 +181,15 @@ describe('TIMESTAMP_PATTERN', () => {
     .tuple(written, fc.nat(30), fc.nat(1), fc.constantFrom('', '0', '-', 'T', 'Z', ' ', '\n', '٣'))
     .map(([text, at, dropped, added]) => text.slice(0, at) + added + text.slice(at + dropped));
 
-  it('matches a text if and only if the service accepts it, except for days that a month does not have', () => {
+  it('matches a text if and only if the service accepts it, except for 29 February', () => {
     const pattern = new RegExp(TIMESTAMP_PATTERN);
     let accepted = 0;
     fc.assert(
       fc.property(fc.oneof(written, damaged), (text) => {
         const isAccepted = parseTimestamp(text) !== undefined;
         if (isAccepted) accepted++;
-        const isDayOfSomeMonths = /^.{8}(29|30|31)/.test(text);
-        if (isAccepted || !isDayOfSomeMonths) expect(pattern.test(text), text).to.equal(isAccepted);
+        if (isAccepted || text.slice(4, 10) !== '-02-29')
+          expect(pattern.test(text), text).to.equal(isAccepted);
       }),
       { ...FIXED, numRuns: 5000 },
     );
@@ -201,6 +201,8 @@ describe('TIMESTAMP_PATTERN', () => {
       '2026-13-01T00:00Z',
       '2026-00-01T00:00Z',
       '2026-01-32T00:00Z',
+      '2026-02-30T00:00Z',
+      '2026-11-31T00:00Z',
       '2026-01-01T24:00Z',
       '2026-01-01T00:60Z',
       '2026-01-01T00:00:60Z',

@@ -1,7 +1,13 @@
 import { exampleOf, type Field, type Fields, type Resource, type Shape } from '../field.ts';
 import { REQUEST_ID_HEADER, REQUEST_ID_PATTERN } from '../headers.ts';
 import { type Operation, OPERATIONS, type Parameter, type PathParameter, TAGS } from '../operations.ts';
-import { type Schema, splitList, TIMESTAMP_PATTERN, UTC_TIMESTAMP_PATTERN } from '../parameter.ts';
+import {
+  DATE_PATTERN,
+  type Schema,
+  splitList,
+  TIMESTAMP_PATTERN,
+  UTC_TIMESTAMP_PATTERN,
+} from '../parameter.ts';
 import { PREVIEW, type Release, STABLE, VERSION_HEADER } from '../releases.ts';
 import {
   componentRef,
@@ -14,7 +20,7 @@ import {
   SHARED_RESPONSES,
 } from './responses.ts';
 
-const VERSION_PATTERN = `^(${STABLE}|${PREVIEW}|[0-9]{4}-[0-9]{2}-[0-9]{2})$`;
+const VERSION_PATTERN = `^(${STABLE}|${PREVIEW}|${DATE_PATTERN})$`;
 
 /** Builds the OpenAPI 3.1 document of the API from the contract. */
 export function openApiDocument(releases: readonly Release[], baseUrl = '/'): Schema {
