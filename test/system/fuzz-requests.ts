@@ -1,0 +1,329 @@
+import type { Random } from '../../scripts/sample/random.ts';
+import { type Operation, OPERATIONS, type Parameter } from '../../src/contract/operations.ts';
+import { randomText } from '../support/oracle/texts.ts';
+import { shuffled } from '../support/random.ts';
+
+/** Random requests, from valid ones by the declared operations to bytes that are hardly HTTP. */
+
+/** A request before it is written, and thereby before it is damaged. Texts are Latin-1: one byte per character. */
+interface Draft {
+  method: string;
+  target: string;
+  version: string;
+  headers: [name: string, value: string][];
+  endOfLine: string;
+  body: string;
+}
+
+export interface FuzzRequest {
+  readonly bytes: Buffer;
+  readonly method: string;
+  /** The target of a well-formed request; undefined for any other, whose response no operation documents. */
+  readonly target: string | undefined;
+}
+
+/** Limit of target and headers, and some room for the version and the line ends. */
+const MAX_HEAD_BYTES = 16_000;
+
+/** Returns a well-formed request of an operation, with valid, invalid and unknown parameters and headers. */
+export function wellFormedRequest(random: Random, authorizations: readonly string[]): FuzzRequest {
+  const draft = randomDraft(random, authorizations);
+  const bytes = written(draft);
+  if (bytes.length > MAX_HEAD_BYTES) return wellFormedRequest(random, authorizations);
+  return { bytes, method: draft.method, target: draft.target };
+}
+
+/** Returns a request that is malformed, most probably, in one or several ways. */
+export function malformedRequest(random: Random, authorizations: readonly string[]): FuzzRequest {
+  const draft = randomDraft(random, authorizations);
+  for (let tricks = random.between(0, 3); tricks > 0; tricks--) random.pick(TRICKS)(draft, random);
+  const bytes = written(draft);
+  return {
+    bytes: random.chance(0.4) ? damaged(random, bytes) : bytes,
+    method: draft.method,
+    target: undefined,
+  };
+}
+
+function randomDraft(random: Random, authorizations: readonly string[]): Draft {
+  const headers: [string, string][] = [
+    ['Host', random.pick(['x', 'api.example.org', '127.0.0.1:80'])],
+    ['Authorization', random.pick(authorizations)],
+    ...OPTIONAL_HEADERS.filter(() => random.chance(0.2)).map(([name, values]): [string, string] => [
+      name,
+      random.pick(values),
+    ]),
+  ];
+  return {
+    method: random.pick(['GET', 'GET', 'GET', 'GET', 'HEAD', 'OPTIONS', 'POST', 'DELETE']),
+    target: randomTarget(random),
+    version: 'HTTP/1.1',
+    headers: shuffled(random, headers),
+    endOfLine: '\r\n',
+    body: '',
+  };
+}
+
+const OPTIONAL_HEADERS: readonly (readonly [name: string, values: readonly string[]])[] = [
+  ['Service-API-Version', ['preview', 'preview', 'stable', '2026-10-01', '2026-02-30', 'Preview', '']],
+  ['If-None-Match', ['*', '"x"', 'W/"x", "y"', '', '"x', ','.repeat(2000), '"'.repeat(2000)]],
+  ['X-Request-Id', ['id-1', 'a b', 'x'.repeat(129), '<script>', '']],
+  ['X-Forwarded-Host', ['evil.example', '"><script>']],
+  ['Accept-Encoding', ['gzip, br, zstd', 'identity;q=0', '*']],
+  ['Range', ['bytes=0-1', 'bytes=-9,3-,x']],
+  ['Cookie', ['a=b', '='.repeat(500)]],
+];
+
+const ID_CHARACTERS = ['evt_0', 'tkt_1', 'ord_2', 'off_3', 'ses_4', 'north-1', 'none', '..', '.'];
+const HOSTILE_VALUES = [
+  ...['', '0', '-1', '1.5', '1e2', '٣', '9'.repeat(400), 'true', 'TRUE', 'null', ' ', ',', ',,a'],
+  ...['1,2,3,4,5,6,7,8,9,10,11', '<script>alert(1)</script>', "' OR 1=1 --", '__proto__', '\0', '\r\n\r\n'],
+  ...['2026-02-30T00:00Z', '2026-01-01T00:00:00.123456789012345Z', '2026-01-01T00:00:00 01:00'],
+  ...[`2026-01-01T00:00:00.${'1'.repeat(3000)}`, ' '.repeat(3000), 'a'.repeat(3000), ' a'.repeat(1500)],
+];
+const BROKEN_ENCODINGS = [
+  '%',
+  '%zz',
+  '%f',
+  '%ff',
+  '%C3',
+  '%ED%A0%80',
+  '%00',
+  '%25ff',
+  '+',
+  '%2B',
+  '&',
+  '=&=',
+];
+
+function randomTarget(random: Random): string {
+  const operation = random.pick(OPERATIONS);
+  const id = random.chance(0.8)
+    ? encodeURIComponent(random.chance(0.7) ? random.pick(ID_CHARACTERS) : randomText(random) || '-')
+    : random.pick(['%ff', '%zz', '%2F', '%00', '%F0%9F%98%80']);
+  const path = operation.path.replace(/\{\w+\}/, id);
+  if (random.chance(0.02))
+    return `${path}?${random.pick(['a&', 'page=1&', 'x=%41&', '&', '='])}`.padEnd(9000, 'a&=');
+  const query = parametersOf(operation)
+    .filter(() => random.chance(0.3))
+    .map((parameter) => `${encodeURIComponent(parameter.name)}=${randomValue(random, parameter)}`);
+  if (random.chance(0.15))
+    query.push(`${encodeURIComponent(randomText(random))}=${random.pick(BROKEN_ENCODINGS)}`);
+  if (query.length > 0 && random.chance(0.1)) query.push(random.pick(query));
+  return query.length === 0 ? path : `${path}?${shuffled(random, query).join('&')}`;
+}
+
+function parametersOf(operation: Operation): readonly Parameter[] {
+  return operation.kind === 'list' ? operation.parameters : [];
+}
+
+function randomValue(random: Random, { example, kind: { schema } }: Parameter): string {
+  const values = schema['enum'];
+  const valid = Array.isArray(values) ? String(random.pick(values)) : example;
+  const value = random.chance(0.6)
+    ? valid
+    : random.pick([random.pick(HOSTILE_VALUES), random.pick(ID_CHARACTERS), randomText(random)]);
+  return random.chance(0.95) ? encodeURIComponent(value) : random.pick(BROKEN_ENCODINGS);
+}
+
+type Trick = (draft: Draft, random: Random) => void;
+
+const VALUES = ['', ' ', '\0', '\x80\xff', '\t', 'a\rb', 'a\nb', 'a\r\n b', '"', 'x'.repeat(9000)];
+const HOSTS = ['', 'a b', '[::1', 'x'.repeat(300), 'x:99999', '"><script>', 'é', '\0', 'a,b', 'http://x/'];
+const CODINGS = [
+  'chunked',
+  'xchunked',
+  'gzip, chunked',
+  'chunked, x',
+  'identity',
+  '',
+  ' chunked ',
+  'CHUNKED',
+  '\x0bchunked',
+];
+const LENGTHS = ['0', '5', '-1', '+5', '5,5', '0x5', '1e3', '9'.repeat(30), '', ' 5 ', '65536', '1000000'];
+const CHUNKS = [
+  ...[
+    '0\r\n\r\n',
+    '5\r\nabcde\r\n0\r\n\r\n',
+    '5\r\nab',
+    '-1\r\n',
+    'f'.repeat(40) + '\r\n',
+    'zz\r\n',
+    '5;a="\r\n',
+  ],
+  ...[
+    '0\r\nTrailer: x\r\n\r\n',
+    '5\nabcde\n0\n\n',
+    '5\r\nabcdefgh\r\n',
+    `1;${'x'.repeat(20_000)}\r\na\r\n`,
+    '\r\n',
+  ],
+];
+const NAMES = [
+  '',
+  ' ',
+  'a b',
+  'Host ',
+  '\xe9',
+  '\0',
+  '__proto__',
+  'constructor',
+  'x'.repeat(9000),
+  ':a',
+  '(a)',
+];
+
+const TRICKS: readonly Trick[] = [
+  (draft, random) => {
+    draft.method = random.pick([
+      ...[
+        'get',
+        'GETT',
+        '',
+        'G\0T',
+        'PUT',
+        'PATCH',
+        'TRACE',
+        'CONNECT',
+        'PRI',
+        'M-SEARCH',
+        'QUERY',
+        'SOURCE',
+      ],
+      ...['X'.repeat(3000), ' GET', '\r\nGET', '\x16\x03\x01'],
+    ]);
+  },
+  (draft, random) => {
+    draft.version = random.pick([
+      ...[
+        'HTTP/1.0',
+        'HTTP/0.9',
+        'HTTP/2.0',
+        'HTTP/1.1 ',
+        'http/1.1',
+        '',
+        'HTTP/1.11',
+        'HTTP/1.',
+        'HTTP/1.1\0',
+      ],
+      ...['RTSP/1.0', 'ICE/1.0'],
+    ]);
+  },
+  (draft, random) => {
+    draft.target = random.pick([
+      ...[
+        `http://h${draft.target}`,
+        `HTTPS://u:p@h:1${draft.target}`,
+        `ftp://h${draft.target}`,
+        'h:443',
+        '*',
+        '',
+      ],
+      ...[
+        `/${draft.target}`,
+        `/v1/..${draft.target}`,
+        `\\${draft.target}`,
+        `${draft.target}#f`,
+        `${draft.target} x`,
+      ],
+      ...[
+        `${draft.target}\0`,
+        `${draft.target}\xff`,
+        `${draft.target}\t`,
+        '/%2e%2e/',
+        '?',
+        '#',
+        'http://',
+        '/v1',
+      ],
+      ...[
+        '/openapi.json',
+        '/healthz',
+        '/<script>',
+        `/${'a/'.repeat(4000)}`,
+        `/v1/events?${'%'.repeat(5000)}`,
+      ],
+    ]);
+  },
+  (draft, random) => {
+    draft.endOfLine = random.pick(['\n', '\r', '\r\n ', '\r\r\n', '\n\r', '\0\r\n']);
+  },
+  (draft, random) => {
+    draft.headers.push(...draft.headers.filter(() => random.chance(0.5)));
+  },
+  (draft, random) => {
+    draft.headers = draft.headers.filter(() => random.chance(0.5));
+  },
+  (draft, random) => {
+    draft.headers.push(['Host', random.pick(HOSTS)]);
+  },
+  (draft, random) => {
+    draft.headers.push([random.pick(NAMES), random.pick(VALUES)]);
+  },
+  (draft, random) => {
+    const count = random.pick([100, 1000, 2500]);
+    for (let i = 0; i < count; i++) draft.headers.push([`a${i % 700}`, '']);
+  },
+  (draft, random) => {
+    draft.headers.push([
+      'Authorization',
+      random.pick(['', 'Bearer', 'Basic eDp5', `Bearer ${randomText(random)}`]),
+    ]);
+  },
+  (draft, random) => {
+    draft.headers.push(['Transfer-Encoding', random.pick(CODINGS)]);
+    draft.body += random.pick(CHUNKS);
+  },
+  (draft, random) => {
+    draft.headers.push(['Content-Length', random.pick(LENGTHS)]);
+    draft.body += random.pick(['', 'abcde', 'abc', 'x'.repeat(70_000)]);
+  },
+  (draft, random) => {
+    draft.headers.push(['Expect', random.pick(['100-continue', '100-Continue, x', 'tea', ''])]);
+  },
+  (draft, random) => {
+    draft.headers.push([
+      'Connection',
+      random.pick(['close', 'upgrade', 'keep-alive, close', 'Host', 'HTTP2-Settings']),
+    ]);
+    draft.headers.push(['Upgrade', random.pick(['h2c', 'websocket', ''])]);
+  },
+  (draft, random) => {
+    draft.body += random.pick([
+      '\r\n',
+      '\r\n\r\n',
+      '\0',
+      'GET',
+      'HTTP/1.1 200 OK\r\n\r\n',
+      '\x16\x03\x01\x02',
+    ]);
+  },
+];
+
+function written({ method, target, version, headers, endOfLine, body }: Draft): Buffer {
+  const lines = [
+    `${method} ${target} ${version}`,
+    ...headers.map(([name, value]) => `${name}: ${value}`),
+    '',
+    '',
+  ];
+  return Buffer.from(lines.join(endOfLine) + body, 'latin1');
+}
+
+/** Replaces, inserts, drops or repeats a few bytes. */
+function damaged(random: Random, bytes: Buffer): Buffer {
+  let result = bytes;
+  for (let count = random.between(1, 4); count > 0; count--) {
+    const at = random.below(result.length + 1);
+    const until = Math.min(result.length, at + random.pick([0, 0, 1, 1, 2, 20]));
+    const added = random.pick([
+      Buffer.of(),
+      Buffer.of(random.below(256)),
+      Buffer.from(random.pick(['\0', '\r\n', '\n', ' ', ':', '\r\n\r\n', '%', '\xff'])),
+      result.subarray(at, at + random.below(60)),
+    ]);
+    result = Buffer.concat([result.subarray(0, at), added, result.subarray(until)]);
+  }
+  return result;
+}
