@@ -1,5 +1,4 @@
 import { mkdirSync } from 'node:fs';
-import { STATUS_CODES } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
@@ -8,6 +7,7 @@ import { Random } from '../../scripts/sample/random.ts';
 import { expectConformance } from '../support/conformance.ts';
 import { byDepth } from '../support/depth.ts';
 import { build, writeImport } from '../support/import-folder.ts';
+import { type RawResponse, responsesIn } from '../support/raw-responses.ts';
 import { newCredential, ReplicaUnderTest } from '../support/replica-under-test.ts';
 import { SMALL_IMPORT } from '../support/small-import.ts';
 import { folderForAll } from '../support/temporary-folder.ts';
@@ -165,44 +165,12 @@ async function send(port: number, requests: readonly FuzzRequest[], end: End): P
   return responsesIn(received);
 }
 
-interface RawResponse {
-  readonly status: number;
-  readonly headers: Record<string, string>;
-  readonly text: string;
-}
-
 function isComplete(received: string, count = 1): boolean {
   try {
     return responsesIn(received).length >= count;
   } catch {
     return false;
   }
-}
-
-const HEAD = /^HTTP\/1\.1 ([1-5]\d\d) ([A-Z][A-Za-z- ]+)\r\n((?:[A-Za-z-]+: [\x20-\x7e]*\r\n)+)\r\n/;
-
-/** Parses responses strictly. A JSON text cannot begin like a response, which distinguishes the response to HEAD. */
-function responsesIn(received: string): RawResponse[] {
-  const responses: RawResponse[] = [];
-  for (let rest = received; rest !== '';) {
-    const [head, code, reason, lines] = HEAD.exec(rest) ?? [];
-    if (head === undefined) throw new Error(`no well-formed response: ${JSON.stringify(rest.slice(0, 500))}`);
-    const status = Number(code);
-    expect(reason).to.equal(STATUS_CODES[status]);
-    const entries = lines
-      .trimEnd()
-      .split('\r\n')
-      .map((line) => /^(.*?): (.*)$/.exec(line) ?? [])
-      .map(([, name, value]) => [name.toLowerCase(), value]);
-    const headers = Object.fromEntries(entries) as Record<string, string>;
-    expect(Object.keys(headers), 'repeated headers').to.have.length(entries.length);
-    rest = rest.slice(head.length);
-    const length = rest.startsWith('{') ? Number(headers['content-length']) : 0;
-    if (rest.length < length) throw new Error('incomplete response');
-    responses.push({ status, headers, text: Buffer.from(rest.slice(0, length), 'latin1').toString() });
-    rest = rest.slice(length);
-  }
-  return responses;
 }
 
 function textOf(requests: readonly FuzzRequest[]): string {
