@@ -213,7 +213,7 @@ function readBaseUrl(text: string): string | undefined {
   // The URL parser would accept and repair other forms.
   if (!/^https?:\/\/[^\s\\?#]+$/i.test(text)) return undefined;
   const url = URL.parse(text);
-  return url?.username === '' && url.password === '' ? url.href.replace(/\/+$/, '') : undefined;
+  return url?.username === '' && url.password === '' ? url.href.replace(/(?<!\/)\/+$/, '') : undefined;
 }
 
 type Trust = boolean | number | readonly string[];

@@ -62,7 +62,7 @@ function schemaOf(database: Database.Database): string {
     .pluck()
     .all()
     .join(';\n')
-    .replace(/--.*$/gm, '')
+    .replace(/--.*/g, '')
     .replace(/\s+/g, ' ');
 }
 

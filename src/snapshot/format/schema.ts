@@ -41,7 +41,7 @@ export function schemaStatements(database: Database.Database): ReadonlyMap<strin
     .raw()
     .all();
   return new Map(
-    statements.map(([object, statement]) => [object, statement.replace(/--.*$/gm, '').replace(/\s+/g, ' ')]),
+    statements.map(([object, statement]) => [object, statement.replace(/--.*/g, '').replace(/\s+/g, ' ')]),
   );
 }
 
