@@ -34,7 +34,7 @@ describe(`A replica that receives random bytes (seed ${SEED})`, function () {
     await build(inFolder('import'), join(inFolder('snapshots'), 'small.sqlite'));
     const keys = ['north', 'south'].map((id) => `Bearer ${newCredential(inFolder, id)}`);
     authorizations = [...keys, ...keys, ...keys, 'Bearer svc:o:north:none', 'Bearer svc:o:', 'none'];
-    replica = await ReplicaUnderTest.start(inFolder, { THREADS: '2' });
+    replica = await ReplicaUnderTest.start(inFolder, { THREADS: '2', REFUSALS_PER_MINUTE: '0' });
     await replica.waitForLog({ msg: 'snapshot live' });
   });
   after(() => replica.end());
@@ -82,7 +82,9 @@ describe(`A replica that receives random bytes (seed ${SEED})`, function () {
     expect(replica.isRunning).to.equal(true);
     const { status } = await replica.request('/v1/tickets', authorizations[0].replace('Bearer ', ''));
     expect(status).to.equal(200);
-    expect(replica.log.filter(({ level }) => Number(level) > 30)).to.deep.equal([]);
+    const warnings = replica.log.filter(({ level }) => Number(level) > 30);
+    // Refusals without a log line of their own have a summary.
+    expect(warnings.filter(({ network }) => network === undefined)).to.deep.equal([]);
   }
 
   it('answers each well-formed request of a pipeline as the OpenAPI document says', async () => {
