@@ -54,7 +54,7 @@ export function createServer(app: Express, dependencies: ServerDependencies): Se
     joinDuplicateHeaders: true,
   });
   const connections = new Connections(server, config, connectionCounts, metrics);
-  /** The response to the latest request of a connection that has a body. */
+  /** The response to the request of a connection whose body is not complete. */
   const withBody = new WeakMap<Socket, Response>();
   const handle = (request: Request, response: Response) => {
     request.url = normalizeTarget(request.url);
@@ -71,7 +71,14 @@ export function createServer(app: Express, dependencies: ServerDependencies): Se
     else app(request, response);
   };
   const listener = (request: Request, response: Response) => {
-    if (hasBody(request)) withBody.set(request.socket, response);
+    if (hasBody(request)) {
+      const { socket } = request;
+      withBody.set(socket, response);
+      // A response refers to the key of its request.
+      request.on('close', () => {
+        if (withBody.get(socket) === response) withBody.delete(socket);
+      });
+    }
     connections.answer(request, response, () => {
       handle(request, response);
     });

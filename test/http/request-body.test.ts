@@ -81,6 +81,11 @@ describe('A request with a body', () => {
       ['codings and a length', `${head(`${CHUNKED}\r\nContent-Length: 5`)}0\r\n\r\n`, 400],
       ['two lengths', `${head('Content-Length: 5\r\nContent-Length: 6')}abcde`, 400],
       [
+        'a malformed chunk after a request with a short body',
+        `${head('Content-Length: 1')}a${head(CHUNKED)}zz\r\n`,
+        [200, 413],
+      ],
+      [
         'a request after another',
         `GET /0 HTTP/1.1\r\nHost: a\r\n\r\n${head('Transfer-Encoding: x')}`,
         [200, 400],
