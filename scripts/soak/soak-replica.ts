@@ -107,7 +107,7 @@ export class SoakReplica {
    * Waits for the next line with a message and, if given, the value of a field.
    * @throws Refused after the timeout, or when the process ends
    */
-  async logLine(msg: string, field = 'msg', value = msg): Promise<LogLine> {
+  async logLine(msg: string, field = 'msg', value: string | number = msg): Promise<LogLine> {
     const { promise, resolve, reject } = Promise.withResolvers<LogLine>();
     const receive = (line: LogLine) => {
       if (line.msg === msg && line[field] === value) resolve(line);
