@@ -6,7 +6,7 @@ import { PREVIEW, VERSION_HEADER } from '../../src/contract/releases.ts';
 import type { Random } from '../sample/random.ts';
 import { type Content, contentIn, type StoredRecord } from './content.ts';
 import { itemsFault, type Page, pageFault, randomList, recordsIn, targetOf } from './questions.ts';
-import type { Answer } from './soak-replica.ts';
+import { type Answer, threadOf } from './soak-replica.ts';
 import { snapshotIdOf, type SoakRun } from './soak-run.ts';
 
 /** The clients of a soak. Each repeats its requests, and compares the responses with the content of their snapshot. */
@@ -43,6 +43,8 @@ export async function runClients(run: SoakRun): Promise<void> {
 class Client {
   readonly run: SoakRun;
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  /** The worker of the connection, by its thread; undefined before its first response. */
+  #thread: string | undefined;
 
   constructor(run: SoakRun) {
     this.run = run;
@@ -54,7 +56,7 @@ class Client {
   }
 
   /**
-   * Sends a request. Repeats it when its worker was ended.
+   * Sends a request. Repeats it when the connection was lost with its worker.
    * @throws the error of the connection, in any other case
    */
   async ask(
@@ -68,10 +70,13 @@ class Client {
       try {
         run.count('requests');
         const all = { ...this.headersOf(organizationId), ...headers };
-        return await run.replica.request(target, this.#agent, all);
+        const answer = await run.replica.request(target, this.#agent, all);
+        this.#thread = threadOf(answer);
+        return answer;
       } catch (error) {
-        if (!run.replica.lackedWorkerSince(began)) throw error;
+        if (!run.replica.isLost(this.#thread, began)) throw error;
         run.count('connections lost with a worker');
+        this.#thread = undefined;
         await delay(10);
       }
     }
@@ -197,7 +202,7 @@ async function readSlowly(client: Client, random: Random): Promise<void> {
     }
     run.count('pages read slowly', answers.length);
   } catch (error) {
-    if (!run.replica.lackedWorkerSince(began)) throw error;
+    if (!run.replica.isLost(undefined, began)) throw error;
     run.count('connections lost with a worker');
   } finally {
     socket.destroy();

@@ -141,7 +141,7 @@ async function statusOf(run: SoakRun, credential: string): Promise<number> {
       run.count('requests');
       return (await run.replica.request('/v1/events?perPage=1', false, headers)).status;
     } catch (error) {
-      if (!run.replica.lackedWorkerSince(began)) throw error;
+      if (!run.replica.isLost(undefined, began)) throw error;
       run.count('connections lost with a worker');
       await delay(10);
     }

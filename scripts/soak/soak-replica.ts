@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
-import { type Agent, get, type IncomingHttpHeaders } from 'node:http';
+import { Agent, get, type IncomingHttpHeaders } from 'node:http';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import { THREAD_HEADER } from '../../test/system/mortal-thread.ts';
 import { Refused } from '../run-command.ts';
 
 export const THREADS = 2;
@@ -49,6 +50,8 @@ export class SoakReplica {
   readonly #ended: Promise<unknown>;
   readonly #awaited = new Set<(line: LogLine) => void>();
   #standardError = '';
+  /** The workers that were ended, by the ids of their threads. */
+  readonly #endedThreads = new Set<string>();
   /** Times of the monotonic clock: when a worker was last ended, and when its replacement listened. */
   #endedAt = -Infinity;
   #replacedAt = -Infinity;
@@ -145,16 +148,28 @@ export class SoakReplica {
 
   /** Ends one worker by a request, in the manner that the header names. Fulfilled when another one listens. */
   async endWorker(headers: Readonly<Record<string, string>>): Promise<void> {
-    this.#endedAt = performance.now();
-    const replaced = this.logLine('the new worker listens');
-    await this.request('/healthz', false, headers).catch(() => undefined);
-    await replaced;
-    this.#replacedAt = performance.now();
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    try {
+      const thread = threadOf(await this.request('/healthz', agent, {}));
+      this.#endedAt = performance.now();
+      this.#endedThreads.add(thread);
+      const replaced = this.logLine('the new worker listens');
+      await this.request('/healthz', agent, headers).catch(() => undefined);
+      await replaced;
+      this.#replacedAt = performance.now();
+    } finally {
+      agent.destroy();
+    }
   }
 
-  /** Whether the replica lacked a worker at some time since `time`. The connections of that worker were reset. */
-  lackedWorkerSince(time: number): boolean {
-    return this.#replacedAt < this.#endedAt || this.#replacedAt >= time;
+  /**
+   * Returns whether a connection was lost with its worker.
+   * @param thread of the latest response on it; undefined when there was none
+   * @param since time of the request
+   */
+  isLost(thread: string | undefined, since: number): boolean {
+    if (thread !== undefined) return this.#endedThreads.has(thread);
+    return this.#replacedAt < this.#endedAt || this.#replacedAt >= since;
   }
 
   /** Returns the value of a metric without labels. */
@@ -188,6 +203,11 @@ export class SoakReplica {
     if (line.level >= WARNING) this.#onWarning(line);
     for (const receive of this.#awaited) receive(line);
   }
+}
+
+/** Returns the thread of the worker that sent a response. */
+export function threadOf({ headers }: Answer): string {
+  return String(headers[THREAD_HEADER]);
 }
 
 function ask(url: URL, agent: Agent | false, headers: Readonly<Record<string, string>>): Promise<Answer> {

@@ -1,12 +1,14 @@
 import { subscribe } from 'node:diagnostics_channel';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isMainThread, parentPort, threadId, workerData } from 'node:worker_threads';
+import type { NumberedCommand } from '../../src/workers/protocol.ts';
 
 /**
  * Makes the workers of a process identifiable and mortal when preloaded into it. Each response names its worker, and a
  * request header ends the worker. Every second worker receives its messages late, which exposes unsynchronized workers.
- * While the file at FAULT_FILE exists, workers fail at startup.
+ * While the file at FAULT_FILE exists, workers fail at startup. A file beside it, with STEP as suffix, holds the name of a
+ * command: the first worker that receives this command ends, and takes the file away.
  */
 export const THREAD_HEADER = 'x-thread';
 export const DEATH_HEADER = 'x-death';
@@ -28,6 +30,25 @@ const DEATHS = {
 export type Death = keyof typeof DEATHS;
 export const EACH_DEATH = Object.keys(DEATHS) as Death[];
 
+export const STEP = '.step';
+const TAKEN = '.taken';
+
+/** Ends this worker when it receives the command that the file names. */
+function endAtStep(file: string): void {
+  parentPort?.on('message', ({ command }: NumberedCommand) => {
+    if (!existsSync(file) || readFileSync(file, 'utf8') !== command.name) return;
+    try {
+      renameSync(file, file + TAKEN);
+    } catch {
+      // The other worker has taken it.
+      return;
+    }
+    // One in two steps is an error.
+    if (command.name.length % 2 === 0) throw new Error(`a fault at ${command.name}`);
+    process.exit(7);
+  });
+}
+
 const DELAY_MS = 15;
 
 function delayMessages(): void {
@@ -45,7 +66,9 @@ function isWorker(): boolean {
 }
 
 if (isWorker()) {
-  if (existsSync(process.env['FAULT_FILE'] ?? '')) throw new Error('a fault at startup');
+  const fault = process.env['FAULT_FILE'] ?? '';
+  if (existsSync(fault)) throw new Error('a fault at startup');
+  endAtStep(fault + STEP);
   if (threadId % 2 === 0) delayMessages();
   subscribe('http.server.request.start', (message) => {
     const { request, response } = message as { request: IncomingMessage; response: ServerResponse };

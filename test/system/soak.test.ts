@@ -1,0 +1,28 @@
+import { expect } from 'chai';
+import { run } from '../support/command.ts';
+import { byDepth } from '../support/depth.ts';
+
+const SECONDS = byDepth({ short: 20, deep: 60 });
+
+describe('A soak', function () {
+  this.timeout(SECONDS * 1000 + 120_000);
+
+  it(`of ${SECONDS} s breaks no promise`, async () => {
+    const { code, stdout, stderr } = await run('scripts/soak.ts', ['--seconds', String(SECONDS)]);
+    expect(stderr).to.equal('');
+    expect(code).to.equal(0);
+    for (const what of ['walks', 'swaps', 'refused snapshots', 'keys created and revoked', 'ended workers']) {
+      expect(Number(new RegExp(`^${what} +(\\d+)$`, 'm').exec(stdout)?.[1]), what).to.be.at.least(1);
+    }
+  });
+
+  it('rejects a length or a seed that is not a whole number', async () => {
+    for (const option of ['--seconds', '--seed']) {
+      const { code, stderr } = await run('scripts/soak.ts', [option, '1.5']);
+      expect(code).to.equal(2);
+      expect(stderr)
+        .to.include(option)
+        .and.match(/must be a whole number from/);
+    }
+  });
+});
