@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { Command, InvalidArgumentError } from 'commander';
 import { Interruption } from './interruption.ts';
 import { Refused, runCommand } from './run-command.ts';
@@ -18,8 +19,15 @@ const SAMPLES = 200;
 const SAMPLES_PER_LINE = 20;
 const MEGABYTE = 1024 * 1024;
 
+/** Time in which the replica notices that all clients have closed their connections. */
+const CLOSED_MS = 5000;
+
 /** The warnings and errors that the disturbances of a soak cause. */
-const EXPECTED_WARNINGS = ['snapshot refused', 'a worker ended and is replaced'];
+const EXPECTED_WARNINGS = [
+  'snapshot refused',
+  'a worker ended and is replaced',
+  'refused requests without a valid key',
+];
 
 interface Options {
   readonly seconds: number;
@@ -87,7 +95,13 @@ async function measure(run: SoakRun, samples: Usage[], seconds: number): Promise
 /** Checks what the whole soak has left, stops the replica, and prints the summary. */
 async function check(run: SoakRun, samples: readonly Usage[]): Promise<void> {
   const { replica } = run;
+  for (const gauge of ['foyer_connections_open', 'foyer_unsent_bytes']) {
+    const deadline = performance.now() + CLOSED_MS;
+    while ((await replica.metric(gauge)) !== 0 && performance.now() < deadline) await delay(50);
+  }
   const expected = {
+    foyer_connections_open: 0,
+    foyer_unsent_bytes: 0,
     foyer_threads: THREADS,
     foyer_threads_replaced_total: run.counts.get('ended workers') ?? 0,
     foyer_log_lines_dropped_total: 0,

@@ -14,7 +14,7 @@ import type { Import, ImportRecord } from '../support/import-folder.ts';
  * in a different order.
  */
 
-const MARK = 'mark-0000';
+export const MARK = 'mark-0000';
 const MARKED_MINUTES = 10_000;
 const MARKS = /"(?:[a-zA-Z]+":"mark-|durationMinutes":1)(\d{4})\b/g;
 

@@ -1,0 +1,94 @@
+import { mkdirSync, renameSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { byDepth } from '../support/depth.ts';
+import { build, writeImport } from '../support/import-folder.ts';
+import { inOrganization, minimalTicket, times } from '../support/records.ts';
+import { newCredential, ReplicaUnderTest } from '../support/replica-under-test.ts';
+import { folderForAll } from '../support/temporary-folder.ts';
+import { alteredCopy, asSnapshot, snapshotIdOf } from './altered-snapshot.ts';
+import { MARK, markedAs, markedImport, marksIn } from './marked-import.ts';
+
+const SWAPS = byDepth({ short: 14, deep: 50 });
+/** The limit has room for a load, the live data, and some seven replaced snapshots of this size. */
+const TICKETS = 5000;
+const LIMIT_MB = 256;
+const PER_PAGE = 100;
+/** Pages of each walk between two swaps. A walk takes more than seven swaps. */
+const PAGES_PER_SWAP = 4;
+/** Latest walks whose snapshots are certainly retained. */
+const RETAINED = 4;
+
+interface Page {
+  readonly items: readonly { readonly ticketId: string }[];
+  readonly nextPage: string | null;
+}
+
+/** A walk over the tickets, page by page. */
+class Walk {
+  readonly ids: string[] = [];
+  readonly snapshots = new Set<number>();
+  next: string | null = `/v1/tickets?perPage=${PER_PAGE}`;
+
+  async step(replica: ReplicaUnderTest, credential: string): Promise<void> {
+    if (this.next === null) return;
+    const { status, text } = await replica.request(this.next, credential);
+    expect(status, this.next).to.equal(200);
+    const [mark, ...others] = new Set(marksIn(text));
+    expect(others, 'other snapshots in a page').to.deep.equal([]);
+    this.snapshots.add(mark);
+    const { items, nextPage } = JSON.parse(text) as Page;
+    this.ids.push(...items.map(({ ticketId }) => ticketId));
+    this.next = nextPage;
+  }
+}
+
+describe('A replica at its memory limit', function () {
+  this.timeout(180_000);
+  const inFolder = folderForAll();
+  let replica: ReplicaUnderTest;
+  let credential: string;
+
+  before(async () => {
+    const tickets = times(TICKETS, (i) =>
+      inOrganization('north')(minimalTicket(`tkt_${i}`, { offerName: MARK, orderId: `ord_${i}` })),
+    );
+    writeImport(inFolder('import'), { ...markedImport(['north'], 0), tickets });
+    await build(inFolder('import'), inFolder('built'));
+    mkdirSync(inFolder('snapshots'));
+    credential = newCredential(inFolder, 'north');
+    replica = await ReplicaUnderTest.start(inFolder, { MEMORY_LIMIT_MB: String(LIMIT_MB) });
+    await replica.waitForLog({ msg: 'keys live' });
+  });
+
+  after(() => replica.end());
+
+  /** Publishes the `n`th snapshot. Returns the resident memory after the swap, in megabytes. */
+  async function swap(n: number): Promise<number> {
+    const draft = alteredCopy(inFolder('built'), inFolder('draft'), asSnapshot(n), markedAs(n));
+    renameSync(draft, join(inFolder('snapshots'), 'north.sqlite'));
+    await replica.waitForLog({ msg: 'snapshot live', snapshotId: snapshotIdOf(n) });
+    const { text } = await replica.requestAdmin('/metrics');
+    return Number(/^process_resident_memory_bytes (\d+)$/m.exec(text)?.[1]) / 2 ** 20;
+  }
+
+  it(`swaps ${SWAPS} times during walks, and releases the data of the oldest walks for the next load`, async () => {
+    const walks: Walk[] = [];
+    const resident: number[] = [];
+    for (let n = 1; n <= SWAPS; n++) {
+      resident.push(await swap(n));
+      walks.push(new Walk());
+      for (const walk of walks) for (let i = 0; i < PAGES_PER_SWAP; i++) await walk.step(replica, credential);
+    }
+    expect(replica.linesOf({ msg: 'snapshot refused' })).to.deep.equal([]);
+    expect(Math.max(...resident), 'resident memory, MB').to.be.below(LIMIT_MB);
+
+    const snapshots = walks.map((walk) => walk.snapshots.size);
+    expect(snapshots[0], 'snapshots of the first walk').to.be.greaterThan(1);
+    expect(snapshots.slice(-RETAINED), 'of the last walks').to.deep.equal(Array(RETAINED).fill(1));
+    const ended = walks.filter(({ next }) => next === null);
+    expect(ended).not.to.be.empty;
+    // The snapshots have the same tickets, so a walk that has continued on another one has each of them once, too.
+    for (const { ids } of ended) expect(new Set(ids).size).to.equal(ids.length).and.to.equal(TICKETS);
+  });
+});

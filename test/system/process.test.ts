@@ -1,0 +1,185 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { Agent } from 'node:http';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect } from 'chai';
+import { Random } from '../../scripts/sample/random.ts';
+import { Command } from '../support/command.ts';
+import { byDepth } from '../support/depth.ts';
+import { build, writeImport } from '../support/import-folder.ts';
+import { type Answer, newCredential, ReplicaUnderTest } from '../support/replica-under-test.ts';
+import { folderForAll, folderForEach, type InFolder } from '../support/temporary-folder.ts';
+import { alteredCopy, asSnapshot, snapshotIdOf } from './altered-snapshot.ts';
+import { type Fault, RESUME, WAITING } from './faulty-loader.ts';
+import { markedAs, markedImport, marksIn } from './marked-import.ts';
+
+const SEED = 20_261_122;
+const FAULTY_LOADER = new URL('faulty-loader.ts', import.meta.url).href;
+const FILE = 'north.sqlite';
+const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGKILL'] as const;
+/** Starts that receive a signal, at moments from its beginning to some time after it listens. */
+const MOMENTS = byDepth({ short: 9, deep: 300 });
+const MOMENTS_AT_ONCE = 4;
+const PAST_START = 1.3;
+/** Time in which the process is stopped, below Node's timeout of idle connections. */
+const STOPPED_MS = byDepth({ short: 1500, deep: 4000 });
+
+/** Writes the snapshot `n` of north, with `n` as the mark of every record, into the snapshot folder. */
+function publishIn(inFolder: InFolder, built: string, n: number): void {
+  const draft = alteredCopy(built, inFolder('draft'), asSnapshot(n), markedAs(n));
+  renameSync(draft, join(inFolder('snapshots'), FILE));
+}
+
+describe('A process', function () {
+  this.timeout(120_000);
+  const inSource = folderForAll();
+  const inFolder = folderForEach();
+  let credential: string;
+  let replica: ReplicaUnderTest | undefined;
+
+  before(async () => {
+    writeImport(inSource('import'), markedImport(['north'], 0));
+    await build(inSource('import'), inSource('built'));
+  });
+
+  beforeEach(() => {
+    mkdirSync(inFolder('snapshots'));
+    publishIn(inFolder, inSource('built'), 1);
+    credential = newCredential(inFolder, 'north');
+  });
+
+  afterEach(() => {
+    replica?.signal('SIGKILL');
+  });
+
+  async function start(environment: Readonly<Record<string, string>> = {}): Promise<ReplicaUnderTest> {
+    replica = await ReplicaUnderTest.start(inFolder, environment);
+    await replica.waitForLog({ msg: 'keys live' });
+    await replica.waitForLog({ msg: 'snapshot live' });
+    return replica;
+  }
+
+  /** Expects all tickets of one snapshot. */
+  function expectServed({ status, text }: Answer, n: number): void {
+    expect(status).to.equal(200);
+    expect(new Set(marksIn(text))).to.deep.equal(new Set([n]));
+  }
+
+  it(`that receives a signal at ${MOMENTS} moments of its start ends in order, and leaves its files unchanged (seed ${SEED})`, async () => {
+    const random = new Random(SEED);
+    const began = performance.now();
+    const first = await start({ THREADS: '2' });
+    const startMs = performance.now() - began;
+    first.signal('SIGKILL');
+    await first.ended;
+    const names = ['keys.sqlite', `snapshots/${FILE}`];
+    const before = names.map((name) => readFileSync(inFolder(name)).toString('latin1'));
+
+    const attacks = Array.from({ length: MOMENTS }, (_, i) => ({
+      signal: SIGNALS[i % SIGNALS.length],
+      moment: ((i + random.fraction()) / MOMENTS) * PAST_START * startMs,
+    }));
+    const attack = async () => {
+      for (let next = attacks.pop(); next !== undefined; next = attacks.pop()) {
+        const { signal, moment } = next;
+        const command = new Command('src/main.ts', [], {
+          PORT: '0',
+          ADMIN_PORT: '0',
+          HOST: '127.0.0.1',
+          SNAPSHOT_DIR: inFolder('snapshots'),
+          KEYS_FILE: inFolder('keys.sqlite'),
+          THREADS: '2',
+        });
+        await delay(moment);
+        command.kill(signal);
+        const { code, signal: by, stdout, stderr } = await command.ended;
+        const what = `${signal} after ${moment} ms`;
+        expect(stderr, what).to.equal('');
+        // Until Node has loaded the first modules of the program, a signal ends the process.
+        if (by === null) expect([code, stdout.includes('"msg":"stopped"')], what).to.deep.equal([0, true]);
+        else expect([by, signal === 'SIGKILL' || stdout === ''], what).to.deep.equal([signal, true]);
+      }
+    };
+    await Promise.all(Array.from({ length: MOMENTS_AT_ONCE }, attack));
+    expect(names.map((name) => readFileSync(inFolder(name)).toString('latin1'))).to.deep.equal(before);
+    expect(readdirSync(inFolder('snapshots'))).to.deep.equal([FILE]);
+
+    const last = await start();
+    expectServed(await last.request('/v1/tickets?perPage=100', credential), 1);
+  });
+
+  describe('during a load', () => {
+    /** Starts a replica, and a load that waits before it reads the tickets. */
+    async function startLoad(): Promise<ReplicaUnderTest> {
+      const started = await start({
+        NODE_OPTIONS: `--import=${FAULTY_LOADER}`,
+        FAULT_FILE: inFolder('fault'),
+        SHUTDOWN_GRACE_SECONDS: '2',
+      });
+      writeFileSync(inFolder('fault'), 'waits before it reads tickets' satisfies Fault);
+      publishIn(inFolder, inSource('built'), 2);
+      while (!existsSync(inFolder('fault') + WAITING)) await delay(2);
+      return started;
+    }
+
+    it('answers requests, ends in order on SIGTERM, and loads the snapshot after its next start', async () => {
+      const loading = await startLoad();
+      expectServed(await loading.request('/v1/tickets', credential), 1);
+      loading.signal('SIGTERM');
+      await loading.waitForLog({ msg: 'stopping' });
+      expectServed(await loading.request('/v1/tickets', credential), 1);
+      expect(await loading.ended).to.include({ code: 0, signal: null, stderr: '' });
+      expectServed(await (await start()).request('/v1/tickets', credential), 2);
+    });
+
+    it('loads the snapshot after its next start when it receives SIGKILL', async () => {
+      const loading = await startLoad();
+      loading.signal('SIGKILL');
+      expect(await loading.ended).to.include({ signal: 'SIGKILL', stderr: '' });
+      expectServed(await (await start()).request('/v1/tickets', credential), 2);
+    });
+
+    it('swaps when the load continues after a stop of the process', async () => {
+      const loading = await startLoad();
+      loading.signal('SIGSTOP');
+      writeFileSync(inFolder('fault') + RESUME, '');
+      await delay(STOPPED_MS / 4);
+      loading.signal('SIGCONT');
+      await loading.waitForLog({ msg: 'snapshot live', snapshotId: snapshotIdOf(2) });
+      expectServed(await loading.request('/v1/tickets', credential), 2);
+    });
+  });
+
+  for (const threads of ['1', '2']) {
+    it(`that is stopped for ${STOPPED_MS} ms and continued answers every request of that time, with THREADS=${threads}`, async () => {
+      const stopped = await start({ THREADS: threads });
+      const connections = Array.from({ length: 6 }, () => new Agent({ keepAlive: true, maxSockets: 1 }));
+      const ask = (agent?: Agent) => stopped.request('/v1/tickets?perPage=100', credential, {}, agent);
+      const { text } = await ask();
+      const { nextPage } = JSON.parse(text) as { nextPage: string };
+      await Promise.all(connections.map(ask));
+      const admin = stopped.requestAdmin('/readyz');
+      expect((await admin).status).to.equal(200);
+
+      stopped.signal('SIGSTOP');
+      const early = connections.slice(0, 3).map(ask);
+      const onNewConnections = Array.from({ length: 3 }, () => ask(new Agent()));
+      publishIn(inFolder, inSource('built'), 2);
+      await delay(STOPPED_MS);
+      const late = connections.slice(3).map(ask);
+      const readiness = stopped.requestAdmin('/readyz');
+      stopped.signal('SIGCONT');
+
+      for (const answer of await Promise.all([...early, ...onNewConnections, ...late])) {
+        const [mark] = marksIn(answer.text);
+        expect([1, 2]).to.include(mark);
+        expectServed(answer, mark);
+      }
+      expect((await readiness).status).to.equal(200);
+      await stopped.waitForLog({ msg: 'snapshot live', snapshotId: snapshotIdOf(2) });
+      expectServed(await ask(), 2);
+      expectServed(await stopped.request(nextPage, credential), 1);
+      for (const agent of connections) agent.destroy();
+    });
+  }
+});
