@@ -1,6 +1,6 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, constants, openSync } from 'node:fs';
+import { closeSync, constants, openSync, writeSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -50,10 +50,15 @@ export class LineReader {
   }
 }
 
+/** A slow reader takes this many characters every few milliseconds: 50 kB a second. */
+const SLOW_LENGTH = 256;
+const SLOW_INTERVAL_MS = 5;
+
 /** Runs a script in a process, and reads its standard output with stalls on demand. */
 export class StallingReader extends LineReader {
   readonly process: ChildProcess;
   readonly #output: ReadOutput;
+  #slowReads: NodeJS.Timeout | undefined;
 
   private constructor(output: ReadOutput, process: ChildProcess, stream: Readable) {
     super(stream);
@@ -61,19 +66,23 @@ export class StallingReader extends LineReader {
     this.process = process;
   }
 
-  /** @param path of the named pipe to create */
+  /**
+   * @param path of the named pipe to create
+   * @param standardError a descriptor, or a new pipe
+   */
   static start(
     output: ReadOutput,
     script: string,
     path: string,
     environment: Readonly<Record<string, string>> = {},
+    standardError: number | 'pipe' = 'pipe',
   ): StallingReader {
     const command = [process.execPath, join(ROOT, script)];
     const options = { cwd: ROOT, env: { ...INHERITED, ...environment } };
     if (output === 'socket' || output === 'terminal') {
       const [file, ...args] = output === 'socket' ? command : inTerminal(command);
       // Node implements 'pipe' as a pair of sockets.
-      const child = spawn(file, args, { ...options, stdio: ['pipe', 'pipe', 'pipe', 'ipc'] });
+      const child = spawn(file, args, { ...options, stdio: ['pipe', 'pipe', standardError, 'ipc'] });
       if (child.stdout === null) throw new Error('the process has no output');
       return new StallingReader(output, child, child.stdout);
     }
@@ -81,7 +90,7 @@ export class StallingReader extends LineReader {
     const reading = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const writing = openSync(path, 'w');
     const [file, ...args] = command;
-    const child = spawn(file, args, { ...options, stdio: ['pipe', writing, 'pipe', 'ipc'] });
+    const child = spawn(file, args, { ...options, stdio: ['pipe', writing, standardError, 'ipc'] });
     // A libuv handle makes the file description non-blocking for all processes that share it.
     if (output === 'pipe') closeSync(writing);
     else new Socket({ fd: writing, readable: false, writable: true }).destroy();
@@ -99,10 +108,29 @@ export class StallingReader extends LineReader {
     } else this.stream.pause();
   }
 
+  /** Reads a few bytes at a time from now on, from a pipe or socket. */
+  readSlowly(): void {
+    this.stream.pause();
+    this.#slowReads = setInterval(() => this.stream.read(SLOW_LENGTH) as unknown, SLOW_INTERVAL_MS);
+  }
+
   resume(): void {
+    clearInterval(this.#slowReads);
     if (this.#output === 'terminal') this.process.stdin?.write(CONTINUE);
     else this.stream.resume();
   }
+}
+
+/** Creates a named pipe that is full, and that no process reads. Returns its descriptor for writing. */
+export function fullPipe(path: string): number {
+  execFileSync('mkfifo', [path]);
+  const pipe = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
+  try {
+    for (;;) writeSync(pipe, 'x'.repeat(4096));
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EAGAIN')) throw error;
+  }
+  return pipe;
 }
 
 function inTerminal(command: readonly string[]): string[] {

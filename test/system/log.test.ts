@@ -1,13 +1,15 @@
-import type { ChildProcess } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync } from 'node:fs';
-import { connect } from 'node:net';
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, statSync } from 'node:fs';
+import { type AddressInfo, connect, createServer } from 'node:net';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { folderForAll } from '../support/temporary-folder.ts';
-import { run } from '../support/command.ts';
+import { INHERITED, ROOT, run } from '../support/command.ts';
 import { newCredential } from '../support/replica-under-test.ts';
-import { StallingReader } from '../support/stalling-reader.ts';
+import { fullPipe, StallingReader } from '../support/stalling-reader.ts';
 
 const ORGANIZATION = 'theatre-des-trois-ponts';
 /** The log lines of these requests exceed the buffers of the worker, the process and the operating system. */
@@ -16,8 +18,13 @@ const CONNECTIONS = 16;
 const REQUESTS_AT_ONCE = 25;
 /** Responses that waited for the reader would take a thousand times as long. */
 const MAX_SLOWDOWN = 5;
+/** Size limit of the log file, which a few hundred lines reach. */
+const FILE_LIMIT_KB = 64;
 /** Half a second for late connections, one second for the log reader, the rest for a busy machine. */
 const MAX_SHUTDOWN_MS = 3500;
+
+const LISTENING = /"port":(\d+)[^\n]*"msg":"listening"/;
+const LISTENING_FOR_OPERATORS = /"port":(\d+)[^\n]*"msg":"listening for operators"/;
 
 interface Flood {
   /** Number of responses by status. */
@@ -56,7 +63,15 @@ async function flood(port: number, credential: string): Promise<Flood> {
   return { statuses, milliseconds: performance.now() - began };
 }
 
-describe('A stalled reader of standard output', () => {
+/** The attacks on a log reader: its output, its behavior, and whether standard error is read. */
+const ATTACKS = [
+  { on: 'pipe', reader: 'stalls', standardError: 'read' },
+  { on: 'non-blocking pipe', reader: 'stalls', standardError: 'full' },
+  { on: 'pipe', reader: 'reads a few bytes at a time', standardError: 'read' },
+] as const;
+
+describe('A log reader or a disk that is behind', function () {
+  this.timeout(60_000);
   const inFolder = folderForAll();
   let credential: string;
   let replica: ChildProcess | undefined;
@@ -70,56 +85,142 @@ describe('A stalled reader of standard output', () => {
 
   afterEach(() => replica?.kill('SIGKILL'));
 
-  for (const output of ['pipe', 'non-blocking pipe'] as const) {
-    it(`costs only log lines, which are counted, on a ${output}`, async () => {
-      const reader = StallingReader.start(output, 'src/main.ts', inFolder(output), {
-        PORT: '0',
-        ADMIN_PORT: '0',
-        HOST: '127.0.0.1',
-        SNAPSHOT_DIR: inFolder('snapshots'),
-        KEYS_FILE: inFolder('keys.sqlite'),
-        RATE_LIMIT_PER_MINUTE: '0',
-      });
+  const environment = () => ({
+    PORT: '0',
+    ADMIN_PORT: '0',
+    HOST: '127.0.0.1',
+    SNAPSHOT_DIR: inFolder('snapshots'),
+    KEYS_FILE: inFolder('keys.sqlite'),
+    RATE_LIMIT_PER_MINUTE: '0',
+  });
+
+  /** Floods the replica. Expects every request to be answered. Returns the time. */
+  async function expectAnswers(port: string): Promise<number> {
+    const { statuses, milliseconds } = await flood(Number(port), credential);
+    expect(statuses).to.deep.equal({ 200: REQUESTS });
+    return milliseconds;
+  }
+
+  async function droppedLines(adminPort: string): Promise<number> {
+    const metrics = await fetch(`http://127.0.0.1:${adminPort}/metrics`);
+    return Number(/^foyer_log_lines_dropped_total (\d+)$/m.exec(await metrics.text())?.[1]);
+  }
+
+  /** Waits until the log has all other lines of `requests` requests, whole, and reports of all dropped ones. */
+  async function expectAllBut(dropped: number, requests: number, log: () => string): Promise<void> {
+    for (;;) {
+      const lines = log()
+        .split('\n')
+        .slice(0, -1)
+        .map((line) => JSON.parse(line) as { msg: string; lines?: number });
+      const reports = lines.filter(({ msg }) => msg === 'log lines dropped');
+      const reported = reports.reduce((sum, { lines: count = 0 }) => sum + count, 0);
+      const written = lines.filter(({ msg }) => msg === 'request').length;
+      expect(reported).to.be.at.most(dropped);
+      expect(written).to.be.at.most(requests - dropped);
+      if (reported === dropped && written === requests - dropped) return;
+      await delay(100);
+    }
+  }
+
+  /** Stops the replica. The log does not delay its exit. */
+  async function expectExit(process: ChildProcess): Promise<void> {
+    const signalled = performance.now();
+    process.kill('SIGTERM');
+    expect(await once(process, 'exit')).to.deep.equal([0, null]);
+    expect(performance.now() - signalled).to.be.below(MAX_SHUTDOWN_MS);
+  }
+
+  for (const { on, reader: attack, standardError } of ATTACKS) {
+    it(`costs only log lines, which are counted, when the reader of a ${on} ${attack}${standardError === 'full' ? ' and standard error is full' : ''}`, async () => {
+      const path = inFolder(`${on}, ${attack}`);
+      const errors = standardError === 'full' ? fullPipe(`${path}, errors`) : 'pipe';
+      const reader = StallingReader.start(on, 'src/main.ts', path, environment(), errors);
       replica = reader.process;
-      const stderr = text(replica.stderr ?? expect.fail());
-      const [, adminPort] = await reader.reads(/"port":(\d+),"msg":"listening for operators"/);
-      const [, port] = await reader.reads(/"port":(\d+),"msg":"listening"/);
+      const stderr = replica.stderr === null ? '' : text(replica.stderr);
+      const [, adminPort] = await reader.reads(LISTENING_FOR_OPERATORS);
+      const [, port] = await reader.reads(LISTENING);
       await Promise.all([reader.reads(/"msg":"snapshot live"/), reader.reads(/"msg":"keys live"/)]);
-      const allAnswered = { 200: REQUESTS };
-      const floodReplica = () => flood(Number(port), credential);
-      const dropped = async () => {
-        const metrics = await fetch(`http://127.0.0.1:${adminPort}/metrics`);
-        return Number(/^foyer_log_lines_dropped_total (\d+)$/m.exec(await metrics.text())?.[1]);
+      const fallBehind = async () => {
+        if (attack === 'stalls') await reader.stall();
+        else reader.readSlowly();
       };
 
-      const read = await floodReplica();
-      expect(read.statuses).to.deep.equal(allAnswered);
-      expect(await dropped()).to.equal(0);
+      const usual = await expectAnswers(port);
+      expect(await droppedLines(adminPort)).to.equal(0);
 
-      await reader.stall();
-      const stalled = await floodReplica();
-      expect(stalled.statuses).to.deep.equal(allAnswered);
-      expect(stalled.milliseconds).to.be.below(MAX_SLOWDOWN * read.milliseconds);
-      const droppedLines = await dropped();
-      expect(droppedLines).to.be.within(1, REQUESTS);
+      await fallBehind();
+      expect(await expectAnswers(port)).to.be.below(MAX_SLOWDOWN * usual);
+      const dropped = await droppedLines(adminPort);
+      expect(dropped).to.be.within(1, REQUESTS);
 
       reader.resume();
-      const [, reported] = await reader.reads(/"lines":(\d+),"msg":"log lines dropped"/);
-      expect(Number(reported)).to.equal(droppedLines);
-      const lines = reader.text.trimEnd().split('\n');
-      const requests = lines.filter((line) => (JSON.parse(line) as { msg: string }).msg === 'request');
-      expect(requests).to.have.length(2 * REQUESTS - droppedLines);
+      await expectAllBut(dropped, 2 * REQUESTS, () => reader.text);
 
-      await reader.stall();
-      expect((await floodReplica()).statuses).to.deep.equal(allAnswered);
-      const signalled = performance.now();
-      replica.kill('SIGTERM');
-      expect(await once(replica, 'exit')).to.deep.equal([0, null]);
-      expect(performance.now() - signalled).to.be.below(MAX_SHUTDOWN_MS);
+      await fallBehind();
+      await expectAnswers(port);
+      await expectExit(replica);
       await reader.close();
+      if (typeof errors === 'number') closeSync(errors);
       expect(await stderr).to.match(
         /^(cannot write the log; .* the reader of standard output has stalled\n)*$/,
       );
     });
   }
+
+  it('costs only log lines, which are counted, when a file cannot grow, until it can', async () => {
+    const log = inFolder('log');
+    const limited = ['-c', `ulimit -S -f ${FILE_LIMIT_KB}; exec "$0" "$1" >> "$2"`];
+    replica = spawn('bash', [...limited, process.execPath, join(ROOT, 'src/main.ts'), log], {
+      env: { ...INHERITED, ...environment() },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    const stderr = text(replica.stderr ?? expect.fail());
+    const read = () => (existsSync(log) ? readFileSync(log, 'utf8') : '');
+    const started = [LISTENING, /"msg":"snapshot live"/, /"msg":"keys live"/];
+    while (!started.every((line) => line.test(read()))) await delay(10);
+    const [, adminPort] = LISTENING_FOR_OPERATORS.exec(read()) ?? [];
+    const [, port] = LISTENING.exec(read()) ?? [];
+
+    await expectAnswers(port);
+    const dropped = await droppedLines(adminPort);
+    expect(dropped).to.be.within(1, REQUESTS);
+    expect(statSync(log).size).to.equal(FILE_LIMIT_KB * 1024);
+
+    execFileSync('prlimit', ['--pid', String(replica.pid), '--fsize=unlimited:unlimited']);
+    await expectAllBut(dropped, REQUESTS, read);
+    await expectExit(replica);
+    expect(await stderr).to.match(/^cannot write the log; lines are dropped: EFBIG.*\n$/);
+  });
+
+  it('does not delay the exit when the disk is full', async () => {
+    const [port, adminPort] = [await freePort(), await freePort()];
+    const full = openSync('/dev/full', 'w');
+    replica = spawn(process.execPath, [join(ROOT, 'src/main.ts')], {
+      env: { ...INHERITED, ...environment(), PORT: port, ADMIN_PORT: adminPort },
+      stdio: ['ignore', full, 'pipe'],
+    });
+    closeSync(full);
+    const stderr = text(replica.stderr ?? expect.fail());
+    const isReady = () =>
+      fetch(`http://127.0.0.1:${adminPort}/readyz`).then(
+        ({ ok }) => ok,
+        () => false,
+      );
+    while (!(await isReady())) await delay(10);
+    await expectAnswers(port);
+    expect(await droppedLines(adminPort)).to.be.within(1, REQUESTS);
+    await expectExit(replica);
+    expect(await stderr).to.match(/^cannot write the log; lines are dropped: ENOSPC.*\n$/);
+  });
 });
+
+/** Returns the number of a port that is free at the moment. */
+async function freePort(): Promise<string> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return String(port);
+}
