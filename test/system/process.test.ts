@@ -18,7 +18,7 @@ const FAULTY_LOADER = new URL('faulty-loader.ts', import.meta.url).href;
 const FILE = 'north.sqlite';
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGKILL'] as const;
 /** Starts that receive a signal, at moments from its beginning to some time after it listens. */
-const MOMENTS = byDepth({ short: 9, deep: 300 });
+const MOMENTS = byDepth({ short: 9, deep: 90 });
 const MOMENTS_AT_ONCE = 4;
 const PAST_START = 1.3;
 /** Time in which the process is stopped, below Node's timeout of idle connections. */
@@ -31,7 +31,7 @@ function publishIn(inFolder: InFolder, built: string, n: number): void {
 }
 
 describe('A process', function () {
-  this.timeout(120_000);
+  this.timeout(300_000);
   const inSource = folderForAll();
   const inFolder = folderForEach();
   let credential: string;
