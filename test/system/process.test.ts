@@ -152,7 +152,8 @@ describe('A process', function () {
 
   for (const threads of ['1', '2']) {
     it(`that is stopped for ${STOPPED_MS} ms and continued answers every request of that time, with THREADS=${threads}`, async () => {
-      const stopped = await start({ THREADS: threads });
+      // An empty variable has its default, so the check of overload is enabled.
+      const stopped = await start({ THREADS: threads, OVERLOAD_DELAY_MS: '' });
       const connections = Array.from({ length: 6 }, () => new Agent({ keepAlive: true, maxSockets: 1 }));
       const ask = (agent?: Agent) => stopped.request('/v1/tickets?perPage=100', credential, {}, agent);
       const { text } = await ask();
