@@ -3,10 +3,14 @@ import type { Command, NumberedCommand, Outcome, SentImage, SentView, WorkerMess
 
 /** Maximum number of images in one batch. Between batches, the worker answers requests. */
 const BATCH_IMAGES = 8;
+/** A worker without a reply is ended after this number of checks. A stall of the whole process counts as one check. */
+const MAX_CHECKS = 6;
+const CHECK_MS = 5000;
 
 /** A worker, as the supervisor holds it. */
 export class WorkerHandle {
   readonly #worker: Worker;
+  readonly #checkMs: number;
   readonly #started = Promise.withResolvers<boolean>();
   readonly #ended = Promise.withResolvers<string>();
   /** Resolvers of the commands without a reply, by number. */
@@ -16,8 +20,10 @@ export class WorkerHandle {
   #reason: string | undefined;
   #hasEnded = false;
 
-  constructor(worker: Worker) {
+  /** @param checkMs interval of the checks for replies */
+  constructor(worker: Worker, checkMs = CHECK_MS) {
     this.#worker = worker;
+    this.#checkMs = checkMs;
     worker.on('message', (message: WorkerMessage) => {
       this.#receive(message);
     });
@@ -43,7 +49,10 @@ export class WorkerHandle {
     return this.#hasEnded;
   }
 
-  /** Sends a command. Fulfilled with its outcome; with undefined when the worker ends instead. */
+  /**
+   * Sends a command. Fulfilled with its outcome; with undefined when the worker ends instead. Ends a worker that does not
+   * reply: a swap and a revocation wait for all workers. Only the drain may take any time.
+   */
   run(command: Command): Promise<Outcome | undefined> {
     if (this.#hasEnded) return Promise.resolve(undefined);
     const number = ++this.#latestNumber;
@@ -51,7 +60,14 @@ export class WorkerHandle {
     this.#pending.set(number, resolve);
     const numbered: NumberedCommand = { number, command };
     this.#worker.postMessage(numbered);
-    return promise;
+    if (command.name === 'stop') return promise;
+    let checks = 0;
+    const watch = setInterval(() => {
+      if (++checks === MAX_CHECKS) void this.terminate(`it did not reply to ${command.name}`);
+    }, this.#checkMs).unref();
+    return promise.finally(() => {
+      clearInterval(watch);
+    });
   }
 
   /** Sends the missing images and then a view. */
