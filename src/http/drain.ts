@@ -96,34 +96,33 @@ export class Drain {
   readonly #quietMs: number;
   /** Open connections, each with its time of arrival. */
   readonly #acceptedAt = new Map<Socket, number>();
-  /** The response to the latest request of each connection, until it is sent. */
-  readonly #lastResponse = new Map<Socket, ServerResponse>();
+  readonly #latestResponses: () => Iterable<ServerResponse>;
   #isPaused = false;
 
-  /** @param quietMs the time without a new connection after which none is expected */
-  constructor(server: Server, listener: Listener, times: DrainTimes, quietMs = QUIET_MS) {
+  /**
+   * @param latestResponses returns for each connection with requests in progress the response to the latest one
+   * @param quietMs the time without a new connection after which none is expected
+   */
+  constructor(
+    server: Server,
+    listener: Listener,
+    times: DrainTimes,
+    latestResponses: () => Iterable<ServerResponse>,
+    quietMs = QUIET_MS,
+  ) {
     this.#server = server;
     this.#listener = listener;
     this.#times = times;
+    this.#latestResponses = latestResponses;
     this.#quietMs = quietMs;
     server.on('connection', (socket: Socket) => {
       this.#track(socket);
     });
     for (const event of ARRIVALS) {
-      server.prependListener(event, ({ socket }: IncomingMessage, response: ServerResponse) => {
-        this.#lastResponse.set(socket, response);
-        // An idle connection must not keep the headers of its last request in memory, which contain a key.
-        response.on('close', () => {
-          if (this.#lastResponse.get(socket) === response) this.#lastResponse.delete(socket);
-        });
+      server.prependListener(event, (_request: IncomingMessage, response: ServerResponse) => {
         if (times[GRACE_START] !== 0) endConnection(response);
       });
     }
-  }
-
-  /** Number of open connections. */
-  get connections(): number {
-    return this.#acceptedAt.size;
   }
 
   /**
@@ -136,8 +135,7 @@ export class Drain {
     const start = this.#times[GRACE_START];
     const end = start + graceMs - Math.min(graceMs * RESERVED_SHARE, RESERVED_MAX_MS);
     // Among pipelined requests from before the grace, the last response ends the connection.
-    this.#lastResponse.values().forEach(endConnection);
-    this.#lastResponse.clear();
+    for (const response of this.#latestResponses()) endConnection(response);
 
     if (!hurry) {
       await this.#quiet(this.#quietMs, start, start + graceMs * ACCEPTING_SHARE);
@@ -163,7 +161,6 @@ export class Drain {
     this.#acceptedAt.set(socket, now);
     socket.on('close', () => {
       this.#acceptedAt.delete(socket);
-      this.#lastResponse.delete(socket);
     });
     // Node starts to read a new socket after this event, which would undo an earlier pause.
     if (this.#isPaused) process.nextTick(() => socket.pause());

@@ -61,28 +61,25 @@ export function requestIdOf(header: string | string[] | undefined): string {
   return typeof header === 'string' && REQUEST_ID.test(header) ? header : randomUUID();
 }
 
-/** Creates the context of each request. Reports the request when its response closes, complete or not. */
-export function contextStarter(
-  clock: () => number,
+/** Creates the context of a request. */
+export function startContext(
+  request: Request,
+  response: Response,
   releases: readonly Release[],
-  log: Logger,
-  metrics: RequestMetrics,
-): (request: Request, response: Response) => void {
-  return (request, response) => {
-    const requestId = requestIdOf(request.headers[REQUEST_ID_KEY]);
-    const now = clock();
-    const version = isApiTarget(request.url)
-      ? resolveVersion(versionHeader(request), releases, now)
-      : undefined;
-    response.locals.context = new RequestContext(requestId, now, version);
-    response.on('close', () => {
-      reportRequest(response, log, metrics);
-    });
-  };
+  now: number,
+): void {
+  const requestId = requestIdOf(request.headers[REQUEST_ID_KEY]);
+  const version = isApiTarget(request.url)
+    ? resolveVersion(versionHeader(request), releases, now)
+    : undefined;
+  response.locals.context = new RequestContext(requestId, now, version);
 }
 
-/** Logs and counts a request. The log line omits the target: paths and queries hold ids and e-mail addresses. */
-function reportRequest(response: Response, log: Logger, metrics: RequestMetrics): void {
+/**
+ * Logs and counts a request whose response is closed, complete or not.
+ * The log line omits the target: paths and queries hold ids and e-mail addresses.
+ */
+export function reportRequest(response: Response, log: Logger, metrics: RequestMetrics): void {
   const { requestId, caller, operation, version, retryReason, isLogged, startedAt, bytes, rows } =
     response.locals.context;
   const { statusCode: status } = response;

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { createServer as createHttpServer, METHODS, type Server, STATUS_CODES } from 'node:http';
+import { createServer as createHttpServer, METHODS, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Express, Request, Response } from 'express';
 import type { Logger } from 'pino';
@@ -11,7 +11,7 @@ import { resolveVersion } from './checks/version.ts';
 import type { ConnectionCounts } from './connections/connection-counts.ts';
 import { type ConnectionConfig, Connections } from './connections/connections.ts';
 import { expressPrototypes } from './express-prototypes.ts';
-import { contextStarter } from './request-context.ts';
+import { reportRequest, startContext } from './request-context.ts';
 import { bodyProblem, endBody, hasBody, refuseBody } from './request-body.ts';
 import type { RequestMetrics } from './request-metrics.ts';
 import { type HeaderList, METHOD_NOT_ALLOWED, Problem } from './response/problem.ts';
@@ -43,9 +43,8 @@ export interface ServerDependencies {
 }
 
 /** Creates the HTTP server of an app. It normalizes the request targets that the app reads. */
-export function createServer(app: Express, dependencies: ServerDependencies): Server {
+export function createServer(app: Express, dependencies: ServerDependencies) {
   const { config, overload, clock, releases, log, metrics, connectionCounts, refusals } = dependencies;
-  const startContext = contextStarter(clock, releases, log, metrics);
   const server = createHttpServer({
     ...expressPrototypes(app),
     requireHostHeader: false,
@@ -53,12 +52,14 @@ export function createServer(app: Express, dependencies: ServerDependencies): Se
     // refused.
     joinDuplicateHeaders: true,
   });
-  const connections = new Connections(server, config, connectionCounts, metrics);
+  const connections = new Connections(server, config, connectionCounts, metrics, (response) => {
+    reportRequest(response, log, metrics);
+  });
   /** The response to the request of a connection whose body is not complete. */
   const withBody = new WeakMap<Socket, Response>();
   const handle = (request: Request, response: Response) => {
     request.url = normalizeTarget(request.url);
-    startContext(request, response);
+    startContext(request, response, releases, clock());
     // Before all others, since Node reads the body of any other response to its end.
     const problem = bodyProblem(request);
     if (problem !== undefined) refusals.refuse(request, response, problem, refuseBody);
@@ -99,7 +100,7 @@ export function createServer(app: Express, dependencies: ServerDependencies): Se
     else if (response?.req.complete === false) endBody(response);
     else refuse(socket, problemOfParser(error));
   });
-  return server;
+  return { server, connections };
 
   /** Refuses input that is not a request, once the requests before it have their responses. */
   function refuse(socket: Socket, refused: Problem): void {

@@ -79,11 +79,11 @@ const dependencies = {
   },
   log,
 };
-const server = createServer(createApp(dependencies), dependencies);
+const { server, connections } = createServer(createApp(dependencies), dependencies);
 const listener = new Listener(server);
-const drain = new Drain(server, listener, memory.drain);
+const drain = new Drain(server, listener, memory.drain, () => connections.latestResponses());
 // The check starts after the creation of the app, which blocks the event loop when no request waits yet.
-const overloadCheck = new OverloadCheck({ config, metrics, log, connections: () => drain.connections });
+const overloadCheck = new OverloadCheck({ config, metrics, log, connections: () => connections.size });
 let drainSteps = 0;
 let continueDrain: (() => void) | undefined;
 

@@ -74,12 +74,14 @@ describe('The drain of a server', () => {
   });
 
   async function start(): Promise<void> {
+    const latest = new Map<Socket, ServerResponse>();
     server = createServer(serverOptions, (incoming, response) => {
+      latest.set(incoming.socket, response);
       respond(incoming, response);
     });
     times = newDrainTimes();
     listener = new Listener(server);
-    drain = new Drain(server, listener, times, quietMs);
+    drain = new Drain(server, listener, times, () => latest.values(), quietMs);
     port = await listener.listen({ port: 0, host: '127.0.0.1' });
   }
 

@@ -23,7 +23,7 @@ describe('A request with a body', () => {
     app.use((_request, response) => {
       send(response, 200, [], ['{}']);
     });
-    server = createServer(app, serverDependencies(pino({ level: 'silent' })));
+    ({ server } = createServer(app, serverDependencies(pino({ level: 'silent' }))));
     server.on('connection', (socket: Socket) => accepted.set(socket.remotePort, socket));
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');

@@ -46,7 +46,7 @@ describe('The end of a request', () => {
     app.get('/v1/early', refuse('not-ready'));
     const dependencies = { ...serverDependencies(log), clock: () => NOW, metrics };
     app.use(notFoundHandler, errorHandler(dependencies.refusals, log));
-    server = createServer(app, dependencies);
+    ({ server } = createServer(app, dependencies));
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
   });

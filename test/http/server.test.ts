@@ -22,7 +22,7 @@ describe('The server', () => {
     });
     const dependencies = serverDependencies(log);
     app.use(errorHandler(dependencies.refusals, log));
-    const server = createServer(app, dependencies);
+    const { server } = createServer(app, dependencies);
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
@@ -38,7 +38,7 @@ describe('The server', () => {
   });
 
   describe('with a client that disconnects', () => {
-    const server = createServer(
+    const { server } = createServer(
       express().use((_request, response) => {
         response.writeHead(200).end(Buffer.alloc(64 * 1024 * 1024));
       }),

@@ -110,7 +110,7 @@ export class TestApi {
       ...overrides,
       config: { ...readConfig({}), rateLimitPerMinute: 0, ...overrides.config },
     };
-    const server = createServer(createApp(dependencies), dependencies);
+    const { server } = createServer(createApp(dependencies), dependencies);
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     return new TestApi(server, made, clock, logged);
   }

@@ -1,4 +1,4 @@
-import type { Server } from 'node:http';
+import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Request, Response } from 'express';
 import { compile } from 'proxy-addr';
@@ -36,6 +36,8 @@ interface Connection {
   isAuthenticated: boolean;
   /** Number of requests without a complete response. */
   pending: number;
+  /** The response to the latest of them. Undefined without any: its request has a key. */
+  latest: ServerResponse | undefined;
   /** Handlers of the requests that wait for the response before theirs. */
   readonly waiting: (() => void)[];
   /** Called when no request is pending. */
@@ -59,16 +61,25 @@ export class Connections {
   readonly #config: ConnectionConfig;
   readonly #counts: ConnectionCounts;
   readonly #metrics: RequestMetrics;
+  readonly #onClosed: (response: Response) => void;
   readonly #isTrustedPeer: (address: string) => boolean;
   /** The share of this worker. */
   readonly #maxUnsentBytes: number;
   readonly #open = new Map<Socket, Connection>();
   readonly #slowLane = new SlowLane();
 
-  constructor(server: Server, config: ConnectionConfig, counts: ConnectionCounts, metrics: RequestMetrics) {
+  /** @param onClosed called when a response is sent, or its connection is closed */
+  constructor(
+    server: Server,
+    config: ConnectionConfig,
+    counts: ConnectionCounts,
+    metrics: RequestMetrics,
+    onClosed: (response: Response) => void,
+  ) {
     this.#config = config;
     this.#counts = counts;
     this.#metrics = metrics;
+    this.#onClosed = onClosed;
     this.#isTrustedPeer = peerTrust(config.trustProxy);
     this.#maxUnsentBytes = (config.maxUnsentMb * MEGABYTE) / config.threads;
     server.setTimeout(config.writeTimeoutSeconds * 1000, (socket) => {
@@ -93,11 +104,25 @@ export class Connections {
       return;
     }
     if (pending === MAX_PIPELINED) response.setHeader('Connection', 'close');
+    connection.latest = response;
     const start = () => {
       this.#start(connection, response, handle);
     };
     if (pending === 1) start();
     else connection.waiting.push(start);
+  }
+
+  /** Number of open connections. */
+  get size(): number {
+    return this.#open.size;
+  }
+
+  /** Returns for each connection with requests in progress the response to the latest one. */
+  latestResponses(): Iterable<ServerResponse> {
+    return this.#open
+      .values()
+      .map(({ latest }) => latest)
+      .filter((latest) => latest !== undefined);
   }
 
   /** Calls an action when all requests of a connection have their responses; at once without any. */
@@ -140,6 +165,7 @@ export class Connections {
       network,
       isAuthenticated: false,
       pending: 0,
+      latest: undefined,
       waiting: [],
       whenIdle: undefined,
       unsentBytes: 0,
@@ -172,11 +198,11 @@ export class Connections {
     if (this.#metrics.unsentBytes > this.#maxUnsentBytes) this.#endSlowest();
   }
 
-  /** Called when a response is sent, or its connection is closed. */
   #completed(connection: Connection, response: Response): void {
+    this.#onClosed(response);
     this.#metrics.addUnsent(-connection.unsentBytes);
     connection.unsentBytes = 0;
-    connection.pending--;
+    if (--connection.pending === 0) connection.latest = undefined;
     if (response.locals.context.caller !== undefined) connection.isAuthenticated = true;
     if (connection.socket.destroyed) return;
     const next = connection.waiting.shift();

@@ -137,7 +137,7 @@ describe('A client that does not read', () => {
       response.writeHead(200).end(BODY);
     });
     const defaults = serverDependencies(pino({ level: 'silent' }));
-    const server = createServer(app, { ...defaults, config: { ...defaults.config, ...config } });
+    const { server } = createServer(app, { ...defaults, config: { ...defaults.config, ...config } });
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
