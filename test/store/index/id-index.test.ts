@@ -76,6 +76,22 @@ describe('An id index', () => {
     }
   });
 
+  it('compares the ids themselves, escape sequences included, where all hashes are equal', () => {
+    const escaped = fc.string({ unit: fc.constantFrom('a', '"', '\\', '\n', '\t'), maxLength: 3 });
+    fc.assert(
+      fc.property(fc.array(escaped, { maxLength: 30 }), (ids) => {
+        const records = pack(ids.map((id, row) => ({ ticketId: id, row })));
+        const twice = new IdIndexBuilder(ids.length, 'ticketId').addEach(records, 0, {
+          ...encodeTexts(ids),
+          hashes: new Uint32Array(ids.length),
+        });
+        const expected = ids.findIndex((id, i) => ids.indexOf(id) < i);
+        expect(twice).to.equal(expected < 0 ? undefined : expected);
+      }),
+      FIXED,
+    );
+  });
+
   it('distinguishes ids that look like JSON, or are a prefix or suffix of another', () => {
     const ids = ['a', 'a"', 'a\\', 'a\\"', 'a","then":"', 'a\u0000', '', ' ', 'aa', '\\u0061', '"', '""'];
     const { index, records, twice } = build(ids);
