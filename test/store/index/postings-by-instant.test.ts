@@ -87,6 +87,15 @@ describe('Posting lists by an instant', () => {
     expect(found(399).others).to.have.length(0);
   });
 
+  it('leave the pairs unchanged', () => {
+    const [rowOf, keyOf] = [Uint32Array.of(0, 0, 1, 1), Uint32Array.of(1, 0, 2, 1)];
+    buildPostingsByInstant({ rowOf, keyOf }, 3, 'updatedAt', Uint32Array.of(1, 0));
+    expect([[...rowOf], [...keyOf]]).to.deep.equal([
+      [0, 0, 1, 1],
+      [1, 0, 2, 1],
+    ]);
+  });
+
   it('lie in shared memory', () => {
     fc.assert(
       fc.property(fc.oneof(oneKey, manyKeys), (keysOf) => {
