@@ -16,7 +16,7 @@ export const texts = fc.array(
     fc.string({ unit: 'grapheme', maxLength: 6 }),
     fc.string({ unit: fc.constantFrom('a', 'é', '\0'), maxLength: 2 }),
   ),
-  { maxLength: 300 },
+  { maxLength: 100 },
 );
 
 /** Pairs of distinct texts with the same 32-bit FNV-1a hash. */
