@@ -108,7 +108,7 @@ export class PostingIndexBuilder {
       const key = other.#keyOf[this.#rowOf[i]];
       // Keys are numbered in order of first appearance, so a new one is the next number.
       if (key === known) partners[known++] = this.#keyOf[i];
-      else if (key > known || partners[key] !== this.#keyOf[i]) return undefined;
+      else if (partners[key] !== this.#keyOf[i]) return undefined;
     }
     const pairs = new KeyTableBuilder();
     partners.forEach((partner, key) => pairs.intern(compositeKey(partner, key), 0, PAIR_BYTES));
