@@ -54,14 +54,16 @@ describe('Row sets', () => {
 
   it('do not change their input', () => {
     const [a, b] = [Uint32Array.from([1, 3, 5]), Uint32Array.from([0, 3, 9])];
+    const inAnyOrder = Uint32Array.from([9, 0, 3, 3]);
     for (const rowCount of [10, 1_000_000]) {
       union([b, a], rowCount);
-      rowSet(b, rowCount);
+      rowSet(inAnyOrder, rowCount);
     }
     intersection(a, b);
-    expect([[...a], [...b]]).to.deep.equal([
+    expect([[...a], [...b], [...inAnyOrder]]).to.deep.equal([
       [1, 3, 5],
       [0, 3, 9],
+      [9, 0, 3, 3],
     ]);
   });
 });
