@@ -80,6 +80,18 @@ describe('A wavelet matrix', () => {
     }
   });
 
+  it('gives the rows of thousands of ranges', () => {
+    const rowCount = 2_000_000;
+    const sequence = Array.from({ length: 6000 }, (_, i) => (i * 7919 + 3) % rowCount);
+    const inRanges = sequence.filter((_, i) => i % 2 === 0);
+    const rows = {
+      matrix: buildWaveletMatrix(Uint32Array.from(sequence), rowCount),
+      ranges: Uint32Array.from(inRanges.flatMap((_, i) => [2 * i, 2 * i + 1])),
+      others: new Uint32Array(0),
+    };
+    expect([...rowsAtPositions(rows, 0, inRanges.length)]).to.deep.equal(ascending(inRanges));
+  });
+
   it('gives each page of a permutation', () => {
     const rowCount = 5000;
     // 2741 and 5000 are coprime, so each row occurs once.
