@@ -39,6 +39,12 @@ describe('A cache of selections', () => {
     expect(searched.join('')).to.equal('abcdb');
   });
 
+  it('counts the bytes of the rows and of the query', () => {
+    const cache = new SelectionCache(MEGABYTE);
+    cache.get({}, 'x'.repeat(5000), () => ({ ranges: new Uint32Array(20), others: new Uint32Array(100) }));
+    expect(cache.bytes).to.be.within(2 * 5000 + 4 * 120, 2 * 5000 + 4 * 120 + 500);
+  });
+
   it('holds copies that retain no other memory', () => {
     const cache = new SelectionCache(MEGABYTE);
     const all = new Uint32Array(new SharedArrayBuffer(4000));
