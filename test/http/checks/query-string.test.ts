@@ -65,5 +65,8 @@ describe('ignoredParameters', () => {
     expect(many).to.have.length.at.most(2000);
     expect(many).to.match(/name\d+, \.\.\.$/);
     expect(ignored('x'.repeat(3000))).to.equal('...');
+    // Its text, the separator and the ellipsis need 2,000 characters.
+    expect(ignored('x'.repeat(1995))).to.equal('x'.repeat(1995));
+    expect(ignored('x'.repeat(1996))).to.equal('...');
   });
 });
