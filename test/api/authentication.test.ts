@@ -4,6 +4,8 @@ import { KeyRing } from '../../src/keys/key-ring.ts';
 import { fixture } from '../support/api-fixture.ts';
 import { givenApi, NOW } from '../support/test-api.ts';
 
+const FORM = 'Authorization: Bearer svc:o:<organization_id>:<api_key>';
+
 describe('Authentication', () => {
   const given = givenApi();
   const as = undefined;
@@ -19,7 +21,7 @@ describe('Authentication', () => {
       const { status, body } = await given.api.send(path, { as });
       expect(status, path).to.equal(400);
       expect(body).to.have.all.keys('detail');
-      expect(body.detail).to.include('missing');
+      expect(body.detail).to.include('missing').and.to.include(FORM);
     }
   });
 
@@ -41,6 +43,7 @@ describe('Authentication', () => {
       const { status, body } = await given.api.send('/v1/events', { as, headers: { Authorization: value } });
       expect(status).to.equal(400);
       expect(body).to.have.all.keys('detail');
+      expect(body.detail).to.include('malformed').and.to.include(FORM);
     });
   }
 
@@ -65,7 +68,7 @@ describe('Authentication', () => {
     );
     expect(responses.map(({ status }) => status)).to.deep.equal([403, 403, 403, 403]);
     expect(new Set(responses.map(({ text }) => text))).to.have.property('size', 1);
-    expect(responses[0].body.detail).not.to.include('revoked');
+    expect(responses[0].body.detail).to.include('unknown').and.not.to.include('revoked');
   });
 
   it('reports "revoked" for the revoked key', async () => {

@@ -10,6 +10,7 @@ describe('Errors', () => {
     );
     expect(status).to.equal(400);
     expect(body).to.have.all.keys('detail', 'errors');
+    expect(body.detail).to.include('see errors');
     expect(body.errors.map(({ loc, input }) => [loc, input])).to.deep.equal([
       ['query.page', '0'],
       ['query.perPage', '1, 2'],
@@ -19,6 +20,12 @@ describe('Errors', () => {
       ['query.status', 'x'],
       ['query.email', ''],
     ]);
+  });
+
+  it('contain a repeated parameter once, even with valid and equal values', async () => {
+    const { status, body } = await given.api.send('/v1/orders?page=1&status=PENDING&page=1');
+    expect(status).to.equal(400);
+    expect(body.errors).to.deep.equal([{ loc: 'query.page', input: '1, 1', ctx: 'must be given only once' }]);
   });
 
   describe('of encoding', () => {

@@ -1,6 +1,8 @@
+import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
+import { RequestMetrics, sumMetrics } from '../../src/http/request-metrics.ts';
 import { EMPTY_VIEW } from '../../src/store/registry/store-view.ts';
-import { givenApi, type RequestOptions } from '../support/test-api.ts';
+import { givenApi, type Overrides, type RequestOptions } from '../support/test-api.ts';
 
 const expectRetryAfter = (headers: Readonly<Record<string, string>>) => {
   expect(headers['retry-after']).to.match(/^[1-9][0-9]*$/);
@@ -21,6 +23,9 @@ describe('Rate limit', () => {
     expect(body).to.have.all.keys('detail');
     expectRetryAfter(headers);
     expect(Number(headers['retry-after'])).to.be.at.most(60);
+    expect(body.detail).to.equal(
+      `More than 3 requests in a minute; try again in ${headers['retry-after']} s.`,
+    );
     expect(headers['ratelimit']).to.include('r=0');
     expect(headers['cache-control']).to.equal('no-store');
     expect(await given.api.send('/v1/events', { as: 'south' })).to.have.property('status', 200);
@@ -54,19 +59,19 @@ describe('Rate limit', () => {
 });
 
 describe('Readiness', () => {
-  const cases = {
-    'without a snapshot': () => ({ stores: () => EMPTY_VIEW }),
-    'without a keys file': () => ({ keys: () => undefined }),
-  };
-  for (const [what, overrides] of Object.entries(cases)) {
+  const cases: [what: string, reason: string, overrides: Overrides][] = [
+    ['without a snapshot', 'no data is loaded yet', { stores: () => EMPTY_VIEW }],
+    ['without a keys file', 'no API keys are loaded yet', { keys: () => undefined }],
+  ];
+  for (const [what, reason, overrides] of cases) {
     describe(what, () => {
-      const given = givenApi(overrides);
+      const given = givenApi(() => overrides);
 
       it('is 429 with the reason, with or without a valid key', async () => {
         for (const as of ['north', 'revoked', undefined] as const) {
           const { status, headers, body } = await given.api.send('/v1/events', { as });
           expect(status).to.equal(429);
-          expect(body.detail).to.include('not ready');
+          expect(body.detail).to.include('not ready').and.to.include(reason);
           expectRetryAfter(headers);
         }
       });
@@ -87,7 +92,7 @@ describe('Readiness', () => {
       for (const target of ['/v1/events', '/v1/events/evt_a', '/v1/tickets?page=9']) {
         const { status, headers, body } = await given.api.send(target, { as: 'absent' });
         expect(status).to.equal(429);
-        expect(body.detail).to.include('not ready');
+        expect(body.detail).to.include('not ready').and.to.include('the data of your organization');
         expectRetryAfter(headers);
       }
     });
@@ -148,6 +153,27 @@ describe('Overload', () => {
 
   it('does not concern the health check', async () => {
     expect(await given.api.send('/healthz')).to.have.property('status', 200);
+  });
+});
+
+describe('A response with 429', () => {
+  const metrics = new RequestMetrics();
+  let overloaded = false;
+  const given = givenApi(() => ({ metrics, overload: () => overloaded, config: { rateLimitPerMinute: 1 } }));
+
+  it('is counted by its reason', async () => {
+    for (const as of ['north', 'north', 'absent'] as const) await given.api.send('/v1/events', { as });
+    overloaded = true;
+    const { body } = await given.api.send('/v1/events');
+    expect(body.detail).to.include('overloaded');
+    // A response is counted when it is closed.
+    while (sumMetrics([metrics]).retries.get('overload') === 0) await setImmediate();
+    const counted = [...sumMetrics([metrics]).retries].filter(([, count]) => count > 0);
+    expect(counted).to.have.deep.members([
+      ['rate-limit', 1],
+      ['not-ready', 1],
+      ['overload', 1],
+    ]);
   });
 });
 
