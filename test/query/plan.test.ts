@@ -120,6 +120,10 @@ describe('The plan of a list', () => {
     expect(window(later, noon, noon, later)).to.deep.equal([
       { match: 'window', index: 'startAt', from: NOON + 2n, until: NOON },
     ]);
+    const muchLater = '2026-11-21T12:00:00.000009Z';
+    expect(window(noon, muchLater, muchLater, noon)).to.deep.equal([
+      { match: 'window', index: 'startAt', from: NOON + 9n, until: NOON + 1n },
+    ]);
   });
 
   it('keeps a window with crossed bounds, which is empty', () => {
