@@ -165,6 +165,35 @@ describe('A selection', () => {
     expect(indexesOf(where.slice(0, 2))).to.deep.equal(['status', 'email']);
   });
 
+  it('is read from an index, without a scan and the cache, for one key, one window and both', () => {
+    const image = imageOf(randomRows(new Random(1), 1000));
+    const key: Predicate = { match: 'anyOf', index: 'eventId', keys: ['e0'] };
+    const window: Predicate = { match: 'window', index: 'updatedAt', from: 100n, until: 900n };
+    const cache = new SelectionCache(CACHE_BYTES);
+    expect(select(image, [], cache)).to.deep.equal({ kind: 'span', from: 0, to: 1000 });
+    const ofKey = select(image, [key], cache);
+    expect(ofKey.kind === 'list' && ofKey.rows.buffer).to.equal(image.postings['eventId'].rows.buffer);
+    for (const where of [[window], [key, window]]) {
+      const selection = select(image, where, cache);
+      if (selection.kind !== 'ranges') throw new TypeError(selection.kind);
+      expect(selection.ranges).not.to.have.length(0);
+      expect(selection.others).to.have.length(0);
+    }
+    expect(cache.bytes).to.equal(0);
+  });
+
+  it('is read from ranges for several keys, with or without a window, and cached', () => {
+    const image = imageOf(randomRows(new Random(1), 1000));
+    const keys: Predicate = { match: 'anyOf', index: 'eventId', keys: ['e0', 'e1', 'e2'] };
+    const window: Predicate = { match: 'window', index: 'updatedAt', from: 100n, until: 900n };
+    for (const where of [[keys], [keys, window]]) {
+      const cache = new SelectionCache(CACHE_BYTES);
+      const selection = select(image, where, cache);
+      expect(selection.kind === 'ranges' && selection.ranges.length).to.be.greaterThan(0);
+      expect(cache.bytes).to.be.greaterThan(0);
+    }
+  });
+
   it('relies on an index by instant for long posting lists alone', () => {
     const random = new Random(1);
     for (const [count, isLong] of [
