@@ -27,8 +27,11 @@ const sequences = fc.tuple(lengths, rowCounts).chain(([length, rowCount]) =>
   }),
 );
 
+/** Evenly distributed. Most of the numbers of `fc.double` are next to 0. */
+const fraction = fc.nat(1000).map((thousandths) => thousandths / 1000);
+
 /** Positions that bound ranges and the gaps between them in turn; a repeated position bounds an empty range. */
-const cuts = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 24 });
+const cuts = fc.array(fraction, { maxLength: 24 });
 
 function rangesOf(fractions: readonly number[], length: number): number[] {
   const bounds = fractions.map((fraction) => Math.round(fraction * length)).sort((a, b) => a - b);
@@ -44,7 +47,7 @@ describe('A wavelet matrix', () => {
         sequences,
         cuts,
         fc.array(fc.nat(), { maxLength: 40 }),
-        fc.double({ min: 0, max: 1, noNaN: true }),
+        fraction,
         fc.nat(120),
         ({ sequence, rowCount }, fractions, more, skip, perPage) => {
           const matrix = buildWaveletMatrix(Uint32Array.from(sequence), rowCount);
@@ -58,8 +61,13 @@ describe('A wavelet matrix', () => {
           expect(rowsInRanges(rows)).to.equal(expected.length);
           const start = Math.floor(skip * expected.length);
           const end = Math.min(start + perPage, expected.length);
-          expect([...rowsAtPositions(rows, start, end)]).to.deep.equal(expected.slice(start, end));
-          expect([...rowsAtPositions(rows, 0, expected.length)]).to.deep.equal(expected);
+          for (const [from, to] of [
+            [start, end],
+            [start, expected.length],
+            [0, expected.length],
+          ]) {
+            expect([...rowsAtPositions(rows, from, to)]).to.deep.equal(expected.slice(from, to));
+          }
         },
       ),
       FIXED,
