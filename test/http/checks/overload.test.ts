@@ -74,6 +74,7 @@ describe(`The overload check (seed ${SEED})`, () => {
 
   it('refuses nothing while the waiting requests take less than the target', () => {
     for (let i = 0; i < 50; i++) expect(loop.turn(0.9 * TARGET_MS)).to.have.property('refused', 0);
+    expect(loop.logged).to.deep.equal([]);
   });
 
   it('refuses the share at which the waiting requests take the target', () => {
@@ -97,6 +98,22 @@ describe(`The overload check (seed ${SEED})`, () => {
   it('refuses few requests when a refusal costs as much as an answer', () => {
     loop.refusalMs = loop.answerMs;
     expect(loop.turns(20, 5000).refused).to.be.within(0.1, 0.2);
+  });
+
+  it('refuses the same share when answers and refusals take longer', () => {
+    for (const answerMs of [0.25, 1, 4]) {
+      loop.answerMs = answerMs;
+      loop.refusalMs = 0.1 * answerMs;
+      expect(loop.turns(20, 5000).refused).to.be.within(0.45, 0.6);
+    }
+  });
+
+  it('does not count idle time as the cost of a request', () => {
+    for (let i = 0; i < 2000; i++) {
+      loop.turn(1);
+      loop.idle(1000);
+    }
+    expect(loop.turn(0.9 * TARGET_MS)).to.have.property('refused', 0);
   });
 
   it('counts no more waiting requests than connections, however long a turn is', () => {
@@ -157,6 +174,7 @@ describe(`The overload check (seed ${SEED})`, () => {
     expect(loop.logged.length).to.be.within(3, loop.now / 1000 + 1);
     const logged = loop.logged.reduce((sum, { requests }) => sum + requests, 0);
     expect(logged).to.be.within(0.5 * refusals, refusals);
+    for (const { msg } of loop.logged) expect(msg).to.equal('requests refused because of overload');
   });
 
   describe('records the delay of the event loop', () => {
