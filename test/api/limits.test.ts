@@ -1,5 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
+import { pino } from 'pino';
+import { newRefusalCounts, RefusalBudget } from '../../src/http/checks/refusal-budget.ts';
 import { RequestMetrics, sumMetrics } from '../../src/http/request-metrics.ts';
 import { EMPTY_VIEW } from '../../src/store/registry/store-view.ts';
 import { givenApi, type Overrides, type RequestOptions } from '../support/test-api.ts';
@@ -159,20 +161,26 @@ describe('Overload', () => {
 describe('A response with 429', () => {
   const metrics = new RequestMetrics();
   let overloaded = false;
-  const given = givenApi(() => ({ metrics, overload: () => overloaded, config: { rateLimitPerMinute: 1 } }));
+  const given = givenApi(() => ({
+    metrics,
+    overload: () => overloaded,
+    refusals: new RefusalBudget(1, newRefusalCounts(), pino({ level: 'silent' })),
+    config: { rateLimitPerMinute: 1 },
+  }));
 
   it('is counted by its reason', async () => {
-    for (const as of ['north', 'north', 'absent'] as const) await given.api.send('/v1/events', { as });
+    for (const as of ['north', 'north', 'absent', undefined, undefined] as const)
+      await given.api.send('/v1/events', { as });
     overloaded = true;
     const { body } = await given.api.send('/v1/events');
     expect(body.detail).to.include('overloaded');
     // A response is counted when it is closed.
     while (sumMetrics([metrics]).retries.get('overload') === 0) await setImmediate();
-    const counted = [...sumMetrics([metrics]).retries].filter(([, count]) => count > 0);
-    expect(counted).to.have.deep.members([
+    expect([...sumMetrics([metrics]).retries]).to.have.deep.members([
       ['rate-limit', 1],
       ['not-ready', 1],
       ['overload', 1],
+      ['refusals', 1],
     ]);
   });
 });

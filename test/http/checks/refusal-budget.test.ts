@@ -1,3 +1,4 @@
+import { mock } from 'node:test';
 import { expect } from 'chai';
 import { pino } from 'pino';
 import { newRefusalCounts, RefusalBudget } from '../../../src/http/checks/refusal-budget.ts';
@@ -76,6 +77,20 @@ describe('The budget of refusals', () => {
   });
 });
 
+describe('A response with 429 for another reason', () => {
+  const given = givenApi(() => ({
+    keys: () => undefined,
+    refusals: new RefusalBudget(2, newRefusalCounts(), pino({ level: 'silent' })),
+  }));
+
+  it('is not counted by the budget of refusals', async () => {
+    for (let i = 0; i < 5; i++) {
+      const { body } = await given.api.send('/v1/events', { as: undefined });
+      expect(body.detail).to.include('not ready');
+    }
+  });
+});
+
 describe('The log of refusals', () => {
   it('has a line for the first ones of a network, and one summary of the others', () => {
     const lines: Record<string, unknown>[] = [];
@@ -92,6 +107,22 @@ describe('The log of refusals', () => {
     budget.logSummaries();
     expect(lines).to.have.length(1);
     expect(lines[0]).to.include({ network: '192.0.2.1', requests: 30, level: 40 });
+  });
+
+  it('has the summary every minute', () => {
+    mock.timers.enable({ apis: ['setInterval'] });
+    try {
+      const lines: string[] = [];
+      const log = pino({}, { write: (line: string) => lines.push(line) });
+      const budget = new RefusalBudget(0, newRefusalCounts(), log);
+      for (let i = 0; i <= LOGGED_PER_MINUTE; i++) budget.apply(NO_SUCH_PATH, '192.0.2.1');
+      mock.timers.tick(59_999);
+      expect(lines).to.deep.equal([]);
+      mock.timers.tick(1);
+      expect(lines.join()).to.include('refused requests without a valid key');
+    } finally {
+      mock.timers.reset();
+    }
   });
 
   it('adds up the networks beyond a number', () => {
