@@ -15,6 +15,7 @@ const DOCUMENTS = [
   'ARCHITECTURE.md',
   'docs/snapshot-format.md',
   'docs/operations.md',
+  'docs/reliability.md',
   'SECURITY.md',
 ];
 const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
