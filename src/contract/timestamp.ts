@@ -65,8 +65,7 @@ function parseDate(text: string): number | undefined {
   const leap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
   if (day > DAYS_IN_MONTH[month - 1] + (leap && month === 2 ? 1 : 0)) return undefined;
   const before = year - 1;
-  const leapDays =
-    year === 0 ? 0 : Math.floor(before / 4) - Math.floor(before / 100) + Math.floor(before / 400) + 1;
+  const leapDays = Math.floor(before / 4) - Math.floor(before / 100) + Math.floor(before / 400) + 1;
   const inYear = DAYS_BEFORE_MONTH[month - 1] + (leap && month > 2 ? 1 : 0) + day - 1;
   return year * 365 + leapDays + inYear - DAYS_BEFORE_1970;
 }
