@@ -52,9 +52,6 @@ export function createServer(app: Express, dependencies: ServerDependencies) {
     // refused.
     joinDuplicateHeaders: true,
   });
-  const connections = new Connections(server, config, connectionCounts, metrics, (response) => {
-    reportRequest(response, log, metrics);
-  });
   /** The response to the request of a connection whose body is not complete. */
   const withBody = new WeakMap<Socket, Response>();
   const handle = (request: Request, response: Response) => {
@@ -71,6 +68,12 @@ export function createServer(app: Express, dependencies: ServerDependencies) {
       refusals.refuse(request, response, HOST_MISSING);
     else app(request, response);
   };
+  const connections = new Connections(server, config, connectionCounts, metrics, {
+    handle,
+    closed: (response) => {
+      reportRequest(response, log, metrics);
+    },
+  });
   const listener = (request: Request, response: Response) => {
     if (hasBody(request)) {
       const { socket } = request;
@@ -80,9 +83,7 @@ export function createServer(app: Express, dependencies: ServerDependencies) {
         if (withBody.get(socket) === response) withBody.delete(socket);
       });
     }
-    connections.answer(request, response, () => {
-      handle(request, response);
-    });
+    connections.answer(request, response);
   };
   server.on('request', listener);
   // No operation uses a request body. The server requests none, and ignores other expectations.

@@ -156,7 +156,8 @@ export class ReplicaUnderTest {
   /** Ends the replica in any state. */
   async end(): Promise<void> {
     this.#agent.destroy();
-    this.#command.kill('SIGTERM');
+    // Unlike SIGTERM, it does not wait for late requests.
+    this.#command.kill('SIGINT');
     await this.#command.ended;
   }
 

@@ -114,6 +114,11 @@ export class StallingReader extends LineReader {
     this.#slowReads = setInterval(() => this.stream.read(SLOW_LENGTH) as unknown, SLOW_INTERVAL_MS);
   }
 
+  override close(): Promise<void> {
+    clearInterval(this.#slowReads);
+    return super.close();
+  }
+
   resume(): void {
     clearInterval(this.#slowReads);
     if (this.#output === 'terminal') this.process.stdin?.write(CONTINUE);

@@ -27,6 +27,14 @@ export interface ConnectionConfig {
   readonly threads: number;
 }
 
+/** Answers the requests of connections. */
+interface RequestHandler {
+  /** Creates the context of a request, and starts its response at once or later. */
+  readonly handle: (request: Request, response: Response) => void;
+  /** Called when a response is sent, or its connection is closed. */
+  readonly closed: (response: Response) => void;
+}
+
 /** An open connection. */
 interface Connection {
   readonly socket: Socket;
@@ -38,8 +46,8 @@ interface Connection {
   pending: number;
   /** The response to the latest of them. Undefined without any: its request has a key. */
   latest: ServerResponse | undefined;
-  /** Handlers of the requests that wait for the response before theirs. */
-  readonly waiting: (() => void)[];
+  /** The requests that wait for the response before theirs. */
+  readonly waiting: (readonly [Request, Response])[];
   /** Called when no request is pending. */
   whenIdle: (() => void) | undefined;
   /** Body bytes of the current response, and its start. */
@@ -61,25 +69,24 @@ export class Connections {
   readonly #config: ConnectionConfig;
   readonly #counts: ConnectionCounts;
   readonly #metrics: RequestMetrics;
-  readonly #onClosed: (response: Response) => void;
+  readonly #handler: RequestHandler;
   readonly #isTrustedPeer: (address: string) => boolean;
   /** The share of this worker. */
   readonly #maxUnsentBytes: number;
   readonly #open = new Map<Socket, Connection>();
   readonly #slowLane = new SlowLane();
 
-  /** @param onClosed called when a response is sent, or its connection is closed */
   constructor(
     server: Server,
     config: ConnectionConfig,
     counts: ConnectionCounts,
     metrics: RequestMetrics,
-    onClosed: (response: Response) => void,
+    handler: RequestHandler,
   ) {
     this.#config = config;
     this.#counts = counts;
     this.#metrics = metrics;
-    this.#onClosed = onClosed;
+    this.#handler = handler;
     this.#isTrustedPeer = peerTrust(config.trustProxy);
     this.#maxUnsentBytes = (config.maxUnsentMb * MEGABYTE) / config.threads;
     server.setTimeout(config.writeTimeoutSeconds * 1000, (socket) => {
@@ -93,9 +100,9 @@ export class Connections {
   /**
    * Answers a request when the responses to all earlier ones of its connection are sent. Drops a request beyond the
    * limit of pipelined ones.
-   * @param handle creates the request context; starts the response at once, or later
    */
-  answer({ socket }: Request, response: Response, handle: () => void): void {
+  answer(request: Request, response: Response): void {
+    const { socket } = request;
     const connection = this.#open.get(socket);
     if (connection === undefined) return;
     const pending = ++connection.pending;
@@ -105,11 +112,8 @@ export class Connections {
     }
     if (pending === MAX_PIPELINED) response.setHeader('Connection', 'close');
     connection.latest = response;
-    const start = () => {
-      this.#start(connection, response, handle);
-    };
-    if (pending === 1) start();
-    else connection.waiting.push(start);
+    if (pending === 1) this.#start(connection, request, response);
+    else connection.waiting.push([request, response]);
   }
 
   /** Number of open connections. */
@@ -186,11 +190,11 @@ export class Connections {
       ?.socket;
   }
 
-  #start(connection: Connection, response: Response, handle: () => void): void {
+  #start(connection: Connection, request: Request, response: Response): void {
     response.on('close', () => {
       this.#completed(connection, response);
     });
-    handle();
+    this.#handler.handle(request, response);
     const { bytes, startedAt } = response.locals.context;
     connection.unsentBytes = bytes;
     connection.unsentSince = startedAt;
@@ -199,14 +203,14 @@ export class Connections {
   }
 
   #completed(connection: Connection, response: Response): void {
-    this.#onClosed(response);
+    this.#handler.closed(response);
     this.#metrics.addUnsent(-connection.unsentBytes);
     connection.unsentBytes = 0;
     if (--connection.pending === 0) connection.latest = undefined;
     if (response.locals.context.caller !== undefined) connection.isAuthenticated = true;
     if (connection.socket.destroyed) return;
     const next = connection.waiting.shift();
-    if (next !== undefined) next();
+    if (next !== undefined) this.#start(connection, ...next);
     else if (connection.pending === 0) connection.whenIdle?.();
   }
 
