@@ -78,6 +78,18 @@ describe('The README', () => {
 });
 
 describe('The documents', () => {
+  it('name existing tests, in SECURITY.md and docs/reliability.md', () => {
+    for (const document of ['SECURITY.md', 'docs/reliability.md']) {
+      const text = readFileSync(join(ROOT, document), 'utf8');
+      const named = Array.from(text.matchAll(/`(test\/[\w/.-]+)`/g), ([, path]) => path);
+      expect(
+        named.filter((path) => !existsSync(join(ROOT, path))),
+        document,
+      ).to.deep.equal([]);
+      expect(named).to.have.length.above(5);
+    }
+  });
+
   it('list every refusal reason with its advice, in docs/operations.md', () => {
     const operations = readFileSync(join(ROOT, 'docs/operations.md'), 'utf8');
     const section = operations.slice(
