@@ -115,6 +115,23 @@ describe('A replica under attack', function () {
     }
   });
 
+  it('reads an address that has spent its budget of refusals one connection at a time', async () => {
+    const { replica, credential } = await start({ REFUSALS_PER_MINUTE: '5' });
+    for (let i = 0; i <= 5; i++) {
+      const socket = open(replica.port);
+      socket.write('GET /v1/events HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
+      expect(await text(socket)).to.match(i < 5 ? /^HTTP\/1\.1 400 / : /^HTTP\/1\.1 429 /);
+    }
+    const began = performance.now();
+    const head = `Host: a\r\nAuthorization: Bearer ${credential}\r\nConnection: close`;
+    const waiting = Array.from({ length: 20 }, () => open(replica.port));
+    for (const socket of waiting) socket.write(`GET /v1/events HTTP/1.1\r\n${head}\r\n\r\n`);
+    for (const response of await Promise.all(waiting.map((socket) => text(socket))))
+      expect(response).to.match(/^HTTP\/1\.1 200 /);
+    // Between the turns of two connections there is a pause of at least 20 ms.
+    expect(performance.now() - began).to.be.at.least(19 * 20 - 20);
+  });
+
   it('keeps the limits of connections over all threads, also when one ends', async () => {
     const { replica } = await start({
       THREADS: '2',

@@ -140,7 +140,10 @@ export class Connections {
   suspect(peer: Socket): void {
     const network = this.#open.get(peer)?.network;
     if (network === undefined) return;
+    const isKnown = this.#slowLane.isSuspect(network);
     this.#slowLane.suspect(network);
+    // The connections of a suspect network are in the slow lane already, or had their turn.
+    if (isKnown) return;
     for (const { network: other, isAuthenticated, socket } of this.#open.values())
       if (other === network && !isAuthenticated) this.#slowLane.add(socket);
   }
@@ -152,8 +155,10 @@ export class Connections {
     this.#counts.add(slot);
     socket.on('close', () => {
       this.#counts.remove(slot);
-      this.#open.delete(socket);
       this.#slowLane.remove(socket);
+      const connection = this.#open.get(socket);
+      if (connection !== undefined) this.#sent(connection);
+      this.#open.delete(socket);
     });
     if (slot !== undefined && this.#counts.inSlot(slot) > this.#config.maxConnectionsPerAddress) {
       this.#end(socket, 'limit-of-address');
@@ -204,14 +209,22 @@ export class Connections {
 
   #completed(connection: Connection, response: Response): void {
     this.#handler.closed(response);
-    this.#metrics.addUnsent(-connection.unsentBytes);
-    connection.unsentBytes = 0;
+    this.#sent(connection);
     if (--connection.pending === 0) connection.latest = undefined;
-    if (response.locals.context.caller !== undefined) connection.isAuthenticated = true;
-    if (connection.socket.destroyed) return;
+    const { caller, retryReason } = response.locals.context;
+    if (caller !== undefined) connection.isAuthenticated = true;
+    if (retryReason === 'refusals') this.suspect(connection.socket);
+    // A response that closes the connection is the last one.
+    if (!connection.socket.writable) return;
     const next = connection.waiting.shift();
     if (next !== undefined) this.#start(connection, ...next);
     else if (connection.pending === 0) connection.whenIdle?.();
+  }
+
+  /** Stops counting the bytes of the current response. */
+  #sent(connection: Connection): void {
+    this.#metrics.addUnsent(-connection.unsentBytes);
+    connection.unsentBytes = 0;
   }
 
   #flooded(connection: Connection): void {

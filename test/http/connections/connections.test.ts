@@ -41,6 +41,13 @@ describe('Pipelined requests', () => {
     expect(endsIn(metrics)['pipelining']).to.equal(before + 1);
   });
 
+  it('end with a response that closes the connection', async () => {
+    const last = get('/v1/events').replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n');
+    const received = await given.api.raw(get('/v1/events') + last + get('/v1/events').repeat(5));
+    expect(statusesIn(received)).to.deep.equal([200, 200]);
+    await expectEventually(() => metrics.unsentBytes === 0);
+  });
+
   it('may be any number on one connection, within the limit at a time', async () => {
     const client = await connectTo(given.api.port);
     for (let i = 0; i < 10; i++) {
