@@ -9,6 +9,9 @@ import { startRefresh } from './refresh.ts';
 import { Supervisor } from './workers/supervisor.ts';
 import type { WorkerInput } from './workers/worker.ts';
 
+/** Time for a request to the admin port to arrive, and for progress of its response. */
+const ADMIN_TIMEOUT_MS = 5000;
+
 /** A running replica. */
 export interface Replica {
   /** Port of the API. */
@@ -47,7 +50,9 @@ export async function startReplica(config: Config, processLog: ProcessLog): Prom
   // The import occupies this thread, so the loader and the workers start before it.
   await Promise.race([refresh.begun, workers.started]);
   const { createAdminApp } = await import('./admin/admin-app.ts');
+  // Silent connections must not occupy the few that the admin port accepts.
   const admin = createHttpServer(
+    { headersTimeout: ADMIN_TIMEOUT_MS, requestTimeout: ADMIN_TIMEOUT_MS, connectionsCheckingInterval: 1000 },
     createAdminApp({
       config,
       stores,
@@ -61,6 +66,7 @@ export async function startReplica(config: Config, processLog: ProcessLog): Prom
     }),
   );
   admin.maxConnections = MAX_ADMIN_CONNECTIONS;
+  admin.setTimeout(ADMIN_TIMEOUT_MS);
   try {
     await once(admin.listen(config.adminPort, config.adminHost), 'listening');
     const { port: adminPort } = admin.address() as AddressInfo;

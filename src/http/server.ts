@@ -18,6 +18,9 @@ import { type HeaderList, METHOD_NOT_ALLOWED, Problem } from './response/problem
 import { NO_STORE, SECURITY_HEADERS, sendProblem } from './response/send.ts';
 import { HEALTH_PATH, normalizeTarget } from './target.ts';
 
+/** Maximum lifetime of a connection after a CONNECT request. */
+const DETACHED_MS = 2000;
+
 // RFC 9112, section 3.2.
 const HOST_MISSING = new Problem(400, 'An HTTP/1.1 request must have a Host header.');
 const MALFORMED = new Problem(400, 'The request is not well-formed HTTP.');
@@ -30,8 +33,8 @@ const BY_ERROR_CODE: Readonly<Record<string, Problem>> = {
 
 export interface ServerDependencies {
   readonly config: ConnectionConfig;
-  /** Counts a request, and returns whether to refuse it because of overload. */
-  readonly overload: () => boolean;
+  /** Counts a request, and returns whether to refuse it because of overload. An exempt one is only counted. */
+  readonly overload: (isExempt: boolean) => boolean;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
   /** Every release, earliest first. */
@@ -61,7 +64,7 @@ export function createServer(app: Express, dependencies: ServerDependencies) {
     const problem = bodyProblem(request);
     if (problem !== undefined) refusals.refuse(request, response, problem, refuseBody);
     // A balancer must not take an overloaded replica for a dead one.
-    else if (request.url !== HEALTH_PATH && overload()) {
+    else if (overload(request.url === HEALTH_PATH)) {
       response.locals.context.isLogged = false;
       sendProblem(response, OVERLOADED);
     } else if (request.headers.host === undefined && request.httpVersion === '1.1')
@@ -90,8 +93,10 @@ export function createServer(app: Express, dependencies: ServerDependencies) {
   server.on('checkContinue', listener);
   server.on('checkExpectation', listener);
   server.on('connect', (_request, socket: Socket) => {
-    // Node detaches its error listener from this socket.
+    // Node detaches its listeners from this socket, which nothing else would end.
     socket.on('error', () => socket.destroy());
+    socket.resume();
+    setTimeout(() => socket.destroy(), DETACHED_MS).unref();
     refuse(socket, METHOD_NOT_ALLOWED);
   });
   server.on('clientError', (error: ParserError, socket: Socket) => {

@@ -67,7 +67,7 @@ const dependencies = {
   config,
   stores: () => stores.view,
   keys: () => keys.current,
-  overload: () => overloadCheck.refuses(),
+  overload: (isExempt: boolean) => overloadCheck.refuses(isExempt),
   clock: Date.now,
   releases: RELEASES,
   metrics,
@@ -116,6 +116,7 @@ async function execute(command: Command): Promise<Outcome> {
     case 'listen':
       return await listen(command.target);
     case 'stop':
+      connections.endSlowLane();
       await drain.run(command.graceSeconds, command.hurry, waitForOtherWorkers);
       refusals.logSummaries();
       return {};

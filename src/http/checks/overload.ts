@@ -99,8 +99,8 @@ export class OverloadCheck {
     }, SAMPLE_MS).unref();
   }
 
-  /** Counts a request, and returns whether to refuse it. */
-  refuses(): boolean {
+  /** Counts a request, and returns whether to refuse it. An exempt one is only counted. */
+  refuses(isExempt = false): boolean {
     const { config, clock, random, eventLoop } = this.#options;
     const now = clock();
     const turn = eventLoop.uvMetricsInfo.loopCount;
@@ -110,7 +110,9 @@ export class OverloadCheck {
     // The timer is late by an interval or more.
     if (now - this.#sampledAt > 2 * SAMPLE_MS) this.#sample(now);
     this.#isRefused =
-      config.overloadDelayMs > 0 && random() < Math.max(this.#shareByTime(), this.#shareByBytes());
+      !isExempt &&
+      config.overloadDelayMs > 0 &&
+      random() < Math.max(this.#shareByTime(), this.#shareByBytes());
     if (this.#isRefused) this.#refusals++;
     return this.#isRefused;
   }

@@ -10,6 +10,8 @@ import { SlowLane } from './slow-lane.ts';
 const MAX_PIPELINED = 32;
 /** When too many bytes are unsent, the slowest connections end until this share of the limit is left. */
 const UNSENT_SHARE = 0.9;
+/** Interval of the checks for responses that wait to be sent. */
+const UNSENT_CHECK_MS = 1000;
 const MEGABYTE = 2 ** 20;
 
 /** Express's `trust proxy`. */
@@ -40,8 +42,8 @@ interface Connection {
   readonly socket: Socket;
   /** Undefined for a trusted proxy, whose connections carry the requests of many clients. */
   readonly network: string | undefined;
-  /** Whether a request on it had a valid key. */
-  isAuthenticated: boolean;
+  /** The key of its latest request with a valid one. */
+  keyId: string | undefined;
   /** Number of requests without a complete response. */
   pending: number;
   /** The response to the latest of them. Undefined without any: its request has a key. */
@@ -53,6 +55,8 @@ interface Connection {
   /** Body bytes of the current response, and its start. */
   unsentBytes: number;
   unsentSince: number;
+  /** Whether reads are paused until the current response is sent. */
+  isPaused: boolean;
 }
 
 /**
@@ -62,7 +66,7 @@ interface Connection {
  *   that had no valid key ends in its place, so that silent connections do not lock out valid keys.
  * - The requests of a connection are answered one after the other: the next one when the response before it is sent.
  * - A connection with too many pipelined requests is a flood. The first ones are answered, then the connection ends.
- *   Its network becomes suspect: connections from there that had no valid key move to the slow lane.
+ *   Its network becomes suspect: connections from there move to the slow lane, except those that had another valid key.
  * - A connection without progress ends. So do the slowest ones when too many bytes are unsent.
  */
 export class Connections {
@@ -90,8 +94,12 @@ export class Connections {
     this.#isTrustedPeer = peerTrust(config.trustProxy);
     this.#maxUnsentBytes = (config.maxUnsentMb * MEGABYTE) / config.threads;
     server.setTimeout(config.writeTimeoutSeconds * 1000, (socket) => {
-      this.#end(socket, 'no-progress');
+      if (this.#open.get(socket)?.pending === 0) socket.destroy();
+      else this.#end(socket, 'no-progress');
     });
+    setInterval(() => {
+      this.#pauseUnsent();
+    }, UNSENT_CHECK_MS).unref();
     server.on('connection', (socket: Socket) => {
       this.#accept(socket);
     });
@@ -136,16 +144,22 @@ export class Connections {
     else connection.whenIdle = action;
   }
 
-  /** Moves the connections of a client's network that had no valid key to the slow lane, for a time. */
+  /**
+   * Moves the connections of a peer's network to the slow lane, for a time, except those that had another valid key than
+   * the connection of the peer.
+   */
   suspect(peer: Socket): void {
-    const network = this.#open.get(peer)?.network;
+    const { network, keyId } = this.#open.get(peer) ?? {};
     if (network === undefined) return;
-    const isKnown = this.#slowLane.isSuspect(network);
     this.#slowLane.suspect(network);
-    // The connections of a suspect network are in the slow lane already, or had their turn.
-    if (isKnown) return;
-    for (const { network: other, isAuthenticated, socket } of this.#open.values())
-      if (other === network && !isAuthenticated) this.#slowLane.add(socket);
+    for (const other of this.#open.values())
+      if (other.network === network && (other.keyId === undefined || other.keyId === keyId))
+        this.#slowLane.add(other.socket);
+  }
+
+  /** Ends the connections in the slow lane, and those that would enter it. A drain would read them all at once. */
+  endSlowLane(): void {
+    this.#slowLane.end();
   }
 
   #accept(socket: Socket): void {
@@ -172,13 +186,14 @@ export class Connections {
     this.#open.set(socket, {
       socket,
       network,
-      isAuthenticated: false,
+      keyId: undefined,
       pending: 0,
       latest: undefined,
       waiting: [],
       whenIdle: undefined,
       unsentBytes: 0,
       unsentSince: 0,
+      isPaused: false,
     });
     if (network === undefined || !this.#slowLane.isSuspect(network)) return;
     // Node starts to read a new socket after this event, which would undo an earlier pause.
@@ -191,7 +206,7 @@ export class Connections {
   #oldestIdle(): Socket | undefined {
     return this.#open
       .values()
-      .find(({ socket, pending, isAuthenticated }) => pending === 0 && !isAuthenticated && !socket.destroyed)
+      .find(({ socket, pending, keyId }) => pending === 0 && keyId === undefined && !socket.destroyed)
       ?.socket;
   }
 
@@ -212,19 +227,42 @@ export class Connections {
     this.#sent(connection);
     if (--connection.pending === 0) connection.latest = undefined;
     const { caller, retryReason } = response.locals.context;
-    if (caller !== undefined) connection.isAuthenticated = true;
+    if (caller !== undefined) connection.keyId = caller.keyId;
     if (retryReason === 'refusals') this.suspect(connection.socket);
     // A response that closes the connection is the last one.
     if (!connection.socket.writable) return;
     const next = connection.waiting.shift();
-    if (next !== undefined) this.#start(connection, ...next);
-    else if (connection.pending === 0) connection.whenIdle?.();
+    if (next === undefined) {
+      if (connection.pending === 0) connection.whenIdle?.();
+      return;
+    }
+    // Each connection has one response in a turn of the event loop.
+    setImmediate(() => {
+      if (connection.socket.writable) this.#start(connection, ...next);
+    });
   }
 
-  /** Stops counting the bytes of the current response. */
+  /**
+   * Stops reading from clients that have not read a response for some time. Received bytes would refresh the timeout of
+   * the connection.
+   */
+  #pauseUnsent(): void {
+    const since = performance.now() - UNSENT_CHECK_MS;
+    for (const connection of this.#open.values()) {
+      if (connection.pending === 0 || connection.unsentSince > since || connection.isPaused) continue;
+      connection.isPaused = true;
+      connection.socket.pause();
+    }
+  }
+
+  /** Stops counting the bytes of the current response, and reads on. */
   #sent(connection: Connection): void {
     this.#metrics.addUnsent(-connection.unsentBytes);
     connection.unsentBytes = 0;
+    // A flooded connection is not read any more.
+    if (!connection.isPaused || connection.pending > MAX_PIPELINED) return;
+    connection.isPaused = false;
+    connection.socket.resume();
   }
 
   #flooded(connection: Connection): void {

@@ -22,6 +22,7 @@ export class SlowLane {
   /** Paused sockets, in the order of their turns. */
   readonly #waiting = new Set<Socket>();
   #isTakingTurns = false;
+  #hasEnded = false;
 
   /** Makes a network suspect, or renews the suspicion. */
   suspect(network: string): void {
@@ -41,6 +42,10 @@ export class SlowLane {
   /** Pauses a socket until its turn. */
   add(socket: Socket): void {
     if (socket.destroyed) return;
+    if (this.#hasEnded) {
+      socket.destroy();
+      return;
+    }
     socket.pause();
     this.#waiting.add(socket);
     if (!this.#isTakingTurns) void this.#takeTurns();
@@ -49,6 +54,12 @@ export class SlowLane {
   /** Forgets a closed socket. */
   remove(socket: Socket): void {
     this.#waiting.delete(socket);
+  }
+
+  /** Ends all waiting sockets, and those that are added later. */
+  end(): void {
+    this.#hasEnded = true;
+    for (const socket of this.#waiting) socket.destroy();
   }
 
   async #takeTurns(): Promise<void> {

@@ -24,15 +24,25 @@ describe('Pipelined requests', () => {
   const get = (target: string) =>
     `GET ${target} HTTP/1.1\r\nHost: x\r\nAuthorization: ${given.api.authorization('north')}\r\n\r\n`;
 
+  const closing = (target: string) => get(target).replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n');
+
+  /** Sends requests at once. Returns all bytes received until the server closes the connection. */
+  async function pipeline(requests: string, from?: string): Promise<string> {
+    const client = await connectTo(given.api.port, from);
+    client.socket.write(Buffer.from(requests, 'latin1'));
+    await client.ended;
+    return client.received;
+  }
+
   it('are answered in their order', async () => {
     const targets = ['/v1/events', '/v1/none', '/v1/events?page=0', '/v1/events?page=99', '/healthz'];
-    const received = await given.api.raw(targets.map(get).join(''));
-    expect(statusesIn(received)).to.deep.equal([200, 404, 400, 204, 200]);
+    const received = await pipeline(targets.map(get).join('') + closing('/healthz'));
+    expect(statusesIn(received)).to.deep.equal([200, 404, 400, 204, 200, 200]);
   });
 
   it('are answered up to a limit, and the last response closes the connection', async () => {
     const before = endsIn(metrics)['pipelining'];
-    const received = await given.api.raw('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(1000), ATTACKER);
+    const received = await pipeline('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(1000), ATTACKER);
     expect(statusesIn(received)).to.deep.equal(Array(MAX_PIPELINED).fill(200));
     expect(received.match(/^Connection: (.*)$/gm)).to.deep.equal([
       ...Array<string>(MAX_PIPELINED - 1).fill('Connection: keep-alive'),
@@ -42,8 +52,7 @@ describe('Pipelined requests', () => {
   });
 
   it('end with a response that closes the connection', async () => {
-    const last = get('/v1/events').replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n');
-    const received = await given.api.raw(get('/v1/events') + last + get('/v1/events').repeat(5));
+    const received = await pipeline(get('/v1/events') + closing('/v1/events') + get('/v1/events').repeat(5));
     expect(statusesIn(received)).to.deep.equal([200, 200]);
     await expectEventually(() => metrics.unsentBytes === 0);
   });
@@ -63,7 +72,7 @@ describe('Pipelined requests', () => {
     ['a malformed line that follows a well-formed one', 'G\u00c9T /v1/events HTTP/1.1\r\n\r\n', 400],
   ] as const) {
     it(`are answered before ${kind} is refused`, async () => {
-      const received = await given.api.raw(get('/v1/events').repeat(3) + input);
+      const received = await pipeline(get('/v1/events').repeat(3) + input);
       expect(statusesIn(received)).to.deep.equal([200, 200, 200, status]);
     });
   }
@@ -177,6 +186,17 @@ describe('A client that does not read', () => {
     await withServer({ writeTimeoutSeconds: 0.2 }, async (port, metrics) => {
       await stall(port, metrics, 1);
       await expectEventually(() => metrics.unsentBytes === 0);
+      expect(endsIn(metrics)).to.include({ 'no-progress': 1 });
+    });
+  });
+
+  it('is disconnected after the time without progress, though it sends more bytes', async () => {
+    await withServer({ writeTimeoutSeconds: 0.5 }, async (port, metrics) => {
+      const client = await stall(port, metrics, 1);
+      client.socket.write('GET / HTTP/1.1\r\nX: ');
+      const drip = setInterval(() => client.socket.write('x'), 100);
+      await expectEventually(() => metrics.unsentBytes === 0);
+      clearInterval(drip);
       expect(endsIn(metrics)).to.include({ 'no-progress': 1 });
     });
   });
