@@ -108,7 +108,7 @@ describe('Readiness', () => {
 
 describe('Overload', () => {
   let overloaded = true;
-  const given = givenApi(() => ({ overload: () => overloaded }));
+  const given = givenApi(() => ({ overload: (isExempt) => overloaded && !isExempt }));
 
   beforeEach(() => {
     overloaded = true;
@@ -163,7 +163,7 @@ describe('A response with 429', () => {
   let overloaded = false;
   const given = givenApi(() => ({
     metrics,
-    overload: () => overloaded,
+    overload: (isExempt) => overloaded && !isExempt,
     refusals: new RefusalBudget(1, newRefusalCounts(), pino({ level: 'silent' })),
     config: { rateLimitPerMinute: 1 },
   }));

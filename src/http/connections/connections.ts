@@ -236,7 +236,12 @@ export class Connections {
       if (connection.pending === 0) connection.whenIdle?.();
       return;
     }
-    // Each connection has one response in a turn of the event loop.
+    // A flood ends at once, because Node reads on after each response, although the socket is paused.
+    if (connection.pending > MAX_PIPELINED) {
+      this.#start(connection, ...next);
+      return;
+    }
+    // Other connections have one response in a turn of the event loop.
     setImmediate(() => {
       if (connection.socket.writable) this.#start(connection, ...next);
     });
