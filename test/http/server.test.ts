@@ -61,6 +61,17 @@ describe('The server', () => {
       }
     });
 
+    it('closes the connection after CONNECT, though the client keeps it open', async () => {
+      const connected = once(server, 'connection') as Promise<[Socket]>;
+      const { port } = server.address() as AddressInfo;
+      const client = connect({ port, host: '127.0.0.1', allowHalfOpen: true }).on('error', () => undefined);
+      const [socket] = await connected;
+      client.write('CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n');
+      client.resume();
+      await once(socket, 'close');
+      client.destroy();
+    });
+
     it('closes the connection of a client that does not read', async () => {
       expect(server.timeout).to.equal(30_000);
       server.setTimeout(50);

@@ -132,6 +132,10 @@ export class ReplicaUnderTest {
     return Number(new URL(this.#origin).port);
   }
 
+  get adminPort(): number {
+    return Number(new URL(this.#adminOrigin).port);
+  }
+
   /** Sends a request to the admin port. */
   requestAdmin(path: string): Promise<Answer> {
     return this.#get(this.#adminOrigin + path, {});

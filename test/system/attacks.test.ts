@@ -54,6 +54,16 @@ describe('A replica under attack', function () {
     return socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
   }
 
+  function startFlood(
+    { port }: ReplicaUnderTest,
+    connections: number,
+    reads: boolean,
+    credential?: string,
+  ): Worker {
+    const workerData: FloodInput = { port, from: ATTACKER, connections, reads, credential };
+    return new Worker(new URL('flood.ts', import.meta.url), { workerData });
+  }
+
   /** Sends requests of a valid key one at a time. Returns the greatest response time. */
   async function askFor(milliseconds: number, from: ReplicaUnderTest, credential: string): Promise<number> {
     const end = performance.now() + milliseconds;
@@ -79,17 +89,19 @@ describe('A replica under attack', function () {
     while (!(await condition())) await delay(20);
   }
 
-  for (const [kind, connections, reads] of [
-    ['one connection that pipelines requests without a key', 1, true],
-    ['16 connections that pipeline requests without a key', 16, true],
-    ['300 connections that pipeline requests and do not read the responses', 300, false],
+  for (const [kind, connections, reads, hasKey] of [
+    ['one connection that pipelines requests without a key', 1, true, false],
+    ['16 connections that pipeline requests without a key', 16, true, false],
+    ['300 connections that pipeline requests and do not read the responses', 300, false, false],
+    ['100 connections that pipeline requests after one with a valid key', 100, true, true],
   ] as const) {
     it(`answers another key during ${kind}`, async () => {
       const { replica, credential } = await start();
       await askFor(200, replica, credential);
       const before = residentMb(replica);
-      const workerData: FloodInput = { port: replica.port, from: ATTACKER, connections, reads };
-      const flood = new Worker(new URL('flood.ts', import.meta.url), { workerData });
+      const other = newCredential(inFolder, ORGANIZATION);
+      await replica.waitForLog({ msg: 'keys live', validKeys: 2 });
+      const flood = startFlood(replica, connections, reads, hasKey ? other : undefined);
       expect(await askFor(1200, replica, credential)).to.be.below(STANDSTILL_MS);
       expect(residentMb(replica) - before).to.be.below(MAX_GROWTH_MB);
       const floods = await metric(replica, 'foyer_connections_ended_total{reason="pipelining"}');
@@ -98,7 +110,8 @@ describe('A replica under attack', function () {
       flood.postMessage('stop');
       const [responses] = (await stopped) as [number];
       await flood.terminate();
-      expect(responses).to.be.at.most((floods + 2) * MAX_PIPELINED);
+      // Each connection has one request before its flood.
+      expect(responses).to.be.at.most((floods + 2) * (MAX_PIPELINED + 1) + connections);
     });
   }
 
@@ -130,6 +143,27 @@ describe('A replica under attack', function () {
       expect(response).to.match(/^HTTP\/1\.1 200 /);
     // Between the turns of two connections there is a pause of at least 20 ms.
     expect(performance.now() - began).to.be.at.least(19 * 20 - 20);
+  });
+
+  it('stops in order during a flood', async () => {
+    const { replica } = await start({ SHUTDOWN_GRACE_SECONDS: '3' });
+    const flood = startFlood(replica, 50, true);
+    const floods = () => metric(replica, 'foyer_connections_ended_total{reason="pipelining"}');
+    await eventually(async () => (await floods()) > 2);
+    const signalled = performance.now();
+    replica.signal('SIGTERM');
+    expect(await replica.ended).to.include({ code: 0 });
+    expect(performance.now() - signalled).to.be.below(3 * STANDSTILL_MS);
+    await flood.terminate();
+  });
+
+  it('answers operators although silent connections occupy the admin port', async () => {
+    const { replica } = await start();
+    for (let i = 0; i < 20; i++) open(replica.adminPort, '127.0.0.1');
+    await eventually(async () => {
+      const answer = await replica.requestAdmin('/livez').catch(() => undefined);
+      return answer?.status === 200;
+    });
   });
 
   it('keeps the limits of connections over all threads, also when one ends', async () => {

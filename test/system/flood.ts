@@ -2,8 +2,8 @@ import { connect, type Socket } from 'node:net';
 import { parentPort, workerData } from 'node:worker_threads';
 
 /**
- * Program of a thread that pipelines requests without a key as fast as a server reads them, and connects again
- * when it is disconnected. A message stops it; it then posts how many responses it has received.
+ * Program of a thread that pipelines requests as fast as a server reads them, and connects again when it is
+ * disconnected. A message stops it; it then posts how many responses it has received.
  */
 export interface FloodInput {
   readonly port: number;
@@ -12,12 +12,14 @@ export interface FloodInput {
   readonly connections: number;
   /** Whether it reads responses. */
   readonly reads: boolean;
+  /** Sent with one request before the others; undefined for none. */
+  readonly credential: string | undefined;
 }
 
 const REQUESTS = Buffer.from('GET /v1/x HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(2000));
 const RESPONSE = 'HTTP/1.1 ';
 
-const { port, from, connections, reads } = workerData as FloodInput;
+const { port, from, connections, reads, credential } = workerData as FloodInput;
 const sockets = new Set<Socket>();
 let responses = 0;
 let isActive = true;
@@ -29,10 +31,12 @@ function flood(): void {
   const pump = () => {
     while (isActive && socket.write(REQUESTS));
   };
-  socket
-    .on('connect', pump)
-    .on('drain', pump)
-    .on('error', () => undefined);
+  if (credential === undefined) socket.on('connect', pump);
+  else {
+    socket.write(`GET /v1/events HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${credential}\r\n\r\n`);
+    socket.once('data', pump);
+  }
+  socket.on('drain', pump).on('error', () => undefined);
   if (reads) socket.on('data', (data) => (responses += data.toString('latin1').split(RESPONSE).length - 1));
   socket.on('close', () => {
     sockets.delete(socket);
