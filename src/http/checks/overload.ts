@@ -1,6 +1,6 @@
 import type { PerformanceNodeTiming } from 'node:perf_hooks';
 import type { Logger } from 'pino';
-import type { ConnectionConfig } from '../connections/connections.ts';
+import { type ConnectionConfig, maxUnsentBytes } from '../connections/connections.ts';
 import type { RequestMetrics } from '../request-metrics.ts';
 import { retryLater } from '../response/problem.ts';
 
@@ -15,7 +15,6 @@ export const OVERLOADED = retryLater(
 const REFUSAL_BUDGET = 0.1;
 /** Share of the limit of unsent bytes above which requests are refused. At the limit, connections end. */
 const UNSENT_SHARE = 0.5;
-const MEGABYTE = 2 ** 20;
 const MAX_SHARE = 0.95;
 /** Weight of one request in the average costs. */
 const WEIGHT = 1 / 512;
@@ -150,7 +149,7 @@ export class OverloadCheck {
   /** Returns a share that grows from 0 to its maximum while the unsent bytes grow to their limit. */
   #shareByBytes(): number {
     const { config, metrics } = this.#options;
-    const used = metrics.unsentBytes / ((config.maxUnsentMb * MEGABYTE) / config.threads);
+    const used = metrics.unsentBytes / maxUnsentBytes(config);
     return Math.min(Math.max(0, used - UNSENT_SHARE) / (1 - UNSENT_SHARE), MAX_SHARE);
   }
 

@@ -29,6 +29,14 @@ export interface ConnectionConfig {
   readonly threads: number;
 }
 
+/** Returns the share of one worker in the limit of unsent bytes. */
+export function maxUnsentBytes({
+  maxUnsentMb,
+  threads,
+}: Pick<ConnectionConfig, 'maxUnsentMb' | 'threads'>): number {
+  return (maxUnsentMb * MEGABYTE) / threads;
+}
+
 /** Answers the requests of connections. */
 interface RequestHandler {
   /** Creates the context of a request, and starts its response at once or later. */
@@ -92,7 +100,7 @@ export class Connections {
     this.#metrics = metrics;
     this.#handler = handler;
     this.#isTrustedPeer = peerTrust(config.trustProxy);
-    this.#maxUnsentBytes = (config.maxUnsentMb * MEGABYTE) / config.threads;
+    this.#maxUnsentBytes = maxUnsentBytes(config);
     server.setTimeout(config.writeTimeoutSeconds * 1000, (socket) => {
       if (this.#open.get(socket)?.pending === 0) socket.destroy();
       else this.#end(socket, 'no-progress');
