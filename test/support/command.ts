@@ -80,10 +80,6 @@ export class Command {
     return this.#process.stdout;
   }
 
-  get pid(): number {
-    return this.#process.pid ?? 0;
-  }
-
   get isRunning(): boolean {
     const { exitCode, signalCode } = this.#process;
     return exitCode === null && signalCode === null;

@@ -93,11 +93,6 @@ export class ReplicaUnderTest {
     }
   }
 
-  /** Id of the process. */
-  get pid(): number {
-    return this.#command.pid;
-  }
-
   get isRunning(): boolean {
     return this.#command.isRunning;
   }
@@ -139,6 +134,13 @@ export class ReplicaUnderTest {
   /** Sends a request to the admin port. */
   requestAdmin(path: string): Promise<Answer> {
     return this.#get(this.#adminOrigin + path, {});
+  }
+
+  /** Returns the value of a metric, named with its labels; NaN when it is absent. */
+  async metric(name: string): Promise<number> {
+    const { text: metrics } = await this.requestAdmin('/metrics');
+    const line = metrics.split('\n').find((one) => one.startsWith(`${name} `));
+    return Number(line?.slice(name.length));
   }
 
   async #get(url: string, headers: Readonly<Record<string, string>>, agent = this.#agent): Promise<Answer> {

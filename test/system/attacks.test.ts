@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { readFileSync, renameSync } from 'node:fs';
+import { renameSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -76,14 +76,8 @@ describe('A replica under attack', function () {
     return slowest;
   }
 
-  const residentMb = ({ pid }: ReplicaUnderTest) =>
-    Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
-
-  async function metric(from: ReplicaUnderTest, name: string): Promise<number> {
-    const { text } = await from.requestAdmin('/metrics');
-    const line = text.split('\n').find((one) => one.startsWith(`${name} `));
-    return Number(line?.slice(name.length));
-  }
+  const residentMb = async (from: ReplicaUnderTest) =>
+    (await from.metric('process_resident_memory_bytes')) / 2 ** 20;
 
   async function eventually(condition: () => Promise<boolean>): Promise<void> {
     while (!(await condition())) await delay(20);
@@ -98,13 +92,13 @@ describe('A replica under attack', function () {
     it(`answers another key during ${kind}`, async () => {
       const { replica, credential } = await start();
       await askFor(200, replica, credential);
-      const before = residentMb(replica);
+      const before = await residentMb(replica);
       const other = newCredential(inFolder, ORGANIZATION);
       await replica.waitForLog({ msg: 'keys live', validKeys: 2 });
       const flood = startFlood(replica, connections, reads, hasKey ? other : undefined);
       expect(await askFor(1200, replica, credential)).to.be.below(STANDSTILL_MS);
-      expect(residentMb(replica) - before).to.be.below(MAX_GROWTH_MB);
-      const floods = await metric(replica, 'foyer_connections_ended_total{reason="pipelining"}');
+      expect((await residentMb(replica)) - before).to.be.below(MAX_GROWTH_MB);
+      const floods = await replica.metric('foyer_connections_ended_total{reason="pipelining"}');
       expect(floods).to.be.above(0);
       const stopped = once(flood, 'message');
       flood.postMessage('stop');
@@ -148,7 +142,7 @@ describe('A replica under attack', function () {
   it('stops in order during a flood', async () => {
     const { replica } = await start({ SHUTDOWN_GRACE_SECONDS: '3' });
     const flood = startFlood(replica, 50, true);
-    const floods = () => metric(replica, 'foyer_connections_ended_total{reason="pipelining"}');
+    const floods = () => replica.metric('foyer_connections_ended_total{reason="pipelining"}');
     await eventually(async () => (await floods()) > 2);
     const signalled = performance.now();
     replica.signal('SIGTERM');
@@ -197,20 +191,20 @@ describe('A replica under attack', function () {
     expect(await accepted(35, ATTACKER)).to.equal(30);
     // Each connection beyond the limit in all takes the place of an idle one.
     expect(await accepted(15, '127.0.0.3')).to.equal(15);
-    await eventually(async () => (await metric(replica, 'foyer_connections_open')) === 40);
+    await eventually(async () => (await replica.metric('foyer_connections_open')) === 40);
     for (const socket of sockets) socket.destroy();
-    await eventually(async () => (await metric(replica, 'foyer_connections_open')) === 0);
+    await eventually(async () => (await replica.metric('foyer_connections_open')) === 0);
 
     const idle = await connectionsToEach(replica, 2, 3);
     await idle[0]?.ask('/healthz', '', { [DEATH_HEADER]: 'exits' }).catch(() => undefined);
     await replica.waitForLog({ msg: 'the new worker listens' });
     for (const connection of idle) connection.close();
-    await eventually(async () => (await metric(replica, 'foyer_connections_open')) === 0);
+    await eventually(async () => (await replica.metric('foyer_connections_open')) === 0);
   });
 
   it('serves operators, keys and snapshots while connections use up the open files', async () => {
     const { replica, credential } = await start({}, 64);
-    const limit = await metric(replica, 'foyer_connections_limit');
+    const limit = await replica.metric('foyer_connections_limit');
     expect(limit).to.be.within(1, 40);
     const silent = Array.from({ length: 80 }, () => open(replica.port));
     await Promise.all(
@@ -218,7 +212,7 @@ describe('A replica under attack', function () {
         Promise.race([new Promise((resolve) => socket.on('connect', resolve).on('close', resolve))]),
       ),
     );
-    await eventually(async () => (await metric(replica, 'foyer_connections_open')) === limit);
+    await eventually(async () => (await replica.metric('foyer_connections_open')) === limit);
     for (let i = 0; i < 20; i++) expect(await replica.requestAdmin('/readyz')).to.include({ status: 200 });
     expect(await replica.request('/v1/events', credential)).to.include({ status: 200 });
 
@@ -231,7 +225,7 @@ describe('A replica under attack', function () {
     new KeysFile(inFolder('keys.sqlite')).revoke(keyId, new Date());
     await replica.waitForLog({ msg: 'keys live', validKeys: 0 });
     for (const socket of sockets) socket.destroy();
-    await eventually(async () => (await metric(replica, 'foyer_connections_open')) === 0);
+    await eventually(async () => (await replica.metric('foyer_connections_open')) === 0);
     expect(await replica.request('/v1/events', credential)).to.include({ status: 403 });
   });
 

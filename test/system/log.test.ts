@@ -1,13 +1,14 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, statSync } from 'node:fs';
-import { type AddressInfo, connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { folderForAll } from '../support/temporary-folder.ts';
 import { INHERITED, ROOT, run } from '../support/command.ts';
+import { freePort } from '../support/free-port.ts';
 import { newCredential } from '../support/replica-under-test.ts';
 import { fullPipe, StallingReader } from '../support/stalling-reader.ts';
 
@@ -194,7 +195,7 @@ describe('A log reader or a disk that is behind', function () {
   });
 
   it('does not delay the exit when the disk is full', async () => {
-    const [port, adminPort] = [await freePort(), await freePort()];
+    const [port, adminPort] = [String(await freePort()), String(await freePort())];
     const full = openSync('/dev/full', 'w');
     replica = spawn(process.execPath, [join(ROOT, 'src/main.ts')], {
       env: { ...INHERITED, ...environment(), PORT: port, ADMIN_PORT: adminPort },
@@ -214,13 +215,3 @@ describe('A log reader or a disk that is behind', function () {
     expect(await stderr).to.match(/^cannot write the log; lines are dropped: ENOSPC.*\n$/);
   });
 });
-
-/** Returns the number of a port that is free at the moment. */
-async function freePort(): Promise<string> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return String(port);
-}

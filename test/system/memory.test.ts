@@ -74,8 +74,7 @@ describe('A replica at its memory limit', function () {
       replica.waitForLog({ msg: 'snapshot refused' }),
     ]);
     expect(outcome).to.include({ msg: 'snapshot live' });
-    const { text } = await replica.requestAdmin('/metrics');
-    return Number(/^process_resident_memory_bytes (\d+)$/m.exec(text)?.[1]) / 2 ** 20;
+    return (await replica.metric('process_resident_memory_bytes')) / 2 ** 20;
   }
 
   it(`swaps ${SWAPS} times during walks, and releases the data of the oldest walks for the next load`, async () => {

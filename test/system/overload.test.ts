@@ -31,11 +31,6 @@ describe('A replica with a short OVERLOAD_DELAY_MS', function () {
     replica.signal('SIGKILL');
   });
 
-  async function metric(name: string): Promise<number> {
-    const { text } = await replica.requestAdmin('/metrics');
-    return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1]);
-  }
-
   /** Sends requests one after the other, and returns their statuses. */
   async function askOneAtATime(count: number): Promise<number[]> {
     const statuses: number[] = [];
@@ -92,14 +87,14 @@ describe('A replica with a short OVERLOAD_DELAY_MS', function () {
 
     it('counts the refusals, and summarizes them in the log', async () => {
       const refused = answers.filter(({ status }) => status === 429).length;
-      expect(await metric('foyer_requests_shed_total')).to.equal(refused);
+      expect(await replica.metric('foyer_requests_shed_total')).to.equal(refused);
       const { requests } = await replica.waitForLog({ msg: 'requests refused because of overload' });
       expect(requests).to.be.within(1, refused);
     });
   });
 
   it('refuses no request of a caller that sends one at a time while the process stalls', async () => {
-    const before = await metric('foyer_requests_shed_total');
+    const before = await replica.metric('foyer_requests_shed_total');
     const asked = askOneAtATime(200);
     for (let i = 0; i < 3; i++) {
       replica.signal('SIGSTOP');
@@ -108,6 +103,6 @@ describe('A replica with a short OVERLOAD_DELAY_MS', function () {
       await delay(20);
     }
     expect(await asked).to.deep.equal(Array(200).fill(200));
-    expect(await metric('foyer_requests_shed_total')).to.equal(before);
+    expect(await replica.metric('foyer_requests_shed_total')).to.equal(before);
   });
 });
