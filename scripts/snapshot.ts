@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { Command } from 'commander';
 import { CONFIG_VARIABLES, readConfig } from '../src/config.ts';
 import { buildSnapshot, NoOrganization, rejectsPath } from '../src/snapshot/build/build-snapshot.ts';
-import { IMPORT_FILES, importFile, UnreadableImport } from '../src/snapshot/build/import-files.ts';
+import { IMPORT_FILES, MisnamedFiles, UnreadableImport } from '../src/snapshot/build/import-files.ts';
 import { describeRejection, ImportRejected } from '../src/snapshot/build/rejections.ts';
 import { declaredCounts, PERMITS } from '../src/snapshot/format/manifest.ts';
 import { RefusedSnapshot } from '../src/snapshot/format/refused-snapshot.ts';
@@ -94,6 +94,7 @@ async function build(options: { input: string; output: string; skipInvalid: bool
     );
     console.log(`  organizations: ${report.organizations}`);
     for (const [name, count] of Object.entries(report.records)) console.log(`  ${name}: ${count}`);
+    for (const entry of report.unread) console.log(`  not read: ${entry}`);
     for (const [field, count] of report.dropped)
       console.log(`  dropped, not in the specification: ${field} (${count} times)`);
     if (report.rejected > 0)
@@ -105,6 +106,10 @@ async function build(options: { input: string; output: string; skipInvalid: bool
       if (error.total > error.first.length) console.error(`… and ${error.total - error.first.length} more`);
       throw new Refused(`${input}: ${error.message}; no snapshot was written (--skip-invalid omits them)`);
     }
+    if (error instanceof MisnamedFiles) {
+      for (const line of error.advice) console.error(line);
+      throw new Refused(`${input}: ${error.message}; no snapshot was written`);
+    }
     if (error instanceof NoOrganization || error instanceof UnreadableImport)
       throw new Refused(`${input}: ${error.message}; no snapshot was written`);
     throw error;
@@ -113,11 +118,6 @@ async function build(options: { input: string; output: string; skipInvalid: bool
 
 function checkPaths(input: string, output: string): void {
   if (!existsSync(input) || !statSync(input).isDirectory()) throw new Refused(`${input}: not a folder`);
-  if (!IMPORT_FILES.some((name) => importFile(input, name) !== undefined)) {
-    throw new Refused(
-      `${input}: contains none of ${IMPORT_FILES.map((name) => `${name}.ndjson`).join(', ')}`,
-    );
-  }
   if (!existsSync(dirname(output))) throw new Refused(`${dirname(output)}: no such folder for the output`);
   if (output === '' || output.endsWith('/')) throw new Refused(`--output "${output}": must name a file`);
   if (!statSync(dirname(output)).isDirectory()) throw new Refused(`${dirname(output)}: not a folder`);

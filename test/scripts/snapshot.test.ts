@@ -29,9 +29,10 @@ describe('npm run snapshot', function () {
   });
 
   describe('build', () => {
-    it('reports the counts and the dropped fields on standard output', async () => {
+    it('reports the counts, the dropped fields and the entries not read on standard output', async () => {
       const tickets = SMALL_IMPORT.tickets.map((ticket) => ({ ...ticket, colour: 'red' }));
       writeImport(folder('report'), { ...SMALL_IMPORT, tickets });
+      writeFileSync(folder('report/README.md'), 'An export.');
       const output = folder('good/report.sqlite');
       const { code, stdout, stderr } = await snapshot(
         'build',
@@ -47,6 +48,7 @@ describe('npm run snapshot', function () {
         .and.match(
           /organizations: 2\n.*events: 8\n.*sessions: 20\n.*tickets: 120\n.*orders: 18\n.*offers: 10\n/s,
         )
+        .and.include('\n  not read: README.md\n')
         .and.include('dropped, not in the specification: tickets.ndjson: colour (120 times)');
     });
 
@@ -96,7 +98,7 @@ describe('npm run snapshot', function () {
         'a folder without any import file',
         'empty',
         'good/b.sqlite',
-        /empty: contains none of organizations\.ndjson, events\.ndjson, /,
+        /empty: no organization: organizations\.ndjson must have a line for each organization; no snapshot was written/,
       ],
       [
         'a file in both compressed and plain form',
@@ -109,6 +111,12 @@ describe('npm run snapshot', function () {
         'fake',
         'good/b.sqlite',
         /fake: tickets\.ndjson\.gz: incorrect header check; no snapshot was written/,
+      ],
+      [
+        'a misnamed file',
+        'misnamed',
+        'good/b.sqlite',
+        /^ticket\.csv: not an import file; did you mean tickets\.ndjson or .*\n.*misnamed: 1 entry is misnamed; no snapshot was written\n$/,
       ],
       [
         'an import without an organization',
@@ -126,6 +134,8 @@ describe('npm run snapshot', function () {
         writeImport(folder('fake'), { organizations: [{ organizationId: 'north' }] });
         writeImport(folder('no-organization'), { events: SMALL_IMPORT.events });
         writeFileSync(folder('fake/tickets.ndjson.gz'), 'no');
+        writeImport(folder('misnamed'), SMALL_IMPORT);
+        writeFileSync(folder('misnamed/ticket.csv'), 'ticketId');
         const { code, stdout, stderr } = await snapshot(
           'build',
           '--input',

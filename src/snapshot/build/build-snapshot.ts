@@ -5,7 +5,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { CollectionName } from '../../contract/operations.ts';
 import { byCollection, COLLECTIONS } from '../format/layout.ts';
 import { sync } from '../format/snapshot-file.ts';
-import { importFile, ORGANIZATIONS_FILE } from './import-files.ts';
+import { importFile, ORGANIZATIONS_FILE, unreadEntries } from './import-files.ts';
 import { readOrganizations } from './import-organizations.ts';
 import { stageImport } from './import-threads.ts';
 import { ImportRejected } from './rejections.ts';
@@ -36,6 +36,8 @@ export interface BuildReport {
   /** Lines left out; always 0 unless bad lines are skipped. */
   readonly rejected: number;
   readonly fileBytes: number;
+  /** Entries of the import folder that were not read. */
+  readonly unread: readonly string[];
 }
 
 /** The import contains no organization, and therefore no record. */
@@ -58,21 +60,27 @@ export function rejectsPath(output: string): string {
  * snapshot appears atomically under its name.
  *
  * @throws ImportRejected when lines are bad and not skipped
+ * @throws MisnamedFiles before it reads anything
  * @throws NoOrganization
  * @throws UnreadableImport when a file cannot be read to its end
  */
 export async function buildSnapshot(options: BuildOptions): Promise<BuildReport> {
+  const unread = unreadEntries(options.input);
   const folder = mkdtempSync(`${options.output}.building-`);
   const staging = new Staging(join(folder, 'staging.sqlite'), options.skipInvalid);
   try {
-    return await build(options, folder, staging);
+    return { ...(await build(options, folder, staging)), unread };
   } finally {
     staging.close();
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-async function build(options: BuildOptions, folder: string, staging: Staging): Promise<BuildReport> {
+async function build(
+  options: BuildOptions,
+  folder: string,
+  staging: Staging,
+): Promise<Omit<BuildReport, 'unread'>> {
   const { input, output, skipInvalid, signal, onProgress } = options;
   const { rejections } = staging;
   const organizations = await readOrganizations(input, rejections);

@@ -1,11 +1,12 @@
 import { isUtf8 } from 'node:buffer';
-import { createReadStream, lstatSync } from 'node:fs';
+import { createReadStream, lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { COLLECTIONS } from '../format/layout.ts';
 import type { FieldProblem } from './import-schema.ts';
+import { similarName } from './similar-names.ts';
 
 /** The files of an import folder: one JSON object per line, in UTF-8, optionally compressed (`.ndjson.gz`). */
 
@@ -18,6 +19,44 @@ export class UnreadableImport extends Error {
   constructor(file: string, reason: string) {
     super(`${file}: ${reason}`);
   }
+}
+
+/** Entries of the import folder are not read, although their names resemble those of import files. */
+export class MisnamedFiles extends Error {
+  override readonly name = 'MisnamedFiles';
+  /** Names each entry and the file that was probably meant. */
+  readonly advice: readonly string[];
+
+  constructor(advice: readonly string[]) {
+    super(advice.length === 1 ? '1 entry is misnamed' : `${advice.length} entries are misnamed`);
+    this.advice = advice;
+  }
+}
+
+/** The endings of a file with data, compressed or not. */
+const DATA_ENDINGS =
+  /(?:\.(?:ndjson|jsonl?|ldjson|csv|tsv|txt|xlsx?|parquet|gz|gzip|zip|bz2|xz|zst|7z)){1,3}$/i;
+
+/**
+ * Returns the entries of an import folder that are not read. Hidden entries are ignored.
+ * @param known names of the files that are read, without ending
+ * @throws MisnamedFiles when an entry is probably meant to be read
+ * @throws UnreadableImport when a file exists twice
+ */
+export function unreadEntries(folder: string, known: readonly string[] = IMPORT_FILES): string[] {
+  const read = new Set(known.map((name) => importFile(folder, name)));
+  const unread = readdirSync(folder)
+    .filter((entry) => !entry.startsWith('.') && !read.has(entry))
+    .sort();
+  const advice = unread.flatMap((entry) => {
+    const base = entry.replace(DATA_ENDINGS, '');
+    const meant = base.includes('.') && base === entry ? undefined : similarName(base, known);
+    return meant === undefined
+      ? []
+      : `${entry}: not an import file; did you mean ${meant}.ndjson or ${meant}.ndjson.gz, with one JSON object on each line?`;
+  });
+  if (advice.length > 0) throw new MisnamedFiles(advice);
+  return unread;
 }
 
 /** Returns the name of an import file: `NAME.ndjson`, `NAME.ndjson.gz`, or undefined if neither exists. */

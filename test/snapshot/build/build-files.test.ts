@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { NoOrganization } from '../../../src/snapshot/build/build-snapshot.ts';
-import { UnreadableImport } from '../../../src/snapshot/build/import-files.ts';
+import { MisnamedFiles, UnreadableImport } from '../../../src/snapshot/build/import-files.ts';
 import { ImportRejected } from '../../../src/snapshot/build/rejections.ts';
 import { readSnapshot } from '../../../src/snapshot/load/read-snapshot.ts';
 import { run } from '../../support/command.ts';
@@ -86,10 +86,46 @@ describe('The files of an import folder', () => {
     expect(readdirSync(folder('.')).filter((name) => name.startsWith('none.sqlite'))).to.deep.equal([]);
   });
 
-  it('may be among other files', async () => {
-    writeFileSync(folder('plain/README.md'), 'not a record');
-    await build(folder('plain'), folder('beside.sqlite'));
+  it('may be among other files, which are named in the report unless hidden', async () => {
+    writeImport(folder('among'), SMALL_IMPORT);
+    const others = [
+      'README.md',
+      'customers.ndjson',
+      'seasons.csv',
+      'tickets.ndjson.bak',
+      'tickets.sql',
+      'venues',
+    ];
+    for (const other of [...others, '.tickets.csv']) writeFileSync(folder(`among/${other}`), 'not a record');
+    const { unread } = await build(folder('among'), folder('beside.sqlite'));
+    expect(unread).to.deep.equal(others);
     expect(digestsOf(readSnapshot(folder('beside.sqlite')))).to.deep.equal(plain);
+  });
+
+  it('are not read before every entry that resembles one of them is renamed or removed', async () => {
+    const misnamed = [
+      'Tickets.NDJSON',
+      'ticket.ndjson',
+      'tickets',
+      'tickets.csv',
+      'tickets.gz',
+      'tickets.json',
+      'tickets.jsonl',
+      'tickets.ndjson.bz2',
+      'tickets.ndjson.zip',
+      'tickets_2.ndjson',
+      'tikets.ndjson',
+    ];
+    writeImport(folder('misnamed'), { organizations: ['not read'] });
+    for (const entry of [...misnamed, 'README.md']) writeFileSync(folder(`misnamed/${entry}`), '');
+    for (const skipInvalid of [false, true]) {
+      const building = build(folder('misnamed'), folder('misnamed.sqlite'), { skipInvalid });
+      const { advice, message } = await refusalOf(building, MisnamedFiles);
+      expect(message).to.equal('11 entries are misnamed');
+      expect(advice.map((line) => line.split(': ')[0])).to.deep.equal(misnamed);
+      for (const line of advice) expect(line).to.include('did you mean tickets.ndjson or tickets.ndjson.gz');
+    }
+    expect(readdirSync(folder('.')).filter((name) => name.startsWith('misnamed.'))).to.deep.equal([]);
   });
 
   describe('with many megabytes', () => {
