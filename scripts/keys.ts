@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
 import { InvalidConfig, readConfig } from '../src/config.ts';
 import { isOrganizationId, ORGANIZATION_ID_RULE } from '../src/contract/headers.ts';
@@ -6,6 +8,7 @@ import { formatCredential } from '../src/keys/credential.ts';
 import { stateOf } from '../src/keys/key-ring.ts';
 import { isLabel, type KeyEntry, KeysFile, LABEL_RULE, type NewKey } from '../src/keys/keys-file.ts';
 import { CorruptKeysFile, KeysFileBusy } from '../src/keys/open-keys-file.ts';
+import { manifestsIn } from '../src/snapshot/publish/publish-snapshot.ts';
 import { isSystemError, Refused, runCommand } from './run-command.ts';
 
 const DAY_MS = 86_400_000;
@@ -32,8 +35,10 @@ command('create')
   .option(EXPIRES, EXPIRES_HELP, expiry)
   .action((options: FileOption & { organization: string; label?: string; expires?: Date }) => {
     const { organization: organizationId, label: text = '', expires } = options;
-    onFile(options, (file) => {
-      printKey(file.create(organizationId, text, new Date(), expires), expires);
+    onFile(options, (file, path) => {
+      const { snapshotDir } = readConfig();
+      printKey(file.create(organizationId, text, new Date(), expires), path, expires);
+      warnWithoutData(organizationId, snapshotDir);
     });
   });
 
@@ -44,14 +49,14 @@ command('rotate')
   .option(EXPIRES, EXPIRES_HELP, expiry)
   .action((keyId: string, options: FileOption & { overlap?: number; expires?: Date }) => {
     const { overlap = DEFAULT_OVERLAP_MS, expires } = options;
-    onFile(options, (file) => {
+    onFile(options, (file, path) => {
       const rotation = file.rotate(keyId, overlap, new Date(), expires);
       if (rotation === 'unknown') throw noSuchKey(keyId);
       if (typeof rotation === 'string') {
         throw refusal(`key ${keyId} is ${rotation}; \`create\` creates a new key`);
       }
       console.log(`${keyId} is valid until ${rotation.formerExpiresAt}.`);
-      printKey(rotation.key, expires);
+      printKey(rotation.key, path, expires);
     });
   });
 
@@ -89,19 +94,51 @@ function command(name: string): Command {
     .allowExcessArguments(false);
 }
 
-function onFile(options: FileOption, use: (file: KeysFile) => void): void {
+function onFile(options: FileOption, use: (file: KeysFile, path: string) => void): void {
   let path = options.file;
   try {
     path ??= readConfig().keysFile;
-    use(new KeysFile(path));
+    use(new KeysFile(path), path);
   } catch (error) {
     if (error instanceof InvalidConfig) throw refusal(error.message);
     if (isSystemError(error) && error.code === 'ENOENT') {
-      throw refusal(`keys file ${path ?? ''} does not exist; \`create\` creates it with the first key`);
+      throw refusal(withoutFile(path ?? ''));
     }
     if (error instanceof CorruptKeysFile || error instanceof KeysFileBusy || isSystemError(error)) {
       throw refusal(`${path ?? ''}: ${error.message}`);
     }
+    throw error;
+  }
+}
+
+/**
+ * Returns the reason why a keys file is missing. Commands do not create its folder: a mistyped KEYS_FILE would otherwise
+ * name a new file that no replica reads.
+ */
+function withoutFile(path: string): string {
+  const folder = dirname(path);
+  return existsSync(folder)
+    ? `keys file ${path} does not exist; \`create\` creates it with the first key`
+    : `keys file ${path}: its folder does not exist; if the name is right, create it: mkdir -p ${folder}`;
+}
+
+/** Warns on standard error if no snapshot of a folder holds the organization: its key gets 429 until one is published. */
+function warnWithoutData(organizationId: string, folder: string): void {
+  if (holdsOrganization(folder, organizationId)) return;
+  console.error(
+    `warning: no snapshot in ${resolve(folder)} (SNAPSHOT_DIR) holds organization "${organizationId}"; ` +
+      'requests with the key get 429 until one is published',
+  );
+}
+
+/** Returns whether a snapshot of the folder holds an organization. Files and folders that cannot be read hold none. */
+function holdsOrganization(folder: string, organizationId: string): boolean {
+  try {
+    return manifestsIn(folder).some(([, { organizations }]) =>
+      organizations.some((organization) => organization.organizationId === organizationId),
+    );
+  } catch (error) {
+    if (isSystemError(error)) return false;
     throw error;
   }
 }
@@ -114,9 +151,10 @@ function noSuchKey(keyId: string): Refused {
   return refusal(`key ${keyId} does not exist; \`list\` shows all keys`);
 }
 
-function printKey({ keyId, ...credential }: NewKey, expiresAt: Date | undefined): void {
+function printKey({ keyId, ...credential }: NewKey, path: string, expiresAt: Date | undefined): void {
   const end = expiresAt === undefined ? '' : ` until ${expiresAt.toISOString()}`;
   console.log(`${keyId} can read the records of ${credential.organizationId}${end}.`);
+  console.log(`It is in ${resolve(path)}.`);
   console.log('Its credential is not stored and cannot be shown again:');
   console.log(formatCredential(credential));
 }

@@ -1,6 +1,6 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { isIPv6 } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { Command } from 'commander';
 import { readConfig } from '../src/config.ts';
 import { PREVIEW, VERSION_HEADER } from '../src/contract/releases.ts';
@@ -59,6 +59,9 @@ async function demo(): Promise<void> {
   console.log(`Status:  http://${reachableHost(config.adminHost)}:${replica.adminPort}/status\n`);
   for (const { title, line } of await exampleCommands(address, credential))
     console.log(`# ${title}\n${line}\n`);
+  const environment = `SNAPSHOT_DIR=${quoted(config.snapshotDir)} KEYS_FILE=${quoted(config.keysFile)}`;
+  console.log('# the environment of other commands on this data, such as npm run keys -- list');
+  console.log(`export ${environment}\n`);
   console.log('Press Ctrl-C to stop.');
 }
 
@@ -98,6 +101,7 @@ function demoCredential(keysFile: string, organizationId: string): string {
       readKeyRing(keysFile).check(organizationId, credential.secret, Date.now()).outcome === 'valid';
     if (isValid) return text;
   }
+  mkdirSync(dirname(keysFile), { recursive: true });
   const credential = formatCredential(new KeysFile(keysFile).create(organizationId, 'demo', new Date()));
   writeFileSync(file, `${credential}\n`, { mode: 0o600 });
   return credential;

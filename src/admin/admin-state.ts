@@ -1,3 +1,4 @@
+import { stateOf } from '../keys/key-ring.ts';
 import type { KeysWatcher } from '../keys/keys-watcher.ts';
 import type { ProcessLog } from '../log/process-log.ts';
 import type { LoadHistory } from '../snapshot/watch/load-history.ts';
@@ -51,4 +52,11 @@ export function liveSnapshots({ stores, clock }: AdminDependencies) {
         organizations: organizations.map((organization) => organization.store),
       };
     });
+}
+
+/** Returns the number of valid keys whose organization no live snapshot holds. Their requests get 429. */
+export function validKeysWithoutData({ keys, stores, clock }: AdminDependencies): number {
+  const now = clock();
+  const rows = keys.current?.rows ?? [];
+  return rows.filter((row) => stateOf(row, now) === 'valid' && !stores.live.has(row.organizationId)).length;
 }

@@ -2,7 +2,7 @@ import { AggregatorRegistry, collectDefaultMetrics, type PrometheusContentType, 
 import { type HistogramTotals, sumMetrics } from '../http/request-metrics.ts';
 import { COLLECTIONS } from '../snapshot/format/layout.ts';
 import { REFUSALS } from '../snapshot/format/refused-snapshot.ts';
-import { type AdminDependencies, liveSnapshots } from './admin-state.ts';
+import { type AdminDependencies, liveSnapshots, validKeysWithoutData } from './admin-state.ts';
 import { reasonsNotReady } from './readiness.ts';
 
 export const METRICS_CONTENT_TYPE = Registry.PROMETHEUS_CONTENT_TYPE;
@@ -126,6 +126,11 @@ function snapshotMetrics(dependencies: AdminDependencies): Metric[] {
       'foyer_keys_valid',
       'API keys that are neither revoked nor expired.',
       keys.current?.countValid(clock()) ?? 0,
+    ),
+    gauge(
+      'foyer_keys_without_data',
+      'Valid API keys whose organization no live snapshot holds.',
+      validKeysWithoutData(dependencies),
     ),
     gauge(
       'foyer_keys_file_refused',

@@ -3,7 +3,7 @@ import { type KeyRow, stateOf } from '../keys/key-ring.ts';
 import { loadedCounts } from '../snapshot/format/manifest.ts';
 import { REFUSALS } from '../snapshot/format/refused-snapshot.ts';
 import type { OrganizationStore } from '../store/organization-store.ts';
-import { type AdminDependencies, liveSnapshots } from './admin-state.ts';
+import { type AdminDependencies, liveSnapshots, validKeysWithoutData } from './admin-state.ts';
 import { reasonsNotReady } from './readiness.ts';
 
 const PACKAGE = new URL('../../package.json', import.meta.url);
@@ -27,6 +27,7 @@ export function statusOf(dependencies: AdminDependencies) {
     keys: {
       file: config.keysFile,
       valid: keys.current?.countValid(clock()) ?? 0,
+      validWithoutData: validKeysWithoutData(dependencies),
       complaint: keys.complaint ?? null,
       warning: keys.warning ?? null,
       list: keys.current?.rows.map((row) => keyStatus(row, dependencies)) ?? [],
@@ -71,7 +72,7 @@ function organizationStatus({ organizationId, image, bytesHeld }: OrganizationSt
 }
 
 /** Describes a key without its digest. */
-function keyStatus(row: KeyRow, { workers, clock }: AdminDependencies) {
+function keyStatus(row: KeyRow, { stores, workers, clock }: AdminDependencies) {
   const { keyId, organizationId, label, expiresAt } = row;
   return {
     keyId,
@@ -79,6 +80,8 @@ function keyStatus(row: KeyRow, { workers, clock }: AdminDependencies) {
     label,
     state: stateOf(row, clock()),
     expiresAt,
+    /** Whether a live snapshot holds the organization. If not, requests with the key get 429. */
+    hasData: stores.live.has(organizationId),
     /** Start of the hour of the last request with the key, since the process started. */
     lastUsedAt: workers.lastUseOf(keyId) ?? null,
   };

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, linkSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { existsSync, linkSync, rmSync, writeFileSync } from 'node:fs';
 import type Database from 'better-sqlite3';
 import { isOrganizationId, ORGANIZATION_ID_RULE } from '../contract/headers.ts';
 import { parseTimestamp } from '../contract/timestamp.ts';
@@ -52,7 +51,7 @@ export class KeysFile {
   }
 
   /**
-   * Creates a key, and the file if it does not exist. Only the returned value holds the secret.
+   * Creates a key, and the file if it does not exist, in an existing folder. Only the returned value holds the secret.
    * @param expiresAt time from which on the key is refused; by default it does not expire
    * @throws RangeError when the organization id or the label breaks its rule
    */
@@ -132,7 +131,6 @@ function insertKey(
 
 /** Creates an empty keys file. It appears by a link that fails if the file exists, so no reader sees an incomplete file. */
 function createKeysFile(path: string): void {
-  mkdirSync(dirname(path), { recursive: true });
   const draft = `${path}.${randomBytes(4).toString('hex')}.new`;
   try {
     writeFileSync(draft, EMPTY_KEYS_FILE, { flag: 'wx', mode: OWNER_ONLY, flush: true });

@@ -25,7 +25,7 @@ describe('The metrics', () => {
 
   it('follow the naming conventions of Prometheus', async () => {
     const own = [...(await scrape())].filter(([name]) => name.startsWith('foyer_'));
-    expect(own).to.have.length(27);
+    expect(own).to.have.length(28);
     for (const [name, { type, help }] of own) {
       expect(name.endsWith('_total'), name).to.equal(type === 'counter');
       expect(help).to.match(/^[A-Z].*\.$/);
@@ -176,6 +176,7 @@ describe('The metrics', () => {
 
   it('report the keys and the readiness', async () => {
     expect(await samplesOf('foyer_keys_valid')).to.deep.equal({ foyer_keys_valid: 4 });
+    expect(await samplesOf('foyer_keys_without_data')).to.deep.equal({ foyer_keys_without_data: 1 });
     expect(await samplesOf('foyer_keys_file_refused')).to.deep.equal({ foyer_keys_file_refused: 0 });
     expect(await samplesOf('foyer_keys_file_exposed')).to.deep.equal({ foyer_keys_file_exposed: 0 });
     expect(await samplesOf('foyer_ready')).to.deep.equal({ foyer_ready: 1 });
@@ -183,6 +184,7 @@ describe('The metrics', () => {
     operations.keys.complaint = 'the file is gone';
     operations.keys.warning = 'others can write to the file';
     expect(await samplesOf('foyer_keys_valid')).to.deep.equal({ foyer_keys_valid: 0 });
+    expect(await samplesOf('foyer_keys_without_data')).to.deep.equal({ foyer_keys_without_data: 0 });
     expect(await samplesOf('foyer_keys_file_refused')).to.deep.equal({ foyer_keys_file_refused: 1 });
     expect(await samplesOf('foyer_keys_file_exposed')).to.deep.equal({ foyer_keys_file_exposed: 1 });
     expect(await samplesOf('foyer_ready')).to.deep.equal({ foyer_ready: 0 });

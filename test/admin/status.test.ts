@@ -33,7 +33,7 @@ describe('The status', () => {
       ready: true,
       reasons: [],
       threads: { count: 1, listening: 1, replaced: 0 },
-      keys: { file: 'keys.sqlite', valid: 4, complaint: null, warning: null },
+      keys: { file: 'keys.sqlite', valid: 4, validWithoutData: 1, complaint: null, warning: null },
     });
     expect(memory).to.deep.include({
       limitBytes: MEMORY_LIMIT_BYTES,
@@ -64,7 +64,7 @@ describe('The status', () => {
       { ...key, keyId: 'key_c', digest: digest.with(0, 2), expiresAt: ended, revokedAt: ended },
     ]);
     operations.workers.lastUseOf = (keyId) => (keyId === 'key_a' ? '2026-11-21T12:00:00.000Z' : undefined);
-    const shown = { organizationId: 'north', label: '', expiresAt: null, lastUsedAt: null };
+    const shown = { organizationId: 'north', label: '', expiresAt: null, hasData: true, lastUsedAt: null };
     expect(status().keys).to.deep.include({
       valid: 1,
       list: [
@@ -73,6 +73,22 @@ describe('The status', () => {
         { ...shown, keyId: 'key_c', state: 'revoked', expiresAt: ended },
       ],
     });
+  });
+
+  it('shows the keys whose organization no live snapshot holds, and counts the valid ones', () => {
+    const row = { label: '', digest: new Uint8Array(32), expiresAt: null, revokedAt: null };
+    operations.keys.current = new KeyRing([
+      { ...row, keyId: 'key_a', organizationId: 'north' },
+      { ...row, keyId: 'key_b', organizationId: 'absent' },
+      { ...row, keyId: 'key_c', organizationId: 'absent', revokedAt: new Date(NOW).toISOString() },
+    ]);
+    const { list, validWithoutData } = status().keys;
+    expect(list.map(({ keyId, hasData }) => [keyId, hasData])).to.deep.equal([
+      ['key_a', true],
+      ['key_b', false],
+      ['key_c', false],
+    ]);
+    expect(validWithoutData).to.equal(1);
   });
 
   it('lists the live snapshot of each file, with the record counts of each organization', async () => {

@@ -94,7 +94,9 @@ describe('Readiness', () => {
       for (const target of ['/v1/events', '/v1/events/evt_a', '/v1/tickets?page=9']) {
         const { status, headers, body } = await given.api.send(target, { as: 'absent' });
         expect(status).to.equal(429);
-        expect(body.detail).to.include('not ready').and.to.include('the data of your organization');
+        expect(body.detail)
+          .to.include('not ready')
+          .and.to.include('no live snapshot holds your organization');
         expectRetryAfter(headers);
       }
     });

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect } from 'chai';
@@ -14,7 +14,9 @@ describe('KeysFile', () => {
   const inFolder = folderForEach();
 
   it('creates the file with the first key, readable by its owner only, and no other file', () => {
-    const path = inFolder('deep/down/keys.sqlite');
+    const path = inFolder('keys/keys.sqlite');
+    expect(() => new KeysFile(path).create('org_1', '', MONDAY)).to.throw('ENOENT');
+    mkdirSync(dirname(path));
     new KeysFile(path).create('org_1', '', MONDAY);
     expect(statSync(path).mode & 0o777).to.equal(0o600);
     expect(readdirSync(dirname(path))).to.deep.equal(['keys.sqlite']);

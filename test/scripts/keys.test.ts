@@ -1,18 +1,31 @@
-import { existsSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { expect } from 'chai';
 import { parseCredential } from '../../src/keys/credential.ts';
 import { KeysFile, readKeyRing } from '../../src/keys/keys-file.ts';
 import { main } from '../../scripts/keys.ts';
 import { run, runHere } from '../support/command.ts';
-import { folderForEach } from '../support/temporary-folder.ts';
+import { builtFrom } from '../support/import-folder.ts';
+import { folderForAll, folderForEach } from '../support/temporary-folder.ts';
 
 const SCRIPT = 'scripts/keys.ts';
 
 describe('npm run keys', () => {
   const inFolder = folderForEach();
+  const inSnapshots = folderForAll();
 
-  async function keys(...words: string[]) {
-    const { code, stdout, stderr } = await runHere(main, words, { KEYS_FILE: inFolder('keys.sqlite') });
+  before(async () => {
+    await builtFrom(inSnapshots(''), { organizations: [{ organizationId: 'org_1' }] });
+    writeFileSync(inSnapshots('foreign.sqlite'), 'no snapshot');
+  });
+
+  const keys = (...words: string[]) => keysOn(inSnapshots(''), ...words);
+
+  async function keysOn(snapshotDir: string, ...words: string[]) {
+    const { code, stdout, stderr } = await runHere(main, words, {
+      KEYS_FILE: inFolder('keys.sqlite'),
+      SNAPSHOT_DIR: snapshotDir,
+    });
     return { code, stderr, lines: stdout.trimEnd().split('\n') };
   }
 
@@ -45,6 +58,37 @@ describe('npm run keys', () => {
     expect(again.lines[0]).to.match(/is already revoked, since \d{4}-\d\d-\d\dT[\d:.]+Z\.$/);
   });
 
+  it('names the file of a new key', async () => {
+    const { lines } = await keys('create', '--organization', 'org_1');
+    expect(lines[1]).to.equal(`It is in ${inFolder('keys.sqlite')}.`);
+  });
+
+  it('warns on standard error if no snapshot that can be read holds the organization of a new key', async () => {
+    const warningOf = async (folder: string) => {
+      const { code, lines, stderr } = await keysOn(folder, 'create', '--organization', 'org_2');
+      expect(code).to.equal(0);
+      expect(credentialOf(lines.at(-1)).organizationId).to.equal('org_2');
+      return stderr;
+    };
+    for (const folder of [inSnapshots(''), inFolder('none'), inSnapshots('foreign.sqlite')]) {
+      expect(await warningOf(folder)).to.equal(
+        `warning: no snapshot in ${resolve(folder)} (SNAPSHOT_DIR) holds organization "org_2"; ` +
+          'requests with the key get 429 until one is published\n',
+      );
+    }
+  });
+
+  it('refuses a keys file in a folder that does not exist', async () => {
+    const path = inFolder('none/keys.sqlite');
+    for (const words of [['create', '--organization', 'org_1'], ['list']]) {
+      expect(await keys(...words, '--file', path)).to.deep.include({
+        code: 1,
+        stderr: `error: keys file ${path}: its folder does not exist; if the name is right, create it: mkdir -p ${inFolder('none')}\n`,
+      });
+    }
+    expect(existsSync(inFolder('none'))).to.equal(false);
+  });
+
   it('creates a key that expires, at an instant or after a duration', async () => {
     const file = new KeysFile(inFolder('keys.sqlite'));
     const expiryOf = async (when: string) => {
@@ -72,7 +116,10 @@ describe('npm run keys', () => {
     const { organizationId, secret } = credentialOf(rotated.lines.at(-1));
     const check = readKeyRing(inFolder('keys.sqlite')).check(organizationId, secret, Date.now());
     if (check.outcome !== 'valid') throw new Error(`the new key is ${check.outcome}`);
-    expect(rotated.lines[1]).to.equal(`${check.keyId} can read the records of org_1.`);
+    expect(rotated.lines.slice(1, 3)).to.deep.equal([
+      `${check.keyId} can read the records of org_1.`,
+      `It is in ${inFolder('keys.sqlite')}.`,
+    ]);
 
     const again = await keys('rotate', check.keyId, '--overlap', '0h', '--expires', '30d');
     expect(again.lines[1]).to.match(/until 2\S+Z\.$/);

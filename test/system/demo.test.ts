@@ -1,8 +1,9 @@
+import { spawnSync } from 'node:child_process';
 import Database from 'better-sqlite3';
 import { expect } from 'chai';
 import { inspectSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
 import { folderForAll } from '../support/temporary-folder.ts';
-import { Command } from '../support/command.ts';
+import { Command, ROOT } from '../support/command.ts';
 
 /** Parses the URL and the headers of a `curl` command. */
 function parseCurl(line: string): { url: string; headers: Record<string, string> } {
@@ -25,6 +26,8 @@ describe('The demo', () => {
   async function runDemo(): Promise<{
     key: string;
     responses: Map<string, { status: number; text: string }>;
+    /** The line that sets the environment of other commands. */
+    environment: string;
   }> {
     const demo = new Command('scripts/demo.ts', [], {
       PORT: '0',
@@ -35,6 +38,7 @@ describe('The demo', () => {
     try {
       await demo.waitForOutput(/Ctrl-C/);
       const [, key] = await demo.waitForOutput(/Key: +(\S+)/);
+      const [environment] = await demo.waitForOutput(/^export .*$/m);
       const responses = new Map<string, { status: number; text: string }>();
       for (const [, title, line] of demo.stdout.matchAll(/^# (.*)\n(curl .*)$/gm)) {
         const { url, headers } = parseCurl(line);
@@ -43,7 +47,7 @@ describe('The demo', () => {
       }
       demo.kill('SIGINT');
       expect(await demo.ended).to.include({ code: 0, stderr: '' });
-      return { key, responses };
+      return { key, responses, environment };
     } finally {
       demo.kill('SIGKILL');
     }
@@ -71,6 +75,18 @@ describe('The demo', () => {
       .with.lengthOf(2);
 
     expect((await runDemo()).key).to.equal(key);
+  });
+
+  it('prints the environment with which other commands use its data', async () => {
+    const { key, environment } = await runDemo();
+    const [, , organizationId] = key.split(':');
+    const sh = (command: string) =>
+      spawnSync('sh', ['-c', `${environment}; ${command}`], { cwd: ROOT, encoding: 'utf8' });
+    expect(sh(`"${process.execPath}" scripts/keys.ts list`).stdout).to.match(
+      new RegExp(`^key_\\w+ +${organizationId} +valid .* demo$`, 'm'),
+    );
+    const created = sh(`"${process.execPath}" scripts/keys.ts create --organization ${organizationId}`);
+    expect(created).to.include({ status: 0, stderr: '' });
   });
 
   it('rebuilds a snapshot of another format version', async () => {

@@ -4,7 +4,9 @@ import { notReady } from '../response/problem.ts';
 
 const NO_SNAPSHOT = notReady('no data is loaded yet');
 /** To a syncing client, an empty list would look like the deletion of all records. */
-const ORGANIZATION_NOT_LOADED = notReady('the data of your organization is not loaded yet');
+const ORGANIZATION_NOT_LOADED = notReady(
+  'no live snapshot holds your organization, so the operator has to publish one',
+);
 
 /**
  * Checks that the process has data to serve.

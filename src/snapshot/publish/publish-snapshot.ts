@@ -123,11 +123,17 @@ function checkFiles(file: string, path: string): void {
  * @throws RefusedSnapshot with the reason that the replica would give
  */
 function checkPublication(next: Manifest, folder: string, name: string): void {
-  for (const file of readdirSync(folder).filter(isSnapshotName)) {
-    const present = manifestOf(join(folder, file));
-    if (present === undefined) continue;
+  for (const [file, present] of manifestsIn(folder)) {
     if (file === name) checkSuccession(next, predecessorsIn(present));
     else checkConflict(next, present, file);
+  }
+}
+
+/** Yields the name and the manifest of each file in a snapshot folder that can be read as a snapshot. */
+export function* manifestsIn(folder: string): Generator<[file: string, manifest: Manifest]> {
+  for (const file of readdirSync(folder).filter(isSnapshotName)) {
+    const manifest = manifestOf(join(folder, file));
+    if (manifest !== undefined) yield [file, manifest];
   }
 }
 
