@@ -6,15 +6,16 @@
 --   SELECT record ->> 'status', count(*) FROM tickets GROUP BY 1;
 --   SELECT record FROM orders WHERE order_id = 'ord_5120';
 --
--- The database header has application_id 0x466F7972 ("Foyr") and user_version 3, the version of this schema.
+-- The database header has application_id 0x466F7972 ("Foyr") and user_version 4, the version of this schema.
 --
 -- The tables event_runs, session_runs, ticket_runs, order_runs and offer_runs hold the records in runs: each row has
--- up to 4,096 consecutive records of one organization, in the list order of the API. The views below the tables have
--- one row for each record. The run tables have these columns in common:
+-- up to 4,096 consecutive records of one organization, in the list order of the API. deletion_runs holds the deletions
+-- in the same form: one for each record that an earlier snapshot held and this one lacks. The views below the tables
+-- have one row for each record. The run tables have these columns in common:
 --
 --   * "first_row" is the row of the run's first record. Rows count from 0 within an organization and collection.
---   * "records" holds the JSON texts that the API serves, joined by commas. Each begins with the record's id, and is
---     complete except for the next session of an event.
+--   * "records" holds the JSON texts that the API serves, joined by commas. Each begins with the record's id (that of a
+--     deletion, with its collection), and is complete except for the next session of an event.
 --   * "record_lengths" and all other columns are JSON arrays with one element for each record of the run, without
 --     white space. Filters, look-ups and orders use them. An element of a text column is a text, or the position of
 --     an earlier element with the same text: ["a","b",0]. Instants are microseconds since 1970-01-01T00:00:00Z.
@@ -30,15 +31,16 @@ CREATE TABLE snapshot (
 
 -- The organizations.
 CREATE TABLE organizations (
-  organization_id TEXT PRIMARY KEY, -- as in the credential svc:o:<organization_id>:<key>
-  name            TEXT NOT NULL,    -- shown to operators
-  digest          TEXT NOT NULL     -- SHA-256 over the organization's rows of "runs" (docs/snapshot-format.md)
+  organization_id  TEXT PRIMARY KEY, -- as in the credential svc:o:<organization_id>:<key>
+  name             TEXT NOT NULL,    -- shown to operators
+  digest           TEXT NOT NULL,    -- SHA-256 over the organization's rows of "runs" but deletions (docs/snapshot-format.md)
+  deletions_digest TEXT NOT NULL     -- SHA-256 over its rows of "runs" for deletions
 ) STRICT;
 
 -- The manifest of the run tables: one row for each of their rows.
 CREATE TABLE runs (
   organization_id TEXT    NOT NULL,
-  collection      TEXT    NOT NULL, -- events, sessions, tickets, orders or offers
+  collection      TEXT    NOT NULL, -- events, sessions, tickets, orders, offers or deletions
   first_row       INTEGER NOT NULL,
   record_count    INTEGER NOT NULL,
   record_bytes    INTEGER NOT NULL, -- length of "records" in bytes
@@ -103,6 +105,17 @@ CREATE TABLE offer_runs (
   created_at      TEXT    NOT NULL, -- instant of createdAt
   event_ids       TEXT    NOT NULL, -- the event of a TICKET offer; the distinct events that hold any other offer
   resale_enabled  TEXT    NOT NULL, -- the distinct resaleEnabled values of a TICKET offer's pricings: "true", "false"
+  records         TEXT    NOT NULL,
+  PRIMARY KEY (organization_id, first_row)
+) STRICT;
+
+-- Deletions, earliest first, then by id, then by collection. No record of the snapshot has the collection and id of one.
+CREATE TABLE deletion_runs (
+  organization_id TEXT    NOT NULL,
+  first_row       INTEGER NOT NULL,
+  record_lengths  TEXT    NOT NULL,
+  collection      TEXT    NOT NULL, -- of the deleted record: events, sessions, tickets, orders or offers
+  deleted_at      TEXT    NOT NULL, -- instant of deletedAt
   records         TEXT    NOT NULL,
   PRIMARY KEY (organization_id, first_row)
 ) STRICT;
@@ -172,6 +185,17 @@ SELECT
   created_at ->> record.key AS created_at,
   record.value AS record
 FROM offer_runs, json_each('[' || records || ']') AS record
+LIMIT -1;
+
+CREATE VIEW deletions AS
+SELECT
+  organization_id,
+  first_row + record.key AS row,
+  record.value ->> 'collection' AS collection,
+  record.value ->> 'id' AS id,
+  deleted_at ->> record.key AS deleted_at,
+  record.value AS record
+FROM deletion_runs, json_each('[' || records || ']') AS record
 LIMIT -1;
 
 -- One row for each element of a list. "event_row", "order_row" and "offer_row" are the rows of the records.

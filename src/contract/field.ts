@@ -33,7 +33,7 @@ export type Fields = Readonly<Record<string, Field>>;
 export interface Resource {
   readonly name: string;
   readonly description: string;
-  /** The field that identifies a record within its organization. It is declared first. */
+  /** The field that identifies a record within its organization and collection. */
   readonly id: string;
   /** The fields of each value of `type`. A resource without `type` has the single variant `''`. */
   readonly variants: Readonly<Record<string, Fields>>;

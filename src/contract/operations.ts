@@ -13,14 +13,27 @@ import {
   CONTENT_DIGEST,
   TAG_LIST,
 } from './parameter.ts';
-import { EVENT, EVENT_SESSION, OFFER, OFFER_TYPES, ORDER, ORDER_STATUSES, TICKET } from './resources.ts';
+import {
+  type COLLECTION_NAMES,
+  EVENT,
+  EVENT_SESSION,
+  OFFER,
+  OFFER_TYPES,
+  ORDER,
+  ORDER_STATUSES,
+  TICKET,
+} from './resources.ts';
 
 /**
  * The operations of the API, as data. Routes, parameter checks, query plans and the OpenAPI document derive from
  * them. A new filter is a line in `parameters` and, when no index of the store serves it, an index.
  */
 
-export type CollectionName = 'events' | 'sessions' | 'tickets' | 'orders' | 'offers';
+/** A collection of the records that an organization has. Together, they are its content. */
+export type CollectionName = (typeof COLLECTION_NAMES)[number];
+
+/** A list of stored records: a collection, or the deletions, which are beside the content. */
+export type ListName = CollectionName | 'deletions';
 
 export type Bound = 'gt' | 'gte' | 'lt' | 'lte';
 

@@ -19,6 +19,8 @@ import {
 } from './field.ts';
 
 export const ORDER_STATUSES = ['PENDING', 'FULFILLED', 'CANCELLED'] as const;
+/** The collections of records, in the order of import and digests. */
+export const COLLECTION_NAMES = ['events', 'sessions', 'tickets', 'orders', 'offers'] as const;
 export const OFFER_TYPES = ['TICKET', 'PRODUCT', 'BUNDLE'] as const;
 
 const currency = required(text('Currency code of all amounts in the record.', 'EUR'));
@@ -304,6 +306,21 @@ export const OFFER: Resource = {
         quantity: integer('Quantity.', 2),
         price: number('Unit price within the bundle.', 40),
       }),
+    },
+  },
+};
+
+export const DELETION: Resource = {
+  name: 'Deletion',
+  description: 'The deletion of a record, identified by the collection and the id of the record.',
+  id: 'id',
+  variants: {
+    '': {
+      collection: choice(COLLECTION_NAMES, 'Collection of the deleted record.', 'tickets'),
+      id: id('Identifier of the deleted record.', 'tkt_9001'),
+      deletedAt: required(
+        utcTimestamp('Time in UTC from which on the data lacks the record.', '2026-11-01T00:00:00.000Z'),
+      ),
     },
   },
 };

@@ -1,5 +1,5 @@
 import Database from 'better-sqlite3';
-import { type Collection, contentColumnsOf, RUN_TABLES } from './digests.ts';
+import { contentColumnsOf, RUN_TABLES, type StoredList } from './digests.ts';
 
 /** The content of a run, open to change: its records, and the elements of each column. */
 export interface RunContent {
@@ -8,16 +8,16 @@ export interface RunContent {
 }
 
 /**
- * Alters the runs of a collection in a snapshot file, for one organization or all. Removes a run without records. Does
+ * Alters the runs of a list in a snapshot file, for one organization or all. Removes a run without records. Does
  * not update digests, nor the first rows of later runs.
  */
 export function alterRuns(
   path: string,
-  collection: Collection,
+  list: StoredList,
   alter: (run: RunContent) => void,
   organizationId = '%',
 ): void {
-  const table = RUN_TABLES[collection];
+  const table = RUN_TABLES[list];
   const database = new Database(path);
   database.pragma('synchronous = OFF');
   const columns = contentColumnsOf(database, table);

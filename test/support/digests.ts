@@ -3,16 +3,19 @@ import Database from 'better-sqlite3';
 
 /** Computes the digests of a snapshot file, as docs/snapshot-format.md defines them. Independent of src. */
 
-/** The run table of each collection, in the order of the digest. */
+/** The run table of each stored list, in the order of the digests. */
 export const RUN_TABLES = {
   events: 'event_runs',
   sessions: 'session_runs',
   tickets: 'ticket_runs',
   orders: 'order_runs',
   offers: 'offer_runs',
+  deletions: 'deletion_runs',
 } as const;
-export type Collection = keyof typeof RUN_TABLES;
-export const COLLECTIONS = Object.keys(RUN_TABLES) as Collection[];
+export type StoredList = keyof typeof RUN_TABLES;
+export const STORED_LISTS = Object.keys(RUN_TABLES) as StoredList[];
+/** The lists that the content digest covers. */
+export const COLLECTIONS = STORED_LISTS.filter((name) => name !== 'deletions');
 
 const sha256 = (...parts: (string | Buffer)[]) => {
   const hash = createHash('sha256');
@@ -32,44 +35,47 @@ export function contentColumnsOf(database: Database.Database, table: string): st
 
 type RunRow = readonly [organizationId: string, firstRow: number, count: number, ...content: Buffer[]];
 
-/** Returns the rows of table `runs` for a collection, computed from its content. */
-function runsOf(database: Database.Database, collection: Collection): (string | number)[][] {
-  const columns = contentColumnsOf(database, RUN_TABLES[collection]);
+/** Returns the rows of table `runs` for a list, computed from its content. */
+function runsOf(database: Database.Database, list: StoredList): (string | number)[][] {
+  const columns = contentColumnsOf(database, RUN_TABLES[list]);
   return database
     .prepare<[], RunRow>(
       `SELECT organization_id, first_row, json_array_length(record_lengths),
               ${columns.map((column) => `CAST(${column} AS BLOB)`).join(', ')}
-       FROM ${RUN_TABLES[collection]} ORDER BY organization_id, first_row`,
+       FROM ${RUN_TABLES[list]} ORDER BY organization_id, first_row`,
     )
     .raw()
     .all()
     .map(([organizationId, firstRow, count, ...content]) => {
       const lengths = content.map(({ length }) => length);
-      const digest = sha256(line([collection, count, ...lengths]), ...content);
-      return [organizationId, collection, firstRow, count, lengths[columns.indexOf('records')], digest];
+      const digest = sha256(line([list, count, ...lengths]), ...content);
+      return [organizationId, list, firstRow, count, lengths[columns.indexOf('records')], digest];
     });
 }
 
 /** Returns the rows of table `runs`, computed from the content. */
 export function allRuns(database: Database.Database): (string | number)[][] {
-  return COLLECTIONS.flatMap((collection) => runsOf(database, collection));
+  return STORED_LISTS.flatMap((list) => runsOf(database, list));
 }
 
-export function organizationDigest(database: Database.Database, organizationId: string): string {
+/** Returns the digests of an organization: of its content, and of its deletions. */
+export function organizationDigests(database: Database.Database, organizationId: string): [string, string] {
   const statement = database
     .prepare<[string, string], unknown[]>(
       `SELECT collection, record_count, record_bytes, digest FROM runs
        WHERE organization_id = ? AND collection = ? ORDER BY first_row`,
     )
     .raw();
-  return sha256(...COLLECTIONS.flatMap((name) => statement.all(organizationId, name)).map(line));
+  const over = (lists: readonly StoredList[]) =>
+    sha256(...lists.flatMap((name) => statement.all(organizationId, name)).map(line));
+  return [over(COLLECTIONS), over(['deletions'])];
 }
 
 export function manifestDigest(database: Database.Database): string {
   const rows = (sql: string) => database.prepare<[], unknown[]>(sql).raw().all();
   return sha256(
     ...rows('SELECT snapshot_id, produced_at, permits_rollback, permits_shrink FROM snapshot').map(line),
-    ...rows('SELECT organization_id, name, digest FROM organizations ORDER BY organization_id').map(line),
+    ...rows('SELECT organization_id, name, digest, deletions_digest FROM organizations ORDER BY 1').map(line),
   );
 }
 
@@ -77,9 +83,11 @@ export function manifestDigest(database: Database.Database): string {
 export function restamp(path: string): void {
   const database = new Database(path);
   database.pragma('synchronous = OFF');
-  const setDigest = database.prepare('UPDATE organizations SET digest = ? WHERE organization_id = ?');
+  const setDigests = database.prepare(
+    'UPDATE organizations SET digest = ?, deletions_digest = ? WHERE organization_id = ?',
+  );
   for (const id of database.prepare<[], string>('SELECT organization_id FROM organizations').pluck().all())
-    setDigest.run(organizationDigest(database, id), id);
+    setDigests.run(...organizationDigests(database, id), id);
   database.prepare('UPDATE snapshot SET digest = ?').run(manifestDigest(database));
   database.close();
 }

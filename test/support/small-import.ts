@@ -1,3 +1,4 @@
+import type { StoredDeletion } from './deletions.ts';
 import {
   inOrganization,
   minimalEvent,
@@ -70,3 +71,11 @@ export const SMALL_IMPORT = {
     minimalOffer('off_4', 'BUNDLE', { createdAt: at(4), heldByEventIds: ['evt_1', 'evt_2'] }),
   ]),
 } as const;
+
+/** The deletions of each organization beside the small import. */
+export const SMALL_DELETIONS: readonly StoredDeletion[] = [
+  { collection: 'tickets', id: 'gone_2', deletedAt: '2026-11-01T00:00:00.000Z' },
+  { collection: 'orders', id: 'gone_1', deletedAt: '2026-11-02T00:00:00.000Z' },
+  { collection: 'tickets', id: 'gone_1', deletedAt: '2026-11-02T00:00:00.000Z' },
+  { collection: 'offers', id: 'gone "é"', deletedAt: '2026-11-03T12:00:00.000Z' },
+];

@@ -1,17 +1,18 @@
 import Database from 'better-sqlite3';
-import type { CollectionName } from '../../contract/operations.ts';
+import type { CollectionName, ListName } from '../../contract/operations.ts';
 import { COMMA } from '../../store/records.ts';
-import { byCollection, type CollectionLayout, COLLECTIONS } from '../format/layout.ts';
+import { byList, DELETIONS, type ListLayout, STORED_LISTS } from '../format/layout.ts';
 import {
   type Manifest,
   manifestDigest,
-  organizationDigest,
+  organizationDigests,
   permitValues,
   rowCount,
   type RunEntry,
 } from '../format/manifest.ts';
 import {
   APPLICATION_ID,
+  beginsRun,
   contentColumns,
   FORMAT_VERSION,
   LENGTHS_COLUMN,
@@ -22,15 +23,26 @@ import {
   runDigest,
   SCHEMA,
 } from '../format/schema.ts';
+import { columnValue } from './staging-file.ts';
 import type { StagedRecord } from './staging.ts';
 
 /** SQLite's largest page size, since a run takes about a megabyte. */
 const PAGE_BYTES = 65_536;
 
+/** A record that an earlier snapshot held and this one lacks. */
+export interface Deletion {
+  /** Position of the organization in the order of the ids. */
+  readonly organization: number;
+  readonly collection: CollectionName;
+  readonly id: string;
+  /** Time of the first snapshot that lacks the record: ISO 8601, in UTC with `Z`. */
+  readonly deletedAt: string;
+}
+
 interface WrittenOrganization {
   readonly organizationId: string;
   readonly name: string;
-  readonly runs: Record<CollectionName, RunEntry[]>;
+  readonly runs: Record<ListName, RunEntry[]>;
 }
 
 /** Writes a snapshot file that no other process reads yet. */
@@ -55,12 +67,12 @@ export class SnapshotWriter {
     this.#database.pragma(`user_version = ${FORMAT_VERSION}`);
     this.#database.exec('BEGIN');
     this.#organizations = Array.from(organizations, ([organizationId, name]) => {
-      return { organizationId, name, runs: byCollection(() => []) };
+      return { organizationId, name, runs: byList(() => []) };
     });
   }
 
-  /** Writes a collection, by organization and in list order. Yields the number of records after each run. */
-  *write(layout: CollectionLayout, records: Iterable<StagedRecord>): Generator<number> {
+  /** Writes a list, by organization and in list order. Yields the number of records after each run. */
+  *write(layout: ListLayout, records: Iterable<StagedRecord>): Generator<number> {
     const place = PLACE_COLUMNS.map(() => '?');
     const content = contentColumns(layout.table).map(() => 'CAST(? AS TEXT)');
     const insert = this.#database.prepare(
@@ -74,6 +86,14 @@ export class SnapshotWriter {
       run.add(record);
     }
     if (run !== undefined) yield this.#writeRun(insert, run);
+  }
+
+  /**
+   * Writes the deletions. Yields their number after each run.
+   * They must be in order of organization, time, id (by UTF-16 code unit) and collection.
+   */
+  writeDeletions(deletions: Iterable<Deletion>): Generator<number> {
+    return this.write(DELETIONS, Iterator.from(deletions).map(stagedDeletion));
   }
 
   /** Writes a run. Returns its number of records. */
@@ -91,16 +111,16 @@ export class SnapshotWriter {
 
   /** Completes and closes the file. */
   finish(snapshotId: string, producedAt: string): void {
-    const insertOrganization = this.#database.prepare('INSERT INTO organizations VALUES (?, ?, ?)');
+    const insertOrganization = this.#database.prepare('INSERT INTO organizations VALUES (?, ?, ?, ?)');
     const insertRun = this.#database.prepare('INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?)');
     const organizations = this.#organizations.map((organization) => {
-      return { ...organization, contentDigest: organizationDigest(organization.runs) };
+      return { ...organization, ...organizationDigests(organization.runs) };
     });
-    for (const { organizationId, name, contentDigest, runs } of organizations) {
-      insertOrganization.run(organizationId, name, contentDigest);
-      for (const { name: collection } of COLLECTIONS) {
-        for (const { firstRow, recordCount, recordBytes, digest } of runs[collection])
-          insertRun.run(organizationId, collection, firstRow, recordCount, recordBytes, digest);
+    for (const { organizationId, name, contentDigest, deletionsDigest, runs } of organizations) {
+      insertOrganization.run(organizationId, name, contentDigest, deletionsDigest);
+      for (const { name: list } of STORED_LISTS) {
+        for (const { firstRow, recordCount, recordBytes, digest } of runs[list])
+          insertRun.run(organizationId, list, firstRow, recordCount, recordBytes, digest);
       }
     }
     const manifest: Manifest = { snapshotId, producedAt, permits: [], organizations };
@@ -117,9 +137,16 @@ export class SnapshotWriter {
   }
 }
 
+/** Returns a deletion as the writer stores it. */
+function stagedDeletion({ organization, collection, id, deletedAt }: Deletion): StagedRecord {
+  const record = { collection, id, deletedAt };
+  const values = DELETIONS.columns.map((column) => columnValue(column, { served: record, imported: record }));
+  return { organization, beginsRun: beginsRun(id), json: JSON.stringify(record), values };
+}
+
 /** Collects consecutive records of one organization for a run. */
 class GrowingRun {
-  readonly layout: CollectionLayout;
+  readonly layout: ListLayout;
   readonly organization: number;
   /** Size of the records, commas included. */
   recordBytes = 0;
@@ -132,7 +159,7 @@ class GrowingRun {
   readonly #records: Buffer;
 
   /** @param records space of `MAX_RUN_BYTES`, which each run overwrites */
-  constructor(layout: CollectionLayout, organization: number, records: Buffer) {
+  constructor(layout: ListLayout, organization: number, records: Buffer) {
     this.layout = layout;
     this.organization = organization;
     this.#records = records;

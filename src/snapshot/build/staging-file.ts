@@ -67,7 +67,7 @@ export class StagingFile {
 }
 
 /** Returns a record's element of the JSON array that a run stores in the column. */
-function columnValue(column: ColumnLayout, record: ImportedRecord): string {
+export function columnValue(column: ColumnLayout, record: ImportedRecord): string {
   switch (column.holds) {
     case 'text': {
       const text = column.of(record);

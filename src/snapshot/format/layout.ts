@@ -1,17 +1,17 @@
 import type { Resource } from '../../contract/field.ts';
-import type { CollectionName } from '../../contract/operations.ts';
+import type { CollectionName, ListName } from '../../contract/operations.ts';
 import { normalizeEmail, normalizeTag } from '../../contract/parameter.ts';
-import { EVENT, EVENT_SESSION, OFFER, ORDER, TICKET } from '../../contract/resources.ts';
+import { DELETION, EVENT, EVENT_SESSION, OFFER, ORDER, TICKET } from '../../contract/resources.ts';
 import { type Instant, parseTimestamp } from '../../contract/timestamp.ts';
 import { type JsonObject, objectIn, objectsIn, textIn, textsIn } from './json-values.ts';
 
 /**
- * Run tables and index columns of the collections: the builder fills the columns, and the loader indexes them.
- * `data/schema.sql` declares the tables.
+ * Run tables and index columns of the collections and of the deletions: the builder fills the columns, and the loader
+ * indexes them. `data/schema.sql` declares the tables.
  */
 
-export interface CollectionLayout {
-  readonly name: CollectionName;
+export interface ListLayout<Name extends ListName = ListName> {
+  readonly name: Name;
   readonly resource: Resource;
   /** Name of the run table. */
   readonly table: string;
@@ -25,6 +25,8 @@ export interface CollectionLayout {
    */
   readonly composites: readonly (readonly [first: string, second: string])[];
 }
+
+export type CollectionLayout = ListLayout<CollectionName>;
 
 /** An index column of a run table: a text, an instant, or a list of distinct texts for each record. */
 export type ColumnLayout =
@@ -145,11 +147,27 @@ export const OFFERS: CollectionLayout = {
   composites: [['resaleEnabled', 'type']],
 };
 
-/** Order of import and digests: events come before the sessions that refer to them. */
+/** Deletions with equal times and ids are in the order of their collections' names. */
+export const DELETIONS: ListLayout<'deletions'> = {
+  name: 'deletions',
+  resource: DELETION,
+  table: 'deletion_runs',
+  orderedBy: { field: 'deletedAt', descending: false },
+  columns: [textColumn('collection', 'collection'), instantColumn('deleted_at', 'deletedAt')],
+  composites: [],
+};
+
+/**
+ * The content of an organization, which counts and content digests cover.
+ * The order is that of import and digests: events come before the sessions that refer to them.
+ */
 export const COLLECTIONS: readonly CollectionLayout[] = [EVENTS, SESSIONS, TICKETS, ORDERS, OFFERS];
 
+/** All lists that a snapshot stores in runs: the content, and beside it the deletions. */
+export const STORED_LISTS: readonly ListLayout[] = [...COLLECTIONS, DELETIONS];
+
 /** Returns whether an index is over a field that identifies something, in every variant of the resource. */
-export function isIdentifier({ resource }: CollectionLayout, index: string): boolean {
+export function isIdentifier({ resource }: ListLayout, index: string): boolean {
   return Object.values(resource.variants).every((fields) => {
     if (!Object.hasOwn(fields, index)) return false;
     const { shape } = fields[index];
@@ -166,4 +184,9 @@ export function byCollection<T>(make: (layout: CollectionLayout) => T): Record<C
     orders: make(ORDERS),
     offers: make(OFFERS),
   };
+}
+
+/** Maps the name of each stored list to a value made from its layout. */
+export function byList<T>(make: (layout: ListLayout) => T): Record<ListName, T> {
+  return { ...byCollection<T>(make), deletions: make(DELETIONS) };
 }

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import type Database from 'better-sqlite3';
 import { isOrganizationId, ORGANIZATION_ID_RULE } from '../../contract/headers.ts';
-import type { CollectionName } from '../../contract/operations.ts';
+import type { CollectionName, ListName } from '../../contract/operations.ts';
 import { parseTimestamp } from '../../contract/timestamp.ts';
 import type { OrganizationImage } from '../../store/organization-image.ts';
-import { byCollection, COLLECTIONS } from './layout.ts';
+import { byCollection, byList, COLLECTIONS, DELETIONS, type ListLayout, STORED_LISTS } from './layout.ts';
 import { RefusedSnapshot } from './refused-snapshot.ts';
 import { MAX_NAMES_BYTES, MAX_RUN_BYTES, MAX_RUN_RECORDS, MAX_RUNS } from './schema.ts';
 
@@ -28,9 +28,12 @@ export interface ManifestOrganization {
   readonly organizationId: string;
   readonly name: string;
   readonly contentDigest: string;
-  /** The runs of each collection, in list order. */
-  readonly runs: Readonly<Record<CollectionName, readonly RunEntry[]>>;
+  readonly deletionsDigest: string;
+  /** The runs of each collection, and of the deletions, in list order. */
+  readonly runs: RunsByList;
 }
+
+type RunsByList = Readonly<Record<ListName, readonly RunEntry[]>>;
 
 export interface RunEntry {
   readonly firstRow: number;
@@ -40,13 +43,13 @@ export interface RunEntry {
   readonly digest: string;
 }
 
-/** Returns the number of rows that the runs of a collection declare. */
+/** Returns the number of rows that the runs of a list declare. */
 export function rowCount(runs: readonly RunEntry[]): number {
   const last = runs.at(-1);
   return last === undefined ? 0 : last.firstRow + last.recordCount;
 }
 
-/** Number of records of an organization, by collection. */
+/** Number of records of an organization, by collection. Deletions do not count. */
 export type RecordCounts = Readonly<Record<CollectionName, number>>;
 
 export function declaredCounts({ runs }: ManifestOrganization): RecordCounts {
@@ -57,10 +60,16 @@ export function loadedCounts(image: OrganizationImage): RecordCounts {
   return byCollection(({ name }) => image[name].count);
 }
 
-/** Computes the content digest of an organization, base64url, over a JSON line for each run. */
-export function organizationDigest(runs: ManifestOrganization['runs']): string {
+/** The digests of an organization, base64url. Each covers a JSON line for each run. */
+export function organizationDigests(
+  runs: RunsByList,
+): Pick<ManifestOrganization, 'contentDigest' | 'deletionsDigest'> {
+  return { contentDigest: runsDigest(runs, COLLECTIONS), deletionsDigest: runsDigest(runs, [DELETIONS]) };
+}
+
+function runsDigest(runs: RunsByList, lists: readonly ListLayout[]): string {
   const hash = createHash('sha256');
-  for (const { name } of COLLECTIONS) {
+  for (const { name } of lists) {
     for (const { recordCount, recordBytes, digest } of runs[name])
       hash.update(`${JSON.stringify([name, recordCount, recordBytes, digest])}\n`);
   }
@@ -72,8 +81,8 @@ export function manifestDigest({ snapshotId, producedAt, permits, organizations 
   const hash = createHash('sha256');
   const add = (...values: (string | number)[]) => hash.update(`${JSON.stringify(values)}\n`);
   add(snapshotId, producedAt, ...permitValues(permits));
-  for (const { organizationId, name, contentDigest } of organizations)
-    add(organizationId, name, contentDigest);
+  for (const { organizationId, name, contentDigest, deletionsDigest } of organizations)
+    add(organizationId, name, contentDigest, deletionsDigest);
   return hash.digest('base64url');
 }
 
@@ -107,11 +116,13 @@ export function readManifest(database: Database.Database, fileBytes: number): Ma
       'its manifest does not match its digest: the file is damaged; copy or build it again',
     );
   }
-  for (const { organizationId, runs, contentDigest } of organizations) {
-    if (organizationDigest(runs) === contentDigest) continue;
+  for (const { organizationId, runs, contentDigest, deletionsDigest } of organizations) {
+    const found = organizationDigests(runs);
+    const isContent = found.contentDigest === contentDigest;
+    if (isContent && found.deletionsDigest === deletionsDigest) continue;
     throw new RefusedSnapshot(
       'damaged',
-      `the runs of organization "${organizationId}" do not match its digest: ` +
+      `the ${isContent ? 'deletion runs' : 'runs'} of organization "${organizationId}" do not match its digest: ` +
         'the file is damaged; copy or build it again',
     );
   }
@@ -165,23 +176,23 @@ function readOrganizations(database: Database.Database): ManifestOrganization[] 
     .all();
   const runsOf = Map.groupBy(rows, (row) => row.organization_id);
   const organizations = database
-    .prepare<[], { organization_id: string; name: string; digest: string }>(
+    .prepare<[], { organization_id: string; name: string; digest: string; deletions_digest: string }>(
       'SELECT * FROM organizations ORDER BY organization_id',
     )
     .all()
-    .map(({ organization_id: organizationId, name, digest: contentDigest }) => {
-      const runs = runsByCollection(organizationId, runsOf.get(organizationId) ?? []);
+    .map(({ organization_id: organizationId, name, digest, deletions_digest: deletionsDigest }) => {
+      const runs = runsByList(organizationId, runsOf.get(organizationId) ?? []);
       runsOf.delete(organizationId);
-      return { organizationId, name, contentDigest, runs };
+      return { organizationId, name, contentDigest: digest, deletionsDigest, runs };
     });
   for (const organizationId of runsOf.keys())
     throw inconsistent(`"runs" has rows for "${organizationId}", which is not in "organizations"`);
   return organizations;
 }
 
-function runsByCollection(organizationId: string, rows: readonly RunRow[]): ManifestOrganization['runs'] {
+function runsByList(organizationId: string, rows: readonly RunRow[]): RunsByList {
   const byName = Map.groupBy(rows, ({ collection }) => collection);
-  const runs = byCollection(({ name }) =>
+  const runs = byList(({ name }) =>
     (byName.get(name) ?? []).map((row): RunEntry => ({
       firstRow: row.first_row,
       recordCount: row.record_count,
@@ -192,7 +203,7 @@ function runsByCollection(organizationId: string, rows: readonly RunRow[]): Mani
   for (const collection of byName.keys()) {
     if (!(collection in runs))
       throw inconsistent(
-        `"runs" has a row of "${organizationId}" for "${collection}", which is not a collection`,
+        `"runs" has a row of "${organizationId}" for "${collection}", which is neither a collection nor "deletions"`,
       );
   }
   return runs;
@@ -215,7 +226,7 @@ function checkNames({ snapshotId, producedAt, organizations }: Manifest): void {
 function checkRuns(organizations: readonly ManifestOrganization[], fileBytes: number): void {
   let bytes = 0;
   for (const { organizationId, runs } of organizations) {
-    for (const { name } of COLLECTIONS) {
+    for (const { name } of STORED_LISTS) {
       let nextRow = 0;
       for (const { firstRow, recordCount, recordBytes } of runs[name]) {
         const isWithin =
@@ -240,7 +251,7 @@ function checkRuns(organizations: readonly ManifestOrganization[], fileBytes: nu
 
 /** Refuses run tables with more or fewer rows than "runs". The run reader refuses a run that is missing. */
 function checkRunTables(database: Database.Database, organizations: readonly ManifestOrganization[]): void {
-  for (const { name, table } of COLLECTIONS) {
+  for (const { name, table } of STORED_LISTS) {
     const declared = organizations.reduce((sum, { runs }) => sum + runs[name].length, 0);
     // A damaged tree could have rows without end.
     const found = database

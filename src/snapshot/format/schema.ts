@@ -1,14 +1,14 @@
 import { createHash, hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import Database from 'better-sqlite3';
-import type { CollectionName } from '../../contract/operations.ts';
+import type { ListName } from '../../contract/operations.ts';
 import type { Bytes } from '../../store/memory/shared-arrays.ts';
 
 /** Identification, schema and run rules of a snapshot file. `docs/snapshot-format.md` describes them. */
 
 /** "Foyr", in the database header. */
 export const APPLICATION_ID = 0x466f7972;
-export const FORMAT_VERSION = 3;
+export const FORMAT_VERSION = 4;
 export const SCHEMA = readFileSync(new URL('../../../data/schema.sql', import.meta.url), 'utf8');
 
 /** Columns that locate a run. All others are its content. */
@@ -89,13 +89,9 @@ export function beginsRun(id: string): boolean {
  *     ["tickets",<record_count>,<bytes of each content column …>]\n    as JSON
  *     the content columns, concatenated in schema order
  */
-export function runDigest(
-  collection: CollectionName,
-  recordCount: number,
-  columns: readonly Bytes[],
-): string {
+export function runDigest(list: ListName, recordCount: number, columns: readonly Bytes[]): string {
   const lengths = columns.map(({ length }) => length);
-  const digest = createHash('sha256').update(`${JSON.stringify([collection, recordCount, ...lengths])}\n`);
+  const digest = createHash('sha256').update(`${JSON.stringify([list, recordCount, ...lengths])}\n`);
   for (const column of columns) digest.update(column);
   return digest.digest('base64url');
 }

@@ -155,7 +155,7 @@ function pageSizeIn(header: Buffer): number {
 const TABLE_LEAF = 13;
 const TABLE_INTERIOR = 5;
 const INTERIOR_HEADER_BYTES = 12;
-/** With the smallest pages, 512 bytes, the schema of a snapshot has 11 leaves. */
+/** With the smallest pages, 512 bytes, the schema of a snapshot has 13 leaves. */
 const MAX_SCHEMA_PAGES = 64;
 
 /**

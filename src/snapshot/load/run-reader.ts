@@ -1,7 +1,7 @@
 import type Database from 'better-sqlite3';
-import type { CollectionName } from '../../contract/operations.ts';
+import type { ListName } from '../../contract/operations.ts';
 import type { Bytes, Int64s, Uint32s } from '../../store/memory/shared-arrays.ts';
-import { byCollection, type CollectionLayout } from '../format/layout.ts';
+import { byList, type ListLayout } from '../format/layout.ts';
 import type { RunEntry } from '../format/manifest.ts';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
 import {
@@ -22,10 +22,10 @@ import {
 
 /** Reads the runs of a snapshot file, one at a time. */
 export class RunReader {
-  readonly #statements: Readonly<Record<CollectionName, Database.Statement<[string, number], unknown[]>>>;
+  readonly #statements: Readonly<Record<ListName, Database.Statement<[string, number], unknown[]>>>;
 
   constructor(database: Database.Database) {
-    this.#statements = byCollection(({ table }) => {
+    this.#statements = byList(({ table }) => {
       const columns = contentColumns(table);
       // The cast makes better-sqlite3 return bytes: it would decode a text column into a string.
       const values = columns.map((column) => `CAST(${column} AS BLOB)`);
@@ -44,7 +44,7 @@ export class RunReader {
    * Reads a run. The caller must check its digest before it trusts the content.
    * @throws RefusedSnapshot when the run is missing or too large
    */
-  read(layout: CollectionLayout, organizationId: string, entry: RunEntry): Run {
+  read(layout: ListLayout, organizationId: string, entry: RunEntry): Run {
     const { name, table } = layout;
     const { firstRow } = entry;
     const values = this.#statements[name].get(organizationId, firstRow);
@@ -67,13 +67,13 @@ export class RunReader {
 /** A stored run. Its accessors decode a column, and refuse one without exactly one value for each record. */
 export class Run {
   readonly entry: RunEntry;
-  readonly #layout: CollectionLayout;
+  readonly #layout: ListLayout;
   readonly #organizationId: string;
   /** The content columns by name, in schema order. */
   readonly #columns: ReadonlyMap<string, Buffer>;
 
   constructor(
-    layout: CollectionLayout,
+    layout: ListLayout,
     organizationId: string,
     entry: RunEntry,
     columns: ReadonlyMap<string, Buffer>,
@@ -142,6 +142,6 @@ export class Run {
 }
 
 /** Returns the refusal of an id that occurs twice. */
-export function duplicateId({ table, resource }: CollectionLayout, id: string): RefusedSnapshot {
+export function duplicateId({ table, resource }: ListLayout, id: string): RefusedSnapshot {
   return new RefusedSnapshot('duplicate-id', `${table} holds ${resource.id} "${id}" twice`);
 }

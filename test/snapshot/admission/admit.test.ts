@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { admit, storedMemory } from '../../../src/snapshot/admission/admit.ts';
 import { type MemoryLimit, memoryNeed, missingMemory } from '../../../src/snapshot/admission/memory.ts';
-import { byCollection } from '../../../src/snapshot/format/layout.ts';
+import { byList } from '../../../src/snapshot/format/layout.ts';
 import type { Manifest } from '../../../src/snapshot/format/manifest.ts';
 import { RefusedSnapshot } from '../../../src/snapshot/format/refused-snapshot.ts';
 import { StoreRegistry } from '../../../src/store/registry/store-registry.ts';
@@ -16,7 +16,8 @@ function manifest(day: number, ...organizationIds: string[]): Manifest {
       organizationId,
       name: organizationId,
       contentDigest: '',
-      runs: byCollection(() => []),
+      deletionsDigest: '',
+      runs: byList(() => []),
     })),
   };
 }

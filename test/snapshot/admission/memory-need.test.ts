@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { DEFAULT_SAMPLE } from '../../../scripts/sample/sample-options.ts';
 import { writeSample } from '../../../scripts/sample/write-sample.ts';
 import { MEGABYTE, memoryNeed } from '../../../src/snapshot/admission/memory.ts';
-import { byCollection } from '../../../src/snapshot/format/layout.ts';
+import { byList } from '../../../src/snapshot/format/layout.ts';
 import type { ManifestOrganization } from '../../../src/snapshot/format/manifest.ts';
 import { inspectSnapshot, readSnapshot } from '../../../src/snapshot/load/read-snapshot.ts';
 import { INHERITED } from '../../support/command.ts';
@@ -75,7 +75,8 @@ describe('The estimated memory of a load', () => {
       organizationId: 'north',
       name: 'North',
       contentDigest: '',
-      runs: byCollection(({ name }) =>
+      deletionsDigest: '',
+      runs: byList(({ name }) =>
         Array.from({ length: (counts[name] ?? 0) / 1000 }, (_, i) => ({
           firstRow: i * 1000,
           recordCount: 1000,

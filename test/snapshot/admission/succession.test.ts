@@ -1,6 +1,7 @@
 import { expect } from 'chai';
+import type { ListName } from '../../../src/contract/operations.ts';
 import { checkSuccession, type Predecessor } from '../../../src/snapshot/admission/admit.ts';
-import { byCollection, COLLECTIONS } from '../../../src/snapshot/format/layout.ts';
+import { byList, COLLECTIONS } from '../../../src/snapshot/format/layout.ts';
 import type {
   Manifest,
   ManifestOrganization,
@@ -12,12 +13,13 @@ import { RefusedSnapshot } from '../../../src/snapshot/format/refused-snapshot.t
 const LIVE_AT = '2026-11-21T10:00:00.000Z';
 const COUNTS: RecordCounts = { events: 10, sessions: 20, tickets: 101, orders: 50, offers: 0 };
 
-function organization(organizationId: string, counts: Partial<RecordCounts> = {}): ManifestOrganization {
-  const all = { ...COUNTS, ...counts };
-  const runs = byCollection(({ name }) => [
-    { firstRow: 0, recordCount: all[name], recordBytes: 0, digest: '' },
-  ]);
-  return { organizationId, name: organizationId, contentDigest: '', runs };
+function organization(
+  organizationId: string,
+  counts: Partial<Record<ListName, number>> = {},
+): ManifestOrganization {
+  const all = { ...COUNTS, deletions: 0, ...counts };
+  const runs = byList(({ name }) => [{ firstRow: 0, recordCount: all[name], recordBytes: 0, digest: '' }]);
+  return { organizationId, name: organizationId, contentDigest: '', deletionsDigest: '', runs };
 }
 
 interface Next {

@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3';
 import { expect } from 'chai';
-import { allRuns, COLLECTIONS, manifestDigest, organizationDigest } from '../../support/digests.ts';
+import { allRuns, manifestDigest, organizationDigests, STORED_LISTS } from '../../support/digests.ts';
 import { builtFrom } from '../../support/import-folder.ts';
 import { SoundSnapshot } from './sound-snapshot.ts';
 
@@ -10,14 +10,15 @@ describe('The digests of a snapshot are those of docs/snapshot-format.md', () =>
   function expectDigests(path: string): void {
     const database = new Database(path, { readonly: true });
     const rows = (sql: string) => database.prepare<[], (string | number)[]>(sql).raw().all();
-    const byCollection = (a: (string | number)[], b: (string | number)[]) =>
-      COLLECTIONS.findIndex((name) => name === a[1]) - COLLECTIONS.findIndex((name) => name === b[1]);
-    const declared = rows('SELECT * FROM runs ORDER BY organization_id, first_row').sort(byCollection);
+    const byList = (a: (string | number)[], b: (string | number)[]) =>
+      STORED_LISTS.findIndex((name) => name === a[1]) - STORED_LISTS.findIndex((name) => name === b[1]);
+    const declared = rows('SELECT * FROM runs ORDER BY organization_id, first_row').sort(byList);
     expect(declared).to.deep.equal(allRuns(database)).and.not.empty;
-    for (const [organizationId, digest] of rows('SELECT organization_id, digest FROM organizations')) {
-      expect(organizationDigest(database, String(organizationId)))
-        .to.equal(digest)
-        .and.match(/^[\w-]{43}$/);
+    for (const [organizationId, ...digests] of rows(
+      'SELECT organization_id, digest, deletions_digest FROM organizations',
+    )) {
+      expect(organizationDigests(database, String(organizationId))).to.deep.equal(digests);
+      expect(digests.join(' ')).to.match(/^[\w-]{43} [\w-]{43}$/);
     }
     expect(rows('SELECT digest FROM snapshot')).to.deep.equal([[manifestDigest(database)]]);
     database.close();

@@ -14,6 +14,8 @@ describe('The manifest reader', () => {
     const damaged = /^its manifest does not match its digest: the file is damaged; copy or build it again$/;
     const runs =
       /^the runs of organization "south" do not match its digest: the file is damaged; copy or build it again$/;
+    const deletionRuns =
+      /^the deletion runs of organization "south" do not match its digest: the file is damaged; copy or build it again$/;
     for (const [statement, reason] of [
       ["UPDATE snapshot SET snapshot_id = 'x'", damaged],
       ["UPDATE snapshot SET produced_at = '2027-01-01T00:00:00.000Z'", damaged],
@@ -22,7 +24,8 @@ describe('The manifest reader', () => {
       ["UPDATE snapshot SET digest = ''", damaged],
       ["UPDATE organizations SET name = 'x' WHERE organization_id = 'north'", damaged],
       ["UPDATE organizations SET digest = 'x' WHERE organization_id = 'north'", damaged],
-      ["INSERT INTO organizations VALUES ('east', 'Est', '')", damaged],
+      ["UPDATE organizations SET deletions_digest = 'x' WHERE organization_id = 'north'", damaged],
+      ["INSERT INTO organizations VALUES ('east', 'Est', '', '')", damaged],
       ["DELETE FROM runs; DELETE FROM organizations WHERE organization_id = 'north'", damaged],
       [`UPDATE runs SET record_count = record_count - 1 ${SOUTH_TICKETS}`, runs],
       [`UPDATE runs SET record_bytes = record_bytes + 1 ${SOUTH_TICKETS}`, runs],
@@ -30,13 +33,14 @@ describe('The manifest reader', () => {
       [`UPDATE runs SET collection = 'orders', first_row = 99 ${SOUTH_TICKETS}`, runs],
       [`DELETE FROM runs ${SOUTH_TICKETS}`, runs],
       ["INSERT INTO runs VALUES ('south', 'tickets', 60, 1, 10, '')", runs],
+      ["INSERT INTO runs VALUES ('south', 'deletions', 9, 1, 10, '')", deletionRuns],
       [
         "DELETE FROM organizations WHERE organization_id = 'north'",
         /^"runs" has rows for "north", which is not in "organizations"$/,
       ],
       [
         "INSERT INTO runs VALUES ('south', 'forms', 0, 1, 10, '')",
-        /^"runs" has a row of "south" for "forms", which is not a collection$/,
+        /^"runs" has a row of "south" for "forms", which is neither a collection nor "deletions"$/,
       ],
       ['DELETE FROM snapshot', /^its table "snapshot" has 0 rows instead of one$/],
       [

@@ -5,12 +5,13 @@ import { expect } from 'chai';
 import { RefusedSnapshot } from '../../../src/snapshot/format/refused-snapshot.ts';
 import { readSnapshot } from '../../../src/snapshot/load/read-snapshot.ts';
 import type { SnapshotImage } from '../../../src/store/organization-image.ts';
+import { setDeletions } from '../../support/deletions.ts';
 import { builtFrom } from '../../support/import-folder.ts';
 import { thrownBy } from './refusal.ts';
-import { SMALL_IMPORT } from '../../support/small-import.ts';
+import { SMALL_DELETIONS, SMALL_IMPORT } from '../../support/small-import.ts';
 import { folderForAll } from '../../support/temporary-folder.ts';
 
-/** A snapshot of the small import for the calling suite, and copies of it to change. */
+/** A snapshot of the small import, with deletions, for the calling suite, and copies of it to change. */
 export class SoundSnapshot {
   /** Returns the path of a file in the folder of the suite. */
   readonly file = folderForAll();
@@ -19,7 +20,9 @@ export class SoundSnapshot {
 
   constructor() {
     before(async () => {
-      this.#image = (await builtFrom(this.file('import'), SMALL_IMPORT)).image;
+      await builtFrom(this.file('import'), SMALL_IMPORT);
+      for (const owner of ['north', 'south']) setDeletions(this.path, owner, SMALL_DELETIONS);
+      this.#image = readSnapshot(this.path);
     });
   }
 

@@ -25,6 +25,7 @@ const VIEWS = {
   ],
   orders: ['organization_id', 'row', 'order_id', 'status', 'email', 'updated_at', 'record'],
   offers: ['organization_id', 'row', 'offer_id', 'type', 'created_at', 'record'],
+  deletions: ['organization_id', 'row', 'collection', 'id', 'deleted_at', 'record'],
   event_tags: ['organization_id', 'event_row', 'tag'],
   order_events: ['organization_id', 'order_row', 'event_id'],
   offer_events: ['organization_id', 'offer_row', 'event_id'],

@@ -4,12 +4,12 @@ import { RefusedSnapshot } from '../../../src/snapshot/format/refused-snapshot.t
 import { readSnapshot } from '../../../src/snapshot/load/read-snapshot.ts';
 import { alterRuns, keepFirst, replaceInRecords, type RunContent } from '../../support/alter-runs.ts';
 import {
-  type Collection,
   COLLECTIONS,
   contentColumnsOf,
   reseal,
   restamp,
   RUN_TABLES,
+  type StoredList,
 } from '../../support/digests.ts';
 import { digestsOf, organizationOf, recordsOf } from '../../support/import-folder.ts';
 import { expectRefused, SoundSnapshot } from '../format/sound-snapshot.ts';
@@ -112,7 +112,7 @@ describe('The content of a snapshot', () => {
 
   describe('is refused for a contradiction under matching digests:', () => {
     interface Contradiction {
-      readonly collection: Collection;
+      readonly collection: StoredList;
       readonly alter: (run: RunContent) => void;
       readonly reason: RegExp;
     }
@@ -401,7 +401,7 @@ describe('The content of a snapshot', () => {
 
   it('may have organizations with fewer records, or with none', () => {
     const path = snapshot.copyWith(
-      "INSERT INTO organizations VALUES ('east', 'Est', ''); INSERT INTO organizations VALUES ('west', 'Ouest', '')",
+      "INSERT INTO organizations VALUES ('east', 'Est', '', ''); INSERT INTO organizations VALUES ('west', 'Ouest', '', '')",
     );
     alterRuns(path, 'tickets', keepFirst(7), 'south');
     alterRuns(path, 'orders', keepFirst(0), 'north');

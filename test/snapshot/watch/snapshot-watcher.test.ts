@@ -2,7 +2,7 @@ import { mkdirSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync }
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { pino } from 'pino';
-import { byCollection } from '../../../src/snapshot/format/layout.ts';
+import { byList } from '../../../src/snapshot/format/layout.ts';
 import { RefusedSnapshot } from '../../../src/snapshot/format/refused-snapshot.ts';
 import { LoadHistory } from '../../../src/snapshot/watch/load-history.ts';
 import { SnapshotWatcher, type WatcherDependencies } from '../../../src/snapshot/watch/snapshot-watcher.ts';
@@ -53,7 +53,8 @@ describe('The snapshot watcher', () => {
           organizationId,
           name: '',
           contentDigest: '',
-          runs: byCollection(() => []),
+          deletionsDigest: '',
+          runs: byList(() => []),
         }));
         admit?.({ snapshotId: name, producedAt: '', permits: [], organizations: declared });
         return Promise.resolve({
