@@ -80,7 +80,12 @@ export const CONFIG_VARIABLES = {
   SNAPSHOT_RETAIN_SECONDS: variable(
     seconds(0, 604_800),
     '300',
-    'time for which a replaced snapshot still serves walks that began on it, in seconds',
+    'time since the last page of a walk for which a replaced snapshot still serves it, in seconds',
+  ),
+  SNAPSHOT_RETAIN_MAX_SECONDS: variable(
+    seconds(0, 604_800),
+    '3600',
+    'time after which a replaced snapshot serves no walk, even one in progress, in seconds',
   ),
   LOAD_TIMEOUT_SECONDS: variable(
     seconds(1, 86_400),

@@ -6,15 +6,19 @@ import { memoryLimit } from './snapshot/admission/memory.ts';
 import { loadSnapshot } from './snapshot/load/load-snapshot.ts';
 import { LoadHistory } from './snapshot/watch/load-history.ts';
 import { SnapshotWatcher } from './snapshot/watch/snapshot-watcher.ts';
-import { StoreRegistry, storesToRetain } from './store/registry/store-registry.ts';
+import { StoreRegistry } from './store/registry/store-registry.ts';
 import type { Supervisor } from './workers/supervisor.ts';
 
 /** Interval at which expired retained stores are dropped. */
 const EXPIRY_MS = 500;
 
 /** Starts polling of snapshots and keys, and publishes both to the workers. */
-export function startRefresh(config: Config, workers: Pick<Supervisor, 'show' | 'replaceKeys'>, log: Logger) {
-  const stores = new StoreRegistry();
+export function startRefresh(
+  config: Config,
+  workers: Pick<Supervisor, 'show' | 'replaceKeys' | 'servedDigests'>,
+  log: Logger,
+) {
+  const stores = new StoreRegistry(workers.servedDigests);
   const history = new LoadHistory();
   const memory = memoryLimit(config.memoryLimitMb);
   const begun = Promise.withResolvers<undefined>();
@@ -46,9 +50,7 @@ export function startRefresh(config: Config, workers: Pick<Supervisor, 'show' | 
     log,
   });
   const dropExpired = () => {
-    const { retained, liveBytes } = stores;
-    const retainMs = config.snapshotRetainSeconds * 1000;
-    stores.retainOnly(storesToRetain(retained, { now: performance.now(), retainMs, liveBytes }));
+    stores.releaseExpired(config);
     void workers.show(stores.view);
   };
   const poll = async () => {

@@ -12,6 +12,7 @@ export interface AdminDependencies {
     readonly snapshotDir: string;
     readonly keysFile: string;
     readonly snapshotRetainSeconds: number;
+    readonly snapshotRetainMaxSeconds: number;
     readonly threads: number;
     /** Undefined for no limit. */
     readonly maxSnapshotAgeSeconds: number | undefined;

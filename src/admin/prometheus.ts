@@ -20,7 +20,7 @@ export function metricsText(dependencies: AdminDependencies): Promise<string> {
 }
 
 function requestMetrics({ workers, log }: AdminDependencies): Metric[] {
-  const { requests, retries, durations, delay, ends, unsentBytes } = sumMetrics(workers.requestMetrics);
+  const { requests, retries, durations, delay, ends, pins, unsentBytes } = sumMetrics(workers.requestMetrics);
   return [
     counter(
       'foyer_requests_total',
@@ -51,6 +51,11 @@ function requestMetrics({ workers, log }: AdminDependencies): Metric[] {
       'foyer_requests_over_refusal_budget_total',
       'Requests without a valid key refused with 429 because their address had spent its budget of refusals.',
       retries.get('refusals') ?? 0,
+    ),
+    counter(
+      'foyer_pinned_requests_total',
+      'Requests over links to data that is no longer live: retained, gone (400) or not loaded yet (429).',
+      Array.from(pins, ([outcome, value]) => ({ labels: { outcome }, value })),
     ),
     gauge('foyer_connections_open', 'Open connections of clients.', workers.connections.all),
     gauge(

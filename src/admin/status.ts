@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs';
+import { monotonicNow } from '../clock.ts';
 import { type KeyRow, stateOf } from '../keys/key-ring.ts';
 import { loadedCounts } from '../snapshot/format/manifest.ts';
 import { REFUSALS } from '../snapshot/format/refused-snapshot.ts';
 import type { OrganizationStore } from '../store/organization-store.ts';
+import { endOfRetention } from '../store/registry/store-registry.ts';
 import { type AdminDependencies, liveSnapshots, validKeysWithoutData } from './admin-state.ts';
 import { reasonsNotReady } from './readiness.ts';
 
@@ -12,13 +14,13 @@ const { version: PRODUCT_VERSION } = JSON.parse(readFileSync(PACKAGE, 'utf8')) a
 /** Returns the status of the process. It contains no secret and no content of a record. */
 export function statusOf(dependencies: AdminDependencies) {
   const { config, stores, history, keys, snapshots, workers, clock } = dependencies;
-  const now = performance.now();
+  const now = monotonicNow();
   const reasons = reasonsNotReady(dependencies);
   const { retainedBytes } = stores;
   return {
     version: PRODUCT_VERSION,
     startedAt: new Date(performance.timeOrigin).toISOString(),
-    uptimeSeconds: seconds(now),
+    uptimeSeconds: seconds(performance.now()),
     ready: reasons.length === 0,
     reasons,
     snapshotFolder: { path: config.snapshotDir, complaint: snapshots.complaint ?? null },
@@ -42,14 +44,15 @@ export function statusOf(dependencies: AdminDependencies) {
       ...snapshot,
       organizations: organizations.map(organizationStatus),
     })),
-    retained: stores.retained.map(({ store, file, replacedAt }) => ({
-      file,
-      snapshotId: store.snapshotId,
-      organizationId: store.organizationId,
-      bytesHeld: store.bytesHeld,
-      replacedSecondsAgo: seconds(now - replacedAt),
-      // The registry drops it earlier when memory is short.
-      goneInSeconds: seconds(Math.max(0, replacedAt + config.snapshotRetainSeconds * 1000 - now)),
+    retained: stores.retained.map((one) => ({
+      file: one.file,
+      snapshotId: one.store.snapshotId,
+      organizationId: one.store.organizationId,
+      bytesHeld: one.store.bytesHeld,
+      replacedSecondsAgo: seconds(now - one.replacedAt),
+      lastUsedSecondsAgo: seconds(Math.max(0, now - one.store.walks.lastUse)),
+      // A further use extends it, and the registry drops it earlier when memory is short.
+      goneInSeconds: seconds(Math.max(0, endOfRetention(one, config) - now)),
     })),
     refused: history.refused.map(({ file, startedAt, reason, detail }) => ({
       file,

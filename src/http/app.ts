@@ -7,6 +7,7 @@ import type { KeyRing } from '../keys/key-ring.ts';
 import type { StoreView } from '../store/registry/store-view.ts';
 import { authenticate } from './checks/authenticate.ts';
 import { checkAvailability, storesOf } from './checks/availability.ts';
+import type { Pins } from './checks/pin.ts';
 import type { RefusalBudget } from './checks/refusal-budget.ts';
 import { noRateLimit, rateLimitPerKey, type SharedHits } from './checks/rate-limit.ts';
 import { checkVersion } from './checks/version.ts';
@@ -32,6 +33,7 @@ export interface Dependencies {
   readonly releases: readonly Release[];
   readonly hits: SharedHits;
   readonly refusals: RefusalBudget;
+  readonly pins: Pins;
   /** Notes that a valid key was used at a time, in milliseconds since the epoch. */
   readonly noteUse: (keyId: string, now: number) => void;
   readonly log: Logger;
@@ -59,11 +61,12 @@ export function createApp(dependencies: Dependencies): Express {
 
 /** Runs the checks of an API request in order. The handler of the operation checks the query. */
 function handlerFactory(dependencies: Dependencies): (operation: Operation) => RequestHandler {
-  const { config, stores, keys, releases, hits, noteUse, log } = dependencies;
+  const { config, stores, keys, releases, hits, pins, noteUse, log } = dependencies;
   const { rateLimitPerMinute } = config;
   const limitRate = rateLimitPerMinute === 0 ? noRateLimit : rateLimitPerKey(rateLimitPerMinute, hits, log);
   return (operation) => {
-    const handle = operation.kind === 'list' ? listHandler(operation, config) : recordHandler(operation);
+    const handle =
+      operation.kind === 'list' ? listHandler(operation, config, pins) : recordHandler(operation);
     return (request, response, next) => {
       const { context } = response.locals;
       context.operation = operation.id;
@@ -77,9 +80,9 @@ function handlerFactory(dependencies: Dependencies): (operation: Operation) => R
           next(error);
           return;
         }
-        const storeOf = storesOf(view, caller.organizationId);
+        const storesOfCaller = storesOf(view, caller.organizationId);
         checkVersion(operation, request, context.version, releases);
-        handle(storeOf, request, response);
+        handle(storesOfCaller, request, response);
       });
     };
   };

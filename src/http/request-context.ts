@@ -5,7 +5,7 @@ import { REQUEST_ID_HEADER, REQUEST_ID_PATTERN } from '../contract/headers.ts';
 import type { Release } from '../contract/releases.ts';
 import type { RateLimitState } from './checks/rate-limit.ts';
 import { type ApiVersion, resolveVersion, versionHeader } from './checks/version.ts';
-import type { RequestMetrics } from './request-metrics.ts';
+import type { PinOutcome, RequestMetrics } from './request-metrics.ts';
 import type { RetryReason } from './response/problem.ts';
 import { isApiTarget } from './target.ts';
 
@@ -33,6 +33,8 @@ export class RequestContext {
   ignoredParameters: string | undefined;
   /** Reason for a 429 response. */
   retryReason: RetryReason | undefined;
+  /** Set when the content digest of a link did not select the live data. */
+  pin: PinOutcome | undefined;
   /** Whether the request has a log line of its own. */
   isLogged = true;
   /** Length of the response body. */
@@ -80,15 +82,15 @@ export function startContext(
  * The log line omits the target: paths and queries hold ids and e-mail addresses.
  */
 export function reportRequest(response: Response, log: Logger, metrics: RequestMetrics): void {
-  const { requestId, caller, operation, version, retryReason, isLogged, startedAt, bytes, rows } =
+  const { requestId, caller, operation, version, retryReason, pin, isLogged, startedAt, bytes, rows } =
     response.locals.context;
   const { statusCode: status } = response;
   const elapsedMs = performance.now() - startedAt;
   const seconds = elapsedMs / 1000;
-  metrics.countRequest({ operation, status, version: version?.name, retryReason, seconds });
+  metrics.countRequest({ operation, status, version: version?.name, retryReason, pin, seconds });
   if (!isLogged) return;
   const durationMs = Math.round(elapsedMs * 1000) / 1000;
   // pino omits undefined fields.
   const sent = response.writableFinished ? undefined : false;
-  log.info({ requestId, ...caller, operation, status, durationMs, rows, bytes, sent }, 'request');
+  log.info({ requestId, ...caller, operation, status, durationMs, rows, bytes, pin, sent }, 'request');
 }

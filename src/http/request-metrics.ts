@@ -21,6 +21,10 @@ export const END_REASONS = [
 ] as const;
 export type EndReason = (typeof END_REASONS)[number];
 
+/** What a content digest in a link selected, other than the live data. */
+export const PIN_OUTCOMES = ['retained', 'gone', 'not-loaded'] as const;
+export type PinOutcome = (typeof PIN_OUTCOMES)[number];
+
 /** Upper bounds of the histogram buckets, in seconds. */
 const DURATION_BOUNDS: readonly number[] = [
   0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5,
@@ -35,6 +39,7 @@ const DELAY_BOUNDS: readonly number[] = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 
  *     durations   histogram for each operation
  *     delay       histogram of the event-loop delay
  *     ends        count of connections that the server ended, by reason
+ *     pins        count of requests whose content digest did not select the live data, by outcome
  *     unsent      bytes of responses that wait to be sent at present
  *
  * A histogram with `n` bounds:
@@ -48,7 +53,8 @@ const DURATIONS = RETRIES + RETRY_REASONS.length;
 const DURATION_SLOTS = DURATION_BOUNDS.length + 2;
 const DELAY = DURATIONS + OPERATION_LABELS.length * DURATION_SLOTS;
 const ENDS = DELAY + DELAY_BOUNDS.length + 2;
-const UNSENT = ENDS + END_REASONS.length;
+const PINS = ENDS + END_REASONS.length;
+const UNSENT = PINS + PIN_OUTCOMES.length;
 const SLOTS = UNSENT + 1;
 
 const OPERATION_INDEX: ReadonlyMap<string, number> = new Map(OPERATIONS.map(({ id }, i) => [id, i]));
@@ -84,6 +90,7 @@ export interface AnsweredRequest {
   readonly status: number;
   readonly version: Version | undefined;
   readonly retryReason: RetryReason | undefined;
+  readonly pin: PinOutcome | undefined;
   readonly seconds: number;
 }
 
@@ -102,10 +109,11 @@ export class RequestMetrics {
     this.#delay = slots.subarray(DELAY, ENDS);
   }
 
-  countRequest({ operation = '', status, version, retryReason, seconds }: AnsweredRequest): void {
+  countRequest({ operation = '', status, version, retryReason, pin, seconds }: AnsweredRequest): void {
     const index = OPERATION_INDEX.get(operation) ?? OTHER_OPERATION;
     this.#slots[requestSlot(index, STATUS_INDEX[status], versionIndex(version))]++;
     if (retryReason !== undefined) this.#slots[RETRIES + RETRY_REASONS.indexOf(retryReason)]++;
+    if (pin !== undefined) this.#slots[PINS + PIN_OUTCOMES.indexOf(pin)]++;
     observe(this.#durations[index], DURATION_BOUNDS, seconds);
   }
 
@@ -166,6 +174,8 @@ export interface RequestTotals {
   readonly delay: HistogramTotals;
   /** Number of connections that the server ended, by reason. */
   readonly ends: ReadonlyMap<EndReason, number>;
+  /** Number of requests whose content digest did not select the live data. */
+  readonly pins: ReadonlyMap<PinOutcome, number>;
   readonly unsentBytes: number;
 }
 
@@ -195,6 +205,7 @@ export function sumMetrics(requestMetrics: readonly RequestMetrics[]): RequestTo
     })),
     delay: histogramTotals(slots.subarray(DELAY, ENDS), DELAY_BOUNDS),
     ends: new Map(END_REASONS.map((reason, i) => [reason, slots[ENDS + i]])),
+    pins: new Map(PIN_OUTCOMES.map((outcome, i) => [outcome, slots[PINS + i]])),
     unsentBytes: slots[UNSENT],
   };
 }

@@ -1,7 +1,10 @@
 import { NextSessions } from './next-sessions.ts';
 import type { OrganizationImage, SnapshotImage } from './organization-image.ts';
 
-/** Mark that a client may be walking a store. It is a word of shared memory, which any thread may set. */
+/**
+ * The time when walks last used a store. It is a word of shared memory, which any thread may set: whole seconds of the
+ * monotonic clock, 0 without a use.
+ */
 export class WalkMark {
   readonly word: Int32Array<SharedArrayBuffer>;
 
@@ -9,13 +12,20 @@ export class WalkMark {
     this.word = word;
   }
 
-  get isSet(): boolean {
-    return Atomics.load(this.word, 0) !== 0;
+  /** Milliseconds of the monotonic clock, 0 without a use. */
+  get lastUse(): number {
+    return Atomics.load(this.word, 0) * 1000;
   }
 
-  set(): void {
-    // Every link to a further page sets the mark. A further write would only invalidate the caches of other processors.
-    if (!this.isSet) Atomics.store(this.word, 0, 1);
+  /**
+   * Notes a use: a response with a link to a further page, or to such a link.
+   * @param now milliseconds of the monotonic clock
+   */
+  noteUse(now: number): void {
+    // Rounded up, so that no store is retained for less than the time configured.
+    const second = Math.ceil(now / 1000);
+    // Every page is a use. More than one write a second would only invalidate the caches of other processors.
+    if (Atomics.load(this.word, 0) !== second) Atomics.store(this.word, 0, second);
   }
 }
 

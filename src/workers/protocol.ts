@@ -4,6 +4,7 @@ import type { DrainTimes } from '../http/drain.ts';
 import type { KeyRow } from '../keys/key-ring.ts';
 import type { LastUses } from '../keys/key-slots.ts';
 import type { OrganizationImage } from '../store/organization-image.ts';
+import type { ServedDigests } from '../store/registry/served-digests.ts';
 
 /** The messages between the supervisor and a worker, and the memory that they share. */
 
@@ -17,6 +18,7 @@ export interface WorkerMemory {
   readonly hits: HitCounts;
   readonly refusals: HitCounts;
   readonly lastUses: LastUses;
+  readonly servedDigests: ServedDigests;
   readonly drain: DrainTimes;
 }
 

@@ -11,6 +11,7 @@ import { RequestMetrics } from '../http/request-metrics.ts';
 import type { KeyRing } from '../keys/key-ring.ts';
 import { KeySlots, lastUseOf, newLastUses } from '../keys/key-slots.ts';
 import { LogRing } from '../log/log-ring.ts';
+import { newServedDigests, type ServedDigests } from '../store/registry/served-digests.ts';
 import type { StoreView } from '../store/registry/store-view.ts';
 import type { Command, ListenTarget, SentKeys, SystemFailure, WorkerMemory } from './protocol.ts';
 import { ViewPublisher } from './shared-views.ts';
@@ -55,6 +56,7 @@ export class Supervisor {
     hits: newHitCounts(),
     refusals: newRefusalCounts(),
     lastUses: newLastUses(),
+    servedDigests: newServedDigests(),
     drain: newDrainTimes(),
   };
   /** The workers that have the latest view and keys, and receive every update. */
@@ -97,6 +99,11 @@ export class Supervisor {
   /** The open connections of all workers, and their limit. */
   get connections(): Pick<ConnectionCounts, 'all' | 'limit'> {
     return this.#slots[0].connections;
+  }
+
+  /** The main thread notes replaced content here. */
+  get servedDigests(): ServedDigests {
+    return this.#memory.servedDigests;
   }
 
   /** Number of workers that listen at the moment. */

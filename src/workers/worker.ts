@@ -3,6 +3,7 @@ import { type LevelWithSilent, pino } from 'pino';
 import { RELEASES } from '../contract/releases.ts';
 import { type ApiConfig, createApp } from '../http/app.ts';
 import { OverloadCheck, type OverloadConfig } from '../http/checks/overload.ts';
+import { Pins } from '../http/checks/pin.ts';
 import { RefusalBudget } from '../http/checks/refusal-budget.ts';
 import { ConnectionCounts } from '../http/connections/connection-counts.ts';
 import type { ConnectionConfig } from '../http/connections/connections.ts';
@@ -73,6 +74,7 @@ const dependencies = {
   metrics,
   hits: { counts: memory.hits, slotOf: (keyId: string) => keys.slotOf(keyId) },
   refusals,
+  pins: new Pins(memory.servedDigests),
   connectionCounts: new ConnectionCounts(memory.connections),
   noteUse: (keyId: string, now: number) => {
     noteUse(memory.lastUses, keys.slotOf(keyId), now);

@@ -41,6 +41,7 @@ describe('The metrics', () => {
       status: 200,
       version: 'stable',
       retryReason: undefined,
+      pin: undefined,
       seconds: 0.003,
     };
     operations.metrics.countRequest(request);
@@ -70,6 +71,7 @@ describe('The metrics', () => {
         status: 200,
         version: 'preview',
         retryReason: undefined,
+        pin: undefined,
         seconds,
       };
       operations.metrics.countRequest(request);
@@ -102,8 +104,26 @@ describe('The metrics', () => {
     });
   });
 
+  it('count requests over links to data that is no longer live by their outcome', async () => {
+    const request = {
+      operation: 'listEvents',
+      status: 200,
+      version: 'stable',
+      retryReason: undefined,
+      seconds: 0,
+    };
+    for (const pin of ['retained', undefined, 'gone', 'retained'] as const) {
+      operations.metrics.countRequest({ ...request, pin });
+    }
+    expect(await samplesOf('foyer_pinned_requests_total')).to.deep.equal({
+      'foyer_pinned_requests_total{outcome="retained"}': 2,
+      'foyer_pinned_requests_total{outcome="gone"}': 1,
+      'foyer_pinned_requests_total{outcome="not-loaded"}': 0,
+    });
+  });
+
   it('count responses with 429 by their reason', async () => {
-    const refused = { operation: 'listEvents', status: 429, version: 'stable', seconds: 0 };
+    const refused = { operation: 'listEvents', status: 429, version: 'stable', pin: undefined, seconds: 0 };
     for (const retryReason of ['rate-limit', 'overload', 'overload', 'not-ready'] as const) {
       operations.metrics.countRequest({ ...refused, retryReason });
     }
@@ -141,7 +161,7 @@ describe('The metrics', () => {
     const { stores } = operations;
     const retained = stores.live.get('north')?.store;
     if (retained === undefined) throw new Error('north is not live');
-    retained.walks.set();
+    retained.walks.noteUse(1);
     stores.swap('main.sqlite', snapshotOf('s2', new Date(NOW).toISOString(), emptyImage('north')));
     expect(retained.bytesHeld).to.be.greaterThan(10_000);
     expect(await samplesOf('foyer_store_bytes_held')).to.deep.equal({

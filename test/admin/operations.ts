@@ -33,6 +33,7 @@ export function emptyOperations(): Operations {
       snapshotDir: 'snapshots',
       keysFile: 'keys.sqlite',
       snapshotRetainSeconds: 300,
+      snapshotRetainMaxSeconds: 3600,
       threads: 1,
       maxSnapshotAgeSeconds: undefined,
     },

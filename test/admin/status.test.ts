@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { statusOf } from '../../src/admin/status.ts';
+import { monotonicNow } from '../../src/clock.ts';
 import { KeyRing } from '../../src/keys/key-ring.ts';
 import { REFUSALS } from '../../src/snapshot/format/refused-snapshot.ts';
 import { fixture, PRODUCED_AT } from '../support/api-fixture.ts';
@@ -126,11 +127,11 @@ describe('The status', () => {
     const { stores } = operations;
     const store = stores.view.get('north');
     if (store === undefined) throw new Error('north is not live');
-    store.walks.set();
+    store.walks.noteUse(monotonicNow());
     stores.swap('main.sqlite', snapshotOf('s2', new Date(NOW).toISOString(), emptyImage('north')));
     const { retained, memory } = status();
     expect(retained).to.have.length(1);
-    const [{ replacedSecondsAgo, goneInSeconds, ...rest }] = retained;
+    const [{ replacedSecondsAgo, lastUsedSecondsAgo, goneInSeconds, ...rest }] = retained;
     expect(rest).to.deep.equal({
       file: 'main.sqlite',
       snapshotId: image.snapshotId,
@@ -138,9 +139,12 @@ describe('The status', () => {
       bytesHeld: store.bytesHeld,
     });
     expect(replacedSecondsAgo).to.be.within(0, 60);
-    expect(replacedSecondsAgo + goneInSeconds).to.be.closeTo(operations.config.snapshotRetainSeconds, 0.002);
+    // The last use is rounded up to a whole second.
+    expect(lastUsedSecondsAgo + goneInSeconds).to.be.within(300, 301);
     expect(memory.retainedBytes).to.equal(store.bytesHeld);
-    operations.config.snapshotRetainSeconds = 0;
+    operations.config.snapshotRetainMaxSeconds = 10;
+    expect(status().retained[0].goneInSeconds + replacedSecondsAgo).to.be.within(9, 10);
+    operations.config.snapshotRetainMaxSeconds = 0;
     expect(status().retained[0].goneInSeconds).to.equal(0);
   });
 

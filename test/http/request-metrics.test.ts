@@ -1,7 +1,12 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { OPERATIONS } from '../../src/contract/operations.ts';
-import { type HistogramTotals, sumMetrics, RequestMetrics } from '../../src/http/request-metrics.ts';
+import {
+  type HistogramTotals,
+  PIN_OUTCOMES,
+  sumMetrics,
+  RequestMetrics,
+} from '../../src/http/request-metrics.ts';
 import { RETRY_REASONS } from '../../src/http/response/problem.ts';
 
 const OPERATION_IDS = OPERATIONS.map(({ id }) => id);
@@ -18,6 +23,7 @@ const request = fc.record({
   status: fc.oneof(fc.constantFrom(...KNOWN), fc.integer({ min: 100, max: 999 })),
   version: fc.constantFrom(undefined, 'stable', 'preview', '2026-10-01', '2027-01-31'),
   retryReason: fc.constantFrom(undefined, ...RETRY_REASONS),
+  pin: fc.constantFrom(undefined, ...PIN_OUTCOMES),
   seconds,
 });
 const event = fc.oneof(
@@ -58,12 +64,13 @@ describe('The request metrics', () => {
           const metrics = new RequestMetrics();
           for (const each of events) {
             if ('request' in each) {
-              const { operation, status, version, retryReason, seconds: taken } = each.request;
+              const { operation, status, version, retryReason, pin, seconds: taken } = each.request;
               metrics.countRequest(each.request);
               const label = OPERATION_IDS.find((id) => id === operation) ?? 'other';
               const versionLabel = version === undefined ? 'none' : (VERSIONS[version] ?? 'upcoming');
               expected.add(`${label} ${KNOWN.includes(status) ? status : 'other'} ${versionLabel}`);
               if (retryReason !== undefined) expected.add(retryReason);
+              if (pin !== undefined) expected.add(pin);
               observeIn(expected, label, taken, durationBounds);
               sums.durations += taken;
             } else if ('refusal' in each) {
@@ -83,7 +90,8 @@ describe('The request metrics', () => {
         for (const { operation, status, version, count } of totals.requests) {
           counted.add(`${operation} ${status} ${version}`, count);
         }
-        for (const [reason, count] of totals.retries) if (count > 0) counted.add(reason, count);
+        for (const [name, count] of [...totals.retries, ...totals.pins])
+          if (count > 0) counted.add(name, count);
         for (const each of totals.durations) histogramIn(counted, each.operation, each.totals);
         histogramIn(counted, 'delay', totals.delay);
 
@@ -103,6 +111,7 @@ describe('The request metrics', () => {
       status: 200,
       version: 'stable',
       retryReason: undefined,
+      pin: undefined,
       seconds: 1,
     });
     const { requests } = sumMetrics([new RequestMetrics(metrics.buffer)]);

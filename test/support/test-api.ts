@@ -8,11 +8,13 @@ import { RELEASES } from '../../src/contract/releases.ts';
 import { createApp, type Dependencies } from '../../src/http/app.ts';
 import { readConfig } from '../../src/config.ts';
 import { newRefusalCounts, RefusalBudget } from '../../src/http/checks/refusal-budget.ts';
+import { Pins } from '../../src/http/checks/pin.ts';
 import { newHitCounts } from '../../src/http/checks/rate-limit.ts';
 import { ConnectionCounts, newCountsBySlot } from '../../src/http/connections/connection-counts.ts';
 import { RequestMetrics } from '../../src/http/request-metrics.ts';
 import { createServer, type ServerDependencies } from '../../src/http/server.ts';
 import { KeySlots } from '../../src/keys/key-slots.ts';
+import { newServedDigests } from '../../src/store/registry/served-digests.ts';
 import { StoreRegistry } from '../../src/store/registry/store-registry.ts';
 import { expectConformance } from './conformance.ts';
 import { fixture, type Fixture, type OrganizationId } from './api-fixture.ts';
@@ -106,6 +108,7 @@ export class TestApi {
       keys: () => made.keys,
       hits: { counts: newHitCounts(), slotOf: (keyId) => slots.of(keyId) },
       noteUse: () => undefined,
+      pins: new Pins(newServedDigests()),
       clock: () => clock.now,
       ...overrides,
       config: { ...readConfig({}), rateLimitPerMinute: 0, ...overrides.config },

@@ -64,15 +64,15 @@ describe('The store views of workers', () => {
     const [one, other] = workers.map((thread) => thread.view.get('north'));
     expect(one?.image.events.ids).to.deep.equal(registry.view.get('north')?.image.events.ids);
     registry.swap('a.sqlite', emptySnapshot('a2', 'north=N2'));
-    one?.walks.set();
-    expect(other?.walks.isSet).to.equal(true);
+    one?.walks.noteUse(1);
+    expect(other?.walks.lastUse).to.equal(1000);
     showAll();
     registry.releaseUnwalked();
     showAll();
     expect(shown('N1')).to.deep.equal(['a1', 'a1']);
     registry.retainOnly(new Set());
     showAll();
-    expect(shown('N1')).to.deep.equal(['a2', 'a2']);
+    expect(shown('N1')).to.deep.equal([undefined, undefined]);
   });
 
   it('are sent each image once while it is in a view', () => {
@@ -90,7 +90,7 @@ describe('The store views of workers', () => {
   it('are the same in a worker that starts later', () => {
     registry.swap('a.sqlite', emptySnapshot('a1', 'north=N1'));
     showAll();
-    workers[0].view.get('north')?.walks.set();
+    workers[0].view.get('north')?.walks.noteUse(1);
     registry.swap('a.sqlite', emptySnapshot('a2', 'north=N2'));
     showAll();
     const late = new WorkerStores(shownVersion);

@@ -103,7 +103,8 @@ export const SHARED_RESPONSES = {
   ),
   InvalidQuery: {
     description:
-      'The request is invalid (see InvalidRequest), or the query is invalid and `errors` lists every violation.',
+      'The request is invalid (see InvalidRequest), or the query is invalid and `errors` lists every violation. An error ' +
+      'at `query.snapshot` means that the data of a walk is no longer available: begin again without this parameter.',
     headers: headerRefs(READ),
     content: {
       'application/json': {
@@ -128,7 +129,8 @@ export const SHARED_RESPONSES = {
     'The method must be GET, HEAD or OPTIONS.',
   ),
   TooManyRequests: refused(
-    'The key has exceeded its rate limit, or the service is overloaded or not ready.',
+    'The key has exceeded its rate limit, the service is overloaded or not ready, or the data of a `nextPage` link is not ' +
+      'loaded yet.',
     [...LIMITED, 'Retry-After'],
     'More than 600 requests in a minute; try again in 12 s.',
   ),

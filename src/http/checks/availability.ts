@@ -16,17 +16,20 @@ export function checkAvailability(view: StoreView): void {
   if (view.isEmpty) throw NO_SNAPSHOT;
 }
 
-/** Returns the store with a content digest while it is retained, else the live store. */
-export type StoreOfCaller = (contentDigest?: string) => OrganizationStore;
+/** The stores of the caller's organization. */
+export interface StoresOfCaller {
+  readonly live: OrganizationStore;
+  /** Returns the store with a content digest, live or retained. */
+  readonly withContent: (contentDigest: string) => OrganizationStore | undefined;
+}
 
 /**
  * Binds the stores of a view to one organization. Handlers get nothing else, so no other organization is in their
  * reach.
  * @throws Problem 429 when no live snapshot holds the organization
  */
-export function storesOf(view: StoreView, organizationId: string): StoreOfCaller {
+export function storesOf(view: StoreView, organizationId: string): StoresOfCaller {
   const live = view.get(organizationId);
   if (live === undefined) throw ORGANIZATION_NOT_LOADED;
-  return (contentDigest) =>
-    contentDigest === undefined ? live : (view.get(organizationId, contentDigest) ?? live);
+  return { live, withContent: (contentDigest) => view.get(organizationId, contentDigest) };
 }

@@ -85,9 +85,14 @@ export type ParameterValues = Readonly<Record<string, ParameterValue>>;
 
 /**
  * Reads and validates the parameters that the operation declares, and ignores others.
- * @throws Problem 400 with all violations, in the order of the declaration
+ * @param further violations that another check has found
+ * @throws Problem 400 with all violations, in the order of the declaration, then the further ones
  */
-export type QueryReader = (query: Query) => ParameterValues;
+export type QueryReader = (query: Query, further?: readonly Violation[]) => ParameterValues;
+
+export function invalidQuery(errors: readonly Violation[]): Problem {
+  return new Problem(400, 'The query is invalid; see errors.', { errors });
+}
 
 const GIVEN_TWICE = 'must be given only once';
 
@@ -99,7 +104,7 @@ export function queryReader({ parameters }: ListOperation): QueryReader {
     properties: Object.fromEntries(parameters.map(({ name, kind }) => [name, kind.schema])),
   });
 
-  return (query) => {
+  return (query, further = []) => {
     const values: Record<string, ParameterValue> = {};
     let isRepeated = false;
     for (const [name, texts] of query) {
@@ -108,9 +113,8 @@ export function queryReader({ parameters }: ListOperation): QueryReader {
       isRepeated ||= texts.length > 1;
       values[name] = kind.read(texts[0]);
     }
-    if (validate(values) && !isRepeated) return values;
-    const errors = violationsOf(query, validate.errors ?? []);
-    throw new Problem(400, 'The query is invalid; see errors.', { errors });
+    if (validate(values) && !isRepeated && further.length === 0) return values;
+    throw invalidQuery([...violationsOf(query, validate.errors ?? []), ...further]);
   };
 
   function violationsOf(query: Query, failures: readonly ErrorObject[]): Violation[] {

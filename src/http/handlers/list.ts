@@ -2,7 +2,8 @@ import type { Request, Response } from 'express';
 import { cutsOffers, type ListOperation, CONTENT_DIGEST_PARAMETER } from '../../contract/operations.ts';
 import { planList } from '../../query/plan.ts';
 import { contentTag, readPage } from '../../query/read-page.ts';
-import type { StoreOfCaller } from '../checks/availability.ts';
+import type { StoresOfCaller } from '../checks/availability.ts';
+import type { Pins } from '../checks/pin.ts';
 import { ignoredParameters, parseQuery, queryReader } from '../checks/query.ts';
 import { entityTag, matchesAnyTag, matchesTag } from '../response/etag.ts';
 import { nextPageLink, originOf, type OriginOptions } from '../response/links.ts';
@@ -13,28 +14,34 @@ import { pathParameter, pathWith, queryOf } from '../target.ts';
 /**
  * Creates the handler of a list operation. A matching `If-None-Match` gets 304 before the query is validated, since
  * only responses to valid queries have a tag. The tag covers content, version, origin and target.
+ *
+ * Each response that has a link to a further page, or that a link may have led to, extends the retention of its store.
  */
 export function listHandler(
   operation: ListOperation,
   originOptions: OriginOptions,
-): (storeOf: StoreOfCaller, request: Request, response: Response) => void {
+  pins: Pins,
+): (stores: StoresOfCaller, request: Request, response: Response) => void {
   const { collection, parameters, parent } = operation;
   const readQuery = queryReader(operation);
   const cutting = parameters.filter(({ role }) => cutsOffers(role)).map(({ name }) => name);
 
-  return (storeOf, request, response) => {
+  return (stores, request, response) => {
     const { context } = response.locals;
     const { now } = context;
     const query = parseQuery(queryOf(request.url));
     context.ignoredParameters = ignoredParameters(query, parameters);
-    const store = storeOf(query.get(CONTENT_DIGEST_PARAMETER)?.at(0));
+    const pin = query.get(CONTENT_DIGEST_PARAMETER)?.at(0);
+    const store = pin === undefined ? stores.live : stores.withContent(pin);
+    if (store === undefined) pins.refuse(context, stores.live.organizationId, query, readQuery);
+    if (store !== stores.live) context.pin = 'retained';
     const isPartialView = cutting.some((name) => query.has(name));
     const origin = originOf(request, originOptions);
     const tag = entityTag(contentTag(store, collection, now), context.version?.name, origin, request.url);
     const condition = request.headers['if-none-match'];
     if (matchesTag(condition, tag)) {
       // The client may follow the link that it has cached.
-      store.walks.set();
+      pins.noteUse(store);
       send(response, 304, dataHeaders(store, tag, isPartialView));
       return;
     }
@@ -50,7 +57,7 @@ export function listHandler(
       return;
     }
     const hasMore = page < totalPages;
-    if (hasMore) store.walks.set();
+    if (hasMore || pin !== undefined) pins.noteUse(store);
     if (matchesAnyTag(condition)) {
       send(response, 304, dataHeaders(store, tag, isPartialView));
       return;

@@ -1,7 +1,7 @@
 import type { Request, Response } from 'express';
 import type { RetrieveOperation } from '../../contract/operations.ts';
 import { contentTag, readRecord } from '../../query/read-page.ts';
-import type { StoreOfCaller } from '../checks/availability.ts';
+import type { StoresOfCaller } from '../checks/availability.ts';
 import { ignoredParameters, parseQuery } from '../checks/query.ts';
 import { entityTag, matchesAnyTag, matchesTag } from '../response/etag.ts';
 import { NO_SUCH_RECORD } from '../response/problem.ts';
@@ -11,10 +11,9 @@ import { pathParameter, queryOf } from '../target.ts';
 /** Creates the handler of a retrieve operation. A matching `If-None-Match` gets 304 before the record is looked up. */
 export function recordHandler(
   operation: RetrieveOperation,
-): (storeOf: StoreOfCaller, request: Request, response: Response) => void {
+): (stores: StoresOfCaller, request: Request, response: Response) => void {
   const { collection } = operation;
-  return (storeOf, request, response) => {
-    const store = storeOf();
+  return ({ live: store }, request, response) => {
     const { context } = response.locals;
     const { now } = context;
     context.ignoredParameters = ignoredParameters(parseQuery(queryOf(request.url)), []);

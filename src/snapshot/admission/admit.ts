@@ -1,5 +1,5 @@
 import { parseTimestamp } from '../../contract/timestamp.ts';
-import type { StoreRegistry } from '../../store/registry/store-registry.ts';
+import { latestUsedFirst, type StoreRegistry } from '../../store/registry/store-registry.ts';
 import { COLLECTIONS } from '../format/layout.ts';
 import { declaredCounts, loadedCounts, type Manifest, type RecordCounts } from '../format/manifest.ts';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
@@ -53,12 +53,12 @@ function predecessorsOf(
   );
 }
 
-/** Releases retained stores, the oldest first, until the snapshot fits. */
+/** Releases retained stores, the longest unused first, until the snapshot fits. */
 function makeRoom(stores: StoreRegistry, need: MemoryNeed, limit: MemoryLimit, threads: number): void {
-  const latestFirst = stores.retained.toSorted((a, b) => b.replacedAt - a.replacedAt);
-  while (latestFirst.length > 0 && missingMemory(need, storedMemory(stores, threads), limit) > 0) {
-    latestFirst.pop();
-    stores.retainOnly(new Set(latestFirst));
+  const kept = latestUsedFirst(stores.retained);
+  while (kept.length > 0 && missingMemory(need, storedMemory(stores, threads), limit) > 0) {
+    kept.pop();
+    stores.retainOnly(new Set(kept));
   }
   checkMemory(need, storedMemory(stores, threads), limit);
 }

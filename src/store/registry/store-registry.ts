@@ -1,6 +1,8 @@
+import { monotonicNow } from '../../clock.ts';
 import { promptGarbageCollection } from '../memory/image-memory.ts';
 import type { OrganizationImage, SnapshotImage } from '../organization-image.ts';
 import { OrganizationStore } from '../organization-store.ts';
+import { newServedDigests, noteServed } from './served-digests.ts';
 import { EMPTY_VIEW, StoreView } from './store-view.ts';
 
 /** The store that serves an organization. */
@@ -22,10 +24,21 @@ export interface RetainedStore {
 
 /** The live organization stores, and the replaced ones that are retained for walks. */
 export class StoreRegistry {
+  readonly #served;
+  readonly #clock;
   #live: ReadonlyMap<string, LiveStore> = new Map();
   /** By organization, the latest replaced first. */
   #retained: ReadonlyMap<string, readonly RetainedStore[]> = new Map();
   #view = EMPTY_VIEW;
+
+  /**
+   * @param served of `newServedDigests`; notes the content that is no longer live
+   * @param clock milliseconds of the monotonic clock
+   */
+  constructor(served = newServedDigests(), clock = monotonicNow) {
+    this.#served = served;
+    this.#clock = clock;
+  }
 
   /** The stores that requests can reach now. */
   get view(): StoreView {
@@ -80,17 +93,23 @@ export class StoreRegistry {
     }
     const live = new Map(this.#live);
     const retained = new Map(this.#retained);
-    for (const [organizationId, { file: owner }] of this.#live) {
+    for (const [organizationId, { store, file: owner }] of this.#live) {
       if (owner !== file || arrived.has(organizationId)) continue;
+      noteServed(this.#served, organizationId, store.contentDigest);
       live.delete(organizationId);
       retained.delete(organizationId);
     }
-    const replacedAt = performance.now();
+    const replacedAt = this.#clock();
     for (const image of snapshot.organizations) {
       const { organizationId, contentDigest } = image;
       const replaced = live.get(organizationId);
       const known = [...(retained.get(organizationId) ?? [])];
-      if (replaced !== undefined) known.unshift({ store: replaced.store, file: replaced.file, replacedAt });
+      if (replaced !== undefined) {
+        const { store, file: owner } = replaced;
+        known.unshift({ store, file: owner, replacedAt });
+        if (store.contentDigest !== contentDigest)
+          noteServed(this.#served, organizationId, store.contentDigest);
+      }
       const same = known.find((earlier) => earlier.store.contentDigest === contentDigest);
       const store = new OrganizationStore(same?.store.image ?? image, snapshot, same?.store.walks);
       live.set(organizationId, { store, file, isFilePresent: true });
@@ -104,7 +123,12 @@ export class StoreRegistry {
 
   /** Releases the retained stores that no client walks. Must be called when all workers show the live view. */
   releaseUnwalked(): void {
-    this.retainOnly(new Set(this.retained.filter(({ store }) => store.walks.isSet)));
+    this.retainOnly(new Set(this.retained.filter(({ store }) => store.walks.lastUse > 0)));
+  }
+
+  /** Releases the retained stores that exceed the retention, or the memory of the live stores. */
+  releaseExpired(retention: Retention): void {
+    this.retainOnly(storesToRetain(this.retained, retention, this.#clock(), this.liveBytes));
   }
 
   /** Releases the retained stores that are not among `kept`. */
@@ -143,26 +167,53 @@ export class StoreRegistry {
 /** Minimum bound for the bytes of retained stores. Small stores are not released early. */
 const ALWAYS_ALLOWED_BYTES = 64 * 1024 * 1024;
 
+/** The times for which a replaced store is retained at most. */
+export interface Retention {
+  /** Since its last use. */
+  readonly snapshotRetainSeconds: number;
+  /** Since its replacement, however often it is used. */
+  readonly snapshotRetainMaxSeconds: number;
+}
+
+/** Returns the end of the retention of a store, in milliseconds of the monotonic clock. */
+export function endOfRetention({ store, replacedAt }: RetainedStore, retention: Retention): number {
+  const { snapshotRetainSeconds, snapshotRetainMaxSeconds } = retention;
+  return Math.min(
+    store.walks.lastUse + snapshotRetainSeconds * 1000,
+    replacedAt + snapshotRetainMaxSeconds * 1000,
+  );
+}
+
 /**
- * Selects the retained stores to keep, within time and memory. Keeps those replaced less than `retainMs` ago, the
- * latest first, as long as they hold no more memory together than the live stores.
- *
+ * Sorts stores by the order in which they keep their memory when it is short. The latest used of each organization
+ * are first, so that the walks of one organization over many snapshots do not end those of another.
+ */
+export function latestUsedFirst(retained: readonly RetainedStore[]): RetainedStore[] {
+  const ranks = new Map<string, number>();
+  return retained
+    .toSorted((a, b) => b.store.walks.lastUse - a.store.walks.lastUse)
+    .map((one) => {
+      const { organizationId } = one.store;
+      const rank = ranks.get(organizationId) ?? 0;
+      ranks.set(organizationId, rank + 1);
+      return { one, rank };
+    })
+    .toSorted((a, b) => a.rank - b.rank)
+    .map(({ one }) => one);
+}
+
+/**
+ * Selects the retained stores to keep, within time and memory. All together hold no more memory than the live stores.
  * @param now milliseconds of the monotonic clock
  */
 export function storesToRetain(
   retained: readonly RetainedStore[],
-  {
-    now,
-    retainMs,
-    liveBytes,
-  }: { readonly now: number; readonly retainMs: number; readonly liveBytes: number },
+  retention: Retention,
+  now: number,
+  liveBytes: number,
 ): Set<RetainedStore> {
   const allowed = Math.max(liveBytes, ALWAYS_ALLOWED_BYTES);
-  const kept = new Set<RetainedStore>();
   let bytes = 0;
-  for (const one of retained.toSorted((a, b) => b.replacedAt - a.replacedAt)) {
-    bytes += one.store.bytesHeld;
-    if (bytes <= allowed && now - one.replacedAt < retainMs) kept.add(one);
-  }
-  return kept;
+  const inTime = retained.filter((one) => now < endOfRetention(one, retention));
+  return new Set(latestUsedFirst(inTime).filter(({ store }) => (bytes += store.bytesHeld) <= allowed));
 }

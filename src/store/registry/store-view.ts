@@ -18,12 +18,11 @@ export class StoreView {
     return this.live.size === 0;
   }
 
-  /** Returns the store with the given content while it is retained, else the live store. */
+  /** Returns the live store, or the one with the given content, live or retained. */
   get(organizationId: string, contentDigest?: string): OrganizationStore | undefined {
     const live = this.live.get(organizationId);
     if (contentDigest === undefined || live?.contentDigest === contentDigest) return live;
-    const retained = this.retained.get(organizationId);
-    return retained?.find((store) => store.contentDigest === contentDigest) ?? live;
+    return this.retained.get(organizationId)?.find((store) => store.contentDigest === contentDigest);
   }
 
   /** Yields all stores, the live ones first. */

@@ -1,0 +1,83 @@
+import { monotonicNow } from '../../clock.ts';
+import { CONTENT_DIGEST_PARAMETER } from '../../contract/operations.ts';
+import type { OrganizationStore } from '../../store/organization-store.ts';
+import { type ServedDigests, wasServed } from '../../store/registry/served-digests.ts';
+import type { RequestContext } from '../request-context.ts';
+import { Problem } from '../response/problem.ts';
+import { invalidQuery, type Query, type QueryReader } from './query.ts';
+
+/** Time for which unknown content may still be loaded, since it was first requested. */
+const LOAD_WAIT_MS = 30_000;
+/** Unknown digests of an organization that are remembered, and organizations with such digests. */
+const MAX_DIGESTS = 16;
+const MAX_ORGANIZATIONS = 4096;
+
+const GONE = 'is no longer available: begin again without this parameter';
+
+/** Another replica may have loaded newer data, and sent the link, before this one. */
+const NOT_LOADED = new Problem(
+  429,
+  'The data to which the link belongs is not loaded yet. Try again later.',
+  { headers: ['Retry-After', '1'] },
+);
+
+/**
+ * Decides on pins, the content digests in links, whose content is neither live nor retained. Content that was served
+ * is gone. Other content may arrive for a time after the first request for it, and then counts as gone. The digests of
+ * an organization affect no other one: a digest of another organization is one that was never served.
+ */
+export class Pins {
+  readonly #served: ServedDigests;
+  readonly #clock: () => number;
+  /** By organization, then by digest: time of the first request. The oldest are first, and give way. */
+  readonly #firstRequests = new Map<string, Map<string, number>>();
+
+  /**
+   * @param served of `newServedDigests`, shared by all threads
+   * @param clock milliseconds of the monotonic clock
+   */
+  constructor(served: ServedDigests, clock = monotonicNow) {
+    this.#served = served;
+    this.#clock = clock;
+  }
+
+  /** Notes that a response leads to a further request to a store. */
+  noteUse(store: OrganizationStore): void {
+    store.walks.noteUse(this.#clock());
+  }
+
+  /**
+   * Refuses a request whose pin has no store.
+   * @throws Problem 400 with all violations of the query, or 429 if the query is valid and its content may arrive
+   */
+  refuse(context: RequestContext, organizationId: string, query: Query, read: QueryReader): never {
+    const pin = query.get(CONTENT_DIGEST_PARAMETER)?.at(0) ?? '';
+    const violation = { loc: `query.${CONTENT_DIGEST_PARAMETER}`, input: pin, ctx: GONE };
+    const isServed = wasServed(this.#served, organizationId, pin);
+    if (isServed) context.pin = 'gone';
+    read(query, isServed ? [violation] : []);
+    context.pin = this.#mayArrive(organizationId, pin) ? 'not-loaded' : 'gone';
+    throw context.pin === 'gone' ? invalidQuery([violation]) : NOT_LOADED;
+  }
+
+  #mayArrive(organizationId: string, digest: string): boolean {
+    const digests = keptValue(
+      this.#firstRequests,
+      organizationId,
+      new Map<string, number>(),
+      MAX_ORGANIZATIONS,
+    );
+    const now = this.#clock();
+    return now - keptValue(digests, digest, now, MAX_DIGESTS) < LOAD_WAIT_MS;
+  }
+}
+
+/** Returns the value of a key. Without one, adds `value`, in place of the oldest entry when the map is full. */
+function keptValue<V>(map: Map<string, V>, key: string, value: V, maxSize: number): V {
+  const kept = map.get(key);
+  if (kept !== undefined) return kept;
+  const [oldest] = map.keys();
+  if (map.size >= maxSize) map.delete(oldest);
+  map.set(key, value);
+  return value;
+}

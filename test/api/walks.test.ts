@@ -1,0 +1,174 @@
+import { expect } from 'chai';
+import { Pins } from '../../src/http/checks/pin.ts';
+import type { OrganizationImage } from '../../src/store/organization-image.ts';
+import { newServedDigests } from '../../src/store/registry/served-digests.ts';
+import { StoreRegistry } from '../../src/store/registry/store-registry.ts';
+import { fixture } from '../support/api-fixture.ts';
+import { type ApiResponse, TestApi } from '../support/test-api.ts';
+
+const SECOND = 1000;
+const RETENTION = { snapshotRetainSeconds: 300, snapshotRetainMaxSeconds: 3600 };
+
+/** Returns a well-formed digest. */
+const digestOf = (text: string) => text.padEnd(43, '_');
+const locsOf = ({ body }: ApiResponse) => body.errors.map(({ loc }) => loc);
+
+describe('A walk', () => {
+  let now: number;
+  let stores: StoreRegistry;
+  let api: TestApi;
+  let content: OrganizationImage;
+  let snapshots = 0;
+
+  beforeEach(async () => {
+    now = 1_000_000 * SECOND;
+    const served = newServedDigests();
+    stores = new StoreRegistry(served, () => now);
+    api = await TestApi.start({ stores: () => stores.view, pins: new Pins(served, () => now) });
+    const { image } = await fixture();
+    [content] = image.organizations.filter(({ organizationId }) => organizationId === 'north');
+    swap('first');
+  });
+  afterEach(() => api.stop());
+
+  /** Makes a snapshot live whose content has these names, for the organizations north and south. */
+  function swap(north: string, south = 'south'): void {
+    const organizations = [
+      { ...content, contentDigest: digestOf(north) },
+      { ...content, organizationId: 'south', contentDigest: digestOf(south) },
+    ];
+    const producedAt = '2026-11-21T04:00:00.000Z';
+    stores.swap('fixture', { snapshotId: `${north} ${++snapshots}`, producedAt, organizations });
+    stores.releaseUnwalked();
+  }
+
+  /** Lets time pass, with the periodic release of stores. */
+  function pass(seconds: number): void {
+    now += seconds * SECOND;
+    stores.releaseExpired(RETENTION);
+  }
+
+  const page = (name: string, more = '') => `/v1/tickets?perPage=2&page=2&snapshot=${digestOf(name)}${more}`;
+  const statusOf = async (target: string, as: 'north' | 'south' = 'north') =>
+    (await api.send(target, { as })).status;
+
+  it('keeps its data as long as it takes a page within the time, up to the maximum', async () => {
+    await api.send('/v1/tickets?perPage=2');
+    swap('second');
+    for (let minute = 4; minute < 60; minute += 4) {
+      pass(4 * 60);
+      const { status, headers } = await api.send(page('first'));
+      expect([status, headers['service-snapshot-id']], `minute ${minute}`).to.deep.equal([200, 'first 1']);
+    }
+    pass(4 * 60);
+    const gone = await api.send(page('first'));
+    expect(gone.status).to.equal(400);
+    expect(locsOf(gone)).to.deep.equal(['query.snapshot']);
+    expect(gone.body.errors[0]).to.include({ input: digestOf('first') });
+    expect(gone.body.errors[0].ctx).to.match(/begin again/);
+  }).timeout(20_000);
+
+  it('is refused when its data is gone, since its last page was too long ago', async () => {
+    await api.send('/v1/tickets?perPage=2');
+    swap('second');
+    pass(299);
+    expect(await statusOf(page('first'))).to.equal(200);
+    pass(302);
+    expect(await statusOf(page('first'))).to.equal(400);
+    swap('first');
+    expect(await statusOf(page('first')), 'the content is live again').to.equal(200);
+  });
+
+  for (const [what, target] of [
+    ['the last page', `/v1/tickets?perPage=100&page=1&snapshot=${digestOf('first')}`],
+    ['a page that 304 confirms', page('first')],
+  ]) {
+    it(`extends the retention by ${what}`, async () => {
+      await api.send('/v1/tickets?perPage=2');
+      const { headers } = await api.send(target);
+      const ifNoneMatch = what.includes('304') ? { 'If-None-Match': headers['etag'] } : {};
+      swap('second');
+      for (let i = 0; i < 3; i++) {
+        pass(200);
+        expect((await api.send(target, { headers: ifNoneMatch })).status).to.be.oneOf([200, 304]);
+      }
+    });
+  }
+
+  it('is refused with all violations of the query', async () => {
+    swap('second');
+    const refused = await api.send(`/v1/tickets?page=0&perPage=101&snapshot=${digestOf('first')}`);
+    expect(refused.status).to.equal(400);
+    expect(locsOf(refused)).to.have.members(['query.page', 'query.perPage', 'query.snapshot']);
+    const unknown = await api.send(`/v1/tickets?page=0&snapshot=${digestOf('new')}`);
+    expect(locsOf(unknown)).to.deep.equal(['query.page']);
+    const twice = await api.send(`${page('first')}&snapshot=${digestOf('second')}`);
+    expect(new Set(locsOf(twice))).to.deep.equal(new Set(['query.snapshot']));
+  });
+
+  it('is refused at once, for content that was replaced or removed before', async () => {
+    swap('second');
+    stores.swap('fixture', { snapshotId: 'none', producedAt: '2026-11-21T04:00:00.000Z', organizations: [] });
+    swap('third');
+    for (const name of ['first', 'second']) expect(await statusOf(page(name)), name).to.equal(400);
+  });
+
+  it('waits for content that was never served: 429 for 30 seconds since the first request, then 400', async () => {
+    for (const seconds of [0, 1, 14, 14.9]) {
+      pass(seconds);
+      const { status, headers, body } = await api.send(page('new'));
+      expect([status, headers['retry-after']], `${now}`).to.deep.equal([429, '1']);
+      expect(body.detail).to.match(/not loaded yet/);
+    }
+    pass(0.1);
+    const late = await api.send(page('new'));
+    expect(late.status).to.equal(400);
+    expect(locsOf(late)).to.deep.equal(['query.snapshot']);
+    expect(await statusOf(page('newer')), 'other content').to.equal(429);
+    swap('new');
+    expect(await statusOf(page('new')), 'the content has arrived').to.equal(200);
+  });
+
+  it('has no wait for a malformed digest or an invalid query', async () => {
+    expect(await statusOf(`/v1/tickets?snapshot=${'x'.repeat(44)}`)).to.equal(400);
+    expect(await statusOf(page('new', '&updatedAt.gte=x'))).to.equal(400);
+    pass(31);
+    expect(await statusOf(page('new')), 'the first valid request').to.equal(429);
+  });
+
+  describe('over the content digest of another organization', () => {
+    it('is one over content that was never served, whether that content is live, retained or gone', async () => {
+      await api.send('/v1/tickets?perPage=2', { as: 'south' });
+      swap('first', 'without-a-link');
+      swap('first', 'live');
+      const all = ['south', 'without-a-link', 'live'];
+      const ofOwner = await Promise.all(all.map((name) => statusOf(page(name), 'south')));
+      expect(ofOwner, 'retained, gone and live').to.deep.equal([200, 400, 200]);
+      const comparable = async (name: string) => {
+        const { status, headers, text } = await api.send(page(name), { headers: { 'X-Request-Id': 'same' } });
+        return { status, headers: { ...headers, date: '' }, text: text.replaceAll(digestOf(name), '') };
+      };
+      for (const wait of [0, 31]) {
+        pass(wait);
+        const unknown = await comparable('unknown');
+        expect(unknown.status).to.equal(wait === 0 ? 429 : 400);
+        for (const name of all) expect(await comparable(name), name).to.deep.equal(unknown);
+      }
+    });
+
+    it('does not let an organization that invents digests affect another one', async () => {
+      expect(await statusOf(page('new'), 'south')).to.equal(429);
+      const logged = () => api.logged.filter(({ pin }) => pin === 'not-loaded').length;
+      const before = logged();
+      for (let i = 0; i < 100; i++)
+        expect(await statusOf(page(`invented ${i}`.replace(' ', '-')))).to.equal(429);
+      expect(logged() - before).to.equal(100);
+      pass(30);
+      expect(await statusOf(page('new'), 'south'), 'the time of the first request is remembered').to.equal(
+        400,
+      );
+      expect(await statusOf(page('invented-0')), 'few of one organization are').to.equal(429);
+      expect(await statusOf(page('invented-99'))).to.equal(400);
+    });
+  });
+});
