@@ -72,6 +72,11 @@ export const CONFIG_VARIABLES = {
     '200',
     'waiting time of requests, in milliseconds, above which a share of them is refused with 429; 0 disables the check',
   ),
+  COMPRESSION: variable(
+    { rule: 'must be on or off', read: readSwitch },
+    'on',
+    'whether responses are compressed for clients that accept gzip or zstd; off for a proxy that compresses',
+  ),
   SNAPSHOT_POLL_SECONDS: variable(
     seconds(0.05, 86_400),
     '2',
@@ -206,6 +211,10 @@ function seconds(min: number, max: number): Kind<number> {
 function readNumber(text: string, form: RegExp, min: number, max: number): number | undefined {
   const value = form.test(text) ? Number(text) : NaN;
   return value >= min && value <= max ? value : undefined;
+}
+
+function readSwitch(text: string): boolean | undefined {
+  return text === 'on' ? true : text === 'off' ? false : undefined;
 }
 
 function readHost(text: string): string | undefined {

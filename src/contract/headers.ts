@@ -5,6 +5,10 @@ export const SNAPSHOT_ID_HEADER = 'Service-Snapshot-Id';
 export const DATA_AS_OF_HEADER = 'Service-Data-As-Of';
 export const IGNORED_PARAMETERS_HEADER = 'Service-API-Ignored-Parameters';
 
+/** Content codings of compressed responses, the preferred one first. */
+export const CONTENT_CODINGS = ['zstd', 'gzip'] as const;
+export type ContentCoding = (typeof CONTENT_CODINGS)[number];
+
 /** The form of request ids that clients may choose. */
 export const REQUEST_ID_PATTERN = '^[A-Za-z0-9._-]{1,128}$';
 

@@ -14,6 +14,7 @@ import { checkVersion } from './checks/version.ts';
 import { documentHandler, healthHandler, otherMethodsHandler } from './handlers/documents.ts';
 import { listHandler } from './handlers/list.ts';
 import { recordHandler } from './handlers/record.ts';
+import { Compression } from './response/compression.ts';
 import type { OriginOptions } from './response/links.ts';
 import { NO_SUCH_PATH, problemOf, UNEXPECTED } from './response/problem.ts';
 import { sendProblem } from './response/send.ts';
@@ -22,6 +23,8 @@ import { HEALTH_PATH, routePath } from './target.ts';
 export interface ApiConfig extends OriginOptions {
   /** Requests per minute for each key; 0 for no limit. */
   readonly rateLimitPerMinute: number;
+  /** Whether responses are compressed for clients that accept it. */
+  readonly compression: boolean;
 }
 
 export interface Dependencies {
@@ -48,11 +51,12 @@ export function createApp(dependencies: Dependencies): Express {
   app.enable('strict routing');
   app.set('trust proxy', config.trustProxy);
 
-  const handlerOf = handlerFactory(dependencies);
+  const compression = new Compression(config.compression);
+  const handlerOf = handlerFactory(dependencies, compression);
   for (const operation of OPERATIONS)
     app.route(routePath(operation)).get(handlerOf(operation)).all(otherMethodsHandler);
   const document = openApiDocument(releases, config.publicBaseUrl);
-  app.route('/openapi.json').get(documentHandler(document)).all(otherMethodsHandler);
+  app.route('/openapi.json').get(documentHandler(document, compression)).all(otherMethodsHandler);
   app.route(HEALTH_PATH).get(healthHandler).all(otherMethodsHandler);
   app.use(notFoundHandler);
   app.use(errorHandler(refusals, log));
@@ -60,13 +64,18 @@ export function createApp(dependencies: Dependencies): Express {
 }
 
 /** Runs the checks of an API request in order. The handler of the operation checks the query. */
-function handlerFactory(dependencies: Dependencies): (operation: Operation) => RequestHandler {
+function handlerFactory(
+  dependencies: Dependencies,
+  compression: Compression,
+): (operation: Operation) => RequestHandler {
   const { config, stores, keys, releases, hits, pins, noteUse, log } = dependencies;
   const { rateLimitPerMinute } = config;
   const limitRate = rateLimitPerMinute === 0 ? noRateLimit : rateLimitPerKey(rateLimitPerMinute, hits, log);
   return (operation) => {
     const handle =
-      operation.kind === 'list' ? listHandler(operation, config, pins) : recordHandler(operation);
+      operation.kind === 'list'
+        ? listHandler(operation, config, pins, compression)
+        : recordHandler(operation, compression);
     return (request, response, next) => {
       const { context } = response.locals;
       context.operation = operation.id;

@@ -58,10 +58,10 @@ describe('Caching', () => {
     });
   }
 
-  it('is private, varies by key and version, and requires revalidation', async () => {
+  it('is private, varies by key, version and content coding, and requires revalidation', async () => {
     const { headers } = await given.api.send('/v1/tickets');
     expect(headers['cache-control']).to.equal('private, no-cache');
-    expect(headers['vary']).to.equal('Authorization, Service-API-Version');
+    expect(headers['vary']).to.equal('Authorization, Service-API-Version, Accept-Encoding');
   });
 
   it('names the snapshot and its production time', async () => {

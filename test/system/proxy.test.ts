@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { Agent, request } from 'node:http';
+import { Agent, type IncomingHttpHeaders, request } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -31,6 +31,12 @@ function configuration(port: number, upstream: number, folder: string): string {
 }
 
 const hasNginx = spawnSync('nginx', ['-v']).status === 0;
+
+interface Answer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+}
 
 describe('A replica behind nginx with the documented configuration', function () {
   this.timeout(30_000);
@@ -72,11 +78,11 @@ describe('A replica behind nginx with the documented configuration', function ()
 
   /** Sends a request through the proxy, from a client address in 127.0.0.0/8. */
   function get(path: string, from: string, headers: Readonly<Record<string, string>> = {}, body = '') {
-    const { promise, resolve, reject } = Promise.withResolvers<{ status: number; text: string }>();
+    const { promise, resolve, reject } = Promise.withResolvers<Answer>();
     const options = { agent, port, host: '127.0.0.1', localAddress: from, path };
     request({ ...options, headers: { Host: HOST, ...headers } }, (response) => {
       text(response).then((content) => {
-        resolve({ status: response.statusCode ?? 0, text: content });
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, text: content });
       }, reject);
     })
       .on('error', reject)
@@ -95,6 +101,15 @@ describe('A replica behind nginx with the documented configuration', function ()
         .to.have.property('nextPage')
         .that.matches(new RegExp(`^https://${HOST}/v1/`));
     }
+  });
+
+  it('passes on compressed responses and their entity tags', async () => {
+    const headers = { ...authorized(), 'Accept-Encoding': 'gzip' };
+    const first = await get('/v1/events', '127.0.0.6', headers);
+    expect(first.headers).to.include({ 'content-encoding': 'gzip' });
+    const { etag = '' } = first.headers;
+    const again = await get('/v1/events', '127.0.0.6', { ...headers, 'If-None-Match': etag });
+    expect(again).to.include({ status: 304 });
   });
 
   it('gives each client address a budget of refusals, which a forged header does not change', async () => {

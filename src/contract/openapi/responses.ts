@@ -41,9 +41,16 @@ export const RESPONSE_HEADERS = {
     'Query parameters unknown to the operation, percent-encoded and comma-separated; a truncated list ends in `...`.',
     'tags.ne, startAt',
   ),
-  ETag: always('Tag of this response, for If-None-Match.', EXAMPLE_TAG),
+  ETag: always('Tag of this response, for If-None-Match. Each content coding has its own.', EXAMPLE_TAG),
+  'Content-Encoding': sometimes(
+    'Coding of a body over 1 kB, if Accept-Encoding accepts one: `zstd` or `gzip`.',
+    'gzip',
+  ),
   'Cache-Control': always('Caching rules. Partial views must not be stored.', 'private, no-cache'),
-  Vary: always('Request headers on which the response depends.', `Authorization, ${VERSION_HEADER}`),
+  Vary: always(
+    'Request headers on which the response depends.',
+    `Authorization, ${VERSION_HEADER}, Accept-Encoding`,
+  ),
   RateLimit: sometimes('Requests left, and seconds until the window resets.', '"600-in-1min"; r=599; t=60'),
   'RateLimit-Policy': sometimes('Allowed requests, and seconds per window.', '"600-in-1min"; q=600; w=60'),
   'Retry-After': always('Seconds to wait.', 5, { type: 'integer', minimum: 1 }),
@@ -75,7 +82,7 @@ export function componentRef(
 export function found(description: string, schema: Schema, example: unknown): Schema {
   return {
     description,
-    headers: headerRefs([...DATA, 'ETag']),
+    headers: headerRefs([...DATA, 'ETag', 'Content-Encoding']),
     content: { 'application/json': { schema, example } },
   };
 }

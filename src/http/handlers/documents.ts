@@ -1,20 +1,36 @@
 import { createHash } from 'node:crypto';
 import type { RequestHandler } from 'express';
-import { matchesAnyTag, matchesTag } from '../response/etag.ts';
+import { CONTENT_CODINGS } from '../../contract/headers.ts';
+import { codingHeaders, compress, type Compression } from '../response/compression.ts';
+import { codedTag, matchedTag, matchesAnyTag } from '../response/etag.ts';
 import { ALLOW, type HeaderList, METHOD_NOT_ALLOWED } from '../response/problem.ts';
 import { NO_STORE, send } from '../response/send.ts';
 
-const CACHE_FIVE_MINUTES: HeaderList = ['Cache-Control', 'public, max-age=300'];
+const CACHE_FIVE_MINUTES: HeaderList = ['Cache-Control', 'public, max-age=300', 'Vary', 'Accept-Encoding'];
 
-/** Creates the handler of a document that does not change while the process runs. */
-export function documentHandler(document: object): RequestHandler {
+/** Creates the handler of a document that does not change while the process runs. It is compressed once. */
+export function documentHandler(document: object, compression: Compression): RequestHandler {
   const text = Buffer.from(JSON.stringify(document));
   const tag = `"${createHash('sha256').update(text).digest('base64url')}"`;
-  const headers = [...CACHE_FIVE_MINUTES, 'ETag', tag];
+  const plain = { tag, headers: [...CACHE_FIVE_MINUTES, 'ETag', tag], body: [text] };
+  const coded = new Map(
+    CONTENT_CODINGS.map((coding) => [
+      coding,
+      {
+        tag: codedTag(tag, coding),
+        headers: [...CACHE_FIVE_MINUTES, ...codingHeaders(coding, tag)],
+        body: [compress(coding, [text])],
+      },
+    ]),
+  );
   return (request, response) => {
+    const coding = compression.codingOf(request.headers['accept-encoding']);
+    const selected = (coding && coded.get(coding)) ?? plain;
     const condition = request.headers['if-none-match'];
-    if (matchesTag(condition, tag) || matchesAnyTag(condition)) send(response, 304, headers);
-    else send(response, 200, headers, [text]);
+    // Shared caches may store the document, so that a tag confirms its own content coding only.
+    if (matchedTag(condition, selected.tag, []) !== undefined || matchesAnyTag(condition))
+      send(response, 304, selected.headers);
+    else send(response, 200, selected.headers, selected.body);
   };
 }
 

@@ -5,7 +5,8 @@ import { contentTag, readPage } from '../../query/read-page.ts';
 import type { StoresOfCaller } from '../checks/availability.ts';
 import type { Pins } from '../checks/pin.ts';
 import { ignoredParameters, parseQuery, queryReader } from '../checks/query.ts';
-import { entityTag, matchesAnyTag, matchesTag } from '../response/etag.ts';
+import type { Compression } from '../response/compression.ts';
+import { entityTag, matchedTag, matchesAnyTag } from '../response/etag.ts';
 import { nextPageLink, originOf, type OriginOptions } from '../response/links.ts';
 import { NO_SUCH_RECORD } from '../response/problem.ts';
 import { dataHeaders, send } from '../response/send.ts';
@@ -21,6 +22,7 @@ export function listHandler(
   operation: ListOperation,
   originOptions: OriginOptions,
   pins: Pins,
+  compression: Compression,
 ): (stores: StoresOfCaller, request: Request, response: Response) => void {
   const { collection, parameters, parent } = operation;
   const readQuery = queryReader(operation);
@@ -39,10 +41,11 @@ export function listHandler(
     const origin = originOf(request, originOptions);
     const tag = entityTag(contentTag(store, collection, now), context.version?.name, origin, request.url);
     const condition = request.headers['if-none-match'];
-    if (matchesTag(condition, tag)) {
+    const matched = matchedTag(condition, tag);
+    if (matched !== undefined) {
       // The client may follow the link that it has cached.
       pins.noteUse(store);
-      send(response, 304, dataHeaders(store, tag, isPartialView));
+      send(response, 304, dataHeaders(store, matched, isPartialView));
       return;
     }
 
@@ -58,20 +61,21 @@ export function listHandler(
     }
     const hasMore = page < totalPages;
     if (hasMore || pin !== undefined) pins.noteUse(store);
-    if (matchesAnyTag(condition)) {
-      send(response, 304, dataHeaders(store, tag, isPartialView));
-      return;
-    }
     const address = origin + pathWith(operation, parentId);
     // The link needs no JSON escapes: its host is valid, and the rest is percent-encoded.
     const nextPage = hasMore
       ? `"${nextPageLink(address, operation, query, plan, store.contentDigest)}"`
       : null;
-    context.rows = Math.min(perPage, found.totalRecords - (page - 1) * perPage);
-    send(response, 200, dataHeaders(store, tag, isPartialView), [
+    const body = [
       '{"items":[',
       ...found.segments,
       `],"page":${page},"perPage":${perPage},"totalPages":${totalPages},"hasMore":${hasMore},"nextPage":${nextPage}}`,
-    ]);
+    ];
+    if (matchesAnyTag(condition)) {
+      send(response, 304, dataHeaders(store, compression.tagFor(request, tag, body), isPartialView));
+      return;
+    }
+    context.rows = Math.min(perPage, found.totalRecords - (page - 1) * perPage);
+    compression.send(response, dataHeaders(store, undefined, isPartialView), tag, body);
   };
 }

@@ -1,5 +1,7 @@
+import { CONTENT_CODINGS, type ContentCoding } from '../../contract/headers.ts';
+
 /**
- * Returns the entity tag of a response. Content, version, origin and target determine its bytes, so the tag needs no
+ * Returns the entity tag of a response without content coding. Content, version, origin and target determine its bytes, so the tag needs no
  * hash of them.
  *
  * @param contentTag tag of the content, without `"` and `,`
@@ -14,6 +16,11 @@ export function entityTag(
   return `"${contentTag}.${version}.${hashText(target, hashText(origin))}"`;
 }
 
+/** Returns the entity tag of a response with a content coding, from that of the response without it. */
+export function codedTag(tag: string, coding: ContentCoding): string {
+  return `${tag.slice(0, -1)}.${coding}"`;
+}
+
 /** FNV-1a, 32 bits (http://www.isthe.com/chongo/tech/comp/fnv/), over UTF-16 code units. */
 function hashText(text: string, seed = 0x811c9dc5): number {
   let value = seed;
@@ -21,10 +28,21 @@ function hashText(text: string, seed = 0x811c9dc5): number {
   return value >>> 0;
 }
 
-/** Returns whether `If-None-Match` lists a tag, by weak comparison (RFC 9110, section 13.1.2). `*` matches no tag here. */
-export function matchesTag(ifNoneMatch: string | undefined, tag: string): boolean {
-  if (ifNoneMatch === undefined) return false;
-  return ifNoneMatch.split(',').some((listed) => listed.trim().replace(/^W\//, '') === tag);
+/**
+ * Returns the first entity tag in `If-None-Match` that is a tag, or that tag with a content coding. The comparison is
+ * weak (RFC 9110, section 13.1.2). `*` matches no tag here.
+ */
+export function matchedTag(
+  ifNoneMatch: string | undefined,
+  tag: string,
+  codings: readonly ContentCoding[] = CONTENT_CODINGS,
+): string | undefined {
+  if (ifNoneMatch === undefined) return undefined;
+  const tags = [tag, ...codings.map((coding) => codedTag(tag, coding))];
+  return ifNoneMatch
+    .split(',')
+    .map((listed) => listed.trim().replace(/^W\//, ''))
+    .find((listed) => tags.includes(listed));
 }
 
 /** Returns whether `If-None-Match` is `*`, which matches any existing representation. */

@@ -31,12 +31,14 @@ export const SECURITY_HEADERS: HeaderList = [
   'same-origin',
 ];
 
-const VARY = `Authorization, ${VERSION_HEADER}`;
+const VARY = `Authorization, ${VERSION_HEADER}, Accept-Encoding`;
 const REVALIDATE = 'private, no-cache';
 /** Also for partial views, which must not be stored as complete offers. */
 const DO_NOT_STORE = 'no-store';
 
 export const NO_STORE: HeaderList = ['Cache-Control', DO_NOT_STORE];
+
+export const CONTENT_TYPE: HeaderList = ['Content-Type', 'application/json'];
 
 /** The pieces of a body, at least one. Bytes are mostly views of the store; text is ASCII. */
 export type Body = readonly (Buffer | string)[];
@@ -69,12 +71,18 @@ function writeHead(response: Response, status: number, headers: HeaderList, body
   if (rateLimit !== undefined) all.push(...rateLimit.headers);
   if (ignoredParameters !== undefined) all.push(IGNORED_PARAMETERS_HEADER, ignoredParameters);
   if (body !== undefined) {
-    let length = 0;
-    for (const piece of body) length += piece.length;
-    all.push('Content-Type', 'application/json', 'Content-Length', String(length));
+    const length = lengthOf(body);
+    all.push(...CONTENT_TYPE, 'Content-Length', String(length));
     if (response.req.method !== 'HEAD') context.bytes = length;
   }
   response.writeHead(status, all);
+}
+
+/** Returns the number of bytes in a body. */
+export function lengthOf(body: Body): number {
+  let length = 0;
+  for (const piece of body) length += piece.length;
+  return length;
 }
 
 export function sendProblem(response: Response, { status, headers, body, retryReason }: Problem): void {

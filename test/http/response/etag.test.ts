@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { entityTag, matchesAnyTag, matchesTag } from '../../../src/http/response/etag.ts';
+import { codedTag, entityTag, matchedTag, matchesAnyTag } from '../../../src/http/response/etag.ts';
 
 const tag = entityTag('content', 'stable', 'http://host', '/v1/events');
 
@@ -20,17 +20,36 @@ describe('entityTag', () => {
   });
 });
 
-describe('matchesTag', () => {
-  for (const header of [tag, `W/${tag}`, `"a", ${tag}`, `"a",W/${tag} , "b"`]) {
-    it(`matches ${header}`, () => {
-      expect(matchesTag(header, tag)).to.equal(true);
+describe('codedTag', () => {
+  it('is another strong tag for each content coding', () => {
+    const tags = [tag, codedTag(tag, 'gzip'), codedTag(tag, 'zstd')];
+    expect(new Set(tags)).to.have.property('size', 3);
+    for (const each of tags) expect(each).to.match(/^"[!#-~]+"$/);
+  });
+});
+
+describe('matchedTag', () => {
+  for (const current of [tag, codedTag(tag, 'gzip'), codedTag(tag, 'zstd')]) {
+    for (const header of [current, `W/${current}`, `"a", ${current}`, `"a",W/${current} , "b"`]) {
+      it(`finds the tag in ${header}`, () => {
+        expect(matchedTag(header, tag)).to.equal(current);
+      });
+    }
+  }
+  const others = [undefined, '', '*', '"a"', tag.slice(1, -1), `w/${tag}`, `${tag.slice(0, -1)}x"`];
+  for (const header of [...others, `${tag.slice(0, -1)}.br"`]) {
+    it(`finds none in ${String(header)}`, () => {
+      expect(matchedTag(header, tag)).to.equal(undefined);
     });
   }
-  for (const header of [undefined, '', '*', '"a"', tag.slice(1, -1), `w/${tag}`, `${tag.slice(0, -1)}x"`]) {
-    it(`does not match ${String(header)}`, () => {
-      expect(matchesTag(header, tag)).to.equal(false);
-    });
-  }
+
+  it('returns the first one listed', () => {
+    expect(matchedTag(`"a", ${codedTag(tag, 'gzip')}, ${tag}`, tag)).to.equal(codedTag(tag, 'gzip'));
+  });
+
+  it('finds content codings among the given ones only', () => {
+    expect(matchedTag(codedTag(tag, 'gzip'), tag, ['zstd'])).to.equal(undefined);
+  });
 });
 
 describe('matchesAnyTag', () => {

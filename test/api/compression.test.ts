@@ -1,0 +1,215 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { CONTENT_CODINGS } from '../../src/contract/headers.ts';
+import { type CodedResponse, decoded, requestCoded } from '../support/coded-response.ts';
+import { FIXED } from '../support/random.ts';
+import { givenApi, type TestApi } from '../support/test-api.ts';
+
+const LISTS = ['/v1/events', '/v1/tickets?perPage=100', '/v1/orders', '/v1/catalog/offers'];
+const VARY = 'Authorization, Service-API-Version, Accept-Encoding';
+
+async function request(
+  api: TestApi,
+  target: string,
+  headers: Readonly<Record<string, string>> = {},
+  method = 'GET',
+): Promise<CodedResponse> {
+  const sent = {
+    Authorization: api.authorization('north'),
+    'Service-API-Version': 'preview',
+    Host: 'api.example',
+    ...headers,
+  };
+  return await requestCoded(api.origin + target, sent, method);
+}
+
+/** Returns the header `Accept-Encoding`; none without a value. */
+const accepting = (value?: string) => (value === undefined ? {} : { 'Accept-Encoding': value });
+const codingOf = ({ headers }: CodedResponse) => headers['content-encoding'];
+const tagOf = ({ headers }: CodedResponse) => headers['etag'] ?? '';
+
+describe('Compression', () => {
+  const given = givenApi();
+
+  for (const target of LISTS) {
+    for (const coding of CONTENT_CODINGS) {
+      it(`sends ${target} in ${coding}, with the bytes and the headers of the plain response`, async () => {
+        const plain = await request(given.api, target);
+        const coded = await request(given.api, target, accepting(coding));
+        expect(codingOf(plain)).to.equal(undefined);
+        expect(codingOf(coded)).to.equal(coding);
+        expect(decoded(coded).equals(plain.body)).to.equal(true);
+        expect(coded.body.length).to.be.below(plain.body.length / 2);
+        expect(coded.headers['content-length']).to.equal(String(coded.body.length));
+        for (const name of ['content-type', 'cache-control', 'service-snapshot-id'])
+          expect(coded.headers[name]).to.equal(plain.headers[name]);
+        for (const { headers } of [plain, coded]) expect(headers['vary']).to.equal(VARY);
+      });
+    }
+
+    it(`has a strong tag for each content coding of ${target}, and any of them gets 304`, async () => {
+      const responses = await Promise.all(
+        ['identity', ...CONTENT_CODINGS].map((coding) => request(given.api, target, accepting(coding))),
+      );
+      const tags = responses.map(tagOf);
+      expect(new Set(tags)).to.have.property('size', 3);
+      for (const tag of tags) {
+        expect(tag).to.match(/^"[!#-~]+"$/);
+        for (const accepted of ['identity', ...CONTENT_CODINGS, undefined]) {
+          const headers = { ...accepting(accepted), 'If-None-Match': `"x", W/${tag}` };
+          const { status, headers: got, body } = await request(given.api, target, headers);
+          expect([status, got['etag'], got['vary'], body.length]).to.deep.equal([304, tag, VARY, 0]);
+          expect(got).not.to.have.any.keys('content-encoding', 'content-length');
+        }
+      }
+    });
+
+    it(`has the tag of the response that ${target} would get in the 304 to an asterisk`, async () => {
+      for (const coding of ['identity', ...CONTENT_CODINGS]) {
+        const found = await request(given.api, target, accepting(coding));
+        const headers = { ...accepting(coding), 'If-None-Match': '*' };
+        const { status, headers: got } = await request(given.api, target, headers);
+        expect([status, got['etag']]).to.deep.equal([304, tagOf(found)]);
+      }
+    });
+
+    it(`has the headers of GET in the response to HEAD for ${target}, without the length of a coded body`, async () => {
+      for (const coding of CONTENT_CODINGS) {
+        const headers = { ...accepting(coding), 'X-Request-Id': 'same' };
+        const [got, head] = await Promise.all(
+          ['GET', 'HEAD'].map((method) => request(given.api, target, headers, method)),
+        );
+        const kept = ({ headers }: CodedResponse) =>
+          Object.fromEntries(
+            Object.entries(headers).filter(([name]) => !['date', 'content-length'].includes(name)),
+          );
+        expect(kept(head)).to.deep.equal(kept(got));
+        expect(head.headers).not.to.have.any.keys('content-length', 'transfer-encoding');
+        expect(head.body).to.have.length(0);
+      }
+    });
+  }
+
+  it('leaves short bodies, errors and responses without a body plain', async () => {
+    const targets = [
+      '/v1/tickets?perPage=1',
+      '/v1/events/evt_a',
+      '/v1/tickets?page=99',
+      '/v1/none',
+      '/healthz',
+    ];
+    const refused = Array.from({ length: 12 }, (_, i) => `updatedAt.gte=${'x'.repeat(i)}`).join('&');
+    for (const target of [...targets, `/v1/tickets?page=0&perPage=0&${refused}`]) {
+      const plain = await request(given.api, target);
+      const response = await request(given.api, target, { 'Accept-Encoding': 'gzip, zstd' });
+      expect(codingOf(response), target).to.equal(undefined);
+      expect(response.body.equals(plain.body), target).to.equal(true);
+      expect(tagOf(response), target).to.equal(tagOf(plain));
+    }
+  });
+
+  const accepted: [header: string | undefined, coding: string | undefined][] = [
+    [undefined, undefined],
+    ['', undefined],
+    ['identity', undefined],
+    ['br', undefined],
+    ['gzip', 'gzip'],
+    ['GZip', 'gzip'],
+    ['zstd', 'zstd'],
+    ['*', 'zstd'],
+    ['gzip, deflate', 'gzip'],
+    ['gzip, deflate, br, zstd', 'zstd'],
+    ['deflate;q=1.0 , gzip ; q=0.5', 'gzip'],
+    ['gzip;q=1.0, zstd;q=0.9', 'gzip'],
+    ['zstd;q=0, *', 'gzip'],
+    ['zstd;q=0, gzip;q=0.000', undefined],
+    ['*;q=0', undefined],
+    ['identity;q=0, *;q=0', undefined],
+    ['identity;q=0', undefined],
+    ['identity;q=0, gzip;q=0.1', 'gzip'],
+    ['identity, gzip', 'gzip'],
+    ['identity;q=0.5, gzip;q=0.4', undefined],
+    ['gzip;q=0.1', 'gzip'],
+    ['gzip;q=, zstd;q=x', undefined],
+    ['gzip;q=x;q=1, ,;;,q=1', undefined],
+  ];
+  for (const [header, coding] of accepted) {
+    it(`selects ${coding ?? 'no content coding'} for ${JSON.stringify(header)}`, async () => {
+      const response = await request(given.api, '/v1/events', accepting(header));
+      expect(response.status).to.equal(200);
+      expect(codingOf(response)).to.equal(coding);
+    });
+  }
+
+  it('keeps the bytes of any page', async () => {
+    const page = fc.record({
+      path: fc.constantFrom(
+        '/v1/events',
+        '/v1/events/evt_a/sessions',
+        '/v1/tickets',
+        '/v1/orders',
+        '/v1/catalog/offers',
+      ),
+      perPage: fc.integer({ min: 1, max: 100 }),
+      page: fc.integer({ min: 1, max: 4 }),
+      filter: fc.constantFrom('', '&eventIds=evt_a', '&status=PENDING', '&resaleEnabled=true', '&other=é'),
+      coding: fc.constantFrom(...CONTENT_CODINGS),
+    });
+    await fc.assert(
+      fc.asyncProperty(page, async ({ path, perPage, page: number, filter, coding }) => {
+        const target = encodeURI(`${path}?perPage=${perPage}&page=${number}${filter}`);
+        const plain = await request(given.api, target);
+        const coded = await request(given.api, target, accepting(coding));
+        expect(coded.status).to.equal(plain.status);
+        expect(codingOf(coded)).to.equal(plain.body.length < 1024 ? undefined : coding);
+        expect(decoded(coded).equals(plain.body)).to.equal(true);
+      }),
+      FIXED,
+    );
+  });
+
+  it('logs the number of bytes that were sent', async () => {
+    const { body } = await request(given.api, '/v1/events', {
+      'Accept-Encoding': 'gzip',
+      'X-Request-Id': 'sent',
+    });
+    const line = given.api.logged.find(({ requestId }) => requestId === 'sent');
+    expect(line?.['bytes']).to.equal(body.length);
+  });
+
+  describe('of /openapi.json', () => {
+    it('has the bytes of the plain document, and a tag for each content coding', async () => {
+      const plain = await request(given.api, '/openapi.json');
+      const tags = [tagOf(plain)];
+      for (const coding of CONTENT_CODINGS) {
+        const coded = await request(given.api, '/openapi.json', accepting(coding));
+        expect(codingOf(coded)).to.equal(coding);
+        expect(decoded(coded).equals(plain.body)).to.equal(true);
+        expect(coded.headers['vary']).to.equal('Accept-Encoding');
+        tags.push(tagOf(coded));
+      }
+      expect(new Set(tags)).to.have.property('size', 3);
+    });
+
+    it('is confirmed by the tag of its content coding only, since shared caches may store it', async () => {
+      const tag = tagOf(await request(given.api, '/openapi.json', accepting('gzip')));
+      const statusFor = async (coding: string) =>
+        (await request(given.api, '/openapi.json', { ...accepting(coding), 'If-None-Match': tag })).status;
+      expect([await statusFor('gzip'), await statusFor('identity')]).to.deep.equal([304, 200]);
+    });
+  });
+});
+
+describe('Without compression', () => {
+  const given = givenApi(() => ({ config: { compression: false } }));
+
+  it('every response is plain', async () => {
+    for (const target of [...LISTS, '/openapi.json']) {
+      const plain = await request(given.api, target);
+      const response = await request(given.api, target, { 'Accept-Encoding': 'gzip, zstd' });
+      expect(codingOf(response)).to.equal(undefined);
+      expect(response.body.equals(plain.body)).to.equal(true);
+      expect(tagOf(response)).to.equal(tagOf(plain));
+    }
+  });
+});

@@ -1,0 +1,159 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import { gunzipSync } from 'node:zlib';
+import { expect } from 'chai';
+import express, { type Response } from 'express';
+import { pino } from 'pino';
+import { RequestMetrics } from '../../../src/http/request-metrics.ts';
+import { Compression } from '../../../src/http/response/compression.ts';
+import { createServer } from '../../../src/http/server.ts';
+import { type CodedResponse, decoded, requestCoded } from '../../support/coded-response.ts';
+import { serverDependencies } from '../../support/test-api.ts';
+
+/** Lengths of bodies: too short to be compressed, compressed at once, in the thread pool, too long. */
+const LENGTHS = { short: 1000, medium: 50_000, long: 2_000_000, huge: 10_000_000 } as const;
+type Kind = keyof typeof LENGTHS;
+const KINDS = Object.keys(LENGTHS) as Kind[];
+const GZIP = { 'Accept-Encoding': 'gzip' };
+
+/** Returns a body with few repetitions: digits of a linear congruential generator. */
+function bodyOf(kind: string, name: string): Buffer {
+  const body = Buffer.alloc(LENGTHS[kind as Kind]);
+  let state = Number(name);
+  for (let i = 0; i < body.length; i++) {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    body[i] = 0x30 + ((state >>> 16) % 10);
+  }
+  return body;
+}
+
+describe('A compressed response', () => {
+  const app = express();
+  const metrics = new RequestMetrics();
+  const dependencies = { ...serverDependencies(pino({ level: 'silent' })), metrics };
+  const { server } = createServer(app, dependencies);
+  let compression: Compression;
+  let answer: (send: () => void, response: Response) => void;
+  let url: string;
+
+  app.get('/:kind/:name', ({ params: { kind, name } }, response) => {
+    const send = () => {
+      compression.send(response, [], '"tag"', [bodyOf(kind, name)]);
+    };
+    answer(send, response);
+  });
+
+  before(async () => {
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+
+  beforeEach(() => {
+    compression = new Compression(true);
+    answer = (send) => {
+      send();
+    };
+  });
+
+  after(() => {
+    server.close();
+  });
+
+  /** Answers requests in one turn of the event loop when all of them have arrived. */
+  function answerTogether(count: number): void {
+    const sends: (() => void)[] = [];
+    answer = (send) => {
+      sends.push(send);
+      if (sends.length === count) for (const each of sends) each();
+    };
+  }
+
+  const codingOf = ({ headers }: CodedResponse) => headers['content-encoding'];
+
+  for (const kind of KINDS) {
+    it(`has the bytes of a ${kind} body`, async () => {
+      const response = await requestCoded(`${url}/${kind}/1`, GZIP);
+      expect(codingOf(response)).to.equal(kind === 'short' || kind === 'huge' ? undefined : 'gzip');
+      expect(response.headers['etag']).to.equal(codingOf(response) === 'gzip' ? '"tag.gzip"' : '"tag"');
+      expect(response.headers['content-length']).to.equal(String(response.body.length));
+      expect(decoded(response).equals(bodyOf(kind, '1'))).to.equal(true);
+    });
+  }
+
+  it('has its place in the order of a pipeline, among plain ones and ones of the thread pool', async () => {
+    const kinds = Array.from({ length: 24 }, (_, i) => KINDS[(i * 7) % 3]);
+    const socket = connect(Number(new URL(url).port), '127.0.0.1');
+    const requests = kinds.map((kind, i) => {
+      const accept = i % 4 === 0 ? '' : 'Accept-Encoding: gzip\r\n';
+      return `GET /${kind}/${i} HTTP/1.1\r\nHost: a\r\n${accept}${i === 23 ? 'Connection: close\r\n' : ''}\r\n`;
+    });
+    socket.write(requests.join(''));
+    let received = await buffer(socket);
+    for (const [i, kind] of kinds.entries()) {
+      const end = received.indexOf('\r\n\r\n') + 4;
+      const head = received.toString('latin1', 0, end);
+      const length = Number(/^Content-Length: (\d+)\r$/m.exec(head)?.[1]);
+      const body = received.subarray(end, end + length);
+      const isCoded = /^Content-Encoding: gzip\r$/m.test(head);
+      expect(isCoded, `${i}: ${kind}`).to.equal(i % 4 !== 0 && kind !== 'short');
+      expect((isCoded ? gunzipSync(body) : body).equals(bodyOf(kind, String(i))), `${i}: ${kind}`).to.equal(
+        true,
+      );
+      received = received.subarray(end + length);
+    }
+    expect(received).to.have.length(0);
+    expect(metrics.unsentBytes).to.equal(0);
+  });
+
+  it('is plain, with the plain tag, while the thread pool has two bodies', async () => {
+    answerTogether(5);
+    const responses = await Promise.all(
+      KINDS.slice(1, 3)
+        .concat(Array(3).fill('long'))
+        .map((kind, i) => requestCoded(`${url}/${kind}/${i}`, GZIP)),
+    );
+    expect(responses.map(codingOf).sort()).to.deep.equal(['gzip', 'gzip', 'gzip', undefined, undefined]);
+    for (const [i, response] of responses.entries()) {
+      expect(response.headers['etag']).to.equal(codingOf(response) === 'gzip' ? '"tag.gzip"' : '"tag"');
+      expect(decoded(response).equals(bodyOf(i === 0 ? 'medium' : 'long', String(i)))).to.equal(true);
+    }
+    answerTogether(2);
+    const later = ['1', '2'].map((name) => requestCoded(`${url}/long/${name}`, GZIP));
+    expect((await Promise.all(later)).map(codingOf)).to.deep.equal(['gzip', 'gzip']);
+  });
+
+  it('counts as unsent while it is in the thread pool, and as logged by its own length', async () => {
+    let unsent = 0;
+    let logged: Response | undefined;
+    answer = (send, response) => {
+      send();
+      logged = response;
+      setImmediate(() => (unsent = metrics.unsentBytes));
+    };
+    const { body } = await requestCoded(`${url}/long/1`, GZIP);
+    expect(unsent).to.equal(LENGTHS.long);
+    expect(logged?.locals.context.bytes).to.equal(body.length);
+  });
+
+  it('gives its place in the thread pool back when its client has left', async () => {
+    const left: Promise<unknown>[] = [];
+    answer = (send, response) => {
+      send();
+      left.push(once(response, 'close'));
+      response.socket?.destroy();
+    };
+    const requests = ['1', '2'].map((name) => requestCoded(`${url}/long/${name}`, GZIP));
+    for (const { status } of await Promise.allSettled(requests)) expect(status).to.equal('rejected');
+    await Promise.all(left);
+    expect(metrics.unsentBytes).to.equal(0);
+    answer = (send) => {
+      send();
+    };
+    let response;
+    do response = await requestCoded(`${url}/long/1`, GZIP);
+    while (codingOf(response) === undefined);
+    expect(decoded(response).equals(bodyOf('long', '1'))).to.equal(true);
+  });
+});
