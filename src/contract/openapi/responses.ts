@@ -138,7 +138,7 @@ export const SHARED_RESPONSES = {
   TooManyRequests: refused(
     'The key has exceeded its rate limit, the service is overloaded or not ready, or the data of a `nextPage` link is not ' +
       'loaded yet.',
-    [...LIMITED, 'Retry-After'],
+    [...READ, 'Retry-After'],
     'More than 600 requests in a minute; try again in 12 s.',
   ),
   Timeout: refused('The request did not arrive in time.', [], 'The request did not arrive in time.'),

@@ -189,21 +189,15 @@ export function endOfRetention({ store, replacedAt }: RetainedStore, retention: 
  * are first, so that the walks of one organization over many snapshots do not end those of another.
  */
 export function latestUsedFirst(retained: readonly RetainedStore[]): RetainedStore[] {
-  const ranks = new Map<string, number>();
-  return retained
-    .toSorted((a, b) => b.store.walks.lastUse - a.store.walks.lastUse)
-    .map((one) => {
-      const { organizationId } = one.store;
-      const rank = ranks.get(organizationId) ?? 0;
-      ranks.set(organizationId, rank + 1);
-      return { one, rank };
-    })
-    .toSorted((a, b) => a.rank - b.rank)
-    .map(({ one }) => one);
+  const latestUsed = retained.toSorted((a, b) => b.store.walks.lastUse - a.store.walks.lastUse);
+  const ofOrganizations = Map.groupBy(latestUsed, ({ store }) => store.organizationId);
+  const first = new Set(ofOrganizations.values().map(([latest]) => latest));
+  return [...first, ...latestUsed.filter((one) => !first.has(one))];
 }
 
 /**
- * Selects the retained stores to keep, within time and memory. All together hold no more memory than the live stores.
+ * Selects the retained stores to keep, within time and memory. Keeps the latest used of each organization, and further
+ * ones as long as all together hold no more memory than the live stores.
  * @param now milliseconds of the monotonic clock
  */
 export function storesToRetain(
@@ -213,7 +207,15 @@ export function storesToRetain(
   liveBytes: number,
 ): Set<RetainedStore> {
   const allowed = Math.max(liveBytes, ALWAYS_ALLOWED_BYTES);
+  const organizations = new Set<string>();
+  const kept = new Set<RetainedStore>();
   let bytes = 0;
-  const inTime = retained.filter((one) => now < endOfRetention(one, retention));
-  return new Set(latestUsedFirst(inTime).filter(({ store }) => (bytes += store.bytesHeld) <= allowed));
+  for (const one of latestUsedFirst(retained.filter((each) => now < endOfRetention(each, retention)))) {
+    const { organizationId, bytesHeld } = one.store;
+    bytes += bytesHeld;
+    // Otherwise, a store would go when its successor is smaller.
+    if (bytes <= allowed || !organizations.has(organizationId)) kept.add(one);
+    organizations.add(organizationId);
+  }
+  return kept;
 }

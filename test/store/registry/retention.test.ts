@@ -72,6 +72,15 @@ describe('Retention of replaced stores', () => {
     expect(kept(all, 4, FOR_EVER, 130)).to.have.members([3, 2, 1]);
   });
 
+  it('covers the latest used, even if the live stores are smaller', () => {
+    const all = [
+      { usedAt: 3, megabytes: 200 },
+      { usedAt: 2, megabytes: 1 },
+      { usedAt: 1, megabytes: 200, of: 'south' },
+    ];
+    expect(kept(all, 4, FOR_EVER, 100)).to.have.members([3, 1]);
+  });
+
   it('covers some megabytes in any case', () => {
     const all = [
       { usedAt: 1, megabytes: 20 },
