@@ -27,7 +27,7 @@ export async function requestCoded(
 }
 
 /** Returns the body of a response without its content coding. */
-export function decoded({ headers, body }: CodedResponse): Buffer {
+export function decoded({ headers, body }: Pick<CodedResponse, 'headers' | 'body'>): Buffer {
   const { 'content-encoding': coding } = headers;
   if (coding === undefined) return body;
   if (coding === 'gzip') return gunzipSync(body);
