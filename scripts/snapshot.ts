@@ -1,10 +1,15 @@
 import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { Command } from 'commander';
+import { Command, InvalidArgumentError } from 'commander';
 import { CONFIG_VARIABLES, readConfig } from '../src/config.ts';
-import { buildSnapshot, NoOrganization, rejectsPath } from '../src/snapshot/build/build-snapshot.ts';
+import {
+  type BadLineLimit,
+  buildSnapshot,
+  NoOrganization,
+  rejectsPath,
+} from '../src/snapshot/build/build-snapshot.ts';
 import { IMPORT_FILES, MisnamedFiles, UnreadableImport } from '../src/snapshot/build/import-files.ts';
-import { describeRejection, ImportRejected } from '../src/snapshot/build/rejections.ts';
+import { describeGroup, ImportRejected } from '../src/snapshot/build/rejections.ts';
 import { declaredCounts, PERMITS } from '../src/snapshot/format/manifest.ts';
 import { RefusedSnapshot } from '../src/snapshot/format/refused-snapshot.ts';
 import { inspectSnapshot, readSnapshot } from '../src/snapshot/load/read-snapshot.ts';
@@ -15,6 +20,11 @@ import { Interruption } from './interruption.ts';
 import { Refused, runCommand } from './run-command.ts';
 import { terminalProgress } from './terminal-progress.ts';
 
+/** Bad lines that --skip-invalid omits at most, unless --max-invalid is given. */
+const DEFAULT_LIMIT: BadLineLimit = { percent: 1 };
+/** Number of groups of bad lines that are printed. */
+const MAX_GROUPS = 20;
+
 const program = new Command('snapshot').description('Builds, checks, compares and publishes snapshot files.');
 
 program
@@ -23,6 +33,11 @@ program
   .requiredOption('--input <dir>', `import folder: ${IMPORT_FILES.join(', ')}, each .ndjson or .ndjson.gz`)
   .requiredOption('--output <file>', 'snapshot file to write, such as data/snapshots/NAME.sqlite')
   .option('--skip-invalid', 'omit bad lines, and write them to FILE.rejects.ndjson', false)
+  .option(
+    '--max-invalid <limit>',
+    'with --skip-invalid: fail when more lines are bad, N or P% of all lines, 1% by default',
+    parseLimit,
+  )
   .action(build);
 
 program
@@ -68,8 +83,21 @@ export function main(argv: readonly string[]): Promise<number> {
 
 if (import.meta.main) process.exitCode = await main(process.argv.slice(2));
 
-async function build(options: { input: string; output: string; skipInvalid: boolean }): Promise<void> {
-  const { input, output, skipInvalid } = options;
+/** Parses a number of lines, or a percentage of them. */
+function parseLimit(text: string): BadLineLimit {
+  const [, number, percent] = /^(\d+(?:\.\d+)?)(%?)$/.exec(text) ?? [];
+  const limit = Number(number);
+  if (percent === '%' && limit <= 100) return { percent: limit };
+  if (percent === '' && Number.isSafeInteger(limit)) return { lines: limit };
+  throw new InvalidArgumentError('It must be a number of lines, or a percentage of them such as 1%.');
+}
+
+async function build(
+  options: { input: string; output: string; skipInvalid: boolean; maxInvalid?: BadLineLimit },
+  command: Command,
+): Promise<void> {
+  const { input, output, skipInvalid, maxInvalid = DEFAULT_LIMIT } = options;
+  if (options.maxInvalid && !skipInvalid) command.error('error: --max-invalid requires --skip-invalid');
   const progress = terminalProgress();
   const done = new Map<string, string>();
   const started = performance.now();
@@ -80,6 +108,7 @@ async function build(options: { input: string; output: string; skipInvalid: bool
       input,
       output,
       skipInvalid,
+      maxInvalid,
       producedAt: new Date(),
       signal: interruption.signal,
       onProgress: (step, collection, records) => {
@@ -102,9 +131,11 @@ async function build(options: { input: string; output: string; skipInvalid: bool
   } catch (error) {
     progress.clear();
     if (error instanceof ImportRejected) {
-      for (const rejection of error.first) console.error(describeRejection(rejection));
-      if (error.total > error.first.length) console.error(`… and ${error.total - error.first.length} more`);
-      throw new Refused(`${input}: ${error.message}; no snapshot was written (--skip-invalid omits them)`);
+      for (const group of error.groups.slice(0, MAX_GROUPS)) console.error(describeGroup(group));
+      if (error.groups.length > MAX_GROUPS)
+        console.error(`… and ${error.groups.length - MAX_GROUPS} more kinds of errors`);
+      const advice = skipInvalid ? '--max-invalid sets the limit' : '--skip-invalid omits bad lines';
+      throw new Refused(`${input}: ${error.message}; no snapshot was written (${advice})`);
     }
     if (error instanceof MisnamedFiles) {
       for (const line of error.advice) console.error(line);

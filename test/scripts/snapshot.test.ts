@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { main } from '../../scripts/snapshot.ts';
 import { inspectSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
 import { folderForAll } from '../support/temporary-folder.ts';
-import { inOrganization, minimalTicket } from '../support/records.ts';
+import { FULL_TICKET, inOrganization, minimalTicket, times } from '../support/records.ts';
 import { toFile, writeImport } from '../support/import-folder.ts';
 import { SMALL_IMPORT } from '../support/small-import.ts';
 import { Command, type Ended, run, runHere } from '../support/command.ts';
@@ -52,7 +52,7 @@ describe('npm run snapshot', function () {
         .and.include('dropped, not in the specification: tickets.ndjson: colour (120 times)');
     });
 
-    it('refuses bad lines with file, line, field and reason on standard error, and writes no output', async () => {
+    it('refuses bad lines, in groups by file, field and reason on standard error, and writes no output', async () => {
       const orders = SMALL_IMPORT.orders.map((order) => ({
         ...order,
         placedItems: [{}, { quantity: 'two' }],
@@ -65,18 +65,32 @@ describe('npm run snapshot', function () {
       const { code, stdout, stderr } = await snapshot('build', '--input', folder('bad'), '--output', output);
       expect({ code, stdout }).to.deep.equal({ code: 1, stdout: '' });
       const lines = stderr.trimEnd().split('\n');
-      expect(lines).to.have.length(22);
-      expect(lines[0]).to.equal('orders.ndjson.gz:1: placedItems[1].quantity must be integer or null');
-      expect(lines[19]).to.equal('orders.ndjson.gz:20: placedItems[1].quantity must be integer or null');
-      expect(lines[20]).to.equal('… and 16 more');
-      expect(lines[21])
+      expect(lines).to.have.length(2);
+      expect(lines[0]).to.equal(
+        'orders.ndjson.gz: placedItems[].quantity must be integer or null, found "two": 36 lines, first: 1',
+      );
+      expect(lines[1])
         .to.include('contains 36 bad lines; no snapshot was written')
         .and.include('--skip-invalid');
       expect(readdirSync(folder('bad-output'))).to.deep.equal([]);
     });
 
+    it('prints 20 groups of bad lines, and the number of all groups', async () => {
+      const fields = Object.keys(FULL_TICKET).filter((name) => name !== 'cancelledAt');
+      const ticket = Object.fromEntries(fields.map((name) => [name, ['wrong']]));
+      writeImport(folder('groups'), { ...SMALL_IMPORT, tickets: [ticket] });
+      const output = folder('bad-output/a.sqlite');
+      const { stderr } = await snapshot('build', '--input', folder('groups'), '--output', output);
+      const lines = stderr.trimEnd().split('\n');
+      expect(lines).to.have.length(22);
+      expect(lines[19]).to.match(/^tickets\.ndjson: \w+ must be .*, found \["wrong"\]: line 1$/);
+      // All fields but `cancelledAt`, and the organization, which is missing.
+      expect(lines[20]).to.equal(`… and ${fields.length + 1 - 20} more kinds of errors`);
+    });
+
     it('omits bad lines with --skip-invalid, and names the file that has them', async () => {
-      writeImport(folder('skip'), { ...SMALL_IMPORT, tickets: [...SMALL_IMPORT.tickets, '{}', 'x'] });
+      const tickets = times(200, (i) => inOrganization('north')(minimalTicket(`t${i}`)));
+      writeImport(folder('skip'), { ...SMALL_IMPORT, tickets: [...tickets, '{}', 'x'] });
       mkdirSync(folder('skip-output'));
       const output = folder('skip-output/a.sqlite');
       const { code, stdout, stderr } = await snapshot(
@@ -89,6 +103,26 @@ describe('npm run snapshot', function () {
       expect(stdout).to.include(`omitted: 2 bad lines, see ${output}.rejects.ndjson`);
       expect(readdirSync(folder('skip-output'))).to.deep.equal(['a.sqlite', 'a.sqlite.rejects.ndjson']);
       expect(readFileSync(`${output}.rejects.ndjson`, 'utf8').split('\n')).to.have.length(3);
+    });
+
+    it('fails with --skip-invalid when more than 1 % of the lines are bad, unless --max-invalid permits more', async () => {
+      writeImport(folder('many'), { ...SMALL_IMPORT, tickets: [...SMALL_IMPORT.tickets, '{}', 'x'] });
+      mkdirSync(folder('many-output'));
+      const output = folder('many-output/a.sqlite');
+      const parameters = ['build', '--skip-invalid', `--input=${folder('many')}`, `--output=${output}`];
+      for (const limit of [[], ['--max-invalid=1'], ['--max-invalid', '0.9%']]) {
+        const { code, stdout, stderr } = await snapshot(...parameters, ...limit);
+        expect({ code, stdout }).to.deep.equal({ code: 1, stdout: '' });
+        expect(stderr)
+          .to.match(/^tickets\.ndjson: organizationId is missing: line 121\n/)
+          .and.include('contains 2 bad lines, of 180 read; at most 1 may be omitted; no snapshot was written')
+          .and.include('--max-invalid');
+        expect(readdirSync(folder('many-output'))).to.deep.equal([]);
+      }
+      for (const limit of ['2', '1.2%']) {
+        const { code, stderr } = await snapshot(...parameters, '--max-invalid', limit);
+        expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+      }
     });
 
     for (const [fault, input, output, reason] of [
@@ -230,7 +264,16 @@ describe('npm run snapshot', function () {
 
   for (const [command, ...words] of [
     ['', 'build', 'verify', 'inspect', '--help'],
-    ['build', '--input', '--output', '--skip-invalid', 'organizations', '.ndjson.gz', 'FILE.rejects.ndjson'],
+    [
+      'build',
+      '--input',
+      '--output',
+      '--skip-invalid',
+      '--max-invalid',
+      'organizations',
+      '.ndjson.gz',
+      'FILE.rejects.ndjson',
+    ],
     ['verify', '<file>', 'before a snapshot goes live'],
     ['inspect', '<file>', 'record counts'],
   ]) {
@@ -246,6 +289,10 @@ describe('npm run snapshot', function () {
     'rebuild',
     'build --input x',
     'build --input x --output y --fast',
+    'build --input x --output y --max-invalid 1',
+    'build --input x --output y --skip-invalid --max-invalid few',
+    'build --input x --output y --skip-invalid --max-invalid 101%',
+    'build --input x --output y --skip-invalid --max-invalid 1.5',
     'verify',
     'verify a b',
   ]) {

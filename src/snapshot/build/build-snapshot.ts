@@ -12,6 +12,9 @@ import { ImportRejected } from './rejections.ts';
 import { SnapshotWriter } from './snapshot-writer.ts';
 import { Staging } from './staging.ts';
 
+/** A number of lines, or a share of the lines of all import files. */
+export type BadLineLimit = { readonly lines: number } | { readonly percent: number };
+
 export interface BuildOptions {
   /** The import folder. */
   readonly input: string;
@@ -19,6 +22,8 @@ export interface BuildOptions {
   readonly output: string;
   /** Leave bad lines out and write them to `rejectsPath(output)`, instead of refusing the import. */
   readonly skipInvalid: boolean;
+  /** The bad lines that may be left out at most; all by default. */
+  readonly maxInvalid?: BadLineLimit;
   readonly producedAt: Date;
   /** Receives the number of records of a collection that were read or written so far. */
   readonly onProgress?: (step: 'read' | 'written', collection: CollectionName, records: number) => void;
@@ -59,7 +64,7 @@ export function rejectsPath(output: string): string {
  * Threads read the lines and temporary files hold the records, so memory use does not grow with their number. The
  * snapshot appears atomically under its name.
  *
- * @throws ImportRejected when lines are bad and not skipped
+ * @throws ImportRejected when lines are bad and not skipped, or too many to be skipped
  * @throws MisnamedFiles before it reads anything
  * @throws NoOrganization
  * @throws UnreadableImport when a file cannot be read to its end
@@ -81,7 +86,7 @@ async function build(
   folder: string,
   staging: Staging,
 ): Promise<Omit<BuildReport, 'unread'>> {
-  const { input, output, skipInvalid, signal, onProgress } = options;
+  const { input, output, skipInvalid, maxInvalid, signal, onProgress } = options;
   const { rejections } = staging;
   const organizations = await readOrganizations(input, rejections);
   if (organizations.names.size === 0 && (skipInvalid || rejections.total === 0)) throw new NoOrganization();
@@ -90,10 +95,14 @@ async function build(
     signal?.throwIfAborted();
     onProgress?.('read', collection, records);
   };
-  const staged = await stageImport({ input, folder, organizationIds, onBlock }, rejections);
+  const badOrganizations = organizations.bad;
+  const staged = await stageImport({ input, folder, organizationIds, badOrganizations, onBlock }, rejections);
+  const linesRead = organizations.names.size + staged.records + rejections.total;
   staging.attach(staged.stagingFiles, organizationIds);
   staging.rejectContradictions(({ name }) => importFile(input, name) ?? name);
-  if (rejections.total > 0 && !skipInvalid) throw new ImportRejected(rejections.first(), rejections.total);
+  if (rejections.total > 0 && !skipInvalid) throw new ImportRejected(rejections);
+  const limit = omissible(linesRead, maxInvalid);
+  if (rejections.total > limit) throw new ImportRejected(rejections, { limit, read: linesRead });
 
   const file = join(folder, basename(output));
   const writer = new SnapshotWriter(file, organizations.names);
@@ -124,6 +133,12 @@ async function build(
   } finally {
     writer.close();
   }
+}
+
+/** Returns the number of lines that may be omitted. */
+function omissible(linesRead: number, limit: BadLineLimit | undefined): number {
+  if (limit === undefined) return linesRead;
+  return 'lines' in limit ? limit.lines : Math.floor((linesRead * limit.percent) / 100);
 }
 
 /** Writes all staged records. Returns their number by collection. */

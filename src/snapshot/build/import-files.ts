@@ -5,7 +5,7 @@ import { PassThrough } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { COLLECTIONS } from '../format/layout.ts';
-import type { FieldProblem } from './import-schema.ts';
+import { type FieldProblem, shown } from './problems.ts';
 import { similarName } from './similar-names.ts';
 
 /** The files of an import folder: one JSON object per line, in UTF-8, optionally compressed (`.ndjson.gz`). */
@@ -70,6 +70,9 @@ export function importFile(folder: string, name: string): string | undefined {
 
 const BLOCK_BYTES = 256 * 1024;
 const MAX_LINE_BYTES = 16 * 1024 * 1024;
+const TOO_LONG = `must be at most ${MAX_LINE_BYTES} bytes long`;
+const NOT_UTF8 = 'must be UTF-8; a file compressed by gzip is named .ndjson.gz';
+export const UTF_16 = 'must be UTF-8, not UTF-16';
 const NEWLINE = 0x0a;
 const BYTE_ORDER_MARK = '\ufeff';
 
@@ -123,15 +126,16 @@ export function* linesOf({ bytes, firstLine }: LineBlock): Generator<Line> {
 }
 
 function decoded(bytes: Buffer, number: number): Line {
-  if (bytes.length > MAX_LINE_BYTES) return undecodable(number, `is longer than ${MAX_LINE_BYTES} bytes`);
+  if (bytes.length > MAX_LINE_BYTES) return undecodable(number, TOO_LONG);
   const text = bytes.toString();
   // Decoding replaces invalid bytes with U+FFFD, which a valid line may also contain.
-  if (text.includes('\ufffd') && !isUtf8(bytes)) return undecodable(number, 'is not UTF-8');
+  if (text.includes('\ufffd') && !isUtf8(bytes))
+    return undecodable(number, bytes.includes(0) ? UTF_16 : NOT_UTF8, shown(text));
   return { number, text: number === 1 && text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text };
 }
 
-function undecodable(number: number, reason: string): Line {
-  return { number, text: undefined, problem: { field: '', reason: `the line ${reason}` } };
+function undecodable(number: number, reason: string, found?: string): Line {
+  return { number, text: undefined, problem: { field: '', reason, found } };
 }
 
 function open(path: string): AsyncIterable<Buffer> {

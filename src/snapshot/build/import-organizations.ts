@@ -1,15 +1,9 @@
 import { isOrganizationId, ORGANIZATION_ID_RULE } from '../../contract/headers.ts';
 import { type JsonObject, parseObject, textIn } from '../format/json-values.ts';
 import { importFile, linesOf, ORGANIZATIONS_FILE, readBlocks } from './import-files.ts';
-import {
-  compileCheck,
-  compileNormalize,
-  type FieldCounts,
-  type FieldProblem,
-  NO_OBJECT,
-  ORGANIZATION_FIELDS,
-  problemOf,
-} from './import-schema.ts';
+import { compileCheck, compileNormalize, type FieldCounts, ORGANIZATION_FIELDS } from './import-schema.ts';
+import { malformed } from './malformed-line.ts';
+import { BadLines, type FieldProblem, quoted, UNIQUE } from './problems.ts';
 import type { Rejections } from './rejections.ts';
 
 const check = compileCheck(ORGANIZATION_FIELDS);
@@ -20,7 +14,17 @@ export interface ImportedOrganizations {
   readonly names: ReadonlyMap<string, string>;
   /** Undeclared fields, each with its file. */
   readonly dropped: FieldCounts;
+  readonly bad: BadOrganizations;
 }
+
+/** The organizations of bad lines. */
+export interface BadOrganizations {
+  readonly ids: ReadonlySet<string>;
+  /** Whether the id of a bad line is unknown. */
+  readonly isAnyUnknown: boolean;
+}
+
+export const NO_BAD_ORGANIZATIONS: BadOrganizations = { ids: new Set(), isAnyUnknown: false };
 
 /** Reads the organizations of an import folder. */
 export async function readOrganizations(
@@ -30,17 +34,23 @@ export async function readOrganizations(
   const organizations = new Map<string, { name: string; line: number }>();
   const dropped: FieldCounts = new Map();
   const file = importFile(folder, ORGANIZATIONS_FILE);
-  if (file === undefined) return { names: new Map(), dropped };
+  if (file === undefined) return { names: new Map(), dropped, bad: NO_BAD_ORGANIZATIONS };
+  const bad = { ids: new Set<string>(), isAnyUnknown: false };
   for await (const block of readBlocks(folder, file)) {
+    const badLines = new BadLines(rejections.keepsLines);
     for (const line of linesOf(block)) {
       const record = parseObject(line.text ?? '');
       const organizationId = textIn(record?.['organizationId']);
-      const problem =
+      const problems =
         line.text === undefined
-          ? line.problem
-          : problemWith(record, organizationId, organizations.get(organizationId)?.line);
-      if (problem !== undefined) {
-        rejections.add({ file, line: line.number, ...problem }, line.text);
+          ? [line.problem]
+          : record === undefined
+            ? [malformed(line.text)]
+            : problemsOf(record, organizationId, organizations.get(organizationId)?.line);
+      if (problems.length > 0) {
+        badLines.add({ line: line.number, problems, text: line.text });
+        if (organizationId === '') bad.isAnyUnknown = true;
+        else bad.ids.add(organizationId);
         continue;
       }
       // UTF-8 cannot encode a lone surrogate, so the stored name would not match its digest.
@@ -48,22 +58,28 @@ export async function readOrganizations(
       organizations.set(organizationId, { name, line: line.number });
       normalize(record, dropped);
     }
+    rejections.add(file, badLines);
   }
   const inOrder = [...organizations].sort(([a], [b]) => (a < b ? -1 : 1));
   return {
     names: new Map(inOrder.map(([id, { name }]) => [id, name])),
+    bad,
     dropped: new Map(Array.from(dropped, ([field, count]) => [`${file}: ${field}`, count])),
   };
 }
 
-function problemWith(
-  record: JsonObject | undefined,
+function problemsOf(
+  record: JsonObject,
   organizationId: string,
   earlierLine: number | undefined,
-): FieldProblem | undefined {
-  if (record === undefined) return NO_OBJECT;
-  if (!check(record)) return problemOf(check);
-  if (!isOrganizationId(organizationId)) return { field: 'organizationId', reason: ORGANIZATION_ID_RULE };
-  if (earlierLine === undefined) return undefined;
-  return { field: 'organizationId', reason: `"${organizationId}" already appears on line ${earlierLine}` };
+): readonly FieldProblem[] {
+  const problems = check(record);
+  const found = quoted(organizationId);
+  if (organizationId !== '' && organizationId.isWellFormed() && !isOrganizationId(organizationId))
+    return [...problems, { field: 'organizationId', reason: ORGANIZATION_ID_RULE, found }];
+  if (earlierLine === undefined) return problems;
+  return [
+    ...problems,
+    { field: 'organizationId', reason: UNIQUE, found: `${found} also on line ${earlierLine}` },
+  ];
 }

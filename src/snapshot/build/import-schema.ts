@@ -1,9 +1,10 @@
-import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import { Ajv, type ErrorObject } from 'ajv';
 import { IANAZone } from 'luxon';
 import { type Field, type Fields, id, type Json, type Shape, text, texts } from '../../contract/field.ts';
 import type { CollectionName } from '../../contract/operations.ts';
 import { inUtc, parseTimestamp } from '../../contract/timestamp.ts';
 import { type JsonObject, objectIn } from '../format/json-values.ts';
+import { type FieldProblem, quoted, withoutRepetition } from './problems.ts';
 
 /** The checks of import records and their stored form, derived from the declared fields. */
 
@@ -59,25 +60,37 @@ function isRegionAndCity(text: string): boolean {
   return timeZone === text || timeZone.toLowerCase() !== text.toLowerCase();
 }
 
-const ajv = new Ajv({ allowUnionTypes: true, formats: FORMATS });
+/** Stops at the first error, which suffices for a good record. */
+const quick = new Ajv({ allowUnionTypes: true, formats: FORMATS });
+/** Finds all errors, with the values found. */
+const thorough = new Ajv({ allowUnionTypes: true, formats: FORMATS, allErrors: true, verbose: true });
+
+/** Returns the problems of a record, none for a good one. */
+export type Check = (record: JsonObject) => readonly FieldProblem[];
+
+const NONE: readonly FieldProblem[] = [];
 
 /** Compiles a check of the fields that are not derived. It ignores undeclared fields. */
-export function compileCheck(fields: Fields): ValidateFunction {
-  return ajv.compile(objectSchema(fields));
+export function compileCheck(fields: Fields): Check {
+  const schema = objectSchema(fields);
+  const isGood = quick.compile(schema);
+  let findAll: ReturnType<typeof quick.compile> | undefined;
+  return (record) => {
+    if (isGood(record)) return NONE;
+    findAll ??= thorough.compile(schema);
+    if (findAll(record)) return NONE;
+    const problems = (findAll.errors ?? []).map(problemOf);
+    // A value of the wrong type may also violate the list of values, which says more.
+    return withoutRepetition(new Map(problems.map((problem) => [problem.field, problem])).values());
+  };
 }
 
-export interface FieldProblem {
-  /** Path of the field, such as `customer.email` or `placedItems[2].quantity`; empty for the record itself. */
-  readonly field: string;
-  /** The rest of a sentence that begins with the field: `must be …`, `is missing`. */
-  readonly reason: string;
-}
-
-export const NO_OBJECT: FieldProblem = { field: '', reason: 'the line is not a JSON object' };
-
-/** Returns the first problem that a failed check found. */
-export function problemOf({ errors }: ValidateFunction): FieldProblem {
-  const [{ instancePath, keyword, params }]: ErrorObject<string, Record<string, unknown>>[] = errors ?? [];
+function problemOf({
+  instancePath,
+  keyword,
+  params,
+  data,
+}: ErrorObject<string, Record<string, unknown>>): FieldProblem {
   const path = instancePath
     .replace(/\/(\d+)(?=\/|$)/g, '[$1]')
     .replaceAll('/', '.')
@@ -86,7 +99,7 @@ export function problemOf({ errors }: ValidateFunction): FieldProblem {
     const missing = String(params['missingProperty']);
     return { field: path === '' ? missing : `${path}.${missing}`, reason: 'is missing' };
   }
-  return { field: path, reason: reasonOf(keyword, params) };
+  return { field: path, reason: reasonOf(keyword, params), found: quoted(data) };
 }
 
 function reasonOf(keyword: string, params: Record<string, unknown>): string {

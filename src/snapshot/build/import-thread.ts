@@ -1,7 +1,9 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { COLLECTIONS } from '../format/layout.ts';
 import { type LineBlock, linesOf } from './import-files.ts';
-import type { FieldCounts, FieldProblem } from './import-schema.ts';
+import type { BadOrganizations } from './import-organizations.ts';
+import type { FieldCounts } from './import-schema.ts';
+import { BadLines } from './problems.ts';
 import { RecordReader } from './record-reader.ts';
 import { StagingFile } from './staging-file.ts';
 
@@ -15,25 +17,22 @@ export type ImportTask =
 export interface ImportWorkerData {
   /** Positions of the organizations in the order of their ids, by id. */
   readonly organizations: ReadonlyMap<string, number>;
+  readonly badOrganizations: BadOrganizations;
+  /** Whether the results have the bad lines themselves. */
+  readonly keepsLines: boolean;
   readonly stagingFile: string;
-}
-
-export interface BadLine extends FieldProblem {
-  readonly line: number;
-  /** The line as it is in the file; undefined when it cannot be decoded. */
-  readonly text: string | undefined;
 }
 
 /** The result of a task. */
 export interface ImportedBlock {
   /** Number of staged records. */
   readonly records: number;
-  readonly bad: readonly BadLine[];
+  readonly bad: BadLines;
   /** Undeclared fields. */
   readonly dropped: FieldCounts;
 }
 
-const { organizations, stagingFile } = workerData as ImportWorkerData;
+const { organizations, badOrganizations, keepsLines, stagingFile } = workerData as ImportWorkerData;
 const staging = new StagingFile(stagingFile);
 const readers = new Map<string, RecordReader>();
 
@@ -44,7 +43,7 @@ parentPort?.on('message', (task: ImportTask) => {
 function run(task: ImportTask): ImportedBlock {
   if ('isLast' in task) {
     staging.finish();
-    return { records: 0, bad: [], dropped: new Map() };
+    return { records: 0, bad: new BadLines(keepsLines), dropped: new Map() };
   }
   // A transferred Buffer arrives as a Uint8Array.
   const { buffer, byteOffset, length } = task.block.bytes;
@@ -57,19 +56,24 @@ function readerOf(collection: string): RecordReader {
   if (reader === undefined) {
     const layout = COLLECTIONS.find(({ name }) => name === collection);
     if (layout === undefined) throw new TypeError(`no collection ${collection}`);
-    readers.set(collection, (reader = new RecordReader(layout, organizations)));
+    readers.set(collection, (reader = new RecordReader(layout, organizations, badOrganizations)));
   }
   return reader;
 }
 
 function readBlock(reader: RecordReader, block: LineBlock): ImportedBlock {
   let records = 0;
-  const bad: BadLine[] = [];
+  const bad = new BadLines(keepsLines);
   const dropped: FieldCounts = new Map();
   for (const line of linesOf(block)) {
-    const reading = line.text === undefined ? line : reader.read(line.text, dropped);
-    if ('problem' in reading) bad.push({ line: line.number, text: line.text, ...reading.problem });
-    else {
+    const reading =
+      line.text === undefined
+        ? { problems: [line.problem], imported: undefined }
+        : reader.read(line.text, dropped);
+    if ('problems' in reading) {
+      bad.add({ line: line.number, text: line.text, problems: reading.problems });
+      staging.addBad(reader.layout, reading.imported);
+    } else {
       staging.add(reader.layout, line.number, reading);
       records++;
     }

@@ -5,6 +5,7 @@ import type { CollectionName } from '../../contract/operations.ts';
 import { COLLECTIONS } from '../format/layout.ts';
 import { importFile, type LineBlock, readBlocks } from './import-files.ts';
 import { addCount, type FieldCounts } from './import-schema.ts';
+import type { BadOrganizations } from './import-organizations.ts';
 import type { ImportedBlock, ImportTask, ImportWorkerData } from './import-thread.ts';
 import type { Rejections } from './rejections.ts';
 
@@ -22,6 +23,7 @@ export interface StageOptions {
   readonly folder: string;
   /** Ids in ascending order. */
   readonly organizationIds: readonly string[];
+  readonly badOrganizations: BadOrganizations;
   /** Receives the number of records of a collection read so far. An exception ends the import. */
   readonly onBlock: (collection: CollectionName, records: number) => void;
 }
@@ -29,32 +31,37 @@ export interface StageOptions {
 export interface StagedImport {
   /** Files with the records of the import, one for each thread. */
   readonly stagingFiles: readonly string[];
+  /** Number of records in them. */
+  readonly records: number;
   /** Undeclared fields, each with its file. */
   readonly dropped: FieldCounts;
 }
 
 /** Reads the collections of an import folder into staging files, and rejects bad lines. */
 export async function stageImport(
-  { input, folder, organizationIds, onBlock }: StageOptions,
+  { input, folder, organizationIds, badOrganizations, onBlock }: StageOptions,
   rejections: Rejections,
 ): Promise<StagedImport> {
   const dropped: FieldCounts = new Map();
   const organizations = new Map(organizationIds.map((id, position) => [id, position]));
-  const threads = new ImportThreads(organizations, folder);
+  const { keepsLines } = rejections;
+  const threads = new ImportThreads({ organizations, badOrganizations, keepsLines }, folder);
+  let records = 0;
   try {
     for (const { name: collection } of COLLECTIONS) {
       const file = importFile(input, collection);
       if (file === undefined) continue;
       let read = 0;
       for await (const block of threads.read(collection, readBlocks(input, file))) {
-        for (const { text, ...problem } of block.bad) rejections.add({ file, ...problem }, text);
+        rejections.add(file, block.bad);
         for (const [field, count] of block.dropped) addCount(dropped, `${file}: ${field}`, count);
         read += block.records;
         onBlock(collection, read);
       }
+      records += read;
     }
     await threads.finish();
-    return { stagingFiles: threads.stagingFiles, dropped };
+    return { stagingFiles: threads.stagingFiles, records, dropped };
   } finally {
     await threads.close();
   }
@@ -68,13 +75,13 @@ export class ImportThreads {
   #next = 0;
 
   /**
-   * @param organizations positions by id, in the order of the ids
+   * @param shared what all threads know
    * @param folder folder of the staging files
    */
-  constructor(organizations: ReadonlyMap<string, number>, folder: string) {
+  constructor(shared: Omit<ImportWorkerData, 'stagingFile'>, folder: string) {
     const count = Math.min(availableParallelism(), MAX_THREADS);
     this.stagingFiles = Array.from({ length: count }, (_, i) => join(folder, `staging-${i}.sqlite`));
-    this.#threads = this.stagingFiles.map((stagingFile) => new ImportThread({ organizations, stagingFile }));
+    this.#threads = this.stagingFiles.map((stagingFile) => new ImportThread({ ...shared, stagingFile }));
   }
 
   /** Reads the blocks of a collection's file on all threads. Yields the results in file order. */

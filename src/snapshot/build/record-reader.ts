@@ -1,19 +1,19 @@
-import type { ValidateFunction } from 'ajv';
 import { type Instant, parseTimestamp } from '../../contract/timestamp.ts';
 import { type JsonObject, parseObject, textIn } from '../format/json-values.ts';
 import type { CollectionLayout, ImportedRecord } from '../format/layout.ts';
 import { MAX_RECORD_BYTES } from '../format/schema.ts';
 import { ORGANIZATIONS_FILE } from './import-files.ts';
+import type { BadOrganizations } from './import-organizations.ts';
 import {
+  type Check,
   compileCheck,
   compileNormalize,
   type FieldCounts,
-  type FieldProblem,
   importOnlyFields,
-  NO_OBJECT,
   type Normalize,
-  problemOf,
 } from './import-schema.ts';
+import { malformed } from './malformed-line.ts';
+import { type FieldProblem, quoted } from './problems.ts';
 
 /** A valid line of the import. */
 export interface ReadRecord extends ImportedRecord {
@@ -26,10 +26,16 @@ export interface ReadRecord extends ImportedRecord {
   readonly json: string;
 }
 
-export type Reading = ReadRecord | { readonly problem: FieldProblem };
+export type Reading = ReadRecord | BadRecord;
+
+export interface BadRecord {
+  readonly problems: readonly FieldProblem[];
+  /** Undefined when the line is not an object. */
+  readonly imported: JsonObject | undefined;
+}
 
 interface Variant {
-  readonly check: ValidateFunction;
+  readonly check: Check;
   readonly normalize: Normalize;
 }
 
@@ -37,12 +43,20 @@ interface Variant {
 export class RecordReader {
   readonly layout: CollectionLayout;
   readonly #organizations: ReadonlyMap<string, number>;
+  readonly #badOrganizations: BadOrganizations;
   readonly #variants: ReadonlyMap<string, Variant>;
+  /** Checks the fields that all variants have. */
+  readonly #checkCommon: Check;
 
   /** @param organizations positions by id */
-  constructor(layout: CollectionLayout, organizations: ReadonlyMap<string, number>) {
+  constructor(
+    layout: CollectionLayout,
+    organizations: ReadonlyMap<string, number>,
+    badOrganizations: BadOrganizations,
+  ) {
     this.layout = layout;
     this.#organizations = organizations;
+    this.#badOrganizations = badOrganizations;
     const importOnly = importOnlyFields(layout.name);
     this.#variants = new Map(
       Object.entries(layout.resource.variants).map(([type, fields]) => [
@@ -53,26 +67,31 @@ export class RecordReader {
         },
       ]),
     );
+    const [first, ...others] = Object.values(layout.resource.variants);
+    const common = Object.entries(first).filter(
+      ([name]) => name !== 'type' && others.every((fields) => name in fields),
+    );
+    this.#checkCommon = compileCheck({ ...importOnly, ...Object.fromEntries(common) });
   }
 
   /** Reads a line. Counts undeclared fields in `dropped`. */
   read(line: string, dropped: FieldCounts): Reading {
-    const record = parseObject(line);
-    if (record === undefined) return { problem: NO_OBJECT };
-    const variant = this.#variants.get('') ?? this.#variants.get(textIn(record['type']));
-    if (variant === undefined)
-      return rejected('type', `must be one of ${[...this.#variants.keys()].join(', ')}`);
-    if (!variant.check(record)) return { problem: problemOf(variant.check) };
-    const organizationId = textIn(record['organizationId']);
-    const organization = this.#organizations.get(organizationId);
-    if (organization === undefined)
-      return rejected('organizationId', `"${organizationId}" is not in ${ORGANIZATIONS_FILE}.ndjson`);
+    const imported = parseObject(line);
+    if (imported === undefined) return { problems: [malformed(line)], imported };
+    const variant = this.#variants.get('') ?? this.#variants.get(textIn(imported['type']));
+    const organization = this.#organizations.get(textIn(imported['organizationId']));
+    const problems = variant?.check(imported) ?? [
+      this.#typeProblem(imported),
+      ...this.#checkCommon(imported),
+    ];
+    if (organization === undefined) return { problems: this.#withOrganization(problems, imported), imported };
+    if (variant === undefined || problems.length > 0) return { problems, imported };
 
-    const served = variant.normalize(record, dropped) as JsonObject;
+    const served = variant.normalize(imported, dropped) as JsonObject;
     const json = JSON.stringify(served);
     // A UTF-16 code unit takes at most three bytes in UTF-8, so short texts need not be measured.
     if (json.length * 3 > MAX_RECORD_BYTES && Buffer.byteLength(json) > MAX_RECORD_BYTES)
-      return rejected('', `the record is larger than ${MAX_RECORD_BYTES} bytes`);
+      return { problems: [TOO_LARGE], imported };
     const { resource, orderedBy } = this.layout;
     return {
       organization,
@@ -80,11 +99,37 @@ export class RecordReader {
       orderedBy: parseTimestamp(textIn(served[orderedBy.field])) ?? 0n,
       json,
       served,
-      imported: record,
+      imported,
     };
+  }
+
+  #typeProblem(imported: JsonObject): FieldProblem {
+    const reason = `must be one of ${[...this.#variants.keys()].join(', ')}`;
+    return {
+      field: 'type',
+      reason,
+      found: 'type' in imported ? quoted(imported['type']) : undefined,
+    };
+  }
+
+  /** Adds that the organization is unknown to the other problems of a record. */
+  #withOrganization(
+    problems: readonly FieldProblem[],
+    { organizationId }: JsonObject,
+  ): readonly FieldProblem[] {
+    if (problems.some(({ field }) => field === 'organizationId')) return problems;
+    const { ids, isAnyUnknown } = this.#badOrganizations;
+    const unknown: FieldProblem = {
+      field: 'organizationId',
+      reason: `must be in ${ORGANIZATIONS_FILE}.ndjson`,
+      found: quoted(organizationId),
+      follows: isAnyUnknown || ids.has(textIn(organizationId)),
+    };
+    return [...problems, unknown];
   }
 }
 
-function rejected(field: string, reason: string): Reading {
-  return { problem: { field, reason } };
-}
+const TOO_LARGE: FieldProblem = {
+  field: '',
+  reason: `must not be a record of more than ${MAX_RECORD_BYTES} bytes`,
+};

@@ -1,84 +1,130 @@
 import { writeFile } from 'node:fs/promises';
 import type Database from 'better-sqlite3';
 import { IMPORT_FILES } from './import-files.ts';
-import type { FieldProblem } from './import-schema.ts';
+import {
+  addGroup,
+  type BadLines,
+  describeProblem,
+  type FieldProblem,
+  type ProblemGroup,
+  shown,
+} from './problems.ts';
 
-/** The rejection of an import line. */
-export interface Rejection extends FieldProblem {
-  /** Name of the file in the import folder. */
+/** A group of bad lines with the name of their file in the import folder. */
+export interface FileGroup extends ProblemGroup {
   readonly file: string;
-  readonly line: number;
 }
 
-/** Formats a rejection, such as `tickets.ndjson:17: issuedAt must be …`. */
-export function describeRejection({ file, line, field, reason }: Rejection): string {
-  return `${file}:${line}: ${field === '' ? reason : `${field} ${reason}`}`;
+/** Formats a group, such as `tickets.ndjson: orderId is missing: 20,000 lines, first: 1`. */
+export function describeGroup({ file, lines, first, ...problem }: FileGroup): string {
+  const where = lines === 1 ? `line ${first}` : `${lines.toLocaleString('en')} lines, first: ${first}`;
+  return `${file}: ${describeProblem(problem)}: ${where}`;
 }
 
 /** The import contains bad lines, and no snapshot was written. */
 export class ImportRejected extends Error {
   override readonly name = 'ImportRejected';
-  /** The first rejections, by file and line. */
-  readonly first: readonly Rejection[];
+  /** By file and first line. */
+  readonly groups: readonly FileGroup[];
   readonly total: number;
 
-  constructor(first: readonly Rejection[], total: number) {
-    super(`the import contains ${total} bad ${total === 1 ? 'line' : 'lines'}`);
-    this.first = first;
+  /** @param limit the number of bad lines that may be omitted, of a number of lines read */
+  constructor(rejections: Rejections, limit?: { readonly limit: number; readonly read: number }) {
+    const { total, following } = rejections;
+    super(
+      `the import contains ${counted(total)}` +
+        (following > 0 ? `, ${following.toLocaleString('en')} of them only because of others` : '') +
+        (limit
+          ? `, of ${limit.read.toLocaleString('en')} read; at most ${limit.limit.toLocaleString('en')} may be omitted`
+          : ''),
+    );
+    this.groups = rejections.groups();
     this.total = total;
   }
 }
 
-const MAX_SHOWN = 20;
-const ORDER = 'ORDER BY file_order, line';
+function counted(lines: number): string {
+  return `${lines.toLocaleString('en')} bad ${lines === 1 ? 'line' : 'lines'}`;
+}
 
-/** The rejections of an import, in a table of the staging file. */
+/** The rejections of an import: in groups, and as lines in a table of the staging file if they are kept. */
 export class Rejections {
   total = 0;
+  /** Number of lines that are bad only because of others. */
+  following = 0;
+  readonly keepsLines: boolean;
+  readonly #groups = new Map<string, Map<string, ProblemGroup>>();
   readonly #database: Database.Database;
-  readonly #keepsText: boolean;
   readonly #insert: Database.Statement;
 
-  /** @param keepsText whether the text of the lines is stored */
-  constructor(database: Database.Database, keepsText: boolean) {
+  constructor(database: Database.Database, keepsLines: boolean) {
     database.exec(
-      'CREATE TABLE rejections (file_order INTEGER, file TEXT, line INTEGER, field TEXT, reason TEXT, text TEXT)',
+      'CREATE TABLE rejections (file_order INTEGER, file TEXT, line INTEGER, reasons TEXT, text TEXT)',
     );
     this.#database = database;
-    this.#keepsText = keepsText;
-    this.#insert = database.prepare('INSERT INTO rejections VALUES (?, ?, ?, ?, ?, ?)');
+    this.keepsLines = keepsLines;
+    this.#insert = database.prepare('INSERT INTO rejections VALUES (?, ?, ?, ?, ?)');
   }
 
-  /** Adds a rejection. `text` is the line as it is in the file; undefined when it cannot be decoded. */
-  add({ file, line, field, reason }: Rejection, text: string | undefined): void {
-    this.total++;
-    this.#insert.run(fileOrder(file), file, line, field, reason, this.#keepsText ? text : undefined);
+  /** Adds the bad lines of a file. */
+  add(file: string, { total, following, groups, lines }: BadLines): void {
+    this.total += total;
+    this.following += following;
+    for (const group of groups.values()) this.#addGroup(file, group);
+    for (const { line, problems, text } of lines)
+      this.#insert.run(
+        fileOrder(file),
+        file,
+        line,
+        JSON.stringify(problems, ['field', 'reason', 'found']),
+        text,
+      );
   }
 
-  /** Adds the lines of a file that a query selects as `line`, `reason` and `text`. */
-  addSelected(file: string, field: string, query: string): void {
-    const { changes } = this.#database
-      .prepare(
-        `INSERT INTO rejections SELECT ?, ?, line, ?, reason, CASE WHEN ? THEN text END FROM (${query})`,
+  /** Adds the lines of a file that a query selects as `line`, `found`, `follows` and `text`, all with one problem. */
+  addSelected(file: string, { field, reason }: FieldProblem, query: string): void {
+    const selected = this.#database
+      .prepare<[], { follows: 0 | 1; lines: number; first: number; found: string }>(
+        // SQLite takes a column outside of an aggregate from the row with the minimum.
+        `SELECT follows, count(*) AS lines, min(line) AS first, found FROM (${query}) GROUP BY follows`,
       )
-      .run(fileOrder(file), file, field, this.#keepsText ? 1 : 0);
-    this.total += changes;
+      .all();
+    for (const { follows, lines, first, found } of selected) {
+      this.total += lines;
+      if (follows === 1) this.following += lines;
+      else this.#addGroup(file, { field, reason, found: shown(found), lines, first });
+    }
+    if (!this.keepsLines) return;
+    this.#database
+      .prepare(
+        `INSERT INTO rejections
+         SELECT ?, ?, line, json_array(json_object('field', ?, 'reason', ?, 'found', found)), text FROM (${query})`,
+      )
+      .run(fileOrder(file), file, field, reason);
   }
 
-  /** Returns the first rejections, by file and line. */
-  first(): Rejection[] {
-    return this.#database
-      .prepare<[], Rejection>(`SELECT file, line, field, reason FROM rejections ${ORDER} LIMIT ${MAX_SHOWN}`)
-      .all();
+  /** Returns the groups, by file and first line. */
+  groups(): FileGroup[] {
+    return [...this.#groups]
+      .flatMap(([file, groups]) => [...groups.values()].map((group) => ({ file, ...group })))
+      .sort((a, b) => fileOrder(a.file) - fileOrder(b.file) || a.first - b.first);
+  }
+
+  #addGroup(file: string, group: ProblemGroup): void {
+    let groups = this.#groups.get(file);
+    if (groups === undefined) this.#groups.set(file, (groups = new Map<string, ProblemGroup>()));
+    addGroup(groups, group);
   }
 
   /** Writes all rejections to a file as lines of JSON, ordered by file and line. */
   async write(path: string): Promise<void> {
-    const rows = this.#database.prepare<[], Rejection & { readonly text: string | null }>(
-      `SELECT file, line, field, reason, text FROM rejections ${ORDER}`,
-    );
+    const rows = this.#database.prepare<
+      [],
+      { file: string; line: number; reasons: string; text: string | null }
+    >('SELECT file, line, reasons, text FROM rejections ORDER BY file_order, line');
     const lines = Iterator.from(rows.iterate()).map(
-      ({ text, ...rejection }) => `${JSON.stringify({ ...rejection, text: text ?? undefined })}\n`,
+      ({ file, line, reasons, text }) =>
+        `${JSON.stringify({ file, line, reasons: JSON.parse(reasons) as unknown, text: text ?? undefined })}\n`,
     );
     await writeFile(path, lines);
   }

@@ -3,9 +3,12 @@ import {
   type CollectionLayout,
   COLLECTIONS,
   type ColumnLayout,
+  EVENTS,
   type ImportedRecord,
+  SESSIONS,
 } from '../format/layout.ts';
 import { beginsRun } from '../format/schema.ts';
+import { type JsonObject, textIn } from '../format/json-values.ts';
 import type { ReadRecord } from './record-reader.ts';
 
 /** Larger than SQLite's default of 4,096 bytes: a record takes about a kilobyte. */
@@ -17,6 +20,7 @@ const CACHE_BYTES = 4 * 1024 * 1024;
 export class StagingFile {
   readonly #database: Database.Database;
   readonly #inserts: ReadonlyMap<CollectionLayout, Database.Statement>;
+  readonly #insertBad: Database.Statement;
 
   /** @param path a file that does not exist yet */
   constructor(path: string) {
@@ -28,6 +32,9 @@ export class StagingFile {
     this.#database.pragma('locking_mode = EXCLUSIVE');
     this.#database.exec('BEGIN');
     this.#inserts = new Map(COLLECTIONS.map((layout) => [layout, this.#createTable(layout)]));
+    // The events that bad lines name, as JSON. NULL stands for an unknown event.
+    this.#database.exec('CREATE TABLE bad (collection TEXT NOT NULL, event_id TEXT) STRICT');
+    this.#insertBad = this.#database.prepare('INSERT INTO bad VALUES (?, ?)');
   }
 
   #createTable({ name, columns }: CollectionLayout): Database.Statement {
@@ -57,6 +64,13 @@ export class StagingFile {
         ...layout.columns.map((column) => columnValue(column, record)),
         record.json,
       );
+  }
+
+  /** Adds the event that a bad line of an event or session names: other lines may be bad only because of this one. */
+  addBad(layout: CollectionLayout, imported: JsonObject = {}): void {
+    if (layout !== EVENTS && layout !== SESSIONS) return;
+    const eventId = textIn(imported[layout === EVENTS ? EVENTS.resource.id : 'eventId']);
+    this.#insertBad.run(layout.name, eventId === '' ? null : JSON.stringify(eventId));
   }
 
   /** Completes and closes the file. */

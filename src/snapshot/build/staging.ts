@@ -1,5 +1,6 @@
 import Database from 'better-sqlite3';
 import { type CollectionLayout, EVENTS, OFFERS, ORDERS, SESSIONS, TICKETS } from '../format/layout.ts';
+import { UNIQUE } from './problems.ts';
 import { Rejections } from './rejections.ts';
 
 /** Cache of each staging file, and of each sort before it spills to temporary files. */
@@ -27,14 +28,14 @@ export class Staging {
 
   /**
    * @param path a file that does not exist yet, for everything but the records
-   * @param keepsText whether the text of bad lines is stored
+   * @param keepsLines whether the bad lines are stored
    */
-  constructor(path: string, keepsText: boolean) {
+  constructor(path: string, keepsLines: boolean) {
     this.#database = new Database(path);
     this.#database.pragma('journal_mode = OFF');
     this.#database.pragma('synchronous = OFF');
     this.#database.pragma(`threads = ${SORT_THREADS}`);
-    this.rejections = new Rejections(this.#database, keepsText);
+    this.rejections = new Rejections(this.#database, keepsLines);
   }
 
   /**
@@ -59,7 +60,8 @@ export class Staging {
 
   /**
    * Rejects repeated ids, sessions without their event, and events without a session.
-   * Each check ignores records that an earlier one rejected.
+   * Each check ignores records that an earlier one rejected. A rejection follows from another one when a bad line may
+   * have been the missing event or session.
    * @param fileOf returns the import file of a collection
    */
   rejectContradictions(fileOf: (layout: CollectionLayout) => string): void {
@@ -70,11 +72,14 @@ export class Staging {
     this.#reject(SESSIONS, fileOf(SESSIONS), {
       field: 'eventId',
       value: "event_id ->> '$'",
+      reason: 'must be an event of the organization',
       rows: `
-        SELECT line, 'is not an event of the organization' AS problem
+        SELECT line, '' AS addition, ${this.#isBad(EVENTS)} AS follows
         FROM (${this.#all(SESSIONS, 'line, organization, event_id')})
         WHERE (organization, event_id) NOT IN (SELECT organization, event_id FROM events_by_id)`,
     });
+    this.#database.exec(`
+      CREATE TABLE events_of_sessions AS ${this.#all(SESSIONS, 'organization, event_id')}`);
     this.#rejectRepeatedIds(SESSIONS, fileOf(SESSIONS));
     this.#database.exec(`
       CREATE TABLE sessions_by_event (
@@ -84,8 +89,10 @@ export class Staging {
     this.#reject(EVENTS, fileOf(EVENTS), {
       field: EVENTS.resource.id,
       value: `record ->> '${EVENTS.resource.id}'`,
+      reason: 'must have a session in the import',
       rows: `
-        SELECT line, 'has no session in the import' AS problem
+        SELECT line, '' AS addition, ${this.#isBad(SESSIONS)}
+          OR (organization, event_id) IN (SELECT organization, event_id FROM events_of_sessions) AS follows
         FROM (${this.#all(EVENTS, "line, organization, record -> 'id' AS event_id")})
         WHERE (organization, event_id) NOT IN (SELECT organization, event_id FROM sessions_by_event)`,
     });
@@ -108,8 +115,9 @@ export class Staging {
     this.#reject(layout, file, {
       field: id,
       value: `record ->> '${id}'`,
+      reason: UNIQUE,
       rows: `
-        SELECT line, 'already appears on line ' || first AS problem
+        SELECT line, ' also on line ' || first AS addition, 0 AS follows
         FROM (
           SELECT line, first_value(line) OVER (PARTITION BY organization, id ORDER BY line) AS first
           FROM (${this.#all(layout, 'line, organization, id')})
@@ -119,7 +127,7 @@ export class Staging {
   }
 
   /** Moves records to the rejections. */
-  #reject(layout: CollectionLayout, file: string, { field, value, rows }: Contradiction): void {
+  #reject(layout: CollectionLayout, file: string, { field, reason, value, rows }: Contradiction): void {
     const text = [
       `'{"organizationId":' || json_quote(organization_id)`,
       ...(IMPORT_ONLY.get(layout) ?? []),
@@ -130,13 +138,21 @@ export class Staging {
       const table = `${staging}.${layout.name}`;
       this.rejections.addSelected(
         file,
-        field,
-        `SELECT line, '"' || (${value}) || '" ' || problem AS reason, ${text} AS text
+        { field, reason },
+        `SELECT line, '"' || substr(${value}, 1, 40) || '"' || addition AS found, follows, ${text} AS text
          FROM rejected JOIN ${table} USING (line) JOIN organizations ON position = organization`,
       );
       this.#database.exec(`DELETE FROM ${table} WHERE line IN (SELECT line FROM rejected)`);
     }
     this.#database.exec('DROP TABLE rejected');
+  }
+
+  /** Returns an SQL condition: whether a bad line may have the event `event_id`, or a session of it. */
+  #isBad({ name }: CollectionLayout): string {
+    const bad = this.#files
+      .map((file) => `SELECT event_id FROM ${file}.bad WHERE collection = '${name}'`)
+      .join(' UNION ALL ');
+    return `(event_id IN (SELECT event_id FROM (${bad}) WHERE event_id NOTNULL) OR EXISTS (SELECT 1 FROM (${bad}) WHERE event_id IS NULL))`;
   }
 
   /** Returns SQL that selects from all records of a collection. */
@@ -168,9 +184,10 @@ export class Staging {
 
 interface Contradiction {
   readonly field: string;
-  /** SQL expression of the field's value, which the reason quotes. */
+  readonly reason: string;
+  /** SQL expression of the field's value. */
   readonly value: string;
-  /** SQL that selects `line` and `problem`: the reason after the value. */
+  /** SQL that selects `line`, `addition` to the value found, and whether the rejection `follows` from another one. */
   readonly rows: string;
 }
 

@@ -19,8 +19,8 @@ export type BadLine = readonly [
 export const ours = inOrganization('o');
 const TIMESTAMP = /^must be an ISO 8601 date and time with Z or an offset, such as /;
 const IDENTIFIER = 'must be well-formed text that is not empty';
-const NO_OBJECT = 'the line is not a JSON object';
-export const NOT_UTF8 = 'the line is not UTF-8';
+const NO_OBJECT = /^must be (a|a whole|one whole) JSON object/;
+export const NOT_UTF8 = 'must be UTF-8; a file compressed by gzip is named .ndjson.gz';
 
 /** Makes a good record of each file, with the given id. */
 export const GOOD: Readonly<Record<FileName, (id: string) => ImportRecord>> = {
@@ -57,7 +57,8 @@ const within = (file: FileName, more: ImportRecord, path: string, reason: string
   path,
   reason,
 ];
-const address = { type: 'personal', addressLine1: 'a', city: 'b', postalCode: 'c', countryCode: 'd' };
+const withoutLine = { type: 'personal', city: 'b', postalCode: 'c', countryCode: 'd' };
+const address = { ...withoutLine, addressLine1: 'a' };
 
 export const BAD_LINES: readonly BadLine[] = [
   ...FILES.flatMap((file): BadLine[] => [
@@ -96,11 +97,11 @@ export const BAD_LINES: readonly BadLine[] = [
     '\u007f',
   ),
   ...bad('organizations', 'name', 'must be string or null', 5, ['a']),
-  ['organizations', { organizationId: 'o' }, 'organizationId', '"o" already appears on line 1'],
+  ['organizations', { organizationId: 'o' }, 'organizationId', 'must be unique'],
 
   ...(['events', 'sessions', 'tickets', 'orders', 'offers'] as const).flatMap((file) => [
-    ...bad(file, 'organizationId', '"unknown" is not in organizations.ndjson', 'unknown'),
-    ...bad(file, 'organizationId', '"a:b" is not in organizations.ndjson', 'a:b'),
+    ...bad(file, 'organizationId', 'must be in organizations.ndjson', 'unknown'),
+    ...bad(file, 'organizationId', 'must be in organizations.ndjson', 'a:b'),
   ]),
   ...[
     ['events', 'id'],
@@ -220,7 +221,7 @@ export const BAD_LINES: readonly BadLine[] = [
   ),
   within(
     'orders',
-    { delivery: { type: 'on_site', homeDeliveryAddress: { type: 'personal' } } },
+    { delivery: { type: 'on_site', homeDeliveryAddress: withoutLine } },
     'delivery.homeDeliveryAddress.addressLine1',
     'is missing',
   ),
@@ -251,27 +252,27 @@ export const BAD_LINES: readonly BadLine[] = [
     'must be integer or null',
   ),
   within('offers', { type: 'PRODUCT', heldByEventIds: ['a', 2] }, 'heldByEventIds[1]', 'must be string'),
-  within('orders', { paymentMethod: 'x'.repeat(1024 * 1024) }, '', 'the record is larger than 1048576 bytes'),
+  within(
+    'orders',
+    { paymentMethod: 'x'.repeat(1024 * 1024) },
+    '',
+    'must not be a record of more than 1048576 bytes',
+  ),
 
-  ['events', GOOD.events('evt'), 'id', '"evt" already appears on line 1'],
-  ['events', GOOD.events('lonely'), 'id', '"lonely" has no session in the import'],
-  ['sessions', GOOD.sessions('good'), 'id', '"good" already appears on line 1'],
-  [
-    'sessions',
-    ours(minimalSession('astray', 'nowhere')),
-    'eventId',
-    '"nowhere" is not an event of the organization',
-  ],
+  ['events', GOOD.events('evt'), 'id', 'must be unique'],
+  ['events', GOOD.events('lonely'), 'id', 'must have a session in the import'],
+  ['sessions', GOOD.sessions('good'), 'id', 'must be unique'],
+  ['sessions', ours(minimalSession('astray', 'nowhere')), 'eventId', 'must be an event of the organization'],
   [
     'sessions',
     ours(minimalSession('foreign', 'evt_theirs')),
     'eventId',
-    '"evt_theirs" is not an event of the organization',
+    'must be an event of the organization',
   ],
-  ['tickets', GOOD.tickets('good'), 'ticketId', '"good" already appears on line 1'],
-  ['orders', GOOD.orders('good'), 'orderId', '"good" already appears on line 1'],
-  ['offers', GOOD.offers('good'), 'offerId', '"good" already appears on line 1'],
-  ['offers', ours(minimalOffer('good', 'BUNDLE')), 'offerId', '"good" already appears on line 1'],
+  ['tickets', GOOD.tickets('good'), 'ticketId', 'must be unique'],
+  ['orders', GOOD.orders('good'), 'orderId', 'must be unique'],
+  ['offers', GOOD.offers('good'), 'offerId', 'must be unique'],
+  ['offers', ours(minimalOffer('good', 'BUNDLE')), 'offerId', 'must be unique'],
 ];
 
 /** The good lines before the bad ones of each file. */

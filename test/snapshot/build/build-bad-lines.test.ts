@@ -1,14 +1,38 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { describeRejection, ImportRejected, type Rejection } from '../../../src/snapshot/build/rejections.ts';
+import type { FieldProblem } from '../../../src/snapshot/build/problems.ts';
+import { describeGroup, ImportRejected } from '../../../src/snapshot/build/rejections.ts';
 import { folderForAll } from '../../support/temporary-folder.ts';
 import { BAD_IMPORT, BAD_LINES, badLinesOf, FILES, GOOD, GOOD_BEFORE, NOT_UTF8, ours } from './bad-lines.ts';
-import { minimalEvent, minimalSession } from '../../support/records.ts';
-import { type Built, builtFrom, organizationOf, recordsOf } from '../../support/import-folder.ts';
+import {
+  inOrganization,
+  minimalEvent,
+  minimalOffer,
+  minimalOrder,
+  minimalSession,
+  minimalTicket,
+  times,
+} from '../../support/records.ts';
+import {
+  type Built,
+  builtFrom,
+  type Import,
+  organizationOf,
+  recordsOf,
+} from '../../support/import-folder.ts';
 import { refusalOf } from '../format/refusal.ts';
 
-interface Reject extends Rejection {
+interface Reject {
+  readonly file: string;
+  readonly line: number;
+  readonly reasons: readonly FieldProblem[];
   readonly text?: string;
+}
+
+/** Reads the file of the lines that a build left out. */
+function rejectsOf(snapshot: string): Reject[] {
+  const lines = readFileSync(`${snapshot}.rejects.ndjson`, 'utf8').trimEnd().split('\n');
+  return lines.map((line) => JSON.parse(line) as Reject);
 }
 
 describe('A bad line of the import', () => {
@@ -18,10 +42,7 @@ describe('A bad line of the import', () => {
 
   before(async () => {
     built = await builtFrom(folder('import'), BAD_IMPORT, { skipInvalid: true });
-    rejects = readFileSync(folder('import/snapshot.sqlite.rejects.ndjson'), 'utf8')
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line) as Reject);
+    rejects = rejectsOf(folder('import/snapshot.sqlite'));
   });
 
   for (const file of FILES) {
@@ -30,9 +51,10 @@ describe('A bad line of the import', () => {
       const shown = JSON.stringify(line).slice(0, 150);
       it(`is reported: ${file} ${number}, ${field || 'the line'}: ${String(reason).slice(0, 60)} ← ${shown}`, () => {
         const found = rejects.filter((reject) => reject.file === `${file}.ndjson` && reject.line === number);
-        expect(found.map((reject) => reject.field)).to.deep.equal([field]);
-        if (typeof reason === 'string') expect(found[0].reason).to.equal(reason);
-        else expect(found[0].reason).to.match(reason);
+        const reasons = found.flatMap((reject) => reject.reasons);
+        expect(reasons.map((problem) => problem.field)).to.deep.equal([field]);
+        if (typeof reason === 'string') expect(reasons[0].reason).to.equal(reason);
+        else expect(reasons[0].reason).to.match(reason);
       });
     });
   }
@@ -52,35 +74,30 @@ describe('A bad line of the import', () => {
 
   it('is written to the rejects with its text', () => {
     const lines: Readonly<Record<string, readonly unknown[]>> = BAD_IMPORT;
-    for (const { file, line, reason, text } of rejects) {
+    for (const { file, line, reasons, text } of rejects) {
       const imported = lines[file.replace('.ndjson', '')][line - 1];
-      if (reason === NOT_UTF8) expect(text, `${file}:${line}`).to.equal(undefined);
+      if (reasons[0].reason === NOT_UTF8) expect(text, `${file}:${line}`).to.equal(undefined);
       else if (typeof imported === 'string') expect(text).to.equal(imported);
       // A line that contradicts other lines is written from its stored form.
       else expect(JSON.parse(text ?? '')).to.deep.include(imported);
     }
   });
 
-  it('rejects the import, which reports the first 20 in order and the number of all', async () => {
-    const refusal = await refusalOf(builtFrom(folder('refused'), BAD_IMPORT), ImportRejected);
-    expect(refusal.total).to.equal(BAD_LINES.length);
-    expect(refusal.message).to.include(String(BAD_LINES.length));
-    expect(refusal.first).to.have.length(20);
-    const [first] = refusal.first;
-    expect(describeRejection(first)).to.equal('organizations.ndjson:3: the line is not a JSON object');
-    expect(refusal.first.map(({ line }) => line)).to.deep.equal(Array.from({ length: 20 }, (_, i) => 3 + i));
-  });
-
-  it('is described as FILE:LINE: FIELD REASON', () => {
-    const rejection = {
-      file: 'orders.ndjson.gz',
-      line: 17,
-      field: 'placedItems[1].quantity',
-      reason: 'must be integer',
-    };
-    expect(describeRejection(rejection)).to.equal(
-      'orders.ndjson.gz:17: placedItems[1].quantity must be integer',
+  it('rejects the import, which tells the number of bad lines and their groups, by file and first line', async () => {
+    const { total, message, groups } = await refusalOf(
+      builtFrom(folder('refused'), BAD_IMPORT),
+      ImportRejected,
     );
+    expect(total).to.equal(BAD_LINES.length);
+    expect(message).to.include(`${BAD_LINES.length} bad lines`);
+    expect(describeGroup(groups[0])).to.equal(
+      'organizations.ndjson: the line must be a JSON object, found hello: 5 lines, first: 3',
+    );
+    const places = groups.map(({ file, first }) => [
+      FILES.findIndex((name) => file === `${name}.ndjson`),
+      first,
+    ]);
+    expect(places).to.deep.equal(places.toSorted(([a, i], [b, j]) => a - b || i - j));
   });
 
   it('takes its dependents with it: the sessions of a bad event, and an event with bad sessions only', async () => {
@@ -102,15 +119,186 @@ describe('A bad line of the import', () => {
     });
     const [event] = recordsOf(organizationOf(image, 'o').events).values();
     expect(event).to.include({ id: 'c', sessionCount: 1 });
-    const left = readFileSync(folder('cascade/snapshot.sqlite.rejects.ndjson'), 'utf8').trimEnd().split('\n');
-    const named = left.map((line) => JSON.parse(line) as Reject).map((reject) => describeRejection(reject));
+    const left = rejectsOf(folder('cascade/snapshot.sqlite'));
+    const named = left.flatMap(({ file, line, reasons: [{ field }] }) => `${file}:${line} ${field}`);
     expect(named).to.have.members([
-      'events.ndjson:1: createdAt must be an ISO 8601 date and time with Z or an offset, such as 2026-01-31T20:00:00+01:00, within the years 0000 to 9999 in UTC',
-      'sessions.ndjson:1: eventId "a" is not an event of the organization',
-      'sessions.ndjson:2: startAt must be an ISO 8601 date and time with Z or an offset, such as 2026-01-31T20:00:00+01:00',
-      'sessions.ndjson:3: eventId "a" is not an event of the organization',
-      'sessions.ndjson:5: durationMinutes must be integer or null',
-      'events.ndjson:2: id "b" has no session in the import',
+      'events.ndjson:1 createdAt',
+      'sessions.ndjson:1 eventId',
+      'sessions.ndjson:2 startAt',
+      'sessions.ndjson:3 eventId',
+      'sessions.ndjson:5 durationMinutes',
+      'events.ndjson:2 id',
+    ]);
+    const refusal = await refusalOf(builtFrom(folder('cascade-refused'), files), ImportRejected);
+    expect(refusal.message).to.equal('the import contains 6 bad lines, 3 of them only because of others');
+    expect(refusal.groups.map(({ file, field }) => `${file} ${field}`)).to.deep.equal([
+      'events.ndjson createdAt',
+      'sessions.ndjson startAt',
+      'sessions.ndjson durationMinutes',
     ]);
   });
+});
+
+describe('The groups of bad lines', () => {
+  const folder = folderForAll();
+  let folders = 0;
+
+  /** Returns the groups of an import, as the command prints them. */
+  async function groupsOf(files: Import): Promise<string[]> {
+    const refusal = await refusalOf(builtFrom(folder(`groups-${folders++}`), files), ImportRejected);
+    return refusal.groups.map(describeGroup);
+  }
+
+  const good = {
+    organizations: [{ organizationId: 'o' }],
+    events: [GOOD.events('evt')],
+    sessions: [GOOD.sessions('ses')],
+  };
+
+  it('have all reasons of each line, over all files', async () => {
+    const orders = times(3000, (i) =>
+      ours(
+        minimalOrder(`o${i}`, { createdAt: '2026-11-02 10:15:00', totalPrice: `${i}.50`, status: 'PAID' }),
+      ),
+    );
+    const tickets = times(20_000, (i) => {
+      const { orderId, ...others } = minimalTicket(`t${i}`);
+      return ours(i === 4711 ? { ...others, orderId, vat: true } : others);
+    });
+    expect(await groupsOf({ ...good, orders, tickets })).to.deep.equal([
+      'tickets.ndjson: orderId is missing: 19,999 lines, first: 1',
+      'tickets.ndjson: vat must be number or null, found true: line 4712',
+      'orders.ndjson: status must be one of PENDING, FULFILLED, CANCELLED, found "PAID": 3,000 lines, first: 1',
+      'orders.ndjson: totalPrice must be number or null, found "0.50": 3,000 lines, first: 1',
+      'orders.ndjson: createdAt must be an ISO 8601 date and time with Z or an offset, such as 2026-01-31T20:00:00+01:00, found "2026-11-02 10:15:00": 3,000 lines, first: 1',
+    ]);
+  });
+
+  it('count a line once, whatever the number of list elements with the problem', async () => {
+    const placedItems = [{ quantity: 1 }, { quantity: 'two' }, { quantity: 'three' }];
+    const orders = ['a', 'b'].map((id) => ours(minimalOrder(id, { placedItems })));
+    expect(await groupsOf({ ...good, orders })).to.deep.equal([
+      'orders.ndjson: placedItems[].quantity must be integer or null, found "two": 2 lines, first: 1',
+    ]);
+  });
+
+  it('show the beginning of a long value, without characters that a terminal could obey', async () => {
+    const tickets = [ours(minimalTicket('t', { listPrice: `\u001b]0;\u202e\u0085${'x'.repeat(100_000)}` }))];
+    const [group] = await groupsOf({ ...good, tickets });
+    expect(group).to.match(/found "\\u001b\]0;\ufffd\ufffdx+…: line 1$/);
+    expect(group).to.have.length.below(150);
+  });
+
+  it('have the problems of an offer beside its type', async () => {
+    const offers = times(2, (i) => {
+      const { type, ...others } = minimalOffer(`off_${i}`, 'TICKET', { createdAt: 'now' });
+      return ours(i === 0 ? others : { ...others, type: type.toLowerCase() });
+    });
+    expect((await groupsOf({ ...good, offers })).map((group) => group.slice(0, 40))).to.deep.equal([
+      'offers.ndjson: type must be one of TICKE',
+      'offers.ndjson: createdAt must be an ISO ',
+    ]);
+  });
+
+  it('have repeated ids with both lines', async () => {
+    const tickets = ['a', 'b', 'b', 'a', 'c', 'b'].map(GOOD.tickets);
+    expect(await groupsOf({ ...good, tickets })).to.deep.equal([
+      'tickets.ndjson: ticketId must be unique, found "b" also on line 2: 3 lines, first: 3',
+    ]);
+  });
+
+  describe('lack lines that are bad only because of others:', () => {
+    const tickets = [GOOD.tickets('t'), inOrganization('else')(minimalTicket('u'))];
+
+    for (const [reason, files, groups] of [
+      [
+        'the records of an organization whose line is bad',
+        { organizations: [{ organizationId: 'o', name: 5 }, { organizationId: 'p' }], tickets },
+        [
+          /^organizations\.ndjson: name /,
+          /^tickets.* organizationId must be in organizations\.ndjson, found "else": line 2$/,
+        ],
+      ],
+      [
+        'the records of unknown organizations when an organization cannot be read',
+        { organizations: ['{"organizationId":"o"', { organizationId: 'p' }], tickets },
+        [/^organizations\.ndjson: the line /],
+      ],
+      [
+        'the sessions of events that cannot be read',
+        { ...good, events: ['id,title', 'evt,Concert'], sessions: [GOOD.sessions('a'), GOOD.sessions('b')] },
+        [/^events\.ndjson: the line must be a JSON object: convert CSV .*: 2 lines, first: 1$/],
+      ],
+      [
+        'an event whose sessions cannot be read',
+        { ...good, sessions: ['', "{'id':'ses'}"] },
+        [/^sessions\.ndjson: the line must be a JSON object: names and texts .*: line 2$/],
+      ],
+      [
+        'an event whose sessions have ids of others',
+        {
+          ...good,
+          events: [GOOD.events('evt'), GOOD.events('later')],
+          sessions: [GOOD.sessions('ses'), ours(minimalSession('ses', 'later'))],
+        },
+        [/^sessions\.ndjson: id must be unique, found "ses" also on line 1: line 2$/],
+      ],
+      [
+        'but have the sessions and events for which that is not so',
+        {
+          ...good,
+          events: [ours(minimalEvent('evt', { tags: 'a' })), GOOD.events('other')],
+          sessions: [GOOD.sessions('a'), ours(minimalSession('b', 'third'))],
+        },
+        [
+          /^events\.ndjson: tags /,
+          /^events\.ndjson: id must have a session in the import, found "other": line 2$/,
+          /^sessions\.ndjson: eventId must be an event of the organization, found "third": line 2$/,
+        ],
+      ],
+    ] as const) {
+      it(reason, async () => {
+        const found = await groupsOf(files);
+        expect(found, found.join('\n')).to.have.length(groups.length);
+        groups.forEach((pattern, i) => expect(found[i]).to.match(pattern));
+      });
+    }
+  });
+});
+
+describe('The limit of skipped lines', () => {
+  const folder = folderForAll();
+  /** 200 lines, of which three tickets and the session of a bad event are bad. */
+  const files: Import = {
+    organizations: [{ organizationId: 'o' }],
+    events: [GOOD.events('evt'), ours(minimalEvent('bad', { currency: null }))],
+    sessions: [GOOD.sessions('ses'), ours(minimalSession('follows', 'bad'))],
+    tickets: [...times(192, (i) => GOOD.tickets(`t${i}`)), '', '{}', GOOD.tickets('t1'), 'x'],
+  };
+
+  for (const maxInvalid of [{ lines: 5 }, { percent: 2.5 }]) {
+    it(`is kept: ${JSON.stringify(maxInvalid)}`, async () => {
+      const { report } = await builtFrom(folder(JSON.stringify(maxInvalid)), files, {
+        skipInvalid: true,
+        maxInvalid,
+      });
+      expect(report.rejected).to.equal(5);
+    });
+  }
+
+  for (const maxInvalid of [{ lines: 4 }, { lines: 0 }, { percent: 2.49 }, { percent: 0 }]) {
+    it(`is exceeded, and nothing is written: ${JSON.stringify(maxInvalid)}`, async () => {
+      const name = `over-${JSON.stringify(maxInvalid)}`;
+      const refusal = await refusalOf(
+        builtFrom(folder(name), files, { skipInvalid: true, maxInvalid }),
+        ImportRejected,
+      );
+      const limit = 'lines' in maxInvalid ? maxInvalid.lines : Math.floor(maxInvalid.percent * 2);
+      expect(refusal.message).to.equal(
+        `the import contains 5 bad lines, 1 of them only because of others, of 200 read; at most ${limit} may be omitted`,
+      );
+      expect(refusal.groups).to.have.length.above(2);
+      expect(readdirSync(folder(name)).filter((file) => file.startsWith('snapshot'))).to.deep.equal([]);
+    });
+  }
 });

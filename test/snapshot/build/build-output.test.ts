@@ -97,8 +97,7 @@ describe('The output of a build', () => {
     expect(rejected).to.deep.equal({
       file: 'tickets.ndjson',
       line: SMALL_IMPORT.tickets.length + 1,
-      field: '',
-      reason: 'the line is not a JSON object',
+      reasons: [{ field: '', reason: 'must be a JSON object', found: 'broken' }],
       text: 'broken',
     });
     await build(folder('good'), target());

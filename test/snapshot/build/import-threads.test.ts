@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { NO_BAD_ORGANIZATIONS } from '../../../src/snapshot/build/import-organizations.ts';
 import { ImportThreads } from '../../../src/snapshot/build/import-threads.ts';
 import { folderForEach } from '../../support/temporary-folder.ts';
 
@@ -7,7 +8,10 @@ describe('The import threads', () => {
   let threads: ImportThreads;
 
   beforeEach(() => {
-    threads = new ImportThreads(new Map([['north', 0]]), inFolder(''));
+    threads = new ImportThreads(
+      { organizations: new Map([['north', 0]]), badOrganizations: NO_BAD_ORGANIZATIONS, keepsLines: true },
+      inFolder(''),
+    );
   });
 
   afterEach(() => threads.close());
@@ -23,7 +27,7 @@ describe('The import threads', () => {
   it('yield the blocks in file order', async () => {
     const lines: number[] = [];
     for await (const { bad } of threads.read('tickets', blocks(40)))
-      lines.push(...bad.map(({ line }) => line));
+      lines.push(...bad.lines.map(({ line }) => line));
     expect(lines).to.deep.equal(Array.from({ length: 40 }, (_, i) => i + 1));
   });
 
