@@ -20,7 +20,9 @@ export function metricsText(dependencies: AdminDependencies): Promise<string> {
 }
 
 function requestMetrics({ workers, log }: AdminDependencies): Metric[] {
-  const { requests, retries, durations, delay, ends, pins, unsentBytes } = sumMetrics(workers.requestMetrics);
+  const { requests, retries, durations, delay, ends, pins, unsentBytes, openStreams } = sumMetrics(
+    workers.requestMetrics,
+  );
   return [
     counter(
       'foyer_requests_total',
@@ -29,7 +31,7 @@ function requestMetrics({ workers, log }: AdminDependencies): Metric[] {
     ),
     histogram(
       'foyer_request_duration_seconds',
-      'Time from the request to the end of its response, by operation.',
+      'Time from the request to the end of its response, by operation. Streams are left out.',
       durations.map(({ operation, totals }) => ({ labels: { operation }, totals })),
     ),
     counter(
@@ -57,6 +59,12 @@ function requestMetrics({ workers, log }: AdminDependencies): Metric[] {
       'Requests over links to data that is no longer live: retained, gone (400) or not loaded yet (429).',
       Array.from(pins, ([outcome, value]) => ({ labels: { outcome }, value })),
     ),
+    counter(
+      'foyer_requests_over_stream_limit_total',
+      'Requests for a stream refused with 429 because the key had its number of open streams.',
+      retries.get('streams') ?? 0,
+    ),
+    gauge('foyer_streams_open', 'Open streams (application/x-ndjson).', openStreams),
     gauge('foyer_connections_open', 'Open connections of clients.', workers.connections.all),
     gauge(
       'foyer_connections_limit',

@@ -1,13 +1,19 @@
-/** Headers and ids in headers. `releases.ts` has the version headers. */
+/** Headers, and media types and ids in headers. `releases.ts` has the version headers. */
 
 export const REQUEST_ID_HEADER = 'X-Request-Id';
 export const SNAPSHOT_ID_HEADER = 'Service-Snapshot-Id';
 export const DATA_AS_OF_HEADER = 'Service-Data-As-Of';
+/** Number of records in a stream. */
+export const RECORD_COUNT_HEADER = 'Service-Record-Count';
 export const IGNORED_PARAMETERS_HEADER = 'Service-API-Ignored-Parameters';
 
 /** Content codings of compressed responses, the preferred one first. */
 export const CONTENT_CODINGS = ['zstd', 'gzip'] as const;
 export type ContentCoding = (typeof CONTENT_CODINGS)[number];
+
+/** Media types of responses with data. The second one is for streams, one record a line. */
+export const JSON_TYPE = 'application/json';
+export const NDJSON_TYPE = 'application/x-ndjson';
 
 /** The form of request ids that clients may choose. */
 export const REQUEST_ID_PATTERN = '^[A-Za-z0-9._-]{1,128}$';

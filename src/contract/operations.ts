@@ -1,4 +1,5 @@
 import type { Resource } from './field.ts';
+import { NDJSON_TYPE } from './headers.ts';
 import {
   BOOLEAN,
   EMAIL,
@@ -116,9 +117,23 @@ const BOUND_WORDS: Readonly<Record<Bound, string>> = {
 /** The parameter in `nextPage` links that names the content on which the walk began. */
 export const CONTENT_DIGEST_PARAMETER = 'snapshot';
 
+const NOT_OF_LINES = `Must be omitted with \`Accept: ${NDJSON_TYPE}\`, which returns all records.`;
+
 const paging: readonly Parameter[] = [
-  { name: 'page', kind: PAGE, role: { is: 'page' }, description: 'Page number, from 1.', example: '1' },
-  { name: 'perPage', kind: PER_PAGE, role: { is: 'perPage' }, description: 'Page size.', example: '25' },
+  {
+    name: 'page',
+    kind: PAGE,
+    role: { is: 'page' },
+    description: `Page number, from 1. ${NOT_OF_LINES}`,
+    example: '1',
+  },
+  {
+    name: 'perPage',
+    kind: PER_PAGE,
+    role: { is: 'perPage' },
+    description: `Page size. ${NOT_OF_LINES}`,
+    example: '25',
+  },
   {
     name: CONTENT_DIGEST_PARAMETER,
     kind: CONTENT_DIGEST,

@@ -9,16 +9,19 @@ import { authenticate } from './checks/authenticate.ts';
 import { checkAvailability, storesOf } from './checks/availability.ts';
 import type { Pins } from './checks/pin.ts';
 import type { RefusalBudget } from './checks/refusal-budget.ts';
+import { StreamLimit } from './checks/stream-limit.ts';
 import { noRateLimit, rateLimitPerKey, type SharedHits } from './checks/rate-limit.ts';
 import { checkVersion } from './checks/version.ts';
 import { documentHandler, healthHandler, otherMethodsHandler } from './handlers/documents.ts';
 import { listHandler } from './handlers/list.ts';
 import { recordHandler } from './handlers/record.ts';
+import type { RequestMetrics } from './request-metrics.ts';
 import { Compression } from './response/compression.ts';
 import type { OriginOptions } from './response/links.ts';
 import { NO_SUCH_PATH, problemOf, UNEXPECTED } from './response/problem.ts';
 import { sendProblem } from './response/send.ts';
 import { HEALTH_PATH, routePath } from './target.ts';
+import type { WorkerCounts } from './worker-counts.ts';
 
 export interface ApiConfig extends OriginOptions {
   /** Requests per minute for each key; 0 for no limit. */
@@ -35,6 +38,9 @@ export interface Dependencies {
   /** Every release, earliest first. */
   readonly releases: readonly Release[];
   readonly hits: SharedHits;
+  /** Open streams by the slot of their key. */
+  readonly streamCounts: WorkerCounts;
+  readonly metrics: RequestMetrics;
   readonly refusals: RefusalBudget;
   readonly pins: Pins;
   /** Notes that a valid key was used at a time, in milliseconds since the epoch. */
@@ -68,13 +74,15 @@ function handlerFactory(
   dependencies: Dependencies,
   compression: Compression,
 ): (operation: Operation) => RequestHandler {
-  const { config, stores, keys, releases, hits, pins, noteUse, log } = dependencies;
+  const { config, stores, keys, releases, hits, pins, noteUse, log, metrics } = dependencies;
   const { rateLimitPerMinute } = config;
   const limitRate = rateLimitPerMinute === 0 ? noRateLimit : rateLimitPerKey(rateLimitPerMinute, hits, log);
+  const limit = new StreamLimit(dependencies.streamCounts, hits.slotOf, metrics);
+  const streamOptions = { limit, pins, stores };
   return (operation) => {
     const handle =
       operation.kind === 'list'
-        ? listHandler(operation, config, pins, compression)
+        ? listHandler(operation, config, pins, compression, streamOptions)
         : recordHandler(operation, compression);
     return (request, response, next) => {
       const { context } = response.locals;
@@ -91,7 +99,7 @@ function handlerFactory(
         }
         const storesOfCaller = storesOf(view, caller.organizationId);
         checkVersion(operation, request, context.version, releases);
-        handle(storesOfCaller, request, response);
+        handle(storesOfCaller, request, response, next);
       });
     };
   };

@@ -41,6 +41,10 @@ export class RequestContext {
   bytes = 0;
   /** Number of records in the response; undefined when it has none. */
   rows: number | undefined;
+  /** Whether the response is a stream. */
+  isStream = false;
+  /** Called whenever a stream makes progress, with the number of its bytes that wait to be sent. */
+  noteProgress: ((unsentBytes: number) => void) | undefined;
 
   constructor(requestId: string, now: number, version?: ApiVersion) {
     this.requestId = requestId;
@@ -86,7 +90,7 @@ export function reportRequest(response: Response, log: Logger, metrics: RequestM
     response.locals.context;
   const { statusCode: status } = response;
   const elapsedMs = performance.now() - startedAt;
-  const seconds = elapsedMs / 1000;
+  const seconds = response.locals.context.isStream ? undefined : elapsedMs / 1000;
   metrics.countRequest({ operation, status, version: version?.name, retryReason, pin, seconds });
   if (!isLogged) return;
   const durationMs = Math.round(elapsedMs * 1000) / 1000;

@@ -41,6 +41,7 @@ const DELAY_BOUNDS: readonly number[] = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 
  *     ends        count of connections that the server ended, by reason
  *     pins        count of requests whose content digest did not select the live data, by outcome
  *     unsent      bytes of responses that wait to be sent at present
+ *     streams     number of open streams at present
  *
  * A histogram with `n` bounds:
  *
@@ -55,7 +56,8 @@ const DELAY = DURATIONS + OPERATION_LABELS.length * DURATION_SLOTS;
 const ENDS = DELAY + DELAY_BOUNDS.length + 2;
 const PINS = ENDS + END_REASONS.length;
 const UNSENT = PINS + PIN_OUTCOMES.length;
-const SLOTS = UNSENT + 1;
+const STREAMS = UNSENT + 1;
+const SLOTS = STREAMS + 1;
 
 const OPERATION_INDEX: ReadonlyMap<string, number> = new Map(OPERATIONS.map(({ id }, i) => [id, i]));
 const OTHER_OPERATION = OPERATION_LABELS.indexOf(OTHER);
@@ -91,7 +93,8 @@ export interface AnsweredRequest {
   readonly version: Version | undefined;
   readonly retryReason: RetryReason | undefined;
   readonly pin: PinOutcome | undefined;
-  readonly seconds: number;
+  /** Undefined for a stream, whose duration depends on its client. */
+  readonly seconds: number | undefined;
 }
 
 /** The metrics of one worker. The worker writes them; other threads read them through the buffer. */
@@ -114,7 +117,7 @@ export class RequestMetrics {
     this.#slots[requestSlot(index, STATUS_INDEX[status], versionIndex(version))]++;
     if (retryReason !== undefined) this.#slots[RETRIES + RETRY_REASONS.indexOf(retryReason)]++;
     if (pin !== undefined) this.#slots[PINS + PIN_OUTCOMES.indexOf(pin)]++;
-    observe(this.#durations[index], DURATION_BOUNDS, seconds);
+    if (seconds !== undefined) observe(this.#durations[index], DURATION_BOUNDS, seconds);
   }
 
   /** Counts a request that the HTTP parser rejected. It has no operation, version or duration. */
@@ -135,9 +138,19 @@ export class RequestMetrics {
     this.#slots[UNSENT] += bytes;
   }
 
+  /** Number of open streams. */
+  get openStreams(): number {
+    return this.#slots[STREAMS];
+  }
+
+  addStreams(streams: number): void {
+    this.#slots[STREAMS] += streams;
+  }
+
   /** Clears the values that end with the worker. */
   endWorker(): void {
     this.#slots[UNSENT] = 0;
+    this.#slots[STREAMS] = 0;
   }
 
   /** Records a sample of the event-loop delay. */
@@ -177,6 +190,7 @@ export interface RequestTotals {
   /** Number of requests whose content digest did not select the live data. */
   readonly pins: ReadonlyMap<PinOutcome, number>;
   readonly unsentBytes: number;
+  readonly openStreams: number;
 }
 
 /** Adds up the metrics of any number of workers. */
@@ -207,5 +221,6 @@ export function sumMetrics(requestMetrics: readonly RequestMetrics[]): RequestTo
     ends: new Map(END_REASONS.map((reason, i) => [reason, slots[ENDS + i]])),
     pins: new Map(PIN_OUTCOMES.map((outcome, i) => [outcome, slots[PINS + i]])),
     unsentBytes: slots[UNSENT],
+    openStreams: slots[STREAMS],
   };
 }

@@ -30,16 +30,28 @@ export function readPage(
   parentId: string | undefined,
   now: number,
 ): PageOfRecords | undefined {
-  const selection =
-    parentId === undefined
-      ? select(store.image[plan.collection], plan.where)
-      : sessionsOf(store, plan, parentId);
+  const selection = selectRecords(store, plan, parentId);
   if (selection === undefined) return undefined;
   const totalRecords = totalOf(selection);
   const start = (plan.page - 1) * plan.perPage;
   const end = Math.min(start + plan.perPage, totalRecords);
   const segments = start < end ? readRows(store, plan, selection, start, end, now) : [];
   return { totalRecords, segments };
+}
+
+/**
+ * Selects the records of a list.
+ * @param parentId the event whose sessions are listed
+ * @returns undefined when the parent does not exist
+ */
+export function selectRecords(
+  store: OrganizationStore,
+  plan: Plan,
+  parentId: string | undefined,
+): Selection | undefined {
+  return parentId === undefined
+    ? select(store.image[plan.collection], plan.where)
+    : sessionsOf(store, plan, parentId);
 }
 
 /** Reads the JSON text of a record, in segments. Returns undefined if it does not exist. */
@@ -80,14 +92,14 @@ function sessionsOf(store: OrganizationStore, plan: Plan, eventId: string): Sele
 /** Reads the records at the positions `start … end` of a selection. */
 function readRows(
   store: OrganizationStore,
-  { collection, view }: Plan,
+  plan: Plan,
   selection: Selection,
   start: number,
   end: number,
   now: number,
 ): Buffer[] {
-  const { records } = store.image[collection];
-  if (collection !== 'events' && view === undefined) {
+  if (isServedAsStored(plan)) {
+    const { records } = store.image[plan.collection];
     return selection.kind === 'span'
       ? [recordSpan(records, selection.from + start, selection.from + end)]
       : recordsAt(records, rowsAt(selection, start, end));
@@ -95,10 +107,25 @@ function readRows(
   const segments: Buffer[] = [];
   for (const row of rowsAt(selection, start, end)) {
     if (segments.length > 0) segments.push(SEPARATOR);
-    if (view === undefined) segments.push(...eventSegments(store, row, now));
-    else segments.push(...offerSegments(recordAt(records, row), view));
+    segments.push(...servedSegments(store, plan, row, now));
   }
   return segments;
+}
+
+/** Returns whether the records of a plan are served as they are stored. Others are made of segments. */
+export function isServedAsStored({ collection, view }: Plan): boolean {
+  return collection !== 'events' && view === undefined;
+}
+
+/** Reads a record that is not served as it is stored, in segments. */
+export function servedSegments(
+  store: OrganizationStore,
+  { collection, view }: Plan,
+  row: Row,
+  now: number,
+): readonly Buffer[] {
+  if (view === undefined) return eventSegments(store, row, now);
+  return offerSegments(recordAt(store.image[collection].records, row), view);
 }
 
 /** Reads an event. Its record is stored without the fields of the next session, which depend on the time. */

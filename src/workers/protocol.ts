@@ -1,6 +1,6 @@
 import type { HitCounts } from '../http/checks/rate-limit.ts';
-import type { ConnectionMemory } from '../http/connections/connection-counts.ts';
 import type { DrainTimes } from '../http/drain.ts';
+import type { CountsMemory } from '../http/worker-counts.ts';
 import type { KeyRow } from '../keys/key-ring.ts';
 import type { LastUses } from '../keys/key-slots.ts';
 import type { OrganizationImage } from '../store/organization-image.ts';
@@ -8,12 +8,14 @@ import type { ServedDigests } from '../store/registry/served-digests.ts';
 
 /** The messages between the supervisor and a worker, and the memory that they share. */
 
-/** Shared memory: `metrics`, `logRing` and a part of `connections` of one worker, the rest of all. */
+/** Shared memory: `metrics`, `logRing` and a part of `connections` and `streams` of one worker, the rest of all. */
 export interface WorkerMemory {
   /** The worker that replaces another continues its counts. */
   readonly metrics: SharedArrayBuffer;
   readonly logRing: SharedArrayBuffer;
-  readonly connections: ConnectionMemory;
+  readonly connections: CountsMemory;
+  /** Open streams by the slot of their key. */
+  readonly streams: CountsMemory;
   readonly shownVersion: ShownVersion;
   readonly hits: HitCounts;
   readonly refusals: HitCounts;

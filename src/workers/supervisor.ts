@@ -5,9 +5,11 @@ import type { Worker } from 'node:worker_threads';
 import type { Logger } from 'pino';
 import { newRefusalCounts } from '../http/checks/refusal-budget.ts';
 import { newHitCounts } from '../http/checks/rate-limit.ts';
-import { ConnectionCounts, newCountsBySlot } from '../http/connections/connection-counts.ts';
+import { newStreamCounts } from '../http/checks/stream-limit.ts';
+import { ConnectionCounts, newConnectionCounts } from '../http/connections/connection-counts.ts';
 import { beginGrace, newDrainTimes } from '../http/drain.ts';
 import { RequestMetrics } from '../http/request-metrics.ts';
+import { WorkerCounts } from '../http/worker-counts.ts';
 import type { KeyRing } from '../keys/key-ring.ts';
 import { KeySlots, lastUseOf, newLastUses } from '../keys/key-slots.ts';
 import { LogRing } from '../log/log-ring.ts';
@@ -40,6 +42,7 @@ interface WorkerSlot {
   readonly metrics: RequestMetrics;
   readonly logRing: LogRing;
   readonly connections: ConnectionCounts;
+  readonly streams: WorkerCounts;
   worker: WorkerHandle | undefined;
   isListening: boolean;
 }
@@ -51,7 +54,7 @@ interface WorkerSlot {
 export class Supervisor {
   readonly #options: SupervisorOptions;
   readonly #slots: readonly WorkerSlot[];
-  readonly #memory: Omit<WorkerMemory, 'metrics' | 'logRing' | 'connections'> = {
+  readonly #memory: Omit<WorkerMemory, 'metrics' | 'logRing' | 'connections' | 'streams'> = {
     shownVersion: new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)),
     hits: newHitCounts(),
     refusals: newRefusalCounts(),
@@ -75,11 +78,13 @@ export class Supervisor {
   constructor(options: SupervisorOptions) {
     this.#options = options;
     this.#port = options.port;
-    const shared = newCountsBySlot();
+    const connections = newConnectionCounts();
+    const streams = newStreamCounts();
     this.#slots = Array.from({ length: options.count }, () => ({
       metrics: new RequestMetrics(),
       logRing: new LogRing(),
-      connections: new ConnectionCounts({ shared, part: newCountsBySlot() }),
+      connections: new ConnectionCounts({ shared: connections, part: newConnectionCounts() }),
+      streams: new WorkerCounts({ shared: streams, part: newStreamCounts() }),
       worker: undefined,
       isListening: false,
     }));
@@ -218,6 +223,7 @@ export class Supervisor {
         metrics: slot.metrics.buffer,
         logRing: slot.logRing.memory,
         connections: slot.connections.memory,
+        streams: slot.streams.memory,
       }),
     );
     slot.worker = worker;
@@ -225,6 +231,7 @@ export class Supervisor {
       slot.isListening = false;
       slot.metrics.endWorker();
       slot.connections.clear();
+      slot.streams.clear();
     });
   }
 

@@ -10,6 +10,7 @@ import type { ConnectionConfig } from '../http/connections/connections.ts';
 import { Drain, Listener } from '../http/drain.ts';
 import { RequestMetrics } from '../http/request-metrics.ts';
 import { createServer } from '../http/server.ts';
+import { WorkerCounts } from '../http/worker-counts.ts';
 import { KeyRing } from '../keys/key-ring.ts';
 import { noteUse } from '../keys/key-slots.ts';
 import { LogRing } from '../log/log-ring.ts';
@@ -76,6 +77,7 @@ const dependencies = {
   refusals,
   pins: new Pins(memory.servedDigests),
   connectionCounts: new ConnectionCounts(memory.connections),
+  streamCounts: new WorkerCounts(memory.streams),
   noteUse: (keyId: string, now: number) => {
     noteUse(memory.lastUses, keys.slotOf(keyId), now);
   },

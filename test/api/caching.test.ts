@@ -61,7 +61,7 @@ describe('Caching', () => {
   it('is private, varies by key, version and content coding, and requires revalidation', async () => {
     const { headers } = await given.api.send('/v1/tickets');
     expect(headers['cache-control']).to.equal('private, no-cache');
-    expect(headers['vary']).to.equal('Authorization, Service-API-Version, Accept-Encoding');
+    expect(headers['vary']).to.equal('Authorization, Service-API-Version, Accept, Accept-Encoding');
   });
 
   it('names the snapshot and its production time', async () => {

@@ -6,7 +6,7 @@ import { FIXED } from '../support/random.ts';
 import { givenApi, type TestApi } from '../support/test-api.ts';
 
 const LISTS = ['/v1/events', '/v1/tickets?perPage=100', '/v1/orders', '/v1/catalog/offers'];
-const VARY = 'Authorization, Service-API-Version, Accept-Encoding';
+const VARY = 'Authorization, Service-API-Version, Accept, Accept-Encoding';
 
 async function request(
   api: TestApi,

@@ -183,6 +183,7 @@ describe('A response with 429', () => {
       ['not-ready', 1],
       ['overload', 1],
       ['refusals', 1],
+      ['streams', 0],
     ]);
   });
 });

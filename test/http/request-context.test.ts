@@ -91,6 +91,7 @@ describe('The end of a request', () => {
       ['overload', 2],
       ['not-ready', 1],
       ['refusals', 0],
+      ['streams', 0],
     ]);
     expect(requests).to.have.length(1).and.to.have.nested.property('[0].count', 4);
   });

@@ -2,8 +2,9 @@ import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'chai';
 import { Random } from '../../scripts/sample/random.ts';
 import { type ListOperation, OPERATIONS } from '../../src/contract/operations.ts';
-import { planList } from '../../src/query/plan.ts';
-import { contentTag, readPage, readRecord } from '../../src/query/read-page.ts';
+import { type Plan, planList } from '../../src/query/plan.ts';
+import { readLines } from '../../src/query/read-lines.ts';
+import { contentTag, readPage, readRecord, selectRecords } from '../../src/query/read-page.ts';
 import type { OrganizationStore } from '../../src/store/organization-store.ts';
 import { byDepth } from '../support/depth.ts';
 import { Oracle } from '../support/oracle/oracle.ts';
@@ -64,6 +65,17 @@ for (const { seed, size, queries } of CASES) {
       });
     }
 
+    for (const operation of OPERATIONS.filter((operation) => operation.kind === 'list')) {
+      it(`${operation.id} has the records of all pages as lines for ${queries / 3} queries`, () => {
+        for (let i = 0; i < queries / 3; i++) {
+          const { organization, store } = pickSubject();
+          const { values, parentId } = maker.query(operation, organization);
+          const plan = planList(operation, readValues(operation, values) ?? {});
+          expectLines(store, plan, parentId, maker.now(organization));
+        }
+      });
+    }
+
     for (const operation of OPERATIONS.filter((operation) => operation.kind === 'retrieve')) {
       it(`${operation.id} returns the record of every id, and none for other ids`, () => {
         const { collection, resource } = operation;
@@ -119,6 +131,24 @@ function expectPage(
   const about = `${organization.organizationId} at ${now}, ${String(parentId)}: ${query}`;
   if (!isDeepStrictEqual(actual, expected)) expect(actual, about).to.deep.equal(expected);
   return expected !== undefined && expected.records.length > 0 ? 1 : 0;
+}
+
+/** Compares the lines of a query with the records of its pages. */
+function expectLines(store: OrganizationStore, plan: Plan, parentId: string | undefined, now: number): void {
+  const selection = selectRecords(store, plan, parentId);
+  const pages: string[] = [];
+  for (let page = 1, left = Infinity; left > 0; page++) {
+    const found = readPage(store, { ...plan, page, perPage: 100 }, parentId, now);
+    if (found === undefined) {
+      expect(selection).to.equal(undefined);
+      return;
+    }
+    if (found.segments.length > 0) pages.push(textOf(found.segments));
+    left = found.totalRecords - page * 100;
+  }
+  const records = JSON.parse(`[${pages.join(',')}]`) as unknown[];
+  const lines = selection && textOf([...readLines(store, plan, selection, now)]);
+  expect(lines).to.equal(records.map((record) => `${JSON.stringify(record)}\n`).join(''));
 }
 
 function planOfAll(operationId: string) {

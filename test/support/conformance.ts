@@ -3,6 +3,7 @@ import addFormats from 'ajv-formats';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { expect } from 'chai';
 import { openApiDocument } from '../../src/contract/openapi/document.ts';
+import { JSON_TYPE, NDJSON_TYPE } from '../../src/contract/headers.ts';
 import { RELEASES } from '../../src/contract/releases.ts';
 import { SECURITY_HEADERS } from '../../src/http/response/send.ts';
 
@@ -19,7 +20,7 @@ export interface Exchange {
 
 interface ResponseObject {
   readonly headers: Record<string, { readonly $ref: string }>;
-  readonly content?: Record<string, { readonly schema: object }>;
+  readonly content?: Record<string, { readonly schema: { readonly $ref?: string } }>;
 }
 
 interface Document {
@@ -59,7 +60,8 @@ export function expectConformance(exchange: Exchange): void {
     expect(headers['service-api-latest-version']).to.match(/^\d{4}-\d\d-\d\d$/);
   }
   if (method === 'HEAD' || status === 204 || status === 304) expect(text).to.equal('');
-  else expect(headers['content-type']).to.equal('application/json');
+  else if (status === 200) expect(headers['content-type']).to.be.oneOf([JSON_TYPE, NDJSON_TYPE]);
+  else expect(headers['content-type']).to.equal(JSON_TYPE);
 
   const template = templates.find(({ pattern }) => pattern.test(path));
   if (template !== undefined && method !== 'OPTIONS') expectDocumented(exchange, template.path);
@@ -87,7 +89,18 @@ function expectDocumented({ method, status, headers, text }: Exchange, path: str
   }
 
   if (response.content === undefined) expect(text).to.equal('');
-  else if (method !== 'HEAD') expectValid([...keys, 'content', 'application/json', 'schema'], text);
+  else if (method === 'HEAD') return;
+  else if (headers['content-type'] === NDJSON_TYPE)
+    expectValidLines(response.content[JSON_TYPE].schema, text);
+  else expectValid([...keys, 'content', JSON_TYPE, 'schema'], text);
+}
+
+/** Validates each line of a text against the schema of the records on a page. */
+function expectValidLines({ $ref = '' }: { readonly $ref?: string }, text: string): void {
+  const resource = /\/(\w+)Page$/.exec($ref)?.[1] ?? '';
+  const lines = text.split('\n');
+  expect(lines.pop(), 'text after the last newline').to.equal('');
+  for (const line of lines) expectValid(['components', 'schemas', resource], line);
 }
 
 /** Validates a text against the schema at the path `keys` of the document. */

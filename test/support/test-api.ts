@@ -4,15 +4,18 @@ import { text as readText } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { type Logger, pino } from 'pino';
 import supertest from 'supertest';
+import { JSON_TYPE } from '../../src/contract/headers.ts';
 import { RELEASES } from '../../src/contract/releases.ts';
 import { createApp, type Dependencies } from '../../src/http/app.ts';
 import { readConfig } from '../../src/config.ts';
 import { newRefusalCounts, RefusalBudget } from '../../src/http/checks/refusal-budget.ts';
 import { Pins } from '../../src/http/checks/pin.ts';
 import { newHitCounts } from '../../src/http/checks/rate-limit.ts';
-import { ConnectionCounts, newCountsBySlot } from '../../src/http/connections/connection-counts.ts';
+import { newStreamCounts } from '../../src/http/checks/stream-limit.ts';
+import { ConnectionCounts, newConnectionCounts } from '../../src/http/connections/connection-counts.ts';
 import { RequestMetrics } from '../../src/http/request-metrics.ts';
 import { createServer, type ServerDependencies } from '../../src/http/server.ts';
+import { WorkerCounts } from '../../src/http/worker-counts.ts';
 import { KeySlots } from '../../src/keys/key-slots.ts';
 import { newServedDigests } from '../../src/store/registry/served-digests.ts';
 import { StoreRegistry } from '../../src/store/registry/store-registry.ts';
@@ -34,7 +37,7 @@ export interface ApiResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly text: string;
-  /** The JSON of the body; undefined when it is empty. */
+  /** The JSON of the body; undefined when the body is empty or a stream. */
   readonly body: Body;
 }
 
@@ -58,7 +61,10 @@ export type Overrides = Partial<Omit<AllDependencies, 'config'>> & {
 
 /** Creates the dependencies of a server with the default configuration. */
 export function serverDependencies(log: Logger): ServerDependencies & Pick<Dependencies, 'refusals'> {
-  const connectionCounts = new ConnectionCounts({ shared: newCountsBySlot(), part: newCountsBySlot() });
+  const connectionCounts = new ConnectionCounts({
+    shared: newConnectionCounts(),
+    part: newConnectionCounts(),
+  });
   connectionCounts.limit = 1e6;
   return {
     config: readConfig({}),
@@ -106,6 +112,7 @@ export class TestApi {
       ...defaults,
       stores: () => stores.view,
       keys: () => made.keys,
+      streamCounts: new WorkerCounts({ shared: newStreamCounts(), part: newStreamCounts() }),
       hits: { counts: newHitCounts(), slotOf: (keyId) => slots.of(keyId) },
       noteUse: () => undefined,
       pins: new Pins(newServedDigests()),
@@ -155,7 +162,9 @@ export class TestApi {
       status,
       headers: responseHeaders,
       text,
-      body: (text === '' ? undefined : JSON.parse(text)) as Body,
+      body: (responseHeaders['content-type'] === JSON_TYPE && text !== ''
+        ? JSON.parse(text)
+        : undefined) as Body,
     };
   }
 

@@ -13,7 +13,7 @@ import {
   componentRef,
   EXAMPLE_TAG,
   found,
-  pageExample,
+  foundList,
   pageSchema,
   PROBLEM_SCHEMAS,
   RESPONSE_HEADERS,
@@ -128,7 +128,7 @@ function responsesOf({ kind, resource }: Operation): Schema {
   const shared = (name: keyof typeof SHARED_RESPONSES) => componentRef('responses', name);
   return {
     200: isList
-      ? found('A page.', componentRef('schemas', `${resource.name}Page`), pageExample(example))
+      ? foundList(resource.name, example)
       : found('The record.', componentRef('schemas', resource.name), example),
     ...(isList && { 204: shared('BeyondLastPage') }),
     304: shared('NotModified'),

@@ -1,6 +1,9 @@
 import {
   DATA_AS_OF_HEADER,
   IGNORED_PARAMETERS_HEADER,
+  JSON_TYPE,
+  NDJSON_TYPE,
+  RECORD_COUNT_HEADER,
   REQUEST_ID_HEADER,
   REQUEST_ID_PATTERN,
   SNAPSHOT_ID_HEADER,
@@ -22,8 +25,8 @@ function always(description: string, example: string | number, schema: Schema = 
   return { description, schema, example, required: true };
 }
 
-function sometimes(description: string, example: string): Header {
-  return { ...always(description, example), required: false };
+function sometimes(description: string, example: string | number, schema?: Schema): Header {
+  return { ...always(description, example, schema), required: false };
 }
 
 const REQUEST_ID_SCHEMA: Schema = { type: 'string', pattern: REQUEST_ID_PATTERN };
@@ -41,6 +44,10 @@ export const RESPONSE_HEADERS = {
     'Query parameters unknown to the operation, percent-encoded and comma-separated; a truncated list ends in `...`.',
     'tags.ne, startAt',
   ),
+  [RECORD_COUNT_HEADER]: sometimes(`Number of records; only of a response in ${NDJSON_TYPE}.`, 20000, {
+    type: 'integer',
+    minimum: 0,
+  }),
   ETag: always('Tag of this response, for If-None-Match. Each content coding has its own.', EXAMPLE_TAG),
   'Content-Encoding': sometimes(
     'Coding of a body over 1 kB, if Accept-Encoding accepts one: `zstd` or `gzip`.',
@@ -49,7 +56,7 @@ export const RESPONSE_HEADERS = {
   'Cache-Control': always('Caching rules. Partial views must not be stored.', 'private, no-cache'),
   Vary: always(
     'Request headers on which the response depends.',
-    `Authorization, ${VERSION_HEADER}, Accept-Encoding`,
+    `Authorization, ${VERSION_HEADER}, Accept, Accept-Encoding`,
   ),
   RateLimit: sometimes('Requests left, and seconds until the window resets.', '"600-in-1min"; r=599; t=60'),
   'RateLimit-Policy': sometimes('Allowed requests, and seconds per window.', '"600-in-1min"; q=600; w=60'),
@@ -83,7 +90,23 @@ export function found(description: string, schema: Schema, example: unknown): Sc
   return {
     description,
     headers: headerRefs([...DATA, 'ETag', 'Content-Encoding']),
-    content: { 'application/json': { schema, example } },
+    content: { [JSON_TYPE]: { schema, example } },
+  };
+}
+
+/** Returns the response of a list: a page, or all records as lines when the client prefers that media type. */
+export function foundList(resource: string, item: Schema): Schema {
+  const lines: Schema = {
+    type: 'string',
+    description: `All ${resource} records that match, in list order: each is one line, in JSON as in \`items\`.`,
+  };
+  return {
+    description: `A page; with \`Accept: ${NDJSON_TYPE}\`, all records that match.`,
+    headers: headerRefs([...DATA, RECORD_COUNT_HEADER, 'ETag', 'Content-Encoding']),
+    content: {
+      [JSON_TYPE]: { schema: componentRef('schemas', `${resource}Page`), example: pageExample(item) },
+      [NDJSON_TYPE]: { schema: lines, example: `${JSON.stringify(item)}\n` },
+    },
   };
 }
 
@@ -92,7 +115,7 @@ function refused(description: string, headers: readonly HeaderName[], detail: st
   return {
     description,
     headers: headerRefs(headers),
-    content: { 'application/json': { schema, example: { detail } } },
+    content: { [JSON_TYPE]: { schema, example: { detail } } },
   };
 }
 
@@ -103,8 +126,8 @@ export const SHARED_RESPONSES = {
     headers: headerRefs([...DATA, 'ETag']),
   },
   InvalidRequest: refused(
-    'The API key is missing or malformed; the version, the percent-encoding or the HTTP syntax is invalid; or ' +
-      'Transfer-Encoding does not end in `chunked`.',
+    'The API key is missing or malformed; the version, the percent-encoding or the HTTP syntax is invalid; ' +
+      `Transfer-Encoding does not end in \`chunked\`; or a request for ${NDJSON_TYPE} is of HTTP/1.0.`,
     READ,
     'The API key is missing; send the header Authorization: Bearer svc:o:<organization_id>:<api_key>.',
   ),
@@ -114,7 +137,7 @@ export const SHARED_RESPONSES = {
       'at `query.snapshot` means that the data of a walk is no longer available: begin again without this parameter.',
     headers: headerRefs(READ),
     content: {
-      'application/json': {
+      [JSON_TYPE]: {
         schema: { oneOf: [componentRef('schemas', 'InvalidQuery'), componentRef('schemas', 'Problem')] },
         example: {
           detail: 'The query is invalid; see errors.',
@@ -136,9 +159,9 @@ export const SHARED_RESPONSES = {
     'The method must be GET, HEAD or OPTIONS.',
   ),
   TooManyRequests: refused(
-    'The key has exceeded its rate limit, the service is overloaded or not ready, or the data of a `nextPage` link is not ' +
-      'loaded yet.',
-    [...READ, 'Retry-After'],
+    `The key has exceeded its rate limit, or has two open responses in ${NDJSON_TYPE}; the service is overloaded or not ` +
+      'ready; or the data of a `nextPage` link is not loaded yet.',
+    [...LIMITED, 'Retry-After'],
     'More than 600 requests in a minute; try again in 12 s.',
   ),
   Timeout: refused('The request did not arrive in time.', [], 'The request did not arrive in time.'),
@@ -219,6 +242,6 @@ export function pageSchema(resource: string): Schema {
   };
 }
 
-export function pageExample(item: Schema): Schema {
+function pageExample(item: Schema): Schema {
   return { items: [item], page: 1, perPage: 25, totalPages: 1, hasMore: false, nextPage: null };
 }

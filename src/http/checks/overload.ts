@@ -100,10 +100,13 @@ export class OverloadCheck {
 
   /** Counts a request, and returns whether to refuse it. An exempt one is only counted. */
   refuses(isExempt = false): boolean {
-    const { config, clock, random, eventLoop } = this.#options;
+    const { config, metrics, clock, random, eventLoop } = this.#options;
     const now = clock();
     const turn = eventLoop.uvMetricsInfo.loopCount;
-    this.#learn(now - this.#latestAt - (turn === this.#turn ? 0 : this.#beginTurn(turn)));
+    const isNewTurn = turn !== this.#turn;
+    const idleMs = isNewTurn ? this.#beginTurn(turn) : 0;
+    // Streams send between two turns. That time is no cost of the latest request.
+    if (!isNewTurn || metrics.openStreams === 0) this.#learn(now - this.#latestAt - idleMs);
     this.#requests++;
     this.#latestAt = now;
     // The timer is late by an interval or more.

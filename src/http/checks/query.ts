@@ -97,7 +97,7 @@ export function invalidQuery(errors: readonly Violation[]): Problem {
 const GIVEN_TWICE = 'must be given only once';
 
 /** Compiles the schemas of an operation's parameters. */
-export function queryReader({ parameters }: ListOperation): QueryReader {
+export function queryReader({ parameters }: Pick<ListOperation, 'parameters'>): QueryReader {
   const kinds = new Map(parameters.map(({ name, kind }) => [name, kind]));
   const validate = ajv.compile<ParameterValues>({
     type: 'object',

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { ipKeyGenerator } from 'express-rate-limit';
+import { type CountsBySlot, newCountsBySlot, WorkerCounts } from '../worker-counts.ts';
 
 const IPV6_NETWORK_BITS = 64;
 
@@ -22,66 +23,34 @@ const ALL = NETWORK_SLOTS;
 const LIMIT = NETWORK_SLOTS + 1;
 
 /** Numbers of open connections by the slot of their network, their sum, and its limit. */
-type CountsBySlot = Int32Array<SharedArrayBuffer>;
-
-/** The memory of `ConnectionCounts`: `shared` of all workers, `part` of one. */
-export interface ConnectionMemory {
-  readonly shared: CountsBySlot;
-  readonly part: CountsBySlot;
+export function newConnectionCounts(): CountsBySlot {
+  return newCountsBySlot(LIMIT + 1);
 }
 
-export function newCountsBySlot(): CountsBySlot {
-  return new Int32Array(new SharedArrayBuffer((LIMIT + 1) * Int32Array.BYTES_PER_ELEMENT));
-}
-
-/**
- * Counts the open connections of a process, in all and for each network, over all workers. The part of a worker is
- * subtracted when the worker ends, because its connections end without an event.
- */
-export class ConnectionCounts {
-  readonly memory: ConnectionMemory;
-
-  constructor(memory: ConnectionMemory) {
-    this.memory = memory;
-  }
-
+/** Counts the open connections of a process, in all and for each network, over all workers. */
+export class ConnectionCounts extends WorkerCounts {
   /** Number of open connections in all. */
   get all(): number {
-    return Atomics.load(this.memory.shared, ALL);
+    return this.inSlot(ALL);
   }
 
   /** Maximum number of connections in all. */
   get limit(): number {
-    return Atomics.load(this.memory.shared, LIMIT);
+    return this.inSlot(LIMIT);
   }
 
   set limit(connections: number) {
     Atomics.store(this.memory.shared, LIMIT, connections);
   }
 
-  /** Returns the number of connections of the networks with this slot. */
-  inSlot(slot: number): number {
-    return Atomics.load(this.memory.shared, slot);
-  }
-
   /** @param slot undefined for a connection that counts for no network */
   add(slot: number | undefined): void {
-    this.#change(ALL, 1);
-    if (slot !== undefined) this.#change(slot, 1);
+    this.change(ALL, 1);
+    if (slot !== undefined) this.change(slot, 1);
   }
 
   remove(slot: number | undefined): void {
-    this.#change(ALL, -1);
-    if (slot !== undefined) this.#change(slot, -1);
-  }
-
-  /** Removes all connections of the worker, which has ended. */
-  clear(): void {
-    for (const [slot, count] of this.memory.part.entries()) if (count !== 0) this.#change(slot, -count);
-  }
-
-  #change(slot: number, by: number): void {
-    this.memory.part[slot] += by;
-    Atomics.add(this.memory.shared, slot, by);
+    this.change(ALL, -1);
+    if (slot !== undefined) this.change(slot, -1);
   }
 }

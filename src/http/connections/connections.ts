@@ -60,7 +60,7 @@ interface Connection {
   readonly waiting: (readonly [Request, Response])[];
   /** Called when no request is pending. */
   whenIdle: (() => void) | undefined;
-  /** Body bytes of the current response, and its start. */
+  /** Body bytes of the current response, and its start; of a stream those that wait, and its latest progress. */
   unsentBytes: number;
   unsentSince: number;
   /** Whether reads are paused until the current response is sent. */
@@ -223,11 +223,14 @@ export class Connections {
       this.#completed(connection, response);
     });
     this.#handler.handle(request, response);
-    const { bytes, startedAt } = response.locals.context;
-    connection.unsentBytes = bytes;
-    connection.unsentSince = startedAt;
-    this.#metrics.addUnsent(bytes);
-    if (this.#metrics.unsentBytes > this.#maxUnsentBytes) this.#endSlowest();
+    const { context } = response.locals;
+    this.#waits(connection, context.bytes, context.startedAt);
+    if (!context.isStream) return;
+    context.noteProgress = (unsentBytes) => {
+      if (this.#open.get(connection.socket) !== connection) return;
+      this.#sent(connection);
+      this.#waits(connection, unsentBytes, performance.now());
+    };
   }
 
   #completed(connection: Connection, response: Response): void {
@@ -266,6 +269,14 @@ export class Connections {
       connection.isPaused = true;
       connection.socket.pause();
     }
+  }
+
+  /** Counts bytes of the current response that wait since a time. */
+  #waits(connection: Connection, unsentBytes: number, since: number): void {
+    connection.unsentBytes = unsentBytes;
+    connection.unsentSince = since;
+    this.#metrics.addUnsent(unsentBytes);
+    if (this.#metrics.unsentBytes > this.#maxUnsentBytes) this.#endSlowest();
   }
 
   /** Stops counting the bytes of the current response, and reads on. */

@@ -1,4 +1,5 @@
-import type { Request, Response } from 'express';
+import type { NextFunction, Request, Response } from 'express';
+import { JSON_TYPE, NDJSON_TYPE } from '../../contract/headers.ts';
 import { cutsOffers, type ListOperation, CONTENT_DIGEST_PARAMETER } from '../../contract/operations.ts';
 import { planList } from '../../query/plan.ts';
 import { contentTag, readPage } from '../../query/read-page.ts';
@@ -11,10 +12,15 @@ import { nextPageLink, originOf, type OriginOptions } from '../response/links.ts
 import { NO_SUCH_RECORD } from '../response/problem.ts';
 import { dataHeaders, send } from '../response/send.ts';
 import { pathParameter, pathWith, queryOf } from '../target.ts';
+import { type StreamOptions, streamHandler } from './stream.ts';
+
+/** The media types of lists, the default first. */
+const MEDIA_TYPES = [JSON_TYPE, NDJSON_TYPE];
 
 /**
  * Creates the handler of a list operation. A matching `If-None-Match` gets 304 before the query is validated, since
- * only responses to valid queries have a tag. The tag covers content, version, origin and target.
+ * only responses to valid queries have a tag. The tag covers content, version, origin and target. A client that
+ * prefers NDJSON gets all records as a stream.
  *
  * Each response that has a link to a further page, or that a link may have led to, extends the retention of its store.
  */
@@ -23,12 +29,14 @@ export function listHandler(
   originOptions: OriginOptions,
   pins: Pins,
   compression: Compression,
-): (stores: StoresOfCaller, request: Request, response: Response) => void {
+  streamOptions: StreamOptions,
+): (stores: StoresOfCaller, request: Request, response: Response, next: NextFunction) => void {
   const { collection, parameters, parent } = operation;
   const readQuery = queryReader(operation);
+  const handleStream = streamHandler(operation, streamOptions);
   const cutting = parameters.filter(({ role }) => cutsOffers(role)).map(({ name }) => name);
 
-  return (stores, request, response) => {
+  return (stores, request, response, next) => {
     const { context } = response.locals;
     const { now } = context;
     const query = parseQuery(queryOf(request.url));
@@ -38,6 +46,10 @@ export function listHandler(
     if (store === undefined) pins.refuse(context, stores.live.organizationId, query, readQuery);
     if (store !== stores.live) context.pin = 'retained';
     const isPartialView = cutting.some((name) => query.has(name));
+    if (prefersStream(request)) {
+      handleStream({ store, query, isPartialView }, request, response, next);
+      return;
+    }
     const origin = originOf(request, originOptions);
     const tag = entityTag(contentTag(store, collection, now), context.version?.name, origin, request.url);
     const condition = request.headers['if-none-match'];
@@ -78,4 +90,12 @@ export function listHandler(
     context.rows = Math.min(perPage, found.totalRecords - (page - 1) * perPage);
     compression.send(response, dataHeaders(store, undefined, isPartialView), tag, body);
   };
+}
+
+/** Returns whether a client prefers NDJSON to JSON. JSON is the default, also when the client accepts neither. */
+function prefersStream(request: Request): boolean {
+  const { accept } = request.headers;
+  // Most clients send one of these, which Express would parse each time.
+  if (accept === undefined || accept === '*/*' || accept === JSON_TYPE) return false;
+  return request.accepts(MEDIA_TYPES) === NDJSON_TYPE;
 }

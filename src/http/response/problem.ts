@@ -11,7 +11,7 @@ export interface Violation {
 }
 
 /** The reasons for a 429 response. */
-export const RETRY_REASONS = ['rate-limit', 'overload', 'not-ready', 'refusals'] as const;
+export const RETRY_REASONS = ['rate-limit', 'overload', 'not-ready', 'refusals', 'streams'] as const;
 export type RetryReason = (typeof RETRY_REASONS)[number];
 
 interface ProblemOptions {

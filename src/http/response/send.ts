@@ -2,6 +2,7 @@ import type { Response } from 'express';
 import {
   DATA_AS_OF_HEADER,
   IGNORED_PARAMETERS_HEADER,
+  JSON_TYPE,
   REQUEST_ID_HEADER,
   SNAPSHOT_ID_HEADER,
 } from '../../contract/headers.ts';
@@ -31,14 +32,14 @@ export const SECURITY_HEADERS: HeaderList = [
   'same-origin',
 ];
 
-const VARY = `Authorization, ${VERSION_HEADER}, Accept-Encoding`;
+const VARY = `Authorization, ${VERSION_HEADER}, Accept, Accept-Encoding`;
 const REVALIDATE = 'private, no-cache';
 /** Also for partial views, which must not be stored as complete offers. */
 const DO_NOT_STORE = 'no-store';
 
 export const NO_STORE: HeaderList = ['Cache-Control', DO_NOT_STORE];
 
-export const CONTENT_TYPE: HeaderList = ['Content-Type', 'application/json'];
+export const CONTENT_TYPE: HeaderList = ['Content-Type', JSON_TYPE];
 
 /** The pieces of a body, at least one. Bytes are mostly views of the store; text is ASCII. */
 export type Body = readonly (Buffer | string)[];
@@ -63,7 +64,7 @@ export function send(response: Response, status: number, headers: HeaderList, bo
   response.end(body[last], 'latin1');
 }
 
-function writeHead(response: Response, status: number, headers: HeaderList, body?: Body): void {
+export function writeHead(response: Response, status: number, headers: HeaderList, body?: Body): void {
   const { context } = response.locals;
   const { version, requestId, rateLimit, ignoredParameters } = context;
   const all = [...SECURITY_HEADERS, ...headers, REQUEST_ID_HEADER, requestId];

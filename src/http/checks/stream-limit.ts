@@ -1,0 +1,51 @@
+import type { Response } from 'express';
+import { MAX_SLOTS } from '../../keys/key-slots.ts';
+import type { RequestMetrics } from '../request-metrics.ts';
+import { retryLater } from '../response/problem.ts';
+import { type CountsBySlot, newCountsBySlot, type WorkerCounts } from '../worker-counts.ts';
+
+/** Streams of one key at a time, over all workers. */
+const MAX_STREAMS_PER_KEY = 2;
+const RETRY_SECONDS = 5;
+const TOO_MANY_STREAMS = retryLater(
+  'streams',
+  `The key has ${MAX_STREAMS_PER_KEY} streams (application/x-ndjson) already; try again when one has ended.`,
+  RETRY_SECONDS,
+);
+
+/** Numbers of open streams by the slot of their key. */
+export function newStreamCounts(): CountsBySlot {
+  return newCountsBySlot(MAX_SLOTS);
+}
+
+/** Limits the streams that are open for a key. */
+export class StreamLimit {
+  readonly #counts: WorkerCounts;
+  readonly #slotOf: (keyId: string) => number;
+  readonly #metrics: RequestMetrics;
+
+  constructor(counts: WorkerCounts, slotOf: (keyId: string) => number, metrics: RequestMetrics) {
+    this.#counts = counts;
+    this.#slotOf = slotOf;
+    this.#metrics = metrics;
+  }
+
+  /**
+   * Counts a response as an open stream of its key until it is closed.
+   * @throws Problem 429 beyond the limit
+   */
+  open(response: Response): void {
+    const { caller } = response.locals.context;
+    if (caller === undefined) throw new TypeError('the key is not checked yet');
+    const slot = this.#slotOf(caller.keyId);
+    if (this.#counts.change(slot, 1) > MAX_STREAMS_PER_KEY) {
+      this.#counts.change(slot, -1);
+      throw TOO_MANY_STREAMS;
+    }
+    this.#metrics.addStreams(1);
+    response.on('close', () => {
+      this.#counts.change(slot, -1);
+      this.#metrics.addStreams(-1);
+    });
+  }
+}

@@ -1,0 +1,98 @@
+import type { NextFunction, Request, Response } from 'express';
+import { NDJSON_TYPE, RECORD_COUNT_HEADER } from '../../contract/headers.ts';
+import type { ListOperation, Parameter } from '../../contract/operations.ts';
+import type { ParameterKind } from '../../contract/parameter.ts';
+import { planList } from '../../query/plan.ts';
+import { readLines } from '../../query/read-lines.ts';
+import { contentTag, selectRecords } from '../../query/read-page.ts';
+import { totalOf } from '../../query/select.ts';
+import type { OrganizationStore } from '../../store/organization-store.ts';
+import type { StoreView } from '../../store/registry/store-view.ts';
+import { type Query, queryReader } from '../checks/query.ts';
+import type { Pins } from '../checks/pin.ts';
+import type { StreamLimit } from '../checks/stream-limit.ts';
+import { entityTag, matchedTag, matchesAnyTag } from '../response/etag.ts';
+import { NO_SUCH_RECORD, Problem } from '../response/problem.ts';
+import { dataHeaders, send } from '../response/send.ts';
+import { sendStream } from '../response/stream.ts';
+import { pathParameter } from '../target.ts';
+
+/** HTTP/1.0 marks the end of such a response by closing the connection, so a truncated one would look complete. */
+const HTTP_1_1_NEEDED = new Problem(
+  400,
+  `A response in ${NDJSON_TYPE} needs HTTP/1.1; the client or a proxy sent HTTP/1.0.`,
+);
+
+/** A parameter of pages, which a stream does not have. */
+const OMITTED: ParameterKind = {
+  schema: { not: {} },
+  read: (text) => text,
+  ctx: () => `must be omitted with Accept: ${NDJSON_TYPE}, since that response has all records`,
+};
+
+function withoutPages(parameter: Parameter): Parameter {
+  const { is } = parameter.role;
+  return is === 'page' || is === 'perPage' ? { ...parameter, kind: OMITTED } : parameter;
+}
+
+/** A list query, and the store that answers it. */
+export interface ListRequest {
+  readonly store: OrganizationStore;
+  readonly query: Query;
+  readonly isPartialView: boolean;
+}
+
+/** Shared by the streams of all lists. */
+export interface StreamOptions {
+  readonly limit: StreamLimit;
+  readonly pins: Pins;
+  readonly stores: () => StoreView;
+}
+
+/** Creates the handler of a list operation for clients that prefer all records in one response, one a line. */
+export function streamHandler(
+  operation: ListOperation,
+  { limit, pins, stores }: StreamOptions,
+): (list: ListRequest, request: Request, response: Response, next: NextFunction) => void {
+  const { collection, parameters, parent } = operation;
+  const readQuery = queryReader({ parameters: parameters.map(withoutPages) });
+
+  return ({ store, query, isPartialView }, request, response, next) => {
+    if (request.httpVersion === '1.0') throw HTTP_1_1_NEEDED;
+    const { context } = response.locals;
+    const { now } = context;
+    const tagOfLines = `${contentTag(store, collection, now)}.lines`;
+    const tag = entityTag(tagOfLines, context.version?.name, '', request.url);
+    const condition = request.headers['if-none-match'];
+    const matched = matchedTag(condition, tag);
+    if (matched !== undefined) {
+      send(response, 304, dataHeaders(store, matched, isPartialView));
+      return;
+    }
+    const plan = planList(operation, readQuery(query));
+    const selection = selectRecords(store, plan, parent && pathParameter(request, parent));
+    if (selection === undefined) throw NO_SUCH_RECORD;
+    const headers = dataHeaders(store, tag, isPartialView);
+    if (matchesAnyTag(condition)) {
+      send(response, 304, headers);
+      return;
+    }
+    if (request.method !== 'HEAD') limit.open(response);
+    const totalRecords = totalOf(selection);
+    context.rows = totalRecords;
+    const lines = whileRetained(store, readLines(store, plan, selection, now), response);
+    sendStream(response, [...headers, RECORD_COUNT_HEADER, String(totalRecords)], lines).catch(next);
+  };
+
+  /** Extends the retention of a store by each chunk. Breaks the stream off when the store is released nevertheless. */
+  function* whileRetained(store: OrganizationStore, lines: Iterable<Buffer>, response: Response) {
+    for (const chunk of lines) {
+      if (stores().get(store.organizationId, store.contentDigest) === undefined) {
+        response.destroy();
+        return;
+      }
+      pins.noteUse(store);
+      yield chunk;
+    }
+  }
+}

@@ -1,0 +1,59 @@
+import { pipeline } from 'node:stream/promises';
+import { setImmediate as turn } from 'node:timers/promises';
+import type { Response } from 'express';
+import { NDJSON_TYPE } from '../../contract/headers.ts';
+import type { HeaderList } from './problem.ts';
+import { writeHead } from './send.ts';
+
+/**
+ * Sends a response in chunks, as fast as the client reads. Its length is not known in advance: the last chunk marks
+ * its end (RFC 9112, section 7.1), so a stream that breaks off does not look complete.
+ *
+ * @param headers additional headers of this response
+ * @returns fulfilled when the response is sent or its connection has closed
+ * @throws the error of `chunks`, after which the connection is closed
+ */
+export async function sendStream(
+  response: Response,
+  headers: HeaderList,
+  chunks: Iterable<Buffer>,
+): Promise<void> {
+  writeHead(response, 200, [...headers, 'Content-Type', NDJSON_TYPE]);
+  if (response.req.method === 'HEAD') {
+    response.end();
+    return;
+  }
+  response.locals.context.isStream = true;
+  try {
+    await pipeline(inTurns(chunks, response), response);
+  } catch (error) {
+    if (!isPrematureClose(error)) throw error;
+  }
+}
+
+/** Fulfilled when the latest stream that waits has its turn. */
+let latestTurn: Promise<unknown> = Promise.resolve();
+
+/**
+ * Waits for a turn of the event loop in which no other stream reads a chunk. So the requests of other clients wait for
+ * one chunk in a turn, however many streams are open.
+ */
+function ownTurn(): Promise<unknown> {
+  return (latestTurn = latestTurn.then(() => turn()));
+}
+
+/** Takes a chunk when the one before it is sent, and reports the progress. */
+async function* inTurns(chunks: Iterable<Buffer>, response: Response): AsyncGenerator<Buffer> {
+  const { context } = response.locals;
+  for (const chunk of chunks) {
+    context.bytes += chunk.length;
+    context.noteProgress?.(response.writableLength + chunk.length);
+    yield chunk;
+    context.noteProgress?.(response.writableLength);
+    await ownTurn();
+  }
+}
+
+function isPrematureClose(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ERR_STREAM_PREMATURE_CLOSE';
+}

@@ -1,0 +1,67 @@
+import type { Floats, Row, Uint32s } from '../store/memory/shared-arrays.ts';
+import type { OrganizationStore } from '../store/organization-store.ts';
+import { recordsAt } from '../store/records.ts';
+import type { Plan } from './plan.ts';
+import { isServedAsStored, servedSegments } from './read-page.ts';
+import { rowsAt, type Selection, totalOf } from './select.ts';
+
+/** A chunk ends with the record that reaches this length. */
+export const CHUNK_BYTES = 128 * 1024;
+/** Rows that are looked up at once. */
+const BLOCK_ROWS = 1024;
+
+const NEWLINE = Buffer.from('\n');
+
+/**
+ * Reads all records of a selection as lines, in list order. Each chunk is a new buffer of whole lines, and is read
+ * when it is taken, so that the memory does not depend on the number of records.
+ *
+ * @param now milliseconds since the epoch
+ */
+export function* readLines(
+  store: OrganizationStore,
+  plan: Plan,
+  selection: Selection,
+  now: number,
+): Generator<Buffer> {
+  const { offsets } = store.image[plan.collection].records;
+  const total = totalOf(selection);
+  for (let start = 0; start < total; start += BLOCK_ROWS) {
+    const rows = rowsAt(selection, start, Math.min(start + BLOCK_ROWS, total));
+    for (let from = 0; from < rows.length;) {
+      const end = endOfChunk(offsets, rows, from);
+      yield linesOf(store, plan, rows.subarray(from, end), now);
+      from = end;
+    }
+  }
+}
+
+/** Returns the position after the last row of the chunk that begins at `from`. */
+function endOfChunk(offsets: Floats, rows: Uint32s, from: number): number {
+  let bytes = 0;
+  let at = from;
+  while (at < rows.length && bytes < CHUNK_BYTES) bytes += lengthOf(offsets, rows[at++]);
+  return at;
+}
+
+function linesOf(store: OrganizationStore, plan: Plan, rows: Uint32s, now: number): Buffer {
+  if (!isServedAsStored(plan)) {
+    const lines: Buffer[] = [];
+    for (const row of rows) lines.push(...servedSegments(store, plan, row, now), NEWLINE);
+    return Buffer.concat(lines);
+  }
+  const { records } = store.image[plan.collection];
+  const lines = Buffer.concat([...recordsAt(records, rows), NEWLINE]);
+  // A newline replaces the comma after each record.
+  let end = 0;
+  for (const row of rows) {
+    end += lengthOf(records.offsets, row);
+    lines[end - 1] = NEWLINE[0];
+  }
+  return lines;
+}
+
+/** Returns the length of a record with the comma after it. */
+function lengthOf(offsets: Floats, row: Row): number {
+  return offsets[row + 1] - offsets[row];
+}

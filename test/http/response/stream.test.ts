@@ -1,0 +1,194 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises';
+import { expect } from 'chai';
+import express from 'express';
+import { pino } from 'pino';
+import { sendStream } from '../../../src/http/response/stream.ts';
+import { sumMetrics, RequestMetrics } from '../../../src/http/request-metrics.ts';
+import { createServer, type ServerDependencies } from '../../../src/http/server.ts';
+import { serverDependencies } from '../../support/test-api.ts';
+
+const CHUNK = Buffer.alloc(128 * 1024, 'x');
+/** More than the buffers of both sockets hold. */
+const FAR = 400;
+const REQUEST = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
+const LAST_CHUNK = /\r\n0\r\n\r\n$/;
+
+/** A source of chunks that counts those that were taken. */
+class Source {
+  taken = 0;
+  isClosed = false;
+  /** Turns of the event loop in which a chunk was taken. */
+  readonly turns: number[] = [];
+  readonly #length: number;
+  readonly #error: Error | undefined;
+
+  constructor(length: number, error?: Error) {
+    this.#length = length;
+    this.#error = error;
+  }
+
+  *chunks(): Generator<Buffer> {
+    try {
+      while (this.taken < this.#length) {
+        this.taken++;
+        this.turns.push(performance.nodeTiming.uvMetricsInfo.loopCount);
+        yield CHUNK;
+      }
+      if (this.#error !== undefined) throw this.#error;
+    } finally {
+      this.isClosed = true;
+    }
+  }
+}
+
+describe('A stream', () => {
+  const cleanup: (() => unknown)[] = [];
+  afterEach(async () => {
+    for (const clean of cleanup.splice(0)) await clean();
+  });
+
+  let metrics: RequestMetrics;
+  let logged: Record<string, unknown>[];
+  let thrown: unknown[];
+
+  /** Starts a server whose responses are these sources, one after the other. Returns its port. */
+  async function serve(
+    sources: readonly Source[],
+    config: Partial<ServerDependencies['config']> = {},
+  ): Promise<number> {
+    const left = [...sources];
+    metrics = new RequestMetrics();
+    logged = [];
+    thrown = [];
+    const app = express().use((_request, response) => {
+      const source = left.shift() ?? new Source(0);
+      sendStream(response, [], source.chunks()).catch((error: unknown) => thrown.push(error));
+    });
+    const write = (line: string) => logged.push(JSON.parse(line) as Record<string, unknown>);
+    const defaults = serverDependencies(pino({}, { write }));
+    const { server } = createServer(app, { ...defaults, metrics, config: { ...defaults.config, ...config } });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    cleanup.push(async () => {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+      await eventually(() => metrics.unsentBytes === 0);
+    });
+    return (server.address() as AddressInfo).port;
+  }
+
+  /** Requests a stream, and does not read it until it stalls. */
+  async function stall(port: number, source: Source): Promise<Socket> {
+    const socket = open(port);
+    socket.pause();
+    let before = -1;
+    while (source.taken === 0 || source.taken > before) {
+      before = source.taken;
+      await delay(50);
+    }
+    return socket;
+  }
+
+  function open(port: number): Socket {
+    const socket = connect(port, '127.0.0.1');
+    socket.on('error', () => undefined);
+    cleanup.push(() => socket.destroy());
+    socket.write(REQUEST);
+    return socket;
+  }
+
+  const endsIn = (counted: RequestMetrics) => Object.fromEntries(sumMetrics([counted]).ends);
+
+  it('arrives whole, and its last chunk marks the end', async () => {
+    const port = await serve([new Source(20)]);
+    const socket = open(port);
+    let received = '';
+    socket.setEncoding('latin1').on('data', (text: string) => (received += text));
+    await eventually(() => received.endsWith('\r\n0\r\n\r\n'));
+    expect(received.match(/x/g)?.length).to.be.greaterThan(20 * CHUNK.length - 1);
+    await eventually(() => logged.length === 1);
+    expect(logged[0])
+      .to.include({ bytes: 20 * CHUNK.length })
+      .and.not.to.have.property('sent');
+  });
+
+  it('whose client does not read takes no more chunks than its connection holds', async () => {
+    const source = new Source(FAR);
+    const socket = await stall(await serve([source]), source);
+    expect(source.taken).to.be.below(FAR / 2);
+    expect(metrics.unsentBytes)
+      .to.be.greaterThan(0)
+      .and.at.most(CHUNK.length + 100);
+    socket.resume();
+    await eventually(() => source.taken === FAR);
+    await eventually(() => metrics.unsentBytes === 0);
+  });
+
+  it('without progress ends, though earlier bytes were read', async () => {
+    const source = new Source(FAR);
+    const socket = await stall(await serve([source], { writeTimeoutSeconds: 0.3 }), source);
+    await eventually(() => source.isClosed);
+    expect(endsIn(metrics)).to.include({ 'no-progress': 1 });
+    expect(await textOf(socket)).not.to.match(LAST_CHUNK);
+    expect(thrown).to.deep.equal([]);
+  });
+
+  it('is not the slowest while it makes progress', async () => {
+    const [read, stalled] = [new Source(Infinity), new Source(FAR)];
+    const port = await serve([read, stalled], { maxUnsentMb: 0.2 });
+    open(port).resume();
+    await eventually(() => read.taken > 0);
+    open(port).pause();
+    await eventually(() => stalled.isClosed || read.isClosed);
+    expect([stalled.isClosed, read.isClosed]).to.deep.equal([true, false]);
+    expect(endsIn(metrics)).to.include({ 'unsent-bytes': 1 });
+  });
+
+  it('stops when its client is gone', async () => {
+    const source = new Source(FAR);
+    const socket = await stall(await serve([source]), source);
+    socket.resetAndDestroy();
+    await eventually(() => source.isClosed);
+    expect(source.taken).to.be.below(FAR);
+    await eventually(() => logged.length === 1);
+    expect(logged[0]).to.include({ sent: false });
+    expect(thrown).to.deep.equal([]);
+  });
+
+  it('that fails closes its connection, so that it does not look complete', async () => {
+    const error = new Error('broken');
+    const received = await textOf(open(await serve([new Source(3, error)])));
+    expect(received).to.include('xxx');
+    expect(received).not.to.match(LAST_CHUNK);
+    expect(thrown).to.deep.equal([error]);
+  });
+
+  it('shares its turns of the event loop with no other stream, and the next request waits for its end', async () => {
+    const sources = [new Source(50), new Source(50), new Source(50)];
+    const port = await serve(sources);
+    for (let i = 0; i < 2; i++) open(port).resume();
+    const pipelined = open(port);
+    pipelined.write(REQUEST);
+    const received = textOf(pipelined);
+    await eventually(() => sources.every(({ isClosed }) => isClosed));
+    const turns = sources.flatMap((source) => source.turns.slice(1));
+    expect(new Set(turns).size).to.equal(turns.length);
+    pipelined.end();
+    expect((await received).match(/\r\n0\r\n\r\n/g)).to.have.length(2);
+  });
+});
+
+async function textOf(socket: Socket): Promise<string> {
+  let received = '';
+  socket.setEncoding('latin1').on('data', (text: string) => (received += text));
+  socket.resume();
+  if (!socket.closed) await new Promise((resolve) => socket.on('close', resolve));
+  return received;
+}
+
+async function eventually(condition: () => boolean): Promise<void> {
+  while (!condition()) await turn();
+}

@@ -1,0 +1,63 @@
+import { expect } from 'chai';
+import { CHUNK_BYTES, readLines } from '../../src/query/read-lines.ts';
+import type { Plan } from '../../src/query/plan.ts';
+import { selectRecords } from '../../src/query/read-page.ts';
+import { OrganizationStore } from '../../src/store/organization-store.ts';
+import { builtFrom } from '../support/import-folder.ts';
+import { inOrganization, minimalTicket, times } from '../support/records.ts';
+import { withFolder } from '../support/temporary-folder.ts';
+
+const TICKETS = 5000;
+const LONG = 'x'.repeat(300_000);
+
+describe('The lines of a list', () => {
+  let store: OrganizationStore;
+  before(async () => {
+    const tickets = times(TICKETS, (i) =>
+      inOrganization('north')(
+        minimalTicket(`tkt_${i}`, {
+          eventId: `evt_${i % 3}`,
+          offerName: i % 1000 === 7 ? LONG : 'x'.repeat(i % 500),
+        }),
+      ),
+    );
+    const { image } = await withFolder((inFolder) =>
+      builtFrom(inFolder('import'), { organizations: [{ organizationId: 'north', name: 'north' }], tickets }),
+    );
+    store = new OrganizationStore(image.organizations[0], image);
+  });
+
+  const SELECTIONS: Readonly<Record<string, Plan['where']>> = {
+    'of all records': [],
+    'of a key': [{ match: 'anyOf', index: 'eventId', keys: ['evt_1'] }],
+    'of several keys': [{ match: 'anyOf', index: 'eventId', keys: ['evt_0', 'evt_2'] }],
+  };
+  for (const [name, where] of Object.entries(SELECTIONS)) {
+    it(`${name} come in chunks of whole lines, which end with the record that reaches the length`, () => {
+      const plan: Plan = { collection: 'tickets', where, page: 1, perPage: 25 };
+      const selection = selectRecords(store, plan, undefined);
+      if (selection === undefined) throw new Error('no selection');
+      const chunks = [...readLines(store, plan, selection, 0)].map((chunk) => chunk.toString());
+      for (const chunk of chunks) {
+        expect(chunk.at(-1)).to.equal('\n');
+        const beforeLast = chunk.lastIndexOf('\n', chunk.length - 2) + 1;
+        expect(beforeLast).to.be.below(CHUNK_BYTES);
+      }
+      const lines = chunks.join('').split('\n').slice(0, -1);
+      const ids = lines.map((line) => (JSON.parse(line) as { ticketId: string }).ticketId);
+      expect(new Set(ids).size).to.equal(ids.length);
+      expect(chunks.length).to.be.below(2 * Math.ceil(Buffer.byteLength(chunks.join('')) / CHUNK_BYTES));
+    });
+  }
+
+  it('are read when they are taken, each chunk into a new buffer', () => {
+    const plan: Plan = { collection: 'tickets', where: [], page: 1, perPage: 25 };
+    const chunks = readLines(store, plan, { kind: 'span', from: 0, to: TICKETS }, 0);
+    const first = chunks.next().value as Buffer;
+    const text = first.toString();
+    const second = chunks.next().value as Buffer;
+    second.fill(0);
+    expect(first.toString()).to.equal(text);
+    expect(chunks.return(undefined).done).to.equal(true);
+  });
+});

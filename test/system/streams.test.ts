@@ -1,0 +1,196 @@
+import { once } from 'node:events';
+import { mkdirSync, renameSync } from 'node:fs';
+import { get, type IncomingMessage } from 'node:http';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect } from 'chai';
+import { build, writeImport } from '../support/import-folder.ts';
+import { inOrganization, minimalTicket, times } from '../support/records.ts';
+import { newCredential, ReplicaUnderTest } from '../support/replica-under-test.ts';
+import { folderForAll } from '../support/temporary-folder.ts';
+import { alteredCopy, asSnapshot, snapshotIdOf } from './altered-snapshot.ts';
+import { MARK, markedAs, markedImport, marksIn } from './marked-import.ts';
+import { DEATH_HEADER } from './mortal-thread.ts';
+
+const PRELOADED = new URL('mortal-thread.ts', import.meta.url).href;
+const THREADS = 2;
+const GRACE_SECONDS = 2;
+/** With their names some 24 MB: more than the buffers of a connection hold. */
+const TICKETS = 6000;
+const NAME = 'x'.repeat(4000);
+const NDJSON = 'application/x-ndjson';
+
+/** A stream that is not read yet. */
+class Stream {
+  readonly response: IncomingMessage;
+
+  private constructor(response: IncomingMessage) {
+    this.response = response;
+    response.on('error', () => undefined);
+  }
+
+  static async open(
+    replica: ReplicaUnderTest,
+    credential: string,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<Stream> {
+    const request = get(`${replica.origin}/v1/tickets`, {
+      agent: false,
+      headers: { Accept: NDJSON, Authorization: `Bearer ${credential}`, ...headers },
+    });
+    const [response] = (await once(request, 'response')) as [IncomingMessage];
+    return new Stream(response);
+  }
+
+  get status(): number | undefined {
+    return this.response.statusCode;
+  }
+
+  /** Reads the rest. Returns the text, and whether HTTP says that it is complete. */
+  async read(): Promise<{ readonly text: string; readonly isComplete: boolean }> {
+    let text = '';
+    this.response.setEncoding('utf8').on('data', (part: string) => (text += part));
+    await new Promise((resolve) => this.response.on('close', resolve));
+    return { text, isComplete: this.response.complete };
+  }
+
+  close(): void {
+    this.response.destroy();
+  }
+}
+
+describe('Streams', function () {
+  this.timeout(120_000);
+  const inFolder = folderForAll();
+  let replica: ReplicaUnderTest;
+  let credential: string;
+  let otherCredential: string;
+  let latest = 0;
+
+  before(async () => {
+    const tickets = times(TICKETS, (i) =>
+      inOrganization('north')(minimalTicket(`tkt_${i}`, { offerName: MARK, priceLabel: NAME })),
+    );
+    writeImport(inFolder('import'), { ...markedImport(['north'], 0), tickets });
+    await build(inFolder('import'), inFolder('built'));
+    mkdirSync(inFolder('snapshots'));
+    credential = newCredential(inFolder, 'north');
+    otherCredential = newCredential(inFolder, 'north');
+    place();
+  });
+
+  beforeEach(() => start());
+
+  afterEach(() => {
+    replica.signal('SIGKILL');
+  });
+
+  async function start(environment: Readonly<Record<string, string>> = {}): Promise<void> {
+    replica = await ReplicaUnderTest.start(inFolder, {
+      THREADS: String(THREADS),
+      NODE_OPTIONS: `--import=${PRELOADED}`,
+      SHUTDOWN_GRACE_SECONDS: String(GRACE_SECONDS),
+      ...environment,
+    });
+    await replica.waitForLog({ msg: 'keys live' });
+    await replica.waitForLog({ msg: 'snapshot live' });
+  }
+
+  /** Puts the next snapshot into the folder, with its number as the mark of every record. */
+  function place(): number {
+    const n = ++latest;
+    const draft = alteredCopy(inFolder('built'), inFolder('draft'), asSnapshot(n), markedAs(n));
+    renameSync(draft, join(inFolder('snapshots'), 'north.sqlite'));
+    return n;
+  }
+
+  async function publish(): Promise<void> {
+    const n = place();
+    await replica.waitForLog({ msg: 'snapshot live', snapshotId: snapshotIdOf(n) });
+  }
+
+  async function openStreams(count: number): Promise<void> {
+    while ((await replica.metric('foyer_streams_open')) !== count) await delay(20);
+  }
+
+  it('are two at a time for each key over all threads; a third gets 429 until one has ended', async () => {
+    for (let round = 0; round < 3; round++) {
+      const [first, second] = [
+        await Stream.open(replica, credential),
+        await Stream.open(replica, credential),
+      ];
+      expect([first.status, second.status]).to.deep.equal([200, 200]);
+      for (let i = 0; i < 4; i++) {
+        const third = await Stream.open(replica, credential);
+        expect(third.status).to.equal(429);
+        expect(third.response.headers).to.include({
+          'retry-after': '5',
+          'content-type': 'application/json',
+        });
+        expect((await third.read()).text).to.include('streams');
+      }
+      expect(await replica.request('/v1/tickets', credential)).to.have.property('status', 200);
+      const ofOther = await Stream.open(replica, otherCredential);
+      expect(ofOther.status).to.equal(200);
+      expect(await replica.metric('foyer_streams_open')).to.equal(3);
+      for (const stream of [first, second, ofOther]) stream.close();
+      await openStreams(0);
+    }
+    expect(await replica.metric('foyer_requests_over_stream_limit_total')).to.equal(12);
+  });
+
+  it('keep to their snapshot when newer data goes live', async () => {
+    const stream = await Stream.open(replica, credential);
+    const n = latest;
+    await publish();
+    const { text, isComplete } = await stream.read();
+    expect([stream.response.headers['service-snapshot-id'], isComplete]).to.deep.equal([
+      snapshotIdOf(n),
+      true,
+    ]);
+    const marks = marksIn(text);
+    expect([marks.length, ...new Set(marks)]).to.deep.equal([TICKETS, n]);
+    expect(new Set(text.match(/"ticketId":"[^"]*"/g)).size).to.equal(TICKETS);
+    expect(stream.response.headers['service-record-count']).to.equal(String(TICKETS));
+  });
+
+  it('extend the retention of their snapshot, and break off when it is released', async () => {
+    const retained = await Stream.open(replica, credential);
+    await publish();
+    expect(await replica.metric('foyer_store_bytes_held{state="retained"}')).to.be.greaterThan(0);
+    retained.close();
+    replica.signal('SIGKILL');
+    await start({ SNAPSHOT_RETAIN_SECONDS: '0' });
+    const released = await Stream.open(replica, credential);
+    await publish();
+    while ((await replica.metric('foyer_store_bytes_held{state="retained"}')) > 0) await delay(20);
+    expect((await released.read()).isComplete).to.equal(false);
+  });
+
+  it('do not look complete when their worker ends, and no longer count', async () => {
+    const streams = [await Stream.open(replica, credential), await Stream.open(replica, credential)];
+    // The system assigns a connection to a worker, so this ends workers until those of the streams have ended.
+    for (let ended = 1; (await replica.metric('foyer_streams_open')) > 0; ended++) {
+      const request = get(`${replica.origin}/healthz`, {
+        agent: false,
+        headers: { [DEATH_HEADER]: 'exits' },
+      });
+      await once(request, 'error');
+      while ((await replica.metric('foyer_threads_replaced_total')) < ended) await delay(20);
+      while ((await replica.metric('foyer_threads')) < THREADS) await delay(20);
+    }
+    for (const stream of streams) expect((await stream.read()).isComplete).to.equal(false);
+    const { text, isComplete } = await (await Stream.open(replica, credential)).read();
+    expect([marksIn(text).length, isComplete]).to.deep.equal([TICKETS, true]);
+  });
+
+  it('may end within the grace of a shutdown, and do not look complete after it', async () => {
+    const [read, unread] = [await Stream.open(replica, credential), await Stream.open(replica, credential)];
+    replica.signal('SIGTERM');
+    await replica.waitForLog({ msg: 'stopping' });
+    const whole = await read.read();
+    expect([marksIn(whole.text).length, whole.isComplete]).to.deep.equal([TICKETS, true]);
+    expect(await replica.ended).to.include({ code: 0, stderr: '' });
+    expect((await unread.read()).isComplete).to.equal(false);
+  });
+});
