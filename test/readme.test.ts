@@ -13,6 +13,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const DOCUMENTS = [
   'README.md',
   'ARCHITECTURE.md',
+  'docs/data.md',
   'docs/snapshot-format.md',
   'docs/operations.md',
   'docs/reliability.md',
