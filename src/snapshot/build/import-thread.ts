@@ -1,4 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
+import { textIn } from '../format/json-values.ts';
 import { COLLECTIONS } from '../format/layout.ts';
 import { type LineBlock, linesOf } from './import-files.ts';
 import type { BadOrganizations } from './import-organizations.ts';
@@ -72,7 +73,8 @@ function readBlock(reader: RecordReader, block: LineBlock): ImportedBlock {
         : reader.read(line.text, dropped);
     if ('problems' in reading) {
       bad.add({ line: line.number, text: line.text, problems: reading.problems });
-      staging.addBad(reader.layout, reading.imported);
+      const organization = organizations.get(textIn(reading.imported?.['organizationId']));
+      staging.addBad(reader.layout, line.number, organization, reading.imported);
     } else {
       staging.add(reader.layout, line.number, reading);
       records++;

@@ -82,18 +82,35 @@ export class Rejections {
   }
 
   /** Adds the lines of a file that a query selects as `line`, `found`, `follows` and `text`, all with one problem. */
-  addSelected(file: string, { field, reason }: FieldProblem, query: string): void {
-    const selected = this.#database
-      .prepare<[], { follows: 0 | 1; lines: number; first: number; found: string }>(
-        // SQLite takes a column outside of an aggregate from the row with the minimum.
-        `SELECT follows, count(*) AS lines, min(line) AS first, found FROM (${query}) GROUP BY follows`,
+  addSelected(file: string, problem: FieldProblem, query: string): void {
+    const counts = this.#database
+      .prepare<[], { total: number; following: number }>(
+        `SELECT count(*) AS total, ifnull(sum(follows), 0) AS following FROM (${query})`,
       )
-      .all();
-    for (const { follows, lines, first, found } of selected) {
-      this.total += lines;
-      if (follows === 1) this.following += lines;
-      else this.#addGroup(file, { field, reason, found: shown(found), lines, first });
-    }
+      .get();
+    this.total += counts?.total ?? 0;
+    this.following += counts?.following ?? 0;
+    this.#addProblem(file, problem, `SELECT line, found FROM (${query}) WHERE NOT follows`);
+    this.#storeSelected(file, problem, query);
+  }
+
+  /** Adds a problem to lines that are rejected already, which a query selects as `line` and `found`. */
+  addToBad(file: string, problem: FieldProblem, query: string): void {
+    this.#addProblem(file, problem, query);
+    this.#storeSelected(file, problem, `SELECT line, found, NULL AS text FROM (${query})`);
+  }
+
+  #addProblem(file: string, { field, reason }: FieldProblem, query: string): void {
+    // SQLite takes a column outside of an aggregate from the row with the minimum.
+    const group = this.#database
+      .prepare<[], { lines: number; first: number; found: string }>(
+        `SELECT count(*) AS lines, min(line) AS first, found FROM (${query}) HAVING count(*) > 0`,
+      )
+      .get();
+    if (group) this.#addGroup(file, { ...group, field, reason, found: shown(group.found) });
+  }
+
+  #storeSelected(file: string, { field, reason }: FieldProblem, query: string): void {
     if (!this.keepsLines) return;
     this.#database
       .prepare(
@@ -121,7 +138,10 @@ export class Rejections {
     const rows = this.#database.prepare<
       [],
       { file: string; line: number; reasons: string; text: string | null }
-    >('SELECT file, line, reasons, text FROM rejections ORDER BY file_order, line');
+    >( // The reasons of a line may be in several rows, one of which has the text.
+      `SELECT file, line, '[' || group_concat(substr(reasons, 2, length(reasons) - 2)) || ']' AS reasons, max(text) AS text
+       FROM rejections GROUP BY file_order, file, line ORDER BY file_order, line`,
+    );
     const lines = Iterator.from(rows.iterate()).map(
       ({ file, line, reasons, text }) =>
         `${JSON.stringify({ file, line, reasons: JSON.parse(reasons) as unknown, text: text ?? undefined })}\n`,

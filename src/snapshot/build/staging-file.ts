@@ -5,7 +5,6 @@ import {
   type ColumnLayout,
   EVENTS,
   type ImportedRecord,
-  SESSIONS,
 } from '../format/layout.ts';
 import { beginsRun } from '../format/schema.ts';
 import { type JsonObject, textIn } from '../format/json-values.ts';
@@ -20,7 +19,7 @@ const CACHE_BYTES = 4 * 1024 * 1024;
 export class StagingFile {
   readonly #database: Database.Database;
   readonly #inserts: ReadonlyMap<CollectionLayout, Database.Statement>;
-  readonly #insertBad: Database.Statement;
+  readonly #badInserts: ReadonlyMap<CollectionLayout, Database.Statement>;
 
   /** @param path a file that does not exist yet */
   constructor(path: string) {
@@ -32,9 +31,7 @@ export class StagingFile {
     this.#database.pragma('locking_mode = EXCLUSIVE');
     this.#database.exec('BEGIN');
     this.#inserts = new Map(COLLECTIONS.map((layout) => [layout, this.#createTable(layout)]));
-    // The events that bad lines name, as JSON. NULL stands for an unknown event.
-    this.#database.exec('CREATE TABLE bad (collection TEXT NOT NULL, event_id TEXT) STRICT');
-    this.#insertBad = this.#database.prepare('INSERT INTO bad VALUES (?, ?)');
+    this.#badInserts = new Map(COLLECTIONS.map((layout) => [layout, this.#createBadTable(layout)]));
   }
 
   #createTable({ name, columns }: CollectionLayout): Database.Statement {
@@ -66,11 +63,34 @@ export class StagingFile {
       );
   }
 
-  /** Adds the event that a bad line of an event or session names: other lines may be bad only because of this one. */
-  addBad(layout: CollectionLayout, imported: JsonObject = {}): void {
-    if (layout !== EVENTS && layout !== SESSIONS) return;
-    const eventId = textIn(imported[layout === EVENTS ? EVENTS.resource.id : 'eventId']);
-    this.#insertBad.run(layout.name, eventId === '' ? null : JSON.stringify(eventId));
+  /** Creates the table of what is known of bad lines, which are checked against other lines too. */
+  #createBadTable({ name }: CollectionLayout): Database.Statement {
+    this.#database.exec(`
+      CREATE TABLE bad_${name} (
+        line INTEGER PRIMARY KEY, organization INTEGER, id TEXT, event_id TEXT, record TEXT NOT NULL
+      ) STRICT`);
+    return this.#database.prepare(`INSERT INTO bad_${name} VALUES (?, ?, ?, ?, ?)`);
+  }
+
+  /** @param imported undefined when the line is not an object */
+  addBad(
+    layout: CollectionLayout,
+    line: number,
+    organization: number | undefined,
+    imported: JsonObject = {},
+  ): void {
+    const idField = layout.resource.id;
+    const id = textIn(imported[idField]);
+    const eventId = textIn(imported[layout === EVENTS ? idField : 'eventId']);
+    this.#badInserts
+      .get(layout)
+      ?.run(
+        line,
+        organization,
+        id === '' ? undefined : sortKey(id),
+        eventId === '' ? undefined : JSON.stringify(eventId),
+        JSON.stringify({ [idField]: id }),
+      );
   }
 
   /** Completes and closes the file. */

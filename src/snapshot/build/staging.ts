@@ -60,7 +60,7 @@ export class Staging {
 
   /**
    * Rejects repeated ids, sessions without their event, and events without a session.
-   * Each check ignores records that an earlier one rejected. A rejection follows from another one when a bad line may
+   * Each check ignores records that an earlier one rejected. Bad lines are checked too, to report all their problems. A rejection follows from another one when a bad line may
    * have been the missing event or session.
    * @param fileOf returns the import file of a collection
    */
@@ -69,17 +69,17 @@ export class Staging {
     this.#database.exec(`
       CREATE TABLE events_by_id (organization, event_id, instant, id, PRIMARY KEY (organization, event_id)) WITHOUT ROWID;
       INSERT INTO events_by_id ${this.#all(EVENTS, "organization, record -> 'id', instant, id")}`);
+    this.#database.exec(`
+      CREATE TABLE events_of_sessions AS ${this.#all(SESSIONS, 'organization, event_id')}`);
     this.#reject(SESSIONS, fileOf(SESSIONS), {
       field: 'eventId',
       value: "event_id ->> '$'",
       reason: 'must be an event of the organization',
       rows: `
         SELECT line, '' AS addition, ${this.#isBad(EVENTS)} AS follows
-        FROM (${this.#all(SESSIONS, 'line, organization, event_id')})
+        FROM (${this.#allLines(SESSIONS, 'line, organization, event_id')})
         WHERE (organization, event_id) NOT IN (SELECT organization, event_id FROM events_by_id)`,
     });
-    this.#database.exec(`
-      CREATE TABLE events_of_sessions AS ${this.#all(SESSIONS, 'organization, event_id')}`);
     this.#rejectRepeatedIds(SESSIONS, fileOf(SESSIONS));
     this.#database.exec(`
       CREATE TABLE sessions_by_event (
@@ -93,7 +93,7 @@ export class Staging {
       rows: `
         SELECT line, '' AS addition, ${this.#isBad(SESSIONS)}
           OR (organization, event_id) IN (SELECT organization, event_id FROM events_of_sessions) AS follows
-        FROM (${this.#all(EVENTS, "line, organization, record -> 'id' AS event_id")})
+        FROM (${this.#allLines(EVENTS, "line, organization, record -> 'id' AS event_id")})
         WHERE (organization, event_id) NOT IN (SELECT organization, event_id FROM sessions_by_event)`,
     });
     for (const layout of [TICKETS, ORDERS, OFFERS]) this.#rejectRepeatedIds(layout, fileOf(layout));
@@ -119,14 +119,14 @@ export class Staging {
       rows: `
         SELECT line, ' also on line ' || first AS addition, 0 AS follows
         FROM (
-          SELECT line, first_value(line) OVER (PARTITION BY organization, id ORDER BY line) AS first
-          FROM (${this.#all(layout, 'line, organization, id')})
+          SELECT line, first_value(line) OVER (PARTITION BY organization, id ORDER BY is_bad, line) AS first
+          FROM (${this.#allLines(layout, 'line, organization, id')})
         )
-        WHERE line > first`,
+        WHERE line <> first`,
     });
   }
 
-  /** Moves records to the rejections. */
+  /** Moves records to the rejections, and adds the problem to lines that are there. */
   #reject(layout: CollectionLayout, file: string, { field, reason, value, rows }: Contradiction): void {
     const text = [
       `'{"organizationId":' || json_quote(organization_id)`,
@@ -134,12 +134,18 @@ export class Staging {
       'substr(record, 2)',
     ].join(" || ',' || ");
     this.#database.exec(`CREATE TEMP TABLE rejected AS ${rows}`);
+    const found = `'"' || substr(${value}, 1, 40) || '"' || addition AS found`;
     for (const staging of this.#files) {
+      this.rejections.addToBad(
+        file,
+        { field, reason },
+        `SELECT line, ${found} FROM rejected JOIN ${staging}.bad_${layout.name} USING (line) WHERE NOT follows`,
+      );
       const table = `${staging}.${layout.name}`;
       this.rejections.addSelected(
         file,
         { field, reason },
-        `SELECT line, '"' || substr(${value}, 1, 40) || '"' || addition AS found, follows, ${text} AS text
+        `SELECT line, ${found}, follows, ${text} AS text
          FROM rejected JOIN ${table} USING (line) JOIN organizations ON position = organization`,
       );
       this.#database.exec(`DELETE FROM ${table} WHERE line IN (SELECT line FROM rejected)`);
@@ -149,10 +155,20 @@ export class Staging {
 
   /** Returns an SQL condition: whether a bad line may have the event `event_id`, or a session of it. */
   #isBad({ name }: CollectionLayout): string {
-    const bad = this.#files
-      .map((file) => `SELECT event_id FROM ${file}.bad WHERE collection = '${name}'`)
-      .join(' UNION ALL ');
-    return `(event_id IN (SELECT event_id FROM (${bad}) WHERE event_id NOTNULL) OR EXISTS (SELECT 1 FROM (${bad}) WHERE event_id IS NULL))`;
+    const bad = this.#files.map((file) => `SELECT event_id FROM ${file}.bad_${name}`).join(' UNION ALL ');
+    return `(
+      event_id IN (SELECT event_id FROM (${bad}) WHERE event_id NOTNULL)
+      OR EXISTS (SELECT 1 FROM (${bad}) WHERE event_id IS NULL)
+    )`;
+  }
+
+  /** Returns SQL that selects from all records of a collection, and from its bad lines with a known id. */
+  #allLines({ name }: CollectionLayout, columns: string): string {
+    const tables = this.#files.flatMap((file) => [
+      `SELECT ${columns}, 0 AS is_bad FROM ${file}.${name}`,
+      `SELECT ${columns}, 1 AS is_bad FROM ${file}.bad_${name} WHERE organization NOTNULL AND id NOTNULL`,
+    ]);
+    return tables.join(' UNION ALL ');
   }
 
   /** Returns SQL that selects from all records of a collection. */

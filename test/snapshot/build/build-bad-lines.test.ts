@@ -207,6 +207,39 @@ describe('The groups of bad lines', () => {
     ]);
   });
 
+  it('have the problems between lines, also of lines with another problem', async () => {
+    const files = {
+      organizations: good.organizations,
+      events: ['a', 'a', 'lonely'].map((id) => ours(minimalEvent(id, { tags: 'rock' }))),
+      sessions: [
+        ['s', 'a'],
+        ['t', 'nowhere'],
+        ['s', 'a'],
+      ].map(([id, eventId]) => ours(minimalSession(id, eventId, { durationMinutes: '90' }))),
+      tickets: ['t', 'u', 't'].map((id, i) => ours(minimalTicket(id, i === 0 ? { vat: '1' } : {}))),
+    };
+    expect(await groupsOf(files)).to.deep.equal([
+      'events.ndjson: tags must be array or null, found "rock": 3 lines, first: 1',
+      'events.ndjson: id must be unique, found "a" also on line 1: line 2',
+      'events.ndjson: id must have a session in the import, found "lonely": line 3',
+      'sessions.ndjson: durationMinutes must be integer or null, found "90": 3 lines, first: 1',
+      'sessions.ndjson: eventId must be an event of the organization, found "nowhere": line 2',
+      'sessions.ndjson: id must be unique, found "s" also on line 1: line 3',
+      'tickets.ndjson: vat must be number or null, found "1": line 1',
+      'tickets.ndjson: ticketId must be unique, found "t" also on line 3: line 1',
+    ]);
+    const { report } = await builtFrom(
+      folder('between'),
+      { ...good, tickets: files.tickets },
+      { skipInvalid: true },
+    );
+    expect(report.records.tickets).to.equal(2);
+    const [{ line, reasons, text }, ...others] = rejectsOf(folder('between/snapshot.sqlite'));
+    expect(others).to.deep.equal([]);
+    expect({ line, text }).to.deep.equal({ line: 1, text: JSON.stringify(files.tickets[0]) });
+    expect(reasons.map(({ field }) => field)).to.deep.equal(['vat', 'ticketId']);
+  });
+
   describe('lack lines that are bad only because of others:', () => {
     const tickets = [GOOD.tickets('t'), inOrganization('else')(minimalTicket('u'))];
 
