@@ -15,6 +15,7 @@ import { FIRST_SWAPS, measureRefresh } from './groups/refresh.ts';
 import { measureRequests } from './groups/requests.ts';
 import { type KindFigure, measureScale, printKinds } from './groups/scale.ts';
 import { measureStart } from './groups/start.ts';
+import { measureStreams } from './groups/streams.ts';
 import { measureThreads } from './groups/threads.ts';
 
 /** The figures of a group. */
@@ -28,6 +29,7 @@ interface GroupResult {
 const GROUPS = {
   requests: group('requests a second, compared with a bare server and others', measureRequests),
   latency: group('response times under load, compared with a bare server', measureLatency),
+  streams: group('bytes a second of streams, and requests beside them', measureStreams),
   overload: group('goodput and response times beyond the capacity, with many connections', measureOverload),
   threads: group('throughput of a second thread, and memory of each', measureThreads),
   scale: {

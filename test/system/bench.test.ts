@@ -100,6 +100,13 @@ describe('The bench', function () {
     ]);
   });
 
+  itDeep('measures streams', async () => {
+    expect(reaches(await figures(['streams']))).to.deep.equal([
+      ['bytes a second of a stream of 500 tickets, against bare', { atLeast: 0.5 }],
+      ['request p99 beside two streams', { atMost: 2 }],
+    ]);
+  });
+
   itDeep('measures overload', async () => {
     expect(reaches(await figures(['overload']))).to.deep.equal([
       ['goodput of one ticket beyond the peak', { atLeast: 0.5 }],

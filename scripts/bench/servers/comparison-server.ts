@@ -27,9 +27,16 @@ export class ComparisonServer implements AsyncDisposable {
    * Starts the bare server.
    * @param responses file of the captured responses
    * @param varying number of characters at the end of a target that are not part of the path of its response
+   * @param chunkBytes length of the chunks in which bodies are streamed, 0 for whole bodies
    */
-  static async bare(responses: string, signal: AbortSignal, varying = 0): Promise<ComparisonServer> {
-    return await ComparisonServer.#start(BARE, [responses, String(varying)], `${responses}.log`, signal);
+  static async bare(
+    responses: string,
+    signal: AbortSignal,
+    varying = 0,
+    chunkBytes = 0,
+  ): Promise<ComparisonServer> {
+    const args = [responses, String(varying), String(chunkBytes)];
+    return await ComparisonServer.#start(BARE, args, `${responses}.log`, signal);
   }
 
   static async usual(sources: DatabaseSources, signal: AbortSignal): Promise<ComparisonServer> {
