@@ -8,14 +8,17 @@ import { type Body, CONTENT_TYPE, lengthOf, send } from './send.ts';
 /** Shorter bodies fit into a packet or two with the head. */
 const MIN_BYTES = 1024;
 /**
- * Longest body that is compressed by the event loop. Its page of 100 tickets takes 0.1 ms, and text that gzip cannot
- * compress 2 ms. A hand-off to the thread pool takes the event loop 30 to 50 µs, as long as a page of 25 takes to compress.
+ * Longest body that the event loop compresses: 0.1 ms, or 0.3 ms for text without repetitions. The hand-off of a longer
+ * one to the thread pool takes the event loop 20 to 50 µs.
  */
-const MAX_BYTES_AT_ONCE = 131_072;
-/** Longest body that is compressed at all: 0.1 s of a thread. */
+const MAX_BYTES_AT_ONCE = 16_384;
+/** Longest body that is compressed at all: 20 ms of a thread, or 130 ms for text without repetitions. */
 const MAX_BYTES = 2 ** 23;
-/** Bodies of a worker in the thread pool. The pool has four threads, which file operations use as well. */
-const MAX_IN_POOL = 2;
+/**
+ * Bytes of a worker in the thread pool, unless a body is longer: some 10 pages of 100. The pool has four threads, which
+ * file operations use as well.
+ */
+const MAX_BYTES_IN_POOL = 2 ** 20;
 
 interface Codec {
   readonly compress: (body: Buffer) => Buffer;
@@ -48,7 +51,7 @@ const CODECS: Readonly<Record<ContentCoding, Codec>> = {
  */
 export class Compression {
   readonly #isOn: boolean;
-  /** Number of bodies in the thread pool. */
+  /** Bytes of bodies in the thread pool. */
   #inPool = 0;
 
   constructor(isOn: boolean) {
@@ -81,9 +84,9 @@ export class Compression {
     }
     // Counted as unsent meanwhile.
     response.locals.context.bytes = length;
-    this.#inPool++;
+    this.#inPool += length;
     CODECS[coding].compressInPool(joined(body), (error, coded) => {
-      this.#inPool--;
+      this.#inPool -= length;
       if (request.socket.destroyed) return;
       if (error === null) send(response, 200, codedHeaders, [coded]);
       else send(response, 200, [...headers, 'ETag', tag], body);
@@ -100,7 +103,8 @@ export class Compression {
     const coding = this.codingOf(request.headers['accept-encoding']);
     if (coding === undefined) return undefined;
     const length = lengthOf(body);
-    const isBusy = length > MAX_BYTES_AT_ONCE && this.#inPool >= MAX_IN_POOL;
+    const isBusy =
+      length > MAX_BYTES_AT_ONCE && this.#inPool > 0 && this.#inPool + length > MAX_BYTES_IN_POOL;
     return isBusy || length < MIN_BYTES || length > MAX_BYTES ? undefined : coding;
   }
 
