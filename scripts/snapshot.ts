@@ -2,13 +2,20 @@ import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
 import { CONFIG_VARIABLES, readConfig } from '../src/config.ts';
+import { parseTimestamp } from '../src/contract/timestamp.ts';
+import { NotLater } from '../src/snapshot/build/base-snapshot.ts';
 import {
   type BadLineLimit,
   buildSnapshot,
   NoOrganization,
   rejectsPath,
 } from '../src/snapshot/build/build-snapshot.ts';
-import { IMPORT_FILES, MisnamedFiles, UnreadableImport } from '../src/snapshot/build/import-files.ts';
+import {
+  IMPORT_FILES,
+  importFile,
+  MisnamedFiles,
+  UnreadableImport,
+} from '../src/snapshot/build/import-files.ts';
 import { describeGroup, ImportRejected } from '../src/snapshot/build/rejections.ts';
 import { declaredCounts, PERMITS } from '../src/snapshot/format/manifest.ts';
 import { RefusedSnapshot } from '../src/snapshot/format/refused-snapshot.ts';
@@ -32,6 +39,15 @@ program
   .description('Build a snapshot file from an import folder.')
   .requiredOption('--input <dir>', `import folder: ${IMPORT_FILES.join(', ')}, each .ndjson or .ndjson.gz`)
   .requiredOption('--output <file>', 'snapshot file to write, such as data/snapshots/NAME.sqlite')
+  .option(
+    '--base <file>',
+    'snapshot that the import changes: its records stay, but those of the import and of deletions.ndjson',
+  )
+  .option(
+    '--as-of <when>',
+    'time of the export, ISO 8601, later than that of the base (default: now)',
+    exportTime,
+  )
   .option('--skip-invalid', 'omit bad lines, and write them to FILE.rejects.ndjson', false)
   .option(
     '--max-invalid <limit>',
@@ -92,24 +108,31 @@ function parseLimit(text: string): BadLineLimit {
   throw new InvalidArgumentError('It must be a number of lines, or a percentage of them such as 1%.');
 }
 
-async function build(
-  options: { input: string; output: string; skipInvalid: boolean; maxInvalid?: BadLineLimit },
-  command: Command,
-): Promise<void> {
-  const { input, output, skipInvalid, maxInvalid = DEFAULT_LIMIT } = options;
+interface BuildChoices {
+  readonly input: string;
+  readonly base?: string;
+  readonly output: string;
+  readonly asOf?: Date;
+  readonly skipInvalid: boolean;
+  readonly maxInvalid?: BadLineLimit;
+}
+
+async function build(options: BuildChoices, command: Command): Promise<void> {
+  const { input, base, output, asOf, skipInvalid, maxInvalid = DEFAULT_LIMIT } = options;
   if (options.maxInvalid && !skipInvalid) command.error('error: --max-invalid requires --skip-invalid');
   const progress = terminalProgress();
   const done = new Map<string, string>();
   const started = performance.now();
   using interruption = new Interruption('no snapshot was written');
   try {
-    checkPaths(input, output);
+    checkPaths(input, base, output);
     const report = await buildSnapshot({
       input,
+      base,
       output,
       skipInvalid,
       maxInvalid,
-      producedAt: new Date(),
+      producedAt: asOf ?? new Date(),
       signal: interruption.signal,
       onProgress: (step, collection, records) => {
         done.set(step, `${collection} ${step}: ${records.toLocaleString('en')}`);
@@ -123,6 +146,12 @@ async function build(
     );
     console.log(`  organizations: ${report.organizations}`);
     for (const [name, count] of Object.entries(report.records)) console.log(`  ${name}: ${count}`);
+    if (report.changes !== undefined) {
+      const { replaced, added, deleted, withoutRecord, runs } = report.changes;
+      console.log(`  changes to ${base}: ${replaced} replaced, ${added} added, ${deleted} deleted`);
+      if (withoutRecord > 0) console.log(`  deletions of records that it does not have: ${withoutRecord}`);
+      console.log(`  runs: ${runs.copied} copied, ${runs.written} written`);
+    }
     for (const entry of report.unread) console.log(`  not read: ${entry}`);
     for (const [field, count] of report.dropped)
       console.log(`  dropped, not in the specification: ${field} (${count} times)`);
@@ -143,12 +172,37 @@ async function build(
     }
     if (error instanceof NoOrganization || error instanceof UnreadableImport)
       throw new Refused(`${input}: ${error.message}; no snapshot was written`);
+    if (error instanceof NotLater || error instanceof RefusedSnapshot)
+      throw new Refused(`${base}: ${error.message}; no snapshot was written`);
     throw error;
   }
 }
 
-function checkPaths(input: string, output: string): void {
+/** Time by which an export may be ahead of the clock of this machine. */
+const CLOCK_SKEW_MS = 5 * 60_000;
+
+/** Parses the time of an export. */
+function exportTime(text: string): Date {
+  const instant = parseTimestamp(text);
+  if (instant === undefined) {
+    throw new InvalidArgumentError(
+      'It must be an ISO 8601 date and time with Z or an offset, such as 2027-01-31T20:00:00+01:00.',
+    );
+  }
+  const time = new Date(Number(instant / 1000n));
+  if (time.getTime() > Date.now() + CLOCK_SKEW_MS)
+    throw new InvalidArgumentError('It must not be in the future: it is the time of the export.');
+  return time;
+}
+
+function checkPaths(input: string, base: string | undefined, output: string): void {
   if (!existsSync(input) || !statSync(input).isDirectory()) throw new Refused(`${input}: not a folder`);
+  if (base !== undefined) {
+    if (!existsSync(base)) throw new Refused(`${base}: no such file`);
+    const names = IMPORT_FILES.map((name) => `${name}.ndjson`);
+    if (!IMPORT_FILES.some((name) => importFile(input, name) !== undefined))
+      throw new Refused(`${input}: contains none of ${names.join(', ')}`);
+  }
   if (!existsSync(dirname(output))) throw new Refused(`${dirname(output)}: no such folder for the output`);
   if (output === '' || output.endsWith('/')) throw new Refused(`--output "${output}": must name a file`);
   if (!statSync(dirname(output)).isDirectory()) throw new Refused(`${dirname(output)}: not a folder`);

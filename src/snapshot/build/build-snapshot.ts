@@ -5,9 +5,19 @@ import { setImmediate } from 'node:timers/promises';
 import type { CollectionName } from '../../contract/operations.ts';
 import { byCollection, COLLECTIONS } from '../format/layout.ts';
 import { sync } from '../format/snapshot-file.ts';
-import { importFile, ORGANIZATIONS_FILE, unreadEntries } from './import-files.ts';
+import { BaseSnapshot } from './base-snapshot.ts';
+import type { ChangeCounts } from './changed-ids.ts';
+import { readDeletions } from './import-deletions.ts';
+import {
+  DELETIONS_FILE,
+  importFile,
+  ORGANIZATIONS_FILE,
+  UnreadableImport,
+  unreadEntries,
+} from './import-files.ts';
 import { readOrganizations } from './import-organizations.ts';
 import { stageImport } from './import-threads.ts';
+import { BaseMerge } from './merge-base.ts';
 import { ImportRejected } from './rejections.ts';
 import { SnapshotWriter } from './snapshot-writer.ts';
 import { Staging } from './staging.ts';
@@ -18,12 +28,15 @@ export type BadLineLimit = { readonly lines: number } | { readonly percent: numb
 export interface BuildOptions {
   /** The import folder. */
   readonly input: string;
-  /** The snapshot file. An existing file is kept until the new one is complete. */
+  /** The snapshot that the import changes; undefined when the import has all records. */
+  readonly base?: string | undefined;
+  /** The snapshot file, which may be the base. An existing file is kept until the new one is complete. */
   readonly output: string;
   /** Leave bad lines out and write them to `rejectsPath(output)`, instead of refusing the import. */
   readonly skipInvalid: boolean;
   /** The bad lines that may be left out at most; all by default. */
   readonly maxInvalid?: BadLineLimit;
+  /** The time of the export. It must be later than that of the base. */
   readonly producedAt: Date;
   /** Receives the number of records of a collection that were read or written so far. */
   readonly onProgress?: (step: 'read' | 'written', collection: CollectionName, records: number) => void;
@@ -40,9 +53,16 @@ export interface BuildReport {
   readonly dropped: ReadonlyMap<string, number>;
   /** Lines left out; always 0 unless bad lines are skipped. */
   readonly rejected: number;
+  /** The changes to the base; undefined without one. */
+  readonly changes?: BaseChanges;
   readonly fileBytes: number;
   /** Entries of the import folder that were not read. */
   readonly unread: readonly string[];
+}
+
+/** Number of records that an import changed in its base, and of the runs that were written for that. */
+export interface BaseChanges extends ChangeCounts {
+  readonly runs: SnapshotWriter['runs'];
 }
 
 /** The import contains no organization, and therefore no record. */
@@ -67,10 +87,15 @@ export function rejectsPath(output: string): string {
  * @throws ImportRejected when lines are bad and not skipped, or too many to be skipped
  * @throws MisnamedFiles before it reads anything
  * @throws NoOrganization
- * @throws UnreadableImport when a file cannot be read to its end
+ * @throws NotLater
+ * @throws RefusedSnapshot when the base is not a sound snapshot
+ * @throws UnreadableImport when a file cannot be read to its end, or needs a base
  */
 export async function buildSnapshot(options: BuildOptions): Promise<BuildReport> {
   const unread = unreadEntries(options.input);
+  const deletions = importFile(options.input, DELETIONS_FILE);
+  if (deletions !== undefined && options.base === undefined)
+    throw new UnreadableImport(deletions, 'deletions need a snapshot to delete from: build with --base FILE');
   const folder = mkdtempSync(`${options.output}.building-`);
   const staging = new Staging(join(folder, 'staging.sqlite'), options.skipInvalid);
   try {
@@ -88,7 +113,8 @@ async function build(
 ): Promise<Omit<BuildReport, 'unread'>> {
   const { input, output, skipInvalid, maxInvalid, signal, onProgress } = options;
   const { rejections } = staging;
-  const organizations = await readOrganizations(input, rejections);
+  using base = options.base === undefined ? undefined : new BaseSnapshot(options.base, options.producedAt);
+  const organizations = await readOrganizations(input, rejections, base?.names);
   if (organizations.names.size === 0 && (skipInvalid || rejections.total === 0)) throw new NoOrganization();
   const organizationIds = [...organizations.names.keys()];
   const onBlock = (collection: CollectionName, records: number) => {
@@ -96,9 +122,14 @@ async function build(
     onProgress?.('read', collection, records);
   };
   const badOrganizations = organizations.bad;
-  const staged = await stageImport({ input, folder, organizationIds, badOrganizations, onBlock }, rejections);
-  const linesRead = organizations.names.size + staged.records + rejections.total;
+  const staged = await stageImport(
+    { input, folder, organizationIds, badOrganizations, base, onBlock },
+    rejections,
+  );
   staging.attach(staged.stagingFiles, organizationIds);
+  const deletions = base === undefined ? 0 : await readDeletions(input, organizationIds, staging);
+  const linesRead = organizations.names.size + staged.records + deletions + rejections.total;
+  if (base !== undefined) staging.applyChanges(base.path);
   staging.rejectContradictions(({ name }) => importFile(input, name) ?? name);
   if (rejections.total > 0 && !skipInvalid) throw new ImportRejected(rejections);
   const limit = omissible(linesRead, maxInvalid);
@@ -107,7 +138,8 @@ async function build(
   const file = join(folder, basename(output));
   const writer = new SnapshotWriter(file, organizations.names);
   try {
-    const records = await writeRecords(writer, staging, options);
+    const merge = base && new BaseMerge(base, organizationIds, staging);
+    const records = await writeRecords(writer, merge ?? staging, options);
     const snapshotId = randomUUID();
     const producedAt = options.producedAt.toISOString();
     writer.finish(snapshotId, producedAt);
@@ -128,6 +160,7 @@ async function build(
       records,
       dropped: new Map([...organizations.dropped, ...staged.dropped]),
       rejected: rejections.total,
+      ...(base && { changes: { ...staging.changes.counts(), runs: writer.runs } }),
       fileBytes,
     };
   } finally {
@@ -141,15 +174,15 @@ function omissible(linesRead: number, limit: BadLineLimit | undefined): number {
   return 'lines' in limit ? limit.lines : Math.floor((linesRead * limit.percent) / 100);
 }
 
-/** Writes all staged records. Returns their number by collection. */
+/** Writes all records. Returns their number by collection. */
 async function writeRecords(
   writer: SnapshotWriter,
-  staging: Staging,
+  source: Pick<Staging, 'records'> | BaseMerge,
   { signal, onProgress }: BuildOptions,
 ): Promise<BuildReport['records']> {
   const counts = byCollection(() => 0);
   for (const layout of COLLECTIONS) {
-    for (const written of writer.write(layout, staging.records(layout))) {
+    for (const written of writer.write(layout, source.records(layout))) {
       counts[layout.name] += written;
       onProgress?.('written', layout.name, counts[layout.name]);
       // Yields to the event loop, so that a pending signal is handled.

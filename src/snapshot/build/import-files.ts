@@ -11,7 +11,13 @@ import { similarName } from './similar-names.ts';
 /** The files of an import folder: one JSON object per line, in UTF-8, optionally compressed (`.ndjson.gz`). */
 
 export const ORGANIZATIONS_FILE = 'organizations';
-export const IMPORT_FILES: readonly string[] = [ORGANIZATIONS_FILE, ...COLLECTIONS.map(({ name }) => name)];
+/** Names the records to remove from a base. */
+export const DELETIONS_FILE = 'deletions';
+export const IMPORT_FILES: readonly string[] = [
+  ORGANIZATIONS_FILE,
+  ...COLLECTIONS.map(({ name }) => name),
+  DELETIONS_FILE,
+];
 
 /** An import file cannot be read to its end. */
 export class UnreadableImport extends Error {
@@ -80,7 +86,7 @@ const BYTE_ORDER_MARK = '\ufeff';
 export interface LineBlock {
   /** The only view of its ArrayBuffer, which can therefore be transferred to another thread. */
   readonly bytes: Buffer<ArrayBuffer>;
-  /** Number of the first line, from 1. */
+  /** Number of the first line, from 1. Lines from a base snapshot have negative numbers. */
   readonly firstLine: number;
 }
 

@@ -26,15 +26,19 @@ export interface BadOrganizations {
 
 export const NO_BAD_ORGANIZATIONS: BadOrganizations = { ids: new Set(), isAnyUnknown: false };
 
-/** Reads the organizations of an import folder. */
+/**
+ * Reads the organizations of an import folder.
+ * @param known names by id of the organizations of a base, to which the import adds, and which it renames
+ */
 export async function readOrganizations(
   folder: string,
   rejections: Rejections,
+  known: ReadonlyMap<string, string> = new Map(),
 ): Promise<ImportedOrganizations> {
   const organizations = new Map<string, { name: string; line: number }>();
   const dropped: FieldCounts = new Map();
   const file = importFile(folder, ORGANIZATIONS_FILE);
-  if (file === undefined) return { names: new Map(), dropped, bad: NO_BAD_ORGANIZATIONS };
+  if (file === undefined) return { names: known, dropped, bad: NO_BAD_ORGANIZATIONS };
   const bad = { ids: new Set<string>(), isAnyUnknown: false };
   for await (const block of readBlocks(folder, file)) {
     const badLines = new BadLines(rejections.keepsLines);
@@ -54,15 +58,16 @@ export async function readOrganizations(
         continue;
       }
       // UTF-8 cannot encode a lone surrogate, so the stored name would not match its digest.
-      const name = textIn(record?.['name']).toWellFormed() || organizationId;
+      const name = textIn(record?.['name']).toWellFormed() || (known.get(organizationId) ?? organizationId);
       organizations.set(organizationId, { name, line: line.number });
       normalize(record, dropped);
     }
     rejections.add(file, badLines);
   }
-  const inOrder = [...organizations].sort(([a], [b]) => (a < b ? -1 : 1));
+  const names = new Map(known);
+  for (const [organizationId, { name }] of organizations) names.set(organizationId, name);
   return {
-    names: new Map(inOrder.map(([id, { name }]) => [id, name])),
+    names: new Map([...names].sort(([a], [b]) => (a < b ? -1 : 1))),
     bad,
     dropped: new Map(Array.from(dropped, ([field, count]) => [`${file}: ${field}`, count])),
   };

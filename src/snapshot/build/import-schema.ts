@@ -8,7 +8,7 @@ import { type FieldProblem, quoted, withoutRepetition } from './problems.ts';
 
 /** The checks of import records and their stored form, derived from the declared fields. */
 
-const ORGANIZATION_ID = id('Organization of the record.', 'org_1');
+export const ORGANIZATION_ID = id('Organization of the record.', 'org_1');
 export const ORGANIZATION_FIELDS: Fields = {
   organizationId: ORGANIZATION_ID,
   name: text('Display name.', 'Théâtre'),

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { CollectionName } from '../../contract/operations.ts';
 import { COLLECTIONS } from '../format/layout.ts';
+import { type BaseSnapshot, IMPORTED_ANEW } from './base-snapshot.ts';
 import { importFile, type LineBlock, readBlocks } from './import-files.ts';
 import { addCount, type FieldCounts } from './import-schema.ts';
 import type { BadOrganizations } from './import-organizations.ts';
@@ -24,6 +25,8 @@ export interface StageOptions {
   /** Ids in ascending order. */
   readonly organizationIds: readonly string[];
   readonly badOrganizations: BadOrganizations;
+  /** The snapshot whose events and sessions are read as well. */
+  readonly base: BaseSnapshot | undefined;
   /** Receives the number of records of a collection read so far. An exception ends the import. */
   readonly onBlock: (collection: CollectionName, records: number) => void;
 }
@@ -31,7 +34,7 @@ export interface StageOptions {
 export interface StagedImport {
   /** Files with the records of the import, one for each thread. */
   readonly stagingFiles: readonly string[];
-  /** Number of records in them. */
+  /** Number of records in them, without those of the base. */
   readonly records: number;
   /** Undeclared fields, each with its file. */
   readonly dropped: FieldCounts;
@@ -39,7 +42,7 @@ export interface StagedImport {
 
 /** Reads the collections of an import folder into staging files, and rejects bad lines. */
 export async function stageImport(
-  { input, folder, organizationIds, badOrganizations, onBlock }: StageOptions,
+  { input, folder, organizationIds, badOrganizations, base, onBlock }: StageOptions,
   rejections: Rejections,
 ): Promise<StagedImport> {
   const dropped: FieldCounts = new Map();
@@ -48,17 +51,23 @@ export async function stageImport(
   const threads = new ImportThreads({ organizations, badOrganizations, keepsLines }, folder);
   let records = 0;
   try {
-    for (const { name: collection } of COLLECTIONS) {
+    for (const layout of COLLECTIONS) {
+      const { name: collection } = layout;
       const file = importFile(input, collection);
-      if (file === undefined) continue;
-      let read = 0;
-      for await (const block of threads.read(collection, readBlocks(input, file))) {
-        rejections.add(file, block.bad);
-        for (const [field, count] of block.dropped) addCount(dropped, `${file}: ${field}`, count);
-        read += block.records;
-        onBlock(collection, read);
+      if (file !== undefined) {
+        let read = 0;
+        for await (const block of threads.read(collection, readBlocks(input, file))) {
+          rejections.add(file, block.bad);
+          for (const [field, count] of block.dropped) addCount(dropped, `${file}: ${field}`, count);
+          read += block.records;
+          onBlock(collection, read);
+        }
+        records += read;
       }
-      records += read;
+      if (base === undefined || !IMPORTED_ANEW.includes(layout)) continue;
+      // The fields that are dropped are those that the build derives again.
+      for await (const { bad } of threads.read(collection, base.lines(layout)))
+        rejections.add(base.path, bad);
     }
     await threads.finish();
     return { stagingFiles: threads.stagingFiles, records, dropped };
@@ -85,7 +94,10 @@ export class ImportThreads {
   }
 
   /** Reads the blocks of a collection's file on all threads. Yields the results in file order. */
-  async *read(collection: string, blocks: AsyncIterable<LineBlock>): AsyncGenerator<ImportedBlock> {
+  async *read(
+    collection: string,
+    blocks: AsyncIterable<LineBlock> | Iterable<LineBlock>,
+  ): AsyncGenerator<ImportedBlock> {
     const pending: Promise<ImportedBlock>[] = [];
     try {
       for await (const block of blocks) {

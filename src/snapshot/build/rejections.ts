@@ -10,14 +10,19 @@ import {
   shown,
 } from './problems.ts';
 
-/** A group of bad lines with the name of their file in the import folder. */
+/** A group of bad lines with the name of their file in the import folder, or of records of a base with its path. */
 export interface FileGroup extends ProblemGroup {
   readonly file: string;
 }
 
 /** Formats a group, such as `tickets.ndjson: orderId is missing: 20,000 lines, first: 1`. */
 export function describeGroup({ file, lines, first, ...problem }: FileGroup): string {
-  const where = lines === 1 ? `line ${first}` : `${lines.toLocaleString('en')} lines, first: ${first}`;
+  const where =
+    first < 0
+      ? `${lines.toLocaleString('en')} ${lines === 1 ? 'record' : 'records'}`
+      : lines === 1
+        ? `line ${first}`
+        : `${lines.toLocaleString('en')} lines, first: ${first}`;
   return `${file}: ${describeProblem(problem)}: ${where}`;
 }
 

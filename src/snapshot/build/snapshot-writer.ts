@@ -39,6 +39,20 @@ export interface Deletion {
   readonly deletedAt: string;
 }
 
+/** The content columns of a run, and its entry in the manifest without the place. */
+interface StoredRun {
+  readonly entry: Omit<RunEntry, 'firstRow'>;
+  /** In schema order. */
+  readonly content: readonly Buffer[];
+}
+
+/** A run of another snapshot, to be copied as it is. */
+export interface CopiedRun {
+  /** Position of the organization in the order of the ids. */
+  readonly organization: number;
+  readonly run: StoredRun;
+}
+
 interface WrittenOrganization {
   readonly organizationId: string;
   readonly name: string;
@@ -47,6 +61,8 @@ interface WrittenOrganization {
 
 /** Writes a snapshot file that no other process reads yet. */
 export class SnapshotWriter {
+  /** Number of runs so far. */
+  readonly runs = { copied: 0, written: 0 };
   readonly #database: Database.Database;
   readonly #organizations: readonly WrittenOrganization[];
   /** Space for the records of the current run. Strings would live long enough to reach V8's old generation. */
@@ -72,20 +88,36 @@ export class SnapshotWriter {
   }
 
   /** Writes a list, by organization and in list order. Yields the number of records after each run. */
-  *write(layout: ListLayout, records: Iterable<StagedRecord>): Generator<number> {
+  *write(layout: ListLayout, records: Iterable<StagedRecord | CopiedRun>): Generator<number> {
     const place = PLACE_COLUMNS.map(() => '?');
     const content = contentColumns(layout.table).map(() => 'CAST(? AS TEXT)');
     const insert = this.#database.prepare(
       `INSERT INTO ${layout.table} VALUES (${[...place, ...content].join(', ')})`,
     );
-    let run: GrowingRun | undefined;
-    for (const record of records) {
-      if (run?.add(record) === true) continue;
-      if (run !== undefined) yield this.#writeRun(insert, run);
-      run = new GrowingRun(layout, record.organization, this.#records);
-      run.add(record);
+    const write = (
+      kind: keyof typeof this.runs,
+      organization: number,
+      { entry, content }: StoredRun,
+    ): number => {
+      const { organizationId, runs } = this.#organizations[organization];
+      const written = runs[layout.name];
+      const firstRow = rowCount(written);
+      insert.run(organizationId, firstRow, ...content);
+      written.push({ ...entry, firstRow });
+      this.runs[kind]++;
+      return entry.recordCount;
+    };
+    let growing: GrowingRun | undefined;
+    for (const next of records) {
+      if ('json' in next && growing?.add(next) === true) continue;
+      if (growing !== undefined) yield write('written', growing.organization, growing.stored());
+      growing = undefined;
+      if ('json' in next) {
+        growing = new GrowingRun(layout, next.organization, this.#records);
+        growing.add(next);
+      } else yield write('copied', next.organization, next.run);
     }
-    if (run !== undefined) yield this.#writeRun(insert, run);
+    if (growing !== undefined) yield write('written', growing.organization, growing.stored());
   }
 
   /**
@@ -94,19 +126,6 @@ export class SnapshotWriter {
    */
   writeDeletions(deletions: Iterable<Deletion>): Generator<number> {
     return this.write(DELETIONS, Iterator.from(deletions).map(stagedDeletion));
-  }
-
-  /** Writes a run. Returns its number of records. */
-  #writeRun(insert: Database.Statement, run: GrowingRun): number {
-    const { organizationId, runs } = this.#organizations[run.organization];
-    const written = runs[run.layout.name];
-    const firstRow = rowCount(written);
-    // The digest covers the bytes in memory, so that verification detects a failed write.
-    const columns = run.columns();
-    const digest = runDigest(run.layout.name, run.count, columns);
-    insert.run(organizationId, firstRow, ...columns);
-    written.push({ firstRow, recordCount: run.count, recordBytes: run.recordBytes, digest });
-    return run.count;
   }
 
   /** Completes and closes the file. */
@@ -146,10 +165,10 @@ function stagedDeletion({ organization, collection, id, deletedAt }: Deletion): 
 
 /** Collects consecutive records of one organization for a run. */
 class GrowingRun {
-  readonly layout: ListLayout;
   readonly organization: number;
+  readonly #layout: ListLayout;
   /** Size of the records, commas included. */
-  recordBytes = 0;
+  #recordBytes = 0;
   readonly #lengths: number[] = [];
   readonly #values: readonly (string | number)[][];
   /** Column sizes without the closing bracket. Repeated texts count in full. */
@@ -160,7 +179,7 @@ class GrowingRun {
 
   /** @param records space of `MAX_RUN_BYTES`, which each run overwrites */
   constructor(layout: ListLayout, organization: number, records: Buffer) {
-    this.layout = layout;
+    this.#layout = layout;
     this.organization = organization;
     this.#records = records;
     this.#values = layout.columns.map(() => []);
@@ -174,7 +193,7 @@ class GrowingRun {
 
   /** Adds a record unless it belongs to the next run. Returns whether it was added. The first record always fits. */
   add({ organization, beginsRun, json, values }: StagedRecord): boolean {
-    const start = this.count === 0 ? 0 : this.recordBytes + 1;
+    const start = this.count === 0 ? 0 : this.#recordBytes + 1;
     const length = Buffer.byteLength(json);
     const columnBytes = values.map((value, i) => this.#columnBytes[i] + 1 + Buffer.byteLength(value));
     const isFull =
@@ -185,8 +204,9 @@ class GrowingRun {
 
     for (const [i, value] of values.entries()) this.#values[i].push(this.#element(i, value));
     if (start > 0) this.#records[start - 1] = COMMA;
-    this.#records.write(json, start);
-    this.recordBytes = start + length;
+    if (typeof json === 'string') this.#records.write(json, start);
+    else json.copy(this.#records, start);
+    this.#recordBytes = start + length;
     this.#columnBytes = columnBytes;
     this.#lengths.push(length);
     return true;
@@ -201,14 +221,21 @@ class GrowingRun {
     return position ?? value;
   }
 
-  /** Returns the content columns in the order of the schema. */
-  columns(): Buffer[] {
+  /** Returns the run as it is stored. The digest covers the bytes in memory, so that verification detects a failed write. */
+  stored(): StoredRun {
+    const content = this.#content();
+    const digest = runDigest(this.#layout.name, this.count, content);
+    return { entry: { recordCount: this.count, recordBytes: this.#recordBytes, digest }, content };
+  }
+
+  /** Returns the content columns in schema order. */
+  #content(): Buffer[] {
     const values = new Map([
       [LENGTHS_COLUMN, jsonArray(this.#lengths)],
-      ...this.layout.columns.map(({ column }, i) => [column, jsonArray(this.#values[i])] as const),
-      [RECORDS_COLUMN, this.#records.subarray(0, this.recordBytes)],
+      ...this.#layout.columns.map(({ column }, i) => [column, jsonArray(this.#values[i])] as const),
+      [RECORDS_COLUMN, this.#records.subarray(0, this.#recordBytes)],
     ]);
-    return contentColumns(this.layout.table).map((column) => {
+    return contentColumns(this.#layout.table).map((column) => {
       const value = values.get(column);
       if (value === undefined) throw new TypeError(`no values for column ${column}`);
       return value;

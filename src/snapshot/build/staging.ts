@@ -1,5 +1,15 @@
 import Database from 'better-sqlite3';
-import { type CollectionLayout, EVENTS, OFFERS, ORDERS, SESSIONS, TICKETS } from '../format/layout.ts';
+import {
+  type CollectionLayout,
+  COLLECTIONS,
+  EVENTS,
+  OFFERS,
+  ORDERS,
+  SESSIONS,
+  TICKETS,
+} from '../format/layout.ts';
+import { IMPORTED_ANEW } from './base-snapshot.ts';
+import { ChangedIds } from './changed-ids.ts';
 import { UNIQUE } from './problems.ts';
 import { Rejections } from './rejections.ts';
 
@@ -7,6 +17,10 @@ import { Rejections } from './rejections.ts';
 const CACHE_BYTES = 16 * 1024 * 1024;
 /** Auxiliary threads of a sort. */
 const SORT_THREADS = 2;
+
+/** SQL conditions of staged records: lines of the import files, and records of the base (`LineBlock`). */
+const IMPORTED = 'line > 0';
+const OF_BASE = 'line < 0';
 
 /** A record as the snapshot writer receives it. */
 export interface StagedRecord {
@@ -16,15 +30,19 @@ export interface StagedRecord {
   readonly beginsRun: boolean;
   /** Column values as JSON, in the order of the layout. */
   readonly values: readonly string[];
-  readonly json: string;
+  /** The JSON text, or its bytes in UTF-8. */
+  readonly json: string | Buffer;
 }
 
 /** The imported records in the staging files of all threads, which SQLite cross-checks and sorts. */
 export class Staging {
   readonly rejections: Rejections;
+  readonly changes: ChangedIds;
   readonly #database: Database.Database;
   /** Schema names of the attached staging files. */
   readonly #files: string[] = [];
+  /** Path of the base; undefined without one. */
+  #base: string | undefined;
 
   /**
    * @param path a file that does not exist yet, for everything but the records
@@ -36,6 +54,7 @@ export class Staging {
     this.#database.pragma('synchronous = OFF');
     this.#database.pragma(`threads = ${SORT_THREADS}`);
     this.rejections = new Rejections(this.#database, keepsLines);
+    this.changes = new ChangedIds(this.#database);
   }
 
   /**
@@ -59,9 +78,22 @@ export class Staging {
   }
 
   /**
+   * Collects the ids that the import changes in a base, and removes their events and sessions of the base.
+   * @param base path of the base, for rejections
+   */
+  applyChanges(base: string): void {
+    this.#base = base;
+    for (const layout of COLLECTIONS)
+      this.changes.addRecords(layout, this.#all(layout, 'organization, id', IMPORTED));
+    this.changes.finish();
+    for (const layout of IMPORTED_ANEW)
+      for (const file of this.#files) this.changes.removeFrom(layout, `${file}.${layout.name}`, OF_BASE);
+  }
+
+  /**
    * Rejects repeated ids, sessions without their event, and events without a session.
-   * Each check ignores records that an earlier one rejected. Bad lines are checked too, to report all their problems. A rejection follows from another one when a bad line may
-   * have been the missing event or session.
+   * Each check ignores records that an earlier one rejected. Bad lines are checked too, to report all their problems.
+   * A rejection follows from another one when a bad line may have been the missing event or session.
    * @param fileOf returns the import file of a collection
    */
   rejectContradictions(fileOf: (layout: CollectionLayout) => string): void {
@@ -89,7 +121,7 @@ export class Staging {
     this.#reject(EVENTS, fileOf(EVENTS), {
       field: EVENTS.resource.id,
       value: `record ->> '${EVENTS.resource.id}'`,
-      reason: 'must have a session in the import',
+      reason: 'must have a session',
       rows: `
         SELECT line, '' AS addition, ${this.#isBad(SESSIONS)}
           OR (organization, event_id) IN (SELECT organization, event_id FROM events_of_sessions) AS follows
@@ -100,10 +132,11 @@ export class Staging {
   }
 
   /** Iterates over a collection, by organization and in list order. */
-  *records(layout: CollectionLayout): Generator<StagedRecord> {
+  *records(layout: CollectionLayout): Generator<StagedRecord, undefined> {
     const rows = this.#database.prepare<[], SelectedRow>(this.#selectInOrder(layout)).raw();
     for (const [organization, beginsRun, json, ...values] of rows.iterate())
       yield { organization, beginsRun: beginsRun === 1, json, values };
+    return undefined;
   }
 
   close(): void {
@@ -134,20 +167,22 @@ export class Staging {
       'substr(record, 2)',
     ].join(" || ',' || ");
     this.#database.exec(`CREATE TEMP TABLE rejected AS ${rows}`);
-    const found = `'"' || substr(${value}, 1, 40) || '"' || addition AS found`;
+    const found = (addition: string) => `'"' || substr(${value}, 1, 40) || '"' || ${addition} AS found`;
     for (const staging of this.#files) {
       this.rejections.addToBad(
         file,
         { field, reason },
-        `SELECT line, ${found} FROM rejected JOIN ${staging}.bad_${layout.name} USING (line) WHERE NOT follows`,
+        `SELECT line, ${found('addition')} FROM rejected JOIN ${staging}.bad_${layout.name} USING (line) WHERE NOT follows`,
       );
       const table = `${staging}.${layout.name}`;
-      this.rejections.addSelected(
-        file,
-        { field, reason },
-        `SELECT line, ${found}, follows, ${text} AS text
-         FROM rejected JOIN ${table} USING (line) JOIN organizations ON position = organization`,
-      );
+      const select = (addition: string, condition: string) =>
+        `SELECT line, ${found(addition)}, follows, ${text} AS text
+         FROM rejected JOIN ${table} USING (line) JOIN organizations ON position = organization WHERE ${condition}`;
+      this.rejections.addSelected(file, { field, reason }, select('addition', IMPORTED));
+      if (this.#base !== undefined) {
+        const place = `' in ${layout.name} ' || (record -> '${layout.resource.id}')`;
+        this.rejections.addSelected(this.#base, { field, reason }, select(place, OF_BASE));
+      }
       this.#database.exec(`DELETE FROM ${table} WHERE line IN (SELECT line FROM rejected)`);
     }
     this.#database.exec('DROP TABLE rejected');
@@ -171,9 +206,11 @@ export class Staging {
     return tables.join(' UNION ALL ');
   }
 
-  /** Returns SQL that selects from all records of a collection. */
-  #all({ name }: CollectionLayout, columns: string): string {
-    return this.#files.map((file) => `SELECT ${columns} FROM ${file}.${name}`).join(' UNION ALL ');
+  /** Returns SQL that selects from all records of a collection, or from those that meet a condition. */
+  #all({ name }: CollectionLayout, columns: string, condition = 'TRUE'): string {
+    return this.#files
+      .map((file) => `SELECT ${columns} FROM ${file}.${name} WHERE ${condition}`)
+      .join(' UNION ALL ');
   }
 
   #selectInOrder(layout: CollectionLayout): string {

@@ -88,6 +88,11 @@ export class Run {
     return this.#column(RECORDS_COLUMN);
   }
 
+  /** The content columns as they are stored, in schema order. */
+  get content(): readonly Buffer[] {
+    return [...this.#columns.values()];
+  }
+
   /**
    * Checks the content against its digest.
    * @param records the bytes to digest as the records: a copy that will be served
@@ -119,10 +124,9 @@ export class Run {
     return readLists(this.#column(column), this.entry.recordCount) ?? this.#refuse(column, 'list of texts');
   }
 
-  /** Decodes instants into `target`, at the rows of the run. */
-  readInstants(column: string, target: Int64s): void {
-    const { firstRow, recordCount } = this.entry;
-    if (!readInstants(this.#column(column), recordCount, target, firstRow))
+  /** Decodes instants into `target`, from row `at` on: by default at the rows of the run. */
+  readInstants(column: string, target: Int64s, at = this.entry.firstRow): void {
+    if (!readInstants(this.#column(column), this.entry.recordCount, target, at))
       this.#refuse(column, 'whole number');
   }
 

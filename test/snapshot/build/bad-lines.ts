@@ -260,7 +260,7 @@ export const BAD_LINES: readonly BadLine[] = [
   ),
 
   ['events', GOOD.events('evt'), 'id', 'must be unique'],
-  ['events', GOOD.events('lonely'), 'id', 'must have a session in the import'],
+  ['events', GOOD.events('lonely'), 'id', 'must have a session'],
   ['sessions', GOOD.sessions('good'), 'id', 'must be unique'],
   ['sessions', ours(minimalSession('astray', 'nowhere')), 'eventId', 'must be an event of the organization'],
   [

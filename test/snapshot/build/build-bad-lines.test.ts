@@ -285,7 +285,7 @@ describe('The groups of bad lines', () => {
         },
         [
           /^events\.ndjson: tags /,
-          /^events\.ndjson: id must have a session in the import, found "other": line 2$/,
+          /^events\.ndjson: id must have a session, found "other": line 2$/,
           /^sessions\.ndjson: eventId must be an event of the organization, found "third": line 2$/,
         ],
       ],

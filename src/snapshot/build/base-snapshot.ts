@@ -1,0 +1,117 @@
+import type { CollectionName } from '../../contract/operations.ts';
+import { decodeText } from '../../store/index/texts.ts';
+import { type CollectionLayout, EVENTS, SESSIONS } from '../format/layout.ts';
+import { declaredCounts, type ManifestOrganization, type RunEntry } from '../format/manifest.ts';
+import { asRefusal, type OpenSnapshot, openSnapshot } from '../format/snapshot-file.ts';
+import { type Run, RunReader } from '../load/run-reader.ts';
+import type { LineBlock } from './import-files.ts';
+
+/** The build would not be later than the snapshot that it follows. */
+export class NotLater extends Error {
+  override readonly name = 'NotLater';
+  constructor(producedAt: Date, earlier: string) {
+    super(
+      `${producedAt.toISOString()} is not later than its own time, ${earlier}: check --as-of and the clock of this machine`,
+    );
+  }
+}
+
+/** Collections whose records depend on each other. Their records in the base are imported anew. */
+export const IMPORTED_ANEW: readonly CollectionLayout[] = [EVENTS, SESSIONS];
+
+/** The snapshot that a build changes. It is only read. */
+export class BaseSnapshot implements Disposable {
+  readonly path: string;
+  /** Names by id. */
+  readonly names: ReadonlyMap<string, string>;
+  readonly #snapshot: OpenSnapshot;
+  readonly #organizations: ReadonlyMap<string, ManifestOrganization>;
+  readonly #reader: RunReader;
+
+  /**
+   * @param producedAt the time of the build
+   * @throws RefusedSnapshot
+   * @throws NotLater
+   */
+  constructor(path: string, producedAt: Date) {
+    this.path = path;
+    this.#snapshot = openSnapshot(path);
+    const { producedAt: earlier, organizations } = this.#snapshot.manifest;
+    if (producedAt.getTime() <= Date.parse(earlier)) {
+      this.#snapshot[Symbol.dispose]();
+      throw new NotLater(producedAt, earlier);
+    }
+    this.names = new Map(organizations.map(({ organizationId, name }) => [organizationId, name]));
+    this.#organizations = new Map(organizations.map((one) => [one.organizationId, one]));
+    this.#reader = new RunReader(this.#snapshot.database);
+  }
+
+  /** Returns the runs that the base declares for a collection of an organization. */
+  runs({ name }: CollectionLayout, organizationId: string): readonly RunEntry[] {
+    return this.#organizations.get(organizationId)?.runs[name] ?? [];
+  }
+
+  /**
+   * Reads a run and checks its digest.
+   * @throws RefusedSnapshot
+   */
+  read(layout: CollectionLayout, organizationId: string, entry: RunEntry): Run {
+    try {
+      const run = this.#reader.read(layout, organizationId, entry);
+      run.checkDigest();
+      return run;
+    } catch (error) {
+      throw asRefusal(error);
+    }
+  }
+
+  /**
+   * Reads a collection as blocks of import lines, one for each run. Lines of a base have negative numbers.
+   * @throws RefusedSnapshot
+   */
+  *lines(layout: CollectionLayout): Generator<LineBlock> {
+    let line = -this.#count(layout.name);
+    for (const organizationId of this.#organizations.keys()) {
+      for (const entry of this.runs(layout, organizationId)) {
+        const run = this.read(layout, organizationId, entry);
+        yield { bytes: importLines(layout, organizationId, run), firstLine: line };
+        line += entry.recordCount;
+      }
+    }
+  }
+
+  #count(collection: CollectionName): number {
+    return this.#snapshot.manifest.organizations.reduce(
+      (sum, organization) => sum + declaredCounts(organization)[collection],
+      0,
+    );
+  }
+
+  [Symbol.dispose](): void {
+    this.#snapshot[Symbol.dispose]();
+  }
+}
+
+/** Returns the import lines of a run of events or sessions. */
+function importLines(layout: CollectionLayout, organizationId: string, run: Run): Buffer<ArrayBuffer> {
+  const owner = `{"organizationId":${JSON.stringify(organizationId)},`;
+  const events = layout === SESSIONS ? run.texts('event_id') : undefined;
+  const lines: Buffer[] = [];
+  let start = 0;
+  for (const [i, length] of run.lengths().entries()) {
+    const eventId = events && `"eventId":${JSON.stringify(decodeText(events.texts, events.textOf[i]))},`;
+    // The fields of the record follow its opening brace.
+    lines.push(
+      Buffer.from(owner + (eventId ?? '')),
+      run.records.subarray(start + 1, start + length),
+      NEWLINE,
+    );
+    start += length + 1;
+  }
+  const bytes = Buffer.allocUnsafeSlow(lines.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const part of lines) at += part.copy(bytes, at);
+  return bytes;
+}
+
+const NEWLINE = Buffer.from('\n');

@@ -1,0 +1,151 @@
+import { createHash } from 'node:crypto';
+import fc from 'fast-check';
+import type { FileName, ImportRecord } from '../../support/import-folder.ts';
+import {
+  inOrganization,
+  minimalEvent,
+  minimalOffer,
+  minimalOrder,
+  minimalSession,
+  minimalTicket,
+} from '../../support/records.ts';
+
+/** Histories of two organizations, as the imports that change a base and the import of all records. */
+
+type Collection = Exclude<FileName, 'organizations'>;
+
+/** One line of an import with a base: of a record, of a deletion, or both. */
+export interface Change {
+  readonly organizationId: string;
+  readonly collection: Collection;
+  readonly id: string;
+  readonly does: 'put' | 'delete' | 'both';
+  /** Decides on the position in the list. */
+  readonly day: number;
+  readonly text: string;
+}
+
+/** Whether an id begins a run: its SHA-256 ends in ten zero bits. */
+const begins = (id: string) => (createHash('sha256').update(id).digest().readUInt16BE(30) & 0x3ff) === 0;
+
+/** Ids of which a third begin a run, so that few records make many runs. */
+const IDS = [
+  ...Array.from({ length: 30_000 }, (_, i) => `i${i}`)
+    .filter(begins)
+    .slice(0, 20),
+  ...Array.from({ length: 34 }, (_, i) => `j${i}`),
+  ...['é', '"', '\\', '\u{1f3ad}', '\ue000', 'i"é'],
+];
+
+const change: fc.Arbitrary<Change> = fc.record({
+  organizationId: fc.constantFrom('o1', 'o2'),
+  // Tickets, orders and offers are merged alike.
+  collection: fc.constantFrom<Collection>(
+    'events',
+    'sessions',
+    'tickets',
+    'tickets',
+    'tickets',
+    'orders',
+    'offers',
+  ),
+  id: fc.constantFrom(...IDS),
+  does: fc.constantFrom<Change['does']>('put', 'put', 'put', 'delete', 'delete', 'both'),
+  day: fc.integer({ min: 1, max: 4 }),
+  text: fc.constantFrom('one', 'two'),
+});
+
+/** The changes of each step, the first of which makes the base. */
+export const histories: fc.Arbitrary<readonly Change[][]> = fc
+  .tuple(
+    fc.array(change, { maxLength: 200 }),
+    fc.array(fc.array(change, { maxLength: 25 }), { minLength: 1, maxLength: 4 }),
+  )
+  .map(([first, steps]) => [first, ...steps]);
+
+type Files = Record<FileName, ImportRecord[]>;
+type Deletion = Readonly<Record<'organizationId' | 'collection' | 'id', string>>;
+
+/** The records of a history at one time. */
+export class World {
+  readonly #records = new Map<string, { readonly change: Change; readonly line: ImportRecord }>();
+
+  /** Applies changes. Returns the import with a base that does the same. */
+  apply(changes: readonly Change[]): Files & { readonly deletions: Deletion[] } {
+    const before = new Map(this.#records);
+    const deletions: Deletion[] = [];
+    const remove = (key: string, { organizationId, collection, id }: Change) => {
+      this.#records.delete(key);
+      deletions.push({ organizationId, collection, id });
+    };
+    for (const one of changes) {
+      const key = keyOf(one);
+      if (one.does !== 'put') remove(key, one);
+      if (one.does !== 'delete') this.#records.set(key, { change: one, line: lineOf(one) });
+    }
+    // An event has a session, and a session has its event.
+    for (const [key, { change, line }] of this.#records) {
+      if (change.collection !== 'sessions') continue;
+      const event = { ...change, collection: 'events', id: String(line['eventId']) } as const;
+      if (!this.#records.has(keyOf(event))) remove(key, change);
+    }
+    const held = new Set(
+      this.#of('sessions').map((line) => JSON.stringify([line['organizationId'], line['eventId']])),
+    );
+    for (const { change } of [...this.#records.values()]) {
+      const { organizationId, collection, id } = change;
+      if (collection !== 'events' || held.has(JSON.stringify([organizationId, id]))) continue;
+      const session = { ...change, collection: 'sessions', id: `of ${id}` } as const;
+      this.#records.set(keyOf(session), { change: session, line: lineOf(session) });
+    }
+    const changed = this.#records.entries().filter(([key, { line }]) => before.get(key)?.line !== line);
+    return { ...filesOf(Array.from(changed, ([, record]) => record)), deletions };
+  }
+
+  /** Returns the import of all records. */
+  all(): Files {
+    return filesOf([...this.#records.values()]);
+  }
+
+  #of(collection: Collection): ImportRecord[] {
+    return this.all()[collection];
+  }
+}
+
+function keyOf({ organizationId, collection, id }: Change): string {
+  return JSON.stringify([organizationId, collection, id]);
+}
+
+function filesOf(records: readonly { readonly change: Change; readonly line: ImportRecord }[]): Files {
+  const files = Map.groupBy(records, ({ change }) => change.collection);
+  const lines = (collection: Collection) => (files.get(collection) ?? []).map(({ line }) => line);
+  return {
+    organizations: ['o1', 'o2'].map((organizationId) => ({ organizationId })),
+    events: lines('events'),
+    sessions: lines('sessions'),
+    tickets: lines('tickets'),
+    orders: lines('orders'),
+    offers: lines('offers'),
+  };
+}
+
+function lineOf(change: Change): ImportRecord {
+  return inOrganization(change.organizationId)(recordOf(change));
+}
+
+function recordOf({ collection, id, day, text }: Change): ImportRecord {
+  const at = `2026-01-0${day}T00:00:00Z`;
+  const eventId = IDS[day];
+  switch (collection) {
+    case 'events':
+      return minimalEvent(id, { createdAt: at, title: text });
+    case 'sessions':
+      return minimalSession(id, id.startsWith('of ') ? id.slice(3) : eventId, { startAt: at });
+    case 'tickets':
+      return minimalTicket(id, { issuedAt: at, status: text, eventId });
+    case 'orders':
+      return minimalOrder(id, { createdAt: at, paymentMethod: text, placedItems: [{ eventId }] });
+    case 'offers':
+      return minimalOffer(id, 'PRODUCT', { createdAt: at, name: text, heldByEventIds: [eventId] });
+  }
+}
