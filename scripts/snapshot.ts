@@ -31,6 +31,8 @@ import { terminalProgress } from './terminal-progress.ts';
 const DEFAULT_LIMIT: BadLineLimit = { percent: 1 };
 /** Number of groups of bad lines that are printed. */
 const MAX_GROUPS = 20;
+/** Time by which an export may be ahead of the clock of this machine. */
+const CLOCK_SKEW_MS = 5 * 60_000;
 
 const program = new Command('snapshot').description('Builds, checks, compares and publishes snapshot files.');
 
@@ -177,9 +179,6 @@ async function build(options: BuildChoices, command: Command): Promise<void> {
     throw error;
   }
 }
-
-/** Time by which an export may be ahead of the clock of this machine. */
-const CLOCK_SKEW_MS = 5 * 60_000;
 
 /** Parses the time of an export. */
 function exportTime(text: string): Date {

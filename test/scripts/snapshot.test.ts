@@ -88,6 +88,48 @@ describe('npm run snapshot', function () {
       expect(lines[20]).to.equal(`… and ${fields.length + 1 - 20} more kinds of errors`);
     });
 
+    it('applies changes to a base, and reports them', async () => {
+      const output = folder('good/changed.sqlite');
+      writeImport(folder('changes'), { tickets: [{ ...SMALL_IMPORT.tickets[0], status: 'NEW' }] });
+      const gone = { organizationId: 'south', collection: 'orders' };
+      writeFileSync(
+        folder('changes/deletions.ndjson'),
+        toFile([
+          { ...gone, id: 'ord_1' },
+          { ...gone, id: 'none' },
+        ]),
+      );
+      const asOf = new Date().toISOString();
+      const words = ['--base', good(), '--input', folder('changes'), '--output', output, '--as-of', asOf];
+      const { code, stdout, stderr } = await run(SCRIPT, ['build', ...words]);
+      expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+      expect(stdout)
+        .to.include(`\n  changes to ${good()}: 1 replaced, 0 added, 1 deleted\n`)
+        .and.include('\n  deletions of records that it does not have: 1\n')
+        .and.match(/\n {2}runs: \d+ copied, \d+ written\n/);
+      expect(inspectSnapshot(output).producedAt).to.equal(asOf);
+    });
+
+    it('refuses a base that is later or no snapshot, deletions without a base, and a time in the future', async () => {
+      const words = ['--input', folder('import'), '--output', folder('good/none.sqlite')];
+      const refusal = async (...more: string[]) => {
+        const { code, stderr } = await snapshot('build', ...words, ...more);
+        return `${code}: ${stderr}`;
+      };
+      expect(await refusal('--base', good(), '--as-of', '2026-01-01T00:00:00Z')).to.match(
+        /^1: .*a\.sqlite: 2026-01-01T00:00:00\.000Z is not later than its own time, .*: check --as-of and the clock/,
+      );
+      expect(await refusal('--base', folder('import/tickets.ndjson'))).to.include(
+        'it is not an SQLite database',
+      );
+      expect(await refusal('--base', folder('absent'))).to.include('absent: no such file');
+      expect(await refusal('--as-of', '9999-01-01T00:00:00Z')).to.match(/^2: .*must not be in the future/);
+      expect(await refusal('--as-of', 'today')).to.match(/^2: .*ISO 8601/);
+      writeFileSync(folder('import/deletions.ndjson'), '');
+      expect(await refusal()).to.match(/^1: .*deletions\.ndjson: .*build with --base FILE/);
+      rmSync(folder('import/deletions.ndjson'));
+    });
+
     it('omits bad lines with --skip-invalid, and names the file that has them', async () => {
       const tickets = times(200, (i) => inOrganization('north')(minimalTicket(`t${i}`)));
       writeImport(folder('skip'), { ...SMALL_IMPORT, tickets: [...tickets, '{}', 'x'] });
