@@ -19,8 +19,10 @@ import {
 import { describeGroup, ImportRejected } from '../src/snapshot/build/rejections.ts';
 import { declaredCounts, PERMITS } from '../src/snapshot/format/manifest.ts';
 import { RefusedSnapshot } from '../src/snapshot/format/refused-snapshot.ts';
-import { inspectSnapshot, readSnapshot } from '../src/snapshot/load/read-snapshot.ts';
+import { inspectSnapshot, type OnProgress, readSnapshot } from '../src/snapshot/load/read-snapshot.ts';
 import { NotPublished, publishedName, publishSnapshot } from '../src/snapshot/publish/publish-snapshot.ts';
+import { reviewSnapshot } from '../src/snapshot/review/review-snapshot.ts';
+import { describeWarning, type Warning } from '../src/snapshot/review/review.ts';
 import { diffSnapshots } from './diff/diff-snapshots.ts';
 import { printDiff } from './diff/print-diff.ts';
 import { Interruption } from './interruption.ts';
@@ -33,6 +35,7 @@ const DEFAULT_LIMIT: BadLineLimit = { percent: 1 };
 const MAX_GROUPS = 20;
 /** Time by which an export may be ahead of the clock of this machine. */
 const CLOCK_SKEW_MS = 5 * 60_000;
+const STRICT_HELP = 'refuse records that look wrong, instead of a warning';
 
 const program = new Command('snapshot').description('Builds, checks, compares and publishes snapshot files.');
 
@@ -60,13 +63,14 @@ program
 
 program
   .command('verify')
-  .description('Run all checks that the loader runs before a snapshot goes live.')
+  .description('Run all checks that the loader runs before a snapshot goes live, and show warnings.')
   .argument('<file>', 'snapshot file')
+  .option('--strict', STRICT_HELP, false)
   .action(verify);
 
 program
   .command('inspect')
-  .description('Show the organizations and record counts of a snapshot file.')
+  .description('Show the organizations, record counts and warnings of a snapshot file.')
   .argument('<file>', 'snapshot file')
   .action(inspect);
 
@@ -210,16 +214,20 @@ function checkPaths(input: string, base: string | undefined, output: string): vo
   }
 }
 
-function verify(file: string): void {
-  const progress = readingProgress();
-  const { snapshotId, organizations } = refusing(file, () => {
-    try {
-      return readSnapshot(file, { onProgress: progress.onProgress, isThorough: true });
-    } finally {
-      progress.clear();
-    }
-  });
+function verify(file: string, { strict }: { strict: boolean }): void {
+  const { snapshotId, organizations } = refusing(file, (onProgress) =>
+    readSnapshot(file, { onProgress, isThorough: true }),
+  );
+  const warnings = refusing(file, (onProgress) => reviewSnapshot(file, onProgress));
+  printWarnings(warnings);
+  if (strict && warnings.length > 0) throw new Refused(`${file}: ${REFUSED_BY_STRICT}`);
   console.log(`${file}: sound, snapshot ${snapshotId}, ${organizations.length} organizations`);
+}
+
+const REFUSED_BY_STRICT = '--strict refuses records that look wrong';
+
+function printWarnings(warnings: readonly Warning[]): void {
+  for (const warning of warnings) console.error(`warning: ${describeWarning(warning)}`);
 }
 
 function inspect(file: string): void {
@@ -235,6 +243,7 @@ function inspect(file: string): void {
       ...declaredCounts(organization),
     })),
   );
+  printWarnings(refusing(file, (onProgress) => reviewSnapshot(file, onProgress)));
 }
 
 async function publish(
@@ -308,13 +317,17 @@ function readingProgress() {
   };
 }
 
-function refusing<T>(file: string, work: () => T): T {
+/** Reads a snapshot file with a display of the progress. */
+function refusing<T>(file: string, work: (onProgress: OnProgress) => T): T {
   if (!existsSync(file)) throw new Refused(`${file}: no such file`);
+  const progress = readingProgress();
   try {
-    return work();
+    return work(progress.onProgress);
   } catch (error) {
     if (error instanceof RefusedSnapshot) throw new Refused(`${file}: ${error.message}`);
     throw error;
+  } finally {
+    progress.clear();
   }
 }
 

@@ -26,7 +26,20 @@ export interface Field {
   readonly required: boolean;
   /** Whether Foyer computes the field instead of importing it. */
   readonly derived: boolean;
+  /** A rule that values should keep. One that breaks it is accepted, and reported by the review of a snapshot. */
+  readonly expectation?: Expectation;
 }
+
+/** Collections to whose records other records refer by id, within an organization. */
+export const REFERENTS = ['events', 'sessions', 'orders', 'offers'] as const;
+
+/** A rule that the values of a field should keep. */
+export type Expectation =
+  | { readonly kind: 'names'; readonly collection: (typeof REFERENTS)[number] }
+  | { readonly kind: 'currencyCode' }
+  | { readonly kind: 'notNegative' }
+  /** Within the organization. */
+  | { readonly kind: 'unique' };
 
 export type Fields = Readonly<Record<string, Field>>;
 
@@ -49,6 +62,16 @@ export function required(optional: Field): Field {
 
 export function derived(imported: Field): Field {
   return { ...imported, derived: true };
+}
+
+/** Declares a rule that the values of a field should keep. */
+export function expecting(expectation: Expectation, accepted: Field): Field {
+  return { ...accepted, expectation };
+}
+
+/** Declares that the values of a field should be ids of records of the same organization. */
+export function naming(collection: (typeof REFERENTS)[number], accepted: Field): Field {
+  return expecting({ kind: 'names', collection }, accepted);
 }
 
 /** Declares an identifier: required, and not empty because a path cannot name an empty one. */
@@ -79,6 +102,11 @@ export function timeZone(description: string, example: string): Field {
 
 export function number(description: string, example: number): Field {
   return field({ kind: 'number' }, description, example);
+}
+
+/** Declares a price, which should not be negative. */
+export function price(description: string, example: number): Field {
+  return expecting({ kind: 'notNegative' }, number(description, example));
 }
 
 export function integer(description: string, example: number): Field {

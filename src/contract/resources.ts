@@ -3,12 +3,15 @@ import {
   boolean,
   choice,
   derived,
+  expecting,
   type Fields,
   id,
   integer,
+  naming,
   number,
   object,
   objects,
+  price,
   required,
   type Resource,
   text,
@@ -23,7 +26,10 @@ export const ORDER_STATUSES = ['PENDING', 'FULFILLED', 'CANCELLED'] as const;
 export const COLLECTION_NAMES = ['events', 'sessions', 'tickets', 'orders', 'offers'] as const;
 export const OFFER_TYPES = ['TICKET', 'PRODUCT', 'BUNDLE'] as const;
 
-const currency = required(text('Currency code of all amounts in the record.', 'EUR'));
+const currency = expecting(
+  { kind: 'currencyCode' },
+  required(text('Currency code of all amounts in the record.', 'EUR')),
+);
 
 export const EVENT_SESSION: Resource = {
   name: 'EventSession',
@@ -86,32 +92,35 @@ export const TICKET: Resource = {
   variants: {
     '': {
       ticketId: id('Ticket identifier.', 'tkt_9001'),
-      eventId: id('Event of the ticket.', 'evt_42'),
+      eventId: naming('events', id('Event of the ticket.', 'evt_42')),
       invoiceReference: text('Invoice reference.', 'INV-2026-00417'),
       status: required(text('Status, such as `FULFILLED`; returned as imported.', 'FULFILLED')),
-      offerId: text('Catalog offer of the ticket.', 'off_7'),
+      offerId: naming('offers', text('Catalog offer of the ticket.', 'off_7')),
       offerName: text('Name of the offer.', 'Carré or'),
       issuedAt: required(
         timestamp('Time of issue; lists are sorted by it, latest first.', '2026-11-02T10:15:00+01:00'),
       ),
       updatedAt: required(timestamp('Time of the last update.', '2026-11-02T10:15:00+01:00')),
       cancelledAt: timestamp('Time of cancellation.', '2026-11-03T09:00:00+01:00'),
-      eventSessionId: id('Session of the ticket.', 'ses_301'),
+      eventSessionId: naming('sessions', id('Session of the ticket.', 'ses_301')),
       eventSessionStartAt: timestamp('Start of the session.', '2027-03-14T20:00:00+01:00'),
       seatingInfo: object('Seat; null for free seating.', {
         blocName: text('Block.', 'Orchestre'),
         seatRow: text('Row.', 'K'),
         seatNumber: text('Seat.', '12'),
       }),
-      qrCode: id('Value of the QR code, which the `qrCodes` filter matches.', 'Q7F2-K9D1-44XA'),
+      qrCode: expecting(
+        { kind: 'unique' },
+        id('Value of the QR code, which the `qrCodes` filter matches.', 'Q7F2-K9D1-44XA'),
+      ),
       issuanceChannel: text('Code of the issuance channel.', 'WEB'),
       salesChannelName: text('Name of the sales channel.', 'Site officiel'),
       salesChannelId: text('Identifier of the sales channel.', 'sch_1'),
-      orderId: id('Order of the ticket.', 'ord_5120'),
+      orderId: naming('orders', id('Order of the ticket.', 'ord_5120')),
       orderNumber: text('Number of the order.', 'A-5120'),
       priceLabel: text('Name of the pricing.', 'Plein tarif'),
-      listPrice: number('Price before discounts.', 45),
-      finalPaidPrice: number('Price paid.', 40.5),
+      listPrice: price('Price before discounts.', 45),
+      finalPaidPrice: price('Price paid.', 40.5),
       vat: number('VAT included in the price paid.', 2.11),
       currency,
       transferable: boolean('Whether the holder may transfer the ticket.', true),
@@ -166,10 +175,10 @@ export const ORDER: Resource = {
       }),
       billingAddress: object('Billing address.', address),
       currency,
-      totalPrice: number('Total before discounts, including fees and add-ons.', 93),
-      totalPaidPrice: number('Total paid.', 84),
-      subtotalPrice: number('Price of the items before discounts.', 90),
-      subtotalPaidPrice: number('Price paid for the items.', 81),
+      totalPrice: price('Total before discounts, including fees and add-ons.', 93),
+      totalPaidPrice: price('Total paid.', 84),
+      subtotalPrice: price('Price of the items before discounts.', 90),
+      subtotalPaidPrice: price('Price paid for the items.', 81),
       discountAmount: number('Discount on the items.', 9),
       discountCode: text('Discount code.', 'AUTOMNE10'),
       paymentProvider: text('Payment provider.', 'stripe'),
@@ -186,18 +195,18 @@ export const ORDER: Resource = {
         }),
       }),
       placedItems: objects('Items.', {
-        offerId: text('Offer.', 'off_7'),
+        offerId: naming('offers', text('Offer.', 'off_7')),
         offerName: text('Name of the offer.', 'Carré or'),
         inventoryId: text('Inventory identifier.', 'inv_7_301'),
         quantity: integer('Quantity.', 2),
-        unitPrice: number('Unit price before discounts.', 45),
-        unitPaidPrice: number('Unit price paid.', 40.5),
+        unitPrice: price('Unit price before discounts.', 45),
+        unitPaidPrice: price('Unit price paid.', 40.5),
         unitDiscountAmount: number('Discount per unit.', 4.5),
         discountCode: text('Discount code.', 'AUTOMNE10'),
         priceLabel: text('Name of the pricing.', 'Plein tarif'),
         offerType: text('Type of the offer, such as `TICKET`.', 'TICKET'),
-        eventId: text('Event, which the `eventIds` filter matches.', 'evt_42'),
-        sessionId: text('Session.', 'ses_301'),
+        eventId: naming('events', text('Event, which the `eventIds` filter matches.', 'evt_42')),
+        sessionId: naming('sessions', text('Session.', 'ses_301')),
         unitVatAmount: number('VAT included in the unit price paid.', 2.11),
       }),
       optIns: objects('Consents requested from the customer.', {
@@ -217,7 +226,7 @@ export const ORDER: Resource = {
         category: text('Category, such as `INSURANCE` or `DONATION`.', 'DONATION'),
         serviceId: text('Service identifier.', 'srv_1'),
         serviceName: text('Service name.', 'Fonds de création'),
-        addOnPaidPrice: number('Price paid.', 3),
+        addOnPaidPrice: price('Price paid.', 3),
       }),
     },
   },
@@ -233,7 +242,7 @@ const offerHead = (type: (typeof OFFER_TYPES)[number]): Fields => ({
   tags: texts('Tags.', ['Vente anticipée']),
   minQuantityPerOrder: integer('Minimum quantity per order.', 1),
   maxQuantityPerOrder: integer('Maximum quantity per order.', 8),
-  compareAtPrice: number('Reference price for comparison.', 52),
+  compareAtPrice: price('Reference price for comparison.', 52),
   createdAt: required(
     timestamp('Creation time; lists are sorted by it, earliest first.', '2026-09-02T09:00:00+02:00'),
   ),
@@ -242,8 +251,11 @@ const offerHead = (type: (typeof OFFER_TYPES)[number]): Fields => ({
 const pricing: Fields = {
   pricingId: text('Pricing identifier.', 'prc_71'),
   name: text('Name.', 'Plein tarif'),
-  price: number('Price.', 45),
-  bundleOfferId: text('Bundle that sells this pricing; null for a pricing of the offer itself.', 'off_90'),
+  price: price('Price.', 45),
+  bundleOfferId: naming(
+    'offers',
+    text('Bundle that sells this pricing; null for a pricing of the offer itself.', 'off_90'),
+  ),
 };
 
 const stock: Fields = {
@@ -260,7 +272,7 @@ export const OFFER: Resource = {
   variants: {
     TICKET: {
       ...offerHead('TICKET'),
-      eventId: id('Event of the offer; only TICKET offers report it.', 'evt_42'),
+      eventId: naming('events', id('Event of the offer; only TICKET offers report it.', 'evt_42')),
       vatRate,
       defaultMaximumCapacity: integer('Default maximum capacity.', 220),
       attendeeFormId: text('Form that attendees complete.', 'frm_3'),
@@ -269,12 +281,12 @@ export const OFFER: Resource = {
         resaleEnabled: boolean('Whether tickets of this pricing may be resold.', true),
       }),
       optionOffers: objects('Options sold with this ticket, each at its pricing.', {
-        offerId: text('Option offer.', 'off_12'),
+        offerId: naming('offers', text('Option offer.', 'off_12')),
         pricingId: text('Pricing of the option offer.', 'prc_121'),
       }),
       inventory: objects('Stock by session.', {
         inventoryId: text('Inventory identifier.', 'inv_7_301'),
-        sessionId: text('Session.', 'ses_301'),
+        sessionId: naming('sessions', text('Session.', 'ses_301')),
         ...stock,
       }),
     },
@@ -300,11 +312,11 @@ export const OFFER: Resource = {
     BUNDLE: {
       ...offerHead('BUNDLE'),
       pricingId: text('Pricing identifier.', 'prc_900'),
-      price: number('Price.', 99),
+      price: price('Price.', 99),
       contains: objects('Offers in the bundle.', {
-        offerId: text('Offer.', 'off_7'),
+        offerId: naming('offers', text('Offer.', 'off_7')),
         quantity: integer('Quantity.', 2),
-        price: number('Unit price within the bundle.', 40),
+        price: price('Unit price within the bundle.', 40),
       }),
     },
   },

@@ -286,6 +286,50 @@ describe('npm run snapshot', function () {
     });
   });
 
+  describe('with records that look wrong', () => {
+    const suspect = () => folder('good/suspect.sqlite');
+    const WARNING = 'warning: tickets: orderId names no order: 1 record, first: tkt_x ("ord_9") of north\n';
+
+    before(async () => {
+      const ticket = inOrganization('north')(
+        minimalTicket('tkt_x', { eventId: 'evt_0', eventSessionId: 'ses_0', orderId: 'ord_9', qrCode: 'x' }),
+      );
+      writeImport(folder('suspect'), { ...SMALL_IMPORT, tickets: [...SMALL_IMPORT.tickets, ticket] });
+      const { code } = await snapshot('build', '--input', folder('suspect'), '--output', suspect());
+      expect(code).to.equal(0);
+    });
+
+    for (const command of ['verify', 'inspect']) {
+      it(`${command} warns on standard error`, async () => {
+        const { code, stdout, stderr } = await snapshot(command, suspect());
+        expect({ code, stderr }).to.deep.equal({ code: 0, stderr: WARNING });
+        expect(stdout).to.include(`${suspect()}: `);
+      });
+    }
+
+    it('verify --strict refuses them', async () => {
+      expect(await snapshot('verify', '--strict', suspect())).to.deep.equal({
+        code: 1,
+        stdout: '',
+        stderr: `${WARNING}${suspect()}: --strict refuses records that look wrong\n`,
+      });
+      expect(await snapshot('verify', '--strict', good())).to.include({ code: 0, stderr: '' });
+    });
+  });
+
+  it('inspect refuses damaged records, after it has shown the counts', async () => {
+    const path = folder('good/damaged-records.sqlite');
+    const bytes = readFileSync(good());
+    bytes[bytes.lastIndexOf('ticketId') + 12] ^= 1;
+    writeFileSync(path, bytes);
+    const { code, stdout, stderr } = await snapshot('inspect', path);
+    expect(code).to.equal(1);
+    expect(stdout).to.include('organization');
+    expect(stderr).to.match(
+      new RegExp(`^${path}: the content of organization "\\w+" does not match its digest`),
+    );
+  });
+
   for (const command of ['verify', 'inspect']) {
     it(`${command} refuses any other file, with its name and the reason`, async () => {
       const cut = folder(`good/${command}-cut.sqlite`);

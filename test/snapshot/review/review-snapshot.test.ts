@@ -1,0 +1,129 @@
+import { expect } from 'chai';
+import { describeWarning } from '../../../src/snapshot/review/review.ts';
+import { reviewSnapshot } from '../../../src/snapshot/review/review-snapshot.ts';
+import { build, type Import, writeImport } from '../../support/import-folder.ts';
+import {
+  inOrganization,
+  minimalEvent,
+  minimalOffer,
+  minimalOrder,
+  minimalSession,
+  minimalTicket,
+  times,
+} from '../../support/records.ts';
+import { SMALL_IMPORT } from '../../support/small-import.ts';
+import { folderForEach } from '../../support/temporary-folder.ts';
+
+describe('The review of a snapshot', () => {
+  const inFolder = folderForEach();
+
+  async function warningsOf(files: Import): Promise<string[]> {
+    writeImport(inFolder('import'), files);
+    await build(inFolder('import'), inFolder('snapshot.sqlite'));
+    return reviewSnapshot(inFolder('snapshot.sqlite')).map(describeWarning);
+  }
+
+  const own = inOrganization('org');
+  const organizations = [{ organizationId: 'org' }];
+  const events = [own(minimalEvent('evt'))];
+  const sessions = [own(minimalSession('ses', 'evt'))];
+  const offers = [own(minimalOffer('off', 'TICKET', { eventId: 'evt' }))];
+  const orders = [own(minimalOrder('ord'))];
+  const known = { eventId: 'evt', eventSessionId: 'ses', orderId: 'ord', offerId: 'off' };
+  const ticket = (id: string, more: object = {}) => own(minimalTicket(id, { ...known, qrCode: id, ...more }));
+
+  it('finds nothing in records that keep all rules, null references included', async () => {
+    expect(await warningsOf(SMALL_IMPORT)).to.deep.equal([]);
+    const tickets = [ticket('a'), ticket('b', { offerId: null, listPrice: 0 })];
+    const files = { organizations, events, sessions, orders, offers, tickets };
+    expect(await warningsOf(files)).to.deep.equal([]);
+  });
+
+  it('counts the records whose references name no record, with the first in list order', async () => {
+    const tickets = [
+      ...times(3, (i) => ticket(`t${i}`, { orderId: `ord_${i}`, issuedAt: `2026-01-0${9 - i}T00:00:00Z` })),
+      ticket('t4', { eventId: 'ses', eventSessionId: 'evt', offerId: '' }),
+    ];
+    const lost = { offerId: 'off_9', eventId: 'evt_9', sessionId: 'ses_9' };
+    const placedItems = [{ offerId: 'off', eventId: 'evt', sessionId: 'ses' }, lost, lost];
+    const bundle = minimalOffer('bundle', 'BUNDLE', {
+      contains: [{ offerId: 'off' }, { offerId: 'zoé "é"' }],
+    });
+    const option = {
+      eventId: 'evt_8',
+      optionOffers: [{ offerId: 'bundle' }, { offerId: 'off_8' }],
+      inventory: [{ sessionId: 'ses_8' }],
+      pricing: [{ bundleOfferId: 'bundle' }, { bundleOfferId: null }, { bundleOfferId: 'off_7' }],
+    };
+    const warnings = await warningsOf({
+      organizations,
+      events,
+      sessions,
+      tickets,
+      orders: [...orders, own(minimalOrder('ord_x', { placedItems }))],
+      offers: [...offers, own(bundle), own(minimalOffer('option', 'TICKET', option))],
+    });
+    expect(warnings).to.have.members([
+      'tickets: orderId names no order: 3 records, first: t0 ("ord_0") of org',
+      'tickets: eventId names no event: 1 record, first: t4 ("ses") of org',
+      'tickets: eventSessionId names no session: 1 record, first: t4 ("evt") of org',
+      'tickets: offerId names no offer: 1 record, first: t4 ("") of org',
+      'orders: placedItems[].offerId names no offer: 1 record, first: ord_x ("off_9") of org',
+      'orders: placedItems[].eventId names no event: 1 record, first: ord_x ("evt_9") of org',
+      'orders: placedItems[].sessionId names no session: 1 record, first: ord_x ("ses_9") of org',
+      'offers: contains[].offerId names no offer: 1 record, first: bundle ("zoé \\"é\\"") of org',
+      'offers: eventId names no event: 1 record, first: option ("evt_8") of org',
+      'offers: optionOffers[].offerId names no offer: 1 record, first: option ("off_8") of org',
+      'offers: inventory[].sessionId names no session: 1 record, first: option ("ses_8") of org',
+      'offers: pricing[].bundleOfferId names no offer: 1 record, first: option ("off_7") of org',
+    ]);
+  });
+
+  it('does not take the records of another organization for those of its own', async () => {
+    const other = inOrganization('other');
+    const warnings = await warningsOf({
+      organizations: [{ organizationId: 'org' }, { organizationId: 'other' }],
+      events: [...events, other(minimalEvent('evt'))],
+      sessions: [...sessions, other(minimalSession('ses', 'evt'))],
+      orders,
+      offers,
+      tickets: [ticket('a'), other(minimalTicket('a', { ...known, offerId: null, qrCode: 'a' }))],
+    });
+    expect(warnings).to.deep.equal(['tickets: orderId names no order: 1 record, first: a ("ord") of other']);
+  });
+
+  it('reports unknown currencies, negative prices and repeated QR codes', async () => {
+    const currency = (code: string) => own(minimalEvent(code, { currency: code }));
+    const codes = ['EUR', 'HRK', 'XCG', 'eur', 'ABC', 'EURO', ''];
+    const warnings = await warningsOf({
+      organizations,
+      events: [...events, ...codes.filter((code) => code !== '').map(currency)],
+      sessions: [...sessions, ...codes.map((code) => own(minimalSession(`of ${code}`, code || 'evt')))],
+      offers,
+      orders: [
+        ...orders,
+        own(minimalOrder('ord_x', { placedItems: [{ unitPrice: 1 }, { unitPrice: -0.5 }] })),
+      ],
+      tickets: [
+        ticket('a', { listPrice: -1, currency: '' }),
+        ticket('b', { qrCode: 'a' }),
+        ticket('c', { qrCode: 'a', vat: -1 }),
+      ],
+    });
+    expect(warnings).to.deep.equal([
+      'events: currency is no currency code of ISO 4217: 3 records, first: ABC ("ABC") of org',
+      'tickets: qrCode is that of an earlier record: 2 records, first: b ("a") of org',
+      'tickets: listPrice is negative: 1 record, first: a (-1) of org',
+      'tickets: currency is no currency code of ISO 4217: 1 record, first: a ("") of org',
+      'orders: placedItems[].unitPrice is negative: 1 record, first: ord_x (-0.5) of org',
+    ]);
+  });
+
+  it('finds a record in any of many runs', async () => {
+    const files = { organizations, events, sessions, orders, offers };
+    const tickets = times(5000, (i) => ticket(`t${i}`, i === 4321 ? { orderId: 'gone' } : {}));
+    expect(await warningsOf({ ...files, tickets })).to.deep.equal([
+      'tickets: orderId names no order: 1 record, first: t4321 ("gone") of org',
+    ]);
+  });
+});
