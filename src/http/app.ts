@@ -78,7 +78,7 @@ function handlerFactory(
   const { rateLimitPerMinute } = config;
   const limitRate = rateLimitPerMinute === 0 ? noRateLimit : rateLimitPerKey(rateLimitPerMinute, hits, log);
   const limit = new StreamLimit(dependencies.streamCounts, hits.slotOf, metrics);
-  const streamOptions = { limit, pins, stores };
+  const streamOptions = { limit, pins, stores, compression };
   return (operation) => {
     const handle =
       operation.kind === 'list'

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { CONTENT_CODINGS } from '../../src/contract/headers.ts';
+import { CONTENT_CODINGS, NDJSON_TYPE } from '../../src/contract/headers.ts';
 import { type CodedResponse, decoded, requestCoded } from '../support/coded-response.ts';
 import { FIXED } from '../support/random.ts';
 import { givenApi, type TestApi } from '../support/test-api.ts';
@@ -167,6 +167,34 @@ describe('Compression', () => {
       FIXED,
     );
   });
+
+  for (const coding of CONTENT_CODINGS) {
+    it(`sends streams in ${coding}, each with a tag that gets 304`, async () => {
+      const lines = { Accept: NDJSON_TYPE };
+      for (const target of ['/v1/tickets', '/v1/events', '/v1/orders?email=none']) {
+        const plain = await request(given.api, target, lines);
+        const headers = { ...lines, ...accepting(coding), 'X-Request-Id': `${target.slice(4)}-${coding}` };
+        const coded = await request(given.api, target, headers);
+        expect(codingOf(coded)).to.equal(coding);
+        expect(decoded(coded).equals(plain.body)).to.equal(true);
+        expect(coded.headers['service-record-count']).to.equal(plain.headers['service-record-count']);
+        expect(tagOf(coded)).not.to.equal(tagOf(plain));
+        for (const condition of ['*', tagOf(coded)]) {
+          const again = await request(given.api, target, { ...headers, 'If-None-Match': condition });
+          expect([again.status, tagOf(again)]).to.deep.equal([304, tagOf(coded)]);
+        }
+        const head = await request(given.api, target, headers, 'HEAD');
+        expect([codingOf(head), tagOf(head)]).to.deep.equal([coding, tagOf(coded)]);
+      }
+      const { body } = await request(given.api, '/v1/tickets', {
+        ...lines,
+        ...accepting(coding),
+        'X-Request-Id': coding,
+      });
+      const line = given.api.logged.find(({ requestId }) => requestId === coding);
+      expect(line?.['bytes']).to.equal(body.length);
+    });
+  }
 
   it('logs the number of bytes that were sent', async () => {
     const { body } = await request(given.api, '/v1/events', {

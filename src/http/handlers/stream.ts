@@ -11,7 +11,8 @@ import type { StoreView } from '../../store/registry/store-view.ts';
 import { type Query, queryReader } from '../checks/query.ts';
 import type { Pins } from '../checks/pin.ts';
 import type { StreamLimit } from '../checks/stream-limit.ts';
-import { entityTag, matchedTag, matchesAnyTag } from '../response/etag.ts';
+import { codingHeaders, type Compression } from '../response/compression.ts';
+import { codedTag, entityTag, matchedTag, matchesAnyTag } from '../response/etag.ts';
 import { NO_SUCH_RECORD, Problem } from '../response/problem.ts';
 import { dataHeaders, send } from '../response/send.ts';
 import { sendStream } from '../response/stream.ts';
@@ -47,12 +48,13 @@ export interface StreamOptions {
   readonly limit: StreamLimit;
   readonly pins: Pins;
   readonly stores: () => StoreView;
+  readonly compression: Compression;
 }
 
 /** Creates the handler of a list operation for clients that prefer all records in one response, one a line. */
 export function streamHandler(
   operation: ListOperation,
-  { limit, pins, stores }: StreamOptions,
+  { limit, pins, stores, compression }: StreamOptions,
 ): (list: ListRequest, request: Request, response: Response, next: NextFunction) => void {
   const { collection, parameters, parent } = operation;
   const readQuery = queryReader({ parameters: parameters.map(withoutPages) });
@@ -72,16 +74,24 @@ export function streamHandler(
     const plan = planList(operation, readQuery(query));
     const selection = selectRecords(store, plan, parent && pathParameter(request, parent));
     if (selection === undefined) throw NO_SUCH_RECORD;
-    const headers = dataHeaders(store, tag, isPartialView);
+    const coding = compression.codingOfStream(request);
     if (matchesAnyTag(condition)) {
-      send(response, 304, headers);
+      const current = coding === undefined ? tag : codedTag(tag, coding);
+      send(response, 304, dataHeaders(store, current, isPartialView));
       return;
     }
     if (request.method !== 'HEAD') limit.open(response);
     const totalRecords = totalOf(selection);
     context.rows = totalRecords;
     const lines = whileRetained(store, readLines(store, plan, selection, now), response);
-    sendStream(response, [...headers, RECORD_COUNT_HEADER, String(totalRecords)], lines).catch(next);
+    const headers = [
+      ...dataHeaders(store, undefined, isPartialView),
+      ...codingHeaders(coding, tag),
+      RECORD_COUNT_HEADER,
+      String(totalRecords),
+    ];
+    const compressor = coding && compression.compressorFor(response, coding);
+    sendStream(response, headers, lines, compressor).catch(next);
   };
 
   /** Extends the retention of a store by each chunk. Breaks the stream off when the store is released nevertheless. */

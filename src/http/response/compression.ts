@@ -1,4 +1,13 @@
-import { constants, gzip, gzipSync, zstdCompress, zstdCompressSync } from 'node:zlib';
+import type { Transform } from 'node:stream';
+import {
+  constants,
+  createGzip,
+  createZstdCompress,
+  gzip,
+  gzipSync,
+  zstdCompress,
+  zstdCompressSync,
+} from 'node:zlib';
 import type { Request, Response } from 'express';
 import { CONTENT_CODINGS, type ContentCoding } from '../../contract/headers.ts';
 import { codedTag } from './etag.ts';
@@ -20,10 +29,15 @@ const MAX_BYTES = 2 ** 23;
  */
 const MAX_BYTES_IN_POOL = 2 ** 20;
 
+/** Bytes of a stream in the thread pool: about a chunk. */
+const STREAM_BYTES = 131_072;
+
 interface Codec {
   readonly compress: (body: Buffer) => Buffer;
   /** Compresses in the thread pool. */
   readonly compressInPool: (body: Buffer, done: (error: Error | null, coded: Buffer) => void) => void;
+  /** Creates a stream that compresses in the thread pool. */
+  readonly createCompressor: () => Transform;
 }
 
 const GZIP = { level: constants.Z_BEST_SPEED };
@@ -36,12 +50,14 @@ const CODECS: Readonly<Record<ContentCoding, Codec>> = {
     compressInPool: (body, done) => {
       zstdCompress(body, ZSTD, done);
     },
+    createCompressor: () => createZstdCompress({ ...ZSTD, chunkSize: STREAM_BYTES }),
   },
   gzip: {
     compress: (body) => gzipSync(body, GZIP),
     compressInPool: (body, done) => {
       gzip(body, GZIP, done);
     },
+    createCompressor: () => createGzip({ ...GZIP, chunkSize: STREAM_BYTES }),
   },
 };
 
@@ -67,11 +83,11 @@ export class Compression {
   send(response: Response, headers: HeaderList, tag: string, body: Body): void {
     const { req: request } = response;
     const coding = this.#codingFor(request, body);
+    const codedHeaders = [...headers, ...codingHeaders(coding, tag)];
     if (coding === undefined) {
-      send(response, 200, [...headers, 'ETag', tag], body);
+      send(response, 200, codedHeaders, body);
       return;
     }
-    const codedHeaders = [...headers, ...codingHeaders(coding, tag)];
     if (request.method === 'HEAD') {
       // The length is unknown without the work.
       send(response, 200, [...codedHeaders, ...CONTENT_TYPE]);
@@ -91,6 +107,21 @@ export class Compression {
       if (error === null) send(response, 200, codedHeaders, [coded]);
       else send(response, 200, [...headers, 'ETag', tag], body);
     });
+  }
+
+  /** Returns the content coding of a stream; undefined for none, also while the thread pool has no place for it. */
+  codingOfStream(request: Request): ContentCoding | undefined {
+    const hasPlace = this.#inPool + STREAM_BYTES <= MAX_BYTES_IN_POOL;
+    return hasPlace ? this.codingOf(request.headers['accept-encoding']) : undefined;
+  }
+
+  /** Returns the compressor of a stream. It has a place in the thread pool until the response is closed. */
+  compressorFor(response: Response, coding: ContentCoding): Transform {
+    this.#inPool += STREAM_BYTES;
+    response.on('close', () => {
+      this.#inPool -= STREAM_BYTES;
+    });
+    return CODECS[coding].createCompressor();
   }
 
   /** Returns the entity tag of the response that `send` would send. */
@@ -128,9 +159,9 @@ export class Compression {
   }
 }
 
-/** Returns the headers of a response with a content coding, from the tag of the response without it. */
-export function codingHeaders(coding: ContentCoding, tag: string): HeaderList {
-  return ['ETag', codedTag(tag, coding), 'Content-Encoding', coding];
+/** Returns the headers that depend on the content coding, from the tag of the response without it. */
+export function codingHeaders(coding: ContentCoding | undefined, tag: string): HeaderList {
+  return coding === undefined ? ['ETag', tag] : ['ETag', codedTag(tag, coding), 'Content-Encoding', coding];
 }
 
 export function compress(coding: ContentCoding, body: Body): Buffer {

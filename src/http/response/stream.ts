@@ -1,7 +1,9 @@
+import type { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Response } from 'express';
 import { NDJSON_TYPE } from '../../contract/headers.ts';
+import type { RequestContext } from '../request-context.ts';
 import type { HeaderList } from './problem.ts';
 import { writeHead } from './send.ts';
 
@@ -10,6 +12,7 @@ import { writeHead } from './send.ts';
  * its end (RFC 9112, section 7.1), so a stream that breaks off does not look complete.
  *
  * @param headers additional headers of this response
+ * @param compressor of its content coding; undefined for none
  * @returns fulfilled when the response is sent or its connection has closed
  * @throws the error of `chunks`, after which the connection is closed
  */
@@ -17,6 +20,7 @@ export async function sendStream(
   response: Response,
   headers: HeaderList,
   chunks: Iterable<Buffer>,
+  compressor: Transform | undefined,
 ): Promise<void> {
   writeHead(response, 200, [...headers, 'Content-Type', NDJSON_TYPE]);
   if (response.req.method === 'HEAD') {
@@ -25,7 +29,10 @@ export async function sendStream(
   }
   response.locals.context.isStream = true;
   try {
-    await pipeline(inTurns(chunks, response), response);
+    const source = inTurns(chunks, response);
+    const count = countIn(response.locals.context);
+    if (compressor === undefined) await pipeline(source, count, response);
+    else await pipeline(source, compressor, count, response);
   } catch (error) {
     if (!isPrematureClose(error)) throw error;
   }
@@ -46,12 +53,21 @@ function ownTurn(): Promise<unknown> {
 async function* inTurns(chunks: Iterable<Buffer>, response: Response): AsyncGenerator<Buffer> {
   const { context } = response.locals;
   for (const chunk of chunks) {
-    context.bytes += chunk.length;
     context.noteProgress?.(response.writableLength + chunk.length);
     yield chunk;
     context.noteProgress?.(response.writableLength);
     await ownTurn();
   }
+}
+
+/** Passes chunks on, and counts their bytes as those of the response. */
+function countIn(context: RequestContext) {
+  return async function* (chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    for await (const chunk of chunks) {
+      context.bytes += chunk.length;
+      yield chunk;
+    }
+  };
 }
 
 function isPrematureClose(error: unknown): boolean {

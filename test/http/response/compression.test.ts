@@ -6,7 +6,8 @@ import { expect } from 'chai';
 import express, { type Response } from 'express';
 import { pino } from 'pino';
 import { RequestMetrics } from '../../../src/http/request-metrics.ts';
-import { Compression } from '../../../src/http/response/compression.ts';
+import { codingHeaders, Compression } from '../../../src/http/response/compression.ts';
+import { sendStream } from '../../../src/http/response/stream.ts';
 import { createServer } from '../../../src/http/server.ts';
 import { type CodedResponse, decoded, requestCoded } from '../../support/coded-response.ts';
 import { serverDependencies } from '../../support/test-api.ts';
@@ -35,6 +36,8 @@ describe('A compressed response', () => {
   const { server } = createServer(app, dependencies);
   let compression: Compression;
   let answer: (send: () => void, response: Response) => void;
+  let chunksOf: () => Iterable<Buffer>;
+  let opened: (response: Response) => void;
   let url: string;
 
   app.get('/:kind/:name', ({ params: { kind, name } }, response) => {
@@ -42,6 +45,13 @@ describe('A compressed response', () => {
       compression.send(response, [], '"tag"', [bodyOf(kind, name)]);
     };
     answer(send, response);
+  });
+
+  app.get('/stream', (request, response) => {
+    const coding = compression.codingOfStream(request);
+    const compressor = coding && compression.compressorFor(response, coding);
+    sendStream(response, codingHeaders(coding, '"tag"'), chunksOf(), compressor).catch(() => undefined);
+    opened(response);
   });
 
   before(async () => {
@@ -55,6 +65,7 @@ describe('A compressed response', () => {
     answer = (send) => {
       send();
     };
+    opened = () => undefined;
   });
 
   after(() => {
@@ -155,5 +166,46 @@ describe('A compressed response', () => {
     do response = await requestCoded(`${url}/long/1`, GZIP);
     while (codingOf(response) === undefined);
     expect(decoded(response).equals(bodyOf('long', '1'))).to.equal(true);
+  });
+
+  describe('as a stream', () => {
+    const chunk = bodyOf('long', '1');
+
+    it('has the bytes of its chunks', async () => {
+      chunksOf = () => [chunk, chunk, chunk];
+      const response = await requestCoded(`${url}/stream`, GZIP);
+      expect(response.headers).to.include({ 'content-encoding': 'gzip', etag: '"tag.gzip"' });
+      expect(decoded(response).equals(Buffer.concat([chunk, chunk, chunk]))).to.equal(true);
+    });
+
+    it('does not look complete when it breaks off', async () => {
+      chunksOf = function* () {
+        yield chunk;
+        throw new Error('broken off');
+      };
+      const error: unknown = await requestCoded(`${url}/stream`, GZIP).catch((reason: unknown) => reason);
+      expect(error).to.include({ code: 'ECONNRESET' });
+    });
+
+    it('is plain beside eight others that wait for their clients, until these have left', async () => {
+      chunksOf = function* () {
+        for (;;) yield chunk;
+      };
+      const closed: Promise<unknown>[] = [];
+      opened = (response) => closed.push(once(response, 'close'));
+      const sockets = await Promise.all(
+        Array.from({ length: 8 }, async () => {
+          const socket = connect(Number(new URL(url).port), '127.0.0.1');
+          socket.write('GET /stream HTTP/1.1\r\nHost: a\r\nAccept-Encoding: gzip\r\n\r\n');
+          await once(socket, 'readable');
+          return socket;
+        }),
+      );
+      chunksOf = () => [chunk];
+      expect(codingOf(await requestCoded(`${url}/stream`, GZIP))).to.equal(undefined);
+      for (const socket of sockets) socket.destroy();
+      await Promise.all(closed);
+      expect(codingOf(await requestCoded(`${url}/stream`, GZIP))).to.equal('gzip');
+    });
   });
 });
