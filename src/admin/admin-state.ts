@@ -50,7 +50,7 @@ export function liveSnapshots({ stores, clock }: AdminDependencies) {
         producedAt,
         /** Time since the snapshot was produced; 0 for a time in the future. */
         ageSeconds: Math.max(0, now - Date.parse(producedAt)) / 1000,
-        organizations: organizations.map((organization) => organization.store),
+        organizations,
       };
     });
 }

@@ -109,7 +109,7 @@ function snapshotMetrics(dependencies: AdminDependencies): Metric[] {
       snapshots.flatMap(({ file, organizations }) =>
         COLLECTIONS.map(({ name: collection }) => ({
           labels: { file, collection },
-          value: organizations.reduce((sum, { image }) => sum + image[collection].count, 0),
+          value: organizations.reduce((sum, { store }) => sum + store.image[collection].count, 0),
         })),
       ),
     ),

@@ -3,8 +3,8 @@ import { monotonicNow } from '../clock.ts';
 import { type KeyRow, stateOf } from '../keys/key-ring.ts';
 import { loadedCounts } from '../snapshot/format/manifest.ts';
 import { REFUSALS } from '../snapshot/format/refused-snapshot.ts';
-import type { OrganizationStore } from '../store/organization-store.ts';
-import { endOfRetention } from '../store/registry/store-registry.ts';
+import { DeletionsStore } from '../store/organization-store.ts';
+import { endOfRetention, type LiveStore } from '../store/registry/store-registry.ts';
 import { type AdminDependencies, liveSnapshots, validKeysWithoutData } from './admin-state.ts';
 import { reasonsNotReady } from './readiness.ts';
 
@@ -48,6 +48,7 @@ export function statusOf(dependencies: AdminDependencies) {
       file: one.file,
       snapshotId: one.store.snapshotId,
       organizationId: one.store.organizationId,
+      holds: one.store instanceof DeletionsStore ? 'deletions' : 'content',
       bytesHeld: one.store.bytesHeld,
       replacedSecondsAgo: seconds(now - one.replacedAt),
       lastUsedSecondsAgo: seconds(Math.max(0, now - one.store.walks.lastUse)),
@@ -66,11 +67,12 @@ export function statusOf(dependencies: AdminDependencies) {
   };
 }
 
-function organizationStatus({ organizationId, image, bytesHeld }: OrganizationStore) {
+function organizationStatus({ store, deletions }: LiveStore) {
   return {
-    organizationId,
-    records: loadedCounts(image),
-    bytesHeld,
+    organizationId: store.organizationId,
+    records: loadedCounts(store.image),
+    deletions: deletions.image.deletions.count,
+    bytesHeld: store.bytesHeld + deletions.bytesHeld,
   };
 }
 

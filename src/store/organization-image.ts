@@ -5,17 +5,21 @@ import type { Int64s, Uint32s } from './memory/shared-arrays.ts';
 import type { RecordsImage } from './records.ts';
 
 /**
- * The records and indexes of a collection: plain objects of typed arrays over shared memory. A thread that receives
- * them shares the memory.
+ * The records of a list and the indexes over its columns: plain objects of typed arrays over shared memory. A thread
+ * that receives them shares the memory.
  */
-export interface CollectionImage {
+export interface ListImage {
   readonly count: number;
   readonly records: RecordsImage;
-  readonly ids: IdIndexImage;
   /** Posting indexes by name, such as `eventId`. */
   readonly postings: Readonly<Record<string, PostingImage>>;
   /** Instant indexes by name, such as `updatedAt`. */
   readonly instants: Readonly<Record<string, InstantImage>>;
+}
+
+/** A collection: a list whose records are found by id. */
+export interface CollectionImage extends ListImage {
+  readonly ids: IdIndexImage;
 }
 
 /**
@@ -35,22 +39,35 @@ export interface SessionsImage extends CollectionImage {
   readonly nextFields: RecordsImage;
 }
 
-export interface OrganizationImage {
+interface PartImage {
   readonly organizationId: string;
-  /** Digest of the organization's content, base64url. Equal content has equal digests. */
+  /** Digest of what the image holds, base64url. Equal images of an organization have equal digests. */
   readonly contentDigest: string;
+  /** Bytes of shared memory that the image holds. */
+  readonly bytesHeld: number;
+}
+
+/** The content of an organization. */
+export interface OrganizationImage extends PartImage {
   readonly events: CollectionImage;
   readonly sessions: SessionsImage;
   readonly tickets: CollectionImage;
   readonly orders: CollectionImage;
   readonly offers: CollectionImage;
-  /** Bytes of shared memory that the image holds. */
-  readonly bytesHeld: number;
 }
+
+/** The deletions of an organization. They are replaced, and retained for walks, apart from its content. */
+export interface DeletionsImage extends PartImage {
+  readonly deletions: ListImage;
+}
+
+export type AnyImage = OrganizationImage | DeletionsImage;
 
 export interface SnapshotImage {
   readonly snapshotId: string;
   /** ISO 8601. */
   readonly producedAt: string;
   readonly organizations: readonly OrganizationImage[];
+  /** Of each organization, in the same order. */
+  readonly deletions: readonly DeletionsImage[];
 }

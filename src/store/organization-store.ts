@@ -1,5 +1,5 @@
 import { NextSessions } from './next-sessions.ts';
-import type { OrganizationImage, SnapshotImage } from './organization-image.ts';
+import type { AnyImage, DeletionsImage, OrganizationImage, SnapshotImage } from './organization-image.ts';
 
 /**
  * The time when walks last used a store. It is a word of shared memory, which any thread may set: whole seconds of the
@@ -29,22 +29,21 @@ export class WalkMark {
   }
 }
 
-/** The records of one organization in one snapshot: an immutable shared image, and state of the thread. */
-export class OrganizationStore {
+/** One part of an organization's data in one snapshot: an immutable shared image, and state of the thread. */
+class PartStore<Image extends AnyImage> {
   readonly organizationId: string;
   readonly snapshotId: string;
   readonly producedAt: string;
   readonly contentDigest: string;
-  readonly image: OrganizationImage;
-  readonly nextSessions: NextSessions;
+  readonly image: Image;
   /** Bytes of shared memory. */
   readonly bytesHeld: number;
   /** Shared by all stores of the image, in every thread. */
   readonly walks: WalkMark;
 
   constructor(
-    image: OrganizationImage,
-    { snapshotId, producedAt }: Omit<SnapshotImage, 'organizations'>,
+    image: Image,
+    { snapshotId, producedAt }: Pick<SnapshotImage, 'snapshotId' | 'producedAt'>,
     walks = new WalkMark(),
   ) {
     this.organizationId = image.organizationId;
@@ -52,8 +51,17 @@ export class OrganizationStore {
     this.producedAt = producedAt;
     this.contentDigest = image.contentDigest;
     this.image = image;
-    this.nextSessions = new NextSessions(image.sessions);
     this.bytesHeld = image.bytesHeld;
     this.walks = walks;
   }
 }
+
+/** The content of an organization. */
+export class OrganizationStore extends PartStore<OrganizationImage> {
+  readonly nextSessions = new NextSessions(this.image.sessions);
+}
+
+/** The deletions of an organization, which are beside its content. */
+export class DeletionsStore extends PartStore<DeletionsImage> {}
+
+export type AnyStore = OrganizationStore | DeletionsStore;

@@ -3,7 +3,7 @@ import type { DrainTimes } from '../http/drain.ts';
 import type { CountsMemory } from '../http/worker-counts.ts';
 import type { KeyRow } from '../keys/key-ring.ts';
 import type { LastUses } from '../keys/key-slots.ts';
-import type { OrganizationImage } from '../store/organization-image.ts';
+import type { AnyImage } from '../store/organization-image.ts';
 import type { ServedDigests } from '../store/registry/served-digests.ts';
 
 /** The messages between the supervisor and a worker, and the memory that they share. */
@@ -30,7 +30,7 @@ export type ShownVersion = Int32Array<SharedArrayBuffer>;
 /** An image and its number in views. The message shares the memory of the image. */
 export interface SentImage {
   readonly number: number;
-  readonly image: OrganizationImage;
+  readonly image: AnyImage;
   /** The word of its `WalkMark`. */
   readonly walks: Int32Array<SharedArrayBuffer>;
 }

@@ -1,6 +1,6 @@
 import { promptGarbageCollection } from '../store/memory/image-memory.ts';
-import type { OrganizationImage } from '../store/organization-image.ts';
-import { OrganizationStore, WalkMark } from '../store/organization-store.ts';
+import type { AnyImage } from '../store/organization-image.ts';
+import { type AnyStore, DeletionsStore, OrganizationStore, WalkMark } from '../store/organization-store.ts';
 import { EMPTY_VIEW, StoreView } from '../store/registry/store-view.ts';
 import type { SentImage, SentStore, SentView, ShownVersion } from './protocol.ts';
 
@@ -18,7 +18,7 @@ interface Update {
 
 /** Converts views to messages, for the supervisor. */
 export class ViewPublisher {
-  readonly #images = new Map<OrganizationImage, SentImage>();
+  readonly #images = new Map<AnyImage, SentImage>();
   #latestNumber = 0;
   #latestView = EMPTY_VIEW;
   #sent: SentView = { version: 0, live: [], retained: [] };
@@ -44,13 +44,13 @@ export class ViewPublisher {
     this.#latestView = view;
     this.#sent = {
       version: this.#sent.version + 1,
-      live: [...view.live.values()].map((store) => this.#sentStore(store)),
+      live: [...view.live.values(), ...view.deletions.values()].map((store) => this.#sentStore(store)),
       retained: [...view.retained.values()].flat().map((store) => this.#sentStore(store)),
     };
     return { images, view: this.#sent };
   }
 
-  #sentStore({ image, snapshotId, producedAt }: OrganizationStore): SentStore {
+  #sentStore({ image, snapshotId, producedAt }: AnyStore): SentStore {
     const sent = this.#images.get(image);
     if (sent === undefined) throw new Error('a store of the view has no image among those sent');
     return { number: sent.number, snapshotId, producedAt };
@@ -60,7 +60,7 @@ export class ViewPublisher {
 /** Holds the view that a worker shows, and the one that it has prepared. */
 export class WorkerStores {
   readonly #shownVersion: ShownVersion;
-  readonly #images = new Map<number, { readonly image: OrganizationImage; readonly walks: WalkMark }>();
+  readonly #images = new Map<number, { readonly image: AnyImage; readonly walks: WalkMark }>();
   #view = EMPTY_VIEW;
   #prepared: { readonly version: number; readonly view: StoreView } | undefined;
 
@@ -85,8 +85,10 @@ export class WorkerStores {
   prepare({ version, live, retained }: SentView): void {
     const current = new Map(this.view.stores().map((store) => [store.image, store]));
     const storeOf = (sent: SentStore) => this.#storeOf(sent, current);
+    const stores = live.map(storeOf);
     const view = new StoreView(
-      new Map(live.map(storeOf).map((store) => [store.organizationId, store])),
+      byOrganization(stores.filter((store) => store instanceof OrganizationStore)),
+      byOrganization(stores.filter((store) => store instanceof DeletionsStore)),
       Map.groupBy(retained.map(storeOf), ({ organizationId }) => organizationId),
     );
     this.#prepared = { version, view };
@@ -107,12 +109,20 @@ export class WorkerStores {
   /** Returns the store for a message. Reuses the current store if it is the same, and so its next sessions. */
   #storeOf(
     { number, snapshotId, producedAt }: SentStore,
-    current: ReadonlyMap<OrganizationImage, OrganizationStore>,
-  ): OrganizationStore {
+    current: ReadonlyMap<AnyImage, AnyStore>,
+  ): AnyStore {
     const added = this.#images.get(number);
     if (added === undefined) throw new Error(`image ${number} was not sent`);
     const store = current.get(added.image);
     const isSame = store?.snapshotId === snapshotId && store.producedAt === producedAt;
-    return isSame ? store : new OrganizationStore(added.image, { snapshotId, producedAt }, added.walks);
+    if (isSame) return store;
+    const { image, walks } = added;
+    return 'deletions' in image
+      ? new DeletionsStore(image, { snapshotId, producedAt }, walks)
+      : new OrganizationStore(image, { snapshotId, producedAt }, walks);
   }
+}
+
+function byOrganization<Store extends AnyStore>(stores: readonly Store[]): Map<string, Store> {
+  return new Map(stores.map((store) => [store.organizationId, store]));
 }

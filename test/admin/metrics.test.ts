@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { metricsText } from '../../src/admin/prometheus.ts';
 import { RequestMetrics } from '../../src/http/request-metrics.ts';
 import { REFUSALS } from '../../src/snapshot/format/refused-snapshot.ts';
+import { OPERATIONS } from '../../src/contract/operations.ts';
 import { emptyImage } from '../support/empty-image.ts';
 import {
   emptyOperations,
@@ -87,7 +88,7 @@ describe('The metrics', () => {
         const bound = le === '+Inf' ? Infinity : Number(le);
         buckets.set(rest, [...(buckets.get(rest) ?? []), [bound, value]]);
       }
-      expect(buckets.size).to.equal(name === 'foyer_event_loop_delay_seconds' ? 1 : 10);
+      expect(buckets.size).to.equal(name === 'foyer_event_loop_delay_seconds' ? 1 : OPERATIONS.length + 1);
       for (const [labels, rising] of buckets) {
         const sorted = rising.toSorted(([a], [b]) => a - b);
         expect(rising, 'in ascending order of bounds').to.deep.equal(sorted);
@@ -163,6 +164,7 @@ describe('The metrics', () => {
     if (retained === undefined) throw new Error('north is not live');
     retained.walks.noteUse(1);
     stores.swap('main.sqlite', snapshotOf('s2', new Date(NOW).toISOString(), emptyImage('north')));
+    stores.releaseUnwalked();
     expect(retained.bytesHeld).to.be.greaterThan(10_000);
     expect(await samplesOf('foyer_store_bytes_held')).to.deep.equal({
       'foyer_store_bytes_held{state="live"}': stores.live.get('north')?.store.bytesHeld,

@@ -118,6 +118,8 @@ describe('The status', () => {
       south: { events: 2, sessions: 2, tickets: 1, orders: 1, offers: 1 },
       void: { events: 0, sessions: 0, tickets: 0, orders: 0, offers: 0 },
     });
+    const deletions = snapshots[1].organizations.map((each) => [each.organizationId, each.deletions]);
+    expect(Object.fromEntries(deletions)).to.deep.equal({ north: 7, south: 1, void: 0 });
     const bytes = snapshots.flatMap(({ organizations }) => organizations.map(({ bytesHeld }) => bytesHeld));
     expect(bytes.reduce((sum, each) => sum + each)).to.equal(operations.stores.liveBytes);
   });
@@ -129,6 +131,7 @@ describe('The status', () => {
     if (store === undefined) throw new Error('north is not live');
     store.walks.noteUse(monotonicNow());
     stores.swap('main.sqlite', snapshotOf('s2', new Date(NOW).toISOString(), emptyImage('north')));
+    stores.releaseUnwalked();
     const { retained, memory } = status();
     expect(retained).to.have.length(1);
     const [{ replacedSecondsAgo, lastUsedSecondsAgo, goneInSeconds, ...rest }] = retained;
@@ -136,6 +139,7 @@ describe('The status', () => {
       file: 'main.sqlite',
       snapshotId: image.snapshotId,
       organizationId: 'north',
+      holds: 'content',
       bytesHeld: store.bytesHeld,
     });
     expect(replacedSecondsAgo).to.be.within(0, 60);

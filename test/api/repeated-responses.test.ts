@@ -1,8 +1,9 @@
 import { expect } from 'chai';
-import { OrganizationStore } from '../../src/store/organization-store.ts';
+import { DeletionsStore, OrganizationStore } from '../../src/store/organization-store.ts';
 import { StoreRegistry } from '../../src/store/registry/store-registry.ts';
 import { StoreView } from '../../src/store/registry/store-view.ts';
 import { fixture } from '../support/api-fixture.ts';
+import { emptyDeletions } from '../support/empty-image.ts';
 import { type ApiResponse, type RequestOptions, givenApi, TestApi } from '../support/test-api.ts';
 
 const PREVIEW = { 'Service-API-Version': 'preview' };
@@ -173,7 +174,13 @@ describe('A repeated response', () => {
       const isRetained = { value: false };
       const api = await TestApi.start({
         stores: () =>
-          new StoreView(new Map([['north', live]]), new Map([['north', isRetained.value ? [replaced] : []]])),
+          new StoreView(
+            new Map([['north', live]]),
+            new Map([
+              ['north', new DeletionsStore(emptyDeletions('north'), { snapshotId: '', producedAt: '' })],
+            ]),
+            new Map([['north', isRetained.value ? [replaced] : []]]),
+          ),
       });
       const send = async (retained: boolean) => {
         isRetained.value = retained;

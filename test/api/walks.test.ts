@@ -4,6 +4,7 @@ import type { OrganizationImage } from '../../src/store/organization-image.ts';
 import { newServedDigests } from '../../src/store/registry/served-digests.ts';
 import { StoreRegistry } from '../../src/store/registry/store-registry.ts';
 import { fixture } from '../support/api-fixture.ts';
+import { emptyDeletions, emptySnapshot } from '../support/empty-image.ts';
 import { type ApiResponse, TestApi } from '../support/test-api.ts';
 
 const SECOND = 1000;
@@ -38,7 +39,8 @@ describe('A walk', () => {
       { ...content, organizationId: 'south', contentDigest: digestOf(south) },
     ];
     const producedAt = '2026-11-21T04:00:00.000Z';
-    stores.swap('fixture', { snapshotId: `${north} ${++snapshots}`, producedAt, organizations });
+    const deletions = [emptyDeletions('north'), emptyDeletions('south')];
+    stores.swap('fixture', { snapshotId: `${north} ${++snapshots}`, producedAt, organizations, deletions });
     stores.releaseUnwalked();
   }
 
@@ -108,7 +110,7 @@ describe('A walk', () => {
 
   it('is refused at once, for content that was replaced or removed before', async () => {
     swap('second');
-    stores.swap('fixture', { snapshotId: 'none', producedAt: '2026-11-21T04:00:00.000Z', organizations: [] });
+    stores.swap('fixture', emptySnapshot('none'));
     swap('third');
     for (const name of ['first', 'second']) expect(await statusOf(page(name)), name).to.equal(400);
   });

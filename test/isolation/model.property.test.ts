@@ -7,7 +7,7 @@ import type { KeyRing } from '../../src/keys/key-ring.ts';
 import { KeysFile, readKeyRing } from '../../src/keys/keys-file.ts';
 import { readSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
 import type { SnapshotImage } from '../../src/store/organization-image.ts';
-import type { OrganizationStore } from '../../src/store/organization-store.ts';
+import type { AnyStore } from '../../src/store/organization-store.ts';
 import { newServedDigests } from '../../src/store/registry/served-digests.ts';
 import { StoreRegistry } from '../../src/store/registry/store-registry.ts';
 import { StoreView } from '../../src/store/registry/store-view.ts';
@@ -134,8 +134,8 @@ class World {
 
   /** Returns the view with stores that count each read, for the organization that does not ask. */
   #watchedView(): StoreView {
-    const { live, retained } = this.#registry.view;
-    const counted = (store: OrganizationStore) =>
+    const { live, deletions, retained } = this.#registry.view;
+    const counted = <Store extends AnyStore>(store: Store): Store =>
       store.organizationId === this.#asking
         ? store
         : new Proxy(store, {
@@ -146,6 +146,7 @@ class World {
           });
     return new StoreView(
       new Map(live.entries().map(([id, store]) => [id, counted(store)])),
+      new Map(deletions.entries().map(([id, store]) => [id, counted(store)])),
       new Map(retained.entries().map(([id, stores]) => [id, stores.map(counted)])),
     );
   }

@@ -1,4 +1,5 @@
 import Database from 'better-sqlite3';
+import { parseTimestamp } from '../../src/contract/timestamp.ts';
 import { reseal } from './digests.ts';
 
 /** A deletion as it is stored and served. */
@@ -8,31 +9,44 @@ export interface StoredDeletion {
   readonly deletedAt: string;
 }
 
-/** Replaces the deletions of an organization in a snapshot file. They become one run, in the given order. */
+/** Replaces the deletions of organizations in a snapshot file. Sorts them; those of an organization become one run. */
 export function setDeletions(
   path: string,
-  organizationId: string,
-  deletions: readonly StoredDeletion[],
+  deletionsOf: Readonly<Record<string, readonly StoredDeletion[]>>,
 ): void {
   const database = new Database(path);
   database.pragma('synchronous = OFF');
-  database.prepare('DELETE FROM deletion_runs WHERE organization_id = ?').run(organizationId);
-  const records = deletions.map(({ collection, id, deletedAt }) =>
-    JSON.stringify({ collection, id, deletedAt }),
-  );
-  const columns = [
-    records.map((record) => Buffer.byteLength(record)),
-    deletions.map(({ collection }, i) => {
-      const first = deletions.findIndex((one) => one.collection === collection);
-      return first === i ? collection : first;
-    }),
-    deletions.map(({ deletedAt }) => Date.parse(deletedAt) * 1000),
-  ];
-  if (deletions.length > 0) {
+  for (const [organizationId, unsorted] of Object.entries(deletionsOf)) {
+    database.prepare('DELETE FROM deletion_runs WHERE organization_id = ?').run(organizationId);
+    if (unsorted.length === 0) continue;
+    const deletions = unsorted.toSorted(inListOrder);
+    const records = deletions.map(({ collection, id, deletedAt }) =>
+      JSON.stringify({ collection, id, deletedAt }),
+    );
+    const columns = [
+      records.map((record) => Buffer.byteLength(record)),
+      deletions.map(({ collection }, i) => {
+        const first = deletions.findIndex((one) => one.collection === collection);
+        return first === i ? JSON.stringify(collection) : first;
+      }),
+      // A double does not represent all instants.
+      deletions.map(instantOf),
+    ];
     database
       .prepare('INSERT INTO deletion_runs VALUES (?, 0, ?, ?, ?, ?)')
-      .run(organizationId, ...columns.map((column) => JSON.stringify(column)), records.join());
+      .run(organizationId, ...columns.map((elements) => `[${elements.join()}]`), records.join());
   }
   database.close();
   reseal(path);
+}
+
+export function inListOrder(a: StoredDeletion, b: StoredDeletion): number {
+  const keysOf = (one: StoredDeletion) => [instantOf(one), one.id, one.collection] as const;
+  const [left, right] = [keysOf(a), keysOf(b)];
+  const i = left.findIndex((key, at) => key !== right[at]);
+  return i < 0 ? 0 : left[i] < right[i] ? -1 : 1;
+}
+
+function instantOf({ deletedAt }: StoredDeletion): bigint {
+  return parseTimestamp(deletedAt) ?? 0n;
 }

@@ -1,6 +1,7 @@
 import { IdIndexBuilder } from '../../src/store/index/id-index.ts';
 import type {
   CollectionImage,
+  DeletionsImage,
   OrganizationImage,
   SnapshotImage,
 } from '../../src/store/organization-image.ts';
@@ -38,14 +39,22 @@ export function emptyImage(organizationId: string, contentDigest = 'digest'): Or
   };
 }
 
-/** @param organizations `id`, or `id=digest` */
+/** The SHA-256 of nothing, as in snapshots without deletions. */
+const NO_DELETIONS = '47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU';
+
+/** Returns the image of an organization without deletions. */
+export function emptyDeletions(organizationId: string, contentDigest = NO_DELETIONS): DeletionsImage {
+  const { count, records, postings, instants } = emptyCollection('id');
+  return { organizationId, contentDigest, deletions: { count, records, postings, instants }, bytesHeld: 0 };
+}
+
+/** @param organizations `id`, `id=digest`, or `id=digest-deletionsDigest` */
 export function emptySnapshot(snapshotId: string, ...organizations: string[]): SnapshotImage {
+  const parts = organizations.map((text) => text.split(/[=-]/));
   return {
     snapshotId,
     producedAt: '2026-11-21T04:00:00.000Z',
-    organizations: organizations.map((text) => {
-      const [id, digest] = text.split('=');
-      return emptyImage(id, digest);
-    }),
+    organizations: parts.map(([id, digest]) => emptyImage(id, digest)),
+    deletions: parts.map(([id, , digest]) => emptyDeletions(id, digest)),
   };
 }

@@ -12,6 +12,7 @@ import type {
   SnapshotImage,
 } from '../../src/store/organization-image.ts';
 import { recordAt } from '../../src/store/records.ts';
+import { setDeletions, type StoredDeletion } from './deletions.ts';
 
 export type FileName = 'organizations' | 'events' | 'sessions' | 'tickets' | 'orders' | 'offers';
 export type ImportRecord = Readonly<Record<string, unknown>>;
@@ -50,15 +51,20 @@ export interface Built {
   readonly image: SnapshotImage;
 }
 
-/** Builds a snapshot of an import in a new folder, and reads it. */
+/**
+ * Builds a snapshot of an import in a new folder, and reads it.
+ * @param deletionsOf deletions to add, by organization
+ */
 export async function builtFrom(
   folder: string,
   files: Import,
   options: Partial<BuildOptions> = {},
+  deletionsOf: Readonly<Record<string, readonly StoredDeletion[]>> = {},
 ): Promise<Built> {
   writeImport(folder, files);
   const output = join(folder, 'snapshot.sqlite');
   const report = await build(folder, output, options);
+  if (Object.keys(deletionsOf).length > 0) setDeletions(output, deletionsOf);
   return { report, image: readSnapshot(output) };
 }
 

@@ -1,5 +1,5 @@
 import { totalmem } from 'node:os';
-import { type CollectionLayout, COLLECTIONS, SESSIONS } from '../format/layout.ts';
+import { type ListLayout, SESSIONS, STORED_LISTS } from '../format/layout.ts';
 import type { ManifestOrganization } from '../format/manifest.ts';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
 
@@ -57,7 +57,7 @@ const INSTANT_BYTES = 24;
 const SCHEDULE_BYTES = 40;
 /** For each organization: the objects around its buffers, in the loader and in the process. */
 const ORGANIZATION_BYTES = 64 * 1024;
-/** For each record of the largest collection: the arrays from which its indexes are built. */
+/** For each record of the largest list: the arrays from which its indexes are built. */
 const BUILDING_BYTES = 96;
 /** The loader thread: 50 MB were measured. */
 const LOADER_BYTES = 64 * MEGABYTE;
@@ -71,7 +71,7 @@ const MARGIN = 1.05;
  *
  *     held = 1.05 × (record bytes + index bytes)
  *     peak = held + 64 MB + min(held, 64 MB)
- *            + 64 kB for each organization + 96 bytes for each record of the largest collection
+ *            + 64 kB for each organization + 96 bytes for each record of the largest list
  *
  * With records of a kilobyte, `held` exceeds the actual images by 10 to 25 %. It is too low only where most keys exceed
  * 40 bytes, or most records have lists of dozens of texts.
@@ -80,7 +80,7 @@ export function memoryNeed(organizations: readonly ManifestOrganization[]): Memo
   let held = 0;
   let largest = 0;
   for (const { runs } of organizations) {
-    for (const layout of COLLECTIONS) {
+    for (const layout of STORED_LISTS) {
       let [count, bytes] = [0, 0];
       for (const { recordCount, recordBytes } of runs[layout.name]) {
         count += recordCount;
@@ -100,8 +100,8 @@ export function memoryNeed(organizations: readonly ManifestOrganization[]): Memo
   };
 }
 
-/** Returns the maximum index bytes for each record of a collection. */
-function indexBytes(layout: CollectionLayout): number {
+/** Returns the maximum index bytes for each record of a list. */
+function indexBytes(layout: ListLayout): number {
   if (layout === SESSIONS) return RECORD_BYTES + SCHEDULE_BYTES;
   return layout.columns.reduce(
     (sum, { holds }) => sum + (holds === 'instant' ? INSTANT_BYTES : TEXT_BYTES),

@@ -8,20 +8,20 @@ import {
   postingList,
 } from '../../store/index/posting-index.ts';
 import type { Int64s } from '../../store/memory/shared-arrays.ts';
-import type { CollectionImage } from '../../store/organization-image.ts';
-import { type CollectionLayout, type ColumnLayout, isIdentifier } from '../format/layout.ts';
+import type { ListImage } from '../../store/organization-image.ts';
+import { type ColumnLayout, isIdentifier, type ListLayout } from '../format/layout.ts';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
 import type { Run } from './run-reader.ts';
 
-/** Builds the indexes over the columns of a collection, run by run. */
+/** Builds the indexes over the columns of a list, run by run. */
 export class CollectionIndexes {
-  readonly #layout: CollectionLayout;
+  readonly #layout: ListLayout;
   readonly #columns: readonly ColumnLayout[];
   readonly #postings = new Map<string, PostingIndexBuilder>();
   readonly #instants = new Map<string, Int64s>();
 
-  /** @param count rows of the collection */
-  constructor(layout: CollectionLayout, columns: readonly ColumnLayout[], count: number) {
+  /** @param count rows of the list */
+  constructor(layout: ListLayout, columns: readonly ColumnLayout[], count: number) {
     this.#layout = layout;
     this.#columns = columns;
     // Indexes with one key for each row share this array.
@@ -56,7 +56,7 @@ export class CollectionIndexes {
    * Each index releases its build memory before the next one is finished.
    * @throws RefusedSnapshot when a list holds a text twice
    */
-  finish(): Pick<CollectionImage, 'postings' | 'instants'> {
+  finish(): Pick<ListImage, 'postings' | 'instants'> {
     const instants: Record<string, RankedInstantImage> = {};
     for (const [index, ofRows] of this.#instants) {
       instants[index] = buildInstantIndex(ofRows);

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import type { OrganizationImage, SnapshotImage } from '../../store/organization-image.ts';
+import type { DeletionsImage, OrganizationImage, SnapshotImage } from '../../store/organization-image.ts';
 import type { Manifest } from '../format/manifest.ts';
 import { type RefusalReason, RefusedSnapshot } from '../format/refused-snapshot.ts';
 import type { OnProgress } from './read-snapshot.ts';
@@ -19,7 +19,7 @@ export type LoaderMessage =
   | { readonly declared: Manifest }
   | { readonly progress: Parameters<OnProgress> }
   /** The next of the declared organizations. Each has a separate message, as in `workers/protocol.ts`. */
-  | { readonly organization: OrganizationImage }
+  | { readonly organization: OrganizationImage; readonly deletions: DeletionsImage }
   /** All organizations were sent. */
   | { readonly isComplete: true }
   | { readonly refused: { readonly reason: RefusalReason; readonly message: string } };
@@ -51,6 +51,7 @@ export async function loadSnapshot(path: string, options: LoadOptions = {}): Pro
   const { promise: loaded, resolve, reject } = Promise.withResolvers<SnapshotImage>();
   const admission = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
   const organizations: OrganizationImage[] = [];
+  const deletions: DeletionsImage[] = [];
   let declared: Manifest | undefined;
   const receive = (message: LoaderMessage) => {
     if ('progress' in message) onProgress?.(...message.progress);
@@ -59,10 +60,16 @@ export async function loadSnapshot(path: string, options: LoadOptions = {}): Pro
       admit?.(declared);
       Atomics.store(admission, 0, 1);
       Atomics.notify(admission, 0);
-    } else if ('organization' in message) organizations.push(message.organization);
-    else if ('refused' in message) throw new RefusedSnapshot(message.refused.reason, message.refused.message);
+    } else if ('organization' in message) {
+      organizations.push(message.organization);
+      deletions.push(message.deletions);
+    } else if ('refused' in message)
+      throw new RefusedSnapshot(message.refused.reason, message.refused.message);
     else if (declared === undefined) throw loaderFailed('it did not declare the snapshot');
-    else resolve({ snapshotId: declared.snapshotId, producedAt: declared.producedAt, organizations });
+    else {
+      const { snapshotId, producedAt } = declared;
+      resolve({ snapshotId, producedAt, organizations, deletions });
+    }
   };
   const abort = () => {
     reject(signal?.reason);

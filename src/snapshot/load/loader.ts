@@ -1,7 +1,7 @@
 import { constants, platform, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { imageBytes, packedImage } from '../../store/memory/image-memory.ts';
-import type { OrganizationImage } from '../../store/organization-image.ts';
+import type { AnyImage } from '../../store/organization-image.ts';
 import { MEGABYTE } from '../admission/memory.ts';
 import type { Manifest } from '../format/manifest.ts';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
@@ -19,8 +19,8 @@ lowerPriority();
 
 try {
   const onProgress = reportsProgress ? reportProgress : undefined;
-  readOrganizations(path, { admit: awaitAdmission, onProgress, isThorough }, (organization) => {
-    post({ organization: inFewBuffers(organization) });
+  readOrganizations(path, { admit: awaitAdmission, onProgress, isThorough }, (organization, deletions) => {
+    post({ organization: inFewBuffers(organization), deletions: inFewBuffers(deletions) });
   });
   post({ isComplete: true });
 } catch (error) {
@@ -42,7 +42,7 @@ function lowerPriority(): void {
 }
 
 /** Packs a small image into one buffer. */
-function inFewBuffers(image: OrganizationImage): OrganizationImage {
+function inFewBuffers<Image extends AnyImage>(image: Image): Image {
   if (image.bytesHeld >= PACKED_BELOW_BYTES) return image;
   const packed = packedImage(image);
   return { ...packed, bytesHeld: imageBytes(packed) };

@@ -1,15 +1,16 @@
 import { imageBytes } from '../../store/memory/image-memory.ts';
-import type { OrganizationImage, SnapshotImage } from '../../store/organization-image.ts';
-import { type CollectionLayout, EVENTS, OFFERS, ORDERS, SESSIONS, TICKETS } from '../format/layout.ts';
+import type { DeletionsImage, OrganizationImage, SnapshotImage } from '../../store/organization-image.ts';
+import { DELETIONS, EVENTS, type ListLayout, OFFERS, ORDERS, SESSIONS, TICKETS } from '../format/layout.ts';
 import type { Manifest, ManifestOrganization } from '../format/manifest.ts';
 import { asRefusal, openSnapshot } from '../format/snapshot-file.ts';
 import { CollectionLoader } from './collection-loader.ts';
+import { DeletionsLoader } from './deletions-loader.ts';
 import { JSON_OBJECT, STORED_OFFER } from './record-form.ts';
 import { type Run, RunReader } from './run-reader.ts';
 import { eventsByStart, SessionsLoader } from './sessions-loader.ts';
 
-/** Called after each run with the number of records read of the organization's collection. */
-export type OnProgress = (organizationId: string, collection: string, records: number) => void;
+/** Called after each run with the number of records read of the organization's list. */
+export type OnProgress = (organizationId: string, list: string, records: number) => void;
 
 interface ReadOptions {
   /** Called with the manifest before any content is read; throws to refuse the snapshot. */
@@ -30,27 +31,29 @@ export function inspectSnapshot(path: string): Manifest {
 
 /**
  * Reads a snapshot file into shared memory, and checks it in full.
- * The checks cover header, schema, counts, order of sessions, distinct ids, the digest of every run, and the form of
+ * The checks cover header, schema, counts, order of sessions and deletions, distinct ids, the digest of every run, and the form of
  * the records that serving depends on.
  * @throws RefusedSnapshot
  */
 export function readSnapshot(path: string, options: ReadOptions = {}): SnapshotImage {
   const organizations: OrganizationImage[] = [];
-  const { snapshotId, producedAt } = readOrganizations(path, options, (organization) => {
+  const deletions: DeletionsImage[] = [];
+  const { snapshotId, producedAt } = readOrganizations(path, options, (organization, deletionsOf) => {
     organizations.push(organization);
+    deletions.push(deletionsOf);
   });
-  return { snapshotId, producedAt, organizations };
+  return { snapshotId, producedAt, organizations, deletions };
 }
 
 /**
  * Reads a snapshot file like `readSnapshot`.
- * Passes each organization to `onOrganization` after it is read, in manifest order.
+ * Passes each organization and its deletions to `onOrganization` after it is read, in manifest order.
  * @throws RefusedSnapshot
  */
 export function readOrganizations(
   path: string,
   options: ReadOptions,
-  onOrganization: (organization: OrganizationImage) => void,
+  onOrganization: (organization: OrganizationImage, deletions: DeletionsImage) => void,
 ): Manifest {
   using snapshot = openSnapshot(path);
   const { database, manifest } = snapshot;
@@ -58,7 +61,7 @@ export function readOrganizations(
   try {
     const reader = new RunReader(database);
     for (const organization of manifest.organizations)
-      onOrganization(readOrganization(reader, organization, options));
+      onOrganization(...readOrganization(reader, organization, options));
   } catch (error) {
     throw asRefusal(error);
   }
@@ -69,9 +72,9 @@ function readOrganization(
   reader: RunReader,
   organization: ManifestOrganization,
   { onProgress, isThorough = false }: ReadOptions,
-): OrganizationImage {
-  const { organizationId, contentDigest, runs } = organization;
-  const read = <Image>(layout: CollectionLayout, loader: RunLoader<Image>): Image => {
+): [OrganizationImage, DeletionsImage] {
+  const { organizationId, contentDigest, deletionsDigest, runs } = organization;
+  const read = <Image>(layout: ListLayout, loader: RunLoader<Image>): Image => {
     for (const entry of runs[layout.name]) {
       loader.add(reader.read(layout, organizationId, entry));
       onProgress?.(organizationId, layout.name, entry.firstRow + entry.recordCount);
@@ -93,7 +96,11 @@ function readOrganization(
     orders,
     offers,
   };
-  return { organizationId, contentDigest, ...content, bytesHeld: imageBytes(content) };
+  const deletions = read(DELETIONS, new DeletionsLoader(runs.deletions, content));
+  return [
+    { organizationId, contentDigest, ...content, bytesHeld: imageBytes(content) },
+    { organizationId, contentDigest: deletionsDigest, deletions, bytesHeld: imageBytes(deletions) },
+  ];
 }
 
 interface RunLoader<Image> {

@@ -1,14 +1,15 @@
 import { monotonicNow } from '../../clock.ts';
 import { promptGarbageCollection } from '../memory/image-memory.ts';
-import type { OrganizationImage, SnapshotImage } from '../organization-image.ts';
-import { OrganizationStore } from '../organization-store.ts';
+import type { AnyImage, SnapshotImage } from '../organization-image.ts';
+import { type AnyStore, DeletionsStore, OrganizationStore } from '../organization-store.ts';
 import { newServedDigests, noteServed } from './served-digests.ts';
-import { EMPTY_VIEW, StoreView } from './store-view.ts';
+import { EMPTY_VIEW, StoreView, storeWith } from './store-view.ts';
 
-/** The store that serves an organization. */
+/** The stores that serve an organization. */
 export interface LiveStore {
   readonly store: OrganizationStore;
-  /** The snapshot file that the store was loaded from. */
+  readonly deletions: DeletionsStore;
+  /** The snapshot file that the stores were loaded from. */
   readonly file: string;
   /** Whether that file still exists. If not, another file may serve the organization. */
   readonly isFilePresent: boolean;
@@ -16,7 +17,7 @@ export interface LiveStore {
 
 /** A replaced store, retained for the walks that began on it. */
 export interface RetainedStore {
-  readonly store: OrganizationStore;
+  readonly store: AnyStore;
   readonly file: string;
   /** Milliseconds of the monotonic clock. */
   readonly replacedAt: number;
@@ -51,7 +52,9 @@ export class StoreRegistry {
   }
 
   get liveBytes(): number {
-    return this.#live.values().reduce((sum, { store }) => sum + store.bytesHeld, 0);
+    return this.#live
+      .values()
+      .reduce((sum, { store, deletions }) => sum + store.bytesHeld + deletions.bytesHeld, 0);
   }
 
   get retained(): readonly RetainedStore[] {
@@ -79,8 +82,8 @@ export class StoreRegistry {
   }
 
   /**
-   * Replaces the organizations of a file by those of its new snapshot, in one step. An organization with unchanged
-   * content keeps its image. All replaced stores are retained: until every worker shows the new view, workers may
+   * Replaces the organizations of a file by those of its new snapshot, in one step. Unchanged content, and unchanged
+   * deletions, keep their images. All replaced stores are retained: until every worker shows the new view, workers may
    * send links to them (see `releaseUnwalked`).
    * @throws Error, and changes nothing, when another file serves one of the organizations; the admission refuses
    * these
@@ -93,32 +96,37 @@ export class StoreRegistry {
     }
     const live = new Map(this.#live);
     const retained = new Map(this.#retained);
-    for (const [organizationId, { store, file: owner }] of this.#live) {
+    for (const [organizationId, { store, deletions, file: owner }] of this.#live) {
       if (owner !== file || arrived.has(organizationId)) continue;
-      noteServed(this.#served, organizationId, store.contentDigest);
+      for (const { contentDigest } of [store, deletions])
+        noteServed(this.#served, organizationId, contentDigest);
       live.delete(organizationId);
       retained.delete(organizationId);
     }
     const replacedAt = this.#clock();
-    for (const image of snapshot.organizations) {
-      const { organizationId, contentDigest } = image;
+    for (const [i, image] of snapshot.organizations.entries()) {
+      const { organizationId } = image;
       const replaced = live.get(organizationId);
-      const known = [...(retained.get(organizationId) ?? [])];
+      const known: RetainedStore[] = [...(retained.get(organizationId) ?? [])];
       if (replaced !== undefined) {
-        const { store, file: owner } = replaced;
-        known.unshift({ store, file: owner, replacedAt });
-        if (store.contentDigest !== contentDigest)
-          noteServed(this.#served, organizationId, store.contentDigest);
+        const { store, deletions, file: owner } = replaced;
+        known.unshift({ store, file: owner, replacedAt }, { store: deletions, file: owner, replacedAt });
       }
-      const same = known.find((earlier) => earlier.store.contentDigest === contentDigest);
-      const store = new OrganizationStore(same?.store.image ?? image, snapshot, same?.store.walks);
-      live.set(organizationId, { store, file, isFilePresent: true });
-      retained.set(
-        organizationId,
-        known.filter((earlier) => earlier !== same),
-      );
+      const stores = known.map(({ store }) => store);
+      const deletions = snapshot.deletions[i];
+      const same = storeWith(OrganizationStore, image.contentDigest, stores);
+      const sameDeletions = storeWith(DeletionsStore, deletions.contentDigest, stores);
+      live.set(organizationId, {
+        store: new OrganizationStore(same?.image ?? image, snapshot, same?.walks),
+        deletions: new DeletionsStore(sameDeletions?.image ?? deletions, snapshot, sameDeletions?.walks),
+        file,
+        isFilePresent: true,
+      });
+      const left = known.filter(({ store }) => store !== same && store !== sameDeletions);
+      for (const { store } of left) noteServed(this.#served, organizationId, store.contentDigest);
+      retained.set(organizationId, left);
     }
-    this.#replace(live, retained, snapshot.organizations);
+    this.#replace(live, retained, [...snapshot.organizations, ...snapshot.deletions]);
   }
 
   /** Releases the retained stores that no client walks. Must be called when all workers show the live view. */
@@ -146,20 +154,21 @@ export class StoreRegistry {
   #replace(
     live: ReadonlyMap<string, LiveStore>,
     retained: ReadonlyMap<string, readonly RetainedStore[]>,
-    arrived: readonly OrganizationImage[],
+    arrived: readonly AnyImage[],
   ): void {
     const before = this.#images().union(new Set(arrived));
     this.#live = live;
     this.#retained = retained;
     this.#view = new StoreView(
       new Map(live.entries().map(([id, { store }]) => [id, store])),
+      new Map(live.entries().map(([id, { deletions }]) => [id, deletions])),
       new Map(retained.entries().map(([id, ones]) => [id, ones.map(({ store }) => store)])),
     );
     const released = before.difference(this.#images());
     promptGarbageCollection(released.values().reduce((sum, image) => sum + image.bytesHeld, 0));
   }
 
-  #images(): Set<OrganizationImage> {
+  #images(): Set<AnyImage> {
     return new Set(this.#view.stores().map(({ image }) => image));
   }
 }

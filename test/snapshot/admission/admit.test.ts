@@ -5,7 +5,7 @@ import { byList } from '../../../src/snapshot/format/layout.ts';
 import type { Manifest } from '../../../src/snapshot/format/manifest.ts';
 import { RefusedSnapshot } from '../../../src/snapshot/format/refused-snapshot.ts';
 import { StoreRegistry } from '../../../src/store/registry/store-registry.ts';
-import { emptyImage } from '../../support/empty-image.ts';
+import { emptyDeletions, emptyImage } from '../../support/empty-image.ts';
 
 function manifest(day: number, ...organizationIds: string[]): Manifest {
   return {
@@ -34,8 +34,12 @@ describe('The admission of a snapshot', () => {
       if (error instanceof RefusedSnapshot) return `${error.reason}: ${error.message}`;
       throw error;
     }
-    const organizations = next.organizations.map(({ organizationId }) => emptyImage(organizationId));
-    stores.swap(file, { ...next, organizations });
+    const ids = next.organizations.map(({ organizationId }) => organizationId);
+    stores.swap(file, {
+      ...next,
+      organizations: ids.map((id) => emptyImage(id)),
+      deletions: ids.map((id) => emptyDeletions(id)),
+    });
     return undefined;
   }
 
@@ -76,7 +80,8 @@ describe('The admission of a snapshot', () => {
       const store = stores.view.get('north');
       if (store !== undefined) store.walks.noteUse((10 - day) * 1000);
       const images = [emptyImage('north', `day ${day}`), emptyImage('south')];
-      stores.swap('a.sqlite', { ...manifest(day, 'north', 'south'), organizations: images });
+      const deletions = [emptyDeletions('north'), emptyDeletions('south')];
+      stores.swap('a.sqlite', { ...manifest(day, 'north', 'south'), organizations: images, deletions });
     };
     for (const day of [4, 5, 6]) swapAfterWalk(day);
     const retained = () => stores.retained.map(({ store }) => store.contentDigest);

@@ -33,12 +33,8 @@ describe('The snapshot writer', () => {
   it('writes deletions with the columns and digests of the format', () => {
     const path = written('written.sqlite', DELETIONS);
     const expected = written('expected.sqlite', []);
-    for (const [i, organizationId] of ['north', 'south'].entries())
-      setDeletions(
-        expected,
-        organizationId,
-        DELETIONS.filter(({ organization }) => organization === i),
-      );
+    const deletionsOf = (i: number) => DELETIONS.filter(({ organization }) => organization === i);
+    setDeletions(expected, { north: deletionsOf(0), south: deletionsOf(1) });
     for (const table of ['deletion_runs', 'runs', 'organizations', 'snapshot']) {
       const [ours, theirs] = [path, expected].map((one) => {
         using database = open(one);

@@ -21,7 +21,7 @@ export class SoundSnapshot {
   constructor() {
     before(async () => {
       await builtFrom(this.file('import'), SMALL_IMPORT);
-      for (const owner of ['north', 'south']) setDeletions(this.path, owner, SMALL_DELETIONS);
+      setDeletions(this.path, { north: SMALL_DELETIONS, south: SMALL_DELETIONS });
       this.#image = readSnapshot(this.path);
     });
   }

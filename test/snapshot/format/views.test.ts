@@ -3,7 +3,7 @@ import Database from 'better-sqlite3';
 import { expect } from 'chai';
 import { parseTimestamp } from '../../../src/contract/timestamp.ts';
 import { organizationOf, recordsOf, textsOf } from '../../support/import-folder.ts';
-import { SMALL_IMPORT } from '../../support/small-import.ts';
+import { SMALL_DELETIONS, SMALL_IMPORT } from '../../support/small-import.ts';
 import { SoundSnapshot } from './sound-snapshot.ts';
 
 /** The columns of each view, on which docs/snapshot-format.md and the queries of operators rely. */
@@ -71,6 +71,13 @@ describe('The views of a snapshot', () => {
     });
   }
 
+  it('have one row for each deletion, in list order, with its exact text', () => {
+    const rows = query("SELECT row, record FROM deletions WHERE organization_id = 'south' ORDER BY row");
+    expect(rows).to.deep.equal(
+      SMALL_DELETIONS.map((deletion, row) => ({ row, record: JSON.stringify(deletion) })),
+    );
+  });
+
   it('have the column values of each record', () => {
     const instant = (text: unknown) => Number(parseTimestamp(String(text)));
     const { tickets, orders, offers, sessions } = organizationOf(snapshot.image, 'north');
@@ -99,6 +106,12 @@ describe('The views of a snapshot', () => {
     for (const row of of('offers')) {
       const offer = recordsOf(offers).get(String(row['offer_id']));
       expect(row).to.include({ type: offer?.['type'], created_at: instant(offer?.['createdAt']) });
+    }
+    for (const { collection, id, deleted_at } of of('deletions')) {
+      const deletedAt = SMALL_DELETIONS.find(
+        (one) => one.collection === collection && one.id === id,
+      )?.deletedAt;
+      expect(deleted_at).to.equal(instant(deletedAt));
     }
     for (const row of of('sessions')) {
       const session = recordsOf(sessions).get(String(row['session_id']));

@@ -18,9 +18,10 @@ describe('The loader', () => {
     );
 
   /** Returns the content of an image, whether in one buffer or in many. */
-  const contentOf = ({ organizations, ...snapshot }: SnapshotImage) => ({
+  const contentOf = ({ organizations, deletions, ...snapshot }: SnapshotImage) => ({
     ...snapshot,
     organizations: organizations.map((organization) => ({ ...organization, bytesHeld: 0 })),
+    deletions: deletions.map((ofOrganization) => ({ ...ofOrganization, bytesHeld: 0 })),
   });
 
   it('passes on the refusal of a file', async () => {
@@ -68,6 +69,7 @@ describe('The loader', () => {
       'sessions 10',
       ...reported.filter((text) => text.startsWith('offers')).slice(0, 1),
       'offers 5',
+      'deletions 4',
     ]);
   });
 

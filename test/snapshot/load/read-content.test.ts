@@ -4,11 +4,11 @@ import { RefusedSnapshot } from '../../../src/snapshot/format/refused-snapshot.t
 import { readSnapshot } from '../../../src/snapshot/load/read-snapshot.ts';
 import { alterRuns, keepFirst, replaceInRecords, type RunContent } from '../../support/alter-runs.ts';
 import {
-  COLLECTIONS,
   contentColumnsOf,
   reseal,
   restamp,
   RUN_TABLES,
+  STORED_LISTS,
   type StoredList,
 } from '../../support/digests.ts';
 import { digestsOf, organizationOf, recordsOf } from '../../support/import-folder.ts';
@@ -18,7 +18,7 @@ describe('The content of a snapshot', () => {
   const snapshot = new SoundSnapshot();
 
   describe('is refused after a change:', () => {
-    for (const collection of COLLECTIONS) {
+    for (const collection of STORED_LISTS) {
       const table = RUN_TABLES[collection];
       const first = "organization_id = 'south' AND first_row = 0";
       // An offer of the import begins a run by its id.
@@ -122,6 +122,10 @@ describe('The content of a snapshot', () => {
     const setElement = (column: string, i: number, element: unknown) => (run: RunContent) => {
       run.columns[column][i] = element;
     };
+    const exchangeRecords = (i: number, j: number) => (run: RunContent) => {
+      for (const values of [run.records, ...Object.values(run.columns)])
+        [values[i], values[j]] = [values[j], values[i]];
+    };
     const CONTRADICTIONS: Readonly<Record<string, Contradiction>> = {
       'a repeated id': {
         collection: 'tickets',
@@ -144,32 +148,32 @@ describe('The content of a snapshot', () => {
       'an id written with an escape that it does not need': {
         collection: 'orders',
         alter: setRecord(0, (record) => record.replace('"ord_8"', '"\\u006frd_8"')),
-        reason: /^record 0 of order_runs does not begin with its id$/,
+        reason: /^record 0 of order_runs does not begin with its orderId$/,
       },
       'an id with half of a surrogate pair': {
         collection: 'orders',
         alter: setRecord(0, (record) => record.replace('"ord_8"', '"\\ud800"')),
-        reason: /^record 0 of order_runs does not begin with its id$/,
+        reason: /^record 0 of order_runs does not begin with its orderId$/,
       },
       'an id that does not end': {
         collection: 'orders',
         alter: setRecord(8, () => '{"orderId":"ord_}'),
-        reason: /^record 8 of order_runs does not begin with its id$/,
+        reason: /^record 8 of order_runs does not begin with its orderId$/,
       },
       'an id that does not end after an escape': {
         collection: 'orders',
         alter: setRecord(8, () => '{"orderId":"ord\\n_}'),
-        reason: /^record 8 of order_runs does not begin with its id$/,
+        reason: /^record 8 of order_runs does not begin with its orderId$/,
       },
       'an empty id': {
         collection: 'orders',
         alter: setRecord(0, (record) => record.replace('"ord_8"', '""')),
-        reason: /^record 0 of order_runs does not begin with its id$/,
+        reason: /^record 0 of order_runs does not begin with its orderId$/,
       },
       'an id that is not a text': {
         collection: 'orders',
         alter: setRecord(0, (record) => record.replace('"ord_8"', '8')),
-        reason: /^record 0 of order_runs does not begin with its id$/,
+        reason: /^record 0 of order_runs does not begin with its orderId$/,
       },
       'an id that ends in the next record': {
         collection: 'orders',
@@ -177,7 +181,7 @@ describe('The content of a snapshot', () => {
           run.records[0] = '{"orderId":"ord\\"}';
           run.records[1] = `{"orderId":"${run.records[1].slice('{"orderId":"'.length)}`;
         },
-        reason: /^record 0 of order_runs does not begin with its id$/,
+        reason: /^record 0 of order_runs does not begin with its orderId$/,
       },
       'an empty id in a column': {
         collection: 'tickets',
@@ -212,7 +216,7 @@ describe('The content of a snapshot', () => {
       'a record that begins with something else': {
         collection: 'tickets',
         alter: setRecord(2, (record) => ` ${record}`),
-        reason: /^record 2 of ticket_runs does not begin with its id$/,
+        reason: /^record 2 of ticket_runs does not begin with its ticketId$/,
       },
       'an empty record': {
         collection: 'tickets',
@@ -277,6 +281,95 @@ describe('The content of a snapshot', () => {
         collection: 'sessions',
         alter: setElement('event_id', 0, null),
         reason: /^column event_id of session_runs is not a JSON array with one text for each record/,
+      },
+      'a deletion of no collection': {
+        collection: 'deletions',
+        alter: setRecord(0, (record) => record.replace('tickets', 'forms')),
+        reason: /^record 0 of deletion_runs is not a deletion in its stored form$/,
+      },
+      'a deletion with another field': {
+        collection: 'deletions',
+        alter: setRecord(1, (record) => record.replace('}', ',"by":"x"}')),
+        reason: /^record 1 of deletion_runs is not a deletion in its stored form$/,
+      },
+      'a deletion with white space': {
+        collection: 'deletions',
+        alter: setRecord(1, (record) => record.replace(',', ', ')),
+        reason: /^record 1 of deletion_runs is not a deletion in its stored form$/,
+      },
+      'a deletion without an id': {
+        collection: 'deletions',
+        alter: setRecord(0, (record) => record.replace('gone_2', '')),
+        reason: /^record 0 of deletion_runs is not a deletion in its stored form$/,
+      },
+      'a deletion whose id is not Unicode': {
+        collection: 'deletions',
+        alter: setRecord(0, (record) => record.replace('gone_2', '\\ud800')),
+        reason: /^record 0 of deletion_runs is not a deletion in its stored form$/,
+      },
+      'a deletion at a local time': {
+        collection: 'deletions',
+        alter: setRecord(2, (record) => record.replace('Z"', '+00:00"')),
+        reason: /^record 2 of deletion_runs is not a deletion in its stored form$/,
+      },
+      'a deletion at a day that does not exist': {
+        collection: 'deletions',
+        alter: setRecord(2, (record) => record.replace('-11-02', '-11-31')),
+        reason: /^record 2 of deletion_runs is not a deletion in its stored form$/,
+      },
+      'a deletion that does not begin with its collection': {
+        collection: 'deletions',
+        alter: setRecord(3, () => '{"id":"gone","collection":"tickets","deletedAt":"2026-11-03T12:00:00Z"}'),
+        reason: /^record 3 of deletion_runs does not begin with its collection$/,
+      },
+      'a deletion of another collection than its column': {
+        collection: 'deletions',
+        alter: setElement('collection', 1, 'tickets'),
+        reason: /^record 1 of deletion_runs differs from its columns$/,
+      },
+      'a deletion at another time than its column': {
+        collection: 'deletions',
+        alter: setElement('deleted_at', 3, 0),
+        reason: /^record 3 of deletion_runs differs from its columns$/,
+      },
+      'deletions out of the order of their times': {
+        collection: 'deletions',
+        alter: exchangeRecords(0, 1),
+        reason: /^record 1 of deletion_runs is out of order$/,
+      },
+      'deletions at one time out of the order of their collections': {
+        collection: 'deletions',
+        alter: exchangeRecords(1, 2),
+        reason: /^record 2 of deletion_runs is out of order$/,
+      },
+      'deletions at one time out of the order of their ids': {
+        collection: 'deletions',
+        alter: setRecord(2, (record) => record.replace('gone_1', 'gone_0')),
+        reason: /^record 2 of deletion_runs is out of order$/,
+      },
+      'a repeated deletion at one time': {
+        collection: 'deletions',
+        alter: (run) => {
+          run.records[1] = run.records[2];
+          run.columns['collection'][1] = 'tickets';
+        },
+        reason: /^record 2 of deletion_runs is out of order$/,
+      },
+      'a repeated deletion at another time': {
+        collection: 'deletions',
+        alter: setRecord(2, (record) => record.replace('gone_1', 'gone_2')),
+        reason: /^deletion_runs holds the deletion of "gone_2" of tickets twice$/,
+      },
+      'a deletion of a record that is there': {
+        collection: 'deletions',
+        alter: setRecord(0, (record) => record.replace('gone_2', 'tkt_7')),
+        reason: /^record 0 of deletion_runs deletes "tkt_7" of tickets, which the snapshot holds$/,
+      },
+      'a missing collection of a deletion': {
+        collection: 'deletions',
+        alter: ({ columns }) => columns['collection'].pop(),
+        reason:
+          /^column collection of deletion_runs is not a JSON array with one text for each record at row 0$/,
       },
       'a text instead of a list': {
         collection: 'events',

@@ -7,7 +7,7 @@ import { RefusedSnapshot } from '../../../src/snapshot/format/refused-snapshot.t
 import { LoadHistory } from '../../../src/snapshot/watch/load-history.ts';
 import { SnapshotWatcher, type WatcherDependencies } from '../../../src/snapshot/watch/snapshot-watcher.ts';
 import { StoreRegistry } from '../../../src/store/registry/store-registry.ts';
-import { emptyImage } from '../../support/empty-image.ts';
+import { emptyDeletions, emptyImage } from '../../support/empty-image.ts';
 import { folderForEach } from '../../support/temporary-folder.ts';
 
 /** Complete files are renamed into place, so they need not settle. */
@@ -61,6 +61,7 @@ describe('The snapshot watcher', () => {
           snapshotId: `${name} ${loads.length}`,
           producedAt: '',
           organizations: organizations.map((id) => emptyImage(id)),
+          deletions: organizations.map((id) => emptyDeletions(id)),
         });
       },
       admit: (file, { organizations }) => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { StoreRegistry } from '../../../src/store/registry/store-registry.ts';
-import { emptyImage } from '../../support/empty-image.ts';
+import { emptyDeletions, emptyImage } from '../../support/empty-image.ts';
 
 const MEGABYTES = 200;
 
@@ -21,7 +21,12 @@ describe('The memory that a swap releases', () => {
     const swap = (digest: string) => {
       const image = imageOf(digest);
       watch.register(image, digest);
-      registry.swap('a.sqlite', { snapshotId: digest, producedAt: '', organizations: [image] });
+      registry.swap('a.sqlite', {
+        snapshotId: digest,
+        producedAt: '',
+        organizations: [image],
+        deletions: [emptyDeletions('north')],
+      });
       registry.releaseUnwalked();
     };
     swap('first');

@@ -86,6 +86,61 @@ describe('A store registry', () => {
     expect(registry.retained).to.deep.equal([]);
   });
 
+  describe('keeps the deletions of an organization apart from its content', () => {
+    const digests = ({ view, retained }: StoreRegistry) => ({
+      content: view.get('north')?.contentDigest,
+      deletions: view.getDeletions('north')?.contentDigest,
+      retained: retained.map(({ store }) => store.contentDigest),
+    });
+
+    it('so that each keeps its memory when only the other changes', () => {
+      const registry = new StoreRegistry();
+      registry.swap('a.sqlite', emptySnapshot('a1', 'north=N1-D1'));
+      const content = registry.view.get('north');
+      const deletions = registry.view.getDeletions('north');
+      registry.swap('a.sqlite', emptySnapshot('a2', 'north=N1-D2'));
+      expect(registry.view.get('north')).to.include({ snapshotId: 'a2', image: content?.image });
+      expect(digests(registry)).to.deep.equal({ content: 'N1', deletions: 'D2', retained: ['D1'] });
+      registry.swap('a.sqlite', emptySnapshot('a3', 'north=N2-D1'));
+      expect(registry.view.getDeletions('north')).to.include({ snapshotId: 'a3', image: deletions?.image });
+      expect(digests(registry)).to.deep.equal({ content: 'N2', deletions: 'D1', retained: ['N1', 'D2'] });
+    });
+
+    it('so that a walk over one retains nothing of the other', () => {
+      const registry = new StoreRegistry();
+      registry.swap('a.sqlite', emptySnapshot('a1', 'north=N1-D1'));
+      registry.view.getDeletions('north')?.walks.noteUse(1000);
+      registry.swap('a.sqlite', emptySnapshot('a2', 'north=N2-D2'));
+      registry.releaseUnwalked();
+      expect(digests(registry)).to.deep.equal({ content: 'N2', deletions: 'D2', retained: ['D1'] });
+      expect(registry.view.getDeletions('north', 'D1')?.snapshotId).to.equal('a1');
+      expect(registry.view.get('north', 'N1')).to.equal(undefined);
+    });
+
+    it('and finds neither by the digest of the other', () => {
+      const registry = new StoreRegistry();
+      registry.swap('a.sqlite', emptySnapshot('a1', 'north=N1-D1'));
+      registry.swap('a.sqlite', emptySnapshot('a2', 'north=N2-D2'));
+      expect(registry.view.get('north', 'D1')).to.equal(undefined);
+      expect(registry.view.getDeletions('north', 'N1')).to.equal(undefined);
+    });
+
+    it('and counts the memory of both', () => {
+      const registry = new StoreRegistry();
+      const swap = (number: number) => {
+        const snapshot = emptySnapshot(`a${number}`, `north=N${number}-D${number}`);
+        registry.swap('a.sqlite', {
+          ...snapshot,
+          organizations: snapshot.organizations.map((image) => ({ ...image, bytesHeld: 1000 * number })),
+          deletions: snapshot.deletions.map((image) => ({ ...image, bytesHeld: number })),
+        });
+      };
+      swap(1);
+      swap(2);
+      expect([registry.liveBytes, registry.retainedBytes]).to.deep.equal([2002, 1001]);
+    });
+  });
+
   describe('retains the stores that walks began on', () => {
     function walk(registry: StoreRegistry, organizationId: string): void {
       const store = registry.view.get(organizationId);
