@@ -15,7 +15,8 @@ import {
   TAG_LIST,
 } from './parameter.ts';
 import {
-  type COLLECTION_NAMES,
+  COLLECTION_NAMES,
+  DELETION,
   EVENT,
   EVENT_SESSION,
   OFFER,
@@ -72,6 +73,7 @@ export const TAGS = {
   Tickets: 'Issued tickets.',
   Orders: 'Orders with their items.',
   Catalog: 'Offers.',
+  Deletions: 'Records that no longer exist.',
 } as const;
 
 interface OperationBase {
@@ -82,7 +84,7 @@ interface OperationBase {
   readonly tag: keyof typeof TAGS;
   readonly summary: string;
   readonly description: string;
-  readonly collection: CollectionName;
+  readonly collection: ListName;
   readonly resource: Resource;
 }
 
@@ -95,6 +97,7 @@ export interface ListOperation extends OperationBase {
 
 export interface RetrieveOperation extends OperationBase {
   readonly kind: 'retrieve';
+  readonly collection: CollectionName;
   readonly pathParameter: PathParameter;
 }
 
@@ -330,5 +333,28 @@ export const OPERATIONS: readonly Operation[] = [
     collection: 'offers',
     resource: OFFER,
     pathParameter: { name: 'offerId', description: 'Offer identifier.', example: 'off_7' },
+  },
+  {
+    id: 'listDeletions',
+    kind: 'list',
+    path: '/v1/deletions',
+    tag: 'Deletions',
+    summary: 'List deletions',
+    description:
+      'Deletions of records, ordered by time, earliest first. Each is listed for a time, usually 90 days, unless the ' +
+      'record returns.',
+    collection: 'deletions',
+    resource: DELETION,
+    parameters: [
+      ...paging,
+      ...bounds('deletedAt', 'whose deletion', ['gte', 'lte']),
+      anyOf(
+        'collection',
+        'collection',
+        oneOf(COLLECTION_NAMES),
+        'Collection of the deleted records.',
+        'tickets',
+      ),
+    ],
   },
 ];

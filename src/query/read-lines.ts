@@ -1,8 +1,8 @@
 import type { Floats, Row, Uint32s } from '../store/memory/shared-arrays.ts';
-import type { OrganizationStore } from '../store/organization-store.ts';
+import type { AnyStore } from '../store/organization-store.ts';
 import { recordsAt } from '../store/records.ts';
 import type { Plan } from './plan.ts';
-import { isServedAsStored, servedSegments } from './read-page.ts';
+import { isServedAsStored, listOf, servedSegments } from './read-page.ts';
 import { rowsAt, type Selection, totalOf } from './select.ts';
 
 /** A chunk ends with the record that reaches this length. */
@@ -19,12 +19,12 @@ const NEWLINE = Buffer.from('\n');
  * @param now milliseconds since the epoch
  */
 export function* readLines(
-  store: OrganizationStore,
+  store: AnyStore,
   plan: Plan,
   selection: Selection,
   now: number,
 ): Generator<Buffer> {
-  const { offsets } = store.image[plan.collection].records;
+  const { offsets } = listOf(store, plan.collection).records;
   const total = totalOf(selection);
   for (let start = 0; start < total; start += BLOCK_ROWS) {
     const rows = rowsAt(selection, start, Math.min(start + BLOCK_ROWS, total));
@@ -44,13 +44,13 @@ function endOfChunk(offsets: Floats, rows: Uint32s, from: number): number {
   return at;
 }
 
-function linesOf(store: OrganizationStore, plan: Plan, rows: Uint32s, now: number): Buffer {
+function linesOf(store: AnyStore, plan: Plan, rows: Uint32s, now: number): Buffer {
   if (!isServedAsStored(plan)) {
     const lines: Buffer[] = [];
     for (const row of rows) lines.push(...servedSegments(store, plan, row, now), NEWLINE);
     return Buffer.concat(lines);
   }
-  const { records } = store.image[plan.collection];
+  const { records } = listOf(store, plan.collection);
   const lines = Buffer.concat([...recordsAt(records, rows), NEWLINE]);
   // A newline replaces the comma after each record.
   let end = 0;

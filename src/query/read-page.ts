@@ -1,8 +1,9 @@
-import type { CollectionName } from '../contract/operations.ts';
+import type { CollectionName, ListName } from '../contract/operations.ts';
 import { findRow } from '../store/index/id-index.ts';
 import type { Row } from '../store/memory/shared-arrays.ts';
 import { nextSessionFields } from '../store/next-sessions.ts';
-import type { OrganizationStore } from '../store/organization-store.ts';
+import type { ListImage } from '../store/organization-image.ts';
+import { type AnyStore, DeletionsStore, OrganizationStore } from '../store/organization-store.ts';
 import { recordAt, recordSpan, recordsAt } from '../store/records.ts';
 import { offerSegments } from './offer-view.ts';
 import type { Plan } from './plan.ts';
@@ -25,7 +26,7 @@ const NO_NEXT_SESSION = Buffer.from(nextSessionFields(null, null));
  * @returns undefined when the parent does not exist
  */
 export function readPage(
-  store: OrganizationStore,
+  store: AnyStore,
   plan: Plan,
   parentId: string | undefined,
   now: number,
@@ -45,13 +46,13 @@ export function readPage(
  * @returns undefined when the parent does not exist
  */
 export function selectRecords(
-  store: OrganizationStore,
+  store: AnyStore,
   plan: Plan,
   parentId: string | undefined,
 ): Selection | undefined {
   return parentId === undefined
-    ? select(store.image[plan.collection], plan.where)
-    : sessionsOf(store, plan, parentId);
+    ? select(listOf(store, plan.collection), plan.where)
+    : sessionsOf(contentOf(store), plan, parentId);
 }
 
 /** Reads the JSON text of a record, in segments. Returns undefined if it does not exist. */
@@ -71,10 +72,25 @@ export function readRecord(
  * Returns a tag that identifies the served records.
  * It consists of the content digest and, for events, the number of started sessions.
  */
-export function contentTag(store: OrganizationStore, collection: CollectionName, now: number): string {
+export function contentTag(store: AnyStore, collection: ListName, now: number): string {
   return collection === 'events'
-    ? `${store.contentDigest}.${store.nextSessions.epoch(now)}`
+    ? `${store.contentDigest}.${contentOf(store).nextSessions.epoch(now)}`
     : store.contentDigest;
+}
+
+/**
+ * Returns a list of a store.
+ * @throws TypeError when the list belongs to the other part of the organization's data
+ */
+export function listOf(store: AnyStore, name: ListName): ListImage {
+  if (name !== 'deletions') return contentOf(store).image[name];
+  if (store instanceof DeletionsStore) return store.image.deletions;
+  throw new TypeError('the store has no deletions');
+}
+
+function contentOf(store: AnyStore): OrganizationStore {
+  if (store instanceof OrganizationStore) return store;
+  throw new TypeError('the store has no content');
 }
 
 function sessionsOf(store: OrganizationStore, plan: Plan, eventId: string): Selection | undefined {
@@ -91,7 +107,7 @@ function sessionsOf(store: OrganizationStore, plan: Plan, eventId: string): Sele
 
 /** Reads the records at the positions `start … end` of a selection. */
 function readRows(
-  store: OrganizationStore,
+  store: AnyStore,
   plan: Plan,
   selection: Selection,
   start: number,
@@ -99,7 +115,7 @@ function readRows(
   now: number,
 ): Buffer[] {
   if (isServedAsStored(plan)) {
-    const { records } = store.image[plan.collection];
+    const { records } = listOf(store, plan.collection);
     return selection.kind === 'span'
       ? [recordSpan(records, selection.from + start, selection.from + end)]
       : recordsAt(records, rowsAt(selection, start, end));
@@ -119,13 +135,13 @@ export function isServedAsStored({ collection, view }: Plan): boolean {
 
 /** Reads a record that is not served as it is stored, in segments. */
 export function servedSegments(
-  store: OrganizationStore,
+  store: AnyStore,
   { collection, view }: Plan,
   row: Row,
   now: number,
 ): readonly Buffer[] {
-  if (view === undefined) return eventSegments(store, row, now);
-  return offerSegments(recordAt(store.image[collection].records, row), view);
+  if (view === undefined) return eventSegments(contentOf(store), row, now);
+  return offerSegments(recordAt(listOf(store, collection).records, row), view);
 }
 
 /** Reads an event. Its record is stored without the fields of the next session, which depend on the time. */

@@ -15,6 +15,7 @@ const TARGETS = [
   '/v1/catalog/offers',
   '/v1/catalog/offers?resaleEnabled=true',
   '/v1/catalog/offers/off_t',
+  '/v1/deletions?collection=tickets',
 ];
 
 describe('Caching', () => {

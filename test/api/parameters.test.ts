@@ -32,6 +32,8 @@ const CANDIDATES = [
     'sessionId',
     'type',
     'resaleEnabled',
+    'deletedAt',
+    'collection',
   ])
   .flatMap((name) => [name, ...['gt', 'gte', 'lt', 'lte', 'ne', 'eq'].map((suffix) => `${name}.${suffix}`)]);
 

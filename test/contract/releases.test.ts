@@ -23,11 +23,11 @@ describe('RELEASES', () => {
     expect(OPERATIONS.map(({ id }) => id)).to.include.members(named);
   });
 
-  it('hold every operation but the catalog', () => {
+  it('hold every operation but the catalog and the deletions', () => {
     const preview = OPERATIONS.filter(
       ({ id }) => !RELEASES.some(({ operations }) => operations.includes(id)),
     );
-    expect(preview.map(({ id }) => id)).to.deep.equal(['listOffers', 'getOffer']);
+    expect(preview.map(({ id }) => id)).to.deep.equal(['listOffers', 'getOffer', 'listDeletions']);
   });
 });
 

@@ -102,6 +102,8 @@ function keyOf(parameter: string, words: Words): string {
       return isShared ? 'shared_qr' : `${word}_qr`;
     case 'orderIds':
       return `${word}_order`;
+    case 'collection':
+      return 'tickets';
     case 'status':
       return 'PENDING';
     case 'email':

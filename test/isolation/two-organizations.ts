@@ -7,7 +7,7 @@ import { StoreRegistry } from '../../src/store/registry/store-registry.ts';
 import { builtFrom, PRODUCED_AT } from '../support/import-folder.ts';
 import { withFolder } from '../support/temporary-folder.ts';
 import { TestApi } from '../support/test-api.ts';
-import { type Plant, plantedRecords } from './planted.ts';
+import { type Plant, plantedDeletions, plantedRecords } from './planted.ts';
 
 export interface KeyFor {
   readonly organizationId: string;
@@ -22,14 +22,16 @@ export function plantedSnapshot(plants: readonly Plant[]): Promise<SnapshotImage
       records[i][collection].map((record) => ({ organizationId, ...record })),
     );
   return withFolder(async (inFolder) => {
-    const { image } = await builtFrom(inFolder('import'), {
+    const files = {
       organizations: plants.map(({ organizationId, word }) => ({ organizationId, name: `${word}_name` })),
       events: ofAll('events'),
       sessions: ofAll('sessions'),
       tickets: ofAll('tickets'),
       orders: ofAll('orders'),
       offers: ofAll('offers'),
-    });
+    };
+    const deletionsOf = plants.map((plant) => [plant.organizationId, plantedDeletions(plant)] as const);
+    const { image } = await builtFrom(inFolder('import'), files, {}, Object.fromEntries(deletionsOf));
     return image;
   });
 }

@@ -1,4 +1,4 @@
-import type { OrganizationStore } from '../../store/organization-store.ts';
+import type { AnyStore, DeletionsStore, OrganizationStore } from '../../store/organization-store.ts';
 import type { StoreView } from '../../store/registry/store-view.ts';
 import { notReady } from '../response/problem.ts';
 
@@ -18,9 +18,15 @@ export function checkAvailability(view: StoreView): void {
 
 /** The stores of the caller's organization. */
 export interface StoresOfCaller {
-  readonly live: OrganizationStore;
+  readonly content: PartStores<OrganizationStore>;
+  readonly deletions: PartStores<DeletionsStore>;
+}
+
+/** The stores of one part of the organization's data. */
+export interface PartStores<Store extends AnyStore> {
+  readonly live: Store;
   /** Returns the store with a content digest, live or retained. */
-  readonly withContent: (contentDigest: string) => OrganizationStore | undefined;
+  readonly withContent: (contentDigest: string) => Store | undefined;
 }
 
 /**
@@ -29,7 +35,10 @@ export interface StoresOfCaller {
  * @throws Problem 429 when no live snapshot holds the organization
  */
 export function storesOf(view: StoreView, organizationId: string): StoresOfCaller {
-  const live = view.get(organizationId);
-  if (live === undefined) throw ORGANIZATION_NOT_LOADED;
-  return { live, withContent: (contentDigest) => view.get(organizationId, contentDigest) };
+  const [content, deletions] = [view.get(organizationId), view.getDeletions(organizationId)];
+  if (content === undefined || deletions === undefined) throw ORGANIZATION_NOT_LOADED;
+  return {
+    content: { live: content, withContent: (digest) => view.get(organizationId, digest) },
+    deletions: { live: deletions, withContent: (digest) => view.getDeletions(organizationId, digest) },
+  };
 }

@@ -3,7 +3,8 @@ import { JSON_TYPE, NDJSON_TYPE } from '../../contract/headers.ts';
 import { cutsOffers, type ListOperation, CONTENT_DIGEST_PARAMETER } from '../../contract/operations.ts';
 import { planList } from '../../query/plan.ts';
 import { contentTag, readPage } from '../../query/read-page.ts';
-import type { StoresOfCaller } from '../checks/availability.ts';
+import type { AnyStore } from '../../store/organization-store.ts';
+import type { PartStores, StoresOfCaller } from '../checks/availability.ts';
 import type { Pins } from '../checks/pin.ts';
 import { ignoredParameters, parseQuery, queryReader } from '../checks/query.ts';
 import type { Compression } from '../response/compression.ts';
@@ -30,13 +31,15 @@ export function listHandler(
   pins: Pins,
   compression: Compression,
   streamOptions: StreamOptions,
-): (stores: StoresOfCaller, request: Request, response: Response, next: NextFunction) => void {
+): (caller: StoresOfCaller, request: Request, response: Response, next: NextFunction) => void {
   const { collection, parameters, parent } = operation;
+  const part = collection === 'deletions' ? 'deletions' : 'content';
   const readQuery = queryReader(operation);
   const handleStream = streamHandler(operation, streamOptions);
   const cutting = parameters.filter(({ role }) => cutsOffers(role)).map(({ name }) => name);
 
-  return (stores, request, response, next) => {
+  return (caller, request, response, next) => {
+    const stores: PartStores<AnyStore> = caller[part];
     const { context } = response.locals;
     const { now } = context;
     const query = parseQuery(queryOf(request.url));

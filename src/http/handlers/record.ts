@@ -15,7 +15,7 @@ export function recordHandler(
   compression: Compression,
 ): (stores: StoresOfCaller, request: Request, response: Response) => void {
   const { collection } = operation;
-  return ({ live: store }, request, response) => {
+  return ({ content: { live: store } }, request, response) => {
     const { context } = response.locals;
     const { now } = context;
     context.ignoredParameters = ignoredParameters(parseQuery(queryOf(request.url)), []);

@@ -6,7 +6,7 @@ import { planList } from '../../query/plan.ts';
 import { readLines } from '../../query/read-lines.ts';
 import { contentTag, selectRecords } from '../../query/read-page.ts';
 import { totalOf } from '../../query/select.ts';
-import type { OrganizationStore } from '../../store/organization-store.ts';
+import type { AnyStore } from '../../store/organization-store.ts';
 import type { StoreView } from '../../store/registry/store-view.ts';
 import { type Query, queryReader } from '../checks/query.ts';
 import type { Pins } from '../checks/pin.ts';
@@ -38,7 +38,7 @@ function withoutPages(parameter: Parameter): Parameter {
 
 /** A list query, and the store that answers it. */
 export interface ListRequest {
-  readonly store: OrganizationStore;
+  readonly store: AnyStore;
   readonly query: Query;
   readonly isPartialView: boolean;
 }
@@ -95,9 +95,9 @@ export function streamHandler(
   };
 
   /** Extends the retention of a store by each chunk. Breaks the stream off when the store is released nevertheless. */
-  function* whileRetained(store: OrganizationStore, lines: Iterable<Buffer>, response: Response) {
+  function* whileRetained(store: AnyStore, lines: Iterable<Buffer>, response: Response) {
     for (const chunk of lines) {
-      if (stores().get(store.organizationId, store.contentDigest) === undefined) {
+      if (!stores().holds(store)) {
         response.destroy();
         return;
       }

@@ -7,7 +7,7 @@ import {
   SNAPSHOT_ID_HEADER,
 } from '../../contract/headers.ts';
 import { VERSION_HEADER } from '../../contract/releases.ts';
-import type { OrganizationStore } from '../../store/organization-store.ts';
+import type { AnyStore } from '../../store/organization-store.ts';
 import type { HeaderList, Problem } from './problem.ts';
 
 /**
@@ -101,7 +101,7 @@ export function writeProblem(response: Response, { status, headers, body, retryR
 
 /** Returns the headers of responses about data of a store. */
 export function dataHeaders(
-  { snapshotId, producedAt }: OrganizationStore,
+  { snapshotId, producedAt }: AnyStore,
   tag: string | undefined,
   isPartialView = false,
 ): HeaderList {

@@ -1,6 +1,6 @@
 import type { Random } from '../../../scripts/sample/random.ts';
 import type { ListOperation, Parameter } from '../../../src/contract/operations.ts';
-import { OFFER_TYPES, ORDER_STATUSES } from '../../../src/contract/resources.ts';
+import { COLLECTION_NAMES, OFFER_TYPES, ORDER_STATUSES } from '../../../src/contract/resources.ts';
 import { parseTimestamp } from '../../../src/contract/timestamp.ts';
 import { floorDivide, randomInstant, writeAnyhow } from './instants.ts';
 import { readValues } from './read-values.ts';
@@ -100,7 +100,10 @@ export class QueryMaker {
 /** Values with a match, by parameter. */
 type Hints = Readonly<Record<string, readonly string[]>>;
 
-function hintsOf(random: Random, { tickets, orders, offers, sessions, events }: Organization): Hints {
+function hintsOf(
+  random: Random,
+  { tickets, orders, offers, sessions, events, deletions }: Organization,
+): Hints {
   const ticket = oneOf<Ticket>(random, tickets);
   const order = oneOf<Order>(random, orders);
   const offer = oneOf<Offer, { readonly heldByEventIds: readonly string[] }>(random, offers);
@@ -116,6 +119,7 @@ function hintsOf(random: Random, { tickets, orders, offers, sessions, events }: 
     status: [order?.record.status ?? random.pick(ORDER_STATUSES)],
     email: [order?.record.customer?.email ?? randomEmail(random)],
     tags: oneOf(random, events)?.record.tags ?? [randomTag(random)],
+    collection: [oneOf(random, deletions)?.record.collection ?? random.pick(COLLECTION_NAMES)],
     type: [offer?.record.type ?? random.pick(OFFER_TYPES)],
     eventId: [...present(offer?.record.eventId), ...(offer?.imported.heldByEventIds ?? [])],
     sessionId: offer?.record.inventory?.flatMap(({ sessionId }) => present(sessionId)) ?? [

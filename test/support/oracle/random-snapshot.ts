@@ -2,7 +2,8 @@ import type { Random } from '../../../scripts/sample/random.ts';
 import type { Json } from '../../../src/contract/field.ts';
 import type { CollectionName } from '../../../src/contract/operations.ts';
 import { readSnapshot } from '../../../src/snapshot/load/read-snapshot.ts';
-import { OrganizationStore } from '../../../src/store/organization-store.ts';
+import { DeletionsStore, OrganizationStore } from '../../../src/store/organization-store.ts';
+import { setDeletions } from '../deletions.ts';
 import { build, type FileName, writeImport } from '../import-folder.ts';
 import { shuffled } from '../random.ts';
 import { withFolder } from '../temporary-folder.ts';
@@ -22,17 +23,29 @@ export function randomOrganizations(random: Random, size: number): Organization[
   ];
 }
 
-/** Organization stores by id, made by the import, the builder and the loader. */
+/** The stores of an organization. */
+export interface Stores {
+  readonly content: OrganizationStore;
+  readonly deletions: DeletionsStore;
+}
+
+/** The stores of organizations by id, made by the import, the builder and the loader. */
 export async function loadStores(
   random: Random,
   organizations: readonly Organization[],
-): Promise<ReadonlyMap<string, OrganizationStore>> {
+): Promise<ReadonlyMap<string, Stores>> {
   return withFolder(async (inFolder) => {
     const output = inFolder('world.sqlite');
     await buildWorld(random, organizations, output);
     const snapshot = readSnapshot(output);
     return new Map(
-      snapshot.organizations.map((image) => [image.organizationId, new OrganizationStore(image, snapshot)]),
+      snapshot.organizations.map((image, i) => [
+        image.organizationId,
+        {
+          content: new OrganizationStore(image, snapshot),
+          deletions: new DeletionsStore(snapshot.deletions[i], snapshot),
+        },
+      ]),
     );
   });
 }
@@ -50,6 +63,10 @@ export async function buildWorld(
     for (const name of COLLECTIONS) files[name] = shuffled(random, importLines(random, organizations, name));
     writeImport(inFolder('.'), files);
     await build(inFolder('.'), output);
+    const deletionsOf = organizations.map(
+      ({ organizationId, deletions }) => [organizationId, deletions.map(({ record }) => record)] as const,
+    );
+    setDeletions(output, Object.fromEntries(deletionsOf));
   });
 }
 
