@@ -17,7 +17,7 @@ import {
   UnreadableImport,
 } from '../src/snapshot/build/import-files.ts';
 import { describeGroup, ImportRejected } from '../src/snapshot/build/rejections.ts';
-import { declaredCounts, PERMITS } from '../src/snapshot/format/manifest.ts';
+import { declaredCounts, PERMITS, rowCount } from '../src/snapshot/format/manifest.ts';
 import { RefusedSnapshot } from '../src/snapshot/format/refused-snapshot.ts';
 import { inspectSnapshot, type OnProgress, readSnapshot } from '../src/snapshot/load/read-snapshot.ts';
 import { NotPublished, publishedName, publishSnapshot } from '../src/snapshot/publish/publish-snapshot.ts';
@@ -241,6 +241,7 @@ function inspect(file: string): void {
       organization: organization.organizationId,
       name: organization.name,
       ...declaredCounts(organization),
+      deletions: rowCount(organization.runs.deletions),
     })),
   );
   printWarnings(refusing(file, (onProgress) => reviewSnapshot(file, onProgress)));

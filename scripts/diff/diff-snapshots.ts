@@ -1,7 +1,14 @@
 import { hash } from 'node:crypto';
 import type { CollectionName } from '../../src/contract/operations.ts';
-import { parseObject, textIn } from '../../src/snapshot/format/json-values.ts';
-import { byCollection, type CollectionLayout, OFFERS, SESSIONS } from '../../src/snapshot/format/layout.ts';
+import { type JsonObject, parseObject, textIn } from '../../src/snapshot/format/json-values.ts';
+import {
+  byCollection,
+  type CollectionLayout,
+  DELETIONS,
+  type ListLayout,
+  OFFERS,
+  SESSIONS,
+} from '../../src/snapshot/format/layout.ts';
 import {
   declaredCounts,
   type ManifestOrganization,
@@ -37,6 +44,7 @@ export type OrganizationDiff =
       readonly before: RecordCounts;
       readonly after: RecordCounts;
       readonly records: Readonly<Record<CollectionName, RecordsDiff>>;
+      readonly deletions: DeletionsDiff;
     };
 
 /** Ids in list order: of the later snapshot for `added` and `changed`, of the earlier one for `removed`. */
@@ -44,6 +52,12 @@ export interface RecordsDiff {
   readonly added: readonly string[];
   readonly changed: readonly string[];
   readonly removed: readonly string[];
+}
+
+/** Deletions that only the later snapshot lists, and those that only the earlier one lists, in list order. */
+export interface DeletionsDiff {
+  readonly added: readonly JsonObject[];
+  readonly removed: readonly JsonObject[];
 }
 
 /**
@@ -64,7 +78,10 @@ export function diffSnapshots(before: string, after: string, onProgress?: OnProg
     const earlier = a.organizations.get(organizationId);
     if (earlier === undefined)
       organizations.push({ organizationId, state: 'added', after: declaredCounts(later) });
-    else if (earlier.contentDigest === later.contentDigest)
+    else if (
+      earlier.contentDigest === later.contentDigest &&
+      earlier.deletionsDigest === later.deletionsDigest
+    )
       organizations.push({ organizationId, state: 'unchanged' });
     else {
       organizations.push({
@@ -78,6 +95,10 @@ export function diffSnapshots(before: string, after: string, onProgress?: OnProg
             b.fingerprints(layout, organizationId, runsOnlyIn(later, earlier, layout), onProgress),
           ),
         ),
+        deletions: compareDeletions(
+          a.deletions(organizationId, runsOnlyIn(earlier, later, DELETIONS)),
+          b.deletions(organizationId, runsOnlyIn(later, earlier, DELETIONS)),
+        ),
       });
     }
   }
@@ -85,11 +106,11 @@ export function diffSnapshots(before: string, after: string, onProgress?: OnProg
   return { before: a.name, after: b.name, organizations };
 }
 
-/** Returns the runs of a collection that the other snapshot lacks. Runs with the same digest have the same records. */
+/** Returns the runs of a list that the other snapshot lacks. Runs with the same digest have the same records. */
 function runsOnlyIn(
   { runs }: ManifestOrganization,
   other: ManifestOrganization,
-  { name }: CollectionLayout,
+  { name }: ListLayout,
 ): RunEntry[] {
   const digests = new Set(other.runs[name].map(({ digest }) => digest));
   return runs[name].filter(({ digest }) => !digests.has(digest));
@@ -122,6 +143,24 @@ class Side implements Disposable {
     });
   }
 
+  /** Reads the deletions of some runs by their JSON texts, in list order. */
+  deletions(organizationId: string, runs: readonly RunEntry[]): ReadonlyMap<string, JsonObject> {
+    return naming(this.#path, () => {
+      const reader = new RunReader(this.#snapshot.database);
+      const deletions = new Map<string, JsonObject>();
+      for (const entry of runs) {
+        const run = reader.read(DELETIONS, organizationId, entry);
+        run.checkDigest();
+        for (const { row, text } of recordsIn(run)) {
+          const deletion = parseObject(text);
+          if (deletion === undefined) throw notARecord(DELETIONS, row);
+          deletions.set(text, deletion);
+        }
+      }
+      return deletions;
+    });
+  }
+
   [Symbol.dispose](): void {
     this.#snapshot[Symbol.dispose]();
   }
@@ -150,6 +189,15 @@ function compareRecords(before: Fingerprints, after: Fingerprints): RecordsDiff 
   return { added, changed, removed };
 }
 
+function compareDeletions(
+  before: ReadonlyMap<string, JsonObject>,
+  after: ReadonlyMap<string, JsonObject>,
+): DeletionsDiff {
+  const onlyIn = (one: ReadonlyMap<string, JsonObject>, other: ReadonlyMap<string, JsonObject>) =>
+    Array.from(one).flatMap(([text, deletion]) => (other.has(text) ? [] : [deletion]));
+  return { added: onlyIn(after, before), removed: onlyIn(before, after) };
+}
+
 /** For each record by id, in list order, the SHA-256 of its served content. */
 type Fingerprints = ReadonlyMap<string, string>;
 
@@ -176,18 +224,25 @@ function readFingerprints(
 
 function* runFingerprints(layout: CollectionLayout, run: Run): Generator<[id: string, fingerprint: string]> {
   const eventIds = unservedEventIds(layout, run);
+  for (const { row, text } of recordsIn(run)) {
+    const id = textIn(parseObject(text)?.[layout.resource.id]);
+    if (id === '') throw notARecord(layout, row);
+    const eventId = eventIds[row - run.entry.firstRow] ?? '';
+    yield [id, hash('sha256', `${text}\n${eventId}`, 'base64url')];
+  }
+}
+
+function* recordsIn(run: Run): Generator<{ readonly row: number; readonly text: string }> {
   let start = 0;
   for (const [i, length] of run.lengths().entries()) {
-    const record = run.records.toString('utf8', start, start + length);
-    const id = textIn(parseObject(record)?.[layout.resource.id]);
-    if (id === '')
-      throw new RefusedSnapshot(
-        'inconsistent',
-        `record ${run.entry.firstRow + i} of ${layout.table} is not the JSON text of a record with its id`,
-      );
-    yield [id, hash('sha256', `${record}\n${eventIds[i] ?? ''}`, 'base64url')];
+    yield { row: run.entry.firstRow + i, text: run.records.toString('utf8', start, start + length) };
     start += length + 1;
   }
+}
+
+function notARecord({ table }: ListLayout, row: number): RefusedSnapshot {
+  const message = `record ${row} of ${table} is not the JSON text of a record with its id`;
+  return new RefusedSnapshot('inconsistent', message);
 }
 
 /** Returns for each record, as text, the events that it belongs to but does not name. */

@@ -17,7 +17,8 @@ export function printDiff({ before, after, organizations }: SnapshotDiff, all: b
     console.log(`\n${organization.organizationId}: ${organization.state}`);
     console.table(tableOf(organization));
     if (organization.state !== 'changed') continue;
-    for (const { name } of COLLECTIONS) printIds(name, organization.records[name], all);
+    for (const { name } of COLLECTIONS) printList(name, organization.records[name], all);
+    printList('deletions', { ...organization.deletions, changed: [] }, all);
   }
 }
 
@@ -34,14 +35,18 @@ function tableOf(organization: Exclude<OrganizationDiff, { state: 'unchanged' }>
   return Object.fromEntries(rows);
 }
 
-/** Prints ids as JSON texts, since an id may contain any character. */
-function printIds(collection: string, records: RecordsDiff, all: boolean): void {
+/** Prints ids, or deletions, as JSON texts, since an id may contain any character. */
+function printList(
+  list: string,
+  diff: Readonly<Record<keyof RecordsDiff, readonly unknown[]>>,
+  all: boolean,
+): void {
   for (const kind of ['added', 'changed', 'removed'] as const) {
-    const ids = records[kind];
-    if (ids.length === 0) continue;
-    const shown = (all ? ids : ids.slice(0, SHOWN)).map((id) => JSON.stringify(id));
+    const items = diff[kind];
+    if (items.length === 0) continue;
+    const shown = (all ? items : items.slice(0, SHOWN)).map((item) => JSON.stringify(item));
     const rest =
-      ids.length > shown.length ? ` … and ${ids.length - shown.length} more (--all shows them)` : '';
-    console.log(`${collection} ${kind}: ${shown.join(', ')}${rest}`);
+      items.length > shown.length ? ` … and ${items.length - shown.length} more (--all shows them)` : '';
+    console.log(`${list} ${kind}: ${shown.join(', ')}${rest}`);
   }
 }

@@ -15,7 +15,7 @@ export const RUN_TABLES = {
 export type StoredList = keyof typeof RUN_TABLES;
 export const STORED_LISTS = Object.keys(RUN_TABLES) as StoredList[];
 /** The lists that the content digest covers. */
-export const COLLECTIONS = STORED_LISTS.filter((name) => name !== 'deletions');
+const COLLECTIONS = STORED_LISTS.filter((name) => name !== 'deletions');
 
 const sha256 = (...parts: (string | Buffer)[]) => {
   const hash = createHash('sha256');

@@ -3,9 +3,10 @@ import { main } from '../../../scripts/snapshot.ts';
 import { diffSnapshots } from '../../../scripts/diff/diff-snapshots.ts';
 import { inspectSnapshot } from '../../../src/snapshot/load/read-snapshot.ts';
 import { runHere } from '../../support/command.ts';
+import { setDeletions } from '../../support/deletions.ts';
 import { folderForAll } from '../../support/temporary-folder.ts';
 import { build, writeImport } from '../../support/import-folder.ts';
-import { SMALL_IMPORT } from '../../support/small-import.ts';
+import { SMALL_DELETIONS, SMALL_IMPORT } from '../../support/small-import.ts';
 
 describe('npm run snapshot -- diff', function () {
   this.timeout(60_000);
@@ -25,6 +26,7 @@ describe('npm run snapshot -- diff', function () {
       ),
     });
     await build(folder('import'), later());
+    setDeletions(later(), { south: SMALL_DELETIONS });
   });
 
   it('prints the changed organizations, their counts, and the first ids of each kind', async () => {
@@ -41,6 +43,9 @@ describe('npm run snapshot -- diff', function () {
         /\ntickets added: ("new \\"\d+\\"", ){19}"new \\"\d+\\"" … and 10 more \(--all shows them\)\n/,
       )
       .and.match(/\ntickets removed: ("tkt_\d+", ){19}"tkt_\d+" … and 10 more/)
+      .and.include(
+        `\ndeletions added: ${SMALL_DELETIONS.map((deletion) => JSON.stringify(deletion)).join(', ')}\n`,
+      )
       .and.not.include('north');
   });
 

@@ -31,6 +31,7 @@ export function differences(before: Side, after: Side): OrganizationDiff[] {
           before: each((name) => a(name).size),
           after: each((name) => b(name).size),
           records,
+          deletions: { added: [], removed: [] },
         };
   });
 }
