@@ -11,7 +11,9 @@ import {
 import { basename } from 'node:path';
 import type { RefusalReason } from '../../src/snapshot/format/refused-snapshot.ts';
 import { FORMAT_VERSION } from '../../src/snapshot/format/schema.ts';
-import { alterRuns, keepFirst } from '../support/alter-runs.ts';
+import { inspectSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
+import { alterRuns, keepFirst, replaceInRecords } from '../support/alter-runs.ts';
+import { setDeletions } from '../support/deletions.ts';
 import { reseal, restamp } from '../support/digests.ts';
 import { change, type Change, producedAtOf } from './altered-snapshot.ts';
 
@@ -59,6 +61,17 @@ const replaced = (put: (path: string, place: string) => void) => {
 };
 const nothing = () => {
   // The file itself is valid.
+};
+
+/** Gives the organizations of a file two deletions. */
+const withDeletions = (path: string) => {
+  const organizationIds = inspectSnapshot(path).organizations.map(({ organizationId }) => organizationId);
+  const deletions = ['gone_1', 'gone_2'].map((id, i) => ({
+    collection: 'tickets',
+    id,
+    deletedAt: producedAtOf(i),
+  }));
+  setDeletions(path, Object.fromEntries(organizationIds.map((id) => [id, deletions])));
 };
 
 const CUT: RefusalReason = 'cut-short';
@@ -263,6 +276,56 @@ export const BAD_FILES: readonly BadFile[] = [
         records[4] = records[3];
       });
     }),
+  },
+  {
+    kind: 'the deletion of a record that is there',
+    reason: 'inconsistent',
+    detail: /^record 1 of deletion_runs deletes "tkt_7" of tickets, which the snapshot holds$/,
+    spoil: sealed(withDeletions, (path) => {
+      alterRuns(path, 'deletions', replaceInRecords('gone_2', 'tkt_7'));
+    }),
+  },
+  {
+    kind: 'a repeated deletion',
+    reason: 'duplicate-id',
+    detail: /^deletion_runs holds the deletion of "gone_1" of tickets twice$/,
+    spoil: sealed(withDeletions, (path) => {
+      alterRuns(path, 'deletions', replaceInRecords('gone_2', 'gone_1'));
+    }),
+  },
+  {
+    kind: 'deletions out of order',
+    reason: 'inconsistent',
+    detail: /^record 1 of deletion_runs is out of order$/,
+    spoil: sealed(withDeletions, (path) => {
+      alterRuns(path, 'deletions', ({ records, columns }) => {
+        for (const values of [records, ...Object.values(columns)]) values.reverse();
+      });
+    }),
+  },
+  {
+    kind: 'a changed deletion',
+    reason: 'damaged',
+    detail: /^the content of organization "[\w-]+" does not match its digest: deletions from row 0 to 1/,
+    spoil: unsealed(withDeletions, (path) => {
+      alterRuns(path, 'deletions', replaceInRecords('gone_2', 'gone_3'));
+    }),
+  },
+  {
+    kind: 'fewer runs of deletions than declared',
+    reason: 'inconsistent',
+    detail: /^deletion_runs has 0 rows, but "runs" declares 1 for deletions$/,
+    spoil: declaring(withDeletions, 'DELETE FROM deletion_runs'),
+  },
+  {
+    kind: 'a run of deletions removed from table and manifest',
+    reason: 'damaged',
+    detail: /^the deletion runs of organization "[\w-]+" do not match its digest/,
+    spoil: unsealed(
+      withDeletions,
+      'DELETE FROM deletion_runs',
+      "DELETE FROM runs WHERE collection = 'deletions'",
+    ),
   },
   {
     kind: 'an event without a session',
