@@ -16,6 +16,7 @@ const DOCUMENTS = [
   'docs/data.md',
   'docs/snapshot-format.md',
   'docs/operations.md',
+  'docs/integrators.md',
   'docs/reliability.md',
   'SECURITY.md',
 ];
