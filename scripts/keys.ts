@@ -9,14 +9,12 @@ import { stateOf } from '../src/keys/key-ring.ts';
 import { isLabel, type KeyEntry, KeysFile, LABEL_RULE, type NewKey } from '../src/keys/keys-file.ts';
 import { CorruptKeysFile, KeysFileBusy } from '../src/keys/open-keys-file.ts';
 import { manifestsIn } from '../src/snapshot/publish/publish-snapshot.ts';
+import { DAY_MS, duration, DURATION_FORM, durationMs } from './duration.ts';
 import { isSystemError, Refused, runCommand } from './run-command.ts';
 
-const DAY_MS = 86_400_000;
-const HOUR_MS = 3_600_000;
 const DEFAULT_OVERLAP_MS = DAY_MS;
 
 const KEY_ID_HELP = 'key id, as `list` shows it';
-const DURATION_FORM = 'a whole number of days or hours, such as 90d or 12h';
 const EXPIRES = '--expires <WHEN>';
 const EXPIRES_HELP = `expiry of the key: an ISO 8601 date and time, or ${DURATION_FORM} (default: none)`;
 
@@ -210,17 +208,4 @@ function expiry(text: string): Date {
     throw new InvalidArgumentError('It must be in the future and before the year 10000.');
   }
   return time;
-}
-
-function duration(text: string): number {
-  const ms = durationMs(text);
-  if (ms === undefined) throw new InvalidArgumentError(`It must be ${DURATION_FORM}.`);
-  return ms;
-}
-
-/** Returns the milliseconds of a duration such as `90d`; undefined when it has another form. */
-function durationMs(text: string): number | undefined {
-  const parts = /^(\d{1,5})([dh])$/.exec(text);
-  if (parts === null) return undefined;
-  return Number(parts[1]) * (parts[2] === 'd' ? DAY_MS : HOUR_MS);
 }

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
 import { CONFIG_VARIABLES, readConfig } from '../src/config.ts';
 import { parseTimestamp } from '../src/contract/timestamp.ts';
-import { NotLater } from '../src/snapshot/build/base-snapshot.ts';
+import { NotLater } from '../src/snapshot/build/earlier-snapshot.ts';
 import {
   type BadLineLimit,
   buildSnapshot,
@@ -25,6 +25,7 @@ import { reviewSnapshot } from '../src/snapshot/review/review-snapshot.ts';
 import { describeWarning, type Warning } from '../src/snapshot/review/review.ts';
 import { diffSnapshots } from './diff/diff-snapshots.ts';
 import { printDiff } from './diff/print-diff.ts';
+import { duration } from './duration.ts';
 import { Interruption } from './interruption.ts';
 import { Refused, runCommand } from './run-command.ts';
 import { terminalProgress } from './terminal-progress.ts';
@@ -52,6 +53,15 @@ program
     '--as-of <when>',
     'time of the export, ISO 8601, later than that of the base (default: now)',
     exportTime,
+  )
+  .option(
+    '--previous <file>',
+    'snapshot before this one, to find what a whole export lacks: see --keep-deletions',
+  )
+  .option(
+    '--keep-deletions <DURATION>',
+    'time for which the deletions found with --base or --previous stay in the snapshot (default: 90d)',
+    duration,
   )
   .option('--skip-invalid', 'omit bad lines, and write them to FILE.rejects.ndjson', false)
   .option(
@@ -118,23 +128,43 @@ interface BuildChoices {
   readonly input: string;
   readonly base?: string;
   readonly output: string;
+  readonly previous?: string;
+  readonly keepDeletions?: number;
   readonly asOf?: Date;
   readonly skipInvalid: boolean;
   readonly maxInvalid?: BadLineLimit;
 }
 
 async function build(options: BuildChoices, command: Command): Promise<void> {
-  const { input, base, output, asOf, skipInvalid, maxInvalid = DEFAULT_LIMIT } = options;
+  const {
+    input,
+    base,
+    previous,
+    keepDeletions,
+    output,
+    asOf,
+    skipInvalid,
+    maxInvalid = DEFAULT_LIMIT,
+  } = options;
   if (options.maxInvalid && !skipInvalid) command.error('error: --max-invalid requires --skip-invalid');
+  if (base !== undefined && previous !== undefined)
+    command.error('error: --base and --previous exclude each other: a base is the previous snapshot');
+  const earlier = base ?? previous;
+  if (keepDeletions !== undefined && earlier === undefined)
+    command.error('error: --keep-deletions requires --base or --previous');
   const progress = terminalProgress();
   const done = new Map<string, string>();
   const started = performance.now();
   using interruption = new Interruption('no snapshot was written');
   try {
-    checkPaths(input, base, output);
+    checkPaths(input, output);
+    if (earlier !== undefined && !existsSync(earlier)) throw new Refused(`${earlier}: no such file`);
+    if (base !== undefined) checkChanges(input);
     const report = await buildSnapshot({
       input,
       base,
+      previous,
+      ...(keepDeletions !== undefined && { keepDeletionsMs: keepDeletions }),
       output,
       skipInvalid,
       maxInvalid,
@@ -158,6 +188,8 @@ async function build(options: BuildChoices, command: Command): Promise<void> {
       if (withoutRecord > 0) console.log(`  deletions of records that it does not have: ${withoutRecord}`);
       console.log(`  runs: ${runs.copied} copied, ${runs.written} written`);
     }
+    if (report.deletions !== undefined)
+      console.log(`  deletions: ${report.deletions.total}, of them new: ${report.deletions.added}`);
     for (const entry of report.unread) console.log(`  not read: ${entry}`);
     for (const [field, count] of report.dropped)
       console.log(`  dropped, not in the specification: ${field} (${count} times)`);
@@ -179,7 +211,7 @@ async function build(options: BuildChoices, command: Command): Promise<void> {
     if (error instanceof NoOrganization || error instanceof UnreadableImport)
       throw new Refused(`${input}: ${error.message}; no snapshot was written`);
     if (error instanceof NotLater || error instanceof RefusedSnapshot)
-      throw new Refused(`${base}: ${error.message}; no snapshot was written`);
+      throw new Refused(`${earlier}: ${error.message}; no snapshot was written`);
     throw error;
   }
 }
@@ -198,14 +230,14 @@ function exportTime(text: string): Date {
   return time;
 }
 
-function checkPaths(input: string, base: string | undefined, output: string): void {
+/** Refuses an import folder without any import file, which is probably the wrong folder. */
+function checkChanges(input: string): void {
+  if (IMPORT_FILES.some((name) => importFile(input, name) !== undefined)) return;
+  throw new Refused(`${input}: contains none of ${IMPORT_FILES.map((name) => `${name}.ndjson`).join(', ')}`);
+}
+
+function checkPaths(input: string, output: string): void {
   if (!existsSync(input) || !statSync(input).isDirectory()) throw new Refused(`${input}: not a folder`);
-  if (base !== undefined) {
-    if (!existsSync(base)) throw new Refused(`${base}: no such file`);
-    const names = IMPORT_FILES.map((name) => `${name}.ndjson`);
-    if (!IMPORT_FILES.some((name) => importFile(input, name) !== undefined))
-      throw new Refused(`${input}: contains none of ${names.join(', ')}`);
-  }
   if (!existsSync(dirname(output))) throw new Refused(`${dirname(output)}: no such folder for the output`);
   if (output === '' || output.endsWith('/')) throw new Refused(`--output "${output}": must name a file`);
   if (!statSync(dirname(output)).isDirectory()) throw new Refused(`${dirname(output)}: not a folder`);

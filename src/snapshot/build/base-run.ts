@@ -7,7 +7,7 @@ import type { CollectionLayout, ColumnLayout } from '../format/layout.ts';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
 import { beginsRun } from '../format/schema.ts';
 import type { Run } from '../load/run-reader.ts';
-import type { Change, ChangedIds } from './changed-ids.ts';
+import type { ChangedIds } from './changed-ids.ts';
 import type { StagedRecord } from './staging.ts';
 
 const QUOTE = 0x22;
@@ -33,11 +33,6 @@ export function orderKey({ resource, orderedBy }: CollectionLayout, json: string
 export function isBefore({ orderedBy }: CollectionLayout, a: OrderKey, b: OrderKey): boolean {
   if (a.instant === b.instant) return a.id < b.id;
   return orderedBy.descending ? a.instant > b.instant : a.instant < b.instant;
-}
-
-export interface ChangedRow {
-  readonly id: string;
-  readonly change: Change;
 }
 
 /** A run of a base snapshot. Its records are decoded only where the changes concern them. */
@@ -80,8 +75,8 @@ export class BaseRun {
   }
 
   /** Returns the rows of the run whose records are replaced or deleted. */
-  changedRows(changed: ChangedIds): ReadonlyMap<number, ChangedRow> {
-    const rows = new Map<number, ChangedRow>();
+  changedRows(changed: ChangedIds): ReadonlySet<number> {
+    const rows = new Set<number>();
     const prefix = recordPrefix(this.#layout.resource.id).length + 1;
     const { records } = this.run;
     for (let row = 0; row < this.count; row++) {
@@ -94,8 +89,7 @@ export class BaseRun {
       }
       if (isPlain && !changed.mayHave(finishHash(hash))) continue;
       const { id } = this.#keyAt(row);
-      const change = changed.changeOf(this.#layout, this.organization, id);
-      if (change !== undefined) rows.set(row, { id, change });
+      if (changed.find(this.#layout, this.organization, id) !== undefined) rows.add(row);
     }
     return rows;
   }

@@ -5,8 +5,9 @@ import { setImmediate } from 'node:timers/promises';
 import type { CollectionName } from '../../contract/operations.ts';
 import { byCollection, COLLECTIONS } from '../format/layout.ts';
 import { sync } from '../format/snapshot-file.ts';
-import { BaseSnapshot } from './base-snapshot.ts';
+import { EarlierSnapshot } from './earlier-snapshot.ts';
 import type { ChangeCounts } from './changed-ids.ts';
+import { findDeletions } from './find-deletions.ts';
 import { readDeletions } from './import-deletions.ts';
 import {
   DELETIONS_FILE,
@@ -30,13 +31,17 @@ export interface BuildOptions {
   readonly input: string;
   /** The snapshot that the import changes; undefined when the import has all records. */
   readonly base?: string | undefined;
+  /** The snapshot before this one, to find deletions, when the import has all records. */
+  readonly previous?: string | undefined;
+  /** Time for which deletions are kept, in milliseconds; 90 days by default. */
+  readonly keepDeletionsMs?: number;
   /** The snapshot file, which may be the base. An existing file is kept until the new one is complete. */
   readonly output: string;
   /** Leave bad lines out and write them to `rejectsPath(output)`, instead of refusing the import. */
   readonly skipInvalid: boolean;
   /** The bad lines that may be left out at most; all by default. */
   readonly maxInvalid?: BadLineLimit;
-  /** The time of the export. It must be later than that of the base. */
+  /** The time of the export. It must be later than that of the base or the previous snapshot. */
   readonly producedAt: Date;
   /** Receives the number of records of a collection that were read or written so far. */
   readonly onProgress?: (step: 'read' | 'written', collection: CollectionName, records: number) => void;
@@ -55,6 +60,8 @@ export interface BuildReport {
   readonly rejected: number;
   /** The changes to the base; undefined without one. */
   readonly changes?: BaseChanges;
+  /** The deletions in the snapshot; undefined without an earlier one to find them. */
+  readonly deletions?: DeletionCounts;
   readonly fileBytes: number;
   /** Entries of the import folder that were not read. */
   readonly unread: readonly string[];
@@ -65,6 +72,13 @@ export interface BaseChanges extends ChangeCounts {
   readonly runs: SnapshotWriter['runs'];
 }
 
+/** Number of deletions in a snapshot. */
+export interface DeletionCounts {
+  readonly total: number;
+  /** Records that the earlier snapshot has and this one lacks. */
+  readonly added: number;
+}
+
 /** The import contains no organization, and therefore no record. */
 export class NoOrganization extends Error {
   override readonly name = 'NoOrganization';
@@ -72,6 +86,8 @@ export class NoOrganization extends Error {
     super(`no organization: ${ORGANIZATIONS_FILE}.ndjson must have a line for each organization`);
   }
 }
+
+const KEEP_DELETIONS_MS = 90 * 86_400_000;
 
 /** Returns the path of the file for skipped lines. A build that skips no line removes an earlier such file. */
 export function rejectsPath(output: string): string {
@@ -113,7 +129,10 @@ async function build(
 ): Promise<Omit<BuildReport, 'unread'>> {
   const { input, output, skipInvalid, maxInvalid, signal, onProgress } = options;
   const { rejections } = staging;
-  using base = options.base === undefined ? undefined : new BaseSnapshot(options.base, options.producedAt);
+  const earlierPath = options.base ?? options.previous;
+  using earlier =
+    earlierPath === undefined ? undefined : new EarlierSnapshot(earlierPath, options.producedAt);
+  const base = options.base === undefined ? undefined : earlier;
   const organizations = await readOrganizations(input, rejections, base?.names);
   if (organizations.names.size === 0 && (skipInvalid || rejections.total === 0)) throw new NoOrganization();
   const organizationIds = [...organizations.names.keys()];
@@ -127,8 +146,8 @@ async function build(
     rejections,
   );
   staging.attach(staged.stagingFiles, organizationIds);
-  const deletions = base === undefined ? 0 : await readDeletions(input, organizationIds, staging);
-  const linesRead = organizations.names.size + staged.records + deletions + rejections.total;
+  const deletionLines = base === undefined ? 0 : await readDeletions(input, organizationIds, staging);
+  const linesRead = organizations.names.size + staged.records + deletionLines + rejections.total;
   if (base !== undefined) staging.applyChanges(base.path);
   staging.rejectContradictions(({ name }) => importFile(input, name) ?? name);
   if (rejections.total > 0 && !skipInvalid) throw new ImportRejected(rejections);
@@ -142,6 +161,7 @@ async function build(
     const records = await writeRecords(writer, merge ?? staging, options);
     const snapshotId = randomUUID();
     const producedAt = options.producedAt.toISOString();
+    const deletions = earlier && (await writeDeletions(writer, staging, earlier, organizationIds, options));
     writer.finish(snapshotId, producedAt);
     const fileBytes = statSync(file).size;
     await sync(file);
@@ -161,6 +181,7 @@ async function build(
       dropped: new Map([...organizations.dropped, ...staged.dropped]),
       rejected: rejections.total,
       ...(base && { changes: { ...staging.changes.counts(), runs: writer.runs } }),
+      ...(deletions && { deletions }),
       fileBytes,
     };
   } finally {
@@ -191,4 +212,25 @@ async function writeRecords(
     }
   }
   return counts;
+}
+
+/** Finds the deletions and writes them. Returns their number. */
+async function writeDeletions(
+  writer: SnapshotWriter,
+  staging: Staging,
+  earlier: EarlierSnapshot,
+  organizationIds: readonly string[],
+  { base, producedAt, keepDeletionsMs = KEEP_DELETIONS_MS, signal }: BuildOptions,
+): Promise<DeletionCounts> {
+  const deletedAt = producedAt.toISOString();
+  const since = BigInt(producedAt.getTime() - keepDeletionsMs) * 1000n;
+  const options = { isBase: base !== undefined, organizationIds, producedAt: deletedAt, since };
+  findDeletions(earlier, staging, writer, options);
+  let total = 0;
+  for (const written of writer.writeDeletions(staging.tombstones.all())) {
+    total += written;
+    await setImmediate();
+    signal?.throwIfAborted();
+  }
+  return { total, added: staging.tombstones.countAt(deletedAt) };
 }

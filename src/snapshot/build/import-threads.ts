@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { CollectionName } from '../../contract/operations.ts';
 import { COLLECTIONS } from '../format/layout.ts';
-import { type BaseSnapshot, IMPORTED_ANEW } from './base-snapshot.ts';
+import { type EarlierSnapshot, IMPORTED_ANEW } from './earlier-snapshot.ts';
 import { importFile, type LineBlock, readBlocks } from './import-files.ts';
 import { addCount, type FieldCounts } from './import-schema.ts';
 import type { BadOrganizations } from './import-organizations.ts';
@@ -26,7 +26,7 @@ export interface StageOptions {
   readonly organizationIds: readonly string[];
   readonly badOrganizations: BadOrganizations;
   /** The snapshot whose events and sessions are read as well. */
-  readonly base: BaseSnapshot | undefined;
+  readonly base: EarlierSnapshot | undefined;
   /** Receives the number of records of a collection read so far. An exception ends the import. */
   readonly onBlock: (collection: CollectionName, records: number) => void;
 }

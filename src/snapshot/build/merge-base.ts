@@ -1,23 +1,23 @@
 import type { CollectionLayout } from '../format/layout.ts';
-import { BaseRun, type ChangedRow, isBefore, type OrderKey, orderKey } from './base-run.ts';
-import { type BaseSnapshot, IMPORTED_ANEW } from './base-snapshot.ts';
+import { BaseRun, isBefore, type OrderKey, orderKey } from './base-run.ts';
+import { type EarlierSnapshot, IMPORTED_ANEW } from './earlier-snapshot.ts';
 import type { CopiedRun } from './snapshot-writer.ts';
 import type { StagedRecord, Staging } from './staging.ts';
 
 /** A run of the base with its rows that change. */
 interface ComparedRun {
   readonly run: BaseRun;
-  readonly changed: ReadonlyMap<number, ChangedRow>;
+  readonly changed: ReadonlySet<number>;
 }
 
 /** Merges the imported records into those of a base, in list order. */
 export class BaseMerge {
-  readonly #base: BaseSnapshot;
+  readonly #base: EarlierSnapshot;
   readonly #organizationIds: readonly string[];
   readonly #staging: Staging;
 
   /** @param organizationIds in ascending order */
-  constructor(base: BaseSnapshot, organizationIds: readonly string[], staging: Staging) {
+  constructor(base: EarlierSnapshot, organizationIds: readonly string[], staging: Staging) {
     this.#base = base;
     this.#organizationIds = organizationIds;
     this.#staging = staging;
@@ -71,8 +71,7 @@ export class BaseMerge {
     const mayChange = changes.hasAny(layout, organization);
     for (const entry of this.#base.runs(layout, organizationId)) {
       const run = new BaseRun(layout, organization, this.#base.read(layout, organizationId, entry));
-      const changed = mayChange ? run.changedRows(changes) : new Map<number, ChangedRow>();
-      for (const { change } of changed.values()) changes.found[change]++;
+      const changed = mayChange ? run.changedRows(changes) : new Set<number>();
       yield { run, changed };
     }
     return undefined;

@@ -1,5 +1,5 @@
 import Database from 'better-sqlite3';
-import type { CollectionName, ListName } from '../../contract/operations.ts';
+import type { ListName } from '../../contract/operations.ts';
 import { COMMA } from '../../store/records.ts';
 import { byList, DELETIONS, type ListLayout, STORED_LISTS } from '../format/layout.ts';
 import {
@@ -25,19 +25,10 @@ import {
 } from '../format/schema.ts';
 import { columnValue } from './staging-file.ts';
 import type { StagedRecord } from './staging.ts';
+import type { Deletion } from './tombstones.ts';
 
 /** SQLite's largest page size, since a run takes about a megabyte. */
 const PAGE_BYTES = 65_536;
-
-/** A record that an earlier snapshot held and this one lacks. */
-export interface Deletion {
-  /** Position of the organization in the order of the ids. */
-  readonly organization: number;
-  readonly collection: CollectionName;
-  readonly id: string;
-  /** Time of the first snapshot that lacks the record: ISO 8601, in UTC with `Z`. */
-  readonly deletedAt: string;
-}
 
 /** The content columns of a run, and its entry in the manifest without the place. */
 interface StoredRun {
@@ -118,6 +109,11 @@ export class SnapshotWriter {
       } else yield write('copied', next.organization, next.run);
     }
     if (growing !== undefined) yield write('written', growing.organization, growing.stored());
+  }
+
+  /** Returns the runs of a list of an organization that were written so far. */
+  runsOf({ name }: ListLayout, organization: number): readonly RunEntry[] {
+    return this.#organizations[organization].runs[name];
   }
 
   /**

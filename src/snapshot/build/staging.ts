@@ -8,10 +8,11 @@ import {
   SESSIONS,
   TICKETS,
 } from '../format/layout.ts';
-import { IMPORTED_ANEW } from './base-snapshot.ts';
+import { IMPORTED_ANEW } from './earlier-snapshot.ts';
 import { ChangedIds } from './changed-ids.ts';
 import { UNIQUE } from './problems.ts';
 import { Rejections } from './rejections.ts';
+import { Tombstones } from './tombstones.ts';
 
 /** Cache of each staging file, and of each sort before it spills to temporary files. */
 const CACHE_BYTES = 16 * 1024 * 1024;
@@ -38,6 +39,7 @@ export interface StagedRecord {
 export class Staging {
   readonly rejections: Rejections;
   readonly changes: ChangedIds;
+  readonly tombstones: Tombstones;
   readonly #database: Database.Database;
   /** Schema names of the attached staging files. */
   readonly #files: string[] = [];
@@ -55,6 +57,7 @@ export class Staging {
     this.#database.pragma(`threads = ${SORT_THREADS}`);
     this.rejections = new Rejections(this.#database, keepsLines);
     this.changes = new ChangedIds(this.#database);
+    this.tombstones = new Tombstones(this.#database);
   }
 
   /**
@@ -137,6 +140,12 @@ export class Staging {
     for (const [organization, beginsRun, json, ...values] of rows.iterate())
       yield { organization, beginsRun: beginsRun === 1, json, values };
     return undefined;
+  }
+
+  /** Removes the deletions of records that are staged. */
+  removeStagedTombstones(): void {
+    for (const layout of COLLECTIONS)
+      this.tombstones.removeExisting(layout, this.#all(layout, 'organization, id'));
   }
 
   close(): void {

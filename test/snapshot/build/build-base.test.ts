@@ -1,9 +1,9 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { NotLater } from '../../../src/snapshot/build/base-snapshot.ts';
+import { NotLater } from '../../../src/snapshot/build/earlier-snapshot.ts';
 import { type BuildOptions, type BuildReport } from '../../../src/snapshot/build/build-snapshot.ts';
 import { UnreadableImport } from '../../../src/snapshot/build/import-files.ts';
 import { describeGroup, ImportRejected } from '../../../src/snapshot/build/rejections.ts';
@@ -30,6 +30,19 @@ type Deletion = Readonly<Record<'organizationId' | 'collection' | 'id', string>>
 
 const later = (step: number) => new Date(PRODUCED_AT.getTime() + step);
 const digestsIn = (file: string) => digestsOf(readSnapshot(file, { isThorough: true }));
+
+/** Returns the deletions of a snapshot file, in any order. */
+function deletionsIn(file: string): string[] {
+  const database = new Database(file, { readonly: true });
+  const rows = database
+    .prepare<[], string>(
+      "SELECT record ->> 'deletedAt' || ' ' || json_array(organization_id, collection, id) FROM deletions",
+    )
+    .pluck()
+    .all();
+  database.close();
+  return rows.sort();
+}
 
 function writeChanges(folder: string, files: Import, deletions: readonly (Deletion | string)[]): void {
   writeImport(folder, files);
@@ -75,27 +88,52 @@ describe('A build with a base', () => {
 
   const deletion = (collection: string, id: string) => ({ organizationId: 'north', collection, id });
 
-  it('has the content digests of a build of all records, after any changes', async function () {
+  it('has the content digests of a build of all records, and the deletions, after any changes', async function () {
     this.timeout(120_000);
     await fc.assert(
       fc.asyncProperty(histories, async (history) => {
         await withFolder(async (inFolder) => {
           const world = new World();
           const file = inFolder('a.sqlite');
+          const [whole, before] = ['whole', 'before'].map((name) => inFolder(`${name}.sqlite`));
+          const keepDeletionsMs = 2;
+          let deletions = new Map<string, string>();
           for (const [step, changes] of history.entries()) {
-            const { deletions, ...files } = world.apply(changes);
+            const idsBefore = world.ids();
+            const { deletions: deleted, ...files } = world.apply(changes);
+            const producedAt = later(step);
+            deletions = new Map(
+              [
+                ...deletions,
+                ...idsBefore
+                  .difference(world.ids())
+                  .keys()
+                  .map((id) => [id, producedAt.toISOString()] as const),
+              ].filter(
+                ([id, at]) =>
+                  !world.ids().has(id) && Date.parse(at) >= later(step - keepDeletionsMs).getTime(),
+              ),
+            );
             const input = inFolder(`changes-${step}`);
             if (step === 0) writeImport(input, files);
-            else writeChanges(input, files, deletions);
+            else writeChanges(input, files, deleted);
             // The output replaces the base.
-            await build(input, file, step === 0 ? {} : { base: file, producedAt: later(step) });
+            await build(input, file, step === 0 ? {} : { base: file, producedAt, keepDeletionsMs });
+            writeImport(inFolder('all'), world.all());
+            if (step > 0) renameSync(whole, before);
+            await build(
+              inFolder('all'),
+              whole,
+              step === 0 ? {} : { previous: before, producedAt, keepDeletionsMs },
+            );
           }
-          writeImport(inFolder('all'), world.all());
-          await build(inFolder('all'), inFolder('all.sqlite'));
-          expect(digestsIn(file)).to.deep.equal(digestsIn(inFolder('all.sqlite')));
+          expect(digestsIn(file)).to.deep.equal(digestsIn(whole));
+          const inOrder = [...deletions].map(([id, at]) => `${at} ${id}`).sort();
+          expect(deletionsIn(file)).to.deep.equal(inOrder);
+          expect(deletionsIn(whole)).to.deep.equal(inOrder);
         });
       }),
-      { seed: 20261122, numRuns: byDepth({ short: 5, deep: 200 }) },
+      { seed: 20261122, numRuns: byDepth({ short: 3, deep: 100 }) },
     );
   });
 

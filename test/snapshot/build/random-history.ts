@@ -102,6 +102,11 @@ export class World {
     return { ...filesOf(Array.from(changed, ([, record]) => record)), deletions };
   }
 
+  /** Returns organization, collection and id of all records, as JSON. */
+  ids(): ReadonlySet<string> {
+    return new Set(this.#records.keys());
+  }
+
   /** Returns the import of all records. */
   all(): Files {
     return filesOf([...this.#records.values()]);

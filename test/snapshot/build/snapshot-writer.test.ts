@@ -1,6 +1,7 @@
 import Database from 'better-sqlite3';
 import { expect } from 'chai';
-import { type Deletion, SnapshotWriter } from '../../../src/snapshot/build/snapshot-writer.ts';
+import { SnapshotWriter } from '../../../src/snapshot/build/snapshot-writer.ts';
+import type { Deletion } from '../../../src/snapshot/build/tombstones.ts';
 import { inspectSnapshot } from '../../../src/snapshot/load/read-snapshot.ts';
 import { setDeletions } from '../../support/deletions.ts';
 import { PRODUCED_AT } from '../../support/import-folder.ts';

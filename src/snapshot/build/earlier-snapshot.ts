@@ -1,6 +1,7 @@
 import type { CollectionName } from '../../contract/operations.ts';
 import { decodeText } from '../../store/index/texts.ts';
-import { type CollectionLayout, EVENTS, SESSIONS } from '../format/layout.ts';
+import { type JsonObject, parseObject } from '../format/json-values.ts';
+import { type CollectionLayout, EVENTS, type ListLayout, SESSIONS } from '../format/layout.ts';
 import { declaredCounts, type ManifestOrganization, type RunEntry } from '../format/manifest.ts';
 import { asRefusal, type OpenSnapshot, openSnapshot } from '../format/snapshot-file.ts';
 import { type Run, RunReader } from '../load/run-reader.ts';
@@ -19,8 +20,8 @@ export class NotLater extends Error {
 /** Collections whose records depend on each other. Their records in the base are imported anew. */
 export const IMPORTED_ANEW: readonly CollectionLayout[] = [EVENTS, SESSIONS];
 
-/** The snapshot that a build changes. It is only read. */
-export class BaseSnapshot implements Disposable {
+/** The snapshot that a build follows: its base, or the one before a full build. It is only read. */
+export class EarlierSnapshot implements Disposable {
   readonly path: string;
   /** Names by id. */
   readonly names: ReadonlyMap<string, string>;
@@ -46,8 +47,8 @@ export class BaseSnapshot implements Disposable {
     this.#reader = new RunReader(this.#snapshot.database);
   }
 
-  /** Returns the runs that the base declares for a collection of an organization. */
-  runs({ name }: CollectionLayout, organizationId: string): readonly RunEntry[] {
+  /** Returns the runs that the snapshot declares for a list of an organization. */
+  runs({ name }: ListLayout, organizationId: string): readonly RunEntry[] {
     return this.#organizations.get(organizationId)?.runs[name] ?? [];
   }
 
@@ -55,13 +56,26 @@ export class BaseSnapshot implements Disposable {
    * Reads a run and checks its digest.
    * @throws RefusedSnapshot
    */
-  read(layout: CollectionLayout, organizationId: string, entry: RunEntry): Run {
+  read(layout: ListLayout, organizationId: string, entry: RunEntry): Run {
     try {
       const run = this.#reader.read(layout, organizationId, entry);
       run.checkDigest();
       return run;
     } catch (error) {
       throw asRefusal(error);
+    }
+  }
+
+  /**
+   * Reads the records of a run as objects.
+   * @throws RefusedSnapshot
+   */
+  *records(layout: ListLayout, organizationId: string, entry: RunEntry): Generator<JsonObject> {
+    const run = this.read(layout, organizationId, entry);
+    let start = 0;
+    for (const length of run.lengths()) {
+      yield parseObject(run.records.toString('utf8', start, start + length)) ?? {};
+      start += length + 1;
     }
   }
 
