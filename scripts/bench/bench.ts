@@ -8,6 +8,7 @@ import { Refused, runCommand } from '../run-command.ts';
 import { terminalProgress } from '../terminal-progress.ts';
 import { BenchContext, type Sizes } from './bench-context.ts';
 import { printRows, type Row } from './figures.ts';
+import { measureCompression } from './groups/compression.ts';
 import { measureLatency } from './groups/latency.ts';
 import { measureLoad } from './groups/load.ts';
 import { measureOverload } from './groups/overload.ts';
@@ -30,6 +31,10 @@ const GROUPS = {
   requests: group('requests a second, compared with a bare server and others', measureRequests),
   latency: group('response times under load, compared with a bare server', measureLatency),
   streams: group('bytes a second of streams, and requests beside them', measureStreams),
+  compression: group(
+    'requests a second of compressed pages, and response times of others',
+    measureCompression,
+  ),
   overload: group('goodput and response times beyond the capacity, with many connections', measureOverload),
   threads: group('throughput of a second thread, and memory of each', measureThreads),
   scale: {

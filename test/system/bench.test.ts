@@ -100,6 +100,16 @@ describe('The bench', function () {
     ]);
   });
 
+  itDeep('measures compression', async () => {
+    expect(reaches(await figures(['compression']))).to.deep.equal([
+      ['page of 25 in zstd, against plain', { atLeast: 0.5 }],
+      ['page of 25 in gzip, against plain', { atLeast: 0.5 }],
+      ['page of 100 in zstd, against plain', { atLeast: 0.5 }],
+      ['page of 100 in gzip, against plain', { atLeast: 0.5 }],
+      ['ticket p99 beside pages of 100 in gzip, against plain', { atMost: 2 }],
+    ]);
+  });
+
   itDeep('measures streams', async () => {
     expect(reaches(await figures(['streams']))).to.deep.equal([
       ['bytes a second of a stream of 500 tickets, against bare', { atLeast: 0.5 }],

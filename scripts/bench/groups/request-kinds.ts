@@ -102,7 +102,7 @@ function kind(
 }
 
 /** Returns pages of the whole list, of each size. */
-function pages(content: SnapshotContent, sizes: readonly number[]): Target[] {
+export function pages(content: SnapshotContent, sizes: readonly number[]): Target[] {
   const count = content.count('tickets');
   return sizes.flatMap((perPage) => {
     const all = Array.from({ length: Math.ceil(count / perPage) }, (_, i) => ({
