@@ -83,7 +83,6 @@ export function streamHandler(
     if (request.method !== 'HEAD') limit.open(response);
     const totalRecords = totalOf(selection);
     context.rows = totalRecords;
-    const lines = whileRetained(store, readLines(store, plan, selection, now), response);
     const headers = [
       ...dataHeaders(store, undefined, isPartialView),
       ...codingHeaders(coding, tag),
@@ -91,7 +90,9 @@ export function streamHandler(
       String(totalRecords),
     ];
     const compressor = coding && compression.compressorFor(response, coding);
-    sendStream(response, headers, lines, compressor).catch(next);
+    const read = (isSent: () => boolean) =>
+      whileRetained(store, readLines(store, plan, selection, now, isSent), response);
+    sendStream(response, headers, read, compressor).catch(next);
   };
 
   /** Extends the retention of a store by each chunk. Breaks the stream off when the store is released nevertheless. */

@@ -12,14 +12,15 @@ import { writeHead } from './send.ts';
  * its end (RFC 9112, section 7.1), so a stream that breaks off does not look complete.
  *
  * @param headers additional headers of this response
+ * @param read returns the chunks. A chunk may have the buffer of the one before if `isSent` returns true
  * @param compressor of its content coding; undefined for none
  * @returns fulfilled when the response is sent or its connection has closed
- * @throws the error of `chunks`, after which the connection is closed
+ * @throws the error of the chunks, after which the connection is closed
  */
 export async function sendStream(
   response: Response,
   headers: HeaderList,
-  chunks: Iterable<Buffer>,
+  read: (isSent: () => boolean) => Iterable<Buffer>,
   compressor: Transform | undefined,
 ): Promise<void> {
   writeHead(response, 200, [...headers, 'Content-Type', NDJSON_TYPE]);
@@ -29,7 +30,9 @@ export async function sendStream(
   }
   response.locals.context.isStream = true;
   try {
-    const source = inTurns(chunks, response);
+    // The compressor or the system has taken the bytes of all chunks so far.
+    const isSent = () => (compressor ?? response).writableLength === 0;
+    const source = inTurns(read(isSent), response);
     const count = countIn(response.locals.context);
     if (compressor === undefined) await pipeline(source, count, response);
     else await pipeline(source, compressor, count, response);

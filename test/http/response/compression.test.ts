@@ -50,7 +50,7 @@ describe('A compressed response', () => {
   app.get('/stream', (request, response) => {
     const coding = compression.codingOfStream(request);
     const compressor = coding && compression.compressorFor(response, coding);
-    sendStream(response, codingHeaders(coding, '"tag"'), chunksOf(), compressor).catch(() => undefined);
+    sendStream(response, codingHeaders(coding, '"tag"'), chunksOf, compressor).catch(() => undefined);
     opened(response);
   });
 

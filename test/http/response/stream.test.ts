@@ -64,7 +64,9 @@ describe('A stream', () => {
     thrown = [];
     const app = express().use((_request, response) => {
       const source = left.shift() ?? new Source(0);
-      sendStream(response, [], source.chunks(), undefined).catch((error: unknown) => thrown.push(error));
+      sendStream(response, [], () => source.chunks(), undefined).catch((error: unknown) =>
+        thrown.push(error),
+      );
     });
     const write = (line: string) => logged.push(JSON.parse(line) as Record<string, unknown>);
     const defaults = serverDependencies(pino({}, { write }));
