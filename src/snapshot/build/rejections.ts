@@ -76,14 +76,17 @@ export class Rejections {
     this.total += total;
     this.following += following;
     for (const group of groups.values()) this.#addGroup(file, group);
-    for (const { line, problems, text } of lines)
-      this.#insert.run(
-        fileOrder(file),
-        file,
-        line,
-        JSON.stringify(problems, ['field', 'reason', 'found']),
-        text,
-      );
+    // Without a transaction, SQLite would write a page for each line.
+    this.#database.transaction(() => {
+      for (const { line, problems, text } of lines)
+        this.#insert.run(
+          fileOrder(file),
+          file,
+          line,
+          JSON.stringify(problems, ['field', 'reason', 'found']),
+          text,
+        );
+    })();
   }
 
   /** Adds the lines of a file that a query selects as `line`, `found`, `follows` and `text`, all with one problem. */
