@@ -140,7 +140,7 @@ describe('The architecture', () => {
 
   it('contains no absolute path of a machine and no package registry host', () => {
     const files = filesOf(
-      ...['src', 'scripts', 'docs', '.ci'].map((folder) => `${folder}/**/*`),
+      ...['src', 'scripts', 'docs', 'examples', '.ci'].map((folder) => `${folder}/**/*`),
       ...['*.md', '.env.example', 'Procfile', 'data/*.sql'],
     );
     expect([...files.keys()]).to.include.members(['.ci/run', '.env.example', 'Procfile', 'data/keys.sql']);

@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# Exports the database, builds a snapshot and publishes it: everything the first time, then the changes since the last
+# feed. The database is that of libpq's variables (PGHOST, PGDATABASE, …), prepared with views.sql and changes.sql.
+#
+# usage: feed.sh [--full] [--allow-shrink]
+#   --full          exports everything
+#   --allow-shrink  publishes although an organization or half of a collection is missing
+# environment: FEED_DIR   folder of the feed's own files, by default data/feed
+#              FEED_NAME  name of the published snapshot, by default main
+#              SNAPSHOT_DIR and others, as for `npm run snapshot`
+#
+# The exit status is 0 when the snapshot is published, 1 when it is not, 2 on wrong usage. A feed that is killed leaves
+# the published snapshot or a newer one, and the next feed makes up for it:
+#
+#   state       source, transaction id and base of the last feed; replaced by one rename, after the publication
+#   a.sqlite    the base of the next feed, and the file that this feed builds: whichever `state` does not name
+#   b.sqlite
+#   export/     the lines of this feed
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+
+fail() {
+  echo "feed.sh: $1" >&2
+  exit "${2:-1}"
+}
+
+full=
+publish_options=()
+for option in "$@"; do
+  case $option in
+    --full) full=yes ;;
+    --allow-shrink) publish_options+=(--allow-shrink) ;;
+    *) fail "$option is not an option; usage: feed.sh [--full] [--allow-shrink]" 2 ;;
+  esac
+done
+
+folder=${FEED_DIR:-data/feed}
+name=${FEED_NAME:-main}
+mkdir -p "$folder/export"
+folder=$(realpath "$folder")
+example=$PWD/examples/postgresql
+
+# Children inherit the lock, so that the rest of a killed feed keeps it until they have ended.
+exec 9>"$folder/lock"
+flock --nonblock 9 || fail "$folder: another feed is running"
+
+snapshot() { npm run --silent snapshot -- "$@"; }
+sql() { psql --no-psqlrc --quiet "$@"; }
+
+# The last feed. Without a complete state and its base, everything is exported.
+source='' since='' base=''
+if [[ -f $folder/state ]]; then
+  read -r source since base <"$folder/state" || fail "$folder/state: is damaged; remove it to export everything"
+  [[ -f $folder/$base ]] || source='' base=''
+fi
+[[ -z $full ]] || source=''
+
+rm -rf "$folder"/export/* "$folder"/*.building-*
+exported=$(cd "$folder/export" && sql -v source="$source" -v since="$since" -f "$example/export.sql") ||
+  fail 'the export failed'
+read -r extent source since as_of <<<"$exported"
+
+output=a.sqlite
+[[ $base != a.sqlite ]] || output=b.sqlite
+build_options=(--input "$folder/export" --output "$folder/$output" --as-of "$as_of")
+[[ $extent == everything ]] || build_options+=(--base "$folder/$base")
+snapshot build "${build_options[@]}" || fail "the build failed; $folder/export has its lines"
+
+snapshot publish "$folder/$output" --as "$name" "${publish_options[@]}" || fail 'the snapshot was not published'
+
+# From here on, the next feed continues with this one.
+echo "$source $since $output" >"$folder/state.new"
+mv "$folder/state.new" "$folder/state"
+sql -c "SELECT feed.trim('$since')" >/dev/null || fail 'the snapshot is published, but old changes were not trimmed'
+echo "feed.sh: $extent since transaction $since"

@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# Measures the time from a commit in PostgreSQL to the first response that shows it, while feeds run one after the other
+# and other transactions change 100 tickets a second. Needs a running replica that serves the feed, curl, and the
+# environment of feed.sh.
+#
+# usage: freshness.sh ORIGIN CREDENTIAL [COUNT]
+#   ORIGIN      such as http://127.0.0.1:3000
+#   CREDENTIAL  of an organization of the database, as `npm run keys -- create` prints it
+#   COUNT       number of commits to follow, by default 20
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")"
+
+if (($# < 2 || $# > 3)); then
+  echo 'usage: freshness.sh ORIGIN CREDENTIAL [COUNT]' >&2
+  exit 2
+fi
+origin=$1 credential=$2 count=${3:-20}
+organization=$(cut -d: -f3 <<<"$credential")
+
+sql() { psql --no-psqlrc --quiet --no-align --tuples-only -v ON_ERROR_STOP=1 "$@"; }
+
+# Changes the status of a ticket of the organization. Prints its id.
+change() {
+  sql -v organization="$organization" -v status="$1" <<<"
+    UPDATE tickets SET status = :'status', updated_at = now() WHERE id = (
+      SELECT id FROM tickets TABLESAMPLE SYSTEM (1) WHERE organization_id = :'organization' ORDER BY random() LIMIT 1)
+    RETURNING id"
+}
+
+while ./feed.sh >/dev/null; do :; done &
+feeds=$!
+while sql -c 'UPDATE tickets SET updated_at = now() WHERE id IN (
+  SELECT id FROM tickets TABLESAMPLE SYSTEM (1) ORDER BY random() LIMIT 100)'; do sleep 1; done &
+writer=$!
+trap 'kill "$feeds" "$writer"' EXIT
+
+for ((i = 1; i <= count; i++)); do
+  # Commits come at any moment of a feed.
+  sleep "$((RANDOM % 3)).$((RANDOM % 10))"
+  status="SEEN-$RANDOM-$i"
+  ticket=$(change "$status")
+  committed=$(date +%s%N)
+  until curl --silent --header "Authorization: Bearer $credential" "$origin/v1/tickets/$ticket" | grep -q "$status"; do
+    sleep 0.02
+  done
+  served=$(date +%s%N)
+  echo "$(((served - committed) / 1000000)) ms"
+done | sort -n | tee /dev/stderr | awk '{ ms[NR] = $1 } END { print "median " ms[int((NR + 1) / 2)] " ms, longest " ms[NR] " ms" }'

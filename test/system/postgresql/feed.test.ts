@@ -1,0 +1,213 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { expect } from 'chai';
+import { diffSnapshots } from '../../../scripts/diff/diff-snapshots.ts';
+import { Random } from '../../../scripts/sample/random.ts';
+import { DEFAULT_SAMPLE } from '../../../scripts/sample/sample-options.ts';
+import { writeSample } from '../../../scripts/sample/write-sample.ts';
+import { readSnapshot } from '../../../src/snapshot/load/read-snapshot.ts';
+import type { SnapshotImage } from '../../../src/store/organization-image.ts';
+import { type Ended, INHERITED } from '../../support/command.ts';
+import { byDepth } from '../../support/depth.ts';
+import { build, organizationOf, recordsOf, textsOf } from '../../support/import-folder.ts';
+import { newCredential, ReplicaUnderTest } from '../../support/replica-under-test.ts';
+import { folderForAll } from '../../support/temporary-folder.ts';
+import { DatabaseServer, EXAMPLE, exportLines, HAS_POSTGRESQL } from './server.ts';
+import { Writers } from './writers.ts';
+
+const SEED = 20261122;
+const FEEDS = byDepth({ short: 5, deep: 20 });
+const ORGANIZATIONS = ['theatre-des-trois-ponts', 'tsukimi-matsuri'];
+const LISTS = { events: 'events', tickets: 'tickets', orders: 'orders', offers: 'catalog/offers' } as const;
+
+/** The steps of a feed, each a program that it starts, with a file that appears during the step. */
+const STEPS: readonly { readonly step: string; readonly awaited?: string }[] = [
+  { step: 'export', awaited: 'feed/export/tickets.ndjson' },
+  { step: 'build', awaited: 'feed/*.building-*/*' },
+  { step: 'publication', awaited: 'snapshots/.*publishing-*' },
+  { step: 'change of the state' },
+  { step: 'trimming' },
+];
+const KILLS = [
+  ...STEPS.flatMap(({ step, awaited }, i) => [
+    { title: `before the ${step}`, at: `before ${i + 1}`, awaited: '' },
+    ...(awaited === undefined ? [] : [{ title: `during the ${step}`, at: `during ${i + 1}`, awaited }]),
+  ]),
+  { title: 'at its end', at: `after ${STEPS.length}`, awaited: '' },
+];
+/** Number of feeds that are killed one after the other before one completes. */
+const KILLED_TOGETHER = byDepth({ short: 3, deep: 1 });
+
+describe('A feed from PostgreSQL', function () {
+  this.timeout(300_000);
+  const inFolder = folderForAll();
+  let server: DatabaseServer;
+  let replica: ReplicaUnderTest;
+  let writers: Writers;
+  let credentials: ReadonlyMap<string, string>;
+
+  before(async function () {
+    if (!HAS_POSTGRESQL) this.skip();
+    server = await DatabaseServer.start(inFolder);
+    await server.psql(['-f', join(EXAMPLE, 'schema.sql')]);
+    await writeSample({
+      ...DEFAULT_SAMPLE,
+      organizations: 2,
+      events: 6,
+      tickets: 150,
+      output: inFolder('sample'),
+    });
+    await server.psql(['-f', join(EXAMPLE, 'load.sql')], inFolder('sample'));
+    for (const file of ['views', 'changes']) await server.psql(['-f', join(EXAMPLE, `${file}.sql`)]);
+    mkdirSync(inFolder('programs'));
+    for (const name of ['psql', 'npm', 'mv'])
+      symlinkSync(join(import.meta.dirname, 'killing-program.sh'), inFolder(`programs/${name}`));
+    replica = await ReplicaUnderTest.start(inFolder);
+    credentials = new Map(ORGANIZATIONS.map((id) => [id, newCredential(inFolder, id)]));
+    await replica.waitForLog({ msg: 'keys live', validKeys: ORGANIZATIONS.length });
+    // The last one keeps transactions open over several feeds.
+    writers = new Writers(server, new Random(SEED), [4, 12, 60]);
+  });
+
+  after(async () => {
+    await writers.end();
+    await replica.end();
+    await server.end();
+  });
+
+  /** Runs a feed. `KILL` names the step at which it is killed. */
+  async function feed(
+    environment: Readonly<Record<string, string>> = {},
+    options: readonly string[] = [],
+  ): Promise<Ended> {
+    writeFileSync(inFolder('steps'), '0');
+    const child = spawn(join(EXAMPLE, 'feed.sh'), options, {
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: {
+        ...INHERITED,
+        ...server.environment,
+        PATH: [inFolder('programs'), INHERITED['PATH']].join(delimiter),
+        FEED_DIR: inFolder('feed'),
+        SNAPSHOT_DIR: inFolder('snapshots'),
+        STEPS: inFolder('steps'),
+        ...environment,
+      },
+    });
+    const [stdout, stderr] = await Promise.all([
+      text(child.stdout),
+      text(child.stderr),
+      once(child, 'close'),
+    ]);
+    return { code: child.exitCode, signal: child.signalCode, stdout, stderr };
+  }
+
+  /** Runs a feed to its end, and waits until its snapshot is live. Returns its output. */
+  async function completeFeed(): Promise<string> {
+    const { code, stdout, stderr } = await feed();
+    expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+    const snapshotId = /snapshot ([0-9a-f-]{36})/.exec(stdout)?.[1];
+    await replica.waitForLog({ msg: 'snapshot live', snapshotId });
+    return stdout;
+  }
+
+  /** Compares the published snapshot and the responses of the API with a full export of the database. */
+  async function expectReplicaToEqualDatabase(): Promise<void> {
+    await exportLines(server, inFolder('expected'));
+    await build(inFolder('expected'), inFolder('expected.sqlite'));
+    const { organizations } = diffSnapshots(inFolder('expected.sqlite'), inFolder('snapshots/main.sqlite'));
+    expect(organizations.filter(({ state }) => state !== 'unchanged')).to.deep.equal([]);
+    const expected = readSnapshot(inFolder('expected.sqlite'));
+    for (const organizationId of ORGANIZATIONS) await expectApiToServe(organizationId, expected);
+  }
+
+  async function expectApiToServe(organizationId: string, expected: SnapshotImage): Promise<void> {
+    const organization = organizationOf(expected, organizationId);
+    for (const [collection, path] of Object.entries(LISTS) as [keyof typeof LISTS, string][]) {
+      const served = await allOf(organizationId, `/v1/${path}?perPage=100`);
+      const records = textsOf(organization[collection]).map((record) => JSON.parse(record) as object);
+      // The session that is next depends on the time.
+      const shown = served.map((record) =>
+        Object.fromEntries(Object.entries(record).filter(([field]) => !field.startsWith('nextSession'))),
+      );
+      expect(shown, `${collection} of ${organizationId}`).to.deep.equal(records);
+    }
+    const sessions = recordsOf(organization.sessions);
+    for (const eventId of recordsOf(organization.events).keys()) {
+      for (const session of await allOf(organizationId, `/v1/events/${eventId}/sessions?perPage=100`)) {
+        expect(session).to.deep.equal(sessions.get(String(session['id'])));
+        sessions.delete(String(session['id']));
+      }
+    }
+    expect([...sessions.keys()], `sessions of ${organizationId}`).to.deep.equal([]);
+  }
+
+  async function allOf(organizationId: string, path: string): Promise<Record<string, unknown>[]> {
+    const found: Record<string, unknown>[] = [];
+    for (let next: string | null = path; next !== null;) {
+      const credential = credentials.get(organizationId) ?? '';
+      const answer = await replica.request(next, credential, { 'Service-API-Version': 'preview' });
+      expect(answer.status, answer.text).to.equal(200);
+      const page = JSON.parse(answer.text) as { items: Record<string, unknown>[]; nextPage: string | null };
+      found.push(...page.items);
+      next = page.nextPage;
+    }
+    return found;
+  }
+
+  it('exports everything at first', async () => {
+    expect(await completeFeed()).to.match(/everything since transaction \d+$/m);
+    expect(readFileSync(inFolder('steps'), 'utf8').trim()).to.equal(String(STEPS.length));
+    await expectReplicaToEqualDatabase();
+  });
+
+  it(`equals the database after each of ${FEEDS} feeds, while transactions write, commit late and stay open (seed ${SEED})`, async () => {
+    for (let i = 0; i < FEEDS; i++) {
+      await writers.writeDuring(async () => {
+        await (i % 2 === 0 ? completeFeed() : writers.commitMore(10));
+      });
+      await completeFeed();
+      await expectReplicaToEqualDatabase();
+    }
+    expect(writers.rolledBack).to.be.below(writers.committed);
+  });
+
+  for (let first = 0; first < KILLS.length; first += KILLED_TOGETHER) {
+    const kills = KILLS.slice(first, first + KILLED_TOGETHER);
+    it(`makes up for feeds that are killed ${kills.map(({ title }) => title).join(', ')}`, async () => {
+      for (const { at, awaited } of kills) {
+        await writers.writeDuring(async () => {
+          const { signal, stdout, stderr } = await feed({ KILL: at, AWAITED: inFolder(awaited) });
+          expect({ signal, stderr }, stdout).to.deep.equal({ signal: 'SIGKILL', stderr: '' });
+        });
+      }
+      await completeFeed();
+      await expectReplicaToEqualDatabase();
+      expect(replica.linesOf({ msg: 'snapshot refused' })).to.deep.equal([]);
+    });
+  }
+
+  it('refuses another feed at the same time, a database that does not respond, and unknown options', async () => {
+    const published = readFileSync(inFolder('feed/state'), 'utf8');
+    const lock = spawn('flock', [inFolder('feed/lock'), 'sh', '-c', 'echo locked && read end'], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
+    await once(lock.stdout, 'data');
+    expect(await feed()).to.include({
+      code: 1,
+      stderr: `feed.sh: ${inFolder('feed')}: another feed is running\n`,
+    });
+    lock.stdin.end();
+    await once(lock, 'close');
+
+    const unreachable = await feed({ PGHOST: inFolder('nowhere') });
+    expect(unreachable.code).to.equal(1);
+    expect(unreachable.stderr).to.match(/connection to server .* failed[^]*feed\.sh: the export failed\n$/);
+
+    expect(await feed({}, ['--fast'])).to.include({ code: 2 });
+    expect(readFileSync(inFolder('feed/state'), 'utf8')).to.equal(published);
+  });
+});

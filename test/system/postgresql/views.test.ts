@@ -1,0 +1,119 @@
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { DEFAULT_SAMPLE } from '../../../scripts/sample/sample-options.ts';
+import { writeSample } from '../../../scripts/sample/write-sample.ts';
+import { parseTimestamp } from '../../../src/contract/timestamp.ts';
+import { readSnapshot } from '../../../src/snapshot/load/read-snapshot.ts';
+import { build, recordsOf } from '../../support/import-folder.ts';
+import { folderForAll } from '../../support/temporary-folder.ts';
+import { DatabaseServer, EXAMPLE, exportLines, HAS_POSTGRESQL } from './server.ts';
+
+/** The outcome of a change of `every-change.sql`. */
+interface Outcome {
+  readonly change: string;
+  /** Number of lines that differ after the change; null if constraints refuse it. */
+  readonly lines: number | null;
+  /** The records whose changed lines an export lacks. */
+  readonly missed: readonly string[] | null;
+}
+
+describe('The views and triggers of the PostgreSQL example', function () {
+  this.timeout(300_000);
+  const inFolder = folderForAll();
+  let server: DatabaseServer;
+
+  before(async function () {
+    if (!HAS_POSTGRESQL) this.skip();
+    server = await DatabaseServer.start(inFolder);
+    for (const file of ['schema', 'views', 'changes'])
+      await server.psql(['-f', join(EXAMPLE, `${file}.sql`)]);
+    await writeSample({
+      ...DEFAULT_SAMPLE,
+      organizations: 2,
+      events: 4,
+      tickets: 60,
+      output: inFolder('sample'),
+    });
+    await server.psql(['-f', join(EXAMPLE, 'load.sql')], inFolder('sample'));
+  });
+
+  after(() => server.end());
+
+  it('export the sample that the tables were filled from', async () => {
+    await exportLines(server, inFolder('exported'));
+    expect(await recordsIn('exported')).to.deep.equal(await recordsIn('sample'));
+  });
+
+  it('note every row that was inserted', async () => {
+    const [source, since] = await server.valuesOf('SELECT feed.source(), xid FROM feed.complete_from');
+    const { extent } = await exportLines(server, inFolder('changes'), source, since);
+    expect(extent).to.equal('changes');
+    expect(await recordsIn('changes')).to.deep.equal(await recordsIn('sample'));
+  });
+
+  it('note every change of a column, and every deletion, that a line shows', async () => {
+    const outcomes = JSON.parse(
+      await server.psql(['-f', join(import.meta.dirname, 'every-change.sql')]),
+    ) as readonly Outcome[];
+    expect(outcomes.filter(({ missed }) => missed !== null && missed.length > 0)).to.deep.equal([]);
+    expect(outcomes.filter(({ lines }) => lines !== null && lines > 0)).to.have.length.above(150);
+  });
+
+  it('export everything when the changes are not known', async () => {
+    const [source, since, next] = await server.valuesOf(
+      'SELECT feed.source(), xid, pg_snapshot_xmin(pg_current_snapshot()) FROM feed.complete_from',
+    );
+    const extentSince = async (...feed: string[]) =>
+      (await exportLines(server, inFolder('extent'), ...feed)).extent;
+    expect(await extentSince(source, since)).to.equal('changes');
+    expect(await extentSince(`${source}0`, since), 'other cluster').to.equal('everything');
+    expect(await extentSince(source, String(Number(since) - 1)), 'before the triggers').to.equal(
+      'everything',
+    );
+
+    await server.psql(['-c', 'TRUNCATE attendee_answers']);
+    expect(await extentSince(source, next), 'truncation').to.equal('everything');
+    const [later] = await server.valuesOf('SELECT pg_snapshot_xmin(pg_current_snapshot())');
+    expect(await extentSince(source, later), 'after the truncation').to.equal('changes');
+
+    await server.psql(['-c', "INSERT INTO organizations VALUES ('brief', 'Brief')"]);
+    await server.psql(['-c', "DELETE FROM organizations WHERE id = 'brief'"]);
+    expect(await extentSince(source, later), 'an organization gone').to.equal('everything');
+
+    await server.psql(['-c', `SELECT feed.trim('${later}')`]);
+    expect(await extentSince(source, next), 'trimmed').to.equal('everything');
+  });
+
+  it('trim the changes of earlier feeds, and those of a restored cluster with higher transaction ids', async () => {
+    const [now] = await server.valuesOf('SELECT pg_snapshot_xmin(pg_current_snapshot())');
+    await server.psql([
+      '-c',
+      "INSERT INTO feed.changes VALUES ('tickets', NULL, 'old', '10'), ('tickets', NULL, 'far', '9000000')",
+    ]);
+    await server.psql(['-c', 'UPDATE organizations SET name = name']);
+    await server.psql(['-c', `SELECT feed.trim('${now}')`]);
+    expect(await server.valuesOf("SELECT string_agg(DISTINCT kind, ' ') FROM feed.changes")).to.deep.equal([
+      'organizations',
+    ]);
+  });
+
+  /** Returns the records of a snapshot of an import folder, with instants in place of timestamps. */
+  async function recordsIn(folder: string): Promise<unknown> {
+    const output = inFolder(`${folder}.sqlite`);
+    await build(inFolder(folder), output);
+    return readSnapshot(output).organizations.map(({ organizationId, sessions, ...organization }) => [
+      organizationId,
+      ...[organization.events, organization.tickets, organization.orders, organization.offers].map(
+        (collection) => Array.from(recordsOf(collection), ([id, record]) => [id, withInstants(record)]),
+      ),
+      Array.from(recordsOf(sessions), ([id, record]) => [id, withInstants(record)]),
+    ]);
+  }
+});
+
+function withInstants(value: unknown): unknown {
+  if (typeof value === 'string') return parseTimestamp(value) ?? value;
+  if (Array.isArray(value)) return value.map(withInstants);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, withInstants(field)]));
+}
