@@ -199,14 +199,19 @@ export function endOfRetention({ store, replacedAt }: RetainedStore, retention: 
  */
 export function latestUsedFirst(retained: readonly RetainedStore[]): RetainedStore[] {
   const latestUsed = retained.toSorted((a, b) => b.store.walks.lastUse - a.store.walks.lastUse);
-  const ofOrganizations = Map.groupBy(latestUsed, ({ store }) => store.organizationId);
-  const first = new Set(ofOrganizations.values().map(([latest]) => latest));
+  const ofParts = Map.groupBy(latestUsed, ({ store }) => partOf(store));
+  const first = new Set(ofParts.values().map(([latest]) => latest));
   return [...first, ...latestUsed.filter((one) => !first.has(one))];
 }
 
+/** Identifies the content, or the deletions, of an organization. An organization id contains no white space. */
+function partOf({ organizationId, image }: AnyStore): string {
+  return `${organizationId} ${'deletions' in image ? 'deletions' : 'content'}`;
+}
+
 /**
- * Selects the retained stores to keep, within time and memory. Keeps the latest used of each organization, and further
- * ones as long as all together hold no more memory than the live stores.
+ * Selects the retained stores to keep, within time and memory. Keeps the latest used content and deletions of each
+ * organization, and further ones as long as all together hold no more memory than the live stores.
  * @param now milliseconds of the monotonic clock
  */
 export function storesToRetain(
@@ -216,15 +221,15 @@ export function storesToRetain(
   liveBytes: number,
 ): Set<RetainedStore> {
   const allowed = Math.max(liveBytes, ALWAYS_ALLOWED_BYTES);
-  const organizations = new Set<string>();
+  const parts = new Set<string>();
   const kept = new Set<RetainedStore>();
   let bytes = 0;
   for (const one of latestUsedFirst(retained.filter((each) => now < endOfRetention(each, retention)))) {
-    const { organizationId, bytesHeld } = one.store;
-    bytes += bytesHeld;
+    const part = partOf(one.store);
+    bytes += one.store.bytesHeld;
     // Otherwise, a store would go when its successor is smaller.
-    if (bytes <= allowed || !organizations.has(organizationId)) kept.add(one);
-    organizations.add(organizationId);
+    if (bytes <= allowed || !parts.has(part)) kept.add(one);
+    parts.add(part);
   }
   return kept;
 }
