@@ -161,6 +161,7 @@ async function build(
     const records = await writeRecords(writer, merge ?? staging, options);
     const snapshotId = randomUUID();
     const producedAt = options.producedAt.toISOString();
+    const changes = base && { ...staging.changes.counts(), runs: { ...writer.runs } };
     const deletions = earlier && (await writeDeletions(writer, staging, earlier, organizationIds, options));
     writer.finish(snapshotId, producedAt);
     const fileBytes = statSync(file).size;
@@ -180,7 +181,7 @@ async function build(
       records,
       dropped: new Map([...organizations.dropped, ...staged.dropped]),
       rejected: rejections.total,
-      ...(base && { changes: { ...staging.changes.counts(), runs: writer.runs } }),
+      ...(changes && { changes }),
       ...(deletions && { deletions }),
       fileBytes,
     };
