@@ -9,6 +9,7 @@ import {
   buildSnapshot,
   NoOrganization,
   rejectsPath,
+  SuspectImport,
 } from '../src/snapshot/build/build-snapshot.ts';
 import {
   IMPORT_FILES,
@@ -69,6 +70,7 @@ program
     'with --skip-invalid: fail when more lines are bad, N or P% of all lines, 1% by default',
     parseLimit,
   )
+  .option('--strict', STRICT_HELP, false)
   .action(build);
 
 program
@@ -133,6 +135,7 @@ interface BuildChoices {
   readonly asOf?: Date;
   readonly skipInvalid: boolean;
   readonly maxInvalid?: BadLineLimit;
+  readonly strict: boolean;
 }
 
 async function build(options: BuildChoices, command: Command): Promise<void> {
@@ -168,6 +171,7 @@ async function build(options: BuildChoices, command: Command): Promise<void> {
       output,
       skipInvalid,
       maxInvalid,
+      isStrict: options.strict,
       producedAt: asOf ?? new Date(),
       signal: interruption.signal,
       onProgress: (step, collection, records) => {
@@ -195,6 +199,7 @@ async function build(options: BuildChoices, command: Command): Promise<void> {
       console.log(`  dropped, not in the specification: ${field} (${count} times)`);
     if (report.rejected > 0)
       console.log(`  omitted: ${report.rejected} bad lines, see ${rejectsPath(output)}`);
+    printWarnings(report.warnings);
   } catch (error) {
     progress.clear();
     if (error instanceof ImportRejected) {
@@ -207,6 +212,10 @@ async function build(options: BuildChoices, command: Command): Promise<void> {
     if (error instanceof MisnamedFiles) {
       for (const line of error.advice) console.error(line);
       throw new Refused(`${input}: ${error.message}; no snapshot was written`);
+    }
+    if (error instanceof SuspectImport) {
+      printWarnings(error.warnings);
+      throw new Refused(`${input}: ${REFUSED_BY_STRICT}; no snapshot was written`);
     }
     if (error instanceof NoOrganization || error instanceof UnreadableImport)
       throw new Refused(`${input}: ${error.message}; no snapshot was written`);

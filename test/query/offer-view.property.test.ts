@@ -6,6 +6,7 @@ import { offerSegments } from '../../src/query/offer-view.ts';
 import type { OfferView } from '../../src/query/plan.ts';
 import { NO_BAD_ORGANIZATIONS } from '../../src/snapshot/build/import-organizations.ts';
 import { describeProblem } from '../../src/snapshot/build/problems.ts';
+import { LineNotes } from '../../src/snapshot/build/line-notes.ts';
 import { RecordReader } from '../../src/snapshot/build/record-reader.ts';
 import { OFFERS } from '../../src/snapshot/format/layout.ts';
 import { asImported, randomRecord } from '../support/oracle/random-record.ts';
@@ -58,7 +59,7 @@ const reader = new RecordReader(OFFERS, new Map([[ORGANIZATION, 0]]), NO_BAD_ORG
 /** Returns the stored form of an offer, whatever its form in the import. */
 function stored(random: Random, offer: Record<string, Json>): string {
   const line = { organizationId: ORGANIZATION, heldByEventIds: [], ...offer };
-  const reading = reader.read(JSON.stringify(asImported(random, line)), new Map());
+  const reading = reader.read(JSON.stringify(asImported(random, line)), new LineNotes());
   if ('problems' in reading) throw new Error(reading.problems.map(describeProblem).join(', '));
   return reading.json;
 }

@@ -1,4 +1,13 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, watch, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  watch,
+  writeFileSync,
+} from 'node:fs';
 import { basename, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
@@ -144,7 +153,10 @@ describe('npm run snapshot', function () {
     });
 
     it('omits bad lines with --skip-invalid, and names the file that has them', async () => {
-      const tickets = times(200, (i) => inOrganization('north')(minimalTicket(`t${i}`)));
+      const known = { eventId: 'evt_0', eventSessionId: 'ses_0', orderId: 'ord_0' };
+      const tickets = times(200, (i) =>
+        inOrganization('north')(minimalTicket(`t${i}`, { ...known, qrCode: `${i}` })),
+      );
       writeImport(folder('skip'), { ...SMALL_IMPORT, tickets: [...tickets, '{}', 'x'] });
       mkdirSync(folder('skip-output'));
       const output = folder('skip-output/a.sqlite');
@@ -308,8 +320,8 @@ describe('npm run snapshot', function () {
         minimalTicket('tkt_x', { eventId: 'evt_0', eventSessionId: 'ses_0', orderId: 'ord_9', qrCode: 'x' }),
       );
       writeImport(folder('suspect'), { ...SMALL_IMPORT, tickets: [...SMALL_IMPORT.tickets, ticket] });
-      const { code } = await snapshot('build', '--input', folder('suspect'), '--output', suspect());
-      expect(code).to.equal(0);
+      const built = await snapshot('build', '--input', folder('suspect'), '--output', suspect());
+      expect(built).to.include({ code: 0, stderr: WARNING });
     });
 
     for (const command of ['verify', 'inspect']) {
@@ -319,6 +331,17 @@ describe('npm run snapshot', function () {
         expect(stdout).to.include(`${suspect()}: `);
       });
     }
+
+    it('build --strict refuses them, and writes no output', async () => {
+      const output = folder('good/strict.sqlite');
+      const words = ['build', '--strict', '--input', folder('suspect'), '--output', output];
+      expect(await snapshot(...words)).to.deep.equal({
+        code: 1,
+        stdout: '',
+        stderr: `${WARNING}${folder('suspect')}: --strict refuses records that look wrong; no snapshot was written\n`,
+      });
+      expect(existsSync(output)).to.equal(false);
+    });
 
     it('verify --strict refuses them', async () => {
       expect(await snapshot('verify', '--strict', suspect())).to.deep.equal({

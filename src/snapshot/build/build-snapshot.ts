@@ -5,6 +5,8 @@ import { setImmediate } from 'node:timers/promises';
 import type { CollectionName } from '../../contract/operations.ts';
 import { byCollection, COLLECTIONS } from '../format/layout.ts';
 import { sync } from '../format/snapshot-file.ts';
+import { reviewSnapshot } from '../review/review-snapshot.ts';
+import { Review, type Warning } from '../review/review.ts';
 import { EarlierSnapshot } from './earlier-snapshot.ts';
 import type { ChangeCounts } from './changed-ids.ts';
 import { findDeletions } from './find-deletions.ts';
@@ -18,6 +20,7 @@ import {
 } from './import-files.ts';
 import { readOrganizations } from './import-organizations.ts';
 import { stageImport } from './import-threads.ts';
+import { ImportNotes } from './line-notes.ts';
 import { BaseMerge } from './merge-base.ts';
 import { ImportRejected } from './rejections.ts';
 import { SnapshotWriter } from './snapshot-writer.ts';
@@ -41,6 +44,8 @@ export interface BuildOptions {
   readonly skipInvalid: boolean;
   /** The bad lines that may be left out at most; all by default. */
   readonly maxInvalid?: BadLineLimit;
+  /** Refuse records that look wrong, instead of a warning. */
+  readonly isStrict?: boolean;
   /** The time of the export. It must be later than that of the base or the previous snapshot. */
   readonly producedAt: Date;
   /** Receives the number of records of a collection that were read or written so far. */
@@ -58,6 +63,8 @@ export interface BuildReport {
   readonly dropped: ReadonlyMap<string, number>;
   /** Lines left out; always 0 unless bad lines are skipped. */
   readonly rejected: number;
+  /** Those of a build with a base are about lines alone, unless it is strict. */
+  readonly warnings: readonly Warning[];
   /** The changes to the base; undefined without one. */
   readonly changes?: BaseChanges;
   /** The deletions in the snapshot; undefined without an earlier one to find them. */
@@ -87,6 +94,17 @@ export class NoOrganization extends Error {
   }
 }
 
+/** The import contains records that look wrong, and no snapshot was written. */
+export class SuspectImport extends Error {
+  override readonly name = 'SuspectImport';
+  readonly warnings: readonly Warning[];
+
+  constructor(warnings: readonly Warning[]) {
+    super('the import contains records that look wrong');
+    this.warnings = warnings;
+  }
+}
+
 const KEEP_DELETIONS_MS = 90 * 86_400_000;
 
 /** Returns the path of the file for skipped lines. A build that skips no line removes an earlier such file. */
@@ -105,6 +123,7 @@ export function rejectsPath(output: string): string {
  * @throws NoOrganization
  * @throws NotLater
  * @throws RefusedSnapshot when the base is not a sound snapshot
+ * @throws SuspectImport when records look wrong in a strict build
  * @throws UnreadableImport when a file cannot be read to its end, or needs a base
  */
 export async function buildSnapshot(options: BuildOptions): Promise<BuildReport> {
@@ -127,13 +146,14 @@ async function build(
   folder: string,
   staging: Staging,
 ): Promise<Omit<BuildReport, 'unread'>> {
-  const { input, output, skipInvalid, maxInvalid, signal, onProgress } = options;
+  const { input, output, skipInvalid, maxInvalid, isStrict = false, signal, onProgress } = options;
   const { rejections } = staging;
+  const notes = new ImportNotes();
   const earlierPath = options.base ?? options.previous;
   using earlier =
     earlierPath === undefined ? undefined : new EarlierSnapshot(earlierPath, options.producedAt);
   const base = options.base === undefined ? undefined : earlier;
-  const organizations = await readOrganizations(input, rejections, base?.names);
+  const organizations = await readOrganizations(input, rejections, notes, base?.names);
   if (organizations.names.size === 0 && (skipInvalid || rejections.total === 0)) throw new NoOrganization();
   const organizationIds = [...organizations.names.keys()];
   const onBlock = (collection: CollectionName, records: number) => {
@@ -141,14 +161,16 @@ async function build(
     onProgress?.('read', collection, records);
   };
   const badOrganizations = organizations.bad;
+  const review = new Review();
   const staged = await stageImport(
-    { input, folder, organizationIds, badOrganizations, base, onBlock },
+    { input, folder, organizationIds, badOrganizations, base, review, notes, onBlock },
     rejections,
   );
   staging.attach(staged.stagingFiles, organizationIds);
   const deletionLines = base === undefined ? 0 : await readDeletions(input, organizationIds, staging);
   const linesRead = organizations.names.size + staged.records + deletionLines + rejections.total;
   if (base !== undefined) staging.applyChanges(base.path);
+  const badLines = rejections.total;
   staging.rejectContradictions(({ name }) => importFile(input, name) ?? name);
   if (rejections.total > 0 && !skipInvalid) throw new ImportRejected(rejections);
   const limit = omissible(linesRead, maxInvalid);
@@ -165,6 +187,14 @@ async function build(
     const deletions = earlier && (await writeDeletions(writer, staging, earlier, organizationIds, options));
     writer.finish(snapshotId, producedAt);
     const fileBytes = statSync(file).size;
+    // Only an import of all records has the findings of the file. Those that contradict others are not in it.
+    const found = () => {
+      if (base !== undefined) return isStrict ? reviewSnapshot(file) : [];
+      if (rejections.total > badLines) return reviewSnapshot(file);
+      return review.finish(organizationIds, (layout, _, line) => staging.recordAt(layout, line));
+    };
+    const warnings = [...notes.warnings, ...found()];
+    if (isStrict && warnings.length > 0) throw new SuspectImport(warnings);
     await sync(file);
     const rejects = join(folder, 'rejects');
     if (rejections.total > 0) await rejections.write(rejects);
@@ -179,8 +209,9 @@ async function build(
       producedAt,
       organizations: organizations.names.size,
       records,
-      dropped: new Map([...organizations.dropped, ...staged.dropped]),
+      dropped: notes.dropped,
       rejected: rejections.total,
+      warnings,
       ...(changes && { changes }),
       ...(deletions && { deletions }),
       fileBytes,

@@ -1,7 +1,8 @@
 import { isOrganizationId, ORGANIZATION_ID_RULE } from '../../contract/headers.ts';
 import { type JsonObject, parseObject, textIn } from '../format/json-values.ts';
 import { importFile, linesOf, ORGANIZATIONS_FILE, readBlocks } from './import-files.ts';
-import { compileCheck, compileNormalize, type FieldCounts, ORGANIZATION_FIELDS } from './import-schema.ts';
+import { compileCheck, compileNormalize, ORGANIZATION_FIELDS } from './import-schema.ts';
+import { type ImportNotes, LineNotes } from './line-notes.ts';
 import { malformed } from './malformed-line.ts';
 import { BadLines, type FieldProblem, quoted, UNIQUE } from './problems.ts';
 import type { Rejections } from './rejections.ts';
@@ -12,8 +13,6 @@ const normalize = compileNormalize(ORGANIZATION_FIELDS);
 export interface ImportedOrganizations {
   /** Names by id, in the order of the ids. */
   readonly names: ReadonlyMap<string, string>;
-  /** Undeclared fields, each with its file. */
-  readonly dropped: FieldCounts;
   readonly bad: BadOrganizations;
 }
 
@@ -33,16 +32,18 @@ export const NO_BAD_ORGANIZATIONS: BadOrganizations = { ids: new Set(), isAnyUnk
 export async function readOrganizations(
   folder: string,
   rejections: Rejections,
+  notes: ImportNotes,
   known: ReadonlyMap<string, string> = new Map(),
 ): Promise<ImportedOrganizations> {
   const organizations = new Map<string, { name: string; line: number }>();
-  const dropped: FieldCounts = new Map();
   const file = importFile(folder, ORGANIZATIONS_FILE);
-  if (file === undefined) return { names: known, dropped, bad: NO_BAD_ORGANIZATIONS };
+  if (file === undefined) return { names: known, bad: NO_BAD_ORGANIZATIONS };
   const bad = { ids: new Set<string>(), isAnyUnknown: false };
   for await (const block of readBlocks(folder, file)) {
     const badLines = new BadLines(rejections.keepsLines);
+    const lineNotes = new LineNotes();
     for (const line of linesOf(block)) {
+      lineNotes.line = line.number;
       const record = parseObject(line.text ?? '');
       const organizationId = textIn(record?.['organizationId']);
       const problems =
@@ -60,16 +61,16 @@ export async function readOrganizations(
       // UTF-8 cannot encode a lone surrogate, so the stored name would not match its digest.
       const name = textIn(record?.['name']).toWellFormed() || (known.get(organizationId) ?? organizationId);
       organizations.set(organizationId, { name, line: line.number });
-      normalize(record, dropped);
+      normalize(record, lineNotes);
     }
     rejections.add(file, badLines);
+    notes.add(file, lineNotes);
   }
   const names = new Map(known);
   for (const [organizationId, { name }] of organizations) names.set(organizationId, name);
   return {
     names: new Map([...names].sort(([a], [b]) => (a < b ? -1 : 1))),
     bad,
-    dropped: new Map(Array.from(dropped, ([field, count]) => [`${file}: ${field}`, count])),
   };
 }
 

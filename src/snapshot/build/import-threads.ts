@@ -2,11 +2,12 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { CollectionName } from '../../contract/operations.ts';
-import { COLLECTIONS } from '../format/layout.ts';
+import { REFERENTS_FIRST } from '../format/layout.ts';
+import type { Review } from '../review/review.ts';
 import { type EarlierSnapshot, IMPORTED_ANEW } from './earlier-snapshot.ts';
 import { importFile, type LineBlock, readBlocks } from './import-files.ts';
-import { addCount, type FieldCounts } from './import-schema.ts';
 import type { BadOrganizations } from './import-organizations.ts';
+import type { ImportNotes } from './line-notes.ts';
 import type { ImportedBlock, ImportTask, ImportWorkerData } from './import-thread.ts';
 import type { Rejections } from './rejections.ts';
 
@@ -27,6 +28,9 @@ export interface StageOptions {
   readonly badOrganizations: BadOrganizations;
   /** The snapshot whose events and sessions are read as well. */
   readonly base: EarlierSnapshot | undefined;
+  /** Receives the findings of the records. */
+  readonly review: Review;
+  readonly notes: ImportNotes;
   /** Receives the number of records of a collection read so far. An exception ends the import. */
   readonly onBlock: (collection: CollectionName, records: number) => void;
 }
@@ -36,29 +40,27 @@ export interface StagedImport {
   readonly stagingFiles: readonly string[];
   /** Number of records in them, without those of the base. */
   readonly records: number;
-  /** Undeclared fields, each with its file. */
-  readonly dropped: FieldCounts;
 }
 
 /** Reads the collections of an import folder into staging files, and rejects bad lines. */
 export async function stageImport(
-  { input, folder, organizationIds, badOrganizations, base, onBlock }: StageOptions,
+  { input, folder, organizationIds, badOrganizations, base, review, notes, onBlock }: StageOptions,
   rejections: Rejections,
 ): Promise<StagedImport> {
-  const dropped: FieldCounts = new Map();
   const organizations = new Map(organizationIds.map((id, position) => [id, position]));
   const { keepsLines } = rejections;
   const threads = new ImportThreads({ organizations, badOrganizations, keepsLines }, folder);
   let records = 0;
   try {
-    for (const layout of COLLECTIONS) {
+    for (const layout of REFERENTS_FIRST) {
       const { name: collection } = layout;
       const file = importFile(input, collection);
       if (file !== undefined) {
         let read = 0;
         for await (const block of threads.read(collection, readBlocks(input, file))) {
           rejections.add(file, block.bad);
-          for (const [field, count] of block.dropped) addCount(dropped, `${file}: ${field}`, count);
+          review.add(layout, block.findings);
+          notes.add(file, block.notes);
           read += block.records;
           onBlock(collection, read);
         }
@@ -70,7 +72,7 @@ export async function stageImport(
         rejections.add(base.path, bad);
     }
     await threads.finish();
-    return { stagingFiles: threads.stagingFiles, records, dropped };
+    return { stagingFiles: threads.stagingFiles, records };
   } finally {
     await threads.close();
   }

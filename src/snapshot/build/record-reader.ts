@@ -8,10 +8,10 @@ import {
   type Check,
   compileCheck,
   compileNormalize,
-  type FieldCounts,
   importOnlyFields,
   type Normalize,
 } from './import-schema.ts';
+import type { LineNotes } from './line-notes.ts';
 import { malformed } from './malformed-line.ts';
 import { type FieldProblem, quoted } from './problems.ts';
 
@@ -74,8 +74,8 @@ export class RecordReader {
     this.#checkCommon = compileCheck({ ...importOnly, ...Object.fromEntries(common) });
   }
 
-  /** Reads a line. Counts undeclared fields in `dropped`. */
-  read(line: string, dropped: FieldCounts): Reading {
+  /** Reads a line. Notes its undeclared fields and repeated keys. */
+  read(line: string, notes: LineNotes): Reading {
     const imported = parseObject(line);
     if (imported === undefined) return { problems: [malformed(line)], imported };
     const variant = this.#variants.get('') ?? this.#variants.get(textIn(imported['type']));
@@ -87,11 +87,12 @@ export class RecordReader {
     if (organization === undefined) return { problems: this.#withOrganization(problems, imported), imported };
     if (variant === undefined || problems.length > 0) return { problems, imported };
 
-    const served = variant.normalize(imported, dropped) as JsonObject;
+    const served = variant.normalize(imported, notes) as JsonObject;
     const json = JSON.stringify(served);
     // A UTF-16 code unit takes at most three bytes in UTF-8, so short texts need not be measured.
     if (json.length * 3 > MAX_RECORD_BYTES && Buffer.byteLength(json) > MAX_RECORD_BYTES)
       return { problems: [TOO_LARGE], imported };
+    notes.checkKeys(line);
     const { resource, orderedBy } = this.layout;
     return {
       organization,

@@ -1,4 +1,5 @@
 import Database from 'better-sqlite3';
+import { type JsonObject, parseObject } from '../format/json-values.ts';
 import {
   type CollectionLayout,
   COLLECTIONS,
@@ -146,6 +147,15 @@ export class Staging {
   removeStagedTombstones(): void {
     for (const layout of COLLECTIONS)
       this.tombstones.removeExisting(layout, this.#all(layout, 'organization, id'));
+  }
+
+  /** Returns the stored form of the record on a line. */
+  recordAt(layout: CollectionLayout, line: number): JsonObject {
+    const query = `SELECT record FROM (${this.#all(layout, 'line, record')}) WHERE line = ?`;
+    const json = this.#database.prepare<[number], string>(query).pluck().get(line) ?? '';
+    const record = parseObject(json);
+    if (record === undefined) throw new RangeError(`no record on line ${line} of ${layout.name}`);
+    return record;
   }
 
   close(): void {

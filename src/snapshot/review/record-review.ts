@@ -45,7 +45,7 @@ export class RecordReview {
   }
 
   /** Appends the findings of a record. */
-  review(organization: number, position: number, record: JsonObject, findings: Findings): void {
+  addFindings(organization: number, position: number, record: JsonObject, findings: Findings): void {
     this.visit(record, (check, value) => {
       this.find(check, organization, position, value, findings);
     });

@@ -27,7 +27,7 @@ export function reviewSnapshot(path: string, onProgress?: OnProgress): Warning[]
         for (const entry of runs[layout.name]) {
           const findings: Findings = [];
           for (const [row, record] of recordsOf(layout, i, entry).entries())
-            records.review(i, entry.firstRow + row, record, findings);
+            records.addFindings(i, entry.firstRow + row, record, findings);
           review.add(layout, findings);
           onProgress?.(organizationId, layout.name, entry.firstRow + entry.recordCount);
         }

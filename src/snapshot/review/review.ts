@@ -6,7 +6,8 @@ import { type Check, type Findings, FINDING_LENGTH, RecordReview } from './recor
 
 /** Something that was accepted, but looks wrong. */
 export interface Warning {
-  readonly collection: string;
+  /** Collection, or import file. */
+  readonly source: string;
   /** Field and problem: `orderId names no order`. */
   readonly problem: string;
   /** Number of records or lines. */
@@ -16,8 +17,8 @@ export interface Warning {
 }
 
 /** Formats a warning, such as `tickets: orderId names no order: 120 records, first: tkt_5 ("ord_9") of north`. */
-export function describeWarning({ collection, problem, count, first }: Warning): string {
-  return `${collection}: ${problem}: ${count} ${count === 1 ? 'record' : 'records'}, first: ${first}`;
+export function describeWarning({ source, problem, count, first }: Warning): string {
+  return `${source}: ${problem}: ${count} ${count === 1 ? 'record' : 'records'}, first: ${first}`;
 }
 
 /** The findings of a check so far. */
@@ -38,7 +39,7 @@ interface Place {
 }
 
 /** Returns the record at a place. */
-export type ReadRecord = (layout: CollectionLayout, organization: number, position: number) => JsonObject;
+export type RecordAt = (layout: CollectionLayout, organization: number, position: number) => JsonObject;
 
 /**
  * Collects the findings of all records, and derives warnings from them. If records follow those that they refer to, the
@@ -73,7 +74,7 @@ export class Review {
    * Returns the warnings. Call once, after all records.
    * @param organizationIds in the order of the findings
    */
-  finish(organizationIds: readonly string[], readRecord: ReadRecord): Warning[] {
+  finish(organizationIds: readonly string[], recordAt: RecordAt): Warning[] {
     return COLLECTIONS.flatMap((layout) =>
       this.#states[layout.name].flatMap((state, check): Warning[] => {
         const { rule, field, open } = state;
@@ -83,12 +84,12 @@ export class Review {
         }
         const { first, count } = state;
         if (first === undefined) return [];
-        const record = readRecord(layout, first.organization, first.record);
+        const record = recordAt(layout, first.organization, first.record);
         const id = textIn(record[layout.resource.id]);
         const value = JSON.stringify(this.#suspectIn(layout, check, first.organization, record));
         return [
           {
-            collection: layout.name,
+            source: layout.name,
             problem: `${field} ${problemOf(rule)}`,
             count,
             first: `${id} (${value}) of ${organizationIds[first.organization]}`,

@@ -1,7 +1,9 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { describeWarning } from '../../../src/snapshot/review/review.ts';
+import { type BuildOptions, SuspectImport } from '../../../src/snapshot/build/build-snapshot.ts';
+import { describeWarning, type Warning } from '../../../src/snapshot/review/review.ts';
 import { reviewSnapshot } from '../../../src/snapshot/review/review-snapshot.ts';
-import { build, type Import, writeImport } from '../../support/import-folder.ts';
+import { build, type Import, PRODUCED_AT, writeImport } from '../../support/import-folder.ts';
 import {
   inOrganization,
   minimalEvent,
@@ -14,13 +16,17 @@ import {
 import { SMALL_IMPORT } from '../../support/small-import.ts';
 import { folderForEach } from '../../support/temporary-folder.ts';
 
-describe('The review of a snapshot', () => {
+describe('The review of records', () => {
   const inFolder = folderForEach();
 
-  async function warningsOf(files: Import): Promise<string[]> {
+  /** Returns the warnings about a snapshot. Those of its build are the same, but for the first examples. */
+  async function warningsOf(files: Import, options: Partial<BuildOptions> = {}): Promise<string[]> {
     writeImport(inFolder('import'), files);
-    await build(inFolder('import'), inFolder('snapshot.sqlite'));
-    return reviewSnapshot(inFolder('snapshot.sqlite')).map(describeWarning);
+    const { warnings } = await build(inFolder('import'), inFolder('snapshot.sqlite'), options);
+    const found = reviewSnapshot(inFolder('snapshot.sqlite'));
+    const counted = (each: Warning) => `${each.source} ${each.problem} ${each.count}`;
+    expect(warnings.map(counted)).to.deep.equal(found.map(counted));
+    return found.map(describeWarning);
   }
 
   const own = inOrganization('org');
@@ -117,6 +123,67 @@ describe('The review of a snapshot', () => {
       'tickets: currency is no currency code of ISO 4217: 1 record, first: a ("") of org',
       'orders: placedItems[].unitPrice is negative: 1 record, first: ord_x (-0.5) of org',
     ]);
+  });
+
+  it('gives the first record in the order of the lines in a build', async () => {
+    const tickets = [
+      ticket('late', { orderId: 'lost', issuedAt: '2026-01-01T00:00:00Z' }),
+      ticket('early', { orderId: 'gone', issuedAt: '2026-02-01T00:00:00Z' }),
+    ];
+    writeImport(inFolder('import'), { organizations, events, sessions, offers, orders, tickets });
+    const { warnings } = await build(inFolder('import'), inFolder('snapshot.sqlite'));
+    expect(warnings.map(describeWarning)).to.deep.equal([
+      'tickets: orderId names no order: 2 records, first: late ("lost") of org',
+    ]);
+  });
+
+  it('disregards records that the build leaves out', async () => {
+    const files = {
+      organizations,
+      events: [...events, own(minimalEvent('without session'))],
+      sessions,
+      offers,
+      orders,
+      tickets: [ticket('a'), ticket('a'), ticket('b', { eventId: 'without session' })],
+    };
+    expect(await warningsOf(files, { skipInvalid: true })).to.deep.equal([
+      'tickets: eventId names no event: 1 record, first: b ("without session") of org',
+    ]);
+  });
+
+  it('refuses a strict build without a trace, unless all rules are kept', async () => {
+    const files = { organizations, events, sessions, offers, orders };
+    const strict = { isStrict: true };
+    expect(await warningsOf({ ...files, tickets: [ticket('a')] }, strict)).to.deep.equal([]);
+    const output = inFolder('snapshot.sqlite');
+    const former = readFileSync(output);
+    const error: unknown = await warningsOf(
+      { ...files, tickets: [ticket('a', { orderId: 'gone' })] },
+      strict,
+    ).catch((reason: unknown) => reason);
+    if (!(error instanceof SuspectImport)) throw error;
+    expect(error.warnings.map(({ problem }) => problem)).to.deep.equal(['orderId names no order']);
+    expect(readFileSync(output).equals(former)).to.equal(true);
+    expect(readdirSync(inFolder(''))).to.have.members(['import', 'snapshot.sqlite']);
+  });
+
+  it('is part of a build with a base only if it is strict', async () => {
+    writeImport(inFolder('import'), { organizations, events, sessions, offers, orders });
+    await build(inFolder('import'), inFolder('base.sqlite'));
+    writeImport(inFolder('changes'), { tickets: [ticket('a', { orderId: 'gone' }), ticket('b')] });
+    const producedAt = new Date(PRODUCED_AT.getTime() + 1);
+    const buildChanges = (isStrict: boolean) =>
+      build(inFolder('changes'), inFolder('next.sqlite'), {
+        base: inFolder('base.sqlite'),
+        producedAt,
+        isStrict,
+      });
+    const error: unknown = await buildChanges(true).catch((reason: unknown) => reason);
+    if (!(error instanceof SuspectImport)) throw error;
+    const WARNINGS = ['tickets: orderId names no order: 1 record, first: a ("gone") of org'];
+    expect(error.warnings.map(describeWarning)).to.deep.equal(WARNINGS);
+    expect((await buildChanges(false)).warnings).to.deep.equal([]);
+    expect(reviewSnapshot(inFolder('next.sqlite')).map(describeWarning)).to.deep.equal(WARNINGS);
   });
 
   it('finds a record in any of many runs', async () => {
