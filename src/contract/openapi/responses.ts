@@ -161,7 +161,7 @@ export const SHARED_RESPONSES = {
   TooManyRequests: refused(
     `The key has exceeded its rate limit, or has two open responses in ${NDJSON_TYPE}; the service is overloaded or not ` +
       'ready; or the data of a `nextPage` link is not loaded yet.',
-    [...LIMITED, 'Retry-After'],
+    [...READ, 'Retry-After'],
     'More than 600 requests in a minute; try again in 12 s.',
   ),
   Timeout: refused('The request did not arrive in time.', [], 'The request did not arrive in time.'),
