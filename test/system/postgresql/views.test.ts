@@ -1,3 +1,4 @@
+import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { DEFAULT_SAMPLE } from '../../../scripts/sample/sample-options.ts';
@@ -48,6 +49,8 @@ describe('The views and triggers of the PostgreSQL example', function () {
     const [source, since] = await server.valuesOf('SELECT feed.source(), xid FROM feed.complete_from');
     const { extent } = await exportLines(server, inFolder('changes'), source, since);
     expect(extent).to.equal('changes');
+    expect(readFileSync(inFolder('changes/deletions.ndjson'), 'utf8')).to.equal('');
+    rmSync(inFolder('changes/deletions.ndjson'));
     expect(await recordsIn('changes')).to.deep.equal(await recordsIn('sample'));
   });
 
