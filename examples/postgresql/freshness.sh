@@ -32,8 +32,9 @@ feeds=$!
 while sql -c 'UPDATE tickets SET updated_at = now() WHERE id IN (
   SELECT id FROM tickets TABLESAMPLE SYSTEM (1) ORDER BY random() LIMIT 100)'; do sleep 1; done &
 writer=$!
-trap 'kill "$feeds" "$writer"' EXIT
+trap 'kill "$feeds" "$writer" 2>/dev/null' EXIT
 
+times=()
 for ((i = 1; i <= count; i++)); do
   # Commits come at any moment of a feed.
   sleep "$((RANDOM % 3)).$((RANDOM % 10))"
@@ -41,8 +42,11 @@ for ((i = 1; i <= count; i++)); do
   ticket=$(change "$status")
   committed=$(date +%s%N)
   until curl --silent --header "Authorization: Bearer $credential" "$origin/v1/tickets/$ticket" | grep -q "$status"; do
+    kill -0 "$feeds" 2>/dev/null || { echo 'freshness.sh: a feed failed' >&2; exit 1; }
     sleep 0.02
   done
-  served=$(date +%s%N)
-  echo "$(((served - committed) / 1000000)) ms"
-done | sort -n | tee /dev/stderr | awk '{ ms[NR] = $1 } END { print "median " ms[int((NR + 1) / 2)] " ms, longest " ms[NR] " ms" }'
+  times+=("$((($(date +%s%N) - committed) / 1000000))")
+  echo "${times[-1]} ms"
+done
+mapfile -t times < <(printf '%s\n' "${times[@]}" | sort -n)
+echo "median ${times[(count - 1) / 2]} ms, longest ${times[-1]} ms"
