@@ -82,7 +82,7 @@ export class BenchContext {
   async snapshot(shape: SampleShape): Promise<string> {
     const output = this.#sampleFile(shape, '');
     if (isReadable(output)) return output;
-    const input = await this.#writeImport(shape);
+    const input = await this.writeImport(shape);
     await buildSnapshot({
       input,
       output,
@@ -113,7 +113,7 @@ export class BenchContext {
     if (await canRead(shared)) return shared;
     const output = this.#sampleFile(shape, '-against');
     if (await canRead(output)) return output;
-    const input = await this.#writeImport(shape);
+    const input = await this.writeImport(shape);
     this.showProgress('snapshot of the other checkout');
     await command('build', '--input', input, '--output', output);
     rmSync(input, { recursive: true });
@@ -125,8 +125,8 @@ export class BenchContext {
     return join(this.#samples, name);
   }
 
-  /** Writes the import folder of a sample. */
-  async #writeImport({ tickets, events, isVariant = false }: SampleShape): Promise<string> {
+  /** Writes the import folder of a sample, in place of an earlier one. Returns its path. */
+  async writeImport({ tickets, events, isVariant = false }: SampleShape): Promise<string> {
     mkdirSync(this.#samples, { recursive: true });
     const input = join(this.folder, 'import');
     await writeSample({

@@ -8,6 +8,7 @@ import { Refused, runCommand } from '../run-command.ts';
 import { terminalProgress } from '../terminal-progress.ts';
 import { BenchContext, type Sizes } from './bench-context.ts';
 import { printRows, type Row } from './figures.ts';
+import { measureBuild } from './groups/build.ts';
 import { measureCompression } from './groups/compression.ts';
 import { measureLatency } from './groups/latency.ts';
 import { measureLoad } from './groups/load.ts';
@@ -41,6 +42,7 @@ const GROUPS = {
     description: 'response time of each kind of query at a large and at a small size',
     measure: measureScale,
   },
+  build: group('build of a snapshot from changes, compared with a build of all records', measureBuild),
   load: group('load time and memory of a large snapshot', measureLoad),
   start: group('start of the demo', measureStart),
   refresh: group('requests, event loop and memory while snapshots go live', measureRefresh),

@@ -144,6 +144,7 @@ describe('The keys watcher', () => {
   describe('of a file that other users can write to', () => {
     beforeEach(() => {
       path = inFolder('folder/keys.sqlite');
+      mkdirSync(dirname(path));
       new KeysFile(path).create('org', '', NOW);
       watcher = new KeysWatcher(path, log);
     });

@@ -110,6 +110,13 @@ describe('The bench', function () {
     ]);
   });
 
+  itDeep('measures builds', async () => {
+    expect(reaches(await figures(['build']))).to.deep.equal([
+      ['build from changes to the latest 1 % of the tickets, against a build of all', { atMost: 0.25 }],
+      ['build from changes to every hundredth ticket, against a build of all', { atMost: 0.25 }],
+    ]);
+  });
+
   itDeep('measures streams', async () => {
     expect(reaches(await figures(['streams']))).to.deep.equal([
       ['bytes a second of a stream of 500 tickets, against bare', { atLeast: 0.5 }],
