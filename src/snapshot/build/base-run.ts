@@ -8,7 +8,7 @@ import { RefusedSnapshot } from '../format/refused-snapshot.ts';
 import { beginsRun } from '../format/schema.ts';
 import type { Run } from '../load/run-reader.ts';
 import type { ChangedIds } from './changed-ids.ts';
-import type { StagedRecord } from './staging.ts';
+import type { StagedRecord } from './snapshot-writer.ts';
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;

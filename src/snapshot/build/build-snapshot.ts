@@ -3,7 +3,7 @@ import { mkdtempSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import type { CollectionName } from '../../contract/operations.ts';
-import { byCollection, COLLECTIONS } from '../format/layout.ts';
+import { byCollection, COLLECTIONS, DELETIONS } from '../format/layout.ts';
 import { sync } from '../format/snapshot-file.ts';
 import { reviewSnapshot } from '../review/review-snapshot.ts';
 import { Review, type Warning } from '../review/review.ts';
@@ -259,10 +259,10 @@ async function writeDeletions(
   const options = { isBase: base !== undefined, organizationIds, producedAt: deletedAt, since };
   findDeletions(earlier, staging, writer, options);
   let total = 0;
-  for (const written of writer.writeDeletions(staging.tombstones.all())) {
+  for (const written of writer.write(DELETIONS, staging.deletions.records())) {
     total += written;
     await setImmediate();
     signal?.throwIfAborted();
   }
-  return { total, added: staging.tombstones.countAt(deletedAt) };
+  return { total, added: staging.deletions.countAt(deletedAt) };
 }

@@ -28,7 +28,7 @@ export function findDeletions(
   writer: SnapshotWriter,
   options: DeletionOptions,
 ): void {
-  const { tombstones } = staging;
+  const { deletions } = staging;
   const { isBase, organizationIds, producedAt, since } = options;
   for (const [organization, organizationId] of organizationIds.entries()) {
     for (const entry of earlier.runs(DELETIONS, organizationId)) {
@@ -36,7 +36,7 @@ export function findDeletions(
         const deletedAt = textIn(deletion['deletedAt']);
         const instant = parseTimestamp(deletedAt);
         if (instant === undefined || instant < since) continue;
-        tombstones.add({
+        deletions.add({
           organization,
           collection: textIn(deletion['collection']),
           id: textIn(deletion['id']),
@@ -53,11 +53,11 @@ export function findDeletions(
         if (written.has(entry.digest)) continue;
         for (const record of earlier.records(layout, organizationId, entry)) {
           const id = textIn(record[layout.resource.id]);
-          tombstones.add({ organization, collection: layout.name, id, deletedAt: producedAt });
+          deletions.add({ organization, collection: layout.name, id, deletedAt: producedAt });
         }
       }
     }
   }
-  if (isBase) tombstones.addSelected(FOUND_DELETIONS, producedAt);
-  staging.removeStagedTombstones();
+  if (isBase) deletions.addSelected(FOUND_DELETIONS, producedAt);
+  staging.removeStagedDeletions();
 }

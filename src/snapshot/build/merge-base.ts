@@ -1,8 +1,8 @@
 import type { CollectionLayout } from '../format/layout.ts';
 import { BaseRun, isBefore, type OrderKey, orderKey } from './base-run.ts';
 import { type EarlierSnapshot, IMPORTED_ANEW } from './earlier-snapshot.ts';
-import type { CopiedRun } from './snapshot-writer.ts';
-import type { StagedRecord, Staging } from './staging.ts';
+import type { CopiedRun, StagedRecord } from './snapshot-writer.ts';
+import type { Staging } from './staging.ts';
 
 /** A run of the base with its rows that change. */
 interface ComparedRun {

@@ -1,7 +1,7 @@
 import Database from 'better-sqlite3';
 import type { ListName } from '../../contract/operations.ts';
 import { COMMA } from '../../store/records.ts';
-import { byList, DELETIONS, type ListLayout, STORED_LISTS } from '../format/layout.ts';
+import { byList, type ListLayout, STORED_LISTS } from '../format/layout.ts';
 import {
   type Manifest,
   manifestDigest,
@@ -12,7 +12,6 @@ import {
 } from '../format/manifest.ts';
 import {
   APPLICATION_ID,
-  beginsRun,
   contentColumns,
   FORMAT_VERSION,
   LENGTHS_COLUMN,
@@ -23,12 +22,21 @@ import {
   runDigest,
   SCHEMA,
 } from '../format/schema.ts';
-import { columnValue } from './staging-file.ts';
-import type { StagedRecord } from './staging.ts';
-import type { Deletion } from './tombstones.ts';
 
 /** SQLite's largest page size, since a run takes about a megabyte. */
 const PAGE_BYTES = 65_536;
+
+/** A record as the snapshot writer receives it. */
+export interface StagedRecord {
+  /** Position of the organization in the order of the ids. */
+  readonly organization: number;
+  /** Whether the id begins a run. */
+  readonly beginsRun: boolean;
+  /** Column values as JSON, in the order of the layout. */
+  readonly values: readonly string[];
+  /** The JSON text, or its bytes in UTF-8. */
+  readonly json: string | Buffer;
+}
 
 /** The content columns of a run, and its entry in the manifest without the place. */
 interface StoredRun {
@@ -116,14 +124,6 @@ export class SnapshotWriter {
     return this.#organizations[organization].runs[name];
   }
 
-  /**
-   * Writes the deletions. Yields their number after each run.
-   * They must be in order of organization, time, id (by UTF-16 code unit) and collection.
-   */
-  writeDeletions(deletions: Iterable<Deletion>): Generator<number> {
-    return this.write(DELETIONS, Iterator.from(deletions).map(stagedDeletion));
-  }
-
   /** Completes and closes the file. */
   finish(snapshotId: string, producedAt: string): void {
     const insertOrganization = this.#database.prepare('INSERT INTO organizations VALUES (?, ?, ?, ?)');
@@ -150,13 +150,6 @@ export class SnapshotWriter {
   close(): void {
     this.#database.close();
   }
-}
-
-/** Returns a deletion as the writer stores it. */
-function stagedDeletion({ organization, collection, id, deletedAt }: Deletion): StagedRecord {
-  const record = { collection, id, deletedAt };
-  const values = DELETIONS.columns.map((column) => columnValue(column, { served: record, imported: record }));
-  return { organization, beginsRun: beginsRun(id), json: JSON.stringify(record), values };
 }
 
 /** Collects consecutive records of one organization for a run. */

@@ -11,9 +11,10 @@ import {
 } from '../format/layout.ts';
 import { IMPORTED_ANEW } from './earlier-snapshot.ts';
 import { ChangedIds } from './changed-ids.ts';
+import { Deletions } from './deletions.ts';
 import { UNIQUE } from './problems.ts';
 import { Rejections } from './rejections.ts';
-import { Tombstones } from './tombstones.ts';
+import type { StagedRecord } from './snapshot-writer.ts';
 
 /** Cache of each staging file, and of each sort before it spills to temporary files. */
 const CACHE_BYTES = 16 * 1024 * 1024;
@@ -24,23 +25,11 @@ const SORT_THREADS = 2;
 const IMPORTED = 'line > 0';
 const OF_BASE = 'line < 0';
 
-/** A record as the snapshot writer receives it. */
-export interface StagedRecord {
-  /** Position of the organization in the order of the ids. */
-  readonly organization: number;
-  /** Whether the id begins a run. */
-  readonly beginsRun: boolean;
-  /** Column values as JSON, in the order of the layout. */
-  readonly values: readonly string[];
-  /** The JSON text, or its bytes in UTF-8. */
-  readonly json: string | Buffer;
-}
-
 /** The imported records in the staging files of all threads, which SQLite cross-checks and sorts. */
 export class Staging {
   readonly rejections: Rejections;
   readonly changes: ChangedIds;
-  readonly tombstones: Tombstones;
+  readonly deletions: Deletions;
   readonly #database: Database.Database;
   /** Schema names of the attached staging files. */
   readonly #files: string[] = [];
@@ -58,7 +47,7 @@ export class Staging {
     this.#database.pragma(`threads = ${SORT_THREADS}`);
     this.rejections = new Rejections(this.#database, keepsLines);
     this.changes = new ChangedIds(this.#database);
-    this.tombstones = new Tombstones(this.#database);
+    this.deletions = new Deletions(this.#database);
   }
 
   /**
@@ -144,9 +133,9 @@ export class Staging {
   }
 
   /** Removes the deletions of records that are staged. */
-  removeStagedTombstones(): void {
+  removeStagedDeletions(): void {
     for (const layout of COLLECTIONS)
-      this.tombstones.removeExisting(layout, this.#all(layout, 'organization, id'));
+      this.deletions.removeExisting(layout, this.#all(layout, 'organization, id'));
   }
 
   /** Returns the stored form of the record on a line. */

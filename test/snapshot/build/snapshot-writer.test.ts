@@ -1,14 +1,15 @@
 import Database from 'better-sqlite3';
 import { expect } from 'chai';
+import { type Deletion, Deletions } from '../../../src/snapshot/build/deletions.ts';
 import { SnapshotWriter } from '../../../src/snapshot/build/snapshot-writer.ts';
-import type { Deletion } from '../../../src/snapshot/build/tombstones.ts';
+import { DELETIONS } from '../../../src/snapshot/format/layout.ts';
 import { inspectSnapshot } from '../../../src/snapshot/load/read-snapshot.ts';
 import { setDeletions } from '../../support/deletions.ts';
 import { PRODUCED_AT } from '../../support/import-folder.ts';
 import { folderForAll } from '../../support/temporary-folder.ts';
 
 const SNAPSHOT_ID = '6f1c2a34-9b7e-4d05-8c61-2e5a7f90b3d8';
-const DELETIONS: readonly Deletion[] = [
+const DELETED: readonly Deletion[] = [
   { organization: 0, collection: 'tickets', id: 'tkt_1', deletedAt: '2026-11-01T00:00:00.000Z' },
   { organization: 0, collection: 'orders', id: 'ord "é"', deletedAt: '2026-11-02T00:00:00.000Z' },
   { organization: 0, collection: 'tickets', id: 'tkt_1b', deletedAt: '2026-11-02T00:00:00.000Z' },
@@ -25,16 +26,18 @@ describe('The snapshot writer', () => {
       ['south', 'Süd'],
     ]);
     const writer = new SnapshotWriter(path, names);
-    const counts = [...writer.writeDeletions(deletions)];
+    const staged = new Deletions(new Database(':memory:'));
+    for (const deletion of deletions) staged.add(deletion);
+    const counts = [...writer.write(DELETIONS, staged.records())];
     expect(counts.reduce((sum, count) => sum + count, 0)).to.equal(deletions.length);
     writer.finish(SNAPSHOT_ID, PRODUCED_AT.toISOString());
     return path;
   }
 
   it('writes deletions with the columns and digests of the format', () => {
-    const path = written('written.sqlite', DELETIONS);
+    const path = written('written.sqlite', DELETED);
     const expected = written('expected.sqlite', []);
-    const deletionsOf = (i: number) => DELETIONS.filter(({ organization }) => organization === i);
+    const deletionsOf = (i: number) => DELETED.filter(({ organization }) => organization === i);
     setDeletions(expected, { north: deletionsOf(0), south: deletionsOf(1) });
     for (const table of ['deletion_runs', 'runs', 'organizations', 'snapshot']) {
       const [ours, theirs] = [path, expected].map((one) => {
@@ -50,7 +53,7 @@ describe('The snapshot writer', () => {
       inspectSnapshot(written(`${deletions.length}.sqlite`, deletions)).organizations.map(
         ({ contentDigest, deletionsDigest }) => ({ contentDigest, deletionsDigest }),
       );
-    const [none, one] = [digestsOf([]), digestsOf(DELETIONS.slice(3))];
+    const [none, one] = [digestsOf([]), digestsOf(DELETED.slice(3))];
     expect(one[0]).to.deep.equal(none[0]);
     expect(one[1].contentDigest).to.equal(none[1].contentDigest);
     expect(one[1].deletionsDigest).to.not.equal(none[1].deletionsDigest);

@@ -1,7 +1,9 @@
 import type Database from 'better-sqlite3';
 import { parseTimestamp } from '../../contract/timestamp.ts';
-import type { CollectionLayout } from '../format/layout.ts';
-import { sortKey } from './staging-file.ts';
+import { type CollectionLayout, DELETIONS } from '../format/layout.ts';
+import { beginsRun } from '../format/schema.ts';
+import type { StagedRecord } from './snapshot-writer.ts';
+import { columnValue, sortKey } from './staging-file.ts';
 
 /** A record that an earlier snapshot held and this one lacks. */
 export interface Deletion {
@@ -14,18 +16,18 @@ export interface Deletion {
 }
 
 /** The deletions of a snapshot, in a table of the staging file. */
-export class Tombstones {
+export class Deletions {
   readonly #database: Database.Database;
   readonly #insert: Database.Statement<[number, string, string, string, string, bigint]>;
 
   constructor(database: Database.Database) {
     database.exec(`
-      CREATE TABLE tombstones (
+      CREATE TABLE deletions (
         organization INTEGER, collection TEXT, sort_key TEXT, id TEXT, deleted_at TEXT, instant INTEGER,
         PRIMARY KEY (organization, collection, sort_key)
       ) WITHOUT ROWID`);
     this.#database = database;
-    this.#insert = database.prepare('INSERT OR IGNORE INTO tombstones VALUES (?, ?, ?, ?, ?, ?)');
+    this.#insert = database.prepare('INSERT OR IGNORE INTO deletions VALUES (?, ?, ?, ?, ?, ?)');
   }
 
   add({ organization, collection, id, deletedAt }: Deletion): void {
@@ -40,7 +42,7 @@ export class Tombstones {
   addSelected(query: string, deletedAt: string): void {
     this.#database
       .prepare<[string, bigint]>(
-        `INSERT OR IGNORE INTO tombstones SELECT organization, collection, sort_key, id, ?, ? FROM (${query})`,
+        `INSERT OR IGNORE INTO deletions SELECT organization, collection, sort_key, id, ?, ? FROM (${query})`,
       )
       .run(deletedAt, parseTimestamp(deletedAt) ?? 0n);
   }
@@ -50,13 +52,13 @@ export class Tombstones {
    * @param rows SQL that selects `organization` and `id` of the records of a collection
    */
   removeExisting({ name }: CollectionLayout, rows: string): void {
-    const any = this.#database.prepare<[string]>('SELECT 1 FROM tombstones WHERE collection = ? LIMIT 1');
+    const any = this.#database.prepare<[string]>('SELECT 1 FROM deletions WHERE collection = ? LIMIT 1');
     if (any.get(name) === undefined) return;
     // CROSS JOIN looks up each record in the primary key, instead of each deletion among the records.
     this.#database.exec(`
-      DELETE FROM tombstones WHERE collection = '${name}' AND (organization, sort_key) IN (
+      DELETE FROM deletions WHERE collection = '${name}' AND (organization, sort_key) IN (
         SELECT deleted.organization, deleted.sort_key
-        FROM (${rows}) AS record CROSS JOIN tombstones AS deleted
+        FROM (${rows}) AS record CROSS JOIN deletions AS deleted
         WHERE deleted.organization = record.organization AND deleted.collection = '${name}' AND deleted.sort_key = record.id
       )`);
   }
@@ -64,18 +66,25 @@ export class Tombstones {
   /** Returns the number of deletions at a time. */
   countAt(deletedAt: string): number {
     const count = this.#database.prepare<[string], number>(
-      'SELECT count(*) FROM tombstones WHERE deleted_at = ?',
+      'SELECT count(*) FROM deletions WHERE deleted_at = ?',
     );
     return count.pluck().get(deletedAt) ?? 0;
   }
 
-  /** Iterates over the deletions in the order of the snapshot. */
-  all(): IterableIterator<Deletion> {
-    return this.#database
-      .prepare<[], Deletion>(
-        `SELECT organization, collection, id, deleted_at AS deletedAt FROM tombstones
-         ORDER BY organization, instant, sort_key, collection`,
-      )
-      .iterate();
+  /** Iterates over the deletions, by organization and in list order. */
+  *records(): Generator<StagedRecord> {
+    const rows = this.#database.prepare<[], Deletion>(
+      `SELECT organization, collection, id, deleted_at AS deletedAt FROM deletions
+       ORDER BY organization, instant, sort_key, collection`,
+    );
+    for (const { organization, collection, id, deletedAt } of rows.iterate()) {
+      const record = { collection, id, deletedAt };
+      yield {
+        organization,
+        beginsRun: beginsRun(id),
+        values: DELETIONS.columns.map((column) => columnValue(column, { served: record, imported: record })),
+        json: JSON.stringify(record),
+      };
+    }
   }
 }
