@@ -169,9 +169,9 @@ async function build(
   staging.attach(staged.stagingFiles, organizationIds);
   const deletionLines = base === undefined ? 0 : await readDeletions(input, organizationIds, staging);
   const linesRead = organizations.names.size + staged.records + deletionLines + rejections.total;
-  if (base !== undefined) staging.applyChanges(base.path);
+  if (base !== undefined) staging.applyChanges();
   const badLines = rejections.total;
-  staging.rejectContradictions(({ name }) => importFile(input, name) ?? name);
+  staging.rejectContradictions(({ name }) => importFile(input, name) ?? name, base?.path);
   if (rejections.total > 0 && !skipInvalid) throw new ImportRejected(rejections);
   const limit = omissible(linesRead, maxInvalid);
   if (rejections.total > limit) throw new ImportRejected(rejections, { limit, read: linesRead });

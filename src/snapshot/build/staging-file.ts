@@ -15,6 +15,10 @@ const PAGE_BYTES = 16_384;
 /** A small cache suffices, since rows are only appended. */
 const CACHE_BYTES = 4 * 1024 * 1024;
 
+/** SQL conditions of staged records: lines of the import files, and records of the base (`LineBlock`). */
+export const IMPORTED = 'line > 0';
+export const OF_BASE = 'line < 0';
+
 /** The temporary SQLite file of an import thread, with a table for each collection. */
 export class StagingFile {
   readonly #database: Database.Database;
@@ -98,6 +102,19 @@ export class StagingFile {
     this.#database.exec('COMMIT');
     this.#database.close();
   }
+}
+
+/**
+ * Returns SQL that selects from all records of a collection, or from those that meet a condition.
+ * @param files schema names of the attached staging files
+ */
+export function selectAll(
+  files: readonly string[],
+  { name }: CollectionLayout,
+  columns: string,
+  condition = 'TRUE',
+): string {
+  return files.map((file) => `SELECT ${columns} FROM ${file}.${name} WHERE ${condition}`).join(' UNION ALL ');
 }
 
 /** Returns a record's element of the JSON array that a run stores in the column. */
