@@ -5,9 +5,8 @@ import { CONFIG_VARIABLES, readConfig } from '../src/config.ts';
 import { parseTimestamp } from '../src/contract/timestamp.ts';
 import { NotLater } from '../src/snapshot/build/earlier-snapshot.ts';
 import {
-  type BadLineLimit,
   buildSnapshot,
-  NoOrganization,
+  KEEP_DELETIONS_DAYS,
   rejectsPath,
   SuspectImport,
 } from '../src/snapshot/build/build-snapshot.ts';
@@ -17,6 +16,7 @@ import {
   MisnamedFiles,
   UnreadableImport,
 } from '../src/snapshot/build/import-files.ts';
+import { type BadLineLimit, NoOrganization } from '../src/snapshot/build/read-import.ts';
 import { describeGroup, ImportRejected } from '../src/snapshot/build/rejections.ts';
 import { declaredCounts, PERMITS, rowCount } from '../src/snapshot/format/manifest.ts';
 import { RefusedSnapshot } from '../src/snapshot/format/refused-snapshot.ts';
@@ -61,7 +61,7 @@ program
   )
   .option(
     '--keep-deletions <DURATION>',
-    'time for which the deletions found with --base or --previous stay in the snapshot (default: 90d)',
+    `time for which the deletions found with --base or --previous stay in the snapshot (default: ${KEEP_DELETIONS_DAYS}d)`,
     duration,
   )
   .option('--skip-invalid', 'omit bad lines, and write them to FILE.rejects.ndjson', false)
@@ -167,7 +167,7 @@ async function build(options: BuildChoices, command: Command): Promise<void> {
       input,
       base,
       previous,
-      ...(keepDeletions !== undefined && { keepDeletionsMs: keepDeletions }),
+      keepDeletionsMs: keepDeletions,
       output,
       skipInvalid,
       maxInvalid,

@@ -1,57 +1,37 @@
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, renameSync, rmSync, statSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import type { CollectionName } from '../../contract/operations.ts';
-import { byCollection, COLLECTIONS, DELETIONS } from '../format/layout.ts';
+import { byCollection, COLLECTIONS, DELETIONS, type ListLayout } from '../format/layout.ts';
 import { sync } from '../format/snapshot-file.ts';
 import { reviewSnapshot } from '../review/review-snapshot.ts';
-import { Review, type Warning } from '../review/review.ts';
-import { EarlierSnapshot } from './earlier-snapshot.ts';
+import type { Warning } from '../review/review.ts';
 import type { ChangeCounts } from './changed-ids.ts';
+import { EarlierSnapshot } from './earlier-snapshot.ts';
 import { findDeletions } from './find-deletions.ts';
-import { readDeletions } from './import-deletions.ts';
-import {
-  DELETIONS_FILE,
-  importFile,
-  ORGANIZATIONS_FILE,
-  UnreadableImport,
-  unreadEntries,
-} from './import-files.ts';
-import { readOrganizations } from './import-organizations.ts';
-import { stageImport } from './import-threads.ts';
-import { ImportNotes } from './line-notes.ts';
+import { DELETIONS_FILE, importFile, UnreadableImport, unreadEntries } from './import-files.ts';
 import { BaseMerge } from './merge-base.ts';
-import { ImportRejected } from './rejections.ts';
+import { checkImport, type Imported, type ImportOptions, readImport } from './read-import.ts';
 import { SnapshotWriter } from './snapshot-writer.ts';
 import { Staging } from './staging.ts';
 
-/** A number of lines, or a share of the lines of all import files. */
-export type BadLineLimit = { readonly lines: number } | { readonly percent: number };
-
-export interface BuildOptions {
-  /** The import folder. */
-  readonly input: string;
+export interface BuildOptions extends ImportOptions {
   /** The snapshot that the import changes; undefined when the import has all records. */
   readonly base?: string | undefined;
   /** The snapshot before this one, to find deletions, when the import has all records. */
   readonly previous?: string | undefined;
-  /** Time for which deletions are kept, in milliseconds; 90 days by default. */
-  readonly keepDeletionsMs?: number;
-  /** The snapshot file, which may be the base. An existing file is kept until the new one is complete. */
+  /** Time for which deletions are kept, in milliseconds; `KEEP_DELETIONS_DAYS` by default. */
+  readonly keepDeletionsMs?: number | undefined;
+  /**
+   * The snapshot file, which may be the base. An existing file is kept until the new one is complete.
+   * Bad lines that are left out are written to `rejectsPath(output)`.
+   */
   readonly output: string;
-  /** Leave bad lines out and write them to `rejectsPath(output)`, instead of refusing the import. */
-  readonly skipInvalid: boolean;
-  /** The bad lines that may be left out at most; all by default. */
-  readonly maxInvalid?: BadLineLimit;
   /** Refuse records that look wrong, instead of a warning. */
   readonly isStrict?: boolean;
   /** The time of the export. It must be later than that of the base or the previous snapshot. */
   readonly producedAt: Date;
-  /** Receives the number of records of a collection that were read or written so far. */
-  readonly onProgress?: (step: 'read' | 'written', collection: CollectionName, records: number) => void;
-  /** Aborts the build, which then throws the signal's reason and leaves no file behind. */
-  readonly signal?: AbortSignal;
 }
 
 export interface BuildReport {
@@ -66,9 +46,9 @@ export interface BuildReport {
   /** Those of a build with a base are about lines alone, unless it is strict. */
   readonly warnings: readonly Warning[];
   /** The changes to the base; undefined without one. */
-  readonly changes?: BaseChanges;
+  readonly changes: BaseChanges | undefined;
   /** The deletions in the snapshot; undefined without an earlier one to find them. */
-  readonly deletions?: DeletionCounts;
+  readonly deletions: DeletionCounts | undefined;
   readonly fileBytes: number;
   /** Entries of the import folder that were not read. */
   readonly unread: readonly string[];
@@ -86,14 +66,6 @@ export interface DeletionCounts {
   readonly added: number;
 }
 
-/** The import contains no organization, and therefore no record. */
-export class NoOrganization extends Error {
-  override readonly name = 'NoOrganization';
-  constructor() {
-    super(`no organization: ${ORGANIZATIONS_FILE}.ndjson must have a line for each organization`);
-  }
-}
-
 /** The import contains records that look wrong, and no snapshot was written. */
 export class SuspectImport extends Error {
   override readonly name = 'SuspectImport';
@@ -105,7 +77,8 @@ export class SuspectImport extends Error {
   }
 }
 
-const KEEP_DELETIONS_MS = 90 * 86_400_000;
+export const KEEP_DELETIONS_DAYS = 90;
+const KEEP_DELETIONS_MS = KEEP_DELETIONS_DAYS * 86_400_000;
 
 /** Returns the path of the file for skipped lines. A build that skips no line removes an earlier such file. */
 export function rejectsPath(output: string): string {
@@ -127,142 +100,123 @@ export function rejectsPath(output: string): string {
  * @throws UnreadableImport when a file cannot be read to its end, or needs a base
  */
 export async function buildSnapshot(options: BuildOptions): Promise<BuildReport> {
-  const unread = unreadEntries(options.input);
-  const deletions = importFile(options.input, DELETIONS_FILE);
+  const { input, output, producedAt, skipInvalid, isStrict = false } = options;
+  const unread = unreadEntries(input);
+  const deletions = importFile(input, DELETIONS_FILE);
   if (deletions !== undefined && options.base === undefined)
     throw new UnreadableImport(deletions, 'deletions need a snapshot to delete from: build with --base FILE');
-  const folder = mkdtempSync(`${options.output}.building-`);
-  const staging = new Staging(join(folder, 'staging.sqlite'), options.skipInvalid);
+  const folder = mkdtempSync(`${output}.building-`);
+  const staging = new Staging(join(folder, 'staging.sqlite'), skipInvalid);
   try {
-    return { ...(await build(options, folder, staging)), unread };
+    const earlierPath = options.base ?? options.previous;
+    using earlier = earlierPath === undefined ? undefined : new EarlierSnapshot(earlierPath, producedAt);
+    const base = options.base === undefined ? undefined : earlier;
+    const imported = await readImport(options, folder, staging, base);
+    checkImport(options, imported, staging, base);
+    const file = join(folder, 'snapshot.sqlite');
+    const build: Build = { options, staging, earlier, base, imported, file };
+    const written = await writeSnapshot(build);
+    const warnings = [...imported.notes.warnings, ...reviewRecords(build)];
+    if (isStrict && warnings.length > 0) throw new SuspectImport(warnings);
+    const fileBytes = statSync(file).size;
+    await putIntoPlace(build);
+    return {
+      ...written,
+      organizations: imported.names.size,
+      dropped: imported.notes.dropped,
+      rejected: staging.rejections.total,
+      warnings,
+      fileBytes,
+      unread,
+    };
   } finally {
     staging.close();
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-async function build(
-  options: BuildOptions,
-  folder: string,
-  staging: Staging,
-): Promise<Omit<BuildReport, 'unread'>> {
-  const { input, output, skipInvalid, maxInvalid, isStrict = false, signal, onProgress } = options;
-  const { rejections } = staging;
-  const notes = new ImportNotes();
-  const earlierPath = options.base ?? options.previous;
-  using earlier =
-    earlierPath === undefined ? undefined : new EarlierSnapshot(earlierPath, options.producedAt);
-  const base = options.base === undefined ? undefined : earlier;
-  const organizations = await readOrganizations(input, rejections, notes, base?.names);
-  if (organizations.names.size === 0 && (skipInvalid || rejections.total === 0)) throw new NoOrganization();
-  const organizationIds = [...organizations.names.keys()];
-  const onBlock = (collection: CollectionName, records: number) => {
-    signal?.throwIfAborted();
-    onProgress?.('read', collection, records);
-  };
-  const badOrganizations = organizations.bad;
-  const review = new Review();
-  const staged = await stageImport(
-    { input, folder, organizationIds, badOrganizations, base, review, notes, onBlock },
-    rejections,
-  );
-  staging.attach(staged.stagingFiles, organizationIds);
-  const deletionLines = base === undefined ? 0 : await readDeletions(input, organizationIds, staging);
-  const linesRead = organizations.names.size + staged.records + deletionLines + rejections.total;
-  if (base !== undefined) staging.applyChanges();
-  const badLines = rejections.total;
-  staging.rejectContradictions(({ name }) => importFile(input, name) ?? name, base?.path);
-  if (rejections.total > 0 && !skipInvalid) throw new ImportRejected(rejections);
-  const limit = omissible(linesRead, maxInvalid);
-  if (rejections.total > limit) throw new ImportRejected(rejections, { limit, read: linesRead });
+/** The context of the steps that follow the import. */
+interface Build {
+  readonly options: BuildOptions;
+  readonly staging: Staging;
+  /** The base, or the previous snapshot. */
+  readonly earlier: EarlierSnapshot | undefined;
+  readonly base: EarlierSnapshot | undefined;
+  readonly imported: Imported;
+  /** The new snapshot file, in the folder of the temporary files. */
+  readonly file: string;
+}
 
-  const file = join(folder, basename(output));
-  const writer = new SnapshotWriter(file, organizations.names);
+/** Writes a file with all records and deletions. */
+async function writeSnapshot({
+  options,
+  staging,
+  earlier,
+  base,
+  imported: { names, organizationIds },
+  file,
+}: Build): Promise<Pick<BuildReport, 'snapshotId' | 'producedAt' | 'records' | 'changes' | 'deletions'>> {
+  const { keepDeletionsMs = KEEP_DELETIONS_MS } = options;
+  const producedAt = options.producedAt.toISOString();
+  const writer = new SnapshotWriter(file, names);
   try {
-    const merge = base && new BaseMerge(base, organizationIds, staging);
-    const records = await writeRecords(writer, merge ?? staging, options);
-    const snapshotId = randomUUID();
-    const producedAt = options.producedAt.toISOString();
+    const source = base === undefined ? staging : new BaseMerge(base, organizationIds, staging);
+    const records = byCollection(() => 0);
+    for (const layout of COLLECTIONS)
+      records[layout.name] = await writeList(writer, layout, source.records(layout), options);
     const changes = base && { ...staging.changes.counts(), runs: { ...writer.runs } };
-    const deletions = earlier && (await writeDeletions(writer, staging, earlier, organizationIds, options));
+    let deletions: DeletionCounts | undefined;
+    if (earlier !== undefined) {
+      const since = BigInt(options.producedAt.getTime() - keepDeletionsMs) * 1000n;
+      const isBase = base !== undefined;
+      const added = findDeletions(earlier, staging, writer, { isBase, organizationIds, producedAt, since });
+      deletions = { total: await writeList(writer, DELETIONS, staging.deletions.records(), options), added };
+    }
+    const snapshotId = randomUUID();
     writer.finish(snapshotId, producedAt);
-    const fileBytes = statSync(file).size;
-    // Only an import of all records has the findings of the file. Those that contradict others are not in it.
-    const found = () => {
-      if (base !== undefined) return isStrict ? reviewSnapshot(file) : [];
-      if (rejections.total > badLines) return reviewSnapshot(file);
-      return review.finish(organizationIds, (layout, _, line) => staging.recordAt(layout, line));
-    };
-    const warnings = [...notes.warnings, ...found()];
-    if (isStrict && warnings.length > 0) throw new SuspectImport(warnings);
-    await sync(file);
-    const rejects = join(folder, 'rejects');
-    if (rejections.total > 0) await rejections.write(rejects);
-    // From here on the build cannot be aborted.
-    signal?.throwIfAborted();
-    if (rejections.total > 0) renameSync(rejects, rejectsPath(output));
-    else rmSync(rejectsPath(output), { force: true });
-    renameSync(file, output);
-    await sync(dirname(output));
-    return {
-      snapshotId,
-      producedAt,
-      organizations: organizations.names.size,
-      records,
-      dropped: notes.dropped,
-      rejected: rejections.total,
-      warnings,
-      ...(changes && { changes }),
-      ...(deletions && { deletions }),
-      fileBytes,
-    };
+    return { snapshotId, producedAt, records, changes, deletions };
   } finally {
     writer.close();
   }
 }
 
-/** Returns the number of lines that may be omitted. */
-function omissible(linesRead: number, limit: BadLineLimit | undefined): number {
-  if (limit === undefined) return linesRead;
-  return 'lines' in limit ? limit.lines : Math.floor((linesRead * limit.percent) / 100);
-}
-
-/** Writes all records. Returns their number by collection. */
-async function writeRecords(
+/** Writes a list. Returns the number of its records. */
+async function writeList(
   writer: SnapshotWriter,
-  source: Pick<Staging, 'records'> | BaseMerge,
+  layout: ListLayout,
+  records: ReturnType<BaseMerge['records']>,
   { signal, onProgress }: BuildOptions,
-): Promise<BuildReport['records']> {
-  const counts = byCollection(() => 0);
-  for (const layout of COLLECTIONS) {
-    for (const written of writer.write(layout, source.records(layout))) {
-      counts[layout.name] += written;
-      onProgress?.('written', layout.name, counts[layout.name]);
-      // Yields to the event loop, so that a pending signal is handled.
-      await setImmediate();
-      signal?.throwIfAborted();
-    }
-  }
-  return counts;
-}
-
-/** Finds the deletions and writes them. Returns their number. */
-async function writeDeletions(
-  writer: SnapshotWriter,
-  staging: Staging,
-  earlier: EarlierSnapshot,
-  organizationIds: readonly string[],
-  { base, producedAt, keepDeletionsMs = KEEP_DELETIONS_MS, signal }: BuildOptions,
-): Promise<DeletionCounts> {
-  const deletedAt = producedAt.toISOString();
-  const since = BigInt(producedAt.getTime() - keepDeletionsMs) * 1000n;
-  const options = { isBase: base !== undefined, organizationIds, producedAt: deletedAt, since };
-  findDeletions(earlier, staging, writer, options);
-  let total = 0;
-  for (const written of writer.write(DELETIONS, staging.deletions.records())) {
-    total += written;
+): Promise<number> {
+  let count = 0;
+  for (const written of writer.write(layout, records)) {
+    count += written;
+    onProgress?.('written', layout.name, count);
+    // Yields to the event loop, so that a pending signal is handled.
     await setImmediate();
     signal?.throwIfAborted();
   }
-  return { total, added: staging.deletions.countAt(deletedAt) };
+  return count;
+}
+
+/** Returns the warnings about the records of a file. */
+function reviewRecords({ options, staging, base, imported, file }: Build): Warning[] {
+  const { organizationIds, review, badLines } = imported;
+  // Only an import of all records has the findings of the file. Those that contradict others are not in it.
+  if (base !== undefined) return options.isStrict === true ? reviewSnapshot(file) : [];
+  if (staging.rejections.total > badLines) return reviewSnapshot(file);
+  return review.finish(organizationIds, (layout, _, line) => staging.recordAt(layout, line));
+}
+
+/** Puts the file in the place of the output, and the rejections beside it. */
+async function putIntoPlace({ options, staging: { rejections }, file }: Build): Promise<void> {
+  const { output, signal } = options;
+  await sync(file);
+  const rejects = `${file}.rejects`;
+  if (rejections.total > 0) await rejections.write(rejects);
+  // From here on the build cannot be aborted.
+  signal?.throwIfAborted();
+  if (rejections.total > 0) renameSync(rejects, rejectsPath(output));
+  else rmSync(rejectsPath(output), { force: true });
+  renameSync(file, output);
+  await sync(dirname(output));
 }

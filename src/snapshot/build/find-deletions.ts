@@ -19,7 +19,7 @@ interface DeletionOptions {
 
 /**
  * Finds the deletions of a snapshot whose records are written: those of the earlier snapshot, and the records that it has
- * and this one lacks. An organization that only one of them has contributes none.
+ * and this one lacks. An organization that only one of them has contributes none. Returns the number of new ones.
  * @throws RefusedSnapshot
  */
 export function findDeletions(
@@ -27,7 +27,7 @@ export function findDeletions(
   staging: Staging,
   writer: SnapshotWriter,
   options: DeletionOptions,
-): void {
+): number {
   const { deletions } = staging;
   const { isBase, organizationIds, producedAt, since } = options;
   for (const [organization, organizationId] of organizationIds.entries()) {
@@ -60,4 +60,5 @@ export function findDeletions(
   }
   if (isBase) deletions.addSelected(FOUND_DELETIONS, producedAt);
   staging.removeStagedDeletions();
+  return deletions.countAt(producedAt);
 }

@@ -17,16 +17,15 @@ const check = compileCheck(DELETION_FIELDS);
 
 /**
  * Reads the deletions of an import folder. Returns the number of valid lines.
- * @param organizationIds in the order of the positions
+ * @param organizations positions by id
  */
 export async function readDeletions(
   folder: string,
-  organizationIds: readonly string[],
+  organizations: ReadonlyMap<string, number>,
   { changes, rejections }: Staging,
 ): Promise<number> {
   const file = importFile(folder, DELETIONS_FILE);
   if (file === undefined) return 0;
-  const organizations = new Map(organizationIds.map((organization, position) => [organization, position]));
   let valid = 0;
   for await (const block of readBlocks(folder, file)) {
     const badLines = new BadLines(rejections.keepsLines);

@@ -1,15 +1,8 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import type { CollectionName } from '../../contract/operations.ts';
-import { REFERENTS_FIRST } from '../format/layout.ts';
-import type { Review } from '../review/review.ts';
-import { type EarlierSnapshot, IMPORTED_ANEW } from './earlier-snapshot.ts';
-import { importFile, type LineBlock, readBlocks } from './import-files.ts';
-import type { BadOrganizations } from './import-organizations.ts';
-import type { ImportNotes } from './line-notes.ts';
+import type { LineBlock } from './import-files.ts';
 import type { ImportedBlock, ImportTask, ImportWorkerData } from './import-thread.ts';
-import type { Rejections } from './rejections.ts';
 
 /** SQLite attaches at most ten files to a connection. */
 const MAX_THREADS = 8;
@@ -17,66 +10,6 @@ const MAX_THREADS = 8;
 const BLOCKS_PER_THREAD = 2;
 /** Bounds the memory of the threads. Records are short-lived, so a small young generation suffices. */
 const YOUNG_GENERATION_MB = 12;
-
-export interface StageOptions {
-  /** The import folder. */
-  readonly input: string;
-  /** The folder of the staging files. */
-  readonly folder: string;
-  /** Ids in ascending order. */
-  readonly organizationIds: readonly string[];
-  readonly badOrganizations: BadOrganizations;
-  /** The snapshot whose events and sessions are read as well. */
-  readonly base: EarlierSnapshot | undefined;
-  /** Receives the findings of the records. */
-  readonly review: Review;
-  readonly notes: ImportNotes;
-  /** Receives the number of records of a collection read so far. An exception ends the import. */
-  readonly onBlock: (collection: CollectionName, records: number) => void;
-}
-
-export interface StagedImport {
-  /** Files with the records of the import, one for each thread. */
-  readonly stagingFiles: readonly string[];
-  /** Number of records in them, without those of the base. */
-  readonly records: number;
-}
-
-/** Reads the collections of an import folder into staging files, and rejects bad lines. */
-export async function stageImport(
-  { input, folder, organizationIds, badOrganizations, base, review, notes, onBlock }: StageOptions,
-  rejections: Rejections,
-): Promise<StagedImport> {
-  const organizations = new Map(organizationIds.map((id, position) => [id, position]));
-  const { keepsLines } = rejections;
-  const threads = new ImportThreads({ organizations, badOrganizations, keepsLines }, folder);
-  let records = 0;
-  try {
-    for (const layout of REFERENTS_FIRST) {
-      const { name: collection } = layout;
-      const file = importFile(input, collection);
-      if (file !== undefined) {
-        let read = 0;
-        for await (const block of threads.read(collection, readBlocks(input, file))) {
-          rejections.add(file, block.bad);
-          review.add(layout, block.findings);
-          notes.add(file, block.notes);
-          read += block.records;
-          onBlock(collection, read);
-        }
-        records += read;
-      }
-      if (base === undefined || !IMPORTED_ANEW.includes(layout)) continue;
-      // The fields that are dropped are those that the build derives again.
-      for await (const { bad } of threads.read(collection, base.lines(layout)))
-        rejections.add(base.path, bad);
-    }
-    await threads.finish();
-    return { stagingFiles: threads.stagingFiles, records };
-  } finally {
-    await threads.close();
-  }
-}
 
 /** The threads that read an import. */
 export class ImportThreads {

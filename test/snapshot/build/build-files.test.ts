@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import { NoOrganization } from '../../../src/snapshot/build/build-snapshot.ts';
+import { NoOrganization } from '../../../src/snapshot/build/read-import.ts';
 import { MisnamedFiles, UnreadableImport } from '../../../src/snapshot/build/import-files.ts';
 import { ImportRejected } from '../../../src/snapshot/build/rejections.ts';
 import { readSnapshot } from '../../../src/snapshot/load/read-snapshot.ts';

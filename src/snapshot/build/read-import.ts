@@ -1,0 +1,120 @@
+import type { ListName } from '../../contract/operations.ts';
+import { REFERENTS_FIRST } from '../format/layout.ts';
+import { Review } from '../review/review.ts';
+import { type EarlierSnapshot, IMPORTED_ANEW } from './earlier-snapshot.ts';
+import { readDeletions } from './import-deletions.ts';
+import { importFile, ORGANIZATIONS_FILE, readBlocks } from './import-files.ts';
+import { readOrganizations } from './import-organizations.ts';
+import { ImportThreads } from './import-threads.ts';
+import { ImportNotes } from './line-notes.ts';
+import { ImportRejected } from './rejections.ts';
+import type { Staging } from './staging.ts';
+
+/** A number of lines, or a share of the lines of all import files. */
+export type BadLineLimit = { readonly lines: number } | { readonly percent: number };
+
+export interface ImportOptions {
+  /** The import folder. */
+  readonly input: string;
+  /** Leave bad lines out, instead of refusing the import. */
+  readonly skipInvalid: boolean;
+  /** The bad lines that may be left out at most; all by default. */
+  readonly maxInvalid?: BadLineLimit;
+  /** Receives the number of records of a list that were read or written so far. */
+  readonly onProgress?: (step: 'read' | 'written', list: ListName, records: number) => void;
+  /** Aborts the build, which then throws the signal's reason and leaves no file behind. */
+  readonly signal?: AbortSignal;
+}
+
+/** The import contains no organization, and therefore no record. */
+export class NoOrganization extends Error {
+  override readonly name = 'NoOrganization';
+  constructor() {
+    super(`no organization: ${ORGANIZATIONS_FILE}.ndjson must have a line for each organization`);
+  }
+}
+
+export interface Imported {
+  /** Names of the organizations by id, in the order of the ids. */
+  readonly names: ReadonlyMap<string, string>;
+  /** The ids in that order, which is that of the positions. */
+  readonly organizationIds: readonly string[];
+  readonly notes: ImportNotes;
+  /** Has the findings of the records. */
+  readonly review: Review;
+  readonly linesRead: number;
+  /** Number of lines that are bad by themselves. */
+  readonly badLines: number;
+}
+
+/**
+ * Reads an import folder into staging files, with the events and sessions of the base, and rejects bad lines.
+ * @param folder the folder of the staging files
+ */
+export async function readImport(
+  { input, skipInvalid, signal, onProgress }: ImportOptions,
+  folder: string,
+  staging: Staging,
+  base: EarlierSnapshot | undefined,
+): Promise<Imported> {
+  const { rejections } = staging;
+  const notes = new ImportNotes();
+  const review = new Review();
+  const { names, bad: badOrganizations } = await readOrganizations(input, rejections, notes, base?.names);
+  if (names.size === 0 && (skipInvalid || rejections.total === 0)) throw new NoOrganization();
+  const organizationIds = [...names.keys()];
+  const organizations = new Map(organizationIds.map((id, position) => [id, position]));
+  const { keepsLines } = rejections;
+  const threads = new ImportThreads({ organizations, badOrganizations, keepsLines }, folder);
+  let linesRead = names.size;
+  try {
+    for (const layout of REFERENTS_FIRST) {
+      const { name: collection } = layout;
+      const file = importFile(input, collection);
+      if (file !== undefined) {
+        let records = 0;
+        for await (const block of threads.read(collection, readBlocks(input, file))) {
+          rejections.add(file, block.bad);
+          review.add(layout, block.findings);
+          notes.add(file, block.notes);
+          records += block.records;
+          signal?.throwIfAborted();
+          onProgress?.('read', collection, records);
+        }
+        linesRead += records;
+      }
+      if (base === undefined || !IMPORTED_ANEW.includes(layout)) continue;
+      // The fields that are dropped are those that the build derives again.
+      for await (const { bad } of threads.read(collection, base.lines(layout)))
+        rejections.add(base.path, bad);
+    }
+    await threads.finish();
+  } finally {
+    await threads.close();
+  }
+  staging.attach(threads.stagingFiles, organizationIds);
+  if (base !== undefined) linesRead += await readDeletions(input, organizations, staging);
+  const badLines = rejections.total;
+  return { names, organizationIds, notes, review, linesRead: linesRead + badLines, badLines };
+}
+
+/** Rejects the records that contradict others, and refuses the import if too many lines are bad. */
+export function checkImport(
+  { input, skipInvalid, maxInvalid }: ImportOptions,
+  { linesRead }: Imported,
+  staging: Staging,
+  base: EarlierSnapshot | undefined,
+): void {
+  const { rejections } = staging;
+  if (base !== undefined) staging.applyChanges();
+  staging.rejectContradictions(({ name }) => importFile(input, name) ?? name, base?.path);
+  if (rejections.total > 0 && !skipInvalid) throw new ImportRejected(rejections);
+  const limit = omissible(linesRead, maxInvalid);
+  if (rejections.total > limit) throw new ImportRejected(rejections, { limit, read: linesRead });
+}
+
+/** Returns the number of lines that may be omitted. */
+function omissible(linesRead: number, limit: BadLineLimit | undefined): number {
+  if (limit === undefined) return linesRead;
+  return 'lines' in limit ? limit.lines : Math.floor((linesRead * limit.percent) / 100);
+}
