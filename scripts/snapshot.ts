@@ -38,6 +38,7 @@ const MAX_GROUPS = 20;
 /** Time by which an export may be ahead of the clock of this machine. */
 const CLOCK_SKEW_MS = 5 * 60_000;
 const STRICT_HELP = 'refuse records that look wrong, instead of a warning';
+const REFUSED_BY_STRICT = '--strict refuses records that look wrong';
 
 const program = new Command('snapshot').description('Builds, checks, compares and publishes snapshot files.');
 
@@ -264,8 +265,6 @@ function verify(file: string, { strict }: { strict: boolean }): void {
   if (strict && warnings.length > 0) throw new Refused(`${file}: ${REFUSED_BY_STRICT}`);
   console.log(`${file}: sound, snapshot ${snapshotId}, ${organizations.length} organizations`);
 }
-
-const REFUSED_BY_STRICT = '--strict refuses records that look wrong';
 
 function printWarnings(warnings: readonly Warning[]): void {
   for (const warning of warnings) console.error(`warning: ${describeWarning(warning)}`);
