@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Measures the time from a commit in PostgreSQL to the first response that shows it, while feeds run one after the other
-# and other transactions change 100 tickets a second. Needs a running replica that serves the feed, curl, and the
-# environment of feed.sh.
+# and other transactions change 100 tickets a second. Needs curl, the environment of feed.sh, and a running replica that
+# serves the feed, with RATE_LIMIT_PER_MINUTE=0.
 #
 # usage: freshness.sh ORIGIN CREDENTIAL [COUNT]
 #   ORIGIN      such as http://127.0.0.1:3000
@@ -23,7 +23,7 @@ sql() { psql --no-psqlrc --quiet --no-align --tuples-only -v ON_ERROR_STOP=1 "$@
 change() {
   sql -v organization="$organization" -v status="$1" <<<"
     UPDATE tickets SET status = :'status', updated_at = now() WHERE id = (
-      SELECT id FROM tickets TABLESAMPLE SYSTEM (1) WHERE organization_id = :'organization' ORDER BY random() LIMIT 1)
+      SELECT id FROM tickets WHERE organization_id = :'organization' ORDER BY random() LIMIT 1)
     RETURNING id"
 }
 
@@ -41,7 +41,8 @@ for ((i = 1; i <= count; i++)); do
   status="SEEN-$RANDOM-$i"
   ticket=$(change "$status")
   committed=$(date +%s%N)
-  until curl --silent --header "Authorization: Bearer $credential" "$origin/v1/tickets/$ticket" | grep -q "$status"; do
+  until response=$(curl --silent --show-error --fail --header "Authorization: Bearer $credential" \
+    "$origin/v1/tickets/$ticket") || exit 1 && [[ $response == *"$status"* ]]; do
     kill -0 "$feeds" 2>/dev/null || { echo 'freshness.sh: a feed failed' >&2; exit 1; }
     sleep 0.02
   done
