@@ -130,7 +130,11 @@ describe('Compression', () => {
     ['identity, gzip', 'gzip'],
     ['identity;q=0.5, gzip;q=0.4', undefined],
     ['gzip;q=0.1', 'gzip'],
-    ['gzip;q=, zstd;q=x', undefined],
+    ['gzip;q=0.5, *;q=0.1', 'gzip'],
+    ['gzip;q=0.5, *', 'zstd'],
+    ['gzip;q=0.5, identity', undefined],
+    // A quality that is not a number counts as none.
+    ['gzip;q=, zstd;q=x', 'gzip'],
     ['gzip;q=x;q=1, ,;;,q=1', undefined],
   ];
   for (const [header, coding] of accepted) {

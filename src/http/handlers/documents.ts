@@ -24,7 +24,7 @@ export function documentHandler(document: object, compression: Compression): Req
     ]),
   );
   return (request, response) => {
-    const coding = compression.codingOf(request.headers['accept-encoding']);
+    const coding = compression.codingOf(request);
     const selected = (coding && coded.get(coding)) ?? plain;
     const condition = request.headers['if-none-match'];
     // Shared caches may store the document, so that a tag confirms its own content coding only.

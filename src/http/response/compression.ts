@@ -9,10 +9,14 @@ import {
   zstdCompressSync,
 } from 'node:zlib';
 import type { Request, Response } from 'express';
+import Negotiator from 'negotiator';
 import { CONTENT_CODINGS, type ContentCoding } from '../../contract/headers.ts';
 import { codedTag } from './etag.ts';
 import type { HeaderList } from './problem.ts';
 import { type Body, CONTENT_TYPE, lengthOf, send } from './send.ts';
+
+/** Without a quality of its own, `identity` has the lowest of the header, and yields to every accepted coding. */
+const PREFERRED = [...CONTENT_CODINGS, 'identity'];
 
 /** Shorter bodies fit into a packet or two with the head. */
 const MIN_BYTES = 1024;
@@ -112,7 +116,7 @@ export class Compression {
   /** Returns the content coding of a stream; undefined for none, also while the thread pool has no place for it. */
   codingOfStream(request: Request): ContentCoding | undefined {
     const hasPlace = this.#inPool + STREAM_BYTES <= MAX_BYTES_IN_POOL;
-    return hasPlace ? this.codingOf(request.headers['accept-encoding']) : undefined;
+    return hasPlace ? this.codingOf(request) : undefined;
   }
 
   /** Returns the compressor of a stream. It has a place in the thread pool until the response is closed. */
@@ -131,7 +135,7 @@ export class Compression {
   }
 
   #codingFor(request: Request, body: Body): ContentCoding | undefined {
-    const coding = this.codingOf(request.headers['accept-encoding']);
+    const coding = this.codingOf(request);
     if (coding === undefined) return undefined;
     const length = lengthOf(body);
     const isBusy =
@@ -140,22 +144,13 @@ export class Compression {
   }
 
   /**
-   * Returns the content coding for an `Accept-Encoding` header (RFC 9110, section 12.5.3): the accepted one of the highest
-   * quality, on a tie the first of `CONTENT_CODINGS`; undefined for none. A header that forbids all is ignored.
+   * Returns the content coding that `Accept-Encoding` prefers (RFC 9110, section 12.5.3), on a tie the first of
+   * `CONTENT_CODINGS`; undefined for none. A header that forbids all is ignored.
    */
-  codingOf(acceptEncoding: string | string[] | undefined): ContentCoding | undefined {
-    if (!this.#isOn || typeof acceptEncoding !== 'string') return undefined;
-    const qualities = new Map<string, number>();
-    for (const element of acceptEncoding.toLowerCase().split(',')) {
-      const [name, ...parameters] = element.split(';').map((part) => part.trim());
-      const quality = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2) ?? '1';
-      qualities.set(name, Number(quality));
-    }
-    const qualityOf = (coding: string) => qualities.get(coding) ?? qualities.get('*') ?? 0;
-    // Without a quality of its own, identity yields to every accepted coding.
-    const least = qualities.get('identity') ?? 0;
-    const accepted = CONTENT_CODINGS.filter((coding) => qualityOf(coding) > 0 && qualityOf(coding) >= least);
-    return accepted.sort((a, b) => qualityOf(b) - qualityOf(a)).at(0);
+  codingOf(request: Request): ContentCoding | undefined {
+    if (!this.#isOn) return undefined;
+    const [best] = new Negotiator(request).encodings(PREFERRED, { preferred: PREFERRED });
+    return CONTENT_CODINGS.find((coding) => coding === best);
   }
 }
 
