@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect } from 'node:net';
 import { buffer } from 'node:stream/consumers';
+import { setImmediate as turn } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import express, { type Response } from 'express';
@@ -38,6 +39,7 @@ describe('A compressed response', () => {
   let answer: (send: () => void, response: Response) => void;
   let chunksOf: () => Iterable<Buffer>;
   let opened: (response: Response) => void;
+  let thrown: unknown[];
   let url: string;
 
   app.get('/:kind/:name', ({ params: { kind, name } }, response) => {
@@ -50,7 +52,9 @@ describe('A compressed response', () => {
   app.get('/stream', (request, response) => {
     const coding = compression.codingOfStream(request);
     const compressor = coding && compression.compressorFor(response, coding);
-    sendStream(response, codingHeaders(coding, '"tag"'), chunksOf, compressor).catch(() => undefined);
+    sendStream(response, codingHeaders(coding, '"tag"'), chunksOf, compressor).catch((error: unknown) =>
+      thrown.push(error),
+    );
     opened(response);
   });
 
@@ -66,6 +70,7 @@ describe('A compressed response', () => {
       send();
     };
     opened = () => undefined;
+    thrown = [];
   });
 
   after(() => {
@@ -185,6 +190,22 @@ describe('A compressed response', () => {
       };
       const error: unknown = await requestCoded(`${url}/stream`, GZIP).catch((reason: unknown) => reason);
       expect(error).to.include({ code: 'ECONNRESET' });
+    });
+
+    it('ends without an error when its client leaves', async () => {
+      chunksOf = function* () {
+        for (;;) yield chunk;
+      };
+      for (const leave of ['destroy', 'resetAndDestroy'] as const) {
+        const closed = new Promise((resolve) => (opened = (response) => response.on('close', resolve)));
+        const socket = connect(Number(new URL(url).port), '127.0.0.1');
+        socket.write('GET /stream HTTP/1.1\r\nHost: a\r\nAccept-Encoding: gzip\r\n\r\n');
+        await once(socket, 'data');
+        socket[leave]();
+        await closed;
+      }
+      await turn();
+      expect(thrown).to.deep.equal([]);
     });
 
     it('is plain beside eight others that wait for their clients, until these have left', async () => {
