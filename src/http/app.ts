@@ -78,12 +78,10 @@ function handlerFactory(
   const { rateLimitPerMinute } = config;
   const limitRate = rateLimitPerMinute === 0 ? noRateLimit : rateLimitPerKey(rateLimitPerMinute, hits, log);
   const limit = new StreamLimit(dependencies.streamCounts, hits.slotOf, metrics);
-  const streamOptions = { limit, pins, stores, compression };
+  const listOptions = { originOptions: config, limit, pins, stores, compression };
   return (operation) => {
     const handle =
-      operation.kind === 'list'
-        ? listHandler(operation, config, pins, compression, streamOptions)
-        : recordHandler(operation, compression);
+      operation.kind === 'list' ? listHandler(operation, listOptions) : recordHandler(operation, compression);
     return (request, response, next) => {
       const { context } = response.locals;
       context.operation = operation.id;

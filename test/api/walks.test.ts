@@ -104,6 +104,14 @@ describe('A walk', () => {
     expect(locsOf(refused)).to.have.members(['query.page', 'query.perPage', 'query.snapshot']);
     const unknown = await api.send(`/v1/tickets?page=0&snapshot=${digestOf('new')}`);
     expect(locsOf(unknown)).to.deep.equal(['query.page']);
+    const headers = { Accept: 'application/x-ndjson' };
+    const stream = await api.send(page('first', '&updatedAt.gte=x'), { headers });
+    expect(locsOf(stream)).to.have.members([
+      'query.page',
+      'query.perPage',
+      'query.updatedAt.gte',
+      'query.snapshot',
+    ]);
     const twice = await api.send(`${page('first')}&snapshot=${digestOf('second')}`);
     expect(new Set(locsOf(twice))).to.deep.equal(new Set(['query.snapshot']));
   });

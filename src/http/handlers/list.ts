@@ -7,16 +7,20 @@ import type { AnyStore } from '../../store/organization-store.ts';
 import type { PartStores, StoresOfCaller } from '../checks/availability.ts';
 import type { Pins } from '../checks/pin.ts';
 import { ignoredParameters, parseQuery, queryReader } from '../checks/query.ts';
-import type { Compression } from '../response/compression.ts';
 import { entityTag, matchedTag, matchesAnyTag } from '../response/etag.ts';
 import { nextPageLink, originOf, type OriginOptions } from '../response/links.ts';
 import { NO_SUCH_RECORD } from '../response/problem.ts';
 import { dataHeaders, send } from '../response/send.ts';
 import { pathParameter, pathWith, queryOf } from '../target.ts';
-import { type StreamOptions, streamHandler } from './stream.ts';
+import { type StreamOptions, streamHandler, streamQueryReader } from './stream.ts';
 
 /** The media types of lists, the default first. */
 const MEDIA_TYPES = [JSON_TYPE, NDJSON_TYPE];
+
+/** Shared by the handlers of all lists. */
+export interface ListOptions extends StreamOptions {
+  readonly originOptions: OriginOptions;
+}
 
 /**
  * Creates the handler of a list operation. A matching `If-None-Match` gets 304 before the query is validated, since
@@ -27,15 +31,16 @@ const MEDIA_TYPES = [JSON_TYPE, NDJSON_TYPE];
  */
 export function listHandler(
   operation: ListOperation,
-  originOptions: OriginOptions,
-  pins: Pins,
-  compression: Compression,
-  streamOptions: StreamOptions,
+  options: ListOptions,
 ): (caller: StoresOfCaller, request: Request, response: Response, next: NextFunction) => void {
   const { collection, parameters, parent } = operation;
   const part = collection === 'deletions' ? 'deletions' : 'content';
-  const readQuery = queryReader(operation);
-  const handleStream = streamHandler(operation, streamOptions);
+  const { originOptions, compression } = options;
+  // With its type, so that a call of `refuse` narrows the store.
+  const pins: Pins = options.pins;
+  const readPageQuery = queryReader(operation);
+  const readStreamQuery = streamQueryReader(operation);
+  const handleStream = streamHandler(operation, options);
   const cutting = parameters.filter(({ role }) => cutsOffers(role)).map(({ name }) => name);
 
   return (caller, request, response, next) => {
@@ -46,11 +51,13 @@ export function listHandler(
     context.ignoredParameters = ignoredParameters(query, parameters);
     const pin = query.get(CONTENT_DIGEST_PARAMETER)?.at(0);
     const store = pin === undefined ? stores.live : stores.withContent(pin);
+    const isStream = prefersStream(request);
+    const readQuery = isStream ? readStreamQuery : readPageQuery;
     if (store === undefined) pins.refuse(context, stores.live.organizationId, query, readQuery);
     if (store !== stores.live) context.pin = 'retained';
     const isPartialView = cutting.some((name) => query.has(name));
-    if (prefersStream(request)) {
-      handleStream({ store, query, isPartialView }, request, response, next);
+    if (isStream) {
+      handleStream({ store, query, readQuery, isPartialView }, request, response, next);
       return;
     }
     const origin = originOf(request, originOptions);

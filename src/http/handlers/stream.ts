@@ -8,7 +8,7 @@ import { contentTag, selectRecords } from '../../query/read-page.ts';
 import { totalOf } from '../../query/select.ts';
 import type { AnyStore } from '../../store/organization-store.ts';
 import type { StoreView } from '../../store/registry/store-view.ts';
-import { type Query, queryReader } from '../checks/query.ts';
+import { type Query, type QueryReader, queryReader } from '../checks/query.ts';
 import type { Pins } from '../checks/pin.ts';
 import type { StreamLimit } from '../checks/stream-limit.ts';
 import { codingHeaders, type Compression } from '../response/compression.ts';
@@ -36,10 +36,17 @@ function withoutPages(parameter: Parameter): Parameter {
   return is === 'page' || is === 'perPage' ? { ...parameter, kind: OMITTED } : parameter;
 }
 
+/** Compiles the schemas of a list operation's parameters for a stream. */
+export function streamQueryReader({ parameters }: ListOperation): QueryReader {
+  return queryReader({ parameters: parameters.map(withoutPages) });
+}
+
 /** A list query, and the store that answers it. */
 export interface ListRequest {
   readonly store: AnyStore;
   readonly query: Query;
+  /** Of `streamQueryReader`. */
+  readonly readQuery: QueryReader;
   readonly isPartialView: boolean;
 }
 
@@ -56,10 +63,9 @@ export function streamHandler(
   operation: ListOperation,
   { limit, pins, stores, compression }: StreamOptions,
 ): (list: ListRequest, request: Request, response: Response, next: NextFunction) => void {
-  const { collection, parameters, parent } = operation;
-  const readQuery = queryReader({ parameters: parameters.map(withoutPages) });
+  const { collection, parent } = operation;
 
-  return ({ store, query, isPartialView }, request, response, next) => {
+  return ({ store, query, readQuery, isPartialView }, request, response, next) => {
     if (request.httpVersion === '1.0') throw HTTP_1_1_NEEDED;
     const { context } = response.locals;
     const { now } = context;
