@@ -86,7 +86,8 @@ export function streamHandler(
       send(response, 304, dataHeaders(store, current, isPartialView));
       return;
     }
-    if (request.method !== 'HEAD') limit.open(response);
+    const isHead = request.method === 'HEAD';
+    if (!isHead) limit.open(response);
     const totalRecords = totalOf(selection);
     context.rows = totalRecords;
     const headers = [
@@ -95,7 +96,8 @@ export function streamHandler(
       RECORD_COUNT_HEADER,
       String(totalRecords),
     ];
-    const compressor = coding && compression.compressorFor(response, coding);
+    const compressor =
+      coding === undefined || isHead ? undefined : compression.compressorFor(response, coding);
     const read = (isSent: () => boolean) =>
       whileRetained(store, readLines(store, plan, selection, now, isSent), response);
     sendStream(response, headers, read, compressor).catch(next);
