@@ -63,7 +63,12 @@ read -r extent source since as_of <<<"$exported"
 output=a.sqlite
 [[ $base != a.sqlite ]] || output=b.sqlite
 build_options=(--input "$folder/export" --output "$folder/$output" --as-of "$as_of")
-[[ $extent == everything ]] || build_options+=(--base "$folder/$base")
+if [[ $extent == changes ]]; then
+  build_options+=(--base "$folder/$base")
+elif [[ -n $base ]]; then
+  # Finds the records that are gone.
+  build_options+=(--previous "$folder/$base")
+fi
 snapshot build "${build_options[@]}" || fail "the build failed; $folder/export has its lines"
 
 snapshot publish "$folder/$output" --as "$name" "${publish_options[@]}" || fail 'the snapshot was not published'
