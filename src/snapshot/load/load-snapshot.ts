@@ -10,6 +10,7 @@ export interface LoaderTask {
   readonly path: string;
   readonly reportsProgress: boolean;
   readonly isThorough: boolean;
+  readonly parsedRuns: ReadonlySet<string> | undefined;
   /** One element: 1 once the declared snapshot is admitted. The loader waits until it is 1. */
   readonly admission: Int32Array<SharedArrayBuffer>;
 }
@@ -30,6 +31,8 @@ export interface LoadOptions {
   readonly onProgress?: OnProgress | undefined;
   /** Whether to parse also the records that serving only copies. */
   readonly isThorough?: boolean;
+  /** Digests of runs that a thorough load has parsed before, and need not be parsed again. */
+  readonly parsedRuns?: ReadonlySet<string>;
   /** Time after which the load is given up, in seconds; default: no limit. */
   readonly timeoutSeconds?: number;
   /** Aborts the load, which then rejects with the reason of the signal. */
@@ -46,7 +49,7 @@ const END_MS = 1000;
  * @throws RefusedSnapshot, also when the thread fails or takes too long
  */
 export async function loadSnapshot(path: string, options: LoadOptions = {}): Promise<SnapshotImage> {
-  const { admit, onProgress, isThorough = false, timeoutSeconds, signal } = options;
+  const { admit, onProgress, isThorough = false, parsedRuns, timeoutSeconds, signal } = options;
   signal?.throwIfAborted();
   const { promise: loaded, resolve, reject } = Promise.withResolvers<SnapshotImage>();
   const admission = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
@@ -81,7 +84,13 @@ export async function loadSnapshot(path: string, options: LoadOptions = {}): Pro
   const deadline = timeoutSeconds === undefined ? undefined : setTimeout(giveUp, timeoutSeconds * 1000);
   let worker: Worker | undefined;
   try {
-    worker = startLoader({ path, reportsProgress: onProgress !== undefined, isThorough, admission });
+    worker = startLoader({
+      path,
+      reportsProgress: onProgress !== undefined,
+      isThorough,
+      parsedRuns,
+      admission,
+    });
     worker.on('message', (message: LoaderMessage) => {
       try {
         receive(message);

@@ -18,6 +18,8 @@ interface ReadOptions {
   readonly onProgress?: OnProgress | undefined;
   /** Whether to parse also the records that serving only copies: tickets and orders. */
   readonly isThorough?: boolean;
+  /** Digests of runs that a thorough read has parsed before. Of their tickets and orders, only the digest is checked. */
+  readonly parsedRuns?: ReadonlySet<string> | undefined;
 }
 
 /**
@@ -71,7 +73,7 @@ export function readOrganizations(
 function readOrganization(
   reader: RunReader,
   organization: ManifestOrganization,
-  { onProgress, isThorough = false }: ReadOptions,
+  { onProgress, isThorough = false, parsedRuns }: ReadOptions,
 ): [OrganizationImage, DeletionsImage] {
   const { organizationId, contentDigest, deletionsDigest, runs } = organization;
   const read = <Image>(layout: ListLayout, loader: RunLoader<Image>): Image => {
@@ -81,7 +83,7 @@ function readOrganization(
     }
     return loader.finish();
   };
-  const copied = isThorough ? JSON_OBJECT : undefined;
+  const copied = isThorough ? { ...JSON_OBJECT, knownRuns: parsedRuns } : undefined;
   // The largest collections come first: their build memory is released before the others are read.
   const tickets = read(TICKETS, new CollectionLoader(TICKETS, runs.tickets, copied));
   const orders = read(ORDERS, new CollectionLoader(ORDERS, runs.orders, copied));

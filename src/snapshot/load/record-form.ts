@@ -9,6 +9,8 @@ import { objectIn, parseObject, textIn } from '../format/json-values.ts';
 export interface RecordForm {
   readonly name: string;
   readonly isOf: (record: string) => boolean;
+  /** Digests of runs whose records are known to have the form. They are not checked again. */
+  readonly knownRuns?: ReadonlySet<string> | undefined;
 }
 
 /** Any JSON object. */

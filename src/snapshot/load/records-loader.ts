@@ -52,7 +52,7 @@ export class RecordsLoader {
    * @throws RefusedSnapshot
    */
   add(run: Run): Texts {
-    const { firstRow, recordBytes } = run.entry;
+    const { firstRow, recordBytes, digest } = run.entry;
     const { records } = run;
     if (records.length !== recordBytes) {
       run.checkDigest();
@@ -63,7 +63,8 @@ export class RecordsLoader {
     const copy = this.#copy(records);
     run.checkDigest(copy);
     if (!isUtf8(copy)) throw this.#refusedRun(`at row ${firstRow} are not UTF-8`);
-    return this.#divide(copy, run.lengths());
+    const form = this.#form?.knownRuns?.has(digest) === true ? undefined : this.#form;
+    return this.#divide(copy, run.lengths(), form);
   }
 
   #copy(records: Buffer): Buffer {
@@ -77,10 +78,11 @@ export class RecordsLoader {
   /**
    * Divides the last copied run into records, and returns their first values.
    * @param lengths of the records in bytes
+   * @param form the form to check the records for
    * @throws RefusedSnapshot when a record differs from its declared length, is too large, does not begin with the first
    * field, or does not have the form of its list
    */
-  #divide(records: Buffer, lengths: Uint32s): Texts {
+  #divide(records: Buffer, lengths: Uint32s, form: RecordForm | undefined): Texts {
     const { offsets } = this.image;
     const starts = new Uint32Array(lengths.length);
     const ends = new Uint32Array(lengths.length);
@@ -106,8 +108,8 @@ export class RecordsLoader {
       hashes[i] = finishHash(hash);
       ends[i] = at;
       if (at === end || at === starts[i]) throw this.#misbegun(row);
-      if (this.#form?.isOf(records.toString('latin1', start, end)) === false)
-        throw this.#refused(row, `is not ${this.#form.name}`);
+      if (form?.isOf(records.toString('latin1', start, end)) === false)
+        throw this.#refused(row, `is not ${form.name}`);
       offsets[row + 1] = offsets[row] + lengths[i] + 1;
       start = end + 1;
     }

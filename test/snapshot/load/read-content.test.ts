@@ -1,7 +1,7 @@
 import Database from 'better-sqlite3';
 import { expect } from 'chai';
 import { RefusedSnapshot } from '../../../src/snapshot/format/refused-snapshot.ts';
-import { readSnapshot } from '../../../src/snapshot/load/read-snapshot.ts';
+import { inspectSnapshot, readSnapshot } from '../../../src/snapshot/load/read-snapshot.ts';
 import { alterRuns, keepFirst, replaceInRecords, type RunContent } from '../../support/alter-runs.ts';
 import {
   contentColumnsOf,
@@ -402,6 +402,12 @@ describe('The content of a snapshot', () => {
           RefusedSnapshot,
           `record 2 of ${RUN_TABLES[collection]} is not a JSON object`,
         );
+        const parsedRuns = new Set(
+          inspectSnapshot(path).organizations.flatMap(({ runs }) =>
+            runs[collection].map(({ digest }) => digest),
+          ),
+        );
+        expect(readSnapshot(path, { isThorough: true, parsedRuns }).organizations).to.have.length(2);
       }
     });
 

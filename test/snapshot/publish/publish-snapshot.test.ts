@@ -23,6 +23,8 @@ import {
   type PublishOptions,
   publishSnapshot,
 } from '../../../src/snapshot/publish/publish-snapshot.ts';
+import { alterRuns, replaceInRecords } from '../../support/alter-runs.ts';
+import { reseal } from '../../support/digests.ts';
 import { folderForEach } from '../../support/temporary-folder.ts';
 import {
   build,
@@ -75,6 +77,17 @@ describe('The publication of a snapshot', () => {
     const reader = statSync(served('a.sqlite')).ino;
     await publish();
     expect(statSync(served('a.sqlite')).ino).to.not.equal(reader);
+  });
+
+  it('parses only the tickets of runs that the replaced file lacks', async () => {
+    const broken = snapshot.copy();
+    alterRuns(broken, 'tickets', replaceInRecords(',"currency":', ',"currency"'), 'north');
+    reseal(broken);
+    expect(await refused({ file: broken })).to.equal('inconsistent');
+    await publish();
+    expect(await refused({ file: broken })).to.equal('inconsistent');
+    copyFileSync(broken, served('a.sqlite'));
+    await publish({ file: broken });
   });
 
   it('makes the copy writable for its owner, even if the source is not', async () => {
