@@ -37,7 +37,7 @@ const DEFAULT_LIMIT: BadLineLimit = { percent: 1 };
 const MAX_GROUPS = 20;
 /** Time by which an export may be ahead of the clock of this machine. */
 const CLOCK_SKEW_MS = 5 * 60_000;
-const STRICT_HELP = 'refuse records that look wrong, instead of a warning';
+const STRICT_HELP = 'refuse records that look wrong instead of warning';
 const REFUSED_BY_STRICT = '--strict refuses records that look wrong';
 
 const program = new Command('snapshot').description('Builds, checks, compares and publishes snapshot files.');
@@ -49,26 +49,23 @@ program
   .requiredOption('--output <file>', 'snapshot file to write, such as data/snapshots/NAME.sqlite')
   .option(
     '--base <file>',
-    'snapshot that the import changes: its records stay, but those of the import and of deletions.ndjson',
+    'earlier snapshot to which the import is applied: changed records, and deletions.ndjson',
   )
   .option(
     '--as-of <when>',
-    'time of the export, ISO 8601, later than that of the base (default: now)',
+    'time of the export, ISO 8601, later than that of the earlier snapshot (default: now)',
     exportTime,
   )
-  .option(
-    '--previous <file>',
-    'snapshot before this one, to find what a whole export lacks: see --keep-deletions',
-  )
+  .option('--previous <file>', 'earlier snapshot with which a whole export is compared to find deletions')
   .option(
     '--keep-deletions <DURATION>',
-    `time for which the deletions found with --base or --previous stay in the snapshot (default: ${KEEP_DELETIONS_DAYS}d)`,
+    `with --base or --previous: time for which the snapshot holds a deletion (default: ${KEEP_DELETIONS_DAYS}d)`,
     duration,
   )
   .option('--skip-invalid', 'omit bad lines, and write them to FILE.rejects.ndjson', false)
   .option(
     '--max-invalid <limit>',
-    'with --skip-invalid: fail when more lines are bad, N or P% of all lines, 1% by default',
+    'with --skip-invalid: fail if more lines are bad, N or P% of all lines (default: 1%)',
     parseLimit,
   )
   .option('--strict', STRICT_HELP, false)
@@ -194,7 +191,7 @@ async function build(options: BuildChoices, command: Command): Promise<void> {
       console.log(`  runs: ${runs.copied} copied, ${runs.written} written`);
     }
     if (report.deletions !== undefined)
-      console.log(`  deletions: ${report.deletions.total}, of them new: ${report.deletions.added}`);
+      console.log(`  deletions: ${report.deletions.total} (${report.deletions.added} new)`);
     for (const entry of report.unread) console.log(`  not read: ${entry}`);
     for (const [field, count] of report.dropped)
       console.log(`  dropped, not in the specification: ${field} (${count} times)`);

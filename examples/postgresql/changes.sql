@@ -1,4 +1,4 @@
--- The changes since a feed, kept by triggers. Run it after views.sql, which creates the schema anew.
+-- The changes since a feed, kept by triggers. Run it after views.sql, which drops and creates the schema.
 --
 -- A change is noted with the id of its transaction, and a feed remembers the oldest id that was still in progress in
 -- its database snapshot (`since`). A transaction that the snapshot does not show has no lower id, whenever it commits,
@@ -32,7 +32,7 @@ BEGIN
 END
 $$;
 
--- Notes that all rows of a table are gone.
+-- Notes that a table was truncated.
 CREATE FUNCTION feed.note_truncation() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $$
 BEGIN
   INSERT INTO feed.changes (kind, id) VALUES ('truncation', TG_TABLE_NAME);
@@ -182,7 +182,7 @@ CREATE FUNCTION feed.source() RETURNS text LANGUAGE sql STABLE AS $$
   WHERE datname = current_database()
 $$;
 
--- Whether the changes since a feed are known. They are not after a truncation or when an organization is gone.
+-- Whether the changes since a feed are known. They are not after a truncation or the deletion of an organization.
 CREATE FUNCTION feed.is_known(of_source text, since xid8) RETURNS boolean LANGUAGE sql STABLE AS $$
   SELECT of_source = feed.source()
     AND since >= (SELECT xid FROM feed.complete_from)

@@ -3,7 +3,7 @@
 \set ON_ERROR_STOP on
 BEGIN;
 
--- One JSON line a row. In format csv with these two control characters, which JSON text never contains, backslashes
+-- One row for each JSON line. In format csv with these two control characters, which JSON text never contains, backslashes
 -- and quotation marks stay as they are.
 CREATE TEMPORARY TABLE organization_lines (line jsonb) ON COMMIT DROP;
 CREATE TEMPORARY TABLE event_lines (line jsonb) ON COMMIT DROP;

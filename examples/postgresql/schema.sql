@@ -1,5 +1,5 @@
 -- The database of a ticketing company, as the example reads it. Several organizations share the tables.
--- Nothing here knows of Foyer: views.sql and changes.sql add the feed in a schema of its own.
+-- It does not depend on Foyer: views.sql and changes.sql add the feed in a schema of its own.
 \set ON_ERROR_STOP on
 BEGIN;
 

@@ -45,7 +45,7 @@ class Source:
         self.as_of = None
 
     def get(self, path, tag=None, **filters):
-        """Requests a list as a stream. Waits as long as the service asks for. Returns the response, 200 or 304."""
+        """Requests a list as a stream. Waits after 429 as Retry-After says. Returns the response, 200 or 304."""
         headers = {"If-None-Match": tag} if tag else {}
         while True:
             response = self.session.get(
@@ -95,7 +95,7 @@ def copy_round(source, database):
 
 
 def beginning_of_window(database):
-    """Returns the time since which changes are requested; None when everything is."""
+    """Returns the start of the window of changes; None to request all records."""
     as_of = get_state(database, "asOf")
     if as_of is None:
         return None
@@ -139,7 +139,7 @@ def set_state(database, name, value):
 
 
 def sync(base_url, session, database):
-    """Makes a round in one transaction, so that the copy always is that of one snapshot."""
+    """Makes a round in one transaction, so that the copy always equals one snapshot."""
     for _ in range(ATTEMPTS):
         try:
             with database:
@@ -169,7 +169,7 @@ def main():
             sync(options.base_url, session, database)
             print(f"copied the data as of {get_state(database, 'asOf')}", flush=True)
         except requests.RequestException as error:
-            # The copy is as it was. The next round has the same window, and more.
+            # The copy is unchanged. The next round begins with the same window.
             print(f"not copied: {error}", file=sys.stderr, flush=True)
             if options.every is None:
                 sys.exit(1)

@@ -26,14 +26,14 @@ export interface Field {
   readonly required: boolean;
   /** Whether Foyer computes the field instead of importing it. */
   readonly derived: boolean;
-  /** A rule that values should keep. One that breaks it is accepted, and reported by the review of a snapshot. */
+  /** A rule for plausible values. A value that breaks it is accepted, and reported as a warning. */
   readonly expectation?: Expectation;
 }
 
 /** Collections to whose records other records refer by id, within an organization. */
 export const REFERENTS = ['events', 'sessions', 'orders', 'offers'] as const;
 
-/** A rule that the values of a field should keep. */
+/** A rule for the plausible values of a field. */
 export type Expectation =
   | { readonly kind: 'names'; readonly collection: (typeof REFERENTS)[number] }
   | { readonly kind: 'currencyCode' }
@@ -64,7 +64,7 @@ export function derived(imported: Field): Field {
   return { ...imported, derived: true };
 }
 
-/** Declares a rule that the values of a field should keep. */
+/** Declares a rule for the plausible values of a field. */
 export function expecting(expectation: Expectation, accepted: Field): Field {
   return { ...accepted, expectation };
 }

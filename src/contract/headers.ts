@@ -11,7 +11,7 @@ export const IGNORED_PARAMETERS_HEADER = 'Service-API-Ignored-Parameters';
 export const CONTENT_CODINGS = ['zstd', 'gzip'] as const;
 export type ContentCoding = (typeof CONTENT_CODINGS)[number];
 
-/** Media types of responses with data. The second one is for streams, one record a line. */
+/** Media types of responses with data. The second one is for streams, one record per line. */
 export const JSON_TYPE = 'application/json';
 export const NDJSON_TYPE = 'application/x-ndjson';
 

@@ -142,9 +142,9 @@ const paging: readonly Parameter[] = [
     kind: CONTENT_DIGEST,
     role: { is: 'contentDigest' },
     description:
-      'Set by `nextPage` links. Keeps all pages on the data of the first page, even when newer data goes live. Data that ' +
-      'is in use stays available for a time. When it is gone, the response is 400 with an error at `query.snapshot`: ' +
-      'begin again without this parameter. It is 429 when the data may not be loaded yet.',
+      'Set by `nextPage` links. Keeps all pages on the data of the first page, even when newer data goes live. That data ' +
+      'stays available for a time after each use. When it is gone, the response is 400 with an error at ' +
+      '`query.snapshot`: begin again without this parameter. It is 429 when the data may not be loaded yet.',
     example: 'n4bQgYhMfWWaL-qgxVrQFaO_TxsrC4Is0V1sFbDwCgg',
   },
 ];

@@ -21,7 +21,7 @@ export const END_REASONS = [
 ] as const;
 export type EndReason = (typeof END_REASONS)[number];
 
-/** What a content digest in a link selected, other than the live data. */
+/** Outcomes of requests whose content digest did not select the live data. */
 export const PIN_OUTCOMES = ['retained', 'gone', 'not-loaded'] as const;
 export type PinOutcome = (typeof PIN_OUTCOMES)[number];
 

@@ -14,7 +14,7 @@ export interface CountsMemory {
 
 /**
  * Counts what is open at present, over all workers. The part of a worker is subtracted when the worker ends, because
- * what it had open ends without an event.
+ * its open responses or connections end without an event.
  */
 export class WorkerCounts {
   readonly memory: CountsMemory;

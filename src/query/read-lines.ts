@@ -19,7 +19,7 @@ const NEWLINE = Buffer.from('\n');
  * taken, so that the memory does not depend on the number of records.
  *
  * @param now milliseconds since the epoch
- * @param isSent returns whether the chunk before is not needed any more, so that the next one may have its buffer
+ * @param isSent returns whether the previous chunk is sent, so that the next one may reuse its buffer
  */
 export function* readLines(
   store: AnyStore,
@@ -42,8 +42,7 @@ export function* readLines(
 }
 
 /**
- * The buffer of the chunks of one stream. With a new buffer for each chunk, a third of the time of a stream was garbage
- * collection.
+ * The chunks of a stream share a buffer. With a new buffer for each chunk, garbage collection took a third of the time.
  */
 class Chunk {
   readonly #isSent: () => boolean;

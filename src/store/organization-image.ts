@@ -41,7 +41,7 @@ export interface SessionsImage extends CollectionImage {
 
 interface PartImage {
   readonly organizationId: string;
-  /** Digest of what the image holds, base64url. Equal images of an organization have equal digests. */
+  /** Digest of the records in the image, base64url. Equal images of an organization have equal digests. */
   readonly contentDigest: string;
   /** Bytes of shared memory that the image holds. */
   readonly bytesHeld: number;

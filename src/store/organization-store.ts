@@ -22,7 +22,7 @@ export class WalkMark {
    * @param now milliseconds of the monotonic clock
    */
   noteUse(now: number): void {
-    // Rounded up, so that no store is retained for less than the time configured.
+    // Rounded up, so that no store is retained for less than the configured time.
     const second = Math.ceil(now / 1000);
     // Every page is a use. More than one write a second would only invalidate the caches of other processors.
     if (Atomics.load(this.word, 0) !== second) Atomics.store(this.word, 0, second);

@@ -112,7 +112,7 @@ describe('Deletions', () => {
       stores.releaseUnwalked();
     }
 
-    it('their tag changes with them alone', async () => {
+    it('their tag changes only with them', async () => {
       const before = await tags();
       await swap('organizations');
       const withContent = await tags();

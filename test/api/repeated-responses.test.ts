@@ -163,7 +163,7 @@ describe('A repeated response', () => {
       expect(await swapping.api.send(pinned)).to.have.property('status', 429);
     });
 
-    it('comes from the retained store of its content digest alone', async () => {
+    it('comes only from the retained store of its content digest', async () => {
       const storeOf = async (content: 'north' | 'south') => {
         const { image } = await fixture();
         const found = image.organizations.find(({ organizationId }) => organizationId === content);

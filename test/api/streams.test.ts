@@ -128,7 +128,7 @@ describe('A list in application/x-ndjson', () => {
     expect(body['ticketId']).to.equal('tkt_05');
   });
 
-  it('has headers alone for HEAD', async () => {
+  it('has only headers for HEAD', async () => {
     // By default, the client accepts compression with GET only.
     const headers = { 'Accept-Encoding': 'identity' };
     const [head, get] = await Promise.all([

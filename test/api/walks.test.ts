@@ -139,7 +139,7 @@ describe('A walk', () => {
     expect(await statusOf(page('new')), 'the content has arrived').to.equal(200);
   });
 
-  it('has no wait for a malformed digest or an invalid query', async () => {
+  it('does not wait for a malformed digest or an invalid query', async () => {
     expect(await statusOf(`/v1/tickets?snapshot=${'x'.repeat(44)}`)).to.equal(400);
     expect(await statusOf(page('new', '&updatedAt.gte=x'))).to.equal(400);
     pass(31);

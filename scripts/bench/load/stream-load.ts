@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { requestBytes, type Target } from './traffic.ts';
 
-/** Reads streams as fast as possible, each over a connection of its own, and starts each anew when it has ended. */
+/** Reads streams as fast as possible, each over a connection of its own, and restarts each when it ends. */
 export interface StreamLoad {
   readonly port: number;
   readonly credential: string;

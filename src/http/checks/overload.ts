@@ -105,7 +105,7 @@ export class OverloadCheck {
     const turn = eventLoop.uvMetricsInfo.loopCount;
     const isNewTurn = turn !== this.#turn;
     const idleMs = isNewTurn ? this.#beginTurn(turn) : 0;
-    // Streams send between two turns. That time is no cost of the latest request.
+    // Streams send between two turns. That time is not a cost of the latest request.
     if (!isNewTurn || metrics.openStreams === 0) this.#learn(now - this.#latestAt - idleMs);
     this.#requests++;
     this.#latestAt = now;

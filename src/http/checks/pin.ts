@@ -8,13 +8,13 @@ import { invalidQuery, type Query, type QueryReader } from './query.ts';
 
 /** Time for which unknown content may still be loaded, since it was first requested. */
 const LOAD_WAIT_MS = 30_000;
-/** Unknown digests of an organization that are remembered, and organizations with such digests. */
+/** Maximum number of remembered unknown digests for each organization, and of organizations with such digests. */
 const MAX_DIGESTS = 16;
 const MAX_ORGANIZATIONS = 4096;
 
 const GONE = 'is no longer available: begin again without this parameter';
 
-/** Another replica may have loaded newer data, and sent the link, before this one. */
+/** The link may come from another replica, which has loaded newer data before this one. */
 const NOT_LOADED = new Problem(
   429,
   'The data to which the link belongs is not loaded yet. Try again later.',
@@ -23,13 +23,13 @@ const NOT_LOADED = new Problem(
 
 /**
  * Decides on pins, the content digests in links, whose content is neither live nor retained. Content that was served
- * is gone. Other content may arrive for a time after the first request for it, and then counts as gone. The digests of
- * an organization affect no other one: a digest of another organization is one that was never served.
+ * before is gone. Other content may still arrive for a time after the first request for it, and then counts as gone.
+ * Organizations do not affect each other: a digest of another organization is one that was never served.
  */
 export class Pins {
   readonly #served: ServedDigests;
   readonly #clock: () => number;
-  /** By organization, then by digest: time of the first request. The oldest are first, and give way. */
+  /** By organization, then by digest: time of the first request. The oldest are first, and are evicted first. */
   readonly #firstRequests = new Map<string, Map<string, number>>();
 
   /**

@@ -27,7 +27,7 @@ export interface ListOptions extends StreamOptions {
  * only responses to valid queries have a tag. The tag covers content, version, origin and target. A client that
  * prefers NDJSON gets all records as a stream.
  *
- * Each response that has a link to a further page, or that a link may have led to, extends the retention of its store.
+ * Each response that has a link to a further page, or that may follow a link, extends the retention of its store.
  */
 export function listHandler(
   operation: ListOperation,

@@ -58,7 +58,7 @@ export interface StreamOptions {
   readonly compression: Compression;
 }
 
-/** Creates the handler of a list operation for clients that prefer all records in one response, one a line. */
+/** Creates the handler of a list operation that returns all records as a stream, one per line. */
 export function streamHandler(
   operation: ListOperation,
   { limit, pins, stores, compression }: StreamOptions,
@@ -103,7 +103,7 @@ export function streamHandler(
     sendStream(response, headers, read, compressor).catch(next);
   };
 
-  /** Extends the retention of a store by each chunk. Breaks the stream off when the store is released nevertheless. */
+  /** Extends the retention of a store with each chunk. Breaks off if the store is released nevertheless. */
   function* whileRetained(store: AnyStore, lines: Iterable<Buffer>, response: Response) {
     for (const chunk of lines) {
       if (!stores().holds(store)) {

@@ -12,7 +12,7 @@ import { writeHead } from './send.ts';
  * its end (RFC 9112, section 7.1), so a stream that breaks off does not look complete.
  *
  * @param headers additional headers of this response
- * @param read returns the chunks. A chunk may have the buffer of the one before if `isSent` returns true
+ * @param read returns the chunks. A chunk may reuse the buffer of the previous one if `isSent` returns true
  * @param compressor of its content coding; undefined for none
  * @returns fulfilled when the response is sent or its connection has closed
  * @throws the error of the chunks, after which the connection is closed

@@ -6,7 +6,7 @@ import { sortKey } from './staging-file.ts';
 /** Bits of the filter: 8 MB. With 1,000,000 changes, one in 67 other ids passes it. */
 const FILTER_BITS = 26;
 
-/** What an import does to a record of its base. */
+/** The effect of an import on a record of its base. */
 export type Change = 'replaced' | 'deleted';
 
 /** SQL that selects `organization`, `collection`, `sort_key` and `id` of the deletions found in a base. */

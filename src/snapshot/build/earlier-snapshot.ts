@@ -17,7 +17,7 @@ export class NotLater extends Error {
   }
 }
 
-/** Collections whose records depend on each other. Their records in the base are imported anew. */
+/** Collections whose records depend on each other. Their records in the base are imported again. */
 export const IMPORTED_ANEW: readonly CollectionLayout[] = [EVENTS, SESSIONS];
 
 /** The snapshot that a build follows: its base, or the one before a full build. It is only read. */

@@ -82,7 +82,7 @@ export function compileCheck(fields: Fields): Check {
     findAll ??= thorough.compile(schema);
     if (findAll(record)) return NONE;
     const problems = (findAll.errors ?? []).map(problemOf);
-    // A value of the wrong type may also violate the list of values, which says more.
+    // A value of the wrong type may also violate the list of values, which is more specific.
     return withoutRepetition(new Map(problems.map((problem) => [problem.field, problem])).values());
   };
 }

@@ -19,7 +19,7 @@ export class ImportThreads {
   #next = 0;
 
   /**
-   * @param shared what all threads know
+   * @param shared data of all threads
    * @param folder folder of the staging files
    */
   constructor(shared: Omit<ImportWorkerData, 'stagingFile'>, folder: string) {

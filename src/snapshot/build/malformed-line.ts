@@ -59,7 +59,7 @@ const SCALAR = /(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)(
 const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
 const SPACE = /[ \t\r\n]*/y;
 
-/** Finds the position in a text from which on it is not JSON. `JSON.parse` tells it only in the words of its message. */
+/** Finds the first position at which a text is not JSON. `JSON.parse` has it only in the words of its message. */
 class Scan {
   at = 0;
   readonly #text: string;
@@ -107,7 +107,7 @@ class Scan {
     return expected;
   }
 
-  /** Accepts what a sticky pattern matches here. */
+  /** Accepts the text that a sticky pattern matches here. */
   #accept(pattern: RegExp): boolean {
     pattern.lastIndex = this.at;
     if (!pattern.test(this.#text)) return false;

@@ -91,7 +91,7 @@ export function quoted(value: unknown): string {
 
 const MAX_SHOWN = 60;
 
-/** Returns the beginning of a text for a message. Characters that a terminal could obey are replaced. */
+/** Returns the beginning of a text for a message. Control characters are replaced. */
 export function shown(text: string): string {
   const start = text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
   return start.toWellFormed().replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '\ufffd');

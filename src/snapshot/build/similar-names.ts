@@ -1,4 +1,4 @@
-/** Finds the name that a misspelled one stands for. */
+/** Finds the intended name for a misspelled one. */
 
 /** Shorter names resemble only themselves: almost any two of them are one edit apart. */
 const MIN_LENGTH = 4;

@@ -67,7 +67,7 @@ export class StagingFile {
       );
   }
 
-  /** Creates the table of what is known of bad lines, which are checked against other lines too. */
+  /** Creates the table of bad lines and their known values, which are also checked against other lines. */
   #createBadTable({ name }: CollectionLayout): Database.Statement {
     this.#database.exec(`
       CREATE TABLE bad_${name} (

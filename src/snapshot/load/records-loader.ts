@@ -48,7 +48,7 @@ export class RecordsLoader {
 
   /**
    * Copies, checks and divides the records of the next run. Returns their first values.
-   * The digest is checked over the copy. So the digest covers the bytes that are served.
+   * The digest is checked over the copy, so it covers the bytes that are served.
    * @throws RefusedSnapshot
    */
   add(run: Run): Texts {

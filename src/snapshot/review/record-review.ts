@@ -3,7 +3,7 @@ import { type JsonObject, objectIn, objectsIn, textIn } from '../format/json-val
 import type { CollectionLayout } from '../format/layout.ts';
 import { addHash } from './hash-set.ts';
 
-/** A rule for a field of a collection. Ids that others refer to have a rule as well: the review must know them. */
+/** A rule for a field of a collection. Ids to which records refer have a rule as well: the review collects them. */
 export interface Check {
   /** Path of the field, such as `placedItems[].offerId`. */
   readonly field: string;

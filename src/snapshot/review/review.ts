@@ -4,7 +4,7 @@ import { byCollection, type CollectionLayout, COLLECTIONS } from '../format/layo
 import { HashSet } from './hash-set.ts';
 import { type Check, type Findings, FINDING_LENGTH, RecordReview } from './record-review.ts';
 
-/** Something that was accepted, but looks wrong. */
+/** Records or lines that are valid but look wrong for the same reason. */
 export interface Warning {
   /** Collection, or import file. */
   readonly source: string;

@@ -2,8 +2,8 @@ import { hash } from 'node:crypto';
 
 /**
  * Fingerprints of the content that was live and was replaced, in shared memory: the main thread writes them, the
- * workers read them. A fingerprint covers organization and content digest. It belongs to one of many small sets, in
- * which the latest is first, and the oldest gives way:
+ * workers read them. A fingerprint covers organization and content digest. It belongs to one of many small sets, which
+ * have the latest one first and evict the oldest:
  *
  *     set 0              set 1              …
  *     | f f f f 0 0 0 0 | f f 0 0 0 0 0 0 | …       64 bits each, 0 for none

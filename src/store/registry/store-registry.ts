@@ -194,7 +194,7 @@ export function endOfRetention({ store, replacedAt }: RetainedStore, retention: 
 }
 
 /**
- * Sorts stores by the order in which they keep their memory when it is short. The latest used of each organization
+ * Sorts stores in the order in which they are retained when memory is short. The latest used of each organization
  * are first, so that the walks of one organization over many snapshots do not end those of another.
  */
 export function latestUsedFirst(retained: readonly RetainedStore[]): RetainedStore[] {
@@ -227,7 +227,7 @@ export function storesToRetain(
   for (const one of latestUsedFirst(retained.filter((each) => now < endOfRetention(each, retention)))) {
     const part = partOf(one.store);
     bytes += one.store.bytesHeld;
-    // Otherwise, a store would go when its successor is smaller.
+    // Otherwise, a store would be released because its successor is smaller.
     if (bytes <= allowed || !parts.has(part)) kept.add(one);
     parts.add(part);
   }

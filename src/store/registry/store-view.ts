@@ -36,7 +36,7 @@ export class StoreView {
     return storeWith(DeletionsStore, digest, this.retained.get(organizationId) ?? []);
   }
 
-  /** Returns whether what a store has is live or retained. */
+  /** Returns whether the image of a store is live or retained. */
   holds(store: AnyStore): boolean {
     const { organizationId, contentDigest } = store;
     const found =

@@ -153,7 +153,7 @@ describe('A compressed response', () => {
     expect(logged?.locals.context.bytes).to.equal(body.length);
   });
 
-  it('gives its place in the thread pool back when its client has left', async () => {
+  it('releases its place in the thread pool when its client disconnects', async () => {
     const left: Promise<unknown>[] = [];
     answer = (send, response) => {
       send();

@@ -149,7 +149,7 @@ describe('A stream', () => {
     expect(endsIn(metrics)).to.include({ 'unsent-bytes': 1 });
   });
 
-  it('stops when its client is gone', async () => {
+  it('stops when its client disconnects', async () => {
     const source = new Source(FAR);
     const socket = await stall(await serve([source]), source);
     socket.resetAndDestroy();

@@ -112,7 +112,7 @@ describe('The difference of two snapshots', () => {
     });
   });
 
-  it('lists the deletions that are new or gone, also when nothing else changed', () => {
+  it('lists added and removed deletions, even if nothing else changed', () => {
     const [first, second, third, fourth] = SMALL_DELETIONS;
     const [before, after] = [snapshot.copy(), snapshot.copy()];
     setDeletions(before, { north: [first, second, third], south: [first] });

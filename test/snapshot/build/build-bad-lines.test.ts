@@ -83,7 +83,7 @@ describe('A bad line of the import', () => {
     }
   });
 
-  it('rejects the import, which tells the number of bad lines and their groups, by file and first line', async () => {
+  it('rejects the import with the number of bad lines and their groups, by file and first line', async () => {
     const { total, message, groups } = await refusalOf(
       builtFrom(folder('refused'), BAD_IMPORT),
       ImportRejected,
@@ -182,7 +182,7 @@ describe('The groups of bad lines', () => {
     ]);
   });
 
-  it('show the beginning of a long value, without characters that a terminal could obey', async () => {
+  it('show the beginning of a long value, without control characters', async () => {
     const tickets = [ours(minimalTicket('t', { listPrice: `\u001b]0;\u202e\u0085${'x'.repeat(100_000)}` }))];
     const [group] = await groupsOf({ ...good, tickets });
     expect(group).to.match(/found "\\u001b\]0;\ufffd\ufffdx+…: line 1$/);

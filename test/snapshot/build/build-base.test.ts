@@ -137,7 +137,7 @@ describe('A build with a base', () => {
     );
   });
 
-  it('keeps the records of the base, but for those of the import and the deletions', async () => {
+  it('keeps the records of the base except those of the import and the deletions', async () => {
     const { report, output } = await change(
       {
         tickets: [
@@ -261,7 +261,7 @@ describe('A build with a base', () => {
       ]);
     });
 
-    it('an id that comes twice within the import', async () => {
+    it('an id that occurs twice in the import', async () => {
       const [ticket] = SMALL_IMPORT.tickets;
       expect(await rejectionsOf({ tickets: [ticket, ticket] })).to.deep.equal([
         'tickets.ndjson: ticketId must be unique, found "tkt_0" also on line 1: line 2',

@@ -151,7 +151,7 @@ describe('The review of records', () => {
     ]);
   });
 
-  it('refuses a strict build without a trace, unless all rules are kept', async () => {
+  it('refuses a strict build unless all rules are kept, and leaves no file', async () => {
     const files = { organizations, events, sessions, offers, orders };
     const strict = { isStrict: true };
     expect(await warningsOf({ ...files, tickets: [ticket('a')] }, strict)).to.deep.equal([]);

@@ -4,7 +4,7 @@ import { newServedDigests, noteServed, wasServed } from '../../../src/store/regi
 import { FIXED } from '../../support/random.ts';
 
 describe(`The memory of served content (seed ${FIXED.seed})`, () => {
-  it('has what was noted, of the organization alone', () => {
+  it('has the noted digests, for their organization only', () => {
     const name = fc.constantFrom('north', 'south', 'n', 'N1', 'N2', 'orth');
     fc.assert(
       fc.property(fc.array(fc.tuple(name, name), { maxLength: 20 }), fc.tuple(name, name), (noted, asked) => {

@@ -76,7 +76,7 @@ const OPERATIONS = {
   'rename a customer': `
     UPDATE customers SET last_name = last_name || '·', email = 'new.' || email
     WHERE ctid = ${one('ctid', 'customers')}`,
-  'rename what many orders show': `
+  'rename a row that many orders show': `
     UPDATE sales_channels SET name = name || '·' WHERE ctid = ${one('ctid', 'sales_channels')};
     UPDATE services SET name = name || '·' WHERE ctid = ${one('ctid', 'services')};
     UPDATE pickup_points SET name = name || '·' WHERE ctid = ${one('ctid', 'pickup_points')}`,
