@@ -63,7 +63,7 @@ export class StoreRegistry {
 
   /** Bytes that no live store shares: retained content differs from live content. */
   get retainedBytes(): number {
-    return this.retained.reduce((sum, { store }) => sum + store.bytesHeld, 0);
+    return sumOfBytes(this.retained);
   }
 
   /** Returns another existing file that serves an organization. */
@@ -204,6 +204,10 @@ export function latestUsedFirst(retained: readonly RetainedStore[]): RetainedSto
   return [...first, ...latestUsed.filter((one) => !first.has(one))];
 }
 
+function sumOfBytes(retained: readonly RetainedStore[]): number {
+  return retained.reduce((sum, { store }) => sum + store.bytesHeld, 0);
+}
+
 /** Identifies the content, or the deletions, of an organization. An organization id contains no white space. */
 function partOf({ organizationId, image }: AnyStore): string {
   return `${organizationId} ${'deletions' in image ? 'deletions' : 'content'}`;
@@ -221,10 +225,13 @@ export function storesToRetain(
   liveBytes: number,
 ): Set<RetainedStore> {
   const allowed = Math.max(liveBytes, ALWAYS_ALLOWED_BYTES);
+  const unexpired = retained.filter((one) => now < endOfRetention(one, retention));
+  // Mostly, all of them have room. To sort 5000 stores takes 3 ms, twice a second.
+  if (sumOfBytes(unexpired) <= allowed) return new Set(unexpired);
   const parts = new Set<string>();
   const kept = new Set<RetainedStore>();
   let bytes = 0;
-  for (const one of latestUsedFirst(retained.filter((each) => now < endOfRetention(each, retention)))) {
+  for (const one of latestUsedFirst(unexpired)) {
     const part = partOf(one.store);
     bytes += one.store.bytesHeld;
     // Otherwise, a store would be released because its successor is smaller.
