@@ -109,12 +109,12 @@ export const notFoundHandler: RequestHandler = () => {
 
 /** Creates the error handler of the API. It converts the errors of all layers into responses. */
 export function errorHandler(refusals: RefusalBudget, log: Logger): ErrorRequestHandler {
-  return (error: unknown, request, response, next) => {
+  return (error: unknown, request, response, _next) => {
     const { requestId, operation, caller } = response.locals.context;
     const problem = problemOf(error);
     if (problem === undefined) log.error({ err: error, requestId, operation }, 'unexpected error');
-    // Once a response has begun, Express closes its connection.
-    if (response.headersSent) next(error);
+    // Otherwise, a response that has begun would look complete. Express would also print the error.
+    if (response.headersSent) response.destroy();
     else if (problem === undefined) sendProblem(response, UNEXPECTED);
     else if (caller === undefined) refusals.refuse(request, response, problem);
     else sendProblem(response, problem);
