@@ -250,7 +250,7 @@ describe('npm run snapshot', function () {
 
     for (const [signal, file] of [
       ['SIGINT', 'staging.sqlite'],
-      ['SIGTERM', 'a.sqlite'],
+      ['SIGTERM', 'snapshot.sqlite'],
     ] as const) {
       it(`leaves no file behind on ${signal} after ${file} appears, and the previous file unchanged`, async () => {
         const tickets = Array.from({ length: 60_000 }, (_, i) =>

@@ -51,6 +51,11 @@ describe('The output of a build', () => {
     expect(inOutput()).to.deep.equal(['a.sqlite']);
   });
 
+  it('may have the name of a temporary file', async () => {
+    await build(folder('good'), folder(`${output}/staging.sqlite`));
+    expect(inOutput()).to.deep.equal(['staging.sqlite']);
+  });
+
   it('replaces an earlier file in one step', async () => {
     writeFileSync(target(), 'the earlier file');
     const before = openSync(target(), 'r');
