@@ -110,8 +110,8 @@ function onFile(options: FileOption, use: (file: KeysFile, path: string) => void
 }
 
 /**
- * Returns the reason why a keys file is missing. Commands do not create its folder: a mistyped KEYS_FILE would otherwise
- * name a new file that no replica reads.
+ * Returns the reason why a keys file is missing. Commands do not create its folder: a mistyped KEYS_FILE would
+ * otherwise name a new file that no replica reads.
  */
 function withoutFile(path: string): string {
   const folder = dirname(path);
@@ -120,7 +120,9 @@ function withoutFile(path: string): string {
     : `keys file ${path}: its folder does not exist; if the name is right, create it: mkdir -p ${folder}`;
 }
 
-/** Warns on standard error if no snapshot of a folder holds the organization: its key gets 429 until one is published. */
+/**
+ * Warns on standard error if no snapshot of a folder holds the organization: its key gets 429 until one is published.
+ */
 function warnWithoutData(organizationId: string, folder: string): void {
   if (holdsOrganization(folder, organizationId)) return;
   console.error(

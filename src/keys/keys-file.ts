@@ -129,7 +129,10 @@ function insertKey(
   return { keyId, organizationId, secret };
 }
 
-/** Creates an empty keys file. It appears by a link that fails if the file exists, so no reader sees an incomplete file. */
+/**
+ * Creates an empty keys file. It appears by a link that fails if the file exists, so no reader sees an incomplete
+ * file.
+ */
 function createKeysFile(path: string): void {
   const draft = `${path}.${randomBytes(4).toString('hex')}.new`;
   try {

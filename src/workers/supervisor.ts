@@ -147,7 +147,8 @@ export class Supervisor {
   }
 
   /**
-   * Starts the listeners of all workers, which accept at most `maxConnections` in all. Returns the port. After an error the caller terminates the workers.
+   * Starts the listeners of all workers, which accept at most `maxConnections` in all. Returns the port. After an
+   * error the caller terminates the workers.
    * @throws the system's error when the port is not available; an error when a worker ends instead
    */
   async listen(maxConnections: number): Promise<number> {

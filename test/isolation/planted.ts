@@ -34,12 +34,16 @@ export const BIRCH: Plant = {
   timeZone: 'Pacific/Chatham',
 };
 
-/** Returns a decoy for a plant. No organization has its word, and no timestamp is between its digits and the plant's. */
+/**
+ * Returns a decoy for a plant. No organization has its word, and no timestamp is between its digits and the plant's.
+ */
 export function decoyOf({ digits }: Plant): Pick<Plant, 'word' | 'digits'> {
   return { word: 'DecoyAbsent', digits: `${digits.slice(0, 6)}999` };
 }
 
-/** Returns the imported records of an organization by collection. Some have ids and keys that both organizations have. */
+/**
+ * Returns the imported records of an organization by collection. Some have ids and keys that both organizations have.
+ */
 export function plantedRecords(plant: Plant): Readonly<Record<CollectionName, readonly object[]>> {
   const { word } = plant;
   const own = (name: string) => `${word}_${name}`;

@@ -6,7 +6,10 @@ import {
 } from '../../src/contract/operations.ts';
 import { instantOf, type Plant } from './planted.ts';
 
-/** The owner of the requested values: a word in its ids and keys, such as that of `PLANT_event`, and digits in its instants. */
+/**
+ * The owner of the requested values: a word in its ids and keys, such as that of `PLANT_event`, and digits in its
+ * instants.
+ */
 export type Words = Pick<Plant, 'word' | 'digits'>;
 
 /** Ids that both organizations have records for. */

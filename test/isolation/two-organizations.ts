@@ -50,7 +50,10 @@ export function makeKeys(
   });
 }
 
-/** Returns the app over a snapshot. Its links begin with the same address on any port, so that the responses of two apps are comparable. */
+/**
+ * Returns the app over a snapshot. Its links begin with the same address on any port, so that the responses of two
+ * apps are comparable.
+ */
 export function startApi(snapshot: SnapshotImage, ring: KeyRing): Promise<TestApi> {
   const stores = new StoreRegistry();
   stores.swap('planted.sqlite', snapshot);

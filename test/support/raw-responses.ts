@@ -14,8 +14,8 @@ export interface RawResponse {
 const HEAD = /^HTTP\/1\.1 ([1-5]\d\d) ([A-Z][A-Za-z- ]+)\r\n((?:[A-Za-z-]+: [\x20-\x7e]*\r\n)+)\r\n/;
 
 /**
- * Parses the bytes of a connection, as Latin-1, strictly into responses. A JSON text cannot begin like a response, which
- * distinguishes the response to HEAD.
+ * Parses the bytes of a connection, as Latin-1, strictly into responses. A JSON text cannot begin like a response,
+ * which distinguishes the response to HEAD.
  * @throws Error when they are malformed, or the last one is incomplete
  */
 export function responsesIn(received: string): RawResponse[] {

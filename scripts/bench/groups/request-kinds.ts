@@ -121,7 +121,9 @@ function eventPages(content: SnapshotContent): Target[] {
   return sample(all.flat(), TARGETS);
 }
 
-/** Returns the first pages of the orders of several events, page by page: the filters are the same throughout a walk. */
+/**
+ * Returns the first pages of the orders of several events, page by page: the filters are the same throughout a walk.
+ */
 function orderWalks(content: SnapshotContent): Target[] {
   const counts = [...content.orderCounts()];
   const walks = counts.map((_, i) => counts.slice(i, i + MANY_EVENTS));

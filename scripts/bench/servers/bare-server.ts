@@ -6,9 +6,9 @@ import { deserialize } from 'node:v8';
 import type { CapturedResponse } from '../load/http-client.ts';
 
 /**
- * The upper limit: `node:http` that sends captured responses, one for each path, and does nothing else. Arguments: the file of the
- * responses; the number of characters at the end of a target that vary between requests and are not part of the path; the
- * length of the chunks in which bodies are streamed, 0 for whole bodies.
+ * The upper limit: `node:http` that sends captured responses, one for each path, and does nothing else. Arguments: the
+ * file of the responses; the number of characters at the end of a target that vary between requests and are not part
+ * of the path; the length of the chunks in which bodies are streamed, 0 for whole bodies.
  */
 
 const [, , file, varying, chunk] = process.argv;

@@ -6,7 +6,10 @@ import type { EndReason, RequestMetrics } from '../request-metrics.ts';
 import { type ConnectionCounts, networkOf, networkSlot } from './connection-counts.ts';
 import { SlowLane } from './slow-lane.ts';
 
-/** Requests of a connection that may be without a complete response. The response to the last one closes the connection. */
+/**
+ * Requests of a connection that may be without a complete response. The response to the last one closes the
+ * connection.
+ */
 const MAX_PIPELINED = 32;
 /** When too many bytes are unsent, the slowest connections end until this share of the limit is left. */
 const UNSENT_SHARE = 0.9;
@@ -153,8 +156,8 @@ export class Connections {
   }
 
   /**
-   * Moves the connections of a peer's network to the slow lane, for a time, except those that had another valid key than
-   * the connection of the peer.
+   * Moves the connections of a peer's network to the slow lane, for a time, except those that had another valid key
+   * than the connection of the peer.
    */
   suspect(peer: Socket): void {
     const { network, keyId } = this.#open.get(peer) ?? {};

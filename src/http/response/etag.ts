@@ -1,8 +1,8 @@
 import { CONTENT_CODINGS, type ContentCoding } from '../../contract/headers.ts';
 
 /**
- * Returns the entity tag of a response without content coding. Content, version, origin and target determine its bytes, so the tag needs no
- * hash of them.
+ * Returns the entity tag of a response without content coding. Content, version, origin and target determine its
+ * bytes, so the tag needs no hash of them.
  *
  * @param contentTag tag of the content, without `"` and `,`
  * @param origin scheme and host of the links in the response

@@ -18,8 +18,9 @@ interface DeletionOptions {
 }
 
 /**
- * Finds the deletions of a snapshot whose records are written: those of the earlier snapshot, and the records that it has
- * and this one lacks. An organization that only one of them has contributes none. Returns the number of new ones.
+ * Finds the deletions of a snapshot whose records are written. Returns the number of new ones.
+ * They are those of the earlier snapshot, and the records that it has and this one lacks. An organization that only one
+ * of them has contributes none.
  * @throws RefusedSnapshot
  */
 export function findDeletions(

@@ -1,7 +1,7 @@
 import { UTF_16 } from './import-files.ts';
 import { type FieldProblem, shown } from './problems.ts';
 
-/** Explains why a line is not a JSON object, with the remedies for the usual mistakes of exports. */
+/** Explains why a line is not a JSON object, with remedies for common mistakes. */
 
 const WHOLE =
   "must be one whole JSON object: split an array with jq -c '.[]', join indented lines with jq -c .";
@@ -59,7 +59,10 @@ const SCALAR = /(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)(
 const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
 const SPACE = /[ \t\r\n]*/y;
 
-/** Finds the first position at which a text is not JSON. `JSON.parse` has it only in the words of its message. */
+/**
+ * Finds the position of the first error in a JSON text. `JSON.parse` reports it only in words that vary, and parsers
+ * that call themselves for each nested value overflow the stack.
+ */
 class Scan {
   at = 0;
   readonly #text: string;

@@ -10,8 +10,9 @@ import {
   shown,
 } from './problems.ts';
 
-/** A group of bad lines with the name of their file in the import folder, or of records of a base with its path. */
+/** A group of bad lines of an import file, or of bad records of a base. */
 export interface FileGroup extends ProblemGroup {
+  /** Name of the import file; path of the base. */
   readonly file: string;
 }
 

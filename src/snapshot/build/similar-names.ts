@@ -9,7 +9,8 @@ const LONG = 10;
  * Returns the known name that a name resembles most, undefined when it resembles none.
  *
  * Names are similar when, regardless of letter case and punctuation, they are equal, differ by a typing mistake, or one
- * begins or ends with the other: `tikets`, `all-tickets` and `Tickets` resemble `tickets`; `price` resembles `listPrice`.
+ * begins or ends with the other: `tikets`, `all-tickets` and `Tickets` resemble `tickets`; `price` resembles
+ * `listPrice`.
  */
 export function similarName(name: string, known: Iterable<string>): string | undefined {
   let similar: string | undefined;

@@ -210,7 +210,10 @@ class GrowingRun {
     return position ?? value;
   }
 
-  /** Returns the run as it is stored. The digest covers the bytes in memory, so that verification detects a failed write. */
+  /**
+   * Returns the run as it is stored. The digest covers the bytes in memory, so that verification detects a failed
+   * write.
+   */
   stored(): StoredRun {
     const content = this.#content();
     const digest = runDigest(this.#layout.name, this.count, content);

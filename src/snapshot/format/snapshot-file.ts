@@ -160,8 +160,8 @@ const MAX_SCHEMA_PAGES = 64;
 
 /**
  * Returns whether `sqlite_schema` is one leaf, or some leaves below page 1.
- * SQLite reads all of its rows before any check. A tree whose pages are linked many times would keep the thread in SQLite
- * for ever, where it cannot be ended.
+ * SQLite reads all of its rows before any check. A tree whose pages are linked many times would keep the thread in
+ * SQLite for ever, where it cannot be ended.
  */
 function isSchemaTree(file: number, pageSize: number): boolean {
   const page = Buffer.alloc(MAX_PAGE_BYTES);

@@ -18,7 +18,9 @@ interface ReadOptions {
   readonly onProgress?: OnProgress | undefined;
   /** Whether to parse also the records that serving only copies: tickets and orders. */
   readonly isThorough?: boolean;
-  /** Digests of runs that a thorough read has parsed before. Of their tickets and orders, only the digest is checked. */
+  /**
+   * Digests of runs that a thorough read has parsed before. Of their tickets and orders, only the digest is checked.
+   */
   readonly parsedRuns?: ReadonlySet<string> | undefined;
 }
 
@@ -33,8 +35,8 @@ export function inspectSnapshot(path: string): Manifest {
 
 /**
  * Reads a snapshot file into shared memory, and checks it in full.
- * The checks cover header, schema, counts, order of sessions and deletions, distinct ids, the digest of every run, and the form of
- * the records that serving depends on.
+ * The checks cover header, schema, counts, order of sessions and deletions, distinct ids, the digest of every run, and
+ * the form of the records that serving depends on.
  * @throws RefusedSnapshot
  */
 export function readSnapshot(path: string, options: ReadOptions = {}): SnapshotImage {

@@ -3,8 +3,8 @@ import { OFFER } from '../../contract/resources.ts';
 import { objectIn, parseObject, textIn } from '../format/json-values.ts';
 
 /**
- * A form that records must have. Its check takes the bytes of a record as Latin-1, one character for each byte: decoding
- * them as UTF-8 takes longer and does not change the outcome, since the structure of JSON is ASCII.
+ * A form that records must have. Its check takes the bytes of a record as Latin-1, one character for each byte:
+ * decoding them as UTF-8 takes longer and does not change the outcome, since the structure of JSON is ASCII.
  */
 export interface RecordForm {
   readonly name: string;

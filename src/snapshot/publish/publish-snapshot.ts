@@ -33,7 +33,9 @@ export interface Published {
   readonly manifest: Manifest;
 }
 
-/** The snapshot was not published. Published files are unchanged. The message is for operators; `cause` is the error. */
+/**
+ * The snapshot was not published. Published files are unchanged. The message is for operators; `cause` is the error.
+ */
 export class NotPublished extends Error {
   override readonly name = 'NotPublished';
 }

@@ -1,5 +1,5 @@
 /**
- * Hashes a text to 64 bits by the two multipliers of cyrb53 (https://github.com/bryc/code), and appends the halves.
+ * Hashes a text to 64 bits, and appends the halves. The multipliers are those of cyrb53 (https://github.com/bryc/code).
  * Among 10,000,000 texts, two have the same hash with a probability below 0.001 %.
  * @param seed separates the texts of different owners
  */

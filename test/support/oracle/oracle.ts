@@ -151,7 +151,9 @@ export class Oracle {
   }
 }
 
-/** Returns an event with the fields derived from its sessions, which are in ascending order. `now` is in milliseconds. */
+/**
+ * Returns an event with the fields derived from its sessions, which are in ascending order. `now` is in milliseconds.
+ */
 function served(event: Event, sessions: readonly Session[], now: number): unknown {
   const next = sessions.find(({ startAt }) => instant(startAt) > BigInt(now) * 1000n);
   return {

@@ -12,7 +12,9 @@ import { type Organization, randomIdPools, randomOrganization } from './random-o
 
 const COLLECTIONS: readonly CollectionName[] = ['events', 'sessions', 'tickets', 'orders', 'offers'];
 
-/** Organizations of all sizes down to empty that share many ids. `size`: approximate number of events of the largest. */
+/**
+ * Organizations of all sizes down to empty that share many ids. `size`: approximate number of events of the largest.
+ */
 export function randomOrganizations(random: Random, size: number): Organization[] {
   const pools = randomIdPools(random, size);
   return [
