@@ -17,7 +17,9 @@ const DOCUMENTS = [
   'docs/snapshot-format.md',
   'docs/operations.md',
   'docs/integrators.md',
+  'docs/performance.md',
   'docs/reliability.md',
+  'examples/postgresql/README.md',
   'SECURITY.md',
 ];
 const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
@@ -122,10 +124,26 @@ describe('The documents', () => {
   });
 
   for (const document of DOCUMENTS) {
-    it(`link to existing files: ${document}`, () => {
+    it(`link to existing files and headings: ${document}`, () => {
       const text = readFileSync(join(ROOT, document), 'utf8');
-      const links = Array.from(text.matchAll(/\]\(([^)#:]+)(?:#[^)]*)?\)/g), ([, target]) => target);
-      expect(links.filter((target) => !existsSync(join(ROOT, dirname(document), target)))).to.deep.equal([]);
+      const links = Array.from(text.matchAll(/\]\(([^):]+)\)/g), ([, link]) => link);
+      const broken = links.filter((link) => {
+        const [target, ...anchors] = link.split('#');
+        const file = target === '' ? join(ROOT, document) : join(ROOT, dirname(document), target);
+        return !existsSync(file) || anchors.some((anchor) => !anchorsOf(file).includes(anchor));
+      });
+      expect(broken).to.deep.equal([]);
     });
   }
 });
+
+/** Returns the anchors of the headings in a document, as GitHub derives them. */
+function anchorsOf(file: string): string[] {
+  const headings = readFileSync(file, 'utf8').matchAll(/^#+ (.*)$/gm);
+  return Array.from(headings, ([, heading]) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}_ -]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+}
