@@ -60,7 +60,7 @@ async function demo(): Promise<void> {
   for (const { title, line } of await exampleCommands(address, credential))
     console.log(`# ${title}\n${line}\n`);
   const environment = `SNAPSHOT_DIR=${quoted(config.snapshotDir)} KEYS_FILE=${quoted(config.keysFile)}`;
-  console.log('# the environment of other commands on this data, such as npm run keys -- list');
+  console.log('# the environment with which other commands use this data, such as npm run keys -- list');
   console.log(`export ${environment}\n`);
   console.log('Press Ctrl-C to stop.');
 }

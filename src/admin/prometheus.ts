@@ -61,7 +61,7 @@ function requestMetrics({ workers, log }: AdminDependencies): Metric[] {
     ),
     counter(
       'foyer_requests_over_stream_limit_total',
-      'Requests for a stream refused with 429 because the key had its number of open streams.',
+      'Requests for a stream refused with 429 because the key already had two open streams.',
       retries.get('streams') ?? 0,
     ),
     gauge('foyer_streams_open', 'Open streams (application/x-ndjson).', openStreams),

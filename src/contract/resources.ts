@@ -331,7 +331,7 @@ export const DELETION: Resource = {
       collection: choice(COLLECTION_NAMES, 'Collection of the deleted record.', 'tickets'),
       id: id('Identifier of the deleted record.', 'tkt_9001'),
       deletedAt: required(
-        utcTimestamp('Time in UTC from which on the data lacks the record.', '2026-11-01T00:00:00.000Z'),
+        utcTimestamp('Time in UTC since which the data lacks the record.', '2026-11-01T00:00:00.000Z'),
       ),
     },
   },

@@ -156,7 +156,7 @@ describe('A list in application/x-ndjson', () => {
       `GET /v1/orders HTTP/1.0\r\nAccept: ${NDJSON}\r\nAuthorization: ${given.api.authorization('north')}\r\n\r\n`,
     );
     expect(received).to.match(/^HTTP\/1\.1 400 /);
-    expect(received).to.include('needs HTTP/1.1');
+    expect(received).to.include('requires HTTP/1.1');
   });
 
   it('has its records and bytes in its log line, and is left out of the durations', async () => {

@@ -127,7 +127,7 @@ export const SHARED_RESPONSES = {
   },
   InvalidRequest: refused(
     'The API key is missing or malformed; the version, the percent-encoding or the HTTP syntax is invalid; ' +
-      `Transfer-Encoding does not end in \`chunked\`; or a request for ${NDJSON_TYPE} is of HTTP/1.0.`,
+      `Transfer-Encoding does not end in \`chunked\`; or a request for ${NDJSON_TYPE} uses HTTP/1.0.`,
     READ,
     'The API key is missing; send the header Authorization: Bearer svc:o:<organization_id>:<api_key>.',
   ),
@@ -159,7 +159,7 @@ export const SHARED_RESPONSES = {
     'The method must be GET, HEAD or OPTIONS.',
   ),
   TooManyRequests: refused(
-    `The key has exceeded its rate limit, or has two open responses in ${NDJSON_TYPE}; the service is overloaded or not ` +
+    `The key has exceeded its rate limit, or already has two open streams (${NDJSON_TYPE}); the service is overloaded or not ` +
       'ready; or the data of a `nextPage` link is not loaded yet.',
     [...READ, 'Retry-After'],
     'More than 600 requests in a minute; try again in 12 s.',

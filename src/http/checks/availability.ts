@@ -5,7 +5,7 @@ import { notReady } from '../response/problem.ts';
 const NO_SNAPSHOT = notReady('no data is loaded yet');
 /** To a syncing client, an empty list would look like the deletion of all records. */
 const ORGANIZATION_NOT_LOADED = notReady(
-  'no live snapshot holds your organization, so the operator has to publish one',
+  'no live snapshot holds your organization; the operator must publish one',
 );
 
 /**

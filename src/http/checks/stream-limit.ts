@@ -9,7 +9,7 @@ const MAX_STREAMS_PER_KEY = 2;
 const RETRY_SECONDS = 5;
 const TOO_MANY_STREAMS = retryLater(
   'streams',
-  `The key has ${MAX_STREAMS_PER_KEY} streams (application/x-ndjson) already; try again when one has ended.`,
+  `The key already has ${MAX_STREAMS_PER_KEY} open streams (application/x-ndjson); try again when one has ended.`,
   RETRY_SECONDS,
 );
 

@@ -21,7 +21,7 @@ import { pathParameter } from '../target.ts';
 /** HTTP/1.0 marks the end of such a response by closing the connection, so a truncated one would look complete. */
 const HTTP_1_1_NEEDED = new Problem(
   400,
-  `A response in ${NDJSON_TYPE} needs HTTP/1.1; the client or a proxy sent HTTP/1.0.`,
+  `A response in ${NDJSON_TYPE} requires HTTP/1.1; the client or a proxy sent HTTP/1.0.`,
 );
 
 /** A parameter of pages, which a stream does not have. */

@@ -104,7 +104,7 @@ export async function buildSnapshot(options: BuildOptions): Promise<BuildReport>
   const unread = unreadEntries(input);
   const deletions = importFile(input, DELETIONS_FILE);
   if (deletions !== undefined && options.base === undefined)
-    throw new UnreadableImport(deletions, 'deletions need a snapshot to delete from: build with --base FILE');
+    throw new UnreadableImport(deletions, 'deletions require a base: build with --base FILE');
   const folder = mkdtempSync(`${output}.building-`);
   const staging = new Staging(join(folder, 'staging.sqlite'), skipInvalid);
   try {

@@ -12,7 +12,7 @@ export class NotLater extends Error {
   override readonly name = 'NotLater';
   constructor(producedAt: Date, earlier: string) {
     super(
-      `${producedAt.toISOString()} is not later than its own time, ${earlier}: check --as-of and the clock of this machine`,
+      `its time, ${earlier}, is not before ${producedAt.toISOString()}: check --as-of and the clock of this machine`,
     );
   }
 }
