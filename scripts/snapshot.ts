@@ -10,13 +10,8 @@ import {
   rejectsPath,
   SuspectImport,
 } from '../src/snapshot/build/build-snapshot.ts';
-import {
-  IMPORT_FILES,
-  importFile,
-  MisnamedFiles,
-  UnreadableImport,
-} from '../src/snapshot/build/import-files.ts';
-import { type BadLineLimit, NoOrganization } from '../src/snapshot/build/read-import.ts';
+import { IMPORT_FILES, listImport, UnreadableImport } from '../src/snapshot/build/import-files.ts';
+import type { BadLineLimit } from '../src/snapshot/build/read-import.ts';
 import { describeGroup, ImportRejected } from '../src/snapshot/build/rejections.ts';
 import { declaredCounts, PERMITS, rowCount } from '../src/snapshot/format/manifest.ts';
 import { RefusedSnapshot } from '../src/snapshot/format/refused-snapshot.ts';
@@ -33,8 +28,6 @@ import { terminalProgress } from './terminal-progress.ts';
 
 /** Bad lines that --skip-invalid omits at most, unless --max-invalid is given. */
 const DEFAULT_LIMIT: BadLineLimit = { percent: 1 };
-/** Number of groups of bad lines that are printed. */
-const MAX_GROUPS = 20;
 /** Time by which an export may be ahead of the clock of this machine. */
 const CLOCK_SKEW_MS = 5 * 60_000;
 const STRICT_HELP = 'refuse records that look wrong instead of warning';
@@ -201,21 +194,18 @@ async function build(options: BuildChoices, command: Command): Promise<void> {
   } catch (error) {
     progress.clear();
     if (error instanceof ImportRejected) {
-      for (const group of error.groups.slice(0, MAX_GROUPS)) console.error(describeGroup(group));
-      if (error.groups.length > MAX_GROUPS)
-        console.error(`… and ${error.groups.length - MAX_GROUPS} more kinds of errors`);
+      for (const line of error.misnamed) console.error(line);
+      for (const group of error.groups) console.error(describeGroup(group));
       const advice = skipInvalid ? '--max-invalid sets the limit' : '--skip-invalid omits bad lines';
-      throw new Refused(`${input}: ${error.message}; no snapshot was written (${advice})`);
-    }
-    if (error instanceof MisnamedFiles) {
-      for (const line of error.advice) console.error(line);
-      throw new Refused(`${input}: ${error.message}; no snapshot was written`);
+      throw new Refused(
+        `${input}: ${error.message}; no snapshot was written${error.areLinesOmissible ? ` (${advice})` : ''}`,
+      );
     }
     if (error instanceof SuspectImport) {
       printWarnings(error.warnings);
       throw new Refused(`${input}: ${REFUSED_BY_STRICT}; no snapshot was written`);
     }
-    if (error instanceof NoOrganization || error instanceof UnreadableImport)
+    if (error instanceof UnreadableImport)
       throw new Refused(`${input}: ${error.message}; no snapshot was written`);
     if (error instanceof NotLater || error instanceof RefusedSnapshot)
       throw new Refused(`${earlier}: ${error.message}; no snapshot was written`);
@@ -239,7 +229,8 @@ function exportTime(text: string): Date {
 
 /** Refuses an import folder without any import file, which is probably the wrong folder. */
 function checkChanges(input: string): void {
-  if (IMPORT_FILES.some((name) => importFile(input, name) !== undefined)) return;
+  const { files, misnamed } = listImport(input);
+  if (files.size > 0 || misnamed.length > 0) return;
   throw new Refused(`${input}: contains none of ${IMPORT_FILES.map((name) => `${name}.ndjson`).join(', ')}`);
 }
 

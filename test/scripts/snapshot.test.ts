@@ -84,17 +84,17 @@ describe('npm run snapshot', function () {
       expect(readdirSync(folder('bad-output'))).to.deep.equal([]);
     });
 
-    it('prints 20 groups of bad lines, and the number of all groups', async () => {
+    it('prints all groups of bad lines', async () => {
       const fields = Object.keys(FULL_TICKET).filter((name) => name !== 'cancelledAt');
       const ticket = Object.fromEntries(fields.map((name) => [name, ['wrong']]));
       writeImport(folder('groups'), { ...SMALL_IMPORT, tickets: [ticket] });
       const output = folder('bad-output/a.sqlite');
       const { stderr } = await snapshot('build', '--input', folder('groups'), '--output', output);
       const lines = stderr.trimEnd().split('\n');
-      expect(lines).to.have.length(22);
-      expect(lines[19]).to.match(/^tickets\.ndjson: \w+ must be .*, found \["wrong"\]: line 1$/);
-      // All fields but `cancelledAt`, and the organization, which is missing.
-      expect(lines[20]).to.equal(`… and ${fields.length + 1 - 20} more kinds of errors`);
+      // All fields but `cancelledAt`, the organization, which is missing, and the summary.
+      expect(lines).to.have.length(fields.length + 2);
+      for (const line of lines.slice(1, -1))
+        expect(line).to.match(/^tickets\.ndjson: \w+ must be .*, found \["wrong"\]: line 1$/);
     });
 
     it('applies changes to a base, and reports them', async () => {
@@ -221,7 +221,7 @@ describe('npm run snapshot', function () {
         'an import without an organization',
         'no-organization',
         'good/b.sqlite',
-        /no-organization: no organization: organizations\.ndjson must have a line for each organization; no snapshot was written/,
+        /no-organization: no organization: organizations\.ndjson must have a line for each organization; the import contains (\d+) bad lines, \1 of them only because of others; no snapshot was written\n$/,
       ],
       ['an absent output folder', 'import', 'nowhere/b.sqlite', /nowhere: no such folder for the output/],
       ['a folder as output', 'import', 'good', /good: not a regular file/],

@@ -10,7 +10,7 @@ import type { Warning } from '../review/review.ts';
 import type { ChangeCounts } from './changed-ids.ts';
 import { EarlierSnapshot } from './earlier-snapshot.ts';
 import { findDeletions } from './find-deletions.ts';
-import { DELETIONS_FILE, importFile, UnreadableImport, unreadEntries } from './import-files.ts';
+import { DELETIONS_FILE, listImport, UnreadableImport } from './import-files.ts';
 import { BaseMerge } from './merge-base.ts';
 import { checkImport, type Imported, type ImportOptions, readImport } from './read-import.ts';
 import { SnapshotWriter } from './snapshot-writer.ts';
@@ -91,18 +91,17 @@ export function rejectsPath(output: string): string {
  * Threads read the lines and temporary files hold the records, so memory use does not grow with their number. The
  * snapshot appears atomically under its name.
  *
- * @throws ImportRejected when lines are bad and not skipped, or too many to be skipped
- * @throws MisnamedFiles before it reads anything
- * @throws NoOrganization
+ * @throws ImportRejected when lines are bad and not skipped, or too many to be skipped, when entries of the folder are
+ *   misnamed, and without an organization. It has the problems of all files
  * @throws NotLater
  * @throws RefusedSnapshot when the base is not a sound snapshot
  * @throws SuspectImport when records look wrong in a strict build
  * @throws UnreadableImport when a file cannot be read to its end, or needs a base
  */
 export async function buildSnapshot(options: BuildOptions): Promise<BuildReport> {
-  const { input, output, producedAt, skipInvalid, isStrict = false } = options;
-  const unread = unreadEntries(input);
-  const deletions = importFile(input, DELETIONS_FILE);
+  const { output, producedAt, skipInvalid, isStrict = false } = options;
+  const input = listImport(options.input);
+  const deletions = input.files.get(DELETIONS_FILE);
   if (deletions !== undefined && options.base === undefined)
     throw new UnreadableImport(deletions, 'deletions require a base: build with --base FILE');
   const folder = mkdtempSync(`${output}.building-`);
@@ -111,7 +110,7 @@ export async function buildSnapshot(options: BuildOptions): Promise<BuildReport>
     const earlierPath = options.base ?? options.previous;
     using earlier = earlierPath === undefined ? undefined : new EarlierSnapshot(earlierPath, producedAt);
     const base = options.base === undefined ? undefined : earlier;
-    const imported = await readImport(options, folder, staging, base);
+    const imported = await readImport(options, input, folder, staging, base);
     checkImport(options, imported, staging, base);
     const file = join(folder, 'snapshot.sqlite');
     const build: Build = { options, staging, earlier, base, imported, file };
@@ -127,7 +126,7 @@ export async function buildSnapshot(options: BuildOptions): Promise<BuildReport>
       rejected: staging.rejections.total,
       warnings,
       fileBytes,
-      unread,
+      unread: input.unread,
     };
   } finally {
     staging.close();

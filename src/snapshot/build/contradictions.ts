@@ -1,5 +1,6 @@
 import type Database from 'better-sqlite3';
 import { type CollectionLayout, EVENTS, OFFERS, ORDERS, SESSIONS, TICKETS } from '../format/layout.ts';
+import type { ImportFolder } from './import-files.ts';
 import { UNIQUE } from './problems.ts';
 import type { Rejections } from './rejections.ts';
 import { IMPORTED, OF_BASE, selectAll } from './staging-file.ts';
@@ -47,9 +48,12 @@ export class Contradictions {
    * Each check ignores records that an earlier one rejected. Bad lines are checked too, to report all their problems.
    * A rejection follows from another one when a bad line may have been the missing event or session.
    * Leaves the tables `events_by_id` and `sessions_by_event` of the records that stay.
-   * @param fileOf returns the import file of a collection
+   * It follows also when the file of the missing record is incomplete.
    */
-  reject(fileOf: (layout: CollectionLayout) => string): void {
+  reject({ files, incomplete }: ImportFolder): void {
+    const fileOf = ({ name }: CollectionLayout) => files.get(name) ?? name;
+    const mayHave = (layout: CollectionLayout) =>
+      incomplete.has(layout.name) ? 'TRUE' : this.#isBad(layout);
     this.#rejectRepeatedIds(EVENTS, fileOf(EVENTS));
     this.#database.exec(`
       CREATE TABLE events_by_id (organization, event_id, instant, id, PRIMARY KEY (organization, event_id)) WITHOUT ROWID;
@@ -61,7 +65,7 @@ export class Contradictions {
       value: "event_id ->> '$'",
       reason: 'must be an event of the organization',
       rows: `
-        SELECT line, '' AS addition, ${this.#isBad(EVENTS)} AS follows
+        SELECT line, '' AS addition, ${mayHave(EVENTS)} AS follows
         FROM (${this.#allLines(SESSIONS, 'line, organization, event_id')})
         WHERE (organization, event_id) NOT IN (SELECT organization, event_id FROM events_by_id)`,
     });
@@ -76,7 +80,7 @@ export class Contradictions {
       value: `record ->> '${EVENTS.resource.id}'`,
       reason: 'must have a session',
       rows: `
-        SELECT line, '' AS addition, ${this.#isBad(SESSIONS)}
+        SELECT line, '' AS addition, ${mayHave(SESSIONS)}
           OR (organization, event_id) IN (SELECT organization, event_id FROM events_of_sessions) AS follows
         FROM (${this.#allLines(EVENTS, "line, organization, record -> 'id' AS event_id")})
         WHERE (organization, event_id) NOT IN (SELECT organization, event_id FROM sessions_by_event)`,

@@ -1,7 +1,13 @@
 import { parseObject, textIn } from '../format/json-values.ts';
 import { COLLECTION_NAMES } from '../../contract/resources.ts';
 import { choice, type Fields, id } from '../../contract/field.ts';
-import { DELETIONS_FILE, importFile, linesOf, ORGANIZATIONS_FILE, readBlocks } from './import-files.ts';
+import {
+  DELETIONS_FILE,
+  type ImportFolder,
+  linesOf,
+  ORGANIZATIONS_FILE,
+  readBlocks,
+} from './import-files.ts';
 import { compileCheck, ORGANIZATION_ID } from './import-schema.ts';
 import { malformed } from './malformed-line.ts';
 import { BadLines, type FieldProblem, quoted } from './problems.ts';
@@ -20,11 +26,11 @@ const check = compileCheck(DELETION_FIELDS);
  * @param organizations positions by id
  */
 export async function readDeletions(
-  folder: string,
+  folder: ImportFolder,
   organizations: ReadonlyMap<string, number>,
   { changes, rejections }: Staging,
 ): Promise<number> {
-  const file = importFile(folder, DELETIONS_FILE);
+  const file = folder.files.get(DELETIONS_FILE);
   if (file === undefined) return 0;
   let valid = 0;
   for await (const block of readBlocks(folder, file)) {

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { createReadStream, lstatSync, readdirSync } from 'node:fs';
+import { createReadStream, lstatSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -27,46 +27,59 @@ export class UnreadableImport extends Error {
   }
 }
 
-/** Entries of the import folder are not read, although their names resemble those of import files. */
-export class MisnamedFiles extends Error {
-  override readonly name = 'MisnamedFiles';
-  /** Names each entry and the file that was probably meant. */
-  readonly advice: readonly string[];
-
-  constructor(advice: readonly string[]) {
-    super(advice.length === 1 ? '1 entry is misnamed' : `${advice.length} entries are misnamed`);
-    this.advice = advice;
-  }
+/** The entries of an import folder. */
+export interface ImportFolder {
+  readonly path: string;
+  /** Import files by name without ending. A misnamed entry stands for the file that was probably meant. */
+  readonly files: ReadonlyMap<string, string>;
+  /** Advice for each entry that is misnamed. */
+  readonly misnamed: readonly string[];
+  /** Names of the files of which a misnamed entry may have lines that are not read. */
+  readonly incomplete: ReadonlySet<string>;
+  /** Entries that are not read and not misnamed. Hidden ones are ignored. */
+  readonly unread: readonly string[];
 }
 
 /** The endings of a file with data, compressed or not. */
 const DATA_ENDINGS =
   /(?:\.(?:ndjson|jsonl?|ldjson|csv|tsv|txt|xlsx?|parquet|gz|gzip|zip|bz2|xz|zst|7z)){1,3}$/i;
+/** The names of files that may have lines of JSON. */
+const LINES_OF_JSON = /^[^.]*(?:\.(?:ndjson|jsonl?|ldjson|txt))?(?:\.gz)?$/i;
 
 /**
- * Returns the entries of an import folder that are not read. Hidden entries are ignored.
- * @param known names of the files that are read, without ending
- * @throws MisnamedFiles when an entry is probably meant to be read
+ * Finds the import files of a folder, and the entries that resemble them.
  * @throws UnreadableImport when a file exists twice
  */
-export function unreadEntries(folder: string, known: readonly string[] = IMPORT_FILES): string[] {
-  const read = new Set(known.map((name) => importFile(folder, name)));
-  const unread = readdirSync(folder)
-    .filter((entry) => !entry.startsWith('.') && !read.has(entry))
-    .sort();
-  const advice = unread.flatMap((entry) => {
+export function listImport(path: string): ImportFolder {
+  const files = new Map<string, string>();
+  for (const name of IMPORT_FILES) {
+    const file = importFile(path, name);
+    if (file !== undefined) files.set(name, file);
+  }
+  const named = new Set(files.values());
+  const misnamed: string[] = [];
+  const incomplete = new Set<string>();
+  const unread: string[] = [];
+  for (const entry of readdirSync(path).sort()) {
+    if (entry.startsWith('.') || named.has(entry)) continue;
     const base = entry.replace(DATA_ENDINGS, '');
-    const meant = base.includes('.') && base === entry ? undefined : similarName(base, known);
-    return meant === undefined
-      ? []
-      : `${entry}: not an import file; did you mean ${meant}.ndjson or ${meant}.ndjson.gz, with one JSON object on each line?`;
-  });
-  if (advice.length > 0) throw new MisnamedFiles(advice);
-  return unread;
+    const meant = base.includes('.') && base === entry ? undefined : similarName(base, IMPORT_FILES);
+    if (meant === undefined) {
+      unread.push(entry);
+      continue;
+    }
+    misnamed.push(
+      `${entry}: not an import file; did you mean ${meant}.ndjson or ${meant}.ndjson.gz, with one JSON object on each line?`,
+    );
+    const hasLines = LINES_OF_JSON.test(entry) && statSync(join(path, entry)).isFile();
+    if (hasLines && !files.has(meant)) files.set(meant, entry);
+    else incomplete.add(meant);
+  }
+  return { path, files, misnamed, incomplete, unread };
 }
 
 /** Returns the name of an import file: `NAME.ndjson`, `NAME.ndjson.gz`, or undefined if neither exists. */
-export function importFile(folder: string, name: string): string | undefined {
+function importFile(folder: string, name: string): string | undefined {
   const files = [`${name}.ndjson`, `${name}.ndjson.gz`].filter(
     (file) => lstatSync(join(folder, file), { throwIfNoEntry: false }) !== undefined,
   );
@@ -91,11 +104,11 @@ export interface LineBlock {
 }
 
 /** Reads the lines of an import file in blocks of about `BLOCK_BYTES`. */
-export async function* readBlocks(folder: string, file: string): AsyncGenerator<LineBlock> {
+export async function* readBlocks({ path }: ImportFolder, file: string): AsyncGenerator<LineBlock> {
   let rest: Buffer = Buffer.alloc(0);
   let firstLine = 1;
   try {
-    for await (const chunk of open(join(folder, file))) {
+    for await (const chunk of open(join(path, file))) {
       const end = chunk.lastIndexOf(NEWLINE) + 1;
       if (end > 0) {
         const block = { bytes: joined(rest, chunk.subarray(0, end)), firstLine };
@@ -146,7 +159,7 @@ function undecodable(number: number, reason: string, found?: string): Line {
 
 function open(path: string): AsyncIterable<Buffer> {
   const file = createReadStream(path, { highWaterMark: BLOCK_BYTES });
-  if (!path.endsWith('.gz')) return file;
+  if (!/\.gz$/i.test(path)) return file;
   const output = new PassThrough({ highWaterMark: BLOCK_BYTES });
   // An error of any stream reaches the reader of the output.
   pipeline(file, createGunzip({ chunkSize: BLOCK_BYTES }), output).catch((error: unknown) => {

@@ -1,6 +1,6 @@
 import { isOrganizationId, ORGANIZATION_ID_RULE } from '../../contract/headers.ts';
 import { type JsonObject, parseObject, textIn } from '../format/json-values.ts';
-import { importFile, linesOf, ORGANIZATIONS_FILE, readBlocks } from './import-files.ts';
+import { type ImportFolder, linesOf, ORGANIZATIONS_FILE, readBlocks } from './import-files.ts';
 import { compileCheck, compileNormalize, ORGANIZATION_FIELDS } from './import-schema.ts';
 import { type ImportNotes, LineNotes } from './line-notes.ts';
 import { malformed } from './malformed-line.ts';
@@ -30,15 +30,19 @@ export const NO_BAD_ORGANIZATIONS: BadOrganizations = { ids: new Set(), isAnyUnk
  * @param known names by id of the organizations of a base, to which the import adds, and which it renames
  */
 export async function readOrganizations(
-  folder: string,
+  folder: ImportFolder,
   rejections: Rejections,
   notes: ImportNotes,
   known: ReadonlyMap<string, string> = new Map(),
 ): Promise<ImportedOrganizations> {
   const organizations = new Map<string, { name: string; line: number }>();
-  const file = importFile(folder, ORGANIZATIONS_FILE);
-  if (file === undefined) return { names: known, bad: NO_BAD_ORGANIZATIONS };
-  const bad = { ids: new Set<string>(), isAnyUnknown: false };
+  const file = folder.files.get(ORGANIZATIONS_FILE);
+  const isIncomplete = folder.incomplete.has(ORGANIZATIONS_FILE);
+  if (file === undefined) {
+    const isAnyUnknown = isIncomplete || known.size === 0;
+    return { names: known, bad: { ...NO_BAD_ORGANIZATIONS, isAnyUnknown } };
+  }
+  const bad = { ids: new Set<string>(), isAnyUnknown: isIncomplete };
   for await (const block of readBlocks(folder, file)) {
     const badLines = new BadLines(rejections.keepsLines);
     const lineNotes = new LineNotes();
@@ -68,6 +72,7 @@ export async function readOrganizations(
   }
   const names = new Map(known);
   for (const [organizationId, { name }] of organizations) names.set(organizationId, name);
+  if (names.size === 0) bad.isAnyUnknown = true;
   return {
     names: new Map([...names].sort(([a], [b]) => (a < b ? -1 : 1))),
     bad,

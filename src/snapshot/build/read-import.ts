@@ -3,7 +3,7 @@ import { REFERENTS_FIRST } from '../format/layout.ts';
 import { Review } from '../review/review.ts';
 import { type EarlierSnapshot, IMPORTED_ANEW } from './earlier-snapshot.ts';
 import { readDeletions } from './import-deletions.ts';
-import { importFile, ORGANIZATIONS_FILE, readBlocks } from './import-files.ts';
+import { type ImportFolder, ORGANIZATIONS_FILE, readBlocks } from './import-files.ts';
 import { readOrganizations } from './import-organizations.ts';
 import { ImportThreads } from './import-threads.ts';
 import { ImportNotes } from './line-notes.ts';
@@ -26,15 +26,10 @@ export interface ImportOptions {
   readonly signal?: AbortSignal;
 }
 
-/** The import contains no organization, and therefore no record. */
-export class NoOrganization extends Error {
-  override readonly name = 'NoOrganization';
-  constructor() {
-    super(`no organization: ${ORGANIZATIONS_FILE}.ndjson must have a line for each organization`);
-  }
-}
-
 export interface Imported {
+  readonly input: ImportFolder;
+  /** Whether no line names an organization, not even a bad or misnamed one: their own problems say more. */
+  readonly lacksOrganizations: boolean;
   /** Names of the organizations by id, in the order of the ids. */
   readonly names: ReadonlyMap<string, string>;
   /** The ids in that order, which is that of the positions. */
@@ -52,7 +47,8 @@ export interface Imported {
  * @param folder the folder of the staging files
  */
 export async function readImport(
-  { input, skipInvalid, signal, onProgress }: ImportOptions,
+  { skipInvalid, signal, onProgress }: ImportOptions,
+  input: ImportFolder,
   folder: string,
   staging: Staging,
   base: EarlierSnapshot | undefined,
@@ -61,7 +57,8 @@ export async function readImport(
   const notes = new ImportNotes();
   const review = new Review();
   const { names, bad: badOrganizations } = await readOrganizations(input, rejections, notes, base?.names);
-  if (names.size === 0 && (skipInvalid || rejections.total === 0)) throw new NoOrganization();
+  const lacksOrganizations =
+    names.size === 0 && !input.incomplete.has(ORGANIZATIONS_FILE) && (skipInvalid || rejections.total === 0);
   const organizationIds = [...names.keys()];
   const organizations = new Map(organizationIds.map((id, position) => [id, position]));
   const { keepsLines } = rejections;
@@ -70,7 +67,7 @@ export async function readImport(
   try {
     for (const layout of REFERENTS_FIRST) {
       const { name: collection } = layout;
-      const file = importFile(input, collection);
+      const file = input.files.get(collection);
       if (file !== undefined) {
         let records = 0;
         for await (const block of threads.read(collection, readBlocks(input, file))) {
@@ -95,22 +92,26 @@ export async function readImport(
   staging.attach(threads.stagingFiles, organizationIds);
   if (base !== undefined) linesRead += await readDeletions(input, organizations, staging);
   const badLines = rejections.total;
-  return { names, organizationIds, notes, review, linesRead: linesRead + badLines, badLines };
+  linesRead += badLines;
+  return { input, lacksOrganizations, names, organizationIds, notes, review, linesRead, badLines };
 }
 
 /** Rejects the records that contradict others, and refuses the import if too many lines are bad. */
 export function checkImport(
-  { input, skipInvalid, maxInvalid }: ImportOptions,
-  { linesRead }: Imported,
+  { skipInvalid, maxInvalid }: ImportOptions,
+  { input, lacksOrganizations, linesRead }: Imported,
   staging: Staging,
   base: EarlierSnapshot | undefined,
 ): void {
   const { rejections } = staging;
   if (base !== undefined) staging.applyChanges();
-  staging.rejectContradictions(({ name }) => importFile(input, name) ?? name, base?.path);
-  if (rejections.total > 0 && !skipInvalid) throw new ImportRejected(rejections);
+  staging.rejectContradictions(input, base?.path);
+  const { misnamed } = input;
+  const problems = { misnamed, lacksOrganizations };
+  if (misnamed.length > 0 || lacksOrganizations || (rejections.total > 0 && !skipInvalid))
+    throw new ImportRejected(rejections, problems);
   const limit = omissible(linesRead, maxInvalid);
-  if (rejections.total > limit) throw new ImportRejected(rejections, { limit, read: linesRead });
+  if (rejections.total > limit) throw new ImportRejected(rejections, problems, { limit, read: linesRead });
 }
 
 /** Returns the number of lines that may be omitted. */

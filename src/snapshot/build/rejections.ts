@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import type Database from 'better-sqlite3';
-import { IMPORT_FILES } from './import-files.ts';
+import { IMPORT_FILES, ORGANIZATIONS_FILE } from './import-files.ts';
 import {
   addGroup,
   type BadLines,
@@ -27,25 +27,52 @@ export function describeGroup({ file, lines, first, ...problem }: FileGroup): st
   return `${file}: ${describeProblem(problem)}: ${where}`;
 }
 
-/** The import contains bad lines, and no snapshot was written. */
+/** The problems of an import folder beside its lines. */
+export interface FolderProblems {
+  /** Advice for each entry that is misnamed. */
+  readonly misnamed: readonly string[];
+  readonly lacksOrganizations: boolean;
+}
+
+/** The import folder has misnamed entries, bad lines or no organization, and no snapshot was written. */
 export class ImportRejected extends Error {
   override readonly name = 'ImportRejected';
+  /** Advice for each entry of the import folder that is misnamed. */
+  readonly misnamed: readonly string[];
   /** By file and first line. */
   readonly groups: readonly FileGroup[];
   readonly total: number;
+  /** Whether omitting bad lines would permit the build. */
+  readonly areLinesOmissible: boolean;
 
   /** @param limit the number of bad lines that may be omitted, of a number of lines read */
-  constructor(rejections: Rejections, limit?: { readonly limit: number; readonly read: number }) {
+  constructor(
+    rejections: Rejections,
+    { misnamed, lacksOrganizations }: FolderProblems,
+    limit?: { readonly limit: number; readonly read: number },
+  ) {
     const { total, following } = rejections;
-    super(
-      `the import contains ${counted(total)}` +
-        (following > 0 ? `, ${following.toLocaleString('en')} of them only because of others` : '') +
-        (limit
-          ? `, of ${limit.read.toLocaleString('en')} read; at most ${limit.limit.toLocaleString('en')} may be omitted`
-          : ''),
-    );
+    const problems: string[] = [];
+    if (misnamed.length > 0)
+      problems.push(
+        misnamed.length === 1 ? '1 entry is misnamed' : `${misnamed.length} entries are misnamed`,
+      );
+    if (lacksOrganizations)
+      problems.push(`no organization: ${ORGANIZATIONS_FILE}.ndjson must have a line for each organization`);
+    if (total > 0) {
+      problems.push(
+        `the import contains ${counted(total)}` +
+          (following > 0 ? `, ${following.toLocaleString('en')} of them only because of others` : '') +
+          (limit
+            ? `, of ${limit.read.toLocaleString('en')} read; at most ${limit.limit.toLocaleString('en')} may be omitted`
+            : ''),
+      );
+    }
+    super(problems.join('; '));
+    this.misnamed = misnamed;
     this.groups = rejections.groups();
     this.total = total;
+    this.areLinesOmissible = misnamed.length === 0 && !lacksOrganizations;
   }
 }
 
@@ -133,7 +160,7 @@ export class Rejections {
   groups(): FileGroup[] {
     return [...this.#groups]
       .flatMap(([file, groups]) => [...groups.values()].map((group) => ({ file, ...group })))
-      .sort((a, b) => fileOrder(a.file) - fileOrder(b.file) || a.first - b.first);
+      .sort((a, b) => fileOrder(a.file) - fileOrder(b.file) || compare(a.file, b.file) || a.first - b.first);
   }
 
   #addGroup(file: string, group: ProblemGroup): void {
@@ -157,6 +184,10 @@ export class Rejections {
     );
     await writeFile(path, lines);
   }
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
 }
 
 function fileOrder(file: string): number {

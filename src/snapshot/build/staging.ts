@@ -3,6 +3,7 @@ import { type JsonObject, parseObject } from '../format/json-values.ts';
 import { type CollectionLayout, COLLECTIONS, EVENTS, SESSIONS } from '../format/layout.ts';
 import { IMPORTED_ANEW } from './earlier-snapshot.ts';
 import { ChangedIds } from './changed-ids.ts';
+import type { ImportFolder } from './import-files.ts';
 import { Contradictions } from './contradictions.ts';
 import { Deletions } from './deletions.ts';
 import { Rejections } from './rejections.ts';
@@ -68,11 +69,10 @@ export class Staging {
 
   /**
    * Rejects the records that contradict others.
-   * @param fileOf returns the import file of a collection
    * @param base path of the base; undefined without one
    */
-  rejectContradictions(fileOf: (layout: CollectionLayout) => string, base: string | undefined): void {
-    new Contradictions(this.#database, this.#files, this.rejections, base).reject(fileOf);
+  rejectContradictions(folder: ImportFolder, base: string | undefined): void {
+    new Contradictions(this.#database, this.#files, this.rejections, base).reject(folder);
   }
 
   /** Iterates over a collection, by organization and in list order. */

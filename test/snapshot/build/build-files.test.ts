@@ -2,9 +2,8 @@ import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import { NoOrganization } from '../../../src/snapshot/build/read-import.ts';
-import { MisnamedFiles, UnreadableImport } from '../../../src/snapshot/build/import-files.ts';
-import { ImportRejected } from '../../../src/snapshot/build/rejections.ts';
+import { UnreadableImport } from '../../../src/snapshot/build/import-files.ts';
+import { describeGroup, ImportRejected } from '../../../src/snapshot/build/rejections.ts';
 import { readSnapshot } from '../../../src/snapshot/load/read-snapshot.ts';
 import { run } from '../../support/command.ts';
 import { folderForAll } from '../../support/temporary-folder.ts';
@@ -79,10 +78,16 @@ describe('The files of an import folder', () => {
 
   it('must hold a valid organization', async () => {
     writeImport(folder('none'), { organizations: [], events: SMALL_IMPORT.events });
-    await refusalOf(build(folder('none'), folder('none.sqlite')), NoOrganization);
+    const { message } = await refusalOf(build(folder('none'), folder('none.sqlite')), ImportRejected);
+    expect(message).to.match(
+      /^no organization: .*; the import contains (\d+) bad lines, \1 of them only because/,
+    );
     writeImport(folder('bad'), { organizations: ['{}'] });
     await refusalOf(build(folder('bad'), folder('none.sqlite')), ImportRejected);
-    await refusalOf(build(folder('bad'), folder('none.sqlite'), { skipInvalid: true }), NoOrganization);
+    const skipping = build(folder('bad'), folder('none.sqlite'), { skipInvalid: true });
+    expect((await refusalOf(skipping, ImportRejected)).message).to.match(
+      /^no organization: .*; .* 1 bad line$/,
+    );
     expect(readdirSync(folder('.')).filter((name) => name.startsWith('none.sqlite'))).to.deep.equal([]);
   });
 
@@ -102,7 +107,7 @@ describe('The files of an import folder', () => {
     expect(digestsOf(readSnapshot(folder('beside.sqlite')))).to.deep.equal(plain);
   });
 
-  it('are not read before every entry that resembles one of them is renamed or removed', async () => {
+  it('resemble no other entry: such a one is to be renamed or removed', async () => {
     const misnamed = [
       'Tickets.NDJSON',
       'ticket.ndjson',
@@ -116,16 +121,60 @@ describe('The files of an import folder', () => {
       'tickets_2.ndjson',
       'tikets.ndjson',
     ];
-    writeImport(folder('misnamed'), { organizations: ['not read'] });
+    writeImport(folder('misnamed'), { organizations: [{ organizationId: 'o' }] });
     for (const entry of [...misnamed, 'README.md']) writeFileSync(folder(`misnamed/${entry}`), '');
     for (const skipInvalid of [false, true]) {
       const building = build(folder('misnamed'), folder('misnamed.sqlite'), { skipInvalid });
-      const { advice, message } = await refusalOf(building, MisnamedFiles);
-      expect(message).to.equal('11 entries are misnamed');
-      expect(advice.map((line) => line.split(': ')[0])).to.deep.equal(misnamed);
-      for (const line of advice) expect(line).to.include('did you mean tickets.ndjson or tickets.ndjson.gz');
+      const rejected = await refusalOf(building, ImportRejected);
+      expect(rejected.message).to.equal('11 entries are misnamed');
+      expect(rejected.misnamed.map((line) => line.split(': ')[0])).to.deep.equal(misnamed);
+      for (const line of rejected.misnamed)
+        expect(line).to.include('did you mean tickets.ndjson or tickets.ndjson.gz');
     }
     expect(readdirSync(folder('.')).filter((name) => name.startsWith('misnamed.'))).to.deep.equal([]);
+  });
+
+  it('are checked in the same build under a wrong name, and nothing follows from a file of another form', async () => {
+    const { organizations, events, sessions, tickets } = SMALL_IMPORT;
+    const [ticket] = tickets;
+    const rejectionOf = async (name: string, files: Record<string, string | Buffer>) => {
+      mkdirSync(folder(name));
+      for (const [file, content] of Object.entries(files)) writeFileSync(folder(`${name}/${file}`), content);
+      const rejected = await refusalOf(build(folder(name), folder(`${name}.sqlite`)), ImportRejected);
+      const { message, misnamed, groups } = rejected;
+      return { message, misnamed: misnamed.length, groups: groups.map(describeGroup) };
+    };
+    const lines = (records: Import['events']) => toFile(records ?? []);
+    expect(
+      await rejectionOf('names', {
+        'organization.JSONL.GZ': gzipSync(lines(organizations)),
+        'events.json': lines(events),
+        'session.ndjson': lines(sessions),
+        'ticket.ndjson': lines([{ ...ticket, listPrice: '12' }, tickets[1]]),
+        'order.json': JSON.stringify([{ orderId: 'a' }]),
+      }),
+    ).to.deep.equal({
+      message: '5 entries are misnamed; the import contains 2 bad lines',
+      misnamed: 5,
+      groups: [
+        `order.json: the line must be one whole JSON object: split an array with jq -c '.[]', join indented lines with jq -c ., found [{"orderId":"a"}]: line 1`,
+        'ticket.ndjson: listPrice must be number or null, found "12": line 1',
+      ],
+    });
+    const { groups } = await rejectionOf('tables', {
+      'organizations.csv': 'organizationId',
+      'events.ndjson': lines(events),
+      'sessions.csv': 'id',
+      'tickets.ndjson': lines([{ ...ticket, listPrice: '12' }]),
+    });
+    expect(groups).to.deep.equal(['tickets.ndjson: listPrice must be number or null, found "12": line 1']);
+    const withParts = await rejectionOf('parts', {
+      'organizations.ndjson': lines(organizations),
+      'events.ndjson': lines(events.slice(1)),
+      'events_2.ndjson': lines(events.slice(0, 1)),
+      'sessions.ndjson': lines(sessions),
+    });
+    expect(withParts).to.deep.include({ misnamed: 1, groups: [] });
   });
 
   describe('with many megabytes', () => {
