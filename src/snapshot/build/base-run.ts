@@ -5,7 +5,7 @@ import { type Instant, parseTimestamp } from '../../contract/timestamp.ts';
 import { parseObject, textIn } from '../format/json-values.ts';
 import type { CollectionLayout, ColumnLayout } from '../format/layout.ts';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
-import { beginsRun } from '../format/schema.ts';
+import { beginsRun, MAX_RUN_BYTES, MAX_RUN_RECORDS } from '../format/schema.ts';
 import type { Run } from '../load/run-reader.ts';
 import type { ChangedIds } from './changed-ids.ts';
 import type { StagedRecord } from './snapshot-writer.ts';
@@ -74,6 +74,26 @@ export class BaseRun {
     return beginsRun(this.firstKey.id);
   }
 
+  /**
+   * Whether the builder would end the run where it ends, if it began it where it begins.
+   * Runs of other writers may end anywhere. A run that is full by a column counts as one of these.
+   * @param next the next run of the organization
+   */
+  endsAsBuilt(next: BaseRun | undefined): boolean {
+    if (next === undefined) return !this.#holdsBeginning();
+    // Records that begin runs are rare: another writer ends a run before one only by chance.
+    if (next.beginsByHash) return true;
+    // Offsets include a comma after each record.
+    const bytes = this.#offsets[this.count] + next.#offsets[1] - 1;
+    return (this.count === MAX_RUN_RECORDS || bytes > MAX_RUN_BYTES) && !this.#holdsBeginning();
+  }
+
+  /** Returns whether a record after the first one begins a run. */
+  #holdsBeginning(): boolean {
+    for (let row = 1; row < this.count; row++) if (beginsRun(this.#keyAt(row).id)) return true;
+    return false;
+  }
+
   /** Returns the rows of the run whose records are replaced or deleted. */
   changedRows(changed: ChangedIds): ReadonlySet<number> {
     const rows = new Set<number>();
@@ -106,13 +126,15 @@ export class BaseRun {
     return low;
   }
 
-  /** Returns a record as the snapshot writer receives it. */
-  record(row: number): StagedRecord {
+  /**
+   * Returns a record as the snapshot writer receives it.
+   * @param isForeign whether records after the first one may begin a run
+   */
+  record(row: number, isForeign: boolean): StagedRecord {
     this.#elements ??= this.#layout.columns.map((column) => elementsOf(this.run, column));
     return {
       organization: this.organization,
-      // Only the first record of a run of the builder has an id that begins a run.
-      beginsRun: row === 0 && this.beginsByHash,
+      beginsRun: row === 0 ? this.beginsByHash : isForeign && beginsRun(this.#keyAt(row).id),
       json: this.run.records.subarray(this.#offsets[row], this.#offsets[row + 1] - 1),
       values: this.#elements.map((elements) => elements[row]),
     };

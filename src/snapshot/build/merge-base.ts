@@ -15,6 +15,8 @@ export class BaseMerge {
   readonly #base: EarlierSnapshot;
   readonly #organizationIds: readonly string[];
   readonly #staging: Staging;
+  /** Whether a run of the base is cut as the builder never cuts one. Then no run is copied from there on. */
+  #isForeign = false;
 
   /** @param organizationIds in ascending order */
   constructor(base: EarlierSnapshot, organizationIds: readonly string[], staging: Staging) {
@@ -54,13 +56,15 @@ export class BaseMerge {
       next = runs.next().value;
       const { run, changed } = current;
       const end = next?.run.firstKey;
+      this.#isForeign ||= !run.endsAsBuilt(next?.run);
       const isCopied: boolean =
+        !this.#isForeign &&
         changed.size === 0 &&
         next?.changed.has(0) !== true &&
         !imported.hasBefore(organization, end) &&
         (followsCopy || run.beginsByHash);
       if (isCopied) yield { organization, run: run.run };
-      else yield* mergeRun(current, imported, end);
+      else yield* mergeRun(current, imported, end, this.#isForeign);
       followsCopy = isCopied;
     }
   }
@@ -83,13 +87,15 @@ function* mergeRun(
   { run, changed }: ComparedRun,
   imported: ImportedRecords,
   end: OrderKey | undefined,
+  isForeign: boolean,
 ): Generator<StagedRecord> {
   let row = 0;
   for (const { record, key } of imported.takeBefore(run.organization, end)) {
-    for (const until = run.rowOf(key); row < until; row++) if (!changed.has(row)) yield run.record(row);
+    for (const until = run.rowOf(key); row < until; row++)
+      if (!changed.has(row)) yield run.record(row, isForeign);
     yield record;
   }
-  for (; row < run.count; row++) if (!changed.has(row)) yield run.record(row);
+  for (; row < run.count; row++) if (!changed.has(row)) yield run.record(row, isForeign);
 }
 
 interface PlacedRecord {

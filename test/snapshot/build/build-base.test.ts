@@ -1,12 +1,16 @@
+import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { NotLater } from '../../../src/snapshot/build/earlier-snapshot.ts';
+import { BaseRun } from '../../../src/snapshot/build/base-run.ts';
+import { EarlierSnapshot, NotLater } from '../../../src/snapshot/build/earlier-snapshot.ts';
 import { type BuildOptions, type BuildReport } from '../../../src/snapshot/build/build-snapshot.ts';
 import { UnreadableImport } from '../../../src/snapshot/build/import-files.ts';
 import { describeGroup, ImportRejected } from '../../../src/snapshot/build/rejections.ts';
+import { SnapshotWriter } from '../../../src/snapshot/build/snapshot-writer.ts';
+import { TICKETS } from '../../../src/snapshot/format/layout.ts';
 import { RefusedSnapshot } from '../../../src/snapshot/format/refused-snapshot.ts';
 import { inspectSnapshot, readSnapshot } from '../../../src/snapshot/load/read-snapshot.ts';
 import { byDepth } from '../../support/depth.ts';
@@ -47,6 +51,18 @@ function deletionsIn(file: string): string[] {
 function writeChanges(folder: string, files: Import, deletions: readonly (Deletion | string)[]): void {
   writeImport(folder, files);
   writeFileSync(join(folder, 'deletions.ndjson'), toFile(deletions));
+}
+
+/** Copies the tickets of the organization `north` into a snapshot with other runs. */
+function recut(file: string, output: string, begins: (row: number) => boolean): void {
+  using source = new EarlierSnapshot(file, later(1));
+  const runs = source.runs(TICKETS, 'north').map((entry) => source.read(TICKETS, 'north', entry));
+  const records = runs
+    .flatMap((run) => times(run.entry.recordCount, (row) => new BaseRun(TICKETS, 0, run).record(row, false)))
+    .map((record, row) => ({ ...record, beginsRun: begins(row) }));
+  const writer = new SnapshotWriter(output, source.names);
+  for (const written of writer.write(TICKETS, records)) expect(written).to.be.greaterThan(0);
+  writer.finish(randomUUID(), PRODUCED_AT.toISOString());
 }
 
 describe('A build with a base', () => {
@@ -208,6 +224,25 @@ describe('A build with a base', () => {
     });
     // One run of tickets is written, and those of events and sessions of both organizations.
     expect(report.changes?.runs).to.deep.equal({ copied: runs - 5, written: 5 });
+  });
+
+  describe('cuts the runs of a build of all records from a base that another writer cut', () => {
+    // Some of the ids begin a run.
+    const tickets = times(4500, (i) => north(minimalTicket(`t${i}`)));
+    for (const [where, begins] of [
+      ['every 100 records', (row: number) => row % 100 === 0],
+      ['by number alone', () => false],
+    ] as const) {
+      it(where, async () => {
+        const [built, foreign] = ['built', 'foreign'].map((name) => folder(`${name}-${builds++}`));
+        writeImport(built, { organizations: [{ organizationId: 'north' }], tickets });
+        await build(built, `${built}.sqlite`);
+        recut(`${built}.sqlite`, foreign, begins);
+        expect(digestsIn(foreign)).to.not.deep.equal(digestsIn(`${built}.sqlite`));
+        const { output } = await change({ tickets: [] }, [], { base: foreign });
+        expect(digestsIn(output)).to.deep.equal(digestsIn(`${built}.sqlite`));
+      });
+    }
   });
 
   describe('cuts the runs of a build of all records, where they end', () => {
