@@ -114,6 +114,12 @@ function machineTraces(files: Files): string[] {
   );
 }
 
+/** Returns the commands that declare a value after they start: it has none while they run. */
+function lateDeclarations(files: Files): string[] {
+  const late = /^if \(import\.meta\.main\).*^(export )?(const|let|class) /ms;
+  return [...files].filter(([, source]) => late.test(source)).map(([path]) => path);
+}
+
 describe('The architecture', () => {
   const source = filesOf('src/**/*.ts');
   const sample = filesOf('scripts/sample/**/*.ts');
@@ -136,6 +142,10 @@ describe('The architecture', () => {
     const readers = environmentReaders(source);
     // compile-cache.ts sets a variable that Node reads.
     expect(readers).to.deep.equal(['src/compile-cache.ts', 'src/config.ts']);
+  });
+
+  it('declares the values of a command before it starts', () => {
+    expect(lateDeclarations(filesOf('scripts/**/*.ts'))).to.deep.equal([]);
   });
 
   it('contains no absolute path of a machine and no package registry host', () => {
@@ -202,5 +212,14 @@ describe('The checks of the architecture', () => {
     const host = ['registry', 'example', 'org'].join('.');
     const text = `src/store/home/page.ts\ncd ${home}\nhttps://${host}/foyer\nhttps://example.org/home/\nthe registry.`;
     expect(machineTraces(files({ 'README.md': text }))).to.deep.equal(['README.md:2', 'README.md:3']);
+  });
+
+  it('find a value that is declared after the start', () => {
+    const start = 'if (import.meta.main) process.exitCode = await main();\n';
+    const commands = files({
+      'a.ts': `${start}const A = 1;`,
+      'b.ts': `const B = 1;\n${start}function f() {\n  const c = B;\n}`,
+    });
+    expect(lateDeclarations(commands)).to.deep.equal(['a.ts']);
   });
 });
