@@ -130,7 +130,11 @@ export class Contradictions {
       this.#rejections.addSelected(file, { field, reason }, select('addition', IMPORTED));
       if (this.#base !== undefined) {
         const place = `' in ${layout.name} ' || (record -> '${layout.resource.id}')`;
-        this.#rejections.addSelected(this.#base, { field, reason }, select(place, OF_BASE));
+        this.#rejections.ofBase += this.#rejections.addSelected(
+          this.#base,
+          { field, reason },
+          select(place, OF_BASE),
+        );
       }
       this.#database.exec(`DELETE FROM ${table} WHERE line IN (SELECT line FROM rejected)`);
     }

@@ -51,7 +51,7 @@ export class ImportRejected extends Error {
     { misnamed, lacksOrganizations }: FolderProblems,
     limit?: { readonly limit: number; readonly read: number },
   ) {
-    const { total, following } = rejections;
+    const { total, following, ofBase } = rejections;
     const problems: string[] = [];
     if (misnamed.length > 0)
       problems.push(
@@ -60,8 +60,10 @@ export class ImportRejected extends Error {
     if (lacksOrganizations)
       problems.push(`no organization: ${ORGANIZATIONS_FILE}.ndjson must have a line for each organization`);
     if (total > 0) {
+      const lines = ofBase < total ? [`contains ${counted(total - ofBase, 'bad line')}`] : [];
+      const records = ofBase > 0 ? [`contradicts ${counted(ofBase, 'record')} of the base`] : [];
       problems.push(
-        `the import contains ${counted(total)}` +
+        `the import ${[...lines, ...records].join(' and ')}` +
           (following > 0 ? `, ${following.toLocaleString('en')} of them only because of others` : '') +
           (limit
             ? `, of ${limit.read.toLocaleString('en')} read; at most ${limit.limit.toLocaleString('en')} may be omitted`
@@ -76,8 +78,8 @@ export class ImportRejected extends Error {
   }
 }
 
-function counted(lines: number): string {
-  return `${lines.toLocaleString('en')} bad ${lines === 1 ? 'line' : 'lines'}`;
+function counted(count: number, noun: string): string {
+  return `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`;
 }
 
 /** The rejections of an import: in groups, and as lines in a table of the staging file if they are kept. */
@@ -85,6 +87,8 @@ export class Rejections {
   total = 0;
   /** Number of lines that are bad only because of others. */
   following = 0;
+  /** Number of records of a base among them, which the import contradicts. */
+  ofBase = 0;
   readonly keepsLines: boolean;
   readonly #groups = new Map<string, Map<string, ProblemGroup>>();
   readonly #database: Database.Database;
@@ -117,17 +121,22 @@ export class Rejections {
     })();
   }
 
-  /** Adds the lines of a file that a query selects as `line`, `found`, `follows` and `text`, all with one problem. */
-  addSelected(file: string, problem: FieldProblem, query: string): void {
-    const counts = this.#database
-      .prepare<[], { total: number; following: number }>(
+  /**
+   * Adds the lines of a file that a query selects as `line`, `found`, `follows` and `text`, all with one problem.
+   * Returns their number.
+   */
+  addSelected(file: string, problem: FieldProblem, query: string): number {
+    const [total, following] = this.#database
+      .prepare<[], [total: number, following: number]>(
         `SELECT count(*) AS total, ifnull(sum(follows), 0) AS following FROM (${query})`,
       )
-      .get();
-    this.total += counts?.total ?? 0;
-    this.following += counts?.following ?? 0;
+      .raw()
+      .all()[0];
+    this.total += total;
+    this.following += following;
     this.#addProblem(file, problem, `SELECT line, found FROM (${query}) WHERE NOT follows`);
     this.#storeSelected(file, problem, query);
+    return total;
   }
 
   /** Adds a problem to lines that are rejected already, which a query selects as `line` and `found`. */

@@ -289,6 +289,15 @@ describe('A build with a base', () => {
       ]);
     });
 
+    it('such deletions beside a bad line, and counts records of the base apart from lines', async () => {
+      const deletions = ['bad', deletion('events', 'evt_3'), deletion('sessions', 'ses_5')];
+      const rejected = await change({}, deletions).catch((thrown: unknown) => thrown);
+      expect(rejected).to.have.property(
+        'message',
+        'the import contains 1 bad line and contradicts 2 records of the base',
+      );
+    });
+
     it('deletions that leave an event without a session, and names the event', async () => {
       const deletions = ['ses_3', 'ses_7'].map((id) => deletion('sessions', id));
       expect(await rejectionsOf({}, deletions)).to.deep.equal([
