@@ -92,6 +92,7 @@ function problemOf({
   keyword,
   params,
   data,
+  parentSchema,
 }: ErrorObject<string, Record<string, unknown>>): FieldProblem {
   const path = instancePath
     .replace(/\/(\d+)(?=\/|$)/g, '[$1]')
@@ -101,13 +102,16 @@ function problemOf({
     const missing = String(params['missingProperty']);
     return { field: path === '' ? missing : `${path}.${missing}`, reason: 'is missing' };
   }
-  return { field: path, reason: reasonOf(keyword, params), found: quoted(data) };
+  return { field: path, reason: reasonOf(keyword, params, parentSchema?.['format']), found: quoted(data) };
 }
 
-function reasonOf(keyword: string, params: Record<string, unknown>): string {
-  if (keyword === 'type') return `must be ${listed(params['type'], ' or ')}`;
+/** @param format the string format of the value; undefined if any text is valid */
+function reasonOf(keyword: string, params: Record<string, unknown>, format: unknown): string {
   if (keyword === 'enum') return `must be one of ${listed(params['allowedValues'], ', ')}`;
-  return `must be ${FORMATS[String(params['format'])].accepts}`;
+  // A form says more than the type: a text in place of a number may still be no timestamp.
+  if (keyword === 'type' && (typeof format !== 'string' || format === 'identifier'))
+    return `must be ${listed(params['type'], ' or ')}`;
+  return `must be ${FORMATS[String(format)].accepts}`;
 }
 
 function listed(words: unknown, separator: string): string {

@@ -18,6 +18,8 @@ export type BadLine = readonly [
 
 export const ours = inOrganization('o');
 const TIMESTAMP = /^must be an ISO 8601 date and time with Z or an offset, such as /;
+/** The field has a text, or one of a form. */
+const OF_A_TEXT = /^must be (string$|one of |an ISO 8601 |a region and city )/;
 const IDENTIFIER = 'must be well-formed text that is not empty';
 const NO_OBJECT = /^must be (a|a whole|one whole) JSON object/;
 export const NOT_UTF8 = 'must be UTF-8; a file compressed by gzip is named .ndjson.gz';
@@ -74,13 +76,8 @@ export const BAD_LINES: readonly BadLine[] = [
       const isType = field === 'type';
       return [
         [file, without(), field, isType ? 'must be one of TICKET, PRODUCT, BUNDLE' : 'is missing'],
-        [
-          file,
-          { ...without(), [field]: null },
-          field,
-          isType ? /^must be one of / : /^must be (string|one of .*)$/,
-        ],
-        [file, { ...without(), [field]: 17 }, field, /^must be (string|one of .*)$/],
+        [file, { ...without(), [field]: null }, field, isType ? /^must be one of / : OF_A_TEXT],
+        [file, { ...without(), [field]: 17 }, field, OF_A_TEXT],
       ];
     }),
   ]),

@@ -174,6 +174,13 @@ describe('The groups of bad lines', () => {
     ]);
   });
 
+  it('have the form of a text for a value of another type', async () => {
+    const tickets = [1, null, '2026-01-31'].map((issuedAt, i) => ours(minimalTicket(`t${i}`, { issuedAt })));
+    expect(await groupsOf({ ...good, tickets })).to.deep.equal([
+      'tickets.ndjson: issuedAt must be an ISO 8601 date and time with Z or an offset, such as 2026-01-31T20:00:00+01:00, found 1: 3 lines, first: 1',
+    ]);
+  });
+
   it('count a line once, whatever the number of list elements with the problem', async () => {
     const placedItems = [{ quantity: 1 }, { quantity: 'two' }, { quantity: 'three' }];
     const orders = ['a', 'b'].map((id) => ours(minimalOrder(id, { placedItems })));
