@@ -80,10 +80,7 @@ export class RecordReader {
     if (imported === undefined) return { problems: [malformed(line)], imported };
     const variant = this.#variants.get('') ?? this.#variants.get(textIn(imported['type']));
     const organization = this.#organizations.get(textIn(imported['organizationId']));
-    const problems = variant?.check(imported) ?? [
-      this.#typeProblem(imported),
-      ...this.#checkCommon(imported),
-    ];
+    const problems = variant?.check(imported) ?? this.#problemsOfType(imported);
     if (organization === undefined) return { problems: this.#withOrganization(problems, imported), imported };
     if (variant === undefined || problems.length > 0) return { problems, imported };
 
@@ -104,13 +101,18 @@ export class RecordReader {
     };
   }
 
-  #typeProblem(imported: JsonObject): FieldProblem {
-    const reason = `must be one of ${[...this.#variants.keys()].join(', ')}`;
-    return {
-      field: 'type',
-      reason,
-      found: 'type' in imported ? quoted(imported['type']) : undefined,
-    };
+  /** Returns the problems of a record whose type is not a variant. It is checked as the variant in capitals, if any. */
+  #problemsOfType(imported: JsonObject): readonly FieldProblem[] {
+    const meant = this.#variants.get(textIn(imported['type']).trim().toUpperCase());
+    const others = meant?.check(imported).filter(({ field }) => field !== 'type');
+    return [
+      {
+        field: 'type',
+        reason: `must be one of ${[...this.#variants.keys()].join(', ')}`,
+        found: 'type' in imported ? quoted(imported['type']) : undefined,
+      },
+      ...(others ?? this.#checkCommon(imported)),
+    ];
   }
 
   /** Adds that the organization is unknown to the other problems of a record. */

@@ -199,11 +199,13 @@ describe('The groups of bad lines', () => {
   it('have the problems of an offer beside its type', async () => {
     const offers = times(2, (i) => {
       const { type, ...others } = minimalOffer(`off_${i}`, 'TICKET', { createdAt: 'now' });
-      return ours(i === 0 ? others : { ...others, type: type.toLowerCase() });
+      // In capitals, the type would be a variant, whose fields are checked.
+      return ours(i === 0 ? others : { ...others, type: type.toLowerCase(), eventId: 5 });
     });
     expect((await groupsOf({ ...good, offers })).map((group) => group.slice(0, 40))).to.deep.equal([
       'offers.ndjson: type must be one of TICKE',
       'offers.ndjson: createdAt must be an ISO ',
+      'offers.ndjson: eventId must be string, f',
     ]);
   });
 
