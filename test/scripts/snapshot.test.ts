@@ -84,6 +84,44 @@ describe('npm run snapshot', function () {
       expect(readdirSync(folder('bad-output'))).to.deep.equal([]);
     });
 
+    it('tells all mistakes of an export of foreign shape in one run, so that the next one succeeds', async () => {
+      const { organizations, events, sessions, tickets, orders, offers } = SMALL_IMPORT;
+      mkdirSync(folder('foreign'));
+      for (const [file, content] of Object.entries({
+        'organization.json': JSON.stringify(organizations),
+        'events.jsonl': toFile(events.map((event) => ({ ...event, createdAt: '2026-09-01 20:00' }))),
+        'sessions.csv': `id,startAt\n${String(sessions[0]['id'])},2026-09-01`,
+        'Tickets.ndjson': toFile(
+          tickets.map(({ orderId, ...others }) => ({ ...others, orderID: orderId, listPrice: '9.50' })),
+        ),
+        'orders.ndjson': toFile(orders.map((order) => ({ ...order, status: 'paid' }))),
+        'offers.ndjson': toFile(
+          offers.map((offer) => ({ ...offer, type: String(offer['type']).toLowerCase(), createdAt: 1 })),
+        ),
+      }))
+        writeFileSync(folder(`foreign/${file}`), content);
+      const built = (input: string) =>
+        snapshot('build', '--input', folder(input), '--output', folder('good/mended.sqlite'));
+      const { stderr } = await built('foreign');
+      expect(stderr.replace(/(?:, found|;| such as|: split).*/g, '').split('\n')).to.deep.equal([
+        'Tickets.ndjson: not an import file',
+        'events.jsonl: not an import file',
+        'organization.json: not an import file',
+        'sessions.csv: not an import file',
+        'Tickets.ndjson: orderId is missing: 120 lines, first: 1',
+        'Tickets.ndjson: listPrice must be number or null',
+        'organization.json: the line must be one whole JSON object',
+        'events.jsonl: createdAt must be an ISO 8601 date and time with Z or an offset,',
+        'orders.ndjson: status must be one of PENDING, FULFILLED, CANCELLED',
+        'offers.ndjson: type must be one of TICKET, PRODUCT, BUNDLE',
+        'offers.ndjson: createdAt must be an ISO 8601 date and time with Z or an offset,',
+        `${folder('foreign')}: 4 entries are misnamed`,
+        '',
+      ]);
+      // Mended, it is the small import.
+      expect(await built('import')).to.include({ code: 0, stderr: '' });
+    });
+
     it('prints all groups of bad lines', async () => {
       const fields = Object.keys(FULL_TICKET).filter((name) => name !== 'cancelledAt');
       const ticket = Object.fromEntries(fields.map((name) => [name, ['wrong']]));
