@@ -109,6 +109,8 @@ export const notFoundHandler: RequestHandler = () => {
 
 /** Creates the error handler of the API. It converts the errors of all layers into responses. */
 export function errorHandler(refusals: RefusalBudget, log: Logger): ErrorRequestHandler {
+  // Express recognizes error handlers by their four parameters.
+  // eslint-disable-next-line @typescript-eslint/no-unused-vars
   return (error: unknown, request, response, _next) => {
     const { requestId, operation, caller } = response.locals.context;
     const problem = problemOf(error);

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
+import { mock } from 'node:test';
 import { expect } from 'chai';
 import express from 'express';
 import { pino } from 'pino';
@@ -10,9 +11,7 @@ import { serverDependencies } from '../support/test-api.ts';
 
 describe('The server', () => {
   it('closes the connection of a response that fails after its start, and logs the error once', async () => {
-    const printed: unknown[] = [];
-    const print = console.error;
-    console.error = (text: unknown) => printed.push(text);
+    const print = mock.method(console, 'error');
     const logged: string[] = [];
     const destination = { write: (line: string) => logged.push(line) };
     const log = pino({}, destination);
@@ -32,8 +31,8 @@ describe('The server', () => {
       (error: unknown) => error,
     );
     server.close();
-    console.error = print;
-    expect(printed).to.deep.equal([]);
+    print.mock.restore();
+    expect(print.mock.callCount()).to.equal(0);
     expect(failure).to.be.instanceOf(TypeError);
     const [error, request] = logged.map((line) => JSON.parse(line) as object);
     expect(error).to.have.nested.property('err.message', 'half of it');
