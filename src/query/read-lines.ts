@@ -6,9 +6,9 @@ import { isServedAsStored, listOf, servedSegments } from './read-page.ts';
 import { rowsAt, type Selection, totalOf } from './select.ts';
 
 /** A chunk ends with the record that reaches this length. */
-export const CHUNK_BYTES = 128 * 1024;
+export const CHUNK_BYTES = 64 * 1024;
 /** Room for longer chunks in the buffer of a chunk. */
-const SPARE_BYTES = 16 * 1024;
+const SPARE_BYTES = 8 * 1024;
 /** Rows that are looked up at once. */
 const BLOCK_ROWS = 1024;
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import Database from 'better-sqlite3';
 import { buildSnapshot } from '../../../src/snapshot/build/build-snapshot.ts';
-import { type BenchContext, shapeOf } from '../bench-context.ts';
+import type { BenchContext } from '../bench-context.ts';
 import { format, median, type Row, rowOf } from '../figures.ts';
 
 const REACH = { atMost: 0.25 };
@@ -21,8 +21,8 @@ interface Build {
 
 /** Measures builds from changes, against a build of all records. */
 export async function measureBuild(context: BenchContext): Promise<Row[]> {
-  const { rounds, tickets } = context.sizes;
-  const shape = shapeOf(tickets);
+  const { rounds, largeTickets: tickets, events } = context.sizes;
+  const shape = { tickets, events };
   const base = await context.snapshot(shape);
   const input = await context.writeImport(shape);
   const folder = mkdtempSync(join(context.folder, 'build-'));

@@ -28,13 +28,13 @@ const MAX_BYTES_AT_ONCE = 32_768;
 /** Longest body that is compressed at all: 20 ms of a thread, or 130 ms for text without repetitions. */
 const MAX_BYTES = 2 ** 23;
 /**
- * Bytes of a worker in the thread pool, unless a body is longer: some 10 pages of 100. The pool has four threads, which
+ * Bytes of a worker in the thread pool, unless a body is longer: two pages of 100. The pool has four threads, which
  * file operations use as well.
  */
-const MAX_BYTES_IN_POOL = 2 ** 20;
+const MAX_BYTES_IN_POOL = 2 ** 18;
 
 /** Bytes of a stream in the thread pool: about a chunk. */
-const STREAM_BYTES = 131_072;
+const STREAM_BYTES = 65_536;
 
 interface Codec {
   readonly compress: (body: Buffer) => Buffer;
