@@ -255,7 +255,10 @@ describe('A walk over nextPage', function () {
       expect(answer.status).to.equal(400);
       const { errors } = JSON.parse(answer.text) as { errors: { loc: string }[] };
       expect(errors.map(({ loc }) => loc)).to.deep.equal(['query.snapshot']);
-      expect(await replica.metric('foyer_pinned_requests_total{outcome="gone"}')).to.equal(1);
+      // A request is counted when its response is closed, which may be after the client has read it.
+      const gone = () => replica.metric('foyer_pinned_requests_total{outcome="gone"}');
+      while ((await gone()) === 0) await delay(10);
+      expect(await gone()).to.equal(1);
     });
 
     it('treats the content digest of another organization as an unknown one', async () => {
