@@ -47,8 +47,10 @@ export class Contradictions {
    * Rejects repeated ids, sessions without their event, and events without a session.
    * Each check ignores records that an earlier one rejected. Bad lines are checked too, to report all their problems.
    * A rejection follows from another one when a bad line may have been the missing event or session.
-   * Leaves the tables `events_by_id` and `sessions_by_event` of the records that stay.
    * It follows also when the file of the missing record is incomplete.
+   *
+   * Leaves the tables `events_by_id` and `sessions_by_event` of the records that stay. Their columns have the types of the
+   * staged ones: SQLite does not look up a value in an index over columns of another type.
    */
   reject({ files, incomplete }: ImportFolder): void {
     const fileOf = ({ name }: CollectionLayout) => files.get(name) ?? name;
@@ -56,7 +58,9 @@ export class Contradictions {
       incomplete.has(layout.name) ? 'TRUE' : this.#isBad(layout);
     this.#rejectRepeatedIds(EVENTS, fileOf(EVENTS));
     this.#database.exec(`
-      CREATE TABLE events_by_id (organization, event_id, instant, id, PRIMARY KEY (organization, event_id)) WITHOUT ROWID;
+      CREATE TABLE events_by_id (
+        organization INTEGER, event_id TEXT, instant INTEGER, id TEXT, PRIMARY KEY (organization, event_id)
+      ) STRICT, WITHOUT ROWID;
       INSERT INTO events_by_id ${selectAll(this.#files, EVENTS, "organization, record -> 'id', instant, id")}`);
     this.#database.exec(`
       CREATE TABLE events_of_sessions AS ${selectAll(this.#files, SESSIONS, 'organization, event_id')}`);
@@ -72,8 +76,9 @@ export class Contradictions {
     this.#rejectRepeatedIds(SESSIONS, fileOf(SESSIONS));
     this.#database.exec(`
       CREATE TABLE sessions_by_event (
-        organization, event_id, instant, id, start_at, PRIMARY KEY (organization, event_id, instant, id)
-      ) WITHOUT ROWID;
+        organization INTEGER, event_id TEXT, instant INTEGER, id TEXT, start_at TEXT,
+        PRIMARY KEY (organization, event_id, instant, id)
+      ) STRICT, WITHOUT ROWID;
       INSERT INTO sessions_by_event ${selectAll(this.#files, SESSIONS, "organization, event_id, instant, id, record -> 'startAt'")}`);
     this.#rejectSelected(EVENTS, fileOf(EVENTS), {
       field: EVENTS.resource.id,

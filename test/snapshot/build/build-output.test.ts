@@ -14,7 +14,7 @@ import { Random } from '../../../scripts/sample/random.ts';
 import { ImportRejected } from '../../../src/snapshot/build/rejections.ts';
 import { inspectSnapshot, readSnapshot } from '../../../src/snapshot/load/read-snapshot.ts';
 import { folderForAll } from '../../support/temporary-folder.ts';
-import { inOrganization, minimalTicket } from '../../support/records.ts';
+import { inOrganization, minimalEvent, minimalSession, minimalTicket, times } from '../../support/records.ts';
 import {
   build,
   builtFrom,
@@ -54,6 +54,19 @@ describe('The output of a build', () => {
   it('may have the name of a temporary file', async () => {
     await build(folder('good'), folder(`${output}/staging.sqlite`));
     expect(inOutput()).to.deep.equal(['staging.sqlite']);
+  });
+
+  it('takes time in proportion to the number of sessions, also with many events', async function () {
+    // Summaries that read all sessions for each event would take a minute.
+    this.timeout(20_000);
+    const ours = inOrganization('ours');
+    writeImport(folder('sessions'), {
+      organizations: [{ organizationId: 'ours' }],
+      events: times(3000, (i) => ours(minimalEvent(`evt_${i}`))),
+      sessions: times(60_000, (i) => ours(minimalSession(`ses_${i}`, `evt_${i % 3000}`))),
+    });
+    const { records } = await build(folder('sessions'), target());
+    expect(records).to.include({ events: 3000, sessions: 60_000 });
   });
 
   it('replaces an earlier file in one step', async () => {
