@@ -1,4 +1,4 @@
-import { recordPrefix } from '../../store/index/id-index.ts';
+import { endOfText, recordPrefix } from '../../store/index/id-index.ts';
 import { addToHash, decodeText, EMPTY_HASH, finishHash } from '../../store/index/texts.ts';
 import type { Uint32s } from '../../store/memory/shared-arrays.ts';
 import { type Instant, parseTimestamp } from '../../contract/timestamp.ts';
@@ -44,6 +44,8 @@ export class BaseRun {
   readonly #layout: CollectionLayout;
   /** Offset of each record, and of the end, as if a comma followed the last record. */
   readonly #offsets: Uint32s;
+  /** Number of bytes before the id of each record, `{"ticketId":"`. */
+  readonly #prefixLength: number;
   #firstKey: OrderKey | undefined;
   #elements: readonly (readonly string[])[] | undefined;
 
@@ -62,6 +64,7 @@ export class BaseRun {
     this.count = lengths.length;
     this.organization = organization;
     this.#layout = layout;
+    this.#prefixLength = recordPrefix(layout.resource.id).length + 1;
     this.#offsets = offsets;
   }
 
@@ -90,26 +93,24 @@ export class BaseRun {
 
   /** Returns whether a record after the first one begins a run. */
   #holdsBeginning(): boolean {
-    for (let row = 1; row < this.count; row++) if (beginsRun(this.#keyAt(row).id)) return true;
+    for (let row = 1; row < this.count; row++) if (beginsRun(this.#idAt(row))) return true;
     return false;
   }
 
   /** Returns the rows of the run whose records are replaced or deleted. */
   changedRows(changed: ChangedIds): ReadonlySet<number> {
     const rows = new Set<number>();
-    const prefix = recordPrefix(this.#layout.resource.id).length + 1;
     const { records } = this.run;
     for (let row = 0; row < this.count; row++) {
       const end = this.#offsets[row + 1];
       let hash = EMPTY_HASH;
       let isPlain = true;
-      for (let at = this.#offsets[row] + prefix; at < end && records[at] !== QUOTE; at++) {
+      for (let at = this.#startOfId(row); at < end && records[at] !== QUOTE; at++) {
         if (records[at] === BACKSLASH || records[at] >= FIRST_BEYOND_ASCII) isPlain = false;
         hash = addToHash(hash, records[at]);
       }
       if (isPlain && !changed.mayHave(finishHash(hash))) continue;
-      const { id } = this.#keyAt(row);
-      if (changed.find(this.#layout, this.organization, id) !== undefined) rows.add(row);
+      if (changed.find(this.#layout, this.organization, this.#idAt(row)) !== undefined) rows.add(row);
     }
     return rows;
   }
@@ -134,10 +135,22 @@ export class BaseRun {
     this.#elements ??= this.#layout.columns.map((column) => elementsOf(this.run, column));
     return {
       organization: this.organization,
-      beginsRun: row === 0 ? this.beginsByHash : isForeign && beginsRun(this.#keyAt(row).id),
+      beginsRun: row === 0 ? this.beginsByHash : isForeign && beginsRun(this.#idAt(row)),
       json: this.run.records.subarray(this.#offsets[row], this.#offsets[row + 1] - 1),
       values: this.#elements.map((elements) => elements[row]),
     };
+  }
+
+  /** Returns the id of a record, which is at its start, without parsing the rest. */
+  #idAt(row: number): string {
+    const { id } = this.#layout.resource;
+    const end = endOfText(this.run.records, this.#startOfId(row), this.#offsets[row + 1]);
+    return textIn(parseObject(`${this.run.records.toString('utf8', this.#offsets[row], end + 1)}}`)?.[id]);
+  }
+
+  /** Returns the position after the quote that begins the id. */
+  #startOfId(row: number): number {
+    return this.#offsets[row] + this.#prefixLength;
   }
 
   #keyAt(row: number): OrderKey {

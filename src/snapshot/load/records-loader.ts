@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { recordPrefix } from '../../store/index/id-index.ts';
+import { endOfText, recordPrefix } from '../../store/index/id-index.ts';
 import { addToHash, EMPTY_HASH, encodeTexts, finishHash, type Texts } from '../../store/index/texts.ts';
 import { type Bytes, sharedBytes, sharedFloats, type Uint32s } from '../../store/memory/shared-arrays.ts';
 import { COMMA, type RecordsImage } from '../../store/records.ts';
@@ -131,8 +131,7 @@ export class RecordsLoader {
     let recordEnd = -1;
     const decoded = Array.from(starts, (start, i) => {
       recordEnd += 1 + lengths[i];
-      let end = start;
-      while (end < recordEnd && bytes[end] !== QUOTE) end += bytes[end] === BACKSLASH ? 2 : 1;
+      const end = endOfText(bytes, start, recordEnd);
       const text = bytes.toString('utf8', start - 1, Math.min(end + 1, recordEnd));
       const value = decode(text);
       if (value?.isWellFormed() !== true || JSON.stringify(value) !== text)

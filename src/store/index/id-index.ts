@@ -1,4 +1,4 @@
-import { type Row, sharedUint32s, type Uint32s } from '../memory/shared-arrays.ts';
+import { type Bytes, type Row, sharedUint32s, type Uint32s } from '../memory/shared-arrays.ts';
 import type { RecordsImage } from '../records.ts';
 import { sameBytes } from './key-table.ts';
 import { hashBytes, slotCount, type Texts } from './texts.ts';
@@ -68,6 +68,13 @@ export class IdIndexBuilder {
 /** Returns the prefix of every record of a collection. */
 export function recordPrefix(idField: string): string {
   return `{${JSON.stringify(idField)}:`;
+}
+
+/** Returns the position of the quote that ends a JSON text, searched from within it; at least `end` without one. */
+export function endOfText(bytes: Bytes, start: number, end: number): number {
+  let at = start;
+  while (at < end && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1;
+  return at;
 }
 
 /** Returns the row of the record with an id, or -1. */
