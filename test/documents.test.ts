@@ -13,6 +13,9 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const DOCUMENTS = [
   'README.md',
   'ARCHITECTURE.md',
+  'CONTRIBUTING.md',
+  'docs/reference.md',
+  'docs/decisions.md',
   'docs/data.md',
   'docs/snapshot-format.md',
   'docs/operations.md',
@@ -22,7 +25,7 @@ const DOCUMENTS = [
   'examples/postgresql/README.md',
   'SECURITY.md',
 ];
-const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
+const reference = readFileSync(join(ROOT, 'docs/reference.md'), 'utf8');
 
 /** Returns the cells of the table rows that begin with `code`. */
 function codeRows(text: string): string[][] {
@@ -32,9 +35,9 @@ function codeRows(text: string): string[][] {
   ]);
 }
 
-describe('The README', () => {
+describe('The reference', () => {
   it('lists the environment variables with their defaults', () => {
-    const listed = codeRows(readme)
+    const listed = codeRows(reference)
       .filter(([name]) => /^`[A-Z_]+`$/.test(name))
       .map(([name, byDefault]) => [name.slice(1, -1), byDefault.replace(/ \(.*\)/, '')]);
     const declared = Object.entries(CONFIG_VARIABLES).map(([name, variable]) => [
@@ -45,7 +48,7 @@ describe('The README', () => {
   });
 
   it('lists the operations with their filters', () => {
-    const listed = codeRows(readme)
+    const listed = codeRows(reference)
       .filter(([head]) => head.startsWith('`GET /v1'))
       .map(([head, filters]) => [
         /GET (\S+)`/.exec(head)?.[1],
@@ -63,14 +66,17 @@ describe('The README', () => {
   });
 
   it('names existing commands only', () => {
-    const commands = new Set(Array.from(readme.matchAll(/npm (?:run )?([a-z]+)\b/g), ([, name]) => name));
+    const commands = new Set(Array.from(reference.matchAll(/npm (?:run )?([a-z]+)\b/g), ([, name]) => name));
     commands.delete('ci');
     expect(Object.keys(packageJson.scripts)).to.include.members([...commands]);
   });
+});
 
+describe('CONTRIBUTING.md', () => {
   it('has a line for each dependency, and no other line', () => {
     const { dependencies, devDependencies } = packageJson;
-    const section = readme.slice(readme.indexOf('### Dependencies'));
+    const contributing = readFileSync(join(ROOT, 'CONTRIBUTING.md'), 'utf8');
+    const section = contributing.slice(contributing.indexOf('## Dependencies'));
     const listed = Array.from(section.matchAll(/^\| (?!package)([@\w][^|]*) \|/gm), ([, names]) => names)
       .flatMap((names) => names.replace(' (development)', '').split(', '))
       .sort();
