@@ -6,7 +6,7 @@ export default tseslint.config(
   { ignores: ['node_modules/', 'coverage/', 'data/'] },
   eslint.configs.recommended,
   {
-    files: ['**/*.ts'],
+    files: ['**/*.ts', 'src/pages/**/*.js'],
     extends: [tseslint.configs.strictTypeChecked, tseslint.configs.stylisticTypeChecked],
     languageOptions: { parserOptions: { projectService: true } },
     rules: {
@@ -19,6 +19,11 @@ export default tseslint.config(
       '@typescript-eslint/switch-exhaustiveness-check': 'error',
       'no-console': 'error',
     },
+  },
+  {
+    // TypeScript checks the names in the modules of pages, which run in a browser.
+    files: ['src/pages/**/*.js'],
+    rules: { 'no-undef': 'off' },
   },
   {
     // Requests and files reach the regular expressions of the service. Their time must grow linearly with the text.

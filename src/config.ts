@@ -14,6 +14,7 @@ const HOST = {
   rule: 'must be an IP address or a host name, such as 0.0.0.0, :: or localhost',
   read: readHost,
 };
+const SWITCH = { rule: 'must be on or off', read: readSwitch };
 const PATH = { rule: 'must be a path', read: (text: string) => text };
 
 /** Every environment variable: its kind, default and description. */
@@ -73,10 +74,16 @@ export const CONFIG_VARIABLES = {
     'waiting time of requests, in milliseconds, above which a share of them is refused with 429; 0 disables the check',
   ),
   COMPRESSION: variable(
-    { rule: 'must be on or off', read: readSwitch },
+    SWITCH,
     'on',
     'whether responses are compressed for clients that accept gzip or zstd; off for a proxy that compresses',
   ),
+  DOCS: variable(
+    SWITCH,
+    'on',
+    'whether the API port serves the documentation: the page /docs and the OpenAPI document',
+  ),
+  EXPLORER: variable(SWITCH, 'off', 'whether the API port serves the explorer, the page /explorer'),
   SNAPSHOT_POLL_SECONDS: variable(
     seconds(0.05, 86_400),
     '2',

@@ -7,11 +7,12 @@ import ts from 'typescript';
 /** The folders of src, and the sample generator, each with the folders of src that it may import. */
 const FOLDERS: Readonly<Partial<Record<string, readonly string[]>>> = {
   'scripts/sample': ['contract'],
-  admin: ['workers', 'http', 'snapshot', 'store', 'keys', 'log', 'contract'],
+  admin: ['workers', 'http', 'pages', 'snapshot', 'store', 'keys', 'log', 'contract'],
   workers: ['http', 'store', 'keys', 'log', 'contract'],
-  http: ['query', 'store', 'keys', 'contract'],
+  http: ['query', 'pages', 'store', 'keys', 'contract'],
   query: ['store', 'contract'],
   snapshot: ['store', 'contract'],
+  pages: [],
   keys: ['contract'],
   store: [],
   log: [],

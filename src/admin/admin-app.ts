@@ -1,7 +1,8 @@
 import express, { type ErrorRequestHandler, type Express, type RequestHandler, type Response } from 'express';
 import type { Logger } from 'pino';
 import { Problem, problemOf, UNEXPECTED } from '../http/response/problem.ts';
-import { NO_STORE, SECURITY_HEADERS } from '../http/response/send.ts';
+import { pageOf } from '../pages/page.ts';
+import { NO_STORE, SECURITY_HEADERS, securityHeaders } from '../http/response/send.ts';
 import type { AdminDependencies } from './admin-state.ts';
 import { METRICS_CONTENT_TYPE, metricsText } from './prometheus.ts';
 import { reasonsNotReady } from './readiness.ts';
@@ -15,6 +16,7 @@ const METHOD_NOT_ALLOWED = new Problem(405, 'The method must be GET or HEAD.', {
 /** Creates the app of the admin port, which requires no key. */
 export function createAdminApp(dependencies: AdminDependencies): Express {
   const pages: Readonly<Record<string, RequestHandler>> = {
+    ...statusPage(),
     '/livez': (_request, response) => {
       sendJson(response, 200, { status: 'ok' });
     },
@@ -51,6 +53,19 @@ export function createAdminApp(dependencies: AdminDependencies): Express {
   return app;
 }
 
+/** Returns the handlers of the status page and its files. */
+function statusPage(): Readonly<Record<string, RequestHandler>> {
+  const { document, files, contentSecurityPolicy } = pageOf('status');
+  const security = securityHeaders(contentSecurityPolicy);
+  const handlers = [{ ...document, path: '' }, ...files].map(({ path, contentType, read }) => {
+    const handler: RequestHandler = (_request, response) => {
+      send(response, 200, contentType, read(), [], security);
+    };
+    return [`/${path}`, handler] as const;
+  });
+  return Object.fromEntries(handlers);
+}
+
 function sendError(log: Logger): ErrorRequestHandler {
   // Express recognizes an error handler by its four parameters.
   // eslint-disable-next-line @typescript-eslint/no-unused-vars
@@ -73,8 +88,9 @@ function send(
   contentType: string,
   body: string | Buffer,
   headers: readonly string[] = [],
+  security = SECURITY_HEADERS,
 ): void {
   const length = String(Buffer.byteLength(body));
   const description = ['Content-Type', contentType, 'Content-Length', length];
-  response.writeHead(status, [...SECURITY_HEADERS, ...NO_STORE, ...headers, ...description]).end(body);
+  response.writeHead(status, [...security, ...NO_STORE, ...headers, ...description]).end(body);
 }

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { openApiDocument } from '../contract/openapi/document.ts';
 import { type Operation, OPERATIONS } from '../contract/operations.ts';
 import type { Release } from '../contract/releases.ts';
+import { pageOf } from '../pages/page.ts';
 import type { KeyRing } from '../keys/key-ring.ts';
 import type { StoreView } from '../store/registry/store-view.ts';
 import { authenticate } from './checks/authenticate.ts';
@@ -12,7 +13,8 @@ import type { RefusalBudget } from './checks/refusal-budget.ts';
 import { StreamLimit } from './checks/stream-limit.ts';
 import { noRateLimit, rateLimitPerKey, type SharedHits } from './checks/rate-limit.ts';
 import { checkVersion } from './checks/version.ts';
-import { documentHandler, healthHandler, otherMethodsHandler } from './handlers/documents.ts';
+import { type Document, documentHandler, healthHandler, otherMethodsHandler } from './handlers/documents.ts';
+import { addPage } from './handlers/pages.ts';
 import { listHandler } from './handlers/list.ts';
 import { recordHandler } from './handlers/record.ts';
 import type { RequestMetrics } from './request-metrics.ts';
@@ -28,6 +30,10 @@ export interface ApiConfig extends OriginOptions {
   readonly rateLimitPerMinute: number;
   /** Whether responses are compressed for clients that accept it. */
   readonly compression: boolean;
+  /** Whether the documentation page is served. */
+  readonly docs: boolean;
+  /** Whether the explorer is served. */
+  readonly explorer: boolean;
 }
 
 export interface Dependencies {
@@ -61,8 +67,13 @@ export function createApp(dependencies: Dependencies): Express {
   const handlerOf = handlerFactory(dependencies, compression);
   for (const operation of OPERATIONS)
     app.route(routePath(operation)).get(handlerOf(operation)).all(otherMethodsHandler);
-  const document = openApiDocument(releases, config.publicBaseUrl);
-  app.route('/openapi.json').get(documentHandler(document, compression)).all(otherMethodsHandler);
+  const openApi: Document = {
+    read: () => Buffer.from(JSON.stringify(openApiDocument(releases, config.publicBaseUrl))),
+    cacheControl: 'public, max-age=300',
+  };
+  app.route('/openapi.json').get(documentHandler(openApi, compression)).all(otherMethodsHandler);
+  if (config.docs) addPage(app, pageOf('docs'), compression);
+  if (config.explorer) addPage(app, pageOf('explorer'), compression);
   app.route(HEALTH_PATH).get(healthHandler).all(otherMethodsHandler);
   app.use(notFoundHandler);
   app.use(errorHandler(refusals, log));

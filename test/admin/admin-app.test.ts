@@ -83,7 +83,7 @@ describe('The admin app', () => {
   }
 
   it('responds with 404 in JSON at other paths', async () => {
-    for (const path of ['/', '/v1/events', '/Livez', '/livez/', '/%']) {
+    for (const path of ['/none', '/v1/events', '/Livez', '/livez/', '/%']) {
       const { status, headers, body } = await send(path);
       expect(status, path).to.equal(404);
       expect(headers['content-type']).to.equal('application/json');

@@ -1,37 +1,49 @@
 import { createHash } from 'node:crypto';
 import type { RequestHandler } from 'express';
-import { CONTENT_CODINGS } from '../../contract/headers.ts';
-import { codingHeaders, compress, type Compression } from '../response/compression.ts';
+import type { ContentCoding } from '../../contract/headers.ts';
+import { codingHeaders, type Compression, compressInPool } from '../response/compression.ts';
 import { codedTag, matchedTag, matchesAnyTag } from '../response/etag.ts';
 import { ALLOW, type HeaderList, METHOD_NOT_ALLOWED } from '../response/problem.ts';
-import { NO_STORE, send } from '../response/send.ts';
+import { type Media, NO_STORE, send } from '../response/send.ts';
 
-const CACHE_FIVE_MINUTES: HeaderList = ['Cache-Control', 'public, max-age=300', 'Vary', 'Accept-Encoding'];
+/** A document that does not change while the process runs, and needs no key. */
+export interface Document {
+  /** Returns the content. Called once, at the first request. */
+  readonly read: () => Buffer;
+  readonly cacheControl: string;
+  /** Default: JSON. */
+  readonly media?: Media;
+}
 
-/** Creates the handler of a document that does not change while the process runs. It is compressed once. */
-export function documentHandler(document: object, compression: Compression): RequestHandler {
-  const text = Buffer.from(JSON.stringify(document));
-  const tag = `"${createHash('sha256').update(text).digest('base64url')}"`;
-  const plain = { tag, headers: [...CACHE_FIVE_MINUTES, 'ETag', tag], body: [text] };
-  const coded = new Map(
-    CONTENT_CODINGS.map((coding) => [
-      coding,
-      {
-        tag: codedTag(tag, coding),
-        headers: [...CACHE_FIVE_MINUTES, ...codingHeaders(coding, tag)],
-        body: [compress(coding, [text])],
-      },
-    ]),
-  );
-  return (request, response) => {
+/** Creates the handler of a document. The document is compressed once for each content coding. */
+export function documentHandler(document: Document, compression: Compression): RequestHandler {
+  const { read, cacheControl, media } = document;
+  const cacheHeaders: HeaderList = ['Cache-Control', cacheControl, 'Vary', 'Accept-Encoding'];
+  const coded = new Map<ContentCoding, Promise<Buffer>>();
+  let content: { readonly text: Buffer; readonly tag: string } | undefined;
+
+  return async (request, response) => {
+    content ??= withTag(read());
+    const { text, tag } = content;
     const coding = compression.codingOf(request);
-    const selected = (coding && coded.get(coding)) ?? plain;
+    const headers = [...cacheHeaders, ...codingHeaders(coding, tag)];
     const condition = request.headers['if-none-match'];
+    const selectedTag = coding === undefined ? tag : codedTag(tag, coding);
     // Shared caches may store the document, so that a tag confirms its own content coding only.
-    if (matchedTag(condition, selected.tag, []) !== undefined || matchesAnyTag(condition))
-      send(response, 304, selected.headers);
-    else send(response, 200, selected.headers, selected.body);
+    if (matchedTag(condition, selectedTag, []) !== undefined || matchesAnyTag(condition))
+      send(response, 304, headers, undefined, media);
+    else if (coding === undefined) send(response, 200, headers, [text], media);
+    else {
+      const compressed = coded.get(coding) ?? compressInPool(coding, text);
+      coded.set(coding, compressed);
+      const body = await compressed;
+      if (!request.socket.destroyed) send(response, 200, headers, [body], media);
+    }
   };
+}
+
+function withTag(text: Buffer) {
+  return { text, tag: `"${createHash('sha256').update(text).digest('base64url')}"` };
 }
 
 const ALIVE = [JSON.stringify({ status: 'ok' })];

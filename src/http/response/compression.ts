@@ -159,7 +159,17 @@ export function codingHeaders(coding: ContentCoding | undefined, tag: string): H
   return coding === undefined ? ['ETag', tag] : ['ETag', codedTag(tag, coding), 'Content-Encoding', coding];
 }
 
-export function compress(coding: ContentCoding, body: Body): Buffer {
+/** Compresses a text of any length in the thread pool. */
+export function compressInPool(coding: ContentCoding, text: Buffer): Promise<Buffer> {
+  const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
+  CODECS[coding].compressInPool(text, (error, coded) => {
+    if (error === null) resolve(coded);
+    else reject(error);
+  });
+  return promise;
+}
+
+function compress(coding: ContentCoding, body: Body): Buffer {
   return CODECS[coding].compress(joined(body));
 }
 

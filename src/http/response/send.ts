@@ -11,26 +11,31 @@ import type { AnyStore } from '../../store/organization-store.ts';
 import type { HeaderList, Problem } from './problem.ts';
 
 /**
- * Security headers of all responses. They are those of the OWASP REST Security Cheat Sheet
+ * Returns the security headers of a response. They are those of the OWASP REST Security Cheat Sheet
  * (https://cheatsheetseries.owasp.org/cheatsheets/REST_Security_Cheat_Sheet.html#security-headers), except
  * Cache-Control and Content-Type, which depend on the response. Browsers ignore Strict-Transport-Security without TLS.
  */
-export const SECURITY_HEADERS: HeaderList = [
-  'X-Content-Type-Options',
-  'nosniff',
-  'Content-Security-Policy',
-  "default-src 'none'; frame-ancestors 'none'",
-  'X-Frame-Options',
-  'DENY',
-  'Strict-Transport-Security',
-  'max-age=31536000',
-  'Referrer-Policy',
-  'no-referrer',
-  'Permissions-Policy',
-  'camera=(), geolocation=(), microphone=()',
-  'Cross-Origin-Resource-Policy',
-  'same-origin',
-];
+export function securityHeaders(contentSecurityPolicy: string): HeaderList {
+  return [
+    'X-Content-Type-Options',
+    'nosniff',
+    'Content-Security-Policy',
+    contentSecurityPolicy,
+    'X-Frame-Options',
+    'DENY',
+    'Strict-Transport-Security',
+    'max-age=31536000',
+    'Referrer-Policy',
+    'no-referrer',
+    'Permissions-Policy',
+    'camera=(), geolocation=(), microphone=()',
+    'Cross-Origin-Resource-Policy',
+    'same-origin',
+  ];
+}
+
+/** Security headers of responses that are data, not pages. */
+export const SECURITY_HEADERS = securityHeaders("default-src 'none'; frame-ancestors 'none'");
 
 const VARY = `Authorization, ${VERSION_HEADER}, Accept, Accept-Encoding`;
 const REVALIDATE = 'private, no-cache';
@@ -41,6 +46,14 @@ export const NO_STORE: HeaderList = ['Cache-Control', DO_NOT_STORE];
 
 export const CONTENT_TYPE: HeaderList = ['Content-Type', JSON_TYPE];
 
+/** The headers that depend on the kind of a body. */
+export interface Media {
+  readonly contentType: HeaderList;
+  readonly securityHeaders: HeaderList;
+}
+
+const JSON_MEDIA: Media = { contentType: CONTENT_TYPE, securityHeaders: SECURITY_HEADERS };
+
 /** The pieces of a body, at least one. Bytes are mostly views of the store; text is ASCII. */
 export type Body = readonly (Buffer | string)[];
 
@@ -48,10 +61,16 @@ export type Body = readonly (Buffer | string)[];
  * Sends a complete response, with the headers that all responses of the app carry.
  *
  * @param headers additional headers of this response
- * @param body JSON text; a HEAD request gets only its length
+ * @param body a HEAD request gets only its length
  */
-export function send(response: Response, status: number, headers: HeaderList, body?: Body): void {
-  writeHead(response, status, headers, body);
+export function send(
+  response: Response,
+  status: number,
+  headers: HeaderList,
+  body?: Body,
+  media?: Media,
+): void {
+  writeHead(response, status, headers, body, media);
   if (body === undefined || response.req.method === 'HEAD') {
     response.end();
     return;
@@ -64,16 +83,22 @@ export function send(response: Response, status: number, headers: HeaderList, bo
   response.end(body[last], 'latin1');
 }
 
-export function writeHead(response: Response, status: number, headers: HeaderList, body?: Body): void {
+export function writeHead(
+  response: Response,
+  status: number,
+  headers: HeaderList,
+  body?: Body,
+  media = JSON_MEDIA,
+): void {
   const { context } = response.locals;
   const { version, requestId, rateLimit, ignoredParameters } = context;
-  const all = [...SECURITY_HEADERS, ...headers, REQUEST_ID_HEADER, requestId];
+  const all = [...media.securityHeaders, ...headers, REQUEST_ID_HEADER, requestId];
   if (version !== undefined) all.push(...version.headers);
   if (rateLimit !== undefined) all.push(...rateLimit.headers);
   if (ignoredParameters !== undefined) all.push(IGNORED_PARAMETERS_HEADER, ignoredParameters);
   if (body !== undefined) {
     const length = lengthOf(body);
-    all.push(...CONTENT_TYPE, 'Content-Length', String(length));
+    all.push(...media.contentType, 'Content-Length', String(length));
     if (response.req.method !== 'HEAD') context.bytes = length;
   }
   response.writeHead(status, all);

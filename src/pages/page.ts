@@ -1,0 +1,96 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename, extname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/**
+ * The web pages of both ports. A page is a folder of HTML, style sheets and JavaScript modules, which the process serves
+ * as they are, with files of `shared/` and of libraries. Nothing is fetched from another origin.
+ */
+
+/** A file of a page. */
+export interface PageFile {
+  /** Path relative to the folder in which the page appears, such as `explorer/explorer.js`. */
+  readonly path: string;
+  readonly contentType: string;
+  readonly read: () => Buffer;
+}
+
+export interface Page {
+  /** The HTML document. Its links are relative, so that a proxy can add a prefix to all paths. */
+  readonly document: PageFile;
+  readonly files: readonly PageFile[];
+  /** Value of the header `Content-Security-Policy` for the document and its files. */
+  readonly contentSecurityPolicy: string;
+}
+
+const CONTENT_TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.svg': 'image/svg+xml',
+};
+
+// `import.meta.resolve` selects the build of a package for Node, where there is one.
+const LIT_HTML = new URL('../', import.meta.resolve('lit-html'));
+const TEMPLATES = [new URL('lit-html.js', LIT_HTML)];
+const CHARTS = ['uplot/dist/uPlot.esm.js', 'uplot/dist/uPlot.min.css'].map(resolved);
+
+/** Files of libraries by page. They are served beside the files of the page. */
+const LIBRARIES = {
+  docs: ['swagger-ui-dist/swagger-ui-bundle.js', 'swagger-ui-dist/swagger-ui.css'].map(resolved),
+  explorer: [...TEMPLATES, ...CHARTS],
+  status: [...TEMPLATES, ...CHARTS],
+} as const satisfies Record<string, readonly URL[]>;
+
+export type PageName = keyof typeof LIBRARIES;
+
+/** Lists the files of a page. Their content is read when they are requested. */
+export function pageOf(name: PageName): Page {
+  const own = filesIn(new URL(`${name}/`, import.meta.url));
+  const document = pageFile(name, new URL(`${name}/${name}.html`, import.meta.url));
+  const others = own.filter((url) => extname(url.pathname) !== '.html');
+  const files = [...others, ...filesIn(new URL('shared/', import.meta.url)), ...LIBRARIES[name]];
+  return {
+    document,
+    files: files.map((url) => pageFile(`${name}/${basename(url.pathname)}`, url)),
+    contentSecurityPolicy: policyOf(document.read().toString()),
+  };
+}
+
+/**
+ * Returns the policy of a page: files and requests of its own origin only. The import map, the only inline script, is
+ * permitted by its digest.
+ */
+function policyOf(html: string): string {
+  const inline = Array.from(html.matchAll(/<script type="importmap">(.*?)<\/script>/gs), ([, text]) => text);
+  const digests = inline.map((text) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`);
+  return [
+    "default-src 'none'",
+    ["script-src 'self'", ...digests].join(' '),
+    "style-src 'self'",
+    "img-src 'self' data:",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+}
+
+function filesIn(folder: URL): URL[] {
+  return readdirSync(folder)
+    .filter((name) => extname(name) in CONTENT_TYPES)
+    .map((name) => new URL(name, folder));
+}
+
+function pageFile(path: string, url: URL): PageFile {
+  return {
+    path,
+    contentType: CONTENT_TYPES[extname(url.pathname)],
+    read: () => readFileSync(fileURLToPath(url)),
+  };
+}
+
+function resolved(specifier: string): URL {
+  return new URL(import.meta.resolve(specifier));
+}
