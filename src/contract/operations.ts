@@ -5,6 +5,7 @@ import {
   EMAIL,
   ID_LIST,
   INSTANT,
+  isList,
   MAX_LIST_VALUES,
   ONE_ID,
   oneOf,
@@ -166,9 +167,8 @@ function anyOf(
   description: string,
   example: string,
 ): Parameter {
-  const isList = kind.schema['type'] === 'array';
-  const suffix = isList
-    ? ` Comma-separated, at most ${MAX_LIST_VALUES} values; a record matches if it has any of them.`
+  const suffix = isList(kind)
+    ? ` Comma-separated, or given several times; at most ${MAX_LIST_VALUES} values. A record matches if it has any of them.`
     : '';
   return { name, kind, role: { is: 'anyOf', index }, description: description + suffix, example };
 }

@@ -49,7 +49,15 @@ function readInteger(text: string): number | string {
   return /^[0-9]+$/.test(text) ? Math.min(Number(text), Number.MAX_SAFE_INTEGER) : text;
 }
 
-export const splitList = (text: string): string[] => text.split(',');
+const LIST_SEPARATOR = ',';
+
+/** Returns whether a kind is a list. A list may be given several times, as one list in parts. */
+export const isList = ({ schema }: ParameterKind): boolean => schema['type'] === 'array';
+
+export const splitList = (text: string): string[] => text.split(LIST_SEPARATOR);
+
+/** Joins the parts of a list. No element contains the separator, so the parts have the elements of the whole. */
+export const joinList = (parts: readonly string[]): string => parts.join(LIST_SEPARATOR);
 
 /**
  * Returns the form in which tags are compared. It is NFC, trimmed, with collapsed white space, in locale-independent
@@ -102,22 +110,25 @@ const listSchema = (pattern: string): Schema => ({
   maxItems: MAX_LIST_VALUES,
   items: { type: 'string', pattern },
 });
-const TOO_MANY = `must contain at most ${MAX_LIST_VALUES} comma-separated values`;
+
+/** Returns the `ctx` of a list, which states that commas separate values. */
+const listCtx =
+  (empty: string): ParameterKind['ctx'] =>
+  (keyword) =>
+    keyword === 'maxItems'
+      ? `must contain at most ${MAX_LIST_VALUES} comma-separated values, in all parameters of this name together`
+      : `must contain comma-separated values, none of them ${empty} (check for an extra comma)`;
 
 export const ID_LIST: ParameterKind = {
   schema: listSchema('^[^,]+$'),
   read: splitList,
-  ctx: (keyword) =>
-    keyword === 'maxItems' ? TOO_MANY : 'must not contain an empty value (check for an extra comma)',
+  ctx: listCtx('empty'),
 };
 
 export const TAG_LIST: ParameterKind = {
   schema: listSchema('^\\s*[^\\s,][^,]*$'),
   read: (text) => splitList(text).map(normalizeTag),
-  ctx: (keyword) =>
-    keyword === 'maxItems'
-      ? TOO_MANY
-      : 'must not contain an empty tag or a tag of white space only (check for an extra comma)',
+  ctx: listCtx('empty or white space only'),
 };
 
 export const EMAIL: ParameterKind = {

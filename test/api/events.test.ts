@@ -53,7 +53,6 @@ describe('Events', () => {
     ['tags=a,,b', 'query.tags', 'empty'],
     ['tags=a,+', 'query.tags', 'empty'],
     ['tags=1,2,3,4,5,6,7,8,9,10,1', 'query.tags', 'at most 10'],
-    ['tags=a&tags=b', 'query.tags', 'once'],
   ];
   for (const [query, loc, word] of refused) {
     it(`filtered by ${query} are refused`, async () => {

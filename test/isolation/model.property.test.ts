@@ -254,8 +254,8 @@ function randomTarget(random: Random, organizations: readonly Organization[]): s
     const ids = organization[operation.collection].map(({ record }) => String(Object.values(record)[0]));
     return withId(operation.path, random.pick([...ids, 'none']));
   }
-  const { values, parentId } = maker.query(operation, organization);
-  const parameters = Array.from(values, ([name, value]) => `${name}=${encodeURIComponent(value)}`);
+  const { values, parts, parentId } = maker.query(operation, organization);
+  const parameters = parts.map(([name, text]) => `${name}=${encodeURIComponent(text)}`);
   if (random.chance(0.1)) parameters.push('page=0', 'unknown=1');
   // Small pages have links.
   if (!values.has('perPage')) parameters.push('perPage=2');

@@ -69,8 +69,8 @@ for (const { seed, size, queries } of CASES) {
       it(`${operation.id} has the records of all pages as lines for ${queries / 3} queries`, () => {
         for (let i = 0; i < queries / 3; i++) {
           const { organization, stores } = pickSubject();
-          const { values, parentId } = maker.query(operation, organization);
-          const plan = planList(operation, readValues(operation, values) ?? {});
+          const { parts, parentId } = maker.query(operation, organization);
+          const plan = planList(operation, readValues(operation, parts) ?? {});
           expectLines(storeFor(operation, stores), plan, parentId, maker.now(organization));
         }
       });
@@ -125,15 +125,15 @@ function storeFor({ collection }: ListOperation, { content, deletions }: Stores)
 function expectPage(
   operation: ListOperation,
   { organization, stores, oracle }: Subject,
-  { values, parentId }: RandomQuery,
+  { values, parts, parentId }: RandomQuery,
   now: number,
 ): number {
-  const plan = planList(operation, readValues(operation, values) ?? {});
+  const plan = planList(operation, readValues(operation, parts) ?? {});
   const page = readPage(storeFor(operation, stores), plan, parentId, now);
   const expected = oracle.page(operation.id, values, parentId, now);
   const records = page && parsed([Buffer.from('['), ...page.segments, Buffer.from(']')]);
   const actual = page && { totalRecords: page.totalRecords, records };
-  const query = JSON.stringify([...values]);
+  const query = JSON.stringify(parts);
   const about = `${organization.organizationId} at ${now}, ${String(parentId)}: ${query}`;
   if (!isDeepStrictEqual(actual, expected)) expect(actual, about).to.deep.equal(expected);
   return expected !== undefined && expected.records.length > 0 ? 1 : 0;

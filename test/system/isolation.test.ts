@@ -94,17 +94,19 @@ describe(`${CLIENTS} clients with alternating keys, over ${THREADS} threads (see
         ...(record === undefined ? MISSING : { status: 200, body: JSON.stringify(record) }),
       };
     }
-    const { values, parentId = '' } = maker.query(operation, organization);
+    const { values, parts, parentId = '' } = maker.query(operation, organization);
     const page = Number(values.get('page') ?? 1);
     const perPage = Number(values.get('perPage') ?? 25);
-    const parameters = Array.from(values, ([name, value]) => `${name}=${encodeURIComponent(value)}`);
-    const target = `${withId(parentId.toWellFormed() || '-')}?${parameters.join('&')}`;
+    const written = ([name, text]: readonly [string, string]) => `${name}=${encodeURIComponent(text)}`;
+    const target = `${withId(parentId.toWellFormed() || '-')}?${parts.map(written).join('&')}`;
     const expected = oracle?.page(operation.id, values, parentId.toWellFormed(), Date.now());
     if (expected === undefined) return { target, ...MISSING };
     const totalPages = Math.ceil(expected.totalRecords / perPage);
     if (page > 1 && page > totalPages) return { target, status: 204, body: '' };
     const hasMore = page < totalPages;
-    const kept = parameters.filter((parameter) => !/^(page|perPage|snapshot)=/.test(parameter));
+    const kept = Array.from(values, written).filter(
+      (parameter) => !/^(page|perPage|snapshot)=/.test(parameter),
+    );
     const next = [...kept, `page=${page + 1}`, `perPage=${perPage}`, `snapshot=${digest}`];
     const nextPage = hasMore ? `http://x${target.split('?', 1)[0]}?${next.join('&')}` : null;
     const envelope = { items: expected.records, page, perPage, totalPages, hasMore, nextPage };

@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import { Random } from '../../scripts/sample/random.ts';
 import { type ListOperation, OPERATIONS } from '../../src/contract/operations.ts';
 import { Oracle } from '../support/oracle/oracle.ts';
-import { QueryMaker } from '../support/oracle/random-query.ts';
+import { QueryMaker, type RandomQuery } from '../support/oracle/random-query.ts';
 import type { Organization } from '../support/oracle/random-organization.ts';
 import { buildWorld, randomOrganizations } from '../support/oracle/random-snapshot.ts';
 import { build, writeImport } from '../support/import-folder.ts';
@@ -85,9 +85,9 @@ describe(`A replica with ${THREADS} workers`, function () {
         let found = 0;
         const askInTurn = async (connection: Connection) => {
           for (let query = queries.pop(); query !== undefined; query = queries.pop()) {
-            const { organization, values, parentId } = query;
+            const { organization, values, parts, parentId } = query;
             if (parentId !== undefined && !isPathSegment(parentId)) continue;
-            const target = targetOf(operation, values, parentId);
+            const target = targetOf(operation, parts, parentId);
             const credential = credentials.get(organization.organizationId) ?? '';
             const { status, text } = await connection.ask(target, credential, PREVIEW);
             const expected = expectedOf(oracles, query);
@@ -364,8 +364,8 @@ function isPathSegment(text: string): boolean {
   return text.isWellFormed() && !['', '.', '..'].includes(text);
 }
 
-function targetOf(operation: ListOperation, values: ReadonlyMap<string, string>, parentId = ''): string {
+function targetOf(operation: ListOperation, parts: RandomQuery['parts'], parentId = ''): string {
   const path = operation.path.replace(/\{\w+\}/, encodeURIComponent(parentId));
-  const query = Array.from(values, ([name, value]) => `${name}=${encodeURIComponent(value)}`).join('&');
+  const query = parts.map(([name, text]) => `${name}=${encodeURIComponent(text)}`).join('&');
   return query === '' ? path : `${path}?${query}`;
 }

@@ -3,6 +3,7 @@ import { REQUEST_ID_HEADER, REQUEST_ID_PATTERN } from '../headers.ts';
 import { type Operation, OPERATIONS, type Parameter, type PathParameter, TAGS } from '../operations.ts';
 import {
   DATE_PATTERN,
+  isList,
   type Schema,
   splitList,
   TIMESTAMP_PATTERN,
@@ -148,22 +149,20 @@ function pathParameterObject({ name, description, example }: PathParameter): Sch
   return { name, in: 'path', required: true, description, schema: { type: 'string', minLength: 1 }, example };
 }
 
-function parameterObject({ name, kind: { schema }, description, example }: Parameter): Schema {
-  const isList = schema['type'] === 'array';
+function parameterObject({ name, kind, description, example }: Parameter): Schema {
   return {
     name,
     in: 'query',
     description,
-    schema,
-    // A list is a single parameter with commas.
-    ...(isList && { style: 'form', explode: false }),
-    example: exampleValue(schema['type'], example),
+    schema: kind.schema,
+    // The service also accepts a list in parts, which some generated clients send nevertheless.
+    ...(isList(kind) && { style: 'form', explode: false }),
+    example: isList(kind) ? splitList(example) : exampleValue(kind.schema['type'], example),
   };
 }
 
 /** Converts the text of an example to the type of its schema. */
 function exampleValue(type: unknown, text: string): unknown {
-  if (type === 'array') return splitList(text);
   return type === 'integer' || type === 'boolean' ? JSON.parse(text) : text;
 }
 

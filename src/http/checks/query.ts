@@ -1,6 +1,6 @@
 import { Ajv, type ErrorObject, type FuncKeywordDefinition } from 'ajv';
 import type { ListOperation, Parameter } from '../../contract/operations.ts';
-import { EXISTING_KEYWORD, type ParameterValue } from '../../contract/parameter.ts';
+import { EXISTING_KEYWORD, isList, joinList, type ParameterValue } from '../../contract/parameter.ts';
 import { parseTimestamp } from '../../contract/timestamp.ts';
 import { Problem, type Violation } from '../response/problem.ts';
 
@@ -84,7 +84,8 @@ const ajv = new Ajv({ allErrors: true, meta: false, validateSchema: false, keywo
 export type ParameterValues = Readonly<Record<string, ParameterValue>>;
 
 /**
- * Reads and validates the parameters that the operation declares, and ignores others.
+ * Reads and validates the parameters that the operation declares, and ignores others. Only a list may be given several
+ * times.
  * @param further violations that another check has found
  * @throws Problem 400 with all violations, in the order of the declaration, then the further ones
  */
@@ -110,8 +111,8 @@ export function queryReader({ parameters }: Pick<ListOperation, 'parameters'>): 
     for (const [name, texts] of query) {
       const kind = kinds.get(name);
       if (kind === undefined) continue;
-      isRepeated ||= texts.length > 1;
-      values[name] = kind.read(texts[0]);
+      isRepeated ||= texts.length > 1 && !isList(kind);
+      values[name] = kind.read(joinList(texts));
     }
     if (validate(values) && !isRepeated && further.length === 0) return values;
     throw invalidQuery([...violationsOf(query, validate.errors ?? []), ...further]);
@@ -120,11 +121,11 @@ export function queryReader({ parameters }: Pick<ListOperation, 'parameters'>): 
   function violationsOf(query: Query, failures: readonly ErrorObject[]): Violation[] {
     return parameters.flatMap(({ name, kind }) => {
       const texts = query.get(name) ?? [];
-      const input = texts.join(', ');
+      const input = joinList(texts);
       const violated = failures
         .filter(({ instancePath }) => instancePath.split('/')[1] === name)
         .map(({ keyword }) => kind.ctx(keyword, input));
-      const all = texts.length > 1 ? [GIVEN_TWICE] : new Set(violated);
+      const all = texts.length > 1 && !isList(kind) ? [GIVEN_TWICE] : new Set(violated);
       return Array.from(all, (ctx) => ({ loc: `query.${name}`, input, ctx }));
     });
   }

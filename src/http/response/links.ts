@@ -1,6 +1,7 @@
 import { isIPv6 } from 'node:net';
 import type { Request } from 'express';
 import { type ListOperation, CONTENT_DIGEST_PARAMETER } from '../../contract/operations.ts';
+import { joinList } from '../../contract/parameter.ts';
 import type { Plan } from '../../query/plan.ts';
 import type { Query } from '../checks/query.ts';
 
@@ -45,8 +46,8 @@ function localAddress({ socket }: Request): string {
 const SET_BY_LINK: readonly string[] = ['page', 'perPage', CONTENT_DIGEST_PARAMETER];
 
 /**
- * Returns the link to the page after that of a plan. It keeps the known parameters of the query, and sets `page`,
- * `perPage` and the content digest.
+ * Returns the link to the page after that of a plan. It keeps the known parameters of the query, a list as one
+ * parameter, and sets `page`, `perPage` and the content digest.
  *
  * @param address origin and path of the list
  * @param query a valid query
@@ -60,9 +61,9 @@ export function nextPageLink(
   contentDigest: string,
 ): string {
   let kept = '';
-  for (const [name, [value]] of query) {
+  for (const [name, texts] of query) {
     if (SET_BY_LINK.includes(name) || !parameters.some((parameter) => parameter.name === name)) continue;
-    kept += `${name}=${encodeURIComponent(value)}&`;
+    kept += `${name}=${encodeURIComponent(joinList(texts))}&`;
   }
   return `${address}?${kept}page=${page + 1}&perPage=${perPage}&${CONTENT_DIGEST_PARAMETER}=${contentDigest}`;
 }

@@ -1,5 +1,6 @@
 import type { Random } from '../../../scripts/sample/random.ts';
 import type { ListOperation, Parameter } from '../../../src/contract/operations.ts';
+import { isList, splitList } from '../../../src/contract/parameter.ts';
 import { COLLECTION_NAMES, OFFER_TYPES, ORDER_STATUSES } from '../../../src/contract/resources.ts';
 import { parseTimestamp } from '../../../src/contract/timestamp.ts';
 import { floorDivide, randomInstant, writeAnyhow } from './instants.ts';
@@ -7,10 +8,12 @@ import { readValues } from './read-values.ts';
 import type { Entry, Offer, Order, Organization, Session, Ticket } from './random-organization.ts';
 import { randomEmail, randomTag, randomText } from './texts.ts';
 
-/** Queries as the plan receives them: valid texts by parameter. */
-
+/** A valid query. */
 export interface RandomQuery {
+  /** One text of each parameter. */
   readonly values: ReadonlyMap<string, string>;
+  /** The same as a request may have it: some lists in parts, in the order of the names in `values`. */
+  readonly parts: readonly (readonly [name: string, text: string])[];
   /** The event of a list of sessions. */
   readonly parentId: string | undefined;
 }
@@ -32,13 +35,16 @@ export class QueryMaker {
     const density = random.fraction();
     const hints = hintsOf(random, organization);
     const values = new Map<string, string>();
+    const parts: [name: string, text: string][] = [];
     for (const parameter of parameters) {
       if (!random.chance(density)) continue;
       const text = this.#valueOf(parameter, hints);
       // Validation refuses an invalid value before the plan.
-      if (readValues(operation, [[parameter.name, text]]) !== undefined) values.set(parameter.name, text);
+      if (readValues(operation, [[parameter.name, text]]) === undefined) continue;
+      values.set(parameter.name, text);
+      parts.push(...this.#partsOf(parameter, text).map((part): [string, string] => [parameter.name, part]));
     }
-    return { values, parentId: parent && this.#parentId(organization) };
+    return { values, parts, parentId: parent && this.#parentId(organization) };
   }
 
   /** In milliseconds; usually near the start of a session. */
@@ -76,8 +82,21 @@ export class QueryMaker {
       case 'pricingOf':
         return random.pick(['true', 'false']);
       case 'anyOf':
-        return kind.schema['type'] === 'array' ? this.#list(name, hints) : this.#keyOf(name, hints);
+        return isList(kind) ? this.#list(name, hints) : this.#keyOf(name, hints);
     }
+  }
+
+  /** Cuts half of the lists between some elements. */
+  #partsOf({ kind }: Parameter, text: string): string[] {
+    const random = this.#random;
+    if (!isList(kind) || random.chance(0.5)) return [text];
+    const [first, ...others] = splitList(text);
+    const parts = [first];
+    for (const element of others) {
+      if (random.chance(0.5)) parts.push(element);
+      else parts.push(`${parts.pop() ?? ''},${element}`);
+    }
+    return parts;
   }
 
   #list(name: string, hints: Hints): string {

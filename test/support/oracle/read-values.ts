@@ -4,15 +4,16 @@ import { Problem } from '../../../src/http/response/problem.ts';
 
 const readers = new Map<ListOperation, QueryReader>();
 
-/** Reads parameters from their texts as a request does; undefined when one of them is invalid. */
+/** Reads parameters from their texts as a request does; undefined when the query is invalid. */
 export function readValues(
   operation: ListOperation,
   texts: Iterable<readonly [name: string, text: string]>,
 ): ParameterValues | undefined {
   const read = readers.get(operation) ?? queryReader(operation);
   readers.set(operation, read);
+  const query = Map.groupBy(texts, ([name]) => name);
   try {
-    return read(new Map(Array.from(texts, ([name, text]) => [name, [text]])));
+    return read(new Map(query.entries().map(([name, parts]) => [name, parts.map(([, text]) => text)])));
   } catch (error) {
     if (error instanceof Problem) return undefined;
     throw error;
