@@ -155,7 +155,7 @@ function bounds(index: string, of: string, suffixes: readonly Bound[]): Paramete
     name: `${index}.${bound}`,
     kind: INSTANT,
     role: { is: 'bound', index, bound },
-    description: `Only records ${of} is ${BOUND_WORDS[bound]} this instant. Write the + of an offset as %2B.`,
+    description: `Only records ${of} is ${BOUND_WORDS[bound]} this instant. In a URL, the + of an offset is written %2B.`,
     example: EXAMPLE_INSTANT,
   }));
 }

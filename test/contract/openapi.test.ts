@@ -28,7 +28,7 @@ interface Document {
       };
     }
   >;
-  readonly components: { readonly parameters: Record<string, ParameterObject> };
+  readonly components: { readonly parameters: Record<string, ParameterObject> } & Record<string, object>;
 }
 
 const asDocument = (document: object): Document => JSON.parse(JSON.stringify(document)) as Document;
@@ -105,6 +105,21 @@ describe('The OpenAPI document', () => {
       expectValid(pointer, content['application/json'].example);
     });
   }
+
+  it('has no name twice, in any sections or letter case, since generators have one type for each', () => {
+    const { securitySchemes, ...sections } = document.components;
+    expect(securitySchemes).to.have.all.keys('apiKey');
+    const names = Object.values(sections).flatMap((section) =>
+      Object.keys(section).map((name) => name.replaceAll(/\W/g, '').toLowerCase()),
+    );
+    expect(names.filter((name, i) => names.indexOf(name) !== i)).to.deep.equal([]);
+  });
+
+  it('has one media type for each response, so that a generated client has one type for its body', () => {
+    for (const { get } of Object.values(document.paths))
+      for (const { content = {} } of Object.values(get.responses))
+        expect(Object.keys(content)).to.have.length.below(2);
+  });
 
   it('allows any request id of a client, and states the form of those in responses', () => {
     const ofRequest = parametersOf('/v1/events').find(({ name }) => name === 'X-Request-Id');

@@ -219,6 +219,8 @@ function shapeSchema(shape: Shape): Schema {
     case 'timeZone':
       return { type: 'string' };
     case 'number':
+      // Without a format, oapi-codegen generates numbers of 32 bits, which cannot represent all amounts.
+      return { type: 'number', format: 'double' };
     case 'integer':
     case 'boolean':
       return { type: shape.kind };

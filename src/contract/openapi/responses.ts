@@ -94,18 +94,18 @@ export function found(description: string, schema: Schema, example: unknown): Sc
   };
 }
 
-/** Returns the response of a list: a page, or all records as lines when the client prefers that media type. */
+/**
+ * Returns the response of a list. The description alone has the stream of lines: as a second media type, it would make
+ * every body text or a page for clients whose types are the union of all media types (openapi-fetch).
+ */
 export function foundList(resource: string, item: Schema): Schema {
-  const lines: Schema = {
-    type: 'string',
-    description: `All ${resource} records that match, in list order: each is one line, in JSON as in \`items\`.`,
-  };
   return {
-    description: `A page; with \`Accept: ${NDJSON_TYPE}\`, all records that match.`,
+    description:
+      `A page. With \`Accept: ${NDJSON_TYPE}\`, a stream of all records that match, in list order: each is one line, in ` +
+      'JSON as in `items`.',
     headers: headerRefs([...DATA, RECORD_COUNT_HEADER, 'ETag', 'Content-Encoding']),
     content: {
       [JSON_TYPE]: { schema: componentRef('schemas', `${resource}Page`), example: pageExample(item) },
-      [NDJSON_TYPE]: { schema: lines, example: `${JSON.stringify(item)}\n` },
     },
   };
 }
@@ -138,7 +138,7 @@ export const SHARED_RESPONSES = {
     headers: headerRefs(READ),
     content: {
       [JSON_TYPE]: {
-        schema: { oneOf: [componentRef('schemas', 'InvalidQuery'), componentRef('schemas', 'Problem')] },
+        schema: { oneOf: [componentRef('schemas', 'QueryProblem'), componentRef('schemas', 'Problem')] },
         example: {
           detail: 'The query is invalid; see errors.',
           errors: [{ loc: 'query.page', input: '0', ctx: PAGE.ctx('minimum', '0') }],
@@ -195,7 +195,7 @@ export const PROBLEM_SCHEMAS = {
     required: ['detail'],
     additionalProperties: false,
   },
-  InvalidQuery: {
+  QueryProblem: {
     type: 'object',
     description: 'The reasons why a query was refused.',
     properties: {
