@@ -1,6 +1,7 @@
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
 import type { Logger } from 'pino';
 import { openApiDocument } from '../contract/openapi/document.ts';
+import { PUBLIC_PATHS } from '../contract/openapi/public-paths.ts';
 import { type Operation, OPERATIONS } from '../contract/operations.ts';
 import type { Release } from '../contract/releases.ts';
 import { pageOf } from '../pages/page.ts';
@@ -22,7 +23,7 @@ import { Compression } from './response/compression.ts';
 import type { OriginOptions } from './response/links.ts';
 import { NO_SUCH_PATH, problemOf, UNEXPECTED } from './response/problem.ts';
 import { sendProblem } from './response/send.ts';
-import { HEALTH_PATH, routePath } from './target.ts';
+import { routePath } from './target.ts';
 import type { WorkerCounts } from './worker-counts.ts';
 
 export interface ApiConfig extends OriginOptions {
@@ -54,6 +55,9 @@ export interface Dependencies {
   readonly log: Logger;
 }
 
+/** The pages, which have a switch each in the configuration. */
+const PAGE_NAMES = ['docs', 'explorer'] as const;
+
 /** Creates the API, which `createServer` of `http/server.ts` serves. */
 export function createApp(dependencies: Dependencies): Express {
   const { config, releases, refusals, log } = dependencies;
@@ -67,14 +71,16 @@ export function createApp(dependencies: Dependencies): Express {
   const handlerOf = handlerFactory(dependencies, compression);
   for (const operation of OPERATIONS)
     app.route(routePath(operation)).get(handlerOf(operation)).all(otherMethodsHandler);
-  const openApi: Document = {
-    read: () => Buffer.from(JSON.stringify(openApiDocument(releases, config.publicBaseUrl))),
+  const pages = PAGE_NAMES.filter((name) => config[name]);
+  const { health, openApi } = PUBLIC_PATHS;
+  const publicPaths = [health, openApi, ...pages.map((name) => PUBLIC_PATHS[name])];
+  const document: Document = {
+    read: () => Buffer.from(JSON.stringify(openApiDocument(releases, config.publicBaseUrl, publicPaths))),
     cacheControl: 'public, max-age=300',
   };
-  app.route('/openapi.json').get(documentHandler(openApi, compression)).all(otherMethodsHandler);
-  if (config.docs) addPage(app, pageOf('docs'), compression);
-  if (config.explorer) addPage(app, pageOf('explorer'), compression);
-  app.route(HEALTH_PATH).get(healthHandler).all(otherMethodsHandler);
+  app.route(openApi.path).get(documentHandler(document, compression)).all(otherMethodsHandler);
+  for (const name of pages) addPage(app, pageOf(name), compression);
+  app.route(health.path).get(healthHandler).all(otherMethodsHandler);
   app.use(notFoundHandler);
   app.use(errorHandler(refusals, log));
   return app;

@@ -4,6 +4,7 @@ import type { Socket } from 'node:net';
 import type { Express, Request, Response } from 'express';
 import type { Logger } from 'pino';
 import { REQUEST_ID_HEADER } from '../contract/headers.ts';
+import { PUBLIC_PATHS } from '../contract/openapi/public-paths.ts';
 import type { Release } from '../contract/releases.ts';
 import { OVERLOADED } from './checks/overload.ts';
 import type { RefusalBudget } from './checks/refusal-budget.ts';
@@ -16,7 +17,7 @@ import { bodyProblem, endBody, hasBody, refuseBody } from './request-body.ts';
 import type { RequestMetrics } from './request-metrics.ts';
 import { type HeaderList, METHOD_NOT_ALLOWED, Problem } from './response/problem.ts';
 import { NO_STORE, SECURITY_HEADERS, sendProblem } from './response/send.ts';
-import { HEALTH_PATH, normalizeTarget } from './target.ts';
+import { normalizeTarget } from './target.ts';
 
 /** Maximum lifetime of a connection after a CONNECT request. */
 const DETACHED_MS = 2000;
@@ -64,7 +65,7 @@ export function createServer(app: Express, dependencies: ServerDependencies) {
     const problem = bodyProblem(request);
     if (problem !== undefined) refusals.refuse(request, response, problem, refuseBody);
     // A balancer must not take an overloaded replica for a dead one.
-    else if (overload(request.url === HEALTH_PATH)) {
+    else if (overload(request.url === PUBLIC_PATHS.health.path)) {
       response.locals.context.isLogged = false;
       sendProblem(response, OVERLOADED);
     } else if (request.headers.host === undefined && request.httpVersion === '1.1')

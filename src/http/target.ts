@@ -3,9 +3,6 @@ import type { Operation, PathParameter } from '../contract/operations.ts';
 
 /** Request targets (RFC 9112, section 3.2) and the paths of operations. */
 
-/** Path of the health check for load balancers. */
-export const HEALTH_PATH = '/healthz';
-
 /**
  * Reduces a target to path and query, the form that routing and query parsing read. Drops the host of an absolute
  * target, and a fragment. The HTTP parser accepts only visible ASCII.

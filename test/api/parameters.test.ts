@@ -41,7 +41,7 @@ describe('The documented parameters are the accepted ones', () => {
   const given = givenApi();
   const { paths } = JSON.parse(JSON.stringify(openApiDocument(RELEASES))) as Documented;
 
-  for (const [path, { get }] of Object.entries(paths)) {
+  for (const [path, { get }] of Object.entries(paths).filter(([path]) => path.startsWith('/v1/'))) {
     it(path, async () => {
       const documented = get.parameters.flatMap(({ name, in: place }) =>
         place === 'query' ? [name ?? ''] : [],

@@ -1,8 +1,10 @@
+import { isDeepStrictEqual } from 'node:util';
 import addFormats from 'ajv-formats';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect } from 'chai';
 import { exampleOf } from '../../src/contract/field.ts';
 import { openApiDocument } from '../../src/contract/openapi/document.ts';
+import { PUBLIC_PATHS, PUBLIC_RESPONSES } from '../../src/contract/openapi/public-paths.ts';
 import { SHARED_RESPONSES } from '../../src/contract/openapi/responses.ts';
 import { OPERATIONS } from '../../src/contract/operations.ts';
 import { RELEASES } from '../../src/contract/releases.ts';
@@ -23,6 +25,7 @@ interface Document {
       readonly get: {
         readonly operationId: string;
         readonly description: string;
+        readonly security?: unknown;
         readonly parameters: readonly (ParameterObject | { readonly $ref: string })[];
         readonly responses: Record<string, { readonly content?: Record<string, { example: unknown }> }>;
       };
@@ -55,8 +58,19 @@ function parametersOf(path: string): ParameterObject[] {
 
 describe('The OpenAPI document', () => {
   it('has every operation, at its path', () => {
-    const documented = Object.entries(document.paths).map(([path, { get }]) => [path, get.operationId]);
+    const documented = Object.entries(document.paths)
+      .filter(([path]) => path.startsWith('/v1/'))
+      .map(([path, { get }]) => [path, get.operationId]);
     expect(documented).to.deep.equal(OPERATIONS.map(({ path, id }) => [path, id]));
+  });
+
+  it('has the public paths that are served, without security', () => {
+    const publicOf = ({ paths }: Document) =>
+      Object.keys(paths).filter((path) => isDeepStrictEqual(paths[path].get.security, []));
+    expect(publicOf(document)).to.deep.equal(['/', '/healthz', '/openapi.json', '/docs', '/explorer']);
+    const without = asDocument(openApiDocument(RELEASES, '/', [PUBLIC_PATHS.health, PUBLIC_PATHS.openApi]));
+    expect(publicOf(without)).to.deep.equal(['/healthz', '/openapi.json']);
+    expect(Object.keys(without.paths)).to.have.length(OPERATIONS.length + 2);
   });
 
   for (const operation of OPERATIONS) {
@@ -97,7 +111,7 @@ describe('The OpenAPI document', () => {
     });
   }
 
-  for (const [name, response] of Object.entries(SHARED_RESPONSES)) {
+  for (const [name, response] of Object.entries({ ...SHARED_RESPONSES, ...PUBLIC_RESPONSES })) {
     if (!('content' in response)) continue;
     it(`has a valid example of ${name}`, () => {
       const { content } = asResponse(response);

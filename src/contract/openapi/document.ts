@@ -11,6 +11,13 @@ import {
 } from '../parameter.ts';
 import { PREVIEW, type Release, STABLE, VERSION_HEADER } from '../releases.ts';
 import {
+  PUBLIC_PATHS,
+  PUBLIC_RESPONSES,
+  PUBLIC_TAG,
+  type PublicPath,
+  publicPathItem,
+} from './public-paths.ts';
+import {
   componentRef,
   EXAMPLE_TAG,
   found,
@@ -23,8 +30,15 @@ import {
 
 const VERSION_PATTERN = `^(${STABLE}|${PREVIEW}|${DATE_PATTERN})$`;
 
-/** Builds the OpenAPI 3.1 document of the API from the contract. */
-export function openApiDocument(releases: readonly Release[], baseUrl = '/'): Schema {
+/**
+ * Builds the OpenAPI 3.1 document of the API from the contract.
+ * @param publicPaths those that are served
+ */
+export function openApiDocument(
+  releases: readonly Release[],
+  baseUrl = '/',
+  publicPaths: readonly PublicPath[] = Object.values(PUBLIC_PATHS),
+): Schema {
   const resources = new Set(OPERATIONS.map(({ resource }) => resource));
   return {
     openapi: '3.1.0',
@@ -32,17 +46,18 @@ export function openApiDocument(releases: readonly Release[], baseUrl = '/'): Sc
       title: 'Foyer: event ticketing read API',
       version: releases.at(-1)?.date ?? PREVIEW,
       description:
-        "Read-only access to an organization's own events, tickets, orders and catalog. Every request needs an " +
+        "Read-only access to an organization's own events, tickets, orders and catalog. Every request of data needs an " +
         'API key of the organization, and reads only records of that organization. ' +
         'HEAD returns the headers of GET, and OPTIONS returns the allowed methods.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: baseUrl }],
     security: [{ apiKey: [] }],
-    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
-    paths: Object.fromEntries(
-      OPERATIONS.map((operation) => [operation.path, { get: operationObject(operation, releases) }]),
-    ),
+    tags: [...Object.entries(TAGS).map(([name, description]) => ({ name, description })), PUBLIC_TAG],
+    paths: Object.fromEntries([
+      ...OPERATIONS.map((operation) => [operation.path, { get: operationObject(operation, releases) }]),
+      ...publicPaths.map((publicPath) => [publicPath.path, publicPathItem(publicPath)]),
+    ]),
     components: {
       securitySchemes: {
         apiKey: {
@@ -54,7 +69,7 @@ export function openApiDocument(releases: readonly Release[], baseUrl = '/'): Sc
       },
       parameters: REQUEST_HEADERS,
       headers: RESPONSE_HEADERS,
-      responses: SHARED_RESPONSES,
+      responses: { ...SHARED_RESPONSES, ...PUBLIC_RESPONSES },
       schemas: {
         ...Object.fromEntries(
           [...resources].flatMap((resource) => Object.entries(resourceSchemas(resource))),

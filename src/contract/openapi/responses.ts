@@ -64,8 +64,9 @@ export const RESPONSE_HEADERS = {
   Allow: always('Allowed methods.', 'GET, HEAD, OPTIONS'),
 } as const satisfies Readonly<Record<string, Header>>;
 
-type HeaderName = keyof typeof RESPONSE_HEADERS;
+export type HeaderName = keyof typeof RESPONSE_HEADERS;
 
+/** The headers of every response of the API. */
 const EVERYWHERE: readonly HeaderName[] = [
   REQUEST_ID_HEADER,
   VERSION_HEADER,
@@ -76,8 +77,10 @@ const LIMITED: readonly HeaderName[] = ['RateLimit', 'RateLimit-Policy'];
 const READ: readonly HeaderName[] = [...LIMITED, IGNORED_PARAMETERS_HEADER];
 const DATA: readonly HeaderName[] = [...READ, SNAPSHOT_ID_HEADER, DATA_AS_OF_HEADER, 'Vary'];
 
-const headerRefs = (names: readonly HeaderName[]): Schema =>
-  Object.fromEntries([...EVERYWHERE, ...names].map((name) => [name, componentRef('headers', name)]));
+export const headerRefs = (names: readonly HeaderName[]): Schema =>
+  Object.fromEntries(names.map((name) => [name, componentRef('headers', name)]));
+
+const apiHeaders = (names: readonly HeaderName[]): Schema => headerRefs([...EVERYWHERE, ...names]);
 
 export function componentRef(
   section: 'headers' | 'parameters' | 'responses' | 'schemas',
@@ -89,7 +92,7 @@ export function componentRef(
 export function found(description: string, schema: Schema, example: unknown): Schema {
   return {
     description,
-    headers: headerRefs([...DATA, 'ETag', 'Content-Encoding']),
+    headers: apiHeaders([...DATA, 'ETag', 'Content-Encoding']),
     content: { [JSON_TYPE]: { schema, example } },
   };
 }
@@ -103,7 +106,7 @@ export function foundList(resource: string, item: Schema): Schema {
     description:
       `A page. With \`Accept: ${NDJSON_TYPE}\`, a stream of all records that match, in list order: each is one line, in ` +
       'JSON as in `items`.',
-    headers: headerRefs([...DATA, RECORD_COUNT_HEADER, 'ETag', 'Content-Encoding']),
+    headers: apiHeaders([...DATA, RECORD_COUNT_HEADER, 'ETag', 'Content-Encoding']),
     content: {
       [JSON_TYPE]: { schema: componentRef('schemas', `${resource}Page`), example: pageExample(item) },
     },
@@ -114,16 +117,16 @@ function refused(description: string, headers: readonly HeaderName[], detail: st
   const schema = componentRef('schemas', 'Problem');
   return {
     description,
-    headers: headerRefs(headers),
+    headers: apiHeaders(headers),
     content: { [JSON_TYPE]: { schema, example: { detail } } },
   };
 }
 
 export const SHARED_RESPONSES = {
-  BeyondLastPage: { description: 'The requested page is beyond the last one.', headers: headerRefs(DATA) },
+  BeyondLastPage: { description: 'The requested page is beyond the last one.', headers: apiHeaders(DATA) },
   NotModified: {
     description: 'The response with the tag in If-None-Match is still current.',
-    headers: headerRefs([...DATA, 'ETag']),
+    headers: apiHeaders([...DATA, 'ETag']),
   },
   InvalidRequest: refused(
     'The API key is missing or malformed; the version, the percent-encoding or the HTTP syntax is invalid; ' +
@@ -135,7 +138,7 @@ export const SHARED_RESPONSES = {
     description:
       'The request is invalid (see InvalidRequest), or the query is invalid and `errors` lists every violation. An error ' +
       'at `query.snapshot` means that the data of a walk is no longer available: begin again without this parameter.',
-    headers: headerRefs(READ),
+    headers: apiHeaders(READ),
     content: {
       [JSON_TYPE]: {
         schema: { oneOf: [componentRef('schemas', 'QueryProblem'), componentRef('schemas', 'Problem')] },

@@ -1,0 +1,134 @@
+import { JSON_TYPE, REQUEST_ID_HEADER } from '../headers.ts';
+import type { Schema } from '../parameter.ts';
+import { componentRef, type HeaderName, headerRefs, RESPONSE_HEADERS } from './responses.ts';
+
+/** The paths that need no key, have no version, and return no data. A configuration serves some of them. */
+
+export interface PublicPath {
+  readonly path: string;
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly content: Readonly<Record<string, Schema>>;
+  /** Whether responses are compressed, and have a tag. */
+  readonly isDocument: boolean;
+  /** Whether a browser may be sent to a page instead. */
+  readonly redirects?: boolean;
+}
+
+const HEALTH_PATH = '/healthz';
+const OPENAPI_PATH = '/openapi.json';
+
+export const PUBLIC_PATHS = {
+  index: {
+    path: '/',
+    operationId: 'getIndex',
+    summary: 'List the public paths',
+    description: 'Returns the name of the service, and the addresses of its documents.',
+    content: {
+      [JSON_TYPE]: {
+        schema: { type: 'object', additionalProperties: { type: 'string' } },
+        example: { name: 'Foyer', openapi: OPENAPI_PATH, health: HEALTH_PATH },
+      },
+    },
+    isDocument: false,
+    redirects: true,
+  },
+  health: {
+    path: HEALTH_PATH,
+    operationId: 'getHealth',
+    summary: 'Check the health',
+    description: 'Reports that the process responds, for load balancers.',
+    content: {
+      [JSON_TYPE]: {
+        schema: {
+          type: 'object',
+          properties: { status: { type: 'string' } },
+          required: ['status'],
+          additionalProperties: false,
+        },
+        example: { status: 'ok' },
+      },
+    },
+    isDocument: false,
+  },
+  openApi: {
+    path: OPENAPI_PATH,
+    operationId: 'getOpenApiDocument',
+    summary: 'Retrieve the OpenAPI document',
+    description: 'Returns this document.',
+    content: { [JSON_TYPE]: { schema: { type: 'object' } } },
+    isDocument: true,
+  },
+  docs: {
+    path: '/docs',
+    operationId: 'getDocs',
+    summary: 'Open the documentation',
+    description: 'Returns a page that shows this document and can send requests.',
+    content: { 'text/html': { schema: { type: 'string' } } },
+    isDocument: true,
+  },
+  explorer: {
+    path: '/explorer',
+    operationId: 'getExplorer',
+    summary: 'Open the explorer',
+    description: 'Returns a page that shows the data of an organization after a sign-in with its API key.',
+    content: { 'text/html': { schema: { type: 'string' } } },
+    isDocument: true,
+  },
+} as const satisfies Readonly<Record<string, PublicPath>>;
+
+/** The group of public paths in the document. */
+export const PUBLIC_TAG = { name: 'Service', description: 'Health and documents. They need no key.' };
+
+const EVERYWHERE: readonly HeaderName[] = [REQUEST_ID_HEADER, 'Cache-Control'];
+const DOCUMENT: readonly HeaderName[] = [...EVERYWHERE, 'ETag', 'Vary', 'Content-Encoding'];
+
+export const PUBLIC_RESPONSES: Readonly<Record<'Redirected' | 'Refused', Schema>> = {
+  Redirected: {
+    description: 'A browser is sent to a page.',
+    headers: {
+      ...headerRefs(EVERYWHERE),
+      Location: { description: 'Address of the page.', schema: { type: 'string' }, required: true },
+    },
+  },
+  Refused: {
+    description:
+      'The method is not GET, HEAD or OPTIONS, the request is malformed, too large or too late, the service is ' +
+      'overloaded, or an unexpected error occurred.',
+    headers: {
+      ...headerRefs(EVERYWHERE),
+      Allow: { ...RESPONSE_HEADERS.Allow, required: false },
+      'Retry-After': { ...RESPONSE_HEADERS['Retry-After'], required: false },
+    },
+    content: {
+      [JSON_TYPE]: {
+        schema: componentRef('schemas', 'Problem'),
+        example: { detail: 'The method must be GET, HEAD or OPTIONS.' },
+      },
+    },
+  },
+};
+
+/** Returns the path item of a public path. */
+export function publicPathItem(publicPath: PublicPath): Schema {
+  const { operationId, summary, description, content, isDocument, redirects } = publicPath;
+  const refused = componentRef('responses', 'Refused');
+  const responses = {
+    200: {
+      description: summary,
+      headers: headerRefs(isDocument ? DOCUMENT : EVERYWHERE),
+      content,
+    },
+    ...(redirects && { 302: componentRef('responses', 'Redirected') }),
+    ...(isDocument && { 304: { description: 'The document is unchanged.', headers: headerRefs(DOCUMENT) } }),
+    '4XX': refused,
+    '5XX': refused,
+  };
+  const parameters = [
+    componentRef('parameters', 'RequestId'),
+    ...(isDocument ? [componentRef('parameters', 'IfNoneMatch')] : []),
+  ];
+  const tags = [PUBLIC_TAG.name];
+  return { get: { operationId, tags, summary, description, security: [], parameters, responses } };
+}
