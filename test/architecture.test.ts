@@ -1,8 +1,8 @@
 import { globSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path/posix';
+import { join } from 'node:path/posix';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import ts from 'typescript';
+import { importsOf, threadsOf } from './support/imports.ts';
 
 /** The folders of src, and the sample generator, each with the folders of src that it may import. */
 const FOLDERS: Readonly<Partial<Record<string, readonly string[]>>> = {
@@ -33,25 +33,6 @@ function filesOf(...patterns: string[]): Files {
   return new Map(paths.sort().map((path) => [path, readFileSync(join(ROOT, path), 'utf8')]));
 }
 
-/** Returns the project files that a file imports, types included, as paths from the root. */
-function importsOf(path: string, source: string): string[] {
-  const { importedFiles } = ts.preProcessFile(source);
-  return importedFiles
-    .map(({ fileName }) => fileName)
-    .filter(isRelative)
-    .map((name) => join(dirname(path), name));
-}
-
-/** Returns the files that a file starts as threads. They share no module with it, but the same rules hold. */
-function workersOf(path: string, source: string): string[] {
-  const names = source.matchAll(/new URL\(\s*'([^']+\.ts)',\s*import\.meta\.url/g);
-  return Array.from(names, ([, name]) => join(dirname(path), name));
-}
-
-function isRelative(name: string): boolean {
-  return name.startsWith('.');
-}
-
 /** Returns the key of a file's folder in `FOLDERS`; undefined for a file at the top of src. */
 function folderOf(path: string): string | undefined {
   if (path.startsWith('scripts/sample/')) return 'scripts/sample';
@@ -61,7 +42,7 @@ function folderOf(path: string): string | undefined {
 
 function wrongImports(files: Files): string[] {
   return [...files].flatMap(([path, source]) =>
-    [...importsOf(path, source), ...workersOf(path, source)]
+    [...importsOf(path, source), ...threadsOf(path, source)]
       .filter((target) => !mayImport(path, target))
       .map((target) => `${path} → ${target}`),
   );
