@@ -1,0 +1,135 @@
+import { execFile } from 'node:child_process';
+import { readFile, writeFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import packageJson from '../package.json' with { type: 'json' };
+import { CONFIG_VARIABLES } from '../src/config.ts';
+import { type Operation, OPERATIONS } from '../src/contract/operations.ts';
+import { RELEASES } from '../src/contract/releases.ts';
+
+/**
+ * Writes the parts of docs/reference.md that derive from the code, each between `<!-- NAME -->` and
+ * `<!-- end of NAME -->`. With `--check`, exits with 1 if they differ.
+ */
+
+const ROOT = new URL('..', import.meta.url);
+const REFERENCE = new URL('docs/reference.md', ROOT);
+
+/** The cache of the npm scripts. With it, the helps take a third of the time. */
+const COMPILE_CACHE = fileURLToPath(new URL('node_modules/.cache/compiled', ROOT));
+
+/** Roles of parameters that every list has. */
+const COMMON_ROLES = ['page', 'perPage', 'contentDigest'];
+
+const written = await readFile(REFERENCE, 'utf8');
+const derived = await withDerivedParts(written);
+if (!process.argv.includes('--check')) {
+  await writeFile(REFERENCE, derived);
+} else if (derived !== written) {
+  console.error('docs/reference.md differs from the code: run `npm run reference`');
+  process.exitCode = 1;
+}
+
+async function withDerivedParts(text: string): Promise<string> {
+  const parts = {
+    operations: table(['operation', 'filters'], OPERATIONS.map(operationRow)),
+    commands: commandsText(await allHelps()),
+    environment: table(
+      ['variable', 'default', 'meaning'],
+      Object.entries(CONFIG_VARIABLES).map(([name, variable]) => [
+        `\`${name}\``,
+        variable.default ?? '',
+        variable.description,
+      ]),
+    ),
+  };
+  return Object.entries(parts).reduce((result, [name, part]) => replacePart(result, name, part), text);
+}
+
+function replacePart(text: string, name: string, part: string): string {
+  const [begin, end] = [`<!-- ${name} -->\n\n`, `\n\n<!-- end of ${name} -->`];
+  const from = text.indexOf(begin);
+  const to = text.indexOf(end);
+  if (from < 0 || to < from) throw new Error(`docs/reference.md has no part "${name}"`);
+  return text.slice(0, from + begin.length) + part + text.slice(to);
+}
+
+function table(heads: readonly string[], rows: readonly (readonly string[])[]): string {
+  return [heads, heads.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+}
+
+function operationRow(operation: Operation): string[] {
+  const filters =
+    operation.kind === 'list'
+      ? operation.parameters.filter(({ role }) => !COMMON_ROLES.includes(role.is))
+      : [];
+  const isReleased = RELEASES.some(({ operations }) => operations.includes(operation.id));
+  return [
+    `\`GET ${operation.path}\`${isReleased ? '' : ' (preview)'}`,
+    filters.map(({ name }) => `\`${name}\``).join(', '),
+  ];
+}
+
+/** The help of a program, or of one of its subcommands. */
+interface Help {
+  /** The command line for npm, such as `npm run keys -- create`. */
+  readonly command: string;
+  readonly text: string;
+}
+
+/** Returns the help of the programs that npm scripts run in their own place (`exec`): those for users. */
+async function allHelps(): Promise<Help[]> {
+  const programs = Object.entries(packageJson.scripts).flatMap(([script, line]) => {
+    const program = /\bexec node .*?(scripts\/\S+\.ts)$/.exec(line)?.[1];
+    return program === undefined ? [] : [{ command: `npm run ${script}`, program }];
+  });
+  const helps = await Promise.all(programs.map(({ command, program }) => helpsOf(command, program)));
+  return helps.flat();
+}
+
+/** Returns the help of a program, or those of its subcommands if it has any. */
+async function helpsOf(command: string, program: string): Promise<Help[]> {
+  const text = await helpText(program);
+  const [, list = ''] = text.split('\nCommands:\n');
+  const subcommands = Array.from(list.matchAll(/^ {2}(\w+)/gm), ([, name]) => name).filter(
+    (name) => name !== 'help',
+  );
+  if (subcommands.length === 0) return [{ command, text }];
+  return Promise.all(
+    subcommands.map(async (name) => ({
+      command: `${command} -- ${name}`,
+      text: await helpText(program, name),
+    })),
+  );
+}
+
+async function helpText(program: string, ...subcommand: string[]): Promise<string> {
+  const argv = [fileURLToPath(new URL(program, ROOT)), ...subcommand, '--help'];
+  const env = { ...process.env, NODE_COMPILE_CACHE: COMPILE_CACHE };
+  const { stdout } = await promisify(execFile)(process.execPath, argv, { env });
+  return stdout.trimEnd();
+}
+
+/** Returns an overview of commands, and a section with the help of each. */
+function commandsText(helps: readonly Help[]): string {
+  const rows = helps.map(({ command, text }) => [
+    `[\`${command}\`](#${anchor(command)})`,
+    firstSentence(text),
+  ]);
+  const sections = helps.map(({ command, text }) => `### ${command}\n\n\`\`\`\n${text}\n\`\`\``);
+  return [table(['command', 'does'], rows), ...sections].join('\n\n');
+}
+
+/** Returns the first sentence of a help after its line of usage. */
+function firstSentence(help: string): string {
+  const [, description = ''] = help.split('\n\n');
+  return /^.*?\.(?=\s|$)/.exec(description.replaceAll('\n', ' '))?.[0] ?? description;
+}
+
+/** Returns the anchor that GitHub derives from a heading. */
+function anchor(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replaceAll(/[^\w -]/g, '')
+    .replaceAll(' ', '-');
+}
