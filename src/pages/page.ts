@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 
 /**
  * The web pages of both ports. A page is a folder of HTML, style sheets and JavaScript modules, which the process serves
- * as they are, with files of `shared/` and of libraries. Nothing is fetched from another origin.
+ * as they are, with those of `shared/` and files of libraries. Nothing is fetched from another origin.
  */
 
 /** A file of a page. */
@@ -43,17 +43,21 @@ const LIBRARIES = {
   status: [...TEMPLATES, ...CHARTS],
 } as const satisfies Record<string, readonly URL[]>;
 
+/** Folder of the files that all pages use. Modules import them by the same relative path here and in a browser. */
+const SHARED = 'shared';
+
 export type PageName = keyof typeof LIBRARIES;
 
 /** Lists the files of a page. Their content is read when they are requested. */
 export function pageOf(name: PageName): Page {
-  const own = filesIn(new URL(`${name}/`, import.meta.url));
   const document = pageFile(name, new URL(`${name}/${name}.html`, import.meta.url));
-  const others = own.filter((url) => extname(url.pathname) !== '.html');
-  const files = [...others, ...filesIn(new URL('shared/', import.meta.url)), ...LIBRARIES[name]];
+  const others = filesIn(name).filter((url) => extname(url.pathname) !== '.html');
   return {
     document,
-    files: files.map((url) => pageFile(`${name}/${basename(url.pathname)}`, url)),
+    files: [
+      ...[...others, ...LIBRARIES[name]].map((url) => fileIn(name, url)),
+      ...filesIn(SHARED).map((url) => fileIn(SHARED, url)),
+    ],
     contentSecurityPolicy: policyOf(document.read().toString()),
   };
 }
@@ -77,10 +81,16 @@ function policyOf(html: string): string {
   ].join('; ');
 }
 
-function filesIn(folder: URL): URL[] {
-  return readdirSync(folder)
+function filesIn(folder: string): URL[] {
+  const url = new URL(`${folder}/`, import.meta.url);
+  return readdirSync(url)
     .filter((name) => extname(name) in CONTENT_TYPES)
-    .map((name) => new URL(name, folder));
+    .map((name) => new URL(name, url));
+}
+
+/** Describes a file that appears in a folder under its own name. */
+function fileIn(folder: string, url: URL): PageFile {
+  return pageFile(`${folder}/${basename(url.pathname)}`, url);
 }
 
 function pageFile(path: string, url: URL): PageFile {
