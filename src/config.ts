@@ -38,6 +38,14 @@ export const CONFIG_VARIABLES = {
     'false',
     "proxies whose X-Forwarded headers are trusted: Express's `trust proxy`",
   ),
+  CORS_ORIGINS: variable(
+    {
+      rule: 'must be *, or a comma-separated list of origins without a path, such as https://app.example.org or http://localhost:5173',
+      read: readOrigins,
+    },
+    undefined,
+    'origins whose scripts may read responses in a browser, comma-separated, or * for all; default: none',
+  ),
   RATE_LIMIT_PER_MINUTE: variable(
     wholeNumber(0, 1e9),
     '600',
@@ -235,6 +243,20 @@ function readBaseUrl(text: string): string | undefined {
   if (!/^https?:\/\/[^\s\\?#]+$/i.test(text)) return undefined;
   const url = URL.parse(text);
   return url?.username === '' && url.password === '' ? url.href.replace(/(?<!\/)\/+$/, '') : undefined;
+}
+
+/** Returns the origins in the form that browsers send. */
+function readOrigins(text: string): readonly string[] | '*' | undefined {
+  if (text === '*') return text;
+  const origins = text.split(',').map((origin) => readOrigin(origin.trim()));
+  return origins.every((origin) => origin !== undefined) ? Object.freeze(origins) : undefined;
+}
+
+/** Accepts any scheme: apps on phones have their own. A wildcard within a host would never match. */
+function readOrigin(text: string): string | undefined {
+  if (!/^[a-z][a-z0-9+.-]*:\/\/[^\s/\\?#@*]+$/i.test(text)) return undefined;
+  const url = URL.parse(text);
+  return url === null ? undefined : `${url.protocol}//${url.host}`;
 }
 
 type Trust = boolean | number | readonly string[];

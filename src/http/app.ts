@@ -22,7 +22,7 @@ import type { RequestMetrics } from './request-metrics.ts';
 import { Compression } from './response/compression.ts';
 import type { OriginOptions } from './response/links.ts';
 import { NO_SUCH_PATH, problemOf, UNEXPECTED } from './response/problem.ts';
-import { sendProblem } from './response/send.ts';
+import { PUBLIC_JSON_MEDIA, sendProblem } from './response/send.ts';
 import { routePath } from './target.ts';
 import type { WorkerCounts } from './worker-counts.ts';
 
@@ -77,6 +77,7 @@ export function createApp(dependencies: Dependencies): Express {
   const document: Document = {
     read: () => Buffer.from(JSON.stringify(openApiDocument(releases, config.publicBaseUrl, publicPaths))),
     cacheControl: 'public, max-age=300',
+    media: PUBLIC_JSON_MEDIA,
   };
   app.route(openApi.path).get(documentHandler(document, compression)).all(otherMethodsHandler);
   for (const name of pages) addPage(app, pageOf(name), compression);

@@ -7,6 +7,7 @@ import { Pins } from '../http/checks/pin.ts';
 import { RefusalBudget } from '../http/checks/refusal-budget.ts';
 import { ConnectionCounts } from '../http/connections/connection-counts.ts';
 import type { ConnectionConfig } from '../http/connections/connections.ts';
+import type { CorsConfig } from '../http/cors.ts';
 import { Drain, Listener } from '../http/drain.ts';
 import { RequestMetrics } from '../http/request-metrics.ts';
 import { createServer } from '../http/server.ts';
@@ -30,6 +31,7 @@ import { WorkerStores } from './shared-views.ts';
 export interface WorkerInput {
   readonly config: ApiConfig &
     ConnectionConfig &
+    CorsConfig &
     OverloadConfig & {
       readonly refusalsPerMinute: number;
       readonly logLevel: LevelWithSilent;

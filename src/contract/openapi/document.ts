@@ -81,7 +81,7 @@ export function openApiDocument(
   };
 }
 
-const REQUEST_HEADERS = {
+export const REQUEST_HEADERS = {
   Version: {
     name: VERSION_HEADER,
     in: 'header',

@@ -54,6 +54,15 @@ export interface Media {
 
 const JSON_MEDIA: Media = { contentType: CONTENT_TYPE, securityHeaders: SECURITY_HEADERS };
 
+/** JSON that pages of all origins may load. */
+export const PUBLIC_JSON_MEDIA: Media = {
+  contentType: CONTENT_TYPE,
+  securityHeaders: SECURITY_HEADERS.with(
+    SECURITY_HEADERS.indexOf('Cross-Origin-Resource-Policy') + 1,
+    'cross-origin',
+  ),
+};
+
 /** The pieces of a body, at least one. Bytes are mostly views of the store; text is ASCII. */
 export type Body = readonly (Buffer | string)[];
 
@@ -100,6 +109,12 @@ export function writeHead(
     const length = lengthOf(body);
     all.push(...media.contentType, 'Content-Length', String(length));
     if (response.req.method !== 'HEAD') context.bytes = length;
+  }
+  // Node adds the headers that CORS has set, except those that the list has too.
+  const vary = response.getHeader('Vary');
+  if (vary !== undefined) {
+    const i = all.findIndex((text, i) => i % 2 === 0 && text === 'Vary');
+    if (i >= 0) all[i + 1] += `, ${String(vary)}`;
   }
   response.writeHead(status, all);
 }
