@@ -122,5 +122,23 @@ describe('Pagination', () => {
         `${given.api.origin}/v1/events/evt_a/sessions?page=2&perPage=1&snapshot=${given.api.contentDigest('north')}`,
       );
     });
+
+    it('is in the Link header too, also of HEAD', async () => {
+      for (const method of ['get', 'head'] as const) {
+        const { headers } = await given.api.send('/v1/tickets?perPage=2', { method });
+        const link = `${given.api.origin}/v1/tickets?page=2&perPage=2&snapshot=${given.api.contentDigest('north')}`;
+        expect(headers['link']).to.equal(`<${link}>; rel="next"`);
+      }
+    });
+
+    it('is not in the header on the last page, on 304, and with more than 2,000 characters', async () => {
+      const long = await given.api.send(`/v1/tickets?perPage=1&eventIds=evt_a,${'x'.repeat(1900)}`);
+      const others = [
+        await given.api.send('/v1/tickets?perPage=100'),
+        await given.api.send('/v1/tickets', { headers: { 'If-None-Match': '*' } }),
+      ];
+      expect(long.body.nextPage).to.have.length.above(2000);
+      for (const { headers } of [long, ...others]) expect(headers).not.to.have.property('link');
+    });
   });
 });

@@ -6,6 +6,7 @@ import { openApiDocument } from '../../src/contract/openapi/document.ts';
 import { PUBLIC_PATHS } from '../../src/contract/openapi/public-paths.ts';
 import { JSON_TYPE, NDJSON_TYPE } from '../../src/contract/headers.ts';
 import { RELEASES } from '../../src/contract/releases.ts';
+import { MAX_HEADER_LINK } from '../../src/http/response/links.ts';
 import type { HeaderList } from '../../src/http/response/problem.ts';
 import { PUBLIC_JSON_MEDIA, SECURITY_HEADERS } from '../../src/http/response/send.ts';
 
@@ -107,11 +108,20 @@ function expectDocumented({ method, status, headers, text }: Exchange, path: str
     if (required) expect(headers).to.have.property(name.toLowerCase());
   }
 
+  if (status === 200 && method === 'GET') expectLink(headers, text);
   if (response.content === undefined) expect(text).to.equal('');
   else if (method === 'HEAD') return;
   else if (headers['content-type'] === NDJSON_TYPE)
     expectValidLines(response.content[JSON_TYPE].schema, text);
   else expectValid([...keys, 'content', JSON_TYPE, 'schema'], text);
+}
+
+/** The `Link` header of a page is its `nextPage`, up to a length. No other response has one. */
+function expectLink(headers: IncomingHttpHeaders, text: string): void {
+  const isJson = headers['content-type'] === JSON_TYPE;
+  const { nextPage } = (isJson ? JSON.parse(text) : {}) as { readonly nextPage?: string | null };
+  const isShort = typeof nextPage === 'string' && nextPage.length <= MAX_HEADER_LINK;
+  expect(headers['link']).to.equal(isShort ? `<${nextPage}>; rel="next"` : undefined);
 }
 
 /** Validates each line of a text against the schema of the records on a page. */

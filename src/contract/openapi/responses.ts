@@ -53,6 +53,10 @@ export const RESPONSE_HEADERS = {
     'Coding of a body over 1 kB, if Accept-Encoding accepts one: `zstd` or `gzip`.',
     'gzip',
   ),
+  Link: sometimes(
+    'URL of the next page, as in `nextPage`; absent when the URL is longer than 2,000 characters.',
+    '<https://tickets.example.org/v1/tickets?page=2&perPage=25>; rel="next"',
+  ),
   'Cache-Control': always('Caching rules. Partial views must not be stored.', 'private, no-cache'),
   Vary: always(
     'Request headers on which the response depends.',
@@ -106,7 +110,7 @@ export function foundList(resource: string, item: Schema): Schema {
     description:
       `A page. With \`Accept: ${NDJSON_TYPE}\`, a stream of all records that match, in list order: each is one line, in ` +
       'JSON as in `items`.',
-    headers: apiHeaders([...DATA, RECORD_COUNT_HEADER, 'ETag', 'Content-Encoding']),
+    headers: apiHeaders([...DATA, RECORD_COUNT_HEADER, 'ETag', 'Link', 'Content-Encoding']),
     content: {
       [JSON_TYPE]: { schema: componentRef('schemas', `${resource}Page`), example: pageExample(item) },
     },

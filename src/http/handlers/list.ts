@@ -8,7 +8,7 @@ import type { PartStores, StoresOfCaller } from '../checks/availability.ts';
 import type { Pins } from '../checks/pin.ts';
 import { ignoredParameters, parseQuery, queryReader } from '../checks/query.ts';
 import { entityTag, matchedTag, matchesAnyTag } from '../response/etag.ts';
-import { nextPageLink, originOf, type OriginOptions } from '../response/links.ts';
+import { linkHeader, nextPageLink, originOf, type OriginOptions } from '../response/links.ts';
 import { NO_SUCH_RECORD } from '../response/problem.ts';
 import { dataHeaders, send } from '../response/send.ts';
 import { pathParameter, pathWith, queryOf } from '../target.ts';
@@ -85,20 +85,20 @@ export function listHandler(
     if (hasMore || pin !== undefined) pins.noteUse(store);
     const address = origin + pathWith(operation, parentId);
     // The link needs no JSON escapes: its host is valid, and the rest is percent-encoded.
-    const nextPage = hasMore
-      ? `"${nextPageLink(address, operation, query, plan, store.contentDigest)}"`
-      : null;
+    const nextPage = hasMore ? nextPageLink(address, operation, query, plan, store.contentDigest) : undefined;
+    const quoted = nextPage === undefined ? null : `"${nextPage}"`;
     const body = [
       '{"items":[',
       ...found.segments,
-      `],"page":${page},"perPage":${perPage},"totalPages":${totalPages},"hasMore":${hasMore},"nextPage":${nextPage}}`,
+      `],"page":${page},"perPage":${perPage},"totalPages":${totalPages},"hasMore":${hasMore},"nextPage":${quoted}}`,
     ];
     if (matchesAnyTag(condition)) {
       send(response, 304, dataHeaders(store, compression.tagFor(request, tag, body), isPartialView));
       return;
     }
     context.rows = Math.min(perPage, found.totalRecords - (page - 1) * perPage);
-    compression.send(response, dataHeaders(store, undefined, isPartialView), tag, body);
+    const headers = dataHeaders(store, undefined, isPartialView);
+    compression.send(response, [...headers, ...linkHeader(nextPage)], tag, body);
   };
 }
 

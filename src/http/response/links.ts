@@ -4,6 +4,7 @@ import { type ListOperation, CONTENT_DIGEST_PARAMETER } from '../../contract/ope
 import { joinList } from '../../contract/parameter.ts';
 import type { Plan } from '../../query/plan.ts';
 import type { Query } from '../checks/query.ts';
+import type { HeaderList } from './problem.ts';
 
 export interface OriginOptions {
   /** Undefined for the address of the request. */
@@ -66,4 +67,13 @@ export function nextPageLink(
     kept += `${name}=${encodeURIComponent(joinList(texts))}&`;
   }
   return `${address}?${kept}page=${page + 1}&perPage=${perPage}&${CONTENT_DIGEST_PARAMETER}=${contentDigest}`;
+}
+
+/** Longer links are in the body alone: proxies refuse long heads, nginx by default those over 4 kB. */
+export const MAX_HEADER_LINK = 2000;
+
+/** Returns the `Link` header (RFC 8288) for a link to the next page, which has no `>`; empty without one. */
+export function linkHeader(nextPage: string | undefined): HeaderList {
+  if (nextPage === undefined || nextPage.length > MAX_HEADER_LINK) return [];
+  return ['Link', `<${nextPage}>; rel="next"`];
 }

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { OPERATIONS } from '../../../src/contract/operations.ts';
-import { isHost, nextPageLink } from '../../../src/http/response/links.ts';
+import { isHost, linkHeader, nextPageLink } from '../../../src/http/response/links.ts';
 
 describe('isHost', () => {
   const valid = [
@@ -82,5 +82,18 @@ describe('nextPageLink', () => {
 
   it('names them when the request has no parameters', () => {
     expect(linkFor('http://h/v1/events', [])).to.equal('http://h/v1/events?page=4&perPage=25&snapshot=PIN');
+  });
+});
+
+describe('linkHeader', () => {
+  it('is the link in angle brackets, with its relation', () => {
+    expect(linkHeader('http://h/a?b')).to.deep.equal(['Link', '<http://h/a?b>; rel="next"']);
+  });
+
+  it('is absent without a link, and for a link of more than 2,000 characters', () => {
+    const link = `http://h/${'a'.repeat(1991)}`;
+    expect(linkHeader(link)).to.have.length(2);
+    expect(linkHeader(`${link}a`)).to.deep.equal([]);
+    expect(linkHeader(undefined)).to.deep.equal([]);
   });
 });
