@@ -21,7 +21,7 @@ import { recordHandler } from './handlers/record.ts';
 import type { RequestMetrics } from './request-metrics.ts';
 import { Compression } from './response/compression.ts';
 import type { OriginOptions } from './response/links.ts';
-import { NO_SUCH_PATH, problemOf, UNEXPECTED } from './response/problem.ts';
+import { noSuchPath, type Problem, problemOf, UNEXPECTED } from './response/problem.ts';
 import { PUBLIC_JSON_MEDIA, sendProblem } from './response/send.ts';
 import { routePath } from './target.ts';
 import type { WorkerCounts } from './worker-counts.ts';
@@ -82,7 +82,8 @@ export function createApp(dependencies: Dependencies): Express {
   app.route(openApi.path).get(documentHandler(document, compression)).all(otherMethodsHandler);
   for (const name of pages) addPage(app, pageOf(name), compression);
   app.route(health.path).get(healthHandler).all(otherMethodsHandler);
-  app.use(notFoundHandler);
+  const described = config.docs ? [openApi, PUBLIC_PATHS.docs] : [openApi];
+  app.use(notFoundHandler(noSuchPath(described.map(({ path }) => (config.publicBaseUrl ?? '') + path))));
   app.use(errorHandler(refusals, log));
   return app;
 }
@@ -121,9 +122,11 @@ function handlerFactory(
   };
 }
 
-export const notFoundHandler: RequestHandler = () => {
-  throw NO_SUCH_PATH;
-};
+export function notFoundHandler(problem: Problem): RequestHandler {
+  return () => {
+    throw problem;
+  };
+}
 
 /** Creates the error handler of the API. It converts the errors of all layers into responses. */
 export function errorHandler(refusals: RefusalBudget, log: Logger): ErrorRequestHandler {

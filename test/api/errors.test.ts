@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { givenApi } from '../support/test-api.ts';
+import { givenApi, TestApi } from '../support/test-api.ts';
 
 describe('Errors', () => {
   const given = givenApi();
@@ -74,6 +74,26 @@ describe('Errors', () => {
         expect(text).not.to.include('script');
       });
     }
+
+    const detail = async (api: TestApi) => (await api.send('/v1/nothing', { as: undefined })).body.detail;
+
+    it('name the addresses at which the API is described', async () => {
+      expect(await detail(given.api)).to.equal(
+        'There is no resource at this path; the API is described at /openapi.json and /docs.',
+      );
+    });
+
+    it('name the public address, and no page that is off', async () => {
+      const config = { docs: false, publicBaseUrl: 'https://example.org/api' };
+      const api = await TestApi.start({ config });
+      try {
+        expect(await detail(api)).to.equal(
+          'There is no resource at this path; the API is described at https://example.org/api/openapi.json.',
+        );
+      } finally {
+        await api.stop();
+      }
+    });
 
     for (const method of ['head', 'options', 'post', 'delete'] as const) {
       it(`are 404 for ${method}, too`, async () => {

@@ -8,7 +8,7 @@ import { pino } from 'pino';
 import supertest from 'supertest';
 import { errorHandler, notFoundHandler } from '../../src/http/app.ts';
 import { sumMetrics, RequestMetrics } from '../../src/http/request-metrics.ts';
-import { type RetryReason, retryLater } from '../../src/http/response/problem.ts';
+import { noSuchPath, type RetryReason, retryLater } from '../../src/http/response/problem.ts';
 import { NO_STORE, send } from '../../src/http/response/send.ts';
 import { createServer } from '../../src/http/server.ts';
 import { serverDependencies } from '../support/test-api.ts';
@@ -45,7 +45,7 @@ describe('The end of a request', () => {
     app.get('/v1/shed', refuse('overload'));
     app.get('/v1/early', refuse('not-ready'));
     const dependencies = { ...serverDependencies(log), clock: () => NOW, metrics };
-    app.use(notFoundHandler, errorHandler(dependencies.refusals, log));
+    app.use(notFoundHandler(noSuchPath([])), errorHandler(dependencies.refusals, log));
     ({ server } = createServer(app, dependencies));
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');

@@ -43,6 +43,15 @@ export function retryLater(retryReason: RetryReason, detail: string, seconds: nu
   return new Problem(429, detail, { headers, retryReason });
 }
 
+/**
+ * Returns the problem of an unknown path.
+ * @param descriptions addresses at which the API is described, if any
+ */
+export function noSuchPath(descriptions: readonly string[]): Problem {
+  const hint = descriptions.length === 0 ? '' : `; the API is described at ${descriptions.join(' and ')}`;
+  return new Problem(404, `There is no resource at this path${hint}.`);
+}
+
 const RETRY_NOT_READY_SECONDS = 5;
 
 export function notReady(reason: string): Problem {
@@ -52,7 +61,6 @@ export function notReady(reason: string): Problem {
 
 /** Has the same bytes for a missing record and for one of another organization. */
 export const NO_SUCH_RECORD = new Problem(404, 'There is no such record.');
-export const NO_SUCH_PATH = new Problem(404, 'There is no resource at this path.');
 export const ALLOW: HeaderList = ['Allow', 'GET, HEAD, OPTIONS'];
 export const METHOD_NOT_ALLOWED = new Problem(405, 'The method must be GET, HEAD or OPTIONS.', {
   headers: ALLOW,

@@ -2,10 +2,12 @@ import { mock } from 'node:test';
 import { expect } from 'chai';
 import { pino } from 'pino';
 import { newRefusalCounts, RefusalBudget } from '../../../src/http/checks/refusal-budget.ts';
-import { NO_SUCH_PATH } from '../../../src/http/response/problem.ts';
+import { noSuchPath } from '../../../src/http/response/problem.ts';
 import { givenApi, TestApi } from '../../support/test-api.ts';
 
 const LOGGED_PER_MINUTE = 100;
+
+const NO_SUCH_PATH = noSuchPath([]);
 
 describe('The budget of refusals', () => {
   const BUDGET = 5;
