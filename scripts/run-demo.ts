@@ -2,17 +2,17 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { isIPv6 } from 'node:net';
 import { dirname, join } from 'node:path';
 import { Command } from 'commander';
-import { readConfig } from '../src/config.ts';
+import { misspeltVariables, readConfig } from '../src/config.ts';
 import { PREVIEW, VERSION_HEADER } from '../src/contract/releases.ts';
 import { formatCredential, parseCredential } from '../src/keys/credential.ts';
 import { KeysFile, readKeyRing } from '../src/keys/keys-file.ts';
 import { ProcessLog } from '../src/log/process-log.ts';
-import { startReplica } from '../src/replica.ts';
+import { portInUse, startReplica } from '../src/replica.ts';
 import { stopOnSignal } from '../src/signals.ts';
 import type { Manifest } from '../src/snapshot/format/manifest.ts';
 import { RefusedSnapshot } from '../src/snapshot/format/refused-snapshot.ts';
 import { inspectSnapshot } from '../src/snapshot/load/read-snapshot.ts';
-import { Refused, runCommand } from './run-command.ts';
+import { runCommand } from './run-command.ts';
 
 /** Defaults of the demo, which keeps its files apart from real data. */
 const ENVIRONMENT = {
@@ -35,6 +35,8 @@ process.exitCode = await runCommand(program, process.argv.slice(2));
 
 async function demo(): Promise<void> {
   const config = readConfig({ ...ENVIRONMENT, ...process.env });
+  for (const { variable, similar } of misspeltVariables())
+    console.error(`warning: the variable ${variable} is not known; did you mean ${similar}?`);
   const snapshot = join(config.snapshotDir, 'demo.sqlite');
   const { organizations } = inspectSample(snapshot) ?? (await makeSample(snapshot));
   const [{ organizationId, name }] = organizations;
@@ -44,10 +46,7 @@ async function demo(): Promise<void> {
   const starting = startReplica(config, log);
   stopOnSignal(starting, config.shutdownGraceSeconds, log);
   const replica = await starting.catch((error: unknown) => {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EADDRINUSE')) throw error;
-    const taken = 'port' in error && error.port === config.adminPort ? config.adminPort : config.port;
-    const [port, adminPort] = [config.port + 10, config.adminPort + 10];
-    throw new Refused(`port ${taken} is in use; try: PORT=${port} ADMIN_PORT=${adminPort} npm run demo`);
+    throw portInUse(error, config, 'npm run demo') ?? error;
   });
   await replica.poll();
 

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { similarVariable } from './similar-names.ts';
 
 /** A kind of value. */
 interface Kind<T> {
@@ -9,7 +10,8 @@ interface Kind<T> {
 }
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
-const PORT = wholeNumber(0, 65_535);
+export const MAX_PORT = 65_535;
+const PORT = wholeNumber(0, MAX_PORT);
 const HOST = {
   rule: 'must be an IP address or a host name, such as 0.0.0.0, :: or localhost',
   read: readHost,
@@ -161,8 +163,13 @@ export interface ConfigMistake {
   readonly rule: string;
 }
 
+/** Arguments or an environment with which the process cannot start. */
+export class WrongUsage extends Error {
+  override readonly name: string = 'WrongUsage';
+}
+
 /** Lists every invalid environment variable. */
-export class InvalidConfig extends Error {
+export class InvalidConfig extends WrongUsage {
   override readonly name = 'InvalidConfig';
   readonly mistakes: readonly ConfigMistake[];
 
@@ -175,11 +182,13 @@ export class InvalidConfig extends Error {
   }
 }
 
+type Environment = Readonly<Record<string, string | undefined>>;
+
 /**
  * Reads the configuration from the environment. An empty variable counts as absent; unknown variables are ignored.
  * @throws InvalidConfig
  */
-export function readConfig(environment: Readonly<Record<string, string | undefined>> = process.env): Config {
+export function readConfig(environment: Environment = process.env): Config {
   const mistakes: ConfigMistake[] = [];
   const values = new Map<string, unknown>();
   for (const [name, variable] of Object.entries(CONFIG_VARIABLES)) {
@@ -198,6 +207,22 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   if (mistakes.length > 0) throw new InvalidConfig(mistakes);
   // Both the values and the type Config derive from CONFIG_VARIABLES.
   return Object.freeze(Object.fromEntries(values)) as Config;
+}
+
+/** A variable that is not read, and the one that its name resembles. */
+export interface MisspeltVariable {
+  readonly variable: string;
+  readonly similar: string;
+}
+
+/** Returns the variables of the environment that are not read, but resemble one that is. */
+export function misspeltVariables(environment: Environment = process.env): MisspeltVariable[] {
+  const known = Object.keys(CONFIG_VARIABLES);
+  return Object.keys(environment).flatMap((variable) => {
+    if (known.includes(variable)) return [];
+    const similar = similarVariable(variable, known);
+    return similar === undefined ? [] : [{ variable, similar }];
+  });
 }
 
 function camelCase(name: string): string {

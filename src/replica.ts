@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer as createHttpServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Worker } from 'node:worker_threads';
-import type { Config } from './config.ts';
+import { type Config, MAX_PORT } from './config.ts';
 import type { ProcessLog } from './log/process-log.ts';
 import { MAX_ADMIN_CONNECTIONS, openFilesForConnections } from './http/connections/open-files.ts';
 import { startRefresh } from './refresh.ts';
@@ -93,4 +93,25 @@ export async function startReplica(config: Config, processLog: ProcessLog): Prom
     admin.close();
     throw error;
   }
+}
+
+/** Distance of the ports that `portInUse` suggests. */
+const STEP = 10;
+
+/**
+ * Returns the error of a start whose port is in use, with a command line that selects other ports; undefined for other
+ * errors.
+ * @param error of `startReplica`
+ * @param command such as `npm start`
+ */
+export function portInUse(error: unknown, { port, adminPort }: Config, command: string): Error | undefined {
+  if (!(error instanceof Error && 'code' in error && error.code === 'EADDRINUSE')) return undefined;
+  // The error of a worker has no port.
+  const taken = 'port' in error && error.port === adminPort ? adminPort : port;
+  // 0 selects a free port.
+  const others = Object.entries({ PORT: port, ADMIN_PORT: adminPort })
+    .filter(([, configured]) => configured > 0)
+    .map(([name, configured]) => `${name}=${configured + (configured > MAX_PORT - STEP ? -STEP : STEP)}`);
+  const message = `port ${taken} is in use; try: ${others.join(' ')} ${command}`;
+  return Object.assign(new Error(message, { cause: error }), { syscall: 'listen' });
 }

@@ -1,27 +1,32 @@
-import { type Config, InvalidConfig, readConfig } from './config.ts';
+import { type Config, misspeltVariables, readConfig, WrongUsage } from './config.ts';
 import { TooFewOpenFiles } from './http/connections/open-files.ts';
 import { ProcessLog } from './log/process-log.ts';
-import { startReplica } from './replica.ts';
+import { portInUse, startReplica } from './replica.ts';
 import { pollOnSignal, stopOnSignal } from './signals.ts';
 
-/** Runs a replica with the configuration of the environment, until a signal stops it. */
+/** Runs a replica with the configuration of the environment, until a signal stops it. Its options only print. */
 
 const WRONG_USAGE = 2;
 const FAILED = 1;
 
+const args = process.argv.slice(2);
 try {
-  await serve(readConfig());
+  // Imported on demand, since a start has no arguments.
+  const hasPrinted = args.length > 0 && (await import('./command-line.ts')).printForArguments(args);
+  if (!hasPrinted) await serve(readConfig());
 } catch (error) {
-  const isInvalidConfig = error instanceof InvalidConfig;
-  const isExpected = isInvalidConfig || isSystemError(error) || error instanceof TooFewOpenFiles;
+  const isWrongUsage = error instanceof WrongUsage;
+  const isExpected = isWrongUsage || isSystemError(error) || error instanceof TooFewOpenFiles;
   const message = isExpected ? error.message : String(error);
   process.stderr.write(`${message}\n`);
   // A stalled log reader would prevent the process from exiting.
-  process.exit(isInvalidConfig ? WRONG_USAGE : FAILED);
+  process.exit(isWrongUsage ? WRONG_USAGE : FAILED);
 }
 
 async function serve(config: Config): Promise<void> {
   const log = new ProcessLog(config.logLevel);
+  for (const misspelt of misspeltVariables())
+    log.logger.warn(misspelt, 'unknown variable, similar to a known one');
   const replica = startReplica(config, log);
   stopOnSignal(replica, config.shutdownGraceSeconds, log);
   pollOnSignal(replica, log.logger);
@@ -29,7 +34,7 @@ async function serve(config: Config): Promise<void> {
     await replica;
   } catch (error) {
     await log.end();
-    throw error;
+    throw portInUse(error, config, 'npm start') ?? error;
   }
 }
 

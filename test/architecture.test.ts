@@ -19,7 +19,7 @@ const FOLDERS: Readonly<Partial<Record<string, readonly string[]>>> = {
   contract: [],
 };
 /** Files at the top of src that every folder may import. */
-const FOUNDATIONS = ['src/clock.ts'];
+const FOUNDATIONS = ['src/clock.ts', 'src/similar-names.ts'];
 /** Files at the top of src that import no folder. All others there, such as main.ts, put the folders together. */
 const INDEPENDENT = ['src/config.ts', 'src/compile-cache.ts', ...FOUNDATIONS];
 
@@ -53,8 +53,8 @@ function mayImport(path: string, target: string): boolean {
   const to = folderOf(target);
   if (from === to && from !== undefined) return true;
   if (!target.startsWith('src/')) return false;
-  if (from === undefined) return !INDEPENDENT.includes(path);
   if (FOUNDATIONS.includes(target)) return true;
+  if (from === undefined) return !INDEPENDENT.includes(path);
   return to !== undefined && (FOLDERS[from]?.includes(to) ?? false);
 }
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import express from 'express';
-import { CONFIG_VARIABLES, InvalidConfig, readConfig } from '../src/config.ts';
+import { CONFIG_VARIABLES, InvalidConfig, misspeltVariables, readConfig } from '../src/config.ts';
 
 const DEFAULTS = {
   port: 3000,
@@ -234,6 +234,67 @@ describe('readConfig', () => {
       expect(() => express().set('trust proxy', trustProxy), text).to.not.throw();
     }
   });
+});
+
+/** The names of variables that are set by systems on which the process runs. */
+const ENVIRONMENTS: Readonly<Record<string, string>> = {
+  'a shell': `COLORTERM COLUMNS DBUS_SESSION_BUS_ADDRESS DISPLAY EDITOR HISTFILE HOME HOST HOSTNAME HOSTTYPE LANG LC_ALL
+    LESSOPEN LINES LOGNAME LS_COLORS MAIL OLDPWD OSTYPE PAGER PATH PS1 PWD SHELL SHLVL SSH_AUTH_SOCK SSH_CLIENT
+    SSH_CONNECTION SSH_TTY TERM TERM_PROGRAM TMPDIR TZ USER VISUAL XDG_RUNTIME_DIR XDG_SESSION_ID _ http_proxy
+    https_proxy no_proxy HTTP_PROXY HTTPS_PROXY NO_PROXY NO_COLOR FORCE_COLOR`,
+  npm: `INIT_CWD NODE NODE_ENV NODE_OPTIONS NODE_COMPILE_CACHE NODE_EXTRA_CA_CERTS NODE_PATH UV_THREADPOOL_SIZE COLOR
+    npm_command npm_config_cache npm_config_global_prefix npm_config_globalconfig npm_config_init_module
+    npm_config_local_prefix npm_config_loglevel npm_config_node_gyp npm_config_noproxy npm_config_npm_version
+    npm_config_prefix npm_config_registry npm_config_user_agent npm_config_userconfig npm_execpath
+    npm_lifecycle_event npm_lifecycle_script npm_node_execpath npm_package_json npm_package_name npm_package_version`,
+  systemd: `CREDENTIALS_DIRECTORY CACHE_DIRECTORY CONFIGURATION_DIRECTORY INVOCATION_ID JOURNAL_STREAM LISTEN_FDS
+    LISTEN_FDNAMES LISTEN_PID LOGS_DIRECTORY MAINPID MANAGERPID MEMORY_PRESSURE_WATCH MEMORY_PRESSURE_WRITE
+    NOTIFY_SOCKET PIDFILE REMOTE_ADDR REMOTE_PORT RUNTIME_DIRECTORY SERVICE_RESULT STATE_DIRECTORY SYSTEMD_EXEC_PID
+    TRIGGER_UNIT WATCHDOG_PID WATCHDOG_USEC`,
+  'Docker and Kubernetes': `DOCKER_HOST DOCKER_TLS_VERIFY COMPOSE_PROJECT_NAME KUBERNETES_PORT KUBERNETES_PORT_443_TCP
+    KUBERNETES_PORT_443_TCP_ADDR KUBERNETES_PORT_443_TCP_PORT KUBERNETES_PORT_443_TCP_PROTO KUBERNETES_SERVICE_HOST
+    KUBERNETES_SERVICE_PORT KUBERNETES_SERVICE_PORT_HTTPS FOYER_PORT FOYER_PORT_3000_TCP FOYER_PORT_3000_TCP_ADDR
+    FOYER_SERVICE_HOST FOYER_SERVICE_PORT FOYER_ADMIN_PORT FOYER_ADMIN_SERVICE_HOST NODE_NAME POD_IP POD_NAME
+    POD_NAMESPACE HOST_IP KUBECONFIG NODE_VERSION YARN_VERSION container`,
+  'Marathon and Heroku': `PORTS PORT0 PORT_0 PORT_3000 MESOS_TASK_ID MARATHON_APP_ID DYNO MEMORY_AVAILABLE
+    WEB_CONCURRENCY WEB_MEMORY DATABASE_URL REDIS_URL`,
+  CI: `CI CI_COMMIT_SHA CI_JOB_ID CI_PIPELINE_ID CI_PROJECT_DIR CI_REGISTRY CI_SERVER CI_SERVER_HOST CI_SERVER_PORT
+    CI_SERVER_URL GITHUB_ACTIONS GITHUB_BASE_REF GITHUB_ENV GITHUB_OUTPUT GITHUB_PATH GITHUB_SHA GITHUB_WORKSPACE
+    RUNNER_OS RUNNER_TEMP RUNNER_TOOL_CACHE BUILD_NUMBER BUILD_URL EXECUTOR_NUMBER JENKINS_URL WORKSPACE`,
+  'other programs': `AWS_ACCESS_KEY_ID AWS_REGION DB_HOST DB_PORT POSTGRES_HOST POSTGRES_PORT PGHOST PGPORT PGPASSFILE
+    REDIS_HOST REDIS_PORT SMTP_HOST SMTP_PORT LOG_FILE LOG_FORMAT LOG_DIR RUST_LOG DEBUG VERBOSE SENTRY_DSN
+    OTEL_SERVICE_NAME OTEL_EXPORTER_OTLP_ENDPOINT SSL_CERT_FILE SSL_CERT_DIR SSLKEYLOGFILE OMP_NUM_THREADS
+    MALLOC_ARENA_MAX PM2_HOME BASE_URL PUBLIC_URL ALLOWED_HOSTS ALLOWED_ORIGINS MAX_MEMORY SHUTDOWN_TIMEOUT`,
+};
+
+describe('misspeltVariables', () => {
+  it('names each variable that is not read, and the one that it resembles', () => {
+    const environment = {
+      SNAPSHOT_DIRS: '',
+      RATE_LIMIT_PER_MIN: '60',
+      TRUST_PROXYS: '1',
+      PORT: '80',
+      HOSTNAME: 'a',
+    };
+    expect(misspeltVariables(environment)).to.deep.equal([
+      { variable: 'SNAPSHOT_DIRS', similar: 'SNAPSHOT_DIR' },
+      { variable: 'RATE_LIMIT_PER_MIN', similar: 'RATE_LIMIT_PER_MINUTE' },
+      { variable: 'TRUST_PROXYS', similar: 'TRUST_PROXY' },
+    ]);
+  });
+
+  it('names no known variable', () => {
+    expect(
+      misspeltVariables(Object.fromEntries(Object.keys(CONFIG_VARIABLES).map((name) => [name, 'x']))),
+    ).to.deep.equal([]);
+  });
+
+  for (const [what, names] of Object.entries(ENVIRONMENTS)) {
+    it(`names no variable of ${what}`, () => {
+      const environment = Object.fromEntries(names.split(/\s+/).map((name) => [name, 'x']));
+      expect(misspeltVariables(environment)).to.deep.equal([]);
+    });
+  }
 });
 
 describe('.env.example', () => {

@@ -2,6 +2,8 @@ import { once } from 'node:events';
 import { mkdirSync, renameSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { expect } from 'chai';
+import packageJson from '../../package.json' with { type: 'json' };
+import { CONFIG_VARIABLES } from '../../src/config.ts';
 import { folderForAll } from '../support/temporary-folder.ts';
 import { run } from '../support/command.ts';
 import { ReplicaUnderTest } from '../support/replica-under-test.ts';
@@ -156,6 +158,28 @@ describe('The replica process', () => {
       .and.to.match(/LOG_LEVEL is "loud"/);
   });
 
+  it('prints its version, or its options and variables, and does not start', async () => {
+    const [help, version, wrong] = await Promise.all(
+      ['--help', '--version', '--port'].map((option) => run('src/main.ts', [option], { PORT: 'many' })),
+    );
+    expect(version).to.include({ code: 0, stdout: `${packageJson.version}\n`, stderr: '' });
+    expect(help).to.include({ code: 0, stderr: '' });
+    for (const [name, { default: value }] of Object.entries(CONFIG_VARIABLES)) {
+      expect(help.stdout).to.match(new RegExp(`^ +${name} `, 'm'));
+      if (value !== undefined) expect(help.stdout.replaceAll(/\s+/g, ' ')).to.include(`(default: ${value})`);
+    }
+    expect(wrong).to.include({ code: 2, stdout: '' });
+    expect(wrong.stderr)
+      .to.match(/^error: unknown option '--port'$/m)
+      .and.to.include('Usage: npm start');
+  });
+
+  it('warns of a variable with the name of another, misspelt', async () => {
+    await start({ SNAPSHOT_DIRS: 'here' });
+    expect(replica.linesOf({ level: 40 })).to.have.length(1);
+    expect(replica.log[0]).to.deep.include({ variable: 'SNAPSHOT_DIRS', similar: 'SNAPSHOT_DIR' });
+  });
+
   it('reports a port that is in use', async () => {
     await start();
     const { code, stderr } = await run('src/main.ts', [], {
@@ -165,6 +189,6 @@ describe('The replica process', () => {
       ADMIN_PORT: '0',
     });
     expect(code).to.equal(1);
-    expect(stderr).to.match(/EADDRINUSE/);
+    expect(stderr).to.match(/^port \d+ is in use; try: PORT=\d+ npm start\n$/);
   });
 });

@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { COLLECTIONS } from '../format/layout.ts';
 import { type FieldProblem, shown } from './problems.ts';
-import { similarName } from './similar-names.ts';
+import { similarName } from '../../similar-names.ts';
 
 /** The files of an import folder: one JSON object per line, in UTF-8, optionally compressed (`.ndjson.gz`). */
 

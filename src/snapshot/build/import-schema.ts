@@ -6,7 +6,7 @@ import { inUtc, parseTimestamp } from '../../contract/timestamp.ts';
 import { type JsonObject, objectIn } from '../format/json-values.ts';
 import { addCount, type LineNotes } from './line-notes.ts';
 import { type FieldProblem, quoted, withoutRepetition } from './problems.ts';
-import { similarName } from './similar-names.ts';
+import { similarName } from '../../similar-names.ts';
 
 /** The checks of import records and their stored form, derived from the declared fields. */
 

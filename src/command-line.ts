@@ -1,0 +1,46 @@
+import { Command, CommanderError } from 'commander';
+import { CONFIG_VARIABLES, WrongUsage } from './config.ts';
+import { VERSION } from './version.ts';
+
+/** The command line of `npm start`. The environment configures the process, so the options only print. */
+
+const DEFAULT_WIDTH = 80;
+
+/**
+ * Prints the help or the version. Returns whether an argument asked for one of them.
+ * @throws WrongUsage for any other argument
+ */
+export function printForArguments(args: readonly string[]): boolean {
+  const program = new Command('npm start --')
+    .description(
+      'Serves the snapshots of a folder until a signal stops it. Environment variables configure it.',
+    )
+    .version(VERSION, '--version', 'print the version of Foyer')
+    .addHelpText('after', ({ command }) => environmentHelp(command))
+    .configureOutput({ writeErr: () => undefined })
+    .exitOverride();
+  try {
+    program.parse(args, { from: 'user' });
+    return false;
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.exitCode === 0) return true;
+    throw new WrongUsage(`${error.message}\n\n${program.helpInformation()}`);
+  }
+}
+
+/** Returns the environment variables with their defaults, in the format of options. */
+function environmentHelp(command: Command): string {
+  const help = command.createHelp();
+  help.prepareContext({ helpWidth: process.stdout.columns || DEFAULT_WIDTH });
+  const width = Math.max(...Object.keys(CONFIG_VARIABLES).map((name) => name.length));
+  const items = Object.entries(CONFIG_VARIABLES).map(([name, { description, default: value }]) =>
+    help.formatItem(
+      name,
+      width,
+      value === undefined ? description : `${description} (default: ${value})`,
+      help,
+    ),
+  );
+  return help.formatItemList('\nEnvironment:', items, help).join('\n').trimEnd();
+}
