@@ -43,8 +43,9 @@ export function openApiDocument(
   return {
     openapi: '3.1.0',
     info: {
-      title: 'Foyer: event ticketing read API',
-      version: releases.at(-1)?.date ?? PREVIEW,
+      // Generators derive the name and the version of a package from these.
+      title: 'Foyer API',
+      version: packageVersion(releases.at(-1)?.date),
       description:
         "Read-only access to an organization's own events, tickets, orders and catalog. Every request of data needs an " +
         'API key of the organization, and reads only records of that organization. ' +
@@ -79,6 +80,11 @@ export function openApiDocument(
       },
     },
   };
+}
+
+/** Returns a version that npm and Python's packaging accept: a date without leading zeros, separated by dots. */
+function packageVersion(date = '0000-00-00'): string {
+  return date.split('-').map(Number).join('.');
 }
 
 export const REQUEST_HEADERS = {
