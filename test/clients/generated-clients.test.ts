@@ -1,0 +1,106 @@
+import { spawnSync } from 'node:child_process';
+import { cpSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+import { givenSite } from '../browser/support/site.ts';
+import { ROOT } from '../support/command.ts';
+import { folderForAll } from '../support/temporary-folder.ts';
+import { GENERATORS } from './generators.ts';
+
+const PROGRAMS = fileURLToPath(new URL('programs/', import.meta.url));
+const PACKAGES = join(ROOT, 'node_modules');
+
+interface Page {
+  readonly items: readonly Readonly<Record<string, never>>[];
+  readonly totalPages: number;
+}
+
+describe('A client generated from the OpenAPI document of a replica by', () => {
+  const given = givenSite();
+  const inFolder = folderForAll();
+  let input: string;
+  let expected: unknown;
+
+  /** Requests a list as `curl` would. */
+  async function list(target: string): Promise<Page> {
+    const { replica, credential } = given.site;
+    const { status, text } = await replica.request(target, credential, { 'Service-API-Version': 'preview' });
+    expect(status, text).to.equal(200);
+    return JSON.parse(text) as Page;
+  }
+
+  before(async () => {
+    const { replica, credential } = given.site;
+    const { items: events } = await list('/v1/events?perPage=2');
+    const eventIds = events.map(({ id }) => id);
+    const [from, until] = ['2000-01-01T00:00:00+01:00', '2100-01-01T00:00:00+01:00'];
+    input = JSON.stringify({ url: replica.origin, key: credential, eventIds, from, until });
+
+    const tickets = await list(`/v1/tickets?perPage=6&eventIds=${eventIds.join()}`);
+    expect(tickets.items).to.have.length(6);
+    const [[ticket], [product], [bundle]] = await Promise.all(
+      ['TICKET', 'PRODUCT', 'BUNDLE'].map(
+        async (type) => (await list(`/v1/catalog/offers?perPage=1&type=${type}`)).items,
+      ),
+    );
+    expected = {
+      tickets: tickets.items.map(({ ticketId, finalPaidPrice }) => [ticketId, finalPaidPrice]),
+      offers: [
+        valuesOf(ticket['inventory'], 'availableStock'),
+        valuesOf(product['inventory'], 'weightInGrams'),
+        valuesOf(bundle['contains'], 'offerId'),
+      ],
+      refused: ['query.page'],
+    };
+  });
+
+  for (const { name, program, environment, prepare, generate, compile, run } of GENERATORS) {
+    describe(name, () => {
+      const sh = (command: string) => {
+        const { status, stdout, stderr } = spawnSync('sh', ['-c', command], {
+          cwd: inFolder(program),
+          env: {
+            ...process.env,
+            PATH: `${join(PACKAGES, '.bin')}:${process.env['PATH'] ?? ''}`,
+            DOCUMENT: `${given.site.replica.origin}/openapi.json`,
+            INPUT: input,
+            ...environment,
+          },
+          encoding: 'utf8',
+        });
+        return { status, stdout, output: stdout + stderr };
+      };
+
+      before(function () {
+        cpSync(join(PROGRAMS, program), inFolder(program), { recursive: true });
+        symlinkSync(PACKAGES, join(inFolder(program), 'node_modules'));
+        if (prepare === undefined) return;
+        const { status, output } = sh(prepare);
+        if (status === 0) return;
+        process.stdout.write(`    ${name} is not tested, since its toolchain is missing:\n${output}\n`);
+        this.skip();
+      });
+
+      it(`is generated: ${generate}`, () => {
+        const { status, output } = sh(generate);
+        expect(status, output).to.equal(0);
+      });
+
+      it(`compiles: ${compile}`, () => {
+        const { status, output } = sh(compile);
+        expect(status, output).to.equal(0);
+      });
+
+      it('lists tickets of two events in a window, a further page, an offer of each type, and sees the violations of a query', () => {
+        const { status, stdout, output } = sh(run);
+        expect(status, output).to.equal(0);
+        expect(JSON.parse(stdout)).to.deep.equal(expected);
+      });
+    });
+  }
+});
+
+function valuesOf(entries: readonly Readonly<Record<string, unknown>>[], name: string): unknown[] {
+  return entries.map(({ [name]: value }) => value);
+}

@@ -1,0 +1,68 @@
+import { join } from 'node:path';
+import { ROOT } from '../support/command.ts';
+
+/**
+ * Generators of clients, with their default settings. The commands run in a copy of the folder `programs/PROGRAM`, which
+ * has a program that uses the client. `$DOCUMENT` is the address of the OpenAPI document, and `$INPUT` the argument of
+ * the program.
+ */
+export interface Generator {
+  readonly name: string;
+  readonly program: string;
+  readonly environment?: Readonly<Record<string, string>>;
+  /** Provides the toolchain in its pinned versions. Fails where the machine lacks the language or its packages. */
+  readonly prepare?: string;
+  readonly generate: string;
+  readonly compile: string;
+  readonly run: string;
+}
+
+/** Downloaded packages are kept here. */
+const CACHE = join(ROOT, 'node_modules/.cache/clients');
+const VENV = join(CACHE, 'python');
+
+export const GENERATORS: readonly Generator[] = [
+  {
+    name: 'openapi-typescript with openapi-fetch',
+    program: 'openapi-fetch',
+    generate: 'openapi-typescript "$DOCUMENT" -o schema.d.ts',
+    compile: 'tsc',
+    run: 'node dist/main.js "$INPUT"',
+  },
+  {
+    name: '@hey-api/openapi-ts',
+    program: 'hey-api',
+    generate: 'openapi-ts -i "$DOCUMENT" -o client',
+    compile: 'tsc',
+    run: 'node dist/main.js "$INPUT"',
+  },
+  {
+    name: 'openapi-python-client',
+    program: 'python',
+    environment: {
+      PATH: `${VENV}/bin:${process.env['PATH'] ?? ''}`,
+      PIP_CACHE_DIR: join(CACHE, 'pip'),
+      PYTHONPATH: 'installed',
+      MYPYPATH: 'installed',
+    },
+    prepare: `python3 -m venv "${VENV}" && pip install --quiet --requirement requirements.txt`,
+    generate: 'openapi-python-client generate --url "$DOCUMENT"',
+    compile: 'pip install --quiet --no-deps --target installed ./foyer-api-client && mypy --strict main.py',
+    run: 'python main.py "$INPUT"',
+  },
+  {
+    name: 'oapi-codegen',
+    program: 'go',
+    environment: {
+      GOCACHE: join(CACHE, 'go-build'),
+      GOMODCACHE: join(CACHE, 'go'),
+      GOFLAGS: '-modcacherw',
+      // Never another version of Go than that of the machine.
+      GOTOOLCHAIN: 'local',
+    },
+    prepare: 'go tool oapi-codegen -version',
+    generate: 'go tool oapi-codegen -package main "$DOCUMENT" > foyer.go',
+    compile: 'go build -o client .',
+    run: './client "$INPUT"',
+  },
+];
