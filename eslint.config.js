@@ -3,8 +3,17 @@ import regexp from 'eslint-plugin-regexp';
 import tseslint from 'typescript-eslint';
 
 export default tseslint.config(
-  // The programs of generated clients compile with these only.
-  { ignores: ['node_modules/', 'coverage/', 'data/', 'test/clients/programs/'] },
+  {
+    ignores: [
+      'node_modules/',
+      'coverage/',
+      'data/',
+      'client/src/generated/',
+      'client/dist/',
+      // The programs of generated clients compile with these only.
+      'test/clients/programs/',
+    ],
+  },
   eslint.configs.recommended,
   {
     files: ['**/*.ts', 'src/pages/**/*.js'],
@@ -37,7 +46,7 @@ export default tseslint.config(
   },
   {
     // A command line speaks to its user on the terminal.
-    files: ['scripts/**/*.ts'],
+    files: ['scripts/**/*.ts', 'examples/**/*.ts'],
     rules: { 'no-console': 'off' },
   },
   {

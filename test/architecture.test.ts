@@ -1,8 +1,8 @@
 import { globSync, readFileSync } from 'node:fs';
-import { join } from 'node:path/posix';
+import { dirname, join } from 'node:path/posix';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { importsOf, threadsOf } from './support/imports.ts';
+import { importsOf, namesIn, threadsOf } from './support/imports.ts';
 
 /** The folders of src, and the sample generator, each with the folders of src that it may import. */
 const FOLDERS: Readonly<Partial<Record<string, readonly string[]>>> = {
@@ -81,6 +81,15 @@ function cycleIn(files: Files): string[] | undefined {
   return undefined;
 }
 
+/** Returns the imports of the client that are not its own files. */
+function foreignImports(files: Files): string[] {
+  return [...files].flatMap(([path, source]) =>
+    namesIn(source)
+      .filter((name) => !name.startsWith('.') || !join(dirname(path), name).startsWith('client/src/'))
+      .map((name) => `${path} → ${name}`),
+  );
+}
+
 function environmentReaders(files: Files): string[] {
   const reads =
     /\bprocess\s*(\?\.|\.)\s*env\b|\bprocess\s*\[\s*['"]env['"]|\benv\b[^;]*\bfrom\s*'(node:)?process'/;
@@ -120,6 +129,12 @@ describe('The architecture', () => {
     expect(cycle, cycle?.join(' → ')).to.equal(undefined);
   });
 
+  it('keeps the TypeScript client self-contained', () => {
+    const client = filesOf('client/src/**/*.ts');
+    expect([...client.keys()]).to.include('client/src/foyer-client.ts');
+    expect(foreignImports(client)).to.deep.equal([]);
+  });
+
   it('reads the environment in one file', () => {
     const readers = environmentReaders(source);
     // compile-cache.ts sets a variable that Node reads.
@@ -132,8 +147,8 @@ describe('The architecture', () => {
 
   it('contains no absolute path of a machine and no package registry host', () => {
     const files = filesOf(
-      ...['src', 'scripts', 'docs', 'examples', '.ci'].map((folder) => `${folder}/**/*`),
-      ...['*.md', '.env.example', 'Procfile', 'data/*.sql'],
+      ...['src', 'scripts', 'docs', 'client/src', 'examples', '.ci'].map((folder) => `${folder}/**/*`),
+      ...['*.md', '.env.example', 'Procfile', 'data/*.sql', 'client/*.{json,md}'],
     );
     expect([...files.keys()]).to.include.members(['.ci/run', '.env.example', 'Procfile', 'data/keys.sql']);
     expect(machineTraces(files)).to.deep.equal([]);
@@ -177,6 +192,19 @@ describe('The checks of the architecture', () => {
       'src/http/c.ts': "import { b } from '../b.ts';",
     });
     expect(cycleIn(cyclic)).to.deep.equal(['src/b.ts', 'src/http/c.ts', 'src/b.ts']);
+  });
+
+  it('find an import out of the client, or of a package', () => {
+    const client = files({
+      'client/src/a.ts': "import { b } from './b.ts'; export { c } from './c/d.ts';",
+      'client/src/b.ts':
+        "import type { C } from '../../src/c.ts'; import 'node:fs'; import ts from 'typescript';",
+    });
+    expect(foreignImports(client)).to.deep.equal([
+      'client/src/b.ts → ../../src/c.ts',
+      'client/src/b.ts → node:fs',
+      'client/src/b.ts → typescript',
+    ]);
   });
 
   it('find each way to read the environment', () => {

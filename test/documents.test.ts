@@ -21,6 +21,7 @@ const DOCUMENTS = [
   'docs/performance.md',
   'docs/reliability.md',
   'examples/postgresql/README.md',
+  'client/README.md',
   'SECURITY.md',
 ];
 

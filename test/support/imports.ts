@@ -24,7 +24,8 @@ export function threadsOf(path: string, source: string): string[] {
   return Array.from(names, ([, name]) => join(dirname(path), name));
 }
 
-function namesIn(source: string): string[] {
+/** Returns what a file imports, as it is written, types included. */
+export function namesIn(source: string): string[] {
   return ts.preProcessFile(source).importedFiles.map(({ fileName }) => fileName);
 }
 

@@ -1,0 +1,274 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
+import { expect } from 'chai';
+import {
+  type ClientOptions,
+  ConnectionError,
+  FoyerClient,
+  FoyerError,
+  ResponseError,
+  WalkGoneError,
+} from '../../client/src/foyer-client.ts';
+import { rejectionOf } from './rejection.ts';
+
+const CREDENTIAL = 'svc:o:north:secret';
+const SOURCE = { 'Service-Snapshot-Id': 'one', 'Service-Data-As-Of': '2026-11-21T04:00:00Z' };
+
+/** A response, or a failure of the connection. */
+type Outcome = Response | Error;
+
+const record = (id = 'tkt_1') => Response.json({ ticketId: id }, { headers: SOURCE });
+const refused = (status: number, headers: Record<string, string> = {}) =>
+  Response.json({ detail: 'Try again.' }, { status, headers });
+const page = (nextPage: string | null) => Response.json({ items: [{}], nextPage }, { headers: SOURCE });
+const lines = (body: ReadableStream | string, count: number) =>
+  new Response(body, { headers: { ...SOURCE, ETag: '"t"', 'Service-Record-Count': String(count) } });
+
+/** Returns a body that ends with an error. */
+const broken = (text: string) =>
+  new ReadableStream({
+    pull(controller) {
+      if (text === '') controller.error(new TypeError('terminated'));
+      else controller.enqueue(new TextEncoder().encode(text));
+      text = '';
+    },
+  });
+
+/** A client whose requests have these outcomes one after the other, without waiting. */
+function clientOf(outcomes: readonly Outcome[], options: Partial<ClientOptions> = {}) {
+  const requests: { url: string; headers: Headers }[] = [];
+  const pauses: number[] = [];
+  const client = new FoyerClient({
+    baseUrl: 'https://tickets.example.org',
+    credential: CREDENTIAL,
+    fetch: (url, init) => {
+      requests.push({ url: new Request(url).url, headers: new Headers(init?.headers) });
+      const outcome = outcomes.at(requests.length - 1) ?? new Error('no outcome');
+      return outcome instanceof Error ? Promise.reject(outcome) : Promise.resolve(outcome);
+    },
+    wait: (milliseconds) => {
+      pauses.push(milliseconds);
+      return Promise.resolve();
+    },
+    ...options,
+  });
+  return { client, requests, pauses };
+}
+
+describe('The TypeScript client repeats a request', () => {
+  it('after 429, when the seconds of Retry-After are over', async () => {
+    const { client, pauses } = clientOf([
+      refused(429, { 'Retry-After': '12' }),
+      refused(429, { 'Retry-After': '1' }),
+      record(),
+    ]);
+    expect(await client.tickets.get('tkt_1')).to.have.property('ticketId', 'tkt_1');
+    expect(pauses).to.deep.equal([12_000, 1000]);
+  });
+
+  it('after 5xx and failures of the connection, also within a body, after pauses that double', async () => {
+    const failed = new TypeError('fetch failed', { cause: new Error('connect ECONNREFUSED') });
+    const { client, pauses } = clientOf([
+      refused(503),
+      failed,
+      new Response(broken('{"ticketId":'), { headers: SOURCE }),
+      refused(500),
+      record(),
+    ]);
+    expect(await client.tickets.get('tkt_1')).to.have.property('ticketId', 'tkt_1');
+    expect(pauses).to.have.length(4);
+    for (const [i, pause] of pauses.entries()) expect(pause).to.be.within(250 * 2 ** i, 500 * 2 ** i);
+  });
+
+  it('up to a number of attempts, and then raises the last error', async () => {
+    const { client, requests } = clientOf(
+      Array.from({ length: 9 }, () => refused(503)),
+      { maxAttempts: 3 },
+    );
+    const error = await rejectionOf(client.tickets.get('tkt_1'));
+    expect(error).to.be.instanceOf(ResponseError).and.to.include({ status: 503, detail: 'Try again.' });
+    expect(requests).to.have.length(3);
+    const offline = clientOf([new TypeError('fetch failed', { cause: new Error('ENOTFOUND') })], {
+      maxAttempts: 1,
+    });
+    const connection = await rejectionOf(offline.client.tickets.get('tkt_1'));
+    expect(connection).to.be.instanceOf(ConnectionError);
+    expect(connection.message).to.equal('GET /v1/tickets/tkt_1: ENOTFOUND');
+  });
+
+  it('up to a sum of pauses, and then raises the time to wait at once', async () => {
+    const long = () => refused(429, { 'Retry-After': '60' });
+    const { client, pauses } = clientOf([long(), long(), long()], { maxWaitSeconds: 100 });
+    const error = await rejectionOf(client.tickets.get('tkt_1'));
+    expect(error).to.include({ status: 429, retryAfterSeconds: 60 });
+    expect(pauses).to.deep.equal([60_000]);
+  });
+
+  it('never after another refusal', async () => {
+    for (const status of [400, 403, 404, 405, 413]) {
+      const { client, requests } = clientOf([refused(status)]);
+      expect(await rejectionOf(client.tickets.get('tkt_1'))).to.have.property('status', status);
+      expect(requests).to.have.length(1);
+    }
+  });
+
+  it('not when the caller aborts, during a request or a pause', async () => {
+    const reason = new Error('stopped by the caller');
+    const hanging = (init: RequestInit | undefined) =>
+      new Promise<Response>((_resolve, reject) => {
+        init?.signal?.addEventListener('abort', () => {
+          reject(init.signal?.reason as Error);
+        });
+      });
+    for (const options of [
+      { fetch: (_url: unknown, init?: RequestInit) => hanging(init) },
+      { fetch: () => Promise.resolve(refused(429, { 'Retry-After': '100' })), wait: undefined },
+    ]) {
+      const ending = new AbortController();
+      const { client } = clientOf([], options);
+      const error = rejectionOf(client.tickets.get('tkt_1', { signal: ending.signal }));
+      await setTimeout();
+      ending.abort(reason);
+      expect(await error).to.equal(reason);
+      const ofClient = clientOf([], { ...options, signal: ending.signal });
+      expect(await rejectionOf(ofClient.client.tickets.get('tkt_1'))).to.equal(reason);
+    }
+  });
+
+  it('after a time without progress, before the head or within the body', async () => {
+    let requests = 0;
+    const server = createServer((_request, response) => {
+      requests++;
+      if (requests > 1) response.writeHead(200, SOURCE).write('{"ticketId":');
+      if (requests > 2) response.end('"tkt_1"}');
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const options = { baseUrl: `http://127.0.0.1:${port}`, fetch, timeoutSeconds: 0.1, maxAttempts: 2 };
+    try {
+      const error = await rejectionOf(clientOf([], options).client.tickets.get('tkt_1'));
+      expect(error).to.be.instanceOf(ConnectionError);
+      expect(error.message).to.equal('GET /v1/tickets/tkt_1: no progress for 0.1 s');
+      expect(requests).to.equal(2);
+      const { client } = clientOf([], { ...options, timeoutSeconds: 10 });
+      expect(await client.tickets.get('tkt_1')).to.have.property('ticketId', 'tkt_1');
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
+  });
+});
+
+describe('The TypeScript client', () => {
+  it('sends the credential to its own address only, whatever the address in a link', async () => {
+    const link = 'https://elsewhere.example.org/other?updatedAt.gte=2026-01-01T00%3A00%3A00%2B01%3A00&page=2';
+    const { client, requests } = clientOf([page(link), page(null)], { baseUrl: 'http://127.0.0.1:81/api/' });
+    await Array.fromAsync(client.tickets.list());
+    expect(requests.map(({ url }) => url)).to.deep.equal([
+      'http://127.0.0.1:81/api/v1/tickets?perPage=100',
+      'http://127.0.0.1:81/api/v1/tickets?updatedAt.gte=2026-01-01T00%3A00%3A00%2B01%3A00&page=2',
+    ]);
+    expect(requests[1].headers.get('Authorization')).to.equal(`Bearer ${CREDENTIAL}`);
+  });
+
+  it('does not follow redirects', async () => {
+    const redirect = new Response(null, { status: 308, headers: { Location: 'https://example.org/' } });
+    const error = await rejectionOf(clientOf([redirect]).client.tickets.get('tkt_1'));
+    expect(error.message).to.equal('GET /v1/tickets/tkt_1: 308: a redirect; set baseUrl to its target');
+  });
+
+  it('raises WalkGoneError when the data of a walk is gone', async () => {
+    const errors = [{ loc: 'query.snapshot', input: 'x', ctx: 'is no longer available' }];
+    const gone = Response.json({ detail: 'Invalid.', errors }, { status: 400 });
+    const { client } = clientOf([page('https://tickets.example.org/v1/tickets?page=2&snapshot=x'), gone]);
+    const pages = client.tickets.pages();
+    expect((await pages.next()).value).to.include({ snapshotId: 'one' });
+    expect(await rejectionOf(pages.next())).to.be.instanceOf(WalkGoneError);
+  });
+
+  it('raises an error when a stream breaks off or lacks records', async () => {
+    for (const [body, count] of [
+      [broken('{}\n'), 2],
+      ['{}\n', 2],
+      ['{}\n{', 2],
+    ] as const) {
+      const read = Array.fromAsync(clientOf([lines(body, count)]).client.tickets.stream());
+      expect(await rejectionOf(read)).to.be.instanceOf(ConnectionError);
+    }
+  });
+
+  it('reads records whose characters are in two chunks', async () => {
+    const bytes = new TextEncoder().encode('{"ticketId":"é"}\n{"ticketId":"🎭"}\n');
+    const body = new ReadableStream({
+      start(controller) {
+        for (const byte of bytes) controller.enqueue(Uint8Array.of(byte));
+        controller.close();
+      },
+    });
+    const tickets = await Array.fromAsync(clientOf([lines(body, 2)]).client.tickets.stream());
+    expect(tickets).to.deep.equal([{ ticketId: 'é' }, { ticketId: '🎭' }]);
+  });
+
+  it('accepts refusals in any form, and never shows the credential', async () => {
+    for (const [body, detail] of [
+      ['<html>Bad gateway</html>', 'Refused'],
+      ['null', 'Refused'],
+      [JSON.stringify({ detail: 7, errors: [1, null, { loc: 'x' }] }), 'Refused'],
+      [JSON.stringify({ detail: `Bearer ${CREDENTIAL}` }), 'Bearer …'],
+    ]) {
+      const response = new Response(body, { status: 400, statusText: 'Refused' });
+      const error = await rejectionOf(clientOf([response]).client.tickets.get('tkt_1'));
+      expect(error).to.be.instanceOf(ResponseError).and.to.deep.include({ detail, errors: [] });
+    }
+  });
+
+  it('reports responses that are not from the service', async () => {
+    const foreign = (body: string, status = 200) => clientOf([new Response(body, { status })]).client;
+    expect(await rejectionOf(foreign('<html>').tickets.get('a'))).to.be.instanceOf(FoyerError);
+    expect(await rejectionOf(foreign('{"detail":"no"}', 404).tickets.get('a'))).to.have.property(
+      'status',
+      404,
+    );
+    expect(await rejectionOf(foreign('{}').tickets.pages().next())).to.be.instanceOf(FoyerError);
+  });
+
+  it('refuses a base URL or credential in another form, without showing them', () => {
+    const baseUrl = 'https://tickets.example.org';
+    for (const wrong of ['', 'svc:o:north', `${CREDENTIAL}\n`, `Bearer ${CREDENTIAL}`, 'svc:o:north:sécret'])
+      expect(() => new FoyerClient({ baseUrl, credential: wrong }))
+        .to.throw(TypeError, /^credential: must have the form/)
+        .with.property('message')
+        .that.does.not.include('secret');
+    for (const wrong of [
+      'ftp://example.org',
+      'https://user:secret@example.org',
+      `${baseUrl}/?a=b`,
+      'tickets',
+    ])
+      expect(() => new FoyerClient({ baseUrl: wrong, credential: CREDENTIAL })).to.throw(TypeError);
+  });
+
+  it('polls a list, and yields it when it has changed', async () => {
+    const unchanged = () => new Response(null, { status: 304, headers: SOURCE });
+    const { client, requests, pauses } = clientOf([
+      lines('{"id":"a"}\n', 1),
+      unchanged(),
+      unchanged(),
+      lines('{"id":"b"}\n', 1),
+    ]);
+    const seen: unknown[] = [];
+    for await (const { records } of client.events.poll({}, { everySeconds: 30 })) {
+      seen.push(...(await Array.fromAsync(records, ({ id }) => id)));
+      if (seen.length === 2) break;
+    }
+    expect(seen).to.deep.equal(['a', 'b']);
+    expect(pauses).to.deep.equal([30_000, 30_000, 30_000]);
+    expect(requests.map(({ headers }) => headers.get('If-None-Match'))).to.deep.equal([
+      null,
+      '"t"',
+      '"t"',
+      '"t"',
+    ]);
+  });
+});

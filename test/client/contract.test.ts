@@ -1,0 +1,97 @@
+import { expect } from 'chai';
+import { type Filters, FoyerClient } from '../../client/src/foyer-client.ts';
+import { Collection, List } from '../../client/src/list.ts';
+import { type ListOperation, OPERATIONS, type Parameter } from '../../src/contract/operations.ts';
+import { PREVIEW, RELEASES, STABLE, VERSION_HEADER } from '../../src/contract/releases.ts';
+
+interface Sent {
+  readonly url: URL;
+  readonly headers: Headers;
+}
+
+/** Sends the requests of some work to nowhere, and returns them. */
+async function sentBy(work: (client: FoyerClient) => Promise<unknown>): Promise<Sent[]> {
+  const sent: Sent[] = [];
+  const client = new FoyerClient({
+    baseUrl: 'https://tickets.example.org',
+    credential: 'svc:o:north:secret',
+    fetch: (url, init) => {
+      sent.push({ url: new URL(new Request(url).url), headers: new Headers(init?.headers) });
+      return Promise.resolve(new Response(null, { status: 204 }));
+    },
+  });
+  await work(client);
+  return sent;
+}
+
+/** Returns every list of a client. */
+function listsOf(client: FoyerClient) {
+  const members: readonly unknown[] = Object.values(client);
+  return [...members, client.events.sessions('{event_id}')].filter((member) => member instanceof List);
+}
+
+/** Returns the example of a parameter, as a caller of the client writes it. */
+function valueOf({ kind, example }: Parameter): unknown {
+  const value = kind.read(example);
+  return typeof value === 'bigint' ? example : value;
+}
+
+/** Returns the filters that have the examples of an operation's parameters. */
+function filtersOf(parameters: readonly Parameter[]): Record<string, unknown> {
+  const filters: Record<string, Record<string, unknown>> = {};
+  for (const parameter of parameters) {
+    const [name, bound] = parameter.name.split('.', 2) as [string, string?];
+    if (bound === undefined) Object.assign(filters, { [name]: valueOf(parameter) });
+    else filters[name] = { ...filters[name], [bound]: valueOf(parameter) };
+  }
+  return filters;
+}
+
+describe('The TypeScript client and the contract', () => {
+  it('have the same operations, each in a version that has it', async () => {
+    const sent = await sentBy(async (client) => {
+      for (const list of listsOf(client)) {
+        await list.pages().next();
+        // A body is not needed to see the request.
+        if (list instanceof Collection) await list.get('{id}').catch(() => undefined);
+      }
+    });
+    const released = RELEASES.flatMap(({ operations }) => operations);
+    const expected = OPERATIONS.map(({ id, path }) => [
+      path.replace(/\{\w+\}$/, '{id}'),
+      released.includes(id) ? STABLE : PREVIEW,
+    ]);
+    expect(
+      sent.map(({ url, headers }) => [decodeURI(url.pathname), headers.get(VERSION_HEADER)]),
+    ).to.have.deep.members(expected);
+  });
+
+  for (const operation of OPERATIONS.filter((each): each is ListOperation => each.kind === 'list')) {
+    it(`have the same parameters: ${operation.id}`, async () => {
+      const parameters = operation.parameters.filter(({ role }) => role.is !== 'contentDigest');
+      const sent = await sentBy(async (client) => {
+        for (const list of listsOf(client)) await list.pages(filtersOf(parameters)).next();
+      });
+      const query = sent.find(({ url }) => decodeURI(url.pathname) === operation.path)?.url.searchParams;
+      const read = parameters.map(({ name, kind }) => [name, kind.read(query?.get(name) ?? '')]);
+      expect(read).to.deep.equal(parameters.map(({ name, kind, example }) => [name, kind.read(example)]));
+      expect(query?.size).to.equal(parameters.length);
+    });
+  }
+
+  it('have the same types of filters', () => {
+    const tickets: Required<Filters<'listTickets'>> = {
+      ...{ page: 2, perPage: 100, updatedAt: { gte: new Date(), lte: '2026-01-01T00:00:00Z' } },
+      ...{ eventIds: ['a'], sessionIds: ['b'], qrCodes: ['c'], orderIds: ['d'] },
+    };
+    // @ts-expect-error a window needs bounds
+    const bare: Filters<'listTickets'> = { updatedAt: new Date() };
+    // @ts-expect-error tickets have no bound `gt`
+    const bound: Filters<'listTickets'> = { updatedAt: { gt: new Date() } };
+    // @ts-expect-error there is no such filter
+    const unknown: Filters<'listTickets'> = { eventId: 'a' };
+    // @ts-expect-error there is no such status
+    const status: Filters<'listOrders'> = { status: 'PAID' };
+    expect([tickets, bare, bound, unknown, status]).to.have.length(5);
+  });
+});

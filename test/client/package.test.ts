@@ -1,0 +1,92 @@
+import { execFile } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect } from 'chai';
+import manifest from '../../client/package.json' with { type: 'json' };
+import { INHERITED, ROOT } from '../support/command.ts';
+import { folderForAll } from '../support/temporary-folder.ts';
+import { givenApi } from '../support/test-api.ts';
+
+const CLIENT = join(ROOT, 'client');
+
+/** Runs a program. Returns its standard output. */
+async function output(
+  program: string,
+  args: readonly string[],
+  cwd: string,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<string> {
+  const env = { ...INHERITED, ...environment };
+  const run = promisify(execFile)(program, [...args], { cwd, env });
+  return (await run.catch((error: unknown) => Promise.reject(new Error(JSON.stringify(error))))).stdout;
+}
+
+/** Returns the TypeScript blocks of the README as one program. The first block is in scope of the others. */
+function readmeProgram(): string {
+  const readme = readFileSync(join(CLIENT, 'README.md'), 'utf8');
+  const blocks = Array.from(readme.matchAll(/^```ts\n(.*?)^```$/gms), ([, block]) => block);
+  const imports = blocks.flatMap((block) => block.match(/^import .*$/gm) ?? []);
+  const [first, ...others] = blocks.map((block) => block.replaceAll(/^import .*$/gm, ''));
+  return [...imports, first, ...others.map((block) => `{\n${block}}`)].join('\n');
+}
+
+describe('The package of the TypeScript client', function () {
+  this.timeout(60_000);
+  const given = givenApi();
+  const inFolder = folderForAll();
+
+  before(async () => {
+    const consumer = inFolder('consumer');
+    mkdirSync(consumer);
+    await output('npm', ['pack', '--silent', '--pack-destination', inFolder('.')], CLIENT);
+    const [tarball] = readdirSync(inFolder('.')).filter((name) => name.endsWith('.tgz'));
+    writeFileSync(join(consumer, 'package.json'), '{ "type": "module" }');
+    await output('npm', ['install', '--offline', '--no-audit', '--no-fund', inFolder(tarball)], consumer);
+  });
+
+  const runInConsumer = (file: string) =>
+    output(process.execPath, [file], inFolder('consumer'), {
+      FOYER_URL: given.api.origin,
+      FOYER_KEY: given.api.authorization('north').slice('Bearer '.length),
+    });
+
+  it('has code, types, a license and a README, and no dependency', () => {
+    const installed = inFolder('consumer/node_modules');
+    expect(readdirSync(installed).filter((name) => !name.startsWith('.'))).to.deep.equal([manifest.name]);
+    expect(readdirSync(join(installed, manifest.name))).to.have.members([
+      ...['LICENSE', 'README.md', 'dist', 'package.json'],
+    ]);
+    expect(manifest).not.to.have.property('dependencies');
+  });
+
+  it('serves a program in JavaScript', async () => {
+    const lines = [
+      "import { FoyerClient } from 'foyer-client';",
+      'const client = new FoyerClient({ baseUrl: process.env.FOYER_URL, credential: process.env.FOYER_KEY });',
+      "console.log((await client.tickets.get('tkt_01')).qrCode);",
+    ];
+    writeFileSync(inFolder('consumer/program.js'), lines.join('\n'));
+    expect(await runInConsumer('program.js')).to.equal('QR1\n');
+  });
+
+  it('serves the TypeScript of its README, with types', async () => {
+    // The last line does not compile if the types of the package are missing.
+    const typed = '// @ts-expect-error a ticket has fields\n({}) satisfies import("foyer-client").Ticket;\n';
+    writeFileSync(inFolder('consumer/readme.ts'), `${readmeProgram()}\n${typed}`);
+    const compilerOptions = {
+      ...{ module: 'nodenext', target: 'es2022', lib: ['esnext'], strict: true, skipLibCheck: true },
+      ...{ outDir: 'out', types: ['node'], typeRoots: [join(ROOT, 'node_modules/@types')] },
+    };
+    writeFileSync(
+      inFolder('consumer/tsconfig.json'),
+      JSON.stringify({ compilerOptions, files: ['readme.ts'] }),
+    );
+    const compiler = join(ROOT, 'node_modules/typescript/bin/tsc');
+    await output(process.execPath, [compiler], inFolder('consumer'));
+    const printed = await runInConsumer('out/readme.js');
+    expect(printed).to.match(/^3\/3: |^2\/2: 7 tickets as of /m);
+    expect(printed).to.match(/^\d+ records as of 2026-11-21T04:00:00.000Z$/m);
+    expect(printed).to.match(/^query\.perPage: must be an integer from 1 to 100/m);
+  });
+});

@@ -1,0 +1,142 @@
+import { inspect } from 'node:util';
+import { expect } from 'chai';
+import { FoyerClient, IgnoredFilterError, ResponseError, type Page } from '../../client/src/foyer-client.ts';
+import { MAX_PER_PAGE } from '../../src/contract/parameter.ts';
+import { DELETIONS, HARD_ID, PRODUCED_AT, TICKET_COUNT } from '../support/api-fixture.ts';
+import { givenApi } from '../support/test-api.ts';
+import { rejectionOf } from './rejection.ts';
+
+const all = <T>(records: AsyncIterable<T>): Promise<T[]> => Array.fromAsync(records);
+
+describe('The TypeScript client', () => {
+  const given = givenApi();
+  let client: FoyerClient;
+
+  before(() => {
+    const credential = given.api.authorization('north').slice('Bearer '.length);
+    client = new FoyerClient({ baseUrl: given.api.origin, credential });
+  });
+
+  const ticketIds = async (target: string) =>
+    (await given.api.send(target)).body.items.map(({ ticketId }) => ticketId);
+
+  it('yields all records of a list, over pages of the largest size', async () => {
+    const ids = (await all(client.tickets.list())).map(({ ticketId }) => ticketId);
+    expect(ids).to.have.length(TICKET_COUNT);
+    expect(ids).to.deep.equal(await ticketIds('/v1/tickets?perPage=100'));
+    const [first] = await all(client.tickets.pages());
+    expect(first.perPage).to.equal(MAX_PER_PAGE);
+    expect((await all(client.tickets.list({ perPage: 10 }))).map(({ ticketId }) => ticketId)).to.deep.equal(
+      ids,
+    );
+  });
+
+  it('yields pages with their snapshot, from any page', async () => {
+    const pages = await all(client.tickets.pages({ perPage: 25, page: 2 }));
+    expect(pages.map(({ page, items, dataAsOf }) => [page, items.length, dataAsOf])).to.deep.equal([
+      [2, 25, PRODUCED_AT],
+      [3, 7, PRODUCED_AT],
+    ]);
+    const beyond: Page<'listTickets'>[] = await all(client.tickets.pages({ perPage: 25, page: 4 }));
+    expect(beyond).to.deep.equal([]);
+    expect(await all(client.tickets.list({ eventIds: ['none'] }))).to.deep.equal([]);
+  });
+
+  it('yields the records of a stream', async () => {
+    expect(await all(client.tickets.stream())).to.deep.equal(await all(client.tickets.list()));
+    const [first] = await all(client.tickets.stream());
+    for await (const ticket of client.tickets.stream()) {
+      expect(ticket).to.deep.equal(first);
+      break;
+    }
+  });
+
+  it('filters by instants, lists, choices and truth values', async () => {
+    const gte = new Date('2026-11-05T09:00:00Z');
+    const window = { updatedAt: { gte, lte: '2026-11-06T10:00:00+01:00' } };
+    expect((await all(client.tickets.list(window))).map(({ ticketId }) => ticketId)).to.deep.equal(
+      await ticketIds(
+        '/v1/tickets?updatedAt.gte=2026-11-05T10:00:00%2B01:00&updatedAt.lte=2026-11-06T09:00:00Z',
+      ),
+    );
+    const qrCodes = ['QR+ 0', 'QR1'];
+    expect((await all(client.tickets.list({ qrCodes }))).map(({ qrCode }) => qrCode).sort()).to.deep.equal(
+      qrCodes,
+    );
+    const orders = await all(client.orders.list({ status: 'FULFILLED', email: 'zoé+list@example.org' }));
+    expect(orders.map(({ orderId }) => orderId)).to.deep.equal(['ord_1']);
+    const offers = await all(client.offers.list({ type: 'TICKET', resaleEnabled: true }));
+    expect(offers.map(({ offerId }) => offerId)).to.deep.equal(['off_t']);
+  });
+
+  it('retrieves records, with any id', async () => {
+    expect(await client.events.get(HARD_ID)).to.have.property('id', HARD_ID);
+    expect(await client.tickets.get('tkt_01')).to.have.property('qrCode', 'QR1');
+    expect(await client.orders.get('ord_1')).to.have.property('status', 'FULFILLED');
+    expect(await client.offers.get('off_b')).to.have.property('type', 'BUNDLE');
+    for (const missing of ['tkt_south', ',', '%', '../events']) {
+      expect(await client.tickets.get(missing), missing).to.equal(undefined);
+    }
+  });
+
+  it('refuses ids that no URL can name', async () => {
+    for (const id of ['', '.', '..'])
+      expect(await rejectionOf(client.tickets.get(id)), id).to.be.instanceOf(RangeError);
+  });
+
+  it('lists the sessions of an event, and refuses a missing event', async () => {
+    const sessions = await all(
+      client.events.sessions(HARD_ID).list({ startAt: { gt: '2026-01-01T00:00Z' } }),
+    );
+    expect(sessions.map(({ id }) => id)).to.deep.equal(['ses_h1']);
+    const error = await rejectionOf(all(client.events.sessions('evt_south').list()));
+    expect(error).to.be.instanceOf(ResponseError).and.to.have.property('status', 404);
+  });
+
+  it('lists deletions, in preview like offers', async () => {
+    const deletions = await all(client.deletions.list({ deletedAt: { gte: '2026-10-03T04:00:00Z' } }));
+    expect(deletions).to.deep.equal(DELETIONS.north.slice(2));
+  });
+
+  it('requests a list again only if it has changed', async () => {
+    const first = await client.events.ifChanged(undefined);
+    if (!first.changed) throw new Error('unchanged without a tag');
+    const events = await all(first.records);
+    expect(events).to.deep.equal(await all(client.events.list()));
+    const { snapshotId, dataAsOf } = first;
+    expect(await client.events.ifChanged(first.tag)).to.deep.equal({ snapshotId, dataAsOf, changed: false });
+    // The time of the next session passes.
+    given.api.clock.now = Date.parse('2027-01-02T00:00:00Z');
+    const second = await client.events.ifChanged(first.tag);
+    expect(second).to.include({ changed: true, snapshotId });
+    if (second.changed) expect(await all(second.records)).not.to.deep.equal(events);
+  });
+
+  it('raises every violation of a refused query', async () => {
+    const eventIds = Array.from({ length: 11 }, (_, i) => `evt_${i}`);
+    const error = await rejectionOf(all(client.tickets.list({ perPage: 101, eventIds })));
+    if (!(error instanceof ResponseError)) throw error;
+    expect(error.status).to.equal(400);
+    expect(error.errors.map(({ loc }) => loc)).to.have.members(['query.perPage', 'query.eventIds']);
+    expect(error.requestId).to.match(/^[\w-]+$/);
+    expect(error.message)
+      .to.match(/^GET \/v1\/tickets: 400: .* query\.eventIds: must contain at most 10 /)
+      .and.to.include(' query.perPage: must be an integer from 1 to 100');
+  });
+
+  it('refuses a filter that the service ignores', async () => {
+    const misspelt: object = { eventId: 'evt_a', updatedAt: { after: '2026-01-01T00:00:00Z' } };
+    const error = await rejectionOf(all(client.tickets.list(misspelt)));
+    expect(error).to.be.instanceOf(IgnoredFilterError);
+    expect(error.message).to.match(/eventId, ?updatedAt\.after$/);
+  });
+
+  it('never shows the credential', async () => {
+    const credential = `svc:o:north:${'s'.repeat(43)}`;
+    const stranger = new FoyerClient({ baseUrl: given.api.origin, credential });
+    const error = await rejectionOf(stranger.tickets.get('tkt_01'));
+    expect(error).to.have.property('status', 403);
+    for (const shown of [inspect(error), inspect(stranger, { depth: 9 }), JSON.stringify(stranger)])
+      expect(shown).not.to.include('sssss');
+  });
+});
