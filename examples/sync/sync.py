@@ -26,7 +26,10 @@ MAX_AGE = timedelta(days=60)
 ATTEMPTS = 5
 
 SCHEMA = """
-CREATE TABLE IF NOT EXISTS records (collection TEXT, id TEXT, body TEXT, PRIMARY KEY (collection, id)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS records (
+  collection TEXT, id TEXT, event_id TEXT, body TEXT, -- event_id: of sessions, whose bodies lack it
+  PRIMARY KEY (collection, id)
+) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS state (name TEXT PRIMARY KEY, value TEXT);
 """
 
@@ -55,6 +58,9 @@ class Source:
                 break
             response.close()
             time.sleep(int(response.headers["Retry-After"]))
+        if response.status_code == 404 and self.snapshot is not None:
+            # The event of these sessions is not in the data that is live now.
+            raise NewerData
         response.raise_for_status()
         if self.snapshot not in (None, response.headers["Service-Snapshot-Id"]):
             response.close()
@@ -87,7 +93,8 @@ def copy_round(source, database):
         database.execute("DELETE FROM records WHERE collection = 'sessions'")
         events = database.execute("SELECT id FROM records WHERE collection = 'events'").fetchall()
         for (event,) in events:
-            put(database, "sessions", "id", source.get(f"/v1/events/{quote(event, safe='')}/sessions"))
+            sessions = source.get(f"/v1/events/{quote(event, safe='')}/sessions")
+            put(database, "sessions", "id", sessions, event)
     replace(database, "offers", "offerId", "/v1/catalog/offers", source)
 
     set_state(database, "asOf", source.as_of)
@@ -105,12 +112,12 @@ def beginning_of_window(database):
     return (time_of_data - OVERLAP).isoformat()
 
 
-def put(database, collection, id_field, response):
+def put(database, collection, id_field, response, event=None):
     """Adds or replaces the records of a response. A response that breaks off raises an error."""
     with response:
         database.executemany(
-            "INSERT OR REPLACE INTO records VALUES (?, ?, ?)",
-            ((collection, json.loads(line)[id_field], line.decode()) for line in lines(response)),
+            "INSERT OR REPLACE INTO records VALUES (?, ?, ?, ?)",
+            ((collection, json.loads(line)[id_field], event, line.decode()) for line in lines(response)),
         )
 
 

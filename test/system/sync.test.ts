@@ -30,7 +30,30 @@ const COLLECTIONS = ['events', 'sessions', 'tickets', 'orders', 'offers'] as con
 type Collection = (typeof COLLECTIONS)[number];
 type Contents = Readonly<Record<Collection, ReadonlyMap<string, unknown>>>;
 
+/** A program that makes a round, and the SQL of its own state. */
+interface Program {
+  readonly command: string;
+  readonly file: string;
+  readonly selectSnapshotId: string;
+  readonly setOld: string;
+}
+
+const PROGRAMS: readonly Program[] = [
+  {
+    command: 'python3',
+    file: 'sync.py',
+    selectSnapshotId: "SELECT value FROM state WHERE name = 'snapshot'",
+    setOld: "UPDATE state SET value = '2020-01-01T00:00:00.000Z' WHERE name = 'asOf'",
+  },
+  {
+    command: process.execPath,
+    file: 'sync.ts',
+    selectSnapshotId: "SELECT value ->> 'snapshotId' FROM state",
+    setOld: "UPDATE state SET value = json_set(value, '$.dataAsOf', '2020-01-01T00:00:00.000Z')",
+  },
+];
 const hasPython = spawnSync('python3', ['-c', 'import requests']).status === 0;
+const programs = PROGRAMS.filter(({ command }) => hasPython || command !== 'python3');
 
 /** The database of an organization, as it changes, and the deletions that its snapshots list. */
 class Source {
@@ -113,7 +136,7 @@ class Source {
   }
 }
 
-describe(`The sync of docs/integrators.md, over ${REFRESHES} refreshes (seed ${SEED})`, function () {
+describe(`The syncs of docs/integrators.md, over ${REFRESHES} refreshes (seed ${SEED})`, function () {
   this.timeout(byDepth({ short: 180_000, deep: 900_000 }));
   const inFolder = folderForAll();
   const random = new Random(SEED);
@@ -124,8 +147,7 @@ describe(`The sync of docs/integrators.md, over ${REFRESHES} refreshes (seed ${S
   /** By snapshot id. */
   const published = new Map<string, Contents>();
 
-  before(async function () {
-    if (!hasPython) this.skip();
+  before(async () => {
     mkdirSync(inFolder('snapshots'));
     credential = newCredential(inFolder, 'north');
     replica = await ReplicaUnderTest.start(inFolder);
@@ -185,25 +207,24 @@ describe(`The sync of docs/integrators.md, over ${REFRESHES} refreshes (seed ${S
     return records;
   }
 
-  /** Runs the recipe once, as its users do. */
-  async function sync(key = credential): Promise<void> {
+  /** Makes a round of a program, as its users do. */
+  async function sync({ command, file }: Program, key = credential): Promise<void> {
     await promisify(execFile)(
-      'python3',
-      [join(ROOT, 'examples/sync/sync.py'), replica.origin, inFolder('copy.sqlite')],
+      command,
+      [join(ROOT, 'examples/sync', file), replica.origin, inFolder(`${file}.sqlite`)],
       { env: { ...INHERITED, FOYER_KEY: key } },
     );
   }
 
-  /** Returns the copy, and the snapshot that it is of. */
-  function copy(): { snapshotId: string; contents: Contents } {
-    const database = new Database(inFolder('copy.sqlite'), { readonly: true });
+  /** Returns the copy of a program, the events of its sessions, and the snapshot that it is of. */
+  function copy({ file, selectSnapshotId }: Program) {
+    const database = new Database(inFolder(`${file}.sqlite`), { readonly: true });
     const rows = database
-      .prepare<[], { collection: string; id: string; body: string }>('SELECT * FROM records')
+      .prepare<[], { collection: string; id: string; event_id: string | null; body: string }>(
+        'SELECT * FROM records',
+      )
       .all();
-    const snapshotId = database
-      .prepare<[], string>("SELECT value FROM state WHERE name = 'snapshot'")
-      .pluck()
-      .get();
+    const snapshotId = database.prepare<[], string>(selectSnapshotId).pluck().get();
     database.close();
     const contents = Object.fromEntries(
       COLLECTIONS.map((each) => [
@@ -214,11 +235,12 @@ describe(`The sync of docs/integrators.md, over ${REFRESHES} refreshes (seed ${S
             .map(({ id, body }) => [id, JSON.parse(body) as unknown]),
         ),
       ]),
-    ) as Record<Collection, Map<string, unknown>>;
-    return { snapshotId: snapshotId ?? '', contents };
+    );
+    const eventOf = new Map(rows.map((row) => [row.id, row.event_id]));
+    return { snapshotId: snapshotId ?? '', contents, eventOf };
   }
 
-  it('keeps a copy that equals the data of a snapshot after each round, and of the live one when nothing changes', async () => {
+  it('keep copies that equal the data of a snapshot after each round, and of the live one when nothing changes', async () => {
     const source = new Source(random, now);
     await publish(source);
     const seen = new Set<string>();
@@ -227,37 +249,54 @@ describe(`The sync of docs/integrators.md, over ${REFRESHES} refreshes (seed ${S
       source.change(now);
       // Newer data goes live before, during or after every second round.
       const isDuring = random.chance(0.5);
-      if (isDuring) await Promise.all([publish(source), sync()]);
-      else await publish(source).then(() => sync());
-      const { snapshotId, contents } = copy();
-      if (!isDuring) expect(snapshotId, `round ${refresh}`).to.equal([...published.keys()].at(-1));
-      expect(contents, `round ${refresh}`).to.deep.equal(published.get(snapshotId));
-      seen.add(snapshotId);
+      const syncAll = () => Promise.all(programs.map((program) => sync(program)));
+      if (isDuring) await Promise.all([publish(source), syncAll()]);
+      else await publish(source).then(syncAll);
+      for (const program of programs) {
+        const { snapshotId, contents } = copy(program);
+        const round = `${program.file}, round ${refresh}`;
+        if (!isDuring) expect(snapshotId, round).to.equal([...published.keys()].at(-1));
+        expect(contents, round).to.deep.equal(published.get(snapshotId));
+        seen.add(snapshotId);
+      }
     }
-    await sync();
-    expect(copy().contents).to.deep.equal([...published.values()].at(-1));
+    for (const program of programs) {
+      await sync(program);
+      const { contents, eventOf } = copy(program);
+      expect(contents).to.deep.equal([...published.values()].at(-1));
+      for (const { id, eventId } of source.records.sessions.values())
+        expect(eventOf.get(String(id)), String(id)).to.equal(eventId);
+    }
     expect(seen.size).to.be.above(REFRESHES / 2);
   });
 
-  it('begins again when the copy is older than deletions are listed', async () => {
-    change("UPDATE state SET value = '2020-01-01T00:00:00.000Z' WHERE name = 'asOf'");
-    change("INSERT INTO records VALUES ('tickets', 'deleted long ago', '{}')");
-    await sync();
-    expect(copy().contents).to.deep.equal([...published.values()].at(-1));
-  });
+  for (const program of PROGRAMS) {
+    describe(program.file, () => {
+      before(function () {
+        if (!programs.includes(program)) this.skip();
+      });
 
-  it('leaves the copy as it was when a round fails', async () => {
-    const before = copy();
-    const failure = await sync(`${credential}x`).catch((error: unknown) => error);
-    expect(failure)
-      .to.include({ code: 1 })
-      .and.to.have.property('stderr')
-      .that.matches(/^not copied: 403/);
-    expect(copy()).to.deep.equal(before);
-  });
+      it('begins again when the copy is older than deletions are listed', async () => {
+        change(program, program.setOld);
+        change(program, "INSERT INTO records VALUES ('tickets', 'deleted long ago', NULL, '{}')");
+        await sync(program);
+        expect(copy(program).contents).to.deep.equal([...published.values()].at(-1));
+      });
 
-  function change(sql: string): void {
-    const database = new Database(inFolder('copy.sqlite'));
+      it('leaves the copy as it was when a round fails', async () => {
+        const before = copy(program);
+        const failure = await sync(program, `${credential}x`).catch((error: unknown) => error);
+        expect(failure)
+          .to.include({ code: 1 })
+          .and.to.have.property('stderr')
+          .that.matches(/^not copied: .*403/);
+        expect(copy(program)).to.deep.equal(before);
+      });
+    });
+  }
+
+  function change({ file }: Program, sql: string): void {
+    const database = new Database(inFolder(`${file}.sqlite`));
     database.exec(sql);
     database.close();
   }
