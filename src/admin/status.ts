@@ -1,15 +1,12 @@
-import { readFileSync } from 'node:fs';
 import { monotonicNow } from '../clock.ts';
 import { type KeyRow, stateOf } from '../keys/key-ring.ts';
 import { loadedCounts } from '../snapshot/format/manifest.ts';
 import { REFUSALS } from '../snapshot/format/refused-snapshot.ts';
 import { DeletionsStore } from '../store/organization-store.ts';
 import { endOfRetention, type LiveStore } from '../store/registry/store-registry.ts';
+import { VERSION } from '../version.ts';
 import { type AdminDependencies, liveSnapshots, validKeysWithoutData } from './admin-state.ts';
 import { reasonsNotReady } from './readiness.ts';
-
-const PACKAGE = new URL('../../package.json', import.meta.url);
-const { version: PRODUCT_VERSION } = JSON.parse(readFileSync(PACKAGE, 'utf8')) as { version: string };
 
 /** Returns the status of the process. It contains no secret and no content of a record. */
 export function statusOf(dependencies: AdminDependencies) {
@@ -18,7 +15,7 @@ export function statusOf(dependencies: AdminDependencies) {
   const reasons = reasonsNotReady(dependencies);
   const { retainedBytes } = stores;
   return {
-    version: PRODUCT_VERSION,
+    version: VERSION,
     startedAt: new Date(performance.timeOrigin).toISOString(),
     uptimeSeconds: seconds(performance.now()),
     ready: reasons.length === 0,
