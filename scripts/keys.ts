@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import { InvalidConfig, readConfig } from '../src/config.ts';
 import { isOrganizationId, ORGANIZATION_ID_RULE } from '../src/contract/headers.ts';
 import { parseTimestamp } from '../src/contract/timestamp.ts';
@@ -10,7 +10,8 @@ import { isLabel, type KeyEntry, KeysFile, LABEL_RULE, type NewKey } from '../sr
 import { CorruptKeysFile, KeysFileBusy } from '../src/keys/open-keys-file.ts';
 import { manifestsIn } from '../src/snapshot/publish/publish-snapshot.ts';
 import { DAY_MS, duration, DURATION_FORM, durationMs } from './duration.ts';
-import { isSystemError, Refused, runCommand } from './run-command.ts';
+import { commandLine, isSystemError, JSON_OPTION, printJson, Refused, runCommand } from './run-command.ts';
+import { fields, left, table } from './terminal/table.ts';
 
 const DEFAULT_OVERLAP_MS = DAY_MS;
 
@@ -22,7 +23,8 @@ interface FileOption {
   file?: string;
 }
 
-const program = new Command('keys').description(
+const program = commandLine(
+  'keys',
   'Creates, rotates, lists and revokes API keys. A running server detects changes by itself.',
 );
 
@@ -60,9 +62,12 @@ command('rotate')
 
 command('list')
   .description('List all keys, without their secrets.')
-  .action((options: FileOption) => {
+  .option(...JSON_OPTION)
+  .action((options: FileOption & { json?: true }) => {
     onFile(options, (file) => {
-      console.log(tableOf(file.list()));
+      const keys = file.list();
+      if (options.json) printJson({ keys: keys.map(described) });
+      else console.log(tableOf(keys));
     });
   });
 
@@ -86,10 +91,7 @@ export function main(argv: readonly string[]): Promise<number> {
 if (import.meta.main) process.exitCode = await main(process.argv.slice(2));
 
 function command(name: string): Command {
-  return program
-    .command(name)
-    .option('--file <PATH>', 'keys file (default: the value of KEYS_FILE)')
-    .allowExcessArguments(false);
+  return program.command(name).option('--file <PATH>', 'keys file (default: the value of KEYS_FILE)');
 }
 
 function onFile(options: FileOption, use: (file: KeysFile, path: string) => void): void {
@@ -152,36 +154,30 @@ function noSuchKey(keyId: string): Refused {
 }
 
 function printKey({ keyId, ...credential }: NewKey, path: string, expiresAt: Date | undefined): void {
-  const end = expiresAt === undefined ? '' : ` until ${expiresAt.toISOString()}`;
-  console.log(`${keyId} can read the records of ${credential.organizationId}${end}.`);
-  console.log(`It is in ${resolve(path)}.`);
-  console.log('Its credential is not stored and cannot be shown again:');
+  console.log(
+    fields({
+      key: keyId,
+      organization: credential.organizationId,
+      expires: expiresAt?.toISOString() ?? 'never',
+      'keys file': resolve(path),
+    }),
+  );
+  console.log('The credential is not stored and cannot be shown again:');
   console.log(formatCredential(credential));
 }
 
+/** Returns a key as the list shows it. */
+function described({ keyId, organizationId, createdAt, expiresAt, revokedAt, label }: KeyEntry) {
+  const state = stateOf({ expiresAt, revokedAt }, Date.now());
+  return { keyId, organizationId, state, createdAt, expiresAt, revokedAt, label };
+}
+
 function tableOf(keys: readonly KeyEntry[]): string {
-  const now = Date.now();
-  const rows = [
-    ['KEY', 'ORGANIZATION', 'STATE', 'CREATED', 'EXPIRES', 'REVOKED', 'LABEL'],
-    ...keys.map((key) => [
-      key.keyId,
-      key.organizationId,
-      stateOf(key, now),
-      key.createdAt,
-      key.expiresAt ?? '-',
-      key.revokedAt ?? '-',
-      key.label,
-    ]),
-  ];
-  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
-  return rows
-    .map((row) =>
-      row
-        .map((cell, i) => cell.padEnd(widths[i] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
+  const titles = ['KEY', 'ORGANIZATION', 'STATE', 'CREATED', 'EXPIRES', 'REVOKED', 'LABEL'];
+  return table(
+    titles.map(left),
+    keys.map((key) => Object.values(described(key)).map((value) => value ?? '-')),
+  );
 }
 
 function organization(text: string): string {

@@ -1,14 +1,11 @@
 import { writeFile } from 'node:fs/promises';
-import { Command } from 'commander';
 import { openApiDocument } from '../src/contract/openapi/document.ts';
 import { RELEASES } from '../src/contract/releases.ts';
-import { runCommand } from './run-command.ts';
+import { commandLine, runCommand } from './run-command.ts';
 
-const program = new Command('openapi')
-  .description('Prints the OpenAPI 3.1 document of the API.')
+const program = commandLine('openapi', 'Prints the OpenAPI 3.1 document of the API.')
   .option('--output <file>', 'write it to this file instead')
   .option('--base-url <url>', 'URL of the API, without a trailing slash')
-  .allowExcessArguments(false)
   .action(print);
 
 process.exitCode = await runCommand(program, process.argv.slice(2));

@@ -1,9 +1,17 @@
-import { type Command, CommanderError } from 'commander';
+import { Command, CommanderError } from 'commander';
 import { InvalidConfig } from '../src/config.ts';
+import { VERSION } from '../src/version.ts';
 
 /** The refusal of a command. The message gives the user the reason. */
 export class Refused extends Error {
   override readonly name = 'Refused';
+  /** Further members of the error that the command prints with `--json`. */
+  readonly details: object;
+
+  constructor(message: string, details: object = {}) {
+    super(message);
+    this.details = details;
+  }
 }
 
 /** Reports whether the operating system or SQLite raised the error, such as a full disk. */
@@ -21,15 +29,41 @@ const DONE = 0;
 const REFUSED = 1;
 const WRONG_USAGE = 2;
 
+/** The option of commands whose output programs read: one JSON object on standard output, also on a refusal. */
+export const JSON_OPTION = ['--json', 'print one JSON object'] as const;
+
+/** Returns the program of `npm run NAME`, to which options and commands are added. */
+export function commandLine(name: string, description: string): Command {
+  return new Command(`npm run ${name} --`)
+    .description(description)
+    .version(VERSION, '--version', 'print the version of Foyer')
+    .exitOverride()
+    .showHelpAfterError();
+}
+
 /** Runs a command line. Errors go to standard error. Returns the exit status. */
 export async function runCommand(program: Command, argv: readonly string[]): Promise<number> {
-  for (const command of [program, ...program.commands]) command.exitOverride().showHelpAfterError();
   try {
     await program.parseAsync(argv, { from: 'user' });
     return DONE;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? DONE : WRONG_USAGE;
     console.error(explainsItself(error) ? error.message : error);
+    if (hasJsonOutput(program)) printJson({ error: errorObject(error) });
     return REFUSED;
   }
+}
+
+/** Returns whether the last command of a program was called with `JSON_OPTION`. */
+function hasJsonOutput({ commands, args: [name] }: Command): boolean {
+  return commands.find((command) => command.name() === name)?.opts()['json'] === true;
+}
+
+export function printJson(value: object): void {
+  console.log(JSON.stringify(value));
+}
+
+function errorObject(error: unknown): object {
+  if (!explainsItself(error)) return { message: String(error) };
+  return { message: error.message, ...(error instanceof Refused ? error.details : {}) };
 }

@@ -1,14 +1,18 @@
-import { Command, InvalidArgumentError } from 'commander';
-import { isSystemError, Refused, runCommand } from './run-command.ts';
+import { InvalidArgumentError } from 'commander';
+import { commandLine, isSystemError, Refused, runCommand } from './run-command.ts';
 import { FolderInUse } from './sample/import-folder.ts';
 import { countFault, dayFault, DEFAULT_SAMPLE, type SampleOptions } from './sample/sample-options.ts';
 import { writeSample } from './sample/write-sample.ts';
-import { terminalProgress } from './terminal-progress.ts';
+import { Progress } from './terminal/progress.ts';
+import { indented, left, right, table } from './terminal/table.ts';
+import { count as formatCount, timeSpan } from './terminal/units.ts';
 
 const { organizations, events, tickets, seed, now } = DEFAULT_SAMPLE;
 
-const program = new Command('sample')
-  .description('Writes an import folder of realistic sample data. The same options produce the same data.')
+const program = commandLine(
+  'sample',
+  'Writes an import folder of realistic sample data. The same options produce the same data.',
+)
   .requiredOption(
     '--output <dir>',
     'output folder: new, empty, or an earlier import folder, which is replaced',
@@ -18,7 +22,6 @@ const program = new Command('sample')
   .option('--tickets <n>', 'total number of tickets', count('tickets'), tickets)
   .option('--seed <n>', 'seed of the random numbers', count('seed'), seed)
   .option('--now <date>', 'current day in the sample, YYYY-MM-DD', day, now)
-  .allowExcessArguments(false)
   .action(run);
 
 /** Runs the command line. Returns the exit status. */
@@ -29,21 +32,23 @@ export function main(argv: readonly string[]): Promise<number> {
 if (import.meta.main) process.exitCode = await main(process.argv.slice(2));
 
 async function run(options: SampleOptions & { output: string }): Promise<void> {
-  const progress = terminalProgress();
-  const started = performance.now();
+  using progress = new Progress();
+  const began = performance.now();
   try {
     const counts = await writeSample({
       ...options,
       onProgress: (written) => {
-        progress.show(`tickets: ${grouped(written)} of ${grouped(options.tickets)}`);
+        progress.show(
+          `writing tickets, ${formatCount(written)} of ${formatCount(options.tickets)}`,
+          written / options.tickets,
+        );
       },
     });
     progress.clear();
-    const seconds = (performance.now() - started) / 1000;
-    console.log(`${options.output}: written in ${seconds.toFixed(1)} s`);
-    for (const [kind, lines] of Object.entries(counts)) console.log(`  ${kind}: ${lines}`);
+    console.log(`${options.output}: written in ${timeSpan(performance.now() - began)}`);
+    const rows = Object.entries(counts).map(([kind, lines]) => [kind, formatCount(lines)]);
+    console.log(indented(table([left(''), right('')], rows)));
   } catch (error) {
-    progress.clear();
     if (error instanceof FolderInUse || isSystemError(error)) {
       throw new Refused(`error: option '--output': ${error.message}`);
     }
@@ -65,8 +70,4 @@ function day(text: string): string {
   const fault = dayFault(text);
   if (fault) throw new InvalidArgumentError(`It ${fault}.`);
   return text;
-}
-
-function grouped(value: number): string {
-  return value.toLocaleString('en');
 }

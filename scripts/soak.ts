@@ -2,21 +2,23 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Command, InvalidArgumentError } from 'commander';
+import { InvalidArgumentError } from 'commander';
 import { Interruption } from './interruption.ts';
-import { Refused, runCommand } from './run-command.ts';
+import { commandLine, Refused, runCommand } from './run-command.ts';
 import { runClients } from './soak/clients.ts';
 import { buildContent } from './soak/content.ts';
 import { disturb, publish } from './soak/disturbances.ts';
 import { SoakReplica, THREADS, type Usage } from './soak/soak-replica.ts';
 import { SoakRun } from './soak/soak-run.ts';
 import { growthOf } from './soak/trend.ts';
+import { Progress } from './terminal/progress.ts';
+import { left, right, table } from './terminal/table.ts';
+import { count } from './terminal/units.ts';
 
 const HOUR = 3600;
 const MAX_SEED = 0xffff_ffff;
-/** Samples of memory and descriptors in a soak, and those between two lines of progress. */
+/** Samples of memory and descriptors in a soak. */
 const SAMPLES = 200;
-const SAMPLES_PER_LINE = 20;
 const MEGABYTE = 1024 * 1024;
 
 /** Time in which the replica notices that all clients have closed their connections. */
@@ -34,15 +36,14 @@ interface Options {
   readonly seed: number;
 }
 
-const program = new Command('soak')
-  .description(
-    'Runs a replica under mixed traffic for a time, while snapshots are swapped and refused, keys change,\n' +
-      'clients abort, and workers end. Compares every response with the data of its snapshot, and checks that\n' +
-      'memory and descriptors stay flat. Exits with 1 when a promise is broken.',
-  )
+const program = commandLine(
+  'soak',
+  'Runs a replica under mixed traffic for a time, while snapshots are swapped and refused, keys change,\n' +
+    'clients abort, and workers end. Compares every response with the data of its snapshot, and checks that\n' +
+    'memory and descriptors stay flat. Exits with 1 when a promise is broken.',
+)
   .option('--seconds <n>', 'length of the traffic', wholeNumber(5, 1e6), HOUR)
   .option('--seed <n>', 'seed of the random choices of each client', wholeNumber(0, MAX_SEED), 1)
-  .allowExcessArguments(false)
   .action(soak);
 
 process.exitCode = await runCommand(program, process.argv.slice(2));
@@ -76,18 +77,21 @@ async function soakIn(folder: string, { seconds, seed }: Options): Promise<void>
   if (run.faults > 0) throw new Refused(`${run.faults} faults; the seed is ${seed}`);
 }
 
-/** Samples memory and descriptors until the end, and prints lines of progress. */
+/** Samples memory and descriptors until the end, and shows the progress. */
 async function measure(run: SoakRun, samples: Usage[], seconds: number): Promise<void> {
+  using progress = new Progress();
   const began = performance.now();
   await run.repeat('measurement', async () => {
     await run.pause((seconds * 1000) / SAMPLES);
     const usage = await run.replica.usage();
-    if (samples.push(usage) % SAMPLES_PER_LINE !== 0) return;
-    const passed = Math.round((performance.now() - began) / 1000);
+    samples.push(usage);
+    const counts = ['requests', 'walks', 'swaps'].map(
+      (what) => `${count(run.counts.get(what) ?? 0)} ${what}`,
+    );
     const megabytes = Math.round(usage.residentBytes / MEGABYTE);
-    console.log(
-      `${passed} s: ${['requests', 'walks', 'swaps'].map((what) => `${run.counts.get(what) ?? 0} ${what}`).join(', ')}, ` +
-        `${megabytes} MB, ${usage.descriptors} descriptors, ${run.faults} faults`,
+    progress.show(
+      [...counts, `${megabytes} MB`, `${usage.descriptors} descriptors`, `${run.faults} faults`].join(', '),
+      Math.min(1, (performance.now() - began) / (seconds * 1000)),
     );
   });
 }
@@ -114,9 +118,16 @@ async function check(run: SoakRun, samples: readonly Usage[]): Promise<void> {
   const { code, standardError } = await replica.stop();
   if (code !== 0 || standardError !== '') run.fault(`exit status ${String(code)}: ${standardError}`);
 
-  for (const [what, count] of run.counts) console.log(`${what.padEnd(32)}${count}`);
-  for (const { name, first, last, isFlat } of growthOf(samples)) {
-    console.log(`${name.padEnd(32)}${Math.round(first)} in the first third, ${Math.round(last)} in the last`);
+  const counts = Array.from(run.counts, ([what, times]) => [what, count(times)]);
+  console.log(table([left(''), right('')], counts));
+  const growths = growthOf(samples);
+  const rows = growths.map(({ name, first, last }) => [
+    name,
+    count(Math.round(first)),
+    count(Math.round(last)),
+  ]);
+  console.log(`\n${table([left(''), right('FIRST THIRD'), right('LAST THIRD')], rows)}`);
+  for (const { name, first, last, isFlat } of growths) {
     if (!isFlat) run.fault(`${name} grew from ${Math.round(first)} to ${Math.round(last)}`);
   }
 }

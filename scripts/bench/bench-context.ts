@@ -10,6 +10,7 @@ import { RefusedSnapshot } from '../../src/snapshot/format/refused-snapshot.ts';
 import { inspectSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
 import { DEFAULT_SAMPLE } from '../sample/sample-options.ts';
 import { writeSample } from '../sample/write-sample.ts';
+import { count } from '../terminal/units.ts';
 import type { ReplicaFiles } from './servers/replica-process.ts';
 
 /** Sizes of the samples, and number and length of the rounds. */
@@ -89,8 +90,8 @@ export class BenchContext {
       skipInvalid: false,
       producedAt: PRODUCED_AT,
       signal: this.signal,
-      onProgress: (stage, collection, records) => {
-        this.showProgress(`snapshot: ${records} ${collection} ${stage}`);
+      onProgress: ({ step, list, records }) => {
+        this.showProgress(`snapshot: ${count(records)} ${list} ${step}`);
       },
     });
     rmSync(input, { recursive: true });
@@ -137,7 +138,7 @@ export class BenchContext {
       output: input,
       onProgress: (written) => {
         this.signal.throwIfAborted();
-        this.showProgress(`sample: ${written} of ${tickets} tickets`);
+        this.showProgress(`sample: ${count(written)} of ${count(tickets)} tickets`);
       },
     });
     if (isVariant) renameFirstEvent(join(input, 'events.ndjson'));

@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, cpus, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { Argument, Command, InvalidArgumentError } from 'commander';
+import { Argument, InvalidArgumentError } from 'commander';
 import { Interruption } from '../interruption.ts';
-import { Refused, runCommand } from '../run-command.ts';
-import { terminalProgress } from '../terminal-progress.ts';
+import { commandLine, Refused, runCommand } from '../run-command.ts';
+import { Progress } from '../terminal/progress.ts';
 import { BenchContext, type Sizes } from './bench-context.ts';
 import { printRows, type Row } from './figures.ts';
 import { measureBuild } from './groups/build.ts';
@@ -63,15 +63,15 @@ interface Choices {
 }
 
 interface Options extends Sizes, Choices {
-  readonly json: boolean;
+  readonly json?: true;
 }
 
-const program = new Command('bench')
-  .description(
-    'Measures the performance that Foyer promises, on this machine, as ratios.\n' +
-      'A figure out of reach is not an error. Groups of figures:\n' +
-      NAMES.map((name) => `  ${name.padEnd(10)}${GROUPS[name].description}`).join('\n'),
-  )
+const program = commandLine(
+  'bench',
+  'Measures the performance that Foyer promises, on this machine, as ratios.\n' +
+    'A figure out of reach is not an error. Groups of figures:\n' +
+    NAMES.map((name) => `  ${name.padEnd(10)}${GROUPS[name].description}`).join('\n'),
+)
   .addArgument(
     new Argument('[group...]', `groups to measure; all take about ${ALL_GROUPS_MINUTES} minutes`).choices(
       NAMES,
@@ -99,7 +99,7 @@ const program = new Command('bench')
     'another checkout of Foyer with installed dependencies, to compare requests with instead of other servers',
   )
   .option('--only <text>', 'measure only the requests with this text in their names')
-  .option('--json', 'print JSON instead of tables', false)
+  .option('--json', 'print JSON instead of tables')
   .action(bench);
 
 process.exitCode = await runCommand(program, process.argv.slice(2));
@@ -111,7 +111,7 @@ async function bench(chosen: Group[], { keep, against, only, json, ...sizes }: O
   }
   const { rows, kinds, failure } = await measure(groups, sizes, { keep, against, only });
   // Figures taken before a failure are valid.
-  if (rows.length > 0) print(groups, sizes, rows, kinds, json);
+  if (rows.length > 0) print(groups, sizes, rows, kinds, json === true);
   if (failure !== undefined) throw failure.reason;
 }
 
@@ -151,13 +151,14 @@ async function measure(
   sizes: Sizes,
   { keep, against, only }: Choices,
 ): Promise<Measured> {
-  const progress = terminalProgress();
+  using progress = new Progress();
   using interruption = new Interruption(OUTCOME);
   const signal = AbortSignal.any([interruption.signal, timeoutSignal()]);
   const folder = mkdtempSync(join(tmpdir(), 'foyer-bench-'));
   const rows: Row[] = [];
   let kinds: readonly KindFigure[] | undefined;
   let failure: Measured['failure'];
+  let done = 0;
   try {
     const context = new BenchContext({
       sizes,
@@ -167,18 +168,17 @@ async function measure(
       only,
       signal,
       showProgress: (text) => {
-        progress.show(text);
+        progress.show(text, groups.length > 1 ? done / groups.length : undefined);
       },
     });
-    for (const name of groups) {
-      const result = await GROUPS[name].measure(context);
+    for (; done < groups.length; done++) {
+      const result = await GROUPS[groups[done]].measure(context);
       rows.push(...result.rows);
       kinds ??= result.kinds;
     }
   } catch (reason) {
     failure = { reason };
   } finally {
-    progress.clear();
     rmSync(folder, { recursive: true, force: true });
   }
   return { rows, kinds, failure };

@@ -1,3 +1,5 @@
+import { left, right, table } from '../terminal/table.ts';
+
 /** The bound that a figure should keep to. */
 export type Reach = { readonly atMost: number } | { readonly atLeast: number };
 
@@ -42,7 +44,8 @@ export function printRows(rows: readonly Row[]): void {
     spread.map((value) => format(value, unit)).join(' to '),
     isReached ? 'yes' : 'no',
   ]);
-  console.log(textTable(['', 'reach', 'measured', 'spread', 'reached'], cells));
+  const columns = [left(''), ...['REACH', 'MEASURED', 'SPREAD', 'REACHED'].map(right)];
+  console.log(table(columns, cells));
   console.log();
   for (const { name, note } of rows) console.log(`${name}: ${note}`);
 }
@@ -60,19 +63,6 @@ export function format(value: number, unit: Unit): string {
     case 'requests':
       return String(value);
   }
-}
-
-/** Returns a text table: the first column left-aligned, the others right-aligned. */
-export function textTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const lines = [head, ...rows];
-  const widths = head.map((_, column) => Math.max(...lines.map((cells) => cells[column].length)));
-  const text = lines.map((cells) =>
-    cells
-      .map((cell, column) => (column === 0 ? cell.padEnd(widths[0]) : cell.padStart(widths[column])))
-      .join('   '),
-  );
-  text.splice(1, 0, widths.map((width) => '─'.repeat(width)).join('   '));
-  return text.join('\n');
 }
 
 /** Returns the quantile `q` (0 to 1) by nearest rank: always one of the values, NaN when there is none. */

@@ -8,6 +8,7 @@ import {
   type ListLayout,
   OFFERS,
   SESSIONS,
+  STORED_LISTS,
 } from '../../src/snapshot/format/layout.ts';
 import {
   declaredCounts,
@@ -17,7 +18,7 @@ import {
 } from '../../src/snapshot/format/manifest.ts';
 import { RefusedSnapshot } from '../../src/snapshot/format/refused-snapshot.ts';
 import { asRefusal, type OpenSnapshot, openSnapshot } from '../../src/snapshot/format/snapshot-file.ts';
-import type { OnProgress } from '../../src/snapshot/load/read-snapshot.ts';
+import { type OnProgress, runCounter } from '../../src/snapshot/load/read-snapshot.ts';
 import { duplicateId, type Run, RunReader } from '../../src/snapshot/load/run-reader.ts';
 import { decodeText } from '../../src/store/index/texts.ts';
 
@@ -60,6 +61,8 @@ export interface DeletionsDiff {
   readonly removed: readonly JsonObject[];
 }
 
+type OnRun = ReturnType<typeof runCounter>;
+
 /**
  * Compares two snapshot files.
  * Reads only organizations that both have with different digests, and of these only the runs that differ. Takes about
@@ -70,6 +73,7 @@ export function diffSnapshots(before: string, after: string, onProgress?: OnProg
   using a = new Side(before);
   using b = new Side(after);
   const organizations: OrganizationDiff[] = [];
+  const onRun = runCounter(recordsToRead(a, b), onProgress);
   for (const [organizationId, earlier] of a.organizations) {
     if (b.organizations.has(organizationId)) continue;
     organizations.push({ organizationId, state: 'removed', before: declaredCounts(earlier) });
@@ -91,13 +95,13 @@ export function diffSnapshots(before: string, after: string, onProgress?: OnProg
         after: declaredCounts(later),
         records: byCollection((layout) =>
           compareRecords(
-            a.fingerprints(layout, organizationId, runsOnlyIn(earlier, later, layout), onProgress),
-            b.fingerprints(layout, organizationId, runsOnlyIn(later, earlier, layout), onProgress),
+            a.fingerprints(layout, organizationId, runsOnlyIn(earlier, later, layout), onRun),
+            b.fingerprints(layout, organizationId, runsOnlyIn(later, earlier, layout), onRun),
           ),
         ),
         deletions: compareDeletions(
-          a.deletions(organizationId, runsOnlyIn(earlier, later, DELETIONS)),
-          b.deletions(organizationId, runsOnlyIn(later, earlier, DELETIONS)),
+          a.deletions(organizationId, runsOnlyIn(earlier, later, DELETIONS), onRun),
+          b.deletions(organizationId, runsOnlyIn(later, earlier, DELETIONS), onRun),
         ),
       });
     }
@@ -114,6 +118,20 @@ function runsOnlyIn(
 ): RunEntry[] {
   const digests = new Set(other.runs[name].map(({ digest }) => digest));
   return runs[name].filter(({ digest }) => !digests.has(digest));
+}
+
+/** Returns the number of records in runs that only one of two snapshots has, of the organizations of both. */
+function recordsToRead(a: Side, b: Side): number {
+  let records = 0;
+  for (const [organizationId, earlier] of a.organizations) {
+    const later = b.organizations.get(organizationId);
+    if (later === undefined) continue;
+    for (const layout of STORED_LISTS) {
+      const runs = [...runsOnlyIn(earlier, later, layout), ...runsOnlyIn(later, earlier, layout)];
+      for (const { recordCount } of runs) records += recordCount;
+    }
+  }
+  return records;
 }
 
 /** One of the two snapshot files, open. */
@@ -135,16 +153,20 @@ class Side implements Disposable {
     layout: CollectionLayout,
     organizationId: string,
     runs: readonly RunEntry[],
-    onProgress?: OnProgress,
+    onRun: OnRun,
   ): Fingerprints {
     return naming(this.#path, () => {
       const reader = new RunReader(this.#snapshot.database);
-      return readFingerprints(reader, layout, organizationId, runs, onProgress);
+      return readFingerprints(reader, layout, organizationId, runs, onRun);
     });
   }
 
   /** Reads the deletions of some runs by their JSON texts, in list order. */
-  deletions(organizationId: string, runs: readonly RunEntry[]): ReadonlyMap<string, JsonObject> {
+  deletions(
+    organizationId: string,
+    runs: readonly RunEntry[],
+    onRun: OnRun,
+  ): ReadonlyMap<string, JsonObject> {
     return naming(this.#path, () => {
       const reader = new RunReader(this.#snapshot.database);
       const deletions = new Map<string, JsonObject>();
@@ -156,6 +178,7 @@ class Side implements Disposable {
           if (deletion === undefined) throw notARecord(DELETIONS, row);
           deletions.set(text, deletion);
         }
+        onRun(DELETIONS, entry);
       }
       return deletions;
     });
@@ -207,7 +230,7 @@ function readFingerprints(
   layout: CollectionLayout,
   organizationId: string,
   entries: readonly RunEntry[],
-  onProgress?: OnProgress,
+  onRun: OnRun,
 ): Fingerprints {
   const fingerprints = new Map<string, string>();
   for (const entry of entries) {
@@ -217,7 +240,7 @@ function readFingerprints(
       if (fingerprints.has(id)) throw duplicateId(layout, id);
       fingerprints.set(id, fingerprint);
     }
-    onProgress?.(organizationId, layout.name, fingerprints.size);
+    onRun(layout, entry);
   }
   return fingerprints;
 }

@@ -1,4 +1,6 @@
 import { COLLECTIONS } from '../../src/snapshot/format/layout.ts';
+import { indented, left, right, table } from '../terminal/table.ts';
+import { count } from '../terminal/units.ts';
 import type { OrganizationDiff, RecordsDiff, SnapshotDiff } from './diff-snapshots.ts';
 
 /** Number of ids of a kind that are printed without `--all`. */
@@ -8,31 +10,38 @@ const SHOWN = 20;
 export function printDiff({ before, after, organizations }: SnapshotDiff, all: boolean): void {
   console.log(`from snapshot ${before.snapshotId}, produced at ${before.producedAt}`);
   console.log(`to   snapshot ${after.snapshotId}, produced at ${after.producedAt}`);
-  const count = (wanted: OrganizationDiff['state']) =>
-    `${organizations.filter(({ state }) => state === wanted).length} ${wanted}`;
+  const inState = (wanted: OrganizationDiff['state']) =>
+    `${count(organizations.filter(({ state }) => state === wanted).length)} ${wanted}`;
   const states = ['added', 'removed', 'changed', 'unchanged'] as const;
-  console.log(`organizations: ${states.map(count).join(', ')}`);
+  console.log(`organizations: ${states.map(inState).join(', ')}`);
   for (const organization of organizations) {
     if (organization.state === 'unchanged') continue;
     console.log(`\n${organization.organizationId}: ${organization.state}`);
-    console.table(tableOf(organization));
+    console.log(indented(tableOf(organization)));
     if (organization.state !== 'changed') continue;
     for (const { name } of COLLECTIONS) printList(name, organization.records[name], all);
     printList('deletions', { ...organization.deletions, changed: [] }, all);
   }
 }
 
-function tableOf(organization: Exclude<OrganizationDiff, { state: 'unchanged' }>) {
-  const rows = COLLECTIONS.map(({ name }): [string, Record<string, number>] => {
-    const counts = {
-      before: organization.state === 'added' ? 0 : organization.before[name],
-      after: organization.state === 'removed' ? 0 : organization.after[name],
-    };
-    if (organization.state !== 'changed') return [name, counts];
-    const { added, changed, removed } = organization.records[name];
-    return [name, { ...counts, added: added.length, changed: changed.length, removed: removed.length }];
+function tableOf(organization: Exclude<OrganizationDiff, { state: 'unchanged' }>): string {
+  const titles = [
+    'BEFORE',
+    'AFTER',
+    ...(organization.state === 'changed' ? ['ADDED', 'CHANGED', 'REMOVED'] : []),
+  ];
+  const rows = COLLECTIONS.map(({ name }) => {
+    const counts = [
+      organization.state === 'added' ? 0 : organization.before[name],
+      organization.state === 'removed' ? 0 : organization.after[name],
+    ];
+    if (organization.state === 'changed') {
+      const { added, changed, removed } = organization.records[name];
+      counts.push(added.length, changed.length, removed.length);
+    }
+    return [name, ...counts.map(count)];
   });
-  return Object.fromEntries(rows);
+  return table([left(''), ...titles.map(right)], rows);
 }
 
 /** Prints ids, or deletions, as JSON texts, since an id may contain any character. */
@@ -46,7 +55,9 @@ function printList(
     if (items.length === 0) continue;
     const shown = (all ? items : items.slice(0, SHOWN)).map((item) => JSON.stringify(item));
     const rest =
-      items.length > shown.length ? ` … and ${items.length - shown.length} more (--all shows them)` : '';
+      items.length > shown.length
+        ? ` … and ${count(items.length - shown.length)} more (--all shows them)`
+        : '';
     console.log(`${list} ${kind}: ${shown.join(', ')}${rest}`);
   }
 }

@@ -58,9 +58,29 @@ describe('npm run keys', () => {
     expect(again.lines[0]).to.match(/is already revoked, since \d{4}-\d\d-\d\dT[\d:.]+Z\.$/);
   });
 
+  it('lists keys as one JSON object', async () => {
+    await keys('create', '--organization', 'org_1', '--label', 'till');
+    const [{ keyId, createdAt }] = new KeysFile(inFolder('keys.sqlite')).list();
+    const { code, stderr, lines } = await keys('list', '--json');
+    expect({ code, stderr, lines: lines.map((line) => JSON.parse(line) as unknown) }).to.deep.equal({
+      code: 0,
+      stderr: '',
+      lines: [
+        {
+          keys: [
+            {
+              ...{ keyId, organizationId: 'org_1', state: 'valid', createdAt },
+              ...{ expiresAt: null, revokedAt: null, label: 'till' },
+            },
+          ],
+        },
+      ],
+    });
+  });
+
   it('names the file of a new key', async () => {
     const { lines } = await keys('create', '--organization', 'org_1');
-    expect(lines[1]).to.equal(`It is in ${inFolder('keys.sqlite')}.`);
+    expect(lines[3]).to.equal(`  keys file     ${inFolder('keys.sqlite')}`);
   });
 
   it('warns on standard error if no snapshot that can be read holds the organization of a new key', async () => {
@@ -94,8 +114,7 @@ describe('npm run keys', () => {
     const expiryOf = async (when: string) => {
       const { code, lines } = await keys('create', '--organization', 'org_1', '--expires', when);
       expect(code, when).to.equal(0);
-      const [, keyId = '', end = ''] =
-        /^(key_\w+) can read the records of org_1 until (\S+)\.$/.exec(lines[0]) ?? [];
+      const [keyId, , end] = lines.map((line) => line.split(/ {2,}/)[2]);
       expect(file.list().find((entry) => entry.keyId === keyId)?.expiresAt).to.equal(end);
       return Date.parse(end);
     };
@@ -116,18 +135,20 @@ describe('npm run keys', () => {
     const { organizationId, secret } = credentialOf(rotated.lines.at(-1));
     const check = readKeyRing(inFolder('keys.sqlite')).check(organizationId, secret, Date.now());
     if (check.outcome !== 'valid') throw new Error(`the new key is ${check.outcome}`);
-    expect(rotated.lines.slice(1, 3)).to.deep.equal([
-      `${check.keyId} can read the records of org_1.`,
-      `It is in ${inFolder('keys.sqlite')}.`,
+    expect(rotated.lines.slice(1, 5)).to.deep.equal([
+      `  key           ${check.keyId}`,
+      '  organization  org_1',
+      '  expires       never',
+      `  keys file     ${inFolder('keys.sqlite')}`,
     ]);
 
     const again = await keys('rotate', check.keyId, '--overlap', '0h', '--expires', '30d');
-    expect(again.lines[1]).to.match(/until 2\S+Z\.$/);
+    expect(again.lines[3]).to.match(/^ {2}expires +2\S+Z$/);
     const listed = (await keys('list')).lines.slice(1).map((line) => line.split(/ +/));
     expect(listed.map(([id, , state]) => [id, state])).to.deep.equal([
       [keyId, 'valid'],
       [check.keyId, 'expired'],
-      [/^\S+/.exec(again.lines[1])?.[0], 'valid'],
+      [/\S+$/.exec(again.lines[1])?.[0], 'valid'],
     ]);
     expect(listed.map((cells) => cells.at(-1))).to.deep.equal(['till', 'till', 'till']);
   });
@@ -169,7 +190,7 @@ describe('npm run keys', () => {
   });
 
   const misused: [mistake: string, words: string[], reason: string][] = [
-    ['a missing command', [], 'Usage: keys'],
+    ['a missing command', [], 'Usage: npm run keys -- '],
     ['an unknown command', ['destroy'], "unknown command 'destroy'"],
     ['a missing organization', ['create'], "'--organization <ID>' not specified"],
     [
@@ -219,7 +240,7 @@ describe('npm run keys', () => {
 
   it('sets the exit status of its process, and writes to its standard output', async () => {
     const { stdout } = await run(SCRIPT, ['--help']);
-    expect(stdout).to.include('Usage: keys');
+    expect(stdout).to.include('Usage: npm run keys -- ');
     expect((await run(SCRIPT, ['destroy'])).code).to.equal(2);
   });
 

@@ -15,8 +15,8 @@ describe('npm run sample', () => {
     expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
     expect(stdout)
       .to.include(output)
-      .and.match(/tickets: 12\n/)
-      .and.match(/events: 3\n/);
+      .and.match(/^ {2}tickets +12$/m)
+      .and.match(/^ {2}events +3$/m);
     expect((await readdir(output)).sort()).to.deep.equal(FILES);
   });
 

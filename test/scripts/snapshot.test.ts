@@ -4,6 +4,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   truncateSync,
   watch,
   writeFileSync,
@@ -51,11 +52,15 @@ describe('npm run snapshot', function () {
         output,
       );
       expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
-      const { snapshotId } = inspectSnapshot(output);
+      const { snapshotId, producedAt } = inspectSnapshot(output);
       expect(stdout)
-        .to.include(`${output}: snapshot ${snapshotId}`)
-        .and.match(
-          /organizations: 2\n.*events: 8\n.*sessions: 20\n.*tickets: 120\n.*orders: 18\n.*offers: 10\n/s,
+        .to.match(
+          new RegExp(
+            `^${output}: built in \\d\\.\\d s\n  snapshot +${snapshotId}\n  produced at +${producedAt}\n`,
+          ),
+        )
+        .and.include(
+          '\n  organizations    2\n  events           8\n  sessions        20\n  tickets        120\n  orders          18\n  offers          10\n',
         )
         .and.include('\n  not read: README.md\n')
         .and.include('dropped, not in the specification: tickets.ndjson: colour (120 times)');
@@ -318,9 +323,16 @@ describe('npm run snapshot', function () {
     it('reports a sound file', async () => {
       const { code, stdout, stderr } = await snapshot('verify', good());
       expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
-      expect(stdout).to.equal(
-        `${good()}: sound, snapshot ${inspectSnapshot(good()).snapshotId}, 2 organizations\n`,
-      );
+      const { snapshotId, producedAt } = inspectSnapshot(good());
+      expect(stdout.replace(/\d+\.\d (s|MB)/g, 'N $1').split('\n')).to.deep.equal([
+        `${good()}: sound, checked in N s`,
+        `  snapshot       ${snapshotId}`,
+        `  produced at    ${producedAt}`,
+        '  size           N MB',
+        '  organizations  2',
+        '  records        176',
+        '',
+      ]);
     });
 
     it('refuses a damaged file with the reason', async () => {
@@ -341,9 +353,22 @@ describe('npm run snapshot', function () {
       const { code, stdout, stderr } = await snapshot('inspect', good());
       expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
       const { snapshotId, producedAt } = inspectSnapshot(good());
-      expect(stdout)
-        .to.include(`${good()}: snapshot ${snapshotId}, produced at ${producedAt}`)
-        .and.match(/│ 'south' +│ 'Süd' +│ 4 +│ 10 +│ 60 +│ 9 +│ 5 +│ 0 +│/);
+      expect(stdout.replace(/\d+\.\d MB/, 'N MB').split('\n')).to.deep.equal([
+        `${good()}: snapshot`,
+        `  snapshot     ${snapshotId}`,
+        `  produced at  ${producedAt}`,
+        '  size         N MB',
+        '',
+        'ORGANIZATION  NAME',
+        'north         Nord',
+        'south         Süd',
+        '',
+        'ORGANIZATION     EVENTS  SESSIONS  TICKETS  ORDERS  OFFERS  DELETIONS',
+        'north                 4        10       60       9       5          0',
+        'south                 4        10       60       9       5          0',
+        '2 organizations       8        20      120      18      10          0',
+        '',
+      ]);
     });
   });
 
@@ -390,6 +415,96 @@ describe('npm run snapshot', function () {
     });
   });
 
+  describe('--json', () => {
+    const json = async (...parameters: readonly string[]) => {
+      const { code, stdout, stderr } = await snapshot(...parameters, '--json');
+      // One line, which is one object.
+      expect(stdout.split('\n')).to.have.length(2);
+      const report: Record<string, unknown> = { code, stderr, ...(JSON.parse(stdout) as object) };
+      return report;
+    };
+    const figures = { fileBytes: 0, seconds: 0 };
+    const ofGood = () => {
+      const { snapshotId, producedAt } = inspectSnapshot(good());
+      return { code: 0, stderr: '', file: good(), snapshotId, producedAt };
+    };
+
+    it('build reports the counts of records, changes and lines', async () => {
+      const output = folder('good/json.sqlite');
+      const words = ['build', '--input', folder('import'), '--output', output, '--previous', good()];
+      const { snapshotId, producedAt, ...report } = await json(...words);
+      expect(inspectSnapshot(output)).to.include({ snapshotId, producedAt });
+      expect({ ...report, ...figures }).to.deep.equal({
+        ...figures,
+        code: 0,
+        stderr: '',
+        file: output,
+        organizations: 2,
+        records: { events: 8, sessions: 20, tickets: 120, orders: 18, offers: 10 },
+        deletions: { total: 0, added: 0 },
+        dropped: {},
+        rejected: 0,
+        unread: [],
+        warnings: [],
+      });
+    });
+
+    it('verify and inspect describe the file', async () => {
+      expect({ ...(await json('verify', good())), ...figures }).to.deep.equal({
+        ...ofGood(),
+        ...figures,
+        organizations: 2,
+        records: 176,
+        warnings: [],
+      });
+      const records = { events: 4, sessions: 10, tickets: 60, orders: 9, offers: 5, deletions: 0 };
+      const { fileBytes, ...inspected } = await json('inspect', good());
+      expect(fileBytes).to.equal(statSync(good()).size);
+      expect(inspected).to.deep.equal({
+        ...ofGood(),
+        permits: [],
+        organizations: [
+          { organizationId: 'north', name: 'Nord', records },
+          { organizationId: 'south', name: 'Süd', records },
+        ],
+        warnings: [],
+      });
+    });
+
+    it('has the reason of a refusal, which is on standard error too', async () => {
+      const file = folder('import/events.ndjson');
+      const message = `${file}: it is not an SQLite database`;
+      for (const words of [
+        ['verify', file],
+        ['inspect', file],
+      ]) {
+        expect(await json(...words)).to.deep.equal({
+          code: 1,
+          stderr: `${message}\n`,
+          error: { message, file, reason: 'not-sqlite' },
+        });
+      }
+      expect(await json('diff', good(), file)).to.have.deep.property('error', {
+        message,
+        reason: 'not-sqlite',
+      });
+      const absent = folder('absent.sqlite');
+      expect(await json('verify', absent)).to.have.deep.property('error', {
+        message: `${absent}: no such file`,
+        file: absent,
+      });
+    });
+
+    it('has the groups of bad lines of a refused import', async () => {
+      const input = folder('json-bad');
+      writeImport(input, { ...SMALL_IMPORT, orders: ['{}'] });
+      const { code, error } = await json('build', '--input', input, '--output', folder('good/none.sqlite'));
+      expect(code).to.equal(1);
+      expect(error).to.deep.include({ file: input, misnamed: [], rejected: 1 });
+      expect(error).to.have.nested.property('problems[0].file', 'orders.ndjson');
+    });
+  });
+
   it('inspect refuses damaged records, after it has shown the counts', async () => {
     const path = folder('good/damaged-records.sqlite');
     const bytes = readFileSync(good());
@@ -397,7 +512,7 @@ describe('npm run snapshot', function () {
     writeFileSync(path, bytes);
     const { code, stdout, stderr } = await snapshot('inspect', path);
     expect(code).to.equal(1);
-    expect(stdout).to.include('organization');
+    expect(stdout).to.include('ORGANIZATION');
     expect(stderr).to.match(
       new RegExp(`^${path}: the content of organization "\\w+" does not match its digest`),
     );
@@ -460,7 +575,7 @@ describe('npm run snapshot', function () {
       expect({ code, stdout }).to.deep.equal({ code: 2, stdout: '' });
       expect(stderr)
         .to.match(parameters === '' ? /^Usage: / : /^error: /)
-        .and.include('Usage: snapshot');
+        .and.include('Usage: npm run snapshot -- ');
     });
   }
 });

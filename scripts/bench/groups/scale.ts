@@ -1,7 +1,8 @@
 import { Refused } from '../../run-command.ts';
 import { Random } from '../../sample/random.ts';
 import type { BenchContext } from '../bench-context.ts';
-import { format, greatest, median, type Row, rowOf, textTable } from '../figures.ts';
+import { left, right, table } from '../../terminal/table.ts';
+import { format, greatest, median, type Row, rowOf } from '../figures.ts';
 import { sendRequest } from '../load/http-client.ts';
 import { KeepAliveConnection } from '../load/keep-alive-connection.ts';
 import { requestBytes, type Target } from '../load/traffic.ts';
@@ -212,13 +213,6 @@ export function printKinds(kinds: readonly KindFigure[]): void {
     spread.map((value) => format(value, 'times')).join(' to '),
     format(longestWorkMs, 'ms'),
   ]);
-  const head = [
-    'kind of query',
-    'at the large size',
-    'at the small size',
-    'measured',
-    'spread',
-    'longest hold',
-  ];
-  console.log(`\n${textTable(head, cells)}`);
+  const titles = ['LARGE', 'SMALL', 'MEASURED', 'SPREAD', 'LONGEST HOLD'];
+  console.log(`\n${table([left('KIND OF QUERY'), ...titles.map(right)], cells)}`);
 }

@@ -152,7 +152,7 @@ async function writeSnapshot({
   staging,
   earlier,
   base,
-  imported: { names, organizationIds },
+  imported: { names, organizationIds, linesRead },
   file,
 }: Build): Promise<Pick<BuildReport, 'snapshotId' | 'producedAt' | 'records' | 'changes' | 'deletions'>> {
   const { keepDeletionsMs = KEEP_DELETIONS_MS } = options;
@@ -161,15 +161,23 @@ async function writeSnapshot({
   try {
     const source = base === undefined ? staging : new BaseMerge(base, organizationIds, staging);
     const records = byCollection(() => 0);
-    for (const layout of COLLECTIONS)
-      records[layout.name] = await writeList(writer, layout, source.records(layout), options);
+    // With a base, records that replace others count twice.
+    const total = (base?.count(COLLECTIONS) ?? 0) + linesRead - names.size - staging.rejections.total;
+    let totalWritten = 0;
+    const write = (layout: ListLayout, staged: ReturnType<BaseMerge['records']>) =>
+      writeList(writer, layout, staged, options.signal, (more, ofList) => {
+        totalWritten += more;
+        const share = totalWritten / Math.max(totalWritten, total);
+        options.onProgress?.({ step: 'written', list: layout.name, records: ofList, share });
+      });
+    for (const layout of COLLECTIONS) records[layout.name] = await write(layout, source.records(layout));
     const changes = base && { ...staging.changes.counts(), runs: { ...writer.runs } };
     let deletions: DeletionCounts | undefined;
     if (earlier !== undefined) {
       const since = BigInt(options.producedAt.getTime() - keepDeletionsMs) * 1000n;
       const isBase = base !== undefined;
       const added = findDeletions(earlier, staging, writer, { isBase, organizationIds, producedAt, since });
-      deletions = { total: await writeList(writer, DELETIONS, staging.deletions.records(), options), added };
+      deletions = { total: await write(DELETIONS, staging.deletions.records()), added };
     }
     const snapshotId = randomUUID();
     writer.finish(snapshotId, producedAt);
@@ -184,12 +192,13 @@ async function writeList(
   writer: SnapshotWriter,
   layout: ListLayout,
   records: ReturnType<BaseMerge['records']>,
-  { signal, onProgress }: BuildOptions,
+  signal: AbortSignal | undefined,
+  onWritten: (records: number, ofList: number) => void,
 ): Promise<number> {
   let count = 0;
   for (const written of writer.write(layout, records)) {
     count += written;
-    onProgress?.('written', layout.name, count);
+    onWritten(written, count);
     // Yields to the event loop, so that a pending signal is handled.
     await setImmediate();
     signal?.throwIfAborted();

@@ -1,8 +1,7 @@
-import type { CollectionName } from '../../contract/operations.ts';
 import { decodeText } from '../../store/index/texts.ts';
 import { type JsonObject, parseObject } from '../format/json-values.ts';
 import { type CollectionLayout, EVENTS, type ListLayout, SESSIONS } from '../format/layout.ts';
-import { declaredCounts, type ManifestOrganization, type RunEntry } from '../format/manifest.ts';
+import { type ManifestOrganization, recordsIn, type RunEntry } from '../format/manifest.ts';
 import { asRefusal, type OpenSnapshot, openSnapshot } from '../format/snapshot-file.ts';
 import { type Run, RunReader } from '../load/run-reader.ts';
 import type { LineBlock } from './import-files.ts';
@@ -84,7 +83,7 @@ export class EarlierSnapshot implements Disposable {
    * @throws RefusedSnapshot
    */
   *lines(layout: CollectionLayout): Generator<LineBlock> {
-    let line = -this.#count(layout.name);
+    let line = -this.count([layout]);
     for (const organizationId of this.#organizations.keys()) {
       for (const entry of this.runs(layout, organizationId)) {
         const run = this.read(layout, organizationId, entry);
@@ -94,11 +93,9 @@ export class EarlierSnapshot implements Disposable {
     }
   }
 
-  #count(collection: CollectionName): number {
-    return this.#snapshot.manifest.organizations.reduce(
-      (sum, organization) => sum + declaredCounts(organization)[collection],
-      0,
-    );
+  /** Returns the number of records in some collections. */
+  count(layouts: readonly CollectionLayout[]): number {
+    return recordsIn(this.#snapshot.manifest, layouts);
   }
 
   [Symbol.dispose](): void {

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { createReadStream, lstatSync, readdirSync, statSync } from 'node:fs';
+import { createReadStream, lstatSync, type ReadStream, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -103,12 +103,23 @@ export interface LineBlock {
   readonly firstLine: number;
 }
 
-/** Reads the lines of an import file in blocks of about `BLOCK_BYTES`. */
-export async function* readBlocks({ path }: ImportFolder, file: string): AsyncGenerator<LineBlock> {
+/**
+ * Reads the lines of an import file in blocks of about `BLOCK_BYTES`.
+ * @param onBytes receives the number of further bytes of the file, compressed or not, that were read
+ */
+export async function* readBlocks(
+  { path }: ImportFolder,
+  file: string,
+  onBytes?: (bytes: number) => void,
+): AsyncGenerator<LineBlock> {
   let rest: Buffer = Buffer.alloc(0);
   let firstLine = 1;
+  let bytesRead = 0;
   try {
-    for await (const chunk of open(join(path, file))) {
+    const { source, content } = open(join(path, file));
+    for await (const chunk of content) {
+      onBytes?.(source.bytesRead - bytesRead);
+      ({ bytesRead } = source);
       const end = chunk.lastIndexOf(NEWLINE) + 1;
       if (end > 0) {
         const block = { bytes: joined(rest, chunk.subarray(0, end)), firstLine };
@@ -157,15 +168,15 @@ function undecodable(number: number, reason: string, found?: string): Line {
   return { number, text: undefined, problem: { field: '', reason, found } };
 }
 
-function open(path: string): AsyncIterable<Buffer> {
-  const file = createReadStream(path, { highWaterMark: BLOCK_BYTES });
-  if (!/\.gz$/i.test(path)) return file;
-  const output = new PassThrough({ highWaterMark: BLOCK_BYTES });
-  // An error of any stream reaches the reader of the output.
-  pipeline(file, createGunzip({ chunkSize: BLOCK_BYTES }), output).catch((error: unknown) => {
-    output.destroy(error instanceof Error ? error : new Error(String(error)));
+function open(path: string): { readonly source: ReadStream; readonly content: AsyncIterable<Buffer> } {
+  const source = createReadStream(path, { highWaterMark: BLOCK_BYTES });
+  if (!/\.gz$/i.test(path)) return { source, content: source };
+  const content = new PassThrough({ highWaterMark: BLOCK_BYTES });
+  // An error of any stream reaches the reader of the content.
+  pipeline(source, createGunzip({ chunkSize: BLOCK_BYTES }), content).catch((error: unknown) => {
+    content.destroy(error instanceof Error ? error : new Error(String(error)));
   });
-  return output;
+  return { source, content };
 }
 
 /** Concatenates two buffers outside Node's buffer pool. */

@@ -1,3 +1,5 @@
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
 import type { ListName } from '../../contract/operations.ts';
 import { REFERENTS_FIRST } from '../format/layout.ts';
 import { Review } from '../review/review.ts';
@@ -13,6 +15,15 @@ import type { Staging } from './staging.ts';
 /** A number of lines, or a share of the lines of all import files. */
 export type BadLineLimit = { readonly lines: number } | { readonly percent: number };
 
+/** Progress of a build: the records of a list that were read or written so far. */
+export interface BuildProgress {
+  readonly step: 'read' | 'written';
+  readonly list: ListName;
+  readonly records: number;
+  /** The part of the step that is done, 0 to 1: of the bytes to read, or of the records to write. */
+  readonly share: number;
+}
+
 export interface ImportOptions {
   /** The import folder. */
   readonly input: string;
@@ -20,8 +31,7 @@ export interface ImportOptions {
   readonly skipInvalid: boolean;
   /** The bad lines that may be left out at most; all by default. */
   readonly maxInvalid?: BadLineLimit;
-  /** Receives the number of records of a list that were read or written so far. */
-  readonly onProgress?: (step: 'read' | 'written', list: ListName, records: number) => void;
+  readonly onProgress?: (progress: BuildProgress) => void;
   /** Aborts the build, which then throws the signal's reason and leaves no file behind. */
   readonly signal?: AbortSignal;
 }
@@ -64,19 +74,27 @@ export async function readImport(
   const { keepsLines } = rejections;
   const threads = new ImportThreads({ organizations, badOrganizations, keepsLines }, folder);
   let linesRead = names.size;
+  const files = REFERENTS_FIRST.flatMap(({ name }) => input.files.get(name) ?? []);
+  const totalBytes = files.reduce((sum, file) => sum + statSync(join(input.path, file)).size, 0);
+  let bytes = 0;
+  const countBytes = (more: number) => {
+    bytes += more;
+  };
   try {
     for (const layout of REFERENTS_FIRST) {
       const { name: collection } = layout;
       const file = input.files.get(collection);
       if (file !== undefined) {
         let records = 0;
-        for await (const block of threads.read(collection, readBlocks(input, file))) {
+        for await (const block of threads.read(collection, readBlocks(input, file, countBytes))) {
           rejections.add(file, block.bad);
           review.add(layout, block.findings);
           notes.add(file, block.notes);
           records += block.records;
           signal?.throwIfAborted();
-          onProgress?.('read', collection, records);
+          // A file may grow meanwhile.
+          const share = bytes / Math.max(bytes, totalBytes);
+          onProgress?.({ step: 'read', list: collection, records, share });
         }
         linesRead += records;
       }

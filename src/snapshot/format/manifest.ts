@@ -49,6 +49,13 @@ export function rowCount(runs: readonly RunEntry[]): number {
   return last === undefined ? 0 : last.firstRow + last.recordCount;
 }
 
+/** Returns the number of records that a snapshot declares in some lists. */
+export function recordsIn({ organizations }: Manifest, lists: readonly ListLayout[]): number {
+  let records = 0;
+  for (const { runs } of organizations) for (const { name } of lists) records += rowCount(runs[name]);
+  return records;
+}
+
 /** Number of records of an organization, by collection. Deletions do not count. */
 export type RecordCounts = Readonly<Record<CollectionName, number>>;
 

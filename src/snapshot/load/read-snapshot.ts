@@ -1,7 +1,17 @@
+import type { ListName } from '../../contract/operations.ts';
 import { imageBytes } from '../../store/memory/image-memory.ts';
 import type { DeletionsImage, OrganizationImage, SnapshotImage } from '../../store/organization-image.ts';
-import { DELETIONS, EVENTS, type ListLayout, OFFERS, ORDERS, SESSIONS, TICKETS } from '../format/layout.ts';
-import type { Manifest, ManifestOrganization } from '../format/manifest.ts';
+import {
+  DELETIONS,
+  EVENTS,
+  type ListLayout,
+  OFFERS,
+  ORDERS,
+  SESSIONS,
+  STORED_LISTS,
+  TICKETS,
+} from '../format/layout.ts';
+import { type Manifest, type ManifestOrganization, recordsIn, type RunEntry } from '../format/manifest.ts';
 import { asRefusal, openSnapshot } from '../format/snapshot-file.ts';
 import { CollectionLoader } from './collection-loader.ts';
 import { DeletionsLoader } from './deletions-loader.ts';
@@ -9,8 +19,8 @@ import { JSON_OBJECT, STORED_OFFER } from './record-form.ts';
 import { type Run, RunReader } from './run-reader.ts';
 import { eventsByStart, SessionsLoader } from './sessions-loader.ts';
 
-/** Called after each run with the number of records read of the organization's list. */
-export type OnProgress = (organizationId: string, list: string, records: number) => void;
+/** Called after each run with the number of records that were read, of those to read, and with the list of the run. */
+export type OnProgress = (records: number, total: number, list: ListName) => void;
 
 interface ReadOptions {
   /** Called with the manifest before any content is read; throws to refuse the snapshot. */
@@ -64,8 +74,9 @@ export function readOrganizations(
   options.admit?.(manifest);
   try {
     const reader = new RunReader(database);
+    const onRun = runCounter(recordsIn(manifest, STORED_LISTS), options.onProgress);
     for (const organization of manifest.organizations)
-      onOrganization(...readOrganization(reader, organization, options));
+      onOrganization(...readOrganization(reader, organization, options, onRun));
   } catch (error) {
     throw asRefusal(error);
   }
@@ -75,13 +86,14 @@ export function readOrganizations(
 function readOrganization(
   reader: RunReader,
   organization: ManifestOrganization,
-  { onProgress, isThorough = false, parsedRuns }: ReadOptions,
+  { isThorough = false, parsedRuns }: ReadOptions,
+  onRun: ReturnType<typeof runCounter>,
 ): [OrganizationImage, DeletionsImage] {
   const { organizationId, contentDigest, deletionsDigest, runs } = organization;
   const read = <Image>(layout: ListLayout, loader: RunLoader<Image>): Image => {
     for (const entry of runs[layout.name]) {
       loader.add(reader.read(layout, organizationId, entry));
-      onProgress?.(organizationId, layout.name, entry.firstRow + entry.recordCount);
+      onRun(layout, entry);
     }
     return loader.finish();
   };
@@ -105,6 +117,18 @@ function readOrganization(
     { organizationId, contentDigest, ...content, bytesHeld: imageBytes(content) },
     { organizationId, contentDigest: deletionsDigest, deletions, bytesHeld: imageBytes(deletions) },
   ];
+}
+
+/** Returns a function that counts the records of each run that was read, and reports them. */
+export function runCounter(
+  total: number,
+  onProgress?: OnProgress,
+): ({ name }: ListLayout, run: RunEntry) => void {
+  let records = 0;
+  return ({ name }, { recordCount }) => {
+    records += recordCount;
+    onProgress?.(records, total, name);
+  };
 }
 
 interface RunLoader<Image> {

@@ -2,9 +2,9 @@ import type { Json } from '../../contract/field.ts';
 import { type JsonObject, objectsIn } from '../format/json-values.ts';
 import { type CollectionLayout, REFERENTS_FIRST } from '../format/layout.ts';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
-import type { RunEntry } from '../format/manifest.ts';
+import { recordsIn, type RunEntry } from '../format/manifest.ts';
 import { asRefusal, openSnapshot } from '../format/snapshot-file.ts';
-import type { OnProgress } from '../load/read-snapshot.ts';
+import { type OnProgress, runCounter } from '../load/read-snapshot.ts';
 import { RunReader } from '../load/run-reader.ts';
 import { type Findings, RecordReview } from './record-review.ts';
 import { Review, type Warning } from './review.ts';
@@ -21,15 +21,16 @@ export function reviewSnapshot(path: string, onProgress?: OnProgress): Warning[]
     const reader = new RunReader(database);
     const recordsOf = (layout: CollectionLayout, organization: number, entry: RunEntry) =>
       readRecords(reader, layout, manifest.organizations[organization].organizationId, entry);
+    const onRun = runCounter(recordsIn(manifest, REFERENTS_FIRST), onProgress);
     for (const layout of REFERENTS_FIRST) {
       const records = new RecordReview(layout);
-      for (const [i, { organizationId, runs }] of manifest.organizations.entries()) {
+      for (const [i, { runs }] of manifest.organizations.entries()) {
         for (const entry of runs[layout.name]) {
           const findings: Findings = [];
           for (const [row, record] of recordsOf(layout, i, entry).entries())
             records.addFindings(i, entry.firstRow + row, record, findings);
           review.add(layout, findings);
-          onProgress?.(organizationId, layout.name, entry.firstRow + entry.recordCount);
+          onRun(layout, entry);
         }
       }
     }

@@ -37,8 +37,10 @@ describe('npm run snapshot -- diff', function () {
       .to.include(`from snapshot ${snapshotId}, produced at ${producedAt}\n`)
       .and.include(`to   snapshot ${inspectSnapshot(later()).snapshotId}, `)
       .and.include('organizations: 1 added, 0 removed, 1 changed, 1 unchanged\n')
-      .and.match(/\neast: added\n(.*\n){3}.*│ events +│ 0 +│ 0 +│\n/)
-      .and.match(/\nsouth: changed\n(.*\n){5}.*│ tickets +│ 60 +│ 60 +│ 30 +│ 0 +│ 30 +│\n/)
+      .and.match(/\neast: added\n +BEFORE {2}AFTER\n {2}events +0 +0\n/)
+      .and.match(
+        /\nsouth: changed\n +BEFORE {2}AFTER {2}ADDED {2}CHANGED {2}REMOVED\n(.*\n){2} {2}tickets +60 +60 +30 +0 +30\n/,
+      )
       .and.match(
         /\ntickets added: ("new \\"\d+\\"", ){19}"new \\"\d+\\"" … and 10 more \(--all shows them\)\n/,
       )

@@ -8,6 +8,7 @@ import { BaseRun } from '../../../src/snapshot/build/base-run.ts';
 import { EarlierSnapshot, NotLater } from '../../../src/snapshot/build/earlier-snapshot.ts';
 import { type BuildOptions, type BuildReport } from '../../../src/snapshot/build/build-snapshot.ts';
 import { UnreadableImport } from '../../../src/snapshot/build/import-files.ts';
+import type { BuildProgress } from '../../../src/snapshot/build/read-import.ts';
 import { describeGroup, ImportRejected } from '../../../src/snapshot/build/rejections.ts';
 import { SnapshotWriter } from '../../../src/snapshot/build/snapshot-writer.ts';
 import { TICKETS } from '../../../src/snapshot/format/layout.ts';
@@ -350,7 +351,7 @@ describe('A build with a base', () => {
       base: base(),
       producedAt: later(1),
       signal: abort.signal,
-      onProgress: (step: string) => {
+      onProgress: ({ step }: BuildProgress) => {
         if (step === 'written') abort.abort(new Error('stopped'));
       },
     };

@@ -6,11 +6,14 @@ import {
   readdirSync,
   readFileSync,
   readSync,
+  rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
+import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { Random } from '../../../scripts/sample/random.ts';
+import type { BuildProgress } from '../../../src/snapshot/build/read-import.ts';
 import { ImportRejected } from '../../../src/snapshot/build/rejections.ts';
 import { inspectSnapshot, readSnapshot } from '../../../src/snapshot/load/read-snapshot.ts';
 import { folderForAll } from '../../support/temporary-folder.ts';
@@ -85,6 +88,33 @@ describe('The output of a build', () => {
     closeSync(before);
   });
 
+  for (const isCompressed of [false, true]) {
+    it(`comes with progress by bytes read${isCompressed ? ', compressed,' : ''} and records written`, async () => {
+      const input = folder(`progress-${isCompressed}`);
+      writeImport(input, SMALL_IMPORT);
+      if (isCompressed) {
+        const plain = `${input}/tickets.ndjson`;
+        writeFileSync(`${plain}.gz`, gzipSync(readFileSync(plain)));
+        rmSync(plain);
+      }
+      const progress: BuildProgress[] = [];
+      await build(input, target(), { onProgress: (one) => progress.push(one) });
+      for (const step of ['read', 'written'] as const) {
+        const ofStep = progress.filter((one) => one.step === step);
+        const shares = ofStep.map(({ share }) => share);
+        expect(shares).to.deep.equal(shares.toSorted((a, b) => a - b));
+        expect(shares[0]).to.be.within(0.001, 0.5);
+        expect(shares.at(-1)).to.equal(1);
+        expect(ofStep).to.deep.include({
+          step,
+          list: 'tickets',
+          records: 120,
+          share: step === 'read' ? 1 : 148 / 176,
+        });
+      }
+    });
+  }
+
   it('is an SQLite file in rollback-journal mode with the application id', async () => {
     await build(folder('good'), target());
     const header = readFileSync(target()).subarray(0, 100);
@@ -129,8 +159,8 @@ describe('The output of a build', () => {
       if (moment === 'at once') controller.abort(reason);
       const building = build(folder('good'), target(), {
         signal: controller.signal,
-        onProgress: (collection) => {
-          if (moment.includes(collection)) controller.abort(reason);
+        onProgress: ({ step, list }) => {
+          if (step === 'read' && moment.includes(list)) controller.abort(reason);
         },
       });
       expect(await refusalOf(building, Error)).to.equal(reason);

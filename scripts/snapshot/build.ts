@@ -1,0 +1,175 @@
+import { existsSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { type Command, InvalidArgumentError } from 'commander';
+import { parseTimestamp } from '../../src/contract/timestamp.ts';
+import {
+  buildSnapshot,
+  KEEP_DELETIONS_DAYS,
+  rejectsPath,
+  SuspectImport,
+} from '../../src/snapshot/build/build-snapshot.ts';
+import { NotLater } from '../../src/snapshot/build/earlier-snapshot.ts';
+import { IMPORT_FILES, listImport, UnreadableImport } from '../../src/snapshot/build/import-files.ts';
+import type { BadLineLimit } from '../../src/snapshot/build/read-import.ts';
+import { describeGroup, ImportRejected } from '../../src/snapshot/build/rejections.ts';
+import { RefusedSnapshot } from '../../src/snapshot/format/refused-snapshot.ts';
+import { duration } from '../duration.ts';
+import { Interruption } from '../interruption.ts';
+import { JSON_OPTION, Refused } from '../run-command.ts';
+import { Progress } from '../terminal/progress.ts';
+import { count } from '../terminal/units.ts';
+import { printBuild } from './print-build.ts';
+import { printWarnings, REFUSED_BY_STRICT, STRICT_OPTION } from './snapshot-file.ts';
+
+/** Bad lines that --skip-invalid omits at most, unless --max-invalid is given. */
+const DEFAULT_LIMIT: BadLineLimit = { percent: 1 };
+/** Time by which an export may be ahead of the clock of this machine. */
+const CLOCK_SKEW_MS = 5 * 60_000;
+
+interface BuildChoices {
+  readonly input: string;
+  readonly base?: string;
+  readonly output: string;
+  readonly previous?: string;
+  readonly keepDeletions?: number;
+  readonly asOf?: Date;
+  readonly skipInvalid?: true;
+  readonly maxInvalid?: BadLineLimit;
+  readonly strict?: true;
+  readonly json?: true;
+}
+
+export function addBuild(program: Command): void {
+  program
+    .command('build')
+    .description('Build a snapshot file from an import folder.')
+    .requiredOption('--input <dir>', `import folder: ${IMPORT_FILES.join(', ')}, each .ndjson or .ndjson.gz`)
+    .requiredOption('--output <file>', 'snapshot file to write, such as data/snapshots/NAME.sqlite')
+    .option(
+      '--base <file>',
+      'earlier snapshot to which the import is applied: changed records, and deletions.ndjson',
+    )
+    .option(
+      '--as-of <when>',
+      'time of the export, ISO 8601, later than that of the earlier snapshot (default: now)',
+      exportTime,
+    )
+    .option('--previous <file>', 'earlier snapshot with which a whole export is compared to find deletions')
+    .option(
+      '--keep-deletions <DURATION>',
+      `with --base or --previous: time for which the snapshot holds a deletion (default: ${KEEP_DELETIONS_DAYS}d)`,
+      duration,
+    )
+    .option('--skip-invalid', 'omit bad lines, and write them to FILE.rejects.ndjson')
+    .option(
+      '--max-invalid <limit>',
+      'with --skip-invalid: fail if more lines are bad, N or P% of all lines (default: 1%)',
+      parseLimit,
+    )
+    .option(...STRICT_OPTION)
+    .option(...JSON_OPTION)
+    .action(build);
+}
+
+/** Parses a number of lines, or a percentage of them. */
+function parseLimit(text: string): BadLineLimit {
+  const [, number, percent] = /^(\d+(?:\.\d+)?)(%?)$/.exec(text) ?? [];
+  const limit = Number(number);
+  if (percent === '%' && limit <= 100) return { percent: limit };
+  if (percent === '' && Number.isSafeInteger(limit)) return { lines: limit };
+  throw new InvalidArgumentError('It must be a number of lines, or a percentage of them such as 1%.');
+}
+
+/** Parses the time of an export. */
+function exportTime(text: string): Date {
+  const instant = parseTimestamp(text);
+  if (instant === undefined) {
+    throw new InvalidArgumentError(
+      'It must be an ISO 8601 date and time with Z or an offset, such as 2027-01-31T20:00:00+01:00.',
+    );
+  }
+  const time = new Date(Number(instant / 1000n));
+  if (time.getTime() > Date.now() + CLOCK_SKEW_MS)
+    throw new InvalidArgumentError('It must not be in the future: it is the time of the export.');
+  return time;
+}
+
+async function build(options: BuildChoices, command: Command): Promise<void> {
+  const { input, base, previous, output } = options;
+  const [skipInvalid, json] = [options.skipInvalid === true, options.json === true];
+  if (options.maxInvalid && !skipInvalid) command.error('error: --max-invalid requires --skip-invalid');
+  if (base !== undefined && previous !== undefined)
+    command.error('error: --base and --previous exclude each other: a base is the previous snapshot');
+  const earlier = base ?? previous;
+  if (options.keepDeletions !== undefined && earlier === undefined)
+    command.error('error: --keep-deletions requires --base or --previous');
+  const began = performance.now();
+  using interruption = new Interruption('no snapshot was written');
+  using progress = new Progress();
+  try {
+    checkPaths(input, output);
+    if (earlier !== undefined && !existsSync(earlier)) throw new Refused(`${earlier}: no such file`);
+    if (base !== undefined) checkChanges(input);
+    const report = await buildSnapshot({
+      input,
+      base,
+      previous,
+      keepDeletionsMs: options.keepDeletions,
+      output,
+      skipInvalid,
+      maxInvalid: options.maxInvalid ?? DEFAULT_LIMIT,
+      isStrict: options.strict === true,
+      producedAt: options.asOf ?? new Date(),
+      signal: interruption.signal,
+      onProgress: ({ step, list, records, share }) => {
+        progress.show(`${step === 'read' ? 'reading' : 'writing'} ${list}, ${count(records)} records`, share);
+      },
+    });
+    progress.clear();
+    printBuild({ output, base, report, milliseconds: performance.now() - began }, json);
+  } catch (error) {
+    progress.clear();
+    if (error instanceof ImportRejected) throw rejection(error, input, skipInvalid);
+    if (error instanceof SuspectImport) {
+      const { warnings } = error;
+      printWarnings(warnings);
+      throw new Refused(`${input}: ${REFUSED_BY_STRICT}; no snapshot was written`, { file: input, warnings });
+    }
+    if (error instanceof UnreadableImport)
+      throw new Refused(`${input}: ${error.message}; no snapshot was written`, { file: input });
+    if (error instanceof NotLater || error instanceof RefusedSnapshot) {
+      const reason = error instanceof RefusedSnapshot ? error.reason : undefined;
+      throw new Refused(`${earlier}: ${error.message}; no snapshot was written`, { file: earlier, reason });
+    }
+    throw error;
+  }
+}
+
+/** Prints the problems of an import. Returns the refusal. */
+function rejection(error: ImportRejected, input: string, skipInvalid: boolean): Refused {
+  const { misnamed, groups } = error;
+  for (const line of misnamed) console.error(line);
+  for (const group of groups) console.error(describeGroup(group));
+  const advice = skipInvalid ? '--max-invalid sets the limit' : '--skip-invalid omits bad lines';
+  return new Refused(
+    `${input}: ${error.message}; no snapshot was written${error.areLinesOmissible ? ` (${advice})` : ''}`,
+    { file: input, misnamed, rejected: error.total, problems: groups },
+  );
+}
+
+/** Refuses an import folder without any import file, which is probably the wrong folder. */
+function checkChanges(input: string): void {
+  const { files, misnamed } = listImport(input);
+  if (files.size > 0 || misnamed.length > 0) return;
+  throw new Refused(`${input}: contains none of ${IMPORT_FILES.map((name) => `${name}.ndjson`).join(', ')}`);
+}
+
+function checkPaths(input: string, output: string): void {
+  if (!existsSync(input) || !statSync(input).isDirectory()) throw new Refused(`${input}: not a folder`);
+  if (!existsSync(dirname(output))) throw new Refused(`${dirname(output)}: no such folder for the output`);
+  if (output === '' || output.endsWith('/')) throw new Refused(`--output "${output}": must name a file`);
+  if (!statSync(dirname(output)).isDirectory()) throw new Refused(`${dirname(output)}: not a folder`);
+  for (const file of [output, rejectsPath(output)]) {
+    if (existsSync(file) && !statSync(file).isFile()) throw new Refused(`${file}: not a regular file`);
+  }
+}

@@ -1,0 +1,64 @@
+import { statSync } from 'node:fs';
+import type { Command } from 'commander';
+import { STORED_LISTS } from '../../src/snapshot/format/layout.ts';
+import { type ManifestOrganization, rowCount } from '../../src/snapshot/format/manifest.ts';
+import { inspectSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
+import { reviewSnapshot } from '../../src/snapshot/review/review-snapshot.ts';
+import { JSON_OPTION, printJson } from '../run-command.ts';
+import { fields, left, right, table } from '../terminal/table.ts';
+import { count, size } from '../terminal/units.ts';
+import { onFile, printWarnings, readFile } from './snapshot-file.ts';
+
+export function addInspect(program: Command): void {
+  program
+    .command('inspect')
+    .description('Show the organizations, record counts and warnings of a snapshot file.')
+    .argument('<file>', 'snapshot file')
+    .option(...JSON_OPTION)
+    .action(inspect);
+}
+
+function inspect(file: string, { json }: { json?: true }): void {
+  const { snapshotId, producedAt, permits, organizations } = onFile(file, () => inspectSnapshot(file));
+  const fileBytes = statSync(file).size;
+  const findWarnings = () => readFile(file, 'reviewing', (onProgress) => reviewSnapshot(file, onProgress));
+  if (json) {
+    const described = organizations.map(({ organizationId, name, runs }) => ({
+      organizationId,
+      name,
+      records: Object.fromEntries(STORED_LISTS.map((list) => [list.name, rowCount(runs[list.name])])),
+    }));
+    const warnings = findWarnings();
+    printJson({ file, snapshotId, producedAt, fileBytes, permits, organizations: described, warnings });
+    return;
+  }
+  console.log(`${file}: snapshot`);
+  console.log(
+    fields({
+      snapshot: snapshotId,
+      'produced at': producedAt,
+      size: size(fileBytes),
+      ...(permits.length > 0 && { permits: permits.join(', ') }),
+    }),
+  );
+  const names = organizations.map(({ organizationId, name }) => [organizationId, name]);
+  console.log(`\n${table([left('ORGANIZATION'), left('NAME')], names)}`);
+  console.log(`\n${countsOf(organizations)}`);
+  printWarnings(findWarnings());
+}
+
+/** Returns the record counts: a table with a line for each organization, and a last line with the sums of several. */
+function countsOf(organizations: readonly ManifestOrganization[]): string {
+  const columns = [left('ORGANIZATION'), ...STORED_LISTS.map(({ name }) => right(name.toUpperCase()))];
+  const rows = organizations.map(({ organizationId, runs }) => [
+    organizationId,
+    ...STORED_LISTS.map((list) => count(rowCount(runs[list.name]))),
+  ]);
+  if (organizations.length > 1) {
+    const sums = STORED_LISTS.map((list) =>
+      organizations.reduce((sum, { runs }) => sum + rowCount(runs[list.name]), 0),
+    );
+    rows.push([`${count(organizations.length)} organizations`, ...sums.map(count)]);
+  }
+  return table(columns, rows);
+}

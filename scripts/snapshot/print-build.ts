@@ -1,0 +1,73 @@
+import { type BuildReport, rejectsPath } from '../../src/snapshot/build/build-snapshot.ts';
+import { printJson } from '../run-command.ts';
+import { fields, indented, left, printable, right, table } from '../terminal/table.ts';
+import { count, size, timeSpan } from '../terminal/units.ts';
+import { printWarnings } from './snapshot-file.ts';
+
+interface Build {
+  readonly output: string;
+  readonly base: string | undefined;
+  readonly report: BuildReport;
+  readonly milliseconds: number;
+}
+
+/** Prints the report of a build, as text or as one JSON object. */
+export function printBuild(build: Build, json: boolean): void {
+  const { output, report, milliseconds } = build;
+  const { snapshotId, producedAt, fileBytes } = report;
+  if (json) {
+    const rejectsFile = report.rejected > 0 ? rejectsPath(output) : undefined;
+    printJson({
+      file: output,
+      snapshotId,
+      producedAt,
+      fileBytes,
+      organizations: report.organizations,
+      records: report.records,
+      changes: report.changes,
+      deletions: report.deletions,
+      dropped: Object.fromEntries(report.dropped),
+      rejected: report.rejected,
+      rejectsFile,
+      unread: report.unread,
+      warnings: report.warnings,
+      seconds: milliseconds / 1000,
+    });
+    return;
+  }
+  console.log(`${output}: built in ${timeSpan(milliseconds)}`);
+  console.log(fields({ snapshot: snapshotId, 'produced at': producedAt, size: size(fileBytes) }));
+  const counts = Object.entries({ organizations: report.organizations, ...report.records });
+  console.log(
+    `\n${indented(
+      table(
+        [left(''), right('')],
+        counts.map(([name, records]) => [name, count(records)]),
+      ),
+    )}`,
+  );
+  const notes = notesOn(build);
+  if (notes.length > 0) console.log(`\n${indented(notes.map(printable).join('\n'))}`);
+  printWarnings(report.warnings);
+}
+
+/** Returns the lines of a report that most builds lack. */
+function notesOn({ output, base, report }: Build): string[] {
+  const { changes, deletions, unread, dropped, rejected } = report;
+  const notes: string[] = [];
+  if (changes !== undefined) {
+    notes.push(
+      `changes to ${base}: ${count(changes.replaced)} replaced, ${count(changes.added)} added, ${count(changes.deleted)} deleted`,
+    );
+    if (changes.withoutRecord > 0)
+      notes.push(`deletions of records that it does not have: ${count(changes.withoutRecord)}`);
+    notes.push(`runs: ${count(changes.runs.copied)} copied, ${count(changes.runs.written)} written`);
+  }
+  if (deletions !== undefined)
+    notes.push(`deletions: ${count(deletions.total)} (${count(deletions.added)} new)`);
+  for (const entry of unread) notes.push(`not read: ${entry}`);
+  for (const [field, times] of dropped)
+    notes.push(`dropped, not in the specification: ${field} (${count(times)} times)`);
+  if (rejected > 0) notes.push(`omitted: ${count(rejected)} bad lines, see ${rejectsPath(output)}`);
+  return notes;
+}

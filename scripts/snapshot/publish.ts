@@ -1,0 +1,97 @@
+import { existsSync, mkdirSync, statSync } from 'node:fs';
+import type { Command } from 'commander';
+import { CONFIG_VARIABLES, readConfig } from '../../src/config.ts';
+import { PERMITS } from '../../src/snapshot/format/manifest.ts';
+import { RefusedSnapshot } from '../../src/snapshot/format/refused-snapshot.ts';
+import { NotPublished, publishedName, publishSnapshot } from '../../src/snapshot/publish/publish-snapshot.ts';
+import { Interruption } from '../interruption.ts';
+import { JSON_OPTION, printJson, Refused } from '../run-command.ts';
+import { Progress } from '../terminal/progress.ts';
+import { fields } from '../terminal/table.ts';
+import { count, size, timeSpan } from '../terminal/units.ts';
+import { showing } from './snapshot-file.ts';
+
+interface PublishChoices {
+  readonly as?: string;
+  readonly rollback?: true;
+  readonly allowShrink?: true;
+  readonly json?: true;
+}
+
+export function addPublish(program: Command): void {
+  program
+    .command('publish')
+    .description(
+      'Verify a copy of a snapshot file and put it into SNAPSHOT_DIR atomically, replacing a file of the same name.',
+    )
+    .argument('<file>', 'snapshot file')
+    .option('--as <name>', 'name to publish under, if not the name of the file')
+    .option('--rollback', 'permit this snapshot to go live although it is older')
+    .option(
+      '--allow-shrink',
+      'permit it to go live although an organization or half of a collection is missing',
+    )
+    .option(...JSON_OPTION)
+    .action(publish);
+}
+
+async function publish(file: string, options: PublishChoices): Promise<void> {
+  if (!existsSync(file)) throw new Refused(`${file}: no such file`, { file });
+  const began = performance.now();
+  using interruption = new Interruption('nothing was published');
+  using progress = new Progress();
+  try {
+    const { path, manifest } = await publishSnapshot({
+      file,
+      folder: snapshotFolder(),
+      name: publishedName(file, options.as),
+      permits: PERMITS.filter(
+        (permit) => ({ rollback: options.rollback, shrink: options.allowShrink })[permit],
+      ),
+      signal: interruption.signal,
+      onCopy: () => {
+        progress.show('copying the file');
+      },
+      onProgress: showing(progress, 'checking'),
+    });
+    progress.clear();
+    const { snapshotId, producedAt, organizations, permits } = manifest;
+    const fileBytes = statSync(path).size;
+    const milliseconds = performance.now() - began;
+    if (options.json) {
+      const [seconds, held] = [milliseconds / 1000, organizations.length];
+      printJson({ file: path, snapshotId, producedAt, fileBytes, permits, organizations: held, seconds });
+      return;
+    }
+    console.log(`${path}: published in ${timeSpan(milliseconds)}`);
+    console.log(
+      fields({
+        snapshot: snapshotId,
+        'produced at': producedAt,
+        size: size(fileBytes),
+        organizations: count(organizations.length),
+        ...(permits.length > 0 && { permits: permits.join(', ') }),
+      }),
+    );
+  } catch (error) {
+    if (!(error instanceof NotPublished)) throw error;
+    const reason = error.cause instanceof RefusedSnapshot ? error.cause.reason : undefined;
+    throw new Refused(`${error.message}; nothing was published`, { file, reason });
+  }
+}
+
+/**
+ * Returns the folder to publish into. Only the default folder is created if absent: a mistyped SNAPSHOT_DIR would
+ * otherwise name a new folder that no replica polls.
+ */
+function snapshotFolder(): string {
+  const folder = readConfig().snapshotDir;
+  if (folder === CONFIG_VARIABLES.SNAPSHOT_DIR.default) mkdirSync(folder, { recursive: true });
+  if (!existsSync(folder)) {
+    throw new Refused(
+      `SNAPSHOT_DIR is ${folder}: no such folder; if the name is right, create it: mkdir -p ${folder}`,
+    );
+  }
+  if (!statSync(folder).isDirectory()) throw new Refused(`SNAPSHOT_DIR is ${folder}: not a folder`);
+  return folder;
+}

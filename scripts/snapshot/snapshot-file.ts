@@ -1,0 +1,39 @@
+import { existsSync } from 'node:fs';
+import { RefusedSnapshot } from '../../src/snapshot/format/refused-snapshot.ts';
+import type { OnProgress } from '../../src/snapshot/load/read-snapshot.ts';
+import { describeWarning, type Warning } from '../../src/snapshot/review/review.ts';
+import { Refused } from '../run-command.ts';
+import { Progress } from '../terminal/progress.ts';
+import { count } from '../terminal/units.ts';
+
+/** The option of commands that warn about records, and their refusal. */
+export const STRICT_OPTION = ['--strict', 'refuse records that look wrong instead of warning'] as const;
+export const REFUSED_BY_STRICT = '--strict refuses records that look wrong';
+
+/** Does work on a snapshot file. A refusal names the file. */
+export function onFile<T>(file: string, work: () => T): T {
+  if (!existsSync(file)) throw new Refused(`${file}: no such file`, { file });
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof RefusedSnapshot)) throw error;
+    throw new Refused(`${file}: ${error.message}`, { file, reason: error.reason });
+  }
+}
+
+/** Returns a listener that shows the progress of reading a snapshot. */
+export function showing(progress: Progress, activity: string): OnProgress {
+  return (records, total, list) => {
+    progress.show(`${activity} ${list}, ${count(records)} of ${count(total)} records`, records / total);
+  };
+}
+
+/** Reads a snapshot file with a display of the progress. */
+export function readFile<T>(file: string, activity: string, read: (onProgress: OnProgress) => T): T {
+  using progress = new Progress();
+  return onFile(file, () => read(showing(progress, activity)));
+}
+
+export function printWarnings(warnings: readonly Warning[]): void {
+  for (const warning of warnings) console.error(`warning: ${describeWarning(warning)}`);
+}

@@ -1,0 +1,37 @@
+import { expect } from 'chai';
+import { fields, left, right, table } from '../../../scripts/terminal/table.ts';
+import { count, size, timeSpan } from '../../../scripts/terminal/units.ts';
+
+describe('A text table', () => {
+  it('aligns texts to the left and figures to the right, without blanks at the end of a line', () => {
+    const rows = [
+      ['north', '4', 'Nord'],
+      ['blue-heron-hall', '12,000', ''],
+    ];
+    expect(table([left('ORGANIZATION'), right('TICKETS'), left('NAME')], rows).split('\n')).to.deep.equal([
+      'ORGANIZATION     TICKETS  NAME',
+      'north                  4  Nord',
+      'blue-heron-hall   12,000',
+    ]);
+  });
+
+  it('has no line of titles when all are empty', () => {
+    expect(fields({ size: '1.0 MB', snapshot: 'a' })).to.equal('  size      1.0 MB\n  snapshot  a');
+  });
+
+  it('shows control characters as escapes', () => {
+    expect(table([left('')], [['a\u001b[2Jb\n\u009b\u007f']])).to.equal(
+      String.raw`a\u001b[2Jb\u000a\u009b\u007f`,
+    );
+  });
+});
+
+describe('Figures of commands', () => {
+  it('have separators and units', () => {
+    expect(count(1_234_567)).to.equal('1,234,567');
+    expect([400, 71_041_024, 2_500_000_000].map(size)).to.deep.equal(['0.4 kB', '71.0 MB', '2.50 GB']);
+    expect([49, 9949, 9950, 59_499, 59_500, 200_000, 3_599_999, 9_000_000].map(timeSpan)).to.deep.equal([
+      ...['0.0 s', '9.9 s', '10 s', '59 s', '1 min 0 s', '3 min 20 s', '1 h 0 min', '2 h 30 min'],
+    ]);
+  });
+});
