@@ -44,7 +44,7 @@ function tableOf(organization: Exclude<OrganizationDiff, { state: 'unchanged' }>
   return table([left(''), ...titles.map(right)], rows);
 }
 
-/** Prints ids, or deletions, as JSON texts, since an id may contain any character. */
+/** Prints ids, or deletions, as JSON texts, one per line, since an id may contain any character. */
 function printList(
   list: string,
   diff: Readonly<Record<keyof RecordsDiff, readonly unknown[]>>,
@@ -53,11 +53,9 @@ function printList(
   for (const kind of ['added', 'changed', 'removed'] as const) {
     const items = diff[kind];
     if (items.length === 0) continue;
-    const shown = (all ? items : items.slice(0, SHOWN)).map((item) => JSON.stringify(item));
-    const rest =
-      items.length > shown.length
-        ? ` … and ${count(items.length - shown.length)} more (--all shows them)`
-        : '';
-    console.log(`${list} ${kind}: ${shown.join(', ')}${rest}`);
+    console.log(indented(`${list} ${kind} (${count(items.length)}):`));
+    for (const item of all ? items : items.slice(0, SHOWN)) console.log(`    ${JSON.stringify(item)}`);
+    if (!all && items.length > SHOWN)
+      console.log(`    … and ${count(items.length - SHOWN)} more (--all shows them)`);
   }
 }
