@@ -5,6 +5,9 @@ import { Worker } from 'node:worker_threads';
 import { type Config, MAX_PORT } from './config.ts';
 import type { ProcessLog } from './log/process-log.ts';
 import { MAX_ADMIN_CONNECTIONS, openFilesForConnections } from './http/connections/open-files.ts';
+import { RequestHistory } from './admin/request-history.ts';
+import { monotonicNow } from './clock.ts';
+import { sumMetrics } from './http/request-metrics.ts';
 import { startRefresh } from './refresh.ts';
 import { Supervisor } from './workers/supervisor.ts';
 import type { WorkerInput } from './workers/worker.ts';
@@ -46,6 +49,7 @@ export async function startReplica(config: Config, processLog: ProcessLog): Prom
   processLog.follow(workers.logRings);
   const refresh = startRefresh(config, workers, log);
   const { stores, history, snapshots, keys, memory } = refresh;
+  const requestHistory = new RequestHistory(() => sumMetrics(workers.requestMetrics), monotonicNow);
 
   // The import occupies this thread, so the loader and the workers start before it.
   await Promise.race([refresh.begun, workers.started]);
@@ -57,6 +61,7 @@ export async function startReplica(config: Config, processLog: ProcessLog): Prom
       config,
       stores,
       history,
+      requestHistory,
       snapshots,
       keys,
       workers,
@@ -83,12 +88,14 @@ export async function startReplica(config: Config, processLog: ProcessLog): Prom
         await workers.stop(graceSeconds, hurry);
         // The polls continue during the drain, so that a key revoked in that time is refused.
         refresh.stop();
+        requestHistory.stop();
         admin.closeAllConnections();
         admin.close();
       },
     };
   } catch (error) {
     refresh.stop();
+    requestHistory.stop();
     await workers.terminate();
     admin.close();
     throw error;

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler, type Response } from 'express';
 import type { Logger } from 'pino';
 import { Problem, problemOf, UNEXPECTED } from '../http/response/problem.ts';
@@ -6,17 +7,21 @@ import { NO_STORE, SECURITY_HEADERS, securityHeaders } from '../http/response/se
 import type { AdminDependencies } from './admin-state.ts';
 import { METRICS_CONTENT_TYPE, metricsText } from './prometheus.ts';
 import { reasonsNotReady } from './readiness.ts';
-import { statusOf } from './status.ts';
+import { keysPage, listQuery, organizationsPage } from './status-lists.ts';
+import { statusOf, summaryOf } from './status.ts';
 
 const JSON_TYPE = 'application/json';
 const METHOD_NOT_ALLOWED = new Problem(405, 'The method must be GET or HEAD.', {
   headers: ['Allow', 'GET, HEAD'],
 });
+const FOREIGN_HOST = new Problem(
+  421,
+  'The Host must be an IP address or localhost while the admin port listens on a loopback address. A proxy must set it so.',
+);
 
 /** Creates the app of the admin port, which requires no key. */
 export function createAdminApp(dependencies: AdminDependencies): Express {
-  const pages: Readonly<Record<string, RequestHandler>> = {
-    ...statusPage(),
+  const documents: Readonly<Record<string, RequestHandler>> = {
     '/livez': (_request, response) => {
       sendJson(response, 200, { status: 'ok' });
     },
@@ -31,26 +36,56 @@ export function createAdminApp(dependencies: AdminDependencies): Express {
     '/status': (_request, response) => {
       sendJson(response, 200, statusOf(dependencies));
     },
+    '/summary': (_request, response) => {
+      sendJson(response, 200, summaryOf(dependencies));
+    },
+    '/organizations': ({ query }, response) => {
+      sendJson(response, 200, organizationsPage(dependencies, listQuery(query)));
+    },
+    '/keys': ({ query }, response) => {
+      sendJson(response, 200, keysPage(dependencies, listQuery(query)));
+    },
+    '/history': (_request, response) => {
+      sendJson(response, 200, { intervals: dependencies.requestHistory.intervals(dependencies.clock()) });
+    },
   };
-  const noSuchPage = new Problem(404, `No such path. The paths are ${Object.keys(pages).join(', ')}.`);
+  const noSuchPath = new Problem(404, `No such path. The paths are /, ${Object.keys(documents).join(', ')}.`);
 
   const app = express();
   app.disable('x-powered-by');
   app.enable('case sensitive routing');
   app.enable('strict routing');
-  for (const [path, page] of Object.entries(pages)) {
+  app.use(({ headers: { host } }, _response, next) => {
+    if (isLoopback(dependencies.config.adminHost) && isForeign(host)) throw FOREIGN_HOST;
+    next();
+  });
+  for (const [path, handler] of Object.entries({ ...documents, ...statusPage() })) {
     app
       .route(path)
-      .get(page)
+      .get(handler)
       .all(() => {
         throw METHOD_NOT_ALLOWED;
       });
   }
   app.use(() => {
-    throw noSuchPage;
+    throw noSuchPath;
   });
   app.use(sendError(dependencies.log.logger));
   return app;
+}
+
+function isLoopback(host: string): boolean {
+  return /^(localhost|127\.[\d.]+|::1)$/.test(host);
+}
+
+/**
+ * Returns whether a Host header has a name that an owner of a domain could point to a loopback address. A page of that
+ * domain could otherwise read the admin port through the browser of an operator (DNS rebinding).
+ */
+function isForeign(host: string | undefined): boolean {
+  if (host === undefined) return false;
+  const { hostname } = URL.parse(`http://${host}`) ?? { hostname: '' };
+  return hostname !== 'localhost' && isIP(hostname.replace(/^\[|\]$/g, '')) === 0;
 }
 
 /** Returns the handlers of the status page and its files. */

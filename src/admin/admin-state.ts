@@ -5,10 +5,12 @@ import type { LoadHistory } from '../snapshot/watch/load-history.ts';
 import type { SnapshotWatcher } from '../snapshot/watch/snapshot-watcher.ts';
 import type { StoreRegistry } from '../store/registry/store-registry.ts';
 import type { Supervisor } from '../workers/supervisor.ts';
+import type { RequestHistory } from './request-history.ts';
 
 /** The parts of a replica on which the admin port reports. */
 export interface AdminDependencies {
   readonly config: {
+    readonly adminHost: string;
     readonly snapshotDir: string;
     readonly keysFile: string;
     readonly snapshotRetainSeconds: number;
@@ -19,6 +21,7 @@ export interface AdminDependencies {
   };
   readonly stores: StoreRegistry;
   readonly history: LoadHistory;
+  readonly requestHistory: Pick<RequestHistory, 'intervals'>;
   readonly snapshots: Pick<SnapshotWatcher, 'complaint'>;
   readonly keys: Pick<KeysWatcher, 'current' | 'complaint' | 'warning'>;
   readonly workers: Pick<
@@ -31,6 +34,9 @@ export interface AdminDependencies {
   /** Returns milliseconds since the epoch. */
   readonly clock: () => number;
 }
+
+/** A snapshot file with live organizations. */
+export type LiveSnapshot = ReturnType<typeof liveSnapshots>[number];
 
 /** Returns the snapshot files that have live organizations, sorted by name. */
 export function liveSnapshots({ stores, clock }: AdminDependencies) {

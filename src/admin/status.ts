@@ -1,17 +1,44 @@
 import { monotonicNow } from '../clock.ts';
-import { type KeyRow, stateOf } from '../keys/key-ring.ts';
-import { loadedCounts } from '../snapshot/format/manifest.ts';
+import { byCollection } from '../snapshot/format/layout.ts';
 import { REFUSALS } from '../snapshot/format/refused-snapshot.ts';
 import { DeletionsStore } from '../store/organization-store.ts';
-import { endOfRetention, type LiveStore } from '../store/registry/store-registry.ts';
+import { endOfRetention, type RetainedStore } from '../store/registry/store-registry.ts';
 import { VERSION } from '../version.ts';
-import { type AdminDependencies, liveSnapshots, validKeysWithoutData } from './admin-state.ts';
+import {
+  type AdminDependencies,
+  type LiveSnapshot,
+  liveSnapshots,
+  validKeysWithoutData,
+} from './admin-state.ts';
 import { reasonsNotReady } from './readiness.ts';
+import { keyStatus, organizationStatus } from './status-lists.ts';
 
 /** Returns the status of the process. It contains no secret and no content of a record. */
 export function statusOf(dependencies: AdminDependencies) {
-  const { config, stores, history, keys, snapshots, workers, clock } = dependencies;
+  const { config, stores, keys } = dependencies;
   const now = monotonicNow();
+  const summary = summaryOf(dependencies);
+  return {
+    ...summary,
+    keys: { ...summary.keys, list: keys.current?.rows.map((row) => keyStatus(row, dependencies)) ?? [] },
+    snapshots: liveSnapshots(dependencies).map((snapshot) => ({
+      ...snapshotSummary(snapshot),
+      organizations: snapshot.organizations.map(organizationStatus),
+    })),
+    retained: stores.retained.map((one) => ({
+      file: one.file,
+      snapshotId: one.store.snapshotId,
+      organizationId: one.store.organizationId,
+      holds: one.store instanceof DeletionsStore ? 'deletions' : 'content',
+      bytesHeld: one.store.bytesHeld,
+      ...retentionOf(one, config, now),
+    })),
+  };
+}
+
+/** Returns the status without the lists that grow with the number of organizations: their lengths or totals instead. */
+export function summaryOf(dependencies: AdminDependencies) {
+  const { config, stores, history, keys, snapshots, workers, log, clock } = dependencies;
   const reasons = reasonsNotReady(dependencies);
   const { retainedBytes } = stores;
   return {
@@ -21,15 +48,16 @@ export function statusOf(dependencies: AdminDependencies) {
     ready: reasons.length === 0,
     reasons,
     snapshotFolder: { path: config.snapshotDir, complaint: snapshots.complaint ?? null },
+    maxSnapshotAgeSeconds: config.maxSnapshotAgeSeconds ?? null,
     threads: { count: config.threads, listening: workers.listening, replaced: workers.replaced },
     connections: { open: workers.connections.all, limit: workers.connections.limit },
+    log: { droppedLines: log.droppedLines },
     keys: {
       file: config.keysFile,
       valid: keys.current?.countValid(clock()) ?? 0,
       validWithoutData: validKeysWithoutData(dependencies),
       complaint: keys.complaint ?? null,
       warning: keys.warning ?? null,
-      list: keys.current?.rows.map((row) => keyStatus(row, dependencies)) ?? [],
     },
     memory: {
       limitBytes: dependencies.memoryLimitBytes,
@@ -37,21 +65,8 @@ export function statusOf(dependencies: AdminDependencies) {
       retainedBytes,
       residentBytes: process.memoryUsage.rss(),
     },
-    snapshots: liveSnapshots(dependencies).map(({ organizations, ...snapshot }) => ({
-      ...snapshot,
-      organizations: organizations.map(organizationStatus),
-    })),
-    retained: stores.retained.map((one) => ({
-      file: one.file,
-      snapshotId: one.store.snapshotId,
-      organizationId: one.store.organizationId,
-      holds: one.store instanceof DeletionsStore ? 'deletions' : 'content',
-      bytesHeld: one.store.bytesHeld,
-      replacedSecondsAgo: seconds(now - one.replacedAt),
-      lastUsedSecondsAgo: seconds(Math.max(0, now - one.store.walks.lastUse)),
-      // A further use extends it, and the registry drops it earlier when memory is short.
-      goneInSeconds: seconds(Math.max(0, endOfRetention(one, config) - now)),
-    })),
+    snapshots: liveSnapshots(dependencies).map(snapshotSummary),
+    retainedSnapshots: retainedSnapshots(dependencies),
     refused: history.refused.map(({ file, startedAt, reason, detail }) => ({
       file,
       refusedAt: startedAt,
@@ -64,28 +79,46 @@ export function statusOf(dependencies: AdminDependencies) {
   };
 }
 
-function organizationStatus({ store, deletions }: LiveStore) {
+function snapshotSummary({ organizations, ...snapshot }: LiveSnapshot) {
+  const described = organizations.map(organizationStatus);
+  const sum = (numberOf: (one: (typeof described)[number]) => number) =>
+    described.reduce((total, one) => total + numberOf(one), 0);
   return {
-    organizationId: store.organizationId,
-    records: loadedCounts(store.image),
-    deletions: deletions.image.deletions.count,
-    bytesHeld: store.bytesHeld + deletions.bytesHeld,
+    ...snapshot,
+    organizationCount: organizations.length,
+    records: byCollection(({ name }) => sum(({ records }) => records[name])),
+    deletions: sum(({ deletions }) => deletions),
+    bytesHeld: sum(({ bytesHeld }) => bytesHeld),
   };
 }
 
-/** Describes a key without its digest. */
-function keyStatus(row: KeyRow, { stores, workers, clock }: AdminDependencies) {
-  const { keyId, organizationId, label, expiresAt } = row;
+/** Returns the replaced snapshots that walks still use, latest replaced first. */
+function retainedSnapshots({ stores, config }: AdminDependencies) {
+  const now = monotonicNow();
+  const bySnapshot = Map.groupBy(stores.retained, ({ file, store }) =>
+    JSON.stringify([file, store.snapshotId]),
+  );
+  return Array.from(bySnapshot.values(), (retained) => {
+    const [{ file, store }] = retained;
+    const times = retained.map((one) => retentionOf(one, config, now));
+    return {
+      file,
+      snapshotId: store.snapshotId,
+      organizationCount: new Set(retained.map((one) => one.store.organizationId)).size,
+      bytesHeld: retained.reduce((sum, one) => sum + one.store.bytesHeld, 0),
+      replacedSecondsAgo: times[0].replacedSecondsAgo,
+      lastUsedSecondsAgo: times.reduce((least, one) => Math.min(least, one.lastUsedSecondsAgo), Infinity),
+      goneInSeconds: times.reduce((most, one) => Math.max(most, one.goneInSeconds), 0),
+    };
+  }).sort((a, b) => a.replacedSecondsAgo - b.replacedSecondsAgo);
+}
+
+function retentionOf(one: RetainedStore, config: AdminDependencies['config'], now: number) {
   return {
-    keyId,
-    organizationId,
-    label,
-    state: stateOf(row, clock()),
-    expiresAt,
-    /** Whether a live snapshot holds the organization. If not, requests with the key get 429. */
-    hasData: stores.live.has(organizationId),
-    /** Start of the hour of the last request with the key, since the process started. */
-    lastUsedAt: workers.lastUseOf(keyId) ?? null,
+    replacedSecondsAgo: seconds(now - one.replacedAt),
+    lastUsedSecondsAgo: seconds(Math.max(0, now - one.store.walks.lastUse)),
+    // A further use extends it, and the registry drops it earlier when memory is short.
+    goneInSeconds: seconds(Math.max(0, endOfRetention(one, config) - now)),
   };
 }
 

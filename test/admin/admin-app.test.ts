@@ -5,7 +5,7 @@ import { SECURITY_HEADERS } from '../../src/http/response/send.ts';
 import { run } from '../support/command.ts';
 import { emptyOperations, type Operations, readyOperations } from './operations.ts';
 
-const PATHS = ['/livez', '/readyz', '/metrics', '/status'];
+const PATHS = ['/livez', '/readyz', '/metrics', '/status', '/summary', '/organizations', '/keys', '/history'];
 
 describe('The admin app', () => {
   let operations: Operations;
@@ -54,6 +54,26 @@ describe('The admin app', () => {
     expect(status).to.equal(200);
     expect(headers['content-type']).to.equal('application/json');
     expect(body).to.have.nested.property('snapshots[0].file', 'main.sqlite');
+  });
+
+  it('serves the lists of the status in pages, and the history of requests', async () => {
+    const { status, body } = await send('/organizations?search=north');
+    expect(status).to.equal(200);
+    expect(body).to.have.nested.property('items[0].organizationId', 'north');
+    expect((await send('/keys?page=2')).body).to.deep.equal({ items: [], page: 2, totalPages: 1, total: 5 });
+    expect((await send('/keys?page=0')).status).to.equal(400);
+    expect((await send('/history')).body).to.deep.equal({ intervals: [] });
+  });
+
+  it('refuses a Host that is a name, so that no domain can point to it', async () => {
+    const statusFor = async (host: string) =>
+      (await supertest(createAdminApp(operations)).get('/livez').set('Host', host)).status;
+    for (const host of ['localhost', 'localhost:3001', '127.0.0.1:3001', '[::1]:3001', '192.0.2.7'])
+      expect(await statusFor(host), host).to.equal(200);
+    for (const host of ['example.org', 'example.org:3001', 'localhost.example.org', '127.0.0.1.example.org'])
+      expect(await statusFor(host), host).to.equal(421);
+    operations.config.adminHost = '0.0.0.0';
+    expect(await statusFor('replica-1:3001')).to.equal(200);
   });
 
   for (const path of [...PATHS, '/none', '/Livez', '/livez/']) {

@@ -31,6 +31,7 @@ export function emptyOperations(): Operations {
   const errors: string[] = [];
   return {
     config: {
+      adminHost: '127.0.0.1',
       snapshotDir: 'snapshots',
       keysFile: 'keys.sqlite',
       snapshotRetainSeconds: 300,
@@ -40,6 +41,7 @@ export function emptyOperations(): Operations {
     },
     stores: new StoreRegistry(),
     history: new LoadHistory(),
+    requestHistory: { intervals: () => [] },
     snapshots: { complaint: undefined },
     keys: { current: undefined, complaint: undefined, warning: undefined },
     workers: {
