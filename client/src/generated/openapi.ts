@@ -2012,6 +2012,11 @@ export interface components {
          */
         "Content-Encoding": string;
         /**
+         * @description URL of the next page, as in `nextPage`; absent when the URL is longer than 2,000 characters.
+         * @example <https://tickets.example.org/v1/tickets?page=2&perPage=25>; rel="next"
+         */
+        Link: string;
+        /**
          * @description Caching rules. Partial views must not be stored.
          * @example private, no-cache
          */
@@ -2120,6 +2125,7 @@ export interface operations {
                     Vary: components["headers"]["Vary"];
                     "Service-Record-Count": components["headers"]["Service-Record-Count"];
                     ETag: components["headers"]["ETag"];
+                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     [name: string]: unknown;
                 };
@@ -2353,6 +2359,7 @@ export interface operations {
                     Vary: components["headers"]["Vary"];
                     "Service-Record-Count": components["headers"]["Service-Record-Count"];
                     ETag: components["headers"]["ETag"];
+                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     [name: string]: unknown;
                 };
@@ -2484,6 +2491,7 @@ export interface operations {
                     Vary: components["headers"]["Vary"];
                     "Service-Record-Count": components["headers"]["Service-Record-Count"];
                     ETag: components["headers"]["ETag"];
+                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     [name: string]: unknown;
                 };
@@ -2761,6 +2769,7 @@ export interface operations {
                     Vary: components["headers"]["Vary"];
                     "Service-Record-Count": components["headers"]["Service-Record-Count"];
                     ETag: components["headers"]["ETag"];
+                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     [name: string]: unknown;
                 };
@@ -3136,6 +3145,7 @@ export interface operations {
                     Vary: components["headers"]["Vary"];
                     "Service-Record-Count": components["headers"]["Service-Record-Count"];
                     ETag: components["headers"]["ETag"];
+                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     [name: string]: unknown;
                 };
@@ -3392,6 +3402,7 @@ export interface operations {
                     Vary: components["headers"]["Vary"];
                     "Service-Record-Count": components["headers"]["Service-Record-Count"];
                     ETag: components["headers"]["ETag"];
+                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     [name: string]: unknown;
                 };
