@@ -6,6 +6,9 @@ export const DATA_AS_OF_HEADER = 'Service-Data-As-Of';
 /** Number of records in a stream. */
 export const RECORD_COUNT_HEADER = 'Service-Record-Count';
 export const IGNORED_PARAMETERS_HEADER = 'Service-API-Ignored-Parameters';
+/** Announce the end of an operation or a version (RFC 9745, RFC 8594). */
+export const DEPRECATION_HEADER = 'Deprecation';
+export const SUNSET_HEADER = 'Sunset';
 
 /** Content codings of compressed responses, the preferred one first. */
 export const CONTENT_CODINGS = ['zstd', 'gzip'] as const;

@@ -26,6 +26,7 @@ import {
   ORDER_STATUSES,
   TICKET,
 } from './resources.ts';
+import type { End } from './releases.ts';
 
 /**
  * The operations of the API, as data. Routes, parameter checks, query plans and the OpenAPI document derive from
@@ -87,6 +88,8 @@ interface OperationBase {
   readonly description: string;
   readonly collection: ListName;
   readonly resource: Resource;
+  /** The announced end in all versions, in place of that of the version. */
+  readonly end?: End;
 }
 
 export interface ListOperation extends OperationBase {

@@ -1,11 +1,21 @@
 import { isCalendarDate } from './timestamp.ts';
 
+/** The announced end of an operation or of a stable version. Days begin at 00:00 UTC. */
+export interface End {
+  /** First day of the deprecation, as `YYYY-MM-DD`, in the past or in the future. */
+  readonly deprecated: string;
+  /** Day from which requests may fail, not before `deprecated`; undefined while it is open. */
+  readonly sunset?: string;
+}
+
 /** A published version of the API, stable from the start of its day in UTC. */
 export interface Release {
   /** `YYYY-MM-DD`. */
   readonly date: string;
   /** Ids of the operations that leave preview with this release. */
   readonly operations: readonly string[];
+  /** Announces a next release that is not compatible. Its day is the sunset of the stable version of this release. */
+  readonly end?: End;
 }
 
 /** Every release, earliest first. Operations without a release are reachable only in preview. */
@@ -62,6 +72,12 @@ export function selectVersion(
 /** Returns the date of the latest release. Before the first one, returns the date of that. */
 export function latestVersion(releases: readonly Release[], today: string): string {
   return releases.findLast(({ date }) => date <= today)?.date ?? releases[0].date;
+}
+
+/** Returns the announced end of a version; undefined without one. Preview has none: it may change on any day. */
+export function endOf(version: Version, releases: readonly Release[], today: string): End | undefined {
+  const release = version === STABLE ? latestVersion(releases, today) : version;
+  return releases.find(({ date }) => date === release)?.end;
 }
 
 /** Returns whether a version has an operation on `today`. */

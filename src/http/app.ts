@@ -2,7 +2,7 @@ import express, { type ErrorRequestHandler, type Express, type RequestHandler } 
 import type { Logger } from 'pino';
 import { openApiDocument } from '../contract/openapi/document.ts';
 import { PUBLIC_PATHS } from '../contract/openapi/public-paths.ts';
-import { type Operation, OPERATIONS } from '../contract/operations.ts';
+import type { Operation } from '../contract/operations.ts';
 import type { Release } from '../contract/releases.ts';
 import { pageOf } from '../pages/page.ts';
 import type { KeyRing } from '../keys/key-ring.ts';
@@ -13,7 +13,7 @@ import type { Pins } from './checks/pin.ts';
 import type { RefusalBudget } from './checks/refusal-budget.ts';
 import { StreamLimit } from './checks/stream-limit.ts';
 import { noRateLimit, rateLimitPerKey, type SharedHits } from './checks/rate-limit.ts';
-import { checkVersion } from './checks/version.ts';
+import { checkVersion, headersOfEnd } from './checks/version.ts';
 import { type Document, documentHandler, healthHandler, otherMethodsHandler } from './handlers/documents.ts';
 import { addPage } from './handlers/pages.ts';
 import { listHandler } from './handlers/list.ts';
@@ -42,6 +42,7 @@ export interface Dependencies {
   readonly stores: () => StoreView;
   /** Returns undefined until keys are loaded. */
   readonly keys: () => KeyRing | undefined;
+  readonly operations: readonly Operation[];
   /** Every release, earliest first. */
   readonly releases: readonly Release[];
   readonly hits: SharedHits;
@@ -60,7 +61,7 @@ const PAGE_NAMES = ['docs', 'explorer'] as const;
 
 /** Creates the API, which `createServer` of `http/server.ts` serves. */
 export function createApp(dependencies: Dependencies): Express {
-  const { config, releases, refusals, log } = dependencies;
+  const { config, operations, releases, refusals, log } = dependencies;
   const app = express();
   app.disable('x-powered-by');
   app.enable('case sensitive routing');
@@ -69,13 +70,14 @@ export function createApp(dependencies: Dependencies): Express {
 
   const compression = new Compression(config.compression);
   const handlerOf = handlerFactory(dependencies, compression);
-  for (const operation of OPERATIONS)
+  for (const operation of operations)
     app.route(routePath(operation)).get(handlerOf(operation)).all(otherMethodsHandler);
   const pages = PAGE_NAMES.filter((name) => config[name]);
   const { health, openApi } = PUBLIC_PATHS;
   const publicPaths = [health, openApi, ...pages.map((name) => PUBLIC_PATHS[name])];
   const document: Document = {
-    read: () => Buffer.from(JSON.stringify(openApiDocument(releases, config.publicBaseUrl, publicPaths))),
+    read: () =>
+      Buffer.from(JSON.stringify(openApiDocument(releases, config.publicBaseUrl, publicPaths, operations))),
     cacheControl: 'public, max-age=300',
     media: PUBLIC_JSON_MEDIA,
   };
@@ -101,9 +103,11 @@ function handlerFactory(
   return (operation) => {
     const handle =
       operation.kind === 'list' ? listHandler(operation, listOptions) : recordHandler(operation, compression);
+    const endHeaders = headersOfEnd(operation.end);
     return (request, response, next) => {
       const { context } = response.locals;
       context.operation = operation.id;
+      if (operation.end !== undefined) context.endHeaders = endHeaders;
       const view = stores();
       checkAvailability(view);
       const caller = authenticate(request, keys(), context.now);

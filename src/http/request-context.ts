@@ -6,7 +6,7 @@ import type { Release } from '../contract/releases.ts';
 import type { RateLimitState } from './checks/rate-limit.ts';
 import { type ApiVersion, resolveVersion, versionHeader } from './checks/version.ts';
 import type { PinOutcome, RequestMetrics } from './request-metrics.ts';
-import type { RetryReason } from './response/problem.ts';
+import type { HeaderList, RetryReason } from './response/problem.ts';
 import { isApiTarget } from './target.ts';
 
 /** The owner of a valid key. */
@@ -25,6 +25,8 @@ export class RequestContext {
   readonly version: ApiVersion | undefined;
   /** Id of the operation; set by its route. */
   operation: string | undefined;
+  /** Headers that announce the end of the version or, set by its route, of the operation. */
+  endHeaders: HeaderList;
   /** Set when the key is valid. */
   caller: Caller | undefined;
   /** Set when the request is counted. */
@@ -50,6 +52,7 @@ export class RequestContext {
     this.requestId = requestId;
     this.now = now;
     this.version = version;
+    this.endHeaders = version?.endHeaders ?? [];
   }
 }
 

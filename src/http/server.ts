@@ -126,7 +126,8 @@ export function createServer(app: Express, dependencies: ServerDependencies) {
     connections.whenIdle(socket, () => {
       const { problem, isLogged } = refusals.apply(refused, socket.remoteAddress ?? '');
       const requestId = randomUUID();
-      sendUnparsed(socket, problem, requestId, resolveVersion(undefined, releases, clock()).headers);
+      const { headers, endHeaders } = resolveVersion(undefined, releases, clock());
+      sendUnparsed(socket, problem, requestId, [...headers, ...endHeaders]);
       metrics.countUnparsed(problem.status);
       const { status, body } = problem;
       if (isLogged) log.info({ requestId, status, bytes: body.length }, 'request');

@@ -1,5 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { type LevelWithSilent, pino } from 'pino';
+import { OPERATIONS } from '../contract/operations.ts';
 import { RELEASES } from '../contract/releases.ts';
 import { type ApiConfig, createApp } from '../http/app.ts';
 import { OverloadCheck, type OverloadConfig } from '../http/checks/overload.ts';
@@ -73,6 +74,7 @@ const dependencies = {
   keys: () => keys.current,
   overload: (isExempt: boolean) => overloadCheck.refuses(isExempt),
   clock: Date.now,
+  operations: OPERATIONS,
   releases: RELEASES,
   metrics,
   hits: { counts: memory.hits, slotOf: (keyId: string) => keys.slotOf(keyId) },

@@ -2,12 +2,14 @@ import { expect } from 'chai';
 import { OPERATIONS } from '../../src/contract/operations.ts';
 import {
   dayOf,
+  endOf,
   isReachable,
   latestVersion,
   type Release,
   RELEASES,
   selectVersion,
 } from '../../src/contract/releases.ts';
+import { isCalendarDate } from '../../src/contract/timestamp.ts';
 
 const releases: readonly Release[] = [
   { date: '2026-10-01', operations: ['listEvents'] },
@@ -29,6 +31,39 @@ describe('RELEASES', () => {
     );
     expect(preview.map(({ id }) => id)).to.deep.equal(['listOffers', 'getOffer', 'listDeletions']);
   });
+});
+
+describe('The announced ends', () => {
+  it('are real days, and no sunset is before the deprecation', () => {
+    for (const { end } of [...RELEASES, ...OPERATIONS]) {
+      if (end === undefined) continue;
+      const { deprecated, sunset = deprecated } = end;
+      expect([deprecated, sunset].every(isCalendarDate)).to.equal(true);
+      expect(sunset >= deprecated, `${sunset} is before ${deprecated}`).to.equal(true);
+    }
+  });
+});
+
+describe('endOf', () => {
+  const first = { deprecated: '2027-01-01', sunset: '2027-03-01' };
+  const second = { deprecated: '2028-01-01' };
+  const ending = [
+    { ...releases[0], end: first },
+    { ...releases[1], end: second },
+  ];
+  const cases: [version: string, today: string, end: object | undefined][] = [
+    ['stable', '2026-09-30', first],
+    ['stable', '2027-02-28', first],
+    ['stable', '2027-03-01', second],
+    ['2027-03-01', '2027-02-28', second],
+    ['preview', '2027-02-28', undefined],
+  ];
+  for (const [version, today, end] of cases) {
+    it(`of ${version} on ${today} is ${JSON.stringify(end)}`, () => {
+      expect(endOf(version, ending, today)).to.deep.equal(end);
+      expect(endOf(version, releases, today)).to.equal(undefined);
+    });
+  }
 });
 
 describe('selectVersion', () => {

@@ -5,6 +5,7 @@ import { expect } from 'chai';
 import { type Logger, pino } from 'pino';
 import supertest from 'supertest';
 import { JSON_TYPE } from '../../src/contract/headers.ts';
+import { OPERATIONS } from '../../src/contract/operations.ts';
 import { RELEASES } from '../../src/contract/releases.ts';
 import { createApp, type Dependencies } from '../../src/http/app.ts';
 import { readConfig } from '../../src/config.ts';
@@ -110,6 +111,7 @@ export class TestApi {
     const defaults = serverDependencies(log);
     const dependencies: AllDependencies = {
       ...defaults,
+      operations: OPERATIONS,
       stores: () => stores.view,
       keys: () => made.keys,
       streamCounts: new WorkerCounts({ shared: newStreamCounts(), part: newStreamCounts() }),

@@ -1671,6 +1671,8 @@ export interface components {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "Service-API-Version": components["headers"]["Service-API-Version"];
                 "Service-API-Latest-Version": components["headers"]["Service-API-Latest-Version"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
                 "Cache-Control": components["headers"]["Cache-Control"];
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -1688,6 +1690,8 @@ export interface components {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "Service-API-Version": components["headers"]["Service-API-Version"];
                 "Service-API-Latest-Version": components["headers"]["Service-API-Latest-Version"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
                 "Cache-Control": components["headers"]["Cache-Control"];
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -1706,6 +1710,8 @@ export interface components {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "Service-API-Version": components["headers"]["Service-API-Version"];
                 "Service-API-Latest-Version": components["headers"]["Service-API-Latest-Version"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
                 "Cache-Control": components["headers"]["Cache-Control"];
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -1727,6 +1733,8 @@ export interface components {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "Service-API-Version": components["headers"]["Service-API-Version"];
                 "Service-API-Latest-Version": components["headers"]["Service-API-Latest-Version"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
                 "Cache-Control": components["headers"]["Cache-Control"];
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -1755,6 +1763,8 @@ export interface components {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "Service-API-Version": components["headers"]["Service-API-Version"];
                 "Service-API-Latest-Version": components["headers"]["Service-API-Latest-Version"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
                 "Cache-Control": components["headers"]["Cache-Control"];
                 [name: string]: unknown;
             };
@@ -1773,6 +1783,8 @@ export interface components {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "Service-API-Version": components["headers"]["Service-API-Version"];
                 "Service-API-Latest-Version": components["headers"]["Service-API-Latest-Version"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
                 "Cache-Control": components["headers"]["Cache-Control"];
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -1794,6 +1806,8 @@ export interface components {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "Service-API-Version": components["headers"]["Service-API-Version"];
                 "Service-API-Latest-Version": components["headers"]["Service-API-Latest-Version"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
                 "Cache-Control": components["headers"]["Cache-Control"];
                 Allow: components["headers"]["Allow"];
                 [name: string]: unknown;
@@ -1813,6 +1827,8 @@ export interface components {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "Service-API-Version": components["headers"]["Service-API-Version"];
                 "Service-API-Latest-Version": components["headers"]["Service-API-Latest-Version"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
                 "Cache-Control": components["headers"]["Cache-Control"];
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -1835,6 +1851,8 @@ export interface components {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "Service-API-Version": components["headers"]["Service-API-Version"];
                 "Service-API-Latest-Version": components["headers"]["Service-API-Latest-Version"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
                 "Cache-Control": components["headers"]["Cache-Control"];
                 [name: string]: unknown;
             };
@@ -1853,6 +1871,8 @@ export interface components {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "Service-API-Version": components["headers"]["Service-API-Version"];
                 "Service-API-Latest-Version": components["headers"]["Service-API-Latest-Version"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
                 "Cache-Control": components["headers"]["Cache-Control"];
                 [name: string]: unknown;
             };
@@ -1871,6 +1891,8 @@ export interface components {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "Service-API-Version": components["headers"]["Service-API-Version"];
                 "Service-API-Latest-Version": components["headers"]["Service-API-Latest-Version"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
                 "Cache-Control": components["headers"]["Cache-Control"];
                 [name: string]: unknown;
             };
@@ -1889,6 +1911,8 @@ export interface components {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "Service-API-Version": components["headers"]["Service-API-Version"];
                 "Service-API-Latest-Version": components["headers"]["Service-API-Latest-Version"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
                 "Cache-Control": components["headers"]["Cache-Control"];
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -1981,6 +2005,16 @@ export interface components {
          * @example 2026-10-01
          */
         "Service-API-Latest-Version": string;
+        /**
+         * @description Time from which the operation or the version is deprecated (RFC 9745), in seconds since 1970, if its end is announced.
+         * @example @1798761600
+         */
+        Deprecation: string;
+        /**
+         * @description Time from which requests to a deprecated operation or version may fail (RFC 8594), if it is known.
+         * @example Tue, 01 Jun 2027 00:00:00 GMT
+         */
+        Sunset: string;
         /**
          * @description Id of the source snapshot.
          * @example 6f1c2a34-9b7e-4d05-8c61-2e5a7f90b3d8
@@ -2116,6 +2150,8 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Service-API-Version": components["headers"]["Service-API-Version"];
                     "Service-API-Latest-Version": components["headers"]["Service-API-Latest-Version"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -2221,6 +2257,8 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Service-API-Version": components["headers"]["Service-API-Version"];
                     "Service-API-Latest-Version": components["headers"]["Service-API-Latest-Version"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -2350,6 +2388,8 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Service-API-Version": components["headers"]["Service-API-Version"];
                     "Service-API-Latest-Version": components["headers"]["Service-API-Latest-Version"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -2482,6 +2522,8 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Service-API-Version": components["headers"]["Service-API-Version"];
                     "Service-API-Latest-Version": components["headers"]["Service-API-Latest-Version"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -2608,6 +2650,8 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Service-API-Version": components["headers"]["Service-API-Version"];
                     "Service-API-Latest-Version": components["headers"]["Service-API-Latest-Version"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -2760,6 +2804,8 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Service-API-Version": components["headers"]["Service-API-Version"];
                     "Service-API-Latest-Version": components["headers"]["Service-API-Latest-Version"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -2934,6 +2980,8 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Service-API-Version": components["headers"]["Service-API-Version"];
                     "Service-API-Latest-Version": components["headers"]["Service-API-Latest-Version"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -3136,6 +3184,8 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Service-API-Version": components["headers"]["Service-API-Version"];
                     "Service-API-Latest-Version": components["headers"]["Service-API-Latest-Version"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -3258,6 +3308,8 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Service-API-Version": components["headers"]["Service-API-Version"];
                     "Service-API-Latest-Version": components["headers"]["Service-API-Latest-Version"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -3393,6 +3445,8 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Service-API-Version": components["headers"]["Service-API-Version"];
                     "Service-API-Latest-Version": components["headers"]["Service-API-Latest-Version"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];

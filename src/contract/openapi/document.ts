@@ -9,7 +9,7 @@ import {
   TIMESTAMP_PATTERN,
   UTC_TIMESTAMP_PATTERN,
 } from '../parameter.ts';
-import { PREVIEW, type Release, STABLE, VERSION_HEADER } from '../releases.ts';
+import { type End, PREVIEW, type Release, STABLE, VERSION_HEADER } from '../releases.ts';
 import {
   PUBLIC_PATHS,
   PUBLIC_RESPONSES,
@@ -38,25 +38,28 @@ export function openApiDocument(
   releases: readonly Release[],
   baseUrl = '/',
   publicPaths: readonly PublicPath[] = Object.values(PUBLIC_PATHS),
+  operations: readonly Operation[] = OPERATIONS,
 ): Schema {
-  const resources = new Set(OPERATIONS.map(({ resource }) => resource));
+  const resources = new Set(operations.map(({ resource }) => resource));
   return {
     openapi: '3.1.0',
     info: {
       // Generators derive the name and the version of a package from these.
       title: 'Foyer API',
       version: packageVersion(releases.at(-1)?.date),
-      description:
-        "Read-only access to an organization's own events, tickets, orders and catalog. Every request of data needs an " +
-        'API key of the organization, and reads only records of that organization. ' +
+      description: [
+        "Read-only access to an organization's own events, tickets, orders and catalog.",
+        'Every request of data needs an API key of the organization, and reads only records of that organization.',
         'HEAD returns the headers of GET, and OPTIONS returns the allowed methods.',
+        ...releases.flatMap(({ date, end }) => endSentences(`The stable version of ${date}`, end)),
+      ].join(' '),
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: baseUrl }],
     security: [{ apiKey: [] }],
     tags: [...Object.entries(TAGS).map(([name, description]) => ({ name, description })), PUBLIC_TAG],
     paths: Object.fromEntries([
-      ...OPERATIONS.map((operation) => [operation.path, { get: operationObject(operation, releases) }]),
+      ...operations.map((operation) => [operation.path, { get: operationObject(operation, releases) }]),
       ...publicPaths.map((publicPath) => [publicPath.path, publicPathItem(publicPath)]),
     ]),
     components: {
@@ -121,8 +124,17 @@ export const REQUEST_HEADERS = {
   },
 } as const;
 
+/** Returns a sentence about an announced end; none without one. */
+function endSentences(what: string, end: End | undefined): string[] {
+  if (end === undefined) return [];
+  const { deprecated, sunset } = end;
+  return [
+    `${what} is deprecated from ${deprecated}${sunset === undefined ? '' : `, and ends on ${sunset}`}.`,
+  ];
+}
+
 function operationObject(operation: Operation, releases: readonly Release[]): Schema {
-  const { id, tag, summary, kind } = operation;
+  const { id, tag, summary, kind, end } = operation;
   const pathParameter = kind === 'retrieve' ? operation.pathParameter : operation.parent;
   const release = releases.find(({ operations }) => operations.includes(id));
   const stage =
@@ -131,7 +143,8 @@ function operationObject(operation: Operation, releases: readonly Release[]): Sc
     operationId: id,
     tags: [tag],
     summary,
-    description: `${operation.description} ${stage}`,
+    description: [operation.description, stage, ...endSentences('This operation', end)].join(' '),
+    ...(end !== undefined && { deprecated: true }),
     parameters: [
       ...(pathParameter === undefined ? [] : [pathParameterObject(pathParameter)]),
       ...(kind === 'list' ? operation.parameters.map(parameterObject) : []),

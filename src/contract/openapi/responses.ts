@@ -1,5 +1,6 @@
 import {
   DATA_AS_OF_HEADER,
+  DEPRECATION_HEADER,
   IGNORED_PARAMETERS_HEADER,
   JSON_TYPE,
   NDJSON_TYPE,
@@ -7,6 +8,7 @@ import {
   REQUEST_ID_HEADER,
   REQUEST_ID_PATTERN,
   SNAPSHOT_ID_HEADER,
+  SUNSET_HEADER,
 } from '../headers.ts';
 import { MAX_PER_PAGE, PAGE, type Schema } from '../parameter.ts';
 import { LATEST_VERSION_HEADER, PREVIEW, STABLE, VERSION_HEADER } from '../releases.ts';
@@ -38,6 +40,15 @@ export const RESPONSE_HEADERS = {
   [REQUEST_ID_HEADER]: always('Request id, of the client or generated.', '4f1c9a52', REQUEST_ID_SCHEMA),
   [VERSION_HEADER]: always(`Version used: \`${STABLE}\`, \`${PREVIEW}\` or the date of a release.`, STABLE),
   [LATEST_VERSION_HEADER]: always('Date of the latest release.', '2026-10-01'),
+  [DEPRECATION_HEADER]: sometimes(
+    'Time from which the operation or the version is deprecated (RFC 9745), in seconds since 1970, if its end is announced.',
+    '@1798761600',
+    { type: 'string', pattern: '^@\\d+$' },
+  ),
+  [SUNSET_HEADER]: sometimes(
+    'Time from which requests to a deprecated operation or version may fail (RFC 8594), if it is known.',
+    'Tue, 01 Jun 2027 00:00:00 GMT',
+  ),
   [SNAPSHOT_ID_HEADER]: always('Id of the source snapshot.', '6f1c2a34-9b7e-4d05-8c61-2e5a7f90b3d8'),
   [DATA_AS_OF_HEADER]: always('Production time of the snapshot.', '2026-11-03T04:00:00Z'),
   [IGNORED_PARAMETERS_HEADER]: sometimes(
@@ -70,11 +81,13 @@ export const RESPONSE_HEADERS = {
 
 export type HeaderName = keyof typeof RESPONSE_HEADERS;
 
-/** The headers of every response of the API. */
+/** The headers that every response of the API may have. */
 const EVERYWHERE: readonly HeaderName[] = [
   REQUEST_ID_HEADER,
   VERSION_HEADER,
   LATEST_VERSION_HEADER,
+  DEPRECATION_HEADER,
+  SUNSET_HEADER,
   'Cache-Control',
 ];
 const LIMITED: readonly HeaderName[] = ['RateLimit', 'RateLimit-Policy'];

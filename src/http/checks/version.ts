@@ -1,7 +1,10 @@
 import type { Request } from 'express';
+import { DEPRECATION_HEADER, SUNSET_HEADER } from '../../contract/headers.ts';
 import type { Operation } from '../../contract/operations.ts';
 import {
   dayOf,
+  type End,
+  endOf,
   isReachable,
   LATEST_VERSION_HEADER,
   latestVersion,
@@ -23,6 +26,8 @@ export interface ApiVersion {
   readonly today: string;
   /** Version headers of the response. */
   readonly headers: HeaderList;
+  /** Headers that announce the end of the version; empty without one. */
+  readonly endHeaders: HeaderList;
 }
 
 const HEADER_KEY = VERSION_HEADER.toLowerCase();
@@ -49,7 +54,18 @@ export function resolveVersion(
   const selected = selectVersion(header, releases, today);
   const name = selected ?? STABLE;
   const headers = [VERSION_HEADER, name, LATEST_VERSION_HEADER, latestVersion(releases, today)];
-  return { name, isValid: selected !== undefined, today, headers };
+  const endHeaders = headersOfEnd(endOf(name, releases, today));
+  return { name, isValid: selected !== undefined, today, headers, endHeaders };
+}
+
+const NO_HEADERS: HeaderList = [];
+
+/** Returns the headers that announce an end; none without one. */
+export function headersOfEnd(end: End | undefined): HeaderList {
+  if (end === undefined) return NO_HEADERS;
+  const { deprecated, sunset } = end;
+  const deprecation = [DEPRECATION_HEADER, `@${Date.parse(deprecated) / 1000}`];
+  return sunset === undefined ? deprecation : [...deprecation, SUNSET_HEADER, new Date(sunset).toUTCString()];
 }
 
 /** Returns the version header. Node joins repeated headers with a comma, which no valid version contains. */

@@ -100,9 +100,9 @@ export function writeHead(
   media = JSON_MEDIA,
 ): void {
   const { context } = response.locals;
-  const { version, requestId, rateLimit, ignoredParameters } = context;
+  const { version, endHeaders, requestId, rateLimit, ignoredParameters } = context;
   const all = [...media.securityHeaders, ...headers, REQUEST_ID_HEADER, requestId];
-  if (version !== undefined) all.push(...version.headers);
+  if (version !== undefined) all.push(...version.headers, ...endHeaders);
   if (rateLimit !== undefined) all.push(...rateLimit.headers);
   if (ignoredParameters !== undefined) all.push(IGNORED_PARAMETERS_HEADER, ignoredParameters);
   if (body !== undefined) {
