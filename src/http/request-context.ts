@@ -27,6 +27,8 @@ export class RequestContext {
   operation: string | undefined;
   /** Headers that announce the end of the version or, set by its route, of the operation. */
   endHeaders: HeaderList;
+  /** Headers that permit scripts of other origins to read the response; undefined if they never may. */
+  corsHeaders: HeaderList | undefined;
   /** Set when the key is valid. */
   caller: Caller | undefined;
   /** Set when the request is counted. */

@@ -11,7 +11,7 @@ import type { RefusalBudget } from './checks/refusal-budget.ts';
 import { resolveVersion } from './checks/version.ts';
 import type { ConnectionCounts } from './connections/connection-counts.ts';
 import { type ConnectionConfig, Connections } from './connections/connections.ts';
-import { type CorsConfig, corsOf, isPreflight } from './cors.ts';
+import { type CorsConfig, corsHeaders, isPreflight } from './cors.ts';
 import { expressPrototypes } from './express-prototypes.ts';
 import { reportRequest, startContext } from './request-context.ts';
 import { bodyProblem, endBody, hasBody, refuseBody } from './request-body.ts';
@@ -59,29 +59,25 @@ export function createServer(app: Express, dependencies: ServerDependencies) {
   });
   /** The response to the request of a connection whose body is not complete. */
   const withBody = new WeakMap<Socket, Response>();
-  const corsFor = corsOf(config);
+  const corsHeadersFor = corsHeaders(config);
   const handle = (request: Request, response: Response) => {
     request.url = normalizeTarget(request.url);
     startContext(request, response, releases, clock());
-    const setCorsHeaders = corsFor(request.url);
-    if (setCorsHeaders === undefined) answer(request, response, false);
-    else
-      setCorsHeaders(request, response, () => {
-        answer(request, response, isPreflight(request));
-      });
-  };
-  const answer = (request: Request, response: Response, isPreflight: boolean) => {
+    const { context } = response.locals;
+    // Of refusals, too, so that scripts can read them.
+    context.corsHeaders = corsHeadersFor(request);
+    const isAnsweredHere = context.corsHeaders !== undefined && isPreflight(request);
     // Before all others, since Node reads the body of any other response to its end.
     const problem = bodyProblem(request);
     if (problem !== undefined) refusals.refuse(request, response, problem, refuseBody);
     // A balancer must not take an overloaded replica for a dead one. A preflight costs as much as its refusal, which a
     // browser would hide from the script.
-    else if (overload(isPreflight || request.url === PUBLIC_PATHS.health.path)) {
-      response.locals.context.isLogged = false;
+    else if (overload(isAnsweredHere || request.url === PUBLIC_PATHS.health.path)) {
+      context.isLogged = false;
       sendProblem(response, OVERLOADED);
     } else if (request.headers.host === undefined && request.httpVersion === '1.1')
       refusals.refuse(request, response, HOST_MISSING);
-    else if (isPreflight) send(response, 204, NO_STORE);
+    else if (isAnsweredHere) send(response, 204, NO_STORE);
     else app(request, response);
   };
   const connections = new Connections(server, config, connectionCounts, metrics, {

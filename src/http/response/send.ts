@@ -100,8 +100,9 @@ export function writeHead(
   media = JSON_MEDIA,
 ): void {
   const { context } = response.locals;
-  const { version, endHeaders, requestId, rateLimit, ignoredParameters } = context;
+  const { version, endHeaders, corsHeaders, requestId, rateLimit, ignoredParameters } = context;
   const all = [...media.securityHeaders, ...headers, REQUEST_ID_HEADER, requestId];
+  if (corsHeaders !== undefined) addCors(all, corsHeaders);
   if (version !== undefined) all.push(...version.headers, ...endHeaders);
   if (rateLimit !== undefined) all.push(...rateLimit.headers);
   if (ignoredParameters !== undefined) all.push(IGNORED_PARAMETERS_HEADER, ignoredParameters);
@@ -110,13 +111,23 @@ export function writeHead(
     all.push(...media.contentType, 'Content-Length', String(length));
     if (response.req.method !== 'HEAD') context.bytes = length;
   }
-  // Node adds the headers that CORS has set, except those that the list has too.
-  const vary = response.getHeader('Vary');
-  if (vary !== undefined) {
-    const i = all.findIndex((text, i) => i % 2 === 0 && text === 'Vary');
-    if (i >= 0) all[i + 1] += `, ${String(vary)}`;
-  }
   response.writeHead(status, all);
+}
+
+/** Adds CORS headers to the others of a response. Both may have `Vary`, which becomes one header. */
+function addCors(headers: string[], corsHeaders: HeaderList): void {
+  const own = varyIn(headers);
+  const added = varyIn(corsHeaders);
+  if (own < 0 || added < 0) headers.push(...corsHeaders);
+  else {
+    headers[own + 1] += `, ${corsHeaders[added + 1]}`;
+    headers.push(...corsHeaders.toSpliced(added, 2));
+  }
+}
+
+/** Returns the index of the header, -1 without it. A value, such as a request id, may have the same text. */
+function varyIn(headers: HeaderList): number {
+  return headers.findIndex((text, i) => i % 2 === 0 && text.toLowerCase() === 'vary');
 }
 
 /** Returns the number of bytes in a body. */
