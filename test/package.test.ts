@@ -23,9 +23,13 @@ for (const path of PROGRAMS) addToProgram(path);
 
 function addToProgram(path: string): void {
   if (program.has(path) || !path.endsWith('.ts')) return;
-  const source = readFileSync(join(ROOT, path), 'utf8');
+  const source = textOf(path);
   program.set(path, source);
   for (const imported of [...importsOf(path, source), ...threadsOf(path, source)]) addToProgram(imported);
+}
+
+function textOf(path: string): string {
+  return readFileSync(join(ROOT, path), 'utf8');
 }
 
 /** Returns the files that `npm pack` would pack. */
@@ -40,6 +44,12 @@ function packedFiles(): string[] {
 }
 
 describe('The package', () => {
+  it('has the version of the latest release in the changelog', () => {
+    const [, version] = /^## (\d\S*)$/m.exec(textOf('CHANGELOG.md')) ?? [];
+    expect(packageJson.version).to.equal(version);
+    expect(JSON.parse(textOf('package-lock.json'))).to.include({ version });
+  });
+
   it('declares every package that the process and its commands import as a dependency', () => {
     const imported = new Set(Array.from(program.values(), packagesOf).flat());
     expect(imported).to.include('express');
