@@ -70,54 +70,42 @@ function operationRow(operation: Operation): string[] {
   ];
 }
 
-/** The help of a program, or of one of its subcommands. */
-interface Help {
-  /** The command line for npm, such as `npm run keys -- create`. */
-  readonly command: string;
-  readonly text: string;
-}
-
 /** Returns the help of the programs that npm scripts run in their own place (`exec`): those for users. */
-async function allHelps(): Promise<Help[]> {
-  const programs = Object.entries(packageJson.scripts).flatMap(([script, line]) => {
-    const program = /\bexec node .*?(scripts\/\S+\.ts)$/.exec(line)?.[1];
-    return program === undefined ? [] : [{ command: `npm run ${script}`, program }];
+async function allHelps(): Promise<string[]> {
+  const programs = Object.values(packageJson.scripts).flatMap((line) => {
+    const program = /\bexec node .*?(\S+\.ts)$/.exec(line)?.[1];
+    return program === undefined ? [] : [program];
   });
-  const helps = await Promise.all(programs.map(({ command, program }) => helpsOf(command, program)));
-  return helps.flat();
+  return (await Promise.all(programs.map(helpsOf))).flat();
 }
 
 /** Returns the help of a program, or those of its subcommands if it has any. */
-async function helpsOf(command: string, program: string): Promise<Help[]> {
-  const text = await helpText(program);
-  const [, list = ''] = text.split('\nCommands:\n');
-  const subcommands = Array.from(list.matchAll(/^ {2}(\w+)/gm), ([, name]) => name).filter(
-    (name) => name !== 'help',
-  );
-  if (subcommands.length === 0) return [{ command, text }];
-  return Promise.all(
-    subcommands.map(async (name) => ({
-      command: `${command} -- ${name}`,
-      text: await helpText(program, name),
-    })),
-  );
+async function helpsOf(program: string): Promise<string[]> {
+  const help = await helpText(program);
+  const [, list = ''] = help.split('\nCommands:\n');
+  const subcommands = Array.from(list.matchAll(/^ {2}(\w+)/gm), ([, name]) => name);
+  if (subcommands.length === 0) return [help];
+  return Promise.all(subcommands.filter((name) => name !== 'help').map((name) => helpText(program, name)));
 }
 
+/** Returns the help without the variables of the environment, which have a table of their own. */
 async function helpText(program: string, ...subcommand: string[]): Promise<string> {
   const argv = [fileURLToPath(new URL(program, ROOT)), ...subcommand, '--help'];
   const env = { ...process.env, NODE_COMPILE_CACHE: COMPILE_CACHE };
   const { stdout } = await promisify(execFile)(process.execPath, argv, { env });
-  return stdout.trimEnd();
+  return stdout.replace(/\nEnvironment:\n.*/s, '').trimEnd();
 }
 
 /** Returns an overview of commands, and a section with the help of each. */
-function commandsText(helps: readonly Help[]): string {
-  const rows = helps.map(({ command, text }) => [
-    `[\`${command}\`](#${anchor(command)})`,
-    firstSentence(text),
-  ]);
-  const sections = helps.map(({ command, text }) => `### ${command}\n\n\`\`\`\n${text}\n\`\`\``);
+function commandsText(helps: readonly string[]): string {
+  const rows = helps.map((help) => [`[\`${nameIn(help)}\`](#${anchor(nameIn(help))})`, firstSentence(help)]);
+  const sections = helps.map((help) => `### ${nameIn(help)}\n\n\`\`\`\n${help}\n\`\`\``);
   return [table(['command', 'does'], rows), ...sections].join('\n\n');
+}
+
+/** Returns the command in the line of usage, such as `npm run keys -- create`. */
+function nameIn(help: string): string {
+  return /^Usage: (.*?)(?: --)? (?:[[<]|$)/m.exec(help)?.[1] ?? '';
 }
 
 /** Returns the first sentence of a help after its line of usage. */
