@@ -22,6 +22,7 @@ const DOCUMENTS = [
   'docs/reliability.md',
   'examples/postgresql/README.md',
   'client/README.md',
+  'client/README.md',
   'SECURITY.md',
 ];
 
