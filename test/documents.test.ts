@@ -22,7 +22,6 @@ const DOCUMENTS = [
   'docs/reliability.md',
   'examples/postgresql/README.md',
   'client/README.md',
-  'client/README.md',
   'SECURITY.md',
 ];
 

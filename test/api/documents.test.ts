@@ -5,7 +5,12 @@ import { Pins } from '../../src/http/checks/pin.ts';
 import { newServedDigests } from '../../src/store/registry/served-digests.ts';
 import { type ApiResponse, givenApi, type TestApi } from '../support/test-api.ts';
 
-const text = readFileSync(new URL('../../docs/integrators.md', import.meta.url), 'utf8');
+const readme = textOf('README.md');
+const integrators = textOf('docs/integrators.md');
+
+function textOf(path: string): string {
+  return readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+}
 
 /** A request of the document, and the response that the document quotes after it. */
 interface Example {
@@ -14,22 +19,27 @@ interface Example {
 }
 
 const examples = Array.from(
-  text.matchAll(/```sh\n(curl .*)\n```\n(?:\n```http\n([^`]*)\n```)?/g),
+  integrators.matchAll(/```sh\n(curl .*)\n```\n(?:\n```http\n([^`]*)\n```)?/g),
   ([, curl, quoted]): Example => ({ curl, quoted }),
 );
 /** Quoted responses that no request of the document gets. */
 const otherResponses = Array.from(
-  text.matchAll(/(?<!```\n\n)```http\n([^`]*)\n```/g),
+  integrators.matchAll(/(?<!```\n\n)```http\n([^`]*)\n```/g),
   ([, quoted]) => quoted,
 );
 
-/** Sends the request of a curl line. The sample key stands for `$FOYER_KEY`. */
+/** Returns the path and query of a curl line. */
+function targetOf(curl: string): string {
+  return /(?:\$FOYER_URL|http:\/\/127\.0\.0\.1:3000)([^"']*)/.exec(curl)?.[1] ?? '';
+}
+
+/** Sends the request of a curl line. The sample key and an event of the fixture stand for the placeholders. */
 function send(api: TestApi, curl: string): Promise<ApiResponse> {
-  const [target = ''] = /(?<=\$FOYER_URL)[^"]*/.exec(curl) ?? [];
+  const target = targetOf(curl).replace('EVENT', 'evt_a');
   const key = api.authorization('north').replace('Bearer ', '');
   const headers = Array.from(curl.matchAll(/-H "([^:]+): ([^"]*)"/g), ([, name, value]) => [
     name,
-    value.replace('$FOYER_KEY', key).replace('$ETAG', '"none"'),
+    value.replace(/\$(FOYER_)?KEY/, key).replace('$ETAG', '"none"'),
   ]);
   return api.send(target, { as: undefined, headers: Object.fromEntries(headers) as Record<string, string> });
 }
@@ -64,8 +74,7 @@ describe('docs/integrators.md', () => {
   const limited = givenApi(() => ({ config: { rateLimitPerMinute: 2 } }));
 
   for (const { curl, quoted } of examples) {
-    const target = /\$FOYER_URL([^"]*)/.exec(curl)?.[1] ?? '';
-    it(`quotes the response to ${target}`, async () => {
+    it(`quotes the response to ${targetOf(curl)}`, async () => {
       const response = await send(given.api, curl);
       if (quoted === undefined) expect(response.status).to.equal(200);
       else expectQuoted(response, quoted);
@@ -85,4 +94,16 @@ describe('docs/integrators.md', () => {
     await limited.api.send('/v1/events');
     expectQuoted(await limited.api.send('/v1/events'), withLimit(quotedWith('Retry-After')));
   });
+});
+
+describe('README.md', () => {
+  const given = givenApi();
+
+  for (const [curl] of readme.matchAll(/^curl .*$/gm)) {
+    it(`makes a call that returns records: ${targetOf(curl)}`, async () => {
+      const { status, body } = await send(given.api, curl);
+      expect(status).to.equal(200);
+      expect(body.items).not.to.be.empty;
+    });
+  }
 });
