@@ -27,11 +27,15 @@ export class Answer {
   }
 
   async json(): Promise<unknown> {
-    const text = await this.text();
+    return this.parse(await this.text());
+  }
+
+  /** Parses the body, or a line of it. */
+  parse(text: string): unknown {
     try {
       return JSON.parse(text);
     } catch (cause) {
-      throw new FoyerError(`${this.#request}: the body of the response is not JSON`, { cause });
+      throw this.malformed('is not JSON', cause);
     }
   }
 
@@ -55,5 +59,10 @@ export class Answer {
   /** Returns the error of a body that ends too early. */
   incomplete(): ConnectionError {
     return new ConnectionError(`${this.#request}: the response broke off`);
+  }
+
+  /** Returns the error of a body that is not in the form of the service. */
+  malformed(reason: string, cause?: unknown): FoyerError {
+    return new FoyerError(`${this.#request}: the body of the response ${reason}`, { cause });
   }
 }

@@ -25,16 +25,17 @@ export type Page<Id extends ListId> = Envelope<Id> & Source;
 
 export type Envelope<Id extends ListId> = operations[Id]['responses'][200]['content']['application/json'];
 
-/**
- * The filters of a list, with `page` (the first page to read) and `perPage`. The bounds of a window are an object:
- * `{ updatedAt: { gte, lte } }`.
- */
-export type Filters<Id extends ListId> = Plain<Query<Id>> & Windows<Query<Id>>;
+/** The filters of a list. The bounds of a window are an object: `{ updatedAt: { gte, lte } }`. */
+export type Filters<Id extends ListId> = Plain<Omit<Query<Id>, Paging>> & Windows<Query<Id>>;
+
+/** The filters of a walk, with `page` (the first page to read) and `perPage`. */
+export type PageFilters<Id extends ListId> = Filters<Id> & Plain<Pick<Query<Id>, Paging>>;
 
 /** A Date, or ISO 8601 text with Z or an offset. */
 export type Instant = Date | string;
 
 type Query<Id extends ListId> = NonNullable<operations[Id]['parameters']['query']>;
+type Paging = 'page' | 'perPage';
 /** The parameter that only links set. */
 type Pin = 'snapshot';
 

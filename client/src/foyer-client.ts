@@ -3,7 +3,7 @@ import { Collection, List } from './list.ts';
 import { type Copy, syncCopy, type SyncOptions, type SyncState } from './sync.ts';
 import { type ClientOptions, Transport } from './transport.ts';
 
-export type { Filters, ListId, Page, RecordOf, Source } from './contract.ts';
+export type { Filters, ListId, Page, PageFilters, RecordOf, Source } from './contract.ts';
 export {
   ConnectionError,
   FoyerError,

@@ -1,6 +1,15 @@
 import type { Answer } from './answer.ts';
-import type { Envelope, Filters, GetId, ListId, Page, RecordOf, Retrieved, Source } from './contract.ts';
-import { FoyerError } from './errors.ts';
+import type {
+  Envelope,
+  Filters,
+  GetId,
+  ListId,
+  Page,
+  PageFilters,
+  RecordOf,
+  Retrieved,
+  Source,
+} from './contract.ts';
 import { encodeQuery } from './query.ts';
 import type { Transport } from './transport.ts';
 
@@ -8,19 +17,22 @@ export interface RequestOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** All records of a list have this type while they arrive. */
+/** The records of a list, as they arrive. */
 type Records<Id extends ListId> = AsyncGenerator<RecordOf<Id>, void, undefined>;
 
-/** A list that differs from the one with an earlier tag. */
-export interface ChangedList<Id extends ListId> extends Source {
-  readonly changed: true;
-  /** Entity tag. Store it when all records have been read. */
+interface Tagged extends Source {
+  /** Entity tag, for the next call. Store it when all records have been read. */
   readonly tag: string;
+}
+
+/** A list that differs from the one with an earlier tag. */
+export interface ChangedList<Id extends ListId> extends Tagged {
+  readonly changed: true;
   /** Read them to the end, or abort the signal: a key may have two open streams. */
   readonly records: Records<Id>;
 }
 
-export interface UnchangedList extends Source {
+export interface UnchangedList extends Tagged {
   readonly changed: false;
 }
 
@@ -47,13 +59,13 @@ export class List<Id extends ListId> {
   }
 
   /** Yields the records, page by page. All of them are of one snapshot. */
-  async *list(filters: Filters<Id> = {}, options: RequestOptions = {}): Records<Id> {
+  async *list(filters: PageFilters<Id> = {}, options: RequestOptions = {}): Records<Id> {
     for await (const { items } of this.pages(filters, options)) yield* items;
   }
 
   /** Yields the pages, from page 1 or `filters.page`. Yields none if that page is beyond the last one. */
   async *pages(
-    filters: Filters<Id> = {},
+    filters: PageFilters<Id> = {},
     options: RequestOptions = {},
   ): AsyncGenerator<Page<Id>, void, undefined> {
     let query: string | undefined = encodeQuery({ perPage: PER_PAGE, ...filters });
@@ -82,10 +94,9 @@ export class List<Id extends ListId> {
   ): Promise<ChangedList<Id> | UnchangedList> {
     const call = { ...this.#call(filters, options), accept: 'application/x-ndjson', tag } as const;
     return this.transport.send(call, (answer) => {
-      const source = sourceOf(answer);
-      if (answer.status === 304) return { ...source, changed: false };
-      const records = recordsOf<RecordOf<Id>>(answer);
-      return { ...source, changed: true, tag: answer.header('ETag'), records };
+      const tagged = { ...sourceOf(answer), tag: answer.header('ETag') };
+      if (answer.status === 304) return { ...tagged, changed: false };
+      return { ...tagged, changed: true, records: recordsOf<RecordOf<Id>>(answer) };
     });
   }
 
@@ -106,8 +117,8 @@ export class List<Id extends ListId> {
           // The caller may have left records unread.
           ending.abort();
         }
-        latest = answer.tag;
       }
+      latest = answer.tag;
       await this.transport.pause(everySeconds * 1000, signal);
     }
   }
@@ -116,7 +127,7 @@ export class List<Id extends ListId> {
     const call = { ...this.#call({}, options), query, accept: 'application/json' } as const;
     return this.transport.send(call, async (answer) => {
       if (answer.status === 204) return undefined;
-      return { ...envelope<Id>(await answer.json()), ...sourceOf(answer) };
+      return { ...(await envelopeOf<Id>(answer)), ...sourceOf(answer) };
     });
   }
 
@@ -165,9 +176,10 @@ function sourceOf(answer: Answer): Source {
   };
 }
 
-function envelope<Id extends ListId>(body: unknown): Envelope<Id> {
+async function envelopeOf<Id extends ListId>(answer: Answer): Promise<Envelope<Id>> {
+  const body = await answer.json();
   const isEnvelope = typeof body === 'object' && body !== null && 'items' in body && 'nextPage' in body;
-  if (!isEnvelope) throw new FoyerError('the body of the response is not a page');
+  if (!isEnvelope) throw answer.malformed('is not a page');
   // The service promises the rest of the form.
   return body as Envelope<Id>;
 }
@@ -182,7 +194,7 @@ async function* recordsOf<Record>(answer: Answer): AsyncGenerator<Record, void, 
     rest = lines.pop() ?? '';
     count += lines.length;
     // The service promises that each line is a record.
-    for (const line of lines) yield JSON.parse(line) as Record;
+    for (const line of lines) yield answer.parse(line) as Record;
   }
   if (rest !== '' || count !== Number(answer.header('Service-Record-Count'))) throw answer.incomplete();
 }

@@ -137,12 +137,7 @@ class Round {
     }
 
     const { snapshotId, dataAsOf } = offerList;
-    return {
-      snapshotId,
-      dataAsOf,
-      eventsTag: eventList.changed ? eventList.tag : (state?.eventsTag ?? ''),
-      offersTag: offerList.changed ? offerList.tag : (state?.offersTag ?? ''),
-    };
+    return { snapshotId, dataAsOf, eventsTag: eventList.tag, offersTag: offerList.tag };
   }
 
   async #replaceEvents(list: ChangedList<'listEvents'>): Promise<void> {

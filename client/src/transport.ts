@@ -16,11 +16,11 @@ export interface ClientOptions {
   readonly version?: string | undefined;
   /** Ends all requests and pauses of the client. */
   readonly signal?: AbortSignal | undefined;
-  /** Maximum number of attempts at a request. Default: 6. */
+  /** Maximum number of attempts at a request. Default: 8. */
   readonly maxAttempts?: number | undefined;
   /** Maximum sum of the pauses of a request. A longer `Retry-After` is an error at once. Default: 180. */
   readonly maxWaitSeconds?: number | undefined;
-  /** Maximum time without any byte of a response. Default: 60. */
+  /** Time limit of a response, and of each chunk of a stream. Default: 60. */
   readonly timeoutSeconds?: number | undefined;
   readonly fetch?: typeof fetch | undefined;
   /** Replaces the pauses between attempts, in tests. */
@@ -64,7 +64,7 @@ export class Transport {
     this.#credential = checkedCredential(options.credential);
     this.#version = options.version ?? 'stable';
     this.#signal = options.signal;
-    this.#maxAttempts = options.maxAttempts ?? 6;
+    this.#maxAttempts = options.maxAttempts ?? 8;
     this.#maxWaitMs = (options.maxWaitSeconds ?? 180) * 1000;
     this.#timeoutMs = (options.timeoutSeconds ?? 60) * 1000;
     this.#fetch = options.fetch ?? fetch;
@@ -153,13 +153,12 @@ function pathOf({ operation, id }: Call): string {
 
 /** Returns the pause before the next attempt; undefined when a repetition would not help. */
 function pauseAfter(error: unknown, attempt: number): number | undefined {
-  if (error instanceof ResponseError) {
-    if (error.status !== 429 && error.status < 500) return undefined;
-    if (error.retryAfterSeconds !== undefined) return error.retryAfterSeconds * 1000;
-  } else if (!(error instanceof ConnectionError)) return undefined;
+  const isRefusal = error instanceof ResponseError && (error.status === 429 || error.status >= 500);
+  if (!isRefusal && !(error instanceof ConnectionError)) return undefined;
   const backoff = Math.min(FIRST_BACKOFF_MS * 2 ** (attempt - 1), MAX_BACKOFF_MS);
+  const leastMs = isRefusal ? (error.retryAfterSeconds ?? 0) * 1000 : 0;
   // Clients that failed together return at different times.
-  return backoff * (0.5 + Math.random() / 2);
+  return Math.max(leastMs, backoff * (0.5 + Math.random() / 2));
 }
 
 /** Returns a signal that aborts with the first of two. */

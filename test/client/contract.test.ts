@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type Filters, FoyerClient } from '../../client/src/foyer-client.ts';
+import { type Filters, FoyerClient, type PageFilters } from '../../client/src/foyer-client.ts';
 import { Collection, List } from '../../client/src/list.ts';
 import { type ListOperation, OPERATIONS, type Parameter } from '../../src/contract/operations.ts';
 import { PREVIEW, RELEASES, STABLE, VERSION_HEADER } from '../../src/contract/releases.ts';
@@ -80,7 +80,7 @@ describe('The TypeScript client and the contract', () => {
   }
 
   it('have the same types of filters', () => {
-    const tickets: Required<Filters<'listTickets'>> = {
+    const tickets: Required<PageFilters<'listTickets'>> = {
       ...{ page: 2, perPage: 100, updatedAt: { gte: new Date(), lte: '2026-01-01T00:00:00Z' } },
       ...{ eventIds: ['a'], sessionIds: ['b'], qrCodes: ['c'], orderIds: ['d'] },
     };
@@ -90,8 +90,10 @@ describe('The TypeScript client and the contract', () => {
     const bound: Filters<'listTickets'> = { updatedAt: { gt: new Date() } };
     // @ts-expect-error there is no such filter
     const unknown: Filters<'listTickets'> = { eventId: 'a' };
+    // @ts-expect-error a stream has no pages
+    const stream: Parameters<FoyerClient['tickets']['stream']>[0] = { perPage: 5 };
     // @ts-expect-error there is no such status
     const status: Filters<'listOrders'> = { status: 'PAID' };
-    expect([tickets, bare, bound, unknown, status]).to.have.length(5);
+    expect([tickets, bare, bound, unknown, stream, status]).to.have.length(6);
   });
 });
