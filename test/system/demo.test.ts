@@ -1,84 +1,82 @@
 import { spawnSync } from 'node:child_process';
-import Database from 'better-sqlite3';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { inspectSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
-import { folderForAll } from '../support/temporary-folder.ts';
+import { RefusedSnapshot } from '../../src/snapshot/format/refused-snapshot.ts';
+import { readSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
+import { thrownBy } from '../snapshot/format/refusal.ts';
 import { Command, ROOT } from '../support/command.ts';
+import { folderForAll } from '../support/temporary-folder.ts';
 
-/** Parses the URL and the headers of a `curl` command. */
-function parseCurl(line: string): { url: string; headers: Record<string, string> } {
-  const words = Array.from(line.matchAll(/'[^']*'|\S+/g), ([word]) => word.replaceAll("'", ''));
-  const headers: Record<string, string> = {};
-  let url = '';
-  for (let i = 1; i < words.length; i++) {
-    if (words[i] === '-H') {
-      const [name, value] = words[++i].split(': ');
-      headers[name] = value;
-    } else if (!words[i].startsWith('-')) url = words[i];
-  }
-  return { url, headers };
+/** Returns the URL and the headers of a `curl` command. */
+function parseCurl(command: string): { url: string; headers: Record<string, string> } {
+  const words = Array.from(command.matchAll(/'([^']*)'/g), ([, word]) => word);
+  // The first is the text for the end of the output.
+  const [, url, ...headers] = words;
+  return {
+    url,
+    headers: Object.fromEntries(headers.map((header) => header.split(': '))) as Record<string, string>,
+  };
 }
 
 describe('The demo', () => {
   const inFolder = folderForAll();
+  let output = '';
+  let key = '';
 
-  /** Runs the demo, and sends the requests of its curl lines. Returns the responses by the title of the line. */
-  async function runDemo(): Promise<{
-    key: string;
-    responses: Map<string, { status: number; text: string }>;
-    /** The line that sets the environment of other commands. */
-    environment: string;
-  }> {
+  /** Runs the demo, and sends the requests of its curl commands. Returns the responses by title. */
+  async function runDemo() {
     const demo = new Command('scripts/demo.ts', [], {
       PORT: '0',
       ADMIN_PORT: '0',
+      EXPLORER: 'on',
       SNAPSHOT_DIR: inFolder('snapshots'),
       KEYS_FILE: inFolder('keys.sqlite'),
     });
     try {
       await demo.waitForOutput(/Ctrl-C/);
-      const [, key] = await demo.waitForOutput(/Key: +(\S+)/);
-      const [environment] = await demo.waitForOutput(/^export .*$/m);
       const responses = new Map<string, { status: number; text: string }>();
-      for (const [, title, line] of demo.stdout.matchAll(/^# (.*)\n(curl .*)$/gm)) {
-        const { url, headers } = parseCurl(line);
+      for (const [, title, command] of demo.stdout.matchAll(/^# (.*)\n(curl (?:.*\\\n)*.*)$/gm)) {
+        const { url, headers } = parseCurl(command);
         const response = await fetch(url, { headers });
         responses.set(title, { status: response.status, text: await response.text() });
       }
       demo.kill('SIGINT');
-      expect(await demo.ended).to.include({ code: 0, stderr: '' });
-      return { key, responses, environment };
+      const { code, stdout, stderr } = await demo.ended;
+      expect(code).to.equal(0);
+      return { responses, stdout, stderr, key: /Key +(\S+)/.exec(stdout)?.[1] ?? '' };
     } finally {
       demo.kill('SIGKILL');
     }
   }
 
-  it('prints curl lines that work as titled, and the same key after a restart', async () => {
-    const { key, responses } = await runDemo();
-    const statuses = Object.fromEntries(Array.from(responses, ([title, { status }]) => [title, status]));
-    expect(statuses).to.deep.equal({
-      'a page of events': 200,
-      'a filter: the tickets of an event': 200,
-      'a filter: the orders updated since a time': 200,
-      'a record': 200,
-      'a page beyond the last: 204': 204,
-      'two mistakes: 400 with both': 400,
-      'the catalog, in preview': 200,
-      'an unchanged ticket: 304': 304,
-    });
-    for (const [title, { status, text }] of responses) {
-      if (status !== 200 || title === 'a record') continue;
-      expect((JSON.parse(text) as { items: unknown[] }).items, title).not.to.be.empty;
-    }
-    expect(JSON.parse(responses.get('two mistakes: 400 with both')?.text ?? ''))
-      .to.have.property('errors')
-      .with.lengthOf(2);
-
-    expect((await runDemo()).key).to.equal(key);
+  it('prints the addresses of its pages, without escape codes in a pipe', async () => {
+    const { stdout, stderr, ...first } = await runDemo();
+    expect(stderr).to.equal('');
+    expect(stdout).to.match(
+      /^Foyer serves .*\n\n +Explorer +http:\S+\/explorer\n +Documentation +http:\S+\/docs\n +Status +http:\S+\/\n +Key +svc:o:\S+\n/,
+    );
+    expect(stdout).to.match(/^[\x20-\x7e\n]+$/);
+    [output, key] = [stdout, first.key];
   });
 
-  it('prints the environment with which other commands use its data', async () => {
-    const { key, environment } = await runDemo();
+  it('prints three curl commands that work and end with a newline, and the same key after a restart', async () => {
+    const { responses, stderr, ...second } = await runDemo();
+    expect(stderr).to.equal('');
+    expect(second.key).to.equal(key);
+    expect([...responses.keys()]).to.deep.equal([
+      'a page of events',
+      'the tickets of an event that changed since a time',
+      'the offers of the event, in preview',
+    ]);
+    for (const [title, { status, text }] of responses) {
+      expect(status, title).to.equal(200);
+      expect((JSON.parse(text) as { items: unknown[] }).items, title).not.to.be.empty;
+    }
+    expect(second.stdout.match(/^curl -sw '\\n' 'http/gm)).to.have.length(3);
+  });
+
+  it('prints the environment with which other commands use its data', () => {
+    const [environment] = /^export .*$/m.exec(output) ?? [];
     const [, , organizationId] = key.split(':');
     const sh = (command: string) =>
       spawnSync('sh', ['-c', `${environment}; ${command}`], { cwd: ROOT, encoding: 'utf8' });
@@ -89,13 +87,20 @@ describe('The demo', () => {
     expect(created).to.include({ status: 0, stderr: '' });
   });
 
-  it('rebuilds a snapshot of another format version', async () => {
+  it('replaces a snapshot whose records only the loader finds damaged, and damaged keys', async () => {
     const path = inFolder('snapshots/demo.sqlite');
-    const database = new Database(path);
-    database.pragma('user_version = 1');
-    database.close();
-    expect(() => inspectSnapshot(path)).to.throw('this Foyer reads format');
-    await runDemo();
-    expect(inspectSnapshot(path).organizations).not.to.be.empty;
+    const bytes = readFileSync(path);
+    bytes[bytes.lastIndexOf('ticketId') + 12] ^= 1;
+    writeFileSync(path, bytes);
+    const detail = thrownBy(() => readSnapshot(path), RefusedSnapshot).message;
+    writeFileSync(inFolder('keys.sqlite'), 'garbage');
+    const { responses, stderr, ...third } = await runDemo();
+    expect(stderr).to.equal(
+      `The demo replaces ${inFolder('keys.sqlite')}: it is not an SQLite database.\n` +
+        `The demo replaces ${path}: ${detail}.\n`,
+    );
+    expect(third.key).to.not.equal(key);
+    expect(Array.from(responses.values(), ({ status }) => status)).to.deep.equal([200, 200, 200]);
+    expect(readSnapshot(path).organizations).to.have.length(3);
   });
 });

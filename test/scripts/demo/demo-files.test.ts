@@ -1,0 +1,202 @@
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import Database from 'better-sqlite3';
+import { expect } from 'chai';
+import { demoCredential } from '../../../scripts/demo/demo-credential.ts';
+import { DemoSample } from '../../../scripts/demo/demo-sample.ts';
+import { makeDemoSnapshot } from '../../../scripts/make-demo-snapshot.ts';
+import { Refused } from '../../../scripts/run-command.ts';
+import { parseCredential } from '../../../src/keys/credential.ts';
+import { KeysFile, readKeyRing } from '../../../src/keys/keys-file.ts';
+import { inspectSnapshot } from '../../../src/snapshot/load/read-snapshot.ts';
+import { runHere } from '../../support/command.ts';
+import { build, writeImport } from '../../support/import-folder.ts';
+import { SMALL_IMPORT } from '../../support/small-import.ts';
+import { folderForAll, folderForEach } from '../../support/temporary-folder.ts';
+
+/** The ways in which a file of the demo may be bad. */
+const DAMAGES: Readonly<Record<string, (path: string) => void>> = {
+  'is empty': (path) => {
+    writeFileSync(path, '');
+  },
+  'is truncated': (path) => {
+    truncateSync(path, statSync(path).size / 2);
+  },
+  'is garbage': (path) => {
+    writeFileSync(path, 'garbage'.repeat(1000));
+  },
+  'belongs to another application': (path) => {
+    rmSync(path);
+    new Database(path).exec('CREATE TABLE notes (text)').close();
+  },
+  'has another format version': (path) => {
+    const database = new Database(path);
+    database.pragma('user_version = 1');
+    database.close();
+  },
+  'has a journal': (path) => {
+    writeFileSync(`${path}-journal`, 'interrupted');
+  },
+};
+
+/** Runs work of the demo. Returns its outcome, and what it printed on standard error. */
+async function captured<T>(work: () => T | Promise<T>): Promise<{ result: T | Error; stderr: string }> {
+  const outcome: { result?: T | Error } = {};
+  const { stderr } = await runHere(async () => {
+    outcome.result = await Promise.try(work).catch((error: unknown) => {
+      if (error instanceof Refused) return error;
+      throw error;
+    });
+    return 0;
+  }, []);
+  return { result: outcome.result as T | Error, stderr };
+}
+
+describe('The snapshot of the demo', () => {
+  const source = folderForAll();
+  const inFolder = folderForEach();
+  const path = () => inFolder('demo.sqlite');
+  const makeSnapshot = (to: string) => {
+    copyFileSync(source('sample.sqlite'), to);
+    return Promise.resolve();
+  };
+  /** @param own the folder that belongs to the demo */
+  const prepare = (own = 'data/demo/snapshots', folder = inFolder('')) =>
+    captured(() => new DemoSample(folder, own, makeSnapshot).prepare());
+
+  before(async () => {
+    writeImport(source('import'), SMALL_IMPORT);
+    await build(source('import'), source('sample.sqlite'));
+  });
+
+  for (const [fault, damage] of Object.entries(DAMAGES)) {
+    it(`is replaced if it ${fault}, once the demo created it`, async () => {
+      await prepare();
+      damage(path());
+      const { result, stderr } = await prepare();
+      expect(result).to.deep.equal(inspectSnapshot(source('sample.sqlite')));
+      expect(stderr).to.match(/^The demo replaces \S+demo\.sqlite: .*\.\n$/);
+      expect(await prepare()).to.include({ stderr: '' });
+    });
+
+    it(`is left as it is if it ${fault}, where the demo did not create it`, async () => {
+      await makeSnapshot(path());
+      damage(path());
+      const bytes = readFileSync(path());
+      const { result, stderr } = await prepare();
+      expect(result)
+        .to.be.instanceOf(Refused)
+        .with.property('message')
+
+        .that.includes('unset SNAPSHOT_DIR');
+      expect(stderr).to.equal('');
+      expect(readFileSync(path()).equals(bytes)).to.equal(true);
+    });
+  }
+
+  it('is replaced in the folder that belongs to the demo, without a mark of it', async () => {
+    writeFileSync(path(), '');
+    expect((await prepare(inFolder(''))).stderr).to.include('the file is empty');
+    expect(inspectSnapshot(path()).organizations).to.have.length(2);
+  });
+
+  it('is not added to a folder with other snapshots', async () => {
+    await makeSnapshot(inFolder('main.sqlite'));
+    const { result } = await prepare();
+    expect(result)
+      .to.be.instanceOf(Refused)
+      .with.property('message')
+      .that.includes('holds other snapshots (main.sqlite)');
+    expect(readdirSync(inFolder(''))).to.deep.equal(['main.sqlite']);
+  });
+
+  it('is served as it is if it is sound, also where the demo did not create it', async () => {
+    await makeSnapshot(path());
+    expect((await prepare()).stderr).to.equal('');
+    expect(readdirSync(inFolder(''))).to.deep.equal(['demo.sqlite']);
+  });
+
+  it('is refused in one line if its folder cannot be written, or if it is a folder', async () => {
+    writeFileSync(inFolder('file'), '');
+    const folder = inFolder('file/snapshots');
+    const { result } = await captured(() => new DemoSample(folder, '', makeDemoSnapshot).prepare());
+    expect(result)
+      .to.be.instanceOf(Refused)
+      .with.property('message')
+      .that.matches(/^SNAPSHOT_DIR is \S+: the demo cannot write there: ENOTDIR/);
+    mkdirSync(path());
+    expect((await prepare()).result).to.have.property('message', `${path()}: it is not a regular file`);
+  });
+});
+
+describe('The key of the demo', () => {
+  const inFolder = folderForEach();
+  const path = () => inFolder('keys/keys.sqlite');
+  const credential = (own = 'data/demo/keys.sqlite') => captured(() => demoCredential(path(), own, 'org_1'));
+  const stateOf = (text: unknown) => {
+    const { organizationId = '', secret = '' } = parseCredential(`Bearer ${String(text)}`) ?? {};
+    return readKeyRing(path()).check(organizationId, secret, Date.now()).outcome;
+  };
+
+  it('stays the same while it is valid, and is replaced once it is revoked', async () => {
+    const { result: first, stderr } = await credential();
+    expect([stateOf(first), stderr]).to.deep.equal(['valid', '']);
+    expect((await credential()).result).to.equal(first);
+    const file = new KeysFile(path());
+    file.revoke(file.list()[0].keyId, new Date());
+    const { result: second } = await credential();
+    expect([stateOf(second), stateOf(first)]).to.deep.equal(['valid', 'revoked']);
+  });
+
+  for (const text of ['', 'garbage\0\n\n', 'svc:o:org_2:secret']) {
+    it(`is replaced if its file has ${JSON.stringify(text)}`, async () => {
+      await credential();
+      writeFileSync(`${path()}.demo-credential`, text);
+      const { result, stderr } = await credential();
+      expect([stateOf(result), stderr]).to.deep.equal(['valid', '']);
+    });
+  }
+
+  for (const [fault, damage] of Object.entries(DAMAGES).slice(0, 4)) {
+    it(`is new if the keys file ${fault}, once the demo created that`, async () => {
+      await credential();
+      damage(path());
+      const { result, stderr } = await credential();
+      expect(stateOf(result)).to.equal('valid');
+      expect(stderr).to.match(/^The demo replaces \S+keys\.sqlite: .*\.\n$/);
+    });
+  }
+
+  it('is not added to a keys file that the demo did not create, sound or damaged', async () => {
+    mkdirSync(inFolder('keys'));
+    new KeysFile(path()).create('org_1', 'till', new Date());
+    for (const bytes of [readFileSync(path()), Buffer.from('garbage')]) {
+      writeFileSync(path(), bytes);
+      const { result } = await credential();
+      expect(result)
+        .to.be.instanceOf(Refused)
+        .with.property('message')
+        .that.includes('which the demo did not create');
+      expect(readFileSync(path()).equals(bytes)).to.equal(true);
+      expect(existsSync(`${path()}.demo-credential`)).to.equal(false);
+    }
+    expect(stateOf((await credential(path())).result)).to.equal('valid');
+  });
+
+  it('is refused in one line if its folder cannot be written', async () => {
+    writeFileSync(inFolder('keys'), '');
+    expect((await credential()).result)
+      .to.be.instanceOf(Refused)
+      .with.property('message')
+      .that.matches(/^KEYS_FILE is \S+: the demo cannot use it: EEXIST/);
+  });
+});
