@@ -85,12 +85,10 @@ async function measure(run: SoakRun, samples: Usage[], seconds: number): Promise
     await run.pause((seconds * 1000) / SAMPLES);
     const usage = await run.replica.usage();
     samples.push(usage);
-    const counts = ['requests', 'walks', 'swaps'].map(
-      (what) => `${count(run.counts.get(what) ?? 0)} ${what}`,
-    );
+    const requests = count(run.counts.get('requests') ?? 0);
     const megabytes = Math.round(usage.residentBytes / MEGABYTE);
     progress.show(
-      [...counts, `${megabytes} MB`, `${usage.descriptors} descriptors`, `${run.faults} faults`].join(', '),
+      `${run.faults} faults, ${requests} requests, ${megabytes} MB`,
       Math.min(1, (performance.now() - began) / (seconds * 1000)),
     );
   });

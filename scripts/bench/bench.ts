@@ -6,6 +6,8 @@ import { Argument, InvalidArgumentError } from 'commander';
 import { Interruption } from '../interruption.ts';
 import { commandLine, Refused, runCommand } from '../run-command.ts';
 import { Progress } from '../terminal/progress.ts';
+import { left, table } from '../terminal/table.ts';
+import { count } from '../terminal/units.ts';
 import { BenchContext, type Sizes } from './bench-context.ts';
 import { printRows, type Row } from './figures.ts';
 import { measureBuild } from './groups/build.ts';
@@ -32,17 +34,14 @@ const GROUPS = {
   requests: group('requests a second, compared with a bare server and others', measureRequests),
   latency: group('response times under load, compared with a bare server', measureLatency),
   streams: group('bytes a second of streams, and requests beside them', measureStreams),
-  compression: group(
-    'requests a second of compressed pages, and response times of others',
-    measureCompression,
-  ),
-  overload: group('goodput and response times beyond the capacity, with many connections', measureOverload),
+  compression: group('requests a second of compressed pages, response times of others', measureCompression),
+  overload: group('goodput and response times beyond the capacity', measureOverload),
   threads: group('throughput of a second thread, and memory of each', measureThreads),
   scale: {
-    description: 'response time of each kind of query at a large and at a small size',
+    description: 'response time of each kind of query at two sizes',
     measure: measureScale,
   },
-  build: group('build of a snapshot from changes, compared with a build of all records', measureBuild),
+  build: group('a build from changes, compared with one of all records', measureBuild),
   load: group('load time and memory of a large snapshot', measureLoad),
   start: group('start of the demo', measureStart),
   refresh: group('requests, event loop and memory while snapshots go live', measureRefresh),
@@ -70,7 +69,7 @@ const program = commandLine(
   'bench',
   'Measures the performance that Foyer promises, on this machine, as ratios.\n' +
     'A figure out of reach is not an error. Groups of figures:\n' +
-    NAMES.map((name) => `  ${name.padEnd(10)}${GROUPS[name].description}`).join('\n'),
+    NAMES.map((name) => `  ${name.padEnd(13)}${GROUPS[name].description}`).join('\n'),
 )
   .addArgument(
     new Argument('[group...]', `groups to measure; all take about ${ALL_GROUPS_MINUTES} minutes`).choices(
@@ -132,8 +131,11 @@ function print(
     console.log(JSON.stringify({ groups, conditions, rows, ...(kinds && { kinds }) }, null, 2));
     return;
   }
-  const parts = Object.entries(conditions).map(([name, value]) => `${name}: ${value}`);
-  console.log(`${parts.join(', ')}\n`);
+  const described = Object.entries(conditions).map(([name, value]) => [
+    name,
+    typeof value === 'number' ? count(value) : value,
+  ]);
+  console.log(`${table([left(''), left('')], described)}\n`);
   printRows(rows);
   if (kinds) printKinds(kinds);
 }
