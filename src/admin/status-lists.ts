@@ -7,7 +7,7 @@ import type { AdminDependencies } from './admin-state.ts';
 
 /** The lists of the status that grow with the number of organizations: whole, or in pages with a search. */
 
-const PER_PAGE = 25;
+const PER_PAGE = 10;
 
 interface ListQuery {
   /** Part of an id or label, in lower case. */

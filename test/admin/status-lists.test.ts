@@ -32,16 +32,16 @@ describe('The lists of the status in pages', () => {
     });
   });
 
-  it('have 25 items a page; a page beyond the last one is empty', () => {
-    const images = Array.from({ length: 57 }, (_, i) => emptyImage(`org_${String(i).padStart(2, '0')}`));
+  it('have 10 items a page; a page beyond the last one is empty', () => {
+    const images = Array.from({ length: 27 }, (_, i) => emptyImage(`org_${String(i).padStart(2, '0')}`));
     operations.stores.swap('b.sqlite', snapshotOf('s2', new Date(NOW).toISOString(), ...images));
     const idsOf = (page: string) =>
       organizations({ search: 'ORG_', page }).items.map(({ organizationId }) => organizationId);
     const walked = ['1', '2', '3'].map(idsOf);
-    expect(walked.map(({ length }) => length)).to.deep.equal([25, 25, 7]);
+    expect(walked.map(({ length }) => length)).to.deep.equal([10, 10, 7]);
     expect(walked.flat()).to.deep.equal(images.map(({ organizationId }) => organizationId));
     expect(idsOf('4')).to.deep.equal([]);
-    expect(organizations({ search: 'org_', page: '4' })).to.deep.include({ totalPages: 3, total: 57 });
+    expect(organizations({ search: 'org_', page: '4' })).to.deep.include({ totalPages: 3, total: 27 });
   });
 
   it('have the keys whose id, organization or label contains the text, in any case', () => {

@@ -18,7 +18,7 @@ import uPlot from 'uplot';
  */
 
 /** Seconds since the epoch, then the values of each series, null where there is none. */
-/** @typedef {[readonly number[], ...(readonly (number | null)[])[]]} ChartData */
+/** @typedef {readonly [readonly number[], ...(readonly (number | null)[])[]]} ChartData */
 
 const HEIGHT = 180;
 const FONT_PX = 12;
@@ -99,6 +99,7 @@ export class TimeChart {
     return {
       width,
       height,
+      padding: [8, 8, 0, 0],
       legend: { show: false },
       cursor: { drag: { x: false, y: false }, ...(group && { sync: { key: group } }) },
       scales: {
@@ -108,6 +109,8 @@ export class TimeChart {
       axes: [
         {
           ...axis,
+          size: 28,
+          space: 44,
           values: (_plot, times, _axis, _space, step) => times.map((time) => timeLabel(time, step)),
         },
         { ...axis, values: (_plot, values) => values.map(format), size: (_plot, labels) => widthOf(labels) },

@@ -1,0 +1,170 @@
+import { html, nothing } from 'lit-html';
+import { formatBytes, formatCount, formatDateTime } from '../shared/format.js';
+import { badge } from './marks.js';
+import { fetchList } from './responses.js';
+
+/** The organizations and the keys: lists of any length, of which the server sends a page. */
+
+/**
+ * @import { TemplateResult } from 'lit-html'
+ * @import { Key, ListPage, Organization } from './responses.js'
+ */
+
+/**
+ * A list with a search and pages.
+ * @template T
+ */
+export class PagedList {
+  #name;
+  #columns;
+  #row;
+  #changed;
+  #search = '';
+  #page = 1;
+  /** @type {ListPage<T> | undefined} */
+  #content;
+
+  /**
+   * @param {'organizations' | 'keys'} name
+   * @param {readonly (readonly [heading: string, className?: 'number'])[]} columns
+   * @param {(item: T) => TemplateResult} row
+   * @param {() => void} changed called when the user asks for another part of the list
+   */
+  constructor(name, columns, row, changed) {
+    this.#name = name;
+    this.#columns = columns;
+    this.#row = row;
+    this.#changed = changed;
+  }
+
+  /** Fetches the part that the user asked for. */
+  async load() {
+    const content = /** @type {ListPage<T>} */ (await fetchList(this.#name, this.#search, this.#page));
+    this.#content = content;
+    // The list has become shorter.
+    if (this.#page > content.totalPages) this.#goTo(Math.max(1, content.totalPages));
+  }
+
+  /**
+   * @param {string} title
+   * @param {string} placeholder what the search compares
+   * @param {TemplateResult | string} emptyText
+   */
+  section(title, placeholder, emptyText) {
+    const id = this.#name;
+    const { items = [], total = 0, totalPages = 0, page = 1 } = this.#content ?? {};
+    const isSearched = this.#search !== '';
+    return html`<section aria-labelledby=${id}>
+      <div class="list-head">
+        <h2 id=${id}>${title}</h2>
+        <input
+          type="search"
+          aria-label="Search ${title.toLowerCase()}"
+          placeholder=${placeholder}
+          @input=${this.#onInput}
+        />
+        <p class="note" role="status">${formatCount(total)} ${isSearched ? 'found' : 'in all'}</p>
+      </div>
+      ${
+        items.length === 0
+          ? html`<div class="empty">${isSearched ? `Nothing contains “${this.#search}”.` : emptyText}</div>`
+          : html`<div class="scroll" tabindex="0" role="region" aria-label=${title}>
+              <table>
+                <thead>
+                  <tr>
+                    ${this.#columns.map(([heading, className]) => html`<th class=${className ?? nothing}>${heading}</th>`)}
+                  </tr>
+                </thead>
+                <tbody>
+                  ${items.map(this.#row)}
+                </tbody>
+              </table>
+            </div>`
+      }
+      ${
+        totalPages <= 1
+          ? nothing
+          : html`<nav class="pager" aria-label="Pages of ${title.toLowerCase()}">
+              ${this.#button('Previous', page - 1, page > 1)}
+              <span>page ${formatCount(page)} of ${formatCount(totalPages)}</span>
+              ${this.#button('Next', page + 1, page < totalPages)}
+            </nav>`
+      }
+    </section>`;
+  }
+
+  /**
+   * @param {string} text
+   * @param {number} page
+   * @param {boolean} isEnabled
+   */
+  #button(text, page, isEnabled) {
+    return html`<button
+      type="button"
+      ?disabled=${!isEnabled}
+      @click=${() => {
+        this.#goTo(page);
+      }}
+    >
+      ${text}
+    </button>`;
+  }
+
+  /** @param {Event} event */
+  #onInput = ({ target }) => {
+    if (!(target instanceof HTMLInputElement)) return;
+    this.#search = target.value.trim();
+    this.#goTo(1);
+  };
+
+  /** @param {number} page */
+  #goTo(page) {
+    this.#page = page;
+    this.#changed();
+  }
+}
+
+const COLLECTIONS = ['events', 'sessions', 'tickets', 'orders', 'offers'];
+
+/** @param {() => void} changed */
+export function organizationList(changed) {
+  /** @param {Organization} organization */
+  const row = ({ organizationId, file, records, deletions, bytesHeld }) =>
+    html`<tr>
+      <th scope="row">${organizationId}</th>
+      <td>${file}</td>
+      ${COLLECTIONS.map((collection) => html`<td class="number">${formatCount(records[collection])}</td>`)}
+      <td class="number">${formatCount(deletions)}</td>
+      <td class="number">${formatBytes(bytesHeld)}</td>
+    </tr>`;
+  const counts = ['Events', 'Sessions', 'Tickets', 'Orders', 'Offers', 'Deletions', 'Memory'].map(
+    (heading) => /** @type {const} */ ([heading, 'number']),
+  );
+  return new PagedList('organizations', [['Organization'], ['File'], ...counts], row, changed);
+}
+
+/** @param {() => void} changed */
+export function keyList(changed) {
+  /** @param {Key} key */
+  const row = ({ keyId, organizationId, label, state, expiresAt, hasData, lastUsedAt }) =>
+    html`<tr>
+      <th scope="row"><code>${keyId}</code></th>
+      <td>${organizationId}</td>
+      <td>${label}</td>
+      <td>
+        ${badge(state === 'valid' ? 'good' : 'off', state)}
+        ${state === 'valid' && !hasData ? badge('warn', 'no data: requests get 429') : nothing}
+      </td>
+      <td>${expiresAt === null ? 'never' : formatDateTime(expiresAt)}</td>
+      <td>${lastUsedAt === null ? 'not since the start' : formatDateTime(lastUsedAt)}</td>
+    </tr>`;
+  const columns = /** @type {const} */ ([
+    ['Key'],
+    ['Organization'],
+    ['Label'],
+    ['State'],
+    ['Expires'],
+    ['Last used, by the hour'],
+  ]);
+  return new PagedList('keys', columns, row, changed);
+}

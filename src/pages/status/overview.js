@@ -1,0 +1,155 @@
+import { html, nothing } from 'lit-html';
+import { formatBytes, formatCount, formatDateTime, formatDuration, formatTime } from '../shared/format.js';
+import { formatPercentile, formatRate, totalsOf } from './intervals.js';
+import { icon } from './marks.js';
+
+/** The head of the page: whether the replica is ready, and its main figures. */
+
+/**
+ * @import { Interval, Summary } from './responses.js'
+ * @typedef {{ readonly since: Date | undefined, readonly reason: string }} Silence
+ */
+
+/**
+ * @param {Summary} summary
+ * @param {Date} updatedAt
+ */
+export function masthead({ version, startedAt, uptimeSeconds }, updatedAt) {
+  return html`<header class="masthead">
+    <p class="product">Foyer</p>
+    <p>${location.host}, version ${version}</p>
+    <p title="started at ${formatDateTime(startedAt)}">up ${formatDuration(uptimeSeconds)}</p>
+    <p class="updated">updated ${formatTime(updatedAt)}</p>
+  </header>`;
+}
+
+/**
+ * Returns what needs attention while the replica answers requests, each with the section that has the details.
+ * @param {Summary} summary
+ */
+export function concernsOf({ snapshotFolder, refused, keys, threads, log }) {
+  const concerns = [
+    {
+      section: 'snapshots',
+      holds: snapshotFolder.complaint !== null,
+      text: 'The snapshot folder cannot be read.',
+    },
+    {
+      section: 'snapshots',
+      holds: refused.length > 0,
+      text: `${countOf(refused.length, 'snapshot file was', 'snapshot files were')} refused.`,
+    },
+    { section: 'resources', holds: keys.complaint !== null, text: 'The keys file cannot be used.' },
+    { section: 'resources', holds: keys.warning !== null, text: 'Other users can write to the keys file.' },
+    {
+      section: 'keys',
+      holds: keys.validWithoutData > 0,
+      text: `${countOf(keys.validWithoutData, 'valid key has', 'valid keys have')} no data.`,
+    },
+    { section: 'resources', holds: threads.listening < threads.count, text: 'A thread is missing.' },
+    { section: 'resources', holds: log.droppedLines > 0, text: 'Log lines were dropped.' },
+  ];
+  return concerns.filter(({ holds }) => holds);
+}
+
+/**
+ * @param {number} count
+ * @param {string} one
+ * @param {string} many
+ */
+function countOf(count, one, many) {
+  return `${formatCount(count)} ${count === 1 ? one : many}`;
+}
+
+/**
+ * States whether the replica is ready.
+ * @param {Summary} summary
+ * @param {Silence | undefined} silence
+ */
+export function readiness(summary, silence) {
+  const isGood = silence === undefined && summary.ready;
+  return html`<section class="readiness ${isGood ? 'good' : 'bad'}" role="status">
+    ${icon(isGood ? 'good' : 'bad')}
+    <div>${silence === undefined ? verdict(summary) : unreachable(silence)}</div>
+  </section>`;
+}
+
+/** @param {Summary} summary */
+function verdict(summary) {
+  const concerns = concernsOf(summary);
+  return html`<h1>${summary.ready ? 'Ready' : 'Not ready'}</h1>
+    ${
+      summary.ready
+        ? html`<p>The replica answers requests with live data.</p>`
+        : html`<ul>
+            ${summary.reasons.map((reason) => html`<li>${reason}</li>`)}
+          </ul>`
+    }
+    ${
+      concerns.length === 0
+        ? nothing
+        : html`<p class="concerns">
+            ${concerns.map(({ section, text }) => html`<a class="badge warn" href="#${section}">${icon('warn')}${text}</a>`)}
+          </p>`
+    }`;
+}
+
+/** @param {Silence} silence */
+export function unreachable({ since, reason }) {
+  return html`<h1>No response${since && html` since ${formatTime(since)}`}</h1>
+    <p>
+      The admin port does not answer (${reason}). The process has ended, or the way to it is interrupted. The
+      page tries again by itself${since && '; the figures below are the last ones received'}.
+    </p>`;
+}
+
+/**
+ * @param {Summary} summary
+ * @param {readonly Interval[]} intervals
+ */
+export function keyFigures({ snapshots, maxSnapshotAgeSeconds, memory, keys }, intervals) {
+  const latest = intervals.at(-1);
+  const { requests, clientErrors, tooManyRequests, serverErrors } = totalsOf(intervals);
+  const errors = clientErrors + tooManyRequests + serverErrors;
+  const oldest = Math.max(...snapshots.map(({ ageSeconds }) => ageSeconds));
+  const organizations = snapshots.reduce((sum, one) => sum + one.organizationCount, 0);
+  return html`<dl class="figures">
+    ${figure(
+      'Requests',
+      latest ? formatRate(latest.requests / latest.seconds) : '–',
+      `${formatCount(requests)} in the last hour`,
+    )}
+    ${figure('Latency p99', formatPercentile(latest?.p99 ?? null), 'in the last 10 seconds')}
+    ${figure(
+      'Errors',
+      requests === 0 ? '–' : `${((100 * errors) / requests).toFixed(errors === 0 ? 0 : 1)} %`,
+      `5xx: ${formatCount(serverErrors)}, 429: ${formatCount(tooManyRequests)}, other 4xx: ${formatCount(clientErrors)}`,
+    )}
+    ${figure(
+      'Oldest data',
+      snapshots.length === 0 ? '–' : formatDuration(Math.floor(oldest)),
+      maxSnapshotAgeSeconds === null
+        ? 'no age limit is set'
+        : `limit: ${formatDuration(maxSnapshotAgeSeconds)}`,
+    )}
+    ${figure('Organizations', formatCount(organizations), `${formatCount(keys.valid)} valid keys`)}
+    ${figure(
+      'Memory',
+      formatBytes(memory.residentBytes),
+      `${Math.round((100 * memory.residentBytes) / memory.limitBytes)} % of ${formatBytes(memory.limitBytes)}`,
+    )}
+  </dl>`;
+}
+
+/**
+ * @param {string} name
+ * @param {string} value
+ * @param {string} note
+ */
+function figure(name, value, note) {
+  return html`<div>
+    <dt>${name}</dt>
+    <dd class="value">${value}</dd>
+    <dd class="note">${note}</dd>
+  </div>`;
+}
