@@ -21,6 +21,7 @@ export interface Operations extends Mutable<AdminDependencies> {
   snapshots: Mutable<AdminDependencies['snapshots']>;
   keys: Mutable<AdminDependencies['keys']>;
   workers: Mutable<AdminDependencies['workers']>;
+  log: Mutable<AdminDependencies['log']>;
   metrics: RequestMetrics;
   errors: string[];
 }
