@@ -1,1 +1,237 @@
-export {};
+import { html, nothing, render } from 'lit-html';
+import { Api } from './api.js';
+import { Contract, headersFor, targetOf } from './contract.js';
+import { eventCards } from './events-view.js';
+import { eventView } from './event-view.js';
+import { listView } from './list-view.js';
+import { recordView } from './record-view.js';
+import { requestPanel } from './request-panel.js';
+import { linkTo, routeOf } from './route.js';
+import { forgetKey, keepKey, organizationOf, restoreKey } from './session.js';
+import { signIn } from './sign-in.js';
+import { detailOf, empty } from './states.js';
+import { prose } from './values.js';
+
+/** @import { List, OpenApi } from './contract.js' */
+/** @import { Place } from './list-view.js' */
+/** @import { PanelState } from './request-panel.js' */
+
+/**
+ * The explorer. Its state is the key of the tab, the place in the address, and the readings of the API; a change of any
+ * of them draws the page anew.
+ */
+
+const OPEN_API = 'openapi.json';
+const START = 'events';
+const NAME = 'Foyer explorer';
+
+const root = document.querySelector('#explorer');
+if (!(root instanceof HTMLElement)) throw new Error('the document has no element #explorer');
+
+/** @type {Contract | undefined} */
+let contract;
+/** @type {string | undefined} */
+let contractFailure;
+/** @type {{ key: string, api: Api } | undefined} */
+let session;
+/** @type {{ refusal: string | undefined, isTrying: boolean }} */
+let attempt = { refusal: undefined, isTrying: false };
+/** @type {PanelState} */
+let panel = { isOpen: false, isKeyShown: false, selected: undefined };
+let isDrawing = false;
+
+/** Draws the page, once for all changes of a turn. */
+function draw() {
+  if (isDrawing) return;
+  isDrawing = true;
+  queueMicrotask(() => {
+    isDrawing = false;
+    render(page(), /** @type {HTMLElement} */ (root));
+  });
+}
+
+function page() {
+  if (session === undefined) return signIn({ ...attempt, signIn: (key) => void tryKey(key) });
+  const { key, api } = session;
+  /** @param {Partial<PanelState>} changes */
+  const change = (changes) => {
+    panel = { ...panel, ...changes };
+    draw();
+  };
+  return html`
+    <a class="skip" href=${location.hash} @click=${skipToContent}>Skip to the content</a>
+    ${topBar(organizationOf(key))}
+    <main id="main">${content(api)}</main>
+    ${requestPanel(api, key, panel, change)}
+  `;
+}
+
+/** @param {Event} event */
+function skipToContent(event) {
+  event.preventDefault();
+  focusHeading();
+}
+
+/** @param {string} organization */
+function topBar(organization) {
+  const [current] = routeOf(location.hash).segments;
+  return html`<header class="top">
+    <div class="top-content">
+      <a class="brand" href=${linkTo([START])}
+        ><img src="shared/icon.svg" alt="" width="28" height="28" />Foyer</a
+      >
+      <nav aria-label="Lists">
+        <ul>
+          ${contract?.organizationLists.map(
+            ({ name }) =>
+              html`<li>
+                <a href=${linkTo([name])} aria-current=${name === current ? 'page' : nothing}
+                  >${titleOf(name)}</a
+                >
+              </li>`,
+          )}
+        </ul>
+      </nav>
+      <div class="who">
+        <span class="organization" title="Organization of the key">${organization}</span>
+        <button type="button" @click=${signOut}>Sign out</button>
+      </div>
+    </div>
+  </header>`;
+}
+
+/** @param {Api} api */
+function content(api) {
+  if (contractFailure !== undefined)
+    return html`<div class="notice bad" role="alert"><p>${contractFailure}</p></div>`;
+  if (contract === undefined) return nothing;
+  const route = routeOf(location.hash);
+  const [name] = route.segments;
+  const id = route.segments.at(1);
+  const list = contract.organizationLists.find((each) => each.name === name);
+  if (list === undefined)
+    return empty('There is no such place.', html`<a href=${linkTo([START])}>Go to the events</a>`);
+  const place = { api, contract, route };
+  if (id === undefined) return listPage(place, list);
+  if (name === 'events') return eventView(place, list, id, route.segments.at(2));
+  return recordPage(place, list, id);
+}
+
+/**
+ * @param {Place} place
+ * @param {List} list
+ */
+function listPage(place, list) {
+  return html`<header class="page-header">
+      <h1 tabindex="-1">
+        ${titleOf(list.name)} ${list.isPreview ? html`<span class="mark">preview</span>` : nothing}
+      </h1>
+      <p class="quiet">${prose(list.description)}</p>
+    </header>
+    ${list.name === 'events' ? listView(place, list, { show: eventCards }) : listView(place, list)}`;
+}
+
+/**
+ * @param {Place} place
+ * @param {List} list
+ * @param {string} id
+ */
+function recordPage(place, list, id) {
+  return html`<header class="page-header">
+      <p class="path"><a href=${linkTo([list.name])}>${titleOf(list.name)}</a></p>
+      <h1 tabindex="-1"><code>${id}</code></h1>
+    </header>
+    ${recordView(place, list, id)}`;
+}
+
+/** @param {string} name */
+function titleOf(name) {
+  return name.charAt(0).toUpperCase() + name.slice(1);
+}
+
+/**
+ * Signs in if the API accepts a key, which the first page of events shows.
+ * @param {string} key
+ */
+async function tryKey(key) {
+  attempt = { refusal: undefined, isTrying: true };
+  draw();
+  const api = new Api(key, draw);
+  const list = contract?.list(START);
+  const target = targetOf(list?.path ?? '', [], 'perPage=1');
+  const outcome = await api.send(
+    { target, headers: list === undefined ? [] : headersFor(list) },
+    api.leaving,
+    () => {
+      attempt = { refusal: 'The API asks to wait; the key is then tried again.', isTrying: true };
+    },
+  );
+  if (outcome.status === 200) {
+    keepKey(key);
+    session = { key, api };
+    attempt = { refusal: undefined, isTrying: false };
+  } else {
+    const refusal =
+      outcome.status === undefined
+        ? 'No response: the network is down, or the replica has stopped.'
+        : detailOf(outcome);
+    attempt = { refusal, isTrying: false };
+  }
+  draw();
+}
+
+function signOut() {
+  session?.api.leave();
+  session = undefined;
+  panel = { isOpen: false, isKeyShown: false, selected: undefined };
+  forgetKey();
+  draw();
+}
+
+/** Moves the focus to the heading, as a browser does for a new page. */
+function focusHeading() {
+  const heading = document.querySelector('main h1');
+  if (heading instanceof HTMLElement) heading.focus();
+}
+
+function enterPlace() {
+  session?.api.leave();
+  const { segments } = routeOf(location.hash);
+  if (segments.length === 0 && session !== undefined) {
+    location.replace(linkTo([START]));
+    return;
+  }
+  document.title = [...segments, NAME].join(' · ');
+  draw();
+}
+
+async function loadContract() {
+  const response = await fetch(OPEN_API);
+  if (!response.ok) throw new Error(`${OPEN_API}: status ${response.status}`);
+  /** @type {unknown} */
+  const document = await response.json();
+  contract = new Contract(/** @type {OpenApi} */ (document));
+}
+
+addEventListener('hashchange', () => {
+  enterPlace();
+  queueMicrotask(() => {
+    for (const form of document.forms) form.reset();
+    scrollTo(0, 0);
+    focusHeading();
+  });
+});
+// A countdown is in view only while a request waits.
+setInterval(() => {
+  if (document.querySelector('.countdown') !== null) draw();
+}, 1000);
+
+const restored = restoreKey();
+if (restored !== undefined) session = { key: restored, api: new Api(restored, draw) };
+enterPlace();
+try {
+  await loadContract();
+} catch (error) {
+  contractFailure = `The explorer cannot read the contract of the API. ${String(error)}`;
+}
+draw();

@@ -1,0 +1,64 @@
+import { html, nothing } from 'lit-html';
+import { poster } from './poster.js';
+import { linkTo } from './route.js';
+import { formatDistance, formatOffset, formatSession } from './times.js';
+import { chips } from './values.js';
+
+/**
+ * @typedef {object} EventRecord
+ * @property {string} id
+ * @property {string | null} title
+ * @property {string | null} description
+ * @property {string | null} venueName
+ * @property {{ addressLine1: string | null, city: string | null, countryCode: string | null } | null} venueAddress
+ * @property {string} eventTimezone
+ * @property {string} currency
+ * @property {number} sessionCount
+ * @property {string} firstSessionStartAt
+ * @property {string} lastSessionStartAt
+ * @property {string | null} nextSessionStartAt
+ * @property {readonly string[]} tags
+ */
+
+/**
+ * Shows events as cards.
+ * @param {readonly EventRecord[]} events
+ */
+export function eventCards(events) {
+  return html`<ul class="cards">
+    ${events.map(
+      (event) =>
+        html`<li class="card">
+          ${poster(event.id, event.nextSessionStartAt)}
+          <div class="card-body">
+            <h2><a href=${linkTo(['events', event.id])}>${event.title ?? event.id}</a></h2>
+            <p class="when">${nextSession(event)}</p>
+            ${venueOf(event) === '' ? nothing : html`<p class="quiet">${venueOf(event)}</p>`}
+            ${chips(event.tags)}
+          </div>
+        </li>`,
+    )}
+  </ul>`;
+}
+
+/**
+ * Tells the next session of an event at the venue's time.
+ * @param {EventRecord} event
+ */
+export function nextSession({ nextSessionStartAt, lastSessionStartAt, sessionCount }) {
+  const sessions = sessionCount === 1 ? '1 session' : `${sessionCount} sessions`;
+  if (nextSessionStartAt === null)
+    return html`<span class="quiet">Over since ${formatSession(lastSessionStartAt)} · ${sessions}</span>`;
+  return html`<time datetime=${nextSessionStartAt} title=${formatDistance(nextSessionStartAt)}
+      >${formatSession(nextSessionStartAt)}</time
+    >
+    <span class="quiet">${formatOffset(nextSessionStartAt)} · ${sessions}</span>`;
+}
+
+/**
+ * Returns the venue and its city. A venue in legacy free text has no address.
+ * @param {EventRecord} event
+ */
+export function venueOf({ venueName, venueAddress }) {
+  return [venueName, venueAddress?.city].filter((part) => typeof part === 'string').join(', ');
+}

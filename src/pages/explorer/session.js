@@ -1,0 +1,46 @@
+/**
+ * The key of a session, kept in the tab alone: `sessionStorage` ends with it, and no other tab or server sees it.
+ */
+
+const STORED_KEY = 'foyer-key';
+/** Hash that hands a key over, as the demo prints it. Browsers never send a hash. */
+const HANDED_OVER = /^#key=(.+)$/;
+
+/**
+ * Returns the key of the tab, `svc:o:<organization_id>:<api_key>`. A key in the address is taken over, and removed
+ * from the address and the tab's history.
+ */
+export function restoreKey() {
+  const handedOver = HANDED_OVER.exec(location.hash)?.[1];
+  if (handedOver !== undefined) {
+    history.replaceState(null, '', location.pathname + location.search);
+    keepKey(decodeURIComponent(handedOver));
+  }
+  return sessionStorage.getItem(STORED_KEY) ?? undefined;
+}
+
+/** @param {string} key */
+export function keepKey(key) {
+  sessionStorage.setItem(STORED_KEY, key);
+}
+
+export function forgetKey() {
+  sessionStorage.removeItem(STORED_KEY);
+}
+
+/**
+ * Returns the organization that a key names.
+ * @param {string} key
+ */
+export function organizationOf(key) {
+  return key.split(':')[2] ?? '';
+}
+
+/**
+ * Returns a key with its secret hidden: `svc:o:blue-heron-hall:••••••••`.
+ * @param {string} key
+ */
+export function masked(key) {
+  const parts = key.split(':');
+  return parts.length < 4 ? '••••••••' : [...parts.slice(0, 3), '••••••••'].join(':');
+}
