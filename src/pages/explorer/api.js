@@ -22,7 +22,6 @@ const DEFAULT_WAIT = 5;
 
 export class Api {
   #key;
-  #changed;
   #count = 0;
   /** @type {Map<string, Reading>} */
   #readings = new Map();
@@ -39,7 +38,7 @@ export class Api {
    */
   constructor(key, changed) {
     this.#key = key;
-    this.#changed = changed;
+    this.changed = changed;
   }
 
   /** Aborts when the place is left. */
@@ -99,7 +98,7 @@ export class Api {
       reading.exchange = outcome;
       reading.state = stateOf(outcome);
       if (reading.state === 'ready' && outcome.status !== 304) reading.answer = outcome;
-      this.#changed();
+      this.changed();
     } catch (error) {
       if (!signal.aborted) throw error;
     }
@@ -117,12 +116,12 @@ export class Api {
       const outcome = await exchange(request, this.#key, ++this.#count, signal);
       this.history = [outcome, ...this.history].slice(0, KEPT_EXCHANGES);
       if (outcome.status !== 429) {
-        this.#changed();
+        this.changed();
         return outcome;
       }
       const seconds = Number(headerOf(outcome, 'retry-after') ?? DEFAULT_WAIT);
       waiting?.(Date.now() + seconds * 1000);
-      this.#changed();
+      this.changed();
       await delay(seconds * 1000, signal);
     }
   }

@@ -94,9 +94,14 @@ export class Contract {
     return this.lists.filter(({ path }) => !path.includes('{'));
   }
 
-  /** @param {string} name */
+  /**
+   * Returns a list that the explorer knows by name.
+   * @param {string} name
+   */
   list(name) {
-    return this.lists.find((list) => list.name === name);
+    const found = this.lists.find((list) => list.name === name);
+    if (found === undefined) throw new Error(`the contract has no list ${name}`);
+    return found;
   }
 
   /** @param {string} reference */

@@ -2,42 +2,53 @@ import { html, nothing } from 'lit-html';
 import { headersFor, targetOf } from './contract.js';
 import { nextSession, venueOf } from './events-view.js';
 import { listView } from './list-view.js';
+import { offersView } from './offers-view.js';
 import { poster } from './poster.js';
+import { queryOf } from './query.js';
 import { recordFields } from './record-view.js';
 import { linkTo } from './route.js';
-import { skeleton, stateOf } from './states.js';
+import { SalesTally } from './sales.js';
+import { salesView } from './sales-view.js';
+import { empty, skeleton, stateOf } from './states.js';
+import { stockView } from './stock.js';
 import { chips } from './values.js';
+import { walkState } from './walk-state.js';
+import { Collected } from './walks.js';
 
+/** @import { SessionRecord } from './columns.js' */
 /** @import { List } from './contract.js' */
 /** @import { EventRecord } from './events-view.js' */
-/** @import { Exchange } from './exchange.js' */
+/** @import { ApiRequest, Exchange } from './exchange.js' */
 /** @import { Place } from './list-view.js' */
+/** @import { Offer } from './offers.js' */
+/** @import { Measure } from './sales-view.js' */
+/** @import { Entry } from './query.js' */
+/** @import { Walks } from './walks.js' */
 
 /**
- * The parts of an event: lists of the contract, and how each is limited to the event.
- * @type {Readonly<Record<string, ((id: string) => { ids?: readonly string[], fixed?: readonly (readonly [string, string])[] }) | undefined>>}
+ * The page of an event: its figures, lists of its records, and its offers.
+ *
+ * @typedef {Place & { sales: Walks<SalesTally>, collected: Walks<Collected>, measure: Measure,
+ *   select: (measure: Measure) => void }} EventPlace
  */
-const LISTS = {
-  sessions: (id) => ({ ids: [id] }),
-  tickets: (id) => ({ fixed: [['eventIds', id]] }),
-  orders: (id) => ({ fixed: [['eventIds', id]] }),
+
+/** Parts by the last segment of their place. Those that are lists have its name in the contract. */
+const PARTS = {
+  overview: 'Overview',
+  sessions: 'Sessions',
+  tickets: 'Tickets',
+  orders: 'Orders',
+  offers: 'Offers',
+  record: 'Fields',
 };
 
-const TABS = /** @type {const} */ ([
-  ['sessions', 'Sessions'],
-  ['tickets', 'Tickets'],
-  ['orders', 'Orders'],
-  ['record', 'Fields'],
-]);
-
 /**
- * Shows an event with its parts.
- * @param {Place} place
+ * @param {EventPlace} place
  * @param {List} list the list of events
  * @param {string} id
- * @param {string} tab
+ * @param {string} [part]
  */
-export function eventView(place, list, id, tab = 'sessions') {
+export function eventView(place, list, id, part = 'overview') {
   const { api } = place;
   const reading = api.read({ target: targetOf(list.recordPath ?? '', [id]), headers: headersFor(list) });
   return stateOf(
@@ -48,19 +59,17 @@ export function eventView(place, list, id, tab = 'sessions') {
       return html`${header(event)}
         <nav class="tabs" aria-label="Parts of the event">
           <ul>
-            ${TABS.map(
+            ${Object.entries(PARTS).map(
               ([name, label]) =>
                 html`<li>
-                  <a href=${linkTo(['events', id, name])} aria-current=${name === tab ? 'page' : nothing}
+                  <a href=${linkTo(['events', id, name])} aria-current=${name === part ? 'page' : nothing}
                     >${label}</a
                   >
                 </li>`,
             )}
           </ul>
         </nav>
-        <section aria-label=${TABS.find(([name]) => name === tab)?.[1] ?? tab}>
-          ${part(place, list, answer, event, tab)}
-        </section>`;
+        ${partView(place, list, answer, event, part)}`;
     },
     skeleton(3),
   );
@@ -74,7 +83,9 @@ function header(event) {
       <h1 tabindex="-1">${event.title ?? event.id}</h1>
       <p class="when">${nextSession(event)}</p>
       <p class="quiet">
-        ${[venueOf(event), event.eventTimezone.replaceAll('_', ' '), event.currency].filter((part) => part !== '').join(' · ')}
+        ${[venueOf(event), event.eventTimezone.replaceAll('_', ' '), event.currency]
+          .filter((text) => text !== '')
+          .join(' · ')}
       </p>
       ${event.description === null ? nothing : html`<p class="lead">${event.description}</p>`}
       ${chips(event.tags)}
@@ -83,16 +94,101 @@ function header(event) {
 }
 
 /**
- * @param {Place} place
+ * @param {EventPlace} place
  * @param {List} events
  * @param {Exchange} answer
  * @param {EventRecord} event
- * @param {string} tab
+ * @param {string} part
  */
-function part(place, events, answer, event, tab) {
-  if (tab === 'record') return recordFields(place, events, event.id, answer);
-  const list = place.contract.list(tab);
-  const limit = LISTS[tab];
-  if (list === undefined || limit === undefined) return nothing;
-  return listView(place, list, { ...limit(event.id), zones: [event.eventTimezone] });
+function partView(place, events, answer, event, part) {
+  const { contract } = place;
+  const { id } = event;
+  const zones = [event.eventTimezone];
+  switch (part) {
+    case 'overview':
+      return overview(place, event);
+    case 'sessions':
+      return listView(place, contract.list(part), { ids: [id], zones });
+    case 'tickets':
+    case 'orders':
+      return listView(place, contract.list(part), { fixed: [['eventIds', id]], zones });
+    case 'offers':
+      return offers(place, event);
+    case 'record':
+      return recordFields(place, events, id, answer);
+    default:
+      return empty('There is no such part of the event.');
+  }
+}
+
+/**
+ * Shows sales and stock, computed from the tickets, sessions and offers that the API returns.
+ * @param {EventPlace} place
+ * @param {EventRecord} event
+ */
+function overview(place, event) {
+  const { sales, measure, select } = place;
+  const tickets = sales.from(
+    firstPage(place.contract.list('tickets'), [], [['eventIds', event.id]]),
+    () => new SalesTally(event.eventTimezone),
+  );
+  return html`<div class="panels">
+    ${salesView(tickets, measure, select)}
+    ${withOffers(place, event, (all, sessions) => stockView(all, sessions, event))}
+  </div>`;
+}
+
+/**
+ * @param {EventPlace} place
+ * @param {EventRecord} event
+ */
+function offers(place, event) {
+  const filtered = linkTo(['offers'], queryOf([['eventId', event.id]]));
+  const list = place.contract.list('offers');
+  /** @param {string} offerId */
+  const nameOfOther = (offerId) => {
+    const target = targetOf(list.recordPath ?? '', [offerId]);
+    const { answer } = place.api.read({ target, headers: headersFor(list) });
+    return /** @type {Offer | undefined} */ (answer?.body)?.name ?? undefined;
+  };
+  return html`<p class="part-note quiet">
+      Options stand under the tickets with which they are sold.
+      <a href=${filtered}>Filter the offers as a list</a>
+    </p>
+    ${withOffers(place, event, (all, sessions) =>
+      all.length === 0 ? empty('This event has no offers.') : offersView(all, sessions, nameOfOther),
+    )}`;
+}
+
+/**
+ * Shows what depends on all offers and sessions of an event, once all are read.
+ * @param {EventPlace} place
+ * @param {EventRecord} event
+ * @param {(offers: readonly Offer[], sessions: readonly SessionRecord[]) => unknown} show
+ */
+function withOffers({ contract, collected }, { id }, show) {
+  const offerWalk = collected.from(
+    firstPage(contract.list('offers'), [], [['eventId', id]]),
+    () => new Collected(),
+  );
+  const sessionWalk = collected.from(firstPage(contract.list('sessions'), [id], []), () => new Collected());
+  const unfinished = [offerWalk, sessionWalk].filter(({ state }) => state !== 'ready');
+  if (unfinished.length > 0) return html`${unfinished.map(walkState)} ${skeleton(4)}`;
+  return show(
+    /** @type {readonly Offer[]} */ (offerWalk.tally.items),
+    /** @type {readonly SessionRecord[]} */ (sessionWalk.tally.items),
+  );
+}
+
+/**
+ * Returns the request for the first page of a list, in pages of the largest size.
+ * @param {List} list
+ * @param {readonly string[]} ids
+ * @param {readonly Entry[]} filters
+ * @returns {ApiRequest}
+ */
+function firstPage(list, ids, filters) {
+  const perPage = list.parameters.find(({ name }) => name === 'perPage')?.schema.maximum;
+  const query = queryOf(perPage === undefined ? filters : [...filters, ['perPage', String(perPage)]]);
+  return { target: targetOf(list.path, ids, query), headers: headersFor(list) };
 }

@@ -17,6 +17,7 @@ import { chips } from './values.js';
  * @property {string} firstSessionStartAt
  * @property {string} lastSessionStartAt
  * @property {string | null} nextSessionStartAt
+ * @property {string | null} nextSessionId
  * @property {readonly string[]} tags
  */
 

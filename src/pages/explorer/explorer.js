@@ -1,6 +1,6 @@
 import { html, nothing, render } from 'lit-html';
 import { Api } from './api.js';
-import { Contract, headersFor, targetOf } from './contract.js';
+import { Contract } from './contract.js';
 import { eventCards } from './events-view.js';
 import { eventView } from './event-view.js';
 import { listView } from './list-view.js';
@@ -11,9 +11,13 @@ import { forgetKey, keepKey, organizationOf, restoreKey } from './session.js';
 import { signIn } from './sign-in.js';
 import { detailOf, empty } from './states.js';
 import { prose } from './values.js';
+import { Walks } from './walks.js';
 
 /** @import { List, OpenApi } from './contract.js' */
 /** @import { Place } from './list-view.js' */
+/** @import { SalesTally } from './sales.js' */
+/** @import { Measure } from './sales-view.js' */
+/** @import { Collected } from './walks.js' */
 /** @import { PanelState } from './request-panel.js' */
 
 /**
@@ -23,6 +27,8 @@ import { prose } from './values.js';
 
 const OPEN_API = 'openapi.json';
 const START = 'events';
+/** The request that tells whether a key is valid. */
+const KEY_TEST = 'v1/events?perPage=1';
 const NAME = 'Foyer explorer';
 
 const root = document.querySelector('#explorer');
@@ -32,8 +38,17 @@ if (!(root instanceof HTMLElement)) throw new Error('the document has no element
 let contract;
 /** @type {string | undefined} */
 let contractFailure;
-/** @type {{ key: string, api: Api } | undefined} */
+/**
+ * @typedef {object} Session
+ * @property {string} key
+ * @property {Api} api
+ * @property {Walks<SalesTally>} sales
+ * @property {Walks<Collected>} collected
+ */
+/** @type {Session | undefined} */
 let session;
+/** @type {Measure} */
+let measure = 'total';
 /** @type {{ refusal: string | undefined, isTrying: boolean }} */
 let attempt = { refusal: undefined, isTrying: false };
 /** @type {PanelState} */
@@ -61,7 +76,7 @@ function page() {
   return html`
     <a class="skip" href=${location.hash} @click=${skipToContent}>Skip to the content</a>
     ${topBar(organizationOf(key))}
-    <main id="main">${content(api)}</main>
+    <main id="main">${content(session)}</main>
     ${requestPanel(api, key, panel, change)}
   `;
 }
@@ -100,8 +115,8 @@ function topBar(organization) {
   </header>`;
 }
 
-/** @param {Api} api */
-function content(api) {
+/** @param {Session} session */
+function content({ api, sales, collected }) {
   if (contractFailure !== undefined)
     return html`<div class="notice bad" role="alert"><p>${contractFailure}</p></div>`;
   if (contract === undefined) return nothing;
@@ -113,7 +128,14 @@ function content(api) {
     return empty('There is no such place.', html`<a href=${linkTo([START])}>Go to the events</a>`);
   const place = { api, contract, route };
   if (id === undefined) return listPage(place, list);
-  if (name === 'events') return eventView(place, list, id, route.segments.at(2));
+  if (name === START) {
+    /** @param {Measure} selected */
+    const select = (selected) => {
+      measure = selected;
+      draw();
+    };
+    return eventView({ ...place, sales, collected, measure, select }, list, id, route.segments.at(2));
+  }
   return recordPage(place, list, id);
 }
 
@@ -128,7 +150,7 @@ function listPage(place, list) {
       </h1>
       <p class="quiet">${prose(list.description)}</p>
     </header>
-    ${list.name === 'events' ? listView(place, list, { show: eventCards }) : listView(place, list)}`;
+    ${list.name === START ? listView(place, list, { show: eventCards }) : listView(place, list)}`;
 }
 
 /**
@@ -157,18 +179,12 @@ async function tryKey(key) {
   attempt = { refusal: undefined, isTrying: true };
   draw();
   const api = new Api(key, draw);
-  const list = contract?.list(START);
-  const target = targetOf(list?.path ?? '', [], 'perPage=1');
-  const outcome = await api.send(
-    { target, headers: list === undefined ? [] : headersFor(list) },
-    api.leaving,
-    () => {
-      attempt = { refusal: 'The API asks to wait; the key is then tried again.', isTrying: true };
-    },
-  );
+  const outcome = await api.send({ target: KEY_TEST, headers: [] }, api.leaving, () => {
+    attempt = { refusal: 'The API asks to wait; the key is then tried again.', isTrying: true };
+  });
   if (outcome.status === 200) {
     keepKey(key);
-    session = { key, api };
+    session = sessionOf(key, api);
     attempt = { refusal: undefined, isTrying: false };
   } else {
     const refusal =
@@ -178,6 +194,15 @@ async function tryKey(key) {
     attempt = { refusal, isTrying: false };
   }
   draw();
+}
+
+/**
+ * @param {string} key
+ * @param {Api} api
+ * @returns {Session}
+ */
+function sessionOf(key, api) {
+  return { key, api, sales: new Walks(api), collected: new Walks(api) };
 }
 
 function signOut() {
@@ -227,7 +252,7 @@ setInterval(() => {
 }, 1000);
 
 const restored = restoreKey();
-if (restored !== undefined) session = { key: restored, api: new Api(restored, draw) };
+if (restored !== undefined) session = sessionOf(restored, new Api(restored, draw));
 enterPlace();
 try {
   await loadContract();

@@ -16,9 +16,9 @@ const TONES = 4;
  */
 export function poster(id, timestamp) {
   const seed = hashOf(id);
-  const arches = 3 + (seed % 5);
+  const arches = 3 + (seed % 4);
   const step = WIDTH / arches;
-  const inset = 8 + ((seed >>> 4) % 3) * 4;
+  const inset = step * (0.12 + ((seed >>> 4) % 3) * 0.03);
   return html`<div class="poster tone-${(seed >>> 8) % TONES}">
     <svg viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="xMidYMax slice" aria-hidden="true">
       ${Array.from({ length: arches }, (_, i) => arch(i * step, step, (seed >>> (i * 2)) & 3, inset))}
