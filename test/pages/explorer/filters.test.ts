@@ -1,0 +1,151 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { OPERATIONS } from '../../../src/contract/operations.ts';
+import { openApiDocument } from '../../../src/contract/openapi/document.ts';
+import { RELEASES } from '../../../src/contract/releases.ts';
+import { Contract, headersFor, type OpenApi, targetOf } from '../../../src/pages/explorer/contract.js';
+import { filtersOf, kindOf, submitted } from '../../../src/pages/explorer/filter-form.js';
+import { pageNumbers } from '../../../src/pages/explorer/pager.js';
+import { entriesOf, queryOf, queryOfLink, withParameters } from '../../../src/pages/explorer/query.js';
+import { linkTo, routeOf } from '../../../src/pages/explorer/route.js';
+
+const contract = new Contract(JSON.parse(JSON.stringify(openApiDocument(RELEASES, undefined))) as OpenApi);
+
+describe("The explorer's lists", () => {
+  it('are those of the contract', () => {
+    const declared = OPERATIONS.filter(({ kind }) => kind === 'list').map(({ path }) => path);
+    expect(contract.lists.map(({ path }) => path)).to.have.members(declared);
+    expect(contract.organizationLists.map(({ name }) => name)).to.deep.equal([
+      'events',
+      'tickets',
+      'orders',
+      'offers',
+      'deletions',
+    ]);
+  });
+
+  it('send the version header where only the preview has the list', () => {
+    expect(headersFor(contract.list('tickets'))).to.deep.equal([]);
+    expect(headersFor(contract.list('offers'))).to.deep.equal([['Service-API-Version', 'preview']]);
+  });
+
+  it('know the path of one record', () => {
+    expect(contract.list('offers').recordPath).to.equal('/v1/catalog/offers/{offerId}');
+    expect(contract.list('deletions').recordPath).to.equal(undefined);
+    expect(targetOf('/v1/events/{event_id}/sessions', ['a/b?'], 'page=2')).to.equal(
+      'v1/events/a%2Fb%3F/sessions?page=2',
+    );
+  });
+
+  it('find the schema of a record by its discriminator', () => {
+    const { record } = contract.list('offers');
+    expect(contract.resolve(record, { type: 'BUNDLE' }).properties).to.include.keys('contains');
+    expect(contract.resolve(record, { type: 'TICKET' }).properties).to.include.keys('optionOffers');
+  });
+});
+
+describe('A form of filters', () => {
+  const { parameters } = contract.list('tickets');
+
+  it('has a field for each parameter but those of pages and those that the place sets', () => {
+    expect(filtersOf(parameters, ['eventIds']).map(({ name }) => name)).to.deep.equal([
+      'updatedAt.gte',
+      'updatedAt.lte',
+      'sessionIds',
+      'qrCodes',
+      'orderIds',
+    ]);
+  });
+
+  it('derives the kind of a field from the schema', () => {
+    const kinds = contract.lists.flatMap((list) =>
+      filtersOf(list.parameters).map((parameter) => `${parameter.name} ${kindOf(parameter)}`),
+    );
+    expect([...new Set(kinds)]).to.have.members([
+      'startAt.gte instant',
+      'startAt.lte instant',
+      'startAt.gt instant',
+      'startAt.lt instant',
+      'tags list',
+      'updatedAt.gte instant',
+      'updatedAt.lte instant',
+      'eventIds list',
+      'sessionIds list',
+      'qrCodes list',
+      'orderIds list',
+      'status choice',
+      'email text',
+      'createdAt.gte instant',
+      'createdAt.lte instant',
+      'eventId text',
+      'sessionId text',
+      'type choice',
+      'resaleEnabled choice',
+      'deletedAt.gte instant',
+      'deletedAt.lte instant',
+      'collection choice',
+    ]);
+  });
+
+  it('makes a query of its fields', () => {
+    const fields: Record<string, string> = {
+      'updatedAt.gte': '2026-09-01T00:00',
+      'updatedAt.gte zone': '+02:00',
+      sessionIds: 'ses_1, ses_2',
+      orderIds: 'a&b,',
+    };
+    const entries = submitted(filtersOf(parameters), (name) => fields[name] ?? '');
+    expect(queryOf(entries)).to.equal(
+      'updatedAt.gte=2026-09-01T00:00%2B02:00&sessionIds=ses_1,ses_2&orderIds=a%26b,',
+    );
+  });
+});
+
+describe('A query of the explorer', () => {
+  it('keeps every value', () => {
+    const entries = fc.array(fc.tuple(fc.string({ unit: 'grapheme' }), fc.string({ unit: 'grapheme' })));
+    fc.assert(
+      fc.property(entries, (each) => {
+        expect(entriesOf(queryOf(each))).to.deep.equal(each);
+      }),
+    );
+  });
+
+  it('changes and removes parameters', () => {
+    expect(withParameters('page=3&tags=a&perPage=10', { page: undefined, perPage: '50' })).to.equal(
+      'tags=a&perPage=50',
+    );
+  });
+
+  it('is that of a nextPage link, whose origin may be another one', () => {
+    const link = 'https://public.example/x/v1/events?tags=a%2Cb&page=2&snapshot=s';
+    expect(queryOfLink(link)).to.equal('tags=a,b&page=2&snapshot=s');
+  });
+});
+
+describe('A place of the explorer', () => {
+  it('is named by the hash of the address', () => {
+    expect(routeOf('#/tickets/a%2Fb?page=2')).to.deep.equal({
+      segments: ['tickets', 'a/b'],
+      query: 'page=2',
+    });
+    expect(routeOf('')).to.deep.equal({ segments: [], query: '' });
+    expect(routeOf('#/events/%E0%A4%A')).to.deep.equal({ segments: ['events', '%E0%A4%A'], query: '' });
+  });
+
+  it('is found again by its link', () => {
+    fc.assert(
+      fc.property(fc.array(fc.string({ unit: 'grapheme', minLength: 1 })), (segments) => {
+        expect(routeOf(linkTo(segments, 'a=b?c'))).to.deep.equal({ segments, query: 'a=b?c' });
+      }),
+    );
+  });
+});
+
+describe('The pager', () => {
+  it('links to the first, the last, and the pages around', () => {
+    expect(pageNumbers(1, 1)).to.deep.equal([1]);
+    expect(pageNumbers(2, 4)).to.deep.equal([1, 2, 3, 4]);
+    expect(pageNumbers(40, 75)).to.deep.equal([1, 0, 39, 40, 41, 0, 75]);
+  });
+});
