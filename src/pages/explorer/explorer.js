@@ -186,6 +186,7 @@ async function tryKey(key) {
     keepKey(key);
     session = sessionOf(key, api);
     attempt = { refusal: undefined, isTrying: false };
+    enterPlace();
   } else {
     const refusal =
       outcome.status === undefined

@@ -92,8 +92,9 @@ function activeFilters({ segments, query }) {
         (each) => each[0] !== name && each[0] !== 'page' && each[0] !== 'snapshot',
       );
       return html`<li>
-        <a href=${linkTo(segments, queryOf(others))} aria-label="Remove the filter ${name}"
-          ><code>${name}</code> ${value} <span aria-hidden="true">×</span></a
+        <a href=${linkTo(segments, queryOf(others))}
+          ><span class="unseen">Remove the filter </span><code>${name}</code> ${value}
+          <span aria-hidden="true">×</span></a
         >
       </li>`;
     })}

@@ -72,6 +72,7 @@ export class Walk {
   resume() {
     if (this.#next === undefined) this.#begin();
     void this.#run(this.#next ?? this.#first, Infinity);
+    this.#api.changed();
   }
 
   pause() {
