@@ -91,9 +91,13 @@ export const CONFIG_VARIABLES = {
   DOCS: variable(
     SWITCH,
     'on',
-    'whether the API port serves the documentation: the page /docs and the OpenAPI document',
+    'whether the API port serves the documentation: the page /docs, the OpenAPI document, and their addresses at /',
   ),
-  EXPLORER: variable(SWITCH, 'off', 'whether the API port serves the explorer, the page /explorer'),
+  EXPLORER: variable(
+    SWITCH,
+    'off',
+    'whether the API port serves the explorer, the page /explorer, and redirects browsers there from /; needs DOCS',
+  ),
   SNAPSHOT_POLL_SECONDS: variable(
     seconds(0.05, 86_400),
     '2',
@@ -203,6 +207,10 @@ export function readConfig(environment: Environment = process.env): Config {
   const adminPort = values.get('adminPort');
   if (typeof adminPort === 'number' && adminPort > 0 && adminPort === values.get('port')) {
     mistakes.push({ variable: 'ADMIN_PORT', value: String(adminPort), rule: 'must differ from PORT' });
+  }
+  if (values.get('explorer') === true && values.get('docs') === false) {
+    const rule = 'must be off when DOCS is off, since the explorer reads the OpenAPI document';
+    mistakes.push({ variable: 'EXPLORER', value: 'on', rule });
   }
   if (mistakes.length > 0) throw new InvalidConfig(mistakes);
   // Both the values and the type Config derive from CONFIG_VARIABLES.

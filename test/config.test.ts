@@ -199,6 +199,16 @@ describe('readConfig', () => {
     }
   }
 
+  it('refuses EXPLORER=on with DOCS=off', () => {
+    expect(mistakesIn({ DOCS: 'off', EXPLORER: 'on' })).to.deep.equal([
+      {
+        variable: 'EXPLORER',
+        value: 'on',
+        rule: 'must be off when DOCS is off, since the explorer reads the OpenAPI document',
+      },
+    ]);
+  });
+
   it('names all mistakes at once, with the value and the rule', () => {
     const environment = { PORT: 'x', LOG_LEVEL: 'loud', THREADS: '2', RATE_LIMIT_PER_MINUTE: '-1' };
     expect(() => readConfig(environment)).to.throw(

@@ -1,10 +1,8 @@
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
 import type { Logger } from 'pino';
-import { openApiDocument } from '../contract/openapi/document.ts';
 import { PUBLIC_PATHS } from '../contract/openapi/public-paths.ts';
 import type { Operation } from '../contract/operations.ts';
 import type { Release } from '../contract/releases.ts';
-import { pageOf } from '../pages/page.ts';
 import type { KeyRing } from '../keys/key-ring.ts';
 import type { StoreView } from '../store/registry/store-view.ts';
 import { authenticate } from './checks/authenticate.ts';
@@ -14,27 +12,23 @@ import type { RefusalBudget } from './checks/refusal-budget.ts';
 import { StreamLimit } from './checks/stream-limit.ts';
 import { noRateLimit, rateLimitPerKey, type SharedHits } from './checks/rate-limit.ts';
 import { checkVersion, headersOfEnd } from './checks/version.ts';
-import { type Document, documentHandler, healthHandler, otherMethodsHandler } from './handlers/documents.ts';
-import { addPage } from './handlers/pages.ts';
+import { addDocumentation, descriptionsOf, type DocumentationConfig } from './handlers/documentation.ts';
+import { healthHandler, otherMethodsHandler } from './handlers/documents.ts';
 import { listHandler } from './handlers/list.ts';
 import { recordHandler } from './handlers/record.ts';
 import type { RequestMetrics } from './request-metrics.ts';
 import { Compression } from './response/compression.ts';
 import type { OriginOptions } from './response/links.ts';
 import { noSuchPath, type Problem, problemOf, UNEXPECTED } from './response/problem.ts';
-import { PUBLIC_JSON_MEDIA, sendProblem } from './response/send.ts';
+import { sendProblem } from './response/send.ts';
 import { routePath } from './target.ts';
 import type { WorkerCounts } from './worker-counts.ts';
 
-export interface ApiConfig extends OriginOptions {
+export interface ApiConfig extends OriginOptions, DocumentationConfig {
   /** Requests per minute for each key; 0 for no limit. */
   readonly rateLimitPerMinute: number;
   /** Whether responses are compressed for clients that accept it. */
   readonly compression: boolean;
-  /** Whether the documentation page is served. */
-  readonly docs: boolean;
-  /** Whether the explorer is served. */
-  readonly explorer: boolean;
 }
 
 export interface Dependencies {
@@ -56,9 +50,6 @@ export interface Dependencies {
   readonly log: Logger;
 }
 
-/** The pages, which have a switch each in the configuration. */
-const PAGE_NAMES = ['docs', 'explorer'] as const;
-
 /** Creates the API, which `createServer` of `http/server.ts` serves. */
 export function createApp(dependencies: Dependencies): Express {
   const { config, operations, releases, refusals, log } = dependencies;
@@ -72,20 +63,9 @@ export function createApp(dependencies: Dependencies): Express {
   const handlerOf = handlerFactory(dependencies, compression);
   for (const operation of operations)
     app.route(routePath(operation)).get(handlerOf(operation)).all(otherMethodsHandler);
-  const pages = PAGE_NAMES.filter((name) => config[name]);
-  const { health, openApi } = PUBLIC_PATHS;
-  const publicPaths = [health, openApi, ...pages.map((name) => PUBLIC_PATHS[name])];
-  const document: Document = {
-    read: () =>
-      Buffer.from(JSON.stringify(openApiDocument(releases, config.publicBaseUrl, publicPaths, operations))),
-    cacheControl: 'public, max-age=300',
-    media: PUBLIC_JSON_MEDIA,
-  };
-  app.route(openApi.path).get(documentHandler(document, compression)).all(otherMethodsHandler);
-  for (const name of pages) addPage(app, pageOf(name), compression);
-  app.route(health.path).get(healthHandler).all(otherMethodsHandler);
-  const described = config.docs ? [openApi, PUBLIC_PATHS.docs] : [openApi];
-  app.use(notFoundHandler(noSuchPath(described.map(({ path }) => (config.publicBaseUrl ?? '') + path))));
+  if (config.docs) addDocumentation(app, config, { operations, releases }, compression);
+  app.route(PUBLIC_PATHS.health.path).get(healthHandler).all(otherMethodsHandler);
+  app.use(notFoundHandler(noSuchPath(descriptionsOf(config))));
   app.use(errorHandler(refusals, log));
   return app;
 }

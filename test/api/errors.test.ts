@@ -51,7 +51,6 @@ describe('Errors', () => {
 
   describe('of paths', () => {
     for (const target of [
-      '/',
       '/v1',
       '/v1/',
       '/v1/nothing',
@@ -83,17 +82,22 @@ describe('Errors', () => {
       );
     });
 
-    it('name the public address, and no page that is off', async () => {
-      const config = { docs: false, publicBaseUrl: 'https://example.org/api' };
-      const api = await TestApi.start({ config });
-      try {
-        expect(await detail(api)).to.equal(
-          'There is no resource at this path; the API is described at https://example.org/api/openapi.json.',
-        );
-      } finally {
-        await api.stop();
-      }
-    });
+    for (const [docs, hint] of [
+      [
+        true,
+        '; the API is described at https://example.org/api/openapi.json and https://example.org/api/docs',
+      ],
+      [false, ''],
+    ] as const) {
+      it(`name the public addresses that are served: DOCS ${docs ? 'on' : 'off'}`, async () => {
+        const api = await TestApi.start({ config: { docs, publicBaseUrl: 'https://example.org/api' } });
+        try {
+          expect(await detail(api)).to.equal(`There is no resource at this path${hint}.`);
+        } finally {
+          await api.stop();
+        }
+      });
+    }
 
     for (const method of ['head', 'options', 'post', 'delete'] as const) {
       it(`are 404 for ${method}, too`, async () => {

@@ -9,6 +9,7 @@ describe('Methods', () => {
     '/v1/tickets?perPage=2',
     '/v1/none',
     '/v1/tickets?page=0',
+    '/',
     '/openapi.json',
     '/healthz',
   ];
@@ -30,7 +31,14 @@ describe('Methods', () => {
     });
   }
 
-  for (const path of ['/v1/events', '/v1/events/none', '/v1/catalog/offers', '/openapi.json', '/healthz']) {
+  for (const path of [
+    '/v1/events',
+    '/v1/events/none',
+    '/v1/catalog/offers',
+    '/',
+    '/openapi.json',
+    '/healthz',
+  ]) {
     it(`OPTIONS ${path} lists the methods, with no key`, async () => {
       const { status, headers, text } = await given.api.send(path, { method: 'options', as: undefined });
       expect(status).to.equal(204);

@@ -119,7 +119,7 @@ describe('Targets', () => {
   });
 
   it('of an unknown form are 404 in JSON', async () => {
-    for (const target of ['*', 'http://', '/\\evil', '/v1/events#', 'http://[x/']) {
+    for (const target of ['*', '/\\evil', '/v1/events#', 'http://[x/a']) {
       const response = await raw(target);
       if (target === '/v1/events#') expect(response).to.match(/^HTTP\/1.1 (200|400) /);
       else expect(response).to.match(/^HTTP\/1.1 40[04] /);
@@ -213,7 +213,7 @@ describe('The log', () => {
 
 for (const config of [
   { docs: true, explorer: true },
-  { docs: false, explorer: false },
+  { docs: true, explorer: false },
 ]) {
   describe(`The public paths with ${JSON.stringify(config)}`, () => {
     const given = givenApi(() => ({ config }));

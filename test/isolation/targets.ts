@@ -45,6 +45,7 @@ export function brokenTargets({ word, digits }: Words): string[] {
     `/v1/${word}`,
     `/${word}`,
     '/v1/events?page=2',
+    '/',
     '/healthz',
     '/openapi.json',
   ];

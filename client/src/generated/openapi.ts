@@ -210,7 +210,7 @@ export interface paths {
         };
         /**
          * List the public paths
-         * @description Returns the name of the service, and the addresses of its documents.
+         * @description Returns the name of the service, and the addresses of its documents. A browser is redirected to the explorer where it is served.
          */
         get: operations["getIndex"];
         put?: never;
@@ -1928,16 +1928,30 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /** @description A browser is sent to a page. */
+        /** @description A browser is redirected to a page. */
         Redirected: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "Cache-Control": components["headers"]["Cache-Control"];
+                Vary: components["headers"]["Vary"];
                 /** @description Address of the page. */
                 Location: string;
                 [name: string]: unknown;
             };
-            content?: never;
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Foyer",
+                 *       "description": "Event ticketing read API",
+                 *       "docs": "/docs",
+                 *       "openapi": "/openapi.json",
+                 *       "health": "/healthz"
+                 *     }
+                 */
+                "application/json": {
+                    [key: string]: string;
+                };
+            };
         };
         /** @description The method is not GET, HEAD or OPTIONS, the request is malformed, too large or too late, the service is overloaded, or an unexpected error occurred. */
         Refused: {
@@ -3513,12 +3527,15 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
                     [name: string]: unknown;
                 };
                 content: {
                     /**
                      * @example {
                      *       "name": "Foyer",
+                     *       "description": "Event ticketing read API",
+                     *       "docs": "/docs",
                      *       "openapi": "/openapi.json",
                      *       "health": "/healthz"
                      *     }

@@ -12,23 +12,31 @@ export interface PublicPath {
   readonly content: Readonly<Record<string, Schema>>;
   /** Whether responses are compressed, and have a tag. */
   readonly isDocument: boolean;
-  /** Whether a browser may be sent to a page instead. */
+  /** Whether a browser may be redirected to a page. */
   readonly redirects?: boolean;
 }
 
 const HEALTH_PATH = '/healthz';
 const OPENAPI_PATH = '/openapi.json';
+const DOCS_PATH = '/docs';
 
 export const PUBLIC_PATHS = {
   index: {
     path: '/',
     operationId: 'getIndex',
     summary: 'List the public paths',
-    description: 'Returns the name of the service, and the addresses of its documents.',
+    description:
+      'Returns the name of the service, and the addresses of its documents. A browser is redirected to the explorer where it is served.',
     content: {
       [JSON_TYPE]: {
         schema: { type: 'object', additionalProperties: { type: 'string' } },
-        example: { name: 'Foyer', openapi: OPENAPI_PATH, health: HEALTH_PATH },
+        example: {
+          name: 'Foyer',
+          description: 'Event ticketing read API',
+          docs: DOCS_PATH,
+          openapi: OPENAPI_PATH,
+          health: HEALTH_PATH,
+        },
       },
     },
     isDocument: false,
@@ -61,7 +69,7 @@ export const PUBLIC_PATHS = {
     isDocument: true,
   },
   docs: {
-    path: '/docs',
+    path: DOCS_PATH,
     operationId: 'getDocs',
     summary: 'Open the documentation',
     description: 'Returns a page that shows this document and can send requests.',
@@ -82,15 +90,17 @@ export const PUBLIC_PATHS = {
 export const PUBLIC_TAG = { name: 'Service', description: 'Health and documents. They need no key.' };
 
 const EVERYWHERE: readonly HeaderName[] = [REQUEST_ID_HEADER, 'Cache-Control'];
+const NEGOTIATED: readonly HeaderName[] = [...EVERYWHERE, 'Vary'];
 const DOCUMENT: readonly HeaderName[] = [...EVERYWHERE, 'ETag', 'Vary', 'Content-Encoding'];
 
 export const PUBLIC_RESPONSES: Readonly<Record<'Redirected' | 'Refused', Schema>> = {
   Redirected: {
-    description: 'A browser is sent to a page.',
+    description: 'A browser is redirected to a page.',
     headers: {
-      ...headerRefs(EVERYWHERE),
+      ...headerRefs(NEGOTIATED),
       Location: { description: 'Address of the page.', schema: { type: 'string' }, required: true },
     },
+    content: PUBLIC_PATHS.index.content,
   },
   Refused: {
     description:
@@ -117,7 +127,7 @@ export function publicPathItem(publicPath: PublicPath): Schema {
   const responses = {
     200: {
       description: summary,
-      headers: headerRefs(isDocument ? DOCUMENT : EVERYWHERE),
+      headers: headerRefs(isDocument ? DOCUMENT : redirects ? NEGOTIATED : EVERYWHERE),
       content,
     },
     ...(redirects && { 302: componentRef('responses', 'Redirected') }),

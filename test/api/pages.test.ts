@@ -1,0 +1,172 @@
+import { createHash } from 'node:crypto';
+import { expect } from 'chai';
+import { CONTENT_CODINGS } from '../../src/contract/headers.ts';
+import { decoded, requestCoded } from '../support/coded-response.ts';
+import { givenApi } from '../support/test-api.ts';
+
+const MEDIA_TYPES: Readonly<Record<string, string>> = {
+  html: 'text/html; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  svg: 'image/svg+xml',
+};
+
+/** The inline scripts of a document. */
+function inlineScripts(html: string): string[] {
+  return Array.from(html.matchAll(/<script(?![^>]*\ssrc=)[^>]*>(.*?)<\/script>/gs), ([, text]) => text);
+}
+
+/** The URLs in a file: links and import map of a document, imports of a style sheet or module. */
+function urlsIn(text: string): string[] {
+  const html = Array.from(text.matchAll(/\s(?:href|src)="([^"]+)"|": "(\.\/[^"]+)"/g), (match) =>
+    match.slice(1).find((url) => url),
+  );
+  const imports = Array.from(text.matchAll(/(?:^@import url\('|\bfrom '(?=\.))([^']+)'/gm), ([, url]) => url);
+  return [...html, ...imports].filter((url) => url !== undefined);
+}
+
+for (const name of ['docs', 'explorer']) {
+  describe(`The page /${name}`, () => {
+    const given = givenApi(() => ({ config: { explorer: true } }));
+    const request = (path: string, headers: Readonly<Record<string, string>> = {}, method?: string) =>
+      requestCoded(new URL(path, `${given.api.origin}/`).href, headers, method);
+
+    /** Returns the page and its own files, by path. */
+    async function files(path = name, found = new Map<string, string>()) {
+      const { status, headers, body } = await request(path);
+      expect(status, path).to.equal(200);
+      expect(headers['content-type'], path).to.equal(MEDIA_TYPES[/\.(\w+)$/.exec(path)?.[1] ?? 'html']);
+      found.set(path, body.toString());
+      // The files of libraries are not parsed.
+      if (body.length > 100_000) return found;
+      for (const url of urlsIn(body.toString())) {
+        expect(url, 'a relative URL').not.to.match(/^(\w+:|\/)/);
+        const target = new URL(url, `http://host/${path}`).pathname.slice(1);
+        if (target.includes('.') && !target.endsWith('.json') && !found.has(target))
+          await files(target, found);
+      }
+      return found;
+    }
+
+    it('consists of files that are served, under relative URLs', async () => {
+      const found = [...(await files()).keys()];
+      expect(found).to.include.members([`${name}/${name}.js`, 'shared/theme.css', 'shared/icon.svg']);
+    });
+
+    it('has a policy that permits its own origin and its import map only', async () => {
+      const { headers, body } = await request(name);
+      const digests = inlineScripts(body.toString()).map(
+        (text) => ` 'sha256-${createHash('sha256').update(text).digest('base64')}'`,
+      );
+      expect(headers['content-security-policy']).to.equal(
+        `default-src 'none'; script-src 'self'${digests.join('')}; style-src 'self'; img-src 'self' data:; ` +
+          "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+      );
+      expect(body.toString()).not.to.match(/\sstyle=|\son\w+=|<style/);
+    });
+
+    it('is confirmed by its tag at each visit', async () => {
+      for (const path of [name, `${name}/${name}.js`]) {
+        const { headers } = await request(path);
+        expect(headers['cache-control']).to.equal('no-cache');
+        const again = await request(path, { 'If-None-Match': headers['etag'] ?? '' });
+        expect(again).to.deep.include({ status: 304 });
+        expect(again.body).to.have.length(0);
+        expect(again.headers).to.include({ etag: headers['etag'], vary: 'Accept-Encoding' });
+      }
+    });
+
+    it('is sent in each content coding, each with a tag of its own', async () => {
+      const plain = await request(name);
+      const tags = new Set([plain.headers['etag']]);
+      for (const coding of CONTENT_CODINGS) {
+        const coded = await request(name, { 'Accept-Encoding': coding });
+        expect(coded.headers['content-encoding']).to.equal(coding);
+        expect(decoded(coded).equals(plain.body)).to.equal(true);
+        tags.add(coded.headers['etag']);
+      }
+      expect(tags).to.have.property('size', 1 + CONTENT_CODINGS.length);
+    });
+
+    it('answers HEAD and OPTIONS, and refuses other methods', async () => {
+      const get = await request(name);
+      const head = await request(name, {}, 'HEAD');
+      expect(head.status).to.equal(200);
+      expect(head.body).to.have.length(0);
+      expect(head.headers['content-length']).to.equal(get.headers['content-length']);
+      const options = await request(name, {}, 'OPTIONS');
+      expect(options.status).to.equal(204);
+      expect(options.headers['allow']).to.equal('GET, HEAD, OPTIONS');
+      expect(await request(name, {}, 'POST')).to.have.property('status', 405);
+    });
+  });
+}
+
+describe('The address /', () => {
+  const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
+
+  describe('without the explorer', () => {
+    const given = givenApi();
+
+    it('names the service and lists the public addresses, with no key', async () => {
+      for (const accept of ['*/*', 'application/json', BROWSER]) {
+        const { status, body } = await given.api.send('/', { as: undefined, headers: { Accept: accept } });
+        expect(status).to.equal(200);
+        expect(body).to.deep.equal({
+          name: 'Foyer',
+          description: 'Event ticketing read API',
+          docs: '/docs',
+          openapi: '/openapi.json',
+          health: '/healthz',
+        });
+      }
+    });
+  });
+
+  describe('with the explorer', () => {
+    const given = givenApi(() => ({
+      config: { explorer: true, publicBaseUrl: 'https://tickets.example.org/foyer' },
+    }));
+
+    it('lists addresses under the public base URL, the explorer included', async () => {
+      const { body } = await given.api.send('/', { as: undefined });
+      expect(body).to.include({
+        docs: 'https://tickets.example.org/foyer/docs',
+        explorer: 'https://tickets.example.org/foyer/explorer',
+      });
+    });
+
+    for (const [accept, status] of [
+      [BROWSER, 302],
+      ['text/html', 302],
+      ['text/html, application/json;q=0.9', 302],
+      ['application/json, text/html', 200],
+      ['*/*', 200],
+      ['application/json', 200],
+      ['image/png', 200],
+    ] as const) {
+      it(`is ${status} for Accept: ${accept}`, async () => {
+        const response = await given.api.send('/', { as: undefined, headers: { Accept: accept } });
+        expect(response.status).to.equal(status);
+        expect(response.headers['vary']).to.equal('Accept');
+        // Relative, so that a proxy can add a prefix.
+        expect(response.headers['location']).to.equal(status === 302 ? 'explorer' : undefined);
+      });
+    }
+  });
+});
+
+describe('Without documentation', () => {
+  const given = givenApi(() => ({ config: { docs: false } }));
+
+  for (const path of ['/', '/docs', '/docs/docs.js', '/shared/theme.css', '/openapi.json', '/explorer']) {
+    it(`${path} is 404`, async () => {
+      expect(await given.api.send(path, { as: undefined })).to.have.property('status', 404);
+    });
+  }
+
+  it('API and health respond as before', async () => {
+    for (const path of ['/healthz', '/v1/events'])
+      expect(await given.api.send(path)).to.have.property('status', 200);
+  });
+});
