@@ -1981,25 +1981,13 @@ export interface components {
         };
     };
     parameters: {
-        /**
-         * @description Requested version: `stable`, `preview`, or a release date. Before that date, it selects the upcoming version; from that date on, `stable`.
-         * @example stable
-         */
+        /** @description Requested version: `stable`, `preview`, or a release date. Before that date, it selects the upcoming version; from that date on, `stable`. */
         Version: string;
-        /**
-         * @description This operation is part of `preview` only, and may change or be withdrawn at any time.
-         * @example preview
-         */
+        /** @description This operation is part of `preview` only, and may change or be withdrawn at any time. */
         PreviewVersion: string;
-        /**
-         * @description Id of the request. The service replaces a value that does not match `^[A-Za-z0-9._-]{1,128}$`.
-         * @example 4f1c9a52
-         */
+        /** @description Id of the request. The service replaces a value that does not match `^[A-Za-z0-9._-]{1,128}$`. */
         RequestId: string;
-        /**
-         * @description ETag of a cached response; the service returns 304 if the response is unchanged.
-         * @example "n4bQgYhMfWWaL-qgxVrQFaO_TxsrC4Is0V1sFbDwCgg.stable.2851307223"
-         */
+        /** @description ETag of a cached response; the service returns 304 if the response is unchanged. */
         IfNoneMatch: string;
     };
     requestBodies: never;
@@ -2102,55 +2090,25 @@ export interface operations {
     listEvents: {
         parameters: {
             query?: {
-                /**
-                 * @description Page number, from 1. Must be omitted with `Accept: application/x-ndjson`, which returns all records.
-                 * @example 1
-                 */
+                /** @description Page number, from 1. Must be omitted with `Accept: application/x-ndjson`, which returns all records. */
                 page?: number;
-                /**
-                 * @description Page size. Must be omitted with `Accept: application/x-ndjson`, which returns all records.
-                 * @example 25
-                 */
+                /** @description Page size. Must be omitted with `Accept: application/x-ndjson`, which returns all records. */
                 perPage?: number;
-                /**
-                 * @description Set by `nextPage` links. Keeps all pages on the data of the first page, even when newer data goes live. That data stays available for a time after each use. When it is gone, the response is 400 with an error at `query.snapshot`: begin again without this parameter. It is 429 when the data may not be loaded yet.
-                 * @example n4bQgYhMfWWaL-qgxVrQFaO_TxsrC4Is0V1sFbDwCgg
-                 */
+                /** @description Set by `nextPage` links. Keeps all pages on the data of the first page, even when newer data goes live. That data stays available for a time after each use. When it is gone, the response is 400 with an error at `query.snapshot`: begin again without this parameter. It is 429 when the data may not be loaded yet. */
                 snapshot?: string;
-                /**
-                 * @description Only records with a session whose start is at or after this instant. In a URL, the + of an offset is written %2B.
-                 * @example 2026-09-01T00:00:00+02:00
-                 */
+                /** @description Only records with a session whose start is at or after this instant. In a URL, the + of an offset is written %2B. */
                 "startAt.gte"?: string;
-                /**
-                 * @description Only records with a session whose start is at or before this instant. In a URL, the + of an offset is written %2B.
-                 * @example 2026-09-01T00:00:00+02:00
-                 */
+                /** @description Only records with a session whose start is at or before this instant. In a URL, the + of an offset is written %2B. */
                 "startAt.lte"?: string;
-                /**
-                 * @description Tags. Case and repeated white space are ignored; accents are significant. Comma-separated, or given several times; at most 10 values. A record matches if it has any of them.
-                 * @example [
-                 *       "Théâtre",
-                 *       "Classique"
-                 *     ]
-                 */
+                /** @description Tags. Case and repeated white space are ignored; accents are significant. Comma-separated, or given several times; at most 10 values. A record matches if it has any of them. */
                 tags?: string[];
             };
             header?: {
-                /**
-                 * @description Requested version: `stable`, `preview`, or a release date. Before that date, it selects the upcoming version; from that date on, `stable`.
-                 * @example stable
-                 */
+                /** @description Requested version: `stable`, `preview`, or a release date. Before that date, it selects the upcoming version; from that date on, `stable`. */
                 "Service-API-Version"?: components["parameters"]["Version"];
-                /**
-                 * @description Id of the request. The service replaces a value that does not match `^[A-Za-z0-9._-]{1,128}$`.
-                 * @example 4f1c9a52
-                 */
+                /** @description Id of the request. The service replaces a value that does not match `^[A-Za-z0-9._-]{1,128}$`. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
-                /**
-                 * @description ETag of a cached response; the service returns 304 if the response is unchanged.
-                 * @example "n4bQgYhMfWWaL-qgxVrQFaO_TxsrC4Is0V1sFbDwCgg.stable.2851307223"
-                 */
+                /** @description ETag of a cached response; the service returns 304 if the response is unchanged. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path?: never;
@@ -2238,27 +2196,15 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Requested version: `stable`, `preview`, or a release date. Before that date, it selects the upcoming version; from that date on, `stable`.
-                 * @example stable
-                 */
+                /** @description Requested version: `stable`, `preview`, or a release date. Before that date, it selects the upcoming version; from that date on, `stable`. */
                 "Service-API-Version"?: components["parameters"]["Version"];
-                /**
-                 * @description Id of the request. The service replaces a value that does not match `^[A-Za-z0-9._-]{1,128}$`.
-                 * @example 4f1c9a52
-                 */
+                /** @description Id of the request. The service replaces a value that does not match `^[A-Za-z0-9._-]{1,128}$`. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
-                /**
-                 * @description ETag of a cached response; the service returns 304 if the response is unchanged.
-                 * @example "n4bQgYhMfWWaL-qgxVrQFaO_TxsrC4Is0V1sFbDwCgg.stable.2851307223"
-                 */
+                /** @description ETag of a cached response; the service returns 304 if the response is unchanged. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
-                /**
-                 * @description Event identifier.
-                 * @example evt_42
-                 */
+                /** @description Event identifier. */
                 event_id: string;
             };
             cookie?: never;
@@ -2332,64 +2278,31 @@ export interface operations {
     listEventSessions: {
         parameters: {
             query?: {
-                /**
-                 * @description Page number, from 1. Must be omitted with `Accept: application/x-ndjson`, which returns all records.
-                 * @example 1
-                 */
+                /** @description Page number, from 1. Must be omitted with `Accept: application/x-ndjson`, which returns all records. */
                 page?: number;
-                /**
-                 * @description Page size. Must be omitted with `Accept: application/x-ndjson`, which returns all records.
-                 * @example 25
-                 */
+                /** @description Page size. Must be omitted with `Accept: application/x-ndjson`, which returns all records. */
                 perPage?: number;
-                /**
-                 * @description Set by `nextPage` links. Keeps all pages on the data of the first page, even when newer data goes live. That data stays available for a time after each use. When it is gone, the response is 400 with an error at `query.snapshot`: begin again without this parameter. It is 429 when the data may not be loaded yet.
-                 * @example n4bQgYhMfWWaL-qgxVrQFaO_TxsrC4Is0V1sFbDwCgg
-                 */
+                /** @description Set by `nextPage` links. Keeps all pages on the data of the first page, even when newer data goes live. That data stays available for a time after each use. When it is gone, the response is 400 with an error at `query.snapshot`: begin again without this parameter. It is 429 when the data may not be loaded yet. */
                 snapshot?: string;
-                /**
-                 * @description Only records whose start is at or after this instant. In a URL, the + of an offset is written %2B.
-                 * @example 2026-09-01T00:00:00+02:00
-                 */
+                /** @description Only records whose start is at or after this instant. In a URL, the + of an offset is written %2B. */
                 "startAt.gte"?: string;
-                /**
-                 * @description Only records whose start is after this instant. In a URL, the + of an offset is written %2B.
-                 * @example 2026-09-01T00:00:00+02:00
-                 */
+                /** @description Only records whose start is after this instant. In a URL, the + of an offset is written %2B. */
                 "startAt.gt"?: string;
-                /**
-                 * @description Only records whose start is at or before this instant. In a URL, the + of an offset is written %2B.
-                 * @example 2026-09-01T00:00:00+02:00
-                 */
+                /** @description Only records whose start is at or before this instant. In a URL, the + of an offset is written %2B. */
                 "startAt.lte"?: string;
-                /**
-                 * @description Only records whose start is before this instant. In a URL, the + of an offset is written %2B.
-                 * @example 2026-09-01T00:00:00+02:00
-                 */
+                /** @description Only records whose start is before this instant. In a URL, the + of an offset is written %2B. */
                 "startAt.lt"?: string;
             };
             header?: {
-                /**
-                 * @description Requested version: `stable`, `preview`, or a release date. Before that date, it selects the upcoming version; from that date on, `stable`.
-                 * @example stable
-                 */
+                /** @description Requested version: `stable`, `preview`, or a release date. Before that date, it selects the upcoming version; from that date on, `stable`. */
                 "Service-API-Version"?: components["parameters"]["Version"];
-                /**
-                 * @description Id of the request. The service replaces a value that does not match `^[A-Za-z0-9._-]{1,128}$`.
-                 * @example 4f1c9a52
-                 */
+                /** @description Id of the request. The service replaces a value that does not match `^[A-Za-z0-9._-]{1,128}$`. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
-                /**
-                 * @description ETag of a cached response; the service returns 304 if the response is unchanged.
-                 * @example "n4bQgYhMfWWaL-qgxVrQFaO_TxsrC4Is0V1sFbDwCgg.stable.2851307223"
-                 */
+                /** @description ETag of a cached response; the service returns 304 if the response is unchanged. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
-                /**
-                 * @description Event identifier.
-                 * @example evt_42
-                 */
+                /** @description Event identifier. */
                 event_id: string;
             };
             cookie?: never;
@@ -2453,76 +2366,31 @@ export interface operations {
     listTickets: {
         parameters: {
             query?: {
-                /**
-                 * @description Page number, from 1. Must be omitted with `Accept: application/x-ndjson`, which returns all records.
-                 * @example 1
-                 */
+                /** @description Page number, from 1. Must be omitted with `Accept: application/x-ndjson`, which returns all records. */
                 page?: number;
-                /**
-                 * @description Page size. Must be omitted with `Accept: application/x-ndjson`, which returns all records.
-                 * @example 25
-                 */
+                /** @description Page size. Must be omitted with `Accept: application/x-ndjson`, which returns all records. */
                 perPage?: number;
-                /**
-                 * @description Set by `nextPage` links. Keeps all pages on the data of the first page, even when newer data goes live. That data stays available for a time after each use. When it is gone, the response is 400 with an error at `query.snapshot`: begin again without this parameter. It is 429 when the data may not be loaded yet.
-                 * @example n4bQgYhMfWWaL-qgxVrQFaO_TxsrC4Is0V1sFbDwCgg
-                 */
+                /** @description Set by `nextPage` links. Keeps all pages on the data of the first page, even when newer data goes live. That data stays available for a time after each use. When it is gone, the response is 400 with an error at `query.snapshot`: begin again without this parameter. It is 429 when the data may not be loaded yet. */
                 snapshot?: string;
-                /**
-                 * @description Only records whose last update is at or after this instant. In a URL, the + of an offset is written %2B.
-                 * @example 2026-09-01T00:00:00+02:00
-                 */
+                /** @description Only records whose last update is at or after this instant. In a URL, the + of an offset is written %2B. */
                 "updatedAt.gte"?: string;
-                /**
-                 * @description Only records whose last update is at or before this instant. In a URL, the + of an offset is written %2B.
-                 * @example 2026-09-01T00:00:00+02:00
-                 */
+                /** @description Only records whose last update is at or before this instant. In a URL, the + of an offset is written %2B. */
                 "updatedAt.lte"?: string;
-                /**
-                 * @description Event identifiers. Comma-separated, or given several times; at most 10 values. A record matches if it has any of them.
-                 * @example [
-                 *       "evt_42",
-                 *       "evt_43"
-                 *     ]
-                 */
+                /** @description Event identifiers. Comma-separated, or given several times; at most 10 values. A record matches if it has any of them. */
                 eventIds?: string[];
-                /**
-                 * @description Session identifiers. Comma-separated, or given several times; at most 10 values. A record matches if it has any of them.
-                 * @example [
-                 *       "ses_301"
-                 *     ]
-                 */
+                /** @description Session identifiers. Comma-separated, or given several times; at most 10 values. A record matches if it has any of them. */
                 sessionIds?: string[];
-                /**
-                 * @description QR codes, exactly as in `qrCode`. Comma-separated, or given several times; at most 10 values. A record matches if it has any of them.
-                 * @example [
-                 *       "Q7F2-K9D1-44XA"
-                 *     ]
-                 */
+                /** @description QR codes, exactly as in `qrCode`. Comma-separated, or given several times; at most 10 values. A record matches if it has any of them. */
                 qrCodes?: string[];
-                /**
-                 * @description Order identifiers. Comma-separated, or given several times; at most 10 values. A record matches if it has any of them.
-                 * @example [
-                 *       "ord_5120"
-                 *     ]
-                 */
+                /** @description Order identifiers. Comma-separated, or given several times; at most 10 values. A record matches if it has any of them. */
                 orderIds?: string[];
             };
             header?: {
-                /**
-                 * @description Requested version: `stable`, `preview`, or a release date. Before that date, it selects the upcoming version; from that date on, `stable`.
-                 * @example stable
-                 */
+                /** @description Requested version: `stable`, `preview`, or a release date. Before that date, it selects the upcoming version; from that date on, `stable`. */
                 "Service-API-Version"?: components["parameters"]["Version"];
-                /**
-                 * @description Id of the request. The service replaces a value that does not match `^[A-Za-z0-9._-]{1,128}$`.
-                 * @example 4f1c9a52
-                 */
+                /** @description Id of the request. The service replaces a value that does not match `^[A-Za-z0-9._-]{1,128}$`. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
-                /**
-                 * @description ETag of a cached response; the service returns 304 if the response is unchanged.
-                 * @example "n4bQgYhMfWWaL-qgxVrQFaO_TxsrC4Is0V1sFbDwCgg.stable.2851307223"
-                 */
+                /** @description ETag of a cached response; the service returns 304 if the response is unchanged. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path?: never;
@@ -2631,27 +2499,15 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Requested version: `stable`, `preview`, or a release date. Before that date, it selects the upcoming version; from that date on, `stable`.
-                 * @example stable
-                 */
+                /** @description Requested version: `stable`, `preview`, or a release date. Before that date, it selects the upcoming version; from that date on, `stable`. */
                 "Service-API-Version"?: components["parameters"]["Version"];
-                /**
-                 * @description Id of the request. The service replaces a value that does not match `^[A-Za-z0-9._-]{1,128}$`.
-                 * @example 4f1c9a52
-                 */
+                /** @description Id of the request. The service replaces a value that does not match `^[A-Za-z0-9._-]{1,128}$`. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
-                /**
-                 * @description ETag of a cached response; the service returns 304 if the response is unchanged.
-                 * @example "n4bQgYhMfWWaL-qgxVrQFaO_TxsrC4Is0V1sFbDwCgg.stable.2851307223"
-                 */
+                /** @description ETag of a cached response; the service returns 304 if the response is unchanged. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
-                /**
-                 * @description Ticket identifier.
-                 * @example tkt_9001
-                 */
+                /** @description Ticket identifier. */
                 ticket_id: string;
             };
             cookie?: never;
@@ -2746,65 +2602,29 @@ export interface operations {
     listOrders: {
         parameters: {
             query?: {
-                /**
-                 * @description Page number, from 1. Must be omitted with `Accept: application/x-ndjson`, which returns all records.
-                 * @example 1
-                 */
+                /** @description Page number, from 1. Must be omitted with `Accept: application/x-ndjson`, which returns all records. */
                 page?: number;
-                /**
-                 * @description Page size. Must be omitted with `Accept: application/x-ndjson`, which returns all records.
-                 * @example 25
-                 */
+                /** @description Page size. Must be omitted with `Accept: application/x-ndjson`, which returns all records. */
                 perPage?: number;
-                /**
-                 * @description Set by `nextPage` links. Keeps all pages on the data of the first page, even when newer data goes live. That data stays available for a time after each use. When it is gone, the response is 400 with an error at `query.snapshot`: begin again without this parameter. It is 429 when the data may not be loaded yet.
-                 * @example n4bQgYhMfWWaL-qgxVrQFaO_TxsrC4Is0V1sFbDwCgg
-                 */
+                /** @description Set by `nextPage` links. Keeps all pages on the data of the first page, even when newer data goes live. That data stays available for a time after each use. When it is gone, the response is 400 with an error at `query.snapshot`: begin again without this parameter. It is 429 when the data may not be loaded yet. */
                 snapshot?: string;
-                /**
-                 * @description Only records whose last update is at or after this instant. In a URL, the + of an offset is written %2B.
-                 * @example 2026-09-01T00:00:00+02:00
-                 */
+                /** @description Only records whose last update is at or after this instant. In a URL, the + of an offset is written %2B. */
                 "updatedAt.gte"?: string;
-                /**
-                 * @description Only records whose last update is at or before this instant. In a URL, the + of an offset is written %2B.
-                 * @example 2026-09-01T00:00:00+02:00
-                 */
+                /** @description Only records whose last update is at or before this instant. In a URL, the + of an offset is written %2B. */
                 "updatedAt.lte"?: string;
-                /**
-                 * @description Event identifiers of placed items. Comma-separated, or given several times; at most 10 values. A record matches if it has any of them.
-                 * @example [
-                 *       "evt_42",
-                 *       "evt_43"
-                 *     ]
-                 */
+                /** @description Event identifiers of placed items. Comma-separated, or given several times; at most 10 values. A record matches if it has any of them. */
                 eventIds?: string[];
-                /**
-                 * @description A single status.
-                 * @example FULFILLED
-                 */
+                /** @description A single status. */
                 status?: "PENDING" | "FULFILLED" | "CANCELLED";
-                /**
-                 * @description E-mail address of the customer; case-insensitive.
-                 * @example zoe.lefevre@example.org
-                 */
+                /** @description E-mail address of the customer; case-insensitive. */
                 email?: string;
             };
             header?: {
-                /**
-                 * @description Requested version: `stable`, `preview`, or a release date. Before that date, it selects the upcoming version; from that date on, `stable`.
-                 * @example stable
-                 */
+                /** @description Requested version: `stable`, `preview`, or a release date. Before that date, it selects the upcoming version; from that date on, `stable`. */
                 "Service-API-Version"?: components["parameters"]["Version"];
-                /**
-                 * @description Id of the request. The service replaces a value that does not match `^[A-Za-z0-9._-]{1,128}$`.
-                 * @example 4f1c9a52
-                 */
+                /** @description Id of the request. The service replaces a value that does not match `^[A-Za-z0-9._-]{1,128}$`. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
-                /**
-                 * @description ETag of a cached response; the service returns 304 if the response is unchanged.
-                 * @example "n4bQgYhMfWWaL-qgxVrQFaO_TxsrC4Is0V1sFbDwCgg.stable.2851307223"
-                 */
+                /** @description ETag of a cached response; the service returns 304 if the response is unchanged. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path?: never;
@@ -2961,27 +2781,15 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Requested version: `stable`, `preview`, or a release date. Before that date, it selects the upcoming version; from that date on, `stable`.
-                 * @example stable
-                 */
+                /** @description Requested version: `stable`, `preview`, or a release date. Before that date, it selects the upcoming version; from that date on, `stable`. */
                 "Service-API-Version"?: components["parameters"]["Version"];
-                /**
-                 * @description Id of the request. The service replaces a value that does not match `^[A-Za-z0-9._-]{1,128}$`.
-                 * @example 4f1c9a52
-                 */
+                /** @description Id of the request. The service replaces a value that does not match `^[A-Za-z0-9._-]{1,128}$`. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
-                /**
-                 * @description ETag of a cached response; the service returns 304 if the response is unchanged.
-                 * @example "n4bQgYhMfWWaL-qgxVrQFaO_TxsrC4Is0V1sFbDwCgg.stable.2851307223"
-                 */
+                /** @description ETag of a cached response; the service returns 304 if the response is unchanged. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
-                /**
-                 * @description Order identifier.
-                 * @example ord_5120
-                 */
+                /** @description Order identifier. */
                 order_id: string;
             };
             cookie?: never;
@@ -3124,67 +2932,31 @@ export interface operations {
     listOffers: {
         parameters: {
             query?: {
-                /**
-                 * @description Page number, from 1. Must be omitted with `Accept: application/x-ndjson`, which returns all records.
-                 * @example 1
-                 */
+                /** @description Page number, from 1. Must be omitted with `Accept: application/x-ndjson`, which returns all records. */
                 page?: number;
-                /**
-                 * @description Page size. Must be omitted with `Accept: application/x-ndjson`, which returns all records.
-                 * @example 25
-                 */
+                /** @description Page size. Must be omitted with `Accept: application/x-ndjson`, which returns all records. */
                 perPage?: number;
-                /**
-                 * @description Set by `nextPage` links. Keeps all pages on the data of the first page, even when newer data goes live. That data stays available for a time after each use. When it is gone, the response is 400 with an error at `query.snapshot`: begin again without this parameter. It is 429 when the data may not be loaded yet.
-                 * @example n4bQgYhMfWWaL-qgxVrQFaO_TxsrC4Is0V1sFbDwCgg
-                 */
+                /** @description Set by `nextPage` links. Keeps all pages on the data of the first page, even when newer data goes live. That data stays available for a time after each use. When it is gone, the response is 400 with an error at `query.snapshot`: begin again without this parameter. It is 429 when the data may not be loaded yet. */
                 snapshot?: string;
-                /**
-                 * @description Only records whose creation is at or after this instant. In a URL, the + of an offset is written %2B.
-                 * @example 2026-09-01T00:00:00+02:00
-                 */
+                /** @description Only records whose creation is at or after this instant. In a URL, the + of an offset is written %2B. */
                 "createdAt.gte"?: string;
-                /**
-                 * @description Only records whose creation is at or before this instant. In a URL, the + of an offset is written %2B.
-                 * @example 2026-09-01T00:00:00+02:00
-                 */
+                /** @description Only records whose creation is at or before this instant. In a URL, the + of an offset is written %2B. */
                 "createdAt.lte"?: string;
-                /**
-                 * @description The event's ticket offers, and the products and bundles assigned to it.
-                 * @example evt_42
-                 */
+                /** @description The event's ticket offers, and the products and bundles assigned to it. */
                 eventId?: string;
-                /**
-                 * @description Limits `inventory` of ticket offers to this session. The list of offers does not change.
-                 * @example ses_301
-                 */
+                /** @description Limits `inventory` of ticket offers to this session. The list of offers does not change. */
                 sessionId?: string;
-                /**
-                 * @description Type of the offer.
-                 * @example TICKET
-                 */
+                /** @description Type of the offer. */
                 type?: "TICKET" | "PRODUCT" | "BUNDLE";
-                /**
-                 * @description Returns only ticket offers that have a pricing with this value, and limits `pricing` to those pricings.
-                 * @example true
-                 */
+                /** @description Returns only ticket offers that have a pricing with this value, and limits `pricing` to those pricings. */
                 resaleEnabled?: boolean;
             };
             header: {
-                /**
-                 * @description This operation is part of `preview` only, and may change or be withdrawn at any time.
-                 * @example preview
-                 */
+                /** @description This operation is part of `preview` only, and may change or be withdrawn at any time. */
                 "Service-API-Version": components["parameters"]["PreviewVersion"];
-                /**
-                 * @description Id of the request. The service replaces a value that does not match `^[A-Za-z0-9._-]{1,128}$`.
-                 * @example 4f1c9a52
-                 */
+                /** @description Id of the request. The service replaces a value that does not match `^[A-Za-z0-9._-]{1,128}$`. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
-                /**
-                 * @description ETag of a cached response; the service returns 304 if the response is unchanged.
-                 * @example "n4bQgYhMfWWaL-qgxVrQFaO_TxsrC4Is0V1sFbDwCgg.stable.2851307223"
-                 */
+                /** @description ETag of a cached response; the service returns 304 if the response is unchanged. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path?: never;
@@ -3289,27 +3061,15 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /**
-                 * @description This operation is part of `preview` only, and may change or be withdrawn at any time.
-                 * @example preview
-                 */
+                /** @description This operation is part of `preview` only, and may change or be withdrawn at any time. */
                 "Service-API-Version": components["parameters"]["PreviewVersion"];
-                /**
-                 * @description Id of the request. The service replaces a value that does not match `^[A-Za-z0-9._-]{1,128}$`.
-                 * @example 4f1c9a52
-                 */
+                /** @description Id of the request. The service replaces a value that does not match `^[A-Za-z0-9._-]{1,128}$`. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
-                /**
-                 * @description ETag of a cached response; the service returns 304 if the response is unchanged.
-                 * @example "n4bQgYhMfWWaL-qgxVrQFaO_TxsrC4Is0V1sFbDwCgg.stable.2851307223"
-                 */
+                /** @description ETag of a cached response; the service returns 304 if the response is unchanged. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
-                /**
-                 * @description Offer identifier.
-                 * @example off_7
-                 */
+                /** @description Offer identifier. */
                 offerId: string;
             };
             cookie?: never;
@@ -3400,52 +3160,25 @@ export interface operations {
     listDeletions: {
         parameters: {
             query?: {
-                /**
-                 * @description Page number, from 1. Must be omitted with `Accept: application/x-ndjson`, which returns all records.
-                 * @example 1
-                 */
+                /** @description Page number, from 1. Must be omitted with `Accept: application/x-ndjson`, which returns all records. */
                 page?: number;
-                /**
-                 * @description Page size. Must be omitted with `Accept: application/x-ndjson`, which returns all records.
-                 * @example 25
-                 */
+                /** @description Page size. Must be omitted with `Accept: application/x-ndjson`, which returns all records. */
                 perPage?: number;
-                /**
-                 * @description Set by `nextPage` links. Keeps all pages on the data of the first page, even when newer data goes live. That data stays available for a time after each use. When it is gone, the response is 400 with an error at `query.snapshot`: begin again without this parameter. It is 429 when the data may not be loaded yet.
-                 * @example n4bQgYhMfWWaL-qgxVrQFaO_TxsrC4Is0V1sFbDwCgg
-                 */
+                /** @description Set by `nextPage` links. Keeps all pages on the data of the first page, even when newer data goes live. That data stays available for a time after each use. When it is gone, the response is 400 with an error at `query.snapshot`: begin again without this parameter. It is 429 when the data may not be loaded yet. */
                 snapshot?: string;
-                /**
-                 * @description Only records whose deletion is at or after this instant. In a URL, the + of an offset is written %2B.
-                 * @example 2026-09-01T00:00:00+02:00
-                 */
+                /** @description Only records whose deletion is at or after this instant. In a URL, the + of an offset is written %2B. */
                 "deletedAt.gte"?: string;
-                /**
-                 * @description Only records whose deletion is at or before this instant. In a URL, the + of an offset is written %2B.
-                 * @example 2026-09-01T00:00:00+02:00
-                 */
+                /** @description Only records whose deletion is at or before this instant. In a URL, the + of an offset is written %2B. */
                 "deletedAt.lte"?: string;
-                /**
-                 * @description Collection of the deleted records.
-                 * @example tickets
-                 */
+                /** @description Collection of the deleted records. */
                 collection?: "events" | "sessions" | "tickets" | "orders" | "offers";
             };
             header: {
-                /**
-                 * @description This operation is part of `preview` only, and may change or be withdrawn at any time.
-                 * @example preview
-                 */
+                /** @description This operation is part of `preview` only, and may change or be withdrawn at any time. */
                 "Service-API-Version": components["parameters"]["PreviewVersion"];
-                /**
-                 * @description Id of the request. The service replaces a value that does not match `^[A-Za-z0-9._-]{1,128}$`.
-                 * @example 4f1c9a52
-                 */
+                /** @description Id of the request. The service replaces a value that does not match `^[A-Za-z0-9._-]{1,128}$`. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
-                /**
-                 * @description ETag of a cached response; the service returns 304 if the response is unchanged.
-                 * @example "n4bQgYhMfWWaL-qgxVrQFaO_TxsrC4Is0V1sFbDwCgg.stable.2851307223"
-                 */
+                /** @description ETag of a cached response; the service returns 304 if the response is unchanged. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path?: never;
@@ -3511,10 +3244,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Id of the request. The service replaces a value that does not match `^[A-Za-z0-9._-]{1,128}$`.
-                 * @example 4f1c9a52
-                 */
+                /** @description Id of the request. The service replaces a value that does not match `^[A-Za-z0-9._-]{1,128}$`. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -3554,10 +3284,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Id of the request. The service replaces a value that does not match `^[A-Za-z0-9._-]{1,128}$`.
-                 * @example 4f1c9a52
-                 */
+                /** @description Id of the request. The service replaces a value that does not match `^[A-Za-z0-9._-]{1,128}$`. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -3591,15 +3318,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Id of the request. The service replaces a value that does not match `^[A-Za-z0-9._-]{1,128}$`.
-                 * @example 4f1c9a52
-                 */
+                /** @description Id of the request. The service replaces a value that does not match `^[A-Za-z0-9._-]{1,128}$`. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
-                /**
-                 * @description ETag of a cached response; the service returns 304 if the response is unchanged.
-                 * @example "n4bQgYhMfWWaL-qgxVrQFaO_TxsrC4Is0V1sFbDwCgg.stable.2851307223"
-                 */
+                /** @description ETag of a cached response; the service returns 304 if the response is unchanged. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path?: never;
@@ -3641,15 +3362,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Id of the request. The service replaces a value that does not match `^[A-Za-z0-9._-]{1,128}$`.
-                 * @example 4f1c9a52
-                 */
+                /** @description Id of the request. The service replaces a value that does not match `^[A-Za-z0-9._-]{1,128}$`. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
-                /**
-                 * @description ETag of a cached response; the service returns 304 if the response is unchanged.
-                 * @example "n4bQgYhMfWWaL-qgxVrQFaO_TxsrC4Is0V1sFbDwCgg.stable.2851307223"
-                 */
+                /** @description ETag of a cached response; the service returns 304 if the response is unchanged. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path?: never;
@@ -3691,15 +3406,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Id of the request. The service replaces a value that does not match `^[A-Za-z0-9._-]{1,128}$`.
-                 * @example 4f1c9a52
-                 */
+                /** @description Id of the request. The service replaces a value that does not match `^[A-Za-z0-9._-]{1,128}$`. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
-                /**
-                 * @description ETag of a cached response; the service returns 304 if the response is unchanged.
-                 * @example "n4bQgYhMfWWaL-qgxVrQFaO_TxsrC4Is0V1sFbDwCgg.stable.2851307223"
-                 */
+                /** @description ETag of a cached response; the service returns 304 if the response is unchanged. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path?: never;

@@ -19,7 +19,6 @@ import {
 } from './public-paths.ts';
 import {
   componentRef,
-  EXAMPLE_TAG,
   found,
   foundList,
   pageSchema,
@@ -98,7 +97,6 @@ export const REQUEST_HEADERS = {
       `Requested version: \`${STABLE}\`, \`${PREVIEW}\`, or a release date. Before that date, it selects the upcoming ` +
       `version; from that date on, \`${STABLE}\`.`,
     schema: { type: 'string', pattern: VERSION_PATTERN, default: STABLE },
-    example: STABLE,
   },
   PreviewVersion: {
     name: VERSION_HEADER,
@@ -106,21 +104,18 @@ export const REQUEST_HEADERS = {
     required: true,
     description: `This operation is part of \`${PREVIEW}\` only, and may change or be withdrawn at any time.`,
     schema: { type: 'string', pattern: VERSION_PATTERN, default: PREVIEW },
-    example: PREVIEW,
   },
   RequestId: {
     name: REQUEST_ID_HEADER,
     in: 'header',
     description: `Id of the request. The service replaces a value that does not match \`${REQUEST_ID_PATTERN}\`.`,
     schema: { type: 'string' },
-    example: '4f1c9a52',
   },
   IfNoneMatch: {
     name: 'If-None-Match',
     in: 'header',
     description: 'ETag of a cached response; the service returns 304 if the response is unchanged.',
     schema: { type: 'string' },
-    example: EXAMPLE_TAG,
   },
 } as const;
 
@@ -180,18 +175,22 @@ function responsesOf({ kind, resource }: Operation): Schema {
 }
 
 function pathParameterObject({ name, description, example }: PathParameter): Schema {
-  return { name, in: 'path', required: true, description, schema: { type: 'string', minLength: 1 }, example };
+  const schema = { type: 'string', minLength: 1, examples: [example] };
+  return { name, in: 'path', required: true, description, schema };
 }
 
-function parameterObject({ name, kind, description, example }: Parameter): Schema {
+function parameterObject({ name, kind, role, description, example }: Parameter): Schema {
+  const value = isList(kind) ? splitList(example) : exampleValue(kind.schema['type'], example);
+  // Documentation tools send the `example` of a parameter, but not those of a schema. All filters at once match nothing.
+  const schema = { ...kind.schema, examples: [value] };
   return {
     name,
     in: 'query',
     description,
-    schema: kind.schema,
+    // Only a link has a valid digest.
+    schema: role.is === 'contentDigest' ? kind.schema : schema,
     // The service also accepts a list in parts, which some generated clients send nevertheless.
     ...(isList(kind) && { style: 'form', explode: false }),
-    example: isList(kind) ? splitList(example) : exampleValue(kind.schema['type'], example),
   };
 }
 

@@ -34,7 +34,7 @@ function sometimes(description: string, example: string | number, schema?: Schem
 const REQUEST_ID_SCHEMA: Schema = { type: 'string', pattern: REQUEST_ID_PATTERN };
 
 /** Content digest, version and hash of origin and target: see `http/response/etag.ts`. */
-export const EXAMPLE_TAG = '"n4bQgYhMfWWaL-qgxVrQFaO_TxsrC4Is0V1sFbDwCgg.stable.2851307223"';
+const EXAMPLE_TAG = '"n4bQgYhMfWWaL-qgxVrQFaO_TxsrC4Is0V1sFbDwCgg.stable.2851307223"';
 
 export const RESPONSE_HEADERS = {
   [REQUEST_ID_HEADER]: always('Request id, of the client or generated.', '4f1c9a52', REQUEST_ID_SCHEMA),
