@@ -71,6 +71,12 @@ describe('The documents', () => {
     }
   });
 
+  it('read the key of the demo beside its keys file, in README.md', () => {
+    const [, keysFile] = /KEYS_FILE=(\S+)/.exec(readFileSync(join(ROOT, 'docs/reference.md'), 'utf8')) ?? [];
+    expect(keysFile).to.be.a('string');
+    expect(readFileSync(join(ROOT, 'README.md'), 'utf8')).to.include(`cat ${keysFile}.demo-credential`);
+  });
+
   it('list every refusal reason with its advice, in docs/operations.md', () => {
     const operations = readFileSync(join(ROOT, 'docs/operations.md'), 'utf8');
     const section = operations.slice(
