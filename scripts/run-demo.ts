@@ -10,6 +10,7 @@ import { demoCredential } from './demo/demo-credential.ts';
 import { DemoSample } from './demo/demo-sample.ts';
 import { printSummary } from './demo/demo-summary.ts';
 import { commandLine, runCommand } from './run-command.ts';
+import { Progress } from './terminal/progress.ts';
 
 /** Defaults of the demo, which keeps its files apart from real data. */
 const ENVIRONMENT = {
@@ -74,6 +75,8 @@ async function demo(): Promise<void> {
 }
 
 async function makeSnapshot(path: string): Promise<void> {
+  using progress = new Progress();
+  progress.show('creating sample data');
   // Imported on demand, since only the first start needs it.
   const { makeDemoSnapshot } = await import('./make-demo-snapshot.ts');
   await makeDemoSnapshot(path);

@@ -16,7 +16,7 @@ interface RunningDemo {
 /** Prints the addresses, the key, and requests to try. */
 export async function printSummary(demo: RunningDemo): Promise<void> {
   const { organizations, addresses, api, credential, environment } = demo;
-  console.log(styleText('bold', `Foyer serves the sample data of ${organizations} organizations.\n`));
+  console.log(`${styleText('bold', `Foyer serves the sample data of ${organizations} organizations.`)}\n`);
   const rows = Object.entries({ ...addresses, Key: credential });
   const width = Math.max(...rows.map(([title]) => title.length));
   for (const [title, value] of rows) console.log(`  ${title.padEnd(width)}  ${styleText('cyan', value)}`);
