@@ -11,18 +11,17 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
   svg: 'image/svg+xml',
 };
 
-/** The inline scripts of a document. */
+/** Returns the inline scripts of a document. */
 function inlineScripts(html: string): string[] {
   return Array.from(html.matchAll(/<script(?![^>]*\ssrc=)[^>]*>(.*?)<\/script>/gs), ([, text]) => text);
 }
 
-/** The URLs in a file: links and import map of a document, imports of a style sheet or module. */
-function urlsIn(text: string): string[] {
-  const html = Array.from(text.matchAll(/\s(?:href|src)="([^"]+)"|": "(\.\/[^"]+)"/g), (match) =>
-    match.slice(1).find((url) => url),
-  );
-  const imports = Array.from(text.matchAll(/(?:^@import url\('|\bfrom '(?=\.))([^']+)'/gm), ([, url]) => url);
-  return [...html, ...imports].filter((url) => url !== undefined);
+/** Returns the URLs in a file: links and import map of a document, imports of a style sheet or module. */
+function urlsIn(path: string, text: string): string[] {
+  const pattern = path.includes('.')
+    ? /(?:^@import url\('|\bfrom '(?=\.))([^']+)'/gm
+    : /(?<=\s(?:href|src)="|": "(?=\.\/))([^"]+)"/g;
+  return Array.from(text.matchAll(pattern), ([, url]) => url);
 }
 
 for (const name of ['docs', 'explorer']) {
@@ -39,7 +38,7 @@ for (const name of ['docs', 'explorer']) {
       found.set(path, body.toString());
       // The files of libraries are not parsed.
       if (body.length > 100_000) return found;
-      for (const url of urlsIn(body.toString())) {
+      for (const url of urlsIn(path, body.toString())) {
         expect(url, 'a relative URL').not.to.match(/^(\w+:|\/)/);
         const target = new URL(url, `http://host/${path}`).pathname.slice(1);
         if (target.includes('.') && !target.endsWith('.json') && !found.has(target))
