@@ -17,6 +17,7 @@ const ENVIRONMENT = {
   HOST: '127.0.0.1',
   SNAPSHOT_DIR: 'data/demo/snapshots',
   KEYS_FILE: 'data/demo/keys.sqlite',
+  EXPLORER: 'on',
   LOG_LEVEL: 'warn',
 };
 
