@@ -1,6 +1,6 @@
 import { html, nothing } from 'lit-html';
 import { headersFor, targetOf } from './contract.js';
-import { nextSession, venueOf } from './events-view.js';
+import { nextSession, sessionsOf, venueOf } from './events-view.js';
 import { listView } from './list-view.js';
 import { offersView } from './offers-view.js';
 import { poster } from './poster.js';
@@ -81,9 +81,9 @@ function header(event) {
     ${poster(event.id, event.nextSessionStartAt)}
     <div>
       <h1 tabindex="-1">${event.title ?? event.id}</h1>
-      <p class="when">${nextSession(event)}</p>
+      ${nextSession(event)}
       <p class="quiet">
-        ${[venueOf(event), event.eventTimezone.replaceAll('_', ' '), event.currency]
+        ${[sessionsOf(event), venueOf(event), event.eventTimezone.replaceAll('_', ' '), event.currency]
           .filter((text) => text !== '')
           .join(' · ')}
       </p>

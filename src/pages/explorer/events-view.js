@@ -1,7 +1,7 @@
-import { html, nothing } from 'lit-html';
+import { html } from 'lit-html';
 import { poster } from './poster.js';
 import { linkTo } from './route.js';
-import { formatDistance, formatOffset, formatSession } from './times.js';
+import { formatDistance, formatOffset, formatSession, formatWritten } from './times.js';
 import { chips } from './values.js';
 
 /**
@@ -33,8 +33,10 @@ export function eventCards(events) {
           ${poster(event.id, event.nextSessionStartAt)}
           <div class="card-body">
             <h2><a href=${linkTo(['events', event.id])}>${event.title ?? event.id}</a></h2>
-            <p class="when">${nextSession(event)}</p>
-            ${venueOf(event) === '' ? nothing : html`<p class="quiet">${venueOf(event)}</p>`}
+            ${nextSession(event)}
+            <p class="quiet">
+              ${[sessionsOf(event), venueOf(event)].filter((part) => part !== '').join(' · ')}
+            </p>
             ${chips(event.tags)}
           </div>
         </li>`,
@@ -46,14 +48,20 @@ export function eventCards(events) {
  * Tells the next session of an event at the venue's time.
  * @param {EventRecord} event
  */
-export function nextSession({ nextSessionStartAt, lastSessionStartAt, sessionCount }) {
-  const sessions = sessionCount === 1 ? '1 session' : `${sessionCount} sessions`;
+export function nextSession({ nextSessionStartAt, lastSessionStartAt }) {
   if (nextSessionStartAt === null)
-    return html`<span class="quiet">Over since ${formatSession(lastSessionStartAt)} · ${sessions}</span>`;
-  return html`<time datetime=${nextSessionStartAt} title=${formatDistance(nextSessionStartAt)}
+    return html`<p class="when quiet">Ended ${formatWritten(lastSessionStartAt)}</p>`;
+  return html`<p class="when">
+    <time datetime=${nextSessionStartAt} title=${formatDistance(nextSessionStartAt)}
       >${formatSession(nextSessionStartAt)}</time
     >
-    <span class="quiet">${formatOffset(nextSessionStartAt)} · ${sessions}</span>`;
+    <span class="quiet">${formatOffset(nextSessionStartAt)}</span>
+  </p>`;
+}
+
+/** @param {EventRecord} event */
+export function sessionsOf({ sessionCount }) {
+  return sessionCount === 1 ? '1 session' : `${sessionCount} sessions`;
 }
 
 /**

@@ -3,6 +3,7 @@ import { Api } from './api.js';
 import { Contract } from './contract.js';
 import { eventCards } from './events-view.js';
 import { eventView } from './event-view.js';
+import { focusHeading, pageOf, showResults } from './focus.js';
 import { listView } from './list-view.js';
 import { recordView } from './record-view.js';
 import { requestPanel } from './request-panel.js';
@@ -54,6 +55,8 @@ let attempt = { refusal: undefined, isTrying: false };
 /** @type {PanelState} */
 let panel = { isOpen: false, isKeyShown: false, selected: undefined };
 let isDrawing = false;
+/** Whether the heading of a new page is still to get the focus. Some pages have it only with their answer. */
+let isHeadingDue = false;
 
 /** Draws the page, once for all changes of a turn. */
 function draw() {
@@ -62,6 +65,7 @@ function draw() {
   queueMicrotask(() => {
     isDrawing = false;
     render(page(), /** @type {HTMLElement} */ (root));
+    if (isHeadingDue && focusHeading()) isHeadingDue = false;
   });
 }
 
@@ -186,6 +190,7 @@ async function tryKey(key) {
     keepKey(key);
     session = sessionOf(key, api);
     attempt = { refusal: undefined, isTrying: false };
+    isHeadingDue = true;
     enterPlace();
   } else {
     const refusal =
@@ -214,20 +219,11 @@ function signOut() {
   draw();
 }
 
-/** Moves the focus to the heading, as a browser does for a new page. */
-function focusHeading() {
-  const heading = document.querySelector('main h1');
-  if (heading instanceof HTMLElement) heading.focus();
-}
-
 function enterPlace() {
   session?.api.leave();
-  const { segments } = routeOf(location.hash);
-  if (segments.length === 0 && session !== undefined) {
-    location.replace(linkTo([START]));
-    return;
-  }
-  document.title = [...segments, NAME].join(' · ');
+  if (routeOf(location.hash).segments.length === 0 && session !== undefined)
+    history.replaceState(null, '', linkTo([START]));
+  document.title = [...routeOf(location.hash).segments, NAME].join(' · ');
   draw();
 }
 
@@ -239,12 +235,14 @@ async function loadContract() {
   contract = new Contract(/** @type {OpenApi} */ (document));
 }
 
-addEventListener('hashchange', () => {
+addEventListener('hashchange', ({ oldURL, newURL }) => {
+  isHeadingDue = pageOf(oldURL) !== pageOf(newURL);
   enterPlace();
+  // Runs when the page is drawn.
   queueMicrotask(() => {
     for (const form of document.forms) form.reset();
-    scrollTo(0, 0);
-    focusHeading();
+    if (pageOf(oldURL) === pageOf(newURL)) showResults();
+    else scrollTo(0, 0);
   });
 });
 // A countdown is in view only while a request waits.

@@ -72,7 +72,7 @@ export function listView(place, list, { ids = [], fixed = [], zones = [], show =
         : filterForm({ filters, query, violations: violationsOf(reading.exchange), zones, submit })
     }
     ${activeFilters(route)}
-    <section class="results" aria-label="Records" aria-busy=${reading.state === 'loading'}>
+    <section class="results" tabindex="-1" aria-label="Records" aria-busy=${reading.state === 'loading'}>
       ${stateOf(api, reading, (answer) => results(place, list, answer, show))}
     </section>
   `;

@@ -46,7 +46,7 @@ function group(title, offers) {
   if (offers.length === 0) return nothing;
   return html`<section class="offer-group">
     <h2>${title}</h2>
-    <div class="offers">${offers}</div>
+    <div class="offers ${title.toLowerCase()}">${offers}</div>
   </section>`;
 }
 
@@ -59,27 +59,35 @@ function soldOffer({ offer, ownPricings: pricings, options }, nameOf, starts) {
   if (offer.type === 'BUNDLE') return nothing;
   const inBundles = offer.pricing.filter(({ bundleOfferId }) => bundleOfferId !== null);
   return html`<article class="offer">
-    ${heading(offer)} ${pricings.length === 0 ? nothing : priceList(pricings, offer.currency)}
-    ${
-      options.length === 0
-        ? nothing
-        : html`<h4>Options with this ticket</h4>
-            <ul class="options">
-              ${options.map((option) => optionView(option, nameOf, starts))}
-            </ul>`
-    }
-    ${
-      inBundles.length === 0
-        ? nothing
-        : html`<h4>In bundles</h4>
-            <ul class="prices">
-              ${inBundles.map(({ bundleOfferId, name, price }) => {
-                const bundle = bundleOfferId ?? '';
-                return priceLine(offerLink(bundle, nameOf(bundle) ?? name ?? bundle), price, offer.currency);
-              })}
-            </ul>`
-    }
-    ${stockView(offer, starts)}
+    <div class="offer-part">
+      ${heading(offer)} ${pricings.length === 0 ? nothing : priceList(pricings, offer.currency)}
+      ${
+        inBundles.length === 0
+          ? nothing
+          : html`<h4>In bundles</h4>
+              <ul class="prices">
+                ${inBundles.map(({ bundleOfferId, name, price }) => {
+                  const bundle = bundleOfferId ?? '';
+                  return priceLine(
+                    offerLink(bundle, nameOf(bundle) ?? name ?? bundle),
+                    price,
+                    offer.currency,
+                  );
+                })}
+              </ul>`
+      }
+    </div>
+    <div class="offer-part">
+      ${stockView(offer, starts)}
+      ${
+        options.length === 0
+          ? nothing
+          : html`<h4>Options with this ticket</h4>
+              <ul class="options">
+                ${options.map((option) => optionView(option, nameOf, starts))}
+              </ul>`
+      }
+    </div>
   </article>`;
 }
 
@@ -146,25 +154,27 @@ function isOptionOnly(offer, cited) {
 function bundleView(bundle, nameOf) {
   const { price, compareAtPrice, currency, contains } = bundle;
   return html`<article class="offer">
-    ${heading(bundle)}
-    <ul class="prices">
-      ${priceLine(
-        html`Bundle
-        ${compareAtPrice === null ? nothing : html`<s class="quiet">${formatMoney(compareAtPrice, currency)}</s>`}`,
-        price,
-        currency,
-      )}
-    </ul>
-    <h4>Contains</h4>
-    <ul class="prices">
-      ${contains.map(({ offerId, quantity, price: each }) =>
-        priceLine(
-          html`${quantity} × ${offerLink(offerId ?? '', nameOf(offerId ?? '') ?? offerId ?? '–')}`,
-          each,
+    <div class="offer-part">
+      ${heading(bundle)}
+      <ul class="prices">
+        ${priceLine(
+          html`Bundle
+          ${compareAtPrice === null ? nothing : html`<s class="quiet">${formatMoney(compareAtPrice, currency)}</s>`}`,
+          price,
           currency,
-        ),
-      )}
-    </ul>
+        )}
+      </ul>
+      <h4>Contains</h4>
+      <ul class="prices">
+        ${contains.map(({ offerId, quantity, price: each }) =>
+          priceLine(
+            html`${quantity} × ${offerLink(offerId ?? '', nameOf(offerId ?? '') ?? offerId ?? '–')}`,
+            each,
+            currency,
+          ),
+        )}
+      </ul>
+    </div>
   </article>`;
 }
 
