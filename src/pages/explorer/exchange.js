@@ -31,9 +31,8 @@ const COMPRESSED = 'content-encoding';
  */
 export async function exchange(request, key, number, signal) {
   const start = performance.now();
-  const headers = new Headers(
-    [['Authorization', `Bearer ${key}`], ...request.headers].map(([n, v]) => [n, v]),
-  );
+  const headers = new Headers({ Authorization: `Bearer ${key}` });
+  for (const [name, value] of request.headers) headers.set(name, value);
   try {
     // The cache of the browser would answer in place of the API, and hide a 304.
     const response = await fetch(request.target, { headers, signal, cache: 'no-store' });
