@@ -1,21 +1,141 @@
+import { renameSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { makeDemoSnapshot } from '../../scripts/make-demo-snapshot.ts';
+import { REFUSALS } from '../../src/snapshot/format/refused-snapshot.ts';
+import { inspectSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
+import { freePort } from '../support/free-port.ts';
+import { ReplicaUnderTest } from '../support/replica-under-test.ts';
+import { folderForAll } from '../support/temporary-folder.ts';
 import { accessibilityViolations, givenBrowser } from './support/browser.ts';
 import { givenSite } from './support/site.ts';
+
+/** Waits until the page shows a text. */
+async function waitForText(page: Page, text: string | RegExp): Promise<void> {
+  await page.getByText(text).first().waitFor();
+}
 
 describe('The status page', () => {
   const given = givenSite();
   const chromium = givenBrowser();
+  const url = () => `http://127.0.0.1:${given.site.replica.adminPort}/`;
+
+  // The first interval of the history, which begins with the process, has these requests.
+  before(async () => {
+    const { replica, credential } = given.site;
+    await replica.request('/v1/events', credential);
+    await replica.request('/v1/events?page=0', credential);
+  });
+
+  it('shows a new snapshot when it goes live, without a reload', async () => {
+    const { inFolder } = given.site;
+    const live = inFolder('snapshots/demo.sqlite');
+    const next = inFolder('next.sqlite');
+    await makeDemoSnapshot(next);
+    const before = inspectSnapshot(live).snapshotId;
+    const after = inspectSnapshot(next).snapshotId;
+    await chromium.browser.visit(url(), async (page) => {
+      await page.getByRole('heading', { name: 'Ready', exact: true }).waitFor();
+      await waitForText(page, before);
+      renameSync(next, live);
+      await waitForText(page, after);
+      const loads = page.getByRole('region', { name: 'Table of loads' }).getByRole('row');
+      expect(await loads.filter({ hasText: 'live' }).count()).to.equal(2);
+    });
+  });
+
+  it('shows a refused file with its reason and advice', async () => {
+    const { inFolder, replica } = given.site;
+    await chromium.browser.visit(url(), async (page) => {
+      await page.getByRole('heading', { name: 'Ready', exact: true }).waitFor();
+      writeFileSync(inFolder('snapshots/festival.sqlite'), 'not a database, but a text of some length');
+      await replica.waitForLog({ msg: 'snapshot refused' });
+      await page.getByRole('heading', { name: 'festival.sqlite was refused: not-sqlite' }).waitFor();
+      await waitForText(page, REFUSALS['not-sqlite']);
+      await page.getByRole('link', { name: '1 snapshot file was refused.' }).waitFor();
+    });
+  });
+
+  it('draws the requests of the last hour, and lists them as a table', async () => {
+    await chromium.browser.visit(url(), async (page) => {
+      const legend = page.locator('#chart-requests li');
+      await legend.filter({ hasText: /requests a second \d.*\/s/ }).waitFor();
+      await page.getByText('The same as a table').click();
+      const table = page.getByRole('region', { name: 'Table of requests' });
+      await table.getByRole('row').nth(1).waitFor();
+      expect(await table.getByRole('columnheader').allTextContents()).to.include.members([
+        'p50',
+        'p99',
+        '5xx',
+      ]);
+    });
+  });
+
+  it('finds an organization by a part of its id', async () => {
+    const [{ organizationId }, ...others] = inspectSnapshot(
+      given.site.inFolder('snapshots/demo.sqlite'),
+    ).organizations;
+    await chromium.browser.visit(url(), async (page) => {
+      const rows = page
+        .getByRole('region', { name: 'Organizations', exact: true })
+        .last()
+        .locator('tbody tr');
+      await rows.first().waitFor();
+      expect(await rows.count()).to.equal(others.length + 1);
+      await page.getByRole('searchbox', { name: 'Search organizations' }).fill(organizationId.toUpperCase());
+      await waitForText(page, '1 found');
+      const [found, ...more] = await rows.allTextContents();
+      expect(found).to.include(organizationId);
+      expect(more).to.deep.equal([]);
+      await page.getByRole('searchbox', { name: 'Search organizations' }).fill('none of them');
+      await waitForText(page, 'Nothing contains “none of them”.');
+    });
+  });
 
   for (const colorScheme of ['light', 'dark'] as const) {
-    it(`has no serious violation of accessibility rules: ${colorScheme}`, async () => {
-      const { replica } = given.site;
+    for (const width of [1280, 390]) {
+      it(`fits its window, and has no serious violation of accessibility rules: ${colorScheme}, ${width} wide`, async () => {
+        await chromium.browser.visit(
+          url(),
+          async (page) => {
+            await page.getByRole('heading', { name: 'Keys' }).waitFor();
+            await page.locator('#chart-requests canvas').waitFor();
+            expect(await page.evaluate('document.documentElement.scrollWidth')).to.equal(width);
+            expect(await accessibilityViolations(page)).to.deep.equal([]);
+          },
+          { colorScheme, viewport: { width, height: 800 } },
+        );
+      });
+    }
+  }
+});
+
+describe('The status page of a replica without data', () => {
+  const inFolder = folderForAll();
+  const chromium = givenBrowser();
+
+  it('tells how to create data and keys, that the replica does not respond, and that it responds again', async () => {
+    const environment = { ADMIN_PORT: String(await freePort()) };
+    let replica = await ReplicaUnderTest.start(inFolder, environment);
+    try {
       await chromium.browser.visit(
         `http://127.0.0.1:${replica.adminPort}/`,
         async (page) => {
+          await page.getByRole('heading', { name: 'Not ready' }).waitFor();
+          await waitForText(page, 'npm run snapshot -- publish FILE');
+          await waitForText(page, 'npm run keys -- create --organization ID');
           expect(await accessibilityViolations(page)).to.deep.equal([]);
+          await replica.end();
+          await page.getByRole('heading', { name: /^No response since \d\d:\d\d:\d\d$/ }).waitFor();
+          await waitForText(page, 'the figures below are the last ones received');
+          replica = await ReplicaUnderTest.start(inFolder, environment);
+          await page.getByRole('heading', { name: 'Not ready' }).waitFor();
         },
-        { colorScheme },
+        {},
+        [/^Failed to load resource: net::ERR_/],
       );
-    });
-  }
+    } finally {
+      await replica.end();
+    }
+  });
 });

@@ -68,7 +68,7 @@ export class PagedList {
       ${
         items.length === 0
           ? html`<div class="empty">${isSearched ? `Nothing contains “${this.#search}”.` : emptyText}</div>`
-          : html`<div class="scroll" tabindex="0" role="region" aria-label=${title}>
+          : html`<div class="scroll" tabindex="0" role="region" aria-label="Table of ${title.toLowerCase()}">
               <table>
                 <thead>
                   <tr>

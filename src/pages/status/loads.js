@@ -51,7 +51,7 @@ function strip(loads) {
 
 /** @param {readonly LoadOutcome[]} loads */
 function table(loads) {
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="Last loads">
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="Table of loads">
     <table>
       <thead>
         <tr>

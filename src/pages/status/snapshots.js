@@ -86,7 +86,7 @@ npm run snapshot -- publish FILE</pre>`
           : nothing
       }
     </div>`;
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="Live snapshots">
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="Table of live snapshots">
       <table>
         <thead>
           <tr>
@@ -139,7 +139,7 @@ function liveRow(snapshot, limit) {
 /** @param {readonly RetainedSnapshot[]} retained */
 function retainedTable(retained) {
   return html`<h3>Retained for walks that began on it</h3>
-    <div class="scroll" tabindex="0" role="region" aria-label="Retained snapshots">
+    <div class="scroll" tabindex="0" role="region" aria-label="Table of retained snapshots">
       <table>
         <thead>
           <tr>

@@ -114,7 +114,7 @@ function chart(name, title, description) {
 function table(minutes) {
   return html`<details>
     <summary>The same as a table</summary>
-    <div class="scroll tall" tabindex="0" role="region" aria-label="Requests by minute">
+    <div class="scroll tall" tabindex="0" role="region" aria-label="Table of requests">
       <table>
         <caption class="note">
           By minute, the latest first. A percentile is the highest of the minute.
