@@ -18,7 +18,7 @@ export function masthead({ version, startedAt, uptimeSeconds }, updatedAt) {
   return html`<header class="masthead">
     <p class="product">Foyer</p>
     <p>${location.host}, version ${version}</p>
-    <p title="started at ${formatDateTime(startedAt)}">up ${formatDuration(uptimeSeconds)}</p>
+    <p title="started at ${formatDateTime(startedAt)}">up ${formatDuration(Math.floor(uptimeSeconds))}</p>
     <p class="updated">updated ${formatTime(updatedAt)}</p>
   </header>`;
 }

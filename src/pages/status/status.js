@@ -2,6 +2,7 @@ import { html, nothing, render } from 'lit-html';
 import { keyList, organizationList } from './lists.js';
 import { loadsSection } from './loads.js';
 import { keyFigures, masthead, readiness, unreachable } from './overview.js';
+import { icon } from './marks.js';
 import { pollWhileVisible } from './poll.js';
 import { resources } from './resources.js';
 import { fetchHistory, fetchSummary } from './responses.js';
@@ -34,6 +35,7 @@ const state = {
 
 const root = document.createElement('main');
 document.getElementById('status')?.replaceWith(root);
+render(html`<p class="note">Waiting for the replica …</p>`, root);
 const charts = new TrafficCharts();
 
 const organizations = organizationList(() => {
@@ -66,16 +68,21 @@ const poll = pollWhileVisible(async () => {
 
 function show() {
   const { summary, updatedAt, silence } = state;
-  render(
-    summary === undefined || updatedAt === undefined
-      ? html`<section class="readiness bad" role="status">
-          <div>${silence === undefined ? nothing : unreachable(silence)}</div>
-        </section>`
-      : page(summary, updatedAt, silence),
-    root,
-  );
+  if (summary === undefined || updatedAt === undefined) {
+    if (silence !== undefined) render(withoutSummary(silence), root);
+    return;
+  }
+  render(page(summary, updatedAt, silence), root);
   charts.show(state.intervals);
-  document.title = `${silence ? 'No response' : summary?.ready ? 'Ready' : 'Not ready'} – Foyer status`;
+  document.title = `${silence ? 'No response' : summary.ready ? 'Ready' : 'Not ready'} – Foyer status`;
+}
+
+/** @param {Silence} silence */
+function withoutSummary(silence) {
+  return html`<section class="readiness bad" role="status">
+    ${icon('bad')}
+    <div>${unreachable(silence)}</div>
+  </section>`;
 }
 
 /**
