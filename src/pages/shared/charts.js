@@ -1,4 +1,5 @@
 import uPlot from 'uplot';
+import { ThemeColors } from './theme-colors.js';
 
 /** Charts of values over time, in the colors of the theme. */
 
@@ -13,6 +14,7 @@ import uPlot from 'uplot';
  * @property {readonly ChartSeries[]} series
  * @property {(value: number) => string} format text of a value
  * @property {number} [height] in CSS pixels
+ * @property {boolean} [isLogarithmic] for positive values of several magnitudes
  * @property {string} [group] charts of a group share their cursor
  * @property {number} [minSeconds] shortest time that the axis spans; it ends with the last value
  */
@@ -29,6 +31,14 @@ const DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' })
 const MINUTE = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' });
 const SECOND = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' });
 
+/** Whole powers of ten around the values. @type {uPlot.Scale} */
+const LOGARITHMIC = {
+  // The enum of uPlot is a type only.
+  // eslint-disable-next-line @typescript-eslint/no-unsafe-enum-assignment
+  distr: 3,
+  range: (_plot, lowest, highest) => (highest > 0 ? uPlot.rangeLog(lowest, highest, 10, true) : [0.001, 1]),
+};
+
 /** A line chart with a legend, which shows the values at the cursor, else the latest ones. */
 export class TimeChart {
   #options;
@@ -44,7 +54,7 @@ export class TimeChart {
    */
   constructor(element, options) {
     this.#options = options;
-    this.#theme = new Theme(element);
+    this.#theme = new ThemeColors(element);
     const legend = legendOf(options.series);
     this.#legendValues = legend.values;
     element.append(legend.list);
@@ -88,7 +98,7 @@ export class TimeChart {
    * @returns {uPlot.Options}
    */
   #plotOptions(width) {
-    const { series, format, height = HEIGHT, group, minSeconds = 0 } = this.#options;
+    const { series, format, height = HEIGHT, isLogarithmic = false, group, minSeconds = 0 } = this.#options;
     const theme = this.#theme;
     const axis = {
       stroke: () => theme.color('--muted'),
@@ -104,7 +114,9 @@ export class TimeChart {
       cursor: { drag: { x: false, y: false }, ...(group && { sync: { key: group } }) },
       scales: {
         x: { range: (_plot, first, last) => [Math.min(first, last - minSeconds), last] },
-        y: { range: (_plot, _lowest, highest) => [0, highest > 0 ? highest * 1.1 : 1] },
+        y: isLogarithmic
+          ? LOGARITHMIC
+          : { range: (_plot, _lowest, highest) => [0, highest > 0 ? highest * 1.1 : 1] },
       },
       axes: [
         {
@@ -113,7 +125,12 @@ export class TimeChart {
           space: 44,
           values: (_plot, times, _axis, _space, step) => times.map((time) => timeLabel(time, step)),
         },
-        { ...axis, values: (_plot, values) => values.map(format), size: (_plot, labels) => widthOf(labels) },
+        {
+          ...axis,
+          ...(isLogarithmic && { splits: (_plot, _axis, lowest, highest) => powersOfTen(lowest, highest) }),
+          values: (_plot, values) => labelsOf(values, format),
+          size: (_plot, labels) => widthOf(labels),
+        },
       ],
       series: [
         {},
@@ -133,55 +150,6 @@ export class TimeChart {
         ],
       },
     };
-  }
-}
-
-/** Colors of theme.css, as a canvas needs them. */
-class Theme {
-  #probe = document.createElement('span');
-  #scheme = matchMedia('(prefers-color-scheme: dark)');
-  #changed = new AbortController();
-  /** @type {Map<string, string>} */
-  #colors = new Map();
-
-  /** @param {HTMLElement} element element in which the colors apply */
-  constructor(element) {
-    this.#probe.hidden = true;
-    element.append(this.#probe);
-    this.onChange(() => {
-      this.#colors.clear();
-    });
-  }
-
-  /** @param {() => void} listener */
-  onChange(listener) {
-    this.#scheme.addEventListener('change', listener, { signal: this.#changed.signal });
-  }
-
-  destroy() {
-    this.#changed.abort();
-    this.#probe.remove();
-  }
-
-  /** @param {string} name */
-  color(name) {
-    return this.#computed(`var(${name})`);
-  }
-
-  /** @param {string} name */
-  tint(name) {
-    return this.#computed(`color-mix(in srgb, var(${name}) 12%, transparent)`);
-  }
-
-  /** @param {string} value */
-  #computed(value) {
-    let color = this.#colors.get(value);
-    if (color === undefined) {
-      this.#probe.style.color = value;
-      color = getComputedStyle(this.#probe).color;
-      this.#colors.set(value, color);
-    }
-    return color;
   }
 }
 
@@ -208,9 +176,29 @@ function legendOf(series) {
  * @param {number} time seconds since the epoch
  * @param {number} step seconds between labels
  */
-export function timeLabel(time, step) {
+function timeLabel(time, step) {
   const format = step >= DAY_SECONDS ? DAY : step >= 60 ? MINUTE : SECOND;
   return format.format(time * 1000);
+}
+
+/**
+ * Returns the powers of ten from one to another.
+ * @param {number} lowest
+ * @param {number} highest
+ */
+function powersOfTen(lowest, highest) {
+  const first = Math.round(Math.log10(lowest));
+  const length = Math.round(Math.log10(highest)) - first + 1;
+  return Array.from({ length }, (_, i) => 10 ** (first + i));
+}
+
+/**
+ * Returns the labels of the values on an axis. A short logarithmic axis leaves out some.
+ * @param {readonly (number | null)[]} values
+ * @param {(value: number) => string} format
+ */
+function labelsOf(values, format) {
+  return values.map((value) => (value === null ? '' : format(value)));
 }
 
 /**

@@ -25,6 +25,7 @@ const CHARTS = {
       { label: 'p99', color: '--bad', line: 'dotted' },
     ],
     format: formatDuration,
+    isLogarithmic: true,
   },
   errors: {
     series: [
@@ -85,7 +86,7 @@ export function trafficSection(intervals) {
       ${chart(
         'durations',
         'Time to respond',
-        `Estimated within buckets. Highest p99: ${peakText(intervals, ({ p99 }) => p99, formatDuration)}`,
+        `Logarithmic scale, estimated within buckets. Highest p99: ${peakText(intervals, ({ p99 }) => p99, formatDuration)}`,
       )}
       ${chart(
         'errors',
