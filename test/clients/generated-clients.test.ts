@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, symlinkSync } from 'node:fs';
+import { cpSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
@@ -80,6 +80,11 @@ describe('A client generated from the OpenAPI document of a replica by', () => {
         if (status === 0) return;
         process.stdout.write(`    ${name} is not tested, since its toolchain is missing:\n${output}\n`);
         this.skip();
+      });
+
+      it('is described in docs/integrators.md, with the same command', () => {
+        const command = generate.replace('$DOCUMENT', '$FOYER_URL/openapi.json');
+        expect(readFileSync(join(ROOT, 'docs/integrators.md'), 'utf8')).to.include(command);
       });
 
       it(`is generated: ${generate}`, () => {
