@@ -1,3 +1,4 @@
+import { forgetKey, keepKey, organizationOf, restoreKey } from '../shared/session.js';
 import { formPlugin } from './forms.js';
 import { layoutPlugin } from './layout.js';
 
@@ -16,7 +17,6 @@ import { layoutPlugin } from './layout.js';
  */
 
 const BASE = new URL('.', location.href).href;
-const STORED_KEY = 'foyer-key';
 
 const reference = elementOf('reference');
 const keyForm = elementOf('key-form');
@@ -80,33 +80,34 @@ function withPlaceholder({ example, schema, ...rest }) {
 }
 
 /**
- * Connects the form of the key. The key stays in the session storage of the tab, which the explorer shares.
+ * Connects the form of the key.
  *
  * @param {SwaggerUI.Instance} ui
  * @param {readonly string[]} schemes
  */
 function useKeys(ui, schemes) {
   const input = /** @type {HTMLInputElement} */ (elementOf('key'));
-  const show = (/** @type {string | null} */ key) => {
-    if (key === null) ui.authActions.logout(schemes);
-    else for (const scheme of schemes) ui.preauthorizeApiKey(scheme, key);
-    keyState.textContent = key === null ? '' : `Requests are sent with a key of ${key.split(':')[2]}.`;
-    forgetButton.hidden = key === null;
+  const use = (/** @type {string} */ key) => {
+    for (const scheme of schemes) ui.preauthorizeApiKey(scheme, key);
+    keyState.textContent = `Requests are sent with a key of ${organizationOf(key)}.`;
+    forgetButton.hidden = false;
   };
   keyForm.addEventListener('submit', (event) => {
     event.preventDefault();
     const key = input.value.trim();
-    sessionStorage.setItem(STORED_KEY, key);
+    keepKey(key);
+    use(key);
     input.value = '';
-    show(key);
   });
   forgetButton.addEventListener('click', () => {
-    sessionStorage.removeItem(STORED_KEY);
-    show(null);
+    forgetKey();
+    ui.authActions.logout(schemes);
+    keyState.textContent = '';
+    forgetButton.hidden = true;
     input.focus();
   });
-  const stored = sessionStorage.getItem(STORED_KEY);
-  if (stored !== null) show(stored);
+  const key = restoreKey();
+  if (key !== undefined) use(key);
 }
 
 /**

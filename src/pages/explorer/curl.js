@@ -1,4 +1,4 @@
-import { masked } from './session.js';
+import { masked } from '../shared/session.js';
 
 /** @import { ApiRequest } from './exchange.js' */
 

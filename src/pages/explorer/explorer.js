@@ -8,7 +8,7 @@ import { listView } from './list-view.js';
 import { recordView } from './record-view.js';
 import { requestPanel } from './request-panel.js';
 import { linkTo, routeOf } from './route.js';
-import { forgetKey, keepKey, organizationOf, restoreKey } from './session.js';
+import { forgetKey, keepKey, organizationOf, restoreKey } from '../shared/session.js';
 import { signIn } from './sign-in.js';
 import { detailOf, empty } from './states.js';
 import { prose } from './values.js';

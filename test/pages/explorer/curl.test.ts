@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { curlLine, maskedCurlLine, quoted } from '../../../src/pages/explorer/curl.js';
-import { organizationOf } from '../../../src/pages/explorer/session.js';
+import { organizationOf } from '../../../src/pages/shared/session.js';
 
 describe("The explorer's curl line", () => {
   const request = {

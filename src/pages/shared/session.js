@@ -1,5 +1,6 @@
 /**
- * The key of a session, kept in the tab alone: `sessionStorage` ends with it, and no other tab or server sees it.
+ * The key of a session, kept in the tab alone: `sessionStorage` ends with it, and no other tab or server sees it. The
+ * explorer and the documentation share it.
  */
 
 const STORED_KEY = 'foyer-key';
