@@ -60,7 +60,7 @@ async function demo(): Promise<void> {
     await printSummary({
       organizations: manifest.organizations.length,
       addresses: {
-        ...(config.explorer && { Explorer: `${api}/explorer` }),
+        ...(config.explorer && { Explorer: `${api}/explorer#key=${credential}` }),
         ...(config.docs && { Documentation: `${api}/docs` }),
         Status: `${admin}/`,
       },

@@ -53,7 +53,7 @@ describe('The demo', () => {
     const { stdout, stderr, ...first } = await runDemo();
     expect(stderr).to.equal('');
     expect(stdout).to.match(
-      /^Foyer serves .*\n\n +Explorer +http:\S+\/explorer\n +Documentation +http:\S+\/docs\n +Status +http:\S+\/\n +Key +svc:o:\S+\n/,
+      /^Foyer serves .*\n\n +Explorer +http:\S+\/explorer#key=svc:o:\S+\n +Documentation +http:\S+\/docs\n +Status +http:\S+\/\n +Key +svc:o:\S+\n/,
     );
     expect(stdout).to.match(/^[\x20-\x7e\n]+$/);
     [output, key] = [stdout, first.key];
