@@ -1953,7 +1953,7 @@ export interface components {
                 };
             };
         };
-        /** @description The method is not GET, HEAD or OPTIONS, the request is malformed, too large or too late, the service is overloaded, or an unexpected error occurred. */
+        /** @description The method is not GET, HEAD or OPTIONS, the request is malformed, too large or too late, or the service is overloaded. */
         Refused: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1974,6 +1974,22 @@ export interface components {
                 /**
                  * @example {
                  *       "detail": "The method must be GET, HEAD or OPTIONS."
+                 *     }
+                 */
+                "application/json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description An unexpected error occurred in the service. */
+        Failed: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Cache-Control": components["headers"]["Cache-Control"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "detail": "An unexpected error occurred in the service."
                  *     }
                  */
                 "application/json": components["schemas"]["Problem"];
@@ -3252,7 +3268,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description List the public paths */
+            /** @description The object. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3277,7 +3293,7 @@ export interface operations {
             };
             302: components["responses"]["Redirected"];
             "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Failed"];
         };
     };
     getHealth: {
@@ -3292,7 +3308,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Check the health */
+            /** @description The object. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3311,7 +3327,7 @@ export interface operations {
                 };
             };
             "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Failed"];
         };
     };
     getOpenApiDocument: {
@@ -3328,7 +3344,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Retrieve the OpenAPI document */
+            /** @description The document. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3355,7 +3371,7 @@ export interface operations {
                 content?: never;
             };
             "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Failed"];
         };
     };
     getDocs: {
@@ -3372,7 +3388,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Open the documentation */
+            /** @description The document. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3399,7 +3415,7 @@ export interface operations {
                 content?: never;
             };
             "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Failed"];
         };
     };
     getExplorer: {
@@ -3416,7 +3432,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Open the explorer */
+            /** @description The document. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3443,7 +3459,7 @@ export interface operations {
                 content?: never;
             };
             "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Failed"];
         };
     };
 }

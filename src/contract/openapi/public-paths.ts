@@ -93,7 +93,7 @@ const EVERYWHERE: readonly HeaderName[] = [REQUEST_ID_HEADER, 'Cache-Control'];
 const NEGOTIATED: readonly HeaderName[] = [...EVERYWHERE, 'Vary'];
 const DOCUMENT: readonly HeaderName[] = [...EVERYWHERE, 'ETag', 'Vary', 'Content-Encoding'];
 
-export const PUBLIC_RESPONSES: Readonly<Record<'Redirected' | 'Refused', Schema>> = {
+export const PUBLIC_RESPONSES: Readonly<Record<'Redirected' | 'Refused' | 'Failed', Schema>> = {
   Redirected: {
     description: 'A browser is redirected to a page.',
     headers: {
@@ -104,36 +104,39 @@ export const PUBLIC_RESPONSES: Readonly<Record<'Redirected' | 'Refused', Schema>
   },
   Refused: {
     description:
-      'The method is not GET, HEAD or OPTIONS, the request is malformed, too large or too late, the service is ' +
-      'overloaded, or an unexpected error occurred.',
+      'The method is not GET, HEAD or OPTIONS, the request is malformed, too large or too late, or the service is ' +
+      'overloaded.',
     headers: {
       ...headerRefs(EVERYWHERE),
       Allow: { ...RESPONSE_HEADERS.Allow, required: false },
       'Retry-After': { ...RESPONSE_HEADERS['Retry-After'], required: false },
     },
-    content: {
-      [JSON_TYPE]: {
-        schema: componentRef('schemas', 'Problem'),
-        example: { detail: 'The method must be GET, HEAD or OPTIONS.' },
-      },
-    },
+    content: problem('The method must be GET, HEAD or OPTIONS.'),
+  },
+  Failed: {
+    description: 'An unexpected error occurred in the service.',
+    headers: headerRefs(EVERYWHERE),
+    content: problem('An unexpected error occurred in the service.'),
   },
 };
+
+function problem(detail: string): Schema {
+  return { [JSON_TYPE]: { schema: componentRef('schemas', 'Problem'), example: { detail } } };
+}
 
 /** Returns the path item of a public path. */
 export function publicPathItem(publicPath: PublicPath): Schema {
   const { operationId, summary, description, content, isDocument, redirects } = publicPath;
-  const refused = componentRef('responses', 'Refused');
   const responses = {
     200: {
-      description: summary,
+      description: isDocument ? 'The document.' : 'The object.',
       headers: headerRefs(isDocument ? DOCUMENT : redirects ? NEGOTIATED : EVERYWHERE),
       content,
     },
     ...(redirects && { 302: componentRef('responses', 'Redirected') }),
     ...(isDocument && { 304: { description: 'The document is unchanged.', headers: headerRefs(DOCUMENT) } }),
-    '4XX': refused,
-    '5XX': refused,
+    '4XX': componentRef('responses', 'Refused'),
+    '5XX': componentRef('responses', 'Failed'),
   };
   const parameters = [
     componentRef('parameters', 'RequestId'),

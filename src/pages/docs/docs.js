@@ -8,7 +8,7 @@ import { layoutPlugin } from './layout.js';
  */
 
 /** @typedef {{ readonly default?: unknown, readonly examples?: readonly unknown[] }} Schema */
-/** @typedef {{ readonly required?: boolean, readonly example?: unknown, readonly schema?: Schema }} Parameter */
+/** @typedef {{ readonly required?: boolean, readonly schema?: Schema }} Parameter */
 /** @typedef {{ readonly parameters: readonly Parameter[] }} Operation */
 /**
  * @typedef {object} OpenApi
@@ -49,8 +49,8 @@ function start(openApi) {
 }
 
 /**
- * Swagger UI fills the examples of all parameters into a form, so that a first request would have every filter at once.
- * Returns the document with the examples as placeholders instead. Only required parameters keep their default.
+ * Returns the document without the defaults of optional parameters, which Swagger UI would fill into a form. A default
+ * becomes an example, if there is no other: the first example is the placeholder.
  *
  * @param {OpenApi} openApi
  */
@@ -69,14 +69,11 @@ function withEmptyForms({ paths, components, ...rest }) {
  * @param {Parameter} parameter
  * @returns {Parameter}
  */
-function withPlaceholder({ example, schema, ...rest }) {
-  if (schema === undefined) return rest;
+function withPlaceholder(parameter) {
+  const { required, schema } = parameter;
+  if (required || schema?.default === undefined) return parameter;
   const { default: fallback, ...others } = schema;
-  const examples = [example ?? fallback];
-  return {
-    ...rest,
-    schema: { ...others, examples, ...(rest.required && fallback !== undefined && { default: fallback }) },
-  };
+  return { ...parameter, schema: { examples: [fallback], ...others } };
 }
 
 /**
