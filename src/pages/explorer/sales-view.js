@@ -19,7 +19,7 @@ const CHARTS = {
     options: {
       series: [{ label: 'Tickets issued', color: '--accent', isFilled: true }],
       format: formatCount,
-      height: 240,
+      height: 200,
     },
   },
   issued: {
@@ -27,7 +27,7 @@ const CHARTS = {
     options: {
       series: [{ label: 'Tickets issued that day', color: '--accent', isFilled: true }],
       format: formatCount,
-      height: 240,
+      height: 200,
     },
   },
 };

@@ -1,21 +1,11 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { AxeResults, RunOptions } from 'axe-core';
 import { expect } from 'chai';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { launchChromium } from '../../../scripts/launch-chromium.ts';
 
-const EXECUTABLES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 const AXE_SOURCE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-
-/** Returns the path of the installed Chromium. */
-function chromiumPath(): string {
-  const path = EXECUTABLES.find((each) => existsSync(each));
-  if (path === undefined)
-    throw new Error(
-      'the browser tests need Chromium, such as the package `chromium` of Debian; none is installed',
-    );
-  return path;
-}
 
 /** A Chromium for all tests of the calling suite. Each page of it must end without a fault. */
 export class TestBrowser {
@@ -26,9 +16,7 @@ export class TestBrowser {
   }
 
   static async launch(): Promise<TestBrowser> {
-    // Chromium refuses to sandbox the processes of root.
-    const args = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
-    return new TestBrowser(await chromium.launch({ executablePath: chromiumPath(), args }));
+    return new TestBrowser(await launchChromium());
   }
 
   /**
