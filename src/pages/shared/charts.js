@@ -122,7 +122,7 @@ export class TimeChart {
         {
           ...axis,
           size: 28,
-          space: 44,
+          space: 60,
           values: (_plot, times, _axis, _space, step) => times.map((time) => timeLabel(time, step)),
         },
         {
