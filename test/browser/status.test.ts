@@ -71,6 +71,15 @@ describe('The status page', () => {
     });
   });
 
+  it('names the product with its icon, and counts one key as one', async () => {
+    await chromium.browser.visit(url(), async (page) => {
+      await waitForText(page, '1 valid key');
+      expect(await page.getByText('1 valid keys').count()).to.equal(0);
+      const icon = page.locator('.masthead img');
+      expect(await icon.evaluate((image) => 'naturalWidth' in image && image.naturalWidth)).to.be.above(0);
+    });
+  });
+
   it('finds an organization by a part of its id', async () => {
     const [{ organizationId }, ...others] = inspectSnapshot(
       given.site.inFolder('snapshots/demo.sqlite'),

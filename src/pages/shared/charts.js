@@ -16,7 +16,7 @@ import { ThemeColors } from './theme-colors.js';
  * @property {number} [height] in CSS pixels
  * @property {boolean} [isLogarithmic] for positive values of several magnitudes
  * @property {string} [group] charts of a group share their cursor
- * @property {number} [minSeconds] shortest time that the axis spans; it ends with the last value
+ * @property {number} [minSeconds] shortest time that the axis spans
  */
 
 /** Seconds since the epoch, then the values of each series, null where there is none. */
@@ -26,7 +26,10 @@ const HEIGHT = 180;
 const FONT_PX = 12;
 const DASHES = { solid: [], dashed: [6, 4], dotted: [2, 3] };
 const DAY_SECONDS = 86_400;
+/** Room for a label of the axis of times, the longest of which are `Sept 2026` and `16 Sept`. */
+const TIME_LABEL_PX = 76;
 
+const MONTH = new Intl.DateTimeFormat('en-GB', { month: 'short', year: 'numeric' });
 const DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' });
 const MINUTE = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' });
 const SECOND = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' });
@@ -113,7 +116,7 @@ export class TimeChart {
       legend: { show: false },
       cursor: { drag: { x: false, y: false }, ...(group && { sync: { key: group } }) },
       scales: {
-        x: { range: (_plot, first, last) => [Math.min(first, last - minSeconds), last] },
+        x: { range: ({ data }) => timeRange(data[0], minSeconds) },
         y: isLogarithmic
           ? LOGARITHMIC
           : { range: (_plot, _lowest, highest) => [0, highest > 0 ? highest * 1.1 : 1] },
@@ -122,7 +125,7 @@ export class TimeChart {
         {
           ...axis,
           size: 28,
-          space: 60,
+          space: TIME_LABEL_PX,
           values: (_plot, times, _axis, _space, step) => times.map((time) => timeLabel(time, step)),
         },
         {
@@ -153,6 +156,19 @@ export class TimeChart {
   }
 }
 
+/**
+ * Returns the span of the axis of times. It ends with the last one, which a single one does too: uPlot itself would
+ * show the day after it.
+ * @param {ArrayLike<number>} times seconds since the epoch, ascending
+ * @param {number} minSeconds
+ * @returns {[from: number, until: number]}
+ */
+export function timeRange(times, minSeconds) {
+  if (times.length === 0) return [0, Math.max(1, minSeconds)];
+  const last = times[times.length - 1];
+  return [Math.min(times[0], last - minSeconds), last];
+}
+
 /** @param {readonly ChartSeries[]} series */
 function legendOf(series) {
   const list = document.createElement('ul');
@@ -177,8 +193,14 @@ function legendOf(series) {
  * @param {number} step seconds between labels
  */
 function timeLabel(time, step) {
-  const format = step >= DAY_SECONDS ? DAY : step >= 60 ? MINUTE : SECOND;
-  return format.format(time * 1000);
+  return timeFormat(step).format(time * 1000);
+}
+
+/** @param {number} step */
+function timeFormat(step) {
+  if (step >= 28 * DAY_SECONDS) return MONTH;
+  if (step >= DAY_SECONDS) return DAY;
+  return step >= 60 ? MINUTE : SECOND;
 }
 
 /**

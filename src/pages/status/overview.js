@@ -16,7 +16,7 @@ import { icon } from './marks.js';
  */
 export function masthead({ version, startedAt, uptimeSeconds }, updatedAt) {
   return html`<header class="masthead">
-    <p class="product">Foyer</p>
+    <p class="product"><img src="shared/icon.svg" alt="" width="28" height="28" /> Foyer</p>
     <p>${location.host}, version ${version}</p>
     <p title="started at ${formatDateTime(startedAt)}">up ${formatDuration(Math.floor(uptimeSeconds))}</p>
     <p class="updated">updated ${formatTime(updatedAt)}</p>
@@ -132,7 +132,7 @@ export function keyFigures({ snapshots, maxSnapshotAgeSeconds, memory, keys }, i
         ? 'no age limit is set'
         : `limit: ${formatDuration(maxSnapshotAgeSeconds)}`,
     )}
-    ${figure('Organizations', formatCount(organizations), `${formatCount(keys.valid)} valid keys`)}
+    ${figure('Organizations', formatCount(organizations), countOf(keys.valid, 'valid key', 'valid keys'))}
     ${figure(
       'Memory',
       formatBytes(memory.residentBytes),

@@ -10,7 +10,8 @@ import { chartData, formatPercentile, formatRate, minutesOf, peakText, totalsOf 
  * @import { Interval } from './responses.js'
  */
 
-const MIN_SECONDS = 300;
+/** The axis spans the hour also while the history is shorter. */
+const MIN_SECONDS = 3600;
 
 /** @type {Readonly<Record<keyof ReturnType<typeof chartData>, ChartOptions>>} */
 const CHARTS = {
