@@ -26,10 +26,10 @@ export type Page<Id extends ListId> = Envelope<Id> & Source;
 export type Envelope<Id extends ListId> = operations[Id]['responses'][200]['content']['application/json'];
 
 /** The filters of a list. The bounds of a window are an object: `{ updatedAt: { gte, lte } }`. */
-export type Filters<Id extends ListId> = Plain<Omit<Query<Id>, Paging>> & Windows<Query<Id>>;
+export type Filters<Id extends ListId> = Plain<Query<Id>, Paging> & Windows<Query<Id>>;
 
 /** The filters of a walk, with `page` (the first page to read) and `perPage`. */
-export type PageFilters<Id extends ListId> = Filters<Id> & Plain<Pick<Query<Id>, Paging>>;
+export type PageFilters<Id extends ListId> = Plain<Query<Id>> & Windows<Query<Id>>;
 
 /** A Date, or ISO 8601 text with Z or an offset. */
 export type Instant = Date | string;
@@ -39,9 +39,10 @@ type Paging = 'page' | 'perPage';
 /** The parameter that only links set. */
 type Pin = 'snapshot';
 
-type Plain<Q> = {
-  readonly [Name in Exclude<keyof Q, `${string}.${string}` | Pin>]?:
-    Immutable<NonNullable<Q[Name]>> | undefined;
+/** The parameters except windows. They are mapped by `as`, which keeps their descriptions for editors. */
+type Plain<Q, Omitted = never> = {
+  readonly [Name in keyof Q as Exclude<Name, `${string}.${string}` | Pin | Omitted>]?:
+    Immutable<Q[Name]> | undefined;
 };
 
 type Immutable<T> = T extends readonly (infer Element)[] ? readonly Element[] : T;

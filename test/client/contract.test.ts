@@ -1,8 +1,14 @@
+import { writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
+import ts from 'typescript';
 import { type Filters, FoyerClient, type PageFilters } from '../../client/src/foyer-client.ts';
 import { Collection, List } from '../../client/src/list.ts';
 import { type ListOperation, OPERATIONS, type Parameter } from '../../src/contract/operations.ts';
 import { PREVIEW, RELEASES, STABLE, VERSION_HEADER } from '../../src/contract/releases.ts';
+import { folderForAll } from '../support/temporary-folder.ts';
+
+const LISTS = OPERATIONS.filter((each): each is ListOperation => each.kind === 'list');
 
 interface Sent {
   readonly url: URL;
@@ -47,7 +53,24 @@ function filtersOf(parameters: readonly Parameter[]): Record<string, unknown> {
   return filters;
 }
 
+/** Returns the description that an editor shows for each property of the type in a file. */
+function descriptionsIn(file: string): Record<string, string> {
+  const program = ts.createProgram([file], {
+    ...{ lib: ['lib.es5.d.ts'], types: [], module: ts.ModuleKind.NodeNext },
+    ...{ strict: true, allowImportingTsExtensions: true, noEmit: true },
+  });
+  const checker = program.getTypeChecker();
+  const type = program.getSourceFile(file)?.statements.find(ts.isTypeAliasDeclaration);
+  if (type === undefined) throw new Error(`${file} has no type`);
+  const properties = checker.getTypeAtLocation(type).getProperties();
+  return Object.fromEntries(
+    properties.map((each) => [each.name, ts.displayPartsToString(each.getJsDocTags(checker)[0]?.text)]),
+  );
+}
+
 describe('The TypeScript client and the contract', () => {
+  const inFolder = folderForAll();
+
   it('have the same operations, each in a version that has it', async () => {
     const sent = await sentBy(async (client) => {
       for (const list of listsOf(client)) {
@@ -66,7 +89,7 @@ describe('The TypeScript client and the contract', () => {
     ).to.have.deep.members(expected);
   });
 
-  for (const operation of OPERATIONS.filter((each): each is ListOperation => each.kind === 'list')) {
+  for (const operation of LISTS) {
     it(`have the same parameters: ${operation.id}`, async () => {
       const parameters = operation.parameters.filter(({ role }) => role.is !== 'contentDigest');
       const sent = await sentBy(async (client) => {
@@ -78,6 +101,22 @@ describe('The TypeScript client and the contract', () => {
       expect(query?.size).to.equal(parameters.length);
     });
   }
+
+  it('have the same descriptions of filters, in editors', () => {
+    const contract = fileURLToPath(new URL('../../client/src/contract.ts', import.meta.url));
+    const file = inFolder('filters.ts');
+    writeFileSync(
+      file,
+      `import type { PageFilters } from '${contract}';\ntype Offers = PageFilters<'listOffers'>;\n`,
+    );
+    const { createdAt, ...descriptions } = descriptionsIn(file);
+    expect(createdAt).to.equal('');
+    const plain = LISTS.flatMap(({ id, parameters }) => (id === 'listOffers' ? parameters : [])).filter(
+      ({ name, role }) => role.is !== 'contentDigest' && !name.includes('.'),
+    );
+    expect(Object.keys(descriptions)).to.have.members(plain.map(({ name }) => name));
+    for (const { name, description } of plain) expect(descriptions[name]).to.include(description);
+  });
 
   it('have the same types of filters', () => {
     const tickets: Required<PageFilters<'listTickets'>> = {
