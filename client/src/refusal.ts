@@ -5,16 +5,22 @@ export function refusal(request: string, response: Response, body: string): Resp
   const { status, statusText, headers } = response;
   const { detail, errors } = problemIn(body);
   const isRedirect = status === 0 || (status >= 300 && status < 400);
-  const retryAfter = headers.get('Retry-After') ?? '';
   const facts = {
     status,
     detail: isRedirect ? 'a redirect; set baseUrl to its target' : (detail ?? statusText),
     errors,
     requestId: headers.get('X-Request-Id') ?? undefined,
-    retryAfterSeconds: /^\d+$/.test(retryAfter) ? Number(retryAfter) : undefined,
+    retryAfterSeconds: secondsUntil(headers.get('Retry-After') ?? ''),
   };
   const isGone = status === 400 && errors.some(({ loc }) => loc === 'query.snapshot');
   return new (isGone ? WalkGoneError : ResponseError)(request, facts);
+}
+
+/** Reads `Retry-After`: seconds, or a date as some proxies send. Returns undefined when it is neither. */
+function secondsUntil(retryAfter: string): number | undefined {
+  if (/^\d+$/.test(retryAfter)) return Number(retryAfter);
+  const seconds = Math.ceil((Date.parse(retryAfter) - Date.now()) / 1000);
+  return Number.isNaN(seconds) ? undefined : Math.max(seconds, 0);
 }
 
 /** Reads the body of a refusal, which may be of a proxy and have any form. */

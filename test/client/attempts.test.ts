@@ -81,6 +81,20 @@ describe('The TypeScript client repeats a request', () => {
     expect(pauses).to.deep.equal([12_000, 1000]);
   });
 
+  it('after 429, at the date in Retry-After, and soon if it is neither seconds nor a date', async () => {
+    const date = new Date(Date.now() + 20_000).toUTCString();
+    const { client, pauses } = clientOf([
+      refused(429, { 'Retry-After': date }),
+      refused(429, { 'Retry-After': 'Sat, 01 Jan 2000 00:00:00 GMT' }),
+      refused(429, { 'Retry-After': 'soon' }),
+      record(),
+    ]);
+    expect(await client.tickets.get('tkt_1')).to.have.property('ticketId', 'tkt_1');
+    expect(pauses[0]).to.be.within(15_000, 20_000);
+    expect(pauses[1]).to.be.at.most(1000);
+    expect(pauses[2]).to.be.at.most(2000);
+  });
+
   it('after 5xx and failures of the connection, also within a body, after pauses that double', async () => {
     const failed = new TypeError('fetch failed', { cause: new Error('connect ECONNREFUSED') });
     const { client, pauses } = clientOf([
