@@ -54,7 +54,10 @@ export interface SyncOptions {
    * transaction of the ticketing system and the export together. Default: 600.
    */
   readonly overlapSeconds?: number | undefined;
-  /** Age of a copy that begins again, since the service lists deletions for a time. Default: 60. */
+  /**
+   * Maximum age of the copy against the data of the service. An older copy begins anew, since the service lists
+   * deletions for a time. Default: 60.
+   */
   readonly maxAgeDays?: number | undefined;
 }
 
@@ -66,6 +69,9 @@ const DAY_MS = 86_400_000;
 /** The responses of a round come from more than one snapshot. */
 class NewerData extends Error {}
 
+/** The changes since the previous round do not lead from the copy to the data of the service. */
+class OutdatedCopy extends Error {}
+
 /**
  * Brings a copy to the data of one snapshot.
  * @param state that of the latest commit; undefined for a first copy
@@ -76,6 +82,7 @@ export async function syncCopy(
   state: SyncState | undefined,
   options: SyncOptions = {},
 ): Promise<SyncState> {
+  let previous = state;
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
     const ending = new AbortController();
     const { signal } = options;
@@ -84,18 +91,29 @@ export async function syncCopy(
     });
     await copy.begin();
     try {
-      const next = await round.run(state, options);
+      const next = await round.run(previous, options);
       await copy.commit(next);
       return next;
     } catch (error) {
-      await copy.rollback();
-      if (!(error instanceof NewerData)) throw error;
+      await rollBack(copy, error);
+      if (error instanceof OutdatedCopy) previous = undefined;
+      else if (!(error instanceof NewerData)) throw error;
     } finally {
       // An error may leave a stream unread.
       ending.abort();
     }
   }
   throw new FoyerError(`newer data went live during each of ${ATTEMPTS} attempts at a round`);
+}
+
+/** Ends the transaction of a round that failed. An error of both is an AggregateError. */
+async function rollBack(copy: Copy, cause: unknown): Promise<void> {
+  try {
+    await copy.rollback();
+  } catch (error) {
+    const message = `a round failed, and then its rollback: ${String(cause)}`;
+    throw new AggregateError([cause, error], message, { cause: error });
+  }
 }
 
 class Round {
@@ -110,15 +128,17 @@ class Round {
     this.#request = request;
   }
 
-  async run(previous: SyncState | undefined, options: SyncOptions): Promise<SyncState> {
+  /** @throws OutdatedCopy when the round must begin without a state */
+  async run(state: SyncState | undefined, options: SyncOptions): Promise<SyncState> {
     const { events, tickets, orders, offers, deletions } = this.#client;
-    const since = beginningOfWindow(previous, options);
-    const state = since === undefined ? undefined : previous;
+    const { overlapSeconds = 600, maxAgeDays = 60 } = options;
+    const since = state && new Date(Date.parse(state.dataAsOf) - overlapSeconds * 1000);
 
     // Tickets and orders: all of them first, then those that changed, and the deletions.
     const updated = since === undefined ? {} : { updatedAt: { gte: since } };
     if (since === undefined) for (const each of ['tickets', 'orders'] as const) await this.#copy.clear(each);
     const changedTickets = this.#ofSameSnapshot(await tickets.ifChanged(undefined, updated, this.#request));
+    if (state !== undefined) checkAge(state, changedTickets, maxAgeDays * DAY_MS);
     await this.#put(changedTickets, (record) => ({ collection: 'tickets', id: record.ticketId, record }));
     const changedOrders = this.#ofSameSnapshot(await orders.ifChanged(undefined, updated, this.#request));
     await this.#put(changedOrders, (record) => ({ collection: 'orders', id: record.orderId, record }));
@@ -198,13 +218,12 @@ class Round {
   }
 }
 
-/** Returns the start of the window of changes; undefined to request all records. */
-function beginningOfWindow(
-  state: SyncState | undefined,
-  { overlapSeconds = 600, maxAgeDays = 60 }: SyncOptions,
-): Date | undefined {
-  if (state === undefined) return undefined;
-  const timeOfData = Date.parse(state.dataAsOf);
-  if (Date.now() - timeOfData > maxAgeDays * DAY_MS) return undefined;
-  return new Date(timeOfData - overlapSeconds * 1000);
+/**
+ * Compares a copy with the data of the service, by the times of both: no clock of this machine matters.
+ * @throws OutdatedCopy when deletions since then may not be listed, or when the service has gone back to older data: the
+ *   copy has changes that the data lacks
+ */
+function checkAge(copy: Source, live: Source, maxAgeMs: number): void {
+  const age = Date.parse(live.dataAsOf) - Date.parse(copy.dataAsOf);
+  if (age < 0 || age > maxAgeMs) throw new OutdatedCopy();
 }

@@ -12,7 +12,7 @@ import os
 import sqlite3
 import sys
 import time
-from datetime import datetime, timedelta, timezone
+from datetime import datetime, timedelta
 from urllib.parse import quote
 
 import requests
@@ -20,7 +20,7 @@ import requests
 # A record whose transaction commits after the export has read its table has an updatedAt before the time of the data
 # that lacks it. The overlap must be longer than the longest transaction and the export together.
 OVERLAP = timedelta(minutes=10)
-# Deletions are listed for a time, usually 90 days. A copy that is older begins again.
+# Deletions are listed for a time, usually 90 days. A copy that is older begins anew.
 MAX_AGE = timedelta(days=60)
 # Attempts at a round. Newer data that goes live during one makes it begin again.
 ATTEMPTS = 5
@@ -36,6 +36,10 @@ CREATE TABLE IF NOT EXISTS state (name TEXT PRIMARY KEY, value TEXT);
 
 class NewerData(Exception):
     """The responses of a round come from more than one snapshot."""
+
+
+class OutdatedCopy(Exception):
+    """The changes since the previous round do not lead from the copy to the data of the service."""
 
 
 class Source:
@@ -70,16 +74,21 @@ class Source:
         return response
 
 
-def copy_round(source, database):
-    """Brings the copy to the data of one snapshot."""
-    since = beginning_of_window(database)
+def copy_round(source, database, copied):
+    """Brings the copy to the data of one snapshot. `copied` is the time of the copied data; None for a first copy."""
+    since = copied and (datetime.fromisoformat(copied) - OVERLAP).isoformat()
     window = {"updatedAt.gte": since} if since else {}
     if not since:
         database.execute("DELETE FROM records")
         database.execute("DELETE FROM state")
 
     # Tickets and orders: all of them first, then those that changed, and the deletions.
-    put(database, "tickets", "ticketId", source.get("/v1/tickets", **window))
+    tickets = source.get("/v1/tickets", **window)
+    if copied and not timedelta(0) <= time_between(copied, source.as_of) <= MAX_AGE:
+        # The copy is too old, or the service has gone back to older data: the copy has changes that the data lacks.
+        tickets.close()
+        raise OutdatedCopy
+    put(database, "tickets", "ticketId", tickets)
     put(database, "orders", "orderId", source.get("/v1/orders", **window))
     if since:
         with source.get("/v1/deletions", **{"deletedAt.gte": since}) as response:
@@ -101,15 +110,8 @@ def copy_round(source, database):
     set_state(database, "snapshot", source.snapshot)
 
 
-def beginning_of_window(database):
-    """Returns the start of the window of changes; None to request all records."""
-    as_of = get_state(database, "asOf")
-    if as_of is None:
-        return None
-    time_of_data = datetime.fromisoformat(as_of)
-    if datetime.now(timezone.utc) - time_of_data > MAX_AGE:
-        return None
-    return (time_of_data - OVERLAP).isoformat()
+def time_between(earlier, later):
+    return datetime.fromisoformat(later) - datetime.fromisoformat(earlier)
 
 
 def put(database, collection, id_field, response, event=None):
@@ -147,13 +149,16 @@ def set_state(database, name, value):
 
 def sync(base_url, session, database):
     """Makes a round in one transaction, so that the copy always equals one snapshot."""
+    copied = get_state(database, "asOf")
     for _ in range(ATTEMPTS):
         try:
             with database:
-                copy_round(Source(base_url, session), database)
+                copy_round(Source(base_url, session), database, copied)
             return
         except NewerData:
             continue
+        except OutdatedCopy:
+            copied = None
     raise requests.RequestException("newer data went live during each attempt")
 
 

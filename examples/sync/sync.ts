@@ -47,7 +47,8 @@ function copyIn(database: DatabaseSync): Copy {
       database.exec('COMMIT');
     },
     rollback() {
-      database.exec('ROLLBACK');
+      // After some errors, such as that of a full disk, SQLite has ended the transaction.
+      if (database.isTransaction) database.exec('ROLLBACK');
     },
   };
 }

@@ -7,6 +7,7 @@ import {
   FoyerError,
   ResponseError,
   type SyncState,
+  type Ticket,
 } from '../../client/src/foyer-client.ts';
 import type { DeletionsImage, OrganizationImage } from '../../src/store/organization-image.ts';
 import { StoreRegistry } from '../../src/store/registry/store-registry.ts';
@@ -74,10 +75,10 @@ describe('A sync of the TypeScript client', () => {
   });
   afterEach(() => api.stop());
 
-  /** Makes a newer snapshot live. */
-  function swap(organization = content): void {
-    const producedAt = new Date(Date.now() + ++snapshots).toISOString();
-    const snapshotId = `snapshot ${snapshots}`;
+  /** Makes another snapshot live, newer by default. */
+  function swap(organization = content, time?: number): void {
+    const snapshotId = `snapshot ${++snapshots}`;
+    const producedAt = new Date(time ?? Date.now() + snapshots).toISOString();
     stores.swap('fixture', { snapshotId, producedAt, organizations: [organization], deletions: [deletions] });
   }
 
@@ -147,6 +148,33 @@ describe('A sync of the TypeScript client', () => {
     expect(await rejectionOf(attempts)).to.be.instanceOf(FoyerError);
     expect(copy.calls.slice(2)).to.deep.equal(Array.from({ length: 5 }, () => ['begin', 'rollback']).flat());
     expect(copy).to.include({ entries, state });
+  });
+
+  for (const [title, days] of [
+    ['older than 60 days, since deletions may no longer be listed', 61],
+    ['newer than the data, as after a rollback of the service', -1],
+  ] as const)
+    it(`begins anew with a copy that is ${title}`, async () => {
+      const { dataAsOf } = await sync();
+      const only = { ticketId: 'tkt_of_the_copy_only' } as Ticket;
+      copy.entries.set('tickets only', { collection: 'tickets', id: 'only', record: only });
+      swap(content, Date.parse(dataAsOf) + days * 86_400_000);
+      expect(await sync()).to.include({ snapshotId: 'snapshot 2' });
+      expect(copy.entries.has('tickets only')).to.equal(false);
+      expect(copy.calls.slice(2)).to.deep.equal(['begin', 'rollback', 'begin', 'commit']);
+    });
+
+  it('raises the error of the copy, also when the rollback fails as well', async () => {
+    const full = new Error('the disk is full');
+    const none = new Error('no transaction is active');
+    copy.put = () => Promise.reject(full);
+    expect(await rejectionOf(sync())).to.equal(full);
+    copy.rollback = () => {
+      throw none;
+    };
+    const error = await rejectionOf(sync());
+    expect(error).to.be.instanceOf(AggregateError).and.to.have.deep.property('errors', [full, none]);
+    expect(error.message).to.include(full.message);
   });
 
   it('leaves the copy as it was when a round fails', async () => {

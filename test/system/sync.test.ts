@@ -30,12 +30,12 @@ const COLLECTIONS = ['events', 'sessions', 'tickets', 'orders', 'offers'] as con
 type Collection = (typeof COLLECTIONS)[number];
 type Contents = Readonly<Record<Collection, ReadonlyMap<string, unknown>>>;
 
-/** A program that makes a round, and the SQL of its own state. */
+/** A program that makes a round, and the SQL of its own state, `TIME` being that of the data. */
 interface Program {
   readonly command: string;
   readonly file: string;
   readonly selectSnapshotId: string;
-  readonly setOld: string;
+  readonly setTime: string;
 }
 
 const PROGRAMS: readonly Program[] = [
@@ -43,13 +43,13 @@ const PROGRAMS: readonly Program[] = [
     command: 'python3',
     file: 'sync.py',
     selectSnapshotId: "SELECT value FROM state WHERE name = 'snapshot'",
-    setOld: "UPDATE state SET value = '2020-01-01T00:00:00.000Z' WHERE name = 'asOf'",
+    setTime: "UPDATE state SET value = 'TIME' WHERE name = 'asOf'",
   },
   {
     command: process.execPath,
     file: 'sync.ts',
     selectSnapshotId: "SELECT value ->> 'snapshotId' FROM state",
-    setOld: "UPDATE state SET value = json_set(value, '$.dataAsOf', '2020-01-01T00:00:00.000Z')",
+    setTime: "UPDATE state SET value = json_set(value, '$.dataAsOf', 'TIME')",
   },
 ];
 const hasPython = spawnSync('python3', ['-c', 'import requests']).status === 0;
@@ -276,12 +276,16 @@ describe(`The syncs of docs/integrators.md, over ${REFRESHES} refreshes (seed ${
         if (!programs.includes(program)) this.skip();
       });
 
-      it('begins again when the copy is older than deletions are listed', async () => {
-        change(program, program.setOld);
-        change(program, "INSERT INTO records VALUES ('tickets', 'deleted long ago', NULL, '{}')");
-        await sync(program);
-        expect(copy(program).contents).to.deep.equal([...published.values()].at(-1));
-      });
+      for (const [title, time] of [
+        ['older than deletions are listed', '2020-01-01T00:00:00.000Z'],
+        ['newer than the data, as after a rollback', '2100-01-01T00:00:00.000Z'],
+      ] as const)
+        it(`begins anew when the copy is ${title}`, async () => {
+          change(program, program.setTime.replace('TIME', time));
+          change(program, "INSERT INTO records VALUES ('tickets', 'in the copy only', NULL, '{}')");
+          await sync(program);
+          expect(copy(program).contents).to.deep.equal([...published.values()].at(-1));
+        });
 
       it('leaves the copy as it was when a round fails', async () => {
         const before = copy(program);
