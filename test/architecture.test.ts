@@ -81,6 +81,21 @@ function cycleIn(files: Files): string[] | undefined {
   return undefined;
 }
 
+/** Returns the imports of page modules, types included, from folders other than their own and `shared`. */
+function importsOfOtherPages(files: Files): string[] {
+  return [...files].flatMap(([path, source]) =>
+    [...importsOf(path, source), ...documentedTypesOf(path, source)]
+      .filter((target) => ![dirname(path), 'src/pages/shared'].includes(dirname(target)))
+      .map((target) => `${path} → ${target}`),
+  );
+}
+
+/** Returns the modules from which the JSDoc comments of a module import types. */
+function documentedTypesOf(path: string, source: string): string[] {
+  const names = source.matchAll(/@import\b[^']*'(\.[^']+)'/g);
+  return Array.from(names, ([, name]) => join(dirname(path), name));
+}
+
 /** Returns the imports of the client that are not its own files. */
 function foreignImports(files: Files): string[] {
   return [...files].flatMap(([path, source]) =>
@@ -114,6 +129,7 @@ function lateDeclarations(files: Files): string[] {
 describe('The architecture', () => {
   const source = filesOf('src/**/*.ts');
   const sample = filesOf('scripts/sample/**/*.ts');
+  const pages = filesOf('src/pages/**/*.js');
 
   it('has an import rule for every folder of src', () => {
     const folders = new Set(Array.from(source.keys(), folderOf).filter((folder) => folder !== undefined));
@@ -125,8 +141,13 @@ describe('The architecture', () => {
   });
 
   it('has no import cycle', () => {
-    const cycle = cycleIn(source);
+    const cycle = cycleIn(new Map([...source, ...pages]));
     expect(cycle, cycle?.join(' → ')).to.equal(undefined);
+  });
+
+  it('keeps each page apart from the others', () => {
+    expect([...pages.keys()]).to.include.members(['src/pages/docs/docs.js', 'src/pages/status/status.js']);
+    expect(importsOfOtherPages(pages)).to.deep.equal([]);
   });
 
   it('keeps the TypeScript client self-contained', () => {
@@ -192,6 +213,19 @@ describe('The checks of the architecture', () => {
       'src/http/c.ts': "import { b } from '../b.ts';",
     });
     expect(cycleIn(cyclic)).to.deep.equal(['src/b.ts', 'src/http/c.ts', 'src/b.ts']);
+  });
+
+  it('find an import of another page, in code and in comments', () => {
+    const modules = files({
+      'src/pages/docs/a.js': "import '../shared/b.js'; import './c.js'; import 'lit-html';",
+      'src/pages/docs/c.js': "import { d } from '../status/d.js'; import '../../http/e.ts';",
+      'src/pages/shared/b.js': "/** @import { A } from '../docs/a.js' */ /** @import { F } from './f.js' */",
+    });
+    expect(importsOfOtherPages(modules)).to.deep.equal([
+      'src/pages/docs/c.js → src/pages/status/d.js',
+      'src/pages/docs/c.js → src/http/e.ts',
+      'src/pages/shared/b.js → src/pages/docs/a.js',
+    ]);
   });
 
   it('find an import out of the client, or of a package', () => {
