@@ -29,7 +29,7 @@ const program = commandLine(
 );
 
 command('create')
-  .description('Create a key and print its credential, once.')
+  .description('Creates a key and prints its credential, once.')
   .requiredOption('--organization <ID>', 'organization whose records the key can read', organization)
   .option('--label <TEXT>', 'holder or purpose of the key', label)
   .option(EXPIRES, EXPIRES_HELP, expiry)
@@ -43,7 +43,7 @@ command('create')
   });
 
 command('rotate')
-  .description('Replace a key: create one of the same organization and label, and let the old one expire.')
+  .description('Replaces a key: creates one of the same organization and label, and lets the old one expire.')
   .argument('<KEY_ID>', KEY_ID_HELP)
   .option('--overlap <DURATION>', 'time for which the old key stays valid (default: 24h)', duration)
   .option(EXPIRES, EXPIRES_HELP, expiry)
@@ -61,7 +61,7 @@ command('rotate')
   });
 
 command('list')
-  .description('List all keys, without their secrets.')
+  .description('Lists all keys, without their secrets.')
   .option(...JSON_OPTION)
   .action((options: FileOption & { json?: true }) => {
     onFile(options, (file) => {
@@ -72,7 +72,7 @@ command('list')
   });
 
 command('revoke')
-  .description('Revoke a key permanently.')
+  .description('Revokes a key permanently.')
   .argument('<KEY_ID>', KEY_ID_HELP)
   .action((keyId: string, options: FileOption) => {
     onFile(options, (file) => {

@@ -42,7 +42,7 @@ interface BuildChoices {
 export function addBuild(program: Command): void {
   program
     .command('build')
-    .description('Build a snapshot file from an import folder.')
+    .description('Builds a snapshot file from an import folder.')
     .requiredOption('--input <dir>', `import folder: ${IMPORT_FILES.join(', ')}, each .ndjson or .ndjson.gz`)
     .requiredOption('--output <file>', 'snapshot file to write, such as data/snapshots/NAME.sqlite')
     .option(

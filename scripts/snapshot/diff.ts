@@ -10,7 +10,7 @@ export function addDiff(program: Command): void {
   const [json, description] = JSON_OPTION;
   program
     .command('diff')
-    .description('Show the differences between two snapshot files: organizations, counts and ids.')
+    .description('Shows the differences between two snapshot files: organizations, counts and ids.')
     .argument('<before>', 'earlier snapshot file')
     .argument('<after>', 'later snapshot file')
     .option('--all', 'show all ids, not only the first 20 of each kind')

@@ -12,7 +12,7 @@ import { onFile, printWarnings, readFile } from './snapshot-file.ts';
 export function addInspect(program: Command): void {
   program
     .command('inspect')
-    .description('Show the organizations, record counts and warnings of a snapshot file.')
+    .description('Shows the organizations, record counts and warnings of a snapshot file.')
     .argument('<file>', 'snapshot file')
     .option(...JSON_OPTION)
     .action(inspect);

@@ -22,7 +22,7 @@ export function addPublish(program: Command): void {
   program
     .command('publish')
     .description(
-      'Verify a copy of a snapshot file and put it into SNAPSHOT_DIR atomically, replacing a file of the same name.',
+      'Verifies a copy of a snapshot file and puts it into SNAPSHOT_DIR atomically, in place of a file of the same name.',
     )
     .argument('<file>', 'snapshot file')
     .option('--as <name>', 'name to publish under, if not the name of the file')

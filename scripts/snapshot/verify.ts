@@ -12,7 +12,7 @@ import { printWarnings, readFile, REFUSED_BY_STRICT, STRICT_OPTION } from './sna
 export function addVerify(program: Command): void {
   program
     .command('verify')
-    .description('Run all checks that the loader runs before a snapshot goes live, and show warnings.')
+    .description('Runs all checks that the loader runs before a snapshot goes live, and shows warnings.')
     .argument('<file>', 'snapshot file')
     .option(...STRICT_OPTION)
     .option(...JSON_OPTION)
