@@ -1,7 +1,7 @@
 import { renameSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { makeDemoSnapshot } from '../../scripts/make-demo-snapshot.ts';
+import { makeDemoSnapshot } from '../../scripts/demo/make-demo-snapshot.ts';
 import { REFUSALS } from '../../src/snapshot/format/refused-snapshot.ts';
 import { inspectSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
 import { freePort } from '../support/free-port.ts';

@@ -1,4 +1,4 @@
-import { makeDemoSnapshot } from '../../../scripts/make-demo-snapshot.ts';
+import { makeDemoSnapshot } from '../../../scripts/demo/make-demo-snapshot.ts';
 import { inspectSnapshot } from '../../../src/snapshot/load/read-snapshot.ts';
 import { newCredential, ReplicaUnderTest } from '../../support/replica-under-test.ts';
 import { folderForAll, type InFolder } from '../../support/temporary-folder.ts';

@@ -13,7 +13,7 @@ import Database from 'better-sqlite3';
 import { expect } from 'chai';
 import { demoCredential } from '../../../scripts/demo/demo-credential.ts';
 import { DemoSample } from '../../../scripts/demo/demo-sample.ts';
-import { makeDemoSnapshot } from '../../../scripts/make-demo-snapshot.ts';
+import { makeDemoSnapshot } from '../../../scripts/demo/make-demo-snapshot.ts';
 import { Refused } from '../../../scripts/run-command.ts';
 import { parseCredential } from '../../../src/keys/credential.ts';
 import { KeysFile, readKeyRing } from '../../../src/keys/keys-file.ts';

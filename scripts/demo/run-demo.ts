@@ -1,16 +1,16 @@
 import { isIPv6 } from 'node:net';
-import type { statusOf } from '../src/admin/status.ts';
-import { misspeltVariables, readConfig } from '../src/config.ts';
-import { ProcessLog } from '../src/log/process-log.ts';
-import { portInUse, startReplica } from '../src/replica.ts';
-import { stopOnSignal } from '../src/signals.ts';
-import type { Manifest } from '../src/snapshot/format/manifest.ts';
-import type { RefusalReason } from '../src/snapshot/format/refused-snapshot.ts';
-import { demoCredential } from './demo/demo-credential.ts';
-import { DemoSample } from './demo/demo-sample.ts';
-import { printSummary } from './demo/demo-summary.ts';
-import { commandLine, runCommand } from './run-command.ts';
-import { Progress } from './terminal/progress.ts';
+import type { statusOf } from '../../src/admin/status.ts';
+import { misspeltVariables, readConfig } from '../../src/config.ts';
+import { ProcessLog } from '../../src/log/process-log.ts';
+import { portInUse, startReplica } from '../../src/replica.ts';
+import { stopOnSignal } from '../../src/signals.ts';
+import type { Manifest } from '../../src/snapshot/format/manifest.ts';
+import type { RefusalReason } from '../../src/snapshot/format/refused-snapshot.ts';
+import { commandLine, runCommand } from '../run-command.ts';
+import { Progress } from '../terminal/progress.ts';
+import { demoCredential } from './demo-credential.ts';
+import { DemoSample } from './demo-sample.ts';
+import { printSummary } from './demo-summary.ts';
 
 /** Defaults of the demo, which keeps its files apart from real data. */
 const ENVIRONMENT = {

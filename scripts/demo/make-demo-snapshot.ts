@@ -1,8 +1,8 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { buildSnapshot } from '../src/snapshot/build/build-snapshot.ts';
-import { DEFAULT_SAMPLE } from './sample/sample-options.ts';
-import { writeSample } from './sample/write-sample.ts';
+import { buildSnapshot } from '../../src/snapshot/build/build-snapshot.ts';
+import { DEFAULT_SAMPLE } from '../sample/sample-options.ts';
+import { writeSample } from '../sample/write-sample.ts';
 
 /** Builds a snapshot of sample data as of today, and creates its folder. */
 export async function makeDemoSnapshot(snapshot: string): Promise<void> {
