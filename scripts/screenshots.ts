@@ -10,7 +10,7 @@ import { ProcessLog } from '../src/log/process-log.ts';
 import { startReplica } from '../src/replica.ts';
 import { inspectSnapshot } from '../src/snapshot/load/read-snapshot.ts';
 import { launchChromium } from './launch-chromium.ts';
-import { makeDemoSnapshot } from './make-demo-snapshot.ts';
+import { makeDemoSnapshot } from './demo/make-demo-snapshot.ts';
 import { commandLine, runCommand } from './run-command.ts';
 
 const VIEWPORT = { width: 1280, height: 800 };
