@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import manifest from '../../client/package.json' with { type: 'json' };
+import service from '../../package.json' with { type: 'json' };
 import { INHERITED, ROOT } from '../support/command.ts';
 import { folderForAll } from '../support/temporary-folder.ts';
 import { givenApi } from '../support/test-api.ts';
@@ -60,6 +61,24 @@ describe('The package of the TypeScript client', function () {
     expect(manifest).not.to.have.property('dependencies');
   });
 
+  it('has the version of the service, whose contract it contains', () => {
+    expect(manifest.version).to.equal(service.version);
+  });
+
+  it('has declarations that import the files of the package', () => {
+    const dist = inFolder('consumer/node_modules/foyer-client/dist');
+    const names = readdirSync(dist, { recursive: true, encoding: 'utf8' });
+    const declarations = names.filter((name) => name.endsWith('.d.ts'));
+    const imported = declarations.flatMap((name) =>
+      Array.from(
+        readFileSync(join(dist, name), 'utf8').matchAll(/(?:from |import\()'\.\/(.*?)'/g),
+        ([, file]) => file,
+      ),
+    );
+    expect(imported).to.include('generated/openapi.js');
+    expect(names).to.include.members(imported);
+  });
+
   it('serves a program in JavaScript', async () => {
     const lines = [
       "import { FoyerClient } from 'foyer-client';",
@@ -75,7 +94,7 @@ describe('The package of the TypeScript client', function () {
     const typed = '// @ts-expect-error a ticket has fields\n({}) satisfies import("foyer-client").Ticket;\n';
     writeFileSync(inFolder('consumer/readme.ts'), `${readmeProgram()}\n${typed}`);
     const compilerOptions = {
-      ...{ module: 'nodenext', target: 'es2022', lib: ['esnext'], strict: true, skipLibCheck: true },
+      ...{ module: 'nodenext', target: 'es2022', lib: ['esnext'], strict: true, skipLibCheck: false },
       ...{ outDir: 'out', types: ['node'], typeRoots: [join(ROOT, 'node_modules/@types')] },
     };
     writeFileSync(
