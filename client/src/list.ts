@@ -11,7 +11,7 @@ import type {
   Source,
 } from './contract.ts';
 import { encodeQuery } from './query.ts';
-import type { Transport } from './transport.ts';
+import { timeOf, type Transport } from './transport.ts';
 
 export interface RequestOptions {
   readonly signal?: AbortSignal | undefined;
@@ -105,6 +105,7 @@ export class List<Id extends ListId> {
     filters: Filters<Id> = {},
     { everySeconds = 60, tag, signal }: PollOptions = {},
   ): AsyncGenerator<ChangedList<Id>, void, undefined> {
+    const pauseMs = timeOf('everySeconds', everySeconds);
     let latest = tag;
     for (;;) {
       const ending = new AbortController();
@@ -119,7 +120,7 @@ export class List<Id extends ListId> {
         }
       }
       latest = answer.tag;
-      await this.transport.pause(everySeconds * 1000, signal);
+      await this.transport.pause(pauseMs, signal);
     }
   }
 
@@ -179,7 +180,10 @@ function sourceOf(answer: Answer): Source {
 async function envelopeOf<Id extends ListId>(answer: Answer): Promise<Envelope<Id>> {
   const body = await answer.json();
   const isEnvelope = typeof body === 'object' && body !== null && 'items' in body && 'nextPage' in body;
-  if (!isEnvelope) throw answer.malformed('is not a page');
+  if (!isEnvelope || !Array.isArray(body.items)) throw answer.malformed('is not a page');
+  const { nextPage } = body;
+  if (nextPage !== null && !(typeof nextPage === 'string' && URL.canParse(nextPage)))
+    throw answer.malformed('has an invalid nextPage');
   // The service promises the rest of the form.
   return body as Envelope<Id>;
 }

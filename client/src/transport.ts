@@ -47,6 +47,8 @@ const VERSION_HEADER = 'Service-API-Version';
 const PREVIEW = 'preview';
 const FIRST_BACKOFF_MS = 500;
 const MAX_BACKOFF_MS = 30_000;
+/** Timers of a longer time would end at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export class Transport {
   readonly #baseUrl: string;
@@ -65,8 +67,9 @@ export class Transport {
     this.#version = options.version ?? 'stable';
     this.#signal = options.signal;
     this.#maxAttempts = options.maxAttempts ?? 8;
-    this.#maxWaitMs = (options.maxWaitSeconds ?? 180) * 1000;
-    this.#timeoutMs = (options.timeoutSeconds ?? 60) * 1000;
+    if (!(this.#maxAttempts >= 1)) throw new RangeError('maxAttempts: must be at least 1');
+    this.#maxWaitMs = timeOf('maxWaitSeconds', options.maxWaitSeconds ?? 180);
+    this.#timeoutMs = timeOf('timeoutSeconds', options.timeoutSeconds ?? 60);
     this.#fetch = options.fetch ?? fetch;
     this.#wait = options.wait ?? wait;
   }
@@ -101,12 +104,13 @@ export class Transport {
     const path = pathOf(call);
     const request = `GET ${path}`;
     const progress = new Progress(request, this.#timeoutMs, signal);
-    const headers = {
+    // An invalid value is an error here. In fetch, it would count as a failure of the connection.
+    const headers = new Headers({
       Authorization: `Bearer ${this.#credential}`,
       Accept: call.accept,
       [VERSION_HEADER]: isPreview ? PREVIEW : this.#version,
       ...(call.tag !== undefined && { 'If-None-Match': call.tag }),
-    };
+    });
     const url = this.#baseUrl + path + (call.query ? `?${call.query}` : '');
     // As a method of the transport, fetch of browsers would refuse the call.
     const fetch = this.#fetch;
@@ -127,6 +131,12 @@ export class Transport {
   }
 }
 
+/** Returns the milliseconds of an option, as many as a timer can have. */
+export function timeOf(option: string, seconds: number): number {
+  if (!(seconds >= 0)) throw new RangeError(`${option}: must not be negative`);
+  return Math.min(seconds * 1000, MAX_TIMER_MS);
+}
+
 function checkedBaseUrl(baseUrl: string | URL): string {
   const { protocol, origin, pathname, username, password, search, hash } = new URL(baseUrl);
   const isPlain = username + password + search + hash === '';
@@ -145,7 +155,8 @@ function checkedCredential(credential: unknown): string {
 /** Returns the encoded path of a request. */
 function pathOf({ operation, id }: Call): string {
   const { path } = OPERATIONS[operation];
-  if (id === undefined) return path;
+  if (!path.includes('{')) return path;
+  if (typeof id !== 'string') throw new TypeError('the id must be a string');
   // URLs resolve these segments, however they are encoded: the request would be another one.
   if (id === '' || id === '.' || id === '..') throw new RangeError(`no URL can name the id "${id}"`);
   return path.replace(/\{\w+\}/, () => encodeURIComponent(id));

@@ -278,9 +278,18 @@ describe('The TypeScript client', () => {
       'status',
       404,
     );
-    const page = await rejectionOf(foreign('{}').tickets.pages().next());
-    expect(page).to.be.instanceOf(FoyerError);
-    expect(page.message).to.equal('GET /v1/tickets: the body of the response is not a page');
+    const empty = await rejectionOf(foreign('{}').tickets.pages().next());
+    expect(empty).to.be.instanceOf(FoyerError);
+    expect(empty.message).to.equal('GET /v1/tickets: the body of the response is not a page');
+    for (const link of ['/v1/tickets?page=2', 'null']) {
+      const linked = await rejectionOf(
+        clientOf([page(link)])
+          .client.tickets.pages()
+          .next(),
+      );
+      expect(linked).to.be.instanceOf(FoyerError);
+      expect(linked.message).to.equal('GET /v1/tickets: the body of the response has an invalid nextPage');
+    }
     const line = await rejectionOf(
       clientOf([lines('<html>\n', 1)])
         .client.tickets.stream()
@@ -304,6 +313,38 @@ describe('The TypeScript client', () => {
       'tickets',
     ])
       expect(() => new FoyerClient({ baseUrl: wrong, credential: CREDENTIAL })).to.throw(TypeError);
+  });
+
+  it('refuses options and arguments that it cannot use, and sends no request', async () => {
+    for (const wrong of [
+      { timeoutSeconds: -1 },
+      { maxWaitSeconds: NaN },
+      { maxAttempts: 0 },
+      { maxAttempts: NaN },
+    ])
+      expect(() => clientOf([], wrong)).to.throw(RangeError, new RegExp(`^${Object.keys(wrong)[0]}: must`));
+    const { client, requests } = clientOf([]);
+    const polled = client.events.poll({}, { everySeconds: NaN }).next();
+    expect(await rejectionOf(polled)).to.be.instanceOf(RangeError);
+    const misspelt = {} as { ticketId: string };
+    expect(await rejectionOf(client.tickets.get(misspelt.ticketId))).to.be.instanceOf(TypeError);
+    expect(await rejectionOf(client.events.ifChanged('"a\n"'))).to.be.instanceOf(TypeError);
+    expect(requests).to.deep.equal([]);
+  });
+
+  it('has no time limit that a timer cannot have', async () => {
+    await usingServer(
+      (_request, response) => {
+        // Later than the end of a timer whose time is too long.
+        setImmediate(() => setImmediate(() => response.writeHead(200, SOURCE).end('{}')));
+      },
+      async (baseUrl) => {
+        for (const timeoutSeconds of [Infinity, 3e6]) {
+          const { client } = clientOf([], { baseUrl, fetch, timeoutSeconds, maxAttempts: 1 });
+          expect(await client.tickets.get('tkt_1')).to.deep.equal({});
+        }
+      },
+    );
   });
 
   it('polls a list, and yields it when it has changed', async () => {
