@@ -147,7 +147,7 @@ class Round {
       await this.#remove(this.#ofSameSnapshot(removed));
     }
 
-    // Events, sessions and offers have no such filter: the whole list, unless it is unchanged.
+    // Events, sessions and offers have no such filter: the whole list, unless no record of the organization has changed.
     const eventList = this.#ofSameSnapshot(await events.ifChanged(state?.eventsTag, {}, this.#request));
     if (eventList.changed) await this.#replaceEvents(eventList);
     const offerList = this.#ofSameSnapshot(await offers.ifChanged(state?.offersTag, {}, this.#request));
