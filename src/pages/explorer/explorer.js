@@ -111,7 +111,7 @@ function topBar(organization) {
           )}
         </ul>
       </nav>
-      <div class="who">
+      <div class="account">
         <a href="docs">API docs</a>
         <span class="organization" title="Organization of the key">${organization}</span>
         <button type="button" @click=${signOut}>Sign out</button>
