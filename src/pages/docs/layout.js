@@ -1,6 +1,6 @@
 /**
- * What Swagger UI shows: a description, operations and schemas, without its header, its choice of servers and its dialog
- * for keys, which the page has itself.
+ * Reduces Swagger UI to a description, operations and schemas. The page has a header and a form for the key itself, and
+ * one server.
  *
  * @param {SwaggerUI.System} system
  * @returns {SwaggerUI.Plugin}

@@ -138,6 +138,14 @@ export function headersFor({ isPreview }) {
 }
 
 /**
+ * Returns the largest number of records that a page of a list may have.
+ * @param {List} list
+ */
+export function largestPage({ parameters }) {
+  return parameters.find(({ name }) => name === 'perPage')?.schema.maximum;
+}
+
+/**
  * Returns the target of a request, relative to the page, since a proxy may add a prefix to both.
  * @param {string} template path template of the contract
  * @param {readonly string[]} ids values of its parameters, in order

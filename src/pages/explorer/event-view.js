@@ -1,5 +1,5 @@
 import { html, nothing } from 'lit-html';
-import { headersFor, targetOf } from './contract.js';
+import { headersFor, largestPage, targetOf } from './contract.js';
 import { nextSession, sessionsOf, venueOf } from './events-view.js';
 import { listView } from './list-view.js';
 import { offersView } from './offers-view.js';
@@ -161,7 +161,7 @@ function offers(place, event) {
 }
 
 /**
- * Shows what depends on all offers and sessions of an event, once all are read.
+ * Shows a view of all offers and sessions of an event, once all are read.
  * @param {EventPlace} place
  * @param {EventRecord} event
  * @param {(offers: readonly Offer[], sessions: readonly SessionRecord[]) => unknown} show
@@ -188,7 +188,7 @@ function withOffers({ contract, collected }, { id }, show) {
  * @returns {ApiRequest}
  */
 function firstPage(list, ids, filters) {
-  const perPage = list.parameters.find(({ name }) => name === 'perPage')?.schema.maximum;
+  const perPage = largestPage(list);
   const query = queryOf(perPage === undefined ? filters : [...filters, ['perPage', String(perPage)]]);
   return { target: targetOf(list.path, ids, query), headers: headersFor(list) };
 }

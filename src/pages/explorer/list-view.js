@@ -3,7 +3,7 @@ import { LAYOUTS } from './columns.js';
 import { headersFor, targetOf } from './contract.js';
 import { filterForm, filtersOf } from './filter-form.js';
 import { pager } from './pager.js';
-import { entriesOf, PAGING, queryOf, valueOf, withParameters } from './query.js';
+import { entriesOf, PAGING, queryOf, valueOf, withFirstPage, withParameters } from './query.js';
 import { linkTo } from './route.js';
 import { empty, stateOf, violationsOf } from './states.js';
 
@@ -14,7 +14,7 @@ import { empty, stateOf, violationsOf } from './states.js';
 /** @import { Route } from './route.js' */
 
 /**
- * Where a view is drawn.
+ * The surroundings in which a view is drawn.
  *
  * @typedef {object} Place
  * @property {Api} api
@@ -60,10 +60,7 @@ export function listView(place, list, { ids = [], fixed = [], zones = [], show =
   const perPage = valueOf(query, 'perPage');
   /** @param {readonly Entry[]} entries */
   const submit = (entries) => {
-    location.hash = linkTo(
-      segments,
-      withParameters(queryOf(entries), perPage === undefined ? {} : { perPage }),
-    );
+    location.hash = linkTo(segments, withParameters(queryOf(entries), { perPage }));
   };
   return html`
     ${
@@ -83,21 +80,18 @@ export function listView(place, list, { ids = [], fixed = [], zones = [], show =
  * @param {Route} route
  */
 function activeFilters({ segments, query }) {
-  const entries = entriesOf(query);
-  const filters = entries.filter(([name]) => !PAGING.includes(name));
+  const filters = entriesOf(query).filter(([name]) => !PAGING.includes(name));
   if (filters.length === 0) return nothing;
   return html`<ul class="active-filters" aria-label="Active filters">
-    ${filters.map(([name, value]) => {
-      const others = entries.filter(
-        (each) => each[0] !== name && each[0] !== 'page' && each[0] !== 'snapshot',
-      );
-      return html`<li>
-        <a href=${linkTo(segments, queryOf(others))}
-          ><span class="unseen">Remove the filter </span><code>${name}</code> ${value}
-          <span aria-hidden="true">×</span></a
-        >
-      </li>`;
-    })}
+    ${filters.map(
+      ([name, value]) =>
+        html`<li>
+          <a href=${linkTo(segments, withFirstPage(query, { [name]: undefined }))}
+            ><span class="unseen">Remove the filter </span><code>${name}</code> ${value}
+            <span aria-hidden="true">×</span></a
+          >
+        </li>`,
+    )}
   </ul>`;
 }
 
@@ -109,10 +103,7 @@ function activeFilters({ segments, query }) {
  */
 function results({ route }, list, { status, body }, show) {
   if (status === 204) {
-    const first = linkTo(
-      route.segments,
-      withParameters(route.query, { page: undefined, snapshot: undefined }),
-    );
+    const first = linkTo(route.segments, withFirstPage(route.query));
     return empty(
       'This page is beyond the last one.',
       html`The API answers 204. <a href=${first}>Go to the first page</a>`,
@@ -123,7 +114,7 @@ function results({ route }, list, { status, body }, show) {
     const isFiltered = entriesOf(route.query).some(([name]) => !PAGING.includes(name));
     return empty(isFiltered ? 'No record matches these filters.' : `There are no ${list.name}.`);
   }
-  return html`${show(page.items)} ${pager(page, route, list.parameters)}`;
+  return html`${show(page.items)} ${pager(page, route, list)}`;
 }
 
 /**

@@ -1,8 +1,9 @@
 import { html, nothing } from 'lit-html';
-import { queryOfLink, withParameters } from './query.js';
+import { largestPage } from './contract.js';
+import { queryOfLink, withFirstPage, withParameters } from './query.js';
 import { linkTo } from './route.js';
 
-/** @import { Parameter } from './contract.js' */
+/** @import { List } from './contract.js' */
 /** @import { Page } from './list-view.js' */
 /** @import { Route } from './route.js' */
 
@@ -20,25 +21,22 @@ export function pageNumbers(page, totalPages) {
 }
 
 /**
- * Links to the other pages of a list. The next one is the `nextPage` of the API; the others keep what it pins.
+ * Links to the other pages of a list. The next one is the `nextPage` of the API; the others stay on its data.
  * @param {Page<unknown>} page
  * @param {Route} route
- * @param {readonly Parameter[]} parameters
+ * @param {List} list
  */
-export function pager({ page, perPage, totalPages, nextPage }, { segments, query }, parameters) {
+export function pager({ page, perPage, totalPages, nextPage }, { segments, query }, list) {
   const pinned = nextPage === null ? query : queryOfLink(nextPage);
   /** @param {number} number */
   const pageLink = (number) =>
     linkTo(segments, withParameters(pinned, { page: String(number), perPage: String(perPage) }));
-  const maximum = parameters.find(({ name }) => name === 'perPage')?.schema.maximum ?? perPage;
+  const maximum = largestPage(list) ?? perPage;
   const sizes = [...new Set([...SIZES.filter((size) => size <= maximum), perPage])].sort((a, b) => a - b);
   /** @param {Event} event */
   const resize = ({ currentTarget }) => {
     if (!(currentTarget instanceof HTMLSelectElement)) return;
-    location.hash = linkTo(
-      segments,
-      withParameters(query, { page: undefined, snapshot: undefined, perPage: currentTarget.value }),
-    );
+    location.hash = linkTo(segments, withFirstPage(query, { perPage: currentTarget.value }));
   };
   return html`<nav class="pager" aria-label="Pages">
     <ul>

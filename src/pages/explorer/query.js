@@ -2,8 +2,11 @@
 
 /** @typedef {readonly [name: string, value: string]} Entry */
 
+/** Parameters that lead on in a walk, absent for its first page. */
+const FIRST_PAGE = { page: undefined, snapshot: undefined };
+
 /** Parameters of a page and of its walk. Forms leave them to the pager and to `nextPage` links. */
-export const PAGING = ['page', 'perPage', 'snapshot'];
+export const PAGING = ['perPage', ...Object.keys(FIRST_PAGE)];
 
 /**
  * Returns the parameters of a query, in order.
@@ -40,6 +43,15 @@ export function withParameters(query, changes) {
   const kept = entriesOf(query).filter(([name]) => !(name in changes));
   for (const [name, value] of Object.entries(changes)) if (value !== undefined) kept.push([name, value]);
   return queryOf(kept);
+}
+
+/**
+ * Returns a query for the first page, on the live data.
+ * @param {string} query
+ * @param {Readonly<Record<string, string | undefined>>} changes
+ */
+export function withFirstPage(query, changes = {}) {
+  return withParameters(query, { ...changes, ...FIRST_PAGE });
 }
 
 /**

@@ -6,7 +6,7 @@ import { prose } from './values.js';
 /** @import { Exchange } from './exchange.js' */
 
 /**
- * How a view looks while its request is under way, waits, or has failed.
+ * Views of a request that is under way, waits, or has failed.
  *
  * @typedef {object} Violation
  * @property {string} loc such as `query.page`
@@ -63,7 +63,7 @@ export function waiting(retryAt) {
 }
 
 /** @param {() => void} retry */
-function unreachable(retry) {
+export function unreachable(retry) {
   return html`<div class="notice bad" role="alert">
     <p><strong>No response.</strong> The network is down, or the replica has stopped.</p>
     <button type="button" @click=${retry}>Try again</button>

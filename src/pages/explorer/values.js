@@ -85,7 +85,7 @@ export function mark(status) {
 const TONES = { FULFILLED: 'good', PAID: 'good', PENDING: 'warn', CANCELLED: 'bad' };
 
 /**
- * What the template of a value depends on.
+ * The record around a value, for its template.
  *
  * @typedef {object} Surroundings
  * @property {Contract} contract

@@ -1,11 +1,11 @@
 import { html, nothing } from 'lit-html';
 import { formatCount } from '../shared/format.js';
-import { problem, waiting } from './states.js';
+import { problem, unreachable, waiting } from './states.js';
 
 /** @import { Tally, Walk } from './walks.js' */
 
 /**
- * Shows how far a walk has come, and what stops it.
+ * Shows the progress of a walk, or the reason for its end.
  * @param {Walk<Tally>} walk
  */
 export function walkState(walk) {
@@ -14,19 +14,15 @@ export function walkState(walk) {
     walk.resume();
   };
   if (state === 'ready') return nothing;
-  if (state === 'failed')
-    return html`${
-        refusal?.status === undefined
-          ? html`<div class="notice bad" role="alert">
-              <p><strong>No response.</strong></p>
-            </div>`
-          : problem(refusal)
-      }
+  if (state === 'failed') {
+    if (refusal?.status === undefined) return unreachable(resume);
+    return html`${problem(refusal)}
       <p><button type="button" @click=${resume}>Begin again</button></p>`;
+  }
   return html`<div class="walk">
     ${state === 'waiting' ? waiting(retryAt) : nothing}
     <label
-      >${totalPages === 0 ? 'Reading the tickets' : `${formatCount(pagesRead)} of ${formatCount(totalPages)} pages`}
+      >${totalPages === 0 ? 'Reading the first page' : `${formatCount(pagesRead)} of ${formatCount(totalPages)} pages`}
       <progress max=${Math.max(1, totalPages)} value=${pagesRead}></progress
     ></label>
     ${

@@ -6,7 +6,13 @@ import { RELEASES } from '../../../src/contract/releases.ts';
 import { Contract, headersFor, type OpenApi, targetOf } from '../../../src/pages/explorer/contract.js';
 import { filtersOf, kindOf, submitted } from '../../../src/pages/explorer/filter-form.js';
 import { pageNumbers } from '../../../src/pages/explorer/pager.js';
-import { entriesOf, queryOf, queryOfLink, withParameters } from '../../../src/pages/explorer/query.js';
+import {
+  entriesOf,
+  queryOf,
+  queryOfLink,
+  withFirstPage,
+  withParameters,
+} from '../../../src/pages/explorer/query.js';
 import { linkTo, routeOf } from '../../../src/pages/explorer/route.js';
 
 const contract = new Contract(JSON.parse(JSON.stringify(openApiDocument(RELEASES, undefined))) as OpenApi);
@@ -115,6 +121,10 @@ describe('A query of the explorer', () => {
     expect(withParameters('page=3&tags=a&perPage=10', { page: undefined, perPage: '50' })).to.equal(
       'tags=a&perPage=50',
     );
+  });
+
+  it('returns to the first page, on the live data', () => {
+    expect(withFirstPage('page=3&snapshot=s&tags=a&perPage=10', { tags: undefined })).to.equal('perPage=10');
   });
 
   it('is that of a nextPage link, whose origin may be another one', () => {
