@@ -1,16 +1,16 @@
 import { isIP } from 'node:net';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler, type Response } from 'express';
 import type { Logger } from 'pino';
+import { JSON_TYPE } from '../contract/headers.ts';
 import { Problem, problemOf, UNEXPECTED } from '../http/response/problem.ts';
-import { pageOf } from '../pages/page.ts';
 import { NO_STORE, SECURITY_HEADERS, securityHeaders } from '../http/response/send.ts';
+import { pageOf } from '../pages/page.ts';
 import type { AdminDependencies } from './admin-state.ts';
 import { METRICS_CONTENT_TYPE, metricsText } from './prometheus.ts';
 import { reasonsNotReady } from './readiness.ts';
 import { keysPage, listQuery, organizationsPage } from './status-lists.ts';
 import { statusOf, summaryOf } from './status.ts';
 
-const JSON_TYPE = 'application/json';
 const METHOD_NOT_ALLOWED = new Problem(405, 'The method must be GET or HEAD.', {
   headers: ['Allow', 'GET, HEAD'],
 });

@@ -12,7 +12,7 @@ const CLIENT_ERRORS = 3;
 const SERVER_ERRORS = 4;
 const FIRST_BUCKET = 5;
 
-/** What happened between two samples. */
+/** The requests between two samples. */
 export interface RequestInterval {
   /** End of the interval, in seconds since the epoch. */
   readonly until: number;

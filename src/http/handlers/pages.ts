@@ -18,7 +18,7 @@ export function addPage(app: Express, page: Page, compression: Compression): voi
   }
 }
 
-export function mediaOf({ contentSecurityPolicy }: Page, { contentType }: PageFile): Media {
+function mediaOf({ contentSecurityPolicy }: Page, { contentType }: PageFile): Media {
   return {
     contentType: ['Content-Type', contentType],
     securityHeaders: securityHeaders(contentSecurityPolicy),

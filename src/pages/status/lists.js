@@ -11,10 +11,14 @@ import { fetchList } from './responses.js';
  */
 
 /**
+ * @typedef {readonly [heading: string, className?: 'number']} Column
+ */
+
+/**
  * A list with a search and pages.
  * @template T
  */
-export class PagedList {
+class PagedList {
   #name;
   #columns;
   #row;
@@ -26,7 +30,7 @@ export class PagedList {
 
   /**
    * @param {'organizations' | 'keys'} name
-   * @param {readonly (readonly [heading: string, className?: 'number'])[]} columns
+   * @param {(first: T) => readonly Column[]} columns returns the columns of a list with this first item
    * @param {(item: T) => TemplateResult} row
    * @param {() => void} changed called when the user asks for another part of the list
    */
@@ -47,12 +51,13 @@ export class PagedList {
 
   /**
    * @param {string} title
-   * @param {string} placeholder what the search compares
+   * @param {string} placeholder names the texts that the search compares
    * @param {TemplateResult | string} emptyText
    */
   section(title, placeholder, emptyText) {
     const id = this.#name;
     const { items = [], total = 0, totalPages = 0, page = 1 } = this.#content ?? {};
+    const columns = items.slice(0, 1).flatMap(this.#columns);
     const isSearched = this.#search !== '';
     return html`<section aria-labelledby=${id}>
       <div class="list-head">
@@ -72,7 +77,7 @@ export class PagedList {
               <table>
                 <thead>
                   <tr>
-                    ${this.#columns.map(([heading, className]) => html`<th class=${className ?? nothing}>${heading}</th>`)}
+                    ${columns.map(([heading, className]) => html`<th class=${className ?? nothing}>${heading}</th>`)}
                   </tr>
                 </thead>
                 <tbody>
@@ -124,8 +129,6 @@ export class PagedList {
   }
 }
 
-const COLLECTIONS = ['events', 'sessions', 'tickets', 'orders', 'offers'];
-
 /** @param {() => void} changed */
 export function organizationList(changed) {
   /** @param {Organization} organization */
@@ -133,14 +136,22 @@ export function organizationList(changed) {
     html`<tr>
       <th scope="row">${organizationId}</th>
       <td>${file}</td>
-      ${COLLECTIONS.map((collection) => html`<td class="number">${formatCount(records[collection])}</td>`)}
+      ${Object.values(records).map((count) => html`<td class="number">${formatCount(count)}</td>`)}
       <td class="number">${formatCount(deletions)}</td>
       <td class="number">${formatBytes(bytesHeld)}</td>
     </tr>`;
-  const counts = ['Events', 'Sessions', 'Tickets', 'Orders', 'Offers', 'Deletions', 'Memory'].map(
-    (heading) => /** @type {const} */ ([heading, 'number']),
-  );
-  return new PagedList('organizations', [['Organization'], ['File'], ...counts], row, changed);
+  /**
+   * @param {Organization} first
+   * @returns {Column[]}
+   */
+  const columns = ({ records }) => [
+    ['Organization'],
+    ['File'],
+    ...[...Object.keys(records), 'deletions', 'memory'].map(
+      (name) => /** @type {const} */ ([name.charAt(0).toUpperCase() + name.slice(1), 'number']),
+    ),
+  ];
+  return new PagedList('organizations', columns, row, changed);
 }
 
 /** @param {() => void} changed */
@@ -158,13 +169,7 @@ export function keyList(changed) {
       <td>${expiresAt === null ? 'never' : formatDateTime(expiresAt)}</td>
       <td>${lastUsedAt === null ? 'not since the start' : formatDateTime(lastUsedAt)}</td>
     </tr>`;
-  const columns = /** @type {const} */ ([
-    ['Key'],
-    ['Organization'],
-    ['Label'],
-    ['State'],
-    ['Expires'],
-    ['Last used, by the hour'],
-  ]);
-  return new PagedList('keys', columns, row, changed);
+  /** @type {Column[]} */
+  const columns = [['Key'], ['Organization'], ['Label'], ['State'], ['Expires'], ['Last used, by the hour']];
+  return new PagedList('keys', () => columns, row, changed);
 }

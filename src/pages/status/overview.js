@@ -6,6 +6,7 @@ import { icon } from './marks.js';
 /** The head of the page: whether the replica is ready, and its main figures. */
 
 /**
+ * @import { TemplateResult } from 'lit-html'
  * @import { Interval, Summary } from './responses.js'
  * @typedef {{ readonly since: Date | undefined, readonly reason: string }} Silence
  */
@@ -24,7 +25,7 @@ export function masthead({ version, startedAt, uptimeSeconds }, updatedAt) {
 }
 
 /**
- * Returns what needs attention while the replica answers requests, each with the section that has the details.
+ * Returns the faults that do not end readiness, each with the section that has the details.
  * @param {Summary} summary
  */
 export function concernsOf({ snapshotFolder, refused, keys, threads, log }) {
@@ -67,15 +68,23 @@ function countOf(count, one, many) {
  * @param {Silence | undefined} silence
  */
 export function readiness(summary, silence) {
-  const isGood = silence === undefined && summary.ready;
-  return html`<section class="readiness ${isGood ? 'good' : 'bad'}" role="status">
-    ${icon(isGood ? 'good' : 'bad')}
-    <div>${silence === undefined ? verdict(summary) : unreachable(silence)}</div>
+  if (silence !== undefined) return noResponse(silence);
+  return verdict(summary.ready ? 'good' : 'bad', readinessOf(summary));
+}
+
+/**
+ * @param {'good' | 'bad'} tone
+ * @param {TemplateResult} content
+ */
+function verdict(tone, content) {
+  return html`<section class="readiness ${tone}" role="status">
+    ${icon(tone)}
+    <div>${content}</div>
   </section>`;
 }
 
 /** @param {Summary} summary */
-function verdict(summary) {
+function readinessOf(summary) {
   const concerns = concernsOf(summary);
   return html`<h1>${summary.ready ? 'Ready' : 'Not ready'}</h1>
     ${
@@ -94,13 +103,19 @@ function verdict(summary) {
     }`;
 }
 
-/** @param {Silence} silence */
-export function unreachable({ since, reason }) {
-  return html`<h1>No response${since && html` since ${formatTime(since)}`}</h1>
-    <p>
-      The admin port does not answer (${reason}). The process has ended, or the way to it is interrupted. The
-      page tries again by itself${since && '; the figures below are the last ones received'}.
-    </p>`;
+/**
+ * States that the replica does not respond.
+ * @param {Silence} silence
+ */
+export function noResponse({ since, reason }) {
+  return verdict(
+    'bad',
+    html`<h1>No response${since && html` since ${formatTime(since)}`}</h1>
+      <p>
+        The admin port does not answer (${reason}). The process has ended, or the way to it is interrupted.
+        The page tries again by itself${since && '; the figures below are the last ones received'}.
+      </p>`,
+  );
 }
 
 /**

@@ -2,7 +2,7 @@ import { html, nothing } from 'lit-html';
 import { formatBytes, formatCount, formatDateTime, formatDuration } from '../shared/format.js';
 import { badge, bar, icon } from './marks.js';
 
-/** What is live, what is being loaded, what was refused, and what is retained. */
+/** The live snapshots, the current load, the refused files, and the retained snapshots. */
 
 /** @import { RetainedSnapshot, SnapshotSummary, Summary } from './responses.js' */
 

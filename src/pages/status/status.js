@@ -1,8 +1,7 @@
 import { html, nothing, render } from 'lit-html';
 import { keyList, organizationList } from './lists.js';
 import { loadsSection } from './loads.js';
-import { keyFigures, masthead, readiness, unreachable } from './overview.js';
-import { icon } from './marks.js';
+import { keyFigures, masthead, noResponse, readiness } from './overview.js';
 import { pollWhileVisible } from './poll.js';
 import { resources } from './resources.js';
 import { fetchHistory, fetchSummary } from './responses.js';
@@ -69,20 +68,12 @@ const poll = pollWhileVisible(async () => {
 function show() {
   const { summary, updatedAt, silence } = state;
   if (summary === undefined || updatedAt === undefined) {
-    if (silence !== undefined) render(withoutSummary(silence), root);
+    if (silence !== undefined) render(noResponse(silence), root);
     return;
   }
   render(page(summary, updatedAt, silence), root);
   charts.show(state.intervals);
   document.title = `${silence ? 'No response' : summary.ready ? 'Ready' : 'Not ready'} – Foyer status`;
-}
-
-/** @param {Silence} silence */
-function withoutSummary(silence) {
-  return html`<section class="readiness bad" role="status">
-    ${icon('bad')}
-    <div>${unreachable(silence)}</div>
-  </section>`;
 }
 
 /**
