@@ -1,6 +1,6 @@
-import { Command, CommanderError } from 'commander';
+import { type Command, CommanderError } from 'commander';
+import { programOf } from '../src/command-line.ts';
 import { InvalidConfig } from '../src/config.ts';
-import { VERSION } from '../src/version.ts';
 
 /** The refusal of a command. The message gives the user the reason. */
 export class Refused extends Error {
@@ -34,11 +34,7 @@ export const JSON_OPTION = ['--json', 'print one JSON object'] as const;
 
 /** Returns the program of `npm run NAME`, to which options and commands are added. */
 export function commandLine(name: string, description: string): Command {
-  return new Command(`npm run ${name} --`)
-    .description(description)
-    .version(VERSION, '--version', 'print the version of Foyer')
-    .exitOverride()
-    .showHelpAfterError();
+  return programOf(`npm run ${name} --`, description).showHelpAfterError();
 }
 
 /** Runs a command line. Errors go to standard error. Returns the exit status. */

@@ -2,23 +2,30 @@ import { Command, CommanderError } from 'commander';
 import { CONFIG_VARIABLES, WrongUsage } from './config.ts';
 import { VERSION } from './version.ts';
 
-/** The command line of `npm start`. The environment configures the process, so the options only print. */
+/** Command lines of npm scripts: the parts that all have, and that of `npm start`. */
 
 const DEFAULT_WIDTH = 80;
 
+/** Returns the program of an npm script, named as npm runs it. It raises errors in place of an exit. */
+export function programOf(name: string, description: string): Command {
+  return new Command(name)
+    .description(description)
+    .version(VERSION, '--version', 'print the version of Foyer')
+    .exitOverride();
+}
+
 /**
- * Prints the help or the version. Returns whether an argument asked for one of them.
+ * Prints the help or the version of `npm start`. The environment configures the process, so its options only print.
+ * Returns whether an argument asked for one of them.
  * @throws WrongUsage for any other argument
  */
 export function printForArguments(args: readonly string[]): boolean {
-  const program = new Command('npm start --')
-    .description(
-      'Serves the snapshots of a folder until a signal stops it. Environment variables configure it.',
-    )
-    .version(VERSION, '--version', 'print the version of Foyer')
+  const program = programOf(
+    'npm start --',
+    'Serves the snapshots of a folder until a signal stops it. Environment variables configure it.',
+  )
     .addHelpText('after', ({ command }) => environmentHelp(command))
-    .configureOutput({ writeErr: () => undefined })
-    .exitOverride();
+    .configureOutput({ writeErr: () => undefined });
   try {
     program.parse(args, { from: 'user' });
     return false;
