@@ -26,6 +26,8 @@ export function printForArguments(args: readonly string[]): boolean {
   )
     .addHelpText('after', ({ command }) => environmentHelp(command))
     .configureOutput({ writeErr: () => undefined });
+  // A reader such as `head` may close the pipe before it has all of the help.
+  process.stdout.on('error', () => undefined);
   try {
     program.parse(args, { from: 'user' });
     return false;

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, renameSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -5,7 +6,7 @@ import { expect } from 'chai';
 import packageJson from '../../package.json' with { type: 'json' };
 import { CONFIG_VARIABLES } from '../../src/config.ts';
 import { folderForAll } from '../support/temporary-folder.ts';
-import { run } from '../support/command.ts';
+import { ROOT, run } from '../support/command.ts';
 import { ReplicaUnderTest } from '../support/replica-under-test.ts';
 
 const ORGANIZATION = 'theatre-des-trois-ponts';
@@ -172,6 +173,14 @@ describe('The replica process', () => {
     expect(wrong.stderr)
       .to.match(/^error: unknown option '--port'$/m)
       .and.to.include('Usage: npm start');
+  });
+
+  it('ends in silence when the reader of its options has closed the pipe', () => {
+    const { stderr } = spawnSync('sh', ['-c', '"$0" src/main.ts --help | true', process.execPath], {
+      cwd: ROOT,
+      encoding: 'utf8',
+    });
+    expect(stderr).to.equal('');
   });
 
   it('warns of a variable with the name of another, misspelt', async () => {
