@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-// In a project of your own, after `npm install foyer-client`: from 'foyer-client'.
+// In a project of your own, which has the package of the client: from 'foyer-client'.
 import { type Copy, FoyerClient, FoyerError, type SyncState } from '../../client/src/foyer-client.ts';
 
 /**
