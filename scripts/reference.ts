@@ -3,6 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import packageJson from '../package.json' with { type: 'json' };
+import { COMPILE_CACHE } from '../src/compile-cache.ts';
 import { CONFIG_VARIABLES } from '../src/config.ts';
 import { type Operation, OPERATIONS } from '../src/contract/operations.ts';
 import { RELEASES } from '../src/contract/releases.ts';
@@ -14,9 +15,6 @@ import { RELEASES } from '../src/contract/releases.ts';
 
 const ROOT = new URL('..', import.meta.url);
 const REFERENCE = new URL('docs/reference.md', ROOT);
-
-/** The cache of the npm scripts. With it, the helps take a third of the time. */
-const COMPILE_CACHE = fileURLToPath(new URL('node_modules/.cache/compiled', ROOT));
 
 /** Roles of parameters that every list has. */
 const COMMON_ROLES = ['page', 'perPage', 'contentDigest'];
@@ -91,6 +89,7 @@ async function helpsOf(program: string): Promise<string[]> {
 /** Returns the help without the variables of the environment, which have a table of their own. */
 async function helpText(program: string, ...subcommand: string[]): Promise<string> {
   const argv = [fileURLToPath(new URL(program, ROOT)), ...subcommand, '--help'];
+  // The cache makes the helps take a third of the time.
   const env = { ...process.env, NODE_COMPILE_CACHE: COMPILE_CACHE };
   const { stdout } = await promisify(execFile)(process.execPath, argv, { env });
   return stdout.replace(/\nEnvironment:\n.*/s, '').trimEnd();

@@ -3,13 +3,20 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
+import { COMPILE_CACHE } from '../../src/compile-cache.ts';
 
 /** Commands of the project, in processes of their own or in this one. */
 
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** The environment that every process inherits. Coverage variables are excluded: only mocha's processes are measured. */
-export const INHERITED: Readonly<Record<string, string | undefined>> = { PATH: process.env['PATH'] };
+/**
+ * The environment that every process inherits, with the compile cache of the npm scripts. Coverage variables are
+ * excluded: only mocha's processes are measured.
+ */
+export const INHERITED: Readonly<Record<string, string | undefined>> = {
+  PATH: process.env['PATH'],
+  NODE_COMPILE_CACHE: COMPILE_CACHE,
+};
 
 export interface Ended {
   readonly code: number | null;
