@@ -146,9 +146,10 @@ function idOf({ target, headers }) {
  * @param {Exchange} outcome
  * @returns {Reading['state']}
  */
-function stateOf({ status }) {
+function stateOf({ status, body }) {
   if (status === undefined) return 'unreachable';
-  return status < 400 ? 'ready' : 'refused';
+  // A proxy may answer in place of the API, such as with the page of its own sign-in.
+  return status >= 400 || (status === 200 && body === undefined) ? 'refused' : 'ready';
 }
 
 /**

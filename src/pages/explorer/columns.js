@@ -1,7 +1,7 @@
 import { html } from 'lit-html';
 import { linkTo } from './route.js';
 import { formatSession, formatWritten } from './times.js';
-import { absent, chips, formatMoney, mark } from './values.js';
+import { absent, chips, formatMoney, mark, nameOr } from './values.js';
 
 /**
  * The columns in which lists show their records. All fields are on the page of a record.
@@ -83,7 +83,7 @@ const SESSIONS = {
 const TICKETS = {
   idOf: ({ ticketId }) => ticketId,
   columns: [
-    { label: 'Ticket', cell: ({ offerName, ticketId }) => offerName ?? ticketId },
+    { label: 'Ticket', cell: ({ offerName, ticketId }) => nameOr(offerName, ticketId) },
     { label: 'Price', cell: ({ priceLabel }) => priceLabel ?? absent },
     { label: 'Customer', cell: ({ customer }) => nameOf(customer) },
     { label: 'Session', cell: ({ eventSessionStartAt }) => time(eventSessionStartAt) },
@@ -101,7 +101,7 @@ const TICKETS = {
 const ORDERS = {
   idOf: ({ orderId }) => orderId,
   columns: [
-    { label: 'Order', cell: ({ orderNumber, orderId }) => orderNumber ?? orderId },
+    { label: 'Order', cell: ({ orderNumber, orderId }) => nameOr(orderNumber, orderId) },
     { label: 'Customer', cell: ({ customer }) => nameOf(customer) },
     { label: 'Created', cell: ({ createdAt }) => time(createdAt) },
     {
@@ -122,7 +122,7 @@ const ORDERS = {
 const OFFERS = {
   idOf: ({ offerId }) => offerId,
   columns: [
-    { label: 'Offer', cell: ({ name, offerId }) => name ?? offerId },
+    { label: 'Offer', cell: ({ name, offerId }) => nameOr(name, offerId) },
     { label: 'Type', cell: ({ type }) => mark(type) },
     { label: 'Tags', cell: ({ tags }) => chips(tags) },
     { label: 'Created', cell: ({ createdAt }) => time(createdAt) },

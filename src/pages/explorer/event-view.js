@@ -9,9 +9,10 @@ import { recordFields } from './record-view.js';
 import { linkTo } from './route.js';
 import { SalesTally } from './sales.js';
 import { salesView } from './sales-view.js';
-import { empty, skeleton, stateOf } from './states.js';
+import { empty, pageHeader, skeleton, stateOf } from './states.js';
 import { stockView } from './stock.js';
-import { chips } from './values.js';
+import { zoneOrUtc } from './times.js';
+import { chips, nameOr } from './values.js';
 import { walkState } from './walk-state.js';
 import { Collected } from './walks.js';
 
@@ -51,7 +52,9 @@ const PARTS = {
 export function eventView(place, list, id, part = 'overview') {
   const { api } = place;
   const reading = api.read({ target: targetOf(list.recordPath ?? '', [id]), headers: headersFor(list) });
-  return stateOf(
+  const hasNoEvent = reading.state === 'refused' || reading.state === 'unreachable';
+  return html`${hasNoEvent ? pageHeader(html`<code>${id}</code>`) : nothing}
+  ${stateOf(
     api,
     reading,
     (answer) => {
@@ -72,7 +75,7 @@ export function eventView(place, list, id, part = 'overview') {
         ${partView(place, list, answer, event, part)}`;
     },
     skeleton(3),
-  );
+  )}`;
 }
 
 /** @param {EventRecord} event */
@@ -80,10 +83,10 @@ function header(event) {
   return html`<header class="event-header">
     ${poster(event.id, event.nextSessionStartAt)}
     <div>
-      <h1 tabindex="-1">${event.title ?? event.id}</h1>
+      <h1 tabindex="-1">${nameOr(event.title, event.id)}</h1>
       ${nextSession(event)}
       <p class="quiet">
-        ${[sessionsOf(event), venueOf(event), event.eventTimezone.replaceAll('_', ' '), event.currency]
+        ${[sessionsOf(event), venueOf(event), event.eventTimezone?.replaceAll('_', ' ') ?? '', event.currency]
           .filter((text) => text !== '')
           .join(' · ')}
       </p>
@@ -103,7 +106,7 @@ function header(event) {
 function partView(place, events, answer, event, part) {
   const { contract } = place;
   const { id } = event;
-  const zones = [event.eventTimezone];
+  const zones = [zoneOrUtc(event.eventTimezone)];
   switch (part) {
     case 'overview':
       return overview(place, event);
@@ -130,7 +133,7 @@ function overview(place, event) {
   const { sales, measure, select } = place;
   const tickets = sales.from(
     firstPage(place.contract.list('tickets'), [], [['eventIds', event.id]]),
-    () => new SalesTally(event.eventTimezone),
+    () => new SalesTally(zoneOrUtc(event.eventTimezone)),
   );
   return html`<div class="panels">
     ${salesView(tickets, measure, select)}

@@ -2,7 +2,7 @@ import { html } from 'lit-html';
 import { poster } from './poster.js';
 import { linkTo } from './route.js';
 import { formatDistance, formatOffset, formatSession, formatWritten } from './times.js';
-import { chips } from './values.js';
+import { chips, nameOr } from './values.js';
 
 /**
  * @typedef {object} EventRecord
@@ -11,7 +11,7 @@ import { chips } from './values.js';
  * @property {string | null} description
  * @property {string | null} venueName
  * @property {{ addressLine1: string | null, city: string | null, countryCode: string | null } | null} venueAddress
- * @property {string} eventTimezone
+ * @property {string | null} eventTimezone
  * @property {string} currency
  * @property {number} sessionCount
  * @property {string} firstSessionStartAt
@@ -32,7 +32,7 @@ export function eventCards(events) {
         html`<li class="card">
           ${poster(event.id, event.nextSessionStartAt)}
           <div class="card-body">
-            <h2><a href=${linkTo(['events', event.id])}>${event.title ?? event.id}</a></h2>
+            <h2><a href=${linkTo(['events', event.id])}>${nameOr(event.title, event.id)}</a></h2>
             ${nextSession(event)}
             <p class="quiet">
               ${[sessionsOf(event), venueOf(event)].filter((part) => part !== '').join(' · ')}

@@ -8,9 +8,16 @@ import { listView } from './list-view.js';
 import { recordView } from './record-view.js';
 import { requestPanel } from './request-panel.js';
 import { linkTo, routeOf } from './route.js';
-import { forgetKey, keepKey, organizationOf, restoreKey } from '../shared/session.js';
+import {
+  canBeSent,
+  forgetKey,
+  handedOverKey,
+  keepKey,
+  organizationOf,
+  restoreKey,
+} from '../shared/session.js';
 import { signIn } from './sign-in.js';
-import { detailOf, empty } from './states.js';
+import { detailOf, empty, pageHeader } from './states.js';
 import { prose } from './values.js';
 import { Walks } from './walks.js';
 
@@ -130,7 +137,8 @@ function content({ api, sales, collected }) {
   const id = route.segments.at(1);
   const list = contract.organizationLists.find((each) => each.name === name);
   if (list === undefined)
-    return empty('There is no such place.', html`<a href=${linkTo([START])}>Go to the events</a>`);
+    return html`${pageHeader('Not found')}
+    ${empty('There is no such place.', html`<a href=${linkTo([START])}>Go to the events</a>`)}`;
   const place = { api, contract, route };
   if (id === undefined) return listPage(place, list);
   if (name === START) {
@@ -181,6 +189,11 @@ function titleOf(name) {
  * @param {string} key
  */
 async function tryKey(key) {
+  if (!canBeSent(key)) {
+    attempt = { refusal: 'The key has characters that no header can carry.', isTrying: false };
+    draw();
+    return;
+  }
   attempt = { refusal: undefined, isTrying: true };
   draw();
   const api = new Api(key, draw);
@@ -237,6 +250,11 @@ async function loadContract() {
 }
 
 addEventListener('hashchange', ({ oldURL, newURL }) => {
+  const key = handedOverKey();
+  if (key !== undefined) {
+    session?.api.leave();
+    session = sessionOf(key, new Api(key, draw));
+  }
   isHeadingDue = pageOf(oldURL) !== pageOf(newURL);
   enterPlace();
   // Runs when the page is drawn.

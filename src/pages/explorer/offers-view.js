@@ -3,7 +3,7 @@ import { groupOffers, ownPricings, totalOf } from './offers.js';
 import { linkTo } from './route.js';
 import { stockBar } from './stock.js';
 import { formatSession } from './times.js';
-import { chips, formatMoney } from './values.js';
+import { chips, formatMoney, nameOr } from './values.js';
 
 /** @import { SessionRecord } from './columns.js' */
 /** @import { BundleOffer, Offer, Option, Pricing, ProductOffer, SoldOffer, TicketOffer } from './offers.js' */
@@ -19,7 +19,7 @@ import { chips, formatMoney } from './values.js';
 export function offersView(offers, sessions, nameOfOther) {
   const { tickets, products, bundles } = groupOffers(offers);
   const starts = new Map(sessions.map(({ id, startAt }) => [id, startAt]));
-  const names = new Map(offers.map(({ offerId, name }) => [offerId, name ?? offerId]));
+  const names = new Map(offers.map(({ offerId, name }) => [offerId, nameOr(name, offerId)]));
   /** @type {NameOf} */
   const nameOf = (offerId) => names.get(offerId) ?? nameOfOther(offerId);
   return html`
@@ -94,7 +94,7 @@ function soldOffer({ offer, ownPricings: pricings, options }, nameOf, starts) {
 /** @param {Offer} offer */
 function heading({ offerId, name, description, tags }) {
   return html`<header>
-    <h3><a href=${linkTo(['offers', offerId])}>${name ?? offerId}</a></h3>
+    <h3><a href=${linkTo(['offers', offerId])}>${nameOr(name, offerId)}</a></h3>
     ${description === null ? nothing : html`<p class="quiet">${textOfMarkup(description)}</p>`} ${chips(tags)}
   </header>`;
 }
@@ -168,7 +168,8 @@ function bundleView(bundle, nameOf) {
       <ul class="prices">
         ${contains.map(({ offerId, quantity, price: each }) =>
           priceLine(
-            html`${quantity} × ${offerLink(offerId ?? '', nameOf(offerId ?? '') ?? offerId ?? '–')}`,
+            html`${quantity ?? '–'} ×
+            ${offerId === null ? '–' : offerLink(offerId, nameOf(offerId) ?? offerId)}`,
             each,
             currency,
           ),
@@ -222,10 +223,20 @@ function offerLink(offerId, name) {
   return html`<a href=${linkTo(['offers', offerId])}>${name}</a>`;
 }
 
+const UNSEEN = /<!--[^]*?-->|<(script|style|template)\b[^]*?<\/\1\s*>/gi;
+const TAG = /<\/?([a-z][a-z0-9]*)[^>]*>/gi;
+/** Elements within a line of text. The others are written apart. */
+const INLINE = new Set('a abbr b code em i mark q s small span strong sub sup u'.split(' '));
+
 /**
- * Returns the text of a description. Its markup is neither shown nor run.
+ * Returns the text of a description, with a blank between its blocks. Its markup is neither shown nor run. Tags are
+ * removed before a parser decodes the entities: it would report event handlers as violations of the policy.
  * @param {string} markup
  */
 function textOfMarkup(markup) {
-  return new DOMParser().parseFromString(markup, 'text/html').body.textContent;
+  const withoutTags = markup
+    .replaceAll(UNSEEN, ' ')
+    .replaceAll(TAG, (_, /** @type {string} */ name) => (INLINE.has(name.toLowerCase()) ? '' : ' '));
+  const text = new DOMParser().parseFromString(withoutTags.replaceAll('<', '&lt;'), 'text/html');
+  return text.body.textContent.trim();
 }

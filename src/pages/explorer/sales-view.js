@@ -1,5 +1,6 @@
 import { html } from 'lit-html';
 import { formatCount } from '../shared/format.js';
+import { isLongTime } from './sales.js';
 import { skeleton } from './states.js';
 import './time-chart.js';
 import { formatMoney } from './values.js';
@@ -65,15 +66,23 @@ export function salesView(walk, measure, select) {
         ? state === 'ready'
           ? html`<p class="quiet">No ticket has been issued yet.</p>`
           : skeleton(3)
-        : html`${figures(tally)}
-            <time-chart
-              aria-hidden="true"
-              .options=${CHARTS[measure].options}
-              .data=${chartData(days, measure)}
-            ></time-chart>
-            ${dayTable(days)}`
+        : html`${figures(tally)} ${chart(days, measure)} ${dayTable(days)}`
     }
   </section>`;
+}
+
+/**
+ * @param {readonly SalesDay[]} days
+ * @param {Measure} measure
+ */
+function chart(days, measure) {
+  if (isLongTime(days[0].day, days[days.length - 1].day))
+    return html`<p class="quiet">The first and the last day are too far apart for a chart.</p>`;
+  return html`<time-chart
+    aria-hidden="true"
+    .options=${CHARTS[measure].options}
+    .data=${chartData(days, measure)}
+  ></time-chart>`;
 }
 
 /** @returns {readonly Measure[]} */

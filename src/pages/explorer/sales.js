@@ -12,6 +12,7 @@ import { dayIn } from './times.js';
  */
 
 const DAY_MS = 86_400_000;
+const MAX_DAYS = 3660;
 
 /** Counts the tickets of an event, page by page. */
 export class SalesTally {
@@ -48,22 +49,52 @@ export class SalesTally {
   }
 
   /**
-   * Returns every day from the first to the last on which a ticket was issued.
+   * Returns the days from the first to the last on which a ticket was issued.
    * @returns {SalesDay[]}
    */
   days() {
-    const known = [...this.#issuedOn.keys()].sort();
+    const known = [...this.#issuedOn.keys()].sort(byDay);
     const [first] = known;
     const last = known.at(-1);
     if (last === undefined) return [];
-    const days = [];
     let total = 0;
-    for (let time = Date.parse(first); time <= Date.parse(last); time += DAY_MS) {
-      const day = new Date(time).toISOString().slice(0, 'YYYY-MM-DD'.length);
+    return daysFrom(first, last, known).map((day) => {
       const issued = this.#issuedOn.get(day) ?? 0;
       total += issued;
-      days.push({ day, issued, total });
-    }
-    return days;
+      return { day, issued, total };
+    });
   }
+}
+
+/**
+ * The year may have five digits, since an offset moves the end of 9999.
+ * @param {string} a
+ * @param {string} b
+ */
+function byDay(a, b) {
+  return a.length - b.length || (a < b ? -1 : 1);
+}
+
+/**
+ * Returns whether two days are years apart. Days of five-digit years, which cannot be parsed, are.
+ * @param {string} first
+ * @param {string} last
+ */
+export function isLongTime(first, last) {
+  return !(Date.parse(last) - Date.parse(first) < MAX_DAYS * DAY_MS);
+}
+
+/**
+ * Returns every day from one to another. Of a long time, which only wrong data has, only the known days.
+ * @param {string} first
+ * @param {string} last
+ * @param {readonly string[]} known
+ */
+function daysFrom(first, last, known) {
+  if (isLongTime(first, last)) return known;
+  const start = Date.parse(first);
+  const length = (Date.parse(last) - start) / DAY_MS + 1;
+  return Array.from({ length }, (_, i) =>
+    new Date(start + i * DAY_MS).toISOString().slice(0, 'YYYY-MM-DD'.length),
+  );
 }

@@ -99,6 +99,14 @@ function ignoredParameters(answer) {
 }
 
 /**
+ * Heads a page of which there is no more to show.
+ * @param {unknown} title
+ */
+export function pageHeader(title) {
+  return html`<header class="page-header"><h1 tabindex="-1">${title}</h1></header>`;
+}
+
+/**
  * @param {string} title
  * @param {unknown} [advice]
  */

@@ -166,6 +166,18 @@ export function offeredZones(others = []) {
 }
 
 /**
+ * Returns a time zone of an event, or UTC if there is none or the browser does not know it.
+ * @param {string | null} timeZone
+ */
+export function zoneOrUtc(timeZone) {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: timeZone ?? 'UTC' }).resolvedOptions().timeZone;
+  } catch {
+    return 'UTC';
+  }
+}
+
+/**
  * Returns a function from timestamps to days in a time zone: `2026-11-24`.
  * @param {string} timeZone
  */
@@ -176,5 +188,6 @@ export function dayIn(timeZone) {
     month: '2-digit',
     day: '2-digit',
   });
-  return (/** @type {string} */ timestamp) => format.format(new Date(timestamp));
+  return (/** @type {string} */ timestamp) =>
+    format.format(new Date(timestamp)).padStart('YYYY-MM-DD'.length, '0');
 }

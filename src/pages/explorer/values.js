@@ -41,6 +41,15 @@ export function formatMoney(amount, currency) {
   return format.format(amount);
 }
 
+/**
+ * Returns the name of a record, or its id if the name is absent or blank.
+ * @param {string | null} name
+ * @param {string} id
+ */
+export function nameOr(name, id) {
+  return name === null || name.trim() === '' ? id : name;
+}
+
 /** Null, and the absence of a value. */
 export const absent = html`<span class="absent"
   ><span aria-hidden="true">–</span><span class="unseen">null</span></span
@@ -78,11 +87,15 @@ export function chips(texts) {
  * @param {string} status
  */
 export function mark(status) {
-  return html`<span class="mark ${TONES[status] ?? ''}">${status}</span>`;
+  return html`<span class="mark ${TONES.get(status) ?? ''}">${status}</span>`;
 }
 
-/** @type {Readonly<Record<string, string | undefined>>} */
-const TONES = { FULFILLED: 'good', PAID: 'good', PENDING: 'warn', CANCELLED: 'bad' };
+const TONES = new Map([
+  ['FULFILLED', 'good'],
+  ['PAID', 'good'],
+  ['PENDING', 'warn'],
+  ['CANCELLED', 'bad'],
+]);
 
 /**
  * The record around a value, for its template.

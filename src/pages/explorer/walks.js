@@ -122,7 +122,7 @@ export class Walk {
       this.retryAt = retryAt;
     });
     if (outcome.status === 304) return undefined;
-    if (outcome.status !== 200) {
+    if (outcome.status !== 200 || outcome.body === undefined) {
       this.state = 'failed';
       this.refusal = outcome;
       this.#next = undefined;

@@ -7,17 +7,40 @@ const STORED_KEY = 'foyer-key';
 /** Hash that hands a key over, as the demo prints it. Browsers never send a hash. */
 const HANDED_OVER = /^#key=(.+)$/;
 
-/**
- * Returns the key of the tab, `svc:o:<organization_id>:<api_key>`. A key in the address is taken over, and removed
- * from the address and the tab's history.
- */
+/** Returns the key of the tab, `svc:o:<organization_id>:<api_key>`. */
 export function restoreKey() {
+  return handedOverKey() ?? sessionStorage.getItem(STORED_KEY) ?? undefined;
+}
+
+/** Takes over a key in the address, and removes it from the address and the history of the tab. */
+export function handedOverKey() {
   const handedOver = HANDED_OVER.exec(location.hash)?.[1];
-  if (handedOver !== undefined) {
-    history.replaceState(null, '', location.pathname + location.search);
-    keepKey(decodeURIComponent(handedOver));
+  if (handedOver === undefined) return undefined;
+  history.replaceState(null, '', location.pathname + location.search);
+  const key = decoded(handedOver);
+  if (key === undefined || !canBeSent(key)) return undefined;
+  keepKey(key);
+  return key;
+}
+
+/**
+ * Returns undefined for broken encoding.
+ * @param {string} text
+ */
+function decoded(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
   }
-  return sessionStorage.getItem(STORED_KEY) ?? undefined;
+}
+
+/**
+ * Returns whether a header can carry a key.
+ * @param {string} key
+ */
+export function canBeSent(key) {
+  return /^[\x20-\x7E\xA0-\xFF]*$/.test(key);
 }
 
 /** @param {string} key */

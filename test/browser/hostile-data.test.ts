@@ -1,0 +1,250 @@
+import { mkdirSync } from 'node:fs';
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { build, type ImportRecord, writeImport } from '../support/import-folder.ts';
+import {
+  FULL_BUNDLE_OFFER,
+  FULL_EVENT_IMPORTED,
+  FULL_ORDER,
+  FULL_PRODUCT_OFFER,
+  FULL_TICKET,
+  FULL_TICKET_OFFER,
+  inOrganization,
+  minimalEvent,
+  minimalOffer,
+  minimalOrder,
+  minimalSession,
+  minimalTicket,
+  times,
+} from '../support/records.ts';
+import { newCredential, ReplicaUnderTest } from '../support/replica-under-test.ts';
+import { folderForAll } from '../support/temporary-folder.ts';
+import { givenBrowser } from './support/browser.ts';
+
+const ORGANIZATION = '__proto__';
+/** Markup that would run, a word without a place to break, and text from right to left. */
+const HOSTILE = `<img src=x onerror="hacked=1"><script>hacked=1</script>\${hacked=1}'"\`${'W'.repeat(300)} مرحبا\u202E 🎭`;
+const SCRIPT_URL = 'javascript:hacked=1';
+/** Fields that other records refer to, or whose values the import checks. */
+const KEPT = /^(id|.+Id|type|status|currency|eventTimezone|.+At)$/;
+/** Error of the console for a record that does not exist, such as one that an offer names. */
+const NOT_FOUND = /^Failed to load resource: the server responded with a status of 404 /;
+const PHONE = { viewport: { width: 320, height: 700 } } as const;
+
+/** Replaces the texts of a record. */
+function hostile(value: unknown, name = ''): unknown {
+  if (typeof value === 'string') {
+    if (/^(imageUrl|images)$/.test(name)) return SCRIPT_URL;
+    return KEPT.test(name) && name !== 'paymentStatus' ? value : HOSTILE;
+  }
+  if (Array.isArray(value)) return value.map((each: unknown) => hostile(each, name));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([each, inner]: [string, unknown]) => [each, hostile(inner, each)]),
+  );
+}
+
+const hostileRecord = (record: object) => hostile(record) as ImportRecord;
+
+describe('The explorer with data as the import permits it', () => {
+  const inFolder = folderForAll();
+  const chromium = givenBrowser();
+  let replica: ReplicaUnderTest | undefined;
+  let start = '';
+
+  before(async () => {
+    const owned = (records: readonly ImportRecord[]) => records.map(inOrganization(ORGANIZATION));
+    writeImport(inFolder('import'), {
+      organizations: [{ organizationId: ORGANIZATION, name: HOSTILE }],
+      events: owned([
+        hostileRecord(FULL_EVENT_IMPORTED),
+        minimalEvent('minimal'),
+        minimalEvent('edges', {
+          currency: 'constructor',
+          title: '',
+          description: '',
+          eventTimezone: 'Europe/Kyiv',
+        }),
+        minimalEvent('many', { currency: 'XQQ', eventTimezone: 'Pacific/Kiritimati' }),
+      ]),
+      sessions: owned([
+        minimalSession('ses/2', 'evt full'),
+        minimalSession('one', 'minimal', { startAt: '9999-12-31T23:59:59-23:59' }),
+        minimalSession('two', 'edges', { startAt: '0000-01-01T00:00+23:59' }),
+        ...times(2000, (i) =>
+          minimalSession(`ses_${i}`, 'many', { startAt: new Date(Date.UTC(2026, 0, 1, i)).toISOString() }),
+        ),
+      ]),
+      tickets: owned([
+        { ...hostileRecord(FULL_TICKET), status: 'constructor' },
+        minimalTicket('..', { eventId: 'minimal', orderId: '__proto__' }),
+        ...['0001-01-01T00:00:00Z', '9999-12-31T23:59:59.9999999-23:59', '2026-03-29T02:30:00+01:00'].map(
+          (issuedAt, i) =>
+            minimalTicket(`edge ${i}`, {
+              eventId: 'edges',
+              issuedAt,
+              currency: 'constructor',
+              finalPaidPrice: 1e300,
+            }),
+        ),
+      ]),
+      orders: owned([hostileRecord(FULL_ORDER), minimalOrder('__proto__')]),
+      offers: owned([
+        ...[FULL_TICKET_OFFER, FULL_PRODUCT_OFFER, FULL_BUNDLE_OFFER].map((offer) => ({
+          ...hostileRecord(offer),
+          ...(offer.type !== 'TICKET' && { heldByEventIds: ['evt full'] }),
+        })),
+        minimalOffer('bare', 'TICKET', {
+          eventId: 'minimal',
+          name: null,
+          inventory: [{}],
+          pricing: [{}],
+          optionOffers: [{}],
+        }),
+        minimalOffer('bare product', 'PRODUCT', {
+          heldByEventIds: ['minimal'],
+          inventory: [{}, {}],
+          pricing: [{}],
+        }),
+        minimalOffer('bare bundle', 'BUNDLE', {
+          heldByEventIds: ['minimal'],
+          contains: [{}, { offerId: 'missing' }, { offerId: '..' }],
+        }),
+        minimalOffer('empty', 'TICKET', { eventId: 'edges', currency: '' }),
+        minimalOffer('optionless', 'TICKET', {
+          description:
+            '<ul><li>All talks</li><li>Lunch on <b>both</b> days</li></ul><script>hacked=1</script>',
+          eventId: 'many',
+          optionOffers: [{ offerId: 'missing', pricingId: 'p' }],
+          inventory: times(2000, (i) => ({
+            sessionId: `ses_${i}`,
+            totalStock: i % 3 === 0 ? 0 : -5,
+            availableStock: 9,
+          })),
+        }),
+      ]),
+    });
+    mkdirSync(inFolder('snapshots'));
+    await build(inFolder('import'), inFolder('snapshots/hostile.sqlite'));
+    const credential = newCredential(inFolder, ORGANIZATION);
+    replica = await ReplicaUnderTest.start(inFolder, { EXPLORER: 'on' });
+    await replica.waitForLog({ msg: 'snapshot live' });
+    start = `http://127.0.0.1:${replica.port}/explorer#key=${credential}`;
+  });
+
+  after(async () => {
+    await replica?.end();
+  });
+
+  /** Shows a place, and waits until it has all that it asked for. */
+  async function show(page: Page, place: string): Promise<void> {
+    await page.evaluate(`location.hash = ${JSON.stringify(place)}`);
+    await page.waitForURL((url) => url.hash === place);
+    await page.locator('main:not(:has(.skeleton, [aria-busy="true"]))').waitFor();
+  }
+
+  /** Shows places one after the other, on the narrowest screen. */
+  async function tour(places: readonly string[], expected: readonly RegExp[] = []): Promise<void> {
+    await chromium.browser.visit(
+      start,
+      async (page) => {
+        await page.locator('.top').waitFor();
+        for (const place of places) {
+          await show(page, place);
+          await page.locator('main h1').waitFor();
+          expect(await page.evaluate('typeof hacked'), `scripts of ${place}`).to.equal('undefined');
+          expect(await page.evaluate('document.documentElement.scrollWidth'), `width of ${place}`).to.equal(
+            320,
+          );
+        }
+      },
+      PHONE,
+      expected,
+    );
+  }
+
+  it('shows all lists', async () => {
+    await tour(['events', 'tickets', 'orders', 'offers', 'deletions'].map((list) => `#/${list}`));
+  });
+
+  for (const id of ['evt full', 'minimal', 'edges', 'many']) {
+    it(`shows the event ${id} in all its parts`, async () => {
+      const parts = ['overview', 'sessions', 'tickets', 'orders', 'offers', 'record'];
+      await tour(
+        parts.map((part) => `#/events/${encodeURIComponent(id)}/${part}`),
+        [NOT_FOUND],
+      );
+    });
+  }
+
+  it('shows records', async () => {
+    await tour([
+      '#/tickets/tkt%20%221%22',
+      '#/orders/ord_5120',
+      '#/orders/__proto__',
+      ...['off_7', 'off_8', 'off_9', 'bare', 'bare%20product', 'bare%20bundle'].map((id) => `#/offers/${id}`),
+    ]);
+  });
+
+  it('shows that a place or record is absent, or a filter is refused', async () => {
+    await tour(
+      [
+        '#/__proto__',
+        '#/events/__proto__/constructor',
+        '#/events/%E0%A4%A',
+        // A browser resolves such an id as a step to the parent folder.
+        '#/tickets/..',
+        '#/tickets?__proto__=1&page=%00&updatedAt.gte=%3Cscript%3E',
+      ],
+      [NOT_FOUND, /status of 400 /],
+    );
+  });
+
+  it('takes over a key from an address that is opened in the same tab, and ignores a broken one', async () => {
+    const [address] = start.split('#');
+    await chromium.browser.visit(
+      `${address}#key=%E0%A4%A%F0%9F%8E%AD`,
+      async (page) => {
+        await page.getByLabel('API key').fill('svc:o:a:🎭');
+        await page.getByRole('button', { name: 'Sign in' }).click();
+        await page.getByText('characters that no header can carry').waitFor();
+        await page.goto(start);
+        await page.locator('.top').waitFor();
+        expect(new URL(page.url()).hash).to.equal('#/events');
+        await page.goto(`${address}#key=svc:o:other:secret`);
+        await page.locator('.organization', { hasText: 'other' }).waitFor();
+        expect(new URL(page.url()).hash).to.equal('#/events');
+      },
+      {},
+      [/status of 403 /],
+    );
+  });
+
+  it('shows that a proxy answered with a page of its own', async () => {
+    await chromium.browser.visit(start, async (page) => {
+      await page.locator('.top').waitFor();
+      await page.route(/\/v1\//, (route) =>
+        route.fulfill({ status: 200, contentType: 'text/html', body: '<p>Sign in' }),
+      );
+      await show(page, '#/events/minimal/overview');
+      await page.getByRole('alert').getByText('200').waitFor();
+      await show(page, '#/tickets');
+      await page.getByRole('alert').getByText('200').waitFor();
+    });
+  });
+
+  it('writes the blocks of a description apart, and leaves out its scripts', async () => {
+    await chromium.browser.visit(
+      start,
+      async (page) => {
+        await page.locator('.top').waitFor();
+        await show(page, '#/events/many/offers');
+        expect(await page.locator('.offer header p').first().textContent()).to.match(
+          /^All talks\s+Lunch on both days$/,
+        );
+      },
+      {},
+      [NOT_FOUND],
+    );
+  });
+});
