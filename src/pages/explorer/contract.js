@@ -11,6 +11,7 @@
  * @property {number} [minimum]
  * @property {number} [maximum]
  * @property {string | number | boolean} [default]
+ * @property {readonly (string | number | boolean | readonly string[])[]} [examples]
  * @property {Schema} [items]
  * @property {Readonly<Record<string, Schema | undefined>>} [properties]
  * @property {readonly Schema[]} [oneOf]
@@ -21,7 +22,6 @@
  * @property {'query' | 'path' | 'header'} in
  * @property {string} [description]
  * @property {Schema} schema
- * @property {string | number | boolean | readonly string[]} [example]
  *
  * @typedef {{ $ref: string }} Reference
  *

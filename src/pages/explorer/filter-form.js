@@ -51,6 +51,14 @@ export function kindOf({ schema }) {
 }
 
 /**
+ * Returns an example of a parameter, as a user may write it.
+ * @param {Parameter} parameter
+ */
+export function exampleOf({ schema }) {
+  return String(schema.examples?.[0] ?? '');
+}
+
+/**
  * @param {Parameter['schema']} schema
  * @returns {readonly string[]}
  */
@@ -123,7 +131,7 @@ function field(parameter, query, violations, zones) {
  * @param {readonly string[]} zones
  */
 function control(parameter, id, text, isInvalid, zones) {
-  const { name, schema, example } = parameter;
+  const { name, schema } = parameter;
   const describedBy = isInvalid ? `${id}-violation ${id}-hint` : `${id}-hint`;
   if (kindOf(parameter) === 'choice') {
     const choices = choicesOf(schema);
@@ -155,7 +163,7 @@ function control(parameter, id, text, isInvalid, zones) {
     id=${id}
     name=${name}
     value=${text}
-    placeholder=${String(example ?? '')}
+    placeholder=${exampleOf(parameter)}
     spellcheck="false"
     autocapitalize="off"
     aria-describedby=${describedBy}

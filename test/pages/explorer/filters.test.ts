@@ -4,7 +4,7 @@ import { OPERATIONS } from '../../../src/contract/operations.ts';
 import { openApiDocument } from '../../../src/contract/openapi/document.ts';
 import { RELEASES } from '../../../src/contract/releases.ts';
 import { Contract, headersFor, type OpenApi, targetOf } from '../../../src/pages/explorer/contract.js';
-import { filtersOf, kindOf, submitted } from '../../../src/pages/explorer/filter-form.js';
+import { exampleOf, filtersOf, kindOf, submitted } from '../../../src/pages/explorer/filter-form.js';
 import { pageNumbers } from '../../../src/pages/explorer/pager.js';
 import {
   entriesOf,
@@ -91,6 +91,11 @@ describe('A form of filters', () => {
       'deletedAt.lte instant',
       'collection choice',
     ]);
+  });
+
+  it('shows an example in each field for a text', () => {
+    const fields = filtersOf(parameters).filter((parameter) => ['list', 'text'].includes(kindOf(parameter)));
+    expect(fields.map(exampleOf)).to.include('evt_42,evt_43').and.not.include('');
   });
 
   it('makes a query of its fields', () => {
