@@ -6,6 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { expect } from 'chai';
 import { KeysFile } from '../../src/keys/keys-file.ts';
+import { MAX_ADMIN_CONNECTIONS } from '../../src/http/connections/open-files.ts';
 import { build } from '../support/import-folder.ts';
 import { newCredential, ReplicaUnderTest } from '../support/replica-under-test.ts';
 import { folderForEach } from '../support/temporary-folder.ts';
@@ -153,7 +154,7 @@ describe('A replica under attack', function () {
 
   it('answers operators although silent connections occupy the admin port', async () => {
     const { replica } = await start();
-    for (let i = 0; i < 20; i++) open(replica.adminPort, '127.0.0.1');
+    for (let i = 0; i < 2 * MAX_ADMIN_CONNECTIONS; i++) open(replica.adminPort, '127.0.0.1');
     await eventually(async () => {
       const answer = await replica.requestAdmin('/livez').catch(() => undefined);
       return answer?.status === 200;
@@ -203,7 +204,7 @@ describe('A replica under attack', function () {
   });
 
   it('serves operators, keys and snapshots while connections use up the open files', async () => {
-    const { replica, credential } = await start({}, 64);
+    const { replica, credential } = await start({}, 88);
     const limit = await replica.metric('foyer_connections_limit');
     expect(limit).to.be.within(1, 40);
     const silent = Array.from({ length: 80 }, () => open(replica.port));

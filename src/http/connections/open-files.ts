@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 
-/** Connections that the admin port accepts. */
-export const MAX_ADMIN_CONNECTIONS = 8;
+/** Connections that the admin port accepts. A browser that loads the status page opens six. */
+export const MAX_ADMIN_CONNECTIONS = 32;
 /** Files that the process opens later: for the admin port, keys, snapshots, the thread of a load, a new worker. */
 const RESERVED = MAX_ADMIN_CONNECTIONS + 16;
 /** Files that a process has open where the system does not list them. */
