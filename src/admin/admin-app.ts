@@ -1,4 +1,4 @@
-import { isIP } from 'node:net';
+import { BlockList, isIP } from 'node:net';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler, type Response } from 'express';
 import type { Logger } from 'pino';
 import { JSON_TYPE } from '../contract/headers.ts';
@@ -74,8 +74,16 @@ export function createAdminApp(dependencies: AdminDependencies): Express {
   return app;
 }
 
+const LOOPBACK = new BlockList();
+LOOPBACK.addSubnet('127.0.0.0', 8);
+LOOPBACK.addAddress('::1', 'ipv6');
+
+/** Returns whether an address or name, in any spelling, is that of the machine itself. */
 function isLoopback(host: string): boolean {
-  return /^(localhost|127\.[\d.]+|::1)$/.test(host);
+  const family = isIP(host);
+  return family === 0
+    ? host.toLowerCase() === 'localhost'
+    : LOOPBACK.check(host, `ipv${family === 4 ? 4 : 6}`);
 }
 
 /**

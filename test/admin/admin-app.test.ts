@@ -72,6 +72,10 @@ describe('The admin app', () => {
       expect(await statusFor(host), host).to.equal(200);
     for (const host of ['example.org', 'example.org:3001', 'localhost.example.org', '127.0.0.1.example.org'])
       expect(await statusFor(host), host).to.equal(421);
+    for (const adminHost of ['LOCALHOST', '127.9.9.9', '0:0:0:0:0:0:0:1', '::ffff:127.0.0.1']) {
+      operations.config.adminHost = adminHost;
+      expect(await statusFor('example.org'), adminHost).to.equal(421);
+    }
     operations.config.adminHost = '0.0.0.0';
     expect(await statusFor('replica-1:3001')).to.equal(200);
   });
