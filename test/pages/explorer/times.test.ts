@@ -7,6 +7,7 @@ import {
   formatSession,
   partsOfTimestamp,
   timestampOf,
+  zoneOrUtc,
 } from '../../../src/pages/explorer/times.js';
 
 describe('A field for a date and time', () => {
@@ -57,5 +58,14 @@ describe('A timestamp of a record', () => {
 
   it('counts for the day of the venue', () => {
     expect(dayIn('America/New_York')('2026-06-01T02:00:00Z')).to.equal('2026-05-31');
+    expect(dayIn('UTC')('0001-01-01T00:00:00Z')).to.equal('0001-01-01');
+  });
+
+  it('counts for the day in UTC where the time zone is absent, or unknown to the browser', () => {
+    expect([null, 'Europe/Nowhere', 'Europe/Paris'].map(zoneOrUtc)).to.deep.equal([
+      'UTC',
+      'UTC',
+      'Europe/Paris',
+    ]);
   });
 });
