@@ -19,7 +19,7 @@ const REFUSALS = 5;
 /** Returns the nginx configuration of docs/operations.md, on a local port without TLS. */
 function configuration(port: number, upstream: number, folder: string): string {
   const document = readFileSync(join(ROOT, 'docs/operations.md'), 'utf8');
-  const [, http = ''] = /```nginx\n([^]*?)```/.exec(document) ?? [];
+  const [, http = ''] = /```nginx\n(limit_conn_zone[^]*?)```/.exec(document) ?? [];
   const local = http
     .replace('listen 443 ssl;', `listen 127.0.0.1:${port};`)
     .replace('server 127.0.0.1:3000;', `server 127.0.0.1:${upstream};`)

@@ -108,7 +108,8 @@ describe('A feed from PostgreSQL', function () {
   async function completeFeed(...options: readonly string[]): Promise<string> {
     const { code, stdout, stderr } = await feed({}, options);
     expect(code, stderr).to.equal(0);
-    const snapshotId = /snapshot ([0-9a-f-]{36})/.exec(stdout)?.[1];
+    const snapshotId = /snapshot +([0-9a-f-]{36})/.exec(stdout)?.[1];
+    expect(snapshotId, stdout).to.be.a('string');
     await replica.waitForLog({ msg: 'snapshot live', snapshotId });
     return stdout;
   }
