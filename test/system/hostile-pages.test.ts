@@ -13,7 +13,7 @@ import type { Outcome } from './load-each.ts';
 import { LoaderProcess } from './loader-process.ts';
 
 const SEED = 20_261_122;
-const COPIES = byDepth({ short: 60, deep: 5000 });
+const COPIES = byDepth({ short: 40, deep: 5000 });
 /** Small pages give the small import trees of several levels, and overflow chains of hundreds of pages. */
 const PAGE_SIZE = 512;
 /** Ten times a load on a busy machine. The limit is against a standstill alone. */

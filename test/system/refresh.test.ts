@@ -10,7 +10,7 @@ import { alteredCopy, asSnapshot, producedAtOf, restampedCopy, snapshotIdOf } fr
 import { markedAs, markedImport, marksIn } from './marked-import.ts';
 import { type Answer, newCredential, ReplicaUnderTest } from '../support/replica-under-test.ts';
 
-const SWAPS = byDepth({ short: 20, deep: 100 });
+const SWAPS = byDepth({ short: 12, deep: 100 });
 const STORM = byDepth({ short: 40, deep: 200 });
 /** Pause between two snapshots of a storm, shorter than the settle time. */
 const STORM_PAUSE_MS = 50;

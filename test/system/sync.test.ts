@@ -21,7 +21,7 @@ import { newCredential, ReplicaUnderTest } from '../support/replica-under-test.t
 import { folderForAll } from '../support/temporary-folder.ts';
 
 const SEED = 20_261_122;
-const REFRESHES = byDepth({ short: 6, deep: 50 });
+const REFRESHES = byDepth({ short: 4, deep: 50 });
 /** Time between the production of two snapshots. The recipe's overlap is 10 minutes. */
 const PERIOD_MS = 4 * 60_000;
 /** The latest that a transaction commits after the time in its records. */

@@ -18,7 +18,7 @@ import { DatabaseServer, EXAMPLE, exportLines, HAS_POSTGRESQL } from './server.t
 import { Writers } from './writers.ts';
 
 const SEED = 20261122;
-const FEEDS = byDepth({ short: 3, deep: 20 });
+const FEEDS = byDepth({ short: 2, deep: 20 });
 const ORGANIZATIONS = ['theatre-des-trois-ponts', 'tsukimi-matsuri'];
 const LISTS = { events: 'events', tickets: 'tickets', orders: 'orders', offers: 'catalog/offers' } as const;
 
