@@ -103,7 +103,7 @@ function topBar(organization) {
   const [current] = routeOf(location.hash).segments;
   return html`<header class="top">
     <div class="top-content">
-      <a class="brand" href=${linkTo([START])}
+      <a class="product" href=${linkTo([START])}
         ><img src="shared/icon.svg" alt="" width="28" height="28" />Foyer</a
       >
       <nav aria-label="Lists">
