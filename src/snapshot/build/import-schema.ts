@@ -75,9 +75,11 @@ const NONE: readonly FieldProblem[] = [];
 /** Compiles a check of the fields that are not derived. It ignores undeclared fields. */
 export function compileCheck(fields: Fields): Check {
   const schema = objectSchema(fields);
-  const isGood = quick.compile(schema);
+  // A reader has checks for more variants than most imports have.
+  let isGood: ReturnType<typeof quick.compile> | undefined;
   let findAll: ReturnType<typeof quick.compile> | undefined;
   return (record) => {
+    isGood ??= quick.compile(schema);
     if (isGood(record)) return NONE;
     findAll ??= thorough.compile(schema);
     if (findAll(record)) return NONE;

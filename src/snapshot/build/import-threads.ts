@@ -11,21 +11,23 @@ const BLOCKS_PER_THREAD = 2;
 /** Bounds the memory of the threads. Records are short-lived, so a small young generation suffices. */
 const YOUNG_GENERATION_MB = 12;
 
-/** The threads that read an import. */
+/** The threads that read an import. All but the first start when the others are busy: a small import needs one. */
 export class ImportThreads {
   /** The output of the threads, complete after `finish`. */
-  readonly stagingFiles: readonly string[];
-  readonly #threads: readonly ImportThread[];
-  #next = 0;
+  readonly stagingFiles: string[] = [];
+  readonly #threads: ImportThread[] = [];
+  readonly #count = Math.min(availableParallelism(), MAX_THREADS);
+  readonly #shared: Omit<ImportWorkerData, 'stagingFile'>;
+  readonly #folder: string;
 
   /**
    * @param shared data of all threads
    * @param folder folder of the staging files
    */
   constructor(shared: Omit<ImportWorkerData, 'stagingFile'>, folder: string) {
-    const count = Math.min(availableParallelism(), MAX_THREADS);
-    this.stagingFiles = Array.from({ length: count }, (_, i) => join(folder, `staging-${i}.sqlite`));
-    this.#threads = this.stagingFiles.map((stagingFile) => new ImportThread({ ...shared, stagingFile }));
+    this.#shared = shared;
+    this.#folder = folder;
+    this.#start();
   }
 
   /** Reads the blocks of a collection's file on all threads. Yields the results in file order. */
@@ -36,8 +38,8 @@ export class ImportThreads {
     const pending: Promise<ImportedBlock>[] = [];
     try {
       for await (const block of blocks) {
-        pending.push(this.#threads[this.#next++ % this.#threads.length].run({ collection, block }));
-        if (pending.length < this.#threads.length * BLOCKS_PER_THREAD) continue;
+        pending.push(this.#leastBusy().run({ collection, block }));
+        if (pending.length < this.#count * BLOCKS_PER_THREAD) continue;
         yield await pending[0];
         void pending.shift();
       }
@@ -55,6 +57,19 @@ export class ImportThreads {
   /** Terminates the threads. */
   async close(): Promise<void> {
     await Promise.all(this.#threads.map((thread) => thread.close()));
+  }
+
+  #start(): ImportThread {
+    const stagingFile = join(this.#folder, `staging-${this.#threads.length}.sqlite`);
+    const thread = new ImportThread({ ...this.#shared, stagingFile });
+    this.stagingFiles.push(stagingFile);
+    this.#threads.push(thread);
+    return thread;
+  }
+
+  #leastBusy(): ImportThread {
+    const thread = this.#threads.reduce((one, other) => (other.tasks < one.tasks ? other : one));
+    return thread.tasks > 0 && this.#threads.length < this.#count ? this.#start() : thread;
   }
 }
 
@@ -77,6 +92,11 @@ class ImportThread {
     this.#worker.on('exit', (code) => {
       this.#fail(new Error(`an import thread exited with code ${code}`));
     });
+  }
+
+  /** Number of tasks without a result. */
+  get tasks(): number {
+    return this.#pending.length;
   }
 
   run(task: ImportTask): Promise<ImportedBlock> {
