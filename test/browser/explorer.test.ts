@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { expect } from 'chai';
 import type { BrowserContextOptions, Page } from 'playwright-core';
+import { needs } from '../support/components.ts';
 import { accessibilityViolations, givenBrowser } from './support/browser.ts';
 import { givenSite } from './support/site.ts';
 
@@ -13,6 +14,7 @@ function statusError(status: number): RegExp {
 }
 
 describe('The explorer', () => {
+  needs('curl');
   const given = givenSite({ EXPLORER: 'on', RATE_LIMIT_PER_MINUTE: '0' });
   const chromium = givenBrowser();
 

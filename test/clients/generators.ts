@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { ROOT } from '../support/command.ts';
+import type { Component } from '../support/components.ts';
 
 /**
  * Generators of clients, with their default settings. The commands run in a copy of the folder `programs/PROGRAM`, which
@@ -9,8 +10,10 @@ import { ROOT } from '../support/command.ts';
 export interface Generator {
   readonly name: string;
   readonly program: string;
+  /** The language that npm does not install. */
+  readonly component?: Component;
   readonly environment?: Readonly<Record<string, string>>;
-  /** Provides the toolchain in its pinned versions. Fails where the machine lacks the language or its packages. */
+  /** Provides the packages in their pinned versions. */
   readonly prepare?: string;
   readonly generate: string;
   readonly compile: string;
@@ -39,6 +42,7 @@ export const GENERATORS: readonly Generator[] = [
   {
     name: 'openapi-python-client',
     program: 'python',
+    component: 'Python 3.11 with venv',
     environment: {
       PATH: `${VENV}/bin:${process.env['PATH'] ?? ''}`,
       PIP_CACHE_DIR: join(CACHE, 'pip'),
@@ -53,6 +57,7 @@ export const GENERATORS: readonly Generator[] = [
   {
     name: 'oapi-codegen',
     program: 'go',
+    component: 'Go 1.25',
     environment: {
       GOCACHE: join(CACHE, 'go-build'),
       GOMODCACHE: join(CACHE, 'go'),

@@ -1,46 +1,18 @@
 import { type ChildProcess, execFileSync, spawn, type StdioOptions } from 'node:child_process';
-import { once } from 'node:events';
 import { closeSync, constants, openSync, readFileSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { INHERITED, ROOT } from '../support/command.ts';
-import { LineReader, READ_OUTPUTS, StallingReader } from '../support/stalling-reader.ts';
+import { LineReader, StallingReader } from '../support/stalling-reader.ts';
 import { folderForEach } from '../support/temporary-folder.ts';
-import type { WriterCommand, Written } from './write-log-lines.ts';
+import { describeOutput, end, FLOOD, numbersOf, parseLines, SCRIPT, upTo, write } from './log-writer.ts';
+import type { WriterCommand } from './write-log-lines.ts';
 
-const SCRIPT = 'test/log/write-log-lines.ts';
-/** More lines than the buffers of the ring, the process and the system hold. */
-const FLOOD = 60_000;
-/** Longest wait for a stalled reader; the exit of a process takes further time on a busy machine. */
-const LONGEST_WAIT_MS = 200;
-const EXIT_MS = LONGEST_WAIT_MS + 1500;
 const IMMEDIATE_EXIT_MS = 500;
 const READING = constants.O_RDONLY | constants.O_NONBLOCK;
 const ON_STANDARD_ERROR = 'a line on standard error\n';
-
-interface Line {
-  readonly msg: string;
-  readonly thread?: string;
-  readonly n?: number;
-  readonly lines?: number;
-}
-
-/** @throws if a line is incomplete */
-function parseLines(log: string): Line[] {
-  expect(log).to.match(/\n$/);
-  const lines = log.trimEnd().split(/\r?\n/);
-  return lines.map((line) => JSON.parse(line) as Line);
-}
-
-function numbersOf(lines: readonly Line[], thread: string): number[] {
-  return lines.filter((line) => line.thread === thread).map(({ n }) => n ?? NaN);
-}
-
-function upTo(count: number): number[] {
-  return Array.from({ length: count }, (_, n) => n);
-}
 
 function start(stdio: StdioOptions, level = 'info'): ChildProcess {
   return spawn(process.execPath, [join(ROOT, SCRIPT), level], { cwd: ROOT, env: INHERITED, stdio });
@@ -55,77 +27,13 @@ function pipeWithoutReader(path: string): number {
   return writing;
 }
 
-/** Makes both threads write lines. */
-async function write(writer: ChildProcess, count: number): Promise<Written> {
-  writer.send({ write: count } satisfies WriterCommand);
-  const [written] = (await once(writer, 'message')) as [Written];
-  return written;
-}
-
-/** Ends the process. Returns its exit status, and the time until its exit. */
-async function end(
-  writer: ChildProcess,
-  how: Extract<WriterCommand, { end: unknown }> = { end: 'orderly' },
-): Promise<{ code: number; milliseconds: number }> {
-  const started = performance.now();
-  writer.send(how);
-  const [code] = (await once(writer, 'exit')) as [number];
-  return { code, milliseconds: performance.now() - started };
-}
-
 describe('The log', () => {
   const inFolder = folderForEach();
   let writer: ChildProcess;
 
   afterEach(() => writer.kill('SIGKILL'));
 
-  for (const output of READ_OUTPUTS) {
-    describe(`on a ${output}`, () => {
-      let reader: StallingReader;
-
-      beforeEach(() => {
-        reader = StallingReader.start(output, SCRIPT, inFolder('pipe'));
-        writer = reader.process;
-      });
-
-      it('contains every line of each thread, whole and in order, when the process ends', async () => {
-        await write(writer, 5000);
-        expect(await end(writer)).to.include({ code: 0 });
-        await reader.ended;
-        const lines = parseLines(reader.text);
-        expect(numbersOf(lines, 'other')).to.deep.equal(upTo(5000));
-        expect(numbersOf(lines, 'main')).to.deep.equal(upTo(100));
-        expect(lines.at(-1)).to.include({ msg: 'last' });
-      });
-
-      it('drops and counts lines while the reader stalls, and then reports them between whole lines', async () => {
-        await write(writer, 10);
-        await reader.stall();
-        const { dropped } = await write(writer, FLOOD);
-        expect(dropped).to.be.within(FLOOD / 4, FLOOD);
-        reader.resume();
-        await reader.reads(/"msg":"log lines dropped"/);
-        expect(await end(writer)).to.include({ code: 0 });
-        await reader.ended;
-        const lines = parseLines(reader.text.replace(/^the log cannot be written.*\n/m, ''));
-        const reports = lines.filter(({ msg }) => msg === 'log lines dropped');
-        expect(reports.map((line) => line.lines)).to.deep.equal([dropped]);
-        const flood = numbersOf(lines, 'other').slice(10);
-        expect(flood).to.have.length(FLOOD - dropped);
-        expect(flood).to.deep.equal(flood.toSorted((a, b) => a - b));
-        expect(numbersOf(lines, 'main')).to.deep.equal([...upTo(10), ...upTo(100)]);
-      });
-
-      it('delays the exit only briefly while the reader stalls', async () => {
-        await write(writer, 10);
-        await reader.stall();
-        await write(writer, FLOOD);
-        const { code, milliseconds } = await end(writer, { end: 'orderly', longestWaitMs: LONGEST_WAIT_MS });
-        expect(code).to.equal(0);
-        expect(milliseconds).to.be.below(EXIT_MS);
-      });
-    });
-  }
+  for (const output of ['pipe', 'non-blocking pipe', 'socket'] as const) describeOutput(output);
 
   it('appends to a file that standard error shares', async () => {
     const path = inFolder('file');

@@ -13,14 +13,14 @@ import { readValues } from '../support/oracle/read-values.ts';
 import type { Organization } from '../support/oracle/random-organization.ts';
 import { loadStores, randomOrganizations, type Stores } from '../support/oracle/random-snapshot.ts';
 
-const QUERIES = byDepth({ short: 600, deep: 3000 });
+const QUERIES = byDepth({ short: 300, deep: 3000 });
 
 const CASES = [
   { seed: 20261121, size: 60, queries: QUERIES },
   { seed: 7, size: 60, queries: QUERIES },
   { seed: 4294967295, size: 60, queries: QUERIES },
   // Some keys have so many records that they are found by an instant, and groups of records have the same keys.
-  { seed: 404, size: 220, queries: byDepth({ short: 300, deep: 1000 }) },
+  { seed: 404, size: 220, queries: byDepth({ short: 150, deep: 1000 }) },
 ];
 
 interface Subject {

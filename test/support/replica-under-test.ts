@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { Agent, type IncomingHttpHeaders, request } from 'node:http';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
+import { setTimeout as delay } from 'node:timers/promises';
 import { formatCredential } from '../../src/keys/credential.ts';
 import { KeysFile } from '../../src/keys/keys-file.ts';
 import { Command, type Ended } from './command.ts';
@@ -143,15 +144,28 @@ export class ReplicaUnderTest {
     return Number(line?.slice(name.length));
   }
 
+  /**
+   * Waits until a metric has a value. A request is counted when its response is closed, which may be after the client has
+   * read it.
+   */
+  async waitForMetric(name: string, value: number): Promise<void> {
+    while ((await this.metric(name)) !== value) await delay(10);
+  }
+
   async #get(url: string, headers: Readonly<Record<string, string>>, agent = this.#agent): Promise<Answer> {
     const { promise, resolve, reject } = Promise.withResolvers<Answer>();
-    request(url, { agent, headers }, (response) => {
+    const sent = request(url, { agent, headers }, (response) => {
       text(response).then((body) => {
         resolve({ status: response.statusCode ?? 0, headers: response.headers, text: body });
       }, reject);
-    })
-      .on('error', reject)
-      .end();
+    });
+    sent.on('error', (error: NodeJS.ErrnoException) => {
+      // The replica may close an idle connection while a request is on its way.
+      const isClosedIdle = sent.reusedSocket && error.code === 'ECONNRESET' && this.isRunning;
+      if (isClosedIdle) resolve(this.#get(url, headers, agent));
+      else reject(error);
+    });
+    sent.end();
     return promise;
   }
 

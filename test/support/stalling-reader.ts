@@ -7,8 +7,7 @@ import type { Readable } from 'node:stream';
 import { INHERITED, ROOT } from './command.ts';
 
 /** Kinds of standard output that have a reader. */
-export const READ_OUTPUTS = ['pipe', 'non-blocking pipe', 'socket', 'terminal'] as const;
-export type ReadOutput = (typeof READ_OUTPUTS)[number];
+export type ReadOutput = 'pipe' | 'non-blocking pipe' | 'socket' | 'terminal';
 
 /** Ctrl-S and Ctrl-Q: a terminal suspends its output, and resumes it. */
 const STOP = '\x13';

@@ -192,15 +192,15 @@ describe('A replica under attack', function () {
     expect(await accepted(35, ATTACKER)).to.equal(30);
     // Each connection beyond the limit in all takes the place of an idle one.
     expect(await accepted(15, '127.0.0.3')).to.equal(15);
-    await eventually(async () => (await replica.metric('foyer_connections_open')) === 40);
+    await replica.waitForMetric('foyer_connections_open', 40);
     for (const socket of sockets) socket.destroy();
-    await eventually(async () => (await replica.metric('foyer_connections_open')) === 0);
+    await replica.waitForMetric('foyer_connections_open', 0);
 
     const idle = await connectionsToEach(replica, 2, 3);
     await idle[0]?.ask('/healthz', '', { [DEATH_HEADER]: 'exits' }).catch(() => undefined);
     await replica.waitForLog({ msg: 'the new worker listens' });
     for (const connection of idle) connection.close();
-    await eventually(async () => (await replica.metric('foyer_connections_open')) === 0);
+    await replica.waitForMetric('foyer_connections_open', 0);
   });
 
   it('serves operators, keys and snapshots while connections use up the open files', async () => {
@@ -213,7 +213,7 @@ describe('A replica under attack', function () {
         Promise.race([new Promise((resolve) => socket.on('connect', resolve).on('close', resolve))]),
       ),
     );
-    await eventually(async () => (await replica.metric('foyer_connections_open')) === limit);
+    await replica.waitForMetric('foyer_connections_open', limit);
     for (let i = 0; i < 20; i++) expect(await replica.requestAdmin('/readyz')).to.include({ status: 200 });
     expect(await replica.request('/v1/events', credential)).to.include({ status: 200 });
 
@@ -226,7 +226,7 @@ describe('A replica under attack', function () {
     new KeysFile(inFolder('keys.sqlite')).revoke(keyId, new Date());
     await replica.waitForLog({ msg: 'keys live', validKeys: 0 });
     for (const socket of sockets) socket.destroy();
-    await eventually(async () => (await replica.metric('foyer_connections_open')) === 0);
+    await replica.waitForMetric('foyer_connections_open', 0);
     expect(await replica.request('/v1/events', credential)).to.include({ status: 403 });
   });
 

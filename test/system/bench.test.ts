@@ -36,7 +36,9 @@ describe('The bench', function () {
       TMPDIR: inFolder('.'),
     });
     // The exit status is 0 even if targets are missed, as some must be at such sizes.
-    expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+    // Progress is shown every ten seconds, which only a busy machine needs.
+    const messages = stderr.replaceAll(/^.* \(\d+ %\)\n/gm, '');
+    expect({ code, messages }).to.deep.equal({ code: 0, messages: '' });
     expect(readdirSync(inFolder('.')), 'files left behind').to.deep.equal([]);
     const output = JSON.parse(stdout) as Output;
     expect(output.groups).to.deep.equal(groups);

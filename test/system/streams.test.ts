@@ -109,9 +109,7 @@ describe('Streams', function () {
     await replica.waitForLog({ msg: 'snapshot live', snapshotId: snapshotIdOf(n) });
   }
 
-  async function openStreams(count: number): Promise<void> {
-    while ((await replica.metric('foyer_streams_open')) !== count) await delay(20);
-  }
+  const openStreams = (count: number) => replica.waitForMetric('foyer_streams_open', count);
 
   it('are two at a time for each key over all threads; a third gets 429 until one has ended', async () => {
     for (let round = 0; round < 3; round++) {
@@ -132,11 +130,11 @@ describe('Streams', function () {
       expect(await replica.request('/v1/tickets', credential)).to.have.property('status', 200);
       const ofOther = await Stream.open(replica, otherCredential);
       expect(ofOther.status).to.equal(200);
-      expect(await replica.metric('foyer_streams_open')).to.equal(3);
+      await openStreams(3);
       for (const stream of [first, second, ofOther]) stream.close();
       await openStreams(0);
     }
-    expect(await replica.metric('foyer_requests_over_stream_limit_total')).to.equal(12);
+    await replica.waitForMetric('foyer_requests_over_stream_limit_total', 12);
   });
 
   it('keep to their snapshot when newer data goes live', async () => {

@@ -214,7 +214,7 @@ describe('A walk over nextPage', function () {
       const { pathname, search } = new URL(page.nextPage ?? '');
       const early = await second.ask(pathname + search);
       expect([early.status, early.headers['retry-after']]).to.deep.equal([429, '1']);
-      expect(await second.replica.metric('foyer_pinned_requests_total{outcome="not-loaded"}')).to.equal(1);
+      await second.replica.waitForMetric('foyer_pinned_requests_total{outcome="not-loaded"}', 1);
       await second.swapTo(1);
       const later = await second.ask(pathname + search);
       expect(later.status).to.equal(200);
@@ -255,10 +255,7 @@ describe('A walk over nextPage', function () {
       expect(answer.status).to.equal(400);
       const { errors } = JSON.parse(answer.text) as { errors: { loc: string }[] };
       expect(errors.map(({ loc }) => loc)).to.deep.equal(['query.snapshot']);
-      // A request is counted when its response is closed, which may be after the client has read it.
-      const gone = () => replica.metric('foyer_pinned_requests_total{outcome="gone"}');
-      while ((await gone()) === 0) await delay(10);
-      expect(await gone()).to.equal(1);
+      await replica.waitForMetric('foyer_pinned_requests_total{outcome="gone"}', 1);
     });
 
     it('treats the content digest of another organization as an unknown one', async () => {

@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import Database from 'better-sqlite3';
 import { expect } from 'chai';
 import { parseTimestamp } from '../../../src/contract/timestamp.ts';
@@ -150,23 +149,5 @@ describe('The views of a snapshot', () => {
     expect(pairs('offer_resales', 'offer', 'offer_id', 'resale_enabled'))
       .to.have.length(6)
       .and.include('off_2 true');
-  });
-
-  it('are readable by the sqlite3 of the machine', function () {
-    let version: string;
-    try {
-      version = execFileSync('sqlite3', ['--version'], { encoding: 'utf8' });
-    } catch {
-      this.skip();
-    }
-    const sqlite3 = (sql: string) =>
-      execFileSync('sqlite3', ['-readonly', snapshot.path, sql], { encoding: 'utf8' }).trim().split('\n');
-    expect(sqlite3("SELECT record ->> 'currency', count(*) FROM tickets GROUP BY 1"), version).to.deep.equal([
-      'JPY|120',
-    ]);
-    expect(sqlite3('SELECT email, count(*) FROM orders GROUP BY 1 ORDER BY 1')).to.have.length(3);
-    expect(sqlite3("SELECT record FROM orders WHERE order_id = 'ord_7'")).to.have.length(2);
-    for (const view of Object.keys(VIEWS))
-      expect(sqlite3(`SELECT * FROM ${view}`), view).to.not.deep.equal(['']);
   });
 });

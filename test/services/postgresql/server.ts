@@ -1,6 +1,6 @@
 import { type ChildProcessByStdio, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, chownSync, existsSync, mkdirSync } from 'node:fs';
+import { chmodSync, chownSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
@@ -10,9 +10,6 @@ import type { InFolder } from '../../support/temporary-folder.ts';
 
 const PROGRAMS = '/usr/lib/postgresql/15/bin';
 export const EXAMPLE = join(ROOT, 'examples/postgresql');
-
-/** Whether PostgreSQL 15 is installed as by Debian's package. */
-export const HAS_POSTGRESQL = existsSync(join(PROGRAMS, 'postgres'));
 
 /** A server on a socket in a temporary folder, without TCP, and its empty database `ticketing`. */
 export class DatabaseServer {

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { Agent, type IncomingHttpHeaders, request } from 'node:http';
@@ -7,6 +7,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { ROOT } from '../support/command.ts';
+import { needs } from '../support/components.ts';
 import { freePort } from '../support/free-port.ts';
 import { build } from '../support/import-folder.ts';
 import { newCredential, ReplicaUnderTest } from '../support/replica-under-test.ts';
@@ -30,8 +31,6 @@ function configuration(port: number, upstream: number, folder: string): string {
     http { access_log off; ${paths}\n${local} }`;
 }
 
-const hasNginx = spawnSync('nginx', ['-v']).status === 0;
-
 interface Answer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
@@ -40,21 +39,21 @@ interface Answer {
 
 describe('A replica behind nginx with the documented configuration', function () {
   this.timeout(30_000);
+  needs('nginx');
   const inFolder = folderForAll();
   const agent = new Agent({ keepAlive: true });
-  let replica: ReplicaUnderTest;
-  let nginx: ChildProcess;
+  const started = new AsyncDisposableStack();
   let port: number;
   let credential: string;
 
-  before(async function () {
-    if (!hasNginx) this.skip();
-    replica = await ReplicaUnderTest.start(inFolder, {
+  before(async () => {
+    const replica = await ReplicaUnderTest.start(inFolder, {
       TRUST_PROXY: 'loopback',
       PUBLIC_BASE_URL: `https://${HOST}`,
       REFUSALS_PER_MINUTE: String(REFUSALS),
       MAX_CONNECTIONS_PER_ADDRESS: '1',
     });
+    started.defer(() => replica.end());
     await build('data/sample', inFolder('snapshots/sample.sqlite'));
     credential = newCredential(inFolder, ORGANIZATION);
     await Promise.all([
@@ -65,15 +64,16 @@ describe('A replica behind nginx with the documented configuration', function ()
     mkdirSync(inFolder('nginx'));
     const file = inFolder('nginx/nginx.conf');
     writeFileSync(file, configuration(port, replica.port, inFolder('nginx')));
-    nginx = spawn('nginx', ['-c', file], { stdio: 'inherit' });
+    const nginx = spawn('nginx', ['-c', file], { stdio: 'inherit' });
+    started.defer(async () => {
+      if (nginx.kill('SIGTERM')) await once(nginx, 'exit');
+    });
     while ((await get('/healthz', '127.0.0.1').catch(() => undefined)) === undefined) await delay(20);
   });
 
   after(async () => {
     agent.destroy();
-    nginx.kill('SIGTERM');
-    await once(nginx, 'exit');
-    await replica.end();
+    await started.disposeAsync();
   });
 
   /** Sends a request through the proxy, from a client address in 127.0.0.0/8. */

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { INHERITED, ROOT } from './command.ts';
+import { INHERITED, ROOT } from '../support/command.ts';
 
 /** Runs a command in a pseudo-terminal of 80 columns, and exits with its status. */
 const PSEUDO_TERMINAL = `

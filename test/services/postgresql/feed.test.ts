@@ -10,11 +10,12 @@ import { writeSample } from '../../../scripts/sample/write-sample.ts';
 import { readSnapshot } from '../../../src/snapshot/load/read-snapshot.ts';
 import type { SnapshotImage } from '../../../src/store/organization-image.ts';
 import { type Ended, INHERITED } from '../../support/command.ts';
+import { needs } from '../../support/components.ts';
 import { byDepth } from '../../support/depth.ts';
 import { build, digestsOf, organizationOf, recordsOf, textsOf } from '../../support/import-folder.ts';
 import { newCredential, ReplicaUnderTest } from '../../support/replica-under-test.ts';
 import { folderForAll } from '../../support/temporary-folder.ts';
-import { DatabaseServer, EXAMPLE, exportLines, HAS_POSTGRESQL } from './server.ts';
+import { DatabaseServer, EXAMPLE, exportLines } from './server.ts';
 import { Writers } from './writers.ts';
 
 const SEED = 20261122;
@@ -42,15 +43,17 @@ const KILLED_TOGETHER = byDepth({ short: 3, deep: 1 });
 
 describe('A feed from PostgreSQL', function () {
   this.timeout(300_000);
+  needs('PostgreSQL 15');
   const inFolder = folderForAll();
+  const started = new AsyncDisposableStack();
   let server: DatabaseServer;
   let replica: ReplicaUnderTest;
   let writers: Writers;
   let credentials: ReadonlyMap<string, string>;
 
-  before(async function () {
-    if (!HAS_POSTGRESQL) this.skip();
+  before(async () => {
     server = await DatabaseServer.start(inFolder);
+    started.defer(() => server.end());
     await server.psql(['-f', join(EXAMPLE, 'schema.sql')]);
     await writeSample({
       ...DEFAULT_SAMPLE,
@@ -65,17 +68,15 @@ describe('A feed from PostgreSQL', function () {
     for (const name of ['psql', 'npm', 'mv'])
       symlinkSync(join(import.meta.dirname, 'killing-program.sh'), inFolder(`programs/${name}`));
     replica = await ReplicaUnderTest.start(inFolder);
+    started.defer(() => replica.end());
     credentials = new Map(ORGANIZATIONS.map((id) => [id, newCredential(inFolder, id)]));
     await replica.waitForLog({ msg: 'keys live', validKeys: ORGANIZATIONS.length });
     // The last one keeps transactions open over several feeds.
     writers = new Writers(server, new Random(SEED), [4, 12, 60]);
+    started.defer(() => writers.end());
   });
 
-  after(async () => {
-    await writers.end();
-    await replica.end();
-    await server.end();
-  });
+  after(() => started.disposeAsync());
 
   /** Runs a feed. `KILL` names the step at which it is killed. */
   async function feed(

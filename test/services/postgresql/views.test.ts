@@ -5,9 +5,10 @@ import { DEFAULT_SAMPLE } from '../../../scripts/sample/sample-options.ts';
 import { writeSample } from '../../../scripts/sample/write-sample.ts';
 import { parseTimestamp } from '../../../src/contract/timestamp.ts';
 import { readSnapshot } from '../../../src/snapshot/load/read-snapshot.ts';
+import { needs } from '../../support/components.ts';
 import { build, recordsOf } from '../../support/import-folder.ts';
 import { folderForAll } from '../../support/temporary-folder.ts';
-import { DatabaseServer, EXAMPLE, exportLines, HAS_POSTGRESQL } from './server.ts';
+import { DatabaseServer, EXAMPLE, exportLines } from './server.ts';
 
 /** The outcome of a change of `every-change.sql`. */
 interface Outcome {
@@ -20,12 +21,14 @@ interface Outcome {
 
 describe('The views and triggers of the PostgreSQL example', function () {
   this.timeout(300_000);
+  needs('PostgreSQL 15');
   const inFolder = folderForAll();
+  const started = new AsyncDisposableStack();
   let server: DatabaseServer;
 
-  before(async function () {
-    if (!HAS_POSTGRESQL) this.skip();
+  before(async () => {
     server = await DatabaseServer.start(inFolder);
+    started.defer(() => server.end());
     for (const file of ['schema', 'views', 'changes'])
       await server.psql(['-f', join(EXAMPLE, `${file}.sql`)]);
     await writeSample({
@@ -38,7 +41,7 @@ describe('The views and triggers of the PostgreSQL example', function () {
     await server.psql(['-f', join(EXAMPLE, 'load.sql')], inFolder('sample'));
   });
 
-  after(() => server.end());
+  after(() => started.disposeAsync());
 
   it('export the sample that the tables were filled from', async () => {
     await exportLines(server, inFolder('exported'));

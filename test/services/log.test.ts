@@ -1,0 +1,7 @@
+import { describeOutput } from '../log/log-writer.ts';
+import { needs } from '../support/components.ts';
+
+describe('The log', () => {
+  needs('script');
+  describeOutput('terminal');
+});

@@ -1,0 +1,12 @@
+import { describeSync } from '../system/sync-program.ts';
+import { givenPython, PYTHON } from './python.ts';
+
+describe('The example of a sync in Python', () => {
+  givenPython();
+  describeSync({
+    command: PYTHON,
+    file: 'sync.py',
+    selectSnapshotId: "SELECT value FROM state WHERE name = 'snapshot'",
+    setTime: "UPDATE state SET value = 'TIME' WHERE name = 'asOf'",
+  });
+});

@@ -1,0 +1,33 @@
+import { spawnSync } from 'node:child_process';
+import { ROOT } from './command.ts';
+
+/** Programs that npm does not install: a command that succeeds if the program is there, and its Debian package. */
+const COMPONENTS = {
+  curl: { command: 'curl --version', debian: 'curl' },
+  'Go 1.25': { command: 'GOTOOLCHAIN=local go list -C test/clients/programs/go -m', debian: 'golang-go' },
+  nginx: { command: 'nginx -v', debian: 'nginx-light' },
+  'PostgreSQL 15': {
+    command: 'psql --version && /usr/lib/postgresql/15/bin/postgres --version',
+    debian: 'postgresql-15',
+  },
+  'Python 3.11 with venv': {
+    command: 'python3 -c "import ensurepip, sys; assert sys.version_info >= (3, 11)"',
+    debian: 'python3-venv',
+  },
+  script: { command: 'script --version', debian: 'bsdutils' },
+  'the shell of SQLite': { command: 'sqlite3 --version', debian: 'sqlite3' },
+} as const;
+
+export type Component = keyof typeof COMPONENTS;
+
+/** Fails the tests of the calling suite where a program is missing. They are not skipped. */
+export function needs(component: Component): void {
+  before(`needs ${component}`, () => {
+    const { command, debian } = COMPONENTS[component];
+    const { status, stderr } = spawnSync('sh', ['-c', command], { cwd: ROOT, encoding: 'utf8' });
+    if (status !== 0)
+      throw new Error(
+        `${component} is needed: install the package ${debian} of Debian (${command}: ${stderr.trim()})`,
+      );
+  });
+}
