@@ -3,7 +3,7 @@ import express, { type ErrorRequestHandler, type Express, type RequestHandler, t
 import type { Logger } from 'pino';
 import { JSON_TYPE } from '../contract/headers.ts';
 import { Problem, problemOf, UNEXPECTED } from '../http/response/problem.ts';
-import { NO_STORE, SECURITY_HEADERS, securityHeaders } from '../http/response/send.ts';
+import { NO_STORE, SECURITY_HEADERS, securityHeadersOfPage } from '../http/response/send.ts';
 import { pageOf } from '../pages/page.ts';
 import type { AdminDependencies } from './admin-state.ts';
 import { METRICS_CONTENT_TYPE, metricsText } from './prometheus.ts';
@@ -99,7 +99,7 @@ function isForeign(host: string | undefined): boolean {
 /** Returns the handlers of the status page and its files. */
 function statusPage(): Readonly<Record<string, RequestHandler>> {
   const { document, files, contentSecurityPolicy } = pageOf('status');
-  const security = securityHeaders(contentSecurityPolicy);
+  const security = securityHeadersOfPage(contentSecurityPolicy);
   const handlers = [{ ...document, path: '' }, ...files].map(({ path, contentType, read }) => {
     const handler: RequestHandler = (_request, response) => {
       send(response, 200, contentType, read(), [], security);

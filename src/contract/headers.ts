@@ -1,3 +1,5 @@
+import { LATEST_VERSION_HEADER, VERSION_HEADER } from './releases.ts';
+
 /** Headers, and media types and ids in headers. `releases.ts` has the version headers. */
 
 export const REQUEST_ID_HEADER = 'X-Request-Id';
@@ -9,6 +11,38 @@ export const IGNORED_PARAMETERS_HEADER = 'Service-API-Ignored-Parameters';
 /** Announce the end of an operation or a version (RFC 9745, RFC 8594). */
 export const DEPRECATION_HEADER = 'Deprecation';
 export const SUNSET_HEADER = 'Sunset';
+export const IF_NONE_MATCH_HEADER = 'If-None-Match';
+
+/** The request headers that the API reads, except those that browsers always permit, such as Accept. */
+export const REQUEST_HEADER_NAMES = [
+  'Authorization',
+  VERSION_HEADER,
+  REQUEST_ID_HEADER,
+  IF_NONE_MATCH_HEADER,
+] as const;
+
+/** The response headers that the OpenAPI document describes, and that scripts of other origins may read. */
+export const RESPONSE_HEADER_NAMES = [
+  REQUEST_ID_HEADER,
+  VERSION_HEADER,
+  LATEST_VERSION_HEADER,
+  DEPRECATION_HEADER,
+  SUNSET_HEADER,
+  SNAPSHOT_ID_HEADER,
+  DATA_AS_OF_HEADER,
+  IGNORED_PARAMETERS_HEADER,
+  RECORD_COUNT_HEADER,
+  'ETag',
+  'Content-Encoding',
+  'Link',
+  'Cache-Control',
+  'Vary',
+  'RateLimit',
+  'RateLimit-Policy',
+  'Retry-After',
+  'Allow',
+] as const;
+export type ResponseHeaderName = (typeof RESPONSE_HEADER_NAMES)[number];
 
 /** Content codings of compressed responses, the preferred one first. */
 export const CONTENT_CODINGS = ['zstd', 'gzip'] as const;

@@ -113,6 +113,16 @@ export interface PathParameter {
 
 export type Operation = ListOperation | RetrieveOperation;
 
+/** Returns the path of an operation as an Express pattern. */
+export function routePath({ path }: Operation): string {
+  return path.replace(/\{(\w+)\}/g, ':$1');
+}
+
+/** Returns the path of an operation with the value of its parameter. */
+export function pathWith({ path }: Operation, parameter: string): string {
+  return path.replace(/\{\w+\}/, encodeURIComponent(parameter));
+}
+
 const EXAMPLE_INSTANT = '2026-09-01T00:00:00+02:00';
 const BOUND_WORDS: Readonly<Record<Bound, string>> = {
   gt: 'after',

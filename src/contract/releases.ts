@@ -43,17 +43,6 @@ export type Version = string;
 export const STABLE: Version = 'stable';
 export const PREVIEW: Version = 'preview';
 
-const DAY_MS = 86_400_000;
-/** The day of the previous call, which most calls have in common. */
-let latestDay = { number: NaN, text: '' };
-
-/** Returns the UTC day of a time in milliseconds since the epoch, as `YYYY-MM-DD`. */
-export function dayOf(now: number): string {
-  const number = Math.floor(now / DAY_MS);
-  if (number !== latestDay.number) latestDay = { number, text: new Date(now).toISOString().slice(0, 10) };
-  return latestDay.text;
-}
-
 /**
  * Returns the version that a header value selects; undefined when the value is invalid. The date of an upcoming
  * release selects it, and any other date selects the stable version.
@@ -80,15 +69,14 @@ export function endOf(version: Version, releases: readonly Release[], today: str
   return releases.find(({ date }) => date === release)?.end;
 }
 
-/** Returns whether a version has an operation on `today`. */
-export function isReachable(
-  operation: string,
+/** Returns the ids of the operations that a version has on `today`; undefined for preview, which has all. */
+export function operationsOf(
   version: Version,
   releases: readonly Release[],
   today: string,
-): boolean {
-  if (version === PREVIEW) return true;
+): ReadonlySet<string> | undefined {
+  if (version === PREVIEW) return undefined;
   // Before its day, the first release is already the stable version.
   const until = version === STABLE ? latestVersion(releases, today) : version;
-  return releases.some(({ date, operations }) => date <= until && operations.includes(operation));
+  return new Set(releases.filter(({ date }) => date <= until).flatMap(({ operations }) => operations));
 }

@@ -1,119 +1,275 @@
-import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
+import express, {
+  type ErrorRequestHandler,
+  type Express,
+  type Request,
+  type RequestHandler,
+  type Response,
+} from 'express';
 import type { Logger } from 'pino';
-import { PUBLIC_PATHS } from '../contract/openapi/public-paths.ts';
-import type { Operation } from '../contract/operations.ts';
+import { type ContentCoding, JSON_TYPE, NDJSON_TYPE, RECORD_COUNT_HEADER } from '../contract/headers.ts';
+import { CONTENT_DIGEST_PARAMETER, cutsOffers, type Operation, routePath } from '../contract/operations.ts';
+import { PUBLIC_PATHS } from '../contract/public-paths.ts';
 import type { Release } from '../contract/releases.ts';
 import type { KeyRing } from '../keys/key-ring.ts';
+import type { AnyStore } from '../store/organization-store.ts';
 import type { StoreView } from '../store/registry/store-view.ts';
-import { authenticate } from './checks/authenticate.ts';
-import { checkAvailability, storesOf } from './checks/availability.ts';
+import { authenticate, checkAvailability, storesOf } from './checks/authenticate.ts';
+import { OVERLOADED } from './checks/overload.ts';
 import type { Pins } from './checks/pin.ts';
+import { ignoredParameters, parseQuery } from './checks/query.ts';
+import { type HitCounts, RateLimit } from './checks/rate-limit.ts';
 import type { RefusalBudget } from './checks/refusal-budget.ts';
 import { StreamLimit } from './checks/stream-limit.ts';
-import { noRateLimit, rateLimitPerKey, type SharedHits } from './checks/rate-limit.ts';
-import { checkVersion, headersOfEnd } from './checks/version.ts';
-import { addDocumentation, descriptionsOf, type DocumentationConfig } from './handlers/documentation.ts';
+import { checkVersion, headersOfEnd, versionResolver } from './checks/version.ts';
+import { type CorsOrigins, corsHeaders, isPreflight } from './cors.ts';
 import { healthHandler, otherMethodsHandler } from './handlers/documents.ts';
-import { listHandler } from './handlers/list.ts';
-import { recordHandler } from './handlers/record.ts';
+import { linesReader } from './reads/lines.ts';
+import { linkHeader, pageReader } from './reads/page.ts';
+import type { Found, Reader } from './reads/reader.ts';
+import { recordReader } from './reads/record.ts';
+import { bodyProblem, refuseBody } from './request-body.ts';
+import { hasBody, hasPath, originOf, type OriginOptions, queryOf, startContext } from './request-context.ts';
 import type { RequestMetrics } from './request-metrics.ts';
 import { Compression } from './response/compression.ts';
-import type { OriginOptions } from './response/links.ts';
-import { noSuchPath, type Problem, problemOf, UNEXPECTED } from './response/problem.ts';
-import { sendProblem } from './response/send.ts';
-import { routePath } from './target.ts';
+import { codedTag, codingHeaders, entityTag, matchedTag, matchesAnyTag } from './response/etag.ts';
+import {
+  type HeaderList,
+  noSuchPath,
+  NO_SUCH_RECORD,
+  Problem,
+  problemOf,
+  UNEXPECTED,
+} from './response/problem.ts';
+import { dataHeaders, NO_STORE, send, sendProblem } from './response/send.ts';
+import { sendStream } from './response/stream.ts';
 import type { WorkerCounts } from './worker-counts.ts';
 
-export interface ApiConfig extends OriginOptions, DocumentationConfig {
+export interface ApiConfig extends OriginOptions {
   /** Requests per minute for each key; 0 for no limit. */
   readonly rateLimitPerMinute: number;
   /** Whether responses are compressed for clients that accept it. */
   readonly compression: boolean;
+  /** Undefined if no scripts of other origins may read responses. */
+  readonly corsOrigins: CorsOrigins | undefined;
 }
 
 export interface Dependencies {
   readonly config: ApiConfig;
+  /** Counts a request, and returns whether to refuse it because of overload. An exempt one is only counted. */
+  readonly overload: (isExempt: boolean) => boolean;
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
   readonly stores: () => StoreView;
   /** Returns undefined until keys are loaded. */
   readonly keys: () => KeyRing | undefined;
   readonly operations: readonly Operation[];
   /** Every release, earliest first. */
   readonly releases: readonly Release[];
-  readonly hits: SharedHits;
+  readonly hits: HitCounts;
   /** Open streams by the slot of their key. */
   readonly streamCounts: WorkerCounts;
   readonly metrics: RequestMetrics;
   readonly refusals: RefusalBudget;
   readonly pins: Pins;
-  /** Notes that a valid key was used at a time, in milliseconds since the epoch. */
-  readonly noteUse: (keyId: string, now: number) => void;
+  /** Notes that the valid key of a slot was used at a time, in milliseconds since the epoch. */
+  readonly noteUse: (slot: number, now: number) => void;
   readonly log: Logger;
+  /** Adds the routes of documents to the app. Returns the addresses at which the API is described. */
+  readonly addDocuments: (app: Express, compression: Compression) => readonly string[];
 }
 
-/** Creates the API, which `createServer` of `http/server.ts` serves. */
-export function createApp(dependencies: Dependencies): Express {
-  const { config, operations, releases, refusals, log } = dependencies;
-  const app = express();
-  app.disable('x-powered-by');
-  app.enable('case sensitive routing');
-  app.enable('strict routing');
-  app.set('trust proxy', config.trustProxy);
+/** The API as an Express app, and the function that passes each request of the server to it. */
+export interface Api {
+  readonly app: Express;
+  readonly arrive: (request: Request, response: Response) => void;
+}
 
+// RFC 9112, section 3.2. Node joins the values of repeated headers.
+const ONE_HOST_NEEDED = new Problem(400, 'An HTTP/1.1 request must have one Host header.');
+/** HTTP/1.0 marks the end of a stream by closing the connection, so a truncated one would look complete. */
+const HTTP_1_1_NEEDED = new Problem(
+  400,
+  `A response in ${NDJSON_TYPE} requires HTTP/1.1; the client or a proxy sent HTTP/1.0.`,
+);
+
+/**
+ * Creates the API. The steps of a request follow one another here, each with its refusals beside it: `arrive` has those
+ * before the router, and `answer` those of an operation, which refuse by throwing a `Problem`.
+ */
+export function createApi(dependencies: Dependencies): Api {
+  const { config, overload, clock, stores, keys, operations } = dependencies;
+  const { refusals, pins, noteUse, metrics, log } = dependencies;
+  const rateLimit = new RateLimit(config.rateLimitPerMinute, dependencies.hits, log);
+  const streamLimit = new StreamLimit(dependencies.streamCounts, metrics);
   const compression = new Compression(config.compression);
-  const handlerOf = handlerFactory(dependencies, compression);
-  for (const operation of operations)
-    app.route(routePath(operation)).get(handlerOf(operation)).all(otherMethodsHandler);
-  if (config.docs) addDocumentation(app, config, { operations, releases }, compression);
-  app.route(PUBLIC_PATHS.health.path).get(healthHandler).all(otherMethodsHandler);
-  app.use(notFoundHandler(noSuchPath(descriptionsOf(config))));
-  app.use(errorHandler(refusals, log));
-  return app;
-}
+  // With its type, so that a call narrows the store.
+  const refusePin: Pins['refuse'] = (...link) => pins.refuse(...link);
+  const resolveVersion = versionResolver(dependencies.releases);
+  const app = newExpressApp(config);
 
-/** Runs the checks of an API request in order. The handler of the operation checks the query. */
-function handlerFactory(
-  dependencies: Dependencies,
-  compression: Compression,
-): (operation: Operation) => RequestHandler {
-  const { config, stores, keys, releases, hits, pins, noteUse, log, metrics } = dependencies;
-  const { rateLimitPerMinute } = config;
-  const limitRate = rateLimitPerMinute === 0 ? noRateLimit : rateLimitPerKey(rateLimitPerMinute, hits, log);
-  const limit = new StreamLimit(dependencies.streamCounts, hits.slotOf, metrics);
-  const listOptions = { originOptions: config, limit, pins, stores, compression };
-  return (operation) => {
-    const handle =
-      operation.kind === 'list' ? listHandler(operation, listOptions) : recordHandler(operation, compression);
-    const endHeaders = headersOfEnd(operation.end);
+  const arrive = (request: Request, response: Response): void => {
+    const context = startContext(request, response, resolveVersion, clock());
+    const { url, headers, httpVersion } = request;
+    // Of refusals, too, so that scripts can read them.
+    const origins = hasPath(url, PUBLIC_PATHS.openApi) ? '*' : config.corsOrigins;
+    if (origins !== undefined) context.corsHeaders = corsHeaders(request, origins);
+    const isAnsweredHere = origins !== undefined && isPreflight(request);
+    // Before all others, since Node reads the body of any other response to its end.
+    const body = hasBody(request) ? bodyProblem(request) : undefined;
+    if (body !== undefined) {
+      refusals.refuse(request, response, body, refuseBody); //               400 · 413, closed
+      return;
+    }
+    // A balancer must not take an overloaded replica for a dead one. A preflight costs as much as its refusal, which a
+    // browser would hide from the script.
+    if (overload(isAnsweredHere || hasPath(url, PUBLIC_PATHS.health))) {
+      context.isLogged = false;
+      sendProblem(response, OVERLOADED); //                                  429
+      return;
+    }
+    if (headers.host === undefined ? httpVersion === '1.1' : headers.host.includes(', ')) {
+      refusals.refuse(request, response, ONE_HOST_NEEDED); //                400
+      return;
+    }
+    if (isAnsweredHere) {
+      send(response, 204, NO_STORE); //                                      204: preflight
+      return;
+    }
+    app(request, response); //                                               404: no such path · 405: other method
+  };
+
+  const answer = (operation: Operation): RequestHandler => {
+    const { id, end } = operation;
+    const parameters = operation.kind === 'list' ? operation.parameters : [];
+    const part = operation.collection === 'deletions' ? 'deletions' : 'content';
+    const cutting = parameters.filter(({ role }) => cutsOffers(role)).map(({ name }) => name);
+    const readerFor = readersOf(operation);
+
     return (request, response, next) => {
       const { context } = response.locals;
-      context.operation = operation.id;
-      if (operation.end !== undefined) context.endHeaders = endHeaders;
+      const { now } = context;
+      context.operation = id;
+      if (end !== undefined) context.endHeaders = headersOfEnd(end);
       const view = stores();
-      checkAvailability(view);
-      const caller = authenticate(request, keys(), context.now);
+      checkAvailability(view); //                                       429: no data yet
+      const caller = authenticate(request, keys(), now); //             400: no key, malformed · 403 · 429: no keys yet
       context.caller = caller;
-      noteUse(caller.keyId, context.now);
-      void limitRate(request, response, (error?: unknown) => {
-        if (error !== undefined) {
-          next(error);
-          return;
-        }
-        const storesOfCaller = storesOf(view, caller.organizationId);
-        checkVersion(operation, request, context.version, releases);
-        handle(storesOfCaller, request, response, next);
-      });
+      noteUse(caller.slot, now);
+      context.rateLimit = rateLimit.count(caller.slot);
+      if (context.rateLimit?.isExceeded === true) {
+        void rateLimit.refuse(request, response, next); //              429: over the limit of the key
+        return;
+      }
+      const stored = storesOf(view, caller.organizationId)[part]; //    429: organization not loaded
+      checkVersion(operation, request, context.version); //             400: invalid · 404: not in this version
+      const query = parseQuery(queryOf(request.url)); //                400: broken encoding
+      context.ignoredParameters = ignoredParameters(query, parameters);
+      const reader = readerFor(request); //                             400: lines by HTTP/1.0
+      const pin = parameters.length === 0 ? undefined : query.get(CONTENT_DIGEST_PARAMETER)?.at(0);
+      const store: AnyStore | undefined = pin === undefined ? stored.live : stored.withContent(pin);
+      // 400: the content of the link is gone, with all violations of the query · 429: it may not be loaded yet
+      if (store === undefined) refusePin(context, caller.organizationId, query, reader.readQuery);
+      if (store !== stored.live) context.pin = 'retained';
+
+      const isPartialView = cutting.some((name) => query.has(name));
+      const headers = dataHeaders(store, isPartialView);
+      const origin = reader.hasLinks ? originOf(request, config) : '';
+      const tag = entityTag(reader.contentTag(store, now), context.version?.name, origin, request.url);
+      const { 'if-none-match': condition, 'accept-encoding': acceptedCodings } = request.headers;
+      // Before the query is validated, since only responses to valid queries have a tag.
+      const matched = matchedTag(condition, tag);
+      if (matched !== undefined) {
+        // The client may follow the link that it has cached.
+        if (reader.hasLinks) pins.noteUse(store);
+        send(response, 304, [...headers, 'ETag', matched]); //          304
+        return;
+      }
+      const found = reader.read({ request, query, store, origin, now }); // 400: all violations of the query
+      if (found === undefined) throw NO_SUCH_RECORD; //                 404: no such record, or parent event
+      if (found.is === 'beyond the last page') {
+        send(response, 204, headers); //                                204
+        return;
+      }
+      const body = found.is === 'body' ? found.body : undefined;
+      const nextPage = found.is === 'body' ? found.nextPage : undefined;
+      if (nextPage !== undefined || pin !== undefined) pins.noteUse(store);
+      const coding = acceptedCodings === undefined ? undefined : compression.codingFor(request, body);
+      if (matchesAnyTag(condition)) {
+        send(response, 304, [...headers, 'ETag', codedTag(tag, coding)]); // 304
+        return;
+      }
+      context.rows = found.rows;
+      headers.push(...linkHeader(nextPage));
+      if (found.is === 'lines')
+        sendLines(response, caller.slot, store, headers, coding, tag, found).catch(next);
+      else if (coding === undefined)
+        send(response, 200, [...headers, 'ETag', tag], found.body); // 200
+      else compression.send(response, headers, coding, tag, found.body);
     };
   };
+
+  /** @throws Problem 429 when two streams of the key are open */
+  const sendLines = async (
+    response: Response,
+    slot: number,
+    store: AnyStore,
+    headers: HeaderList,
+    coding: ContentCoding | undefined,
+    tag: string,
+    { rows, read }: Found & { is: 'lines' },
+  ): Promise<void> => {
+    const isHead = response.req.method === 'HEAD';
+    if (!isHead) streamLimit.open(response, slot);
+    const compressor =
+      isHead || coding === undefined ? undefined : compression.compressorFor(response, coding);
+    const isRetained = () => {
+      pins.noteUse(store);
+      return stores().holds(store);
+    };
+    const all = [...headers, ...codingHeaders(coding, tag), RECORD_COUNT_HEADER, String(rows)];
+    await sendStream(response, all, read, compressor, isRetained);
+  };
+
+  for (const operation of operations)
+    app.route(routePath(operation)).get(answer(operation)).all(otherMethodsHandler);
+  app.route(PUBLIC_PATHS.health).get(healthHandler).all(otherMethodsHandler);
+  const unknownPath = noSuchPath(dependencies.addDocuments(app, compression));
+  app.use(() => {
+    throw unknownPath;
+  });
+  app.use(errorHandler(refusals, log));
+  return { app, arrive };
 }
 
-export function notFoundHandler(problem: Problem): RequestHandler {
-  return () => {
-    throw problem;
+function newExpressApp({ trustProxy }: ApiConfig): Express {
+  return express()
+    .disable('x-powered-by')
+    .enable('case sensitive routing')
+    .enable('strict routing')
+    .set('trust proxy', trustProxy);
+}
+
+const MEDIA_TYPES = [JSON_TYPE, NDJSON_TYPE];
+
+/** Returns the function that selects the form of a response. JSON is the default, also when the client accepts neither. */
+function readersOf(operation: Operation): (request: Request) => Reader {
+  if (operation.kind === 'retrieve') {
+    const record = recordReader(operation);
+    return () => record;
+  }
+  const [page, lines] = [pageReader(operation), linesReader(operation)];
+  return (request) => {
+    const { accept } = request.headers;
+    // Most clients send one of these, which Express would parse each time.
+    if (accept === undefined || accept === '*/*' || accept === JSON_TYPE) return page;
+    if (request.accepts(MEDIA_TYPES) !== NDJSON_TYPE) return page;
+    if (request.httpVersion === '1.0') throw HTTP_1_1_NEEDED;
+    return lines;
   };
 }
 
 /** Creates the error handler of the API. It converts the errors of all layers into responses. */
-export function errorHandler(refusals: RefusalBudget, log: Logger): ErrorRequestHandler {
+function errorHandler(refusals: RefusalBudget, log: Logger): ErrorRequestHandler {
   // Express recognizes error handlers by their four parameters.
   // eslint-disable-next-line @typescript-eslint/no-unused-vars
   return (error: unknown, request, response, _next) => {

@@ -14,11 +14,6 @@ const BODY_TOO_LARGE = new Problem(413, 'The request body is too large; send no 
 // RFC 9112, section 6.3: without `chunked` as the last coding, the length of the body is unknown.
 const INVALID_CODING = new Problem(400, 'Transfer-Encoding must end in "chunked"; send no body.');
 
-/** Returns whether a body follows the head of a request. */
-export function hasBody({ headers }: Request): boolean {
-  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
-}
-
 /** Returns the problem of a body that is long or of unknown length; undefined without one. */
 export function bodyProblem({ headers }: Request): Problem | undefined {
   const coding = headers['transfer-encoding'];

@@ -1,18 +1,20 @@
 import { randomUUID } from 'node:crypto';
+import { isIPv6 } from 'node:net';
 import type { Request, Response } from 'express';
 import type { Logger } from 'pino';
 import { REQUEST_ID_HEADER, REQUEST_ID_PATTERN } from '../contract/headers.ts';
-import type { Release } from '../contract/releases.ts';
+import type { PathParameter } from '../contract/operations.ts';
 import type { RateLimitState } from './checks/rate-limit.ts';
-import { type ApiVersion, resolveVersion, versionHeader } from './checks/version.ts';
+import { type ApiVersion, versionHeader, type VersionResolver } from './checks/version.ts';
 import type { PinOutcome, RequestMetrics } from './request-metrics.ts';
 import type { HeaderList, RetryReason } from './response/problem.ts';
-import { isApiTarget } from './target.ts';
 
 /** The owner of a valid key. */
 export interface Caller {
   readonly organizationId: string;
   readonly keyId: string;
+  /** Slot of the key in shared memory. */
+  readonly slot: number;
 }
 
 /** The state of a request, in `response.locals.context`. */
@@ -72,18 +74,93 @@ export function requestIdOf(header: string | string[] | undefined): string {
   return typeof header === 'string' && REQUEST_ID.test(header) ? header : randomUUID();
 }
 
-/** Creates the context of a request. */
+/** Creates the context of a request, and reduces its target to path and query. */
 export function startContext(
   request: Request,
   response: Response,
-  releases: readonly Release[],
+  resolveVersion: VersionResolver,
   now: number,
-): void {
+): RequestContext {
+  request.url = normalizeTarget(request.url);
   const requestId = requestIdOf(request.headers[REQUEST_ID_KEY]);
-  const version = isApiTarget(request.url)
-    ? resolveVersion(versionHeader(request), releases, now)
-    : undefined;
-  response.locals.context = new RequestContext(requestId, now, version);
+  const version = isApiTarget(request.url) ? resolveVersion(versionHeader(request), now) : undefined;
+  return (response.locals.context = new RequestContext(requestId, now, version));
+}
+
+/**
+ * Reduces a target (RFC 9112, section 3.2) to path and query, the form that routing and query parsing read. Drops the
+ * host of an absolute target, and a fragment. The HTTP parser accepts only visible ASCII.
+ */
+export function normalizeTarget(target: string): string {
+  if (target.startsWith('/') && !target.includes('#')) return target;
+  const [withoutFragment] = target.split('#', 1);
+  const withoutHost = withoutFragment.replace(/^https?:\/\/[^/?]*/i, '');
+  return withoutHost.startsWith('/') ? withoutHost : `/${withoutHost}`;
+}
+
+/** Returns whether a target has a path, with any query. */
+export function hasPath(target: string, path: string): boolean {
+  return target.startsWith(path) && (target.length === path.length || target[path.length] === '?');
+}
+
+/** Returns whether a target belongs to the API, whose responses all name the version. */
+function isApiTarget(target: string): boolean {
+  return target.startsWith('/v1/') || hasPath(target, '/v1');
+}
+
+/** Returns whether a body follows the head of a request. */
+export function hasBody({ headers }: Request): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+}
+
+/** Returns the part of a target after the first `?`; empty when there is none. */
+export function queryOf(target: string): string {
+  const delimiter = target.indexOf('?');
+  return delimiter < 0 ? '' : target.slice(delimiter + 1);
+}
+
+/** Returns the decoded value of a path parameter. */
+export function pathParameter({ params }: Request, { name }: PathParameter): string {
+  const { [name]: value } = params;
+  if (typeof value !== 'string') throw new TypeError(`the route has no parameter ${name}`);
+  return value;
+}
+
+export interface OriginOptions {
+  /** Undefined for the address of the request. */
+  readonly publicBaseUrl: string | undefined;
+  /** Express's `trust proxy` setting. */
+  readonly trustProxy: boolean | number | readonly string[];
+}
+
+/**
+ * Returns the base URL of links. It is the configured one, or the scheme and authority of the request. The address of
+ * the socket replaces an absent or malformed host.
+ */
+export function originOf(request: Request, { publicBaseUrl, trustProxy }: OriginOptions): string {
+  if (publicBaseUrl !== undefined) return publicBaseUrl;
+  // Without trusted proxies, Express would return the same values, but look up its settings for each.
+  const { protocol, host } =
+    trustProxy === false ? { protocol: 'http', host: request.headers.host } : request;
+  const scheme = protocol.toLowerCase() === 'https' ? 'https' : 'http';
+  return `${scheme}://${isHost(host) ? host : localAddress(request)}`;
+}
+
+/** Returns whether a text is a valid host with an optional port. */
+export function isHost(text: string | undefined): text is string {
+  if (text === undefined || text.length > 261) return false;
+  const parts = /^(?:[a-z0-9_](?:[a-z0-9._-]*[a-z0-9_])?\.?|\[([0-9a-f:.]+)\])(?::([0-9]{1,5}))?$/i.exec(
+    text,
+  );
+  if (parts === null) return false;
+  const bracketed = parts.at(1);
+  const port = parts.at(2);
+  return (bracketed === undefined || isIPv6(bracketed)) && (port === undefined || Number(port) <= 65_535);
+}
+
+function localAddress({ socket }: Request): string {
+  const { localAddress: address = 'localhost', localPort: port = 80 } = socket;
+  return `${isIPv6(address) ? `[${address}]` : address}:${port}`;
 }
 
 /**
@@ -101,5 +178,9 @@ export function reportRequest(response: Response, log: Logger, metrics: RequestM
   const durationMs = Math.round(elapsedMs * 1000) / 1000;
   // pino omits undefined fields.
   const sent = response.writableFinished ? undefined : false;
-  log.info({ requestId, ...caller, operation, status, durationMs, rows, bytes, pin, sent }, 'request');
+  const { organizationId, keyId } = caller ?? {};
+  log.info(
+    { requestId, organizationId, keyId, operation, status, durationMs, rows, bytes, pin, sent },
+    'request',
+  );
 }

@@ -5,7 +5,7 @@ import { RETRY_REASONS, type RetryReason } from './response/problem.ts';
 /** The labels of request counts. Their values do not depend on the content of requests. */
 const OTHER = 'other';
 const OPERATION_LABELS: readonly string[] = [...OPERATIONS.map(({ id }) => id), OTHER];
-const STATUSES: readonly number[] = [200, 204, 304, 400, 403, 404, 405, 408, 413, 429, 431, 500];
+const STATUSES: readonly number[] = [200, 204, 302, 304, 400, 403, 404, 405, 408, 413, 429, 431, 500];
 const STATUS_LABELS: readonly string[] = [...STATUSES.map(String), OTHER];
 const UPCOMING = 'upcoming';
 const NONE = 'none';

@@ -4,7 +4,13 @@ import { digestOf } from './credential.ts';
 export type KeyState = 'valid' | 'expired' | 'revoked';
 
 export type KeyCheck =
-  | { readonly outcome: 'valid'; readonly keyId: string; readonly organizationId: string }
+  | {
+      readonly outcome: 'valid';
+      readonly keyId: string;
+      readonly organizationId: string;
+      /** Slot of the key in shared memory. */
+      readonly slot: number;
+    }
   | { readonly outcome: 'unknown' }
   | { readonly outcome: 'expired' }
   | { readonly outcome: 'revoked' };
@@ -46,12 +52,16 @@ export class KeyRing {
   /** The rows of the ring, from which a worker builds an equal ring. */
   readonly rows: readonly KeyRow[];
 
-  /** @param rows checked rows: of `readKeyRing`, or of another ring */
-  constructor(rows: readonly KeyRow[]) {
+  /**
+   * @param rows checked rows: of `readKeyRing`, or of another ring
+   * @param slots for each row the slot of its key; by default, a ring has slots of its own
+   */
+  constructor(rows: readonly KeyRow[], slots: readonly number[] = []) {
     this.rows = rows;
     this.#entries = new Map(
-      rows.map(({ keyId, organizationId, digest, expiresAt, revokedAt }) => {
-        const valid: KeyCheck = Object.freeze({ outcome: 'valid', keyId, organizationId });
+      rows.map(({ keyId, organizationId, digest, expiresAt, revokedAt }, i) => {
+        const slot = slots.at(i) ?? i;
+        const valid: KeyCheck = Object.freeze({ outcome: 'valid', keyId, organizationId, slot });
         const [check, end] = revokedAt === null ? [valid, endOf(expiresAt)] : [REVOKED, Infinity];
         return [Buffer.from(digest).toString('hex'), { organizationId, check, end }];
       }),

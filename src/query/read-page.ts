@@ -57,15 +57,16 @@ export function selectRecords(
 
 /** Reads the JSON text of a record, in segments. Returns undefined if it does not exist. */
 export function readRecord(
-  store: OrganizationStore,
+  store: AnyStore,
   collection: CollectionName,
   id: string,
   now: number,
 ): readonly Buffer[] | undefined {
-  const { ids, records } = store.image[collection];
+  const content = contentOf(store);
+  const { ids, records } = content.image[collection];
   const row = findRow(ids, records, id);
   if (row < 0) return undefined;
-  return collection === 'events' ? eventSegments(store, row, now) : [recordAt(records, row)];
+  return collection === 'events' ? eventSegments(content, row, now) : [recordAt(records, row)];
 }
 
 /**

@@ -1,16 +1,19 @@
 import { parentPort, workerData } from 'node:worker_threads';
+import type { Express } from 'express';
 import { type LevelWithSilent, pino } from 'pino';
 import { OPERATIONS } from '../contract/operations.ts';
 import { RELEASES } from '../contract/releases.ts';
-import { type ApiConfig, createApp } from '../http/app.ts';
+import { openApiDocument } from '../contract/openapi/document.ts';
+import { type ApiConfig, createApi } from '../http/app.ts';
 import { OverloadCheck, type OverloadConfig } from '../http/checks/overload.ts';
 import { Pins } from '../http/checks/pin.ts';
 import { RefusalBudget } from '../http/checks/refusal-budget.ts';
 import { ConnectionCounts } from '../http/connections/connection-counts.ts';
 import type { ConnectionConfig } from '../http/connections/connections.ts';
-import type { CorsConfig } from '../http/cors.ts';
 import { Drain, Listener } from '../http/drain.ts';
+import { addDocumentation, type DocumentationConfig } from '../http/handlers/documentation.ts';
 import { RequestMetrics } from '../http/request-metrics.ts';
+import type { Compression } from '../http/response/compression.ts';
 import { createServer } from '../http/server.ts';
 import { WorkerCounts } from '../http/worker-counts.ts';
 import { KeyRing } from '../keys/key-ring.ts';
@@ -21,7 +24,6 @@ import type {
   ListenTarget,
   NumberedCommand,
   Outcome,
-  SentKeys,
   WorkerMemory,
   WorkerMessage,
 } from './protocol.ts';
@@ -32,30 +34,12 @@ import { WorkerStores } from './shared-views.ts';
 export interface WorkerInput {
   readonly config: ApiConfig &
     ConnectionConfig &
-    CorsConfig &
+    DocumentationConfig &
     OverloadConfig & {
       readonly refusalsPerMinute: number;
       readonly logLevel: LevelWithSilent;
     };
   readonly memory: WorkerMemory;
-}
-
-/** The keys of a worker, and their slots in shared memory. */
-class WorkerKeys {
-  current: KeyRing | undefined;
-  /** Includes removed keys: an authenticated request with one of them may not be counted yet. */
-  readonly #slots = new Map<string, number>();
-
-  slotOf(keyId: string): number {
-    const slot = this.#slots.get(keyId);
-    if (slot === undefined) throw new Error(`key ${keyId} was not sent`);
-    return slot;
-  }
-
-  replace({ rows, slots }: SentKeys): void {
-    for (const [i, { keyId }] of rows.entries()) this.#slots.set(keyId, slots[i]);
-    this.current = new KeyRing(rows);
-  }
 }
 
 if (parentPort === null) throw new Error('the program of a worker runs in a thread only');
@@ -64,30 +48,37 @@ const { config, memory } = workerData as WorkerInput;
 const log = pino({ level: config.logLevel }, new LogRing(memory.logRing));
 const metrics = new RequestMetrics(memory.metrics);
 const stores = new WorkerStores(memory.shownVersion);
-const keys = new WorkerKeys();
+let keys: KeyRing | undefined;
 
 const refusals = new RefusalBudget(config.refusalsPerMinute, memory.refusals, log);
 
 const dependencies = {
   config,
   stores: () => stores.view,
-  keys: () => keys.current,
+  keys: () => keys,
   overload: (isExempt: boolean) => overloadCheck.refuses(isExempt),
   clock: Date.now,
   operations: OPERATIONS,
   releases: RELEASES,
   metrics,
-  hits: { counts: memory.hits, slotOf: (keyId: string) => keys.slotOf(keyId) },
+  hits: memory.hits,
   refusals,
   pins: new Pins(memory.servedDigests),
   connectionCounts: new ConnectionCounts(memory.connections),
   streamCounts: new WorkerCounts(memory.streams),
-  noteUse: (keyId: string, now: number) => {
-    noteUse(memory.lastUses, keys.slotOf(keyId), now);
+  noteUse: (slot: number, now: number) => {
+    noteUse(memory.lastUses, slot, now);
   },
+  addDocuments: (app: Express, compression: Compression) =>
+    addDocumentation(
+      app,
+      config,
+      (publicPaths) => openApiDocument(RELEASES, config.publicBaseUrl, publicPaths),
+      compression,
+    ),
   log,
 };
-const { server, connections } = createServer(createApp(dependencies), dependencies);
+const { server, connections } = createServer(createApi(dependencies), dependencies);
 const listener = new Listener(server);
 const drain = new Drain(server, listener, memory.drain, () => connections.latestResponses());
 // The check starts after the creation of the app, which blocks the event loop when no request waits yet.
@@ -119,7 +110,7 @@ async function execute(command: Command): Promise<Outcome> {
       stores.dropUnused();
       return {};
     case 'replace-keys':
-      keys.replace(command.keys);
+      keys = new KeyRing(command.keys.rows, command.keys.slots);
       return {};
     case 'listen':
       return await listen(command.target);

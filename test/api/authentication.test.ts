@@ -107,7 +107,7 @@ describe('A key', () => {
   const uses: unknown[] = [];
   const given = givenApi(() => ({
     keys: () => new KeyRing([row]),
-    noteUse: (keyId, now) => uses.push([keyId, now]),
+    noteUse: (slot, now) => uses.push([slot, now]),
   }));
 
   const send = async (now: number, target: string, secret = SECRET) => {
@@ -138,8 +138,8 @@ describe('A key', () => {
     await send(Date.parse(END), '/v1/events');
     await send(NOW + 2, '/v1/events/none');
     expect(uses).to.deep.equal([
-      ['key_a', NOW],
-      ['key_a', NOW + 2],
+      [0, NOW],
+      [0, NOW + 2],
     ]);
   });
 });

@@ -35,7 +35,6 @@ describe('CORS', () => {
       for (const headers of [{}, sentFrom(APP), { ...sentFrom(APP), 'If-None-Match': '*' }]) {
         const response = await given.api.send('/openapi.json', { as: undefined, headers });
         expect(corsHeaders(response)).to.include({ 'access-control-allow-origin': '*' });
-        expect(response.headers).to.include({ 'cross-origin-resource-policy': 'cross-origin' });
       }
       const preflight = await given.api.send('/openapi.json?x', preflightFrom(APP));
       expect(corsHeaders(preflight)).to.include({ 'access-control-allow-origin': '*' });
@@ -110,7 +109,7 @@ describe('CORS', () => {
       );
       expect(response)
         .to.match(/^HTTP\/1.1 413 /)
-        .and.to.include(`\r\naccess-control-allow-origin: ${APP}\r\n`);
+        .and.to.include(`\r\nAccess-Control-Allow-Origin: ${APP}\r\n`);
     });
 
     for (const origin of ['https://other.example.org', 'https://app.example.org:444', 'null', undefined]) {
@@ -156,7 +155,6 @@ describe('CORS', () => {
       for (const headers of [{}, sentFrom(APP), sentFrom('null')]) {
         const response = await given.api.send('/v1/tickets', { headers });
         expect(corsHeaders(response)).to.include({ 'access-control-allow-origin': '*', vary: VARY });
-        expect(response.headers).to.include({ 'cross-origin-resource-policy': 'same-origin' });
       }
     });
   });

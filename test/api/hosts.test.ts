@@ -63,12 +63,20 @@ describe('The address that links begin with', () => {
       expect(await originOfLink(given.api, headers)).to.equal('http://real.example');
     });
 
-    it('is 400 for HTTP/1.1 without a host', async () => {
-      const response = await originOfLink(given.api, []);
-      expect(response)
-        .to.match(/^HTTP\/1.1 400 /)
-        .and.to.include('must have a Host header');
-    });
+    for (const [what, headers, version] of [
+      ['HTTP/1.1 without a host', [], '1.1'],
+      ['two hosts', ['Host: a.example', 'Host: b.example'], '1.1'],
+      ['the same host twice', ['Host: a.example', 'Host: a.example'], '1.1'],
+      ['an empty second host', ['Host: a.example', 'Host:'], '1.1'],
+      ['HTTP/1.0 with two hosts', ['Host: a.example', 'Host: b.example'], '1.0'],
+    ] as const) {
+      it(`is 400 for ${what}`, async () => {
+        const response = await originOfLink(given.api, headers, version);
+        expect(response)
+          .to.match(/^HTTP\/1.1 400 /)
+          .and.to.include('must have one Host header');
+      });
+    }
   });
 
   describe('from a trusted proxy', () => {

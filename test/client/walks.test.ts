@@ -15,7 +15,7 @@ import { TestApi } from '../support/test-api.ts';
 import { rejectionOf } from './rejection.ts';
 
 describe('A walk of the TypeScript client', () => {
-  const hits = newHitCounts(1);
+  const hits = newHitCounts(4);
   const pauses: number[] = [];
   let stores: StoreRegistry;
   let api: TestApi;
@@ -28,7 +28,7 @@ describe('A walk of the TypeScript client', () => {
     api = await TestApi.start({
       stores: () => stores.view,
       pins: new Pins(served),
-      hits: { counts: hits, slotOf: () => 0 },
+      hits,
       config: { rateLimitPerMinute: 2 },
     });
     stores.swap('fixture', (await fixture()).image);

@@ -3,11 +3,9 @@ import type { Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
-import express from 'express';
 import { pino } from 'pino';
 import { send } from '../../src/http/response/send.ts';
-import { createServer } from '../../src/http/server.ts';
-import { serverDependencies } from '../support/test-api.ts';
+import { serverDependencies, serverWith } from '../support/test-api.ts';
 
 const GIGABYTE = 1e9;
 /** Bound of the bytes that the server may read of any body. */
@@ -19,11 +17,14 @@ describe('A request with a body', () => {
   const accepted = new Map<number | undefined, Socket>();
 
   before(async () => {
-    const app = express();
-    app.use((_request, response) => {
-      send(response, 200, [], ['{}']);
-    });
-    ({ server } = createServer(app, serverDependencies(pino({ level: 'silent' }))));
+    server = serverWith(
+      (app) => {
+        app.use((_request, response) => {
+          send(response, 200, [], ['{}']);
+        });
+      },
+      serverDependencies(pino({ level: 'silent' })),
+    );
     server.on('connection', (socket: Socket) => accepted.set(socket.remotePort, socket));
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');

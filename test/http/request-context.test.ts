@@ -3,15 +3,13 @@ import type { Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { text as readText } from 'node:stream/consumers';
 import { expect } from 'chai';
-import express, { type RequestHandler } from 'express';
+import type { Express, RequestHandler } from 'express';
 import { pino } from 'pino';
 import supertest from 'supertest';
-import { errorHandler, notFoundHandler } from '../../src/http/app.ts';
 import { sumMetrics, RequestMetrics } from '../../src/http/request-metrics.ts';
-import { noSuchPath, type RetryReason, retryLater } from '../../src/http/response/problem.ts';
+import { type RetryReason, retryLater } from '../../src/http/response/problem.ts';
 import { NO_STORE, send } from '../../src/http/response/send.ts';
-import { createServer } from '../../src/http/server.ts';
-import { serverDependencies } from '../support/test-api.ts';
+import { serverDependencies, serverWith } from '../support/test-api.ts';
 
 const NOW = Date.parse('2026-09-01T12:00:00Z'); // before the first release
 
@@ -39,14 +37,13 @@ describe('The end of a request', () => {
     logged = [];
     const destination = { write: (line: string) => logged.push(JSON.parse(line) as Record<string, unknown>) };
     const log = pino({}, destination);
-    const app = express();
-    app.get('/v1/tickets', respond('listTickets'));
-    app.get('/v1/limited', refuse('rate-limit'));
-    app.get('/v1/shed', refuse('overload'));
-    app.get('/v1/early', refuse('not-ready'));
-    const dependencies = { ...serverDependencies(log), clock: () => NOW, metrics };
-    app.use(notFoundHandler(noSuchPath([])), errorHandler(dependencies.refusals, log));
-    ({ server } = createServer(app, dependencies));
+    const addRoutes = (app: Express) => {
+      app.get('/v1/tickets', respond('listTickets'));
+      app.get('/v1/limited', refuse('rate-limit'));
+      app.get('/v1/shed', refuse('overload'));
+      app.get('/v1/early', refuse('not-ready'));
+    };
+    server = serverWith(addRoutes, { ...serverDependencies(log), clock: () => NOW, metrics });
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
   });

@@ -11,7 +11,7 @@ import { RETRY_REASONS } from '../../src/http/response/problem.ts';
 
 const OPERATION_IDS = OPERATIONS.map(({ id }) => id);
 /** Statuses with a counter of their own. */
-const KNOWN = [200, 204, 304, 400, 403, 404, 405, 408, 413, 429, 431, 500];
+const KNOWN = [200, 204, 302, 304, 400, 403, 404, 405, 408, 413, 429, 431, 500];
 const VERSIONS: Readonly<Record<string, string>> = { stable: 'stable', preview: 'preview' };
 
 const seconds = fc.oneof(

@@ -3,11 +3,8 @@ import type { Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { mock } from 'node:test';
 import { expect } from 'chai';
-import express from 'express';
 import { pino } from 'pino';
-import { errorHandler } from '../../src/http/app.ts';
-import { createServer } from '../../src/http/server.ts';
-import { serverDependencies } from '../support/test-api.ts';
+import { serverDependencies, serverWith } from '../support/test-api.ts';
 
 describe('The server', () => {
   it('closes the connection of a response that fails after its start, and logs the error once', async () => {
@@ -15,14 +12,12 @@ describe('The server', () => {
     const logged: string[] = [];
     const destination = { write: (line: string) => logged.push(line) };
     const log = pino({}, destination);
-    const app = express();
-    app.use((_request, response) => {
-      response.writeHead(200, ['Content-Length', '5']).write('so');
-      throw new Error('half of it');
-    });
-    const dependencies = serverDependencies(log);
-    app.use(errorHandler(dependencies.refusals, log));
-    const { server } = createServer(app, dependencies);
+    const server = serverWith((app) => {
+      app.use((_request, response) => {
+        response.writeHead(200, ['Content-Length', '5']).write('so');
+        throw new Error('half of it');
+      });
+    }, serverDependencies(log));
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
@@ -40,10 +35,12 @@ describe('The server', () => {
   });
 
   describe('with a client that disconnects', () => {
-    const { server } = createServer(
-      express().use((_request, response) => {
-        response.writeHead(200).end(Buffer.alloc(64 * 1024 * 1024));
-      }),
+    const server = serverWith(
+      (app) => {
+        app.use((_request, response) => {
+          response.writeHead(200).end(Buffer.alloc(64 * 1024 * 1024));
+        });
+      },
       serverDependencies(pino({ level: 'silent' })),
     );
     before(async () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { normalizeTarget, queryOf } from '../../src/http/target.ts';
+import { normalizeTarget, queryOf } from '../../src/http/request-context.ts';
 
 describe('normalizeTarget', () => {
   const cases: [target: string, normal: string][] = [

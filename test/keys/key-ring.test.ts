@@ -23,7 +23,7 @@ describe('KeyRing.check', () => {
     const { path, first, second, foreign } = setUp();
     const ring = readKeyRing(path);
     for (const { organizationId, secret, keyId } of [first, second, foreign]) {
-      expect(ring.check(organizationId, secret, NOW)).to.deep.equal({
+      expect(ring.check(organizationId, secret, NOW)).to.deep.include({
         outcome: 'valid',
         keyId,
         organizationId,

@@ -3,12 +3,11 @@ import addFormats from 'ajv-formats';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { expect } from 'chai';
 import { openApiDocument } from '../../src/contract/openapi/document.ts';
-import { PUBLIC_PATHS } from '../../src/contract/openapi/public-paths.ts';
 import { JSON_TYPE, NDJSON_TYPE } from '../../src/contract/headers.ts';
 import { RELEASES } from '../../src/contract/releases.ts';
-import { MAX_HEADER_LINK } from '../../src/http/response/links.ts';
+import { MAX_HEADER_LINK } from '../../src/http/reads/page.ts';
 import type { HeaderList } from '../../src/http/response/problem.ts';
-import { PUBLIC_JSON_MEDIA, SECURITY_HEADERS } from '../../src/http/response/send.ts';
+import { SECURITY_HEADERS } from '../../src/http/response/send.ts';
 
 /** Validates every response of a contract test against the OpenAPI document. */
 
@@ -48,7 +47,6 @@ const validators = new Map<string, ValidateFunction>();
 
 const TRANSPORT = ['date', 'connection', 'keep-alive', 'content-type', 'content-length', 'transfer-encoding'];
 const SECURITY = byName(SECURITY_HEADERS);
-const PUBLIC_SECURITY = byName(PUBLIC_JSON_MEDIA.securityHeaders);
 
 function byName(headers: HeaderList): Readonly<Record<string, string>> {
   return Object.fromEntries(
@@ -69,8 +67,7 @@ function isOfCors(name: string, headers: IncomingHttpHeaders): boolean {
 export function expectConformance(exchange: Exchange): void {
   const { method, status, headers, text } = exchange;
   const path = exchange.target.split('?', 1)[0];
-  const isDocument = path === PUBLIC_PATHS.openApi.path && (status === 200 || status === 304);
-  expect(headers, 'headers').to.include(isDocument ? PUBLIC_SECURITY : SECURITY);
+  expect(headers, 'headers').to.include(SECURITY);
   expect(headers['x-request-id'], 'X-Request-Id').to.match(/^[A-Za-z0-9._-]{1,128}$/);
   expect(headers, 'headers').not.to.have.property('x-powered-by');
   if (path === '/v1' || path.startsWith('/v1/')) {

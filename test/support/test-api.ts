@@ -2,24 +2,28 @@ import type { Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { text as readText } from 'node:stream/consumers';
 import { expect } from 'chai';
+import type { Express } from 'express';
 import { type Logger, pino } from 'pino';
 import supertest from 'supertest';
 import { JSON_TYPE } from '../../src/contract/headers.ts';
 import { OPERATIONS } from '../../src/contract/operations.ts';
+import type { PublicPathName } from '../../src/contract/public-paths.ts';
 import { RELEASES } from '../../src/contract/releases.ts';
-import { createApp, type Dependencies } from '../../src/http/app.ts';
+import { openApiDocument } from '../../src/contract/openapi/document.ts';
+import { createApi, type Dependencies } from '../../src/http/app.ts';
 import { readConfig } from '../../src/config.ts';
 import { newRefusalCounts, RefusalBudget } from '../../src/http/checks/refusal-budget.ts';
 import { Pins } from '../../src/http/checks/pin.ts';
 import { newHitCounts } from '../../src/http/checks/rate-limit.ts';
 import { newStreamCounts } from '../../src/http/checks/stream-limit.ts';
 import { ConnectionCounts, newConnectionCounts } from '../../src/http/connections/connection-counts.ts';
+import { addDocumentation, type DocumentationConfig } from '../../src/http/handlers/documentation.ts';
 import { RequestMetrics } from '../../src/http/request-metrics.ts';
 import { createServer, type ServerDependencies } from '../../src/http/server.ts';
 import { WorkerCounts } from '../../src/http/worker-counts.ts';
-import { KeySlots } from '../../src/keys/key-slots.ts';
 import { newServedDigests } from '../../src/store/registry/served-digests.ts';
 import { StoreRegistry } from '../../src/store/registry/store-registry.ts';
+import { EMPTY_VIEW } from '../../src/store/registry/store-view.ts';
 import { expectConformance } from './conformance.ts';
 import { fixture, type Fixture, type OrganizationId } from './api-fixture.ts';
 
@@ -55,13 +59,13 @@ export interface Body {
   readonly errors: readonly { readonly loc: string; readonly input: string; readonly ctx: string }[];
 }
 
-type AllDependencies = Dependencies & ServerDependencies;
+type AllDependencies = Dependencies & ServerDependencies & { readonly config: DocumentationConfig };
 export type Overrides = Partial<Omit<AllDependencies, 'config'>> & {
   readonly config?: Partial<AllDependencies['config']>;
 };
 
-/** Creates the dependencies of a server with the default configuration. */
-export function serverDependencies(log: Logger): ServerDependencies & Pick<Dependencies, 'refusals'> {
+/** Creates the dependencies of a server with the default configuration, without operations and data. */
+export function serverDependencies(log: Logger): AllDependencies {
   const connectionCounts = new ConnectionCounts({
     shared: newConnectionCounts(),
     part: newConnectionCounts(),
@@ -71,12 +75,29 @@ export function serverDependencies(log: Logger): ServerDependencies & Pick<Depen
     config: readConfig({}),
     overload: () => false,
     clock: Date.now,
+    stores: () => EMPTY_VIEW,
+    keys: () => undefined,
+    operations: [],
+    hits: newHitCounts(),
+    streamCounts: new WorkerCounts({ shared: newStreamCounts(), part: newStreamCounts() }),
+    noteUse: () => undefined,
+    pins: new Pins(newServedDigests()),
+    addDocuments: () => [],
     releases: RELEASES,
     log,
     metrics: new RequestMetrics(),
     connectionCounts,
     refusals: new RefusalBudget(0, newRefusalCounts(), log),
   };
+}
+
+/** Creates a server with further routes. */
+export function serverWith(addRoutes: (app: Express) => void, dependencies: AllDependencies): Server {
+  const addDocuments = (app: Express) => {
+    addRoutes(app);
+    return [];
+  };
+  return createServer(createApi({ ...dependencies, addDocuments }), dependencies).server;
 }
 
 /** The app over the fixture, listening on its own port. */
@@ -107,22 +128,23 @@ export class TestApi {
     const logged: Record<string, unknown>[] = [];
     const destination = { write: (line: string) => logged.push(JSON.parse(line) as Record<string, unknown>) };
     const log = pino({ level: 'debug' }, destination);
-    const slots = new KeySlots();
     const defaults = serverDependencies(log);
+    const config = { ...readConfig({}), rateLimitPerMinute: 0, ...overrides.config };
     const dependencies: AllDependencies = {
       ...defaults,
       operations: OPERATIONS,
       stores: () => stores.view,
       keys: () => made.keys,
-      streamCounts: new WorkerCounts({ shared: newStreamCounts(), part: newStreamCounts() }),
-      hits: { counts: newHitCounts(), slotOf: (keyId) => slots.of(keyId) },
-      noteUse: () => undefined,
-      pins: new Pins(newServedDigests()),
       clock: () => clock.now,
       ...overrides,
-      config: { ...readConfig({}), rateLimitPerMinute: 0, ...overrides.config },
+      config,
+      addDocuments: (app, compression) => {
+        const describe = (paths: readonly PublicPathName[]) =>
+          openApiDocument(dependencies.releases, config.publicBaseUrl, paths, dependencies.operations);
+        return addDocumentation(app, config, describe, compression);
+      },
     };
-    const { server } = createServer(createApp(dependencies), dependencies);
+    const { server } = createServer(createApi(dependencies), dependencies);
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     return new TestApi(server, made, clock, logged);
   }

@@ -1,5 +1,5 @@
 import { exampleOf, type Field, type Fields, type Resource, type Shape } from '../field.ts';
-import { REQUEST_ID_HEADER, REQUEST_ID_PATTERN } from '../headers.ts';
+import { IF_NONE_MATCH_HEADER, REQUEST_ID_HEADER, REQUEST_ID_PATTERN } from '../headers.ts';
 import { type Operation, OPERATIONS, type Parameter, type PathParameter, TAGS } from '../operations.ts';
 import {
   DATE_PATTERN,
@@ -10,13 +10,8 @@ import {
   UTC_TIMESTAMP_PATTERN,
 } from '../parameter.ts';
 import { type End, PREVIEW, type Release, STABLE, VERSION_HEADER } from '../releases.ts';
-import {
-  PUBLIC_PATHS,
-  PUBLIC_RESPONSES,
-  PUBLIC_TAG,
-  type PublicPath,
-  publicPathItem,
-} from './public-paths.ts';
+import { PUBLIC_PATHS, type PublicPathName } from '../public-paths.ts';
+import { PUBLIC_RESPONSES, PUBLIC_TAG, publicPathItem } from './public-paths.ts';
 import {
   componentRef,
   found,
@@ -36,7 +31,7 @@ const VERSION_PATTERN = `^(${STABLE}|${PREVIEW}|${DATE_PATTERN})$`;
 export function openApiDocument(
   releases: readonly Release[],
   baseUrl = '/',
-  publicPaths: readonly PublicPath[] = Object.values(PUBLIC_PATHS),
+  publicPaths: readonly PublicPathName[] = Object.keys(PUBLIC_PATHS) as PublicPathName[],
   operations: readonly Operation[] = OPERATIONS,
 ): Schema {
   const resources = new Set(operations.map(({ resource }) => resource));
@@ -59,7 +54,7 @@ export function openApiDocument(
     tags: [...Object.entries(TAGS).map(([name, description]) => ({ name, description })), PUBLIC_TAG],
     paths: Object.fromEntries([
       ...operations.map((operation) => [operation.path, { get: operationObject(operation, releases) }]),
-      ...publicPaths.map((publicPath) => [publicPath.path, publicPathItem(publicPath)]),
+      ...publicPaths.map((name) => [PUBLIC_PATHS[name], publicPathItem(name)]),
     ]),
     components: {
       securitySchemes: {
@@ -89,7 +84,7 @@ function packageVersion(date = '0000-00-00'): string {
   return date.split('-').map(Number).join('.');
 }
 
-export const REQUEST_HEADERS = {
+const REQUEST_HEADERS = {
   Version: {
     name: VERSION_HEADER,
     in: 'header',
@@ -112,7 +107,7 @@ export const REQUEST_HEADERS = {
     schema: { type: 'string' },
   },
   IfNoneMatch: {
-    name: 'If-None-Match',
+    name: IF_NONE_MATCH_HEADER,
     in: 'header',
     description: 'ETag of a cached response; the service returns 304 if the response is unchanged.',
     schema: { type: 'string' },

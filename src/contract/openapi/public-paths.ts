@@ -1,11 +1,10 @@
-import { JSON_TYPE, REQUEST_ID_HEADER } from '../headers.ts';
+import { JSON_TYPE, REQUEST_ID_HEADER, type ResponseHeaderName } from '../headers.ts';
 import type { Schema } from '../parameter.ts';
-import { componentRef, type HeaderName, headerRefs, RESPONSE_HEADERS } from './responses.ts';
+import { PUBLIC_PATHS, type PublicPathName } from '../public-paths.ts';
+import { componentRef, headerRefs, RESPONSE_HEADERS } from './responses.ts';
 
-/** The paths that need no key, have no version, and return no data. A configuration serves some of them. */
-
-export interface PublicPath {
-  readonly path: string;
+/** The description of a public path. */
+interface PublicPath {
   readonly operationId: string;
   readonly summary: string;
   readonly description: string;
@@ -16,13 +15,8 @@ export interface PublicPath {
   readonly redirects?: boolean;
 }
 
-const HEALTH_PATH = '/healthz';
-const OPENAPI_PATH = '/openapi.json';
-const DOCS_PATH = '/docs';
-
-export const PUBLIC_PATHS = {
+const DESCRIPTIONS: Readonly<Record<PublicPathName, PublicPath>> = {
   index: {
-    path: '/',
     operationId: 'getIndex',
     summary: 'List the public paths',
     description:
@@ -33,9 +27,9 @@ export const PUBLIC_PATHS = {
         example: {
           name: 'Foyer',
           description: 'Event ticketing read API',
-          docs: DOCS_PATH,
-          openapi: OPENAPI_PATH,
-          health: HEALTH_PATH,
+          docs: PUBLIC_PATHS.docs,
+          openapi: PUBLIC_PATHS.openApi,
+          health: PUBLIC_PATHS.health,
         },
       },
     },
@@ -43,7 +37,6 @@ export const PUBLIC_PATHS = {
     redirects: true,
   },
   health: {
-    path: HEALTH_PATH,
     operationId: 'getHealth',
     summary: 'Check the health',
     description: 'Reports that the process responds, for load balancers.',
@@ -61,7 +54,6 @@ export const PUBLIC_PATHS = {
     isDocument: false,
   },
   openApi: {
-    path: OPENAPI_PATH,
     operationId: 'getOpenApiDocument',
     summary: 'Retrieve the OpenAPI document',
     description: 'Returns this document.',
@@ -69,7 +61,6 @@ export const PUBLIC_PATHS = {
     isDocument: true,
   },
   docs: {
-    path: DOCS_PATH,
     operationId: 'getDocs',
     summary: 'Open the documentation',
     description: 'Returns a page that shows this document and can send requests.',
@@ -77,21 +68,20 @@ export const PUBLIC_PATHS = {
     isDocument: true,
   },
   explorer: {
-    path: '/explorer',
     operationId: 'getExplorer',
     summary: 'Open the explorer',
     description: 'Returns a page that shows the data of an organization after a sign-in with its API key.',
     content: { 'text/html': { schema: { type: 'string' } } },
     isDocument: true,
   },
-} as const satisfies Readonly<Record<string, PublicPath>>;
+};
 
 /** The group of public paths in the document. */
 export const PUBLIC_TAG = { name: 'Service', description: 'Health and documents. They need no key.' };
 
-const EVERYWHERE: readonly HeaderName[] = [REQUEST_ID_HEADER, 'Cache-Control'];
-const NEGOTIATED: readonly HeaderName[] = [...EVERYWHERE, 'Vary'];
-const DOCUMENT: readonly HeaderName[] = [...EVERYWHERE, 'ETag', 'Vary', 'Content-Encoding'];
+const EVERYWHERE: readonly ResponseHeaderName[] = [REQUEST_ID_HEADER, 'Cache-Control'];
+const NEGOTIATED: readonly ResponseHeaderName[] = [...EVERYWHERE, 'Vary'];
+const DOCUMENT: readonly ResponseHeaderName[] = [...EVERYWHERE, 'ETag', 'Vary', 'Content-Encoding'];
 
 export const PUBLIC_RESPONSES: Readonly<Record<'Redirected' | 'Refused' | 'Failed', Schema>> = {
   Redirected: {
@@ -100,7 +90,7 @@ export const PUBLIC_RESPONSES: Readonly<Record<'Redirected' | 'Refused' | 'Faile
       ...headerRefs(NEGOTIATED),
       Location: { description: 'Address of the page.', schema: { type: 'string' }, required: true },
     },
-    content: PUBLIC_PATHS.index.content,
+    content: DESCRIPTIONS.index.content,
   },
   Refused: {
     description:
@@ -125,8 +115,8 @@ function problem(detail: string): Schema {
 }
 
 /** Returns the path item of a public path. */
-export function publicPathItem(publicPath: PublicPath): Schema {
-  const { operationId, summary, description, content, isDocument, redirects } = publicPath;
+export function publicPathItem(name: PublicPathName): Schema {
+  const { operationId, summary, description, content, isDocument, redirects } = DESCRIPTIONS[name];
   const responses = {
     200: {
       description: isDocument ? 'The document.' : 'The object.',

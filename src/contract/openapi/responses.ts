@@ -7,6 +7,7 @@ import {
   RECORD_COUNT_HEADER,
   REQUEST_ID_HEADER,
   REQUEST_ID_PATTERN,
+  type ResponseHeaderName,
   SNAPSHOT_ID_HEADER,
   SUNSET_HEADER,
 } from '../headers.ts';
@@ -77,12 +78,10 @@ export const RESPONSE_HEADERS = {
   'RateLimit-Policy': sometimes('Allowed requests, and seconds per window.', '"600-in-1min"; q=600; w=60'),
   'Retry-After': always('Seconds to wait.', 5, { type: 'integer', minimum: 1 }),
   Allow: always('Allowed methods.', 'GET, HEAD, OPTIONS'),
-} as const satisfies Readonly<Record<string, Header>>;
-
-export type HeaderName = keyof typeof RESPONSE_HEADERS;
+} as const satisfies Readonly<Record<ResponseHeaderName, Header>>;
 
 /** The headers that every response of the API may have. */
-const EVERYWHERE: readonly HeaderName[] = [
+const EVERYWHERE: readonly ResponseHeaderName[] = [
   REQUEST_ID_HEADER,
   VERSION_HEADER,
   LATEST_VERSION_HEADER,
@@ -90,14 +89,14 @@ const EVERYWHERE: readonly HeaderName[] = [
   SUNSET_HEADER,
   'Cache-Control',
 ];
-const LIMITED: readonly HeaderName[] = ['RateLimit', 'RateLimit-Policy'];
-const READ: readonly HeaderName[] = [...LIMITED, IGNORED_PARAMETERS_HEADER];
-const DATA: readonly HeaderName[] = [...READ, SNAPSHOT_ID_HEADER, DATA_AS_OF_HEADER, 'Vary'];
+const LIMITED: readonly ResponseHeaderName[] = ['RateLimit', 'RateLimit-Policy'];
+const READ: readonly ResponseHeaderName[] = [...LIMITED, IGNORED_PARAMETERS_HEADER];
+const DATA: readonly ResponseHeaderName[] = [...READ, SNAPSHOT_ID_HEADER, DATA_AS_OF_HEADER, 'Vary'];
 
-export const headerRefs = (names: readonly HeaderName[]): Schema =>
+export const headerRefs = (names: readonly ResponseHeaderName[]): Schema =>
   Object.fromEntries(names.map((name) => [name, componentRef('headers', name)]));
 
-const apiHeaders = (names: readonly HeaderName[]): Schema => headerRefs([...EVERYWHERE, ...names]);
+const apiHeaders = (names: readonly ResponseHeaderName[]): Schema => headerRefs([...EVERYWHERE, ...names]);
 
 export function componentRef(
   section: 'headers' | 'parameters' | 'responses' | 'schemas',
@@ -130,7 +129,7 @@ export function foundList(resource: string, item: Schema): Schema {
   };
 }
 
-function refused(description: string, headers: readonly HeaderName[], detail: string): Schema {
+function refused(description: string, headers: readonly ResponseHeaderName[], detail: string): Schema {
   const schema = componentRef('schemas', 'Problem');
   return {
     description,

@@ -1,9 +1,12 @@
 import type { Request } from 'express';
 import { parseCredential } from '../../keys/credential.ts';
 import type { KeyRing } from '../../keys/key-ring.ts';
+import type { AnyStore, DeletionsStore, OrganizationStore } from '../../store/organization-store.ts';
+import type { StoreView } from '../../store/registry/store-view.ts';
 import type { Caller } from '../request-context.ts';
 import { notReady, Problem } from '../response/problem.ts';
 
+const NO_SNAPSHOT = notReady('no data is loaded yet');
 const NO_KEYS = notReady('no API keys are loaded yet');
 const FORM = 'send the header Authorization: Bearer svc:o:<organization_id>:<api_key>';
 const KEY_MISSING = new Problem(400, `The API key is missing; ${FORM}.`);
@@ -11,6 +14,18 @@ const KEY_MALFORMED = new Problem(400, `The API key is malformed; ${FORM}.`);
 const KEY_UNKNOWN = new Problem(403, 'The API key is unknown or invalid.');
 const KEY_EXPIRED = new Problem(403, 'The API key has expired.');
 const KEY_REVOKED = new Problem(403, 'The API key is revoked.');
+/** To a syncing client, an empty list would look like the deletion of all records. */
+const ORGANIZATION_NOT_LOADED = notReady(
+  'no live snapshot holds your organization; the operator must publish one',
+);
+
+/**
+ * Checks that the process has data to serve.
+ * @throws Problem 429 until a snapshot is live
+ */
+export function checkAvailability(view: StoreView): void {
+  if (view.isEmpty) throw NO_SNAPSHOT;
+}
 
 /**
  * Checks the key of a request, and returns its owner.
@@ -31,6 +46,32 @@ export function authenticate(
   if (check.outcome === 'unknown') throw KEY_UNKNOWN;
   if (check.outcome === 'expired') throw KEY_EXPIRED;
   if (check.outcome === 'revoked') throw KEY_REVOKED;
-  const { organizationId, keyId } = check;
-  return { organizationId, keyId };
+  return check;
+}
+
+/** The stores of the caller's organization. */
+export interface StoresOfCaller {
+  readonly content: PartStores<OrganizationStore>;
+  readonly deletions: PartStores<DeletionsStore>;
+}
+
+/** The stores of one part of the organization's data. */
+interface PartStores<Store extends AnyStore> {
+  readonly live: Store;
+  /** Returns the store with a content digest, live or retained. */
+  readonly withContent: (contentDigest: string) => Store | undefined;
+}
+
+/**
+ * Binds the stores of a view to one organization. Handlers get nothing else, so no other organization is in their
+ * reach.
+ * @throws Problem 429 when no live snapshot holds the organization
+ */
+export function storesOf(view: StoreView, organizationId: string): StoresOfCaller {
+  const [content, deletions] = [view.get(organizationId), view.getDeletions(organizationId)];
+  if (content === undefined || deletions === undefined) throw ORGANIZATION_NOT_LOADED;
+  return {
+    content: { live: content, withContent: (digest) => view.get(organizationId, digest) },
+    deletions: { live: deletions, withContent: (digest) => view.getDeletions(organizationId, digest) },
+  };
 }

@@ -8,66 +8,63 @@ import { type HeaderList, retryLater } from '../response/problem.ts';
 const WINDOW_SECONDS = 60;
 const WINDOW_MS = WINDOW_SECONDS * 1000;
 
-/** Accepts every request. */
-export const noRateLimit: RequestHandler = (_request, _response, next) => {
-  next();
-};
-
 /** The state of a key's limit after a request. */
 export interface RateLimitState {
+  readonly isExceeded: boolean;
   /** Whole seconds until the window has ended, at least 1. */
   readonly seconds: number;
   /** The headers of draft-ietf-httpapi-ratelimit-headers-08. */
   readonly headers: HeaderList;
 }
 
-/** The hit counts of all keys, shared by all workers. */
-export interface SharedHits {
-  readonly counts: HitCounts;
-  /** Returns the slot of a key, which is the same in all workers. */
-  readonly slotOf: (keyId: string) => number;
-}
-
 /**
- * Counts the requests of each key and refuses requests beyond the limit.
+ * The limit of requests of each key. Its counts are shared by all workers.
  *
- * express-rate-limit refuses, but does not count: it awaits several promises for each request. If it counted,
- * throughput for one ticket would be 0.90 times (docs/performance.md). Its headers are off because it hashes the key
- * of each request for them.
+ * express-rate-limit refuses, but does not count: it awaits several promises for each request, so that throughput for
+ * one ticket would be 0.82 times (docs/performance.md).
  */
-export function rateLimitPerKey(
-  perMinute: number,
-  { counts, slotOf }: SharedHits,
-  log: Logger,
-  clock = monotonicNow,
-): RequestHandler {
-  const name = `"${perMinute}-in-1min"`;
-  const policy = `${name}; q=${perMinute}; w=${WINDOW_SECONDS}`;
-  const refuse = rateLimit({
-    store: storeOfRefused(perMinute),
-    validate: false,
-    windowMs: WINDOW_MS,
-    limit: perMinute,
-    standardHeaders: false,
-    legacyHeaders: false,
-    keyGenerator: (_request, response) => response.locals.context.caller?.keyId ?? '',
-    handler: (_request, response, next) => {
-      const seconds = response.locals.context.rateLimit?.seconds ?? WINDOW_SECONDS;
-      const detail = `More than ${perMinute} requests in a minute; try again in ${seconds} s.`;
-      next(retryLater('rate-limit', detail, seconds));
-    },
-    logger: log,
-  });
-  return (request, response, next) => {
-    const { context } = response.locals;
-    if (context.caller === undefined) throw new TypeError('the key is not checked yet');
-    const { count, millisecondsLeft } = countHit(counts, slotOf(context.caller.keyId), WINDOW_MS, clock());
+export class RateLimit {
+  /** Refuses a request that `count` has found to be over the limit. */
+  readonly refuse: RequestHandler;
+  readonly #perMinute: number;
+  readonly #counts: HitCounts;
+  readonly #clock: () => number;
+  readonly #name: string;
+  readonly #policy: string;
+
+  /** @param perMinute requests in a minute; 0 for no limit */
+  constructor(perMinute: number, counts: HitCounts, log: Logger, clock = monotonicNow) {
+    this.#perMinute = perMinute;
+    this.#counts = counts;
+    this.#clock = clock;
+    this.#name = `"${perMinute}-in-1min"`;
+    this.#policy = `${this.#name}; q=${perMinute}; w=${WINDOW_SECONDS}`;
+    this.refuse = rateLimit({
+      store: storeOfRefused(perMinute),
+      validate: false,
+      windowMs: WINDOW_MS,
+      limit: perMinute,
+      standardHeaders: false,
+      legacyHeaders: false,
+      keyGenerator: (_request, response) => response.locals.context.caller?.keyId ?? '',
+      handler: (_request, response, next) => {
+        const seconds = response.locals.context.rateLimit?.seconds ?? WINDOW_SECONDS;
+        const detail = `More than ${perMinute} requests in a minute; try again in ${seconds} s.`;
+        next(retryLater('rate-limit', detail, seconds));
+      },
+      logger: log,
+    });
+  }
+
+  /** Counts a request of the key of a slot. Returns undefined without a limit. */
+  count(slot: number): RateLimitState | undefined {
+    if (this.#perMinute === 0) return undefined;
+    const { count, millisecondsLeft } = countHit(this.#counts, slot, WINDOW_MS, this.#clock());
     const seconds = Math.ceil(millisecondsLeft / 1000);
-    const limit = `${name}; r=${Math.max(0, perMinute - count)}; t=${seconds}`;
-    context.rateLimit = { seconds, headers: ['RateLimit-Policy', policy, 'RateLimit', limit] };
-    if (count <= perMinute) next();
-    else void refuse(request, response, next);
-  };
+    const limit = `${this.#name}; r=${Math.max(0, this.#perMinute - count)}; t=${seconds}`;
+    const headers = ['RateLimit-Policy', this.#policy, 'RateLimit', limit];
+    return { isExceeded: count > this.#perMinute, seconds, headers };
+  }
 }
 
 /** Returns a store for express-rate-limit, which consults it only for requests beyond the limit. */

@@ -21,23 +21,18 @@ export function newStreamCounts(): CountsBySlot {
 /** Limits the streams that are open for a key. */
 export class StreamLimit {
   readonly #counts: WorkerCounts;
-  readonly #slotOf: (keyId: string) => number;
   readonly #metrics: RequestMetrics;
 
-  constructor(counts: WorkerCounts, slotOf: (keyId: string) => number, metrics: RequestMetrics) {
+  constructor(counts: WorkerCounts, metrics: RequestMetrics) {
     this.#counts = counts;
-    this.#slotOf = slotOf;
     this.#metrics = metrics;
   }
 
   /**
-   * Counts a response as an open stream of its key until it is closed.
+   * Counts a response as an open stream of the key of a slot until it is closed.
    * @throws Problem 429 beyond the limit
    */
-  open(response: Response): void {
-    const { caller } = response.locals.context;
-    if (caller === undefined) throw new TypeError('the key is not checked yet');
-    const slot = this.#slotOf(caller.keyId);
+  open(response: Response, slot: number): void {
     if (this.#counts.change(slot, 1) > MAX_STREAMS_PER_KEY) {
       this.#counts.change(slot, -1);
       throw TOO_MANY_STREAMS;

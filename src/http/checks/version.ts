@@ -2,12 +2,11 @@ import type { Request } from 'express';
 import { DEPRECATION_HEADER, SUNSET_HEADER } from '../../contract/headers.ts';
 import type { Operation } from '../../contract/operations.ts';
 import {
-  dayOf,
   type End,
   endOf,
-  isReachable,
   LATEST_VERSION_HEADER,
   latestVersion,
+  operationsOf,
   PREVIEW,
   type Release,
   selectVersion,
@@ -22,8 +21,8 @@ export interface ApiVersion {
   /** The version that the response names: the stable version when the requested one is invalid. */
   readonly name: Version;
   readonly isValid: boolean;
-  /** Day of the request in UTC, which decides the releases in force. */
-  readonly today: string;
+  /** Ids of its operations; undefined for all. */
+  readonly operations: ReadonlySet<string> | undefined;
   /** Version headers of the response. */
   readonly headers: HeaderList;
   /** Headers that announce the end of the version; empty without one. */
@@ -39,23 +38,39 @@ const NOT_IN_THIS_VERSION = new Problem(
   `This operation is not part of the requested API version; it requires the header ${VERSION_HEADER}: ${PREVIEW}.`,
 );
 
+const DAY_MS = 86_400_000;
+
+/** Resolves the version header of a request, undefined without one, at a time in milliseconds since the epoch. */
+export type VersionResolver = (header: string | undefined, now: number) => ApiVersion;
+
 /**
- * Resolves the value of the version header.
- * @param header undefined when the request has no such header
+ * Creates a resolver of version headers. It keeps the versions of the current day in UTC, which decides the releases in
+ * force.
  * @param releases earliest first
- * @param now milliseconds since the epoch
  */
-export function resolveVersion(
-  header: string | undefined,
-  releases: readonly Release[],
-  now: number,
-): ApiVersion {
-  const today = dayOf(now);
-  const selected = selectVersion(header, releases, today);
-  const name = selected ?? STABLE;
-  const headers = [VERSION_HEADER, name, LATEST_VERSION_HEADER, latestVersion(releases, today)];
-  const endHeaders = headersOfEnd(endOf(name, releases, today));
-  return { name, isValid: selected !== undefined, today, headers, endHeaders };
+export function versionResolver(releases: readonly Release[]): VersionResolver {
+  const kept = new Map<string | undefined, ApiVersion>();
+  let day = NaN;
+  let today = '';
+  return (header, now) => {
+    const dayOfRequest = Math.floor(now / DAY_MS);
+    if (dayOfRequest !== day) {
+      day = dayOfRequest;
+      today = new Date(now).toISOString().slice(0, 10);
+      kept.clear();
+    }
+    const known = kept.get(header);
+    if (known !== undefined) return known;
+    const selected = selectVersion(header, releases, today);
+    const name = selected ?? STABLE;
+    const headers = [VERSION_HEADER, name, LATEST_VERSION_HEADER, latestVersion(releases, today)];
+    const endHeaders = headersOfEnd(endOf(name, releases, today));
+    const operations = operationsOf(name, releases, today);
+    const version = { name, isValid: selected !== undefined, operations, headers, endHeaders };
+    // Clients can send other values without end.
+    if (header === undefined || header === name) kept.set(header, version);
+    return version;
+  };
 }
 
 const NO_HEADERS: HeaderList = [];
@@ -78,14 +93,9 @@ export function versionHeader({ headers }: Request): string | undefined {
  * Checks that the requested version is valid and has the operation.
  * @throws Problem 400 for an invalid version, 404 for an operation outside of the version
  */
-export function checkVersion(
-  operation: Operation,
-  request: Request,
-  version: ApiVersion | undefined,
-  releases: readonly Release[],
-): void {
+export function checkVersion(operation: Operation, request: Request, version: ApiVersion | undefined): void {
   if (!version?.isValid) throw invalidVersion(versionHeader(request) ?? '');
-  if (!isReachable(operation.id, version.name, releases, version.today)) throw NOT_IN_THIS_VERSION;
+  if (version.operations?.has(operation.id) === false) throw NOT_IN_THIS_VERSION;
 }
 
 function invalidVersion(header: string): Problem {

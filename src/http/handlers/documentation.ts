@@ -1,13 +1,10 @@
 import type { Express, RequestHandler } from 'express';
 import { JSON_TYPE } from '../../contract/headers.ts';
-import { openApiDocument } from '../../contract/openapi/document.ts';
-import { PUBLIC_PATHS, type PublicPath } from '../../contract/openapi/public-paths.ts';
-import type { Operation } from '../../contract/operations.ts';
-import type { Release } from '../../contract/releases.ts';
+import { PUBLIC_PATHS, type PublicPathName } from '../../contract/public-paths.ts';
 import { pageOf } from '../../pages/page.ts';
 import type { Compression } from '../response/compression.ts';
 import type { HeaderList } from '../response/problem.ts';
-import { NO_STORE, PUBLIC_JSON_MEDIA, send } from '../response/send.ts';
+import { NO_STORE, send } from '../response/send.ts';
 import { type Document, documentHandler, otherMethodsHandler } from './documents.ts';
 import { addPage } from './pages.ts';
 
@@ -19,51 +16,39 @@ export interface DocumentationConfig {
   readonly explorer: boolean;
 }
 
-/** The API that is served. */
-interface Contract {
-  readonly operations: readonly Operation[];
-  readonly releases: readonly Release[];
-}
-
 /** The pages, which have a switch each in the configuration. */
 const PAGE_NAMES = ['docs', 'explorer'] as const;
 
-/** Adds the routes that describe the service: its addresses, its OpenAPI document, and the pages that read it. */
+/**
+ * Adds the routes that describe the service, if they are served: its addresses, its OpenAPI document, and the pages that
+ * read it. Returns the addresses at which the API is described.
+ * @param describe returns the OpenAPI document with these public paths
+ */
 export function addDocumentation(
   app: Express,
   config: DocumentationConfig,
-  contract: Contract,
+  describe: (publicPaths: readonly PublicPathName[]) => object,
   compression: Compression,
-): void {
-  const { operations, releases } = contract;
-  const { index, health, openApi } = PUBLIC_PATHS;
+): readonly string[] {
+  const { docs, explorer, publicBaseUrl = '' } = config;
+  if (!docs) return [];
   const pages = PAGE_NAMES.filter((name) => config[name]);
-  const publicPaths = [index, health, openApi, ...pages.map((name) => PUBLIC_PATHS[name])];
   const document: Document = {
-    read: () =>
-      Buffer.from(JSON.stringify(openApiDocument(releases, config.publicBaseUrl, publicPaths, operations))),
+    read: () => Buffer.from(JSON.stringify(describe(['index', 'health', 'openApi', ...pages]))),
     cacheControl: 'public, max-age=300',
-    media: PUBLIC_JSON_MEDIA,
   };
-  app.route(openApi.path).get(documentHandler(document, compression)).all(otherMethodsHandler);
+  app.route(PUBLIC_PATHS.openApi).get(documentHandler(document, compression)).all(otherMethodsHandler);
   for (const name of pages) addPage(app, pageOf(name), compression);
 
+  const addressOf = (name: PublicPathName) => publicBaseUrl + PUBLIC_PATHS[name];
   const addresses = {
-    ...Object.fromEntries(pages.map((name) => [name, addressOf(PUBLIC_PATHS[name], config)])),
-    openapi: addressOf(openApi, config),
-    health: addressOf(health, config),
+    ...Object.fromEntries(pages.map((name) => [name, addressOf(name)])),
+    openapi: addressOf('openApi'),
+    health: addressOf('health'),
   };
-  const home = config.explorer ? 'explorer' : undefined;
-  app.route(index.path).get(homeHandler(addresses, home)).all(otherMethodsHandler);
-}
-
-/** Returns the addresses at which the API is described, for a request of an unknown path. */
-export function descriptionsOf(config: DocumentationConfig): string[] {
-  return config.docs ? [PUBLIC_PATHS.openApi, PUBLIC_PATHS.docs].map((each) => addressOf(each, config)) : [];
-}
-
-function addressOf({ path }: PublicPath, { publicBaseUrl = '' }: DocumentationConfig): string {
-  return publicBaseUrl + path;
+  const home = explorer ? 'explorer' : undefined;
+  app.route(PUBLIC_PATHS.index).get(homeHandler(addresses, home)).all(otherMethodsHandler);
+  return [addressOf('openApi'), addressOf('docs')];
 }
 
 const HTML_TYPE = 'text/html';

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { RequestHandler } from 'express';
 import type { ContentCoding } from '../../contract/headers.ts';
-import { codingHeaders, type Compression, compressInPool } from '../response/compression.ts';
-import { codedTag, matchedTag, matchesAnyTag } from '../response/etag.ts';
+import { type Compression, compressInPool } from '../response/compression.ts';
+import { codedTag, codingHeaders, matchedTag, matchesAnyTag } from '../response/etag.ts';
 import { ALLOW, type HeaderList, METHOD_NOT_ALLOWED } from '../response/problem.ts';
 import { type Media, NO_STORE, send } from '../response/send.ts';
 
@@ -28,7 +28,7 @@ export function documentHandler(document: Document, compression: Compression): R
     const coding = compression.codingOf(request);
     const headers = [...cacheHeaders, ...codingHeaders(coding, tag)];
     const condition = request.headers['if-none-match'];
-    const selectedTag = coding === undefined ? tag : codedTag(tag, coding);
+    const selectedTag = codedTag(tag, coding);
     // Shared caches may store the document, so that a tag confirms its own content coding only.
     if (matchedTag(condition, selectedTag, []) !== undefined || matchesAnyTag(condition))
       send(response, 304, headers, undefined, media);

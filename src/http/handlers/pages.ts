@@ -1,7 +1,7 @@
 import type { Express } from 'express';
 import type { Page, PageFile } from '../../pages/page.ts';
 import type { Compression } from '../response/compression.ts';
-import { type Media, securityHeaders } from '../response/send.ts';
+import { type Media, securityHeadersOfPage } from '../response/send.ts';
 import { documentHandler, otherMethodsHandler } from './documents.ts';
 
 /** Pages change with the program: a browser asks each time, and usually gets 304. */
@@ -21,6 +21,6 @@ export function addPage(app: Express, page: Page, compression: Compression): voi
 function mediaOf({ contentSecurityPolicy }: Page, { contentType }: PageFile): Media {
   return {
     contentType: ['Content-Type', contentType],
-    securityHeaders: securityHeaders(contentSecurityPolicy),
+    securityHeaders: securityHeadersOfPage(contentSecurityPolicy),
   };
 }

@@ -11,7 +11,7 @@ import {
 import type { Request, Response } from 'express';
 import Negotiator from 'negotiator';
 import { CONTENT_CODINGS, type ContentCoding } from '../../contract/headers.ts';
-import { codedTag } from './etag.ts';
+import { codingHeaders } from './etag.ts';
 import type { HeaderList } from './problem.ts';
 import { type Body, CONTENT_TYPE, lengthOf, send } from './send.ts';
 
@@ -66,8 +66,8 @@ const CODECS: Readonly<Record<ContentCoding, Codec>> = {
 };
 
 /**
- * Sends responses with data, compressed if their client accepts it. A response is plain when its body is short or very
- * long, and when the thread pool is busy, so that no response waits for another one.
+ * Compresses responses for clients that accept it. A response is plain when its body is short or very long, and when
+ * the thread pool is busy, so that no response waits for another one.
  */
 export class Compression {
   readonly #isOn: boolean;
@@ -79,19 +79,15 @@ export class Compression {
   }
 
   /**
-   * Sends a complete response with status 200.
+   * Sends a complete response with status 200 and a content coding.
    *
    * @param headers without `ETag`
+   * @param coding of `codingFor`
    * @param tag entity tag of the response without content coding
    */
-  send(response: Response, headers: HeaderList, tag: string, body: Body): void {
+  send(response: Response, headers: HeaderList, coding: ContentCoding, tag: string, body: Body): void {
     const { req: request } = response;
-    const coding = this.#codingFor(request, body);
     const codedHeaders = [...headers, ...codingHeaders(coding, tag)];
-    if (coding === undefined) {
-      send(response, 200, codedHeaders, body);
-      return;
-    }
     if (request.method === 'HEAD') {
       // The length is unknown without the work.
       send(response, 200, [...codedHeaders, ...CONTENT_TYPE]);
@@ -113,10 +109,18 @@ export class Compression {
     });
   }
 
-  /** Returns the content coding of a stream; undefined for none, also while the thread pool has no place for it. */
-  codingOfStream(request: Request): ContentCoding | undefined {
-    const hasPlace = this.#inPool + STREAM_BYTES <= MAX_BYTES_IN_POOL;
-    return hasPlace ? this.codingOf(request) : undefined;
+  /**
+   * Returns the content coding of a response; undefined for none.
+   * @param body undefined for a stream
+   */
+  codingFor(request: Request, body: Body | undefined): ContentCoding | undefined {
+    const coding = this.codingOf(request);
+    if (coding === undefined) return undefined;
+    if (body === undefined) return this.#inPool + STREAM_BYTES <= MAX_BYTES_IN_POOL ? coding : undefined;
+    const length = lengthOf(body);
+    const isBusy =
+      length > MAX_BYTES_AT_ONCE && this.#inPool > 0 && this.#inPool + length > MAX_BYTES_IN_POOL;
+    return isBusy || length < MIN_BYTES || length > MAX_BYTES ? undefined : coding;
   }
 
   /** Returns the compressor of a stream. It has a place in the thread pool until the response is closed. */
@@ -128,21 +132,6 @@ export class Compression {
     return CODECS[coding].createCompressor();
   }
 
-  /** Returns the entity tag of the response that `send` would send. */
-  tagFor(request: Request, tag: string, body: Body): string {
-    const coding = this.#codingFor(request, body);
-    return coding === undefined ? tag : codedTag(tag, coding);
-  }
-
-  #codingFor(request: Request, body: Body): ContentCoding | undefined {
-    const coding = this.codingOf(request);
-    if (coding === undefined) return undefined;
-    const length = lengthOf(body);
-    const isBusy =
-      length > MAX_BYTES_AT_ONCE && this.#inPool > 0 && this.#inPool + length > MAX_BYTES_IN_POOL;
-    return isBusy || length < MIN_BYTES || length > MAX_BYTES ? undefined : coding;
-  }
-
   /**
    * Returns the content coding that `Accept-Encoding` prefers (RFC 9110, section 12.5.3), on a tie the first of
    * `CONTENT_CODINGS`; undefined for none. A header that forbids all is ignored.
@@ -152,11 +141,6 @@ export class Compression {
     const [best] = new Negotiator(request).encodings(PREFERRED, { preferred: PREFERRED });
     return CONTENT_CODINGS.find((coding) => coding === best);
   }
-}
-
-/** Returns the headers that depend on the content coding, from the tag of the response without it. */
-export function codingHeaders(coding: ContentCoding | undefined, tag: string): HeaderList {
-  return coding === undefined ? ['ETag', tag] : ['ETag', codedTag(tag, coding), 'Content-Encoding', coding];
 }
 
 /** Compresses a text of any length in the thread pool. */

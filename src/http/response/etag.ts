@@ -1,4 +1,5 @@
 import { CONTENT_CODINGS, type ContentCoding } from '../../contract/headers.ts';
+import type { HeaderList } from './problem.ts';
 
 /**
  * Returns the entity tag of a response without content coding. Content, version, origin and target determine its
@@ -16,9 +17,15 @@ export function entityTag(
   return `"${contentTag}.${version}.${hashText(target, hashText(origin))}"`;
 }
 
-/** Returns the entity tag of a response with a content coding, from that of the response without it. */
-export function codedTag(tag: string, coding: ContentCoding): string {
-  return `${tag.slice(0, -1)}.${coding}"`;
+/** Returns the entity tag of a response with a content coding, if any, from that of the response without it. */
+export function codedTag(tag: string, coding: ContentCoding | undefined): string {
+  return coding === undefined ? tag : `${tag.slice(0, -1)}.${coding}"`;
+}
+
+/** Returns the headers that depend on the content coding, from the tag of the response without it. */
+export function codingHeaders(coding: ContentCoding | undefined, tag: string): HeaderList {
+  const headers = ['ETag', codedTag(tag, coding)];
+  return coding === undefined ? headers : [...headers, 'Content-Encoding', coding];
 }
 
 /** FNV-1a, 32 bits (http://www.isthe.com/chongo/tech/comp/fnv/), over UTF-16 code units. */

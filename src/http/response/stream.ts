@@ -14,6 +14,7 @@ import { writeHead } from './send.ts';
  * @param headers additional headers of this response
  * @param read returns the chunks. A chunk may reuse the buffer of the previous one if `isSent` returns true
  * @param compressor of its content coding; undefined for none
+ * @param isRetained called before each chunk; the stream breaks off when it returns false
  * @returns fulfilled when the response is sent or its connection has closed
  * @throws the error of the chunks, after which the connection is closed
  */
@@ -22,6 +23,7 @@ export async function sendStream(
   headers: HeaderList,
   read: (isSent: () => boolean) => Iterable<Buffer>,
   compressor: Transform | undefined,
+  isRetained: () => boolean,
 ): Promise<void> {
   writeHead(response, 200, [...headers, 'Content-Type', NDJSON_TYPE]);
   if (response.req.method === 'HEAD') {
@@ -32,7 +34,7 @@ export async function sendStream(
   try {
     // The compressor or the system has taken the bytes of all chunks so far.
     const isSent = () => (compressor ?? response).writableLength === 0;
-    const source = inTurns(read(isSent), response);
+    const source = inTurns(read(isSent), response, isRetained);
     const count = countIn(response.locals.context);
     if (compressor === undefined) await pipeline(source, count, response);
     else await pipeline(source, compressor, count, response);
@@ -53,9 +55,17 @@ function ownTurn(): Promise<unknown> {
 }
 
 /** Takes a chunk when the one before it is sent, and reports the progress. */
-async function* inTurns(chunks: Iterable<Buffer>, response: Response): AsyncGenerator<Buffer> {
+async function* inTurns(
+  chunks: Iterable<Buffer>,
+  response: Response,
+  isRetained: () => boolean,
+): AsyncGenerator<Buffer> {
   const { context } = response.locals;
   for (const chunk of chunks) {
+    if (!isRetained()) {
+      response.destroy();
+      return;
+    }
     context.noteProgress?.(response.writableLength + chunk.length);
     yield chunk;
     context.noteProgress?.(response.writableLength);

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import express from 'express';
 import { pino } from 'pino';
-import { newHitCounts, rateLimitPerKey } from '../../../src/http/checks/rate-limit.ts';
+import { newHitCounts, RateLimit } from '../../../src/http/checks/rate-limit.ts';
 import { RequestContext } from '../../../src/http/request-context.ts';
 import { Problem } from '../../../src/http/response/problem.ts';
 
@@ -19,11 +19,16 @@ describe('The rate limit', () => {
     const app = express();
     app.use((_request, response, next) => {
       response.locals.context = new RequestContext('id', 0);
-      response.locals.context.caller = { organizationId: 'org_1', keyId: 'key_1' };
+      response.locals.context.caller = { organizationId: 'org_1', keyId: 'key_1', slot: 0 };
       next();
     });
-    const hits = { counts: newHitCounts(), slotOf: () => 0 };
-    app.use(rateLimitPerKey(2, hits, pino({ level: 'silent' }), clock));
+    const limit = new RateLimit(2, newHitCounts(), pino({ level: 'silent' }), clock);
+    app.use((request, response, next) => {
+      const { context } = response.locals;
+      context.rateLimit = limit.count(0);
+      if (context.rateLimit?.isExceeded === true) void limit.refuse(request, response, next);
+      else next();
+    });
     app.use((_request, response) => {
       const { rateLimit } = response.locals.context;
       response.send(rateLimit?.headers[3]);

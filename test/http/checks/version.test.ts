@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Release } from '../../../src/contract/releases.ts';
-import { resolveVersion } from '../../../src/http/checks/version.ts';
+import { versionResolver } from '../../../src/http/checks/version.ts';
 
 const releases: readonly Release[] = [
   { date: '2026-10-01', operations: ['listEvents'] },
@@ -10,8 +10,9 @@ const LAST_MOMENT_BEFORE = Date.parse('2027-02-28T23:59:59.999Z');
 const FIRST_MOMENT = Date.parse('2027-03-01T00:00:00.000Z');
 
 describe('The version of a request', () => {
+  const resolve = versionResolver(releases);
   const resolved = (header: string | undefined, now: number) => {
-    const { name, headers, isValid } = resolveVersion(header, releases, now);
+    const { name, headers, isValid } = resolve(header, now);
     expect(headers.slice(0, 3)).to.deep.equal(['Service-API-Version', name, 'Service-API-Latest-Version']);
     return [name, headers[3], isValid];
   };

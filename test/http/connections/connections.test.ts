@@ -1,11 +1,10 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { expect } from 'chai';
-import express from 'express';
+import type { Express } from 'express';
 import { pino } from 'pino';
 import { RequestMetrics, sumMetrics } from '../../../src/http/request-metrics.ts';
-import { createServer } from '../../../src/http/server.ts';
-import { givenApi, type Overrides, serverDependencies, TestApi } from '../../support/test-api.ts';
+import { givenApi, type Overrides, serverDependencies, serverWith, TestApi } from '../../support/test-api.ts';
 
 const MAX_PIPELINED = 32;
 const ATTACKER = '127.0.0.2';
@@ -124,7 +123,8 @@ describe('The limit of connections', () => {
     const metrics = new RequestMetrics();
     const defaults = serverDependencies(pino({ level: 'silent' }));
     defaults.connectionCounts.limit = 6;
-    await withApi({ ...defaults, metrics, config: {} }, async (api) => {
+    const { connectionCounts } = defaults;
+    await withApi({ connectionCounts, metrics, config: {} }, async (api) => {
       const key = api.authorization('north');
       const authenticated = [...(await open(api, 2, ATTACKER, key)), ...(await open(api, 2, OTHER, key))];
       const silent = [...(await open(api, 1, ATTACKER)), ...(await open(api, 1, OTHER))];
@@ -148,12 +148,14 @@ describe('A client that does not read', () => {
     config: Partial<ReturnType<typeof serverDependencies>['config']>,
     test: (port: number, metrics: RequestMetrics) => Promise<void>,
   ): Promise<void> {
-    const app = express().use((_request, response) => {
-      response.locals.context.bytes = BODY.length;
-      response.writeHead(200).end(BODY);
-    });
+    const addRoutes = (app: Express) => {
+      app.use((_request, response) => {
+        response.locals.context.bytes = BODY.length;
+        response.writeHead(200).end(BODY);
+      });
+    };
     const defaults = serverDependencies(pino({ level: 'silent' }));
-    const { server } = createServer(app, { ...defaults, config: { ...defaults.config, ...config } });
+    const server = serverWith(addRoutes, { ...defaults, config: { ...defaults.config, ...config } });
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;

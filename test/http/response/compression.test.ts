@@ -4,14 +4,15 @@ import { buffer } from 'node:stream/consumers';
 import { setImmediate as turn } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import express, { type Response } from 'express';
+import type { Express, Response } from 'express';
 import { pino } from 'pino';
 import { RequestMetrics } from '../../../src/http/request-metrics.ts';
-import { codingHeaders, Compression } from '../../../src/http/response/compression.ts';
+import { Compression } from '../../../src/http/response/compression.ts';
+import { codingHeaders } from '../../../src/http/response/etag.ts';
+import { send } from '../../../src/http/response/send.ts';
 import { sendStream } from '../../../src/http/response/stream.ts';
-import { createServer } from '../../../src/http/server.ts';
 import { type CodedResponse, decoded, requestCoded } from '../../support/coded-response.ts';
-import { serverDependencies } from '../../support/test-api.ts';
+import { serverDependencies, serverWith } from '../../support/test-api.ts';
 
 /** Lengths of bodies: too short to be compressed, compressed at once, in the thread pool, too long. */
 const LENGTHS = { short: 1000, medium: 10_000, long: 120_000, huge: 10_000_000 } as const;
@@ -31,10 +32,9 @@ function bodyOf(kind: string, name: string): Buffer {
 }
 
 describe('A compressed response', () => {
-  const app = express();
   const metrics = new RequestMetrics();
   const dependencies = { ...serverDependencies(pino({ level: 'silent' })), metrics };
-  const { server } = createServer(app, dependencies);
+  const server = serverWith(addRoutes, dependencies);
   let compression: Compression;
   let answer: (send: () => void, response: Response) => void;
   let chunksOf: () => Iterable<Buffer>;
@@ -42,21 +42,28 @@ describe('A compressed response', () => {
   let thrown: unknown[];
   let url: string;
 
-  app.get('/:kind/:name', ({ params: { kind, name } }, response) => {
-    const send = () => {
-      compression.send(response, [], '"tag"', [bodyOf(kind, name)]);
-    };
-    answer(send, response);
-  });
+  function addRoutes(app: Express): void {
+    app.get('/:kind/:name', (request, response) => {
+      const { kind, name } = request.params;
+      const body = [bodyOf(kind, name)];
+      const sendBody = () => {
+        const coding = compression.codingFor(request, body);
+        if (coding === undefined) send(response, 200, codingHeaders(coding, '"tag"'), body);
+        else compression.send(response, [], coding, '"tag"', body);
+      };
+      answer(sendBody, response);
+    });
 
-  app.get('/stream', (request, response) => {
-    const coding = compression.codingOfStream(request);
-    const compressor = coding && compression.compressorFor(response, coding);
-    sendStream(response, codingHeaders(coding, '"tag"'), chunksOf, compressor).catch((error: unknown) =>
-      thrown.push(error),
-    );
-    opened(response);
-  });
+    app.get('/stream', (request, response) => {
+      const coding = compression.codingFor(request, undefined);
+      const compressor = coding && compression.compressorFor(response, coding);
+      const headers = codingHeaders(coding, '"tag"');
+      sendStream(response, headers, chunksOf, compressor, () => true).catch((error: unknown) =>
+        thrown.push(error),
+      );
+      opened(response);
+    });
+  }
 
   before(async () => {
     server.listen(0, '127.0.0.1');

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { OPERATIONS } from '../../../src/contract/operations.ts';
-import { isHost, linkHeader, nextPageLink } from '../../../src/http/response/links.ts';
+import { linkHeader, nextPageLink } from '../../../src/http/reads/page.ts';
+import { isHost } from '../../../src/http/request-context.ts';
 
 describe('isHost', () => {
   const valid = [

@@ -2,12 +2,12 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
-import express from 'express';
+import type { Express } from 'express';
 import { pino } from 'pino';
 import { sendStream } from '../../../src/http/response/stream.ts';
 import { sumMetrics, RequestMetrics } from '../../../src/http/request-metrics.ts';
-import { createServer, type ServerDependencies } from '../../../src/http/server.ts';
-import { serverDependencies } from '../../support/test-api.ts';
+import type { ServerDependencies } from '../../../src/http/server.ts';
+import { serverDependencies, serverWith } from '../../support/test-api.ts';
 
 const CHUNK = Buffer.alloc(128 * 1024, 'x');
 /** More than the buffers of both sockets hold. */
@@ -62,15 +62,20 @@ describe('A stream', () => {
     metrics = new RequestMetrics();
     logged = [];
     thrown = [];
-    const app = express().use((_request, response) => {
-      const source = left.shift() ?? new Source(0);
-      sendStream(response, [], () => source.chunks(), undefined).catch((error: unknown) =>
-        thrown.push(error),
-      );
-    });
+    const addRoutes = (app: Express) => {
+      app.use((_request, response) => {
+        const source = left.shift() ?? new Source(0);
+        const chunks = () => source.chunks();
+        sendStream(response, [], chunks, undefined, () => true).catch((error: unknown) => thrown.push(error));
+      });
+    };
     const write = (line: string) => logged.push(JSON.parse(line) as Record<string, unknown>);
     const defaults = serverDependencies(pino({}, { write }));
-    const { server } = createServer(app, { ...defaults, metrics, config: { ...defaults.config, ...config } });
+    const server = serverWith(addRoutes, {
+      ...defaults,
+      metrics,
+      config: { ...defaults.config, ...config },
+    });
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     cleanup.push(async () => {
