@@ -26,7 +26,7 @@ export async function measureLatency(context: BenchContext): Promise<Row[]> {
   const toFoyer = foyer.traffic(ticketTargets(content));
   const responses = join(context.folder, 'ticket-responses');
   writeResponses(responses, await captureResponses(toFoyer));
-  await using bare = await ComparisonServer.bare(responses, signal);
+  await using bare = await ComparisonServer.bare('node', responses, signal);
   const toBare: Traffic = { ...toFoyer, port: bare.port };
 
   context.showProgress('latency: peak');

@@ -15,6 +15,7 @@ export interface RequestKind {
 /** The servers that Foyer is compared with. */
 export const COMPARISONS = {
   bare: 'bare',
+  express: 'Express alone',
   usual: 'the usual way',
   rival: 'the rival',
   cachingRival: 'the rival with remembered totals',
@@ -22,6 +23,7 @@ export const COMPARISONS = {
 /** Checks that a server leaves out. */
 export const OMISSIONS: Readonly<Partial<Record<Comparison, string>>> = {
   bare: 'no checks',
+  express: 'no checks',
   rival: 'no API versions, loose query checks',
   cachingRival: 'no API versions, loose query checks',
 };
@@ -47,9 +49,10 @@ export function requestKinds(content: SnapshotContent): RequestKind[] {
   const [tickets, otherTickets] = [0, 1].map((half) => paths.filter((_, i) => i % 2 === half));
   const pagesOfEvents = eventPages(content);
   return [
-    kind('one ticket', tickets, { bare: 0.7, usual: 3, rival: 1.15, cachingRival: 1.15 }),
+    kind('one ticket', tickets, { bare: 0.7, express: 0.75, usual: 3, rival: 1.15, cachingRival: 1.15 }),
     kind(`page of ${SMALL_PAGE}`, pages(content, [SMALL_PAGE]), {
       bare: 0.6,
+      express: 0.65,
       usual: 3,
       rival: 4,
       cachingRival: 2.6,
@@ -80,7 +83,12 @@ export function requestKinds(content: SnapshotContent): RequestKind[] {
       cachingRival: 4,
     }),
     kind(`walk through the orders of ${MANY_EVENTS} events`, orderWalks(content), { bare: 0.45 }),
-    kind('304 for one ticket', otherTickets, { bare: 0.8, usual: 3, rival: 1.15, cachingRival: 1.15 }, true),
+    kind(
+      '304 for one ticket',
+      otherTickets,
+      { bare: 0.8, express: 0.75, usual: 3, rival: 1.15, cachingRival: 1.15 },
+      true,
+    ),
     kind(
       `page of ${MEDIUM_PAGE} of an event, ${REPEATED_TARGETS} that repeat`,
       sample(pagesOfEvents, REPEATED_TARGETS),

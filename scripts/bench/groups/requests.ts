@@ -62,22 +62,21 @@ async function compareWithServers(context: BenchContext): Promise<Row[]> {
     const captured = await captureResponses({ port: foyer.port, credential, targets, status });
     const responses = join(folder, 'responses');
     writeResponses(responses, captured);
-    await using bare = await ComparisonServer.bare(
-      responses,
-      signal,
-      hasMovingWindows(kind) ? BOUND_LENGTH : 0,
-    );
-    const servers: Record<Comparison, Server> = { bare, usual, rival, cachingRival };
+    const varying = hasMovingWindows(kind) ? BOUND_LENGTH : 0;
+    await using bare = await ComparisonServer.bare('node', responses, signal, varying);
+    await using express = await ComparisonServer.bare('express', responses, signal, varying);
+    const servers: Record<Comparison, Server> = { bare, express, usual, rival, cachingRival };
     const competitors: Competitor[] = [];
     for (const [id, atLeast] of Object.entries(kind.reach) as [Comparison, number][]) {
       const { [id]: server } = servers;
-      if (id !== 'bare' && !kind.isConditional) await checkSameRecords(captured, server, credential, kind);
+      const sendsCaptured = id === 'bare' || id === 'express';
+      if (!sendsCaptured && !kind.isConditional) await checkSameRecords(captured, server, credential, kind);
       competitors.push({
         name: COMPARISONS[id],
         omissions: OMISSIONS[id],
         server,
         atLeast,
-        targets: id === 'bare' ? targets : await targetsFor(server, kind, credential),
+        targets: sendsCaptured ? targets : await targetsFor(server, kind, credential),
       });
     }
     rows.push(...(await compare(kind, { server: foyer, targets }, competitors, credential, meter, context)));

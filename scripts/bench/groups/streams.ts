@@ -52,7 +52,7 @@ export async function measureStreams(context: BenchContext): Promise<Row[]> {
     showProgress('streams: bytes of the bare server');
     const responses = join(folder, 'stream-responses');
     writeResponses(responses, await captureResponses({ ...traffic, targets: [ALL_TICKETS] }));
-    await using bare = await ComparisonServer.bare(responses, signal, 0, CHUNK_BYTES);
+    await using bare = await ComparisonServer.bare('node', responses, signal, 0, CHUNK_BYTES);
     for (let round = 0; round <= rounds; round++) {
       showProgress(`streams: round ${round} of ${rounds}`);
       const rate = { foyer: await perSecond(foyer), bare: await perSecond(bare) };

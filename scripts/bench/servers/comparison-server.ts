@@ -24,19 +24,21 @@ export class ComparisonServer implements AsyncDisposable {
   }
 
   /**
-   * Starts the bare server.
+   * Starts a server that sends captured responses.
+   * @param kind `node:http` or Express
    * @param responses file of the captured responses
    * @param varying number of characters at the end of a target that are not part of the path of its response
    * @param chunkBytes length of the chunks in which bodies are streamed, 0 for whole bodies
    */
   static async bare(
+    kind: 'node' | 'express',
     responses: string,
     signal: AbortSignal,
     varying = 0,
     chunkBytes = 0,
   ): Promise<ComparisonServer> {
-    const args = [responses, String(varying), String(chunkBytes)];
-    return await ComparisonServer.#start(BARE, args, `${responses}.log`, signal);
+    const args = [kind, responses, String(varying), String(chunkBytes)];
+    return await ComparisonServer.#start(BARE, args, `${responses}.${kind}.log`, signal);
   }
 
   static async usual(sources: DatabaseSources, signal: AbortSignal): Promise<ComparisonServer> {
