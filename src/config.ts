@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { availableParallelism } from 'node:os';
 import { similarVariable } from './similar-names.ts';
 
 /** A kind of value. */
@@ -16,6 +17,8 @@ const HOST = {
   rule: 'must be an IP address or a host name, such as 0.0.0.0, :: or localhost',
   read: readHost,
 };
+/** The counts in shared memory end a little above the greatest limit. */
+const LIMIT_PER_MINUTE = wholeNumber(0, 16_000_000);
 const SWITCH = { rule: 'must be on or off', read: readSwitch };
 const PATH = { rule: 'must be a path', read: (text: string) => text };
 
@@ -49,12 +52,12 @@ export const CONFIG_VARIABLES = {
     'origins whose scripts may read responses in a browser, comma-separated, or * for all; default: none',
   ),
   RATE_LIMIT_PER_MINUTE: variable(
-    wholeNumber(0, 1e9),
+    LIMIT_PER_MINUTE,
     '600',
     'requests per minute for each key; 0 disables the limit',
   ),
   REFUSALS_PER_MINUTE: variable(
-    wholeNumber(0, 1e9),
+    LIMIT_PER_MINUTE,
     '3000',
     'refused requests without a valid key per minute and client address, beyond which the response is a 429 that closes the connection; 0 disables the limit',
   ),
@@ -134,9 +137,9 @@ export const CONFIG_VARIABLES = {
     'time for requests in progress to finish after SIGTERM, in seconds',
   ),
   THREADS: variable(
-    wholeNumber(1, 256),
-    '1',
-    'threads that answer requests, over one copy of the data; recommended: the number of processors minus one, which is left for loads',
+    { rule: 'must be auto or a whole number from 1 to 256', read: readThreads },
+    'auto',
+    'threads that answer requests, over one copy of the data; auto: the processors less one, which is left for loads, from 1 to 8; 1 where threads cannot share a port (macOS)',
   ),
   LOG_LEVEL: variable(
     {
@@ -253,6 +256,24 @@ function wholeNumber(min: number, max: number): Kind<number> {
 function seconds(min: number, max: number): Kind<number> {
   const rule = `must be a number of seconds from ${min} to ${max}, such as 2 or 0.5`;
   return { rule, read: (text) => readNumber(text, /^\d+(\.\d+)?$/, min, max) };
+}
+
+/** The systems on which threads can share a port (https://nodejs.org/api/net.html#serverlistenoptions-callback). */
+const SYSTEMS_WITH_SHARED_PORTS: readonly string[] = ['linux', 'freebsd', 'sunos', 'aix'];
+const MAX_AUTOMATIC_THREADS = 8;
+
+/** Returns whether threads can share a port on a system. */
+export function canSharePort(platform: string = process.platform): boolean {
+  return SYSTEMS_WITH_SHARED_PORTS.includes(platform);
+}
+
+/** Returns the number of threads for `auto`. */
+export function automaticThreads(processors = availableParallelism(), platform?: string): number {
+  return canSharePort(platform) ? Math.min(Math.max(1, processors - 1), MAX_AUTOMATIC_THREADS) : 1;
+}
+
+function readThreads(text: string): number | undefined {
+  return text === 'auto' ? automaticThreads() : readNumber(text, /^\d+$/, 1, 256);
 }
 
 /** Parses a number of the given form. `Number` alone accepts 1e3, 0x10 and spaces. */

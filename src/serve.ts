@@ -1,4 +1,4 @@
-import { type Config, misspeltVariables, readConfig, WrongUsage } from './config.ts';
+import { canSharePort, type Config, misspeltVariables, readConfig, WrongUsage } from './config.ts';
 import { TooFewOpenFiles } from './http/connections/open-files.ts';
 import { ProcessLog } from './log/process-log.ts';
 import { portInUse, startReplica } from './replica.ts';
@@ -27,6 +27,8 @@ async function serve(config: Config): Promise<void> {
   const log = new ProcessLog(config.logLevel);
   for (const misspelt of misspeltVariables())
     log.logger.warn(misspelt, 'unknown variable, similar to a known one');
+  if (!canSharePort())
+    log.logger.info('one thread answers requests: on this system, threads cannot share a port');
   const replica = startReplica(config, log);
   stopOnSignal(replica, config.shutdownGraceSeconds, log);
   pollOnSignal(replica, log.logger);

@@ -1,7 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import express from 'express';
-import { CONFIG_VARIABLES, InvalidConfig, misspeltVariables, readConfig } from '../src/config.ts';
+import {
+  automaticThreads,
+  CONFIG_VARIABLES,
+  InvalidConfig,
+  misspeltVariables,
+  readConfig,
+} from '../src/config.ts';
 
 const DEFAULTS = {
   port: 3000,
@@ -30,7 +36,7 @@ const DEFAULTS = {
   maxSnapshotAgeSeconds: undefined,
   memoryLimitMb: undefined,
   shutdownGraceSeconds: 10,
-  threads: 1,
+  threads: automaticThreads(),
   logLevel: 'info',
 };
 
@@ -121,6 +127,7 @@ describe('readConfig', () => {
     ['LOAD_TIMEOUT_SECONDS', '1.5', 'loadTimeoutSeconds', 1.5],
     ['SHUTDOWN_GRACE_SECONDS', '30', 'shutdownGraceSeconds', 30],
     ['THREADS', '4', 'threads', 4],
+    ['THREADS', 'auto', 'threads', automaticThreads()],
     ['LOG_LEVEL', 'silent', 'logLevel', 'silent'],
   ];
   for (const [variable, text, property, value] of read) {
@@ -216,7 +223,7 @@ describe('readConfig', () => {
       [
         'Invalid environment:',
         '  PORT is "x": it must be a whole number from 0 to 65535',
-        '  RATE_LIMIT_PER_MINUTE is "-1": it must be a whole number from 0 to 1000000000',
+        '  RATE_LIMIT_PER_MINUTE is "-1": it must be a whole number from 0 to 16000000',
         '  LOG_LEVEL is "loud": it must be one of trace, debug, info, warn, error, fatal, silent',
       ].join('\n'),
     );
@@ -305,6 +312,12 @@ describe('misspeltVariables', () => {
       expect(misspeltVariables(environment)).to.deep.equal([]);
     });
   }
+
+  it('starts a thread for each processor but one, from 1 to 8, and one where threads cannot share a port', () => {
+    const started = [1, 2, 4, 9, 64].map((processors) => automaticThreads(processors, 'linux'));
+    expect(started).to.deep.equal([1, 1, 3, 8, 8]);
+    expect(automaticThreads(8, 'darwin')).to.equal(1);
+  });
 });
 
 describe('.env.example', () => {

@@ -39,6 +39,7 @@ export class ReplicaUnderTest {
       SNAPSHOT_DIR: inFolder('snapshots'),
       KEYS_FILE: inFolder('keys.sqlite'),
       SNAPSHOT_POLL_SECONDS: '0.05',
+      THREADS: '1',
       // Disabled, since they would refuse requests of these tests on a busy machine.
       RATE_LIMIT_PER_MINUTE: '0',
       OVERLOAD_DELAY_MS: '0',
