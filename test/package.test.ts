@@ -15,7 +15,7 @@ const PROGRAMS = [
 /** Files that npm always packs. */
 const ALWAYS_PACKED = ['LICENSE', 'README.md', 'package.json'];
 /** Files that the programs read. */
-const SCHEMAS = ['data/keys-1.sql', 'data/keys.sql', 'data/schema.sql'];
+const SCHEMAS = ['data/keys.sql', 'data/schema.sql'];
 
 /** The source text of the programs and everything that they import, by path. */
 const program = new Map<string, string>();

@@ -14,28 +14,9 @@ export class KeysFileBusy extends Error {
   }
 }
 
-const KEYS_SQL = sqlOf('keys.sql');
-/** The present format, and that of version 1, whose keys do not expire. */
-const PRESENT = formatOf(KEYS_SQL);
-const FORMER = formatOf(sqlOf('keys-1.sql'));
+const FORMAT = formatOf(readFileSync(new URL('../../data/keys.sql', import.meta.url), 'utf8'));
 /** The bytes of a keys file without a key. */
-export const EMPTY_KEYS_FILE = PRESENT.empty;
-
-/** Converts a file of the former format to the present one. */
-const CONVERSION = `
-  ALTER TABLE keys RENAME TO former_keys;
-  DROP INDEX keys_by_organization;
-  ${KEYS_SQL}
-  INSERT INTO keys (key_id, organization_id, label, digest, created_at, revoked_at)
-    SELECT key_id, organization_id, label, digest, created_at, revoked_at FROM former_keys;
-  DROP TABLE former_keys;
-`;
-/** Shows the keys of the former format with the columns of the present one: a temporary name hides that of the file. */
-const PRESENT_VIEW = 'CREATE TEMP VIEW keys AS SELECT *, NULL AS expires_at FROM main.keys';
-
-function sqlOf(name: string): string {
-  return readFileSync(new URL(`../../data/${name}`, import.meta.url), 'utf8');
-}
+export const EMPTY_KEYS_FILE = FORMAT.empty;
 
 /** Returns the format of a database that `sql` creates. */
 function formatOf(sql: string) {
@@ -67,18 +48,14 @@ function schemaOf(database: Database.Database): string {
 }
 
 interface Access {
-  /**
-   * `read` leaves the file and its folder unchanged. `recover` rolls back an interrupted write. `write` does so too, and
-   * converts the file to the present format.
-   */
+  /** `read` leaves the file and its folder unchanged. `recover` rolls back an interrupted write, and so does `write`. */
   readonly mode: 'read' | 'recover' | 'write';
   /** SQLite's busy timeout, which blocks this thread. */
   readonly timeoutMs: number;
 }
 
 /**
- * Opens an existing keys file, checks it, calls `use`, and closes the file. All of it is one transaction, so that a
- * reader and a conversion do not interfere.
+ * Opens an existing keys file, checks it, calls `use`, and closes the file. All of it is one transaction.
  * @param use sees the tables of `data/keys.sql`
  * @throws CorruptKeysFile, KeysFileBusy, or the system's error when the file is missing or cannot be read
  */
@@ -92,8 +69,7 @@ export function withKeysFile<T>(path: string, access: Access, use: (database: Da
       database.pragma('trusted_schema = OFF');
       database.pragma('cell_size_check = ON');
       const transaction = database.transaction(() => {
-        const version = checkContent(database);
-        if (version === FORMER.version) database.exec(mode === 'write' ? CONVERSION : PRESENT_VIEW);
+        checkContent(database);
         return use(database);
       });
       return mode === 'write' ? transaction.immediate() : transaction.deferred();
@@ -129,28 +105,26 @@ function checkHeader(path: string): void {
   }
 }
 
-/** Checks the format and the integrity of a keys file. Returns its version. */
-function checkContent(database: Database.Database): number {
+/** Checks the format and the integrity of a keys file. */
+function checkContent(database: Database.Database): void {
   const applicationId = integerPragma(database, 'application_id');
-  if (applicationId !== PRESENT.applicationId) {
+  if (applicationId !== FORMAT.applicationId) {
     throw new CorruptKeysFile(
-      `it is another application's database: its application_id is ${applicationId}, not ${PRESENT.applicationId}`,
+      `it is another application's database: its application_id is ${applicationId}, not ${FORMAT.applicationId}`,
     );
   }
   const version = integerPragma(database, 'user_version');
-  const format = [PRESENT, FORMER].find((one) => one.version === version);
-  if (format === undefined) {
+  if (version !== FORMAT.version) {
     throw new CorruptKeysFile(
-      `its version (user_version) is ${version}; this Foyer reads versions ${FORMER.version} and ${PRESENT.version}` +
-        (version > PRESENT.version ? '; use a newer Foyer' : ''),
+      `its version (user_version) is ${version}, and this Foyer reads version ${FORMAT.version}; ` +
+        (version > FORMAT.version ? 'use a newer Foyer' : 'create a new file by `npm run keys -- create`'),
     );
   }
-  if (schemaOf(database) !== format.schema) {
+  if (schemaOf(database) !== FORMAT.schema) {
     throw new CorruptKeysFile('its schema is not that of a keys file (data/keys.sql)');
   }
   const finding = database.pragma('integrity_check(1)', { simple: true });
   if (finding !== 'ok') throw new CorruptKeysFile(`it is damaged: ${String(finding)}`);
-  return version;
 }
 
 /** Translates SQLite's errors about the state of a file. Others, such as a full disk, stay unchanged. */

@@ -63,13 +63,12 @@ describe('readKeyRing', () => {
     [
       'a newer version',
       () => altered('PRAGMA user_version = 3'),
-      'is 3; this Foyer reads versions 1 and 2; use a newer Foyer',
+      'is 3, and this Foyer reads version 2; use a newer Foyer',
     ],
-    ['an older version', () => altered('PRAGMA user_version = 0'), 'is 0; this Foyer reads versions 1 and 2'],
     [
-      'a file of this version that calls itself version 1',
-      () => altered('PRAGMA user_version = 1'),
-      'schema is not',
+      'an older version',
+      () => altered('PRAGMA user_version = 0'),
+      'is 0, and this Foyer reads version 2; create a new file',
     ],
     [
       'an expiry outside the grammar of timestamps',
