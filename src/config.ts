@@ -54,7 +54,7 @@ export const CONFIG_VARIABLES = {
   RATE_LIMIT_PER_MINUTE: variable(
     LIMIT_PER_MINUTE,
     '600',
-    'requests per minute for each key; 0 disables the limit',
+    'requests per minute for each key, at each process: N replicas allow N times as many; 0 disables the limit',
   ),
   REFUSALS_PER_MINUTE: variable(
     LIMIT_PER_MINUTE,

@@ -3,7 +3,8 @@ import type { Config } from './config.ts';
 import { KeysWatcher } from './keys/keys-watcher.ts';
 import { admit } from './snapshot/admission/admit.ts';
 import { memoryLimit } from './snapshot/admission/memory.ts';
-import { loadSnapshot } from './snapshot/load/load-snapshot.ts';
+import { TRANSIENT_REASONS } from './snapshot/format/refused-snapshot.ts';
+import { hasLoaderThreads, loadSnapshot } from './snapshot/load/load-snapshot.ts';
 import { LoadHistory } from './snapshot/watch/load-history.ts';
 import { SnapshotWatcher } from './snapshot/watch/snapshot-watcher.ts';
 import { StoreRegistry } from './store/registry/store-registry.ts';
@@ -47,6 +48,7 @@ export function startRefresh(
       stores.releaseUnwalked();
       await workers.show(stores.view);
     },
+    hasUnendedLoads: hasLoaderThreads,
     log,
   });
   const dropExpired = () => {
@@ -71,8 +73,11 @@ export function startRefresh(
     memory,
     /** Fulfilled when the first load has begun, or the first poll has found nothing to load. */
     begun: begun.promise,
-    /** Polls now. Joins a poll in progress. */
-    poll,
+    /** Polls now, also for files that wait for their next try. Joins a poll in progress. */
+    poll: () => {
+      snapshots.retry(TRANSIENT_REASONS);
+      return poll();
+    },
     stop: () => {
       timers.forEach(clearInterval);
       snapshots.stop();

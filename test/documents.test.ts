@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import packageJson from '../package.json' with { type: 'json' };
 import { COLLECTIONS } from '../src/snapshot/format/layout.ts';
-import { REFUSALS } from '../src/snapshot/format/refused-snapshot.ts';
+import { REFUSALS, TRANSIENT_REASONS } from '../src/snapshot/format/refused-snapshot.ts';
 import { FORMAT_VERSION } from '../src/snapshot/format/schema.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -86,6 +86,11 @@ describe('The documents', () => {
     expect(codeRows(section).map(([reason, advice]) => [reason.slice(1, -1), advice])).to.deep.equal(
       Object.entries(REFUSALS),
     );
+  });
+
+  it('say of every refusal that may pass, and of no other, that the file is tried again', () => {
+    const retried = Object.entries(REFUSALS).filter(([, advice]) => advice.endsWith('It is tried again.'));
+    expect(retried.map(([reason]) => reason)).to.deep.equal(TRANSIENT_REASONS);
   });
 
   it('and the documents of the snapshot format name its version', () => {

@@ -22,6 +22,8 @@ import requests
 OVERLAP = timedelta(minutes=10)
 # Deletions are listed for a time, usually 90 days. A copy that is older begins anew.
 MAX_AGE = timedelta(days=60)
+# Longest pause after 429 without Retry-After, as of a proxy, in seconds. The pauses begin with 1, and double.
+MAX_PAUSE = 30
 # Attempts at a round. Newer data that goes live during one makes it begin again.
 ATTEMPTS = 5
 
@@ -52,8 +54,9 @@ class Source:
         self.as_of = None
 
     def get(self, path, tag=None, **filters):
-        """Requests a list as a stream. Waits after 429 as Retry-After says. Returns the response, 200 or 304."""
+        """Requests a list as a stream. Waits after 429. Returns the response, 200 or 304."""
         headers = {"If-None-Match": tag} if tag else {}
+        pause = 1
         while True:
             response = self.session.get(
                 self.base_url + path, params=filters, headers=headers, stream=True, timeout=60
@@ -61,7 +64,8 @@ class Source:
             if response.status_code != 429:
                 break
             response.close()
-            time.sleep(int(response.headers["Retry-After"]))
+            time.sleep(int(response.headers.get("Retry-After", pause)))
+            pause = min(2 * pause, MAX_PAUSE)
         if response.status_code == 404 and self.snapshot is not None:
             # The event of these sessions is not in the data that is live now.
             raise NewerData

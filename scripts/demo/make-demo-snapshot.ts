@@ -1,12 +1,13 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { buildSnapshot } from '../../src/snapshot/build/build-snapshot.ts';
+import { FOLDER_MODE } from '../../src/snapshot/format/snapshot-file.ts';
 import { DEFAULT_SAMPLE } from '../sample/sample-options.ts';
 import { writeSample } from '../sample/write-sample.ts';
 
 /** Builds a snapshot of sample data as of today, and creates its folder. */
 export async function makeDemoSnapshot(snapshot: string): Promise<void> {
-  mkdirSync(dirname(snapshot), { recursive: true });
+  mkdirSync(dirname(snapshot), { recursive: true, mode: FOLDER_MODE });
   const input = mkdtempSync(`${snapshot}.sample-`);
   try {
     const producedAt = new Date();

@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { CONFIG_VARIABLES, readConfig } from '../../src/config.ts';
 import { PERMITS } from '../../src/snapshot/format/manifest.ts';
 import { RefusedSnapshot } from '../../src/snapshot/format/refused-snapshot.ts';
+import { FOLDER_MODE } from '../../src/snapshot/format/snapshot-file.ts';
 import { NotPublished, publishedName, publishSnapshot } from '../../src/snapshot/publish/publish-snapshot.ts';
 import { Interruption } from '../interruption.ts';
 import { JSON_OPTION, printJson, Refused } from '../run-command.ts';
@@ -86,7 +87,8 @@ async function publish(file: string, options: PublishChoices): Promise<void> {
  */
 function snapshotFolder(): string {
   const folder = readConfig().snapshotDir;
-  if (folder === CONFIG_VARIABLES.SNAPSHOT_DIR.default) mkdirSync(folder, { recursive: true });
+  if (folder === CONFIG_VARIABLES.SNAPSHOT_DIR.default)
+    mkdirSync(folder, { recursive: true, mode: FOLDER_MODE });
   if (!existsSync(folder)) {
     throw new Refused(
       `SNAPSHOT_DIR is ${folder}: no such folder; if the name is right, create it: mkdir -p ${folder}`,

@@ -131,6 +131,13 @@ function snapshotMetrics(dependencies: AdminDependencies): Metric[] {
     ),
     gauge('foyer_snapshot_files_refused', 'Refused files in the snapshot folder.', history.refused.length),
     gauge(
+      'foyer_snapshot_next_try_timestamp_seconds',
+      'Time of the next load of a refused file that is tried again.',
+      history.refused.flatMap(({ file, nextTryAt }) =>
+        nextTryAt === undefined ? [] : [{ labels: { file }, value: Date.parse(nextTryAt) / 1000 }],
+      ),
+    ),
+    gauge(
       'foyer_snapshot_folder_refused',
       'Whether the snapshot folder cannot be read.',
       Number(dependencies.snapshots.complaint !== undefined),

@@ -67,12 +67,14 @@ export function summaryOf(dependencies: AdminDependencies) {
     },
     snapshots: liveSnapshots(dependencies).map(snapshotSummary),
     retainedSnapshots: retainedSnapshots(dependencies),
-    refused: history.refused.map(({ file, startedAt, reason, detail }) => ({
+    refused: history.refused.map(({ file, startedAt, reason, detail, nextTryAt }) => ({
       file,
       refusedAt: startedAt,
       reason,
       detail,
       advice: REFUSALS[reason],
+      /** Null when the file is tried again only after a change, of itself or of other live data. */
+      nextTryAt: nextTryAt ?? null,
     })),
     loading: history.loading ?? null,
     loads: history.latest,

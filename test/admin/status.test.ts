@@ -173,6 +173,7 @@ describe('The status', () => {
         reason: 'wal',
         detail: 'why',
         advice: REFUSALS.wal,
+        nextTryAt: null,
       },
     ]);
     expect(loads.map(({ file, outcome }) => [file, outcome])).to.deep.equal([

@@ -132,6 +132,11 @@ describe('A replica behind nginx with the documented configuration', function ()
     );
     const limited = answers.filter(({ status }) => status !== 200);
     expect(limited).to.have.length.above(0);
+    for (const { status, headers, text: body } of limited) {
+      expect(status).to.equal(429);
+      expect(headers).to.include({ 'retry-after': '1', 'content-type': 'application/json' });
+      expect(JSON.parse(body)).to.have.property('detail').that.is.a('string');
+    }
     expect(answers.length - limited.length).to.be.above(50);
   });
 });

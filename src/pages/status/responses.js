@@ -27,6 +27,7 @@
  * @property {string} reason
  * @property {string} detail
  * @property {string} advice
+ * @property {string | null} nextTryAt
  *
  * @typedef {{ readonly file: string, readonly startedAt: string }} LoadInProgress
  *

@@ -21,14 +21,17 @@ export function snapshots(summary) {
         : notice('The snapshot folder cannot be read', snapshotFolder.complaint)
     }
     ${refused.slice(0, MAX_ROWS).map(
-      ({ file, refusedAt, reason, detail, advice }) =>
+      ({ file, refusedAt, reason, detail, advice, nextTryAt }) =>
         html`<article class="notice bad">
           ${icon('bad')}
           <div>
             <h3>${file} was refused: <code>${reason}</code></h3>
             <p class="detail">${detail}</p>
             <p><strong>${advice}</strong></p>
-            <p class="note">Refused at ${formatDateTime(refusedAt)}. What was live stays live.</p>
+            <p class="note">
+              Refused at ${formatDateTime(refusedAt)}. What was live stays live.
+              ${nextTryAt === null ? nothing : `The next try is at ${formatDateTime(nextTryAt)}.`}
+            </p>
           </div>
         </article>`,
     )}

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, renameSync, rmSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { chmodSync, mkdtempSync, renameSync, rmSync, statSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import type { CollectionName } from '../../contract/operations.ts';
 import { byCollection, COLLECTIONS, DELETIONS, type ListLayout } from '../format/layout.ts';
-import { sync } from '../format/snapshot-file.ts';
+import { FILE_MODE, sync } from '../format/snapshot-file.ts';
 import { reviewSnapshot } from '../review/review-snapshot.ts';
 import type { Warning } from '../review/review.ts';
 import type { ChangeCounts } from './changed-ids.ts';
@@ -105,8 +105,15 @@ export async function buildSnapshot(options: BuildOptions): Promise<BuildReport>
   if (deletions !== undefined && options.base === undefined)
     throw new UnreadableImport(deletions, 'deletions require a base: build with --base FILE');
   const folder = mkdtempSync(`${output}.building-`);
-  const staging = new Staging(join(folder, 'staging.sqlite'), skipInvalid);
+  using cleanup = new DisposableStack();
+  cleanup.defer(() => {
+    rmSync(folder, { recursive: true, force: true });
+  });
   try {
+    const staging = new Staging(join(folder, 'staging.sqlite'), skipInvalid);
+    cleanup.defer(() => {
+      staging.close();
+    });
     const earlierPath = options.base ?? options.previous;
     using earlier = earlierPath === undefined ? undefined : new EarlierSnapshot(earlierPath, producedAt);
     const base = options.base === undefined ? undefined : earlier;
@@ -128,10 +135,17 @@ export async function buildSnapshot(options: BuildOptions): Promise<BuildReport>
       fileBytes,
       unread: input.unread,
     };
-  } finally {
-    staging.close();
-    rmSync(folder, { recursive: true, force: true });
+  } catch (error) {
+    throw withPlace(error, output);
   }
+}
+
+/** Names the file and the folder in an error of SQLite or the system, such as that of a full disk. */
+function withPlace(error: unknown, output: string): unknown {
+  if (!(error instanceof Error && 'code' in error)) return error;
+  if (!('syscall' in error) && !String(error.code).startsWith('SQLITE_')) return error;
+  error.message = `${output}: cannot be built: ${error.message}; check the disk of ${resolve(dirname(output))}, and that of SQLITE_TMPDIR or TMPDIR`;
+  return error;
 }
 
 /** The context of the steps that follow the import. */
@@ -219,8 +233,12 @@ function reviewRecords({ options, staging, base, imported, file }: Build): Warni
 async function putIntoPlace({ options, staging: { rejections }, file }: Build): Promise<void> {
   const { output, signal } = options;
   await sync(file);
+  chmodSync(file, FILE_MODE);
   const rejects = `${file}.rejects`;
-  if (rejections.total > 0) await rejections.write(rejects);
+  if (rejections.total > 0) {
+    await rejections.write(rejects);
+    chmodSync(rejects, FILE_MODE);
+  }
   // From here on the build cannot be aborted.
   signal?.throwIfAborted();
   if (rejections.total > 0) renameSync(rejects, rejectsPath(output));

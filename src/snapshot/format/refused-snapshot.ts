@@ -1,6 +1,6 @@
 /** The reasons for refusing a snapshot, each with advice for the operator. */
 export const REFUSALS = {
-  unreadable: 'The file cannot be read. Check its permissions and the disk.',
+  unreadable: 'The file cannot be read. Check its permissions and the disk. It is tried again.',
   'not-a-file': 'It is a folder, a pipe or a device. Remove it from the snapshot folder.',
   'outside-folder': 'It is a link to a file outside the snapshot folder. Publish the file itself.',
   empty: 'The file is empty. Copy or build it again.',
@@ -25,11 +25,16 @@ export const REFUSALS = {
     'A collection lost more than half of its records. To remove the records, publish with --allow-shrink.',
   memory: 'There is not enough memory to load it. Raise MEMORY_LIMIT_MB, or give the process more memory.',
   timeout:
-    'It was not loaded within LOAD_TIMEOUT_SECONDS. Check the disk or raise the limit, then publish the file again.',
-  'loader-failed': 'The loader failed. Check the log, then publish the file again.',
+    'It was not loaded within LOAD_TIMEOUT_SECONDS. Check the disk or raise the limit. It is tried again.',
+  'loader-failed': 'The loader failed. Check the log and the memory of the machine. It is tried again.',
 } as const;
 
 export type RefusalReason = keyof typeof REFUSALS;
+
+/** Reasons that may pass without a change of the file, such as a lack of memory or open files. */
+export const TRANSIENT_REASONS: readonly RefusalReason[] = ['unreadable', 'timeout', 'loader-failed'];
+/** Reasons that depend on the other live snapshots. */
+export const DEPENDENT_REASONS: readonly RefusalReason[] = ['conflict', 'memory'];
 
 /** The refusal of a snapshot, with a message for operators. The message does not name the file. */
 export class RefusedSnapshot extends Error {

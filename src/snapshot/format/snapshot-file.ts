@@ -65,7 +65,7 @@ export function asRefusal(error: unknown): unknown {
 
 /** Result codes: https://www.sqlite.org/rescode.html. An extended code begins with the name of its primary code. */
 function reasonOf({ code }: { readonly code: string }): RefusalReason {
-  if (/^SQLITE_(CANTOPEN|IOERR|PERM|AUTH)/.test(code)) return 'unreadable';
+  if (/^SQLITE_(CANTOPEN|IOERR|PERM|AUTH|NOMEM|FULL)/.test(code)) return 'unreadable';
   if (/^SQLITE_(BUSY|LOCKED)/.test(code)) return 'unfinished';
   return code === 'SQLITE_NOTADB' ? 'not-sqlite' : 'damaged';
 }
@@ -202,6 +202,11 @@ function checkSchema(database: Database.Database): void {
 function hex(value: number): string {
   return `0x${(value >>> 0).toString(16).padStart(8, '0')}`;
 }
+
+/** Mode of files that hold records, whatever the umask: personal data is for the owner and the group. */
+export const FILE_MODE = 0o640;
+/** Mode of folders that the commands create. */
+export const FOLDER_MODE = 0o750;
 
 export const SNAPSHOT_SUFFIX = '.sqlite';
 

@@ -42,6 +42,13 @@ export interface LoadOptions {
 /** Time for the end of the thread after the load, in milliseconds. */
 const END_MS = 1000;
 
+/** Threads of all loads. That of a load that was given up stays until the disk responds. */
+let threads = 0;
+
+export function hasLoaderThreads(): boolean {
+  return threads > 0;
+}
+
 /**
  * Reads and checks a snapshot file on the loader thread.
  * A thread that waits for the disk cannot be ended. When the load is given up, the thread and its memory stay until the
@@ -101,7 +108,9 @@ export async function loadSnapshot(path: string, options: LoadOptions = {}): Pro
     worker.on('error', (error: unknown) => {
       reject(loaderFailed(error));
     });
+    threads++;
     worker.on('exit', (code) => {
+      threads--;
       reject(loaderFailed(`it exited with code ${code} before it was done`));
     });
     return await loaded;

@@ -5,7 +5,7 @@ import Database from 'better-sqlite3';
 import { checkSuccession, type Predecessor } from '../admission/admit.ts';
 import { declaredCounts, type Manifest, type Permit } from '../format/manifest.ts';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
-import { isSnapshotName, SNAPSHOT_SUFFIX, sync } from '../format/snapshot-file.ts';
+import { FILE_MODE, isSnapshotName, SNAPSHOT_SUFFIX, sync } from '../format/snapshot-file.ts';
 import { loadSnapshot } from '../load/load-snapshot.ts';
 import { inspectSnapshot, type OnProgress } from '../load/read-snapshot.ts';
 import { hiddenCopyPath, writePermits, removeAbandonedCopies } from './hidden-copy.ts';
@@ -93,7 +93,7 @@ async function replaceFile(options: PublishOptions, path: string): Promise<Manif
     onCopy?.();
     await copyFile(file, copy, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
     signal?.throwIfAborted();
-    await chmod(copy, statSync(copy).mode | constants.S_IWUSR);
+    await chmod(copy, FILE_MODE);
     const manifest = writePermits(copy, permits);
     // The runs that the replaced file has too were parsed when that one was published.
     await loadSnapshot(copy, { onProgress, isThorough: true, parsedRuns: runDigestsIn(path), signal });

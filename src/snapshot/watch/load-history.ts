@@ -18,7 +18,13 @@ export type LoadOutcome = LoadInProgress & { readonly durationMs: number } & (
         /** Number of records in all collections. */
         readonly rows: number;
       }
-    | { readonly outcome: 'refused'; readonly reason: RefusalReason; readonly detail: string }
+    | {
+        readonly outcome: 'refused';
+        readonly reason: RefusalReason;
+        readonly detail: string;
+        /** Earliest time of the next load of the unchanged file; undefined when there is none. ISO 8601, UTC. */
+        readonly nextTryAt?: string | undefined;
+      }
   );
 
 type RefusedLoad = Extract<LoadOutcome, { readonly outcome: 'refused' }>;

@@ -3,13 +3,19 @@ import type { Logger } from 'pino';
 import type { SnapshotImage } from '../../store/organization-image.ts';
 import type { StoreRegistry } from '../../store/registry/store-registry.ts';
 import { loadedCounts, type Manifest } from '../format/manifest.ts';
-import { type RefusalReason, RefusedSnapshot } from '../format/refused-snapshot.ts';
+import {
+  DEPENDENT_REASONS,
+  type RefusalReason,
+  RefusedSnapshot,
+  TRANSIENT_REASONS,
+} from '../format/refused-snapshot.ts';
 import type { LoadOptions } from '../load/load-snapshot.ts';
 import type { LoadHistory } from './load-history.ts';
 import { SnapshotFolder } from './snapshot-folder.ts';
 
-/** Refusals that depend on the other live snapshots. The watcher tries the file again when those change. */
-const DEPENDENT_REASONS: readonly RefusalReason[] = ['conflict', 'memory'];
+/** Pause after the first transient refusal of a file. It doubles with each further one, up to the maximum. */
+const FIRST_PAUSE_MS = 5000;
+const MAX_PAUSE_MS = 300_000;
 
 export interface WatcherDependencies {
   readonly folder: string;
@@ -23,17 +29,31 @@ export interface WatcherDependencies {
    * another file serves one of them.
    */
   readonly goLive: (file: string, image: SnapshotImage) => Promise<void>;
+  /** Whether threads of loads that were given up still run. Retries wait for their end, since they hold memory. */
+  readonly hasUnendedLoads: () => boolean;
   readonly log: Logger;
   readonly settleMs?: number;
+  /** Monotonic clock, in milliseconds. */
+  readonly clock?: () => number;
+}
+
+/** A file version that was loaded or refused. It is loaded again only when it is due. */
+interface TriedFile {
+  readonly version: string;
+  /** Undefined when it is live. */
+  readonly reason: RefusalReason | undefined;
+  /** Number of transient refusals in a row. */
+  readonly failures: number;
+  /** Milliseconds of the clock: infinite for never, minus infinity for at once. */
+  readonly dueAt: number;
 }
 
 /** Loads the snapshot files of a folder into the registry, one at a time, and again when they change. */
 export class SnapshotWatcher {
   readonly #dependencies: WatcherDependencies;
   readonly #folder: SnapshotFolder;
-  /** The version of each file that was last loaded or refused; it is not tried again until it changes. */
-  readonly #tried = new Map<string, string>();
-  readonly #refusedForOthers = new Set<string>();
+  readonly #clock: () => number;
+  readonly #tried = new Map<string, TriedFile>();
   readonly #stop = new AbortController();
   #polling: Promise<void> | undefined;
   #complaint: string | undefined;
@@ -41,6 +61,7 @@ export class SnapshotWatcher {
   constructor(dependencies: WatcherDependencies) {
     this.#dependencies = dependencies;
     this.#folder = new SnapshotFolder(dependencies.folder, dependencies.settleMs);
+    this.#clock = dependencies.clock ?? (() => performance.now());
   }
 
   /**
@@ -87,16 +108,28 @@ export class SnapshotWatcher {
       removed.forEach((file) => {
         this.#forget(file);
       });
-      const changed = [...files].filter(([file, { version }]) => this.#tried.get(file) !== version);
+      const changed = [...files].filter(([file, { version }]) => this.#isDue(file, version));
       const settled = changed.filter(([, seen]) => this.#folder.isSettled(seen));
       if (changed.length === 0) return;
       if (settled.length === 0) await this.#pause();
       for (const [file, { version }] of settled) {
         if (this.#isStopped()) return;
-        this.#tried.set(file, version);
-        await this.#load(file);
+        await this.#load(file, version);
       }
     }
+  }
+
+  #isDue(file: string, version: string): boolean {
+    const tried = this.#tried.get(file);
+    if (tried?.version !== version || tried.dueAt === -Infinity) return true;
+    return tried.dueAt <= this.#clock() && !this.#dependencies.hasUnendedLoads();
+  }
+
+  /** Makes files due at once that were refused for one of the reasons. */
+  retry(reasons: readonly RefusalReason[]): void {
+    for (const [file, tried] of this.#tried)
+      if (tried.reason !== undefined && reasons.includes(tried.reason))
+        this.#tried.set(file, { ...tried, dueAt: -Infinity });
   }
 
   async #pause(): Promise<void> {
@@ -105,10 +138,12 @@ export class SnapshotWatcher {
   }
 
   /** Loads a file and makes it live. Any error is a refusal of this file, so that the others still load. */
-  async #load(file: string): Promise<void> {
+  async #load(file: string, version: string): Promise<void> {
     const { history, load, admit, goLive, log } = this.#dependencies;
     const startedAt = new Date().toISOString();
     const started = performance.now();
+    const before = this.#tried.get(file);
+    this.#tried.set(file, { version, reason: undefined, failures: 0, dueAt: Infinity });
     const durationMs = () => Math.round(performance.now() - started);
     history.begin({ file, startedAt });
     try {
@@ -119,7 +154,7 @@ export class SnapshotWatcher {
       });
       if (this.#isStopped()) return;
       await goLive(file, image);
-      this.#retryRefusedForOthers();
+      this.retry(DEPENDENT_REASONS);
       const { snapshotId, producedAt } = image;
       const counts = image.organizations.flatMap((one) => Object.values(loadedCounts(one)));
       const rows = counts.reduce((sum, count) => sum + count, 0);
@@ -128,9 +163,14 @@ export class SnapshotWatcher {
       log.info({ ...facts, durationMs: durationMs() }, 'snapshot live');
     } catch (error) {
       const { reason, message } = asLoadRefusal(error);
-      if (DEPENDENT_REASONS.includes(reason)) this.#refusedForOthers.add(file);
-      history.add({ file, outcome: 'refused', reason, detail: message, startedAt, durationMs: durationMs() });
-      log.error({ file, reason, detail: message }, 'snapshot refused');
+      const failures = 1 + (before?.version === version ? before.failures : 0);
+      const isTransient = TRANSIENT_REASONS.includes(reason);
+      const pauseMs = isTransient ? Math.min(FIRST_PAUSE_MS * 2 ** (failures - 1), MAX_PAUSE_MS) : Infinity;
+      this.#tried.set(file, { version, reason, failures, dueAt: this.#clock() + pauseMs });
+      const nextTryAt = isTransient ? new Date(Date.now() + pauseMs).toISOString() : undefined;
+      const refusal = { file, reason, detail: message, nextTryAt };
+      history.add({ ...refusal, outcome: 'refused', startedAt, durationMs: durationMs() });
+      log.error(refusal, 'snapshot refused');
     } finally {
       history.end();
     }
@@ -140,17 +180,11 @@ export class SnapshotWatcher {
   #forget(file: string): void {
     const { stores, history, log } = this.#dependencies;
     this.#tried.delete(file);
-    this.#refusedForOthers.delete(file);
     history.forget(file);
     if (!stores.live.values().some((organization) => organization.file === file)) return;
     stores.markFileRemoved(file);
-    this.#retryRefusedForOthers();
+    this.retry(DEPENDENT_REASONS);
     log.warn({ file }, 'snapshot file is gone; its organizations stay live');
-  }
-
-  #retryRefusedForOthers(): void {
-    for (const file of this.#refusedForOthers) this.#tried.delete(file);
-    this.#refusedForOthers.clear();
   }
 }
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { pino } from 'pino';
 import { byList } from '../../../src/snapshot/format/layout.ts';
-import { RefusedSnapshot } from '../../../src/snapshot/format/refused-snapshot.ts';
+import { RefusedSnapshot, TRANSIENT_REASONS } from '../../../src/snapshot/format/refused-snapshot.ts';
 import { LoadHistory } from '../../../src/snapshot/watch/load-history.ts';
 import { SnapshotWatcher, type WatcherDependencies } from '../../../src/snapshot/watch/snapshot-watcher.ts';
 import { StoreRegistry } from '../../../src/store/registry/store-registry.ts';
@@ -24,8 +24,13 @@ describe('The snapshot watcher', () => {
   /** Called when a file is loaded. */
   let onLoad: (file: string) => void;
   let logged: Record<string, unknown>[];
+  /** Seconds of the clock. */
+  let now: number;
+  let hasUnendedLoads: boolean;
 
   beforeEach(() => {
+    now = 0;
+    hasUnendedLoads = false;
     stores = new StoreRegistry();
     history = new LoadHistory();
     loads = [];
@@ -73,7 +78,9 @@ describe('The snapshot watcher', () => {
         stores.swap(file, image);
         return Promise.resolve();
       },
+      hasUnendedLoads: () => hasUnendedLoads,
       log: pino({}, { write }),
+      clock: () => now * 1000,
       ...settling,
     });
   }
@@ -136,6 +143,76 @@ describe('The snapshot watcher', () => {
     publish('a.sqlite', ['one']);
     await watcher.poll();
     expect(fileOf('one')).to.equal('a.sqlite');
+  });
+
+  describe('tries a file again after a failure that may pass:', () => {
+    let failure: RefusedSnapshot | undefined;
+
+    beforeEach(async () => {
+      failure = new RefusedSnapshot('loader-failed', 'EMFILE');
+      onLoad = () => {
+        if (failure !== undefined) throw failure;
+      };
+      publish('a.sqlite', ['one']);
+      await watcher.poll();
+    });
+
+    /** Polls at a time. Returns the number of loads until then. */
+    async function loadsAt(seconds: number): Promise<number> {
+      now = seconds;
+      await watcher.poll();
+      return loads.length;
+    }
+
+    it('after 5 seconds, and twice as many each time, up to 5 minutes', async () => {
+      const times: number[] = [];
+      for (let seconds = 0; seconds < 1300; seconds++)
+        if ((await loadsAt(seconds)) > times.length + 1) times.push(seconds);
+      expect(times).to.deep.equal([5, 15, 35, 75, 155, 315, 615, 915, 1215]);
+    });
+
+    it('until it goes live', async () => {
+      failure = undefined;
+      expect(await loadsAt(4)).to.equal(1);
+      expect(await loadsAt(5)).to.equal(2);
+      expect(fileOf('one')).to.equal('a.sqlite');
+      expect(history.refused).to.deep.equal([]);
+      expect(await loadsAt(9999)).to.equal(2);
+    });
+
+    it('until it is refused for another reason', async () => {
+      failure = new RefusedSnapshot('damaged', 'damaged');
+      expect(await loadsAt(5)).to.equal(2);
+      expect(history.refused[0].nextTryAt).to.equal(undefined);
+      expect(await loadsAt(9999)).to.equal(2);
+    });
+
+    it('at once on request', async () => {
+      watcher.retry(TRANSIENT_REASONS);
+      expect(await loadsAt(0)).to.equal(2);
+      expect(await loadsAt(9)).to.equal(2);
+      expect(await loadsAt(10)).to.equal(3);
+    });
+
+    it('from the first pause on when it changes', async () => {
+      await loadsAt(5);
+      publish('a.sqlite', ['one']);
+      expect(await loadsAt(6)).to.equal(3);
+      expect(await loadsAt(11)).to.equal(4);
+    });
+
+    it('not while the thread of a load that was given up still runs', async () => {
+      hasUnendedLoads = true;
+      expect(await loadsAt(9999)).to.equal(1);
+      hasUnendedLoads = false;
+      expect(await loadsAt(9999)).to.equal(2);
+    });
+
+    it('and states the time in the log and the history', () => {
+      const { startedAt, nextTryAt = '' } = history.refused[0];
+      expect(Date.parse(nextTryAt) - Date.parse(startedAt)).to.be.within(5000, 10_000);
+      expect(logged[0]).to.include({ msg: 'snapshot refused', reason: 'loader-failed', nextTryAt });
+    });
   });
 
   it('retries a conflicting file once the other file gives up the organization', async () => {
