@@ -12,6 +12,7 @@ import { NotLater } from '../../src/snapshot/build/earlier-snapshot.ts';
 import { IMPORT_FILES, listImport, UnreadableImport } from '../../src/snapshot/build/import-files.ts';
 import type { BadLineLimit } from '../../src/snapshot/build/read-import.ts';
 import { describeGroup, ImportRejected } from '../../src/snapshot/build/rejections.ts';
+import { aheadOfClock } from '../../src/snapshot/format/manifest.ts';
 import { RefusedSnapshot } from '../../src/snapshot/format/refused-snapshot.ts';
 import { duration } from '../duration.ts';
 import { Interruption } from '../interruption.ts';
@@ -23,8 +24,6 @@ import { printWarnings, REFUSED_BY_STRICT, STRICT_OPTION } from './snapshot-file
 
 /** Bad lines that --skip-invalid omits at most, unless --max-invalid is given. */
 const DEFAULT_LIMIT: BadLineLimit = { percent: 1 };
-/** Time by which an export may be ahead of the clock of this machine. */
-const CLOCK_SKEW_MS = 5 * 60_000;
 
 interface BuildChoices {
   readonly input: string;
@@ -33,6 +32,7 @@ interface BuildChoices {
   readonly previous?: string;
   readonly keepDeletions?: number;
   readonly asOf?: Date;
+  readonly allowFuture?: true;
   readonly skipInvalid?: true;
   readonly maxInvalid?: BadLineLimit;
   readonly strict?: true;
@@ -54,6 +54,7 @@ export function addBuild(program: Command): void {
       'time of the export, ISO 8601, later than that of the earlier snapshot (default: now)',
       exportTime,
     )
+    .option('--allow-future', 'permit --as-of more than 5 minutes ahead of the clock')
     .option('--previous <file>', 'earlier snapshot with which a whole export is compared to find deletions')
     .option(
       '--keep-deletions <DURATION>',
@@ -88,10 +89,7 @@ function exportTime(text: string): Date {
       'It must be an ISO 8601 date and time with Z or an offset, such as 2027-01-31T20:00:00+01:00.',
     );
   }
-  const time = new Date(Number(instant / 1000n));
-  if (time.getTime() > Date.now() + CLOCK_SKEW_MS)
-    throw new InvalidArgumentError('It must not be in the future: it is the time of the export.');
-  return time;
+  return new Date(Number(instant / 1000n));
 }
 
 async function build(options: BuildChoices, command: Command): Promise<void> {
@@ -100,6 +98,8 @@ async function build(options: BuildChoices, command: Command): Promise<void> {
   if (options.maxInvalid && !skipInvalid) command.error('error: --max-invalid requires --skip-invalid');
   if (base !== undefined && previous !== undefined)
     command.error('error: --base and --previous exclude each other: a base is the previous snapshot');
+  if (!options.allowFuture && options.asOf && aheadOfClock(options.asOf.toISOString(), Date.now()))
+    command.error('error: --as-of must not be in the future: it is the time of the export (--allow-future)');
   const earlier = base ?? previous;
   if (options.keepDeletions !== undefined && earlier === undefined)
     command.error('error: --keep-deletions requires --base or --previous');

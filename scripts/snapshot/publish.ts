@@ -16,6 +16,7 @@ interface PublishChoices {
   readonly as?: string;
   readonly rollback?: true;
   readonly allowShrink?: true;
+  readonly allowFuture?: true;
   readonly json?: true;
 }
 
@@ -32,6 +33,7 @@ export function addPublish(program: Command): void {
       '--allow-shrink',
       'permit it to go live although an organization or half of a collection is missing',
     )
+    .option('--allow-future', 'permit a production time more than 5 minutes ahead of the clock')
     .option(...JSON_OPTION)
     .action(publish);
 }
@@ -49,6 +51,7 @@ async function publish(file: string, options: PublishChoices): Promise<void> {
       permits: PERMITS.filter(
         (permit) => ({ rollback: options.rollback, shrink: options.allowShrink })[permit],
       ),
+      allowFuture: options.allowFuture === true,
       signal: interruption.signal,
       onCopy: () => {
         progress.show('copying the file');

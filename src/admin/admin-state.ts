@@ -1,6 +1,7 @@
 import { stateOf } from '../keys/key-ring.ts';
 import type { KeysWatcher } from '../keys/keys-watcher.ts';
 import type { ProcessLog } from '../log/process-log.ts';
+import { aheadOfClock } from '../snapshot/format/manifest.ts';
 import type { LoadHistory } from '../snapshot/watch/load-history.ts';
 import type { SnapshotWatcher } from '../snapshot/watch/snapshot-watcher.ts';
 import type { StoreRegistry } from '../store/registry/store-registry.ts';
@@ -56,6 +57,8 @@ export function liveSnapshots({ stores, clock }: AdminDependencies) {
         producedAt,
         /** Time since the snapshot was produced; 0 for a time in the future. */
         ageSeconds: Math.max(0, now - Date.parse(producedAt)) / 1000,
+        /** Null unless its production time is ahead of the clock. */
+        warning: aheadOfClock(producedAt, now) ?? null,
         organizations,
       };
     });

@@ -123,6 +123,11 @@ function snapshotMetrics(dependencies: AdminDependencies): Metric[] {
       'Time since a live snapshot file was produced.',
       snapshots.map(({ file, ageSeconds }) => ({ labels: { file }, value: ageSeconds })),
     ),
+    gauge(
+      'foyer_snapshot_ahead_of_clock',
+      'Whether a live snapshot file was produced more than 5 minutes ahead of the clock.',
+      snapshots.map(({ file, warning }) => ({ labels: { file }, value: Number(warning !== null) })),
+    ),
     counter('foyer_snapshot_loads_total', 'Snapshot loads that went live.', history.liveCount),
     counter(
       'foyer_snapshot_refusals_total',

@@ -26,7 +26,7 @@ describe('The metrics', () => {
 
   it('follow the naming conventions of Prometheus', async () => {
     const own = [...(await scrape())].filter(([name]) => name.startsWith('foyer_'));
-    expect(own).to.have.length(32);
+    expect(own).to.have.length(33);
     for (const [name, { type, help }] of own) {
       expect(name.endsWith('_total'), name).to.equal(type === 'counter');
       expect(help).to.match(/^[A-Z].*\.$/);

@@ -56,6 +56,18 @@ export function recordsIn({ organizations }: Manifest, lists: readonly ListLayou
   return records;
 }
 
+/** Time by which a snapshot may have been produced ahead of the clock of this machine. */
+const MAX_AHEAD_MS = 5 * 60_000;
+
+/** Returns a warning about a production time ahead of the clock; undefined when there is none. */
+export function aheadOfClock(producedAt: string, now: number): string | undefined {
+  if (Date.parse(producedAt) <= now + MAX_AHEAD_MS) return undefined;
+  return (
+    `its production time, ${producedAt}, is more than 5 minutes ahead of the clock, and until then later snapshots ` +
+    'are refused as older: check the clocks, then publish a snapshot of the right time with --rollback'
+  );
+}
+
 /** Number of records of an organization, by collection. Deletions do not count. */
 export type RecordCounts = Readonly<Record<CollectionName, number>>;
 

@@ -3,7 +3,7 @@ import { chmod, copyFile, rename } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { checkSuccession, type Predecessor } from '../admission/admit.ts';
-import { declaredCounts, type Manifest, type Permit } from '../format/manifest.ts';
+import { aheadOfClock, declaredCounts, type Manifest, type Permit } from '../format/manifest.ts';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
 import { FILE_MODE, isSnapshotName, SNAPSHOT_SUFFIX, sync } from '../format/snapshot-file.ts';
 import { loadSnapshot } from '../load/load-snapshot.ts';
@@ -19,6 +19,8 @@ export interface PublishOptions {
   readonly name: string;
   /** The permits of the published copy; those of the file are dropped. */
   readonly permits: readonly Permit[];
+  /** Whether its production time may be ahead of the clock. */
+  readonly allowFuture?: boolean;
   /** Called before the file is copied. */
   readonly onCopy?: () => void;
   /** Called repeatedly while the copy is verified. */
@@ -86,7 +88,10 @@ async function replaceFile(options: PublishOptions, path: string): Promise<Manif
   const { file, folder, name, permits, onCopy, onProgress, signal } = options;
   checkFiles(file, path);
   // Refuses before gigabytes are copied. The copy is checked again, since the folder may change during the copy.
-  checkPublication({ ...inspectSnapshot(file), permits }, folder, name);
+  const declared = inspectSnapshot(file);
+  const warning = options.allowFuture === true ? undefined : aheadOfClock(declared.producedAt, Date.now());
+  if (warning !== undefined) throw new NotPublished(`${file}: ${warning}, or permit it with --allow-future`);
+  checkPublication({ ...declared, permits }, folder, name);
   removeAbandonedCopies(folder, name);
   const copy = hiddenCopyPath(folder, name);
   try {

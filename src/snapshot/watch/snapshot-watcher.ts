@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { SnapshotImage } from '../../store/organization-image.ts';
 import type { StoreRegistry } from '../../store/registry/store-registry.ts';
-import { loadedCounts, type Manifest } from '../format/manifest.ts';
+import { aheadOfClock, loadedCounts, type Manifest } from '../format/manifest.ts';
 import {
   DEPENDENT_REASONS,
   type RefusalReason,
@@ -161,6 +161,8 @@ export class SnapshotWatcher {
       const facts = { file, snapshotId, producedAt, organizations: image.organizations.length, rows };
       history.add({ ...facts, outcome: 'live', startedAt, durationMs: durationMs() });
       log.info({ ...facts, durationMs: durationMs() }, 'snapshot live');
+      const warning = aheadOfClock(producedAt, Date.now());
+      if (warning !== undefined) log.warn({ file, snapshotId, warning }, 'snapshot ahead of the clock');
     } catch (error) {
       const { reason, message } = asLoadRefusal(error);
       const failures = 1 + (before?.version === version ? before.failures : 0);
