@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import packageJson from '../package.json' with { type: 'json' };
+import { MEGABYTE, memoryNeed, missingMemory, plannedMemory } from '../src/snapshot/admission/memory.ts';
 import { COLLECTIONS } from '../src/snapshot/format/layout.ts';
 import { REFUSALS, TRANSIENT_REASONS } from '../src/snapshot/format/refused-snapshot.ts';
 import { FORMAT_VERSION } from '../src/snapshot/format/schema.ts';
@@ -91,6 +92,28 @@ describe('The documents', () => {
   it('say of every refusal that may pass, and of no other, that the file is tried again', () => {
     const retried = Object.entries(REFUSALS).filter(([, advice]) => advice.endsWith('It is tried again.'));
     expect(retried.map(([reason]) => reason)).to.deep.equal(TRANSIENT_REASONS);
+  });
+
+  it('plan the memory by the constants of the admission', () => {
+    const operations = readFileSync(join(ROOT, 'docs/operations.md'), 'utf8').replaceAll(/\s+/g, ' ');
+    const megabytes = (bytes: number) => `${bytes / MEGABYTE} MB`;
+    const nothing = { held: 0, peak: 0 };
+    const none = { bytes: 0, source: 'machine' } as const;
+    const stored = { bytesHeld: 0, stores: 0, threads: 1 };
+    const base = plannedMemory(nothing);
+    expect(missingMemory(nothing, stored, none)).to.equal(base);
+    const thread = missingMemory(nothing, { ...stored, threads: 2 }, none) - base;
+    expect(operations)
+      .to.include(`one thread that answers requests | ${megabytes(base)} |`)
+      .and.include(`| each further thread | ${megabytes(thread)} |`)
+      .and.include(`its data again, and ${megabytes(memoryNeed([]).peak).replace(' MB', '')} to 128 MB`)
+      .and.include(`\`${megabytes(base)} + 2 × data of all files + load of the largest file\``);
+    // A gigabyte of files, of which the data takes 1.2.
+    const gigabytes = (largest: number) =>
+      Math.ceil(plannedMemory({ held: 1.2e9, peak: largest + 128 * MEGABYTE }) / 1e9);
+    expect(operations).to.include(
+      `plan ${gigabytes(1.2e9)} GB for one file of 1 GB, and ${gigabytes(0.12e9)} GB for ten files of 100 MB`,
+    );
   });
 
   it('and the documents of the snapshot format name its version', () => {

@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import type { Command } from 'commander';
+import { memoryNeed, plannedMemory } from '../../src/snapshot/admission/memory.ts';
 import { STORED_LISTS } from '../../src/snapshot/format/layout.ts';
 import { type ManifestOrganization, rowCount } from '../../src/snapshot/format/manifest.ts';
 import { inspectSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
@@ -21,6 +22,8 @@ export function addInspect(program: Command): void {
 function inspect(file: string, { json }: { json?: true }): void {
   const { snapshotId, producedAt, permits, organizations } = onFile(file, () => inspectSnapshot(file));
   const fileBytes = statSync(file).size;
+  const need = memoryNeed(organizations);
+  const memory = { dataBytes: need.held, loadBytes: need.peak, plannedBytes: plannedMemory(need) };
   const findWarnings = () => readFile(file, 'reviewing', (onProgress) => reviewSnapshot(file, onProgress));
   if (json) {
     const described = organizations.map(({ organizationId, name, runs }) => ({
@@ -29,7 +32,16 @@ function inspect(file: string, { json }: { json?: true }): void {
       records: Object.fromEntries(STORED_LISTS.map((list) => [list.name, rowCount(runs[list.name])])),
     }));
     const warnings = findWarnings();
-    printJson({ file, snapshotId, producedAt, fileBytes, permits, organizations: described, warnings });
+    printJson({
+      file,
+      snapshotId,
+      producedAt,
+      fileBytes,
+      memory,
+      permits,
+      organizations: described,
+      warnings,
+    });
     return;
   }
   console.log(`${file}: snapshot`);
@@ -38,6 +50,7 @@ function inspect(file: string, { json }: { json?: true }): void {
       snapshot: snapshotId,
       'produced at': producedAt,
       size: size(fileBytes),
+      memory: `data ${size(memory.dataBytes)}, load ${size(memory.loadBytes)}, plan ${size(memory.plannedBytes)}`,
       ...(permits.length > 0 && { permits: permits.join(', ') }),
     }),
   );

@@ -158,6 +158,32 @@ describe('The metrics', () => {
     });
   });
 
+  it('report the snapshots that are ahead of the clock', async () => {
+    const minutesAhead = (minutes: number) => new Date(NOW + minutes * 60_000).toISOString();
+    operations.stores.swap('near.sqlite', snapshotOf('s1', minutesAhead(5), emptyImage('near')));
+    operations.stores.swap('far.sqlite', snapshotOf('s2', minutesAhead(6), emptyImage('far')));
+    expect(await samplesOf('foyer_snapshot_ahead_of_clock')).to.deep.equal({
+      'foyer_snapshot_ahead_of_clock{file="main.sqlite"}': 0,
+      'foyer_snapshot_ahead_of_clock{file="near.sqlite"}': 0,
+      'foyer_snapshot_ahead_of_clock{file="far.sqlite"}': 1,
+    });
+  });
+
+  it('report the time of the next load of a refused file, if it is tried again', async () => {
+    const load = {
+      startedAt: new Date(NOW).toISOString(),
+      durationMs: 1,
+      outcome: 'refused',
+      detail: '',
+    } as const;
+    const nextTryAt = new Date(NOW + 5000).toISOString();
+    operations.history.add({ ...load, file: 'slow.sqlite', reason: 'timeout', nextTryAt });
+    operations.history.add({ ...load, file: 'bad.sqlite', reason: 'damaged' });
+    expect(await samplesOf('foyer_snapshot_next_try_timestamp_seconds')).to.deep.equal({
+      'foyer_snapshot_next_try_timestamp_seconds{file="slow.sqlite"}': NOW / 1000 + 5,
+    });
+  });
+
   it('report the memory of live and of retained stores', async () => {
     const { stores } = operations;
     const retained = stores.live.get('north')?.store;

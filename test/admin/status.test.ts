@@ -124,6 +124,16 @@ describe('The status', () => {
     expect(bytes.reduce((sum, each) => sum + each)).to.equal(operations.stores.liveBytes);
   });
 
+  it('warns of a live snapshot that is ahead of the clock', () => {
+    const producedAt = new Date(NOW + 6 * 60_000).toISOString();
+    operations.stores.swap('b.sqlite', snapshotOf('s2', producedAt, emptyImage('b')));
+    const [{ warning }, other] = status().snapshots;
+    expect(warning)
+      .to.include(`its production time, ${producedAt}, is more than 5 minutes ahead of the clock`)
+      .and.include('publish a snapshot of the right time with --rollback');
+    expect(other.warning).to.equal(null);
+  });
+
   it('lists the retained stores, with the time until their release', async () => {
     const { image } = await fixture();
     const { stores } = operations;

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, watch, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, statSync, watch, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { main } from '../../scripts/snapshot.ts';
@@ -58,6 +58,19 @@ describe('npm run snapshot -- publish', function () {
     expect(inspectSnapshot(published()).permits).to.deep.equal(['shrink']);
   });
 
+  it('publishes a snapshot that is ahead of the clock with --allow-future only', async () => {
+    const file = folder('future.sqlite');
+    await build(folder('import'), file, { producedAt: new Date('9999-01-01T00:00:00Z') });
+    const { code, stderr } = await publish(file, '--as', 'north');
+    expect({ code, stderr: stderr.replace(/ahead of the clock.*/, '') }).to.deep.equal({
+      code: 1,
+      stderr: `${file}: its production time, 9999-01-01T00:00:00.000Z, is more than 5 minutes \n`,
+    });
+    expect(readdirSync(snapshotDir)).to.deep.equal([]);
+    expect(await publish(file, '--as', 'north', '--allow-future')).to.include({ code: 0, stderr: '' });
+    expect(readdirSync(snapshotDir)).to.deep.equal(['north.sqlite']);
+  });
+
   it('gives the reason for a refusal in one line, and publishes nothing', async () => {
     await publish(folder('large.sqlite'), '--as', 'north');
     const id = idOf(published());
@@ -108,6 +121,7 @@ describe('npm run snapshot -- publish', function () {
     mkdirSync(clone);
     const { ended } = new Command(SCRIPT, ['publish', folder('north.sqlite')], {}, { cwd: clone });
     expect(await ended).to.deep.include({ code: 0, stderr: '' });
+    expect(statSync(join(clone, 'data/snapshots')).mode & 0o027, 'open to others').to.equal(0);
     expect(readdirSync(join(clone, 'data/snapshots'))).to.deep.equal(['north.sqlite']);
   });
 

@@ -13,6 +13,7 @@ import { basename, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { main } from '../../scripts/snapshot.ts';
+import { memoryNeed, plannedMemory } from '../../src/snapshot/admission/memory.ts';
 import { inspectSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
 import { folderForAll } from '../support/temporary-folder.ts';
 import { FULL_TICKET, inOrganization, minimalTicket, times } from '../support/records.ts';
@@ -193,6 +194,34 @@ describe('npm run snapshot', function () {
       rmSync(folder('import/deletions.ndjson'));
     });
 
+    it('accepts a time in the future with --allow-future', async () => {
+      const output = folder('good/future.sqlite');
+      const asOf = '9999-01-01T00:00:00.000Z';
+      const words = ['--input', folder('import'), '--output', output, '--as-of', asOf, '--allow-future'];
+      expect(await snapshot('build', ...words)).to.include({ code: 0, stderr: '' });
+      expect(inspectSnapshot(output).producedAt).to.equal(asOf);
+      rmSync(output);
+    });
+
+    it('names the output and its folder when the disk is full, and leaves nothing behind', async () => {
+      const words = ['--input', folder('import'), '--output', folder('full/a.sqlite')];
+      mkdirSync(folder('full'));
+      // Files of 16 kB are not enough for the staging file.
+      const command = new Command(
+        SCRIPT,
+        ['build', ...words],
+        { NODE_DISABLE_COMPILE_CACHE: '1' },
+        { fileBlocks: 32 },
+      );
+      const { code, stdout, stderr } = await command.ended;
+      expect({ code, stdout }).to.deep.equal({ code: 1, stdout: '' });
+      expect(stderr)
+        .to.include(`${folder('full/a.sqlite')}: cannot be built: `)
+        .and.include(`; check the disk of ${folder('full')}, and that of`)
+        .and.not.include('    at ');
+      expect(readdirSync(folder('full'))).to.deep.equal([]);
+    });
+
     it('omits bad lines with --skip-invalid, and names the file that has them', async () => {
       const known = { eventId: 'evt_0', eventSessionId: 'ses_0', orderId: 'ord_0' };
       const tickets = times(200, (i) =>
@@ -355,11 +384,12 @@ describe('npm run snapshot', function () {
       const { code, stdout, stderr } = await snapshot('inspect', good());
       expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
       const { snapshotId, producedAt } = inspectSnapshot(good());
-      expect(stdout.replace(/\d+\.\d MB/, 'N MB').split('\n')).to.deep.equal([
+      expect(stdout.replace(/\d+\.\d [kM]B/g, 'N MB').split('\n')).to.deep.equal([
         `${good()}: snapshot`,
         `  snapshot     ${snapshotId}`,
         `  produced at  ${producedAt}`,
         '  size         N MB',
+        '  memory       data N MB, load N MB, plan N MB',
         '',
         'ORGANIZATION  NAME',
         'north         Nord',
@@ -460,8 +490,14 @@ describe('npm run snapshot', function () {
         warnings: [],
       });
       const records = { events: 4, sessions: 10, tickets: 60, orders: 9, offers: 5, deletions: 0 };
-      const { fileBytes, ...inspected } = await json('inspect', good());
+      const { fileBytes, memory, ...inspected } = await json('inspect', good());
       expect(fileBytes).to.equal(statSync(good()).size);
+      const need = memoryNeed(inspectSnapshot(good()).organizations);
+      expect(memory).to.deep.equal({
+        dataBytes: need.held,
+        loadBytes: need.peak,
+        plannedBytes: plannedMemory(need),
+      });
       expect(inspected).to.deep.equal({
         ...ofGood(),
         permits: [],

@@ -29,6 +29,8 @@ interface CommandOptions {
   readonly cwd?: string;
   /** Limit of open files; by default that of this process. */
   readonly openFiles?: number | undefined;
+  /** Limit of the size of files, in blocks of 512 bytes. Further writes fail as on a full disk. */
+  readonly fileBlocks?: number;
 }
 
 /** A process that runs a script of the project, with its output so far. */
@@ -43,11 +45,14 @@ export class Command {
     script: string,
     args: readonly string[],
     environment: Readonly<Record<string, string>>,
-    { cwd = ROOT, openFiles }: CommandOptions = {},
+    { cwd = ROOT, openFiles, fileBlocks }: CommandOptions = {},
   ) {
     const command = [process.execPath, join(ROOT, script), ...args];
-    const limited = ['sh', '-c', `ulimit -n ${openFiles ?? ''} && exec "$0" "$@"`, ...command];
-    const [program, ...rest] = openFiles === undefined ? command : limited;
+    const limits = [
+      ...(openFiles === undefined ? [] : [`ulimit -n ${openFiles}`]),
+      ...(fileBlocks === undefined ? [] : [`ulimit -f ${fileBlocks}`]),
+    ];
+    const [program, ...rest] = ['sh', '-c', [...limits, 'exec "$0" "$@"'].join(' && '), ...command];
     this.#process = spawn(program, rest, {
       cwd,
       env: { ...INHERITED, ...environment },

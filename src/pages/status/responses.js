@@ -7,6 +7,7 @@
  * @property {string} snapshotId
  * @property {string} producedAt
  * @property {number} ageSeconds
+ * @property {string | null} warning
  * @property {number} organizationCount
  * @property {Readonly<Record<string, number>>} records by collection
  * @property {number} deletions

@@ -115,15 +115,18 @@ npm run snapshot -- publish FILE</pre>`
  * @param {number | null} limit
  */
 function liveRow(snapshot, limit) {
-  const { file, isFilePresent, snapshotId, producedAt, ageSeconds, organizationCount, records, bytesHeld } =
-    snapshot;
+  const { file, isFilePresent, snapshotId, producedAt, warning } = snapshot;
+  const { ageSeconds, organizationCount, records, bytesHeld } = snapshot;
   const isOld = limit !== null && ageSeconds > limit;
   const counts = Object.entries(records).map(([collection, count]) => `${formatCount(count)} ${collection}`);
   const total = Object.values(records).reduce((sum, count) => sum + count, 0);
   return html`<tr>
     <th scope="row">${file} ${isFilePresent ? nothing : badge('warn', 'file removed, data stays live')}</th>
     <td><code>${snapshotId}</code></td>
-    <td>${formatDateTime(producedAt)}</td>
+    <td>
+      ${formatDateTime(producedAt)}
+      ${warning === null ? nothing : html`<span title=${warning}>${badge('warn', 'ahead of the clock')}</span>`}
+    </td>
     <td class="number">
       ${formatDuration(Math.floor(ageSeconds))}
       ${

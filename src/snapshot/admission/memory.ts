@@ -136,6 +136,14 @@ function bytesInUse({ bytesHeld, stores, threads }: StoredMemory): number {
   return PROCESS_BYTES + (threads - 1) * WORKER_BYTES + bytesHeld + threads * stores * STORE_BYTES;
 }
 
+/**
+ * Computes the memory for a process with one worker that serves, replaces and retains one snapshot.
+ * The replaced snapshot is retained for walks while its successor is live, and the next one is loaded.
+ */
+export function plannedMemory({ held, peak }: MemoryNeed): number {
+  return bytesInUse({ bytesHeld: 2 * held, stores: 0, threads: 1 }) + peak;
+}
+
 /** Returns how many bytes are missing to load a snapshot beside the stores; 0 when it fits. */
 export function missingMemory(need: MemoryNeed, stored: StoredMemory, limit: MemoryLimit): number {
   return Math.max(0, bytesInUse(stored) + need.peak - limit.bytes);

@@ -152,6 +152,19 @@ describe('The output of a build', () => {
     expect(inOutput()).to.deep.equal(['a.sqlite']);
   });
 
+  for (const umask of [0, 0o22, 0o77]) {
+    it(`and the skipped lines are for the owner and the group, with umask ${umask.toString(8)}`, async () => {
+      const before = process.umask(umask);
+      try {
+        await build(folder('broken'), target(), { skipInvalid: true });
+      } finally {
+        process.umask(before);
+      }
+      const modes = ['a.sqlite', REJECTS].map((name) => statSync(folder(`${output}/${name}`)).mode & 0o777);
+      expect(modes).to.deep.equal([0o640, 0o640]);
+    });
+  }
+
   for (const moment of ['at once', 'while tickets are read', 'while offers are read']) {
     it(`is not created when the build is aborted ${moment}`, async () => {
       const controller = new AbortController();

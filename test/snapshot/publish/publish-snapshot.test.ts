@@ -90,12 +90,23 @@ describe('The publication of a snapshot', () => {
     await publish({ file: broken });
   });
 
-  it('makes the copy writable for its owner, even if the source is not', async () => {
-    const file = snapshot.copy();
-    chmodSync(file, 0o440);
-    await publish({ file, permits: ['shrink'] });
-    expect(statSync(served('a.sqlite')).mode & 0o777).to.equal(0o640);
-  });
+  for (const [mode, umask] of [
+    [0o440, 0],
+    [0o644, 0o22],
+    [0o600, 0o77],
+  ]) {
+    it(`makes the copy of a file of mode ${mode.toString(8)} writable for the owner, readable for the group`, async () => {
+      const file = snapshot.copy();
+      chmodSync(file, mode);
+      const before = process.umask(umask);
+      try {
+        await publish({ file, permits: ['shrink'] });
+      } finally {
+        process.umask(before);
+      }
+      expect(statSync(served('a.sqlite')).mode & 0o777).to.equal(0o640);
+    });
+  }
 
   it('gives the copy exactly the requested permits, and keeps its content', async () => {
     const original = readFileSync(snapshot.path);
@@ -238,6 +249,16 @@ describe('The publication of a snapshot', () => {
       expect(await refused({ file, permits: ['shrink'] })).to.equal('older');
       await publish({ file, permits: ['rollback'] });
       expect(readSnapshot(served('a.sqlite')).producedAt).to.equal(YEAR_EARLIER.toISOString());
+    });
+
+    it('refuses a production time more than 5 minutes ahead of the clock, unless that is permitted', async () => {
+      const minutesAhead = (minutes: number) => new Date(Date.now() + minutes * 60_000);
+      await publish({ file: await built('near', SMALL_IMPORT, minutesAhead(4)) });
+      const file = await built('future', SMALL_IMPORT, minutesAhead(6));
+      expect(await refused({ file, permits: ['rollback'] })).to.match(
+        /future\.sqlite: its production time, .*, is more than 5 minutes ahead of the clock, .* --allow-future$/,
+      );
+      await publish({ file, allowFuture: true });
     });
 
     it('refuses a missing organization without the permit', async () => {

@@ -27,10 +27,12 @@ describe('The snapshot watcher', () => {
   /** Seconds of the clock. */
   let now: number;
   let hasUnendedLoads: boolean;
+  let producedAt: string;
 
   beforeEach(() => {
     now = 0;
     hasUnendedLoads = false;
+    producedAt = '';
     stores = new StoreRegistry();
     history = new LoadHistory();
     loads = [];
@@ -64,7 +66,7 @@ describe('The snapshot watcher', () => {
         admit?.({ snapshotId: name, producedAt: '', permits: [], organizations: declared });
         return Promise.resolve({
           snapshotId: `${name} ${loads.length}`,
-          producedAt: '',
+          producedAt,
           organizations: organizations.map((id) => emptyImage(id)),
           deletions: organizations.map((id) => emptyDeletions(id)),
         });
@@ -143,6 +145,18 @@ describe('The snapshot watcher', () => {
     publish('a.sqlite', ['one']);
     await watcher.poll();
     expect(fileOf('one')).to.equal('a.sqlite');
+  });
+
+  it('warns of a snapshot that is ahead of the clock, and makes it live', async () => {
+    producedAt = '9999-01-01T00:00:00.000Z';
+    publish('a.sqlite', ['one']);
+    await watcher.poll();
+    expect(fileOf('one')).to.equal('a.sqlite');
+    expect(logged.map(({ level, msg, file }) => [level, msg, file])).to.deep.equal([
+      [30, 'snapshot live', 'a.sqlite'],
+      [40, 'snapshot ahead of the clock', 'a.sqlite'],
+    ]);
+    expect(logged[1]['warning']).to.include(producedAt);
   });
 
   describe('tries a file again after a failure that may pass:', () => {
