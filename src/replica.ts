@@ -20,10 +20,7 @@ export interface Replica {
   /** Port of the API. */
   readonly port: number;
   readonly adminPort: number;
-  /**
-   * Polls the snapshot folder and the keys file now, and tries files again that wait for it. Joins a poll in progress,
-   * such as the first one.
-   */
+  /** Polls the snapshot folder and the keys file now. Joins a poll in progress, such as the first one. */
   poll(): Promise<void>;
   /**
    * Stops being ready, lets requests end within the grace, then closes all connections.

@@ -203,9 +203,8 @@ function hex(value: number): string {
   return `0x${(value >>> 0).toString(16).padStart(8, '0')}`;
 }
 
-/** Mode of files that hold records, whatever the umask: personal data is for the owner and the group. */
+/** Modes of files with records, and of the folders for them: personal data is for the owner and the group. */
 export const FILE_MODE = 0o640;
-/** Mode of folders that the commands create. */
 export const FOLDER_MODE = 0o750;
 
 export const SNAPSHOT_SUFFIX = '.sqlite';

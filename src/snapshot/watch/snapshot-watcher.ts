@@ -37,14 +37,12 @@ export interface WatcherDependencies {
   readonly clock?: () => number;
 }
 
-/** A file version that was loaded or refused. It is loaded again only when it is due. */
+/** A file version that was loaded or refused. It is loaded again when the clock reaches `dueAt`. */
 interface TriedFile {
   readonly version: string;
   /** Undefined when it is live. */
-  readonly reason: RefusalReason | undefined;
-  /** Number of transient refusals in a row. */
-  readonly failures: number;
-  /** Milliseconds of the clock: infinite for never, minus infinity for at once. */
+  readonly reason?: RefusalReason;
+  readonly refusals: number;
   readonly dueAt: number;
 }
 
@@ -121,15 +119,14 @@ export class SnapshotWatcher {
 
   #isDue(file: string, version: string): boolean {
     const tried = this.#tried.get(file);
-    if (tried?.version !== version || tried.dueAt === -Infinity) return true;
+    if (tried?.version !== version) return true;
     return tried.dueAt <= this.#clock() && !this.#dependencies.hasUnendedLoads();
   }
 
   /** Makes files due at once that were refused for one of the reasons. */
   retry(reasons: readonly RefusalReason[]): void {
-    for (const [file, tried] of this.#tried)
-      if (tried.reason !== undefined && reasons.includes(tried.reason))
-        this.#tried.set(file, { ...tried, dueAt: -Infinity });
+    for (const [file, { reason }] of this.#tried)
+      if (reason !== undefined && reasons.includes(reason)) this.#tried.delete(file);
   }
 
   async #pause(): Promise<void> {
@@ -143,7 +140,7 @@ export class SnapshotWatcher {
     const startedAt = new Date().toISOString();
     const started = performance.now();
     const before = this.#tried.get(file);
-    this.#tried.set(file, { version, reason: undefined, failures: 0, dueAt: Infinity });
+    this.#tried.set(file, { version, refusals: 0, dueAt: Infinity });
     const durationMs = () => Math.round(performance.now() - started);
     history.begin({ file, startedAt });
     try {
@@ -165,10 +162,10 @@ export class SnapshotWatcher {
       if (warning !== undefined) log.warn({ file, snapshotId, warning }, 'snapshot ahead of the clock');
     } catch (error) {
       const { reason, message } = asLoadRefusal(error);
-      const failures = 1 + (before?.version === version ? before.failures : 0);
+      const refusals = before?.version === version ? before.refusals : 0;
       const isTransient = TRANSIENT_REASONS.includes(reason);
-      const pauseMs = isTransient ? Math.min(FIRST_PAUSE_MS * 2 ** (failures - 1), MAX_PAUSE_MS) : Infinity;
-      this.#tried.set(file, { version, reason, failures, dueAt: this.#clock() + pauseMs });
+      const pauseMs = isTransient ? Math.min(FIRST_PAUSE_MS * 2 ** refusals, MAX_PAUSE_MS) : Infinity;
+      this.#tried.set(file, { version, reason, refusals: refusals + 1, dueAt: this.#clock() + pauseMs });
       const nextTryAt = isTransient ? new Date(Date.now() + pauseMs).toISOString() : undefined;
       const refusal = { file, reason, detail: message, nextTryAt };
       history.add({ ...refusal, outcome: 'refused', startedAt, durationMs: durationMs() });

@@ -201,11 +201,12 @@ describe('The snapshot watcher', () => {
       expect(await loadsAt(9999)).to.equal(2);
     });
 
-    it('at once on request', async () => {
+    it('at once on request, and then from the first pause on', async () => {
+      expect(await loadsAt(5)).to.equal(2);
       watcher.retry(TRANSIENT_REASONS);
-      expect(await loadsAt(0)).to.equal(2);
-      expect(await loadsAt(9)).to.equal(2);
+      expect(await loadsAt(6)).to.equal(3);
       expect(await loadsAt(10)).to.equal(3);
+      expect(await loadsAt(11)).to.equal(4);
     });
 
     it('from the first pause on when it changes', async () => {
