@@ -107,7 +107,9 @@ describe('The documents', () => {
       .to.include(`one thread that answers requests | ${megabytes(base)} |`)
       .and.include(`| each further thread | ${megabytes(thread)} |`)
       .and.include(`its data again, and ${megabytes(memoryNeed([]).peak).replace(' MB', '')} to 128 MB`)
-      .and.include(`\`${megabytes(base)} + 2 × data of all files + load of the largest file\``);
+      .and.include(
+        `\`${megabytes(base)} + ${megabytes(thread)} × further threads + 2 × data of all files + load of the largest file\``,
+      );
     // A gigabyte of files, of which the data takes 1.2.
     const gigabytes = (largest: number) =>
       Math.ceil(plannedMemory({ held: 1.2e9, peak: largest + 128 * MEGABYTE }) / 1e9);
