@@ -17,7 +17,8 @@ CREATE TABLE venues (
   address_line2   text,
   city            text,
   postal_code     text,
-  country_code    text
+  country_code    text,
+  CHECK (num_nulls(address_line1, city, postal_code, country_code) IN (0, 4))
 );
 
 CREATE TABLE tags (
@@ -82,6 +83,9 @@ CREATE TABLE offers (
   bundle_pricing_id        text,
   bundle_price             numeric(12, 2),
   CHECK ((type = 'TICKET') = (event_id IS NOT NULL)),
+  CHECK ((type = 'TICKET') = (default_maximum_capacity IS NOT NULL)),
+  CHECK ((type = 'PRODUCT') = (default_quantity IS NOT NULL)),
+  CHECK ((type = 'BUNDLE') = (bundle_pricing_id IS NOT NULL)),
   CHECK ((type = 'BUNDLE') = (bundle_price IS NOT NULL)),
   CHECK ((type = 'BUNDLE') = (vat_rate IS NULL))
 );
@@ -135,7 +139,8 @@ CREATE TABLE inventory (
   weight_in_grams integer,
   total_stock     integer NOT NULL,
   available_stock integer NOT NULL CHECK (available_stock >= 0),
-  UNIQUE (offer_id, id)
+  UNIQUE (offer_id, id),
+  CHECK ((session_id IS NULL) = (weight_in_grams IS NOT NULL))
 );
 
 CREATE TABLE bundle_contents (

@@ -6,7 +6,8 @@
 export type Shape =
   | { readonly kind: 'text'; readonly nonEmpty?: true }
   | { readonly kind: 'choice'; readonly values: readonly string[] }
-  | { readonly kind: 'timestamp'; readonly utc?: true }
+  /** Served as imported, in UTC with `Z`, or with an offset in place of `Z`. */
+  | { readonly kind: 'timestamp'; readonly form: 'imported' | 'utc' | 'offset' }
   | { readonly kind: 'timeZone' }
   | { readonly kind: 'number' }
   | { readonly kind: 'integer' }
@@ -23,21 +24,25 @@ export interface Field {
   readonly description: string;
   readonly example: Json;
   /** Whether the import rejects a record without a value. Other absent fields are served as `[]` or null. */
-  readonly required: boolean;
-  /** Whether Foyer computes the field instead of importing it. */
-  readonly derived: boolean;
+  readonly required?: boolean;
+  /** The part of Foyer that computes the field; undefined for an imported one. */
+  readonly derived?: 'builder' | 'response';
   /** A rule for plausible values. A value that breaks it is accepted, and reported as a warning. */
   readonly expectation?: Expectation;
 }
 
-/** Collections to whose records other records refer by id, within an organization. */
-export const REFERENTS = ['events', 'sessions', 'orders', 'offers'] as const;
+/** Collections to whose records other records refer by id, within an organization, and the pricings of offers. */
+export const REFERENTS = ['events', 'sessions', 'orders', 'offers', 'pricings'] as const;
+export type Referent = (typeof REFERENTS)[number];
 
 /** A rule for the plausible values of a field. */
 export type Expectation =
-  | { readonly kind: 'names'; readonly collection: (typeof REFERENTS)[number] }
+  /** A pricing is named beside the `offerId` of its offer. */
+  | { readonly kind: 'names'; readonly referent: Referent }
   | { readonly kind: 'currencyCode' }
   | { readonly kind: 'notNegative' }
+  /** For each text of a list. */
+  | { readonly kind: 'noComma' }
   /** Within the organization. */
   | { readonly kind: 'unique' };
 
@@ -53,15 +58,34 @@ export interface Resource {
 }
 
 function field(shape: Shape, description: string, example: Json): Field {
-  return { shape, description, example, required: false, derived: false };
+  return { shape, description, example };
 }
 
 export function required(optional: Field): Field {
   return { ...optional, required: true };
 }
 
-export function derived(imported: Field): Field {
-  return { ...imported, derived: true };
+export function nullable(optional: Field): Field {
+  return { ...optional, required: false };
+}
+
+/** Declares that no field is null at any depth, except those that are declared as nullable. */
+export function neverNull(fields: Fields): Fields {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, { shape, required = shape.kind !== 'list', ...field }]) => [
+      name,
+      { ...field, shape: neverNullIn(shape), required },
+    ]),
+  );
+}
+
+function neverNullIn(shape: Shape): Shape {
+  if (shape.kind === 'list') return { ...shape, items: neverNullIn(shape.items) };
+  return shape.kind === 'object' ? { ...shape, fields: neverNull(shape.fields) } : shape;
+}
+
+export function derived(by: 'builder' | 'response', imported: Field): Field {
+  return { ...imported, derived: by };
 }
 
 /** Declares a rule for the plausible values of a field. */
@@ -70,8 +94,8 @@ export function expecting(expectation: Expectation, accepted: Field): Field {
 }
 
 /** Declares that the values of a field should be ids of records of the same organization. */
-export function naming(collection: (typeof REFERENTS)[number], accepted: Field): Field {
-  return expecting({ kind: 'names', collection }, accepted);
+export function naming(referent: Referent, accepted: Field): Field {
+  return expecting({ kind: 'names', referent }, accepted);
 }
 
 /** Declares an identifier: required, and not empty because a path cannot name an empty one. */
@@ -88,12 +112,17 @@ export function choice(values: readonly string[], description: string, example =
 }
 
 export function timestamp(description: string, example: string): Field {
-  return field({ kind: 'timestamp' }, description, example);
+  return field({ kind: 'timestamp', form: 'imported' }, description, example);
 }
 
 /** Declares a timestamp that is served in UTC, regardless of its imported offset. */
 export function utcTimestamp(description: string, example: string): Field {
-  return field({ kind: 'timestamp', utc: true }, description, example);
+  return field({ kind: 'timestamp', form: 'utc' }, description, example);
+}
+
+/** Declares a timestamp that is served with an offset, in place of an imported `Z` as well. */
+export function offsetTimestamp(description: string, example: string): Field {
+  return field({ kind: 'timestamp', form: 'offset' }, description, example);
 }
 
 export function timeZone(description: string, example: string): Field {

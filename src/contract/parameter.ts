@@ -38,6 +38,7 @@ export const DATE_PATTERN = `[0-9]{4}-${MONTH_AND_DAY}`;
 /** The grammar of timestamps. JSON Schema's `date-time` requires seconds. */
 export const TIMESTAMP_PATTERN = `^${DATE_PATTERN}T${TIME}(Z|${OFFSET})$`;
 export const UTC_TIMESTAMP_PATTERN = `^${DATE_PATTERN}T${TIME}Z$`;
+export const OFFSET_TIMESTAMP_PATTERN = `^${DATE_PATTERN}T${TIME}${OFFSET}$`;
 
 const PLUS_HINT = '; encode + as %2B in a query string';
 const plusHintFor = (text: string) => (text.includes(' ') ? PLUS_HINT : '');

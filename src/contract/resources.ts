@@ -8,9 +8,12 @@ import {
   id,
   integer,
   naming,
+  neverNull,
+  nullable,
   number,
   object,
   objects,
+  offsetTimestamp,
   price,
   required,
   type Resource,
@@ -36,11 +39,11 @@ export const EVENT_SESSION: Resource = {
   description: 'One date of an event.',
   id: 'id',
   variants: {
-    '': {
+    '': neverNull({
       id: id('Session identifier.', 'ses_301'),
-      startAt: required(timestamp('Start, with an offset.', '2027-03-14T20:00:00+01:00')),
+      startAt: offsetTimestamp('Start, with an offset.', '2027-03-14T20:00:00+01:00'),
       durationMinutes: integer('Duration in minutes.', 110),
-    },
+    }),
   },
 };
 
@@ -49,39 +52,50 @@ export const EVENT: Resource = {
   description: 'An event with a flat summary of its sessions.',
   id: 'id',
   variants: {
-    '': {
+    '': neverNull({
       id: id('Event identifier.', 'evt_42'),
-      createdAt: required(utcTimestamp('Creation time in UTC.', '2026-09-01T08:00:00Z')),
+      createdAt: utcTimestamp('Creation time in UTC.', '2026-09-01T08:00:00Z'),
       updatedAt: utcTimestamp('Time of the last update in UTC.', '2026-10-12T14:30:00Z'),
       title: text('Title.', 'Le Misanthrope'),
-      description: text('Description.', 'Comédie de Molière en cinq actes.'),
-      imageUrl: text('URL of an image.', 'https://images.example.org/misanthrope.jpg'),
-      venueName: text('Name of the venue.', 'Théâtre des Quais'),
-      venueAddress: object('Address of the venue; null if the venue is stored as legacy free text.', {
-        addressLine1: text('First line.', '12 quai des Lices'),
-        addressLine2: text('Second line.', 'Entrée B'),
-        city: text('City.', 'Rennes'),
-        postalCode: text('Postal code.', '35000'),
-        countryCode: text('Country code.', 'FR'),
-      }),
+      description: nullable(text('Description.', 'Comédie de Molière en cinq actes.')),
+      imageUrl: nullable(text('URL of an image.', 'https://images.example.org/misanthrope.jpg')),
+      venueName: nullable(text('Name of the venue.', 'Théâtre des Quais')),
+      venueAddress: nullable(
+        object('Address of the venue; null if the venue is stored as legacy free text.', {
+          addressLine1: text('First line.', '12 quai des Lices'),
+          addressLine2: nullable(text('Second line.', 'Entrée B')),
+          city: text('City.', 'Rennes'),
+          postalCode: text('Postal code.', '35000'),
+          countryCode: text('Country code.', 'FR'),
+        }),
+      ),
       eventTimezone: timeZone('Time zone identifier of the IANA database.', 'Europe/Paris'),
       currency,
-      tags: texts('Tags, as written.', ['Théâtre', 'Classique']),
-      sessionCount: derived(required(integer('Number of sessions.', 2))),
+      // A comma separates the values of the filter.
+      tags: expecting({ kind: 'noComma' }, texts('Tags, as written.', ['Théâtre', 'Classique'])),
+      sessionCount: derived('builder', integer('Number of sessions.', 2)),
       firstSessionStartAt: derived(
-        required(timestamp('Start of the first session.', '2027-03-14T20:00:00+01:00')),
+        'builder',
+        offsetTimestamp('Start of the first session.', '2027-03-14T20:00:00+01:00'),
       ),
       lastSessionStartAt: derived(
-        required(timestamp('Start of the last session.', '2027-03-15T20:00:00+01:00')),
+        'builder',
+        offsetTimestamp('Start of the last session.', '2027-03-15T20:00:00+01:00'),
       ),
       nextSessionStartAt: derived(
-        timestamp(
-          'Start of the first session after the time of the request; null when there is none.',
-          '2027-03-14T20:00:00+01:00',
+        'response',
+        nullable(
+          offsetTimestamp(
+            'Start of the first session after the time of the request; null when there is none.',
+            '2027-03-14T20:00:00+01:00',
+          ),
         ),
       ),
-      nextSessionId: derived(text('Identifier of the next session; null when there is none.', 'ses_301')),
-    },
+      nextSessionId: derived(
+        'response',
+        nullable(text('Identifier of the next session; null when there is none.', 'ses_301')),
+      ),
+    }),
   },
 };
 
@@ -236,16 +250,14 @@ const offerHead = (type: (typeof OFFER_TYPES)[number]): Fields => ({
   offerId: id('Offer identifier, as in `offerId` of tickets.', 'off_7'),
   type: choice([type], 'Type of the offer, which determines its other fields.'),
   name: text('Name.', 'Carré or'),
-  description: text('Description; may contain markup.', '<p>Les meilleures places.</p>'),
+  description: nullable(text('Description; may contain markup.', '<p>Les meilleures places.</p>')),
   currency,
   images: texts('URLs of images.', ['https://images.example.org/or.jpg']),
   tags: texts('Tags.', ['Vente anticipée']),
   minQuantityPerOrder: integer('Minimum quantity per order.', 1),
   maxQuantityPerOrder: integer('Maximum quantity per order.', 8),
-  compareAtPrice: price('Reference price for comparison.', 52),
-  createdAt: required(
-    timestamp('Creation time; lists are sorted by it, earliest first.', '2026-09-02T09:00:00+02:00'),
-  ),
+  compareAtPrice: nullable(price('Reference price for comparison.', 52)),
+  createdAt: timestamp('Creation time; lists are sorted by it, earliest first.', '2026-09-02T09:00:00+02:00'),
 });
 
 const pricing: Fields = {
@@ -254,7 +266,7 @@ const pricing: Fields = {
   price: price('Price.', 45),
   bundleOfferId: naming(
     'offers',
-    text('Bundle that sells this pricing; null for a pricing of the offer itself.', 'off_90'),
+    nullable(text('Bundle that sells this pricing; null for a pricing of the offer itself.', 'off_90')),
   ),
 };
 
@@ -270,46 +282,46 @@ export const OFFER: Resource = {
   description: 'An entry of the catalog: tickets for an event, a product, or a bundle of offers.',
   id: 'offerId',
   variants: {
-    TICKET: {
+    TICKET: neverNull({
       ...offerHead('TICKET'),
       eventId: naming('events', id('Event of the offer; only TICKET offers report it.', 'evt_42')),
       vatRate,
       defaultMaximumCapacity: integer('Default maximum capacity.', 220),
-      attendeeFormId: text('Form that attendees complete.', 'frm_3'),
+      attendeeFormId: nullable(text('Form that attendees complete.', 'frm_3')),
       pricing: objects('Pricings.', {
         ...pricing,
         resaleEnabled: boolean('Whether tickets of this pricing may be resold.', true),
       }),
       optionOffers: objects('Options sold with this ticket, each at its pricing.', {
         offerId: naming('offers', text('Option offer.', 'off_12')),
-        pricingId: text('Pricing of the option offer.', 'prc_121'),
+        pricingId: naming('pricings', text('Pricing of the option offer.', 'prc_121')),
       }),
       inventory: objects('Stock by session.', {
         inventoryId: text('Inventory identifier.', 'inv_7_301'),
         sessionId: naming('sessions', text('Session.', 'ses_301')),
         ...stock,
       }),
-    },
-    PRODUCT: {
+    }),
+    PRODUCT: neverNull({
       ...offerHead('PRODUCT'),
       vatRate,
       defaultQuantity: integer('Default quantity.', 1),
       variantOptionLabels: object('Names of the variant options.', {
-        option1: text('First.', 'Taille'),
-        option2: text('Second.', 'Couleur'),
-        option3: text('Third.', 'Matière'),
+        option1: nullable(text('First.', 'Taille')),
+        option2: nullable(text('Second.', 'Couleur')),
+        option3: nullable(text('Third.', 'Matière')),
       }),
       pricing: objects('Pricings.', pricing),
       inventory: objects('Stock by variant.', {
         inventoryId: text('Inventory identifier.', 'inv_30_m'),
-        option1: text('First option.', 'M'),
-        option2: text('Second option.', 'Noir'),
-        option3: text('Third option.', 'Coton'),
+        option1: nullable(text('First option.', 'M')),
+        option2: nullable(text('Second option.', 'Noir')),
+        option3: nullable(text('Third option.', 'Coton')),
         ...stock,
         weightInGrams: integer('Weight in grams.', 180),
       }),
-    },
-    BUNDLE: {
+    }),
+    BUNDLE: neverNull({
       ...offerHead('BUNDLE'),
       pricingId: text('Pricing identifier.', 'prc_900'),
       price: price('Price.', 99),
@@ -318,7 +330,7 @@ export const OFFER: Resource = {
         quantity: integer('Quantity.', 2),
         price: price('Unit price within the bundle.', 40),
       }),
-    },
+    }),
   },
 };
 

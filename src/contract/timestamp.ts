@@ -50,6 +50,11 @@ export function inUtc(text: string): string {
   return moved.length === 24 ? moved.slice(0, 16) + text.slice(16, end) + 'Z' : text;
 }
 
+/** Converts the `Z` of a valid timestamp to an offset. */
+export function withOffset(text: string): string {
+  return text.replace('Z', '+00:00');
+}
+
 /** Returns whether `text` is an existing calendar date, `YYYY-MM-DD`. */
 export function isCalendarDate(text: string): boolean {
   return text.length === 10 && parseDate(text) !== undefined;

@@ -11,6 +11,7 @@ import { RecordReader } from '../../src/snapshot/build/record-reader.ts';
 import { OFFERS } from '../../src/snapshot/format/layout.ts';
 import { asImported, randomRecord } from '../support/oracle/random-record.ts';
 import { randomText } from '../support/oracle/texts.ts';
+import { minimalPricing } from '../support/records.ts';
 
 const SEEDS = [20261121, 7, 4294967295];
 const OFFERS_EACH = 4000;
@@ -34,8 +35,8 @@ const SESSIONS = [
 
 interface ServedOffer {
   readonly type: string;
-  readonly pricing: readonly { readonly resaleEnabled: boolean | null }[];
-  readonly inventory: readonly { readonly sessionId: string | null }[];
+  readonly pricing: readonly { readonly resaleEnabled: boolean }[];
+  readonly inventory: readonly { readonly sessionId: string }[];
 }
 
 /** Cuts an offer by the definition of the view. */
@@ -77,8 +78,8 @@ function randomOffer(random: Random): Record<string, Json> {
     });
   return {
     ...offer,
-    pricing: elements('pricing', 'resaleEnabled', [true, false, null]),
-    inventory: elements('inventory', 'sessionId', [...SESSIONS.slice(0, random.between(1, 15)), null]),
+    pricing: elements('pricing', 'resaleEnabled', [true, false]),
+    inventory: elements('inventory', 'sessionId', SESSIONS.slice(0, random.between(1, 15))),
   };
 }
 
@@ -142,7 +143,7 @@ describe('An offer cut down to a view', () => {
   }
 
   it('copies nothing: its segments are views of the record, and adjacent ones are merged', () => {
-    const element = (resaleEnabled: boolean) => ({ pricingId: 'p', resaleEnabled });
+    const element = (resaleEnabled: boolean) => minimalPricing('p', { resaleEnabled });
     const offer = exampleOf(OFFER.variants['TICKET']);
     const pricing = [false, true, true, false, true].map(element);
     const record = placed(stored(new Random(1), { ...offer, pricing }));

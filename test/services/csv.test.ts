@@ -20,7 +20,7 @@ describe('The SQL of docs/data.md for DuckDB', () => {
     const files = {
       organizations: 'id,name\norg_1,Théâtre des Quais\n',
       events:
-        'id,organization_id,title,created_at,tags\nevt_1,org_1,"Le ""Misanthrope""",2026-07-01 10:00:00,classic|theatre\n',
+        'id,organization_id,title,created_at,updated_at,tags\nevt_1,org_1,"Le ""Misanthrope""",2026-07-01 10:00:00,2026-07-01 10:00:00,classic|theatre\n',
       sessions: 'id,event_id,start_at,minutes\nses_1,evt_1,2026-12-10 20:30:00,110\n',
       tickets: `id,order_id,event_id,session_id,status,qr_code,price,issued_at,updated_at
 tkt_1,ord_1,evt_1,ses_1,FULFILLED,00417,42.75,2026-07-02 09:05:00,2026-07-02 09:05:00
@@ -43,7 +43,7 @@ ord_2,org_1,A-2,CANCELLED,zoe@example.org,cus_1,0,2026-07-02 09:00:00,2026-07-02
     expect(recordsOf(organization.events).get('evt_1')).to.include({
       title: 'Le "Misanthrope"',
       createdAt: '2026-07-01T08:00:00Z',
-      firstSessionStartAt: '2026-12-10T19:30:00Z',
+      firstSessionStartAt: '2026-12-10T19:30:00+00:00',
     });
     expect(recordsOf(organization.tickets).get('tkt_1')).to.include({ listPrice: 42.75, qrCode: '00417' });
     expect(recordsOf(organization.tickets).get('tkt_2')).to.include({ listPrice: null, qrCode: '00418' });

@@ -8,7 +8,9 @@ import {
   minimalEvent,
   minimalOffer,
   minimalOrder,
+  minimalPricing,
   minimalSession,
+  minimalStock,
   minimalTicket,
   times,
 } from './records.ts';
@@ -102,8 +104,10 @@ const ORDERS = [
   order('ord_2', '2026-10-03T10:00:00+02:00', 'CANCELLED', { placedItems: [] }),
 ];
 
-const pricing = (pricingId: string, resaleEnabled: boolean) => ({ pricingId, price: 10, resaleEnabled });
-const inventory = (sessionId: string) => ({ inventoryId: `inv_${sessionId}`, sessionId, totalStock: 9 });
+const pricing = (pricingId: string, resaleEnabled: boolean) =>
+  minimalPricing(pricingId, { price: 10, resaleEnabled });
+const inventory = (sessionId: string) =>
+  minimalStock(sessionId, { inventoryId: `inv_${sessionId}`, totalStock: 9 });
 
 const OFFERS = [
   minimalOffer('off_t', 'TICKET', {
@@ -124,7 +128,7 @@ const OFFERS = [
     currency: 'EUR',
     createdAt: '2026-09-03T10:00:00+02:00',
     heldByEventIds: ['evt_a'],
-    pricing: [{ pricingId: 'prc_p', price: 5 }],
+    pricing: [minimalPricing('prc_p', { price: 5, resaleEnabled: undefined })],
   }),
   minimalOffer('off_b', 'BUNDLE', {
     currency: 'EUR',

@@ -194,6 +194,9 @@ export const FULL_BUNDLE_OFFER = {
 export const minimalEvent = (id: string, more: ImportRecord = {}) => ({
   id,
   createdAt: '2026-01-01T00:00:00Z',
+  updatedAt: '2026-01-01T00:00:00Z',
+  title: '',
+  eventTimezone: 'Asia/Tokyo',
   currency: 'JPY',
   ...more,
 });
@@ -202,6 +205,7 @@ export const minimalSession = (id: string, eventId: string, more: ImportRecord =
   eventId,
   id,
   startAt: '2027-01-01T20:00:00+09:00',
+  durationMinutes: 0,
   ...more,
 });
 
@@ -230,9 +234,30 @@ export const minimalOrder = (orderId: string, more: ImportRecord = {}) => ({
 export const minimalOffer = (offerId: string, type: string, more: ImportRecord = {}) => ({
   offerId,
   type,
+  name: '',
   currency: 'JPY',
+  minQuantityPerOrder: 0,
+  maxQuantityPerOrder: 0,
   createdAt: '2026-01-01T00:00:00Z',
-  ...(type === 'TICKET' && { eventId: 'e' }),
+  ...(type === 'TICKET' && { eventId: 'e', vatRate: 0, defaultMaximumCapacity: 0 }),
+  ...(type === 'PRODUCT' && { vatRate: 0, defaultQuantity: 0, variantOptionLabels: {} }),
+  ...(type === 'BUNDLE' && { pricingId: '', price: 0 }),
+  ...more,
+});
+
+export const minimalPricing = (pricingId: string, more: ImportRecord = {}) => ({
+  pricingId,
+  name: '',
+  price: 0,
+  resaleEnabled: false,
+  ...more,
+});
+
+export const minimalStock = (sessionId: string, more: ImportRecord = {}) => ({
+  inventoryId: '',
+  sessionId,
+  totalStock: 0,
+  availableStock: 0,
   ...more,
 });
 

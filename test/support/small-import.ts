@@ -4,6 +4,7 @@ import {
   minimalEvent,
   minimalOffer,
   minimalOrder,
+  minimalPricing,
   minimalSession,
   minimalTicket,
   times,
@@ -62,8 +63,8 @@ export const SMALL_IMPORT = {
         eventId: `evt_${i}`,
         createdAt: at(i),
         pricing: [
-          { pricingId: 'p', resaleEnabled: true },
-          { pricingId: 'q', resaleEnabled: false },
+          minimalPricing('p', { resaleEnabled: true }),
+          minimalPricing('q', { resaleEnabled: false }),
         ],
       }),
     ),

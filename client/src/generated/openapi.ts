@@ -321,12 +321,12 @@ export interface components {
              * @description Time of the last update in UTC.
              * @example 2026-10-12T14:30:00Z
              */
-            updatedAt: string | null;
+            updatedAt: string;
             /**
              * @description Title.
              * @example Le Misanthrope
              */
-            title: string | null;
+            title: string;
             /**
              * @description Description.
              * @example Comédie de Molière en cinq actes.
@@ -348,7 +348,7 @@ export interface components {
                  * @description First line.
                  * @example 12 quai des Lices
                  */
-                addressLine1: string | null;
+                addressLine1: string;
                 /**
                  * @description Second line.
                  * @example Entrée B
@@ -358,23 +358,23 @@ export interface components {
                  * @description City.
                  * @example Rennes
                  */
-                city: string | null;
+                city: string;
                 /**
                  * @description Postal code.
                  * @example 35000
                  */
-                postalCode: string | null;
+                postalCode: string;
                 /**
                  * @description Country code.
                  * @example FR
                  */
-                countryCode: string | null;
+                countryCode: string;
             } | null;
             /**
              * @description Time zone identifier of the IANA database.
              * @example Europe/Paris
              */
-            eventTimezone: string | null;
+            eventTimezone: string;
             /**
              * @description Currency code of all amounts in the record.
              * @example EUR
@@ -430,7 +430,7 @@ export interface components {
              * @description Duration in minutes.
              * @example 110
              */
-            durationMinutes: number | null;
+            durationMinutes: number;
         };
         /** @description An issued ticket. */
         Ticket: {
@@ -1085,7 +1085,7 @@ export interface components {
              * @description Name.
              * @example Carré or
              */
-            name: string | null;
+            name: string;
             /**
              * @description Description; may contain markup.
              * @example <p>Les meilleures places.</p>
@@ -1114,12 +1114,12 @@ export interface components {
              * @description Minimum quantity per order.
              * @example 1
              */
-            minQuantityPerOrder: number | null;
+            minQuantityPerOrder: number;
             /**
              * @description Maximum quantity per order.
              * @example 8
              */
-            maxQuantityPerOrder: number | null;
+            maxQuantityPerOrder: number;
             /**
              * Format: double
              * @description Reference price for comparison.
@@ -1141,12 +1141,12 @@ export interface components {
              * @description VAT rate as a fraction.
              * @example 0.055
              */
-            vatRate: number | null;
+            vatRate: number;
             /**
              * @description Default maximum capacity.
              * @example 220
              */
-            defaultMaximumCapacity: number | null;
+            defaultMaximumCapacity: number;
             /**
              * @description Form that attendees complete.
              * @example frm_3
@@ -1169,18 +1169,18 @@ export interface components {
                  * @description Pricing identifier.
                  * @example prc_71
                  */
-                pricingId: string | null;
+                pricingId: string;
                 /**
                  * @description Name.
                  * @example Plein tarif
                  */
-                name: string | null;
+                name: string;
                 /**
                  * Format: double
                  * @description Price.
                  * @example 45
                  */
-                price: number | null;
+                price: number;
                 /**
                  * @description Bundle that sells this pricing; null for a pricing of the offer itself.
                  * @example off_90
@@ -1190,7 +1190,7 @@ export interface components {
                  * @description Whether tickets of this pricing may be resold.
                  * @example true
                  */
-                resaleEnabled: boolean | null;
+                resaleEnabled: boolean;
             }[];
             /**
              * @description Options sold with this ticket, each at its pricing.
@@ -1206,12 +1206,12 @@ export interface components {
                  * @description Option offer.
                  * @example off_12
                  */
-                offerId: string | null;
+                offerId: string;
                 /**
                  * @description Pricing of the option offer.
                  * @example prc_121
                  */
-                pricingId: string | null;
+                pricingId: string;
             }[];
             /**
              * @description Stock by session.
@@ -1229,22 +1229,22 @@ export interface components {
                  * @description Inventory identifier.
                  * @example inv_7_301
                  */
-                inventoryId: string | null;
+                inventoryId: string;
                 /**
                  * @description Session.
                  * @example ses_301
                  */
-                sessionId: string | null;
+                sessionId: string;
                 /**
                  * @description Total stock.
                  * @example 220
                  */
-                totalStock: number | null;
+                totalStock: number;
                 /**
                  * @description Available stock.
                  * @example 87
                  */
-                availableStock: number | null;
+                availableStock: number;
             }[];
         };
         ProductOffer: {
@@ -1262,7 +1262,7 @@ export interface components {
              * @description Name.
              * @example Carré or
              */
-            name: string | null;
+            name: string;
             /**
              * @description Description; may contain markup.
              * @example <p>Les meilleures places.</p>
@@ -1291,12 +1291,12 @@ export interface components {
              * @description Minimum quantity per order.
              * @example 1
              */
-            minQuantityPerOrder: number | null;
+            minQuantityPerOrder: number;
             /**
              * @description Maximum quantity per order.
              * @example 8
              */
-            maxQuantityPerOrder: number | null;
+            maxQuantityPerOrder: number;
             /**
              * Format: double
              * @description Reference price for comparison.
@@ -1313,12 +1313,12 @@ export interface components {
              * @description VAT rate as a fraction.
              * @example 0.055
              */
-            vatRate: number | null;
+            vatRate: number;
             /**
              * @description Default quantity.
              * @example 1
              */
-            defaultQuantity: number | null;
+            defaultQuantity: number;
             /** @description Names of the variant options. */
             variantOptionLabels: {
                 /**
@@ -1336,7 +1336,7 @@ export interface components {
                  * @example Matière
                  */
                 option3: string | null;
-            } | null;
+            };
             /**
              * @description Pricings.
              * @example [
@@ -1353,18 +1353,18 @@ export interface components {
                  * @description Pricing identifier.
                  * @example prc_71
                  */
-                pricingId: string | null;
+                pricingId: string;
                 /**
                  * @description Name.
                  * @example Plein tarif
                  */
-                name: string | null;
+                name: string;
                 /**
                  * Format: double
                  * @description Price.
                  * @example 45
                  */
-                price: number | null;
+                price: number;
                 /**
                  * @description Bundle that sells this pricing; null for a pricing of the offer itself.
                  * @example off_90
@@ -1390,7 +1390,7 @@ export interface components {
                  * @description Inventory identifier.
                  * @example inv_30_m
                  */
-                inventoryId: string | null;
+                inventoryId: string;
                 /**
                  * @description First option.
                  * @example M
@@ -1410,17 +1410,17 @@ export interface components {
                  * @description Total stock.
                  * @example 220
                  */
-                totalStock: number | null;
+                totalStock: number;
                 /**
                  * @description Available stock.
                  * @example 87
                  */
-                availableStock: number | null;
+                availableStock: number;
                 /**
                  * @description Weight in grams.
                  * @example 180
                  */
-                weightInGrams: number | null;
+                weightInGrams: number;
             }[];
         };
         BundleOffer: {
@@ -1438,7 +1438,7 @@ export interface components {
              * @description Name.
              * @example Carré or
              */
-            name: string | null;
+            name: string;
             /**
              * @description Description; may contain markup.
              * @example <p>Les meilleures places.</p>
@@ -1467,12 +1467,12 @@ export interface components {
              * @description Minimum quantity per order.
              * @example 1
              */
-            minQuantityPerOrder: number | null;
+            minQuantityPerOrder: number;
             /**
              * @description Maximum quantity per order.
              * @example 8
              */
-            maxQuantityPerOrder: number | null;
+            maxQuantityPerOrder: number;
             /**
              * Format: double
              * @description Reference price for comparison.
@@ -1488,13 +1488,13 @@ export interface components {
              * @description Pricing identifier.
              * @example prc_900
              */
-            pricingId: string | null;
+            pricingId: string;
             /**
              * Format: double
              * @description Price.
              * @example 99
              */
-            price: number | null;
+            price: number;
             /**
              * @description Offers in the bundle.
              * @example [
@@ -1510,18 +1510,18 @@ export interface components {
                  * @description Offer.
                  * @example off_7
                  */
-                offerId: string | null;
+                offerId: string;
                 /**
                  * @description Quantity.
                  * @example 2
                  */
-                quantity: number | null;
+                quantity: number;
                 /**
                  * Format: double
                  * @description Unit price within the bundle.
                  * @example 40
                  */
-                price: number | null;
+                price: number;
             }[];
         };
         /** @description The deletion of a record, identified by the collection and the id of the record. */

@@ -4,6 +4,7 @@ import { type Operation, OPERATIONS, type Parameter, type PathParameter, TAGS } 
 import {
   DATE_PATTERN,
   isList,
+  OFFSET_TIMESTAMP_PATTERN,
   type Schema,
   splitList,
   TIMESTAMP_PATTERN,
@@ -236,6 +237,12 @@ function fieldSchema({ shape, description, example, required }: Field): Schema {
   };
 }
 
+const TIMESTAMP_PATTERNS = {
+  imported: TIMESTAMP_PATTERN,
+  utc: UTC_TIMESTAMP_PATTERN,
+  offset: OFFSET_TIMESTAMP_PATTERN,
+};
+
 function shapeSchema(shape: Shape): Schema {
   switch (shape.kind) {
     case 'text':
@@ -243,7 +250,7 @@ function shapeSchema(shape: Shape): Schema {
     case 'choice':
       return { type: 'string', enum: shape.values };
     case 'timestamp':
-      return { type: 'string', pattern: shape.utc ? UTC_TIMESTAMP_PATTERN : TIMESTAMP_PATTERN };
+      return { type: 'string', pattern: TIMESTAMP_PATTERNS[shape.form] };
     case 'timeZone':
       return { type: 'string' };
     case 'number':

@@ -2,8 +2,8 @@ import { Ajv, type ErrorObject } from 'ajv';
 import { IANAZone } from 'luxon';
 import { type Field, type Fields, id, type Json, type Shape, text, texts } from '../../contract/field.ts';
 import type { CollectionName } from '../../contract/operations.ts';
-import { inUtc, parseTimestamp } from '../../contract/timestamp.ts';
-import { type JsonObject, objectIn } from '../format/json-values.ts';
+import { inUtc, parseTimestamp, withOffset } from '../../contract/timestamp.ts';
+import { type JsonObject, objectIn, textIn } from '../format/json-values.ts';
 import { addCount, type LineNotes } from './line-notes.ts';
 import { type FieldProblem, quoted, withoutRepetition } from './problems.ts';
 import { similarName } from '../../similar-names.ts';
@@ -141,7 +141,7 @@ function shapeSchema(shape: Shape): { type: string } & Record<string, unknown> {
     case 'choice':
       return { type: 'string', enum: shape.values };
     case 'timestamp':
-      return { type: 'string', format: shape.utc ? 'utcTimestamp' : 'timestamp' };
+      return { type: 'string', format: shape.form === 'utc' ? 'utcTimestamp' : 'timestamp' };
     case 'timeZone':
       return { type: 'string', format: 'timeZone' };
     case 'list':
@@ -201,7 +201,8 @@ function normalizeShape(shape: Shape, path: string): Normalize {
     case 'object':
       return compileNormalize(shape.fields, `${path}.`);
     case 'timestamp':
-      return shape.utc ? (value) => (typeof value === 'string' ? inUtc(value) : null) : unchanged;
+      if (shape.form === 'imported') return unchanged;
+      return shape.form === 'utc' ? (value) => inUtc(textIn(value)) : (value) => withOffset(textIn(value));
     case 'text':
     case 'choice':
     case 'timeZone':

@@ -15,7 +15,7 @@ import { type Manifest, type ManifestOrganization, recordsIn, type RunEntry } fr
 import { asRefusal, openSnapshot } from '../format/snapshot-file.ts';
 import { CollectionLoader } from './collection-loader.ts';
 import { DeletionsLoader } from './deletions-loader.ts';
-import { JSON_OBJECT, STORED_OFFER } from './record-form.ts';
+import { JSON_OBJECT, STORED_EVENT, STORED_OFFER } from './record-form.ts';
 import { type Run, RunReader } from './run-reader.ts';
 import { eventsByStart, SessionsLoader } from './sessions-loader.ts';
 
@@ -102,7 +102,7 @@ function readOrganization(
   const tickets = read(TICKETS, new CollectionLoader(TICKETS, runs.tickets, copied));
   const orders = read(ORDERS, new CollectionLoader(ORDERS, runs.orders, copied));
   // A response adds fields to an event, and partial views search the text of an offer.
-  const events = read(EVENTS, new CollectionLoader(EVENTS, runs.events, JSON_OBJECT));
+  const events = read(EVENTS, new CollectionLoader(EVENTS, runs.events, STORED_EVENT));
   const sessions = read(SESSIONS, new SessionsLoader(runs.sessions, events));
   const offers = read(OFFERS, new CollectionLoader(OFFERS, runs.offers, STORED_OFFER));
   const content = {

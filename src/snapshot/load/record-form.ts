@@ -1,44 +1,49 @@
-import type { Fields, Json, Shape } from '../../contract/field.ts';
-import { OFFER } from '../../contract/resources.ts';
-import { objectIn, parseObject, textIn } from '../format/json-values.ts';
+import type { Field, Fields, Json, Resource, Shape } from '../../contract/field.ts';
+import { EVENT, EVENT_SESSION, OFFER } from '../../contract/resources.ts';
+import { type JsonObject, objectIn, parseObject, textIn } from '../format/json-values.ts';
 
-/**
- * A form that records must have. Its check takes the bytes of a record as Latin-1, one character for each byte:
- * decoding them as UTF-8 takes longer and does not change the outcome, since the structure of JSON is ASCII.
- */
+/** A form that records must have. */
 export interface RecordForm {
   readonly name: string;
-  readonly isOf: (record: string) => boolean;
+  /**
+   * Parses a record. Returns undefined if it does not have the form. For the check alone, Latin-1 text, one character
+   * for each byte, suffices: decoding UTF-8 takes longer, and the structure of JSON is ASCII.
+   */
+  readonly read: (record: string) => JsonObject | undefined;
   /** Digests of runs whose records are known to have the form. They are not checked again. */
   readonly knownRuns?: ReadonlySet<string> | undefined;
 }
 
 /** Any JSON object. */
-export const JSON_OBJECT: RecordForm = {
-  name: 'a JSON object',
-  isOf: (record) => parseObject(record) !== undefined,
-};
+export const JSON_OBJECT: RecordForm = { name: 'a JSON object', read: parseObject };
 
-/** The output of JSON.stringify for the declared fields of an offer, in the declared order. */
-export const STORED_OFFER: RecordForm = { name: 'an offer in its stored form', isOf: isStoredOffer };
+export const STORED_EVENT = storedForm('an event', EVENT);
+export const STORED_SESSION = storedForm('a session', EVENT_SESSION);
+export const STORED_OFFER = storedForm('an offer', OFFER);
 
-type Check = (value: Json) => boolean;
-
-const OFFER_CHECKS: ReadonlyMap<string, Check> = new Map(
-  Object.entries(OFFER.variants).map(([type, fields]) => [type, fieldsCheck(fields)]),
-);
-
-function isStoredOffer(record: string): boolean {
-  const offer = parseObject(record);
-  if (offer === undefined) return false;
-  // The fields are checked first: JSON.stringify overflows the stack where values are nested without a bound.
-  return OFFER_CHECKS.get(textIn(offer['type']))?.(offer) === true && JSON.stringify(offer) === record;
+/** Returns the form of the output of JSON.stringify for the stored fields of a resource, in the declared order. */
+function storedForm(name: string, { variants }: Resource): RecordForm {
+  const checks: ReadonlyMap<string, Check> = new Map(
+    Object.entries(variants).map(([type, fields]) => [type, fieldsCheck(fields)]),
+  );
+  return {
+    name: `${name} in its stored form`,
+    read: (text) => {
+      const record = parseObject(text);
+      const check = record && (checks.get('') ?? checks.get(textIn(record['type'])));
+      // The fields are checked first: JSON.stringify overflows the stack where values are nested without a bound.
+      return check?.(record) === true && JSON.stringify(record) === text ? record : undefined;
+    },
+  };
 }
 
-/** Compiles a check for an object with exactly the given fields, in this order. */
+type Check = (value: Json | undefined) => boolean;
+
+/** Compiles a check for an object with exactly the stored ones of the given fields, in this order. */
 function fieldsCheck(fields: Fields): Check {
-  const names = Object.keys(fields);
-  const checks = Object.values(fields).map(({ shape }) => shapeCheck(shape));
+  const stored = Object.entries(fields).filter(([, { derived }]) => derived !== 'response');
+  const names = stored.map(([name]) => name);
+  const checks = stored.map(([, field]) => fieldCheck(field));
   return (value) => {
     const object = objectIn(value);
     if (object === undefined) return false;
@@ -51,15 +56,19 @@ function fieldsCheck(fields: Fields): Check {
   };
 }
 
-/** Compiles a check of the structure of a value. Scalars of any type pass. */
+function fieldCheck({ shape, required }: Field): Check {
+  const check = shapeCheck(shape);
+  return required === false && shape.kind !== 'list' ? (value) => value === null || check(value) : check;
+}
+
+/** Compiles a check of the structure of a value. Scalars of any type pass, except timestamps of another form. */
 function shapeCheck(shape: Shape): Check {
   if (shape.kind === 'list') {
     const check = shapeCheck(shape.items);
     return (value) => Array.isArray(value) && value.every(check);
   }
-  if (shape.kind === 'object') {
-    const check = fieldsCheck(shape.fields);
-    return (value) => value === null || check(value);
-  }
-  return (value) => typeof value !== 'object' || value === null;
+  if (shape.kind === 'object') return fieldsCheck(shape.fields);
+  if (shape.kind === 'timestamp' && shape.form !== 'imported')
+    return (value) => typeof value === 'string' && value.endsWith('Z') === (shape.form === 'utc');
+  return (value) => typeof value !== 'object';
 }

@@ -108,7 +108,7 @@ export class RecordsLoader {
       hashes[i] = finishHash(hash);
       ends[i] = at;
       if (at === end || at === starts[i]) throw this.#misbegun(row);
-      if (form?.isOf(records.toString('latin1', start, end)) === false)
+      if (form !== undefined && form.read(records.toString('latin1', start, end)) === undefined)
         throw this.#refused(row, `is not ${form.name}`);
       offsets[row + 1] = offsets[row] + lengths[i] + 1;
       start = end + 1;

@@ -11,11 +11,11 @@ import {
 } from '../../store/memory/shared-arrays.ts';
 import { nextSessionFields } from '../../store/next-sessions.ts';
 import type { CollectionImage, SessionsImage } from '../../store/organization-image.ts';
-import { parseObject } from '../format/json-values.ts';
 import { SESSIONS } from '../format/layout.ts';
 import type { RunEntry } from '../format/manifest.ts';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
 import { CollectionLoader } from './collection-loader.ts';
+import { STORED_SESSION } from './record-form.ts';
 import type { Run } from './run-reader.ts';
 
 const [EVENT_COLUMN, STARTS_COLUMN] = SESSIONS.columns;
@@ -99,9 +99,9 @@ function nextFieldsOf({ count, records }: CollectionImage): SessionsImage['nextF
   const texts: string[] = [];
   for (let session = 0; session < count; session++) {
     const record = bytes.toString('utf8', records.offsets[session], records.offsets[session + 1] - 1);
-    const { id, startAt } = parseObject(record) ?? {};
+    const { id, startAt } = STORED_SESSION.read(record) ?? {};
     if (typeof id !== 'string' || typeof startAt !== 'string') {
-      const message = `record ${session} of ${SESSIONS.table} is not the JSON text of a session`;
+      const message = `record ${session} of ${SESSIONS.table} is not ${STORED_SESSION.name}`;
       throw new RefusedSnapshot('inconsistent', message);
     }
     const text = `${nextSessionFields(startAt, id)},`;

@@ -1,5 +1,12 @@
-import { type Expectation, type Field, type Fields, type Json, REFERENTS } from '../../contract/field.ts';
-import { type JsonObject, objectIn, objectsIn, textIn } from '../format/json-values.ts';
+import {
+  type Expectation,
+  type Field,
+  type Fields,
+  type Json,
+  type Referent,
+  REFERENTS,
+} from '../../contract/field.ts';
+import { type JsonObject, objectIn, objectsIn, textIn, textsIn } from '../format/json-values.ts';
 import type { CollectionLayout } from '../format/layout.ts';
 import { addHash } from './hash-set.ts';
 
@@ -7,7 +14,7 @@ import { addHash } from './hash-set.ts';
 export interface Check {
   /** Path of the field, such as `placedItems[].offerId`. */
   readonly field: string;
-  readonly rule: Expectation | { readonly kind: 'id' };
+  readonly rule: Expectation | { readonly kind: 'id'; readonly referent: Referent };
 }
 
 /**
@@ -23,7 +30,8 @@ export const FINDING_LENGTH = 5;
 
 /** Called with the position of a check and a value that it concerns. */
 type Visit = (check: number, value: Json) => void;
-type Walk = (value: Json | undefined, visit: Visit) => void;
+/** @param offerId of the innermost object that has one */
+type Walk = (value: Json | undefined, visit: Visit, offerId: Json) => void;
 
 /** Finds the values of a collection's records for which the contract declares a rule. */
 export class RecordReview {
@@ -41,7 +49,7 @@ export class RecordReview {
   /** Calls `visit` for each present value of a record that a check concerns. */
   visit(record: JsonObject, visit: Visit): void {
     const walk = this.#variants.get('') ?? this.#variants.get(textIn(record['type']));
-    walk?.(record, visit);
+    walk?.(record, visit, null);
   }
 
   /** Appends the findings of a record. */
@@ -55,9 +63,8 @@ export class RecordReview {
   find(check: number, organization: number, position: number, value: Json, findings: Findings): void {
     const { rule } = this.checks[check];
     if (dependsOnOthers(rule)) {
-      if (typeof value !== 'string') return;
       findings.push(check, organization, position);
-      addHash(findings, value, organization);
+      addHash(findings, typeof value === 'string' ? value : JSON.stringify(value), organization);
     } else if (isBroken(rule, value)) findings.push(check, organization, position, 0, 0);
   }
 
@@ -67,20 +74,26 @@ export class RecordReview {
       return walk === undefined ? [] : [[name, walk]];
     });
     if (walks.length === 0) return undefined;
-    return (value, visit) => {
+    return (value, visit, outerOffer) => {
       const object = objectIn(value);
-      if (object !== undefined) for (const [name, walk] of walks) walk(object[name], visit);
+      if (object === undefined) return;
+      const offerId = object['offerId'] ?? outerOffer;
+      for (const [name, walk] of walks) walk(object[name], visit, offerId);
     };
   }
 
   #walkField({ shape, expectation }: Field, path: string): Walk | undefined {
     const { name, resource } = this.layout;
-    const isReferent = path === resource.id && REFERENTS.some((referent) => referent === name);
-    const rule = isReferent ? { kind: 'id' as const } : expectation;
+    const identified = path === resource.id ? name : path === 'pricing[].pricingId' ? 'pricings' : undefined;
+    const referent = REFERENTS.find((one) => one === identified);
+    const rule = referent ? { kind: 'id' as const, referent } : expectation;
     if (rule !== undefined) {
       const check = this.#checkOf(path, rule);
-      return (value, visit) => {
-        if (value !== undefined && value !== null) visit(check, value);
+      const isPricing = 'referent' in rule && rule.referent === 'pricings';
+      return (value, visit, offerId) => {
+        if (value === undefined || value === null) return;
+        if (shape.kind === 'list') for (const text of textsIn(value)) visit(check, text);
+        else visit(check, isPricing ? [offerId, value] : value);
       };
     }
     if (shape.kind === 'object') return this.#walkObject(shape.fields, `${path}.`);
@@ -88,8 +101,8 @@ export class RecordReview {
     const walk = this.#walkObject(shape.items.fields, `${path}[].`);
     return (
       walk &&
-      ((value, visit) => {
-        for (const item of objectsIn(value)) walk(item, visit);
+      ((value, visit, offerId) => {
+        for (const item of objectsIn(value)) walk(item, visit, offerId);
       })
     );
   }
@@ -108,7 +121,8 @@ function dependsOnOthers(rule: Check['rule']): rule is RuleOf<'id' | 'names' | '
 }
 
 /** Returns whether a value breaks a rule that does not depend on other records. */
-function isBroken({ kind }: RuleOf<'currencyCode' | 'notNegative'>, value: Json): boolean {
+function isBroken({ kind }: RuleOf<'currencyCode' | 'notNegative' | 'noComma'>, value: Json): boolean {
+  if (kind === 'noComma') return typeof value === 'string' && value.includes(',');
   if (kind === 'notNegative') return typeof value === 'number' && value < 0;
   return typeof value !== 'string' || !isCurrencyCode(value);
 }

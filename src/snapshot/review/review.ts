@@ -46,7 +46,7 @@ export type RecordAt = (layout: CollectionLayout, organization: number, position
  * memory is some 30 bytes for each order and QR code. Any order yields the same warnings.
  */
 export class Review {
-  readonly #ids = byCollection(() => new HashSet());
+  readonly #ids = { ...byCollection(() => new HashSet()), pricings: new HashSet() };
   readonly #reviews = byCollection((layout) => new RecordReview(layout));
   readonly #states = byCollection(({ name }) =>
     this.#reviews[name].checks.map((check): CheckState => {
@@ -60,7 +60,7 @@ export class Review {
       const state = this.#states[name][findings[i]];
       const place = { organization: findings[i + 1], record: findings[i + 2] };
       const [high, low] = [findings[i + 3], findings[i + 4]];
-      if (state.rule.kind === 'id') this.#ids[name].add(high, low);
+      if (state.rule.kind === 'id') this.#ids[state.rule.referent].add(high, low);
       else if (state.rule.kind === 'unique') {
         if (!state.seen.add(high, low)) countRecord(state, place);
       } else if (state.rule.kind !== 'names') countRecord(state, place);
@@ -100,7 +100,7 @@ export class Review {
   }
 
   #isMissing(rule: Check['rule'], high: number, low: number): boolean {
-    return rule.kind === 'names' && !this.#ids[rule.collection].has(high, low);
+    return rule.kind === 'names' && !this.#ids[rule.referent].has(high, low);
   }
 
   /** Returns the first value of a record that breaks the rule of a check. */
@@ -132,11 +132,13 @@ function countRecord(state: CheckState, place: Place): void {
 function problemOf(rule: Check['rule']): string {
   switch (rule.kind) {
     case 'names':
-      return `names no ${rule.collection.slice(0, -1)}`;
+      return `names no ${rule.referent === 'pricings' ? 'pricing of the offer' : rule.referent.slice(0, -1)}`;
     case 'currencyCode':
       return 'is no currency code of ISO 4217';
     case 'notNegative':
       return 'is negative';
+    case 'noComma':
+      return 'has a comma, so that no filter finds it';
     case 'unique':
       return 'is that of an earlier record';
     case 'id':

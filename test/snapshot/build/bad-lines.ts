@@ -3,6 +3,7 @@ import {
   minimalEvent,
   minimalOffer,
   minimalOrder,
+  minimalPricing,
   minimalSession,
   minimalTicket,
 } from '../../support/records.ts';
@@ -18,8 +19,8 @@ export type BadLine = readonly [
 
 export const ours = inOrganization('o');
 const TIMESTAMP = /^must be an ISO 8601 date and time with Z or an offset, such as /;
-/** The field has a text, or one of a form. */
-const OF_A_TEXT = /^must be (string$|one of |an ISO 8601 |a region and city )/;
+/** The field has a value, or a text of a form. */
+const OF_A_VALUE = /^must be (string$|integer$|number$|one of |an ISO 8601 |a region and city )/;
 const IDENTIFIER = 'must be well-formed text that is not empty';
 const NO_OBJECT = /^must be (a|a whole|one whole) JSON object/;
 export const NOT_UTF8 = 'must be UTF-8; a file compressed by gzip is named .ndjson.gz';
@@ -37,8 +38,8 @@ export const FILES = Object.keys(GOOD) as FileName[];
 /** The required fields of each file. */
 const REQUIRED: Readonly<Record<FileName, readonly string[]>> = {
   organizations: ['organizationId'],
-  events: ['organizationId', 'id', 'createdAt', 'currency'],
-  sessions: ['organizationId', 'eventId', 'id', 'startAt'],
+  events: ['organizationId', ...Object.keys(minimalEvent(''))],
+  sessions: ['organizationId', ...Object.keys(minimalSession('', ''))],
   tickets: ['organizationId', ...Object.keys(minimalTicket(''))],
   orders: ['organizationId', ...Object.keys(minimalOrder(''))],
   offers: ['organizationId', ...Object.keys(minimalOffer('', 'TICKET'))],
@@ -60,6 +61,7 @@ const within = (file: FileName, more: ImportRecord, path: string, reason: string
   reason,
 ];
 const withoutLine = { type: 'personal', city: 'b', postalCode: 'c', countryCode: 'd' };
+const venue = { addressLine1: 'a', city: 'b', postalCode: 'c', countryCode: 'd' };
 const address = { ...withoutLine, addressLine1: 'a' };
 
 export const BAD_LINES: readonly BadLine[] = [
@@ -76,8 +78,8 @@ export const BAD_LINES: readonly BadLine[] = [
       const isType = field === 'type';
       return [
         [file, without(), field, isType ? 'must be one of TICKET, PRODUCT, BUNDLE' : 'is missing'],
-        [file, { ...without(), [field]: null }, field, isType ? /^must be one of / : OF_A_TEXT],
-        [file, { ...without(), [field]: 17 }, field, OF_A_TEXT],
+        [file, { ...without(), [field]: null }, field, isType ? /^must be one of / : OF_A_VALUE],
+        [file, { ...without(), [field]: [] }, field, OF_A_VALUE],
       ];
     }),
   ]),
@@ -175,7 +177,7 @@ export const BAD_LINES: readonly BadLine[] = [
   ),
   ...bad('events', 'tags', 'must be array or null', 'rock', { 0: 'rock' }),
   ...bad('events', 'venueAddress', 'must be object or null', 'rue', []),
-  ...bad('sessions', 'durationMinutes', 'must be integer or null', '110', 1.5, true),
+  ...bad('sessions', 'durationMinutes', 'must be integer', '110', 1.5, true),
   ...bad('tickets', 'transferable', 'must be boolean or null', 'true', 1),
   ...bad('tickets', 'listPrice', 'must be number or null', '45', '', [45]),
   [
@@ -191,7 +193,7 @@ export const BAD_LINES: readonly BadLine[] = [
   ...bad('offers', 'heldByEventIds', 'must be array or null', 'evt'),
 
   within('events', { tags: ['a', 1] }, 'tags[1]', 'must be string'),
-  within('events', { venueAddress: { city: 3 } }, 'venueAddress.city', 'must be string or null'),
+  within('events', { venueAddress: { ...venue, city: 3 } }, 'venueAddress.city', 'must be string'),
   within('tickets', { customer: { email: [] } }, 'customer.email', 'must be string or null'),
   within('tickets', { attendeeForm: { submittedAt: 'now' } }, 'attendeeForm.submittedAt', TIMESTAMP),
   within(
@@ -238,17 +240,25 @@ export const BAD_LINES: readonly BadLine[] = [
   within('orders', { optIns: [{ accepted: 'yes' }] }, 'optIns[0].accepted', 'must be boolean or null'),
   within(
     'offers',
-    { pricing: [{ resaleEnabled: 'no' }] },
-    'pricing[0].resaleEnabled',
-    'must be boolean or null',
+    { pricing: [minimalPricing('p'), minimalPricing('q', { resaleEnabled: 'no' })] },
+    'pricing[1].resaleEnabled',
+    'must be boolean',
   ),
   within(
     'offers',
-    { type: 'BUNDLE', contains: [{ quantity: '2' }] },
+    {
+      ...minimalOffer('bundle', 'BUNDLE'),
+      contains: [{ offerId: 'o', quantity: '2', price: 1 }],
+    },
     'contains[0].quantity',
-    'must be integer or null',
+    'must be integer',
   ),
-  within('offers', { type: 'PRODUCT', heldByEventIds: ['a', 2] }, 'heldByEventIds[1]', 'must be string'),
+  within(
+    'offers',
+    { ...minimalOffer('product', 'PRODUCT'), heldByEventIds: ['a', 2] },
+    'heldByEventIds[1]',
+    'must be string',
+  ),
   within(
     'orders',
     { paymentMethod: 'x'.repeat(1024 * 1024) },

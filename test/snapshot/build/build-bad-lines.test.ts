@@ -231,7 +231,7 @@ describe('The groups of bad lines', () => {
       'events.ndjson: tags must be array or null, found "rock": 3 lines, first: 1',
       'events.ndjson: id must be unique, found "a" also on line 1: line 2',
       'events.ndjson: id must have a session, found "lonely": line 3',
-      'sessions.ndjson: durationMinutes must be integer or null, found "90": 3 lines, first: 1',
+      'sessions.ndjson: durationMinutes must be integer, found "90": 3 lines, first: 1',
       'sessions.ndjson: eventId must be an event of the organization, found "nowhere": line 2',
       'sessions.ndjson: id must be unique, found "s" also on line 1: line 3',
       'tickets.ndjson: vat must be number or null, found "1": line 1',

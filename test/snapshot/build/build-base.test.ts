@@ -188,7 +188,7 @@ describe('A build with a base', () => {
     );
     expect(report.changes).to.deep.include({ replaced: 1, added: 0, deleted: 1, withoutRecord: 0 });
     const event = recordsOf(organizationOf(readSnapshot(output), 'north').events).get('evt_0');
-    expect(event).to.include({ sessionCount: 2, lastSessionStartAt: '2030-01-01T00:00:00Z' });
+    expect(event).to.include({ sessionCount: 2, lastSessionStartAt: '2030-01-01T00:00:00+00:00' });
   });
 
   it('keeps the names of organizations that are not renamed, and adds new ones', async () => {

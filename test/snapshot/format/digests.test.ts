@@ -2,6 +2,7 @@ import Database from 'better-sqlite3';
 import { expect } from 'chai';
 import { allRuns, manifestDigest, organizationDigests, STORED_LISTS } from '../../support/digests.ts';
 import { builtFrom } from '../../support/import-folder.ts';
+import { inOrganization, minimalEvent, minimalSession } from '../../support/records.ts';
 import { SoundSnapshot } from './sound-snapshot.ts';
 
 describe('The digests of a snapshot are those of docs/snapshot-format.md', () => {
@@ -29,10 +30,11 @@ describe('The digests of a snapshot are those of docs/snapshot-format.md', () =>
   });
 
   it('in a snapshot with names that need escapes, and sessions before 1970', async () => {
+    const own = inOrganization('z');
     await builtFrom(snapshot.file('odd'), {
       organizations: [{ organizationId: '"\\', name: '"\u0000\u0001\u2028é\ud800' }, { organizationId: 'z' }],
-      events: [{ organizationId: 'z', id: '\0"\n', createdAt: '1960-01-01T00:00:00Z', currency: '' }],
-      sessions: [{ organizationId: 'z', eventId: '\0"\n', id: 's', startAt: '0001-01-01T00:00:00.000001Z' }],
+      events: [own(minimalEvent('\0"\n', { createdAt: '1960-01-01T00:00:00Z', currency: '' }))],
+      sessions: [own(minimalSession('s', '\0"\n', { startAt: '0001-01-01T00:00:00.000001Z' }))],
     });
     expectDigests(snapshot.file('odd/snapshot.sqlite'));
   });

@@ -9,7 +9,9 @@ import {
   minimalEvent,
   minimalOffer,
   minimalOrder,
+  minimalPricing,
   minimalSession,
+  minimalStock,
   minimalTicket,
   times,
 } from '../../support/records.ts';
@@ -45,6 +47,27 @@ describe('The review of records', () => {
     expect(await warningsOf(files)).to.deep.equal([]);
   });
 
+  it('counts an option offer whose pricing is that of another offer', async () => {
+    const offer = (id: string, pricingId: string, optionOffers: readonly object[] = []) =>
+      own(minimalOffer(id, 'TICKET', { eventId: 'evt', pricing: [minimalPricing(pricingId)], optionOffers }));
+    const option = offer('c', 'r', [
+      { offerId: 'a', pricingId: 'p' },
+      { offerId: 'a', pricingId: 'q' },
+    ]);
+    const files = { organizations, events, sessions, offers: [offer('a', 'p'), offer('b', 'q'), option] };
+    expect(await warningsOf(files)).to.have.lengthOf(1);
+    expect((await warningsOf(files))[0]).to.match(
+      /^offers: optionOffers\[\]\.pricingId names no pricing of the offer: 1 record, first: c /,
+    );
+  });
+
+  it('counts the events with a tag that has a comma', async () => {
+    const tagged = [own(minimalEvent('evt', { tags: ['rock', 'rhythm, blues'] }))];
+    expect(await warningsOf({ organizations, events: tagged, sessions })).to.deep.equal([
+      'events: tags has a comma, so that no filter finds it: 1 record, first: evt ("rhythm, blues") of org',
+    ]);
+  });
+
   it('counts the records whose references name no record, with the first in list order', async () => {
     const tickets = [
       ...times(3, (i) => ticket(`t${i}`, { orderId: `ord_${i}`, issuedAt: `2026-01-0${9 - i}T00:00:00Z` })),
@@ -53,21 +76,25 @@ describe('The review of records', () => {
     const lost = { offerId: 'off_9', eventId: 'evt_9', sessionId: 'ses_9' };
     const placedItems = [{ offerId: 'off', eventId: 'evt', sessionId: 'ses' }, lost, lost];
     const bundle = minimalOffer('bundle', 'BUNDLE', {
-      contains: [{ offerId: 'off' }, { offerId: 'zoé "é"' }],
+      contains: ['off', 'zoé "é"'].map((offerId) => ({ offerId, quantity: 1, price: 0 })),
     });
     const option = {
       eventId: 'evt_8',
-      optionOffers: [{ offerId: 'bundle' }, { offerId: 'off_8' }],
-      inventory: [{ sessionId: 'ses_8' }],
-      pricing: [{ bundleOfferId: 'bundle' }, { bundleOfferId: null }, { bundleOfferId: 'off_7' }],
+      optionOffers: ['p', 'q'].map((pricingId) => ({
+        offerId: pricingId === 'p' ? 'priced' : 'off_8',
+        pricingId,
+      })),
+      inventory: [minimalStock('ses_8')],
+      pricing: ['bundle', null, 'off_7'].map((bundleOfferId) => minimalPricing('r', { bundleOfferId })),
     };
+    const priced = minimalOffer('priced', 'TICKET', { eventId: 'evt', pricing: [minimalPricing('p')] });
     const warnings = await warningsOf({
       organizations,
       events,
       sessions,
       tickets,
       orders: [...orders, own(minimalOrder('ord_x', { placedItems }))],
-      offers: [...offers, own(bundle), own(minimalOffer('option', 'TICKET', option))],
+      offers: [...offers, own(bundle), own(priced), own(minimalOffer('option', 'TICKET', option))],
     });
     expect(warnings).to.have.members([
       'tickets: orderId names no order: 3 records, first: t0 ("ord_0") of org',
@@ -80,6 +107,7 @@ describe('The review of records', () => {
       'offers: contains[].offerId names no offer: 1 record, first: bundle ("zoé \\"é\\"") of org',
       'offers: eventId names no event: 1 record, first: option ("evt_8") of org',
       'offers: optionOffers[].offerId names no offer: 1 record, first: option ("off_8") of org',
+      'offers: optionOffers[].pricingId names no pricing of the offer: 1 record, first: option (["off_8","q"]) of org',
       'offers: inventory[].sessionId names no session: 1 record, first: option ("ses_8") of org',
       'offers: pricing[].bundleOfferId names no offer: 1 record, first: option ("off_7") of org',
     ]);

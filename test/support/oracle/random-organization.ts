@@ -61,8 +61,8 @@ export interface Offer {
   readonly type: string;
   readonly createdAt: string;
   readonly eventId?: string;
-  readonly pricing?: readonly { readonly resaleEnabled?: boolean | null }[];
-  readonly inventory?: readonly { readonly sessionId?: string | null }[];
+  readonly pricing?: readonly { readonly resaleEnabled?: boolean }[];
+  readonly inventory?: readonly { readonly sessionId?: string }[];
 }
 
 export interface Organization {
@@ -152,9 +152,10 @@ function sessionsOf(
   return ids.slice(0, eventIds.length === 0 ? 0 : Infinity).map((id, i) => {
     const eventId = i < eventIds.length ? eventIds[i] : random.pick(random.chance(0.5) ? busy : eventIds);
     const startAt = writeAnyhow(random, randomInstant(random));
+    const served = startAt.replace('Z', '+00:00');
     return {
-      record: { ...randomRecord(random, EVENT_SESSION.variants['']), id, startAt },
-      imported: { eventId },
+      record: { ...randomRecord(random, EVENT_SESSION.variants['']), id, startAt: served },
+      imported: { eventId, startAt },
     };
   });
 }
@@ -206,7 +207,6 @@ function randomOffer(random: Random, offerId: string, pools: IdPools): Organizat
   const fields = randomRecord(random, OFFER.variants[type]);
   const record = { ...fields, offerId, type, createdAt };
   const heldByEventIds = some(random, 4, () => few(random, pools.events));
-  const resaleEnabled = () => random.pick([true, false, null]);
   if (type !== 'TICKET') {
     // A product's pricing has no resaleEnabled, even if the import has one.
     const pricing =
@@ -220,16 +220,16 @@ function randomOffer(random: Random, offerId: string, pools: IdPools): Organizat
     eventId: few(random, pools.events),
     pricing: some(random, 5, () => ({
       pricingId: randomText(random),
-      name: null,
+      name: randomText(random),
       price: random.below(100) / 4,
       bundleOfferId: null,
-      resaleEnabled: resaleEnabled(),
+      resaleEnabled: random.chance(0.5),
     })),
     inventory: some(random, 5, () => ({
       inventoryId: randomText(random),
-      sessionId: random.chance(0.1) ? null : few(random, pools.sessions),
+      sessionId: few(random, pools.sessions),
       totalStock: random.below(100),
-      availableStock: null,
+      availableStock: random.below(100),
     })),
   };
   return { record: ticketOffer, imported: { heldByEventIds } };

@@ -1,0 +1,298 @@
+import { copyFileSync } from 'node:fs';
+import { expect } from 'chai';
+import { openApiDocument } from '../../src/contract/openapi/document.ts';
+import { RELEASES } from '../../src/contract/releases.ts';
+import { ImportRejected } from '../../src/snapshot/build/rejections.ts';
+import { alterRuns } from '../support/alter-runs.ts';
+import { reseal } from '../support/digests.ts';
+import {
+  build,
+  builtFrom,
+  type Import,
+  type ImportRecord,
+  recordsOf,
+  writeImport,
+} from '../support/import-folder.ts';
+import {
+  FULL_BUNDLE_OFFER,
+  FULL_EVENT,
+  FULL_PRODUCT_OFFER,
+  FULL_SESSION,
+  FULL_TICKET_OFFER,
+  inOrganization,
+} from '../support/records.ts';
+import { folderForAll } from '../support/temporary-folder.ts';
+import { expectRefused } from './format/sound-snapshot.ts';
+
+/**
+ * The nullability of every field of events, sessions and offers, as the specification marks it. The lists are written
+ * by hand from its tables: they do not derive from the declarations of `src/contract/resources.ts`.
+ */
+
+interface Resource {
+  readonly schema: string;
+  readonly collection: 'events' | 'sessions' | 'offers';
+  /** A record with a value in every field. */
+  readonly full: ImportRecord;
+  readonly neverNull: readonly string[];
+  readonly nullable: readonly string[];
+  /** Never null; an absent list is `[]`. */
+  readonly lists: readonly string[];
+  /** Never null, and not in the import. */
+  readonly derived: readonly string[];
+  /** Nullable, and not in the file. */
+  readonly ofResponses: readonly string[];
+}
+
+const OFFER = {
+  neverNull: [
+    'offerId',
+    'type',
+    'name',
+    'currency',
+    'minQuantityPerOrder',
+    'maxQuantityPerOrder',
+    'createdAt',
+  ],
+  nullable: ['description', 'compareAtPrice'],
+  lists: ['images', 'tags'],
+} as const;
+
+const RESOURCES: readonly Resource[] = [
+  {
+    schema: 'Event',
+    collection: 'events',
+    full: FULL_EVENT,
+    neverNull: [
+      'id',
+      'createdAt',
+      'updatedAt',
+      'title',
+      'venueAddress.addressLine1',
+      'venueAddress.city',
+      'venueAddress.postalCode',
+      'venueAddress.countryCode',
+      'eventTimezone',
+      'currency',
+    ],
+    nullable: ['description', 'imageUrl', 'venueName', 'venueAddress', 'venueAddress.addressLine2'],
+    lists: ['tags'],
+    derived: ['sessionCount', 'firstSessionStartAt', 'lastSessionStartAt'],
+    ofResponses: ['nextSessionStartAt', 'nextSessionId'],
+  },
+  {
+    schema: 'EventSession',
+    collection: 'sessions',
+    full: FULL_SESSION,
+    neverNull: ['id', 'startAt', 'durationMinutes'],
+    nullable: [],
+    lists: [],
+    derived: [],
+    ofResponses: [],
+  },
+  {
+    schema: 'TicketOffer',
+    collection: 'offers',
+    full: FULL_TICKET_OFFER,
+    neverNull: [
+      ...OFFER.neverNull,
+      'eventId',
+      'vatRate',
+      'defaultMaximumCapacity',
+      'pricing[].pricingId',
+      'pricing[].name',
+      'pricing[].price',
+      'pricing[].resaleEnabled',
+      'optionOffers[].offerId',
+      'optionOffers[].pricingId',
+      'inventory[].inventoryId',
+      'inventory[].sessionId',
+      'inventory[].totalStock',
+      'inventory[].availableStock',
+    ],
+    nullable: [...OFFER.nullable, 'attendeeFormId', 'pricing[].bundleOfferId'],
+    lists: [...OFFER.lists, 'pricing', 'optionOffers', 'inventory'],
+    derived: [],
+    ofResponses: [],
+  },
+  {
+    schema: 'ProductOffer',
+    collection: 'offers',
+    full: FULL_PRODUCT_OFFER,
+    neverNull: [
+      ...OFFER.neverNull,
+      'vatRate',
+      'defaultQuantity',
+      'variantOptionLabels',
+      'pricing[].pricingId',
+      'pricing[].name',
+      'pricing[].price',
+      'inventory[].inventoryId',
+      'inventory[].totalStock',
+      'inventory[].availableStock',
+      'inventory[].weightInGrams',
+    ],
+    nullable: [
+      ...OFFER.nullable,
+      'variantOptionLabels.option1',
+      'variantOptionLabels.option2',
+      'variantOptionLabels.option3',
+      'pricing[].bundleOfferId',
+      'inventory[].option1',
+      'inventory[].option2',
+      'inventory[].option3',
+    ],
+    lists: [...OFFER.lists, 'pricing', 'inventory'],
+    derived: [],
+    ofResponses: [],
+  },
+  {
+    schema: 'BundleOffer',
+    collection: 'offers',
+    full: FULL_BUNDLE_OFFER,
+    neverNull: [
+      ...OFFER.neverNull,
+      'pricingId',
+      'price',
+      'contains[].offerId',
+      'contains[].quantity',
+      'contains[].price',
+    ],
+    nullable: OFFER.nullable,
+    lists: [...OFFER.lists, 'contains'],
+    derived: [],
+    ofResponses: [],
+  },
+];
+
+/** Returns a copy of a record with null at a path, or without the field; of a list, its first element changes. */
+function without(record: ImportRecord, path: string, value: null | undefined): ImportRecord {
+  const copy = structuredClone(record) as Record<string, unknown>;
+  const names = path.replaceAll('[]', '.0').split('.');
+  const last = names.pop() ?? '';
+  let target = copy;
+  for (const name of names) target = target[name] as Record<string, unknown>;
+  if (value === undefined) Reflect.deleteProperty(target, last);
+  else target[last] = value;
+  return copy;
+}
+
+function valueAt(record: unknown, path: string): unknown {
+  const names = path.replaceAll('[]', '.0').split('.');
+  return names.reduce<unknown>((value, name) => (value as Record<string, unknown>)[name], record);
+}
+
+interface Schema {
+  readonly type: string | readonly string[];
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly items?: Schema;
+}
+
+const { components } = JSON.parse(JSON.stringify(openApiDocument(RELEASES))) as {
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
+};
+
+/** Returns whether each field of a schema may be null, by path. All fields are present in a response. */
+function nullabilityOf(
+  { properties = {}, required = [] }: Schema,
+  path = '',
+): [path: string, isNullable: boolean][] {
+  expect(required).to.have.members(Object.keys(properties));
+  return Object.entries(properties).flatMap(([name, field]): [string, boolean][] => {
+    const nested = field.items ?? field;
+    const mark = field.items === undefined ? '' : '[]';
+    return [
+      [path + name, Array.isArray(field.type) && field.type.includes('null')],
+      ...nullabilityOf(nested, `${path}${name}${mark}.`),
+    ];
+  });
+}
+
+describe('The nullability of events, sessions and offers', function () {
+  this.timeout(30_000);
+  const folder = folderForAll();
+  const own = inOrganization('org');
+  const imported = (resource: Resource, record: ImportRecord) =>
+    own(resource.collection === 'sessions' ? { eventId: 'evt full', ...record } : record);
+  const complete: Import = {
+    organizations: [{ organizationId: 'org' }],
+    events: [own(FULL_EVENT)],
+    sessions: [own({ ...FULL_SESSION, eventId: 'evt full' })],
+    offers: [FULL_TICKET_OFFER, FULL_PRODUCT_OFFER, FULL_BUNDLE_OFFER].map(own),
+  };
+  const snapshot = () => folder('complete/snapshot.sqlite');
+
+  before(async () => {
+    await builtFrom(folder('complete'), complete);
+  });
+
+  for (const resource of RESOURCES) {
+    const { schema, collection, full, neverNull, nullable, lists, derived, ofResponses } = resource;
+
+    it(`is that of the specification in the OpenAPI document: ${schema}`, () => {
+      const expected = [
+        ...[...neverNull, ...lists, ...derived].map((path) => [path, false]),
+        ...[...nullable, ...ofResponses].map((path) => [path, true]),
+      ];
+      expect(nullabilityOf(components.schemas[schema])).to.have.deep.members(expected);
+    });
+
+    it(`is held by a build, which names each field without a value: ${schema}`, async () => {
+      const bad = (value: null | undefined) =>
+        neverNull.map((path) => imported(resource, without(full, path, value)));
+      const reasonsOf = async (name: string, value: null | undefined) => {
+        writeImport(folder(name), { organizations: [{ organizationId: 'org' }], [collection]: bad(value) });
+        const error: unknown = await build(folder(name), folder(`${name}.sqlite`)).catch(
+          (reason: unknown) => reason,
+        );
+        if (!(error instanceof ImportRejected)) throw error;
+        return error.groups.map(({ field, reason }) => ({ field, reason }));
+      };
+      for (const value of [null, undefined]) {
+        const reasons = await reasonsOf(`bad-${schema}-${String(value)}`, value);
+        for (const path of neverNull) {
+          const ofField = reasons.filter(({ field }) => field === path).map(({ reason }) => reason);
+          expect(ofField.join('; '), path).to.match(
+            value === null ? /must be (?!.*or null)/ : /is missing|must be one of/,
+          );
+        }
+      }
+    });
+
+    it(`permits null, absence and an absent list where it is marked: ${schema}`, async () => {
+      for (const value of [null, undefined]) {
+        for (const path of [...nullable, ...lists]) {
+          const record = imported(resource, without(full, path, value));
+          const others = complete[collection]?.filter(
+            (other) => valueAt(other, Object.keys(full)[0]) !== full[Object.keys(full)[0]],
+          );
+          const files = { ...complete, [collection]: [...(others ?? []), record] };
+          const { image } = await builtFrom(folder(`good-${schema}-${path}-${String(value)}`), files);
+          const served = recordsOf(image.organizations[0][collection]).get(String(Object.values(full)[0]));
+          expect(valueAt(served, path), path).to.deep.equal(lists.includes(path) ? [] : null);
+        }
+      }
+    });
+
+    for (const path of [...neverNull, ...lists, ...derived].filter((path) => !/^(id|offerId)$/.test(path))) {
+      it(`is held by the loader, which refuses null and absence: ${schema}, ${path}`, () => {
+        for (const value of [null, undefined]) {
+          copyFileSync(snapshot(), folder('altered.sqlite'));
+          alterRuns(folder('altered.sqlite'), collection, ({ records }) => {
+            for (const [i, text] of records.entries()) {
+              const record = JSON.parse(text) as ImportRecord;
+              if (String(Object.values(record)[0]) === String(Object.values(full)[0]))
+                records[i] = JSON.stringify(without(record, path, value));
+            }
+          });
+          reseal(folder('altered.sqlite'));
+          expectRefused(
+            folder('altered.sqlite'),
+            /^record \d of (event_runs is not an event|session_runs is not a session|offer_runs is not an offer) in its stored form$/,
+          );
+        }
+      });
+    }
+  }
+});
