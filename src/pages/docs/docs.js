@@ -1,6 +1,15 @@
-import { forgetKey, keepKey, organizationOf, restoreKey } from '../shared/session.js';
+import { KEY_TEST, MALFORMED, refusalOf } from '../shared/outcomes.js';
+import {
+  canBeSent,
+  forgetKey,
+  handedOverKey,
+  keepKey,
+  organizationOf,
+  storedKey,
+} from '../shared/session.js';
 import { formPlugin } from './forms.js';
 import { layoutPlugin } from './layout.js';
+import { requestPlugin } from './requests.js';
 
 /**
  * The documentation: Swagger UI with the OpenAPI document of this service. It sends requests to the address from which
@@ -37,7 +46,7 @@ function start(openApi) {
   return SwaggerUIBundle({
     domNode: reference,
     spec: withEmptyForms(openApi),
-    plugins: [layoutPlugin, formPlugin],
+    plugins: [layoutPlugin, formPlugin, requestPlugin],
     layout: 'Layout',
     deepLinking: true,
     docExpansion: 'list',
@@ -77,34 +86,75 @@ function withPlaceholder(parameter) {
 }
 
 /**
- * Connects the form of the key.
+ * Connects the form of the key. A key is in use at once, and until the API refuses it.
  *
  * @param {SwaggerUI.Instance} ui
  * @param {readonly string[]} schemes
  */
 function useKeys(ui, schemes) {
   const input = /** @type {HTMLInputElement} */ (elementOf('key'));
-  const use = (/** @type {string} */ key) => {
+  /** @type {string | undefined} */
+  let used;
+  /** @param {string} text @param {'good' | 'warn' | 'bad' | ''} tone */
+  const show = (text, tone) => {
+    keyState.textContent = text;
+    keyState.className = tone;
+    input.ariaInvalid = String(tone === 'bad');
+  };
+  const forget = () => {
+    used = undefined;
+    forgetKey();
+    ui.authActions.logout(schemes);
+    forgetButton.hidden = true;
+  };
+  const use = async (/** @type {string} */ key) => {
+    used = key;
+    keepKey(key);
     for (const scheme of schemes) ui.preauthorizeApiKey(scheme, key);
-    keyState.textContent = `Requests are sent with a key of ${organizationOf(key)}.`;
     forgetButton.hidden = false;
+    show('Checking the key …', '');
+    const { status, refusal } = await checked(key);
+    if (used !== key) return;
+    if (refusal === undefined) {
+      input.value = '';
+      show(`The key works: requests read the data of ${organizationOf(key)}.`, 'good');
+    } else if (status === 400 || status === 403) {
+      forget();
+      show(refusal, 'bad');
+    } else {
+      show(`The key is not checked. ${refusal}`, 'warn');
+    }
   };
   keyForm.addEventListener('submit', (event) => {
     event.preventDefault();
-    const key = input.value.trim();
-    keepKey(key);
-    use(key);
-    input.value = '';
+    void use(input.value.trim());
   });
   forgetButton.addEventListener('click', () => {
-    forgetKey();
-    ui.authActions.logout(schemes);
-    keyState.textContent = '';
-    forgetButton.hidden = true;
+    forget();
+    show('', '');
     input.focus();
   });
-  const key = restoreKey();
-  if (key !== undefined) use(key);
+  const key = handedOverKey() ?? storedKey();
+  if (key !== undefined) void use(key);
+}
+
+/**
+ * Sends a request with a key, and returns why it was refused, if so.
+ *
+ * @param {string} key
+ * @returns {Promise<{ readonly status?: number, readonly refusal?: string }>}
+ */
+async function checked(key) {
+  if (!canBeSent(key)) return { status: 400, refusal: MALFORMED };
+  try {
+    const response = await fetch(new URL(KEY_TEST, BASE), { headers: { Authorization: `Bearer ${key}` } });
+    const { status, ok } = response;
+    /** @type {unknown} */
+    const body = await response.json().catch(() => undefined);
+    return ok ? { status } : { status, refusal: refusalOf(status, body) };
+  } catch {
+    return { refusal: refusalOf(undefined, undefined) };
+  }
 }
 
 /**

@@ -18,6 +18,7 @@ declare namespace SwaggerUI {
         props: P | null,
         ...children: readonly (ReactElement | string)[]
       ) => ReactElement;
+      readonly useState: (initial: string) => [string, (next: string) => void];
     };
   }
 
@@ -53,6 +54,17 @@ declare namespace SwaggerUI {
 
   interface HeadersProps extends Props {
     readonly headers: Map;
+  }
+
+  interface CurlProps {
+    /** Map of Immutable. */
+    readonly request: {
+      toJS(): { readonly url: string; readonly headers: Readonly<Record<string, string>> };
+    };
+  }
+
+  interface LiveResponseProps extends Props {
+    readonly response: Map;
   }
 
   interface InputEvent {

@@ -1,7 +1,7 @@
 import { html } from 'lit-html';
 import { linkTo } from './route.js';
 import { formatSession, formatWritten } from './times.js';
-import { absent, chips, formatMoney, mark, nameOr } from './values.js';
+import { absent, chips, formatMoney, mark, nameOr, timeWithOffset } from './values.js';
 
 /**
  * The columns in which lists show their records. All fields are on the page of a record.
@@ -156,9 +156,7 @@ export const LAYOUTS = {
  * @param {string | null} timestamp
  */
 function time(timestamp, format = formatWritten) {
-  return timestamp === null
-    ? absent
-    : html`<time datetime=${timestamp} title=${timestamp}>${format(timestamp)}</time>`;
+  return timestamp === null ? absent : timeWithOffset(timestamp, format);
 }
 
 /**

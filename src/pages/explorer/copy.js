@@ -1,4 +1,5 @@
 import { html } from 'lit-html';
+import { copied } from '../shared/clipboard.js';
 
 const CONFIRMED_MS = 1500;
 
@@ -28,19 +29,4 @@ async function copyAndConfirm(button, text) {
   setTimeout(() => {
     outcome.textContent = '';
   }, CONFIRMED_MS);
-}
-
-/**
- * Returns whether a text was copied. Browsers permit it on HTTPS and on the local host.
- * @param {string} text
- */
-async function copied(text) {
-  if (!isSecureContext) return false;
-  try {
-    await navigator.clipboard.writeText(text);
-    return true;
-  } catch (error) {
-    if (error instanceof DOMException) return false;
-    throw error;
-  }
 }

@@ -1,12 +1,13 @@
 import { html } from 'lit-html';
 import { poster } from './poster.js';
 import { linkTo } from './route.js';
-import { formatDistance, formatOffset, formatSession, formatWritten } from './times.js';
-import { chips, nameOr } from './values.js';
+import { formatDistance, formatSession, formatWritten } from './times.js';
+import { chips, nameOr, timeWithOffset } from './values.js';
 
 /**
  * @typedef {object} EventRecord
  * @property {string} id
+ * @property {string} createdAt
  * @property {string | null} title
  * @property {string | null} description
  * @property {string | null} venueName
@@ -37,6 +38,7 @@ export function eventCards(events) {
             <p class="quiet">
               ${[sessionsOf(event), venueOf(event)].filter((part) => part !== '').join(' · ')}
             </p>
+            <p class="quiet">Created ${timeWithOffset(event.createdAt, formatWritten)}</p>
             ${chips(event.tags)}
           </div>
         </li>`,
@@ -50,12 +52,10 @@ export function eventCards(events) {
  */
 export function nextSession({ nextSessionStartAt, lastSessionStartAt }) {
   if (nextSessionStartAt === null)
-    return html`<p class="when quiet">Ended ${formatWritten(lastSessionStartAt)}</p>`;
+    return html`<p class="when quiet">Ended ${timeWithOffset(lastSessionStartAt, formatWritten)}</p>`;
   return html`<p class="when">
-    <time datetime=${nextSessionStartAt} title=${formatDistance(nextSessionStartAt)}
-      >${formatSession(nextSessionStartAt)}</time
-    >
-    <span class="quiet">${formatOffset(nextSessionStartAt)}</span>
+    ${timeWithOffset(nextSessionStartAt, formatSession)}
+    <span class="quiet">${formatDistance(nextSessionStartAt)}</span>
   </p>`;
 }
 

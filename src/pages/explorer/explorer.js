@@ -1,4 +1,13 @@
 import { html, nothing, render } from 'lit-html';
+import { KEY_TEST, MALFORMED, refusalOf } from '../shared/outcomes.js';
+import {
+  canBeSent,
+  forgetKey,
+  handedOverKey,
+  keepKey,
+  organizationOf,
+  storedKey,
+} from '../shared/session.js';
 import { Api } from './api.js';
 import { Contract } from './contract.js';
 import { eventCards } from './events-view.js';
@@ -8,16 +17,8 @@ import { listView } from './list-view.js';
 import { recordView } from './record-view.js';
 import { requestPanel } from './request-panel.js';
 import { linkTo, routeOf } from './route.js';
-import {
-  canBeSent,
-  forgetKey,
-  handedOverKey,
-  keepKey,
-  organizationOf,
-  restoreKey,
-} from '../shared/session.js';
 import { signIn } from './sign-in.js';
-import { detailOf, empty, pageHeader } from './states.js';
+import { empty, pageHeader } from './states.js';
 import { prose } from './values.js';
 import { Walks } from './walks.js';
 
@@ -35,8 +36,6 @@ import { Walks } from './walks.js';
 
 const OPEN_API = 'openapi.json';
 const START = 'events';
-/** The request that tells whether a key is valid. */
-const KEY_TEST = 'v1/events?perPage=1';
 const NAME = 'Foyer explorer';
 
 const root = document.querySelector('#explorer');
@@ -190,7 +189,7 @@ function titleOf(name) {
  */
 async function tryKey(key) {
   if (!canBeSent(key)) {
-    attempt = { refusal: 'The key has characters that no header can carry.', isTrying: false };
+    attempt = { refusal: MALFORMED, isTrying: false };
     draw();
     return;
   }
@@ -207,11 +206,7 @@ async function tryKey(key) {
     isHeadingDue = true;
     enterPlace();
   } else {
-    const refusal =
-      outcome.status === undefined
-        ? 'No response: the network is down, or the replica has stopped.'
-        : detailOf(outcome);
-    attempt = { refusal, isTrying: false };
+    attempt = { refusal: refusalOf(outcome.status, outcome.body), isTrying: false };
   }
   draw();
 }
@@ -253,7 +248,8 @@ addEventListener('hashchange', ({ oldURL, newURL }) => {
   const key = handedOverKey();
   if (key !== undefined) {
     session?.api.leave();
-    session = sessionOf(key, new Api(key, draw));
+    session = undefined;
+    void tryKey(key);
   }
   isHeadingDue = pageOf(oldURL) !== pageOf(newURL);
   enterPlace();
@@ -269,8 +265,10 @@ setInterval(() => {
   if (document.querySelector('.countdown') !== null) draw();
 }, 1000);
 
-const restored = restoreKey();
-if (restored !== undefined) session = sessionOf(restored, new Api(restored, draw));
+const given = handedOverKey();
+const stored = storedKey();
+if (given !== undefined) void tryKey(given);
+else if (stored !== undefined) session = sessionOf(stored, new Api(stored, draw));
 enterPlace();
 try {
   await loadContract();

@@ -3,7 +3,7 @@ import { groupOffers, ownPricings, totalOf } from './offers.js';
 import { linkTo } from './route.js';
 import { stockBar } from './stock.js';
 import { formatSession } from './times.js';
-import { chips, formatMoney, nameOr } from './values.js';
+import { chips, formatMoney, nameOr, timeWithOffset } from './values.js';
 
 /** @import { SessionRecord } from './columns.js' */
 /** @import { BundleOffer, Offer, Option, Pricing, ProductOffer, SoldOffer, TicketOffer } from './offers.js' */
@@ -189,7 +189,10 @@ function stockView(offer, starts) {
     offer.type === 'TICKET'
       ? offer.inventory.map((stock) => {
           const startAt = starts.get(stock.sessionId ?? '');
-          return { label: startAt === undefined ? (stock.sessionId ?? '–') : formatSession(startAt), stock };
+          return {
+            label: startAt === undefined ? (stock.sessionId ?? '–') : timeWithOffset(startAt, formatSession),
+            stock,
+          };
         })
       : offer.inventory.map((stock) => ({ label: variantOf(stock), stock }));
   const list = html`<ul class="stocks">

@@ -27,9 +27,11 @@ const RELATED = {
 export function recordView({ api, contract }, list, id) {
   if (list.recordPath === undefined) return nothing;
   const reading = api.read({ target: targetOf(list.recordPath, [id]), headers: headersFor(list) });
-  return html`
-    ${related(list, id)} ${stateOf(api, reading, (answer) => recordFields({ contract }, list, id, answer))}
-  `;
+  return stateOf(
+    api,
+    reading,
+    (answer) => html`${related(list, id)} ${recordFields({ contract }, list, id, answer)}`,
+  );
 }
 
 /**

@@ -1,8 +1,9 @@
 import { html, nothing } from 'lit-html';
 import { formatBytes } from '../shared/format.js';
+import { curlLine, maskedCurlLine } from '../shared/curl.js';
 import { copyButton } from './copy.js';
-import { curlLine, maskedCurlLine } from './curl.js';
 
+/** @import { Headers } from '../shared/curl.js' */
 /** @import { Api } from './api.js' */
 /** @import { Exchange } from './exchange.js' */
 
@@ -54,12 +55,23 @@ export function requestPanel(api, key, state, change) {
         <span>Request</span>
       </button>
       ${exchange === undefined ? html`<span class="quiet">none yet</span>` : summary(exchange)}
-      ${exchange === undefined ? nothing : copyButton('Copy curl', () => curlLine(exchange.request, document.baseURI, key))}
+      ${exchange === undefined ? nothing : copyButton('Copy curl', () => curlLine(...sent(exchange, key)))}
     </div>
     <div id="request-details" ?hidden=${!state.isOpen}>
       ${exchange === undefined || !state.isOpen ? nothing : details(api, exchange, key, state, change)}
     </div>
   </aside>`;
+}
+
+/**
+ * Returns the URL and the headers of a request as it was sent.
+ * @param {Exchange} exchange
+ * @param {string} key
+ * @returns {[url: string, headers: Headers]}
+ */
+function sent({ request }, key) {
+  const url = new URL(request.target, document.baseURI).href;
+  return [url, [['Authorization', `Bearer ${key}`], ...request.headers]];
 }
 
 /** @param {Exchange} exchange */
@@ -93,7 +105,7 @@ function sizeOf({ bytes, encodedBytes }) {
  */
 function details(api, exchange, key, state, change) {
   const { request, headers } = exchange;
-  const base = document.baseURI;
+  const command = sent(exchange, key);
   const again = () => {
     const unconditional = request.headers.filter(([name]) => name !== 'If-None-Match');
     change({ selected: undefined });
@@ -102,9 +114,9 @@ function details(api, exchange, key, state, change) {
   return html`<div class="request-details">
     <div class="request-main">
       <div class="code">
-        ${copyButton('Copy', () => curlLine(request, base, key))}
+        ${copyButton('Copy', () => curlLine(...command))}
         <pre tabindex="0" aria-label="curl command">
-${state.isKeyShown ? curlLine(request, base, key) : maskedCurlLine(request, base, key)}</pre>
+${(state.isKeyShown ? curlLine : maskedCurlLine)(...command)}</pre>
       </div>
       <div class="actions">
         <button type="button" @click=${again}>Send again</button>

@@ -3,7 +3,7 @@ import { html, nothing } from 'lit-html';
 /**
  * The form in which a visitor gives a key.
  * @param {object} form
- * @param {string | undefined} form.refusal the API's own words on the key tried before
+ * @param {string | undefined} form.refusal why the key tried before was not accepted
  * @param {boolean} form.isTrying
  * @param {(key: string) => void} form.signIn
  */
@@ -31,7 +31,7 @@ export function signIn({ refusal, isTrying, signIn: submit }) {
           type="password"
           autocomplete="off"
           spellcheck="false"
-          placeholder="svc:o:organization:secret"
+          placeholder="svc:o:ORGANIZATION:SECRET"
           aria-describedby="key-hint${refusal === undefined ? '' : ' key-refusal'}"
           aria-invalid=${refusal !== undefined}
         />

@@ -1,4 +1,5 @@
 import { html, nothing } from 'lit-html';
+import { detailOf, UNREACHABLE } from '../shared/outcomes.js';
 import { headerOf } from './exchange.js';
 import { prose } from './values.js';
 
@@ -65,7 +66,7 @@ export function waiting(retryAt) {
 /** @param {() => void} retry */
 export function unreachable(retry) {
   return html`<div class="notice bad" role="alert">
-    <p><strong>No response.</strong> The network is down, or the replica has stopped.</p>
+    <p>${UNREACHABLE}</p>
     <button type="button" @click=${retry}>Try again</button>
   </div>`;
 }
@@ -77,7 +78,7 @@ export function unreachable(retry) {
 export function problem(outcome) {
   const violations = violationsOf(outcome);
   return html`<div class="notice bad" role="alert">
-    <p><strong>${outcome.status}</strong> ${prose(detailOf(outcome))}</p>
+    <p><strong>${outcome.status}</strong> ${prose(detailOf(outcome.status ?? 0, outcome.body))}</p>
     ${
       violations.length === 0
         ? nothing
@@ -120,15 +121,6 @@ export function empty(title, advice = nothing) {
     <p><strong>${title}</strong></p>
     <p class="quiet">${advice}</p>
   </div>`;
-}
-
-/**
- * Returns the `detail` of a refusal.
- * @param {Exchange} outcome
- */
-export function detailOf({ body, status }) {
-  const { detail } = /** @type {{ detail?: string }} */ (body ?? {});
-  return detail ?? `The response has status ${status ?? 0} and no detail.`;
 }
 
 /**

@@ -3,6 +3,7 @@ import { formatCount } from '../shared/format.js';
 import { stockBySession } from './offers.js';
 import { linkTo } from './route.js';
 import { formatSession } from './times.js';
+import { timeWithOffset } from './values.js';
 
 /** @import { SessionRecord } from './columns.js' */
 /** @import { EventRecord } from './events-view.js' */
@@ -71,8 +72,7 @@ function stockList(lines, { id: eventId }) {
     ${lines.map(({ session: { id, startAt }, stock }) => {
       const tickets = linkTo(['events', eventId, 'tickets'], `sessionIds=${encodeURIComponent(id)}`);
       return html`<li>
-        <a href=${tickets}><time datetime=${startAt}>${formatSession(startAt)}</time></a
-        >${stockBar(stock)}
+        <a href=${tickets}>${timeWithOffset(startAt, formatSession)}</a>${stockBar(stock)}
       </li>`;
     })}
   </ul>`;

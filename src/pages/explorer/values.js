@@ -1,7 +1,7 @@
 import { html, nothing } from 'lit-html';
 import { permits } from './contract.js';
 import { linkTo } from './route.js';
-import { formatDistance, formatLocally, formatPrecisely, isTimestamp } from './times.js';
+import { formatDistance, formatLocally, formatOffset, formatPrecisely, isTimestamp } from './times.js';
 
 /** @import { Contract, Schema } from './contract.js' */
 
@@ -68,10 +68,24 @@ export function prose(text) {
  * @param {string} text
  */
 export function timestamp(text) {
-  return html`<time datetime=${text} title=${`${text} · ${formatLocally(text)} in your time zone`}
-      >${formatPrecisely(text)}</time
-    >
+  return html`<time datetime=${text} title=${titleOf(text)}>${formatPrecisely(text)}</time>
     <span class="quiet">${formatDistance(text)}</span>`;
+}
+
+/**
+ * Writes a timestamp in its own offset, with the offset beside it: times of one list may have several.
+ * @param {string} text
+ * @param {(text: string) => string} format
+ */
+export function timeWithOffset(text, format) {
+  return html`<time datetime=${text} title=${titleOf(text)}
+    ><span>${format(text)}</span> <span class="quiet">${formatOffset(text)}</span></time
+  >`;
+}
+
+/** @param {string} text */
+function titleOf(text) {
+  return `${text} · ${formatLocally(text)} in your time zone`;
 }
 
 /** @param {readonly string[]} texts */

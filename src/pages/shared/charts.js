@@ -112,7 +112,7 @@ export class TimeChart {
     return {
       width,
       height,
-      padding: [8, 8, 0, 0],
+      padding: [8, TIME_LABEL_PX / 2, 0, 0],
       legend: { show: false },
       cursor: { drag: { x: false, y: false }, ...(group && { sync: { key: group } }) },
       scales: {
@@ -224,10 +224,10 @@ function labelsOf(values, format) {
 }
 
 /**
- * Returns the width of an axis that has these labels, in CSS pixels.
+ * Returns the width of an axis that has these labels, in CSS pixels. The first time has room below it.
  * @param {string[] | null} labels
  */
 function widthOf(labels) {
   const longest = Math.max(0, ...(labels ?? []).map((label) => label.length));
-  return 16 + longest * FONT_PX * 0.6;
+  return Math.max(TIME_LABEL_PX / 2, 16 + longest * FONT_PX * 0.6);
 }

@@ -8,19 +8,16 @@ const STORED_KEY = 'foyer-key';
 const HANDED_OVER = /^#key=(.+)$/;
 
 /** Returns the key of the tab, `svc:o:<organization_id>:<api_key>`. */
-export function restoreKey() {
-  return handedOverKey() ?? sessionStorage.getItem(STORED_KEY) ?? undefined;
+export function storedKey() {
+  return sessionStorage.getItem(STORED_KEY) ?? undefined;
 }
 
-/** Takes over a key in the address, and removes it from the address and the history of the tab. */
+/** Returns a key in the address, and removes it from the address and the history of the tab. */
 export function handedOverKey() {
   const handedOver = HANDED_OVER.exec(location.hash)?.[1];
   if (handedOver === undefined) return undefined;
   history.replaceState(null, '', location.pathname + location.search);
-  const key = decoded(handedOver);
-  if (key === undefined || !canBeSent(key)) return undefined;
-  keepKey(key);
-  return key;
+  return decoded(handedOver);
 }
 
 /**

@@ -1,26 +1,29 @@
 import { execFileSync } from 'node:child_process';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { curlLine, maskedCurlLine, quoted } from '../../../src/pages/explorer/curl.js';
+import { curlLine, maskedCurlLine, quoted } from '../../../src/pages/shared/curl.js';
 import { organizationOf } from '../../../src/pages/shared/session.js';
 
-describe("The explorer's curl line", () => {
-  const request = {
-    target: "v1/tickets?orderIds=a'b",
-    headers: [['Service-API-Version', 'preview']],
-  } as const;
+describe('A curl line', () => {
+  const url = "https://example.org/replica/v1/tickets?orderIds=a'b";
+  const headersWith = (key: string) =>
+    [
+      ['Authorization', `Bearer ${key}`],
+      ['Service-API-Version', 'preview'],
+    ] as const;
 
   it('has the address and the headers of the request', () => {
-    expect(curlLine(request, 'https://example.org/replica/explorer', 'svc:o:org:secret')).to.equal(
-      `curl -sS 'https://example.org/replica/v1/tickets?orderIds=a%27b' \\
-  -H 'Authorization: Bearer svc:o:org:secret' \\
+    expect(curlLine(url, headersWith('svc:o:org:secret'))).to.equal(
+      String.raw`curl -sS 'https://example.org/replica/v1/tickets?orderIds=a'\''b' \
+  -H 'Authorization: Bearer svc:o:org:secret' \
   -H 'Service-API-Version: preview'`,
     );
   });
 
   it('hides the secret of the key on the screen', () => {
-    for (const key of ['svc:o:org:secret', 'secret'])
-      expect(maskedCurlLine(request, 'https://example.org/explorer', key)).to.not.include('secret');
+    expect(maskedCurlLine(url, headersWith('svc:o:org:secret'))).to.include('Bearer svc:o:org:•');
+    for (const key of ['svc:o:org:secret', 'svc:o:org:a:secret', 'secret'])
+      expect(maskedCurlLine(url, headersWith(key))).to.not.include('secret');
     expect(organizationOf('svc:o:org:secret')).to.equal('org');
   });
 

@@ -1,0 +1,43 @@
+import { copied } from '../shared/clipboard.js';
+import { curlLine, maskedCurlLine } from '../shared/curl.js';
+import { UNREACHABLE } from '../shared/outcomes.js';
+
+/**
+ * The request that was sent, with the secret of the key hidden, and a response that did not come.
+ *
+ * @param {SwaggerUI.System} system
+ * @returns {SwaggerUI.Plugin}
+ */
+export function requestPlugin({ React: { createElement, useState } }) {
+  return {
+    components: {
+      /** @param {SwaggerUI.CurlProps} props */
+      curl: ({ request }) => {
+        const [outcome, setOutcome] = useState('');
+        const { url, headers } = request.toJS();
+        const fields = Object.entries(headers);
+        const copy = async () => {
+          setOutcome((await copied(curlLine(url, fields))) ? 'Copied' : 'Not permitted');
+        };
+        return createElement(
+          'div',
+          { className: 'curl-command' },
+          createElement('h4', null, 'Curl'),
+          createElement('pre', { className: 'microlight' }, maskedCurlLine(url, fields)),
+          createElement(
+            'button',
+            { type: 'button', className: 'btn', onClick: () => void copy() },
+            'Authorization' in headers ? 'Copy with the key' : 'Copy',
+          ),
+          createElement('span', { className: 'outcome', role: 'status' }, outcome),
+        );
+      },
+    },
+    wrapComponents: {
+      liveResponse: (original) => (/** @type {SwaggerUI.LiveResponseProps} */ props) =>
+        props.response.get('status') === undefined
+          ? createElement('p', { className: 'unreachable bad', role: 'alert' }, UNREACHABLE)
+          : createElement(original, props),
+    },
+  };
+}
