@@ -39,8 +39,8 @@ describe('The documentation page', () => {
   const given = givenSite();
   const chromium = givenBrowser();
 
-  const visit = (use: (page: Page) => Promise<void>, options = {}) =>
-    chromium.browser.visit(`${given.site.replica.origin}/docs`, use, options);
+  const visit = (use: (page: Page) => Promise<void>, options = {}, expected: readonly RegExp[] = []) =>
+    chromium.browser.visit(`${given.site.replica.origin}/docs`, use, options, expected);
 
   async function authorize(page: Page): Promise<void> {
     await page.getByLabel('API key').fill(given.site.credential);
@@ -109,6 +109,52 @@ describe('The documentation page', () => {
       await page.getByRole('button', { name: 'Forget' }).click();
       expect(await inTab()).to.deep.equal([]);
     });
+  });
+
+  it('never shows the secret of the key', async () => {
+    await visit(async (page) => {
+      await authorize(page);
+      await tryOut(page, 'listTickets', { perPage: '1' });
+      const text = await page.locator('body').innerText();
+      expect(text).to.include('Authorization: Bearer svc:o:').and.to.include('The key works');
+      expect(text).to.not.include(given.site.credential.split(':').at(-1));
+    });
+  });
+
+  for (const [name, key, status, words] of [
+    ['malformed', 'nonsense', 400, 'A key has the form svc:o:ORGANIZATION:SECRET.'],
+    ['unknown', 'svc:o:none:nonsense', 403, 'The API key is unknown or invalid.'],
+  ] as const) {
+    it(`refuses a key that is ${name}, and does not use it`, async () => {
+      await visit(
+        async (page) => {
+          await page.getByLabel('API key').fill(key);
+          await page.getByRole('button', { name: 'Use key' }).click();
+          const state = page.locator('#key-state.bad');
+          expect(await state.innerText()).to.include(words);
+          expect(await page.evaluate('sessionStorage.length')).to.equal(0);
+          expect(await page.getByRole('button', { name: 'Forget' }).isVisible()).to.equal(false);
+        },
+        {},
+        [new RegExp(`status of ${status} `)],
+      );
+    });
+  }
+
+  it('tells that the server cannot be reached', async () => {
+    await visit(
+      async (page) => {
+        const operation = await opened(page, 'listTickets');
+        await page.context().setOffline(true);
+        await authorize(page);
+        await page.locator('#key-state.warn', { hasText: 'The server cannot be reached' }).waitFor();
+        await operation.locator('.execute').click();
+        await operation.getByRole('alert').getByText('The server cannot be reached').waitFor();
+        expect(await operation.getByText('Undocumented').count()).to.equal(0);
+      },
+      {},
+      [/net::ERR_INTERNET_DISCONNECTED/],
+    );
   });
 
   it('works by keyboard alone', async () => {

@@ -100,6 +100,40 @@ describe('The explorer', () => {
     );
   });
 
+  it('tells the form of a key when one is malformed, also one in the address', async () => {
+    await chromium.browser.visit(
+      `http://127.0.0.1:${given.site.replica.port}/explorer#key=nonsense`,
+      async (page) => {
+        expect(await page.getByRole('alert').textContent()).to.equal(
+          'This is not an API key. A key has the form svc:o:ORGANIZATION:SECRET.',
+        );
+      },
+      {},
+      [statusError(400)],
+    );
+  });
+
+  for (const list of ['tickets', 'orders', 'offers']) {
+    it(`shows times with their offsets and amounts in one line: ${list}`, () =>
+      explore(
+        `#/${list}`,
+        async (page) => {
+          const times = await page.locator('.records time').allInnerTexts();
+          for (const time of times) expect(time).to.match(/\d\d:\d\d\s+UTC/);
+          expect(times).not.to.deep.equal([]);
+          const heights = await page.locator('.records td.number:last-child').evaluateAll((cells) =>
+            cells.map((cell) => {
+              const range = cell.ownerDocument.createRange();
+              range.selectNodeContents(cell);
+              return range.getBoundingClientRect().height;
+            }),
+          );
+          for (const height of heights) expect(height).to.be.below(30);
+        },
+        { viewport: { width: 1280, height: 800 } },
+      ));
+  }
+
   it('takes the key from the address, and removes it there', () =>
     explore('#/events', async (page) => {
       expect(page.url()).to.not.include('key');

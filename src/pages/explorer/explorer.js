@@ -76,7 +76,7 @@ function draw() {
 }
 
 function page() {
-  if (session === undefined) return signIn({ ...attempt, signIn: (key) => void tryKey(key) });
+  if (session === undefined) return signIn({ ...attempt, signIn: (key) => void tryKey(key, true) });
   const { key, api } = session;
   /** @param {Partial<PanelState>} changes */
   const change = (changes) => {
@@ -186,8 +186,9 @@ function titleOf(name) {
 /**
  * Signs in if the API accepts a key, which the first page of events shows.
  * @param {string} key
+ * @param {boolean} isFromForm whether the focus was in the form, and goes to the heading
  */
-async function tryKey(key) {
+async function tryKey(key, isFromForm) {
   if (!canBeSent(key)) {
     attempt = { refusal: MALFORMED, isTrying: false };
     draw();
@@ -203,7 +204,7 @@ async function tryKey(key) {
     keepKey(key);
     session = sessionOf(key, api);
     attempt = { refusal: undefined, isTrying: false };
-    isHeadingDue = true;
+    isHeadingDue = isFromForm;
     enterPlace();
   } else {
     attempt = { refusal: refusalOf(outcome.status, outcome.body), isTrying: false };
@@ -249,7 +250,7 @@ addEventListener('hashchange', ({ oldURL, newURL }) => {
   if (key !== undefined) {
     session?.api.leave();
     session = undefined;
-    void tryKey(key);
+    void tryKey(key, false);
   }
   isHeadingDue = pageOf(oldURL) !== pageOf(newURL);
   enterPlace();
@@ -267,7 +268,7 @@ setInterval(() => {
 
 const given = handedOverKey();
 const stored = storedKey();
-if (given !== undefined) void tryKey(given);
+if (given !== undefined) void tryKey(given, false);
 else if (stored !== undefined) session = sessionOf(stored, new Api(stored, draw));
 enterPlace();
 try {
