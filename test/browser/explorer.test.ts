@@ -121,12 +121,12 @@ describe('The explorer', () => {
           const times = await page.locator('.records time').allInnerTexts();
           for (const time of times) expect(time).to.match(/\d\d:\d\d\s+UTC/);
           expect(times).not.to.deep.equal([]);
-          const heights = await page.locator('.records td.number:last-child').evaluateAll((cells) =>
-            cells.map((cell) => {
-              const range = cell.ownerDocument.createRange();
+          const heights = await page.evaluate<number[]>(
+            `Array.from(document.querySelectorAll('.records td.number:last-child'), (cell) => {
+              const range = document.createRange();
               range.selectNodeContents(cell);
               return range.getBoundingClientRect().height;
-            }),
+            })`,
           );
           for (const height of heights) expect(height).to.be.below(30);
         },
