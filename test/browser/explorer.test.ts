@@ -165,8 +165,8 @@ describe('The explorer', () => {
 
   it('shows options under their base ticket, and the content of bundles', async () => {
     await explore(`#/events/${await eventWithOptions()}/offers`, async (page) => {
-      expect(await page.locator('.options li a').count()).to.be.greaterThan(0);
-      expect(await page.getByText('Contains').count()).to.be.greaterThan(0);
+      await page.locator('.options li a').first().waitFor();
+      await page.getByText('Contains').first().waitFor();
       const text = await page.locator('.stock-text').first().textContent();
       expect(text).to.match(/^[\d,]+ of [\d,]+\s+(\d+% left|none left)/);
     });

@@ -29,6 +29,8 @@ const SCRIPT_URL = 'javascript:hacked=1';
 const KEPT = /^(id|.+Id|type|status|currency|eventTimezone|.+At)$/;
 /** Error of the console for a record that does not exist, such as one that an offer names. */
 const NOT_FOUND = /^Failed to load resource: the server responded with a status of 404 /;
+const NO_STOCK = { totalStock: 0, availableStock: 0 };
+const FREE = { pricingId: '', name: '', price: 0 };
 const PHONE = { viewport: { width: 320, height: 700 } } as const;
 
 /** Replaces the texts of a record. */
@@ -96,19 +98,19 @@ describe('The explorer with data as the import permits it', () => {
         })),
         minimalOffer('bare', 'TICKET', {
           eventId: 'minimal',
-          name: null,
-          inventory: [{}],
-          pricing: [{}],
-          optionOffers: [{}],
+          name: '',
+          inventory: [{ inventoryId: '', sessionId: '', ...NO_STOCK }],
+          pricing: [{ ...FREE, resaleEnabled: false }],
+          optionOffers: [{ offerId: '', pricingId: '' }],
         }),
         minimalOffer('bare product', 'PRODUCT', {
           heldByEventIds: ['minimal'],
-          inventory: [{}, {}],
-          pricing: [{}],
+          inventory: times(2, () => ({ inventoryId: '', weightInGrams: -1, ...NO_STOCK })),
+          pricing: [FREE],
         }),
         minimalOffer('bare bundle', 'BUNDLE', {
           heldByEventIds: ['minimal'],
-          contains: [{}, { offerId: 'missing' }, { offerId: '..' }],
+          contains: ['', 'missing', '..'].map((offerId) => ({ offerId, quantity: 0, price: 0 })),
         }),
         minimalOffer('empty', 'TICKET', { eventId: 'edges', currency: '' }),
         minimalOffer('optionless', 'TICKET', {
@@ -117,6 +119,7 @@ describe('The explorer with data as the import permits it', () => {
           eventId: 'many',
           optionOffers: [{ offerId: 'missing', pricingId: 'p' }],
           inventory: times(2000, (i) => ({
+            inventoryId: '',
             sessionId: `ses_${i}`,
             totalStock: i % 3 === 0 ? 0 : -5,
             availableStock: 9,
@@ -207,7 +210,7 @@ describe('The explorer with data as the import permits it', () => {
       async (page) => {
         await page.getByLabel('API key').fill('svc:o:a:🎭');
         await page.getByRole('button', { name: 'Sign in' }).click();
-        await page.getByText('characters that no header can carry').waitFor();
+        await page.getByText('This is not an API key.').waitFor();
         await page.goto(start);
         await page.locator('.top').waitFor();
         expect(new URL(page.url()).hash).to.equal('#/events');
