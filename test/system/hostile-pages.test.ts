@@ -41,7 +41,7 @@ const CRAFTED: Readonly<Record<string, Craft>> = {
     pages.setLastChild(interiorRoot(pages, 'runs'), 1);
   },
   ...Object.fromEntries(
-    ['snapshot', 'organizations', 'event_runs'].map((table): [string, Craft] => [
+    ['snapshot', 'organizations'].map((table): [string, Craft] => [
       `${table} with the same leaf millions of times`,
       (pages) => {
         linkLevels(pages, pages.rootOf(table), firstLeaf(pages, pages.rootOf(table)));
