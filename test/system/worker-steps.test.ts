@@ -106,7 +106,8 @@ describe('A worker that ends when it receives', function () {
   /** Waits until workers have ended and were replaced. Expects that only requests to them failed. */
   async function expectReplaced(seen: number, count: number): Promise<void> {
     await replica.waitForLog({ msg: 'the new worker listens' }, seen);
-    expect(replica.linesOf({ msg: 'a worker ended and is replaced' }, seen)).to.have.length(count);
+    const ended = replica.linesOf({ msg: 'a worker ended and is replaced' }, seen);
+    expect(ended, JSON.stringify(ended)).to.have.length(count);
     expect(existsSync(inStage('fault') + STEP), 'the step is still ahead').to.equal(false);
     await load.end();
     expect([...load.statuses]).to.deep.equal([200]);
