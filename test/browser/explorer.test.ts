@@ -62,16 +62,20 @@ describe('The explorer', () => {
   }
 
   /** Returns an event with options and bundles. */
-  async function eventWithOptions(): Promise<string> {
+  async function offersOf(filter: string): Promise<{ eventId: string; optionOffers: unknown[] }[]> {
     const { replica, credential } = given.site;
-    const response = await fetch(
-      `http://127.0.0.1:${replica.port}/v1/catalog/offers?type=TICKET&perPage=100`,
-      { headers: { Authorization: `Bearer ${credential}`, 'Service-API-Version': 'preview' } },
-    );
-    const { items } = (await response.json()) as { items: { eventId: string; optionOffers: unknown[] }[] };
-    const found = items.find(({ optionOffers }) => optionOffers.length > 0);
-    if (found === undefined) throw new Error('the sample has no option');
-    return found.eventId;
+    const response = await fetch(`http://127.0.0.1:${replica.port}/v1/catalog/offers?${filter}&perPage=100`, {
+      headers: { Authorization: `Bearer ${credential}`, 'Service-API-Version': 'preview' },
+    });
+    return ((await response.json()) as { items: { eventId: string; optionOffers: unknown[] }[] }).items;
+  }
+
+  /** Returns an event with options and a bundle. */
+  async function eventWithOptions(): Promise<string> {
+    for (const { eventId, optionOffers } of await offersOf('type=TICKET'))
+      if (optionOffers.length > 0 && (await offersOf(`type=BUNDLE&eventId=${eventId}`)).length > 0)
+        return eventId;
+    throw new Error('the sample has no event with options and a bundle');
   }
 
   it('refuses a wrong key with the words of the API, accepts a right one, and forgets it on request', async () => {
