@@ -203,7 +203,7 @@ describe('The explorer with data as the import permits it', () => {
     );
   });
 
-  it('takes over a key from an address that is opened in the same tab, and ignores a broken one', async () => {
+  it('takes over a key from an address that is opened in the same tab, and refuses one that is broken or unknown', async () => {
     const [address] = start.split('#');
     await chromium.browser.visit(
       `${address}#key=%E0%A4%A%F0%9F%8E%AD`,
@@ -215,7 +215,10 @@ describe('The explorer with data as the import permits it', () => {
         await page.locator('.top').waitFor();
         expect(new URL(page.url()).hash).to.equal('#/events');
         await page.goto(`${address}#key=svc:o:other:secret`);
-        await page.locator('.organization', { hasText: 'other' }).waitFor();
+        await page.getByRole('alert').getByText('unknown').waitFor();
+        expect(new URL(page.url()).hash).to.equal('');
+        await page.goto(start);
+        await page.locator('.top').waitFor();
         expect(new URL(page.url()).hash).to.equal('#/events');
       },
       {},
