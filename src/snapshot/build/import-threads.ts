@@ -1,36 +1,40 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
+import { BlockReader, type ImportedBlock, type ImportTask, type ReaderData } from './block-reader.ts';
 import type { LineBlock } from './import-files.ts';
-import type { ImportedBlock, ImportTask, ImportWorkerData } from './import-thread.ts';
 
-/** SQLite attaches at most ten files to a connection. */
+/** SQLite attaches at most ten files to a connection. Each thread has one, and the calling thread another. */
 const MAX_THREADS = 8;
 /** A thread reads one block while the next one waits, so that it is never idle. */
 const BLOCKS_PER_THREAD = 2;
 /** Bounds the memory of the threads. Records are short-lived, so a small young generation suffices. */
 const YOUNG_GENERATION_MB = 12;
 
-/** The threads that read an import. All but the first start when the others are busy: a small import needs one. */
+/** Bytes of lines up to which an import is small: reading them takes less time than starting a thread. */
+const SMALL_BYTES = 1024 * 1024;
+
+/** Reads an import: its beginning at once, and the rest on threads. */
 export class ImportThreads {
-  /** The output of the threads, complete after `finish`. */
+  /** The output, complete after `finish`. */
   readonly stagingFiles: string[] = [];
-  readonly #threads: ImportThread[] = [];
-  readonly #count = Math.min(availableParallelism(), MAX_THREADS);
-  readonly #shared: Omit<ImportWorkerData, 'stagingFile'>;
+  readonly #data: Omit<ReaderData, 'stagingFile'>;
   readonly #folder: string;
+  readonly #own: BlockReader;
+  #threads: readonly ImportThread[] = [];
+  #bytes = 0;
 
   /**
-   * @param shared data of all threads
+   * @param data data of all readers
    * @param folder folder of the staging files
    */
-  constructor(shared: Omit<ImportWorkerData, 'stagingFile'>, folder: string) {
-    this.#shared = shared;
+  constructor(data: Omit<ReaderData, 'stagingFile'>, folder: string) {
+    this.#data = data;
     this.#folder = folder;
-    this.#start();
+    this.#own = new BlockReader(this.#newReaderData());
   }
 
-  /** Reads the blocks of a collection's file on all threads. Yields the results in file order. */
+  /** Reads the blocks of a collection's file. Yields the results in file order. */
   async *read(
     collection: string,
     blocks: AsyncIterable<LineBlock> | Iterable<LineBlock>,
@@ -38,8 +42,13 @@ export class ImportThreads {
     const pending: Promise<ImportedBlock>[] = [];
     try {
       for await (const block of blocks) {
+        this.#bytes += block.bytes.length;
+        if (this.#bytes <= SMALL_BYTES) {
+          yield this.#own.run({ collection, block });
+          continue;
+        }
         pending.push(this.#leastBusy().run({ collection, block }));
-        if (pending.length < this.#count * BLOCKS_PER_THREAD) continue;
+        if (pending.length < this.#threads.length * BLOCKS_PER_THREAD) continue;
         yield await pending[0];
         void pending.shift();
       }
@@ -51,25 +60,28 @@ export class ImportThreads {
 
   /** Completes the staging files. */
   async finish(): Promise<void> {
+    this.#own.run({ isLast: true });
     await Promise.all(this.#threads.map((thread) => thread.run({ isLast: true })));
   }
 
-  /** Terminates the threads. */
+  /** Closes the staging files, and terminates the threads. */
   async close(): Promise<void> {
+    this.#own.close();
     await Promise.all(this.#threads.map((thread) => thread.close()));
   }
 
-  #start(): ImportThread {
-    const stagingFile = join(this.#folder, `staging-${this.#threads.length}.sqlite`);
-    const thread = new ImportThread({ ...this.#shared, stagingFile });
-    this.stagingFiles.push(stagingFile);
-    this.#threads.push(thread);
-    return thread;
+  #leastBusy(): ImportThread {
+    if (this.#threads.length === 0) {
+      const length = Math.min(availableParallelism(), MAX_THREADS);
+      this.#threads = Array.from({ length }, () => new ImportThread(this.#newReaderData()));
+    }
+    return this.#threads.reduce((one, other) => (other.tasks < one.tasks ? other : one));
   }
 
-  #leastBusy(): ImportThread {
-    const thread = this.#threads.reduce((one, other) => (other.tasks < one.tasks ? other : one));
-    return thread.tasks > 0 && this.#threads.length < this.#count ? this.#start() : thread;
+  #newReaderData(): ReaderData {
+    const stagingFile = join(this.#folder, `staging-${this.stagingFiles.length}.sqlite`);
+    this.stagingFiles.push(stagingFile);
+    return { ...this.#data, stagingFile };
   }
 }
 
@@ -80,7 +92,7 @@ class ImportThread {
   /** Set once the thread has failed or ended. */
   #failure: { readonly error: unknown } | undefined;
 
-  constructor(workerData: ImportWorkerData) {
+  constructor(workerData: ReaderData) {
     this.#worker = new Worker(new URL('./import-thread.ts', import.meta.url), {
       workerData,
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },

@@ -100,6 +100,10 @@ export class StagingFile {
   /** Completes and closes the file. */
   finish(): void {
     this.#database.exec('COMMIT');
+    this.close();
+  }
+
+  close(): void {
     this.#database.close();
   }
 }

@@ -3,6 +3,9 @@ import { NO_BAD_ORGANIZATIONS } from '../../../src/snapshot/build/import-organiz
 import { ImportThreads } from '../../../src/snapshot/build/import-threads.ts';
 import { folderForEach } from '../../support/temporary-folder.ts';
 
+/** Some blocks of 40 are read before the threads start. */
+const BLOCK_BYTES = 100_000;
+
 describe('The import threads', () => {
   const inFolder = folderForEach();
   let threads: ImportThreads;
@@ -18,8 +21,9 @@ describe('The import threads', () => {
 
   async function* blocks(count: number) {
     for (let i = 0; i < count; i++) {
-      const bytes = Buffer.allocUnsafeSlow(3);
-      bytes.write('{}\n');
+      const bytes = Buffer.allocUnsafeSlow(BLOCK_BYTES);
+      bytes.fill(' ').write('{}');
+      bytes.write('\n', BLOCK_BYTES - 1);
       yield Promise.resolve({ bytes, firstLine: i + 1 });
     }
   }
@@ -32,6 +36,7 @@ describe('The import threads', () => {
   });
 
   it('fail together when one of them fails', async () => {
+    for await (const { records } of threads.read('tickets', blocks(20))) expect(records).to.equal(0);
     const reading = async () => {
       for await (const { records } of threads.read('nothing', blocks(40))) expect.fail(`${records} records`);
     };
@@ -39,6 +44,7 @@ describe('The import threads', () => {
   });
 
   it('read nothing after they have exited', async () => {
+    for await (const { records } of threads.read('tickets', blocks(40))) expect(records).to.equal(0);
     await threads.close();
     const reading = async () => {
       for await (const { records } of threads.read('tickets', blocks(1))) expect.fail(`${records} records`);
