@@ -36,6 +36,8 @@ export class SnapshotFolder {
   /** Lists the snapshot files in name order, and those removed since the last listing. */
   async list(): Promise<{ files: ReadonlyMap<string, SeenFile>; removed: readonly string[] }> {
     const names = await readdir(this.#path);
+    // One time for all files, so that files written together settle in order.
+    const [now, wallClock] = [performance.now(), Date.now()];
     const files = new Map<string, SeenFile>();
     for (const file of names.filter(isSnapshotName).sort()) {
       const status = await statusOf(join(this.#path, file));
@@ -43,19 +45,18 @@ export class SnapshotFolder {
       // A journal of the file is a reason to refuse it, so its removal must be a change.
       const journals = names.filter((name) => name.startsWith(`${file}-`));
       const version = [status.version, ...journals].join();
-      files.set(file, { version, since: this.#since(file, version, status.changedAt) });
+      files.set(file, { version, since: this.#since(file, version, now, wallClock - status.changedAt) });
     }
     const removed = [...(this.#seen?.keys() ?? [])].filter((file) => !files.has(file));
     this.#seen = files;
     return { files, removed };
   }
 
-  #since(file: string, version: string, changedAt: number): number {
+  #since(file: string, version: string, now: number, ageMs: number): number {
     const last = this.#seen?.get(file);
     if (last?.version === version) return last.since;
     // The first listing trusts the time stamps, so that startup need not wait. Later, the wall clock may have changed.
-    const isOld = this.#seen === undefined && Date.now() - changedAt > this.settleMs;
-    return isOld ? -Infinity : performance.now();
+    return this.#seen === undefined && ageMs > this.settleMs ? -Infinity : now;
   }
 
   /**
