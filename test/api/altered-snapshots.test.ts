@@ -20,7 +20,7 @@ import { PRODUCED_AT } from '../support/import-folder.ts';
 import { TestApi } from '../support/test-api.ts';
 
 const SEED = 466_121;
-const SNAPSHOTS = byDepth({ short: 80, deep: 3000 });
+const SNAPSHOTS = byDepth({ short: 40, deep: 3000 });
 const ORIGIN = 'https://api.example.org';
 const ENVELOPE = ['items', 'page', 'perPage', 'totalPages', 'hasMore', 'nextPage'];
 /** Values with and without a match, by parameter. */

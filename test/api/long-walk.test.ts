@@ -11,7 +11,7 @@ import { inOrganization, minimalTicket } from '../support/records.ts';
 import { withFolder } from '../support/temporary-folder.ts';
 import { type Body, TestApi } from '../support/test-api.ts';
 
-const TICKETS = byDepth({ short: 7400, deep: 300_000 });
+const TICKETS = byDepth({ short: 3700, deep: 300_000 });
 const PER_PAGE = byDepth({ short: 2, deep: 25 });
 const PAGES_PER_MINUTE = 600;
 /** The defaults. The walk takes longer than the first, counted from the first replacement, and less than the second. */

@@ -26,7 +26,7 @@ import { type ApiResponse, TestApi } from '../support/test-api.ts';
 import { authorization, type KeyFor } from './two-organizations.ts';
 
 const SEED = 20_261_124;
-const RUNS = byDepth({ short: 12, deep: 200 });
+const RUNS = byDepth({ short: 8, deep: 200 });
 const TARGETS = 200;
 
 /** The observed organization and the other one. Each has two contents, and many ids in common. */

@@ -10,11 +10,11 @@ import { MAX_ADMIN_CONNECTIONS } from '../../src/http/connections/open-files.ts'
 import { build } from '../support/import-folder.ts';
 import { newCredential, ReplicaUnderTest } from '../support/replica-under-test.ts';
 import { folderForEach } from '../support/temporary-folder.ts';
-import { connectionsToEach } from './connections.ts';
+import { connectionsToEach } from '../system/connections.ts';
 import type { FloodInput } from './flood.ts';
-import { DEATH_HEADER } from './mortal-thread.ts';
+import { DEATH_HEADER } from '../system/mortal-thread.ts';
 
-const PRELOADED = new URL('mortal-thread.ts', import.meta.url).href;
+const PRELOADED = new URL('../system/mortal-thread.ts', import.meta.url).href;
 const ORGANIZATION = 'theatre-des-trois-ponts';
 const ATTACKER = '127.0.0.2';
 /** A response under attack takes milliseconds. Without a defense, responses stop for many seconds. */

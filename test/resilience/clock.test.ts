@@ -9,7 +9,7 @@ import { newCredential, ReplicaUnderTest } from '../support/replica-under-test.t
 
 const ORGANIZATION = 'theatre-des-trois-ponts';
 const POLL_SECONDS = 0.05;
-const PRELOADED = new URL('shift-clock.ts', import.meta.url).href;
+const PRELOADED = new URL('../system/shift-clock.ts', import.meta.url).href;
 
 const DAY_MS = 86_400_000;
 /** Offsets of the moved clock, in milliseconds. */

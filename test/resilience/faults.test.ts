@@ -21,10 +21,10 @@ import { expect } from 'chai';
 import { Random } from '../../scripts/sample/random.ts';
 import { build, writeImport } from '../support/import-folder.ts';
 import { folderForAll } from '../support/temporary-folder.ts';
-import { alteredCopy, asOrganization, asSnapshot, snapshotIdOf } from './altered-snapshot.ts';
+import { alteredCopy, asOrganization, asSnapshot, snapshotIdOf } from '../system/altered-snapshot.ts';
 import { run } from '../support/command.ts';
 import { type Fault, RESUME, WAITING } from './faulty-loader.ts';
-import { markedAs, markedImport, marksIn } from './marked-import.ts';
+import { markedAs, markedImport, marksIn } from '../system/marked-import.ts';
 import { newCredential, ReplicaUnderTest } from '../support/replica-under-test.ts';
 
 const PRELOADED = new URL('faulty-loader.ts', import.meta.url).href;

@@ -4,9 +4,9 @@ import { expect } from 'chai';
 import { newCredential, ReplicaUnderTest } from '../support/replica-under-test.ts';
 import { build, writeImport } from '../support/import-folder.ts';
 import { folderForAll } from '../support/temporary-folder.ts';
-import { alteredCopy, asSnapshot, snapshotIdOf } from './altered-snapshot.ts';
+import { alteredCopy, asSnapshot, snapshotIdOf } from '../system/altered-snapshot.ts';
 import type { Fault } from './faulty-loader.ts';
-import { markedImport } from './marked-import.ts';
+import { markedImport } from '../system/marked-import.ts';
 
 const PRELOADED = new URL('faulty-loader.ts', import.meta.url).href;
 

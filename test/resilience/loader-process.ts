@@ -11,7 +11,7 @@ export class LoaderProcess {
   readonly #lines: AsyncIterator<string>;
 
   constructor() {
-    this.#process = spawn(process.execPath, [join(ROOT, 'test/system/load-each.ts')], {
+    this.#process = spawn(process.execPath, [join(ROOT, 'test/resilience/load-each.ts')], {
       env: INHERITED,
       stdio: ['pipe', 'pipe', 'inherit'],
     });

@@ -6,8 +6,8 @@ import { build, writeImport } from '../support/import-folder.ts';
 import { inOrganization, minimalTicket, times } from '../support/records.ts';
 import { newCredential, ReplicaUnderTest } from '../support/replica-under-test.ts';
 import { folderForAll } from '../support/temporary-folder.ts';
-import { alteredCopy, asSnapshot, snapshotIdOf } from './altered-snapshot.ts';
-import { MARK, markedAs, markedImport, marksIn } from './marked-import.ts';
+import { alteredCopy, asSnapshot, snapshotIdOf } from '../system/altered-snapshot.ts';
+import { MARK, markedAs, markedImport, marksIn } from '../system/marked-import.ts';
 
 const SWAPS = byDepth({ short: 14, deep: 50 });
 /** The limit has room for a load, the live data, and some seven replaced snapshots of this size. */

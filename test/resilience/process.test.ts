@@ -9,9 +9,9 @@ import { byDepth } from '../support/depth.ts';
 import { build, writeImport } from '../support/import-folder.ts';
 import { type Answer, newCredential, ReplicaUnderTest } from '../support/replica-under-test.ts';
 import { folderForAll, folderForEach, type InFolder } from '../support/temporary-folder.ts';
-import { alteredCopy, asSnapshot, snapshotIdOf } from './altered-snapshot.ts';
+import { alteredCopy, asSnapshot, snapshotIdOf } from '../system/altered-snapshot.ts';
 import { type Fault, RESUME, WAITING } from './faulty-loader.ts';
-import { markedAs, markedImport, marksIn } from './marked-import.ts';
+import { markedAs, markedImport, marksIn } from '../system/marked-import.ts';
 
 const SEED = 20_261_122;
 const FAULTY_LOADER = new URL('faulty-loader.ts', import.meta.url).href;

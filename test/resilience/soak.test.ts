@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { run } from '../support/command.ts';
 import { byDepth } from '../support/depth.ts';
 
-const SECONDS = byDepth({ short: 12, deep: 60 });
+const SECONDS = byDepth({ short: 10, deep: 60 });
 
 describe('A soak', function () {
   this.timeout(SECONDS * 1000 + 120_000);

@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { formatCredential } from '../../src/keys/credential.ts';
 import { KeysFile } from '../../src/keys/keys-file.ts';
@@ -8,14 +9,16 @@ import { run } from '../support/command.ts';
 import { build, writeImport } from '../support/import-folder.ts';
 import { newCredential, ReplicaUnderTest } from '../support/replica-under-test.ts';
 import { type InFolder, folderForAll } from '../support/temporary-folder.ts';
-import { alteredCopy, asSnapshot, snapshotIdOf } from './altered-snapshot.ts';
-import { type Connection, connectionsToEach } from './connections.ts';
-import { markedAs, markedImport, marksIn } from './marked-import.ts';
-import { DEATH_HEADER, STEP } from './mortal-thread.ts';
+import { alteredCopy, asSnapshot, snapshotIdOf } from '../system/altered-snapshot.ts';
+import { type Connection, connectionsToEach } from '../system/connections.ts';
+import { markedAs, markedImport, marksIn } from '../system/marked-import.ts';
+import { DEATH_HEADER, STEP } from '../system/mortal-thread.ts';
 
-const PRELOADED = new URL('mortal-thread.ts', import.meta.url).href;
+const PRELOADED = new URL('../system/mortal-thread.ts', import.meta.url).href;
 const THREADS = 2;
 const FILE = 'north.sqlite';
+/** Pause of each connection between two requests, in which replicas of other tests have the processor. */
+const LOAD_PAUSE_MS = 2;
 
 type Step = WorkerCommand['name'];
 
@@ -90,6 +93,7 @@ describe('A worker that ends when it receives', function () {
         const { thread } = connection;
         try {
           this.statuses.add((await connection.ask('/v1/tickets?perPage=20', credential)).status);
+          await delay(LOAD_PAUSE_MS);
         } catch {
           this.failedThreads.add(thread);
           return;

@@ -16,8 +16,8 @@ const TESTED_ELSEWHERE: Readonly<Partial<Record<RefusalReason, string>>> = {
   conflict: 'below, with two files',
   'organization-gone': 'below, with two organizations',
   memory: 'below, in a process with a low memory limit',
-  timeout: 'test/system/load-timeout.test.ts',
-  'loader-failed': 'test/system/faults.test.ts, since no file causes it',
+  timeout: 'test/resilience/load-timeout.test.ts',
+  'loader-failed': 'test/resilience/faults.test.ts, since no file causes it',
 };
 
 interface Refused {

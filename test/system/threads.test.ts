@@ -23,8 +23,10 @@ const PRELOADED = new URL('mortal-thread.ts', import.meta.url).href;
 const THREADS = 2;
 const HEAP_MB = 96;
 const SEED = 20_261_121;
-const QUERIES = byDepth({ short: 150, deep: 1500 });
+const QUERIES = byDepth({ short: 50, deep: 1500 });
 const LIMIT = 100;
+/** Pause of each connection between two requests, in which replicas of other tests have the processor. */
+const LOAD_PAUSE_MS = 2;
 const PREVIEW = { 'Service-API-Version': 'preview' };
 
 describe(`A replica with ${THREADS} workers`, function () {
@@ -115,7 +117,7 @@ describe(`A replica with ${THREADS} workers`, function () {
   });
 
   describe('during swaps', () => {
-    const SWAPS = byDepth({ short: 8, deep: 25 });
+    const SWAPS = byDepth({ short: 5, deep: 25 });
     const VARIANTS = 3;
     let replica: ReplicaUnderTest;
     let inStage: (file: string) => string;
@@ -257,6 +259,7 @@ describe(`A replica with ${THREADS} workers`, function () {
             expect(status).to.equal(200);
             expect(connection.thread).to.equal(thread);
             answered++;
+            await delay(LOAD_PAUSE_MS);
           }
         });
         await endOne(death);

@@ -40,7 +40,7 @@ describe('The estimated memory of a load', () => {
   }
 
   for (const [organizations, events, tickets] of [
-    [1, 10, 30_000],
+    [1, 10, 15_000],
     [100, 100, 3000],
     [2, 200, 2000],
   ]) {

@@ -22,7 +22,7 @@ import {
 import { refusalOf } from '../format/refusal.ts';
 import { SMALL_IMPORT } from '../../support/small-import.ts';
 
-const HUGE_BYTES = 400_000_000;
+const HUGE_BYTES = 250_000_000;
 /** Reports the peak of the resident memory when the main thread exits. `maxRSS` includes that of the parent process. */
 const REPORT_PEAK = `import { isMainThread } from 'node:worker_threads';
   import { readFileSync } from 'node:fs';
@@ -245,7 +245,7 @@ describe('The files of an import folder', () => {
     });
   });
 
-  it('may expand to a line of 400 MB, which is rejected in less memory', async () => {
+  it('may expand to a line of 250 MB, which is rejected in less memory', async () => {
     const input = folder('huge');
     writeImport(input, { ...SMALL_IMPORT, tickets: [] });
     rmSync(join(input, 'tickets.ndjson'));
