@@ -3,6 +3,7 @@ import { TooFewOpenFiles } from './http/connections/open-files.ts';
 import { ProcessLog } from './log/process-log.ts';
 import { portInUse, startReplica } from './replica.ts';
 import { pollOnSignal, stopOnSignal } from './signals.ts';
+import { isSystemError } from './system-error.ts';
 
 /** Runs a replica with the configuration of the environment, until a signal stops it. Its options only print. */
 
@@ -38,8 +39,4 @@ async function serve(config: Config): Promise<void> {
     await log.end();
     throw portInUse(error, config, 'npm start') ?? error;
   }
-}
-
-function isSystemError(error: unknown): error is Error {
-  return error instanceof Error && 'syscall' in error;
 }

@@ -1,8 +1,7 @@
 import type { HitCounts } from '../http/checks/rate-limit.ts';
 import type { DrainTimes } from '../http/drain.ts';
 import type { CountsMemory } from '../http/worker-counts.ts';
-import type { KeyRow } from '../keys/key-ring.ts';
-import type { LastUses } from '../keys/key-slots.ts';
+import type { KeyRow, LastUses } from '../keys/key-ring.ts';
 import type { AnyImage } from '../store/organization-image.ts';
 import type { ServedDigests } from '../store/registry/served-digests.ts';
 

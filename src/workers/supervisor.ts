@@ -10,8 +10,7 @@ import { ConnectionCounts, newConnectionCounts } from '../http/connections/conne
 import { beginGrace, newDrainTimes } from '../http/drain.ts';
 import { RequestMetrics } from '../http/request-metrics.ts';
 import { WorkerCounts } from '../http/worker-counts.ts';
-import type { KeyRing } from '../keys/key-ring.ts';
-import { KeySlots, lastUseOf, newLastUses } from '../keys/key-slots.ts';
+import { type KeyRing, KeySlots, lastUseOf, newLastUses } from '../keys/key-ring.ts';
 import { LogRing } from '../log/log-ring.ts';
 import { newServedDigests, type ServedDigests } from '../store/registry/served-digests.ts';
 import type { StoreView } from '../store/registry/store-view.ts';

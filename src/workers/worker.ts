@@ -16,9 +16,9 @@ import { RequestMetrics } from '../http/request-metrics.ts';
 import type { Compression } from '../http/response/compression.ts';
 import { createServer } from '../http/server.ts';
 import { WorkerCounts } from '../http/worker-counts.ts';
-import { KeyRing } from '../keys/key-ring.ts';
-import { noteUse } from '../keys/key-slots.ts';
+import { KeyRing, noteUse } from '../keys/key-ring.ts';
 import { LogRing } from '../log/log-ring.ts';
+import { isSystemError } from '../system-error.ts';
 import type {
   Command,
   ListenTarget,
@@ -140,8 +140,4 @@ async function listen({ port, host, isShared }: ListenTarget): Promise<Outcome> 
 function waitForOtherWorkers(): Promise<void> {
   send({ drainStep: ++drainSteps });
   return new Promise((resolve) => (continueDrain = resolve));
-}
-
-function isSystemError(error: unknown): error is NodeJS.ErrnoException {
-  return error instanceof Error && 'syscall' in error;
 }

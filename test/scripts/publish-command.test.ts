@@ -21,8 +21,8 @@ describe('npm run snapshot -- publish', function () {
     writeImport(folder('import'), SMALL_IMPORT);
     await build(folder('import'), folder('north.sqlite'));
     const more = Array.from({ length: 60_000 }, (_, i) => inOrganization('north')(minimalTicket(`t${i}`)));
-    writeImport(folder('import'), { ...SMALL_IMPORT, tickets: [...SMALL_IMPORT.tickets, ...more] });
-    await build(folder('import'), folder('large.sqlite'));
+    writeImport(folder('more'), { ...SMALL_IMPORT, tickets: [...SMALL_IMPORT.tickets, ...more] });
+    await build(folder('more'), folder('large.sqlite'));
   });
 
   beforeEach(() => {

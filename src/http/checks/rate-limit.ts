@@ -2,7 +2,7 @@ import type { RequestHandler } from 'express';
 import { rateLimit, type Store } from 'express-rate-limit';
 import type { Logger } from 'pino';
 import { monotonicNow } from '../../clock.ts';
-import { MAX_SLOTS } from '../../keys/key-slots.ts';
+import { MAX_SLOTS } from '../../keys/key-ring.ts';
 import { type HeaderList, retryLater } from '../response/problem.ts';
 
 const WINDOW_SECONDS = 60;

@@ -1,5 +1,5 @@
 import type { Response } from 'express';
-import { MAX_SLOTS } from '../../keys/key-slots.ts';
+import { MAX_SLOTS } from '../../keys/key-ring.ts';
 import type { RequestMetrics } from '../request-metrics.ts';
 import { retryLater } from '../response/problem.ts';
 import { type CountsBySlot, newCountsBySlot, type WorkerCounts } from '../worker-counts.ts';

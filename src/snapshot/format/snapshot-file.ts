@@ -1,6 +1,7 @@
 import { closeSync, constants, existsSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import Database from 'better-sqlite3';
+import { isSystemError } from '../../system-error.ts';
 import { type Manifest, readManifest } from './manifest.ts';
 import { type RefusalReason, RefusedSnapshot } from './refused-snapshot.ts';
 import { APPLICATION_ID, FORMAT_VERSION, SCHEMA_STATEMENTS, schemaStatements } from './schema.ts';
@@ -53,7 +54,7 @@ export function openSnapshot(path: string): OpenSnapshot {
 
 /** Converts an error of SQLite or the system into a refusal. Returns any other error unchanged. */
 export function asRefusal(error: unknown): unknown {
-  if (error instanceof Error && 'syscall' in error) {
+  if (isSystemError(error)) {
     return new RefusedSnapshot('unreadable', `it cannot be read: ${error.message}`);
   }
   if (!(error instanceof Database.SqliteError)) return error;

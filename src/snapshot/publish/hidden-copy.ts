@@ -3,6 +3,7 @@ import { readdirSync, rmSync, statSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
+import { isSystemError } from '../../system-error.ts';
 import { type Manifest, manifestDigest, type Permit, PERMITS, permitValues } from '../format/manifest.ts';
 import { inspectSnapshot } from '../load/read-snapshot.ts';
 
@@ -39,7 +40,7 @@ function isOfEndedProcess(publisher: string): boolean {
     process.kill(Number(pid), 0);
     return false;
   } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'ESRCH';
+    return isSystemError(error, 'ESRCH');
   }
 }
 

@@ -1,6 +1,7 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { lstat, readdir, realpath, stat } from 'node:fs/promises';
 import { join, sep } from 'node:path';
+import { isSystemError } from '../../system-error.ts';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
 import { asRefusal, isSnapshotName } from '../format/snapshot-file.ts';
 
@@ -122,9 +123,9 @@ async function statusOf(path: string): Promise<FileStatus | undefined> {
       changedAt: Number(mtimeMs > ctimeMs ? mtimeMs : ctimeMs),
     };
   } catch (error) {
-    const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
     // A link to a missing file is present.
-    const isRemoved = isMissing && (await lstat(path).catch(() => undefined)) === undefined;
+    const isRemoved =
+      isSystemError(error, 'ENOENT') && (await lstat(path).catch(() => undefined)) === undefined;
     return isRemoved ? undefined : { version: String(error), changedAt: 0 };
   }
 }

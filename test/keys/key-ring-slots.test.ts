@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { KeySlots, lastUseOf, MAX_SLOTS, newLastUses, noteUse } from '../../src/keys/key-slots.ts';
+import { KeySlots, lastUseOf, MAX_SLOTS, newLastUses, noteUse } from '../../src/keys/key-ring.ts';
 
 describe('KeySlots', () => {
   it('assigns a slot to each key, and starts again when there are more keys than slots', () => {
