@@ -1,7 +1,11 @@
 import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { type RefusalReason, REFUSALS } from '../../src/snapshot/format/refused-snapshot.ts';
+import {
+  type RefusalReason,
+  REFUSALS,
+  TRANSIENT_REASONS,
+} from '../../src/snapshot/format/refused-snapshot.ts';
 import { alterRuns, keepFirst, replaceInRecords } from '../support/alter-runs.ts';
 import { build, writeImport } from '../support/import-folder.ts';
 import { SMALL_IMPORT } from '../support/small-import.ts';
@@ -33,6 +37,8 @@ const NORTH = Object.fromEntries(
     records.filter((record) => 'organizationId' in record && record.organizationId === 'north'),
   ]),
 );
+
+const isTransient = (reason: string) => TRANSIENT_REASONS.some((one) => one === reason);
 
 describe('A file in the snapshot folder', function () {
   this.timeout(120_000);
@@ -150,16 +156,17 @@ describe('A file in the snapshot folder', function () {
     expect([...counted.keys()]).to.have.members(Object.keys(REFUSALS));
     for (const [reason, count] of counted) {
       const files = expected.get(reason as RefusalReason)?.length ?? 0;
-      expect(count, reason).to.equal(files);
+      if (isTransient(reason)) expect(count, reason).to.be.at.least(files);
+      else expect(count, reason).to.equal(files);
     }
   });
 
   it('is not retried until it changes, however often the folder is polled', async () => {
     for (let i = 0; i < 3; i++) await anotherPoll();
-    for (const [i, { kind }] of BAD_FILES.entries()) {
-      expect(replica.linesOf({ msg: 'snapshot refused', file: `${nameOf(i)}.sqlite` }), kind).to.have.length(
-        1,
-      );
+    for (const [i, { kind, reason }] of BAD_FILES.entries()) {
+      const lines = replica.linesOf({ msg: 'snapshot refused', file: `${nameOf(i)}.sqlite` });
+      // On a busy machine, these may be tried again meanwhile.
+      if (!isTransient(reason)) expect(lines, kind).to.have.length(1);
       expect(await servedId(nameOf(i)), kind).to.equal(snapshotIdOf(validOf(i)));
     }
   });
