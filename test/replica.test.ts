@@ -4,7 +4,11 @@ import { portInUse } from '../src/replica.ts';
 
 describe('A port that is in use', () => {
   const error = (port?: number) =>
-    Object.assign(new Error('listen EADDRINUSE'), { code: 'EADDRINUSE', ...(port && { port }) });
+    Object.assign(new Error('listen EADDRINUSE'), {
+      code: 'EADDRINUSE',
+      syscall: 'listen',
+      ...(port && { port }),
+    });
   const messageFor = (environment: Record<string, string>, port?: number) =>
     portInUse(error(port), readConfig(environment), 'npm start')?.message;
 
