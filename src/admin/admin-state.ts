@@ -27,7 +27,7 @@ export interface AdminDependencies {
   readonly keys: Pick<KeysWatcher, 'current' | 'complaint' | 'warning'>;
   readonly workers: Pick<
     Supervisor,
-    'listening' | 'hasListened' | 'replaced' | 'isStopping' | 'requestMetrics' | 'connections' | 'lastUseOf'
+    'listening' | 'hasListened' | 'replaced' | 'isStopping' | 'requestMetrics' | 'counts' | 'lastUseOf'
   >;
   readonly log: Pick<ProcessLog, 'logger' | 'droppedLines'>;
   /** Memory that the process may use. */

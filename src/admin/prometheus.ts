@@ -1,4 +1,5 @@
 import { AggregatorRegistry, collectDefaultMetrics, type PrometheusContentType, Registry } from 'prom-client';
+import { CONNECTIONS, STREAMS, UNSENT_KB } from '../http/open-counts.ts';
 import { type HistogramTotals, sumMetrics } from '../http/request-metrics.ts';
 import { COLLECTIONS } from '../snapshot/format/layout.ts';
 import { REFUSALS } from '../snapshot/format/refused-snapshot.ts';
@@ -20,9 +21,7 @@ export function metricsText(dependencies: AdminDependencies): Promise<string> {
 }
 
 function requestMetrics({ workers, log }: AdminDependencies): Metric[] {
-  const { requests, retries, durations, delay, ends, pins, unsentBytes, openStreams } = sumMetrics(
-    workers.requestMetrics,
-  );
+  const { requests, retries, durations, delay, ends, pins } = sumMetrics(workers.requestMetrics);
   return [
     counter(
       'foyer_requests_total',
@@ -64,19 +63,23 @@ function requestMetrics({ workers, log }: AdminDependencies): Metric[] {
       'Requests for a stream refused with 429 because the key already had two open streams.',
       retries.get('streams') ?? 0,
     ),
-    gauge('foyer_streams_open', 'Open streams (application/x-ndjson).', openStreams),
-    gauge('foyer_connections_open', 'Open connections of clients.', workers.connections.all),
+    gauge('foyer_streams_open', 'Open streams (application/x-ndjson).', workers.counts.inAll(STREAMS)),
+    gauge('foyer_connections_open', 'Open connections of clients.', workers.counts.inAll(CONNECTIONS)),
     gauge(
       'foyer_connections_limit',
       'Connections that the process accepts: MAX_CONNECTIONS, or fewer when it may open fewer files.',
-      workers.connections.limit,
+      workers.counts.limit,
     ),
     counter(
       'foyer_connections_ended_total',
       'Connections that the server ended, by reason.',
       Array.from(ends, ([reason, value]) => ({ labels: { reason }, value })),
     ),
-    gauge('foyer_unsent_bytes', 'Bytes of responses that wait until clients read them.', unsentBytes),
+    gauge(
+      'foyer_unsent_bytes',
+      'Bytes of responses that wait until clients read them.',
+      workers.counts.inAll(UNSENT_KB) * 1024,
+    ),
     histogram(
       'foyer_event_loop_delay_seconds',
       'Delay of the event loops of the threads that answer requests, sampled every 50 to 100 ms.',

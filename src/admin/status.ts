@@ -1,4 +1,5 @@
 import { monotonicNow } from '../clock.ts';
+import { CONNECTIONS } from '../http/open-counts.ts';
 import { byCollection } from '../snapshot/format/layout.ts';
 import { REFUSALS } from '../snapshot/format/refused-snapshot.ts';
 import { DeletionsStore } from '../store/organization-store.ts';
@@ -50,7 +51,7 @@ export function summaryOf(dependencies: AdminDependencies) {
     snapshotFolder: { path: config.snapshotDir, complaint: snapshots.complaint ?? null },
     maxSnapshotAgeSeconds: config.maxSnapshotAgeSeconds ?? null,
     threads: { count: config.threads, listening: workers.listening, replaced: workers.replaced },
-    connections: { open: workers.connections.all, limit: workers.connections.limit },
+    connections: { open: workers.counts.inAll(CONNECTIONS), limit: workers.counts.limit },
     log: { droppedLines: log.droppedLines },
     keys: {
       file: config.keysFile,

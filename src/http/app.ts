@@ -17,19 +17,21 @@ import { authenticate, checkAvailability, storesOf } from './checks/authenticate
 import { OVERLOADED } from './checks/overload.ts';
 import type { Pins } from './checks/pin.ts';
 import { ignoredParameters, parseQuery } from './checks/query.ts';
-import { type HitCounts, RateLimit } from './checks/rate-limit.ts';
+import { RateLimit } from './checks/rate-limit.ts';
 import type { RefusalBudget } from './checks/refusal-budget.ts';
 import { StreamLimit } from './checks/stream-limit.ts';
 import { checkVersion, headersOfEnd, versionResolver } from './checks/version.ts';
+import type { Connection } from './connections/connection.ts';
 import { type CorsOrigins, corsHeaders, isPreflight } from './cors.ts';
 import { healthHandler, otherMethodsHandler } from './handlers/documents.ts';
+import type { HitCounts } from './hit-counts.ts';
+import type { OpenCounts } from './open-counts.ts';
 import { linesReader } from './reads/lines.ts';
 import { linkHeader, pageReader } from './reads/page.ts';
 import type { Found, Reader } from './reads/reader.ts';
 import { recordReader } from './reads/record.ts';
 import { bodyProblem, refuseBody } from './request-body.ts';
 import { hasBody, hasPath, originOf, type OriginOptions, queryOf, startContext } from './request-context.ts';
-import type { RequestMetrics } from './request-metrics.ts';
 import { Compression } from './response/compression.ts';
 import { codedTag, codingHeaders, entityTag, matchedTag, matchesAnyTag } from './response/etag.ts';
 import {
@@ -42,7 +44,6 @@ import {
 } from './response/problem.ts';
 import { dataHeaders, NO_STORE, send, sendProblem } from './response/send.ts';
 import { sendStream } from './response/stream.ts';
-import type { WorkerCounts } from './worker-counts.ts';
 
 export interface ApiConfig extends OriginOptions {
   /** Requests per minute for each key; 0 for no limit. */
@@ -66,9 +67,7 @@ export interface Dependencies {
   /** Every release, earliest first. */
   readonly releases: readonly Release[];
   readonly hits: HitCounts;
-  /** Open streams by the slot of their key. */
-  readonly streamCounts: WorkerCounts;
-  readonly metrics: RequestMetrics;
+  readonly counts: OpenCounts;
   readonly refusals: RefusalBudget;
   readonly pins: Pins;
   /** Notes that the valid key of a slot was used at a time, in milliseconds since the epoch. */
@@ -81,7 +80,7 @@ export interface Dependencies {
 /** The API as an Express app, and the function that passes each request of the server to it. */
 export interface Api {
   readonly app: Express;
-  readonly arrive: (request: Request, response: Response) => void;
+  readonly arrive: (connection: Connection, request: Request, response: Response) => void;
 }
 
 // RFC 9112, section 3.2. Node joins the values of repeated headers.
@@ -98,17 +97,17 @@ const HTTP_1_1_NEEDED = new Problem(
  */
 export function createApi(dependencies: Dependencies): Api {
   const { config, overload, clock, stores, keys, operations } = dependencies;
-  const { refusals, pins, noteUse, metrics, log } = dependencies;
+  const { refusals, pins, noteUse, log } = dependencies;
   const rateLimit = new RateLimit(config.rateLimitPerMinute, dependencies.hits, log);
-  const streamLimit = new StreamLimit(dependencies.streamCounts, metrics);
+  const streamLimit = new StreamLimit(dependencies.counts);
   const compression = new Compression(config.compression);
   // With its type, so that a call narrows the store.
   const refusePin: Pins['refuse'] = (...link) => pins.refuse(...link);
   const resolveVersion = versionResolver(dependencies.releases);
   const app = newExpressApp(config);
 
-  const arrive = (request: Request, response: Response): void => {
-    const context = startContext(request, response, resolveVersion, clock());
+  const arrive: Api['arrive'] = (connection, request, response) => {
+    const context = startContext(connection, request, response, resolveVersion, clock());
     const { url, headers, httpVersion } = request;
     // Of refusals, too, so that scripts can read them.
     const origins = hasPath(url, PUBLIC_PATHS.openApi) ? '*' : config.corsOrigins;
@@ -154,6 +153,7 @@ export function createApi(dependencies: Dependencies): Api {
       checkAvailability(view); //                                       429: no data yet
       const caller = authenticate(request, keys(), now); //             400: no key, malformed · 403 · 429: no keys yet
       context.caller = caller;
+      context.connection.keyId = caller.keyId;
       noteUse(caller.slot, now);
       context.rateLimit = rateLimit.count(caller.slot);
       if (context.rateLimit?.isExceeded === true) {
@@ -273,11 +273,11 @@ function errorHandler(refusals: RefusalBudget, log: Logger): ErrorRequestHandler
   // Express recognizes error handlers by their four parameters.
   // eslint-disable-next-line @typescript-eslint/no-unused-vars
   return (error: unknown, request, response, _next) => {
-    const { requestId, operation, caller } = response.locals.context;
+    const { connection, requestId, operation, caller } = response.locals.context;
     const problem = problemOf(error);
     if (problem === undefined) log.error({ err: error, requestId, operation }, 'unexpected error');
     // Otherwise, a response that has begun would look complete. Express would also print the error.
-    if (response.headersSent) response.destroy();
+    if (response.headersSent) connection.end();
     else if (problem === undefined) sendProblem(response, UNEXPECTED);
     else if (caller === undefined) refusals.refuse(request, response, problem);
     else sendProblem(response, problem);

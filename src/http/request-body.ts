@@ -7,6 +7,8 @@ import { writeProblem } from './response/send.ts';
  * of an answered request to its end, so only a short one of known length is left to it.
  */
 const MAX_BODY_BYTES = 65_536;
+/** Bytes of a refused body that are read, so that clients that send them first get the response. */
+const MAX_READ_BYTES = 3 * MAX_BODY_BYTES;
 /** Time for which a refused client may read the response before its connection closes. */
 const LINGER_MS = 1000;
 
@@ -28,28 +30,17 @@ export function bodyProblem({ headers }: Request): Problem | undefined {
  */
 export function refuseBody(response: Response, problem: Problem): void {
   const { req: request } = response;
+  const { connection } = response.locals.context;
   response.setHeader('Connection', 'close');
   writeProblem(response, problem);
-  let left = MAX_BODY_BYTES;
+  let left = MAX_READ_BYTES;
   request.on('data', ({ length }: Buffer) => {
     left -= length;
-    if (left < 0) request.pause();
+    if (left < 0) connection.pause('body');
   });
   request.on('end', () => response.end());
   const timer = setTimeout(() => response.end(), LINGER_MS);
   response.on('close', () => {
     clearTimeout(timer);
   });
-}
-
-/** Ends the connection of a request whose body is malformed, incomplete or late, after its response. */
-export function endBody(response: Response): void {
-  const { socket } = response.req;
-  if (response.writableEnded) {
-    socket.destroySoon();
-    return;
-  }
-  // The response is not sent yet, or `refuseBody` ends it.
-  if (!response.headersSent) response.setHeader('Connection', 'close');
-  socket.pause();
 }

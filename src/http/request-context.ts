@@ -4,6 +4,7 @@ import type { Request, Response } from 'express';
 import type { Logger } from 'pino';
 import { REQUEST_ID_HEADER, REQUEST_ID_PATTERN } from '../contract/headers.ts';
 import type { PathParameter } from '../contract/operations.ts';
+import type { Connection } from './connections/connection.ts';
 import type { RateLimitState } from './checks/rate-limit.ts';
 import { type ApiVersion, versionHeader, type VersionResolver } from './checks/version.ts';
 import type { PinOutcome, RequestMetrics } from './request-metrics.ts';
@@ -19,6 +20,7 @@ export interface Caller {
 
 /** The state of a request, in `response.locals.context`. */
 export class RequestContext {
+  readonly connection: Connection;
   readonly requestId: string;
   /** Arrival of the request, in milliseconds since the epoch. The response is as of this time. */
   readonly now: number;
@@ -49,10 +51,9 @@ export class RequestContext {
   rows: number | undefined;
   /** Whether the response is a stream. */
   isStream = false;
-  /** Called whenever a stream makes progress, with the number of its bytes that wait to be sent. */
-  noteProgress: ((unsentBytes: number) => void) | undefined;
 
-  constructor(requestId: string, now: number, version?: ApiVersion) {
+  constructor(connection: Connection, requestId: string, now: number, version?: ApiVersion) {
+    this.connection = connection;
     this.requestId = requestId;
     this.now = now;
     this.version = version;
@@ -76,6 +77,7 @@ export function requestIdOf(header: string | string[] | undefined): string {
 
 /** Creates the context of a request, and reduces its target to path and query. */
 export function startContext(
+  connection: Connection,
   request: Request,
   response: Response,
   resolveVersion: VersionResolver,
@@ -84,7 +86,7 @@ export function startContext(
   request.url = normalizeTarget(request.url);
   const requestId = requestIdOf(request.headers[REQUEST_ID_KEY]);
   const version = isApiTarget(request.url) ? resolveVersion(versionHeader(request), now) : undefined;
-  return (response.locals.context = new RequestContext(requestId, now, version));
+  return (response.locals.context = new RequestContext(connection, requestId, now, version));
 }
 
 /**

@@ -16,6 +16,7 @@ export const END_REASONS = [
   'limit',
   'limit-of-address',
   'pipelining',
+  'suspect',
   'no-progress',
   'unsent-bytes',
 ] as const;
@@ -40,8 +41,6 @@ const DELAY_BOUNDS: readonly number[] = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 
  *     delay       histogram of the event-loop delay
  *     ends        count of connections that the server ended, by reason
  *     pins        count of requests whose content digest did not select the live data, by outcome
- *     unsent      bytes of responses that wait to be sent at present
- *     streams     number of open streams at present
  *
  * A histogram with `n` bounds:
  *
@@ -55,9 +54,7 @@ const DURATION_SLOTS = DURATION_BOUNDS.length + 2;
 const DELAY = DURATIONS + OPERATION_LABELS.length * DURATION_SLOTS;
 const ENDS = DELAY + DELAY_BOUNDS.length + 2;
 const PINS = ENDS + END_REASONS.length;
-const UNSENT = PINS + PIN_OUTCOMES.length;
-const STREAMS = UNSENT + 1;
-const SLOTS = STREAMS + 1;
+const SLOTS = PINS + PIN_OUTCOMES.length;
 
 const OPERATION_INDEX: ReadonlyMap<string, number> = new Map(OPERATIONS.map(({ id }, i) => [id, i]));
 const OTHER_OPERATION = OPERATION_LABELS.indexOf(OTHER);
@@ -129,30 +126,6 @@ export class RequestMetrics {
     this.#slots[ENDS + END_REASONS.indexOf(reason)]++;
   }
 
-  /** Bytes of responses that wait to be sent. */
-  get unsentBytes(): number {
-    return this.#slots[UNSENT];
-  }
-
-  addUnsent(bytes: number): void {
-    this.#slots[UNSENT] += bytes;
-  }
-
-  /** Number of open streams. */
-  get openStreams(): number {
-    return this.#slots[STREAMS];
-  }
-
-  addStreams(streams: number): void {
-    this.#slots[STREAMS] += streams;
-  }
-
-  /** Clears the values that end with the worker. */
-  endWorker(): void {
-    this.#slots[UNSENT] = 0;
-    this.#slots[STREAMS] = 0;
-  }
-
   /** Records a sample of the event-loop delay. */
   observeDelay(seconds: number): void {
     observe(this.#delay, DELAY_BOUNDS, seconds);
@@ -189,8 +162,6 @@ export interface RequestTotals {
   readonly ends: ReadonlyMap<EndReason, number>;
   /** Number of requests whose content digest did not select the live data. */
   readonly pins: ReadonlyMap<PinOutcome, number>;
-  readonly unsentBytes: number;
-  readonly openStreams: number;
 }
 
 /** Adds up the metrics of any number of workers. */
@@ -220,7 +191,5 @@ export function sumMetrics(requestMetrics: readonly RequestMetrics[]): RequestTo
     delay: histogramTotals(slots.subarray(DELAY, ENDS), DELAY_BOUNDS),
     ends: new Map(END_REASONS.map((reason, i) => [reason, slots[ENDS + i]])),
     pins: new Map(PIN_OUTCOMES.map((outcome, i) => [outcome, slots[PINS + i]])),
-    unsentBytes: slots[UNSENT],
-    openStreams: slots[STREAMS],
   };
 }

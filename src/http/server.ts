@@ -14,10 +14,11 @@ import type { Release } from '../contract/releases.ts';
 import type { Api } from './app.ts';
 import type { RefusalBudget } from './checks/refusal-budget.ts';
 import { versionResolver } from './checks/version.ts';
-import type { ConnectionCounts } from './connections/connection-counts.ts';
+import type { Connection } from './connections/connection.ts';
 import { type ConnectionConfig, Connections } from './connections/connections.ts';
-import { endBody } from './request-body.ts';
-import { hasBody, reportRequest } from './request-context.ts';
+import type { Networks } from './connections/networks.ts';
+import type { OpenCounts } from './open-counts.ts';
+import { reportRequest } from './request-context.ts';
 import type { RequestMetrics } from './request-metrics.ts';
 import { type HeaderList, METHOD_NOT_ALLOWED, Problem } from './response/problem.ts';
 import { NO_STORE, SECURITY_HEADERS } from './response/send.ts';
@@ -41,13 +42,14 @@ export interface ServerDependencies {
   readonly releases: readonly Release[];
   readonly log: Logger;
   readonly metrics: RequestMetrics;
-  readonly connectionCounts: ConnectionCounts;
+  readonly networks: Networks;
+  readonly counts: OpenCounts;
   readonly refusals: RefusalBudget;
 }
 
 /** Creates the HTTP server of the API. */
 export function createServer({ app, arrive }: Api, dependencies: ServerDependencies) {
-  const { config, clock, releases, log, metrics, connectionCounts, refusals } = dependencies;
+  const { config, clock, releases, log, metrics, networks, counts, refusals } = dependencies;
   const server = createHttpServer({
     ...expressPrototypes(app),
     requireHostHeader: false,
@@ -56,48 +58,39 @@ export function createServer({ app, arrive }: Api, dependencies: ServerDependenc
     joinDuplicateHeaders: true,
   });
   const resolveVersion = versionResolver(releases);
-  /** The response to the request of a connection whose body is not complete. */
-  const withBody = new WeakMap<Socket, Response>();
-  const connections = new Connections(server, config, connectionCounts, metrics, {
+  const connections = new Connections(server, config, networks, counts, metrics, {
     handle: arrive,
-    closed: (response) => {
+    closed: (connection, response) => {
       reportRequest(response, log, metrics);
+      if (response.locals.context.retryReason === 'refusals') connections.suspect(connection);
     },
   });
   const listener = (request: Request, response: Response) => {
-    if (hasBody(request)) {
-      const { socket } = request;
-      withBody.set(socket, response);
-      // A response refers to the key of its request.
-      request.on('close', () => {
-        if (withBody.get(socket) === response) withBody.delete(socket);
-      });
-    }
-    connections.answer(request, response);
+    connections.of(request.socket)?.answer(request, response);
   };
   server.on('request', listener);
   // No operation uses a request body. The server requests none, and ignores other expectations.
   server.on('checkContinue', listener);
   server.on('checkExpectation', listener);
   server.on('connect', (_request, socket: Socket) => {
-    // Node detaches its listeners from this socket, which nothing else would end.
-    socket.on('error', () => socket.destroy());
-    socket.resume();
-    setTimeout(() => socket.destroy(), DETACHED_MS).unref();
-    refuse(socket, METHOD_NOT_ALLOWED);
+    const connection = connections.of(socket);
+    if (connection === undefined) return;
+    connection.endWithin(DETACHED_MS);
+    refuse(connection, METHOD_NOT_ALLOWED);
   });
   server.on('clientError', (error: ParserError, socket: Socket) => {
-    const response = withBody.get(socket);
-    if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy();
+    const connection = connections.of(socket);
+    if (connection === undefined || error.code === 'ECONNRESET' || !socket.writable) socket.destroy();
     // The error is in the body of a request, which gets its own response.
-    else if (response?.req.complete === false) endBody(response);
-    else refuse(socket, problemOfParser(error));
+    else if (connection.latest?.req.complete === false) connection.endAfterLatest();
+    else refuse(connection, problemOfParser(error));
   });
   return { server, connections };
 
   /** Refuses input that is not a request, once the requests before it have their responses. */
-  function refuse(socket: Socket, refused: Problem): void {
-    connections.whenIdle(socket, () => {
+  function refuse(connection: Connection, refused: Problem): void {
+    connection.whenIdle(() => {
+      const { socket } = connection;
       const { problem, isLogged } = refusals.apply(refused, socket.remoteAddress ?? '');
       const requestId = randomUUID();
       const { headers, endHeaders } = resolveVersion(undefined, clock());
@@ -105,7 +98,7 @@ export function createServer({ app, arrive }: Api, dependencies: ServerDependenc
       metrics.countUnparsed(problem.status);
       const { status, body } = problem;
       if (isLogged) log.info({ requestId, status, bytes: body.length }, 'request');
-      if (problem !== refused) connections.suspect(socket);
+      if (problem !== refused) connections.suspect(connection);
     });
   }
 }

@@ -1,23 +1,23 @@
-import type { HitCounts } from '../http/checks/rate-limit.ts';
-import type { DrainTimes } from '../http/drain.ts';
-import type { CountsMemory } from '../http/worker-counts.ts';
+import type { DrainTimes } from '../http/connections/drain.ts';
+import type { NetworksMemory } from '../http/connections/networks.ts';
+import type { HitCounts } from '../http/hit-counts.ts';
+import type { CountsBySlot, CountsMemory } from '../http/open-counts.ts';
 import type { KeyRow, LastUses } from '../keys/key-ring.ts';
 import type { AnyImage } from '../store/organization-image.ts';
 import type { ServedDigests } from '../store/registry/served-digests.ts';
 
 /** The messages between the supervisor and a worker, and the memory that they share. */
 
-/** Shared memory: `metrics`, `logRing` and a part of `connections` and `streams` of one worker, the rest of all. */
+/** Shared memory: `metrics`, `logRing`, `networksPart` and a part of `counts` of one worker, the rest of all. */
 export interface WorkerMemory {
   /** The worker that replaces another continues its counts. */
   readonly metrics: SharedArrayBuffer;
   readonly logRing: SharedArrayBuffer;
-  readonly connections: CountsMemory;
-  /** Open streams by the slot of their key. */
-  readonly streams: CountsMemory;
+  readonly counts: CountsMemory;
+  readonly networksPart: CountsBySlot;
+  readonly networks: NetworksMemory;
   readonly shownVersion: ShownVersion;
   readonly hits: HitCounts;
-  readonly refusals: HitCounts;
   readonly lastUses: LastUses;
   readonly servedDigests: ServedDigests;
   readonly drain: DrainTimes;

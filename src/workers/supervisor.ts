@@ -3,14 +3,12 @@ import { createServer } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
 import type { Logger } from 'pino';
-import { newRefusalCounts } from '../http/checks/refusal-budget.ts';
-import { newHitCounts } from '../http/checks/rate-limit.ts';
-import { newStreamCounts } from '../http/checks/stream-limit.ts';
-import { ConnectionCounts, newConnectionCounts } from '../http/connections/connection-counts.ts';
-import { beginGrace, newDrainTimes } from '../http/drain.ts';
+import { beginGrace, newDrainTimes } from '../http/connections/drain.ts';
+import { Networks, newNetworksMemory, newNetworksPart } from '../http/connections/networks.ts';
+import { newHitCounts } from '../http/hit-counts.ts';
+import { type CountsBySlot, newOpenCounts, OpenCounts } from '../http/open-counts.ts';
 import { RequestMetrics } from '../http/request-metrics.ts';
-import { WorkerCounts } from '../http/worker-counts.ts';
-import { type KeyRing, KeySlots, lastUseOf, newLastUses } from '../keys/key-ring.ts';
+import { type KeyRing, KeySlots, lastUseOf, MAX_SLOTS, newLastUses } from '../keys/key-ring.ts';
 import { LogRing } from '../log/log-ring.ts';
 import { newServedDigests, type ServedDigests } from '../store/registry/served-digests.ts';
 import type { StoreView } from '../store/registry/store-view.ts';
@@ -40,8 +38,8 @@ export interface SupervisorOptions {
 interface WorkerSlot {
   readonly metrics: RequestMetrics;
   readonly logRing: LogRing;
-  readonly connections: ConnectionCounts;
-  readonly streams: WorkerCounts;
+  readonly counts: OpenCounts;
+  readonly networksPart: CountsBySlot;
   worker: WorkerHandle | undefined;
   isListening: boolean;
 }
@@ -53,10 +51,10 @@ interface WorkerSlot {
 export class Supervisor {
   readonly #options: SupervisorOptions;
   readonly #slots: readonly WorkerSlot[];
-  readonly #memory: Omit<WorkerMemory, 'metrics' | 'logRing' | 'connections' | 'streams'> = {
+  readonly #memory: Omit<WorkerMemory, 'metrics' | 'logRing' | 'counts' | 'networksPart'> = {
     shownVersion: new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)),
-    hits: newHitCounts(),
-    refusals: newRefusalCounts(),
+    hits: newHitCounts(MAX_SLOTS),
+    networks: newNetworksMemory(),
     lastUses: newLastUses(),
     servedDigests: newServedDigests(),
     drain: newDrainTimes(),
@@ -77,13 +75,12 @@ export class Supervisor {
   constructor(options: SupervisorOptions) {
     this.#options = options;
     this.#port = options.port;
-    const connections = newConnectionCounts();
-    const streams = newStreamCounts();
+    const shared = newOpenCounts();
     this.#slots = Array.from({ length: options.count }, () => ({
       metrics: new RequestMetrics(),
       logRing: new LogRing(),
-      connections: new ConnectionCounts({ shared: connections, part: newConnectionCounts() }),
-      streams: new WorkerCounts({ shared: streams, part: newStreamCounts() }),
+      counts: new OpenCounts({ shared, part: newOpenCounts() }),
+      networksPart: newNetworksPart(),
       worker: undefined,
       isListening: false,
     }));
@@ -100,9 +97,9 @@ export class Supervisor {
     return this.#slots.map(({ logRing }) => logRing);
   }
 
-  /** The open connections of all workers, and their limit. */
-  get connections(): Pick<ConnectionCounts, 'all' | 'limit'> {
-    return this.#slots[0].connections;
+  /** The open connections, streams and unsent bytes of all workers. */
+  get counts(): Pick<OpenCounts, 'inAll' | 'limit'> {
+    return this.#slots[0].counts;
   }
 
   /** The main thread notes replaced content here. */
@@ -153,7 +150,7 @@ export class Supervisor {
   async listen(maxConnections: number): Promise<number> {
     const { port, host } = this.#options;
     const [first, ...others] = this.#slots;
-    first.connections.limit = maxConnections;
+    first.counts.limit = maxConnections;
     // The probe runs right before the port is bound. Otherwise, replicas that start together would both find it free.
     await first.worker?.started;
     if (port !== 0) await probePort(port, host);
@@ -222,16 +219,15 @@ export class Supervisor {
         ...this.#memory,
         metrics: slot.metrics.buffer,
         logRing: slot.logRing.memory,
-        connections: slot.connections.memory,
-        streams: slot.streams.memory,
+        counts: slot.counts.memory,
+        networksPart: slot.networksPart,
       }),
     );
     slot.worker = worker;
     void worker.ended.then(() => {
       slot.isListening = false;
-      slot.metrics.endWorker();
-      slot.connections.clear();
-      slot.streams.clear();
+      slot.counts.clear();
+      new Networks(this.#memory.networks, slot.networksPart).clear();
     });
   }
 

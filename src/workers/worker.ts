@@ -8,14 +8,14 @@ import { type ApiConfig, createApi } from '../http/app.ts';
 import { OverloadCheck, type OverloadConfig } from '../http/checks/overload.ts';
 import { Pins } from '../http/checks/pin.ts';
 import { RefusalBudget } from '../http/checks/refusal-budget.ts';
-import { ConnectionCounts } from '../http/connections/connection-counts.ts';
 import type { ConnectionConfig } from '../http/connections/connections.ts';
-import { Drain, Listener } from '../http/drain.ts';
+import { Drain, Listener } from '../http/connections/drain.ts';
+import { Networks } from '../http/connections/networks.ts';
 import { addDocumentation, type DocumentationConfig } from '../http/handlers/documentation.ts';
+import { OpenCounts, STREAMS } from '../http/open-counts.ts';
 import { RequestMetrics } from '../http/request-metrics.ts';
 import type { Compression } from '../http/response/compression.ts';
 import { createServer } from '../http/server.ts';
-import { WorkerCounts } from '../http/worker-counts.ts';
 import { KeyRing, noteUse } from '../keys/key-ring.ts';
 import { LogRing } from '../log/log-ring.ts';
 import { isSystemError } from '../system-error.ts';
@@ -50,7 +50,9 @@ const metrics = new RequestMetrics(memory.metrics);
 const stores = new WorkerStores(memory.shownVersion);
 let keys: KeyRing | undefined;
 
-const refusals = new RefusalBudget(config.refusalsPerMinute, memory.refusals, log);
+const networks = new Networks(memory.networks, memory.networksPart);
+const counts = new OpenCounts(memory.counts);
+const refusals = new RefusalBudget(config.refusalsPerMinute, networks, log);
 
 const dependencies = {
   config,
@@ -64,8 +66,8 @@ const dependencies = {
   hits: memory.hits,
   refusals,
   pins: new Pins(memory.servedDigests),
-  connectionCounts: new ConnectionCounts(memory.connections),
-  streamCounts: new WorkerCounts(memory.streams),
+  networks,
+  counts,
   noteUse: (slot: number, now: number) => {
     noteUse(memory.lastUses, slot, now);
   },
@@ -80,9 +82,15 @@ const dependencies = {
 };
 const { server, connections } = createServer(createApi(dependencies), dependencies);
 const listener = new Listener(server);
-const drain = new Drain(server, listener, memory.drain, () => connections.latestResponses());
+const drain = new Drain(server, listener, memory.drain, connections);
 // The check starts after the creation of the app, which blocks the event loop when no request waits yet.
-const overloadCheck = new OverloadCheck({ config, metrics, log, connections: () => connections.size });
+const overloadCheck = new OverloadCheck({
+  config,
+  metrics,
+  log,
+  connections: () => connections.size,
+  openStreams: () => counts.inThis(STREAMS),
+});
 let drainSteps = 0;
 let continueDrain: (() => void) | undefined;
 
@@ -115,7 +123,6 @@ async function execute(command: Command): Promise<Outcome> {
     case 'listen':
       return await listen(command.target);
     case 'stop':
-      connections.endSlowLane();
       await drain.run(command.graceSeconds, command.hurry, waitForOtherWorkers);
       refusals.logSummaries();
       return {};
@@ -127,9 +134,10 @@ async function execute(command: Command): Promise<Outcome> {
 
 async function listen({ port, host, isShared }: ListenTarget): Promise<Outcome> {
   try {
-    return { port: await listener.listen({ port, host, reusePort: isShared }) };
+    return { port: await listener.listen({ port, host, reusePort: true }) };
   } catch (error) {
     if (!isSystemError(error)) throw error;
+    if (!isShared && error.code === 'ENOTSUP') return { port: await listener.listen({ port, host }) };
     // A message loses the code of an error.
     const { message, code, syscall } = error;
     return { failure: { message, code, syscall } };

@@ -1,5 +1,6 @@
 import { pino } from 'pino';
 import type { AdminDependencies } from '../../src/admin/admin-state.ts';
+import { CONNECTIONS } from '../../src/http/open-counts.ts';
 import { RequestMetrics } from '../../src/http/request-metrics.ts';
 import { LoadHistory } from '../../src/snapshot/watch/load-history.ts';
 import type { OrganizationImage, SnapshotImage } from '../../src/store/organization-image.ts';
@@ -52,7 +53,7 @@ export function emptyOperations(): Operations {
       isStopping: () => false,
       lastUseOf: () => undefined,
       requestMetrics: [metrics],
-      connections: { all: 3, limit: 1000 },
+      counts: { inAll: (slot) => (slot === CONNECTIONS ? 3 : 0), limit: 1000 },
     },
     log: { logger: pino({}, { write: (line) => errors.push(line) }), droppedLines: 0 },
     memoryLimitBytes: MEMORY_LIMIT_BYTES,

@@ -116,17 +116,6 @@ describe('The history of requests', () => {
     history.sample();
     expect(history.intervals(NOW)[0]).to.deep.include({ requests: 0, clientErrors: 0, p50: null });
   });
-
-  it('continues when a worker is replaced', () => {
-    const { workers, answer, sampleAfter, intervals } = startHistory();
-    const served = { worker: 0, operation: 'listTickets', status: 200, seconds: 0.02 };
-    answer(served);
-    sampleAfter(10_000);
-    workers[0].endWorker();
-    answer(served);
-    sampleAfter(10_000);
-    expect(intervals().map(({ requests }) => requests)).to.deep.equal([1, 1]);
-  });
 });
 
 describe('A percentile', () => {

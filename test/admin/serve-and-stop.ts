@@ -10,10 +10,11 @@ import { emptyOperations } from './operations.ts';
 
 const operations = emptyOperations();
 new OverloadCheck({
-  config: { overloadDelayMs: 100, maxUnsentMb: 1, threads: 1 },
+  config: { overloadDelayMs: 100 },
   metrics: operations.metrics,
   log: pino({ level: 'silent' }),
   connections: () => 0,
+  openStreams: () => 0,
 });
 const server = createServer(createAdminApp(operations)).listen(0, '127.0.0.1');
 await once(server, 'listening');

@@ -1,10 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import { pino } from 'pino';
-import { newRefusalCounts, RefusalBudget } from '../../src/http/checks/refusal-budget.ts';
+import { RefusalBudget } from '../../src/http/checks/refusal-budget.ts';
 import { RequestMetrics, sumMetrics } from '../../src/http/request-metrics.ts';
 import { EMPTY_VIEW } from '../../src/store/registry/store-view.ts';
-import { givenApi, type Overrides, type RequestOptions } from '../support/test-api.ts';
+import { givenApi, ownNetworks, type Overrides, type RequestOptions } from '../support/test-api.ts';
 
 const expectRetryAfter = (headers: Readonly<Record<string, string>>) => {
   expect(headers['retry-after']).to.match(/^[1-9][0-9]*$/);
@@ -167,7 +167,7 @@ describe('A response with 429', () => {
   const given = givenApi(() => ({
     metrics,
     overload: (isExempt) => overloaded && !isExempt,
-    refusals: new RefusalBudget(1, newRefusalCounts(), pino({ level: 'silent' })),
+    refusals: new RefusalBudget(1, ownNetworks(), pino({ level: 'silent' })),
     config: { rateLimitPerMinute: 1 },
   }));
 

@@ -1,9 +1,11 @@
 import { connect } from 'node:net';
 import { text as readText } from 'node:stream/consumers';
 import { expect } from 'chai';
-import { sumMetrics, RequestMetrics } from '../../src/http/request-metrics.ts';
+import { pino } from 'pino';
+import { STREAMS } from '../../src/http/open-counts.ts';
+import { sumMetrics } from '../../src/http/request-metrics.ts';
 import { HARD_ID, TICKET_COUNT } from '../support/api-fixture.ts';
-import { type ApiResponse, givenApi, type RequestOptions } from '../support/test-api.ts';
+import { type ApiResponse, givenApi, type RequestOptions, serverDependencies } from '../support/test-api.ts';
 
 const NDJSON = 'application/x-ndjson';
 const HEADERS = { Accept: NDJSON, 'Service-API-Version': 'preview' };
@@ -26,8 +28,8 @@ const LISTS: Readonly<Record<string, number>> = {
 };
 
 describe('A list in application/x-ndjson', () => {
-  const metrics = new RequestMetrics();
-  const given = givenApi(() => ({ metrics }));
+  const { metrics, counts } = serverDependencies(pino({ level: 'silent' }));
+  const given = givenApi(() => ({ metrics, counts }));
   const stream = (target: string, { headers, ...options }: RequestOptions = {}): Promise<ApiResponse> =>
     given.api.send(target, { headers: { ...HEADERS, ...headers }, ...options });
   const page = (target: string) =>
@@ -171,6 +173,6 @@ describe('A list in application/x-ndjson', () => {
     const line = given.api.logged.findLast(({ operation }) => operation === 'listTickets');
     expect(line).to.include({ status: 200, rows: TICKET_COUNT, bytes: Buffer.byteLength(text) });
     expect(observed()).to.equal(before + 1);
-    expect(metrics.openStreams).to.equal(0);
+    expect(counts.inAll(STREAMS)).to.equal(0);
   });
 });

@@ -11,6 +11,7 @@ import { build } from '../support/import-folder.ts';
 import { newCredential, ReplicaUnderTest } from '../support/replica-under-test.ts';
 import { folderForEach } from '../support/temporary-folder.ts';
 import { connectionsToEach } from '../system/connections.ts';
+import type { BusyClientsInput } from './busy-clients.ts';
 import type { FloodInput } from './flood.ts';
 import { DEATH_HEADER } from '../system/mortal-thread.ts';
 
@@ -109,6 +110,39 @@ describe('A replica under attack', function () {
       expect(responses).to.be.at.most((floods + 2) * (MAX_PIPELINED + 1) + connections);
     });
   }
+
+  it('answers another key while 200 connections do not read the documentation', async () => {
+    const { replica, credential } = await start();
+    await askFor(200, replica, credential);
+    const before = await residentMb(replica);
+    const requests = 'GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(8);
+    for (let i = 0; i < 200; i++) open(replica.port).pause().write(requests);
+    expect(await askFor(1500, replica, credential)).to.be.below(STANDSTILL_MS);
+    expect((await residentMb(replica)) - before).to.be.below(MAX_GROWTH_MB);
+    for (const socket of sockets) expect(socket.destroyed).to.equal(false);
+    expect(await replica.metric('foyer_unsent_bytes')).to.be.below(2 ** 20);
+  });
+
+  it('accepts connections while others ask without a pause, and silent ones arrive', async () => {
+    const { replica, credential } = await start();
+    const workerData: BusyClientsInput = {
+      port: replica.port,
+      from: [ATTACKER, '127.0.0.3'],
+      connections: 500,
+      silentPerSecond: 200,
+    };
+    const attack = new Worker(new URL('busy-clients.ts', import.meta.url), { workerData });
+    await eventually(async () => (await replica.metric('foyer_connections_open')) > 700);
+    for (let i = 0; i < 10; i++) {
+      const begun = performance.now();
+      const socket = open(replica.port, '127.0.0.4');
+      const head = `Host: a\r\nAuthorization: Bearer ${credential}\r\nConnection: close`;
+      socket.write(`GET /v1/events HTTP/1.1\r\n${head}\r\n\r\n`);
+      expect(await text(socket)).to.match(/^HTTP\/1\.1 200 /);
+      expect(performance.now() - begun).to.be.below(STANDSTILL_MS);
+    }
+    await attack.terminate();
+  });
 
   it('answers a later connection from the address of a flood', async () => {
     const { replica, credential } = await start();

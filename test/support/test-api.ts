@@ -2,7 +2,7 @@ import type { Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { text as readText } from 'node:stream/consumers';
 import { expect } from 'chai';
-import type { Express } from 'express';
+import type { Express, Request } from 'express';
 import { type Logger, pino } from 'pino';
 import supertest from 'supertest';
 import { JSON_TYPE } from '../../src/contract/headers.ts';
@@ -12,15 +12,17 @@ import { RELEASES } from '../../src/contract/releases.ts';
 import { openApiDocument } from '../../src/contract/openapi/document.ts';
 import { createApi, type Dependencies } from '../../src/http/app.ts';
 import { readConfig } from '../../src/config.ts';
-import { newRefusalCounts, RefusalBudget } from '../../src/http/checks/refusal-budget.ts';
+import { RefusalBudget } from '../../src/http/checks/refusal-budget.ts';
 import { Pins } from '../../src/http/checks/pin.ts';
-import { newHitCounts } from '../../src/http/checks/rate-limit.ts';
-import { newStreamCounts } from '../../src/http/checks/stream-limit.ts';
-import { ConnectionCounts, newConnectionCounts } from '../../src/http/connections/connection-counts.ts';
+import { Connection } from '../../src/http/connections/connection.ts';
+import { Networks, newNetworksMemory, newNetworksPart } from '../../src/http/connections/networks.ts';
 import { addDocumentation, type DocumentationConfig } from '../../src/http/handlers/documentation.ts';
+import { newHitCounts } from '../../src/http/hit-counts.ts';
+import { newOpenCounts, OpenCounts } from '../../src/http/open-counts.ts';
+import { RequestContext } from '../../src/http/request-context.ts';
 import { RequestMetrics } from '../../src/http/request-metrics.ts';
 import { createServer, type ServerDependencies } from '../../src/http/server.ts';
-import { WorkerCounts } from '../../src/http/worker-counts.ts';
+import { MAX_SLOTS } from '../../src/keys/key-ring.ts';
 import { newServedDigests } from '../../src/store/registry/served-digests.ts';
 import { StoreRegistry } from '../../src/store/registry/store-registry.ts';
 import { EMPTY_VIEW } from '../../src/store/registry/store-view.ts';
@@ -64,13 +66,23 @@ export type Overrides = Partial<Omit<AllDependencies, 'config'>> & {
   readonly config?: Partial<AllDependencies['config']>;
 };
 
+/** Creates the table of networks of a worker. */
+export function ownNetworks(memory = newNetworksMemory()): Networks {
+  return new Networks(memory, newNetworksPart());
+}
+
+/** Creates the context of a request to a server without `Connections`. */
+export function contextOf({ socket }: Request): RequestContext {
+  const ignore = () => undefined;
+  const events = { handle: ignore, closed: ignore, changedIdle: ignore, flooded: ignore, waits: ignore };
+  return new RequestContext(new Connection(socket, undefined, events), 'id', 0);
+}
+
 /** Creates the dependencies of a server with the default configuration, without operations and data. */
 export function serverDependencies(log: Logger): AllDependencies {
-  const connectionCounts = new ConnectionCounts({
-    shared: newConnectionCounts(),
-    part: newConnectionCounts(),
-  });
-  connectionCounts.limit = 1e6;
+  const counts = new OpenCounts({ shared: newOpenCounts(), part: newOpenCounts() });
+  counts.limit = 1e6;
+  const networks = ownNetworks();
   return {
     config: readConfig({}),
     overload: () => false,
@@ -78,16 +90,16 @@ export function serverDependencies(log: Logger): AllDependencies {
     stores: () => EMPTY_VIEW,
     keys: () => undefined,
     operations: [],
-    hits: newHitCounts(),
-    streamCounts: new WorkerCounts({ shared: newStreamCounts(), part: newStreamCounts() }),
+    hits: newHitCounts(MAX_SLOTS),
     noteUse: () => undefined,
     pins: new Pins(newServedDigests()),
     addDocuments: () => [],
     releases: RELEASES,
     log,
     metrics: new RequestMetrics(),
-    connectionCounts,
-    refusals: new RefusalBudget(0, newRefusalCounts(), log),
+    networks,
+    counts,
+    refusals: new RefusalBudget(0, networks, log),
   };
 }
 

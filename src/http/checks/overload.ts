@@ -1,6 +1,5 @@
 import type { PerformanceNodeTiming } from 'node:perf_hooks';
 import type { Logger } from 'pino';
-import { type ConnectionConfig, maxUnsentBytes } from '../connections/connections.ts';
 import type { RequestMetrics } from '../request-metrics.ts';
 import { retryLater } from '../response/problem.ts';
 
@@ -13,8 +12,6 @@ export const OVERLOADED = retryLater(
 
 /** Share of the time that refusals may take. The rest is for answers, however many requests wait. */
 const REFUSAL_BUDGET = 0.1;
-/** Share of the limit of unsent bytes above which requests are refused. At the limit, connections end. */
-const UNSENT_SHARE = 0.5;
 const MAX_SHARE = 0.95;
 /** Weight of one request in the average costs. */
 const WEIGHT = 1 / 512;
@@ -25,7 +22,7 @@ const IDLE_MS = 1;
 const SAMPLE_MS = 50;
 const LOG_MS = 1000;
 
-export interface OverloadConfig extends Pick<ConnectionConfig, 'maxUnsentMb' | 'threads'> {
+export interface OverloadConfig {
   /** Waiting time above which requests are refused, in milliseconds; 0 disables the check. */
   readonly overloadDelayMs: number;
 }
@@ -36,6 +33,8 @@ export interface OverloadOptions {
   readonly log: Logger;
   /** Returns the number of open connections of this thread. */
   readonly connections: () => number;
+  /** Returns the number of open streams of this thread. */
+  readonly openStreams: () => number;
   readonly clock?: () => number;
   /** Returns a number of at least 0 and below 1. */
   readonly random?: () => number;
@@ -100,21 +99,18 @@ export class OverloadCheck {
 
   /** Counts a request, and returns whether to refuse it. An exempt one is only counted. */
   refuses(isExempt = false): boolean {
-    const { config, metrics, clock, random, eventLoop } = this.#options;
+    const { config, openStreams, clock, random, eventLoop } = this.#options;
     const now = clock();
     const turn = eventLoop.uvMetricsInfo.loopCount;
     const isNewTurn = turn !== this.#turn;
     const idleMs = isNewTurn ? this.#beginTurn(turn) : 0;
     // Streams send between two turns. That time is not a cost of the latest request.
-    if (!isNewTurn || metrics.openStreams === 0) this.#learn(now - this.#latestAt - idleMs);
+    if (!isNewTurn || openStreams() === 0) this.#learn(now - this.#latestAt - idleMs);
     this.#requests++;
     this.#latestAt = now;
     // The timer is late by an interval or more.
     if (now - this.#sampledAt > 2 * SAMPLE_MS) this.#sample(now);
-    this.#isRefused =
-      !isExempt &&
-      config.overloadDelayMs > 0 &&
-      random() < Math.max(this.#shareByTime(), this.#shareByBytes());
+    this.#isRefused = !isExempt && config.overloadDelayMs > 0 && random() < this.#refusedShare();
     if (this.#isRefused) this.#refusals++;
     return this.#isRefused;
   }
@@ -137,7 +133,7 @@ export class OverloadCheck {
     else this.#answerMs += (cost - this.#answerMs) * WEIGHT;
   }
 
-  #shareByTime(): number {
+  #refusedShare(): number {
     const { config, connections } = this.#options;
     const waiting = Math.min(Math.max(this.#requests, this.#previousRequests), connections());
     const answerMs = this.#answerMs;
@@ -147,13 +143,6 @@ export class OverloadCheck {
     const wanted = excessMs / (waiting * Math.max(answerMs - refusalMs, 0));
     const budget = REFUSAL_BUDGET * answerMs;
     return Math.min(wanted, budget / (budget + (1 - REFUSAL_BUDGET) * refusalMs), MAX_SHARE);
-  }
-
-  /** Returns a share that grows from 0 to its maximum while the unsent bytes grow to their limit. */
-  #shareByBytes(): number {
-    const { config, metrics } = this.#options;
-    const used = metrics.unsentBytes / maxUnsentBytes(config);
-    return Math.min(Math.max(0, used - UNSENT_SHARE) / (1 - UNSENT_SHARE), MAX_SHARE);
   }
 
   /** Records how late the timer is, and logs the refusals at most once a second. */

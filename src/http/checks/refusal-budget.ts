@@ -1,10 +1,9 @@
 import type { Request, Response } from 'express';
 import type { Logger } from 'pino';
 import { monotonicNow } from '../../clock.ts';
-import { NETWORK_SLOTS, networkOf, networkSlot } from '../connections/connection-counts.ts';
+import { networkOf, type Networks } from '../connections/networks.ts';
 import { Problem } from '../response/problem.ts';
 import { sendProblem } from '../response/send.ts';
-import { countHit, type HitCounts, newHitCounts } from './rate-limit.ts';
 
 const WINDOW_SECONDS = 60;
 const WINDOW_MS = WINDOW_SECONDS * 1000;
@@ -19,10 +18,6 @@ const SPENT = new Problem(429, 'Too many requests without a valid API key came f
   retryReason: 'refusals',
 });
 
-export function newRefusalCounts(): HitCounts {
-  return newHitCounts(NETWORK_SLOTS);
-}
-
 /** The response to a refused request. */
 export interface Refusal {
   readonly problem: Problem;
@@ -36,19 +31,16 @@ export interface Refusal {
  */
 export class RefusalBudget {
   readonly #perMinute: number;
-  readonly #counts: HitCounts;
+  readonly #networks: Networks;
   readonly #log: Logger;
   readonly #clock: () => number;
   /** Refusals without a log line, by network. */
   readonly #unlogged = new Map<string, number>();
 
-  /**
-   * @param perMinute 0 for no limit
-   * @param counts of `newRefusalCounts`, shared by all workers
-   */
-  constructor(perMinute: number, counts: HitCounts, log: Logger, clock = monotonicNow) {
+  /** @param perMinute 0 for no limit */
+  constructor(perMinute: number, networks: Networks, log: Logger, clock = monotonicNow) {
     this.#perMinute = perMinute;
-    this.#counts = counts;
+    this.#networks = networks;
     this.#log = log;
     this.#clock = clock;
     setInterval(() => {
@@ -67,7 +59,7 @@ export class RefusalBudget {
   /** Counts a refusal of a client. Returns the problem to send, which is the given one within the budget. */
   apply(problem: Problem, address: string): Refusal {
     const network = networkOf(address);
-    const { count } = countHit(this.#counts, networkSlot(network), WINDOW_MS, this.#clock());
+    const count = this.#networks.countHit(network, WINDOW_MS, this.#clock());
     const isLogged = count <= LOGGED_PER_MINUTE;
     if (!isLogged) {
       const key = this.#unlogged.has(network) || this.#unlogged.size < MAX_SUMMARIES ? network : OTHERS;

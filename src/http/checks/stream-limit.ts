@@ -1,8 +1,6 @@
 import type { Response } from 'express';
-import { MAX_SLOTS } from '../../keys/key-ring.ts';
-import type { RequestMetrics } from '../request-metrics.ts';
+import { type OpenCounts, STREAMS } from '../open-counts.ts';
 import { retryLater } from '../response/problem.ts';
-import { type CountsBySlot, newCountsBySlot, type WorkerCounts } from '../worker-counts.ts';
 
 /** Streams of one key at a time, over all workers. */
 const MAX_STREAMS_PER_KEY = 2;
@@ -13,19 +11,12 @@ const TOO_MANY_STREAMS = retryLater(
   RETRY_SECONDS,
 );
 
-/** Numbers of open streams by the slot of their key. */
-export function newStreamCounts(): CountsBySlot {
-  return newCountsBySlot(MAX_SLOTS);
-}
-
 /** Limits the streams that are open for a key. */
 export class StreamLimit {
-  readonly #counts: WorkerCounts;
-  readonly #metrics: RequestMetrics;
+  readonly #counts: OpenCounts;
 
-  constructor(counts: WorkerCounts, metrics: RequestMetrics) {
+  constructor(counts: OpenCounts) {
     this.#counts = counts;
-    this.#metrics = metrics;
   }
 
   /**
@@ -37,10 +28,10 @@ export class StreamLimit {
       this.#counts.change(slot, -1);
       throw TOO_MANY_STREAMS;
     }
-    this.#metrics.addStreams(1);
+    this.#counts.change(STREAMS, 1);
     response.on('close', () => {
       this.#counts.change(slot, -1);
-      this.#metrics.addStreams(-1);
+      this.#counts.change(STREAMS, -1);
     });
   }
 }

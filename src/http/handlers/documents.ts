@@ -1,10 +1,16 @@
 import { createHash } from 'node:crypto';
-import type { RequestHandler } from 'express';
+import type { RequestHandler, Response } from 'express';
 import type { ContentCoding } from '../../contract/headers.ts';
 import { type Compression, compressInPool } from '../response/compression.ts';
 import { codedTag, codingHeaders, matchedTag, matchesAnyTag } from '../response/etag.ts';
 import { ALLOW, type HeaderList, METHOD_NOT_ALLOWED } from '../response/problem.ts';
 import { type Media, NO_STORE, send } from '../response/send.ts';
+
+/** Sends a body that all responses share. */
+function sendShared(response: Response, headers: HeaderList, body: Buffer, media: Media | undefined): void {
+  response.locals.context.connection.sharedBytes = body.length;
+  send(response, 200, headers, [body], media);
+}
 
 /** A document that does not change while the process runs, and needs no key. */
 export interface Document {
@@ -32,12 +38,12 @@ export function documentHandler(document: Document, compression: Compression): R
     // Shared caches may store the document, so that a tag confirms its own content coding only.
     if (matchedTag(condition, selectedTag, []) !== undefined || matchesAnyTag(condition))
       send(response, 304, headers, undefined, media);
-    else if (coding === undefined) send(response, 200, headers, [text], media);
+    else if (coding === undefined) sendShared(response, headers, text, media);
     else {
       const compressed = coded.get(coding) ?? compressInPool(coding, text);
       coded.set(coding, compressed);
       const body = await compressed;
-      if (!request.socket.destroyed) send(response, 200, headers, [body], media);
+      if (!request.socket.destroyed) sendShared(response, headers, body, media);
     }
   };
 }

@@ -98,8 +98,6 @@ export class Compression {
       send(response, 200, codedHeaders, [compress(coding, body)]);
       return;
     }
-    // Counted as unsent meanwhile.
-    response.locals.context.bytes = length;
     this.#inPool += length;
     CODECS[coding].compressInPool(joined(body), (error, coded) => {
       this.#inPool -= length;

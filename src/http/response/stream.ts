@@ -60,15 +60,15 @@ async function* inTurns(
   response: Response,
   isRetained: () => boolean,
 ): AsyncGenerator<Buffer> {
-  const { context } = response.locals;
+  const { connection } = response.locals.context;
   for (const chunk of chunks) {
     if (!isRetained()) {
-      response.destroy();
+      connection.end();
       return;
     }
-    context.noteProgress?.(response.writableLength + chunk.length);
+    connection.noteUnsent(chunk.length);
     yield chunk;
-    context.noteProgress?.(response.writableLength);
+    connection.noteUnsent();
     await ownTurn();
   }
 }

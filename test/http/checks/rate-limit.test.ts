@@ -4,9 +4,10 @@ import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import express from 'express';
 import { pino } from 'pino';
-import { newHitCounts, RateLimit } from '../../../src/http/checks/rate-limit.ts';
-import { RequestContext } from '../../../src/http/request-context.ts';
+import { RateLimit } from '../../../src/http/checks/rate-limit.ts';
+import { newHitCounts } from '../../../src/http/hit-counts.ts';
 import { Problem } from '../../../src/http/response/problem.ts';
+import { contextOf } from '../../support/test-api.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -17,12 +18,12 @@ describe('The rate limit', () => {
 
   async function start(clock?: () => number): Promise<void> {
     const app = express();
-    app.use((_request, response, next) => {
-      response.locals.context = new RequestContext('id', 0);
+    app.use((request, response, next) => {
+      response.locals.context = contextOf(request);
       response.locals.context.caller = { organizationId: 'org_1', keyId: 'key_1', slot: 0 };
       next();
     });
-    const limit = new RateLimit(2, newHitCounts(), pino({ level: 'silent' }), clock);
+    const limit = new RateLimit(2, newHitCounts(4), pino({ level: 'silent' }), clock);
     app.use((request, response, next) => {
       const { context } = response.locals;
       context.rateLimit = limit.count(0);

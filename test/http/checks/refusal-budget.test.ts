@@ -1,9 +1,10 @@
 import { mock } from 'node:test';
 import { expect } from 'chai';
 import { pino } from 'pino';
-import { newRefusalCounts, RefusalBudget } from '../../../src/http/checks/refusal-budget.ts';
+import { RefusalBudget } from '../../../src/http/checks/refusal-budget.ts';
+import { newNetworksMemory } from '../../../src/http/connections/networks.ts';
 import { noSuchPath } from '../../../src/http/response/problem.ts';
-import { givenApi, TestApi } from '../../support/test-api.ts';
+import { givenApi, ownNetworks, TestApi } from '../../support/test-api.ts';
 
 const LOGGED_PER_MINUTE = 100;
 
@@ -11,7 +12,7 @@ const NO_SUCH_PATH = noSuchPath([]);
 
 describe('The budget of refusals', () => {
   const BUDGET = 5;
-  const counts = newRefusalCounts();
+  const counts = ownNetworks();
   const given = givenApi(() => ({
     config: { trustProxy: ['127.0.0.1'] },
     refusals: new RefusalBudget(BUDGET, counts, pino({ level: 'silent' })),
@@ -62,9 +63,9 @@ describe('The budget of refusals', () => {
 
   it('is shared by all workers, and starts again after a minute', () => {
     let now = 0;
-    const shared = newRefusalCounts();
+    const shared = newNetworksMemory();
     const [first, second] = [1, 2].map(
-      () => new RefusalBudget(BUDGET, shared, pino({ level: 'silent' }), () => now),
+      () => new RefusalBudget(BUDGET, ownNetworks(shared), pino({ level: 'silent' }), () => now),
     );
     for (let i = 0; i < BUDGET; i++) first.apply(NO_SUCH_PATH, '192.0.2.1');
     expect(second.apply(NO_SUCH_PATH, '192.0.2.1').problem.status).to.equal(429);
@@ -73,7 +74,7 @@ describe('The budget of refusals', () => {
   });
 
   it('of 0 is unlimited', () => {
-    const budget = new RefusalBudget(0, newRefusalCounts(), pino({ level: 'silent' }));
+    const budget = new RefusalBudget(0, ownNetworks(), pino({ level: 'silent' }));
     for (let i = 0; i < 1000; i++)
       expect(budget.apply(NO_SUCH_PATH, '192.0.2.1').problem).to.equal(NO_SUCH_PATH);
   });
@@ -82,7 +83,7 @@ describe('The budget of refusals', () => {
 describe('A response with 429 for another reason', () => {
   const given = givenApi(() => ({
     keys: () => undefined,
-    refusals: new RefusalBudget(2, newRefusalCounts(), pino({ level: 'silent' })),
+    refusals: new RefusalBudget(2, ownNetworks(), pino({ level: 'silent' })),
   }));
 
   it('is not counted by the budget of refusals', async () => {
@@ -100,7 +101,7 @@ describe('The log of refusals', () => {
       {},
       { write: (line: string) => lines.push(JSON.parse(line) as Record<string, unknown>) },
     );
-    const budget = new RefusalBudget(0, newRefusalCounts(), log);
+    const budget = new RefusalBudget(0, ownNetworks(), log);
     const isLogged = Array.from({ length: 130 }, () => budget.apply(NO_SUCH_PATH, '192.0.2.1').isLogged);
     expect(isLogged.filter(Boolean)).to.have.length(LOGGED_PER_MINUTE);
     budget.apply(NO_SUCH_PATH, '192.0.2.2');
@@ -116,7 +117,7 @@ describe('The log of refusals', () => {
     try {
       const lines: string[] = [];
       const log = pino({}, { write: (line: string) => lines.push(line) });
-      const budget = new RefusalBudget(0, newRefusalCounts(), log);
+      const budget = new RefusalBudget(0, ownNetworks(), log);
       for (let i = 0; i <= LOGGED_PER_MINUTE; i++) budget.apply(NO_SUCH_PATH, '192.0.2.1');
       mock.timers.tick(59_999);
       expect(lines).to.deep.equal([]);
@@ -133,7 +134,7 @@ describe('The log of refusals', () => {
       {},
       { write: (line: string) => lines.push(JSON.parse(line) as Record<string, unknown>) },
     );
-    const budget = new RefusalBudget(0, newRefusalCounts(), log);
+    const budget = new RefusalBudget(0, ownNetworks(), log);
     for (let network = 0; network < 150; network++)
       for (let i = 0; i <= LOGGED_PER_MINUTE; i++) budget.apply(NO_SUCH_PATH, `192.0.2.${network}`);
     budget.logSummaries();

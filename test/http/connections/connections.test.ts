@@ -3,6 +3,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { expect } from 'chai';
 import type { Express } from 'express';
 import { pino } from 'pino';
+import { CONNECTIONS, type OpenCounts, UNSENT_KB } from '../../../src/http/open-counts.ts';
 import { RequestMetrics, sumMetrics } from '../../../src/http/request-metrics.ts';
 import { givenApi, type Overrides, serverDependencies, serverWith, TestApi } from '../../support/test-api.ts';
 
@@ -18,8 +19,8 @@ function statusesIn(received: string): number[] {
 const endsIn = (metrics: RequestMetrics) => Object.fromEntries(sumMetrics([metrics]).ends);
 
 describe('Pipelined requests', () => {
-  const metrics = new RequestMetrics();
-  const given = givenApi(() => ({ metrics }));
+  const { metrics, counts } = serverDependencies(pino({ level: 'silent' }));
+  const given = givenApi(() => ({ metrics, counts }));
   const get = (target: string) =>
     `GET ${target} HTTP/1.1\r\nHost: x\r\nAuthorization: ${given.api.authorization('north')}\r\n\r\n`;
 
@@ -53,7 +54,7 @@ describe('Pipelined requests', () => {
   it('end with a response that closes the connection', async () => {
     const received = await pipeline(get('/v1/events') + closing('/v1/events') + get('/v1/events').repeat(5));
     expect(statusesIn(received)).to.deep.equal([200, 200]);
-    await expectEventually(() => metrics.unsentBytes === 0);
+    await expectEventually(() => counts.inAll(UNSENT_KB) === 0);
   });
 
   it('may be any number on one connection, within the limit at a time', async () => {
@@ -122,9 +123,9 @@ describe('The limit of connections', () => {
   it('in all prefers connections that had a valid key, of any address', async () => {
     const metrics = new RequestMetrics();
     const defaults = serverDependencies(pino({ level: 'silent' }));
-    defaults.connectionCounts.limit = 6;
-    const { connectionCounts } = defaults;
-    await withApi({ connectionCounts, metrics, config: {} }, async (api) => {
+    const { counts } = defaults;
+    counts.limit = 6;
+    await withApi({ counts, metrics, config: {} }, async (api) => {
       const key = api.authorization('north');
       const authenticated = [...(await open(api, 2, ATTACKER, key)), ...(await open(api, 2, OTHER, key))];
       const silent = [...(await open(api, 1, ATTACKER)), ...(await open(api, 1, OTHER))];
@@ -137,7 +138,7 @@ describe('The limit of connections', () => {
       expect(endsIn(metrics)).to.include({ limit: 4 });
       for (const { socket } of authenticated) expect(socket.closed).to.equal(false);
     });
-    await expectEventually(() => defaults.connectionCounts.all === 0);
+    await expectEventually(() => counts.inAll(CONNECTIONS) === 0);
   });
 });
 
@@ -146,11 +147,10 @@ describe('A client that does not read', () => {
 
   async function withServer(
     config: Partial<ReturnType<typeof serverDependencies>['config']>,
-    test: (port: number, metrics: RequestMetrics) => Promise<void>,
+    test: (port: number, open: OpenCounts, metrics: RequestMetrics) => Promise<void>,
   ): Promise<void> {
     const addRoutes = (app: Express) => {
       app.use((_request, response) => {
-        response.locals.context.bytes = BODY.length;
         response.writeHead(200).end(BODY);
       });
     };
@@ -160,55 +160,55 @@ describe('A client that does not read', () => {
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
     try {
-      await test(port, defaults.metrics);
+      await test(port, defaults.counts, defaults.metrics);
     } finally {
       server.closeAllConnections();
       server.close();
       await once(server, 'close');
     }
-    await expectEventually(() => defaults.metrics.unsentBytes === 0);
+    await expectEventually(() => defaults.counts.inAll(UNSENT_KB) === 0);
   }
 
   /** Sends requests without reading responses until one waits to be sent. */
-  async function stall(port: number, metrics: RequestMetrics, connections: number): Promise<Client> {
+  async function stall(port: number, counts: OpenCounts, connections: number): Promise<Client> {
     const client = await connectTo(port);
     client.socket.pause();
     client.socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(8));
-    await expectEventually(() => metrics.unsentBytes === connections * BODY.length);
+    await expectEventually(() => counts.inAll(UNSENT_KB) >= (connections * BODY.length) / 1024);
     return client;
   }
 
   it('makes one response wait, whose bytes are counted', async () => {
-    await withServer({}, async (port, metrics) => {
-      for (let i = 1; i <= 3; i++) await stall(port, metrics, i);
+    await withServer({}, async (port, counts) => {
+      for (let i = 1; i <= 3; i++) await stall(port, counts, i);
     });
   });
 
   it('is disconnected after the time without progress', async () => {
-    await withServer({ writeTimeoutSeconds: 0.2 }, async (port, metrics) => {
-      await stall(port, metrics, 1);
-      await expectEventually(() => metrics.unsentBytes === 0);
+    await withServer({ writeTimeoutSeconds: 0.2 }, async (port, counts, metrics) => {
+      await stall(port, counts, 1);
+      await expectEventually(() => counts.inAll(UNSENT_KB) === 0);
       expect(endsIn(metrics)).to.include({ 'no-progress': 1 });
     });
   });
 
   it('is disconnected after the time without progress, though it sends more bytes', async () => {
-    await withServer({ writeTimeoutSeconds: 0.5 }, async (port, metrics) => {
-      const client = await stall(port, metrics, 1);
+    await withServer({ writeTimeoutSeconds: 0.5 }, async (port, counts, metrics) => {
+      const client = await stall(port, counts, 1);
       client.socket.write('GET / HTTP/1.1\r\nX: ');
       const drip = setInterval(() => client.socket.write('x'), 100);
-      await expectEventually(() => metrics.unsentBytes === 0);
+      await expectEventually(() => counts.inAll(UNSENT_KB) === 0);
       clearInterval(drip);
       expect(endsIn(metrics)).to.include({ 'no-progress': 1 });
     });
   });
 
   it('is disconnected when too many bytes wait, the slowest first', async () => {
-    await withServer({ maxUnsentMb: 28 }, async (port, metrics) => {
+    await withServer({ maxUnsentMb: 4 * 28 }, async (port, counts, metrics) => {
       const [first, second, third] = [
-        await stall(port, metrics, 1),
-        await stall(port, metrics, 2),
-        await stall(port, metrics, 3),
+        await stall(port, counts, 1),
+        await stall(port, counts, 2),
+        await stall(port, counts, 3),
       ];
       const fourth = await connectTo(port);
       fourth.socket.pause();
@@ -217,6 +217,37 @@ describe('A client that does not read', () => {
       first.socket.resume();
       await first.ended;
       for (const { socket } of [second, third, fourth]) expect(socket.closed).to.equal(false);
+    });
+  });
+
+  it('leaves to other networks their part of the bytes that may wait', async () => {
+    await withServer({ maxUnsentMb: 64 }, async (port, counts, metrics) => {
+      const ask = async (from: string) => {
+        const client = await connectTo(port, from);
+        client.socket.pause();
+        client.socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(8));
+        return client;
+      };
+      const other = await ask(OTHER);
+      await expectEventually(() => counts.inAll(UNSENT_KB) > 0);
+      for (let i = 0; i < 4; i++) {
+        await ask(ATTACKER);
+        await expectEventually(() => endsIn(metrics)['unsent-bytes'] >= i);
+      }
+      expect(other.socket.closed).to.equal(false);
+    });
+  });
+
+  it('is disconnected after the time without progress, although a flood comes from its address', async () => {
+    await withServer({ writeTimeoutSeconds: 1.5 }, async (port, counts, metrics) => {
+      const client = await stall(port, counts, 1);
+      const flood = await connectTo(port, ATTACKER);
+      flood.socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(2000));
+      await flood.ended;
+      const drip = setInterval(() => client.socket.write('x'), 100);
+      await expectEventually(() => counts.inAll(UNSENT_KB) === 0);
+      clearInterval(drip);
+      expect(endsIn(metrics)['no-progress']).to.be.at.least(1);
     });
   });
 });

@@ -4,8 +4,8 @@ import { type AddressInfo, connect } from 'node:net';
 import { text as readText } from 'node:stream/consumers';
 import { expect } from 'chai';
 import express from 'express';
-import { RequestContext } from '../../../src/http/request-context.ts';
 import { type Body, NO_STORE, send } from '../../../src/http/response/send.ts';
+import { contextOf } from '../../support/test-api.ts';
 
 const inShared = (length: number, fill: string) => Buffer.from(new SharedArrayBuffer(length)).fill(fill);
 const BODIES: Readonly<Record<string, Body>> = {
@@ -26,7 +26,7 @@ describe('A response', () => {
   beforeEach(async () => {
     const app = express();
     app.use((request, response) => {
-      response.locals.context = new RequestContext('id', 0);
+      response.locals.context = contextOf(request);
       send(response, 200, NO_STORE, bodyOf(request.url));
     });
     server = createServer(app);

@@ -4,6 +4,7 @@ import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises'
 import { expect } from 'chai';
 import type { Express } from 'express';
 import { pino } from 'pino';
+import { type OpenCounts, UNSENT_KB } from '../../../src/http/open-counts.ts';
 import { sendStream } from '../../../src/http/response/stream.ts';
 import { sumMetrics, RequestMetrics } from '../../../src/http/request-metrics.ts';
 import type { ServerDependencies } from '../../../src/http/server.ts';
@@ -50,6 +51,7 @@ describe('A stream', () => {
   });
 
   let metrics: RequestMetrics;
+  let counts: OpenCounts;
   let logged: Record<string, unknown>[];
   let thrown: unknown[];
 
@@ -71,6 +73,7 @@ describe('A stream', () => {
     };
     const write = (line: string) => logged.push(JSON.parse(line) as Record<string, unknown>);
     const defaults = serverDependencies(pino({}, { write }));
+    counts = defaults.counts;
     const server = serverWith(addRoutes, {
       ...defaults,
       metrics,
@@ -82,7 +85,7 @@ describe('A stream', () => {
       server.closeAllConnections();
       server.close();
       await once(server, 'close');
-      await eventually(() => metrics.unsentBytes === 0);
+      await eventually(() => counts.inAll(UNSENT_KB) === 0);
     });
     return (server.address() as AddressInfo).port;
   }
@@ -126,12 +129,12 @@ describe('A stream', () => {
     const source = new Source(FAR);
     const socket = await stall(await serve([source]), source);
     expect(source.taken).to.be.below(FAR / 2);
-    expect(metrics.unsentBytes)
+    expect(counts.inAll(UNSENT_KB) * 1024)
       .to.be.greaterThan(0)
-      .and.at.most(CHUNK.length + 100);
+      .and.at.most(CHUNK.length + 1024);
     socket.resume();
     await eventually(() => source.taken === FAR);
-    await eventually(() => metrics.unsentBytes === 0);
+    await eventually(() => counts.inAll(UNSENT_KB) === 0);
   });
 
   it('without progress ends, though earlier bytes were read', async () => {
@@ -145,13 +148,34 @@ describe('A stream', () => {
 
   it('is not the slowest while it makes progress', async () => {
     const [read, stalled] = [new Source(Infinity), new Source(FAR)];
-    const port = await serve([read, stalled], { maxUnsentMb: 0.2 });
+    const port = await serve([read, stalled], { maxUnsentMb: 0.8 });
     open(port).resume();
     await eventually(() => read.taken > 0);
     open(port).pause();
     await eventually(() => stalled.isClosed || read.isClosed);
     expect([stalled.isClosed, read.isClosed]).to.deep.equal([true, false]);
     expect(endsIn(metrics)).to.include({ 'unsent-bytes': 1 });
+  });
+
+  it('counts from its first byte, so that any number of them is bounded', async () => {
+    const sources = Array.from({ length: 40 }, () => new Source(FAR));
+    const port = await serve(sources, { maxUnsentMb: 2 });
+    for (const _ of sources) open(port).pause();
+    await eventually(() => sources.filter(({ isClosed }) => isClosed).length >= 36);
+    expect(counts.inAll(UNSENT_KB)).to.be.within(1, 512);
+    expect(endsIn(metrics)['unsent-bytes']).to.be.at.least(36);
+  });
+
+  it('is reset when its client ends its side, and never ends early without a reset', async () => {
+    const source = new Source(Infinity);
+    const socket = open(await serve([source]));
+    const reset = new Promise<unknown>((resolve) => socket.once('error', resolve));
+    socket.resume();
+    await eventually(() => source.taken > 3);
+    socket.end();
+    expect(await reset).to.have.property('code', 'ECONNRESET');
+    await eventually(() => source.isClosed);
+    expect(thrown).to.deep.equal([]);
   });
 
   it('stops when its client disconnects', async () => {

@@ -11,8 +11,18 @@ import {
 import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
-import { beginGrace, Drain, type DrainTimes, Listener, newDrainTimes } from '../../src/http/drain.ts';
-import { byDepth } from '../support/depth.ts';
+import type { Request, Response } from 'express';
+import { pino } from 'pino';
+import { Connections } from '../../../src/http/connections/connections.ts';
+import {
+  beginGrace,
+  Drain,
+  type DrainTimes,
+  Listener,
+  newDrainTimes,
+} from '../../../src/http/connections/drain.ts';
+import { byDepth } from '../../support/depth.ts';
+import { serverDependencies } from '../../support/test-api.ts';
 
 const GET = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
 /** Longer than any of these tests: a drain that ends in time does not end because of the grace. */
@@ -74,15 +84,21 @@ describe('The drain of a server', () => {
   });
 
   async function start(): Promise<void> {
-    const latest = new Map<Socket, ServerResponse>();
-    server = createServer(serverOptions, (incoming, response) => {
-      latest.set(incoming.socket, response);
-      respond(incoming, response);
+    server = createServer(serverOptions);
+    const { config, networks, counts, metrics } = serverDependencies(pino({ level: 'silent' }));
+    const connections = new Connections(server, config, networks, counts, metrics, {
+      handle: (_connection, incoming, response) => {
+        respond(incoming, response);
+      },
+      closed: () => undefined,
+    });
+    server.on('request', (incoming: Request, response: Response) => {
+      connections.of(incoming.socket)?.answer(incoming, response);
     });
     times = newDrainTimes();
     listener = new Listener(server);
-    drain = new Drain(server, listener, times, () => latest.values(), quietMs);
-    port = await listener.listen({ port: 0, host: '127.0.0.1' });
+    drain = new Drain(server, listener, times, connections, quietMs);
+    port = await listener.listen({ port: 0, host: '127.0.0.1', reusePort: process.platform === 'linux' });
   }
 
   function drainFor(graceSeconds: number, hurry = false): Promise<void> {
@@ -145,9 +161,11 @@ describe('The drain of a server', () => {
     const held = hold();
     const client = await connected();
     client.socket.write(GET + GET);
-    await until(() => held.length === 2);
+    await until(() => held.length === 1);
     const drained = drainFor(GRACE_SECONDS);
-    for (const response of held) response.end('answer');
+    held[0]?.end('answer');
+    await until(() => held.length === 2);
+    held[1]?.end('answer');
     await Promise.all([drained, client.ended]);
     expect(client.received).to.match(/Connection: keep-alive[^]*answer[^]*Connection: close[^]*answer$/);
   });
@@ -158,10 +176,13 @@ describe('The drain of a server', () => {
     client.socket.write(GET);
     await until(() => held.length === 1);
     beginGrace(times);
+    const arrived = once(server, 'request');
     client.socket.write(GET);
-    await until(() => held.length === 2);
+    await arrived;
     const drained = drain.run(GRACE_SECONDS, false);
-    for (const response of held) response.end('answer');
+    held[0]?.end('answer');
+    await until(() => held.length === 2);
+    held[1]?.end('answer');
     await Promise.all([drained, client.ended]);
     expect(client.received).to.match(/Connection: keep-alive[^]*answer[^]*Connection: close[^]*answer$/);
   });

@@ -1,8 +1,15 @@
 import { once } from 'node:events';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import { type AddressInfo, createServer as createNetServer, type ListenOptions, type Socket } from 'node:net';
+import {
+  type AddressInfo,
+  createServer as createNetServer,
+  type ListenOptions,
+  type Server as NetServer,
+  type Socket,
+} from 'node:net';
 import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises';
-import { monotonicNow } from '../clock.ts';
+import { monotonicNow } from '../../clock.ts';
+import type { Connection, PauseReason } from './connection.ts';
 
 /** Servers accept connections until no new one has arrived for this long. */
 const QUIET_MS = 500;
@@ -15,6 +22,8 @@ const PAUSED_MAX_MS = 200;
 const POLL_MS = 10;
 /** Connections that the system completes before the server accepts them. The system may have a lower limit. */
 const BACKLOG = 4096;
+/** Sockets that listen on a port that can be shared. */
+const SOCKETS = 32;
 /** Part of the grace that is reserved for the exit of the process. */
 const RESERVED_SHARE = 0.1;
 const RESERVED_MAX_MS = 250;
@@ -39,46 +48,58 @@ export function beginGrace(times: DrainTimes): void {
 /**
  * The port of an HTTP server, which can close before the server. `close` of an HTTP server would also destroy idle
  * connections and stop the timeouts of slow requests. Therefore a separate server binds the port, and the HTTP server
- * listens on its handle.
+ * listens on its handle. It may have further sockets on the same port: in a turn of the event loop, each accepts one
+ * connection, however many requests other connections send.
  */
 export class Listener {
-  readonly #port = createNetServer();
   readonly #server: Server;
+  readonly #ports: NetServer[] = [];
 
   constructor(server: Server) {
     this.#server = server;
   }
 
   get isListening(): boolean {
-    return this.#port.listening;
+    return this.#ports.some(({ listening }) => listening);
   }
 
   /** Binds the port and returns its number. Rejects with the system's error. */
-  listen(options: ListenOptions): Promise<number> {
-    const { promise, resolve, reject } = Promise.withResolvers<number>();
-    this.#port.once('error', reject);
-    this.#port.listen({ ...options, backlog: BACKLOG }, () => {
-      this.#port.off('error', reject);
-      this.#server.listen(this.#port, BACKLOG, () => {
-        resolve((this.#port.address() as AddressInfo).port);
-      });
-    });
-    return promise;
+  async listen(options: ListenOptions): Promise<number> {
+    const port = await this.#bind(createNetServer(), options);
+    this.#server.listen(this.#ports[0], BACKLOG);
+    await once(this.#server, 'listening');
+    const inject = (socket: Socket) => this.#server.emit('connection', socket);
+    for (let i = 1; options.reusePort === true && i < SOCKETS; i++)
+      await this.#bind(createNetServer({ allowHalfOpen: true, noDelay: true }, inject), { ...options, port });
+    return port;
   }
 
   /** Stops accepting connections. Existing connections stay open. */
-  async close(): Promise<void> {
-    this.#port.close();
-    await once(this.#port, 'close');
+  close(): void {
+    for (const port of this.#ports) port.close();
+  }
+
+  async #bind(port: NetServer, options: ListenOptions): Promise<number> {
+    this.#ports.push(port);
+    port.listen({ ...options, backlog: BACKLOG });
+    await once(port, 'listening');
+    return (port.address() as AddressInfo).port;
   }
 }
 
 /** The events by which a request arrives. */
 const ARRIVALS = ['request', 'checkContinue', 'checkExpectation'] as const;
 
+/** The connections of a server. */
+export interface DrainedConnections {
+  readonly all: () => Iterable<Connection>;
+  /** Pauses and resumes all connections, and new ones. */
+  readonly pause: (reason: PauseReason) => void;
+  readonly resume: (reason: PauseReason) => void;
+}
+
 /**
- * Shuts a server down without resetting client connections. It tracks connections from the start, because Node does
- * not list them.
+ * Shuts a server down without resetting client connections.
  *
  * 1. Every response that has not begun gets `Connection: close`. The server still accepts connections.
  * 2. When no new connection has arrived for a while, or half of the grace is over, the listening socket closes.
@@ -94,33 +115,27 @@ export class Drain {
   readonly #listener: Listener;
   readonly #times: DrainTimes;
   readonly #quietMs: number;
-  /** Open connections, each with its time of arrival. */
-  readonly #acceptedAt = new Map<Socket, number>();
-  readonly #latestResponses: () => Iterable<ServerResponse>;
-  #isPaused = false;
+  readonly #connections: DrainedConnections;
 
-  /**
-   * @param latestResponses returns for each connection with requests in progress the response to the latest one
-   * @param quietMs the time without a new connection after which none is expected
-   */
+  /** @param quietMs the time without a new connection after which none is expected */
   constructor(
     server: Server,
     listener: Listener,
     times: DrainTimes,
-    latestResponses: () => Iterable<ServerResponse>,
+    connections: DrainedConnections,
     quietMs = QUIET_MS,
   ) {
     this.#server = server;
     this.#listener = listener;
     this.#times = times;
-    this.#latestResponses = latestResponses;
+    this.#connections = connections;
     this.#quietMs = quietMs;
-    server.on('connection', (socket: Socket) => {
-      this.#track(socket);
+    server.on('connection', () => {
+      times[LATEST_CONNECTION] = monotonicNow();
     });
     for (const event of ARRIVALS) {
       server.prependListener(event, (_request: IncomingMessage, response: ServerResponse) => {
-        if (times[GRACE_START] !== 0) endConnection(response);
+        if (times[GRACE_START] !== 0 && !response.headersSent) response.setHeader('Connection', 'close');
       });
     }
   }
@@ -135,35 +150,26 @@ export class Drain {
     const start = this.#times[GRACE_START];
     const end = start + graceMs - Math.min(graceMs * RESERVED_SHARE, RESERVED_MAX_MS);
     // Among pipelined requests from before the grace, the last response ends the connection.
-    for (const response of this.#latestResponses()) endConnection(response);
+    for (const connection of this.#connections.all()) connection.closeAfterLatest();
 
     if (!hurry) {
       await this.#quiet(this.#quietMs, start, start + graceMs * ACCEPTING_SHARE);
-      this.#pause();
+      // When the listening socket closes, the system resets connections in its backlog. While reads are paused, clients
+      // get no response. Clients that reconnect after each response therefore open no connection, and the backlog
+      // empties.
+      this.#connections.pause('drain');
     }
     await barrier();
     if (!hurry) await this.#emptyBacklog(end);
     await barrier();
-    const closed = this.#listener.close();
+    this.#listener.close();
     await barrier();
-    this.#resume();
+    this.#connections.resume('drain');
     if (hurry) this.#server.closeIdleConnections();
 
     await this.#connectionsEnd(end, hurry ? 0 : this.#quietMs);
-    for (const socket of this.#acceptedAt.keys()) socket.destroy();
-    await closed;
+    for (const connection of this.#connections.all()) connection.end();
     this.#server.close();
-  }
-
-  #track(socket: Socket): void {
-    const now = monotonicNow();
-    this.#times[LATEST_CONNECTION] = now;
-    this.#acceptedAt.set(socket, now);
-    socket.on('close', () => {
-      this.#acceptedAt.delete(socket);
-    });
-    // Node starts to read a new socket after this event, which would undo an earlier pause.
-    if (this.#isPaused) process.nextTick(() => socket.pause());
   }
 
   /** Waits for some milliseconds without a new connection, from `since` at the earliest, or until `end`. */
@@ -174,21 +180,6 @@ export class Drain {
       if (left <= 0) return;
       await delay(left);
     }
-  }
-
-  /**
-   * Pauses all reads. When the listening socket closes, the system resets connections in its backlog. While reads are
-   * paused, clients get no response. Clients that reconnect after each response therefore open no connection, and the
-   * backlog empties.
-   */
-  #pause(): void {
-    this.#isPaused = true;
-    for (const socket of this.#acceptedAt.keys()) socket.pause();
-  }
-
-  #resume(): void {
-    this.#isPaused = false;
-    for (const socket of this.#acceptedAt.keys()) socket.resume();
   }
 
   /** Waits for a turn of the event loop without a new connection. */
@@ -205,17 +196,12 @@ export class Drain {
 
   /** Waits until active connections are closed and silent ones are `silentMs` old, or until `end`. */
   async #connectionsEnd(end: number, silentMs: number): Promise<void> {
-    const isAwaited = ([socket, acceptedAt]: [Socket, number]) =>
+    const isAwaited = ({ socket, acceptedAt }: Connection) =>
       socket.bytesRead > 0 || monotonicNow() < acceptedAt + silentMs;
-    while (this.#acceptedAt.entries().some(isAwaited)) {
+    while ([...this.#connections.all()].some(isAwaited)) {
       const left = end - monotonicNow();
       if (left <= 0) return;
       await delay(Math.min(left, POLL_MS));
     }
   }
-}
-
-/** Closes the connection after a response, unless its head is already sent. */
-function endConnection(response: ServerResponse): void {
-  if (!response.headersSent) response.setHeader('Connection', 'close');
 }

@@ -1,3 +1,5 @@
+import { MAX_SLOTS } from '../keys/key-ring.ts';
+
 /** Counts by slot in shared memory. */
 export type CountsBySlot = Int32Array<SharedArrayBuffer>;
 
@@ -6,7 +8,19 @@ export function newCountsBySlot(slots: number): CountsBySlot {
   return new Int32Array(new SharedArrayBuffer(slots * Int32Array.BYTES_PER_ELEMENT));
 }
 
-/** The memory of `WorkerCounts`: `shared` of all workers, `part` of one. */
+/** The counts after those of the streams of each key, which are in the slot of the key. */
+export const STREAMS = MAX_SLOTS;
+export const CONNECTIONS = MAX_SLOTS + 1;
+/** The maximum number of connections. */
+const LIMIT = MAX_SLOTS + 2;
+/** Kilobytes of 2^10 bytes that wait to be sent. */
+export const UNSENT_KB = MAX_SLOTS + 3;
+
+export function newOpenCounts(): CountsBySlot {
+  return newCountsBySlot(MAX_SLOTS + 4);
+}
+
+/** The memory of `OpenCounts`: `shared` of all workers, `part` of one. */
 export interface CountsMemory {
   readonly shared: CountsBySlot;
   readonly part: CountsBySlot;
@@ -16,7 +30,7 @@ export interface CountsMemory {
  * Counts what is open at present, over all workers. The part of a worker is subtracted when the worker ends, because
  * its open responses or connections end without an event.
  */
-export class WorkerCounts {
+export class OpenCounts {
   readonly memory: CountsMemory;
 
   constructor(memory: CountsMemory) {
@@ -24,14 +38,28 @@ export class WorkerCounts {
   }
 
   /** Returns the count of a slot over all workers. */
-  inSlot(slot: number): number {
+  inAll(slot: number): number {
     return Atomics.load(this.memory.shared, slot);
+  }
+
+  /** Returns the part of this worker in the count of a slot. */
+  inThis(slot: number): number {
+    return this.memory.part[slot];
   }
 
   /** Adds to the count of a slot. Returns the new count over all workers. */
   change(slot: number, by: number): number {
     this.memory.part[slot] += by;
     return Atomics.add(this.memory.shared, slot, by) + by;
+  }
+
+  /** Maximum number of connections over all workers. */
+  get limit(): number {
+    return this.inAll(LIMIT);
+  }
+
+  set limit(connections: number) {
+    Atomics.store(this.memory.shared, LIMIT, connections);
   }
 
   /** Subtracts the part of the worker, which has ended. */

@@ -1,0 +1,187 @@
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Request, Response } from 'express';
+import { monotonicNow } from '../../clock.ts';
+
+/**
+ * Requests of a connection that may be without a complete response. The response to the last one closes the
+ * connection.
+ */
+const MAX_PIPELINED = 32;
+
+/**
+ * The reasons for which a connection is not read: it has sent too many requests or a long body, its network is suspect,
+ * its response waits, or the server drains.
+ */
+export type PauseReason = 'flood' | 'body' | 'suspect' | 'unsent' | 'drain';
+
+/** What happens on a connection. */
+export interface ConnectionEvents {
+  /** Starts the response to a request, at once or later. */
+  readonly handle: (connection: Connection, request: Request, response: Response) => void;
+  /** A response is sent, or its connection is closed. */
+  readonly closed: (connection: Connection, response: Response) => void;
+  /** The first request arrives, or the last one has its response. */
+  readonly changedIdle: (connection: Connection) => void;
+  /** The client sends more requests than it may. */
+  readonly flooded: (connection: Connection) => void;
+  /** Bytes wait to be sent, or none any more. */
+  readonly waits: (connection: Connection, bytes: number) => void;
+}
+
+/**
+ * An open connection: the queue of its requests, the bytes that its client has not read, and the reasons for which it
+ * is not read. Nothing else pauses, resumes or ends a socket.
+ */
+export class Connection {
+  readonly socket: Socket;
+  /** Slot of its network. Undefined for a trusted proxy, whose connections carry the requests of many clients. */
+  readonly network: number | undefined;
+  readonly acceptedAt = monotonicNow();
+  /** The key of its latest request with a valid one. */
+  keyId: string | undefined;
+  /** Bytes of the current response that lie in memory once for all connections, as those of a file. */
+  sharedBytes = 0;
+  /** Other bytes of the current response that wait to be sent. */
+  unsentBytes = 0;
+  /** The latest progress of the response that waits. */
+  unsentSince = 0;
+  readonly #events: ConnectionEvents;
+  readonly #pausedFor = new Set<PauseReason>();
+  /** Starts of the responses that wait for the one before them. */
+  readonly #waiting: (() => void)[] = [];
+  #isBusy = false;
+  #current: ServerResponse | undefined;
+  /** The response to the latest request until both are complete. Its request has a key. */
+  #latest: ServerResponse | undefined;
+
+  constructor(socket: Socket, network: number | undefined, events: ConnectionEvents) {
+    this.socket = socket;
+    this.network = network;
+    this.#events = events;
+    // Node resumes a socket after each response, and drops a pause between `resume` and this event.
+    socket.on('resume', () => {
+      if (this.#pausedFor.size === 0) return;
+      if (socket.isPaused()) socket.resume();
+      else socket.pause();
+    });
+    // Node would end the connection of a client that sends no more, after the part of a stream that is written.
+    socket.prependListener('end', () => {
+      const { headersSent = false, writableEnded = true, req } = this.#current ?? {};
+      if (headersSent && !writableEnded && req?.complete === true) socket.resetAndDestroy();
+    });
+  }
+
+  /** Whether no request is without a complete response. */
+  get isIdle(): boolean {
+    return !this.#isBusy;
+  }
+
+  /** The response to the latest request, until that has arrived and the response is sent. */
+  get latest(): ServerResponse | undefined {
+    return this.#latest;
+  }
+
+  /**
+   * Answers a request when the responses to all earlier ones are sent. A request beyond the limit is dropped, and the
+   * connection ends with the response to the last one within it.
+   */
+  answer(request: Request, response: Response): void {
+    if (this.#pausedFor.has('flood')) return;
+    const pending = this.#isBusy ? this.#waiting.length + 1 : 0;
+    if (pending === MAX_PIPELINED) {
+      this.pause('flood');
+      this.#events.flooded(this);
+      return;
+    }
+    if (pending === MAX_PIPELINED - 1) response.setHeader('Connection', 'close');
+    this.#latest = response;
+    if (pending > 0) {
+      this.#waiting.push(() => {
+        this.#start(request, response);
+      });
+      return;
+    }
+    this.#isBusy = true;
+    this.#events.changedIdle(this);
+    this.#start(request, response);
+  }
+
+  /** Calls an action when all requests have their responses. Later requests wait for ever. */
+  whenIdle(action: () => void): void {
+    if (this.#isBusy) this.#waiting.push(action);
+    else action();
+  }
+
+  /** Closes the connection after the response to the latest request, unless its head is already sent. */
+  closeAfterLatest(): void {
+    if (this.#latest?.headersSent === false) this.#latest.setHeader('Connection', 'close');
+  }
+
+  /** Does not read the connection until `resume` is called for all reasons. */
+  pause(reason: PauseReason): void {
+    this.#pausedFor.add(reason);
+    this.socket.pause();
+  }
+
+  resume(reason: PauseReason): void {
+    if (this.#pausedFor.delete(reason) && this.#pausedFor.size === 0) this.socket.resume();
+  }
+
+  /** Notes the bytes that wait to be sent, with those that follow at once. */
+  noteUnsent(following = 0): void {
+    const { socket } = this;
+    this.#events.waits(this, socket.destroyed ? 0 : socket.writableLength + following);
+  }
+
+  /** Closes the connection at once. Unsent bytes are lost. */
+  end(): void {
+    this.socket.destroy();
+  }
+
+  /** Closes the connection when the response to the latest request is sent, or at once if it is. */
+  endAfterLatest(): void {
+    this.closeAfterLatest();
+    if (this.#latest?.writableEnded === false) this.pause('body');
+    else this.socket.destroySoon();
+  }
+
+  /** Closes the connection after a time. Node has detached its listeners from the socket. */
+  endWithin(milliseconds: number): void {
+    const { socket } = this;
+    socket.on('error', () => socket.destroy());
+    socket.resume();
+    setTimeout(() => socket.destroy(), milliseconds).unref();
+  }
+
+  #start(request: Request, response: Response): void {
+    this.#current = response;
+    response.on('prefinish', () => {
+      if (this.socket.writableLength > 0) this.noteUnsent();
+    });
+    response.on('close', () => {
+      this.#completed(response);
+    });
+    this.#events.handle(this, request, response);
+  }
+
+  #completed(response: Response): void {
+    this.#current = undefined;
+    this.sharedBytes = 0;
+    this.noteUnsent();
+    this.#events.closed(this, response);
+    if (this.#latest === response && response.req.complete) this.#latest = undefined;
+    // A response that closes the connection is the last one.
+    if (!this.socket.writable) return;
+    const next = this.#waiting.shift();
+    if (next === undefined) {
+      this.#isBusy = false;
+      this.#events.changedIdle(this);
+      return;
+    }
+    // Other connections have one response in a turn of the event loop.
+    setImmediate(() => {
+      if (this.socket.writable) next();
+    });
+  }
+}
