@@ -1,5 +1,5 @@
 import { canSharePort, type Config, misspeltVariables, readConfig, WrongUsage } from './config.ts';
-import { TooFewOpenFiles } from './http/connections/open-files.ts';
+import { TooFewOpenFiles } from './open-files.ts';
 import { ProcessLog } from './log/process-log.ts';
 import { portInUse, startReplica } from './replica.ts';
 import { pollOnSignal, stopOnSignal } from './signals.ts';

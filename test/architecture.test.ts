@@ -7,9 +7,10 @@ import { importsOf, namesIn, threadsOf } from './support/imports.ts';
 /** The folders of src, and the sample generator, each with the folders of src that it may import. */
 const FOLDERS: Readonly<Partial<Record<string, readonly string[]>>> = {
   'scripts/sample': ['contract'],
-  admin: ['workers', 'http', 'pages', 'snapshot', 'store', 'keys', 'log', 'contract'],
-  workers: ['http', 'store', 'keys', 'log', 'contract'],
-  http: ['query', 'pages', 'store', 'keys', 'contract'],
+  admin: ['workers', 'http', 'counts', 'pages', 'snapshot', 'store', 'keys', 'log', 'contract'],
+  workers: ['http', 'counts', 'store', 'keys', 'log', 'contract'],
+  http: ['counts', 'query', 'pages', 'store', 'keys', 'contract'],
+  counts: ['keys', 'contract'],
   query: ['store', 'contract'],
   snapshot: ['store', 'contract'],
   pages: [],
@@ -190,7 +191,7 @@ describe('The checks of the architecture', () => {
     expect(into('src/query/a.ts', "new Worker(new URL('../http/b.ts', import.meta.url));")).to.have.length(1);
     expect(into('src/http/a.ts', "import { readConfig } from '../config.ts';")).to.have.length(1);
     expect(into('src/config.ts', "import { b } from './contract/b.ts';")).to.have.length(1);
-    expect(into('src/main.ts', "import { b } from '../test/b.ts';")).to.have.length(1);
+    expect(into('src/main.ts', "import { b } from './b.ts';")).to.have.length(1);
     expect(into('src/store/a.ts', "import { b } from '../../scripts/b.ts';")).to.have.length(1);
     expect(into('src/elsewhere/a.ts', "import { b } from '../contract/b.ts';")).to.have.length(1);
   });

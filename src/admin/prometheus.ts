@@ -1,6 +1,6 @@
 import { AggregatorRegistry, collectDefaultMetrics, type PrometheusContentType, Registry } from 'prom-client';
-import { CONNECTIONS, STREAMS, UNSENT_KB } from '../http/open-counts.ts';
-import { type HistogramTotals, sumMetrics } from '../http/request-metrics.ts';
+import { CONNECTIONS, STREAMS, UNSENT_KB } from '../counts/open-counts.ts';
+import { type HistogramTotals, sumMetrics } from '../counts/request-metrics.ts';
 import { COLLECTIONS } from '../snapshot/format/layout.ts';
 import { REFUSALS } from '../snapshot/format/refused-snapshot.ts';
 import { type AdminDependencies, liveSnapshots, validKeysWithoutData } from './admin-state.ts';

@@ -1,4 +1,4 @@
-import type { HistogramTotals, RequestTotals } from '../http/request-metrics.ts';
+import type { HistogramTotals, RequestTotals } from '../counts/request-metrics.ts';
 
 const INTERVAL_SECONDS = 10;
 /** The intervals of an hour. */

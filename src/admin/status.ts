@@ -1,5 +1,5 @@
 import { monotonicNow } from '../clock.ts';
-import { CONNECTIONS } from '../http/open-counts.ts';
+import { CONNECTIONS } from '../counts/open-counts.ts';
 import { byCollection } from '../snapshot/format/layout.ts';
 import { REFUSALS } from '../snapshot/format/refused-snapshot.ts';
 import { DeletionsStore } from '../store/organization-store.ts';

@@ -24,8 +24,8 @@ import { checkVersion, headersOfEnd, versionResolver } from './checks/version.ts
 import type { Connection } from './connections/connection.ts';
 import { type CorsOrigins, corsHeaders, isPreflight } from './cors.ts';
 import { healthHandler, otherMethodsHandler } from './handlers/documents.ts';
-import type { HitCounts } from './hit-counts.ts';
-import type { OpenCounts } from './open-counts.ts';
+import type { HitCounts } from '../counts/hit-counts.ts';
+import type { OpenCounts } from '../counts/open-counts.ts';
 import { linesReader } from './reads/lines.ts';
 import { linkHeader, pageReader } from './reads/page.ts';
 import type { Found, Reader } from './reads/reader.ts';

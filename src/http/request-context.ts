@@ -7,8 +7,8 @@ import type { PathParameter } from '../contract/operations.ts';
 import type { Connection } from './connections/connection.ts';
 import type { RateLimitState } from './checks/rate-limit.ts';
 import { type ApiVersion, versionHeader, type VersionResolver } from './checks/version.ts';
-import type { PinOutcome, RequestMetrics } from './request-metrics.ts';
-import type { HeaderList, RetryReason } from './response/problem.ts';
+import type { PinOutcome, RequestMetrics, RetryReason } from '../counts/request-metrics.ts';
+import type { HeaderList } from './response/problem.ts';
 
 /** The owner of a valid key. */
 export interface Caller {

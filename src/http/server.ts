@@ -16,10 +16,10 @@ import type { RefusalBudget } from './checks/refusal-budget.ts';
 import { versionResolver } from './checks/version.ts';
 import type { Connection } from './connections/connection.ts';
 import { type ConnectionConfig, Connections } from './connections/connections.ts';
-import type { Networks } from './connections/networks.ts';
-import type { OpenCounts } from './open-counts.ts';
+import type { Networks } from '../counts/networks.ts';
+import type { OpenCounts } from '../counts/open-counts.ts';
 import { reportRequest } from './request-context.ts';
-import type { RequestMetrics } from './request-metrics.ts';
+import type { RequestMetrics } from '../counts/request-metrics.ts';
 import { type HeaderList, METHOD_NOT_ALLOWED, Problem } from './response/problem.ts';
 import { NO_STORE, SECURITY_HEADERS } from './response/send.ts';
 
@@ -66,20 +66,20 @@ export function createServer({ app, arrive }: Api, dependencies: ServerDependenc
     },
   });
   const listener = (request: Request, response: Response) => {
-    connections.of(request.socket)?.answer(request, response);
+    connections.open.get(request.socket)?.answer(request, response);
   };
   server.on('request', listener);
   // No operation uses a request body. The server requests none, and ignores other expectations.
   server.on('checkContinue', listener);
   server.on('checkExpectation', listener);
   server.on('connect', (_request, socket: Socket) => {
-    const connection = connections.of(socket);
+    const connection = connections.open.get(socket);
     if (connection === undefined) return;
     connection.endWithin(DETACHED_MS);
     refuse(connection, METHOD_NOT_ALLOWED);
   });
   server.on('clientError', (error: ParserError, socket: Socket) => {
-    const connection = connections.of(socket);
+    const connection = connections.open.get(socket);
     if (connection === undefined || error.code === 'ECONNRESET' || !socket.writable) socket.destroy();
     // The error is in the body of a request, which gets its own response.
     else if (connection.latest?.req.complete === false) connection.endAfterLatest();

@@ -45,25 +45,37 @@ export function endOf(expiresAt: string | null): number {
   return expiresAt === null ? Infinity : Date.parse(expiresAt);
 }
 
+interface Entry {
+  readonly organizationId: string;
+  readonly check: KeyCheck;
+  /** Milliseconds since the epoch. */
+  readonly end: number;
+  readonly number: number;
+}
+
 /** The keys of one state of the keys file, in memory. A ring is immutable; for a changed file, a new ring is built. */
 export class KeyRing {
   /** By digest. The outcome is `check` before `end`, and from then on that the key has expired. */
-  readonly #entries: ReadonlyMap<string, { organizationId: string; check: KeyCheck; end: number }>;
+  readonly #entries: ReadonlyMap<string, Entry>;
   /** The rows of the ring, from which a worker builds an equal ring. */
   readonly rows: readonly KeyRow[];
+  readonly #withdrawn: WithdrawnKeys | undefined;
 
   /**
    * @param rows checked rows: of `readKeyRing`, or of another ring
-   * @param slots for each row the slot of its key; by default, a ring has slots of its own
+   * @param numbers for each row the number of its key; by default, a ring has numbers of its own
+   * @param withdrawn the keys that later rows withdraw
    */
-  constructor(rows: readonly KeyRow[], slots: readonly number[] = []) {
+  constructor(rows: readonly KeyRow[], numbers: readonly number[] = [], withdrawn?: WithdrawnKeys) {
     this.rows = rows;
+    this.#withdrawn = withdrawn;
     this.#entries = new Map(
       rows.map(({ keyId, organizationId, digest, expiresAt, revokedAt }, i) => {
-        const slot = slots.at(i) ?? i;
+        const number = numbers.at(i) ?? i;
+        const slot = number % MAX_SLOTS;
         const valid: KeyCheck = Object.freeze({ outcome: 'valid', keyId, organizationId, slot });
         const [check, end] = revokedAt === null ? [valid, endOf(expiresAt)] : [REVOKED, Infinity];
-        return [Buffer.from(digest).toString('hex'), { organizationId, check, end }];
+        return [Buffer.from(digest).toString('hex'), { organizationId, check, end, number }];
       }),
     );
     Object.freeze(this);
@@ -77,6 +89,7 @@ export class KeyRing {
   check(organizationId: string, secret: string, now: number): KeyCheck {
     const found = this.#entries.get(digestOf(secret));
     if (found?.organizationId !== organizationId) return UNKNOWN;
+    if (this.#withdrawn !== undefined && isWithdrawn(this.#withdrawn, found.number)) return REVOKED;
     return now < found.end ? found.check : EXPIRED;
   }
 
@@ -86,21 +99,45 @@ export class KeyRing {
   }
 }
 
-/** Maximum number of separate slots. */
+/** Number of slots for the counts of keys. Keys whose numbers differ by it share one. */
 export const MAX_SLOTS = 2 ** 20;
+/** More keys than a process can hold. */
+const MAX_NUMBERS = 2 ** 26;
 
-/** Assigns each key a slot, from 0, in the areas that all workers share. Keys beyond the number of slots share one. */
-export class KeySlots {
-  readonly #slots = new Map<string, number>();
+/**
+ * The keys that are revoked or no longer in the file, one bit for each number of a key, in shared memory: they are out
+ * before the workers have a ring without them.
+ */
+export type WithdrawnKeys = Int32Array<SharedArrayBuffer>;
+
+/** Numbers the keys of a process, from 0, and withdraws them. */
+export class KeyNumbers {
+  /** The system allocates memory only for words that are used. */
+  readonly withdrawn: WithdrawnKeys = new Int32Array(new SharedArrayBuffer(MAX_NUMBERS / 8));
+  readonly #numbers = new Map<string, number>();
 
   of(keyId: string): number {
-    let slot = this.#slots.get(keyId);
-    if (slot === undefined) {
-      slot = this.#slots.size % MAX_SLOTS;
-      this.#slots.set(keyId, slot);
+    let number = this.#numbers.get(keyId);
+    if (number === undefined) {
+      number = this.#numbers.size;
+      this.#numbers.set(keyId, number);
     }
-    return slot;
+    return number;
   }
+
+  /** Withdraws all keys but those of some rows that are not revoked. */
+  withdrawOthers(rows: readonly KeyRow[]): void {
+    const kept = new Set(rows.filter(({ revokedAt }) => revokedAt === null).map(({ keyId }) => keyId));
+    for (const [keyId, number] of this.#numbers) {
+      const bit = 1 << (number & 31);
+      if (kept.has(keyId)) this.withdrawn[number >>> 5] &= ~bit;
+      else this.withdrawn[number >>> 5] |= bit;
+    }
+  }
+}
+
+function isWithdrawn(withdrawn: WithdrawnKeys, number: number): boolean {
+  return (withdrawn[number >>> 5] & (1 << (number & 31))) !== 0;
 }
 
 /**

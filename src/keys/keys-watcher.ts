@@ -28,8 +28,10 @@ export class KeysWatcher {
   readonly #log: Logger;
   readonly #apply: (ring: KeyRing) => Promise<void>;
   readonly #clock: () => number;
-  #polling: Promise<void> | undefined;
   #ring: KeyRing | undefined;
+  /** The keys of the file, which come into force when `#applied` is fulfilled. */
+  #latest: KeyRing | undefined;
+  #applied = Promise.resolve();
   /** Identity, size and time stamps of the file at the latest poll. */
   #stamp: string | undefined;
   #stampSeenAt = 0;
@@ -64,21 +66,19 @@ export class KeysWatcher {
 
   /**
    * Reads the file if it may have changed. While the file is missing, damaged or unreadable, the previous keys stay in
-   * force, and each poll tries again. Calls during a poll share it. Never rejected.
+   * force, and each poll tries again. Fulfilled when the keys of the file are in force, never rejected.
    */
   poll(): Promise<void> {
-    this.#polling ??= this.#readChanges().finally(() => {
-      this.#polling = undefined;
-    });
-    return this.#polling;
+    this.#readChanges();
+    return this.#applied;
   }
 
-  async #readChanges(): Promise<void> {
+  #readChanges(): void {
     try {
       const status = statSync(this.#path, { bigint: true, throwIfNoEntry: false });
       if (status === undefined) {
         this.#stamp = undefined;
-        if (this.#ring !== undefined) this.#complain('the file no longer exists');
+        if (this.#latest !== undefined) this.#complain('the file no longer exists');
         return;
       }
       this.#warn(exposureOf(this.#path));
@@ -92,12 +92,16 @@ export class KeysWatcher {
       } else if (this.#isSettled) return;
       const ring = readKeyRing(this.#path);
       // Equal keys keep their ring, so that the workers are not sent the same keys again.
-      if (!isDeepStrictEqual(ring.rows, this.#ring?.rows)) {
-        await this.#apply(ring);
-        this.#ring = ring;
+      if (!isDeepStrictEqual(ring.rows, this.#latest?.rows)) {
+        this.#latest = ring;
+        this.#applied = this.#apply(ring).then(() => {
+          this.#ring = ring;
+        });
       }
       if (stamp !== this.#liveStamp || this.#complaint !== undefined) {
-        this.#log.info({ validKeys: ring.countValid(Date.now()) }, 'keys live');
+        void this.#applied.then(() => {
+          this.#log.info({ validKeys: ring.countValid(Date.now()) }, 'keys live');
+        });
       }
       this.#liveStamp = stamp;
       this.#complaint = undefined;

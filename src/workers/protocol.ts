@@ -1,8 +1,8 @@
 import type { DrainTimes } from '../http/connections/drain.ts';
-import type { NetworksMemory } from '../http/connections/networks.ts';
-import type { HitCounts } from '../http/hit-counts.ts';
-import type { CountsBySlot, CountsMemory } from '../http/open-counts.ts';
-import type { KeyRow, LastUses } from '../keys/key-ring.ts';
+import type { NetworksMemory } from '../counts/networks.ts';
+import type { HitCounts } from '../counts/hit-counts.ts';
+import type { CountsBySlot, CountsMemory } from '../counts/open-counts.ts';
+import type { KeyRow, LastUses, WithdrawnKeys } from '../keys/key-ring.ts';
 import type { AnyImage } from '../store/organization-image.ts';
 import type { ServedDigests } from '../store/registry/served-digests.ts';
 
@@ -19,6 +19,7 @@ export interface WorkerMemory {
   readonly shownVersion: ShownVersion;
   readonly hits: HitCounts;
   readonly lastUses: LastUses;
+  readonly withdrawnKeys: WithdrawnKeys;
   readonly servedDigests: ServedDigests;
   readonly drain: DrainTimes;
 }
@@ -52,8 +53,8 @@ export interface SentView {
 
 export interface SentKeys {
   readonly rows: readonly KeyRow[];
-  /** For each row the slot of its key. */
-  readonly slots: readonly number[];
+  /** For each row the number of its key. */
+  readonly numbers: readonly number[];
 }
 
 export interface ListenTarget {

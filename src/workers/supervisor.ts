@@ -4,11 +4,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
 import type { Logger } from 'pino';
 import { beginGrace, newDrainTimes } from '../http/connections/drain.ts';
-import { Networks, newNetworksMemory, newNetworksPart } from '../http/connections/networks.ts';
-import { newHitCounts } from '../http/hit-counts.ts';
-import { type CountsBySlot, newOpenCounts, OpenCounts } from '../http/open-counts.ts';
-import { RequestMetrics } from '../http/request-metrics.ts';
-import { type KeyRing, KeySlots, lastUseOf, MAX_SLOTS, newLastUses } from '../keys/key-ring.ts';
+import { Networks, newNetworksMemory, newNetworksPart } from '../counts/networks.ts';
+import { newHitCounts } from '../counts/hit-counts.ts';
+import { type CountsBySlot, newOpenCounts, OpenCounts } from '../counts/open-counts.ts';
+import { RequestMetrics } from '../counts/request-metrics.ts';
+import { type KeyRing, KeyNumbers, lastUseOf, MAX_SLOTS, newLastUses } from '../keys/key-ring.ts';
 import { LogRing } from '../log/log-ring.ts';
 import { newServedDigests, type ServedDigests } from '../store/registry/served-digests.ts';
 import type { StoreView } from '../store/registry/store-view.ts';
@@ -51,18 +51,19 @@ interface WorkerSlot {
 export class Supervisor {
   readonly #options: SupervisorOptions;
   readonly #slots: readonly WorkerSlot[];
+  readonly #keyNumbers = new KeyNumbers();
   readonly #memory: Omit<WorkerMemory, 'metrics' | 'logRing' | 'counts' | 'networksPart'> = {
     shownVersion: new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)),
     hits: newHitCounts(MAX_SLOTS),
     networks: newNetworksMemory(),
     lastUses: newLastUses(),
+    withdrawnKeys: this.#keyNumbers.withdrawn,
     servedDigests: newServedDigests(),
     drain: newDrainTimes(),
   };
   /** The workers that have the latest view and keys, and receive every update. */
   readonly #members = new Set<WorkerHandle>();
   readonly #publisher = new ViewPublisher();
-  readonly #keySlots = new KeySlots();
   readonly #stopping = new AbortController();
   #keys: SentKeys | undefined;
   #port: number;
@@ -124,7 +125,7 @@ export class Supervisor {
 
   /** Returns the hour of the last use of a key, ISO 8601 in UTC; undefined without a use since the start. */
   lastUseOf(keyId: string): string | undefined {
-    return lastUseOf(this.#memory.lastUses, this.#keySlots.of(keyId));
+    return lastUseOf(this.#memory.lastUses, this.#keyNumbers.of(keyId) % MAX_SLOTS);
   }
 
   /** Whether `stop` or `terminate` was called. */
@@ -172,10 +173,12 @@ export class Supervisor {
     });
   }
 
-  /** Replaces the keys of all workers. Fulfilled when they are in force. */
+  /** Replaces the keys of all workers, and withdraws others at once. Fulfilled when the keys are in force. */
   replaceKeys({ rows }: KeyRing): Promise<void> {
+    // A swap before this update may take seconds.
+    this.#keyNumbers.withdrawOthers(rows);
     return this.#afterUpdates(async () => {
-      this.#keys = { rows, slots: rows.map(({ keyId }) => this.#keySlots.of(keyId)) };
+      this.#keys = { rows, numbers: rows.map(({ keyId }) => this.#keyNumbers.of(keyId)) };
       await this.#runInAll({ name: 'replace-keys', keys: this.#keys });
     });
   }

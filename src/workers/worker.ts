@@ -10,10 +10,10 @@ import { Pins } from '../http/checks/pin.ts';
 import { RefusalBudget } from '../http/checks/refusal-budget.ts';
 import type { ConnectionConfig } from '../http/connections/connections.ts';
 import { Drain, Listener } from '../http/connections/drain.ts';
-import { Networks } from '../http/connections/networks.ts';
+import { Networks } from '../counts/networks.ts';
 import { addDocumentation, type DocumentationConfig } from '../http/handlers/documentation.ts';
-import { OpenCounts, STREAMS } from '../http/open-counts.ts';
-import { RequestMetrics } from '../http/request-metrics.ts';
+import { OpenCounts, STREAMS } from '../counts/open-counts.ts';
+import { RequestMetrics } from '../counts/request-metrics.ts';
 import type { Compression } from '../http/response/compression.ts';
 import { createServer } from '../http/server.ts';
 import { KeyRing, noteUse } from '../keys/key-ring.ts';
@@ -88,7 +88,7 @@ const overloadCheck = new OverloadCheck({
   config,
   metrics,
   log,
-  connections: () => connections.size,
+  connections: () => connections.open.size,
   openStreams: () => counts.inThis(STREAMS),
 });
 let drainSteps = 0;
@@ -118,7 +118,7 @@ async function execute(command: Command): Promise<Outcome> {
       stores.dropUnused();
       return {};
     case 'replace-keys':
-      keys = new KeyRing(command.keys.rows, command.keys.slots);
+      keys = new KeyRing(command.keys.rows, command.keys.numbers, memory.withdrawnKeys);
       return {};
     case 'listen':
       return await listen(command.target);

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { metricsText } from '../../src/admin/prometheus.ts';
-import { RequestMetrics } from '../../src/http/request-metrics.ts';
+import { RequestMetrics } from '../../src/counts/request-metrics.ts';
 import { REFUSALS } from '../../src/snapshot/format/refused-snapshot.ts';
 import { OPERATIONS } from '../../src/contract/operations.ts';
 import { emptyImage } from '../support/empty-image.ts';

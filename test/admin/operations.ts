@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import type { AdminDependencies } from '../../src/admin/admin-state.ts';
-import { CONNECTIONS } from '../../src/http/open-counts.ts';
-import { RequestMetrics } from '../../src/http/request-metrics.ts';
+import { CONNECTIONS } from '../../src/counts/open-counts.ts';
+import { RequestMetrics } from '../../src/counts/request-metrics.ts';
 import { LoadHistory } from '../../src/snapshot/watch/load-history.ts';
 import type { OrganizationImage, SnapshotImage } from '../../src/store/organization-image.ts';
 import { StoreRegistry } from '../../src/store/registry/store-registry.ts';

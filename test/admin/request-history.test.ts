@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { percentileOf, RequestHistory } from '../../src/admin/request-history.ts';
-import { type AnsweredRequest, RequestMetrics, sumMetrics } from '../../src/http/request-metrics.ts';
+import { type AnsweredRequest, RequestMetrics, sumMetrics } from '../../src/counts/request-metrics.ts';
 import { FIXED } from '../support/random.ts';
 
 const NOW = Date.parse('2026-11-21T18:00:00Z');

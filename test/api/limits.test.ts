@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import { pino } from 'pino';
 import { RefusalBudget } from '../../src/http/checks/refusal-budget.ts';
-import { RequestMetrics, sumMetrics } from '../../src/http/request-metrics.ts';
+import { RequestMetrics, sumMetrics } from '../../src/counts/request-metrics.ts';
 import { EMPTY_VIEW } from '../../src/store/registry/store-view.ts';
 import { givenApi, ownNetworks, type Overrides, type RequestOptions } from '../support/test-api.ts';
 

@@ -2,8 +2,8 @@ import { connect } from 'node:net';
 import { text as readText } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { pino } from 'pino';
-import { STREAMS } from '../../src/http/open-counts.ts';
-import { sumMetrics } from '../../src/http/request-metrics.ts';
+import { STREAMS } from '../../src/counts/open-counts.ts';
+import { sumMetrics } from '../../src/counts/request-metrics.ts';
 import { HARD_ID, TICKET_COUNT } from '../support/api-fixture.ts';
 import { type ApiResponse, givenApi, type RequestOptions, serverDependencies } from '../support/test-api.ts';
 

@@ -6,7 +6,7 @@ import {
   WalkGoneError,
 } from '../../client/src/foyer-client.ts';
 import { Pins } from '../../src/http/checks/pin.ts';
-import { newHitCounts } from '../../src/http/hit-counts.ts';
+import { newHitCounts } from '../../src/counts/hit-counts.ts';
 import { newServedDigests } from '../../src/store/registry/served-digests.ts';
 import { StoreRegistry } from '../../src/store/registry/store-registry.ts';
 import { fixture, TICKET_COUNT } from '../support/api-fixture.ts';

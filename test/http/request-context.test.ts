@@ -6,8 +6,8 @@ import { expect } from 'chai';
 import type { Express, RequestHandler } from 'express';
 import { pino } from 'pino';
 import supertest from 'supertest';
-import { sumMetrics, RequestMetrics } from '../../src/http/request-metrics.ts';
-import { type RetryReason, retryLater } from '../../src/http/response/problem.ts';
+import { type RetryReason, sumMetrics, RequestMetrics } from '../../src/counts/request-metrics.ts';
+import { retryLater } from '../../src/http/response/problem.ts';
 import { NO_STORE, send } from '../../src/http/response/send.ts';
 import { serverDependencies, serverWith } from '../support/test-api.ts';
 

@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { expect } from 'chai';
 import { KeysFile } from '../../src/keys/keys-file.ts';
-import { MAX_ADMIN_CONNECTIONS } from '../../src/http/connections/open-files.ts';
+import { MAX_ADMIN_CONNECTIONS } from '../../src/open-files.ts';
 import { build } from '../support/import-folder.ts';
 import { newCredential, ReplicaUnderTest } from '../support/replica-under-test.ts';
 import { folderForEach } from '../support/temporary-folder.ts';

@@ -1,6 +1,6 @@
 import type { PerformanceNodeTiming } from 'node:perf_hooks';
 import type { Logger } from 'pino';
-import type { RequestMetrics } from '../request-metrics.ts';
+import type { RequestMetrics } from '../../counts/request-metrics.ts';
 import { retryLater } from '../response/problem.ts';
 
 const RETRY_SECONDS = 1;

@@ -2,7 +2,7 @@ import type { RequestHandler } from 'express';
 import { rateLimit, type Store } from 'express-rate-limit';
 import type { Logger } from 'pino';
 import { monotonicNow } from '../../clock.ts';
-import { countHit, type HitCounts } from '../hit-counts.ts';
+import { countHit, type HitCounts } from '../../counts/hit-counts.ts';
 import { type HeaderList, retryLater } from '../response/problem.ts';
 
 const WINDOW_SECONDS = 60;

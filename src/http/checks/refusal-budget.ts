@@ -1,7 +1,7 @@
 import type { Request, Response } from 'express';
 import type { Logger } from 'pino';
 import { monotonicNow } from '../../clock.ts';
-import { networkOf, type Networks } from '../connections/networks.ts';
+import { networkOf, type Networks } from '../../counts/networks.ts';
 import { Problem } from '../response/problem.ts';
 import { sendProblem } from '../response/send.ts';
 

@@ -1,5 +1,5 @@
 import type { Response } from 'express';
-import { type OpenCounts, STREAMS } from '../open-counts.ts';
+import { type OpenCounts, STREAMS } from '../../counts/open-counts.ts';
 import { retryLater } from '../response/problem.ts';
 
 /** Streams of one key at a time, over all workers. */

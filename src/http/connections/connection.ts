@@ -38,6 +38,10 @@ export class Connection {
   /** Slot of its network. Undefined for a trusted proxy, whose connections carry the requests of many clients. */
   readonly network: number | undefined;
   readonly acceptedAt = monotonicNow();
+  /** Whether no request is without a complete response. */
+  isIdle = true;
+  /** The response to the latest request, until the request has arrived and the response is sent. */
+  latest: ServerResponse | undefined;
   /** The key of its latest request with a valid one. */
   keyId: string | undefined;
   /** Bytes of the current response that lie in memory once for all connections, as those of a file. */
@@ -50,10 +54,7 @@ export class Connection {
   readonly #pausedFor = new Set<PauseReason>();
   /** Starts of the responses that wait for the one before them. */
   readonly #waiting: (() => void)[] = [];
-  #isBusy = false;
   #current: ServerResponse | undefined;
-  /** The response to the latest request until both are complete. Its request has a key. */
-  #latest: ServerResponse | undefined;
 
   constructor(socket: Socket, network: number | undefined, events: ConnectionEvents) {
     this.socket = socket;
@@ -72,50 +73,40 @@ export class Connection {
     });
   }
 
-  /** Whether no request is without a complete response. */
-  get isIdle(): boolean {
-    return !this.#isBusy;
-  }
-
-  /** The response to the latest request, until that has arrived and the response is sent. */
-  get latest(): ServerResponse | undefined {
-    return this.#latest;
-  }
-
   /**
    * Answers a request when the responses to all earlier ones are sent. A request beyond the limit is dropped, and the
    * connection ends with the response to the last one within it.
    */
   answer(request: Request, response: Response): void {
     if (this.#pausedFor.has('flood')) return;
-    const pending = this.#isBusy ? this.#waiting.length + 1 : 0;
+    const pending = this.isIdle ? 0 : this.#waiting.length + 1;
     if (pending === MAX_PIPELINED) {
       this.pause('flood');
       this.#events.flooded(this);
       return;
     }
     if (pending === MAX_PIPELINED - 1) response.setHeader('Connection', 'close');
-    this.#latest = response;
+    this.latest = response;
     if (pending > 0) {
       this.#waiting.push(() => {
         this.#start(request, response);
       });
       return;
     }
-    this.#isBusy = true;
+    this.isIdle = false;
     this.#events.changedIdle(this);
     this.#start(request, response);
   }
 
   /** Calls an action when all requests have their responses. Later requests wait for ever. */
   whenIdle(action: () => void): void {
-    if (this.#isBusy) this.#waiting.push(action);
-    else action();
+    if (this.isIdle) action();
+    else this.#waiting.push(action);
   }
 
   /** Closes the connection after the response to the latest request, unless its head is already sent. */
   closeAfterLatest(): void {
-    if (this.#latest?.headersSent === false) this.#latest.setHeader('Connection', 'close');
+    if (this.latest?.headersSent === false) this.latest.setHeader('Connection', 'close');
   }
 
   /** Does not read the connection until `resume` is called for all reasons. */
@@ -142,7 +133,7 @@ export class Connection {
   /** Closes the connection when the response to the latest request is sent, or at once if it is. */
   endAfterLatest(): void {
     this.closeAfterLatest();
-    if (this.#latest?.writableEnded === false) this.pause('body');
+    if (this.latest?.writableEnded === false) this.pause('body');
     else this.socket.destroySoon();
   }
 
@@ -170,12 +161,12 @@ export class Connection {
     this.sharedBytes = 0;
     this.noteUnsent();
     this.#events.closed(this, response);
-    if (this.#latest === response && response.req.complete) this.#latest = undefined;
+    if (this.latest === response && response.req.complete) this.latest = undefined;
     // A response that closes the connection is the last one.
     if (!this.socket.writable) return;
     const next = this.#waiting.shift();
     if (next === undefined) {
-      this.#isBusy = false;
+      this.isIdle = true;
       this.#events.changedIdle(this);
       return;
     }

@@ -2,10 +2,10 @@ import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { compile } from 'proxy-addr';
 import { monotonicNow } from '../../clock.ts';
-import { CONNECTIONS, type OpenCounts, UNSENT_KB } from '../open-counts.ts';
-import type { EndReason, RequestMetrics } from '../request-metrics.ts';
-import { Connection, type ConnectionEvents, type PauseReason } from './connection.ts';
-import { networkOf, type Networks } from './networks.ts';
+import { CONNECTIONS, type OpenCounts, UNSENT_KB } from '../../counts/open-counts.ts';
+import type { EndReason, RequestMetrics } from '../../counts/request-metrics.ts';
+import { Connection, type ConnectionEvents } from './connection.ts';
+import { networkOf, type Networks } from '../../counts/networks.ts';
 
 const KILOBYTE = 2 ** 10;
 /** The part of the limit of unsent bytes that one key or one network may hold. */
@@ -79,15 +79,9 @@ export class Connections {
     this.#metrics = metrics;
     this.#events = {
       ...handler,
-      changedIdle: (connection) => {
-        this.#noteIdle(connection);
-      },
-      flooded: (connection) => {
-        this.#flooded(connection);
-      },
-      waits: (connection, bytes) => {
-        this.#noteUnsent(connection, bytes);
-      },
+      changedIdle: this.#noteIdle,
+      flooded: this.#endFlood,
+      waits: this.#noteUnsent,
     };
     this.#isTrustedPeer = peerTrust(config.trustProxy);
     this.#maxUnsentBytes = (config.maxUnsentMb * KILOBYTE ** 2) / config.threads;
@@ -105,29 +99,20 @@ export class Connections {
     }, UNSENT_CHECK_MS).unref();
   }
 
-  /** Returns the connection of a socket; undefined when it has closed. */
-  of(socket: Socket): Connection | undefined {
-    return this.#open.get(socket);
+  /** The open connections by socket. */
+  get open(): ReadonlyMap<Socket, Connection> {
+    return this.#open;
   }
 
-  /** Number of open connections. */
-  get size(): number {
-    return this.#open.size;
-  }
-
-  all(): Iterable<Connection> {
-    return this.#open.values();
-  }
-
-  /** Pauses all connections, and new ones. */
-  pause(reason: PauseReason): void {
+  /** Reads no connection, nor a new one, until `resume`. */
+  pause(): void {
     this.#isPaused = true;
-    for (const connection of this.#open.values()) connection.pause(reason);
+    for (const connection of this.#open.values()) connection.pause('drain');
   }
 
-  resume(reason: PauseReason): void {
+  resume(): void {
     this.#isPaused = false;
-    for (const connection of this.#open.values()) connection.resume(reason);
+    for (const connection of this.#open.values()) connection.resume('drain');
   }
 
   /** Makes the network of a connection suspect for a time. */
@@ -177,12 +162,12 @@ export class Connections {
     }, turnAt - now).unref();
   }
 
-  #noteIdle(connection: Connection): void {
+  readonly #noteIdle = (connection: Connection): void => {
     if (connection.isIdle && connection.keyId === undefined) this.#idle.add(connection);
     else this.#idle.delete(connection);
-  }
+  };
 
-  #flooded(flooding: Connection): void {
+  readonly #endFlood = (flooding: Connection): void => {
     this.#metrics.countEndedConnection('pipelining');
     this.suspect(flooding);
     const { network, keyId } = flooding;
@@ -191,9 +176,9 @@ export class Connections {
       const isOwn = other.keyId === undefined || other.keyId === keyId;
       if (other !== flooding && other.network === network && isOwn) this.#end(other, 'suspect');
     }
-  }
+  };
 
-  #noteUnsent(connection: Connection, bytes: number): void {
+  readonly #noteUnsent = (connection: Connection, bytes: number): void => {
     const unsentBytes = Math.max(0, bytes - connection.sharedBytes);
     const kilobytes = Math.ceil(unsentBytes / KILOBYTE) - Math.ceil(connection.unsentBytes / KILOBYTE);
     this.#counts.change(UNSENT_KB, kilobytes);
@@ -204,12 +189,13 @@ export class Connections {
     if (bytes === 0) return;
     this.#slow.add(connection);
     const { network, keyId } = connection;
+    const maxOfHolder = this.#maxUnsentBytes * HOLDER_SHARE;
+    // All holders together have less.
+    if (this.#counts.inThis(UNSENT_KB) * KILOBYTE <= maxOfHolder) return;
     this.#bound(this.#maxUnsentBytes, () => true);
-    if (network !== undefined)
-      this.#bound(this.#maxUnsentBytes * HOLDER_SHARE, (other) => other.network === network);
-    if (keyId !== undefined)
-      this.#bound(this.#maxUnsentBytes * HOLDER_SHARE, (other) => other.keyId === keyId);
-  }
+    if (network !== undefined) this.#bound(maxOfHolder, (other) => other.network === network);
+    if (keyId !== undefined) this.#bound(maxOfHolder, (other) => other.keyId === keyId);
+  };
 
   /** Ends the slowest of some connections, but not the latest, when too many of their bytes wait to be sent. */
   #bound(limit: number, isConcerned: (connection: Connection) => boolean): void {

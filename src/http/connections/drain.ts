@@ -9,7 +9,8 @@ import {
 } from 'node:net';
 import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises';
 import { monotonicNow } from '../../clock.ts';
-import type { Connection, PauseReason } from './connection.ts';
+import type { Connection } from './connection.ts';
+import type { Connections } from './connections.ts';
 
 /** Servers accept connections until no new one has arrived for this long. */
 const QUIET_MS = 500;
@@ -90,14 +91,6 @@ export class Listener {
 /** The events by which a request arrives. */
 const ARRIVALS = ['request', 'checkContinue', 'checkExpectation'] as const;
 
-/** The connections of a server. */
-export interface DrainedConnections {
-  readonly all: () => Iterable<Connection>;
-  /** Pauses and resumes all connections, and new ones. */
-  readonly pause: (reason: PauseReason) => void;
-  readonly resume: (reason: PauseReason) => void;
-}
-
 /**
  * Shuts a server down without resetting client connections.
  *
@@ -115,14 +108,14 @@ export class Drain {
   readonly #listener: Listener;
   readonly #times: DrainTimes;
   readonly #quietMs: number;
-  readonly #connections: DrainedConnections;
+  readonly #connections: Pick<Connections, 'open' | 'pause' | 'resume'>;
 
   /** @param quietMs the time without a new connection after which none is expected */
   constructor(
     server: Server,
     listener: Listener,
     times: DrainTimes,
-    connections: DrainedConnections,
+    connections: Pick<Connections, 'open' | 'pause' | 'resume'>,
     quietMs = QUIET_MS,
   ) {
     this.#server = server;
@@ -150,25 +143,25 @@ export class Drain {
     const start = this.#times[GRACE_START];
     const end = start + graceMs - Math.min(graceMs * RESERVED_SHARE, RESERVED_MAX_MS);
     // Among pipelined requests from before the grace, the last response ends the connection.
-    for (const connection of this.#connections.all()) connection.closeAfterLatest();
+    for (const connection of this.#connections.open.values()) connection.closeAfterLatest();
 
     if (!hurry) {
       await this.#quiet(this.#quietMs, start, start + graceMs * ACCEPTING_SHARE);
       // When the listening socket closes, the system resets connections in its backlog. While reads are paused, clients
       // get no response. Clients that reconnect after each response therefore open no connection, and the backlog
       // empties.
-      this.#connections.pause('drain');
+      this.#connections.pause();
     }
     await barrier();
     if (!hurry) await this.#emptyBacklog(end);
     await barrier();
     this.#listener.close();
     await barrier();
-    this.#connections.resume('drain');
+    this.#connections.resume();
     if (hurry) this.#server.closeIdleConnections();
 
     await this.#connectionsEnd(end, hurry ? 0 : this.#quietMs);
-    for (const connection of this.#connections.all()) connection.end();
+    for (const connection of this.#connections.open.values()) connection.end();
     this.#server.close();
   }
 
@@ -198,7 +191,7 @@ export class Drain {
   async #connectionsEnd(end: number, silentMs: number): Promise<void> {
     const isAwaited = ({ socket, acceptedAt }: Connection) =>
       socket.bytesRead > 0 || monotonicNow() < acceptedAt + silentMs;
-    while ([...this.#connections.all()].some(isAwaited)) {
+    while ([...this.#connections.open.values()].some(isAwaited)) {
       const left = end - monotonicNow();
       if (left <= 0) return;
       await delay(Math.min(left, POLL_MS));

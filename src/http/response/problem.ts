@@ -1,3 +1,5 @@
+import type { RetryReason } from '../../counts/request-metrics.ts';
+
 /** Response headers: names and values in turn, as `writeHead` accepts them. */
 export type HeaderList = readonly string[];
 
@@ -9,10 +11,6 @@ export interface Violation {
   /** The constraint, with an example of a valid form, if useful. */
   readonly ctx: string;
 }
-
-/** The reasons for a 429 response. */
-export const RETRY_REASONS = ['rate-limit', 'overload', 'not-ready', 'refusals', 'streams'] as const;
-export type RetryReason = (typeof RETRY_REASONS)[number];
 
 interface ProblemOptions {
   readonly errors?: readonly Violation[];

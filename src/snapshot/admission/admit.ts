@@ -56,11 +56,15 @@ function predecessorsOf(
 /** Releases retained stores, the longest unused first, until the snapshot fits. */
 function makeRoom(stores: StoreRegistry, need: MemoryNeed, limit: MemoryLimit, threads: number): void {
   const kept = latestUsedFirst(stores.retained);
-  while (kept.length > 0 && missingMemory(need, storedMemory(stores, threads), limit) > 0) {
-    kept.pop();
-    stores.retainOnly(new Set(kept));
+  let stored = storedMemory(stores, threads);
+  while (missingMemory(need, stored, limit) > 0) {
+    const released = kept.pop();
+    if (released === undefined) break;
+    const bytesHeld = stored.bytesHeld - released.store.bytesHeld;
+    stored = { ...stored, bytesHeld, stores: stored.stores - 1 };
   }
-  checkMemory(need, storedMemory(stores, threads), limit);
+  stores.retainOnly(new Set(kept));
+  checkMemory(need, stored, limit);
 }
 
 export function storedMemory(

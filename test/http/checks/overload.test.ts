@@ -7,7 +7,7 @@ import {
   type OverloadConfig,
   type OverloadOptions,
 } from '../../../src/http/checks/overload.ts';
-import { RequestMetrics, sumMetrics } from '../../../src/http/request-metrics.ts';
+import { RequestMetrics, sumMetrics } from '../../../src/counts/request-metrics.ts';
 
 const TARGET_MS = 100;
 const CONFIG: OverloadConfig = { overloadDelayMs: TARGET_MS };

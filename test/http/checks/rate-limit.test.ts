@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import express from 'express';
 import { pino } from 'pino';
 import { RateLimit } from '../../../src/http/checks/rate-limit.ts';
-import { newHitCounts } from '../../../src/http/hit-counts.ts';
+import { newHitCounts } from '../../../src/counts/hit-counts.ts';
 import { Problem } from '../../../src/http/response/problem.ts';
 import { contextOf } from '../../support/test-api.ts';
 

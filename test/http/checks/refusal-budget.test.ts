@@ -2,7 +2,7 @@ import { mock } from 'node:test';
 import { expect } from 'chai';
 import { pino } from 'pino';
 import { RefusalBudget } from '../../../src/http/checks/refusal-budget.ts';
-import { newNetworksMemory } from '../../../src/http/connections/networks.ts';
+import { newNetworksMemory } from '../../../src/counts/networks.ts';
 import { noSuchPath } from '../../../src/http/response/problem.ts';
 import { givenApi, ownNetworks, TestApi } from '../../support/test-api.ts';
 

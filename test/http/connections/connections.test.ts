@@ -3,8 +3,8 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { expect } from 'chai';
 import type { Express } from 'express';
 import { pino } from 'pino';
-import { CONNECTIONS, type OpenCounts, UNSENT_KB } from '../../../src/http/open-counts.ts';
-import { RequestMetrics, sumMetrics } from '../../../src/http/request-metrics.ts';
+import { CONNECTIONS, type OpenCounts, UNSENT_KB } from '../../../src/counts/open-counts.ts';
+import { RequestMetrics, sumMetrics } from '../../../src/counts/request-metrics.ts';
 import { givenApi, type Overrides, serverDependencies, serverWith, TestApi } from '../../support/test-api.ts';
 
 const MAX_PIPELINED = 32;

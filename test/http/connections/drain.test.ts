@@ -93,7 +93,7 @@ describe('The drain of a server', () => {
       closed: () => undefined,
     });
     server.on('request', (incoming: Request, response: Response) => {
-      connections.of(incoming.socket)?.answer(incoming, response);
+      connections.open.get(incoming.socket)?.answer(incoming, response);
     });
     times = newDrainTimes();
     listener = new Listener(server);

@@ -6,7 +6,7 @@ import { gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import type { Express, Response } from 'express';
 import { pino } from 'pino';
-import { RequestMetrics } from '../../../src/http/request-metrics.ts';
+import { RequestMetrics } from '../../../src/counts/request-metrics.ts';
 import { Compression } from '../../../src/http/response/compression.ts';
 import { codingHeaders } from '../../../src/http/response/etag.ts';
 import { send } from '../../../src/http/response/send.ts';

@@ -4,9 +4,9 @@ import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises'
 import { expect } from 'chai';
 import type { Express } from 'express';
 import { pino } from 'pino';
-import { type OpenCounts, UNSENT_KB } from '../../../src/http/open-counts.ts';
+import { type OpenCounts, UNSENT_KB } from '../../../src/counts/open-counts.ts';
 import { sendStream } from '../../../src/http/response/stream.ts';
-import { sumMetrics, RequestMetrics } from '../../../src/http/request-metrics.ts';
+import { sumMetrics, RequestMetrics } from '../../../src/counts/request-metrics.ts';
 import type { ServerDependencies } from '../../../src/http/server.ts';
 import { serverDependencies, serverWith } from '../../support/test-api.ts';
 
@@ -160,7 +160,7 @@ describe('A stream', () => {
   it('counts from its first byte, so that any number of them is bounded', async () => {
     const sources = Array.from({ length: 40 }, () => new Source(FAR));
     const port = await serve(sources, { maxUnsentMb: 2 });
-    for (const _ of sources) open(port).pause();
+    sources.forEach(() => open(port).pause());
     await eventually(() => sources.filter(({ isClosed }) => isClosed).length >= 36);
     expect(counts.inAll(UNSENT_KB)).to.be.within(1, 512);
     expect(endsIn(metrics)['unsent-bytes']).to.be.at.least(36);

@@ -105,4 +105,19 @@ describe('The admission of a snapshot', () => {
     expect(retained()).to.deep.equal([]);
     expect(stores.view.get('north')?.contentDigest).to.equal('day 6');
   });
+
+  it('releases the stores of 5000 organizations in one step', () => {
+    const ids = Array.from({ length: 5000 }, (_, i) => `org-${i}`);
+    const images = (digest: string) => ids.map((id) => emptyImage(id, digest));
+    const deletions = ids.map((id) => emptyDeletions(id));
+    for (const day of [4, 5])
+      stores.swap('b.sqlite', { ...manifest(day), organizations: images(`day ${day}`), deletions });
+    expect(stores.retained).to.have.length(5000);
+    limit = { bytes: 0, source: 'MEMORY_LIMIT_MB' };
+    const before = performance.now();
+    expect(goLive('b.sqlite', manifest(6, ...ids))).to.match(/^memory: /);
+    // One store after the other takes 20 s.
+    expect(performance.now() - before).to.be.below(2000);
+    expect(stores.retained).to.deep.equal([]);
+  });
 });

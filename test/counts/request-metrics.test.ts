@@ -4,10 +4,10 @@ import { OPERATIONS } from '../../src/contract/operations.ts';
 import {
   type HistogramTotals,
   PIN_OUTCOMES,
+  RETRY_REASONS,
   sumMetrics,
   RequestMetrics,
-} from '../../src/http/request-metrics.ts';
-import { RETRY_REASONS } from '../../src/http/response/problem.ts';
+} from '../../src/counts/request-metrics.ts';
 
 const OPERATION_IDS = OPERATIONS.map(({ id }) => id);
 /** Statuses with a counter of their own. */

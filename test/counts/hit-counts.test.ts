@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { monotonicNow } from '../../../src/clock.ts';
-import { countHit, newHitCounts } from '../../../src/http/hit-counts.ts';
-import { byDepth } from '../../support/depth.ts';
+import { monotonicNow } from '../../src/clock.ts';
+import { countHit, newHitCounts } from '../../src/counts/hit-counts.ts';
+import { byDepth } from '../support/depth.ts';
 import type { HittingThread } from './hitting-thread.ts';
 
 const WINDOW_MS = 60_000;

@@ -1,6 +1,6 @@
 import { workerData } from 'node:worker_threads';
-import { monotonicNow } from '../../../src/clock.ts';
-import { countHit, type HitCounts } from '../../../src/http/hit-counts.ts';
+import { monotonicNow } from '../../src/clock.ts';
+import { countHit, type HitCounts } from '../../src/counts/hit-counts.ts';
 
 /** Hits one key as fast as it can, once all threads have started, and counts the windows that it opens. */
 

@@ -1,6 +1,5 @@
 import { OPERATIONS } from '../contract/operations.ts';
 import { PREVIEW, STABLE, type Version } from '../contract/releases.ts';
-import { RETRY_REASONS, type RetryReason } from './response/problem.ts';
 
 /** The labels of request counts. Their values do not depend on the content of requests. */
 const OTHER = 'other';
@@ -10,6 +9,10 @@ const STATUS_LABELS: readonly string[] = [...STATUSES.map(String), OTHER];
 const UPCOMING = 'upcoming';
 const NONE = 'none';
 const VERSION_LABELS: readonly string[] = [STABLE, PREVIEW, UPCOMING, NONE];
+
+/** The reasons for a 429 response. */
+export const RETRY_REASONS = ['rate-limit', 'overload', 'not-ready', 'refusals', 'streams'] as const;
+export type RetryReason = (typeof RETRY_REASONS)[number];
 
 /** The reasons for which the server ends a connection. */
 export const END_REASONS = [

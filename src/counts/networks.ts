@@ -1,8 +1,8 @@
 import { hash, randomBytes } from 'node:crypto';
 import { ipKeyGenerator } from 'express-rate-limit';
-import { monotonicNow } from '../../clock.ts';
-import { countHit, type HitCounts, newHitCounts } from '../hit-counts.ts';
-import { type CountsBySlot, newCountsBySlot } from '../open-counts.ts';
+import { monotonicNow } from '../clock.ts';
+import { countHit, type HitCounts, newHitCounts } from './hit-counts.ts';
+import { type CountsBySlot, newCountsBySlot } from './open-counts.ts';
 
 const IPV6_NETWORK_BITS = 64;
 /** Time for which a network stays suspect. */

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { newNetworksMemory, newNetworksPart, Networks } from '../../../src/http/connections/networks.ts';
-import { byDepth } from '../../support/depth.ts';
-import { ownNetworks } from '../../support/test-api.ts';
+import { newNetworksMemory, newNetworksPart, Networks } from '../../src/counts/networks.ts';
+import { byDepth } from '../support/depth.ts';
+import { ownNetworks } from '../support/test-api.ts';
 
 const SEED = 20_261_123;
 const WINDOW_MS = 60_000;
