@@ -134,7 +134,6 @@ export class Connections {
       this.#open.delete(socket);
       this.#idle.delete(connection);
       this.#counts.change(CONNECTIONS, -1);
-      this.#noteUnsent(connection, 0);
       if (network !== undefined) this.#networks.disconnect(network);
     });
     if (counted !== undefined && counted.connections > this.#config.maxConnectionsPerAddress)
