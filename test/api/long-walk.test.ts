@@ -37,7 +37,7 @@ async function exported(number: number): Promise<SnapshotImage> {
 }
 
 describe(`A walk over ${TICKETS} tickets at ${PAGES_PER_MINUTE} pages a minute, with a refresh every minute`, function () {
-  this.timeout(byDepth({ short: 60_000, deep: 600_000 }));
+  this.timeout(byDepth({ short: 300_000, deep: 600_000 }));
 
   it('returns each ticket of its snapshot once', async () => {
     const [first, ...others] = [await exported(0), await exported(1), await exported(2)];

@@ -68,7 +68,7 @@ describe('A walk', () => {
     expect(locsOf(gone)).to.deep.equal(['query.snapshot']);
     expect(gone.body.errors[0]).to.include({ input: digestOf('first') });
     expect(gone.body.errors[0].ctx).to.match(/begin again/);
-  }).timeout(20_000);
+  });
 
   it('is refused when its data is gone, since its last page was too long ago', async () => {
     await api.send('/v1/tickets?perPage=2');

@@ -32,8 +32,7 @@ function readmeProgram(): string {
   return [...imports, first, ...others.map((block) => `{\n${block}}`)].join('\n');
 }
 
-describe('The package of the TypeScript client', function () {
-  this.timeout(60_000);
+describe('The package of the TypeScript client', () => {
   const given = givenApi();
   const inFolder = folderForAll();
 

@@ -14,8 +14,7 @@ const REQUEST = {
   'Accept-Encoding': 'identity',
 };
 
-describe('Two organizations with records for the same ids', function () {
-  this.timeout(60_000);
+describe('Two organizations with records for the same ids', () => {
   let ring: KeyRing;
   let keys: ReadonlyMap<Plant, KeyFor>;
   let api: TestApi;

@@ -153,7 +153,7 @@ class World {
 }
 
 describe(`An organization beside another one with common ids, which may be absent, larger, and swapped (seed ${FIXED.seed})`, function () {
-  this.timeout(byDepth({ short: 60_000, deep: 600_000 }));
+  this.timeout(byDepth({ short: 300_000, deep: 600_000 }));
   let keys: Readonly<Record<Owner, KeyFor>>;
   let targets: readonly string[];
   let pins: readonly string[];

@@ -120,8 +120,7 @@ function placed(json: string): Buffer {
 
 describe('An offer cut down to a view', () => {
   for (const seed of SEEDS) {
-    it(`is byte for byte the result of parsing, filtering and writing the offer (seed ${seed})`, function () {
-      this.timeout(60_000);
+    it(`is byte for byte the result of parsing, filtering and writing the offer (seed ${seed})`, () => {
       const random = new Random(seed);
       const seen = { whole: 0, cut: 0 };
       for (let i = 0; i < OFFERS_EACH; i++) {

@@ -33,8 +33,7 @@ const textOf = (segments: readonly Buffer[]) => Buffer.concat(segments).toString
 const parsed = (segments: readonly Buffer[]): unknown => JSON.parse(textOf(segments));
 
 for (const { seed, size, queries } of CASES) {
-  describe(`Random organizations with ${size} events (seed ${seed})`, function () {
-    this.timeout(120_000);
+  describe(`Random organizations with ${size} events (seed ${seed})`, () => {
     const random = new Random(seed);
     const organizations = randomOrganizations(random, size);
     const maker = new QueryMaker(random, organizations);

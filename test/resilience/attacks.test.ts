@@ -25,8 +25,7 @@ const MAX_GROWTH_MB = 250;
 const MAX_PIPELINED = 32;
 
 /** Attacks on a real process. The figures are in docs/reliability.md. */
-describe('A replica under attack', function () {
-  this.timeout(60_000);
+describe('A replica under attack', () => {
   const inFolder = folderForEach();
   let replica: ReplicaUnderTest | undefined;
   const sockets = new Set<Socket>();

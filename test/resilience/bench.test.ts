@@ -27,8 +27,7 @@ interface Output {
 }
 
 /** The figures are not checked: they depend on the machine and its load. */
-describe('The bench', function () {
-  this.timeout(240_000);
+describe('The bench', () => {
   const inFolder = folderForEach();
 
   async function figures(groups: readonly string[], ...options: string[]): Promise<Output> {

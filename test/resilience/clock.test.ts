@@ -41,8 +41,7 @@ interface Answer {
   readonly body: string;
 }
 
-describe('A wall clock moved by a day, forward and back,', function () {
-  this.timeout(60_000);
+describe('A wall clock moved by a day, forward and back,', () => {
   const inSource = folderForAll();
   const inFolder = folderForEach();
   let credential: string;

@@ -59,8 +59,7 @@ const PATHS = [
   '/v1/catalog/offers',
 ];
 
-describe('A replica with faults', function () {
-  this.timeout(120_000);
+describe('A replica with faults', () => {
   const inFolder = folderForAll();
   const inSnapshots = (name: string) => join(inFolder('snapshots'), name);
   const FILE = 'north.sqlite';
@@ -294,8 +293,7 @@ describe('A replica with faults', function () {
   });
 });
 
-describe('A full disk', function () {
-  this.timeout(120_000);
+describe('A full disk', () => {
   const inFolder = folderForAll();
   const inSnapshots = (name: string) => join(inFolder('snapshots'), name);
 

@@ -16,8 +16,7 @@ const ENDLESS: readonly Fault[] = [
   'is blocked in the system before it reads orders',
 ];
 
-describe('A load that exceeds LOAD_TIMEOUT_SECONDS', function () {
-  this.timeout(120_000);
+describe('A load that exceeds LOAD_TIMEOUT_SECONDS', () => {
   const inFolder = folderForAll();
   let replica: ReplicaUnderTest;
   let credential: string;

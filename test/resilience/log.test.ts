@@ -68,8 +68,7 @@ const ATTACKS = [
   { on: 'pipe', reader: 'reads a few bytes at a time', standardError: 'read' },
 ] as const;
 
-describe('A log reader or a disk that is behind', function () {
-  this.timeout(60_000);
+describe('A log reader or a disk that is behind', () => {
   const inFolder = folderForAll();
   let credential: string;
   let replica: ChildProcess | undefined;

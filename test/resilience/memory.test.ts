@@ -52,8 +52,7 @@ class Walk {
   }
 }
 
-describe('A replica at its memory limit', function () {
-  this.timeout(180_000);
+describe('A replica at its memory limit', () => {
   const inFolder = folderForAll();
   let replica: ReplicaUnderTest;
   let credential: string;

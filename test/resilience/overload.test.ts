@@ -13,8 +13,7 @@ const CONNECTIONS = 2000;
 const ROUNDS = 2;
 const STALL_MS = 300;
 
-describe('A replica with a short OVERLOAD_DELAY_MS', function () {
-  this.timeout(120_000);
+describe('A replica with a short OVERLOAD_DELAY_MS', () => {
   const inFolder = folderForAll();
   let credential: string;
   let replica: ReplicaUnderTest;

@@ -30,8 +30,7 @@ function publishIn(inFolder: InFolder, built: string, n: number): void {
   renameSync(draft, join(inFolder('snapshots'), FILE));
 }
 
-describe('A process', function () {
-  this.timeout(300_000);
+describe('A process', () => {
   const inSource = folderForAll();
   const inFolder = folderForEach();
   let credential: string;

@@ -19,8 +19,7 @@ const KEYS = byDepth({ short: 300, deep: 1500 });
 /** The poll interval, and five times the 0.2 s that a revocation takes at most on a slow machine. */
 const MAX_MS = 50 + 1000;
 
-describe(`A revocation while ${ORGANIZATIONS} organizations swap under load`, function () {
-  this.timeout(180_000);
+describe(`A revocation while ${ORGANIZATIONS} organizations swap under load`, () => {
   const inFolder = folderForAll();
   let replica: ReplicaUnderTest;
   let keys: KeysFile;

@@ -22,8 +22,7 @@ const LOAD_PAUSE_MS = 2;
 
 type Step = WorkerCommand['name'];
 
-describe('A worker that ends when it receives', function () {
-  this.timeout(60_000);
+describe('A worker that ends when it receives', () => {
   const inFolder = folderForAll();
   let inStage: InFolder;
   let replica: ReplicaUnderTest;

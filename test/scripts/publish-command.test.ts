@@ -11,8 +11,7 @@ import { SMALL_IMPORT } from '../support/small-import.ts';
 
 const SCRIPT = 'scripts/snapshot.ts';
 
-describe('npm run snapshot -- publish', function () {
-  this.timeout(60_000);
+describe('npm run snapshot -- publish', () => {
   const folder = folderForAll();
   let folders = 0;
   let snapshotDir = '';

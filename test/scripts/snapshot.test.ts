@@ -27,8 +27,7 @@ function snapshot(...parameters: readonly string[]): Promise<Omit<Ended, 'signal
   return runHere(main, parameters);
 }
 
-describe('npm run snapshot', function () {
-  this.timeout(60_000);
+describe('npm run snapshot', () => {
   const folder = folderForAll();
   const good = () => folder('good/a.sqlite');
 

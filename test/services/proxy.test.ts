@@ -37,8 +37,7 @@ interface Answer {
   readonly text: string;
 }
 
-describe('A replica behind nginx with the documented configuration', function () {
-  this.timeout(30_000);
+describe('A replica behind nginx with the documented configuration', () => {
   needs('nginx');
   const inFolder = folderForAll();
   const agent = new Agent({ keepAlive: true });

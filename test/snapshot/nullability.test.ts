@@ -209,8 +209,7 @@ function nullabilityOf(
   });
 }
 
-describe('The nullability of events, sessions and offers', function () {
-  this.timeout(30_000);
+describe('The nullability of events, sessions and offers', () => {
   const folder = folderForAll();
   const own = inOrganization('org');
   const imported = (resource: Resource, record: ImportRecord) =>

@@ -23,7 +23,7 @@ const TRIES = 3;
 const GROWTH_BYTES = 150e6;
 
 describe(`A replica that receives random bytes (seed ${SEED})`, function () {
-  this.timeout(byDepth({ short: 60_000, deep: 600_000 }));
+  this.timeout(byDepth({ short: 300_000, deep: 600_000 }));
   const inFolder = folderForAll();
   let replica: ReplicaUnderTest;
   let authorizations: string[];

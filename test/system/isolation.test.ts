@@ -36,7 +36,7 @@ interface Exchange {
 type Client = 'fast' | 'slow' | 'aborting';
 
 describe(`${CLIENTS} clients with alternating keys, over ${THREADS} threads (seed ${SEED})`, function () {
-  this.timeout(byDepth({ short: 60_000, deep: 600_000 }));
+  this.timeout(byDepth({ short: 300_000, deep: 600_000 }));
   const inFolder = folderForAll();
   const random = new Random(SEED);
   const organizations = randomOrganizations(random, 60);

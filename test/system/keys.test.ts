@@ -22,8 +22,7 @@ interface KeyStatus {
   readonly lastUsedAt: string | null;
 }
 
-describe(`The keys of a replica with ${THREADS} workers`, function () {
-  this.timeout(60_000);
+describe(`The keys of a replica with ${THREADS} workers`, () => {
   const inFolder = folderForAll();
   let replica: ReplicaUnderTest;
   let file: KeysFile;

@@ -92,8 +92,7 @@ function expectedIds({ of, where = () => true, rows = [0, Infinity] }: Target): 
 
 const EXPECTED = new Map(TARGETS.map((target) => [target, expectedIds(target)]));
 
-describe('A replica under load', function () {
-  this.timeout(300_000);
+describe('A replica under load', () => {
   const inFolder = folderForAll();
   const inSnapshots = (name: string) => join(inFolder('snapshots'), name);
   const credentials = new Map<string, string>();
@@ -274,8 +273,7 @@ describe('A replica under load', function () {
   });
 });
 
-describe('SIGHUP', function () {
-  this.timeout(60_000);
+describe('SIGHUP', () => {
   const inFolder = folderForAll();
   const inSnapshots = (name: string) => join(inFolder('snapshots'), name);
   let replica: ReplicaUnderTest;

@@ -40,8 +40,7 @@ const NORTH = Object.fromEntries(
 
 const isTransient = (reason: string) => TRANSIENT_REASONS.some((one) => one === reason);
 
-describe('A file in the snapshot folder', function () {
-  this.timeout(120_000);
+describe('A file in the snapshot folder', () => {
   const inFolder = folderForAll();
   const inSnapshots = (name: string) => join(inFolder('snapshots'), name);
   const credentials = new Map<string, string>();

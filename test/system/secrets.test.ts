@@ -23,8 +23,7 @@ interface Sent {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-describe('A secret that a client has sent', function () {
-  this.timeout(60_000);
+describe('A secret that a client has sent', () => {
   const inFolder = folderForAll();
   let replica: ReplicaUnderTest;
   let output: string;

@@ -21,8 +21,7 @@ interface Answer {
   readonly isLate: boolean;
 }
 
-describe('The shutdown', function () {
-  this.timeout(180_000);
+describe('The shutdown', () => {
   const inFolder = folderForAll();
   let credential: string;
   let replica: ReplicaUnderTest;

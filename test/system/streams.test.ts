@@ -59,8 +59,7 @@ class Stream {
   }
 }
 
-describe('Streams', function () {
-  this.timeout(120_000);
+describe('Streams', () => {
   const inFolder = folderForAll();
   let replica: ReplicaUnderTest;
   let credential: string;

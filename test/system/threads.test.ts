@@ -29,8 +29,7 @@ const LIMIT = 100;
 const LOAD_PAUSE_MS = 2;
 const PREVIEW = { 'Service-API-Version': 'preview' };
 
-describe(`A replica with ${THREADS} workers`, function () {
-  this.timeout(180_000);
+describe(`A replica with ${THREADS} workers`, () => {
   const inFolder = folderForAll();
 
   /** Starts a replica over its own folder, with identifiable and mortal workers. */

@@ -112,8 +112,7 @@ const idOf = (record: ImportRecord) => String(Object.values(record)[0]);
 const pageOf = ({ text }: Answer) => JSON.parse(text) as Page;
 const snapshotOf = ({ headers }: Answer) => headers['service-snapshot-id'];
 
-describe('A walk over nextPage', function () {
-  this.timeout(180_000);
+describe('A walk over nextPage', () => {
   const inFolder = folderForAll();
   let built = '';
 

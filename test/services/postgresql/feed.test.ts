@@ -41,8 +41,7 @@ const KILLS = [
 /** Number of feeds that are killed one after the other before one completes. */
 const KILLED_TOGETHER = byDepth({ short: 3, deep: 1 });
 
-describe('A feed from PostgreSQL', function () {
-  this.timeout(300_000);
+describe('A feed from PostgreSQL', () => {
   needs('PostgreSQL 15');
   const inFolder = folderForAll();
   const started = new AsyncDisposableStack();

@@ -19,8 +19,7 @@ interface Outcome {
   readonly missed: readonly string[] | null;
 }
 
-describe('The views and triggers of the PostgreSQL example', function () {
-  this.timeout(300_000);
+describe('The views and triggers of the PostgreSQL example', () => {
   needs('PostgreSQL 15');
   const inFolder = folderForAll();
   const started = new AsyncDisposableStack();

@@ -105,8 +105,7 @@ describe('A build with a base', () => {
 
   const deletion = (collection: string, id: string) => ({ organizationId: 'north', collection, id });
 
-  it('has the content digests of a build of all records, and the deletions, after any changes', async function () {
-    this.timeout(120_000);
+  it('has the content digests of a build of all records, and the deletions, after any changes', async () => {
     await fc.assert(
       fc.asyncProperty(histories, async (history) => {
         await withFolder(async (inFolder) => {

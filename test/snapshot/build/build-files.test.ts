@@ -260,7 +260,7 @@ describe('The files of an import folder', () => {
     expect(stderr).to.include('tickets.ndjson.gz: the line must be at most 16777216 bytes long: line 2\n');
     const [, kilobytes] = /^VmHWM:\s+(\d+) kB$/m.exec(stderr) ?? [];
     expect(Number(kilobytes) * 1024, stderr).to.be.below(HUGE_BYTES);
-  }).timeout(60_000);
+  });
 
   describe('make the build fail, with the name of the file, on', () => {
     it('truncated compressed data', async () => {

@@ -61,7 +61,7 @@ describe('The output of a build', () => {
 
   it('takes time in proportion to the number of sessions, also with many events', async function () {
     // Summaries that read all sessions for each event would take a minute.
-    this.timeout(20_000);
+    this.timeout(50_000);
     const ours = inOrganization('ours');
     writeImport(folder('sessions'), {
       organizations: [{ organizationId: 'ours' }],

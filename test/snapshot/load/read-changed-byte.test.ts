@@ -42,7 +42,7 @@ describe('A changed byte anywhere in a snapshot', () => {
       .and.lessThan(COPIES);
     expect(readFileSync(path).equals(bytes), 'the restored copy').to.equal(true);
     expect(isDeepStrictEqual(readSnapshot(path), snapshot.image)).to.equal(true);
-  }).timeout(180_000);
+  });
 
   /** Returns the image, or undefined when the file is refused with a message. */
   function imageOf(path: string, what: string): SnapshotImage | undefined {
