@@ -39,7 +39,7 @@ interface Options {
 const program = commandLine(
   'soak',
   'Runs a replica under mixed traffic for a time, while snapshots are swapped and refused, keys change,\n' +
-    'clients abort, and workers end. Compares every response with the data of its snapshot, and checks that\n' +
+    'clients abort or attack, and workers end. Compares every response with the data of its snapshot, and checks that\n' +
     'memory and descriptors stay flat. Exits with 1 when a promise is broken.',
 )
   .option('--seconds <n>', 'length of the traffic', wholeNumber(5, 1e6), HOUR)

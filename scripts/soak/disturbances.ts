@@ -7,16 +7,23 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
 import { formatCredential } from '../../src/keys/credential.ts';
+import type { BusyClientsInput } from '../../test/resilience/busy-clients.ts';
+import type { FloodInput } from '../../test/resilience/flood.ts';
 import { DEATH_HEADER, type Death } from '../../test/system/mortal-thread.ts';
 import { type Random, ShuffleBag } from '../sample/random.ts';
 import type { Variant } from './content.ts';
 import { POLL_SECONDS } from './soak-replica.ts';
 import type { SoakRun } from './soak-run.ts';
 
-/** The events of a soak that must not affect a request: new and refused snapshots, changed keys, signals, ended workers. */
+/**
+ * The events of a soak that must not affect a request: new and refused snapshots, changed keys, signals, ended workers,
+ * attacks from other addresses.
+ */
 
 const FILE = 'soak.sqlite';
 const DEATHS: readonly Death[] = ['throws an error', 'rejects a promise', 'exits'];
@@ -24,8 +31,13 @@ const DEATHS: readonly Death[] = ['throws an error', 'rejects a promise', 'exits
 const KEY_MARGIN_MS = 5000;
 const KEY_REQUESTS = 20;
 
+/** Addresses of the attackers. */
+const ATTACKERS = ['127.0.0.2', '127.0.0.3'] as const;
+const UNREAD_DOCUMENTS = 'GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(30);
+const ATTACK_DURATION_MS = 2000;
+
 /** Intervals between two events of a kind, in milliseconds. */
-const [PUBLISH_MS, KEY_MS, HANGUP_MS, DEATH_MS, READY_MS] = [1500, 1000, 3000, 6000, 500];
+const [PUBLISH_MS, KEY_MS, HANGUP_MS, DEATH_MS, READY_MS, ATTACK_MS] = [1500, 1000, 3000, 6000, 500, 6000];
 
 /** Starts all disturbances. Fulfilled when they have ended. */
 export async function disturb(run: SoakRun): Promise<void> {
@@ -48,6 +60,11 @@ export async function disturb(run: SoakRun): Promise<void> {
     each('SIGHUP', HANGUP_MS, hangUp),
     each('worker', DEATH_MS, endWorker),
     each('readiness', READY_MS, checkReadiness),
+    // At once, so that memory has grown by attacks before it is compared.
+    run.repeat('attack', async (random) => {
+      await attack(run, random);
+      await run.pause(ATTACK_MS);
+    }),
   ]);
 }
 
@@ -161,4 +178,34 @@ async function endWorker(run: SoakRun, random: Random): Promise<void> {
 async function checkReadiness(run: SoakRun): Promise<void> {
   const { status, text } = await run.replica.requestAdmin('/readyz');
   if (status !== 200) run.fault(`/readyz: ${status} ${text}`);
+}
+
+/** Attacks the replica for a time. The other clients are answered as before, and the attack leaves no connection. */
+async function attack(run: SoakRun, random: Random): Promise<void> {
+  const { port } = run.replica;
+  const [from] = ATTACKERS;
+  const flood: FloodInput = { port, from, connections: 16, reads: random.chance(0.5), credential: undefined };
+  const busyClients: BusyClientsInput = { port, from: ATTACKERS, connections: 300, silentPerSecond: 100 };
+  const [program, workerData] = random.pick([
+    ['flood.ts', flood],
+    ['busy-clients.ts', busyClients],
+    ['', undefined],
+  ] as const);
+  if (program === '') {
+    const unread = Array.from({ length: 200 }, () =>
+      connect({ port, host: '127.0.0.1', localAddress: from }),
+    );
+    for (const socket of unread)
+      socket
+        .on('error', () => undefined)
+        .pause()
+        .write(UNREAD_DOCUMENTS);
+    await run.pause(ATTACK_DURATION_MS);
+    for (const socket of unread) socket.destroy();
+  } else {
+    const thread = new Worker(new URL(`../../test/resilience/${program}`, import.meta.url), { workerData });
+    await run.pause(ATTACK_DURATION_MS);
+    await thread.terminate();
+  }
+  run.count('attacks');
 }

@@ -35,6 +35,7 @@ export interface Usage {
   readonly residentBytes: number;
   /** Of the main thread. */
   readonly heapBytes: number;
+  /** Without those of connections to the API. */
   readonly descriptors: number;
 }
 
@@ -184,7 +185,7 @@ export class SoakReplica {
     return {
       residentBytes: Number(resident) * 1024,
       heapBytes: await this.metric('nodejs_heap_size_used_bytes'),
-      descriptors: readdirSync(join(folder, 'fd')).length,
+      descriptors: readdirSync(join(folder, 'fd')).length - (await this.metric('foyer_connections_open')),
     };
   }
 

@@ -17,7 +17,7 @@ interface Quantity {
 const QUANTITIES: readonly Quantity[] = [
   { name: 'resident memory, MB', of: (usage) => usage.residentBytes / MEGABYTE, share: 0.1, amount: 48 },
   { name: 'heap of the main thread, MB', of: (usage) => usage.heapBytes / MEGABYTE, share: 0.1, amount: 16 },
-  { name: 'descriptors', of: (usage) => usage.descriptors, share: 0, amount: 16 },
+  { name: 'descriptors without connections', of: (usage) => usage.descriptors, share: 0, amount: 16 },
 ];
 
 export interface Growth {

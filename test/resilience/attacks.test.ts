@@ -22,6 +22,13 @@ const ATTACKER = '127.0.0.2';
 const STANDSTILL_MS = 3000;
 /** Without a defense, the memory grows by gigabytes. */
 const MAX_GROWTH_MB = 250;
+/** Growth of the resident memory by a second attack. */
+const MAX_REST = 1.15;
+/** Makes each thread collect garbage, which V8 would leave until it needs the memory. */
+const COLLECT_MS = 1000;
+const COLLECTING = {
+  NODE_OPTIONS: `--expose-gc --import=data:text/javascript,setInterval(gc,${COLLECT_MS}).unref()`,
+};
 const MAX_PIPELINED = 32;
 
 /** Attacks on a real process. The figures are in docs/reliability.md. */
@@ -57,11 +64,12 @@ describe('A replica under attack', () => {
 
   function startFlood(
     { port }: ReplicaUnderTest,
+    from: string,
     connections: number,
     reads: boolean,
     credential?: string,
   ): Worker {
-    const workerData: FloodInput = { port, from: ATTACKER, connections, reads, credential };
+    const workerData: FloodInput = { port, from, connections, reads, credential };
     return new Worker(new URL('flood.ts', import.meta.url), { workerData });
   }
 
@@ -80,6 +88,24 @@ describe('A replica under attack', () => {
   const residentMb = async (from: ReplicaUnderTest) =>
     (await from.metric('process_resident_memory_bytes')) / 2 ** 20;
 
+  /**
+   * Attacks from one address, then from another. Each attack leaves no connection and no unsent byte, and the second
+   * leaves the memory as it finds it: the first makes code and heaps grow to their usual size.
+   */
+  async function attackTwice(from: ReplicaUnderTest, attack: (address: string) => Promise<void>) {
+    const resident: number[] = [];
+    for (const address of [ATTACKER, '127.0.0.3']) {
+      await attack(address);
+      for (const socket of sockets) socket.destroy();
+      // One is that of the other key.
+      await eventually(async () => (await from.metric('foyer_connections_open')) <= 1);
+      await from.waitForMetric('foyer_unsent_bytes', 0);
+      await delay(3 * COLLECT_MS);
+      resident.push(await residentMb(from));
+    }
+    expect(resident[1]).to.be.at.most(resident[0] * MAX_REST);
+  }
+
   async function eventually(condition: () => Promise<boolean>): Promise<void> {
     while (!(await condition())) await delay(20);
   }
@@ -91,56 +117,73 @@ describe('A replica under attack', () => {
     ['100 connections that pipeline requests after one with a valid key', 100, true, true],
   ] as const) {
     it(`answers another key during ${kind}`, async () => {
-      const { replica, credential } = await start();
-      await askFor(200, replica, credential);
-      const before = await residentMb(replica);
+      const { replica, credential } = await start(COLLECTING);
+      await askFor(500, replica, credential);
       const other = newCredential(inFolder, ORGANIZATION);
       await replica.waitForLog({ msg: 'keys live', validKeys: 2 });
-      const flood = startFlood(replica, connections, reads, hasKey ? other : undefined);
-      expect(await askFor(1200, replica, credential)).to.be.below(STANDSTILL_MS);
-      expect((await residentMb(replica)) - before).to.be.below(MAX_GROWTH_MB);
-      const floods = await replica.metric('foyer_connections_ended_total{reason="pipelining"}');
-      expect(floods).to.be.above(0);
-      const stopped = once(flood, 'message');
-      flood.postMessage('stop');
-      const [responses] = (await stopped) as [number];
-      await flood.terminate();
-      // Each connection has one request before its flood.
-      expect(responses).to.be.at.most((floods + 2) * (MAX_PIPELINED + 1) + connections);
+      const countFloods = () => replica.metric('foyer_connections_ended_total{reason="pipelining"}');
+      await attackTwice(replica, async (address) => {
+        const [before, floodsBefore] = [await residentMb(replica), await countFloods()];
+        const flood = startFlood(replica, address, connections, reads, hasKey ? other : undefined);
+        expect(await askFor(1200, replica, credential)).to.be.below(STANDSTILL_MS);
+        expect((await residentMb(replica)) - before).to.be.below(MAX_GROWTH_MB);
+        const floods = (await countFloods()) - floodsBefore;
+        expect(floods).to.be.above(0);
+        const stopped = once(flood, 'message');
+        flood.postMessage('stop');
+        const [responses] = (await stopped) as [number];
+        await flood.terminate();
+        // Each connection has one request before its flood.
+        expect(responses).to.be.at.most((floods + 2) * (MAX_PIPELINED + 1) + connections);
+      });
     });
   }
 
-  it('answers another key while 200 connections do not read the documentation', async () => {
-    const { replica, credential } = await start();
-    await askFor(200, replica, credential);
-    const before = await residentMb(replica);
-    const requests = 'GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(8);
-    for (let i = 0; i < 200; i++) open(replica.port).pause().write(requests);
-    expect(await askFor(1500, replica, credential)).to.be.below(STANDSTILL_MS);
-    expect((await residentMb(replica)) - before).to.be.below(MAX_GROWTH_MB);
-    for (const socket of sockets) expect(socket.destroyed).to.equal(false);
-    expect(await replica.metric('foyer_unsent_bytes')).to.be.below(2 ** 20);
-  });
+  for (const [kind, connections, target, hasKey] of [
+    ['200 connections do not read the documentation', 200, '/docs/swagger-ui-bundle.js', false],
+    ['100 connections of a key do not read 3,000 pages', 100, '/v1/tickets?perPage=100', true],
+  ] as const) {
+    it(`answers another key while ${kind}`, async () => {
+      const { replica, credential } = await start(COLLECTING);
+      const other = newCredential(inFolder, ORGANIZATION);
+      await replica.waitForLog({ msg: 'keys live', validKeys: 2 });
+      await askFor(500, replica, credential);
+      const head = `Host: a\r\n${hasKey ? `Authorization: Bearer ${other}\r\n` : ''}`;
+      const requests = `GET ${target} HTTP/1.1\r\n${head}\r\n`.repeat(30);
+      await attackTwice(replica, async (address) => {
+        const before = await residentMb(replica);
+        for (let i = 0; i < connections; i++) open(replica.port, address).pause().write(requests);
+        expect(await askFor(1500, replica, credential)).to.be.below(STANDSTILL_MS);
+        expect((await residentMb(replica)) - before).to.be.below(MAX_GROWTH_MB);
+        for (const socket of sockets) expect(socket.destroyed).to.equal(false);
+        // The documentation lies in memory once for all of them.
+        if (!hasKey) expect(await replica.metric('foyer_unsent_bytes')).to.be.below(2 ** 20);
+      });
+    });
+  }
 
   it('accepts connections while others ask without a pause, and silent ones arrive', async () => {
-    const { replica, credential } = await start();
-    const workerData: BusyClientsInput = {
-      port: replica.port,
-      from: [ATTACKER, '127.0.0.3'],
-      connections: 500,
-      silentPerSecond: 200,
-    };
-    const attack = new Worker(new URL('busy-clients.ts', import.meta.url), { workerData });
-    await eventually(async () => (await replica.metric('foyer_connections_open')) > 700);
-    for (let i = 0; i < 10; i++) {
-      const begun = performance.now();
-      const socket = open(replica.port, '127.0.0.4');
-      const head = `Host: a\r\nAuthorization: Bearer ${credential}\r\nConnection: close`;
-      socket.write(`GET /v1/events HTTP/1.1\r\n${head}\r\n\r\n`);
-      expect(await text(socket)).to.match(/^HTTP\/1\.1 200 /);
-      expect(performance.now() - begun).to.be.below(STANDSTILL_MS);
-    }
-    await attack.terminate();
+    const { replica, credential } = await start(COLLECTING);
+    await askFor(500, replica, credential);
+    await attackTwice(replica, async (address) => {
+      const workerData: BusyClientsInput = {
+        port: replica.port,
+        from: [address, '127.0.0.4'],
+        connections: 500,
+        silentPerSecond: 200,
+      };
+      const attack = new Worker(new URL('busy-clients.ts', import.meta.url), { workerData });
+      await eventually(async () => (await replica.metric('foyer_connections_open')) > 700);
+      for (let i = 0; i < 10; i++) {
+        const begun = performance.now();
+        const socket = open(replica.port, '127.0.0.5');
+        const head = `Host: a\r\nAuthorization: Bearer ${credential}\r\nConnection: close`;
+        socket.write(`GET /v1/events HTTP/1.1\r\n${head}\r\n\r\n`);
+        expect(await text(socket)).to.match(/^HTTP\/1\.1 200 /);
+        expect(performance.now() - begun).to.be.below(STANDSTILL_MS);
+      }
+      await attack.terminate();
+    });
   });
 
   it('answers a later connection from the address of a flood', async () => {
@@ -175,7 +218,7 @@ describe('A replica under attack', () => {
 
   it('stops in order during a flood', async () => {
     const { replica } = await start({ SHUTDOWN_GRACE_SECONDS: '3' });
-    const flood = startFlood(replica, 50, true);
+    const flood = startFlood(replica, ATTACKER, 50, true);
     const floods = () => replica.metric('foyer_connections_ended_total{reason="pipelining"}');
     await eventually(async () => (await floods()) > 2);
     const signalled = performance.now();

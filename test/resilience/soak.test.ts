@@ -11,7 +11,14 @@ describe('A soak', function () {
     const { code, stdout, stderr } = await run('scripts/soak.ts', ['--seconds', String(SECONDS)]);
     expect(stderr).to.match(/^(?:0 faults, [\d,]+ requests, \d+ MB \(\d+ %\)\n)*$/);
     expect(code).to.equal(0);
-    for (const what of ['walks', 'swaps', 'refused snapshots', 'keys created and revoked', 'ended workers']) {
+    for (const what of [
+      'walks',
+      'swaps',
+      'refused snapshots',
+      'keys created and revoked',
+      'ended workers',
+      'attacks',
+    ]) {
       expect(Number(new RegExp(`^${what} +(\\d+)$`, 'm').exec(stdout)?.[1]), what).to.be.at.least(1);
     }
   });

@@ -69,7 +69,7 @@ export class Connection {
     // Node would end the connection of a client that sends no more, after the part of a stream that is written.
     socket.prependListener('end', () => {
       const { headersSent = false, writableEnded = true, req } = this.#current ?? {};
-      if (headersSent && !writableEnded && req?.complete === true) socket.resetAndDestroy();
+      if (headersSent && !writableEnded && req?.complete === true) this.end();
     });
   }
 
@@ -125,9 +125,10 @@ export class Connection {
     this.#events.waits(this, socket.destroyed ? 0 : socket.writableLength + following);
   }
 
-  /** Closes the connection at once. Unsent bytes are lost. */
+  /** Closes the connection at once. Unsent bytes are lost, so it is reset while a response is incomplete. */
   end(): void {
-    this.socket.destroy();
+    if (this.isIdle) this.socket.destroy();
+    else this.socket.resetAndDestroy();
   }
 
   /** Closes the connection when the response to the latest request is sent, or at once if it is. */
