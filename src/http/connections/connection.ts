@@ -140,10 +140,8 @@ export class Connection {
 
   /** Closes the connection after a time. Node has detached its listeners from the socket. */
   endWithin(milliseconds: number): void {
-    const { socket } = this;
-    socket.on('error', () => socket.destroy());
-    socket.resume();
-    setTimeout(() => socket.destroy(), milliseconds).unref();
+    this.socket.on('error', () => this.socket.destroy()).resume();
+    setTimeout(() => this.socket.destroy(), milliseconds).unref();
   }
 
   #start(request: Request, response: Response): void {
