@@ -125,10 +125,12 @@ export class Connection {
     this.#events.waits(this, socket.destroyed ? 0 : socket.writableLength + following);
   }
 
-  /** Closes the connection at once. Unsent bytes are lost, so it is reset while a response is incomplete. */
+  /** Closes the connection at once. It is reset while a response is incomplete, since unsent bytes are lost. */
   end(): void {
-    if (this.isIdle) this.socket.destroy();
-    else this.socket.resetAndDestroy();
+    const { socket, isIdle } = this;
+    // Node cannot reset a socket while it is shut down, and would leave it open.
+    if (isIdle || (socket.writableEnded && socket.writableLength === 0)) socket.destroy();
+    else socket.resetAndDestroy();
   }
 
   /** Closes the connection when the response to the latest request is sent, or at once if it is. */

@@ -47,10 +47,9 @@ export function beginGrace(times: DrainTimes): void {
 }
 
 /**
- * The port of an HTTP server, which can close before the server. `close` of an HTTP server would also destroy idle
- * connections and stop the timeouts of slow requests. Therefore a separate server binds the port, and the HTTP server
- * listens on its handle. It may have further sockets on the same port: in a turn of the event loop, each accepts one
- * connection, however many requests other connections send.
+ * The port of an HTTP server, which a separate server binds: `close` of an HTTP server would also destroy idle
+ * connections and stop the timeouts of slow requests. It may have further sockets on the same port: in a turn of the
+ * event loop, each accepts one connection, however many requests other connections send.
  */
 export class Listener {
   readonly #server: Server;
@@ -148,8 +147,7 @@ export class Drain {
     if (!hurry) {
       await this.#quiet(this.#quietMs, start, start + graceMs * ACCEPTING_SHARE);
       // When the listening socket closes, the system resets connections in its backlog. While reads are paused, clients
-      // get no response. Clients that reconnect after each response therefore open no connection, and the backlog
-      // empties.
+      // that reconnect after each response get none, and open no connection: the backlog empties.
       this.#connections.pause();
     }
     await barrier();

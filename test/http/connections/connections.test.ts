@@ -145,15 +145,22 @@ describe('The limit of connections', () => {
 
 describe('A client that does not read', () => {
   const BODY = Buffer.alloc(8 * 1024 * 1024);
+  /** The path at which the server shuts its connection down without a response, and then ends it. */
+  const SHUT_DOWN = '/shut-down';
 
   async function withServer(
     config: Partial<ReturnType<typeof serverDependencies>['config']>,
     test: (port: number, open: OpenCounts, metrics: RequestMetrics) => Promise<void>,
   ): Promise<void> {
     const addRoutes = (app: Express) => {
-      app.use(({ headers }, response) => {
-        response.locals.context.connection.keyId = headers.authorization;
-        response.writeHead(200).end(BODY);
+      app.use(({ headers, path }, response) => {
+        const { connection } = response.locals.context;
+        connection.keyId = headers.authorization;
+        if (path !== SHUT_DOWN) response.writeHead(200).end(BODY);
+        else {
+          connection.socket.end();
+          connection.end();
+        }
       });
     };
     const defaults = serverDependencies(pino({ level: 'silent' }));
@@ -202,6 +209,15 @@ describe('A client that does not read', () => {
       await expectEventually(() => counts.inAll(UNSENT_KB) === 0);
       clearInterval(drip);
       expect(endsIn(metrics)).to.include({ 'no-progress': 1 });
+    });
+  });
+
+  it('is disconnected in the moment in which its connection is shut down', async () => {
+    await withServer({}, async (port, counts) => {
+      const { socket } = await connectTo(port);
+      socket.write(`GET ${SHUT_DOWN} HTTP/1.1\r\nHost: x\r\n\r\n`);
+      await once(socket, 'close');
+      await expectEventually(() => counts.inAll(CONNECTIONS) === 0);
     });
   });
 

@@ -16,7 +16,7 @@ import { fixture, type OrganizationId } from '../../support/api-fixture.ts';
 import { byDepth } from '../../support/depth.ts';
 import { ownNetworks, serverDependencies } from '../../support/test-api.ts';
 
-const HISTORIES = { seed: 20261123, numRuns: byDepth({ short: 40, deep: 2000 }) };
+const HISTORIES = { seed: 20261123, numRuns: byDepth({ short: 40, deep: 500 }) };
 const MAX_PIPELINED = 32;
 const FLOOD = 100;
 /** More than the buffers of both sockets hold. */
