@@ -80,7 +80,8 @@ export function createServer({ app, arrive }: Api, dependencies: ServerDependenc
   });
   server.on('clientError', (error: ParserError, socket: Socket) => {
     const connection = connections.open.get(socket);
-    if (connection === undefined || error.code === 'ECONNRESET' || !socket.writable) socket.destroy();
+    if (connection === undefined) return;
+    if (error.code === 'ECONNRESET' || !socket.writable) connection.end();
     // The error is in the body of a request, which gets its own response.
     else if (connection.latest?.req.complete === false) connection.endAfterLatest();
     else refuse(connection, problemOfParser(error));
@@ -89,16 +90,15 @@ export function createServer({ app, arrive }: Api, dependencies: ServerDependenc
 
   /** Refuses input that is not a request, once the requests before it have their responses. */
   function refuse(connection: Connection, refused: Problem): void {
-    connection.whenIdle(() => {
-      const { socket } = connection;
-      const { problem, isLogged } = refusals.apply(refused, socket.remoteAddress ?? '');
+    connection.endWith(() => {
+      const { problem, isLogged } = refusals.apply(refused, connection.socket.remoteAddress ?? '');
       const requestId = randomUUID();
       const { headers, endHeaders } = resolveVersion(undefined, clock());
-      sendUnparsed(socket, problem, requestId, [...headers, ...endHeaders]);
       metrics.countUnparsed(problem.status);
       const { status, body } = problem;
       if (isLogged) log.info({ requestId, status, bytes: body.length }, 'request');
       if (problem !== refused) connections.suspect(connection);
+      return unparsedResponse(problem, requestId, [...headers, ...endHeaders]);
     });
   }
 }
@@ -155,13 +155,12 @@ function isOfUnknownMethod({ code, rawPacket, bytesParsed = 0 }: ParserError): b
   return method !== undefined && !METHODS.includes(method);
 }
 
-/** Sends a problem on the socket of input that the parser rejected, and closes it. */
-function sendUnparsed(
-  socket: Socket,
+/** Returns the bytes of the response to input that the parser rejected, after which the connection closes. */
+function unparsedResponse(
   { status, headers, body }: Problem,
   requestId: string,
   versionHeaders: HeaderList,
-): void {
+): Buffer {
   // The path may be unknown, so the response carries the headers of the API.
   const all = [
     ...SECURITY_HEADERS,
@@ -179,5 +178,5 @@ function sendUnparsed(
   ];
   const lines = all.map((text, i) => (i % 2 === 0 ? `${text}: ` : `${text}\r\n`));
   const head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n`;
-  socket.end(Buffer.concat([Buffer.from(head), body]));
+  return Buffer.concat([Buffer.from(head), body]);
 }

@@ -98,10 +98,11 @@ export class Connection {
     this.#start(request, response);
   }
 
-  /** Calls an action when all requests have their responses. Later requests wait for ever. */
-  whenIdle(action: () => void): void {
-    if (this.isIdle) action();
-    else this.#waiting.push(action);
+  /** Sends the last bytes of the connection when all requests have their responses. Later requests get none. */
+  endWith(bytes: () => Buffer): void {
+    const send = () => this.socket.end(bytes());
+    if (this.isIdle) send();
+    else this.#waiting.push(send);
   }
 
   /** Closes the connection after the response to the latest request, unless its head is already sent. */
@@ -121,8 +122,7 @@ export class Connection {
 
   /** Notes the bytes that wait to be sent, with those that follow at once. */
   noteUnsent(following = 0): void {
-    const { socket } = this;
-    this.#events.waits(this, socket.destroyed ? 0 : socket.writableLength + following);
+    this.#events.waits(this, this.socket.destroyed ? 0 : this.socket.writableLength + following);
   }
 
   /** Closes the connection at once. It is reset while a response is incomplete, since unsent bytes are lost. */
