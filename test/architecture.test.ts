@@ -191,7 +191,7 @@ describe('The checks of the architecture', () => {
     expect(into('src/query/a.ts', "new Worker(new URL('../http/b.ts', import.meta.url));")).to.have.length(1);
     expect(into('src/http/a.ts', "import { readConfig } from '../config.ts';")).to.have.length(1);
     expect(into('src/config.ts', "import { b } from './contract/b.ts';")).to.have.length(1);
-    expect(into('src/main.ts', "import { b } from './b.ts';")).to.have.length(1);
+    expect(into('src/main.ts', "import { b } from '../test/b.ts';")).to.have.length(1);
     expect(into('src/store/a.ts', "import { b } from '../../scripts/b.ts';")).to.have.length(1);
     expect(into('src/elsewhere/a.ts', "import { b } from '../contract/b.ts';")).to.have.length(1);
   });

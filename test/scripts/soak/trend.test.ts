@@ -37,6 +37,6 @@ describe('The growth in a soak', () => {
           (i) => 50 + (i >> 2),
         ),
       ),
-    ).to.deep.equal(['descriptors']);
+    ).to.deep.equal(['descriptors without connections']);
   });
 });
