@@ -39,6 +39,8 @@ class Stream {
       headers: { Accept: NDJSON, Authorization: `Bearer ${credential}`, ...headers },
     });
     const [response] = (await once(request, 'response')) as [IncomingMessage];
+    // The connection of a stream that breaks off is reset.
+    request.on('error', () => undefined);
     return new Stream(response);
   }
 
