@@ -11,7 +11,7 @@ import { folderForAll } from '../support/temporary-folder.ts';
 import { ROOT } from '../support/command.ts';
 
 const ORGANIZATION = 'theatre-des-trois-ponts';
-const GRACE_SECONDS = 1;
+const GRACE_SECONDS = 4;
 const RUNS = byDepth({ short: 1, deep: 60 });
 
 interface Answer {
