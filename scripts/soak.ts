@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { InvalidArgumentError } from 'commander';
+import { MAX_WAIT_MS } from '../src/http/connections/connections.ts';
 import { Interruption } from './interruption.ts';
 import { commandLine, Refused, runCommand } from './run-command.ts';
 import { runClients } from './soak/clients.ts';
@@ -21,8 +22,8 @@ const MAX_SEED = 0xffff_ffff;
 const SAMPLES = 200;
 const MEGABYTE = 1024 * 1024;
 
-/** Time in which the replica notices that all clients have closed their connections. */
-const CLOSED_MS = 5000;
+/** Time in which the replica notices that all clients have closed their connections, those of suspect networks last. */
+const CLOSED_MS = MAX_WAIT_MS + 5000;
 
 /** The warnings and errors that the disturbances of a soak cause. */
 const EXPECTED_WARNINGS = [

@@ -16,8 +16,8 @@ const UNSENT_SHARE = 0.9;
 const UNSENT_CHECK_MS = 1000;
 /** Time between the first reads of two connections of suspect networks. Node parses one read in at most some 20 ms. */
 const TURN_MS = 50;
-/** Longest wait for the first read. */
-const MAX_WAIT_MS = 60_000;
+/** Longest wait for the first read. Before it, the close of such a connection is not noticed. */
+export const MAX_WAIT_MS = 60_000;
 
 /** Express's `trust proxy`. */
 export type TrustProxy = boolean | number | readonly string[];
