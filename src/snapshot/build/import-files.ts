@@ -112,7 +112,8 @@ export async function* readBlocks(
   file: string,
   onBytes?: (bytes: number) => void,
 ): AsyncGenerator<LineBlock> {
-  let rest: Buffer = Buffer.alloc(0);
+  /** The beginning of a line. */
+  let rest: Buffer[] = [];
   let firstLine = 1;
   let bytesRead = 0;
   try {
@@ -122,20 +123,20 @@ export async function* readBlocks(
       ({ bytesRead } = source);
       const end = chunk.lastIndexOf(NEWLINE) + 1;
       if (end > 0) {
-        const block = { bytes: joined(rest, chunk.subarray(0, end)), firstLine };
+        const block = { bytes: joined([...rest, chunk.subarray(0, end)]), firstLine };
         firstLine += countLines(block.bytes);
-        rest = chunk.subarray(end);
+        rest = [chunk.subarray(end)];
         yield block;
-      } else if (rest.length <= MAX_LINE_BYTES) {
+      } else if (lengthOf(rest) <= MAX_LINE_BYTES) {
         // The rest of an overlong line is skipped: its first bytes suffice to reject it.
-        rest = Buffer.concat([rest, chunk]);
+        rest.push(chunk);
       }
     }
   } catch (error) {
     if (!(error instanceof Error)) throw error;
     throw new UnreadableImport(file, error.message);
   }
-  if (rest.length > 0) yield { bytes: joined(rest, Buffer.alloc(0)), firstLine };
+  if (lengthOf(rest) > 0) yield { bytes: joined(rest), firstLine };
 }
 
 /** A line with its number in the file. A line with a problem cannot be decoded. */
@@ -179,11 +180,15 @@ function open(path: string): { readonly source: ReadStream; readonly content: As
   return { source, content };
 }
 
-/** Concatenates two buffers outside Node's buffer pool. */
-function joined(first: Buffer, second: Buffer): Buffer<ArrayBuffer> {
-  const bytes = Buffer.allocUnsafeSlow(first.length + second.length);
-  first.copy(bytes);
-  second.copy(bytes, first.length);
+function lengthOf(parts: readonly Buffer[]): number {
+  return parts.reduce((sum, { length }) => sum + length, 0);
+}
+
+/** Concatenates buffers outside Node's buffer pool. */
+function joined(parts: readonly Buffer[]): Buffer<ArrayBuffer> {
+  const bytes = Buffer.allocUnsafeSlow(lengthOf(parts));
+  let at = 0;
+  for (const part of parts) at += part.copy(bytes, at);
   return bytes;
 }
 
