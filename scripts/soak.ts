@@ -15,12 +15,12 @@ import { growthOf } from './soak/trend.ts';
 import { Progress } from './terminal/progress.ts';
 import { left, right, table } from './terminal/table.ts';
 import { count } from './terminal/units.ts';
+import { MEGABYTE } from '../src/store/memory/shared-arrays.ts';
 
 const HOUR = 3600;
 const MAX_SEED = 0xffff_ffff;
 /** Samples of memory and descriptors in a soak. */
 const SAMPLES = 200;
-const MEGABYTE = 1024 * 1024;
 
 /** Time in which the replica notices that all clients have closed their connections, those of suspect networks last. */
 const CLOSED_MS = MAX_WAIT_MS + 5000;

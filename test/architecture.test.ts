@@ -19,6 +19,19 @@ const FOLDERS: Readonly<Partial<Record<string, readonly string[]>>> = {
   log: [],
   contract: [],
 };
+/** The folders inside snapshot, each with the others that it may import. */
+const SNAPSHOT_FOLDERS: Readonly<Partial<Record<string, readonly string[]>>> = {
+  admission: ['format'],
+  watch: ['format', 'load'],
+  builder: ['builder/merge', 'builder/staging', 'builder/import', 'review', 'load', 'format'],
+  'builder/merge': ['builder/staging', 'load', 'format'],
+  'builder/staging': ['builder/import', 'review', 'format'],
+  'builder/import': ['review', 'format'],
+  publish: ['load', 'format'],
+  review: ['load', 'format'],
+  load: ['format'],
+  format: [],
+};
 /** Files at the top of src that every folder may import. */
 const FOUNDATIONS = ['src/clock.ts', 'src/similar-names.ts', 'src/system-error.ts', 'src/version.ts'];
 /** Files at the top of src that import no folder. All others there, such as main.ts, put the folders together. */
@@ -52,11 +65,16 @@ function wrongImports(files: Files): string[] {
 function mayImport(path: string, target: string): boolean {
   const from = folderOf(path);
   const to = folderOf(target);
-  if (from === to && from !== undefined) return true;
+  if (from === to && from !== undefined) return from !== 'snapshot' || mayImportInSnapshot(path, target);
   if (!target.startsWith('src/')) return false;
   if (FOUNDATIONS.includes(target)) return true;
   if (from === undefined) return !INDEPENDENT.includes(path);
   return to !== undefined && (FOLDERS[from]?.includes(to) ?? false);
+}
+
+function mayImportInSnapshot(path: string, target: string): boolean {
+  const [from, to] = [path, target].map((file) => dirname(file).replace(/^src\/snapshot\/?/, ''));
+  return from === to || (SNAPSHOT_FOLDERS[from]?.includes(to) ?? false);
 }
 
 /** Returns a cycle of imports as its files, each importing the next. */
@@ -193,6 +211,9 @@ describe('The checks of the architecture', () => {
     expect(into('src/config.ts', "import { b } from './contract/b.ts';")).to.have.length(1);
     expect(into('src/main.ts', "import { b } from '../test/b.ts';")).to.have.length(1);
     expect(into('src/store/a.ts', "import { b } from '../../scripts/b.ts';")).to.have.length(1);
+    expect(into('src/snapshot/format/a.ts', "import { b } from '../load/b.ts';")).to.have.length(1);
+    expect(into('src/snapshot/publish/a.ts', "import { b } from '../watch/b.ts';")).to.have.length(1);
+    expect(into('src/snapshot/builder/import/a.ts', "import '../merge/b.ts';")).to.have.length(1);
     expect(into('src/elsewhere/a.ts', "import { b } from '../contract/b.ts';")).to.have.length(1);
   });
 
@@ -202,7 +223,8 @@ describe('The checks of the architecture', () => {
         "import { a } from './app.ts'; import { b } from './http/b.ts'; import ts from 'typescript';",
       'src/http/b.ts': "import { c } from '../query/c.ts'; import { d } from './d.ts'; import 'node:fs';",
       'scripts/sample/e/f.ts': "import { g } from '../g.ts'; import '../../../src/contract/h.ts';",
-      'src/snapshot/h.ts': "new URL('../../data/schema.sql', import.meta.url); // import '../keys/i.ts'",
+      'src/snapshot/load/h.ts':
+        "import '../format/i.ts'; new URL('../../data/schema.sql', import.meta.url); // '../keys/i.ts'",
     });
     expect(wrongImports(allowed)).to.deep.equal([]);
   });

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import type { Field, Fields, Shape } from '../src/contract/field.ts';
 import type { CollectionName } from '../src/contract/operations.ts';
-import { importOnlyFields, ORGANIZATION_FIELDS } from '../src/snapshot/build/import-schema.ts';
+import { importOnlyFields, ORGANIZATION_FIELDS } from '../src/snapshot/builder/import/import-schema.ts';
 import { COLLECTIONS } from '../src/snapshot/format/layout.ts';
 
 const page = readFileSync(fileURLToPath(new URL('../docs/data.md', import.meta.url)), 'utf8');

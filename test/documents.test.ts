@@ -3,10 +3,11 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import packageJson from '../package.json' with { type: 'json' };
-import { MEGABYTE, memoryNeed, missingMemory, plannedMemory } from '../src/snapshot/admission/memory.ts';
+import { memoryNeed, missingMemory, plannedMemory } from '../src/snapshot/admission/memory.ts';
 import { COLLECTIONS } from '../src/snapshot/format/layout.ts';
 import { REFUSALS, TRANSIENT_REASONS } from '../src/snapshot/format/refused-snapshot.ts';
 import { FORMAT_VERSION } from '../src/snapshot/format/schema.ts';
+import { MEGABYTE } from '../src/store/memory/shared-arrays.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const DOCUMENTS = [

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { similarName, similarVariable } from '../src/similar-names.ts';
-import { IMPORT_FILES } from '../src/snapshot/build/import-files.ts';
+import { IMPORT_FILES } from '../src/snapshot/builder/import/import-files.ts';
 
 const FIELDS = ['ticketId', 'listPrice', 'finalPaidPrice', 'priceLabel', 'vat', 'eventSessionStartAt'];
 

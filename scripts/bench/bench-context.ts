@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { formatCredential } from '../../src/keys/credential.ts';
 import { KeysFile } from '../../src/keys/keys-file.ts';
-import { buildSnapshot } from '../../src/snapshot/build/build-snapshot.ts';
+import { buildSnapshot } from '../../src/snapshot/builder/build-snapshot.ts';
 import { RefusedSnapshot } from '../../src/snapshot/format/refused-snapshot.ts';
 import { inspectSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
 import { DEFAULT_SAMPLE } from '../sample/sample-options.ts';

@@ -1,6 +1,6 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { buildSnapshot } from '../../src/snapshot/build/build-snapshot.ts';
+import { buildSnapshot } from '../../src/snapshot/builder/build-snapshot.ts';
 import { FOLDER_MODE } from '../../src/snapshot/format/snapshot-file.ts';
 import { DEFAULT_SAMPLE } from '../sample/sample-options.ts';
 import { writeSample } from '../sample/write-sample.ts';

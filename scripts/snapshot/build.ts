@@ -7,11 +7,15 @@ import {
   KEEP_DELETIONS_DAYS,
   rejectsPath,
   SuspectImport,
-} from '../../src/snapshot/build/build-snapshot.ts';
-import { NotLater } from '../../src/snapshot/build/earlier-snapshot.ts';
-import { IMPORT_FILES, listImport, UnreadableImport } from '../../src/snapshot/build/import-files.ts';
-import type { BadLineLimit } from '../../src/snapshot/build/read-import.ts';
-import { describeGroup, ImportRejected } from '../../src/snapshot/build/rejections.ts';
+} from '../../src/snapshot/builder/build-snapshot.ts';
+import { NotLater } from '../../src/snapshot/builder/merge/earlier-snapshot.ts';
+import {
+  IMPORT_FILES,
+  listImport,
+  UnreadableImport,
+} from '../../src/snapshot/builder/import/import-files.ts';
+import type { BadLineLimit } from '../../src/snapshot/builder/staging/read-import.ts';
+import { describeGroup, ImportRejected } from '../../src/snapshot/builder/staging/rejections.ts';
 import { aheadOfClock } from '../../src/snapshot/format/manifest.ts';
 import { RefusedSnapshot } from '../../src/snapshot/format/refused-snapshot.ts';
 import { duration } from '../duration.ts';

@@ -1,4 +1,4 @@
-import { type BuildReport, rejectsPath } from '../../src/snapshot/build/build-snapshot.ts';
+import { type BuildReport, rejectsPath } from '../../src/snapshot/builder/build-snapshot.ts';
 import { printJson } from '../run-command.ts';
 import { fields, indented, left, printable, right, table } from '../terminal/table.ts';
 import { count, size, timeSpan } from '../terminal/units.ts';

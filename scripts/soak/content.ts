@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { CollectionName } from '../../src/contract/operations.ts';
-import { buildSnapshot } from '../../src/snapshot/build/build-snapshot.ts';
+import { buildSnapshot } from '../../src/snapshot/builder/build-snapshot.ts';
 import { readSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
 import type { CollectionImage, OrganizationImage } from '../../src/store/organization-image.ts';
 import { recordAt } from '../../src/store/records.ts';

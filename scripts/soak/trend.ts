@@ -1,8 +1,8 @@
 import type { Usage } from './soak-replica.ts';
+import { MEGABYTE } from '../../src/store/memory/shared-arrays.ts';
 
 /** The growth of memory and descriptors over a soak. */
 
-const MEGABYTE = 1024 * 1024;
 /** Share of the time in which the first samples are not compared: code, heaps and buffers grow to their size. */
 const WARM_UP_SHARE = 0.2;
 

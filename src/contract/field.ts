@@ -1,6 +1,6 @@
 /**
  * The vocabulary of resource declarations. A declaration yields the JSON Schema of served records, the schema of
- * imported records (`src/snapshot/build/import-schema.ts`), and the stored form.
+ * imported records (`src/snapshot/builder/import/import-schema.ts`), and the stored form.
  */
 
 export type Shape =

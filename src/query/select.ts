@@ -3,7 +3,7 @@ import { postingList } from '../store/index/posting-index.ts';
 import { type PostingsByInstant, rowsOfKeys } from '../store/index/postings-by-instant.ts';
 import { NO_ROWS, rowSpan } from '../store/index/row-sets.ts';
 import { type RowRanges, rowsAtPositions, rowsInRanges } from '../store/index/wavelet-matrix.ts';
-import type { Int64s, Row, Uint32s } from '../store/memory/shared-arrays.ts';
+import { MEGABYTE, type Int64s, type Row, type Uint32s } from '../store/memory/shared-arrays.ts';
 import type { ListImage } from '../store/organization-image.ts';
 import type { Predicate } from './plan.ts';
 import { cacheKeyOf, type ResolvedQuery, resolve, windowRange } from './resolve.ts';
@@ -31,7 +31,7 @@ export function rowsAt(selection: Selection, start: number, end: number): Uint32
 const NONE: Selection = { kind: 'span', from: 0, to: 0 };
 
 /** Bound of the selection cache of a thread, over all organizations. */
-const CACHE_BYTES = 8 * 1024 * 1024;
+const CACHE_BYTES = 8 * MEGABYTE;
 const selectionCache = new SelectionCache(CACHE_BYTES);
 
 /**

@@ -2,7 +2,7 @@ import { copyFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { openApiDocument } from '../../src/contract/openapi/document.ts';
 import { RELEASES } from '../../src/contract/releases.ts';
-import { ImportRejected } from '../../src/snapshot/build/rejections.ts';
+import { ImportRejected } from '../../src/snapshot/builder/staging/rejections.ts';
 import { alterRuns } from '../support/alter-runs.ts';
 import { reseal } from '../support/digests.ts';
 import {

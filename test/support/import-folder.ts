@@ -4,7 +4,7 @@ import {
   type BuildOptions,
   type BuildReport,
   buildSnapshot,
-} from '../../src/snapshot/build/build-snapshot.ts';
+} from '../../src/snapshot/builder/build-snapshot.ts';
 import { readSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
 import type {
   CollectionImage,

@@ -2,7 +2,7 @@ import { createWriteStream, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import Database from 'better-sqlite3';
-import { buildSnapshot } from '../../../src/snapshot/build/build-snapshot.ts';
+import { buildSnapshot } from '../../../src/snapshot/builder/build-snapshot.ts';
 import type { BenchContext } from '../bench-context.ts';
 import { format, median, type Row, rowOf } from '../figures.ts';
 

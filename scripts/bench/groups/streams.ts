@@ -11,12 +11,12 @@ import { Child } from '../servers/child.ts';
 import { ComparisonServer } from '../servers/comparison-server.ts';
 import { ReplicaProcess } from '../servers/replica-process.ts';
 import { SnapshotContent } from '../snapshot-content.ts';
+import { MEGABYTE } from '../../../src/store/memory/shared-arrays.ts';
 
 const STREAM_LOAD = new URL('../load/stream-load.ts', import.meta.url);
 const ALL_TICKETS: Target = { path: '/v1/tickets', headers: { accept: 'application/x-ndjson' } };
 /** Length of the chunks of the bare server, as of Foyer. */
 const CHUNK_BYTES = 128 * 1024;
-const MEGABYTE = 2 ** 20;
 /** Streams that a key may have at a time. */
 const STREAMS = 2;
 /** Low, so that the streams use the rest of the thread's time. */

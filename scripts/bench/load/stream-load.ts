@@ -1,5 +1,6 @@
 import { connect } from 'node:net';
 import { requestBytes, type Target } from './traffic.ts';
+import { MEGABYTE } from '../../../src/store/memory/shared-arrays.ts';
 
 /** Reads streams as fast as possible, each over a connection of its own, and restarts each when it ends. */
 export interface StreamLoad {
@@ -19,7 +20,7 @@ export interface StreamReport {
   readonly seconds: number;
 }
 
-const BUFFER_BYTES = 2 ** 20;
+const BUFFER_BYTES = MEGABYTE;
 
 class Load {
   readonly #load: StreamLoad;

@@ -14,6 +14,7 @@ import { Refused } from '../../run-command.ts';
 import { type Target, type Traffic, UNREACHED_RATE_LIMIT } from '../load/traffic.ts';
 import { ProbedProcess } from './child.ts';
 import type { ProbeReport } from './probe.ts';
+import { MEGABYTE } from '../../../src/store/memory/shared-arrays.ts';
 
 /** The root folder of this checkout. */
 export const THIS_CHECKOUT = new URL('../../..', import.meta.url);
@@ -152,7 +153,7 @@ interface LogLine {
 /** Follows a log that a process writes to a file. */
 class LogFile {
   readonly path: string;
-  readonly #chunk = Buffer.allocUnsafe(1024 * 1024);
+  readonly #chunk = Buffer.allocUnsafe(MEGABYTE);
   #read = 0;
 
   constructor(path: string) {

@@ -1,8 +1,7 @@
-import { parseTimestamp } from '../../contract/timestamp.ts';
 import { latestUsedFirst, type StoreRegistry } from '../../store/registry/store-registry.ts';
-import { COLLECTIONS } from '../format/layout.ts';
-import { declaredCounts, loadedCounts, type Manifest, type RecordCounts } from '../format/manifest.ts';
+import { loadedCounts, type Manifest } from '../format/manifest.ts';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
+import { checkSuccession, type Predecessor } from '../format/succession.ts';
 import {
   checkMemory,
   type MemoryLimit,
@@ -72,65 +71,4 @@ export function storedMemory(
   threads: number,
 ): StoredMemory {
   return { bytesHeld: liveBytes + retainedBytes, stores: live.size + retained.length, threads };
-}
-
-/** The snapshot of an organization that another snapshot would replace. */
-export interface Predecessor {
-  /** ISO 8601. */
-  readonly producedAt: string;
-  readonly counts: RecordCounts;
-}
-
-/** Share of a collection's records that a snapshot must keep to go live without the permit to shrink. */
-const MIN_KEPT = 0.5;
-
-/**
- * Checks that a snapshot is neither older nor much smaller than its predecessors.
- * It keeps their organizations and half of each collection. A permit of the snapshot skips the corresponding check.
- * @param predecessors by organization id
- * @throws RefusedSnapshot
- */
-export function checkSuccession(next: Manifest, predecessors: ReadonlyMap<string, Predecessor>): void {
-  if (!next.permits.includes('rollback')) checkAge(next, predecessors);
-  if (!next.permits.includes('shrink')) checkCounts(next, predecessors);
-}
-
-function checkAge({ producedAt }: Manifest, predecessors: ReadonlyMap<string, Predecessor>): void {
-  const produced = instantOf(producedAt);
-  for (const [organizationId, predecessor] of predecessors) {
-    if (produced >= instantOf(predecessor.producedAt)) continue;
-    throw new RefusedSnapshot(
-      'older',
-      `it was produced at ${producedAt}, and the snapshot that it would replace for organization ` +
-        `"${organizationId}" at ${predecessor.producedAt}; to roll back, publish it with --rollback`,
-    );
-  }
-}
-
-function checkCounts({ organizations }: Manifest, predecessors: ReadonlyMap<string, Predecessor>): void {
-  const declared = new Map(organizations.map((next) => [next.organizationId, declaredCounts(next)]));
-  for (const [organizationId, { counts }] of predecessors) {
-    const next = declared.get(organizationId);
-    if (next === undefined) {
-      throw new RefusedSnapshot(
-        'organization-gone',
-        `it lacks organization "${organizationId}" of the snapshot that it would replace; ` +
-          'to remove the organization, publish it with --allow-shrink',
-      );
-    }
-    for (const { name } of COLLECTIONS) {
-      if (next[name] >= counts[name] * MIN_KEPT) continue;
-      throw new RefusedSnapshot(
-        'shrunk',
-        `it has ${next[name]} ${name} of organization "${organizationId}", and the snapshot that it would ` +
-          `replace has ${counts[name]}; to remove the records, publish it with --allow-shrink`,
-      );
-    }
-  }
-}
-
-function instantOf(producedAt: string): bigint {
-  const instant = parseTimestamp(producedAt);
-  if (instant === undefined) throw new TypeError(`not a timestamp: ${producedAt}`);
-  return instant;
 }

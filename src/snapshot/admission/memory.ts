@@ -1,10 +1,8 @@
 import { totalmem } from 'node:os';
+import { MEGABYTE } from '../../store/memory/shared-arrays.ts';
 import { type ListLayout, SESSIONS, STORED_LISTS } from '../format/layout.ts';
 import type { ManifestOrganization } from '../format/manifest.ts';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
-
-/** 2^20 bytes, the unit of `MEMORY_LIMIT_MB`, container limits and messages to operators. */
-export const MEGABYTE = 1024 * 1024;
 
 /** The source of a memory limit. */
 export type MemoryLimitSource = 'MEMORY_LIMIT_MB' | 'cgroup' | 'machine';

@@ -2,7 +2,7 @@ import { createHash, hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import type { ListName } from '../../contract/operations.ts';
-import type { Bytes } from '../../store/memory/shared-arrays.ts';
+import { type Bytes, MEGABYTE } from '../../store/memory/shared-arrays.ts';
 
 /** Identification, schema and run rules of a snapshot file. `docs/snapshot-format.md` describes them. */
 
@@ -19,14 +19,14 @@ export const LENGTHS_COLUMN = 'record_lengths';
 export const RECORDS_COLUMN = 'records';
 
 /** Limit for the JSON text of one record. */
-export const MAX_RECORD_BYTES = 1024 * 1024;
+export const MAX_RECORD_BYTES = MEGABYTE;
 export const MAX_RUN_RECORDS = 4096;
 /** Limit for each column of a run. The commas between records count. */
-export const MAX_RUN_BYTES = 16 * 1024 * 1024;
+export const MAX_RUN_BYTES = 16 * MEGABYTE;
 /** Limit for the runs of a snapshot, some 1,000,000,000 records. */
 export const MAX_RUNS = 1_000_000;
 /** Limit for the ids and names of all organizations together. */
-export const MAX_NAMES_BYTES = 64 * 1024 * 1024;
+export const MAX_NAMES_BYTES = 64 * MEGABYTE;
 
 /**
  * Returns the statements of a schema by object, such as `table runs`, in alphabetical order.

@@ -1,8 +1,8 @@
 import { constants, platform, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { imageBytes, packedImage } from '../../store/memory/image-memory.ts';
+import { MEGABYTE } from '../../store/memory/shared-arrays.ts';
 import type { AnyImage } from '../../store/organization-image.ts';
-import { MEGABYTE } from '../admission/memory.ts';
 import type { Manifest } from '../format/manifest.ts';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
 import type { LoaderMessage, LoaderTask } from './load-snapshot.ts';

@@ -8,6 +8,9 @@ export type Floats = Float64Array;
 /** The dense number of a record within its collection, in list order. */
 export type Row = number;
 
+/** 2^20 bytes, the unit of `MEMORY_LIMIT_MB`, container limits and messages to operators. */
+export const MEGABYTE = 2 ** 20;
+
 export const UINT32_BYTES = Uint32Array.BYTES_PER_ELEMENT;
 
 export const sharedBytes = (length: number): Bytes => new Uint8Array(new SharedArrayBuffer(length));

@@ -4,6 +4,7 @@ import type { AnyImage, SnapshotImage } from '../organization-image.ts';
 import { type AnyStore, DeletionsStore, OrganizationStore } from '../organization-store.ts';
 import { newServedDigests, noteServed } from './served-digests.ts';
 import { EMPTY_VIEW, StoreView, storeWith } from './store-view.ts';
+import { MEGABYTE } from '../memory/shared-arrays.ts';
 
 /** The stores that serve an organization. */
 export interface LiveStore {
@@ -174,7 +175,7 @@ export class StoreRegistry {
 }
 
 /** Minimum bound for the bytes of retained stores. Small stores are not released early. */
-const ALWAYS_ALLOWED_BYTES = 64 * 1024 * 1024;
+const ALWAYS_ALLOWED_BYTES = 64 * MEGABYTE;
 
 /** The times for which a replaced store is retained at most. */
 export interface Retention {

@@ -17,7 +17,7 @@ import { differences } from './diff-oracle.ts';
 import { reseal, type StoredList } from '../../support/digests.ts';
 import { inOrganization, minimalTicket } from '../../support/records.ts';
 import { build, type Import, type ImportRecord, writeImport } from '../../support/import-folder.ts';
-import { randomImport } from '../../snapshot/build/random-import.ts';
+import { randomImport } from '../../snapshot/builder/random-import.ts';
 import { thrownBy } from '../../snapshot/format/refusal.ts';
 import { SMALL_DELETIONS, SMALL_IMPORT } from '../../support/small-import.ts';
 import { SoundSnapshot } from '../../snapshot/format/sound-snapshot.ts';

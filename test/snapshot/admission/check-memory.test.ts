@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import {
   checkMemory,
-  MEGABYTE,
   type MemoryLimit,
   type MemoryLimitSource,
   missingMemory,
 } from '../../../src/snapshot/admission/memory.ts';
 import { RefusedSnapshot } from '../../../src/snapshot/format/refused-snapshot.ts';
 import { thrownBy } from '../format/refusal.ts';
+import { MEGABYTE } from '../../../src/store/memory/shared-arrays.ts';
 
 describe('The memory check', () => {
   const need = { held: 300 * MEGABYTE, peak: 400 * MEGABYTE };

@@ -1,6 +1,7 @@
 import { totalmem } from 'node:os';
 import { expect } from 'chai';
-import { MEGABYTE, memoryLimit } from '../../../src/snapshot/admission/memory.ts';
+import { memoryLimit } from '../../../src/snapshot/admission/memory.ts';
+import { MEGABYTE } from '../../../src/store/memory/shared-arrays.ts';
 
 describe('The memory limit', () => {
   const machine = 8 * 1024 * MEGABYTE;

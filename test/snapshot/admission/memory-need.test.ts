@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { expect } from 'chai';
 import { DEFAULT_SAMPLE } from '../../../scripts/sample/sample-options.ts';
 import { writeSample } from '../../../scripts/sample/write-sample.ts';
-import { MEGABYTE, memoryNeed } from '../../../src/snapshot/admission/memory.ts';
+import { memoryNeed } from '../../../src/snapshot/admission/memory.ts';
 import { byList } from '../../../src/snapshot/format/layout.ts';
 import type { ManifestOrganization } from '../../../src/snapshot/format/manifest.ts';
 import { inspectSnapshot, readSnapshot } from '../../../src/snapshot/load/read-snapshot.ts';
@@ -16,6 +16,7 @@ import {
   minimalTicket,
 } from '../../support/records.ts';
 import { build, writeImport } from '../../support/import-folder.ts';
+import { MEGABYTE } from '../../../src/store/memory/shared-arrays.ts';
 
 describe('The estimated memory of a load', () => {
   const inFolder = folderForAll();

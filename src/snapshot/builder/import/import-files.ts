@@ -1,0 +1,199 @@
+import { isUtf8 } from 'node:buffer';
+import { createReadStream, lstatSync, type ReadStream, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip } from 'node:zlib';
+import { COLLECTIONS } from '../../format/layout.ts';
+import { type FieldProblem, shown } from './problems.ts';
+import { similarName } from '../../../similar-names.ts';
+
+/** The files of an import folder: one JSON object per line, in UTF-8, optionally compressed (`.ndjson.gz`). */
+
+export const ORGANIZATIONS_FILE = 'organizations';
+/** Names the records to remove from a base. */
+export const DELETIONS_FILE = 'deletions';
+export const IMPORT_FILES: readonly string[] = [
+  ORGANIZATIONS_FILE,
+  ...COLLECTIONS.map(({ name }) => name),
+  DELETIONS_FILE,
+];
+
+/** An import file cannot be read to its end. */
+export class UnreadableImport extends Error {
+  override readonly name = 'UnreadableImport';
+  constructor(file: string, reason: string) {
+    super(`${file}: ${reason}`);
+  }
+}
+
+/** The entries of an import folder. */
+export interface ImportFolder {
+  readonly path: string;
+  /** Import files by name without ending. A misnamed entry stands for the file that was probably meant. */
+  readonly files: ReadonlyMap<string, string>;
+  /** Advice for each entry that is misnamed. */
+  readonly misnamed: readonly string[];
+  /** Names of the files of which a misnamed entry may have lines that are not read. */
+  readonly incomplete: ReadonlySet<string>;
+  /** Entries that are not read and not misnamed. Hidden ones are ignored. */
+  readonly unread: readonly string[];
+}
+
+/** The endings of a file with data, compressed or not. */
+const DATA_ENDINGS =
+  /(?:\.(?:ndjson|jsonl?|ldjson|csv|tsv|txt|xlsx?|parquet|gz|gzip|zip|bz2|xz|zst|7z)){1,3}$/i;
+/** The names of files that may have lines of JSON. */
+const LINES_OF_JSON = /^[^.]*(?:\.(?:ndjson|jsonl?|ldjson|txt))?(?:\.gz)?$/i;
+
+/**
+ * Finds the import files of a folder, and the entries that resemble them.
+ * @throws UnreadableImport when a file exists twice
+ */
+export function listImport(path: string): ImportFolder {
+  const files = new Map<string, string>();
+  for (const name of IMPORT_FILES) {
+    const file = importFile(path, name);
+    if (file !== undefined) files.set(name, file);
+  }
+  const named = new Set(files.values());
+  const misnamed: string[] = [];
+  const incomplete = new Set<string>();
+  const unread: string[] = [];
+  for (const entry of readdirSync(path).sort()) {
+    if (entry.startsWith('.') || named.has(entry)) continue;
+    const base = entry.replace(DATA_ENDINGS, '');
+    const meant = base.includes('.') && base === entry ? undefined : similarName(base, IMPORT_FILES);
+    if (meant === undefined) {
+      unread.push(entry);
+      continue;
+    }
+    misnamed.push(
+      `${entry}: not an import file; did you mean ${meant}.ndjson or ${meant}.ndjson.gz, with one JSON object on each line?`,
+    );
+    const hasLines = LINES_OF_JSON.test(entry) && statSync(join(path, entry)).isFile();
+    if (hasLines && !files.has(meant)) files.set(meant, entry);
+    else incomplete.add(meant);
+  }
+  return { path, files, misnamed, incomplete, unread };
+}
+
+/** Returns the name of an import file: `NAME.ndjson`, `NAME.ndjson.gz`, or undefined if neither exists. */
+function importFile(folder: string, name: string): string | undefined {
+  const files = [`${name}.ndjson`, `${name}.ndjson.gz`].filter(
+    (file) => lstatSync(join(folder, file), { throwIfNoEntry: false }) !== undefined,
+  );
+  if (files.length > 1) throw new UnreadableImport(files.join(' and '), 'both exist; keep one of them');
+  return files[0];
+}
+
+const BLOCK_BYTES = 256 * 1024;
+const MAX_LINE_BYTES = 16 * 1024 * 1024;
+const TOO_LONG = `must be at most ${MAX_LINE_BYTES} bytes long`;
+const NOT_UTF8 = 'must be UTF-8; a file compressed by gzip is named .ndjson.gz';
+export const UTF_16 = 'must be UTF-8, not UTF-16';
+const NEWLINE = 0x0a;
+const BYTE_ORDER_MARK = '\ufeff';
+
+/** Consecutive complete lines of an import file. */
+export interface LineBlock {
+  /** The only view of its ArrayBuffer, which can therefore be transferred to another thread. */
+  readonly bytes: Buffer<ArrayBuffer>;
+  /** Number of the first line, from 1. Lines from a base snapshot have negative numbers. */
+  readonly firstLine: number;
+}
+
+/**
+ * Reads the lines of an import file in blocks of about `BLOCK_BYTES`.
+ * @param onBytes receives the number of further bytes of the file, compressed or not, that were read
+ */
+export async function* readBlocks(
+  { path }: ImportFolder,
+  file: string,
+  onBytes?: (bytes: number) => void,
+): AsyncGenerator<LineBlock> {
+  /** The beginning of a line. */
+  let rest: Buffer[] = [];
+  let firstLine = 1;
+  let bytesRead = 0;
+  try {
+    const { source, content } = open(join(path, file));
+    for await (const chunk of content) {
+      onBytes?.(source.bytesRead - bytesRead);
+      ({ bytesRead } = source);
+      const end = chunk.lastIndexOf(NEWLINE) + 1;
+      if (end > 0) {
+        const block = { bytes: joined([...rest, chunk.subarray(0, end)]), firstLine };
+        firstLine += countLines(block.bytes);
+        rest = [chunk.subarray(end)];
+        yield block;
+      } else if (lengthOf(rest) <= MAX_LINE_BYTES) {
+        // The rest of an overlong line is skipped: its first bytes suffice to reject it.
+        rest.push(chunk);
+      }
+    }
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    throw new UnreadableImport(file, error.message);
+  }
+  if (lengthOf(rest) > 0) yield { bytes: joined(rest), firstLine };
+}
+
+/** A line with its number in the file. A line with a problem cannot be decoded. */
+export type Line =
+  | { readonly number: number; readonly text: string }
+  | { readonly number: number; readonly text: undefined; readonly problem: FieldProblem };
+
+/** Iterates over the lines of a block that are not blank. */
+export function* linesOf({ bytes, firstLine }: LineBlock): Generator<Line> {
+  let number = firstLine;
+  for (let start = 0; start < bytes.length; number++) {
+    const found = bytes.indexOf(NEWLINE, start);
+    const end = found < 0 ? bytes.length : found;
+    const line = decoded(bytes.subarray(start, end), number);
+    if (line.text?.trim() !== '') yield line;
+    start = end + 1;
+  }
+}
+
+function decoded(bytes: Buffer, number: number): Line {
+  if (bytes.length > MAX_LINE_BYTES) return undecodable(number, TOO_LONG);
+  const text = bytes.toString();
+  // Decoding replaces invalid bytes with U+FFFD, which a valid line may also contain.
+  if (text.includes('\ufffd') && !isUtf8(bytes))
+    return undecodable(number, bytes.includes(0) ? UTF_16 : NOT_UTF8, shown(text));
+  return { number, text: number === 1 && text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text };
+}
+
+function undecodable(number: number, reason: string, found?: string): Line {
+  return { number, text: undefined, problem: { field: '', reason, found } };
+}
+
+function open(path: string): { readonly source: ReadStream; readonly content: AsyncIterable<Buffer> } {
+  const source = createReadStream(path, { highWaterMark: BLOCK_BYTES });
+  if (!/\.gz$/i.test(path)) return { source, content: source };
+  const content = new PassThrough({ highWaterMark: BLOCK_BYTES });
+  // An error of any stream reaches the reader of the content.
+  pipeline(source, createGunzip({ chunkSize: BLOCK_BYTES }), content).catch((error: unknown) => {
+    content.destroy(error instanceof Error ? error : new Error(String(error)));
+  });
+  return { source, content };
+}
+
+function lengthOf(parts: readonly Buffer[]): number {
+  return parts.reduce((sum, { length }) => sum + length, 0);
+}
+
+/** Concatenates buffers outside Node's buffer pool. */
+function joined(parts: readonly Buffer[]): Buffer<ArrayBuffer> {
+  const bytes = Buffer.allocUnsafeSlow(lengthOf(parts));
+  let at = 0;
+  for (const part of parts) at += part.copy(bytes, at);
+  return bytes;
+}
+
+function countLines(bytes: Buffer): number {
+  let lines = 0;
+  for (let at = bytes.indexOf(NEWLINE); at >= 0; at = bytes.indexOf(NEWLINE, at + 1)) lines++;
+  return lines;
+}

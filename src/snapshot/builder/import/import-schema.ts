@@ -1,0 +1,217 @@
+import { Ajv, type ErrorObject } from 'ajv';
+import { IANAZone } from 'luxon';
+import { type Field, type Fields, id, type Json, type Shape, text, texts } from '../../../contract/field.ts';
+import type { CollectionName } from '../../../contract/operations.ts';
+import { inUtc, parseTimestamp, withOffset } from '../../../contract/timestamp.ts';
+import { type JsonObject, objectIn, textIn } from '../../format/json-values.ts';
+import { addCount, type LineNotes } from './line-notes.ts';
+import { type FieldProblem, quoted, withoutRepetition } from './problems.ts';
+import { similarName } from '../../../similar-names.ts';
+
+/** The checks of import records and their stored form, derived from the declared fields. */
+
+export const ORGANIZATION_ID = id('Organization of the record.', 'org_1');
+export const ORGANIZATION_FIELDS: Fields = {
+  organizationId: ORGANIZATION_ID,
+  name: text('Display name.', 'Théâtre'),
+};
+
+/** Returns the fields of an import record that are not served. */
+export function importOnlyFields(collection: CollectionName): Fields {
+  return { organizationId: ORGANIZATION_ID, ...IMPORT_ONLY[collection] };
+}
+
+const IMPORT_ONLY: Partial<Record<CollectionName, Fields>> = {
+  sessions: { eventId: id('Event of the session.', 'evt_42') },
+  offers: { heldByEventIds: texts('Events that hold a PRODUCT or BUNDLE.', ['evt_42']) },
+};
+
+const TIMESTAMP_RULE = 'an ISO 8601 date and time with Z or an offset, such as 2026-01-31T20:00:00+01:00';
+
+/** String formats for ajv, each with a description of the accepted texts. */
+const FORMATS: Readonly<Record<string, { validate: (text: string) => boolean; accepts: string }>> = {
+  // A URL cannot contain a lone surrogate.
+  identifier: {
+    validate: (text) => text !== '' && text.isWellFormed(),
+    accepts: 'well-formed text that is not empty',
+  },
+  timestamp: { validate: (text) => parseTimestamp(text) !== undefined, accepts: TIMESTAMP_RULE },
+  utcTimestamp: {
+    validate: (text) => parseTimestamp(text) !== undefined && inUtc(text).endsWith('Z'),
+    accepts: `${TIMESTAMP_RULE}, within the years 0000 to 9999 in UTC`,
+  },
+  timeZone: {
+    validate: isTimeZone,
+    accepts: 'a region and city of the IANA time zone database, such as Europe/Paris',
+  },
+};
+
+/** Whether checked names are valid. Creating an `Intl.DateTimeFormat` takes about 70 µs. */
+const knownZones = new Map<string, boolean>();
+
+function isTimeZone(text: string): boolean {
+  let known = knownZones.get(text);
+  if (known === undefined) knownZones.set(text, (known = isRegionAndCity(text)));
+  return known;
+}
+
+/** Checks a name. Luxon would also accept abbreviations (EST), offsets (+01:00) and any letter case. */
+function isRegionAndCity(text: string): boolean {
+  if (!/^[A-Z]\w*\//.test(text) || !IANAZone.isValidZone(text)) return false;
+  const { timeZone } = new Intl.DateTimeFormat('en', { timeZone: text }).resolvedOptions();
+  return timeZone === text || timeZone.toLowerCase() !== text.toLowerCase();
+}
+
+/** Stops at the first error, which suffices for a good record. */
+const quick = new Ajv({ allowUnionTypes: true, formats: FORMATS });
+/** Finds all errors, with the values found. */
+const thorough = new Ajv({ allowUnionTypes: true, formats: FORMATS, allErrors: true, verbose: true });
+
+/** Returns the problems of a record, none for a good one. */
+export type Check = (record: JsonObject) => readonly FieldProblem[];
+
+const NONE: readonly FieldProblem[] = [];
+
+/** Compiles a check of the fields that are not derived. It ignores undeclared fields. */
+export function compileCheck(fields: Fields): Check {
+  const schema = objectSchema(fields);
+  // A reader has checks for more variants than most imports have.
+  let isGood: ReturnType<typeof quick.compile> | undefined;
+  let findAll: ReturnType<typeof quick.compile> | undefined;
+  return (record) => {
+    isGood ??= quick.compile(schema);
+    if (isGood(record)) return NONE;
+    findAll ??= thorough.compile(schema);
+    if (findAll(record)) return NONE;
+    const problems = (findAll.errors ?? []).map(problemOf);
+    // A value of the wrong type may also violate the list of values, which is more specific.
+    return withoutRepetition(new Map(problems.map((problem) => [problem.field, problem])).values());
+  };
+}
+
+function problemOf({
+  instancePath,
+  keyword,
+  params,
+  data,
+  parentSchema,
+}: ErrorObject<string, Record<string, unknown>>): FieldProblem {
+  const path = instancePath
+    .replace(/\/(\d+)(?=\/|$)/g, '[$1]')
+    .replaceAll('/', '.')
+    .replace(/^\./, '');
+  if (keyword === 'required') {
+    const missing = String(params['missingProperty']);
+    return { field: path === '' ? missing : `${path}.${missing}`, reason: 'is missing' };
+  }
+  return { field: path, reason: reasonOf(keyword, params, parentSchema?.['format']), found: quoted(data) };
+}
+
+/** @param format the string format of the value; undefined if any text is valid */
+function reasonOf(keyword: string, params: Record<string, unknown>, format: unknown): string {
+  if (keyword === 'enum') return `must be one of ${listed(params['allowedValues'], ', ')}`;
+  // A form says more than the type: a text in place of a number may still be no timestamp.
+  if (keyword === 'type' && (typeof format !== 'string' || format === 'identifier'))
+    return `must be ${listed(params['type'], ' or ')}`;
+  return `must be ${FORMATS[String(format)].accepts}`;
+}
+
+function listed(words: unknown, separator: string): string {
+  return Array.isArray(words) ? words.join(separator) : String(words);
+}
+
+function objectSchema(fields: Fields): object {
+  const imported = Object.entries(fields).filter(([, field]) => !field.derived);
+  return {
+    type: 'object',
+    properties: Object.fromEntries(imported.map(([name, field]) => [name, fieldSchema(field)])),
+    required: imported.filter(([, { required }]) => required).map(([name]) => name),
+  };
+}
+
+function fieldSchema({ shape, required }: Field): object {
+  const schema = shapeSchema(shape);
+  return required ? schema : { ...schema, type: [schema.type, 'null'] };
+}
+
+function shapeSchema(shape: Shape): { type: string } & Record<string, unknown> {
+  switch (shape.kind) {
+    case 'text':
+      return { type: 'string', ...(shape.nonEmpty && { format: 'identifier' }) };
+    case 'choice':
+      return { type: 'string', enum: shape.values };
+    case 'timestamp':
+      return { type: 'string', format: shape.form === 'utc' ? 'utcTimestamp' : 'timestamp' };
+    case 'timeZone':
+      return { type: 'string', format: 'timeZone' };
+    case 'list':
+      return { type: 'array', items: shapeSchema(shape.items) };
+    case 'object':
+      return { ...objectSchema(shape.fields), type: 'object' };
+    case 'anyObject':
+      return { type: 'object' };
+    case 'number':
+    case 'integer':
+    case 'boolean':
+      return { type: shape.kind };
+  }
+}
+
+/** Converts a checked value to its stored form, and notes undeclared fields. */
+export type Normalize = (value: Json | undefined, notes: LineNotes) => Json;
+
+/**
+ * Compiles the conversion of an object to its stored form.
+ * This has all declared fields in the declared order, absent ones as null or `[]`.
+ * @param importOnly names of fields that are known but not stored
+ */
+export function compileNormalize(fields: Fields, path = '', importOnly: readonly string[] = []): Normalize {
+  const stored = Object.entries(fields).filter(([, field]) => !field.derived);
+  const names = stored.map(([name]) => name);
+  const normalizers = stored.map(([name, { shape }]) => normalizeShape(shape, path + name));
+  const known = new Set([...names, ...importOnly]);
+  // Filling in a copy takes the builder 8 % less processor time than adding the properties to an empty object.
+  const template: JsonObject = Object.fromEntries(names.map((name) => [name, null]));
+  // By undeclared name: the declared one that it resembles.
+  const similar = new Map<string, string | undefined>();
+  const note = (name: string, object: JsonObject, notes: LineNotes) => {
+    addCount(notes.dropped, path + name, 1);
+    if (!similar.has(name)) similar.set(name, similarName(name, known));
+    const meant = similar.get(name);
+    if (meant !== undefined && (object[meant] ?? null) === null)
+      notes.suspect(`${path}${name} is not a field (did you mean ${meant}?)`);
+  };
+  return (value, notes) => {
+    const object = objectIn(value);
+    if (object === undefined) return null;
+    const normalized: Record<string, Json> = { ...template };
+    for (let i = 0; i < names.length; i++) normalized[names[i]] = normalizers[i](object[names[i]], notes);
+    for (const name in object) if (!known.has(name)) note(name, object, notes);
+    return normalized;
+  };
+}
+
+function normalizeShape(shape: Shape, path: string): Normalize {
+  switch (shape.kind) {
+    case 'list': {
+      const normalize = normalizeShape(shape.items, path);
+      return (value, notes) =>
+        Array.isArray(value) ? value.map((item: Json) => normalize(item, notes)) : [];
+    }
+    case 'object':
+      return compileNormalize(shape.fields, `${path}.`);
+    case 'timestamp':
+      if (shape.form === 'imported') return unchanged;
+      return shape.form === 'utc' ? (value) => inUtc(textIn(value)) : (value) => withOffset(textIn(value));
+    case 'text':
+    case 'choice':
+    case 'timeZone':
+    case 'number':
+    case 'integer':
+    case 'boolean':
+    case 'anyObject':
+      return unchanged;
+  }
+}
+
+const unchanged: Normalize = (value) => value ?? null;

@@ -1,0 +1,106 @@
+import { textIn } from '../../format/json-values.ts';
+import { COLLECTIONS } from '../../format/layout.ts';
+import { type Findings, RecordReview } from '../../review/record-review.ts';
+import { type LineBlock, linesOf } from '../import/import-files.ts';
+import type { BadOrganizations } from './import-organizations.ts';
+import { LineNotes } from '../import/line-notes.ts';
+import { BadLines } from '../import/problems.ts';
+import { RecordReader } from '../import/record-reader.ts';
+import { StagingFile } from './staging-file.ts';
+
+export type ImportTask =
+  | { readonly collection: string; readonly block: LineBlock }
+  /** The last task completes the staging file. */
+  | { readonly isLast: true };
+
+export interface ReaderData {
+  /** Positions of the organizations in the order of their ids, by id. */
+  readonly organizations: ReadonlyMap<string, number>;
+  readonly badOrganizations: BadOrganizations;
+  /** Whether the results have the bad lines themselves. */
+  readonly keepsLines: boolean;
+  readonly stagingFile: string;
+}
+
+/** The result of a task. */
+export interface ImportedBlock {
+  /** Number of staged records. */
+  readonly records: number;
+  readonly bad: BadLines;
+  readonly notes: Pick<LineNotes, 'dropped' | 'suspects'>;
+  /** Findings of the review, by line. */
+  readonly findings: Uint32Array;
+}
+
+interface Reader {
+  readonly records: RecordReader;
+  readonly review: RecordReview;
+}
+
+/** Reads blocks of lines, and writes their records to a staging file of its own. */
+export class BlockReader {
+  readonly #data: ReaderData;
+  readonly #staging: StagingFile;
+  readonly #readers = new Map<string, Reader>();
+
+  constructor(data: ReaderData) {
+    this.#data = data;
+    this.#staging = new StagingFile(data.stagingFile);
+  }
+
+  run(task: ImportTask): ImportedBlock {
+    if ('block' in task) {
+      // A transferred Buffer arrives as a Uint8Array.
+      const { buffer, byteOffset, length } = task.block.bytes;
+      const bytes = Buffer.from(buffer, byteOffset, length);
+      return this.#read(this.#readerOf(task.collection), { ...task.block, bytes });
+    }
+    this.#staging.finish();
+    const [bad, notes] = [new BadLines(this.#data.keepsLines), new LineNotes()];
+    return { records: 0, bad, notes, findings: new Uint32Array() };
+  }
+
+  /** Closes the staging file, also before its end. */
+  close(): void {
+    this.#staging.close();
+  }
+
+  #readerOf(collection: string): Reader {
+    let reader = this.#readers.get(collection);
+    if (reader === undefined) {
+      const layout = COLLECTIONS.find(({ name }) => name === collection);
+      if (layout === undefined) throw new TypeError(`no collection ${collection}`);
+      const { organizations, badOrganizations } = this.#data;
+      reader = {
+        records: new RecordReader(layout, organizations, badOrganizations),
+        review: new RecordReview(layout),
+      };
+      this.#readers.set(collection, reader);
+    }
+    return reader;
+  }
+
+  #read({ records: reader, review }: Reader, block: LineBlock): ImportedBlock {
+    let records = 0;
+    const bad = new BadLines(this.#data.keepsLines);
+    const notes = new LineNotes();
+    const findings: Findings = [];
+    for (const line of linesOf(block)) {
+      notes.line = line.number;
+      const reading =
+        line.text === undefined
+          ? { problems: [line.problem], imported: undefined }
+          : reader.read(line.text, notes);
+      if ('problems' in reading) {
+        bad.add({ line: line.number, text: line.text, problems: reading.problems });
+        const organization = this.#data.organizations.get(textIn(reading.imported?.['organizationId']));
+        this.#staging.addBad(reader.layout, line.number, organization, reading.imported);
+      } else {
+        this.#staging.add(reader.layout, line.number, reading);
+        review.addFindings(reading.organization, line.number, reading.served, findings);
+        records++;
+      }
+    }
+    return { records, bad, notes, findings: Uint32Array.from(findings) };
+  }
+}

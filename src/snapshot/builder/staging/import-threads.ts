@@ -1,0 +1,133 @@
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { BlockReader, type ImportedBlock, type ImportTask, type ReaderData } from './block-reader.ts';
+import type { LineBlock } from '../import/import-files.ts';
+
+/** SQLite attaches at most ten files to a connection. Each thread has one, and the calling thread another. */
+const MAX_THREADS = 8;
+/** A thread reads one block while the next one waits, so that it is never idle. */
+const BLOCKS_PER_THREAD = 2;
+/** Bounds the memory of the threads. Records are short-lived, so a small young generation suffices. */
+const YOUNG_GENERATION_MB = 12;
+
+/** Bytes of lines up to which an import is small: reading them takes less time than starting a thread. */
+const SMALL_BYTES = 1024 * 1024;
+
+/** Reads an import: its beginning at once, and the rest on threads. */
+export class ImportThreads {
+  /** The output, complete after `finish`. */
+  readonly stagingFiles: string[] = [];
+  readonly #data: Omit<ReaderData, 'stagingFile'>;
+  readonly #folder: string;
+  readonly #own: BlockReader;
+  #threads: readonly ImportThread[] = [];
+  #bytes = 0;
+
+  /**
+   * @param data data of all readers
+   * @param folder folder of the staging files
+   */
+  constructor(data: Omit<ReaderData, 'stagingFile'>, folder: string) {
+    this.#data = data;
+    this.#folder = folder;
+    this.#own = new BlockReader(this.#newReaderData());
+  }
+
+  /** Reads the blocks of a collection's file. Yields the results in file order. */
+  async *read(
+    collection: string,
+    blocks: AsyncIterable<LineBlock> | Iterable<LineBlock>,
+  ): AsyncGenerator<ImportedBlock> {
+    const pending: Promise<ImportedBlock>[] = [];
+    try {
+      for await (const block of blocks) {
+        this.#bytes += block.bytes.length;
+        if (this.#bytes <= SMALL_BYTES) {
+          yield this.#own.run({ collection, block });
+          continue;
+        }
+        pending.push(this.#leastBusy().run({ collection, block }));
+        if (pending.length < this.#threads.length * BLOCKS_PER_THREAD) continue;
+        yield await pending[0];
+        void pending.shift();
+      }
+      for (const result of pending) yield await result;
+    } finally {
+      await Promise.allSettled(pending);
+    }
+  }
+
+  /** Completes the staging files. */
+  async finish(): Promise<void> {
+    this.#own.run({ isLast: true });
+    await Promise.all(this.#threads.map((thread) => thread.run({ isLast: true })));
+  }
+
+  /** Closes the staging files, and terminates the threads. */
+  async close(): Promise<void> {
+    this.#own.close();
+    await Promise.all(this.#threads.map((thread) => thread.close()));
+  }
+
+  #leastBusy(): ImportThread {
+    if (this.#threads.length === 0) {
+      const length = Math.min(availableParallelism(), MAX_THREADS);
+      this.#threads = Array.from({ length }, () => new ImportThread(this.#newReaderData()));
+    }
+    return this.#threads.reduce((one, other) => (other.tasks < one.tasks ? other : one));
+  }
+
+  #newReaderData(): ReaderData {
+    const stagingFile = join(this.#folder, `staging-${this.stagingFiles.length}.sqlite`);
+    this.stagingFiles.push(stagingFile);
+    return { ...this.#data, stagingFile };
+  }
+}
+
+class ImportThread {
+  readonly #worker: Worker;
+  /** Tasks without a result, in order: the thread completes them one after the other. */
+  readonly #pending: PromiseWithResolvers<ImportedBlock>[] = [];
+  /** Set once the thread has failed or ended. */
+  #failure: { readonly error: unknown } | undefined;
+
+  constructor(workerData: ReaderData) {
+    this.#worker = new Worker(new URL('./import-thread.ts', import.meta.url), {
+      workerData,
+      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
+    });
+    this.#worker.on('message', (imported: ImportedBlock) => this.#pending.shift()?.resolve(imported));
+    this.#worker.on('error', (error) => {
+      this.#fail(error);
+    });
+    this.#worker.on('exit', (code) => {
+      this.#fail(new Error(`an import thread exited with code ${code}`));
+    });
+  }
+
+  /** Number of tasks without a result. */
+  get tasks(): number {
+    return this.#pending.length;
+  }
+
+  run(task: ImportTask): Promise<ImportedBlock> {
+    const result = Promise.withResolvers<ImportedBlock>();
+    if (this.#failure === undefined) {
+      this.#pending.push(result);
+      this.#worker.postMessage(task, 'block' in task ? [task.block.bytes.buffer] : []);
+    } else result.reject(this.#failure.error);
+    // The caller may await the result much later; a rejection must not count as unhandled until then.
+    result.promise.catch(() => undefined);
+    return result.promise;
+  }
+
+  async close(): Promise<void> {
+    await this.#worker.terminate();
+  }
+
+  #fail(error: unknown): void {
+    this.#failure ??= { error };
+    for (const result of this.#pending.splice(0)) result.reject(error);
+  }
+}

@@ -1,0 +1,139 @@
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ListName } from '../../../contract/operations.ts';
+import { REFERENTS_FIRST } from '../../format/layout.ts';
+import { Review } from '../../review/review.ts';
+import { type EarlierSnapshot, IMPORTED_ANEW } from '../merge/earlier-snapshot.ts';
+import { readDeletions } from './import-deletions.ts';
+import { type ImportFolder, ORGANIZATIONS_FILE, readBlocks } from '../import/import-files.ts';
+import { readOrganizations } from './import-organizations.ts';
+import { ImportThreads } from './import-threads.ts';
+import { ImportNotes } from '../import/line-notes.ts';
+import { ImportRejected } from './rejections.ts';
+import type { Staging } from './staging.ts';
+
+/** A number of lines, or a share of the lines of all import files. */
+export type BadLineLimit = { readonly lines: number } | { readonly percent: number };
+
+/** Progress of a build: the records of a list that were read or written so far. */
+export interface BuildProgress {
+  readonly step: 'read' | 'written';
+  readonly list: ListName;
+  readonly records: number;
+  /** The part of the step that is done, 0 to 1: of the bytes to read, or of the records to write. */
+  readonly share: number;
+}
+
+export interface ImportOptions {
+  /** The import folder. */
+  readonly input: string;
+  /** Leave bad lines out, instead of refusing the import. */
+  readonly skipInvalid: boolean;
+  /** The bad lines that may be left out at most; all by default. */
+  readonly maxInvalid?: BadLineLimit;
+  readonly onProgress?: (progress: BuildProgress) => void;
+  /** Aborts the build, which then throws the signal's reason and leaves no file behind. */
+  readonly signal?: AbortSignal;
+}
+
+export interface Imported {
+  readonly input: ImportFolder;
+  /** Whether no line names an organization, not even a bad or misnamed one: their own problems say more. */
+  readonly lacksOrganizations: boolean;
+  /** Names of the organizations by id, in the order of the ids. */
+  readonly names: ReadonlyMap<string, string>;
+  /** The ids in that order, which is that of the positions. */
+  readonly organizationIds: readonly string[];
+  readonly notes: ImportNotes;
+  /** Has the findings of the records. */
+  readonly review: Review;
+  readonly linesRead: number;
+  /** Number of lines that are bad by themselves. */
+  readonly badLines: number;
+}
+
+/**
+ * Reads an import folder into staging files, with the events and sessions of the base, and rejects bad lines.
+ * @param folder the folder of the staging files
+ */
+export async function readImport(
+  { skipInvalid, signal, onProgress }: ImportOptions,
+  input: ImportFolder,
+  folder: string,
+  staging: Staging,
+  base: EarlierSnapshot | undefined,
+): Promise<Imported> {
+  const { rejections } = staging;
+  const notes = new ImportNotes();
+  const review = new Review();
+  const { names, bad: badOrganizations } = await readOrganizations(input, rejections, notes, base?.names);
+  const lacksOrganizations =
+    names.size === 0 && !input.incomplete.has(ORGANIZATIONS_FILE) && (skipInvalid || rejections.total === 0);
+  const organizationIds = [...names.keys()];
+  const organizations = new Map(organizationIds.map((id, position) => [id, position]));
+  const { keepsLines } = rejections;
+  const threads = new ImportThreads({ organizations, badOrganizations, keepsLines }, folder);
+  let linesRead = names.size;
+  const files = REFERENTS_FIRST.flatMap(({ name }) => input.files.get(name) ?? []);
+  const totalBytes = files.reduce((sum, file) => sum + statSync(join(input.path, file)).size, 0);
+  let bytes = 0;
+  const countBytes = (more: number) => {
+    bytes += more;
+  };
+  try {
+    for (const layout of REFERENTS_FIRST) {
+      const { name: collection } = layout;
+      const file = input.files.get(collection);
+      if (file !== undefined) {
+        let records = 0;
+        for await (const block of threads.read(collection, readBlocks(input, file, countBytes))) {
+          rejections.add(file, block.bad);
+          review.add(layout, block.findings);
+          notes.add(file, block.notes);
+          records += block.records;
+          signal?.throwIfAborted();
+          // A file may grow meanwhile.
+          const share = bytes / Math.max(bytes, totalBytes);
+          onProgress?.({ step: 'read', list: collection, records, share });
+        }
+        linesRead += records;
+      }
+      if (base === undefined || !IMPORTED_ANEW.includes(layout)) continue;
+      // The fields that are dropped are those that the build derives again.
+      for await (const { bad } of threads.read(collection, base.lines(layout)))
+        rejections.add(base.path, bad);
+    }
+    await threads.finish();
+  } finally {
+    await threads.close();
+  }
+  staging.attach(threads.stagingFiles, organizationIds);
+  if (base !== undefined) linesRead += await readDeletions(input, organizations, staging);
+  const badLines = rejections.total;
+  linesRead += badLines;
+  return { input, lacksOrganizations, names, organizationIds, notes, review, linesRead, badLines };
+}
+
+/** Rejects the records that contradict others, and refuses the import if too many lines are bad. */
+export function checkImport(
+  { skipInvalid, maxInvalid }: ImportOptions,
+  { input, lacksOrganizations, linesRead }: Imported,
+  staging: Staging,
+  base: EarlierSnapshot | undefined,
+): void {
+  const { rejections } = staging;
+  if (base !== undefined) staging.applyChanges();
+  staging.rejectContradictions(input, base?.path);
+  const { misnamed } = input;
+  const problems = { misnamed, lacksOrganizations };
+  if (misnamed.length > 0 || lacksOrganizations || (rejections.total > 0 && !skipInvalid))
+    throw new ImportRejected(rejections, problems);
+  const limit = omissible(linesRead, maxInvalid);
+  if (rejections.total > limit) throw new ImportRejected(rejections, problems, { limit, read: linesRead });
+}
+
+/** Returns the number of lines that may be omitted. */
+function omissible(linesRead: number, limit: BadLineLimit | undefined): number {
+  if (limit === undefined) return linesRead;
+  return 'lines' in limit ? limit.lines : Math.floor((linesRead * limit.percent) / 100);
+}

@@ -1,0 +1,346 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { expect } from 'chai';
+import type { FieldProblem } from '../../../src/snapshot/builder/import/problems.ts';
+import { describeGroup, ImportRejected } from '../../../src/snapshot/builder/staging/rejections.ts';
+import { folderForAll } from '../../support/temporary-folder.ts';
+import { BAD_IMPORT, BAD_LINES, badLinesOf, FILES, GOOD, GOOD_BEFORE, NOT_UTF8, ours } from './bad-lines.ts';
+import {
+  inOrganization,
+  minimalEvent,
+  minimalOffer,
+  minimalOrder,
+  minimalSession,
+  minimalTicket,
+  times,
+} from '../../support/records.ts';
+import {
+  type Built,
+  builtFrom,
+  type Import,
+  organizationOf,
+  recordsOf,
+} from '../../support/import-folder.ts';
+import { refusalOf } from '../format/refusal.ts';
+
+interface Reject {
+  readonly file: string;
+  readonly line: number;
+  readonly reasons: readonly FieldProblem[];
+  readonly text?: string;
+}
+
+/** Reads the file of the lines that a build left out. */
+function rejectsOf(snapshot: string): Reject[] {
+  const lines = readFileSync(`${snapshot}.rejects.ndjson`, 'utf8').trimEnd().split('\n');
+  return lines.map((line) => JSON.parse(line) as Reject);
+}
+
+describe('A bad line of the import', () => {
+  const folder = folderForAll();
+  let built: Built;
+  let rejects: readonly Reject[];
+
+  before(async () => {
+    built = await builtFrom(folder('import'), BAD_IMPORT, { skipInvalid: true });
+    rejects = rejectsOf(folder('import/snapshot.sqlite'));
+  });
+
+  for (const file of FILES) {
+    badLinesOf(file).forEach(([, line, field, reason], i) => {
+      const number = GOOD_BEFORE[file].length + 1 + i;
+      const shown = JSON.stringify(line).slice(0, 150);
+      it(`is reported: ${file} ${number}, ${field || 'the line'}: ${String(reason).slice(0, 60)} ← ${shown}`, () => {
+        const found = rejects.filter((reject) => reject.file === `${file}.ndjson` && reject.line === number);
+        const reasons = found.flatMap((reject) => reject.reasons);
+        expect(reasons.map((problem) => problem.field)).to.deep.equal([field]);
+        if (typeof reason === 'string') expect(reasons[0].reason).to.equal(reason);
+        else expect(reasons[0].reason).to.match(reason);
+      });
+    });
+  }
+
+  it('is skipped, and every good line is kept', () => {
+    expect(built.report.rejected).to.equal(BAD_LINES.length);
+    expect(rejects).to.have.length(BAD_LINES.length);
+    const { events, sessions, tickets, orders, offers } = organizationOf(built.image, 'o');
+    expect([...recordsOf(events).keys()]).to.deep.equal(['evt']);
+    for (const collection of [sessions, tickets, orders, offers]) {
+      expect([...recordsOf(collection).keys()]).to.deep.equal(['after', 'good']);
+    }
+    const theirs = organizationOf(built.image, 'theirs');
+    expect([...recordsOf(theirs.tickets).keys()]).to.deep.equal(['good']);
+    expect(built.image.organizations).to.have.length(2);
+  });
+
+  it('is written to the rejects with its text', () => {
+    const lines: Readonly<Record<string, readonly unknown[]>> = BAD_IMPORT;
+    for (const { file, line, reasons, text } of rejects) {
+      const imported = lines[file.replace('.ndjson', '')][line - 1];
+      if (reasons[0].reason === NOT_UTF8) expect(text, `${file}:${line}`).to.equal(undefined);
+      else if (typeof imported === 'string') expect(text).to.equal(imported);
+      // A line that contradicts other lines is written from its stored form.
+      else expect(JSON.parse(text ?? '')).to.deep.include(imported);
+    }
+  });
+
+  it('rejects the import with the number of bad lines and their groups, by file and first line', async () => {
+    const { total, message, groups } = await refusalOf(
+      builtFrom(folder('refused'), BAD_IMPORT),
+      ImportRejected,
+    );
+    expect(total).to.equal(BAD_LINES.length);
+    expect(message).to.include(`${BAD_LINES.length} bad lines`);
+    expect(describeGroup(groups[0])).to.equal(
+      'organizations.ndjson: the line must be a JSON object, found hello: 5 lines, first: 3',
+    );
+    const places = groups.map(({ file, first }) => [
+      FILES.findIndex((name) => file === `${name}.ndjson`),
+      first,
+    ]);
+    expect(places).to.deep.equal(places.toSorted(([a, i], [b, j]) => a - b || i - j));
+  });
+
+  it('takes its dependents with it: the sessions of a bad event, and an event with bad sessions only', async () => {
+    const files = {
+      organizations: [{ organizationId: 'o' }],
+      events: [ours(minimalEvent('a', { createdAt: 'never' })), GOOD.events('b'), GOOD.events('c')],
+      sessions: [
+        ours(minimalSession('a1', 'a')),
+        ours(minimalSession('b1', 'b', { startAt: 'never' })),
+        ours(minimalSession('a2', 'a')),
+        ours(minimalSession('c1', 'c')),
+        ours(minimalSession('c2', 'c', { durationMinutes: 'long' })),
+      ],
+    };
+    const { report, image } = await builtFrom(folder('cascade'), files, { skipInvalid: true });
+    expect(report).to.deep.include({
+      rejected: 6,
+      records: { events: 1, sessions: 1, tickets: 0, orders: 0, offers: 0 },
+    });
+    const [event] = recordsOf(organizationOf(image, 'o').events).values();
+    expect(event).to.include({ id: 'c', sessionCount: 1 });
+    const left = rejectsOf(folder('cascade/snapshot.sqlite'));
+    const named = left.flatMap(({ file, line, reasons: [{ field }] }) => `${file}:${line} ${field}`);
+    expect(named).to.have.members([
+      'events.ndjson:1 createdAt',
+      'sessions.ndjson:1 eventId',
+      'sessions.ndjson:2 startAt',
+      'sessions.ndjson:3 eventId',
+      'sessions.ndjson:5 durationMinutes',
+      'events.ndjson:2 id',
+    ]);
+    const refusal = await refusalOf(builtFrom(folder('cascade-refused'), files), ImportRejected);
+    expect(refusal.message).to.equal('the import contains 6 bad lines, 3 of them only because of others');
+    expect(refusal.groups.map(({ file, field }) => `${file} ${field}`)).to.deep.equal([
+      'events.ndjson createdAt',
+      'sessions.ndjson startAt',
+      'sessions.ndjson durationMinutes',
+    ]);
+  });
+});
+
+describe('The groups of bad lines', () => {
+  const folder = folderForAll();
+  let folders = 0;
+
+  /** Returns the groups of an import, as the command prints them. */
+  async function groupsOf(files: Import): Promise<string[]> {
+    const refusal = await refusalOf(builtFrom(folder(`groups-${folders++}`), files), ImportRejected);
+    return refusal.groups.map(describeGroup);
+  }
+
+  const good = {
+    organizations: [{ organizationId: 'o' }],
+    events: [GOOD.events('evt')],
+    sessions: [GOOD.sessions('ses')],
+  };
+
+  it('have all reasons of each line, over all files', async () => {
+    const orders = times(3000, (i) =>
+      ours(
+        minimalOrder(`o${i}`, { createdAt: '2026-11-02 10:15:00', totalPrice: `${i}.50`, status: 'PAID' }),
+      ),
+    );
+    const tickets = times(20_000, (i) => {
+      const { orderId, ...others } = minimalTicket(`t${i}`);
+      return ours(i === 4711 ? { ...others, orderId, vat: true } : others);
+    });
+    expect(await groupsOf({ ...good, orders, tickets })).to.deep.equal([
+      'tickets.ndjson: orderId is missing: 19,999 lines, first: 1',
+      'tickets.ndjson: vat must be number or null, found true: line 4712',
+      'orders.ndjson: status must be one of PENDING, FULFILLED, CANCELLED, found "PAID": 3,000 lines, first: 1',
+      'orders.ndjson: totalPrice must be number or null, found "0.50": 3,000 lines, first: 1',
+      'orders.ndjson: createdAt must be an ISO 8601 date and time with Z or an offset, such as 2026-01-31T20:00:00+01:00, found "2026-11-02 10:15:00": 3,000 lines, first: 1',
+    ]);
+  });
+
+  it('have the form of a text for a value of another type', async () => {
+    const tickets = [1, null, '2026-01-31'].map((issuedAt, i) => ours(minimalTicket(`t${i}`, { issuedAt })));
+    expect(await groupsOf({ ...good, tickets })).to.deep.equal([
+      'tickets.ndjson: issuedAt must be an ISO 8601 date and time with Z or an offset, such as 2026-01-31T20:00:00+01:00, found 1: 3 lines, first: 1',
+    ]);
+  });
+
+  it('count a line once, whatever the number of list elements with the problem', async () => {
+    const placedItems = [{ quantity: 1 }, { quantity: 'two' }, { quantity: 'three' }];
+    const orders = ['a', 'b'].map((id) => ours(minimalOrder(id, { placedItems })));
+    expect(await groupsOf({ ...good, orders })).to.deep.equal([
+      'orders.ndjson: placedItems[].quantity must be integer or null, found "two": 2 lines, first: 1',
+    ]);
+  });
+
+  it('show the beginning of a long value, without control characters', async () => {
+    const tickets = [ours(minimalTicket('t', { listPrice: `\u001b]0;\u202e\u0085${'x'.repeat(100_000)}` }))];
+    const [group] = await groupsOf({ ...good, tickets });
+    expect(group).to.match(/found "\\u001b\]0;\ufffd\ufffdx+…: line 1$/);
+    expect(group).to.have.length.below(150);
+  });
+
+  it('have the problems of an offer beside its type', async () => {
+    const offers = times(2, (i) => {
+      const { type, ...others } = minimalOffer(`off_${i}`, 'TICKET', { createdAt: 'now' });
+      // In capitals, the type would be a variant, whose fields are checked.
+      return ours(i === 0 ? others : { ...others, type: type.toLowerCase(), eventId: 5 });
+    });
+    expect((await groupsOf({ ...good, offers })).map((group) => group.slice(0, 40))).to.deep.equal([
+      'offers.ndjson: type must be one of TICKE',
+      'offers.ndjson: createdAt must be an ISO ',
+      'offers.ndjson: eventId must be string, f',
+    ]);
+  });
+
+  it('have repeated ids with both lines', async () => {
+    const tickets = ['a', 'b', 'b', 'a', 'c', 'b'].map(GOOD.tickets);
+    expect(await groupsOf({ ...good, tickets })).to.deep.equal([
+      'tickets.ndjson: ticketId must be unique, found "b" also on line 2: 3 lines, first: 3',
+    ]);
+  });
+
+  it('have the problems between lines, also of lines with another problem', async () => {
+    const files = {
+      organizations: good.organizations,
+      events: ['a', 'a', 'lonely'].map((id) => ours(minimalEvent(id, { tags: 'rock' }))),
+      sessions: [
+        ['s', 'a'],
+        ['t', 'nowhere'],
+        ['s', 'a'],
+      ].map(([id, eventId]) => ours(minimalSession(id, eventId, { durationMinutes: '90' }))),
+      tickets: ['t', 'u', 't'].map((id, i) => ours(minimalTicket(id, i === 0 ? { vat: '1' } : {}))),
+    };
+    expect(await groupsOf(files)).to.deep.equal([
+      'events.ndjson: tags must be array or null, found "rock": 3 lines, first: 1',
+      'events.ndjson: id must be unique, found "a" also on line 1: line 2',
+      'events.ndjson: id must have a session, found "lonely": line 3',
+      'sessions.ndjson: durationMinutes must be integer, found "90": 3 lines, first: 1',
+      'sessions.ndjson: eventId must be an event of the organization, found "nowhere": line 2',
+      'sessions.ndjson: id must be unique, found "s" also on line 1: line 3',
+      'tickets.ndjson: vat must be number or null, found "1": line 1',
+      'tickets.ndjson: ticketId must be unique, found "t" also on line 3: line 1',
+    ]);
+    const { report } = await builtFrom(
+      folder('between'),
+      { ...good, tickets: files.tickets },
+      { skipInvalid: true },
+    );
+    expect(report.records.tickets).to.equal(2);
+    const [{ line, reasons, text }, ...others] = rejectsOf(folder('between/snapshot.sqlite'));
+    expect(others).to.deep.equal([]);
+    expect({ line, text }).to.deep.equal({ line: 1, text: JSON.stringify(files.tickets[0]) });
+    expect(reasons.map(({ field }) => field)).to.deep.equal(['vat', 'ticketId']);
+  });
+
+  describe('lack lines that are bad only because of others:', () => {
+    const tickets = [GOOD.tickets('t'), inOrganization('else')(minimalTicket('u'))];
+
+    for (const [reason, files, groups] of [
+      [
+        'the records of an organization whose line is bad',
+        { organizations: [{ organizationId: 'o', name: 5 }, { organizationId: 'p' }], tickets },
+        [
+          /^organizations\.ndjson: name /,
+          /^tickets.* organizationId must be in organizations\.ndjson, found "else": line 2$/,
+        ],
+      ],
+      [
+        'the records of unknown organizations when an organization cannot be read',
+        { organizations: ['{"organizationId":"o"', { organizationId: 'p' }], tickets },
+        [/^organizations\.ndjson: the line /],
+      ],
+      [
+        'the sessions of events that cannot be read',
+        { ...good, events: ['id,title', 'evt,Concert'], sessions: [GOOD.sessions('a'), GOOD.sessions('b')] },
+        [/^events\.ndjson: the line must be a JSON object: convert CSV .*: 2 lines, first: 1$/],
+      ],
+      [
+        'an event whose sessions cannot be read',
+        { ...good, sessions: ['', "{'id':'ses'}"] },
+        [/^sessions\.ndjson: the line must be a JSON object: names and texts .*: line 2$/],
+      ],
+      [
+        'an event whose sessions have ids of others',
+        {
+          ...good,
+          events: [GOOD.events('evt'), GOOD.events('later')],
+          sessions: [GOOD.sessions('ses'), ours(minimalSession('ses', 'later'))],
+        },
+        [/^sessions\.ndjson: id must be unique, found "ses" also on line 1: line 2$/],
+      ],
+      [
+        'but have the sessions and events for which that is not so',
+        {
+          ...good,
+          events: [ours(minimalEvent('evt', { tags: 'a' })), GOOD.events('other')],
+          sessions: [GOOD.sessions('a'), ours(minimalSession('b', 'third'))],
+        },
+        [
+          /^events\.ndjson: tags /,
+          /^events\.ndjson: id must have a session, found "other": line 2$/,
+          /^sessions\.ndjson: eventId must be an event of the organization, found "third": line 2$/,
+        ],
+      ],
+    ] as const) {
+      it(reason, async () => {
+        const found = await groupsOf(files);
+        expect(found, found.join('\n')).to.have.length(groups.length);
+        groups.forEach((pattern, i) => expect(found[i]).to.match(pattern));
+      });
+    }
+  });
+});
+
+describe('The limit of skipped lines', () => {
+  const folder = folderForAll();
+  /** 200 lines, of which three tickets and the session of a bad event are bad. */
+  const files: Import = {
+    organizations: [{ organizationId: 'o' }],
+    events: [GOOD.events('evt'), ours(minimalEvent('bad', { currency: null }))],
+    sessions: [GOOD.sessions('ses'), ours(minimalSession('follows', 'bad'))],
+    tickets: [...times(192, (i) => GOOD.tickets(`t${i}`)), '', '{}', GOOD.tickets('t1'), 'x'],
+  };
+
+  for (const maxInvalid of [{ lines: 5 }, { percent: 2.5 }]) {
+    it(`is kept: ${JSON.stringify(maxInvalid)}`, async () => {
+      const { report } = await builtFrom(folder(JSON.stringify(maxInvalid)), files, {
+        skipInvalid: true,
+        maxInvalid,
+      });
+      expect(report.rejected).to.equal(5);
+    });
+  }
+
+  for (const maxInvalid of [{ lines: 4 }, { lines: 0 }, { percent: 2.49 }, { percent: 0 }]) {
+    it(`is exceeded, and nothing is written: ${JSON.stringify(maxInvalid)}`, async () => {
+      const name = `over-${JSON.stringify(maxInvalid)}`;
+      const refusal = await refusalOf(
+        builtFrom(folder(name), files, { skipInvalid: true, maxInvalid }),
+        ImportRejected,
+      );
+      const limit = 'lines' in maxInvalid ? maxInvalid.lines : Math.floor(maxInvalid.percent * 2);
+      expect(refusal.message).to.equal(
+        `the import contains 5 bad lines, 1 of them only because of others, of 200 read; at most ${limit} may be omitted`,
+      );
+      expect(refusal.groups).to.have.length.above(2);
+      expect(readdirSync(folder(name)).filter((file) => file.startsWith('snapshot'))).to.deep.equal([]);
+    });
+  }
+});

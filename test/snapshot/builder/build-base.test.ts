@@ -1,0 +1,362 @@
+import { randomUUID } from 'node:crypto';
+import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { BaseRun } from '../../../src/snapshot/builder/merge/base-run.ts';
+import { EarlierSnapshot, NotLater } from '../../../src/snapshot/builder/merge/earlier-snapshot.ts';
+import { type BuildOptions, type BuildReport } from '../../../src/snapshot/builder/build-snapshot.ts';
+import { UnreadableImport } from '../../../src/snapshot/builder/import/import-files.ts';
+import type { BuildProgress } from '../../../src/snapshot/builder/staging/read-import.ts';
+import { describeGroup, ImportRejected } from '../../../src/snapshot/builder/staging/rejections.ts';
+import { SnapshotWriter } from '../../../src/snapshot/builder/merge/snapshot-writer.ts';
+import { TICKETS } from '../../../src/snapshot/format/layout.ts';
+import { RefusedSnapshot } from '../../../src/snapshot/format/refused-snapshot.ts';
+import { inspectSnapshot, readSnapshot } from '../../../src/snapshot/load/read-snapshot.ts';
+import { byDepth } from '../../support/depth.ts';
+import {
+  build,
+  digestsOf,
+  type Import,
+  type ImportRecord,
+  organizationOf,
+  PRODUCED_AT,
+  recordsOf,
+  toFile,
+  writeImport,
+} from '../../support/import-folder.ts';
+import { inOrganization, minimalOrder, minimalTicket, times } from '../../support/records.ts';
+import { SMALL_IMPORT } from '../../support/small-import.ts';
+import { folderForAll, withFolder } from '../../support/temporary-folder.ts';
+import { histories, World } from './random-history.ts';
+
+type Deletion = Readonly<Record<'organizationId' | 'collection' | 'id', string>>;
+
+const later = (step: number) => new Date(PRODUCED_AT.getTime() + step);
+const digestsIn = (file: string) => digestsOf(readSnapshot(file, { isThorough: true }));
+
+/** Returns the deletions of a snapshot file, in any order. */
+function deletionsIn(file: string): string[] {
+  const database = new Database(file, { readonly: true });
+  const rows = database
+    .prepare<[], string>(
+      "SELECT record ->> 'deletedAt' || ' ' || json_array(organization_id, collection, id) FROM deletions",
+    )
+    .pluck()
+    .all();
+  database.close();
+  return rows.sort();
+}
+
+function writeChanges(folder: string, files: Import, deletions: readonly (Deletion | string)[]): void {
+  writeImport(folder, files);
+  writeFileSync(join(folder, 'deletions.ndjson'), toFile(deletions));
+}
+
+/** Copies the tickets of the organization `north` into a snapshot with other runs. */
+function recut(file: string, output: string, begins: (row: number) => boolean): void {
+  using source = new EarlierSnapshot(file, later(1));
+  const runs = source.runs(TICKETS, 'north').map((entry) => source.read(TICKETS, 'north', entry));
+  const records = runs
+    .flatMap((run) => times(run.entry.recordCount, (row) => new BaseRun(TICKETS, 0, run).record(row, false)))
+    .map((record, row) => ({ ...record, beginsRun: begins(row) }));
+  const writer = new SnapshotWriter(output, source.names);
+  for (const written of writer.write(TICKETS, records)) expect(written).to.be.greaterThan(0);
+  writer.finish(randomUUID(), PRODUCED_AT.toISOString());
+}
+
+describe('A build with a base', () => {
+  const folder = folderForAll();
+  const north = inOrganization('north');
+  const base = () => folder('base.sqlite');
+  let builds = 0;
+
+  before(async () => {
+    writeImport(folder('base'), SMALL_IMPORT);
+    await build(folder('base'), base());
+  });
+
+  interface Changed {
+    readonly report: BuildReport;
+    readonly output: string;
+  }
+
+  /** Changes the base, in a new file. */
+  async function change(
+    files: Import,
+    deletions: readonly (Deletion | string)[] = [],
+    options: Partial<BuildOptions> = {},
+  ): Promise<Changed> {
+    const input = folder(`changes-${builds++}`);
+    writeChanges(input, files, deletions);
+    const output = `${input}.sqlite`;
+    return { report: await build(input, output, { base: base(), producedAt: later(1), ...options }), output };
+  }
+
+  async function rejectionsOf(
+    files: Import,
+    deletions: readonly (Deletion | string)[] = [],
+  ): Promise<string[]> {
+    const error = await change(files, deletions).catch((thrown: unknown) => thrown);
+    if (!(error instanceof ImportRejected)) throw new Error('the build was not refused', { cause: error });
+    return error.groups.map(describeGroup);
+  }
+
+  const deletion = (collection: string, id: string) => ({ organizationId: 'north', collection, id });
+
+  it('has the content digests of a build of all records, and the deletions, after any changes', async () => {
+    await fc.assert(
+      fc.asyncProperty(histories, async (history) => {
+        await withFolder(async (inFolder) => {
+          const world = new World();
+          const file = inFolder('a.sqlite');
+          const [whole, before] = ['whole', 'before'].map((name) => inFolder(`${name}.sqlite`));
+          const keepDeletionsMs = 2;
+          let deletions = new Map<string, string>();
+          for (const [step, changes] of history.entries()) {
+            const idsBefore = world.ids();
+            const { deletions: deleted, ...files } = world.apply(changes);
+            const producedAt = later(step);
+            deletions = new Map(
+              [
+                ...deletions,
+                ...idsBefore
+                  .difference(world.ids())
+                  .keys()
+                  .map((id) => [id, producedAt.toISOString()] as const),
+              ].filter(
+                ([id, at]) =>
+                  !world.ids().has(id) && Date.parse(at) >= later(step - keepDeletionsMs).getTime(),
+              ),
+            );
+            const input = inFolder(`changes-${step}`);
+            if (step === 0) writeImport(input, files);
+            else writeChanges(input, files, deleted);
+            // The output replaces the base.
+            await build(input, file, step === 0 ? {} : { base: file, producedAt, keepDeletionsMs });
+            writeImport(inFolder('all'), world.all());
+            if (step > 0) renameSync(whole, before);
+            await build(
+              inFolder('all'),
+              whole,
+              step === 0 ? {} : { previous: before, producedAt, keepDeletionsMs },
+            );
+          }
+          expect(digestsIn(file)).to.deep.equal(digestsIn(whole));
+          const inOrder = [...deletions].map(([id, at]) => `${at} ${id}`).sort();
+          expect(deletionsIn(file)).to.deep.equal(inOrder);
+          expect(deletionsIn(whole)).to.deep.equal(inOrder);
+        });
+      }),
+      { seed: 20261122, numRuns: byDepth({ short: 2, deep: 100 }) },
+    );
+  });
+
+  it('keeps the records of the base except those of the import and the deletions', async () => {
+    const { report, output } = await change(
+      {
+        tickets: [
+          { ...SMALL_IMPORT.tickets[3], status: 'NEW' },
+          north(minimalTicket('more')),
+          north(minimalTicket('tkt_5', { status: 'AGAIN' })),
+        ],
+      },
+      [
+        deletion('tickets', 'tkt_4'),
+        deletion('tickets', 'tkt_5'),
+        deletion('orders', 'none'),
+        deletion('offers', 'off_4'),
+      ],
+    );
+    expect(report.changes).to.deep.include({ replaced: 2, added: 1, deleted: 2, withoutRecord: 1 });
+    expect(report.records).to.deep.equal({ events: 8, sessions: 20, tickets: 120, orders: 18, offers: 9 });
+    const tickets = recordsOf(organizationOf(readSnapshot(output), 'north').tickets);
+    expect(tickets.get('tkt_3')).to.include({ status: 'NEW' });
+    expect(tickets.get('tkt_5')).to.include({ status: 'AGAIN' });
+    expect([...tickets.keys()])
+      .to.include('more')
+      .and.not.include('tkt_4');
+    expect(digestsIn(output)['south']).to.equal(digestsIn(base())['south']);
+  });
+
+  it('derives the summaries of events from the sessions of both', async () => {
+    const { report, output } = await change(
+      { sessions: [{ ...SMALL_IMPORT.sessions[4], startAt: '2030-01-01T00:00:00Z' }] },
+      [deletion('sessions', 'ses_0')],
+    );
+    expect(report.changes).to.deep.include({ replaced: 1, added: 0, deleted: 1, withoutRecord: 0 });
+    const event = recordsOf(organizationOf(readSnapshot(output), 'north').events).get('evt_0');
+    expect(event).to.include({ sessionCount: 2, lastSessionStartAt: '2030-01-01T00:00:00+00:00' });
+  });
+
+  it('keeps the names of organizations that are not renamed, and adds new ones', async () => {
+    const { output } = await change({
+      organizations: [
+        { organizationId: 'south' },
+        { organizationId: 'north', name: 'N' },
+        { organizationId: 'east' },
+      ],
+      orders: [inOrganization('east')(minimalOrder('first'))],
+    });
+    const names = inspectSnapshot(output).organizations.map(({ organizationId, name }) => [
+      organizationId,
+      name,
+    ]);
+    expect(names).to.deep.equal([
+      ['east', 'east'],
+      ['north', 'N'],
+      ['south', 'Süd'],
+    ]);
+  });
+
+  it('copies the runs that do not change', async () => {
+    const tickets = times(6000, (i) =>
+      north(minimalTicket(`t${i}`, { issuedAt: new Date(Date.UTC(2026, 0, 1) - i * 1000).toISOString() })),
+    );
+    writeImport(folder('runs'), { ...SMALL_IMPORT, tickets });
+    await build(folder('runs'), folder('runs.sqlite'));
+    const { organizations } = inspectSnapshot(folder('runs.sqlite'));
+    expect(organizations[0].runs.tickets.length).to.be.within(3, 12);
+    const runs = organizations.flatMap((organization) => Object.values(organization.runs).flat()).length;
+    const { report } = await change({ tickets: [{ ...tickets[3000], status: 'NEW' }] }, [], {
+      base: folder('runs.sqlite'),
+    });
+    // One run of tickets is written, and those of events and sessions of both organizations.
+    expect(report.changes?.runs).to.deep.equal({ copied: runs - 5, written: 5 });
+  });
+
+  describe('cuts the runs of a build of all records from a base that another writer cut', () => {
+    // Some of the ids begin a run.
+    const tickets = times(4500, (i) => north(minimalTicket(`t${i}`)));
+    for (const [where, begins] of [
+      ['every 100 records', (row: number) => row % 100 === 0],
+      ['by number alone', () => false],
+    ] as const) {
+      it(where, async () => {
+        const [built, foreign] = ['built', 'foreign'].map((name) => folder(`${name}-${builds++}`));
+        writeImport(built, { organizations: [{ organizationId: 'north' }], tickets });
+        await build(built, `${built}.sqlite`);
+        recut(`${built}.sqlite`, foreign, begins);
+        expect(digestsIn(foreign)).to.not.deep.equal(digestsIn(`${built}.sqlite`));
+        const { output } = await change({ tickets: [] }, [], { base: foreign });
+        expect(digestsIn(output)).to.deep.equal(digestsIn(`${built}.sqlite`));
+      });
+    }
+  });
+
+  describe('cuts the runs of a build of all records, where they end', () => {
+    const organizations = [{ organizationId: 'north' }];
+
+    describe('at 16 MiB, with', () => {
+      const wide = (i: number, width = 520_000) =>
+        north(minimalOrder(`ord_${10 + i}`, { paymentMethod: 'é'.repeat(width) }));
+      const orders = times(36, (i) => wide(i));
+      const wideBase = () => folder('wide.sqlite');
+      before(async () => {
+        writeImport(folder('wide'), { organizations, orders });
+        await build(folder('wide'), wideBase());
+      });
+
+      const cases: [string, ImportRecord[], number[], { copied: number; written: number }][] = [
+        ['a smaller first record of the second run', [wide(16, 1)], [], { copied: 0, written: 3 }],
+        ['a record less in the first run', [], [3], { copied: 0, written: 3 }],
+        ['no first record of the second run', [], [16], { copied: 0, written: 3 }],
+        ['a change in the last run', [wide(35, 5)], [], { copied: 2, written: 1 }],
+      ];
+      for (const [what, changed, deleted, runs] of cases) {
+        it(what, async () => {
+          const ids = new Set(changed.map((order) => order['orderId']));
+          const left = orders.filter((order, i) => !ids.has(order['orderId']) && !deleted.includes(i));
+          const deletions = deleted.map((i) => deletion('orders', String(orders[i]['orderId'])));
+          const after = folder(`after-${builds++}`);
+          writeImport(after, { organizations, orders: [...left, ...changed] });
+          await build(after, `${after}.sqlite`);
+          const { output, report } = await change({ orders: changed }, deletions, { base: wideBase() });
+          expect(digestsIn(output)).to.deep.equal(digestsIn(`${after}.sqlite`));
+          expect(report.changes?.runs).to.deep.equal(runs);
+        });
+      }
+    });
+  });
+
+  describe('refuses', () => {
+    it('a deletion that leaves a session without its event, and names the session', async () => {
+      expect(await rejectionsOf({}, [deletion('events', 'evt_3')])).to.deep.equal([
+        `${base()}: eventId must be an event of the organization, found "evt_3" in sessions "ses_3": 2 records`,
+      ]);
+    });
+
+    it('such deletions beside a bad line, and counts records of the base apart from lines', async () => {
+      const deletions = ['bad', deletion('events', 'evt_3'), deletion('sessions', 'ses_5')];
+      const rejected = await change({}, deletions).catch((thrown: unknown) => thrown);
+      expect(rejected).to.have.property(
+        'message',
+        'the import contains 1 bad line and contradicts 2 records of the base',
+      );
+    });
+
+    it('deletions that leave an event without a session, and names the event', async () => {
+      const deletions = ['ses_3', 'ses_7'].map((id) => deletion('sessions', id));
+      expect(await rejectionsOf({}, deletions)).to.deep.equal([
+        `${base()}: id must have a session, found "evt_3" in events "evt_3": 1 record`,
+      ]);
+    });
+
+    it('an id that occurs twice in the import', async () => {
+      const [ticket] = SMALL_IMPORT.tickets;
+      expect(await rejectionsOf({ tickets: [ticket, ticket] })).to.deep.equal([
+        'tickets.ndjson: ticketId must be unique, found "tkt_0" also on line 1: line 2',
+      ]);
+    });
+
+    it('deletions that name no collection or organization', async () => {
+      expect(
+        await rejectionsOf({}, [
+          { ...deletion('tickets', 'tkt_0'), organizationId: 'west' },
+          deletion('ticket', 'tkt_0'),
+          'tkt_0',
+        ]),
+      ).to.deep.equal([
+        'deletions.ndjson: organizationId must be in the base or in organizations.ndjson, found "west": line 1',
+        'deletions.ndjson: collection must be one of events, sessions, tickets, orders, offers, found "ticket": line 2',
+        'deletions.ndjson: the line must be a JSON object, found tkt_0: line 3',
+      ]);
+    });
+
+    it('a base that is damaged, or not earlier, and deletions without a base', async () => {
+      const refusalOf = (options: Partial<BuildOptions>) =>
+        change({ tickets: [SMALL_IMPORT.tickets[0]] }, [], options).catch((thrown: unknown) => thrown);
+      expect(await refusalOf({ producedAt: PRODUCED_AT })).to.be.instanceOf(NotLater);
+      expect(await refusalOf({ base: undefined })).to.be.instanceOf(UnreadableImport);
+      const damaged = folder('damaged.sqlite');
+      writeFileSync(damaged, readFileSync(base()));
+      const database = new Database(damaged);
+      database.exec(`UPDATE ticket_runs SET records = replace(records, 'tkt_1"', 'tkt_x"')`);
+      database.close();
+      expect(await refusalOf({ base: damaged }))
+        .to.be.instanceOf(RefusedSnapshot)
+        .and.include({ reason: 'damaged' });
+    });
+  });
+
+  it('leaves the base as it was when it is aborted, although the output has its name', async () => {
+    const before = readFileSync(base());
+    const entries = readdirSync(folder('.')).length;
+    const abort = new AbortController();
+    const input = folder('aborted');
+    writeChanges(input, { tickets: [SMALL_IMPORT.tickets[0]] }, []);
+    const options = {
+      base: base(),
+      producedAt: later(1),
+      signal: abort.signal,
+      onProgress: ({ step }: BuildProgress) => {
+        if (step === 'written') abort.abort(new Error('stopped'));
+      },
+    };
+    const error: unknown = await build(input, base(), options).catch((thrown: unknown) => thrown);
+    expect(error).to.have.property('message', 'stopped');
+    expect(readFileSync(base()).equals(before)).to.equal(true);
+    expect(readdirSync(folder('.'))).to.have.length(entries + 1);
+  });
+});

@@ -1,0 +1,260 @@
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { gzipSync } from 'node:zlib';
+import { expect } from 'chai';
+import { Random } from '../../../scripts/sample/random.ts';
+import type { BuildProgress } from '../../../src/snapshot/builder/staging/read-import.ts';
+import { ImportRejected } from '../../../src/snapshot/builder/staging/rejections.ts';
+import { inspectSnapshot, readSnapshot } from '../../../src/snapshot/load/read-snapshot.ts';
+import { folderForAll } from '../../support/temporary-folder.ts';
+import { inOrganization, minimalEvent, minimalSession, minimalTicket, times } from '../../support/records.ts';
+import {
+  build,
+  builtFrom,
+  digestsOf,
+  type Import,
+  type ImportRecord,
+  writeImport,
+} from '../../support/import-folder.ts';
+import { shuffled } from '../../support/random.ts';
+import { refusalOf } from '../format/refusal.ts';
+import { SMALL_IMPORT } from '../../support/small-import.ts';
+
+const BROKEN_IMPORT: Import = { ...SMALL_IMPORT, tickets: [...SMALL_IMPORT.tickets, 'broken'] };
+const REJECTS = 'a.sqlite.rejects.ndjson';
+
+describe('The output of a build', () => {
+  const folder = folderForAll();
+  let output = '';
+  let outputs = 0;
+
+  before(() => {
+    writeImport(folder('good'), SMALL_IMPORT);
+    writeImport(folder('broken'), BROKEN_IMPORT);
+  });
+  beforeEach(() => {
+    output = `output-${outputs++}`;
+    mkdirSync(folder(output));
+  });
+  const target = () => folder(`${output}/a.sqlite`);
+  const inOutput = () => readdirSync(folder(output));
+
+  it('is a single file', async () => {
+    await build(folder('good'), target());
+    expect(inOutput()).to.deep.equal(['a.sqlite']);
+  });
+
+  it('may have the name of a temporary file', async () => {
+    await build(folder('good'), folder(`${output}/staging.sqlite`));
+    expect(inOutput()).to.deep.equal(['staging.sqlite']);
+  });
+
+  it('takes time in proportion to the number of sessions, also with many events', async function () {
+    // Summaries that read all sessions for each event would take a minute.
+    this.timeout(50_000);
+    const ours = inOrganization('ours');
+    writeImport(folder('sessions'), {
+      organizations: [{ organizationId: 'ours' }],
+      events: times(3000, (i) => ours(minimalEvent(`evt_${i}`))),
+      sessions: times(60_000, (i) => ours(minimalSession(`ses_${i}`, `evt_${i % 3000}`))),
+    });
+    const { records } = await build(folder('sessions'), target());
+    expect(records).to.include({ events: 3000, sessions: 60_000 });
+  });
+
+  it('replaces an earlier file in one step', async () => {
+    writeFileSync(target(), 'the earlier file');
+    const before = openSync(target(), 'r');
+    const seen = new Set<string>();
+    const report = await build(folder('good'), target(), {
+      onProgress: () => seen.add(readFileSync(target(), 'utf8')),
+    });
+    expect([...seen]).to.deep.equal(['the earlier file']);
+    expect(statSync(target()).size).to.equal(report.fileBytes);
+    expect(readSnapshot(target()).snapshotId).to.equal(report.snapshotId);
+    // A reader with the earlier file open keeps it.
+    const bytes = Buffer.alloc(100);
+    expect(bytes.toString('utf8', 0, readSync(before, bytes))).to.equal('the earlier file');
+    closeSync(before);
+  });
+
+  for (const isCompressed of [false, true]) {
+    it(`comes with progress by bytes read${isCompressed ? ', compressed,' : ''} and records written`, async () => {
+      const input = folder(`progress-${isCompressed}`);
+      writeImport(input, SMALL_IMPORT);
+      if (isCompressed) {
+        const plain = `${input}/tickets.ndjson`;
+        writeFileSync(`${plain}.gz`, gzipSync(readFileSync(plain)));
+        rmSync(plain);
+      }
+      const progress: BuildProgress[] = [];
+      await build(input, target(), { onProgress: (one) => progress.push(one) });
+      for (const step of ['read', 'written'] as const) {
+        const ofStep = progress.filter((one) => one.step === step);
+        const shares = ofStep.map(({ share }) => share);
+        expect(shares).to.deep.equal(shares.toSorted((a, b) => a - b));
+        expect(shares[0]).to.be.within(0.001, 0.5);
+        expect(shares.at(-1)).to.equal(1);
+        expect(ofStep).to.deep.include({
+          step,
+          list: 'tickets',
+          records: 120,
+          share: step === 'read' ? 1 : 148 / 176,
+        });
+      }
+    });
+  }
+
+  it('is an SQLite file in rollback-journal mode with the application id', async () => {
+    await build(folder('good'), target());
+    const header = readFileSync(target()).subarray(0, 100);
+    expect(header.toString('latin1', 0, 15)).to.equal('SQLite format 3');
+    expect([header[18], header[19]]).to.deep.equal([1, 1]);
+    expect(header.toString('latin1', 68, 72)).to.equal('Foyr');
+  });
+
+  it('is not created when lines are bad', async () => {
+    await refusalOf(build(folder('broken'), target()), ImportRejected);
+    expect(inOutput()).to.deep.equal([]);
+  });
+
+  it('does not replace earlier files when lines are bad', async () => {
+    writeFileSync(target(), 'the earlier file');
+    writeFileSync(folder(`${output}/${REJECTS}`), 'its rejects');
+    await refusalOf(build(folder('broken'), target()), ImportRejected);
+    expect(readFileSync(target(), 'utf8')).to.equal('the earlier file');
+    expect(readFileSync(folder(`${output}/${REJECTS}`), 'utf8')).to.equal('its rejects');
+    expect(inOutput()).to.deep.equal(['a.sqlite', REJECTS]);
+  });
+
+  it('has the skipped lines beside it, and none from an earlier build', async () => {
+    const report = await build(folder('broken'), target(), { skipInvalid: true });
+    expect(report.rejected).to.equal(1);
+    expect(inOutput()).to.deep.equal(['a.sqlite', REJECTS]);
+    const rejected = JSON.parse(readFileSync(folder(`${output}/${REJECTS}`), 'utf8')) as unknown;
+    expect(rejected).to.deep.equal({
+      file: 'tickets.ndjson',
+      line: SMALL_IMPORT.tickets.length + 1,
+      reasons: [{ field: '', reason: 'must be a JSON object', found: 'broken' }],
+      text: 'broken',
+    });
+    await build(folder('good'), target());
+    expect(inOutput()).to.deep.equal(['a.sqlite']);
+  });
+
+  for (const umask of [0, 0o22, 0o77]) {
+    it(`and the skipped lines are for the owner and the group, with umask ${umask.toString(8)}`, async () => {
+      const before = process.umask(umask);
+      try {
+        await build(folder('broken'), target(), { skipInvalid: true });
+      } finally {
+        process.umask(before);
+      }
+      const modes = ['a.sqlite', REJECTS].map((name) => statSync(folder(`${output}/${name}`)).mode & 0o777);
+      expect(modes).to.deep.equal([0o640, 0o640]);
+    });
+  }
+
+  for (const moment of ['at once', 'while tickets are read', 'while offers are read']) {
+    it(`is not created when the build is aborted ${moment}`, async () => {
+      const controller = new AbortController();
+      const reason = new Error('enough');
+      if (moment === 'at once') controller.abort(reason);
+      const building = build(folder('good'), target(), {
+        signal: controller.signal,
+        onProgress: ({ step, list }) => {
+          if (step === 'read' && moment.includes(list)) controller.abort(reason);
+        },
+      });
+      expect(await refusalOf(building, Error)).to.equal(reason);
+      expect(inOutput()).to.deep.equal([]);
+    });
+  }
+
+  it('leaves no other file when the rename fails', async () => {
+    mkdirSync(target());
+    await refusalOf(build(folder('good'), target()), Error);
+    expect(inOutput()).to.deep.equal(['a.sqlite']);
+    expect(existsSync(folder(`${output}/a.sqlite/a`))).to.equal(false);
+  });
+});
+
+describe('The content digest of an organization', () => {
+  const folder = folderForAll();
+  const random = new Random(7);
+  let original: Record<string, string>;
+  let made = 0;
+
+  const digests = async (files: Import) =>
+    digestsOf((await builtFrom(folder(`digest-${made++}`), files)).image);
+  const changed = (records: readonly ImportRecord[], owner: string, more: ImportRecord) => {
+    const at = records.findIndex(({ organizationId }) => organizationId === owner);
+    return records.map((record, i) => (i === at ? { ...record, ...more } : record));
+  };
+
+  before(async () => {
+    original = await digests(SMALL_IMPORT);
+  });
+
+  it('is the same for the same content, unlike the snapshot id', async () => {
+    expect(await digests(SMALL_IMPORT)).to.deep.equal(original);
+    const [first, second] = [0, 1].map((i) => inspectSnapshot(folder(`digest-${i}/snapshot.sqlite`)));
+    expect(first.snapshotId).to.not.equal(second.snapshotId);
+  });
+
+  it('does not depend on the order of the lines', async () => {
+    const entries = Object.entries<readonly ImportRecord[]>(SMALL_IMPORT);
+    const files = Object.fromEntries(entries.map(([file, lines]) => [file, shuffled(random, lines)]));
+    expect(await digests(files)).to.deep.equal(original);
+  });
+
+  it('does not depend on dropped fields or the formatting of the lines', async () => {
+    const tickets = SMALL_IMPORT.tickets.map(
+      (ticket) => ' ' + JSON.stringify(Object.fromEntries(Object.entries({ ...ticket, extra: 1 }).reverse())),
+    );
+    expect(await digests({ ...SMALL_IMPORT, tickets })).to.deep.equal(original);
+  });
+
+  for (const [what, change] of Object.entries<Import>({
+    'a title': { events: changed(SMALL_IMPORT.events, 'north', { title: 'new' }) },
+    'the form of a start': {
+      sessions: changed(SMALL_IMPORT.sessions, 'north', { startAt: '2026-01-05T15:06:40+00:00' }),
+    },
+    'a price': { tickets: changed(SMALL_IMPORT.tickets, 'north', { listPrice: 1 }) },
+    'the number of tickets': {
+      tickets: [inOrganization('north')(minimalTicket('more')), ...SMALL_IMPORT.tickets],
+    },
+    'the number of orders': { orders: SMALL_IMPORT.orders.slice(1) },
+    'the event of an offer': {
+      offers: SMALL_IMPORT.offers.map((offer) =>
+        offer['organizationId'] === 'north' ? { ...offer, heldByEventIds: ['evt_3'] } : offer,
+      ),
+    },
+  })) {
+    it(`changes with ${what}, and that of the other organization stays`, async () => {
+      const now = await digests({ ...SMALL_IMPORT, ...change });
+      expect(now['north']).to.not.equal(original['north']);
+      expect(now['south']).to.equal(original['south']);
+    });
+  }
+
+  it('does not depend on the other organizations', async () => {
+    const entries = Object.entries<readonly ImportRecord[]>(SMALL_IMPORT);
+    const alone = Object.fromEntries(
+      entries.map(([file, lines]) => [file, lines.filter((line) => line['organizationId'] === 'south')]),
+    );
+    expect(await digests(alone)).to.deep.equal({ south: original['south'] });
+    const more = { ...SMALL_IMPORT, organizations: [{ organizationId: 'a' }, ...SMALL_IMPORT.organizations] };
+    expect(await digests(more)).to.include(original);
+  });
+});

@@ -1,0 +1,69 @@
+import Database from 'better-sqlite3';
+import { expect } from 'chai';
+import { type Deletion, Deletions } from '../../../src/snapshot/builder/staging/deletions.ts';
+import { SnapshotWriter } from '../../../src/snapshot/builder/merge/snapshot-writer.ts';
+import { DELETIONS } from '../../../src/snapshot/format/layout.ts';
+import { inspectSnapshot } from '../../../src/snapshot/load/read-snapshot.ts';
+import { setDeletions } from '../../support/deletions.ts';
+import { PRODUCED_AT } from '../../support/import-folder.ts';
+import { folderForAll } from '../../support/temporary-folder.ts';
+
+const SNAPSHOT_ID = '6f1c2a34-9b7e-4d05-8c61-2e5a7f90b3d8';
+const DELETED: readonly Deletion[] = [
+  { organization: 0, collection: 'tickets', id: 'tkt_1', deletedAt: '2026-11-01T00:00:00.000Z' },
+  { organization: 0, collection: 'orders', id: 'ord "é"', deletedAt: '2026-11-02T00:00:00.000Z' },
+  { organization: 0, collection: 'tickets', id: 'tkt_1b', deletedAt: '2026-11-02T00:00:00.000Z' },
+  { organization: 1, collection: 'offers', id: 'off_1', deletedAt: '2026-10-01T00:00:00.000Z' },
+];
+
+describe('The snapshot writer', () => {
+  const file = folderForAll();
+
+  function written(name: string, deletions: readonly Deletion[]): string {
+    const path = file(name);
+    const names = new Map([
+      ['north', 'Nord'],
+      ['south', 'Süd'],
+    ]);
+    const writer = new SnapshotWriter(path, names);
+    const staged = new Deletions(new Database(':memory:'));
+    for (const deletion of deletions) staged.add(deletion);
+    const counts = [...writer.write(DELETIONS, staged.records())];
+    expect(counts.reduce((sum, count) => sum + count, 0)).to.equal(deletions.length);
+    writer.finish(SNAPSHOT_ID, PRODUCED_AT.toISOString());
+    return path;
+  }
+
+  it('writes deletions with the columns and digests of the format', () => {
+    const path = written('written.sqlite', DELETED);
+    const expected = written('expected.sqlite', []);
+    const deletionsOf = (i: number) => DELETED.filter(({ organization }) => organization === i);
+    setDeletions(expected, { north: deletionsOf(0), south: deletionsOf(1) });
+    for (const table of ['deletion_runs', 'runs', 'organizations', 'snapshot']) {
+      const [ours, theirs] = [path, expected].map((one) => {
+        using database = open(one);
+        return database.rows(`SELECT * FROM ${table} ORDER BY 1`);
+      });
+      expect(ours, table).to.deep.equal(theirs).and.not.empty;
+    }
+  });
+
+  it('leaves the content digest as it is', () => {
+    const digestsOf = (deletions: readonly Deletion[]) =>
+      inspectSnapshot(written(`${deletions.length}.sqlite`, deletions)).organizations.map(
+        ({ contentDigest, deletionsDigest }) => ({ contentDigest, deletionsDigest }),
+      );
+    const [none, one] = [digestsOf([]), digestsOf(DELETED.slice(3))];
+    expect(one[0]).to.deep.equal(none[0]);
+    expect(one[1].contentDigest).to.equal(none[1].contentDigest);
+    expect(one[1].deletionsDigest).to.not.equal(none[1].deletionsDigest);
+  });
+
+  function open(path: string) {
+    const database = new Database(path, { readonly: true });
+    return {
+      rows: (sql: string) => database.prepare<[], unknown[]>(sql).raw().all(),
+      [Symbol.dispose]: () => database.close(),
+    };
+  }
+});
