@@ -6,7 +6,7 @@
 --   SELECT record ->> 'status', count(*) FROM tickets GROUP BY 1;
 --   SELECT record FROM orders WHERE order_id = 'ord_5120';
 --
--- The database header has application_id 0x466F7972 ("Foyr") and user_version 5, the version of this schema.
+-- The database header has application_id 0x466F7972 ("Foyr") and user_version 6, the version of this schema.
 --
 -- The tables event_runs, session_runs, ticket_runs, order_runs and offer_runs hold the records in runs: each row has
 -- up to 4,096 consecutive records of one organization, in the list order of the API. deletion_runs holds the deletions
@@ -24,6 +24,7 @@
 CREATE TABLE snapshot (
   snapshot_id      TEXT    NOT NULL, -- a UUID
   produced_at      TEXT    NOT NULL, -- ISO 8601, UTC
+  canonical_runs   INTEGER NOT NULL CHECK (canonical_runs IN (0, 1)),   -- 1: all runs are cut as the builder cuts them
   permits_rollback INTEGER NOT NULL CHECK (permits_rollback IN (0, 1)), -- 1: may go live although older than the live one
   permits_shrink   INTEGER NOT NULL CHECK (permits_shrink IN (0, 1)),   -- 1: although it lacks an organization or half of one
   digest           TEXT    NOT NULL  -- SHA-256 over the columns above and "organizations" (docs/snapshot-format.md)

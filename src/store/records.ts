@@ -13,8 +13,6 @@ export interface RecordsImage {
   readonly offsets: Floats;
 }
 
-export const COMMA = 0x2c;
-
 /** Returns the JSON text of one record, as a view of the image. */
 export function recordAt(records: RecordsImage, row: Row): Buffer {
   return recordSpan(records, row, row + 1);

@@ -1,4 +1,5 @@
-import { COMMA, type RecordsImage } from '../../src/store/records.ts';
+import { COMMA } from '../../src/store/record-bytes.ts';
+import type { RecordsImage } from '../../src/store/records.ts';
 
 /** Packs values as records: their JSON texts, a comma after each. */
 export function pack(values: readonly unknown[]): RecordsImage {

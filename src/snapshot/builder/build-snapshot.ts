@@ -7,14 +7,15 @@ import { byCollection, COLLECTIONS, DELETIONS, type ListLayout } from '../format
 import { FILE_MODE, sync } from '../format/snapshot-file.ts';
 import { reviewSnapshot } from '../review/review-snapshot.ts';
 import type { Warning } from '../review/review.ts';
-import type { ChangeCounts } from './staging/changed-ids.ts';
-import { EarlierSnapshot } from './merge/earlier-snapshot.ts';
-import { findDeletions } from './merge/find-deletions.ts';
 import { DELETIONS_FILE, listImport, UnreadableImport } from './import/import-files.ts';
-import { BaseMerge } from './merge/merge-base.ts';
-import { checkImport, type Imported, type ImportOptions, readImport } from './staging/read-import.ts';
+import { Comparison, keepDeletions } from './merge/comparison.ts';
+import { EarlierSnapshot } from './merge/earlier-snapshot.ts';
+import { mergeRecords, type Span } from './merge/merge-records.ts';
 import { SnapshotWriter } from './merge/snapshot-writer.ts';
-import { Staging } from './staging/staging.ts';
+import { stageBase } from './merge/stage-base.ts';
+import { checkImport, type Imported, type ImportOptions, readImport } from './staging/read-import.ts';
+import { LINKED, Staging } from './staging/staging.ts';
+import type { StagedRecord } from './staging/staging-file.ts';
 
 export interface BuildOptions extends ImportOptions {
   /** The snapshot that the import changes; undefined when the import has all records. */
@@ -55,7 +56,12 @@ export interface BuildReport {
 }
 
 /** Number of records that an import changed in its base, and of the runs that were written for that. */
-export interface BaseChanges extends ChangeCounts {
+export interface BaseChanges {
+  readonly added: number;
+  readonly replaced: number;
+  readonly deleted: number;
+  /** Deletions of records that the base does not have. */
+  readonly withoutRecord: number;
   readonly runs: SnapshotWriter['runs'];
 }
 
@@ -117,8 +123,19 @@ export async function buildSnapshot(options: BuildOptions): Promise<BuildReport>
     const earlierPath = options.base ?? options.previous;
     using earlier = earlierPath === undefined ? undefined : new EarlierSnapshot(earlierPath, producedAt);
     const base = options.base === undefined ? undefined : earlier;
-    const imported = await readImport(options, input, folder, staging, base);
-    checkImport(options, imported, staging, base);
+    const imported = await readImport(options, input, folder, staging, base?.names);
+    const { organizationIds } = imported;
+    checkImport(
+      options,
+      imported,
+      staging,
+      base && {
+        path: base.path,
+        stage: (layout) => {
+          stageBase(base, layout, organizationIds, staging);
+        },
+      },
+    );
     const file = join(folder, 'snapshot.sqlite');
     const build: Build = { options, staging, earlier, base, imported, file };
     const written = await writeSnapshot(build);
@@ -169,29 +186,43 @@ async function writeSnapshot({
   imported: { names, organizationIds, linesRead },
   file,
 }: Build): Promise<Pick<BuildReport, 'snapshotId' | 'producedAt' | 'records' | 'changes' | 'deletions'>> {
-  const { keepDeletionsMs = KEEP_DELETIONS_MS } = options;
+  const { keepDeletionsMs = KEEP_DELETIONS_MS, signal } = options;
   const producedAt = options.producedAt.toISOString();
+  const { ids } = staging;
   const writer = new SnapshotWriter(file, names);
   try {
-    const source = base === undefined ? staging : new BaseMerge(base, organizationIds, staging);
+    const comparison = new Comparison(ids, staging.deletions, { isBase: base !== undefined, producedAt });
     const records = byCollection(() => 0);
     // With a base, records that replace others count twice.
     const total = (base?.count(COLLECTIONS) ?? 0) + linesRead - names.size - staging.rejections.total;
     let totalWritten = 0;
-    const write = (layout: ListLayout, staged: ReturnType<BaseMerge['records']>) =>
-      writeList(writer, layout, staged, options.signal, (more, ofList) => {
+    const write = (layout: ListLayout, written: Iterable<StagedRecord | Span>) =>
+      writeList(writer, layout, written, signal, (more, ofList) => {
         totalWritten += more;
         const share = totalWritten / Math.max(totalWritten, total);
         options.onProgress?.({ step: 'written', list: layout.name, records: ofList, share });
       });
-    for (const layout of COLLECTIONS) records[layout.name] = await write(layout, source.records(layout));
-    const changes = base && { ...staging.changes.counts(), runs: { ...writer.runs } };
+    for (const layout of COLLECTIONS) {
+      const staged = staging.records(layout);
+      const runs = earlier?.runs(layout, organizationIds) ?? [];
+      if (base !== undefined && !LINKED.includes(layout)) {
+        records[layout.name] = await write(layout, mergeRecords(layout, staged, runs, comparison));
+        continue;
+      }
+      for (const run of runs) {
+        comparison.compare(layout, run);
+        await pause(signal);
+      }
+      records[layout.name] = await write(layout, staged);
+    }
+    const { replaced, deleted, requested } = comparison;
+    const added = ids.count('import') - replaced;
+    const withoutRecord = ids.count('deletion') - requested;
+    const changes = base && { replaced, added, deleted, withoutRecord, runs: { ...writer.runs } };
     let deletions: DeletionCounts | undefined;
     if (earlier !== undefined) {
-      const since = BigInt(options.producedAt.getTime() - keepDeletionsMs) * 1000n;
-      const isBase = base !== undefined;
-      const added = findDeletions(earlier, staging, writer, { isBase, organizationIds, producedAt, since });
-      deletions = { total: await write(DELETIONS, staging.deletions.records()), added };
+      keepDeletions(earlier, organizationIds, staging, options.producedAt.getTime() - keepDeletionsMs);
+      deletions = { total: await write(DELETIONS, staging.deletions.records()), added: deleted };
     }
     const snapshotId = randomUUID();
     writer.finish(snapshotId, producedAt);
@@ -205,7 +236,7 @@ async function writeSnapshot({
 async function writeList(
   writer: SnapshotWriter,
   layout: ListLayout,
-  records: ReturnType<BaseMerge['records']>,
+  records: Iterable<StagedRecord | Span>,
   signal: AbortSignal | undefined,
   onWritten: (records: number, ofList: number) => void,
 ): Promise<number> {
@@ -213,11 +244,15 @@ async function writeList(
   for (const written of writer.write(layout, records)) {
     count += written;
     onWritten(written, count);
-    // Yields to the event loop, so that a pending signal is handled.
-    await setImmediate();
-    signal?.throwIfAborted();
+    await pause(signal);
   }
   return count;
+}
+
+/** Yields to the event loop, so that a pending signal is handled. */
+async function pause(signal: AbortSignal | undefined): Promise<void> {
+  await setImmediate();
+  signal?.throwIfAborted();
 }
 
 /** Returns the warnings about the records of a file. */

@@ -19,6 +19,8 @@ export type Permit = (typeof PERMITS)[number];
 export interface Manifest {
   readonly snapshotId: string;
   readonly producedAt: string;
+  /** Whether all runs are cut by the rule of the builder, which copies them from a base where they stay the same. */
+  readonly hasCanonicalRuns: boolean;
   readonly permits: readonly Permit[];
   /** In id order. */
   readonly organizations: readonly ManifestOrganization[];
@@ -96,10 +98,11 @@ function runsDigest(runs: RunsByList, lists: readonly ListLayout[]): string {
 }
 
 /** Computes the manifest digest, base64url. It covers a JSON line for the snapshot and for each organization. */
-export function manifestDigest({ snapshotId, producedAt, permits, organizations }: Manifest): string {
+export function manifestDigest(manifest: Manifest): string {
+  const { snapshotId, producedAt, hasCanonicalRuns, permits, organizations } = manifest;
   const hash = createHash('sha256');
   const add = (...values: (string | number)[]) => hash.update(`${JSON.stringify(values)}\n`);
-  add(snapshotId, producedAt, ...permitValues(permits));
+  add(snapshotId, producedAt, Number(hasCanonicalRuns), ...permitValues(permits));
   for (const { organizationId, name, contentDigest, deletionsDigest } of organizations)
     add(organizationId, name, contentDigest, deletionsDigest);
   return hash.digest('base64url');
@@ -111,7 +114,7 @@ export function permitValues(permits: readonly Permit[]): number[] {
 }
 
 type SnapshotRow = Readonly<Record<'snapshot_id' | 'produced_at' | 'digest', string>> &
-  Readonly<Record<`permits_${Permit}`, number>>;
+  Readonly<Record<'canonical_runs' | `permits_${Permit}`, number>>;
 
 /**
  * Reads the manifest, and checks its digests, names and counts.
@@ -128,7 +131,8 @@ export function readManifest(database: Database.Database, fileBytes: number): Ma
   const [{ snapshot_id: snapshotId, produced_at: producedAt, digest, ...row }] = rows;
   const permits = PERMITS.filter((permit) => row[`permits_${permit}`] === 1);
   const organizations = readOrganizations(database);
-  const manifest = { snapshotId, producedAt, permits, organizations };
+  const hasCanonicalRuns = row.canonical_runs === 1;
+  const manifest = { snapshotId, producedAt, hasCanonicalRuns, permits, organizations };
   if (manifestDigest(manifest) !== digest) {
     throw new RefusedSnapshot(
       'damaged',

@@ -8,7 +8,7 @@ import { type Bytes, MEGABYTE } from '../../store/memory/shared-arrays.ts';
 
 /** "Foyr", in the database header. */
 export const APPLICATION_ID = 0x466f7972;
-export const FORMAT_VERSION = 5;
+export const FORMAT_VERSION = 6;
 export const SCHEMA = readFileSync(new URL('../../../data/schema.sql', import.meta.url), 'utf8');
 
 /** Columns that locate a run. All others are its content. */

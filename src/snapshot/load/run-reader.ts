@@ -85,7 +85,7 @@ export class Run {
   }
 
   get records(): Buffer {
-    return this.#column(RECORDS_COLUMN);
+    return this.column(RECORDS_COLUMN);
   }
 
   /** The content columns as they are stored, in schema order. */
@@ -112,25 +112,26 @@ export class Run {
 
   /** Returns the length of each record in bytes. */
   lengths(): Uint32s {
-    const lengths = readCounts(this.#column(LENGTHS_COLUMN), this.entry.recordCount);
+    const lengths = readCounts(this.column(LENGTHS_COLUMN), this.entry.recordCount);
     return lengths ?? this.#refuse(LENGTHS_COLUMN, 'length');
   }
 
   texts(column: string): TextValues {
-    return readTexts(this.#column(column), this.entry.recordCount) ?? this.#refuse(column, 'text');
+    return readTexts(this.column(column), this.entry.recordCount) ?? this.#refuse(column, 'text');
   }
 
   lists(column: string): Lists {
-    return readLists(this.#column(column), this.entry.recordCount) ?? this.#refuse(column, 'list of texts');
+    return readLists(this.column(column), this.entry.recordCount) ?? this.#refuse(column, 'list of texts');
   }
 
   /** Decodes instants into `target`, from row `at` on: by default at the rows of the run. */
   readInstants(column: string, target: Int64s, at = this.entry.firstRow): void {
-    if (!readInstants(this.#column(column), this.entry.recordCount, target, at))
+    if (!readInstants(this.column(column), this.entry.recordCount, target, at))
       this.#refuse(column, 'whole number');
   }
 
-  #column(column: string): Buffer {
+  /** Returns a content column as it is stored. */
+  column(column: string): Buffer {
     const value = this.#columns.get(column);
     if (value === undefined) throw new TypeError(`no column ${column}`);
     return value;

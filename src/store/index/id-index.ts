@@ -1,4 +1,5 @@
-import { type Bytes, type Row, sharedUint32s, type Uint32s } from '../memory/shared-arrays.ts';
+import { type Row, sharedUint32s, type Uint32s } from '../memory/shared-arrays.ts';
+import { BACKSLASH, QUOTE, recordPrefix } from '../record-bytes.ts';
 import type { RecordsImage } from '../records.ts';
 import { sameBytes } from './key-table.ts';
 import { hashBytes, slotCount, type Texts } from './texts.ts';
@@ -14,9 +15,6 @@ export interface IdIndexImage {
   /** Length of the prefix of every record, `{"ticketId":`. */
   readonly prefixLength: number;
 }
-
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
 
 export class IdIndexBuilder {
   readonly #slots: Uint32s;
@@ -63,18 +61,6 @@ export class IdIndexBuilder {
     }
     return false;
   }
-}
-
-/** Returns the prefix of every record of a collection. */
-export function recordPrefix(idField: string): string {
-  return `{${JSON.stringify(idField)}:`;
-}
-
-/** Returns the position of the quote that ends a JSON text, searched from within it; at least `end` without one. */
-export function endOfText(bytes: Bytes, start: number, end: number): number {
-  let at = start;
-  while (at < end && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1;
-  return at;
 }
 
 /** Returns the row of the record with an id, or -1. */

@@ -11,6 +11,7 @@ function manifest(day: number, ...organizationIds: string[]): Manifest {
   return {
     snapshotId: `day ${day}`,
     producedAt: `2026-11-0${day}T00:00:00Z`,
+    hasCanonicalRuns: true,
     permits: [],
     organizations: organizationIds.map((organizationId) => ({
       organizationId,

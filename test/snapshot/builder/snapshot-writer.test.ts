@@ -26,7 +26,7 @@ describe('The snapshot writer', () => {
       ['south', 'Süd'],
     ]);
     const writer = new SnapshotWriter(path, names);
-    const staged = new Deletions(new Database(':memory:'));
+    const staged = new Deletions();
     for (const deletion of deletions) staged.add(deletion);
     const counts = [...writer.write(DELETIONS, staged.records())];
     expect(counts.reduce((sum, count) => sum + count, 0)).to.equal(deletions.length);

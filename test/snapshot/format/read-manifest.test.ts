@@ -44,7 +44,7 @@ describe('The manifest reader', () => {
       ],
       ['DELETE FROM snapshot', /^its table "snapshot" has 0 rows instead of one$/],
       [
-        "INSERT INTO snapshot VALUES ('x', 'y', 0, 0, 'z')",
+        "INSERT INTO snapshot VALUES ('x', 'y', 0, 0, 0, 'z')",
         /^its table "snapshot" has 2 rows instead of one$/,
       ],
     ] as const) {

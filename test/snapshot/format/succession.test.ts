@@ -33,6 +33,7 @@ function refusal({ producedAt = LIVE_AT, permits = [], organizations }: Next): R
   const next: Manifest = {
     snapshotId: 'next',
     producedAt,
+    hasCanonicalRuns: true,
     permits,
     organizations: organizations ?? [organization('north'), organization('south')],
   };

@@ -63,7 +63,13 @@ describe('The snapshot watcher', () => {
           deletionsDigest: '',
           runs: byList(() => []),
         }));
-        admit?.({ snapshotId: name, producedAt: '', permits: [], organizations: declared });
+        admit?.({
+          snapshotId: name,
+          producedAt: '',
+          hasCanonicalRuns: true,
+          permits: [],
+          organizations: declared,
+        });
         return Promise.resolve({
           snapshotId: `${name} ${loads.length}`,
           producedAt,

@@ -1,11 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import {
-  findRow,
-  IdIndexBuilder,
-  type IdIndexImage,
-  recordPrefix,
-} from '../../../src/store/index/id-index.ts';
+import { findRow, IdIndexBuilder, type IdIndexImage } from '../../../src/store/index/id-index.ts';
 import { encodeTexts } from '../../../src/store/index/texts.ts';
 import type { RecordsImage } from '../../../src/store/records.ts';
 import { pack } from '../../support/pack.ts';
@@ -110,11 +105,5 @@ describe('An id index', () => {
   it('distinguishes a lone surrogate from the replacement character of UTF-8', () => {
     const { index, records } = build(['\ufffd']);
     expect(findRow(index, records, '\ud800')).to.equal(-1);
-  });
-});
-
-describe('recordPrefix', () => {
-  it('returns the first bytes of a record', () => {
-    expect(recordPrefix('ticketId')).to.equal('{"ticketId":');
   });
 });

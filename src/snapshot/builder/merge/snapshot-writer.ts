@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3';
 import type { ListName } from '../../../contract/operations.ts';
-import { COMMA } from '../../../store/records.ts';
+import { COMMA } from '../../../store/record-bytes.ts';
 import { byList, type ListLayout, STORED_LISTS } from '../../format/layout.ts';
 import {
   type Manifest,
@@ -22,34 +22,18 @@ import {
   runDigest,
   SCHEMA,
 } from '../../format/schema.ts';
+import type { StagedRecord } from '../staging/staging-file.ts';
+import type { EarlierRun } from './earlier-run.ts';
+import type { Span } from './merge-records.ts';
 
 /** SQLite's largest page size, since a run takes about a megabyte. */
 const PAGE_BYTES = 65_536;
-
-/** A record as the snapshot writer receives it. */
-export interface StagedRecord {
-  /** Position of the organization in the order of the ids. */
-  readonly organization: number;
-  /** Whether the id begins a run. */
-  readonly beginsRun: boolean;
-  /** Column values as JSON, in the order of the layout. */
-  readonly values: readonly string[];
-  /** The JSON text, or its bytes in UTF-8. */
-  readonly json: string | Buffer;
-}
 
 /** The content columns of a run, and its entry in the manifest without the place. */
 interface StoredRun {
   readonly entry: Omit<RunEntry, 'firstRow'>;
   /** In schema order. */
   readonly content: readonly Buffer[];
-}
-
-/** A run of another snapshot, to be copied as it is. */
-export interface CopiedRun {
-  /** Position of the organization in the order of the ids. */
-  readonly organization: number;
-  readonly run: StoredRun;
 }
 
 interface WrittenOrganization {
@@ -87,41 +71,32 @@ export class SnapshotWriter {
   }
 
   /** Writes a list, by organization and in list order. Yields the number of records after each run. */
-  *write(layout: ListLayout, records: Iterable<StagedRecord | CopiedRun>): Generator<number> {
+  *write(layout: ListLayout, records: Iterable<StagedRecord | Span>): Generator<number> {
     const place = PLACE_COLUMNS.map(() => '?');
     const content = contentColumns(layout.table).map(() => 'CAST(? AS TEXT)');
     const insert = this.#database.prepare(
       `INSERT INTO ${layout.table} VALUES (${[...place, ...content].join(', ')})`,
     );
-    const write = (
-      kind: keyof typeof this.runs,
-      organization: number,
-      { entry, content }: StoredRun,
-    ): number => {
-      const { organizationId, runs } = this.#organizations[organization];
+    const write = (run: GrowingRun): number => {
+      const { organizationId, runs } = this.#organizations[run.organization];
       const written = runs[layout.name];
       const firstRow = rowCount(written);
+      const { entry, content } = run.stored();
       insert.run(organizationId, firstRow, ...content);
       written.push({ ...entry, firstRow });
-      this.runs[kind]++;
+      this.runs[run.copied === undefined ? 'written' : 'copied']++;
       return entry.recordCount;
     };
-    let growing: GrowingRun | undefined;
+    let run: GrowingRun | undefined;
     for (const next of records) {
-      if ('json' in next && growing?.add(next) === true) continue;
-      if (growing !== undefined) yield write('written', growing.organization, growing.stored());
-      growing = undefined;
-      if ('json' in next) {
-        growing = new GrowingRun(layout, next.organization, this.#records);
-        growing.add(next);
-      } else yield write('copied', next.organization, next.run);
+      let rest = run === undefined ? next : run.add(next);
+      while (rest !== undefined) {
+        if (run !== undefined) yield write(run);
+        run = new GrowingRun(layout, rest, this.#records);
+        rest = run.add(rest);
+      }
     }
-    if (growing !== undefined) yield write('written', growing.organization, growing.stored());
-  }
-
-  /** Returns the runs of a list of an organization that were written so far. */
-  runsOf({ name }: ListLayout, organization: number): readonly RunEntry[] {
-    return this.#organizations[organization].runs[name];
+    if (run !== undefined) yield write(run);
   }
 
   /** Completes and closes the file. */
@@ -138,10 +113,10 @@ export class SnapshotWriter {
           insertRun.run(organizationId, list, firstRow, recordCount, recordBytes, digest);
       }
     }
-    const manifest: Manifest = { snapshotId, producedAt, permits: [], organizations };
+    const manifest: Manifest = { snapshotId, producedAt, hasCanonicalRuns: true, permits: [], organizations };
     this.#database
-      .prepare('INSERT INTO snapshot VALUES (?, ?, ?, ?, ?)')
-      .run(snapshotId, producedAt, ...permitValues(manifest.permits), manifestDigest(manifest));
+      .prepare('INSERT INTO snapshot VALUES (?, ?, ?, ?, ?, ?)')
+      .run(snapshotId, producedAt, 1, ...permitValues(manifest.permits), manifestDigest(manifest));
     this.#database.exec('COMMIT');
     this.#database.close();
   }
@@ -155,6 +130,8 @@ export class SnapshotWriter {
 /** Collects consecutive records of one organization for a run. */
 class GrowingRun {
   readonly organization: number;
+  /** The run of an earlier snapshot that has exactly the records so far. */
+  copied: EarlierRun | undefined;
   readonly #layout: ListLayout;
   /** Size of the records, commas included. */
   #recordBytes = 0;
@@ -166,10 +143,13 @@ class GrowingRun {
   readonly #positions: readonly (Map<string, number> | undefined)[];
   readonly #records: Buffer;
 
-  /** @param records space of `MAX_RUN_BYTES`, which each run overwrites */
-  constructor(layout: ListLayout, organization: number, records: Buffer) {
+  /**
+   * @param first the records that begin the run
+   * @param records space of `MAX_RUN_BYTES`, which each run overwrites
+   */
+  constructor(layout: ListLayout, first: StagedRecord | Span, records: Buffer) {
     this.#layout = layout;
-    this.organization = organization;
+    this.organization = organizationOf(first);
     this.#records = records;
     this.#values = layout.columns.map(() => []);
     this.#columnBytes = layout.columns.map(() => 1);
@@ -177,28 +157,65 @@ class GrowingRun {
   }
 
   get count(): number {
-    return this.#lengths.length;
+    return this.copied?.count ?? this.#lengths.length;
   }
 
-  /** Adds a record unless it belongs to the next run. Returns whether it was added. The first record always fits. */
-  add({ organization, beginsRun, json, values }: StagedRecord): boolean {
-    const start = this.count === 0 ? 0 : this.#recordBytes + 1;
-    const length = Buffer.byteLength(json);
-    const columnBytes = values.map((value, i) => this.#columnBytes[i] + 1 + Buffer.byteLength(value));
-    const isFull =
-      this.count === MAX_RUN_RECORDS ||
-      start + length > MAX_RUN_BYTES ||
-      columnBytes.some((bytes) => bytes > MAX_RUN_BYTES);
-    if (this.count > 0 && (beginsRun || organization !== this.organization || isFull)) return false;
+  /** Adds records. Returns those that belong to the next run; undefined when there is none. */
+  add(records: StagedRecord | Span): StagedRecord | Span | undefined {
+    const isSpan = 'run' in records;
+    const { count, copied } = this;
+    if (count > 0) {
+      const beginsRun = isSpan ? records.run.beginsRun(records.from) : records.beginsRun;
+      const size = isSpan ? records.run.sizeAt(records.from) : Buffer.byteLength(records.json);
+      if (beginsRun || organizationOf(records) !== this.organization || !this.#hasRoom(size)) return records;
+    }
+    if (count === 0 && isSpan && isCanonicalRun(records)) {
+      this.copied = records.run;
+      return undefined;
+    }
+    this.copied = undefined;
+    if (copied !== undefined) this.#addSpan({ run: copied, from: 0, to: copied.count });
+    return isSpan ? this.#addSpan(records) : this.#addRecord(records);
+  }
 
+  #addRecord(record: StagedRecord): StagedRecord | undefined {
+    const { json, values } = record;
+    const start = this.#append(Buffer.byteLength(json), values);
+    if (start === undefined) return record;
+    this.#records.write(json, start);
+    return undefined;
+  }
+
+  #addSpan({ run, from, to }: Span): Span | undefined {
+    let row = from;
+    let first: number | undefined;
+    for (; row < to; row++) {
+      const start = this.#append(run.sizeAt(row), run.valuesAt(row));
+      if (start === undefined) break;
+      first ??= start;
+    }
+    if (first !== undefined) run.copy(from, row, this.#records, first);
+    return row < to ? { run, from: row, to } : undefined;
+  }
+
+  #hasRoom(size: number): boolean {
+    const bytes = this.copied?.run.entry.recordBytes ?? this.#recordBytes;
+    return this.count < MAX_RUN_RECORDS && bytes + 1 + size <= MAX_RUN_BYTES;
+  }
+
+  /** Adds a record without its bytes. Returns their offset; undefined when the record does not fit. */
+  #append(size: number, values: readonly string[]): number | undefined {
+    const { count } = this;
+    const columnBytes = values.map((value, i) => this.#columnBytes[i] + 1 + Buffer.byteLength(value));
+    const hasRoom = this.#hasRoom(size) && columnBytes.every((bytes) => bytes <= MAX_RUN_BYTES);
+    if (count > 0 && !hasRoom) return undefined;
     for (const [i, value] of values.entries()) this.#values[i].push(this.#element(i, value));
-    if (start > 0) this.#records[start - 1] = COMMA;
-    if (typeof json === 'string') this.#records.write(json, start);
-    else json.copy(this.#records, start);
-    this.#recordBytes = start + length;
+    const start = count === 0 ? 0 : this.#recordBytes + 1;
+    if (count > 0) this.#records[start - 1] = COMMA;
+    this.#recordBytes = start + size;
     this.#columnBytes = columnBytes;
-    this.#lengths.push(length);
-    return true;
+    this.#lengths.push(size);
+    return start;
   }
 
   /** Returns the element that represents a value: for a repeated text, the position of its first occurrence. */
@@ -215,6 +232,7 @@ class GrowingRun {
    * write.
    */
   stored(): StoredRun {
+    if (this.copied !== undefined) return this.copied.run;
     const content = this.#content();
     const digest = runDigest(this.#layout.name, this.count, content);
     return { entry: { recordCount: this.count, recordBytes: this.#recordBytes, digest }, content };
@@ -238,4 +256,13 @@ class GrowingRun {
 /** Joins JSON elements into a JSON array. */
 function jsonArray(elements: readonly (string | number)[]): Buffer {
   return Buffer.from(`[${elements.join(',')}]`);
+}
+
+function organizationOf(records: StagedRecord | Span): number {
+  return 'run' in records ? records.run.organization : records.organization;
+}
+
+/** Returns whether a span is a whole run of the builder. */
+function isCanonicalRun({ run, from, to }: Span): boolean {
+  return run.isCanonical && to - from === run.count;
 }

@@ -1,12 +1,13 @@
 import { textIn } from '../../format/json-values.ts';
-import { COLLECTIONS } from '../../format/layout.ts';
+import { type CollectionLayout, COLLECTIONS } from '../../format/layout.ts';
+import { beginsRun } from '../../format/schema.ts';
 import { type Findings, RecordReview } from '../../review/record-review.ts';
 import { type LineBlock, linesOf } from '../import/import-files.ts';
 import type { BadOrganizations } from './import-organizations.ts';
 import { LineNotes } from '../import/line-notes.ts';
 import { BadLines } from '../import/problems.ts';
-import { RecordReader } from '../import/record-reader.ts';
-import { StagingFile } from './staging-file.ts';
+import { type ReadRecord, RecordReader } from '../import/record-reader.ts';
+import { columnValue, StagingFile } from './staging-file.ts';
 
 export type ImportTask =
   | { readonly collection: string; readonly block: LineBlock }
@@ -94,13 +95,29 @@ export class BlockReader {
       if ('problems' in reading) {
         bad.add({ line: line.number, text: line.text, problems: reading.problems });
         const organization = this.#data.organizations.get(textIn(reading.imported?.['organizationId']));
-        this.#staging.addBad(reader.layout, line.number, organization, reading.imported);
+        this.#staging.tables.addBad(reader.layout, line.number, organization, reading.imported);
       } else {
-        this.#staging.add(reader.layout, line.number, reading);
+        this.#stage(reader.layout, line.number, reading);
         review.addFindings(reading.organization, line.number, reading.served, findings);
         records++;
       }
     }
     return { records, bad, notes, findings: Uint32Array.from(findings) };
+  }
+
+  #stage(layout: CollectionLayout, line: number, record: ReadRecord): void {
+    const { organization, id, orderedBy: instant, json } = record;
+    const values = layout.columns.map((column) => columnValue(column, record));
+    const staged = {
+      origin: 'import',
+      line,
+      organization,
+      instant,
+      id,
+      beginsRun: beginsRun(id),
+      values,
+      json,
+    } as const;
+    this.#staging.tables.add(layout, staged);
   }
 }

@@ -1,16 +1,33 @@
 import type Database from 'better-sqlite3';
+import type { CollectionName } from '../../../contract/operations.ts';
 import { type CollectionLayout, EVENTS, OFFERS, ORDERS, SESSIONS, TICKETS } from '../../format/layout.ts';
 import type { ImportFolder } from '../import/import-files.ts';
-import { UNIQUE } from '../import/problems.ts';
+import { type FieldProblem, UNIQUE } from '../import/problems.ts';
 import type { Rejections } from './rejections.ts';
-import { IMPORTED, OF_BASE, selectAll } from './staging-file.ts';
+import type { StagedIds } from './staged-ids.ts';
 
-interface Contradiction {
-  readonly field: string;
-  readonly reason: string;
-  /** SQL expression of the field's value. */
+/** The base of a build, whose events and sessions are staged beside the lines. */
+export interface StagedBase {
+  readonly path: string;
+  /** Stages the records of a collection that stay. Called when the ids of its lines are known. */
+  readonly stage: (layout: CollectionLayout) => void;
+}
+
+/** The staged lines and records. */
+export interface Staged {
+  readonly database: Database.Database;
+  /** Schema names of the staging files. */
+  readonly files: readonly string[];
+  readonly ids: StagedIds;
+  readonly rejections: Rejections;
+  /** Number of staged lines, without bad ones. */
+  readonly lines: Readonly<Record<CollectionName, number>>;
+}
+
+interface Contradiction extends FieldProblem {
+  /** SQL expression of the value found. */
   readonly value: string;
-  /** SQL that selects `line`, `addition` to the value found, and whether the rejection `follows` from another one. */
+  /** SQL that selects `origin`, `line`, an `addition` to the value, and whether it `follows` from another rejection. */
   readonly rows: string;
 }
 
@@ -22,24 +39,13 @@ const IMPORT_ONLY: ReadonlyMap<CollectionLayout, readonly string[]> = new Map([
 
 /** Finds the records of an import that contradict each other, and moves them to the rejections. */
 export class Contradictions {
-  readonly #database: Database.Database;
-  readonly #files: readonly string[];
-  readonly #rejections: Rejections;
-  readonly #base: string | undefined;
+  readonly #staged: Staged;
+  readonly #folder: ImportFolder;
+  readonly #base: StagedBase | undefined;
 
-  /**
-   * @param files schema names of the staging files, which are attached to the database
-   * @param base path of the base; undefined without one
-   */
-  constructor(
-    database: Database.Database,
-    files: readonly string[],
-    rejections: Rejections,
-    base: string | undefined,
-  ) {
-    this.#database = database;
-    this.#files = files;
-    this.#rejections = rejections;
+  constructor(staged: Staged, folder: ImportFolder, base: StagedBase | undefined) {
+    this.#staged = staged;
+    this.#folder = folder;
     this.#base = base;
   }
 
@@ -49,118 +55,140 @@ export class Contradictions {
    * A rejection follows from another one when a bad line may have been the missing event or session.
    * It follows also when the file of the missing record is incomplete.
    *
-   * Leaves the tables `events_by_id` and `sessions_by_event` of the records that stay. Their columns have the types of the
-   * staged ones: SQLite does not look up a value in an index over columns of another type.
+   * Leaves the ids of the records that stay, and the table `sessions_by_event`.
    */
-  reject({ files, incomplete }: ImportFolder): void {
-    const fileOf = ({ name }: CollectionLayout) => files.get(name) ?? name;
-    const mayHave = (layout: CollectionLayout) =>
-      incomplete.has(layout.name) ? 'TRUE' : this.#isBad(layout);
-    this.#rejectRepeatedIds(EVENTS, fileOf(EVENTS));
-    this.#database.exec(`
-      CREATE TABLE events_by_id (
-        organization INTEGER, event_id TEXT, instant INTEGER, id TEXT, PRIMARY KEY (organization, event_id)
-      ) STRICT, WITHOUT ROWID;
-      INSERT INTO events_by_id ${selectAll(this.#files, EVENTS, "organization, record -> 'id', instant, id")}`);
-    this.#database.exec(`
-      CREATE TABLE events_of_sessions AS ${selectAll(this.#files, SESSIONS, 'organization, event_id')}`);
-    this.#rejectSelected(SESSIONS, fileOf(SESSIONS), {
-      field: 'eventId',
-      value: "event_id ->> '$'",
-      reason: 'must be an event of the organization',
-      rows: `
-        SELECT line, '' AS addition, ${mayHave(EVENTS)} AS follows
-        FROM (${this.#allLines(SESSIONS, 'line, organization, event_id')})
-        WHERE (organization, event_id) NOT IN (SELECT organization, event_id FROM events_by_id)`,
-    });
-    this.#rejectRepeatedIds(SESSIONS, fileOf(SESSIONS));
-    this.#database.exec(`
+  reject(): void {
+    const { database, files } = this.#staged;
+    this.#collectIds(EVENTS);
+    database.exec(
+      `CREATE TABLE events_of_sessions AS SELECT organization, event FROM (${this.#lines(SESSIONS)})`,
+    );
+    this.#rejectSessions();
+    this.#collectIds(SESSIONS);
+    if (this.#base !== undefined) this.#rejectSessions();
+    database.exec(`
       CREATE TABLE sessions_by_event (
-        organization INTEGER, event_id TEXT, instant INTEGER, id TEXT, start_at TEXT,
-        PRIMARY KEY (organization, event_id, instant, id)
+        organization INTEGER, event TEXT, instant INTEGER, id TEXT, start_at TEXT,
+        PRIMARY KEY (organization, event, instant, id)
       ) STRICT, WITHOUT ROWID;
-      INSERT INTO sessions_by_event ${selectAll(this.#files, SESSIONS, "organization, event_id, instant, id, record -> 'startAt'")}`);
-    this.#rejectSelected(EVENTS, fileOf(EVENTS), {
+      INSERT INTO sessions_by_event
+      ${selectAll(files, SESSIONS, `organization, ${eventOf(SESSIONS)}, instant, id, record -> 'startAt'`)}`);
+    this.#reject(EVENTS, {
       field: EVENTS.resource.id,
-      value: `record ->> '${EVENTS.resource.id}'`,
+      value: 'id_of(id)',
       reason: 'must have a session',
       rows: `
-        SELECT line, '' AS addition, ${mayHave(SESSIONS)}
-          OR (organization, event_id) IN (SELECT organization, event_id FROM events_of_sessions) AS follows
-        FROM (${this.#allLines(EVENTS, "line, organization, record -> 'id' AS event_id")})
-        WHERE (organization, event_id) NOT IN (SELECT organization, event_id FROM sessions_by_event)`,
+        SELECT origin, line, '' AS addition, ${this.#mayHave(SESSIONS)}
+          OR (organization, event) IN (SELECT organization, event FROM events_of_sessions) AS follows
+        FROM (${this.#lines(EVENTS)})
+        WHERE (organization, event) NOT IN (SELECT organization, event FROM sessions_by_event)`,
     });
-    for (const layout of [TICKETS, ORDERS, OFFERS]) this.#rejectRepeatedIds(layout, fileOf(layout));
+    for (const layout of [TICKETS, ORDERS, OFFERS]) this.#collectIds(layout);
   }
 
-  #rejectRepeatedIds(layout: CollectionLayout, file: string): void {
-    const { id } = layout.resource;
-    this.#rejectSelected(layout, file, {
-      field: id,
-      value: `record ->> '${id}'`,
-      reason: UNIQUE,
+  /** Collects the ids of a collection: of its lines, of which repeated ones are rejected, and of the base. */
+  #collectIds(layout: CollectionLayout): void {
+    const { database, files, ids, lines } = this.#staged;
+    const { name, resource } = layout;
+    const named = ids.addLines(layout, this.#lines(layout));
+    const bad = files
+      .map((schema) => `SELECT 1 FROM ${schema}.bad_${name} WHERE ${IS_KNOWN}`)
+      .join(' UNION ALL ');
+    const badLines = database.prepare<[], number>(`SELECT count(*) FROM (${bad})`).pluck().get() ?? 0;
+    if (named < lines[name] + badLines) {
+      this.#reject(layout, {
+        field: resource.id,
+        value: 'id_of(id)',
+        reason: UNIQUE,
+        rows: `
+          SELECT listed.origin, listed.line, ' also on line ' || named.line AS addition, 0 AS follows
+          FROM (${this.#lines(layout)}) AS listed CROSS JOIN ids_${name} AS named USING (organization, id)
+          WHERE listed.line <> named.line`,
+      });
+    }
+    ids.removeBad(layout);
+    this.#base?.stage(layout);
+  }
+
+  #rejectSessions(): void {
+    this.#reject(SESSIONS, {
+      field: 'eventId',
+      value: 'id_of(event)',
+      reason: 'must be an event of the organization',
       rows: `
-        SELECT line, ' also on line ' || first AS addition, 0 AS follows
-        FROM (
-          SELECT line, first_value(line) OVER (PARTITION BY organization, id ORDER BY is_bad, line) AS first
-          FROM (${this.#allLines(layout, 'line, organization, id')})
-        )
-        WHERE line <> first`,
+        SELECT origin, line, '' AS addition, ${this.#mayHave(EVENTS)} AS follows
+        FROM (${this.#lines(SESSIONS)})
+        WHERE (organization, event) NOT IN (SELECT organization, id FROM ids_events WHERE origin <> 'deletion')`,
     });
   }
 
   /** Moves records to the rejections, and adds the problem to lines that are there. */
-  #rejectSelected(
-    layout: CollectionLayout,
-    file: string,
-    { field, reason, value, rows }: Contradiction,
-  ): void {
-    const text = [
-      `'{"organizationId":' || json_quote(organization_id)`,
-      ...(IMPORT_ONLY.get(layout) ?? []),
-      'substr(record, 2)',
-    ].join(" || ',' || ");
-    this.#database.exec(`CREATE TEMP TABLE rejected AS ${rows}`);
-    const found = (addition: string) => `'"' || substr(${value}, 1, 40) || '"' || ${addition} AS found`;
-    for (const staging of this.#files) {
-      this.#rejections.addToBad(
-        file,
-        { field, reason },
-        `SELECT line, ${found('addition')} FROM rejected JOIN ${staging}.bad_${layout.name} USING (line) WHERE NOT follows`,
-      );
-      const table = `${staging}.${layout.name}`;
-      const select = (addition: string, condition: string) =>
-        `SELECT line, ${found(addition)}, follows, ${text} AS text
-         FROM rejected JOIN ${table} USING (line) JOIN organizations ON position = organization WHERE ${condition}`;
-      this.#rejections.addSelected(file, { field, reason }, select('addition', IMPORTED));
-      if (this.#base !== undefined) {
-        const place = `' in ${layout.name} ' || (record -> '${layout.resource.id}')`;
-        this.#rejections.ofBase += this.#rejections.addSelected(
-          this.#base,
-          { field, reason },
-          select(place, OF_BASE),
-        );
+  #reject(layout: CollectionLayout, { field, reason, value, rows }: Contradiction): void {
+    const { database, files, rejections } = this.#staged;
+    database.exec(`CREATE TEMP TABLE rejected AS ${rows}`);
+    if (database.prepare('SELECT 1 FROM rejected').get() !== undefined) {
+      const file = this.#folder.files.get(layout.name) ?? layout.name;
+      const found = (addition: string) => `'"' || substr(${value}, 1, 40) || '"' || ${addition} AS found`;
+      const text = [
+        `'{"organizationId":' || json_quote(organization_id)`,
+        ...(IMPORT_ONLY.get(layout) ?? []),
+        'substr(record, 2)',
+      ].join(" || ',' || ");
+      for (const schema of files) {
+        const bad = `rejected JOIN ${schema}.bad_${layout.name} USING (line) WHERE origin = 'bad' AND NOT follows`;
+        rejections.addToBad(file, { field, reason }, `SELECT line, ${found('addition')} FROM ${bad}`);
+        const records = `(SELECT *, ${eventOf(layout)} AS event FROM ${schema}.${layout.name})`;
+        const selected = (addition: string) =>
+          `SELECT line, ${found(addition)}, follows, ${text} AS text
+           FROM rejected JOIN ${records} USING (origin, line) JOIN organizations ON position = organization`;
+        if (schema !== 'main') rejections.addSelected(file, { field, reason }, selected('addition'));
+        else if (this.#base !== undefined) {
+          const place = `' in ${layout.name} ' || json_quote(id_of(id))`;
+          rejections.ofBase += rejections.addSelected(this.#base.path, { field, reason }, selected(place));
+        }
+        const isRejected = '(origin, line) IN (SELECT origin, line FROM rejected)';
+        database.exec(`DELETE FROM ${schema}.${layout.name} WHERE ${isRejected}`);
       }
-      this.#database.exec(`DELETE FROM ${table} WHERE line IN (SELECT line FROM rejected)`);
+      database.exec(`
+        DELETE FROM ids_${layout.name} WHERE (origin, line) IN (SELECT origin, line FROM rejected)`);
     }
-    this.#database.exec('DROP TABLE rejected');
+    database.exec('DROP TABLE rejected');
   }
 
-  /** Returns an SQL condition: whether a bad line may have the event `event_id`, or a session of it. */
-  #isBad({ name }: CollectionLayout): string {
-    const bad = this.#files.map((file) => `SELECT event_id FROM ${file}.bad_${name}`).join(' UNION ALL ');
+  /** Returns an SQL condition: whether lines that are not records may have the event `event`, or a session of it. */
+  #mayHave({ name }: CollectionLayout): string {
+    if (this.#folder.incomplete.has(name)) return 'TRUE';
+    const bad = this.#staged.files
+      .map((schema) => `SELECT event FROM ${schema}.bad_${name}`)
+      .join(' UNION ALL ');
     return `(
-      event_id IN (SELECT event_id FROM (${bad}) WHERE event_id NOTNULL)
-      OR EXISTS (SELECT 1 FROM (${bad}) WHERE event_id IS NULL)
+      event IN (SELECT event FROM (${bad}) WHERE event NOTNULL)
+      OR EXISTS (SELECT 1 FROM (${bad}) WHERE event IS NULL)
     )`;
   }
 
-  /** Returns SQL that selects from all records of a collection, and from its bad lines with a known id. */
-  #allLines({ name }: CollectionLayout, columns: string): string {
-    const tables = this.#files.flatMap((file) => [
-      `SELECT ${columns}, 0 AS is_bad FROM ${file}.${name}`,
-      `SELECT ${columns}, 1 AS is_bad FROM ${file}.bad_${name} WHERE organization NOTNULL AND id NOTNULL`,
+  /** Returns SQL that selects all records of a collection, and its bad lines with a known id, whose origin is `bad`. */
+  #lines(layout: CollectionLayout): string {
+    const tables = this.#staged.files.flatMap((schema) => [
+      `SELECT origin, line, organization, id, instant, ${eventOf(layout)} AS event FROM ${schema}.${layout.name}`,
+      `SELECT 'bad', line, organization, id, NULL, event FROM ${schema}.bad_${layout.name} WHERE ${IS_KNOWN}`,
     ]);
     return tables.join(' UNION ALL ');
   }
+}
+
+/** SQL condition of a bad line that names a record. */
+const IS_KNOWN = 'organization NOTNULL AND id NOTNULL';
+
+/** Returns the SQL expression of a record's event as a sort key: of a session, or of the event itself. */
+export function eventOf(layout: CollectionLayout): string {
+  return layout === SESSIONS ? "sort_key(event_id ->> '$')" : 'id';
+}
+
+/**
+ * Returns SQL that selects from all records of a collection.
+ * @param files schema names of the staging files
+ */
+export function selectAll(files: readonly string[], { name }: CollectionLayout, columns: string): string {
+  return files.map((schema) => `SELECT ${columns} FROM ${schema}.${name}`).join(' UNION ALL ');
 }

@@ -1,9 +1,8 @@
-import type Database from 'better-sqlite3';
+import Database from 'better-sqlite3';
 import { parseTimestamp } from '../../../contract/timestamp.ts';
-import { type CollectionLayout, DELETIONS } from '../../format/layout.ts';
+import { DELETIONS } from '../../format/layout.ts';
 import { beginsRun } from '../../format/schema.ts';
-import type { StagedRecord } from '../merge/snapshot-writer.ts';
-import { columnValue, sortKey } from './staging-file.ts';
+import { columnValue, type StagedRecord, sortKey } from './staging-file.ts';
 
 /** A record that an earlier snapshot held and this one lacks. */
 export interface Deletion {
@@ -15,19 +14,20 @@ export interface Deletion {
   readonly deletedAt: string;
 }
 
-/** The deletions of a snapshot, in a table of the staging file. */
+/** The deletions of a snapshot, in a temporary file: the staging file is read while they are found. */
 export class Deletions {
-  readonly #database: Database.Database;
+  /** SQLite removes a database without a name when it is closed. */
+  readonly #database = new Database('');
   readonly #insert: Database.Statement<[number, string, string, string, string, bigint]>;
 
-  constructor(database: Database.Database) {
-    database.exec(`
+  constructor() {
+    this.#database.exec(`
       CREATE TABLE deletions (
         organization INTEGER, collection TEXT, sort_key TEXT, id TEXT, deleted_at TEXT, instant INTEGER,
         PRIMARY KEY (organization, collection, sort_key)
-      ) WITHOUT ROWID`);
-    this.#database = database;
-    this.#insert = database.prepare('INSERT OR IGNORE INTO deletions VALUES (?, ?, ?, ?, ?, ?)');
+      ) WITHOUT ROWID;
+      BEGIN`);
+    this.#insert = this.#database.prepare('INSERT OR IGNORE INTO deletions VALUES (?, ?, ?, ?, ?, ?)');
   }
 
   add({ organization, collection, id, deletedAt }: Deletion): void {
@@ -35,40 +35,8 @@ export class Deletions {
     this.#insert.run(organization, collection, sortKey(id), id, deletedAt, instant);
   }
 
-  /**
-   * Adds the deletions that a query selects as `organization`, `collection`, `sort_key` and `id`.
-   * @param deletedAt ISO 8601, in UTC with `Z`
-   */
-  addSelected(query: string, deletedAt: string): void {
-    this.#database
-      .prepare<[string, bigint]>(
-        `INSERT OR IGNORE INTO deletions SELECT organization, collection, sort_key, id, ?, ? FROM (${query})`,
-      )
-      .run(deletedAt, parseTimestamp(deletedAt) ?? 0n);
-  }
-
-  /**
-   * Removes the deletions of records that exist.
-   * @param rows SQL that selects `organization` and `id` of the records of a collection
-   */
-  removeExisting({ name }: CollectionLayout, rows: string): void {
-    const any = this.#database.prepare<[string]>('SELECT 1 FROM deletions WHERE collection = ? LIMIT 1');
-    if (any.get(name) === undefined) return;
-    // CROSS JOIN looks up each record in the primary key, instead of each deletion among the records.
-    this.#database.exec(`
-      DELETE FROM deletions WHERE collection = '${name}' AND (organization, sort_key) IN (
-        SELECT deleted.organization, deleted.sort_key
-        FROM (${rows}) AS record CROSS JOIN deletions AS deleted
-        WHERE deleted.organization = record.organization AND deleted.collection = '${name}' AND deleted.sort_key = record.id
-      )`);
-  }
-
-  /** Returns the number of deletions at a time. */
-  countAt(deletedAt: string): number {
-    const count = this.#database.prepare<[string], number>(
-      'SELECT count(*) FROM deletions WHERE deleted_at = ?',
-    );
-    return count.pluck().get(deletedAt) ?? 0;
+  close(): void {
+    this.#database.close();
   }
 
   /** Iterates over the deletions, by organization and in list order. */

@@ -28,7 +28,7 @@ const check = compileCheck(DELETION_FIELDS);
 export async function readDeletions(
   folder: ImportFolder,
   organizations: ReadonlyMap<string, number>,
-  { changes, rejections }: Staging,
+  { ids, rejections }: Staging,
 ): Promise<number> {
   const file = folder.files.get(DELETIONS_FILE);
   if (file === undefined) return 0;
@@ -54,7 +54,7 @@ export async function readDeletions(
       const reason = `must be in the base or in ${ORGANIZATIONS_FILE}.ndjson`;
       return [{ field: 'organizationId', reason, found: quoted(deletion['organizationId']) }];
     }
-    changes.addDeletion(textIn(deletion['collection']), organization, textIn(deletion['id']));
+    ids.addDeletion(textIn(deletion['collection']), organization, textIn(deletion['id']));
     return [];
   }
 }

@@ -1,15 +1,15 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ListName } from '../../../contract/operations.ts';
-import { REFERENTS_FIRST } from '../../format/layout.ts';
+import type { CollectionName, ListName } from '../../../contract/operations.ts';
+import { byCollection, REFERENTS_FIRST } from '../../format/layout.ts';
 import { Review } from '../../review/review.ts';
-import { type EarlierSnapshot, IMPORTED_ANEW } from '../merge/earlier-snapshot.ts';
 import { readDeletions } from './import-deletions.ts';
 import { type ImportFolder, ORGANIZATIONS_FILE, readBlocks } from '../import/import-files.ts';
 import { readOrganizations } from './import-organizations.ts';
 import { ImportThreads } from './import-threads.ts';
 import { ImportNotes } from '../import/line-notes.ts';
 import { ImportRejected } from './rejections.ts';
+import type { StagedBase } from './contradictions.ts';
 import type { Staging } from './staging.ts';
 
 /** A number of lines, or a share of the lines of all import files. */
@@ -47,33 +47,37 @@ export interface Imported {
   readonly notes: ImportNotes;
   /** Has the findings of the records. */
   readonly review: Review;
+  /** Number of staged lines, without bad ones. */
+  readonly lines: Readonly<Record<CollectionName, number>>;
+  /** Number of lines of all files. */
   readonly linesRead: number;
   /** Number of lines that are bad by themselves. */
   readonly badLines: number;
 }
 
 /**
- * Reads an import folder into staging files, with the events and sessions of the base, and rejects bad lines.
+ * Reads an import folder into staging files, and rejects bad lines.
  * @param folder the folder of the staging files
+ * @param baseNames names by id of the organizations of a base
  */
 export async function readImport(
   { skipInvalid, signal, onProgress }: ImportOptions,
   input: ImportFolder,
   folder: string,
   staging: Staging,
-  base: EarlierSnapshot | undefined,
+  baseNames: ReadonlyMap<string, string> | undefined,
 ): Promise<Imported> {
   const { rejections } = staging;
   const notes = new ImportNotes();
   const review = new Review();
-  const { names, bad: badOrganizations } = await readOrganizations(input, rejections, notes, base?.names);
+  const { names, bad: badOrganizations } = await readOrganizations(input, rejections, notes, baseNames);
   const lacksOrganizations =
     names.size === 0 && !input.incomplete.has(ORGANIZATIONS_FILE) && (skipInvalid || rejections.total === 0);
   const organizationIds = [...names.keys()];
   const organizations = new Map(organizationIds.map((id, position) => [id, position]));
   const { keepsLines } = rejections;
   const threads = new ImportThreads({ organizations, badOrganizations, keepsLines }, folder);
-  let linesRead = names.size;
+  const lines = byCollection(() => 0);
   const files = REFERENTS_FIRST.flatMap(({ name }) => input.files.get(name) ?? []);
   const totalBytes = files.reduce((sum, file) => sum + statSync(join(input.path, file)).size, 0);
   let bytes = 0;
@@ -82,54 +86,50 @@ export async function readImport(
   };
   try {
     for (const layout of REFERENTS_FIRST) {
-      const { name: collection } = layout;
-      const file = input.files.get(collection);
-      if (file !== undefined) {
-        let records = 0;
-        for await (const block of threads.read(collection, readBlocks(input, file, countBytes))) {
-          rejections.add(file, block.bad);
-          review.add(layout, block.findings);
-          notes.add(file, block.notes);
-          records += block.records;
-          signal?.throwIfAborted();
-          // A file may grow meanwhile.
-          const share = bytes / Math.max(bytes, totalBytes);
-          onProgress?.({ step: 'read', list: collection, records, share });
-        }
-        linesRead += records;
+      const { name: list } = layout;
+      const file = input.files.get(list);
+      if (file === undefined) continue;
+      for await (const block of threads.read(list, readBlocks(input, file, countBytes))) {
+        rejections.add(file, block.bad);
+        review.add(layout, block.findings);
+        notes.add(file, block.notes);
+        lines[list] += block.records;
+        signal?.throwIfAborted();
+        // A file may grow meanwhile.
+        const share = bytes / Math.max(bytes, totalBytes);
+        onProgress?.({ step: 'read', list, records: lines[list], share });
       }
-      if (base === undefined || !IMPORTED_ANEW.includes(layout)) continue;
-      // The fields that are dropped are those that the build derives again.
-      for await (const { bad } of threads.read(collection, base.lines(layout)))
-        rejections.add(base.path, bad);
     }
     await threads.finish();
   } finally {
     await threads.close();
   }
   staging.attach(threads.stagingFiles, organizationIds);
-  if (base !== undefined) linesRead += await readDeletions(input, organizations, staging);
+  const deletions = await readDeletions(input, organizations, staging);
   const badLines = rejections.total;
-  linesRead += badLines;
-  return { input, lacksOrganizations, names, organizationIds, notes, review, linesRead, badLines };
+  const linesRead = names.size + sumOf(lines) + deletions + badLines;
+  return { input, lacksOrganizations, names, organizationIds, notes, review, lines, linesRead, badLines };
 }
 
 /** Rejects the records that contradict others, and refuses the import if too many lines are bad. */
 export function checkImport(
   { skipInvalid, maxInvalid }: ImportOptions,
-  { input, lacksOrganizations, linesRead }: Imported,
+  { input, lacksOrganizations, lines, linesRead }: Imported,
   staging: Staging,
-  base: EarlierSnapshot | undefined,
+  base: StagedBase | undefined,
 ): void {
   const { rejections } = staging;
-  if (base !== undefined) staging.applyChanges();
-  staging.rejectContradictions(input, base?.path);
+  staging.rejectContradictions(input, lines, base);
   const { misnamed } = input;
   const problems = { misnamed, lacksOrganizations };
   if (misnamed.length > 0 || lacksOrganizations || (rejections.total > 0 && !skipInvalid))
     throw new ImportRejected(rejections, problems);
   const limit = omissible(linesRead, maxInvalid);
   if (rejections.total > limit) throw new ImportRejected(rejections, problems, { limit, read: linesRead });
+}
+
+function sumOf(counts: Readonly<Record<string, number>>): number {
+  return Object.values(counts).reduce((sum, count) => sum + count, 0);
 }
 
 /** Returns the number of lines that may be omitted. */

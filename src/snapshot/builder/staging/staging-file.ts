@@ -1,4 +1,6 @@
 import Database from 'better-sqlite3';
+import { MEGABYTE } from '../../../store/memory/shared-arrays.ts';
+import { type JsonObject, textIn } from '../../format/json-values.ts';
 import {
   type CollectionLayout,
   COLLECTIONS,
@@ -6,95 +8,96 @@ import {
   EVENTS,
   type ImportedRecord,
 } from '../../format/layout.ts';
-import { beginsRun } from '../../format/schema.ts';
-import { type JsonObject, textIn } from '../../format/json-values.ts';
-import type { ReadRecord } from '../import/record-reader.ts';
 
 /** Larger than SQLite's default of 4,096 bytes: a record takes about a kilobyte. */
 const PAGE_BYTES = 16_384;
 /** A small cache suffices, since rows are only appended. */
-const CACHE_BYTES = 4 * 1024 * 1024;
+const CACHE_KILOBYTES = (4 * MEGABYTE) / 1024;
 
-/** SQL conditions of staged records: lines of the import files, and records of the base (`LineBlock`). */
-export const IMPORTED = 'line > 0';
-export const OF_BASE = 'line < 0';
+/** Whether a staged record is a line of the import or a record of the base. */
+export type Origin = 'import' | 'base';
 
-/** The temporary SQLite file of an import thread, with a table for each collection. */
-export class StagingFile {
-  readonly #database: Database.Database;
+/** A record as it is staged. */
+export interface StagedLine {
+  readonly origin: Origin;
+  /** Number of the line in the import file; of the record in its collection of the base. */
+  readonly line: number;
+  /** Position of the organization in the order of the ids. */
+  readonly organization: number;
+  /** The timestamp that orders the list. */
+  readonly instant: bigint;
+  readonly id: string;
+  readonly beginsRun: boolean;
+  /** Column values as JSON, in the order of the layout. */
+  readonly values: readonly string[];
+  /** The stored JSON text; an event lacks the fields that derive from its sessions. */
+  readonly json: string;
+}
+
+/** A record as the snapshot writer receives it. */
+export type StagedRecord = Pick<StagedLine, 'organization' | 'beginsRun' | 'values' | 'json'>;
+
+/** Tables of staged records, one for each collection, and of bad lines. */
+export class StagingTables {
   readonly #inserts: ReadonlyMap<CollectionLayout, Database.Statement>;
   readonly #badInserts: ReadonlyMap<CollectionLayout, Database.Statement>;
 
-  /** @param path a file that does not exist yet */
-  constructor(path: string) {
-    this.#database = new Database(path);
-    this.#database.pragma(`page_size = ${PAGE_BYTES}`);
-    this.#database.pragma(`cache_size = -${CACHE_BYTES / 1024}`);
-    this.#database.pragma('journal_mode = OFF');
-    this.#database.pragma('synchronous = OFF');
-    this.#database.pragma('locking_mode = EXCLUSIVE');
-    this.#database.exec('BEGIN');
-    this.#inserts = new Map(COLLECTIONS.map((layout) => [layout, this.#createTable(layout)]));
-    this.#badInserts = new Map(COLLECTIONS.map((layout) => [layout, this.#createBadTable(layout)]));
+  constructor(database: Database.Database) {
+    const create = (table: string, declarations: readonly string[]) => {
+      database.exec(`CREATE TABLE ${table} (${declarations.join(', ')}) STRICT`);
+      return database.prepare(`INSERT INTO ${table} VALUES (${declarations.map(() => '?').join(', ')})`);
+    };
+    const createFor = ({ name, columns }: CollectionLayout) =>
+      create(name, [
+        'origin TEXT NOT NULL',
+        'line INTEGER PRIMARY KEY',
+        'organization INTEGER NOT NULL',
+        'instant INTEGER NOT NULL',
+        'id TEXT NOT NULL', // as a sort key
+        'begins_run INTEGER NOT NULL',
+        ...columns.map(({ column }) => `${column} TEXT NOT NULL`),
+        'record TEXT NOT NULL',
+      ]);
+    this.#inserts = new Map(COLLECTIONS.map((layout) => [layout, createFor(layout)]));
+    // The known values of bad lines, which are also checked against other lines. "event" is the sort key of its id.
+    const bad = ['line INTEGER PRIMARY KEY', 'organization INTEGER', 'id TEXT', 'event TEXT'];
+    this.#badInserts = new Map(COLLECTIONS.map((layout) => [layout, create(`bad_${layout.name}`, bad)]));
   }
 
-  #createTable({ name, columns }: CollectionLayout): Database.Statement {
-    const declarations = [
-      'line INTEGER PRIMARY KEY', // of the import file
-      'organization INTEGER NOT NULL', // position in the order of the ids
-      'instant INTEGER NOT NULL', // the timestamp that orders the list
-      'id TEXT NOT NULL', // as a sort key
-      'begins_run INTEGER NOT NULL',
-      ...columns.map(({ column }) => `${column} TEXT NOT NULL`), // the value as JSON
-      'record TEXT NOT NULL',
-    ];
-    this.#database.exec(`CREATE TABLE ${name} (${declarations.join(', ')}) STRICT`);
-    return this.#database.prepare(`INSERT INTO ${name} VALUES (${declarations.map(() => '?').join(', ')})`);
+  add(layout: CollectionLayout, record: StagedLine): void {
+    const { origin, line, organization, instant, id, beginsRun, values, json } = record;
+    const begins = beginsRun ? 1 : 0;
+    this.#inserts.get(layout)?.run(origin, line, organization, instant, sortKey(id), begins, ...values, json);
   }
 
-  /** @param line number of the record's line in the import file */
-  add(layout: CollectionLayout, line: number, record: ReadRecord): void {
-    this.#inserts
-      .get(layout)
-      ?.run(
-        line,
-        record.organization,
-        record.orderedBy,
-        sortKey(record.id),
-        beginsRun(record.id) ? 1 : 0,
-        ...layout.columns.map((column) => columnValue(column, record)),
-        record.json,
-      );
-  }
-
-  /** Creates the table of bad lines and their known values, which are also checked against other lines. */
-  #createBadTable({ name }: CollectionLayout): Database.Statement {
-    this.#database.exec(`
-      CREATE TABLE bad_${name} (
-        line INTEGER PRIMARY KEY, organization INTEGER, id TEXT, event_id TEXT, record TEXT NOT NULL
-      ) STRICT`);
-    return this.#database.prepare(`INSERT INTO bad_${name} VALUES (?, ?, ?, ?, ?)`);
-  }
-
-  /** @param imported undefined when the line is not an object */
+  /** @param imported the line as an object; undefined when it is none */
   addBad(
     layout: CollectionLayout,
     line: number,
     organization: number | undefined,
     imported: JsonObject = {},
   ): void {
-    const idField = layout.resource.id;
-    const id = textIn(imported[idField]);
-    const eventId = textIn(imported[layout === EVENTS ? idField : 'eventId']);
-    this.#badInserts
-      .get(layout)
-      ?.run(
-        line,
-        organization,
-        id === '' ? undefined : sortKey(id),
-        eventId === '' ? undefined : JSON.stringify(eventId),
-        JSON.stringify({ [idField]: id }),
-      );
+    const keyOf = (field: string) => sortKey(textIn(imported[field])) || undefined;
+    const id = keyOf(layout.resource.id);
+    this.#badInserts.get(layout)?.run(line, organization, id, layout === EVENTS ? id : keyOf('eventId'));
+  }
+}
+
+/** The temporary SQLite file of an import thread. */
+export class StagingFile {
+  readonly tables: StagingTables;
+  readonly #database: Database.Database;
+
+  /** @param path a file that does not exist yet */
+  constructor(path: string) {
+    this.#database = new Database(path);
+    this.#database.pragma(`page_size = ${PAGE_BYTES}`);
+    this.#database.pragma(`cache_size = -${CACHE_KILOBYTES}`);
+    this.#database.pragma('journal_mode = OFF');
+    this.#database.pragma('synchronous = OFF');
+    this.#database.pragma('locking_mode = EXCLUSIVE');
+    this.#database.exec('BEGIN');
+    this.tables = new StagingTables(this.#database);
   }
 
   /** Completes and closes the file. */
@@ -106,19 +109,6 @@ export class StagingFile {
   close(): void {
     this.#database.close();
   }
-}
-
-/**
- * Returns SQL that selects from all records of a collection, or from those that meet a condition.
- * @param files schema names of the attached staging files
- */
-export function selectAll(
-  files: readonly string[],
-  { name }: CollectionLayout,
-  columns: string,
-  condition = 'TRUE',
-): string {
-  return files.map((file) => `SELECT ${columns} FROM ${file}.${name} WHERE ${condition}`).join(' UNION ALL ');
 }
 
 /** Returns a record's element of the JSON array that a run stores in the column. */
@@ -151,5 +141,13 @@ export function sortKey(id: string): string {
   return id.replace(/[\ud800-\uffff]/g, (unit) => {
     const code = unit.charCodeAt(0);
     return String.fromCodePoint(code + (code < 0xe000 ? 0x800 : 0x2000));
+  });
+}
+
+/** Returns the id of a sort key. */
+export function idOf(key: string): string {
+  return key.replace(/[\ue000-\ue7ff]|[\u{10000}-\u{11fff}]/gu, (character) => {
+    const code = Number(character.codePointAt(0));
+    return String.fromCharCode(code - (code < 0x10000 ? 0x800 : 0x2000));
   });
 }

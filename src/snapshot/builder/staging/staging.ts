@@ -1,31 +1,35 @@
 import Database from 'better-sqlite3';
+import type { CollectionName } from '../../../contract/operations.ts';
+import { MEGABYTE } from '../../../store/memory/shared-arrays.ts';
 import { type JsonObject, parseObject } from '../../format/json-values.ts';
-import { type CollectionLayout, COLLECTIONS, EVENTS, SESSIONS } from '../../format/layout.ts';
-import { IMPORTED_ANEW } from '../merge/earlier-snapshot.ts';
-import { ChangedIds } from './changed-ids.ts';
+import { type CollectionLayout, EVENTS, SESSIONS } from '../../format/layout.ts';
 import type { ImportFolder } from '../import/import-files.ts';
-import { Contradictions } from './contradictions.ts';
+import { Contradictions, eventOf, selectAll, type StagedBase } from './contradictions.ts';
 import { Deletions } from './deletions.ts';
 import { Rejections } from './rejections.ts';
-import type { StagedRecord } from '../merge/snapshot-writer.ts';
-import { IMPORTED, OF_BASE, selectAll } from './staging-file.ts';
+import { StagedIds } from './staged-ids.ts';
+import { idOf, type StagedRecord, sortKey, StagingTables } from './staging-file.ts';
 
 /** Cache of each staging file, and of each sort before it spills to temporary files. */
-const CACHE_BYTES = 16 * 1024 * 1024;
+const CACHE_KILOBYTES = (16 * MEGABYTE) / 1024;
 /** Auxiliary threads of a sort. */
 const SORT_THREADS = 2;
 
-/** The imported records in the staging files of all threads, which SQLite cross-checks and sorts. */
+/** Collections whose records are checked and derived together, those of a base included. */
+export const LINKED: readonly CollectionLayout[] = [EVENTS, SESSIONS];
+
+/** The staged records of all threads, and of a base, which SQLite cross-checks and sorts. */
 export class Staging {
   readonly rejections: Rejections;
-  readonly changes: ChangedIds;
-  readonly deletions: Deletions;
+  readonly ids: StagedIds;
+  readonly deletions = new Deletions();
+  readonly tables: StagingTables;
   readonly #database: Database.Database;
-  /** Schema names of the attached staging files. */
-  readonly #files: string[] = [];
+  /** Schema names of the staging files: of this one, and of those that are attached. */
+  readonly #files = ['main'];
 
   /**
-   * @param path a file that does not exist yet, for everything but the records
+   * @param path a file that does not exist yet, for everything but the lines
    * @param keepsLines whether the bad lines are stored
    */
   constructor(path: string, keepsLines: boolean) {
@@ -33,9 +37,11 @@ export class Staging {
     this.#database.pragma('journal_mode = OFF');
     this.#database.pragma('synchronous = OFF');
     this.#database.pragma(`threads = ${SORT_THREADS}`);
+    this.#database.function('sort_key', { deterministic: true }, sortKey);
+    this.#database.function('id_of', { deterministic: true }, idOf);
     this.rejections = new Rejections(this.#database, keepsLines);
-    this.changes = new ChangedIds(this.#database);
-    this.deletions = new Deletions(this.#database);
+    this.ids = new StagedIds(this.#database);
+    this.tables = new StagingTables(this.#database);
   }
 
   /**
@@ -48,7 +54,7 @@ export class Staging {
       this.#database.prepare(`ATTACH ? AS ${name}`).run(file);
       this.#database.pragma(`${name}.journal_mode = OFF`);
       this.#database.pragma(`${name}.synchronous = OFF`);
-      this.#database.pragma(`${name}.cache_size = -${CACHE_BYTES / 1024}`);
+      this.#database.pragma(`${name}.cache_size = -${CACHE_KILOBYTES}`);
       this.#files.push(name);
     }
     this.#database.exec(
@@ -58,35 +64,27 @@ export class Staging {
     for (const [position, organizationId] of organizationIds.entries()) insert.run(position, organizationId);
   }
 
-  /** Collects the ids that the import changes in a base, and removes their events and sessions of the base. */
-  applyChanges(): void {
-    for (const layout of COLLECTIONS)
-      this.changes.addRecords(layout, selectAll(this.#files, layout, 'organization, id', IMPORTED));
-    this.changes.finish();
-    for (const layout of IMPORTED_ANEW)
-      for (const file of this.#files) this.changes.removeFrom(layout, `${file}.${layout.name}`, OF_BASE);
-  }
-
   /**
-   * Rejects the records that contradict others.
-   * @param base path of the base; undefined without one
+   * Collects the ids of all records, and rejects the records that contradict others.
+   * @param lines number of staged lines, without bad ones
    */
-  rejectContradictions(folder: ImportFolder, base: string | undefined): void {
-    new Contradictions(this.#database, this.#files, this.rejections, base).reject(folder);
+  rejectContradictions(
+    folder: ImportFolder,
+    lines: Readonly<Record<CollectionName, number>>,
+    base: StagedBase | undefined,
+  ): void {
+    const { ids, rejections } = this;
+    const staged = { database: this.#database, files: this.#files, ids, rejections, lines };
+    new Contradictions(staged, folder, base).reject();
+    if (base !== undefined) ids.buildFilter();
   }
 
-  /** Iterates over a collection, by organization and in list order. */
+  /** Iterates over the staged records of a collection, by organization and in list order. */
   *records(layout: CollectionLayout): Generator<StagedRecord, undefined> {
     const rows = this.#database.prepare<[], SelectedRow>(this.#selectInOrder(layout)).raw();
     for (const [organization, beginsRun, json, ...values] of rows.iterate())
       yield { organization, beginsRun: beginsRun === 1, json, values };
     return undefined;
-  }
-
-  /** Removes the deletions of records that are staged. */
-  removeStagedDeletions(): void {
-    for (const layout of COLLECTIONS)
-      this.deletions.removeExisting(layout, selectAll(this.#files, layout, 'organization, id'));
   }
 
   /** Returns the stored form of the record on a line. */
@@ -100,46 +98,42 @@ export class Staging {
 
   close(): void {
     this.#database.close();
+    this.deletions.close();
   }
 
   #selectInOrder(layout: CollectionLayout): string {
     const { orderedBy, columns } = layout;
-    const names = columns.map(({ column }) => column);
-    const all = selectAll(
-      this.#files,
-      layout,
-      ['organization', 'begins_run', 'record', 'instant', 'id', ...names].join(', '),
-    );
-    const listOrder = `instant ${orderedBy.descending ? 'DESC' : 'ASC'}, id`;
+    const names = columns.map(({ column }) => column).join(', ');
+    const all = selectAll(this.#files, layout, `organization, begins_run, record, instant, id, ${names}`);
     if (layout === SESSIONS) {
       return `
-        SELECT organization, begins_run, record, ${names.join(', ')}
-        FROM (${all}) AS session JOIN events_by_id AS event USING (organization, event_id)
-        ORDER BY organization, event.instant DESC, event.id, session.instant, session.id`;
+        SELECT session.organization, begins_run, record, ${names}
+        FROM (${all}) AS session CROSS JOIN ids_events AS event
+          ON event.organization = session.organization AND event.id = ${eventOf(layout)}
+        ORDER BY session.organization, event.instant DESC, event.id, session.instant, session.id`;
     }
-    const record = layout === EVENTS ? EVENT_WITH_SUMMARY : 'record';
     return `
-      SELECT organization, begins_run, ${record}, ${names.join(', ')}
+      SELECT organization, begins_run, ${layout === EVENTS ? EVENT_WITH_SUMMARY : 'record'}, ${names}
       FROM (${all}) AS listed
-      ORDER BY organization, ${listOrder}`;
+      ORDER BY organization, instant ${orderedBy.descending ? 'DESC' : 'ASC'}, id`;
   }
 }
 
 type SelectedRow = readonly [organization: number, beginsRun: number, json: string, ...values: string[]];
 
-const startOf = (direction: 'ASC' | 'DESC'): string => `(
-  SELECT start_at FROM sessions_by_event AS session
-  WHERE session.organization = listed.organization AND session.event_id = listed.record -> 'id'
-  ORDER BY session.instant ${direction}, session.id ${direction} LIMIT 1
-)`;
+const OF_THE_EVENT = `
+  FROM sessions_by_event AS session WHERE session.organization = listed.organization AND session.event = listed.id`;
+const startOf = (order: 'ASC' | 'DESC') =>
+  `(SELECT start_at ${OF_THE_EVENT} ORDER BY session.instant ${order}, session.id ${order} LIMIT 1)`;
+/** The first of the fields of an event that derive from its sessions. */
+const SUMMARY = ',"sessionCount":';
 
-/** SQL expression of an event with its session summary appended. Ids are compared as `JSON.stringify` wrote them. */
+/** SQL expression of an event with its session summary appended. */
 const EVENT_WITH_SUMMARY = `
-  substr(record, 1, length(record) - 1)
-  || ',"sessionCount":' || (
-    SELECT count(*) FROM sessions_by_event AS session
-    WHERE session.organization = listed.organization AND session.event_id = listed.record -> 'id'
-  )
-  || ',"firstSessionStartAt":' || ${startOf('ASC')}
-  || ',"lastSessionStartAt":' || ${startOf('DESC')}
-  || '}'`;
+  substr(record, 1, length(record) - 1) || '${SUMMARY}' || (SELECT count(*) ${OF_THE_EVENT})
+  || ',"firstSessionStartAt":' || ${startOf('ASC')} || ',"lastSessionStartAt":' || ${startOf('DESC')} || '}'`;
+
+/** Returns a stored event without its session summary. A quote in a text of an event follows a backslash. */
+export function withoutSummary(event: string): string {
+  return `${event.slice(0, event.lastIndexOf(SUMMARY))}}`;
+}

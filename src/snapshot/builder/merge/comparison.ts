@@ -1,0 +1,84 @@
+import { parseTimestamp } from '../../../contract/timestamp.ts';
+import { textIn } from '../../format/json-values.ts';
+import type { CollectionLayout } from '../../format/layout.ts';
+import type { Deletions } from '../staging/deletions.ts';
+import type { StagedIds } from '../staging/staged-ids.ts';
+import { LINKED, type Staging } from '../staging/staging.ts';
+import type { EarlierRun } from './earlier-run.ts';
+import type { EarlierSnapshot } from './earlier-snapshot.ts';
+
+interface ComparisonOptions {
+  /** Whether the earlier snapshot is the base, so that a record that the import does not name stays. */
+  readonly isBase: boolean;
+  /** The time of the build: ISO 8601, in UTC with `Z`. */
+  readonly producedAt: string;
+}
+
+/** Compares the records of an earlier snapshot, a base or the previous one, with the new records, by id. */
+export class Comparison {
+  /** Number of records whose id the import has. */
+  replaced = 0;
+  /** Number of records that the new snapshot lacks. */
+  deleted = 0;
+  /** Number of those that the import deletes. */
+  requested = 0;
+  readonly #ids: StagedIds;
+  readonly #deletions: Deletions;
+  readonly #options: ComparisonOptions;
+
+  /** @param deletions receives the records that the new snapshot lacks */
+  constructor(ids: StagedIds, deletions: Deletions, options: ComparisonOptions) {
+    this.#ids = ids;
+    this.#deletions = deletions;
+    this.#options = options;
+  }
+
+  /** Compares the records of a run. Returns the rows of those that do not stay. */
+  compare(layout: CollectionLayout, run: EarlierRun): ReadonlySet<number> {
+    const { organization, ids, count } = run;
+    const { isBase, producedAt: deletedAt } = this.#options;
+    // The ids of linked collections include those of the base that stay.
+    const unnamed = isBase && !LINKED.includes(layout) ? 'base' : 'deletion';
+    const leaving = new Set<number>();
+    for (let row = 0; row < count; row++) {
+      const named = this.#ids.find(layout, organization, ids, row);
+      const origin = named ?? unnamed;
+      if (origin === 'base') continue;
+      leaving.add(row);
+      if (origin === 'import') this.replaced++;
+      else {
+        this.deleted++;
+        if (named !== undefined) this.requested++;
+        this.#deletions.add({ organization, collection: layout.name, id: run.idAt(row), deletedAt });
+      }
+    }
+    return leaving;
+  }
+}
+
+/**
+ * Keeps the deletions of an earlier snapshot, but early ones and those of records that the import has.
+ * @param organizationIds in the order of the positions
+ * @param since earlier deletions are dropped; milliseconds
+ * @throws RefusedSnapshot
+ */
+export function keepDeletions(
+  earlier: EarlierSnapshot,
+  organizationIds: readonly string[],
+  { ids, deletions }: Staging,
+  since: number,
+): void {
+  for (const [organization, organizationId] of organizationIds.entries()) {
+    for (const deletion of earlier.deletions(organizationId)) {
+      const [collection, id, deletedAt] = [
+        textIn(deletion['collection']),
+        textIn(deletion['id']),
+        textIn(deletion['deletedAt']),
+      ];
+      const instant = parseTimestamp(deletedAt);
+      if (instant === undefined || instant < BigInt(since) * 1000n) continue;
+      if (ids.get(collection, organization, id) === 'import') continue;
+      deletions.add({ organization, collection, id, deletedAt });
+    }
+  }
+}

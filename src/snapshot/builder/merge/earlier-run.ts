@@ -1,0 +1,135 @@
+import { type Instant, parseTimestamp } from '../../../contract/timestamp.ts';
+import { decodeText, type Texts } from '../../../store/index/texts.ts';
+import type { Uint32s } from '../../../store/memory/shared-arrays.ts';
+import { parseObject, textIn } from '../../format/json-values.ts';
+import type { CollectionLayout, ColumnLayout } from '../../format/layout.ts';
+import { RefusedSnapshot } from '../../format/refused-snapshot.ts';
+import { beginsRun } from '../../format/schema.ts';
+import { divideRecords } from '../../load/records-loader.ts';
+import type { Run } from '../../load/run-reader.ts';
+
+/** The place of a record in the list order of its collection. */
+export interface Place {
+  readonly instant: Instant;
+  readonly id: string;
+}
+
+/** Returns the place of a record in stored form. */
+export function placeOf({ resource, orderedBy }: CollectionLayout, json: string): Place {
+  const record = parseObject(json);
+  return {
+    instant: parseTimestamp(textIn(record?.[orderedBy.field])) ?? 0n,
+    id: textIn(record?.[resource.id]),
+  };
+}
+
+/** Returns whether a place comes before another one. */
+export function isBefore({ orderedBy }: CollectionLayout, a: Place, b: Place): boolean {
+  if (a.instant === b.instant) return a.id < b.id;
+  return orderedBy.descending ? a.instant > b.instant : a.instant < b.instant;
+}
+
+/** A run of an earlier snapshot. Its records and columns are decoded only where they are needed. */
+export class EarlierRun {
+  readonly run: Run;
+  readonly count: number;
+  /** Position of the organization in the order of the ids. */
+  readonly organization: number;
+  /** Whether the run is cut by the rule of the builder. */
+  readonly isCanonical: boolean;
+  readonly ids: Texts;
+  readonly #layout: CollectionLayout;
+  /** Offset of each record, and of the end, as if a comma followed the last record. */
+  readonly #offsets: Uint32s;
+  #lastPlace: Place | undefined;
+  #columns: readonly (readonly string[])[] | undefined;
+
+  /** @throws RefusedSnapshot when the records differ from their declared lengths */
+  constructor(layout: CollectionLayout, organization: number, run: Run, isCanonical: boolean) {
+    const { offsets, values } = divideRecords(layout, layout.resource.id, run);
+    this.run = run;
+    this.count = run.entry.recordCount;
+    this.organization = organization;
+    this.isCanonical = isCanonical;
+    this.ids = values;
+    this.#layout = layout;
+    this.#offsets = offsets;
+  }
+
+  idAt(row: number): string {
+    return decodeText(this.ids, row);
+  }
+
+  /** Returns whether the id of a record begins a run. In a canonical run, only the first record may. */
+  beginsRun(row: number): boolean {
+    return (row === 0 || !this.isCanonical) && beginsRun(this.idAt(row));
+  }
+
+  placeAt(row: number): Place {
+    return placeOf(this.#layout, this.jsonAt(row));
+  }
+
+  get lastPlace(): Place {
+    return (this.#lastPlace ??= this.placeAt(this.count - 1));
+  }
+
+  /** Returns the first row whose record does not come before a place; `count` when there is none. */
+  rowOf(place: Place): number {
+    let low = 0;
+    let high = this.count;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (isBefore(this.#layout, this.placeAt(middle), place)) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  /** Returns the size of a record in bytes. */
+  sizeAt(row: number): number {
+    return this.#offsets[row + 1] - this.#offsets[row] - 1;
+  }
+
+  jsonAt(row: number): string {
+    return this.run.records.toString('utf8', this.#offsets[row], this.#offsets[row + 1] - 1);
+  }
+
+  /** Copies consecutive records, joined by commas. */
+  copy(from: number, to: number, target: Buffer, at: number): void {
+    this.run.records.copy(target, at, this.#offsets[from], this.#offsets[to] - 1);
+  }
+
+  /** Returns the column values of a record as JSON, in the order of the layout. */
+  valuesAt(row: number): readonly string[] {
+    this.#columns ??= this.#layout.columns.map((column) => elementsOf(this.run, column));
+    return this.#columns.map((elements) => elements[row]);
+  }
+}
+
+/** The elements of a column, by the kind of the column. */
+const ELEMENT: Readonly<Record<ColumnLayout['holds'], RegExp>> = {
+  text: /"(?:[^"\\]|\\.)*"|\d{1,4}/g,
+  instant: /-?\d{1,19}/g,
+  list: /\[(?:"(?:[^"\\]|\\.)*",?)*\]/g,
+};
+
+/** Returns the JSON text of each record's value in an index column, in the form of JSON.stringify. */
+function elementsOf(run: Run, { column, holds }: ColumnLayout): readonly string[] {
+  const json = run.column(column).toString('utf8', 1);
+  const hasEscapes = json.includes('\\');
+  // Other writers may escape differently. The decoders refuse an escape that is not valid.
+  if (hasEscapes && holds === 'text') run.texts(column);
+  if (hasEscapes && holds === 'list') run.lists(column);
+  const elements: string[] = [];
+  for (const element of json.match(ELEMENT[holds]) ?? []) {
+    const isPosition = holds === 'text' && !element.startsWith('"');
+    const value = isPosition ? elements.at(Number(element)) : element;
+    if (value === undefined) break;
+    elements.push(hasEscapes && !isPosition ? JSON.stringify(JSON.parse(value)) : value);
+  }
+  if (elements.length === run.entry.recordCount) return elements;
+  throw new RefusedSnapshot(
+    'inconsistent',
+    `column ${column} does not have one value for each record at row ${run.entry.firstRow}`,
+  );
+}

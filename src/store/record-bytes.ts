@@ -1,0 +1,70 @@
+import type { Bytes, Uint32s } from './memory/shared-arrays.ts';
+import { addToHash, EMPTY_HASH, encodeTexts, finishHash, type Texts } from './index/texts.ts';
+
+/** The bytes of stored records: JSON texts, each with a text that is not empty as its first value, such as its id. */
+
+export const COMMA = 0x2c;
+export const QUOTE = 0x22;
+export const BACKSLASH = 0x5c;
+const FIRST_VISIBLE = 0x20;
+
+/** Returns the beginning of every record of a collection, `{"ticketId":`. */
+export function recordPrefix(firstField: string): string {
+  return `{${JSON.stringify(firstField)}:`;
+}
+
+/**
+ * Reads the first values of consecutive records, with the hashes of their UTF-8.
+ * A value that is not in the form of JSON.stringify is refused: look-ups compare values in this form.
+ * @param offsets of each record, and of the end, as if one byte followed the last record
+ * @param refuse called with the position of a record that does not begin with a valid value
+ */
+export function firstValues(
+  records: Buffer,
+  offsets: Uint32s,
+  firstField: string,
+  refuse: (i: number) => never,
+): Texts {
+  const prefix = Buffer.from(`${recordPrefix(firstField)}"`);
+  const count = offsets.length - 1;
+  const starts = new Uint32Array(count);
+  const ends = new Uint32Array(count);
+  const hashes = new Uint32Array(count);
+  let isPlain = true;
+  for (let i = 0; i < count; i++) {
+    if (!beginsWith(records, offsets[i], prefix)) refuse(i);
+    const end = offsets[i + 1] - 1;
+    let at = offsets[i] + prefix.length;
+    starts[i] = at;
+    let hash = EMPTY_HASH;
+    for (; at < end && records[at] !== QUOTE; at++) {
+      if (records[at] === BACKSLASH || records[at] < FIRST_VISIBLE) isPlain = false;
+      hash = addToHash(hash, records[at]);
+    }
+    if (at >= end || at === starts[i]) refuse(i);
+    hashes[i] = finishHash(hash);
+    ends[i] = at;
+  }
+  if (isPlain) return { bytes: records, starts, ends, hashes };
+  return encodeTexts(
+    Array.from(starts, (start, i) => decodedText(records, start, offsets[i + 1] - 1) ?? refuse(i)),
+  );
+}
+
+function beginsWith(bytes: Bytes, start: number, prefix: Bytes): boolean {
+  for (let i = 0; i < prefix.length; i++) if (bytes[start + i] !== prefix[i]) return false;
+  return true;
+}
+
+/** Decodes the JSON text that begins after a quote. Returns undefined if it is not in the form of JSON.stringify. */
+function decodedText(bytes: Buffer, start: number, end: number): string | undefined {
+  let at = start;
+  while (at < end && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1;
+  const json = bytes.toString('utf8', start - 1, Math.min(at + 1, end));
+  try {
+    const text = String(JSON.parse(json));
+    return text.isWellFormed() && JSON.stringify(text) === json ? text : undefined;
+  } catch {
+    return undefined;
+  }
+}
