@@ -225,7 +225,7 @@ async function writeSnapshot({
       deletions = { total: await write(DELETIONS, staging.deletions.records()), added: deleted };
     }
     const snapshotId = randomUUID();
-    writer.finish(snapshotId, producedAt);
+    await writer.finish(snapshotId, producedAt);
     return { snapshotId, producedAt, records, changes, deletions };
   } finally {
     writer.close();
@@ -267,7 +267,6 @@ function reviewRecords({ options, staging, base, imported, file }: Build): Warni
 /** Puts the file in the place of the output, and the rejections beside it. */
 async function putIntoPlace({ options, staging: { rejections }, file }: Build): Promise<void> {
   const { output, signal } = options;
-  await sync(file);
   chmodSync(file, FILE_MODE);
   const rejects = `${file}.rejects`;
   if (rejections.total > 0) {

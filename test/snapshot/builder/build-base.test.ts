@@ -56,7 +56,7 @@ function writeChanges(folder: string, files: Import, deletions: readonly (Deleti
 }
 
 /** Copies the tickets of the organization `north` into a snapshot that another program might write, with other runs. */
-function recut(file: string, output: string, begins: (row: number) => boolean): void {
+async function recut(file: string, output: string, begins: (row: number) => boolean): Promise<void> {
   using source = new EarlierSnapshot(file, later(1));
   const records = source
     .runs(TICKETS, ['north'])
@@ -64,7 +64,7 @@ function recut(file: string, output: string, begins: (row: number) => boolean): 
     .map((record, row) => ({ ...record, organization: 0, beginsRun: begins(row) }));
   const writer = new SnapshotWriter(output, source.names);
   for (const written of writer.write(TICKETS, records)) expect(written).to.be.greaterThan(0);
-  writer.finish(randomUUID(), PRODUCED_AT.toISOString());
+  await writer.finish(randomUUID(), PRODUCED_AT.toISOString());
   const database = new Database(output);
   database.exec('UPDATE snapshot SET canonical_runs = 0');
   database.close();
@@ -243,7 +243,7 @@ describe('A build with a base', () => {
         const [built, foreign] = ['built', 'foreign'].map((name) => folder(`${name}-${builds++}`));
         writeImport(built, { organizations: [{ organizationId: 'north' }], tickets });
         await build(built, `${built}.sqlite`);
-        recut(`${built}.sqlite`, foreign, begins);
+        await recut(`${built}.sqlite`, foreign, begins);
         expect(digestsIn(foreign)).to.not.deep.equal(digestsIn(`${built}.sqlite`));
         const { output } = await change({ tickets: [] }, [], { base: foreign });
         expect(digestsIn(output)).to.deep.equal(digestsIn(`${built}.sqlite`));

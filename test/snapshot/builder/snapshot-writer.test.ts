@@ -19,7 +19,7 @@ const DELETED: readonly Deletion[] = [
 describe('The snapshot writer', () => {
   const file = folderForAll();
 
-  function written(name: string, deletions: readonly Deletion[]): string {
+  async function written(name: string, deletions: readonly Deletion[]): Promise<string> {
     const path = file(name);
     const names = new Map([
       ['north', 'Nord'],
@@ -30,13 +30,13 @@ describe('The snapshot writer', () => {
     for (const deletion of deletions) staged.add(deletion);
     const counts = [...writer.write(DELETIONS, staged.records())];
     expect(counts.reduce((sum, count) => sum + count, 0)).to.equal(deletions.length);
-    writer.finish(SNAPSHOT_ID, PRODUCED_AT.toISOString());
+    await writer.finish(SNAPSHOT_ID, PRODUCED_AT.toISOString());
     return path;
   }
 
-  it('writes deletions with the columns and digests of the format', () => {
-    const path = written('written.sqlite', DELETED);
-    const expected = written('expected.sqlite', []);
+  it('writes deletions with the columns and digests of the format', async () => {
+    const path = await written('written.sqlite', DELETED);
+    const expected = await written('expected.sqlite', []);
     const deletionsOf = (i: number) => DELETED.filter(({ organization }) => organization === i);
     setDeletions(expected, { north: deletionsOf(0), south: deletionsOf(1) });
     for (const table of ['deletion_runs', 'runs', 'organizations', 'snapshot']) {
@@ -48,12 +48,16 @@ describe('The snapshot writer', () => {
     }
   });
 
-  it('leaves the content digest as it is', () => {
-    const digestsOf = (deletions: readonly Deletion[]) =>
-      inspectSnapshot(written(`${deletions.length}.sqlite`, deletions)).organizations.map(
-        ({ contentDigest, deletionsDigest }) => ({ contentDigest, deletionsDigest }),
-      );
-    const [none, one] = [digestsOf([]), digestsOf(DELETED.slice(3))];
+  it('leaves the content digest as it is', async () => {
+    const [none, one] = await Promise.all(
+      [[], DELETED.slice(3)].map(async (deletions) => {
+        const { organizations } = inspectSnapshot(await written(`${deletions.length}.sqlite`, deletions));
+        return organizations.map(({ contentDigest, deletionsDigest }) => ({
+          contentDigest,
+          deletionsDigest,
+        }));
+      }),
+    );
     expect(one[0]).to.deep.equal(none[0]);
     expect(one[1].contentDigest).to.equal(none[1].contentDigest);
     expect(one[1].deletionsDigest).to.not.equal(none[1].deletionsDigest);

@@ -41,7 +41,8 @@ export class EarlierRun {
   readonly #layout: CollectionLayout;
   /** Offset of each record, and of the end, as if a comma followed the last record. */
   readonly #offsets: Uint32s;
-  #lastPlace: Place | undefined;
+  /** By row, where they were needed. */
+  readonly #places: Place[] = [];
   #columns: readonly (readonly string[])[] | undefined;
 
   /** @throws RefusedSnapshot when the records differ from their declared lengths */
@@ -66,11 +67,7 @@ export class EarlierRun {
   }
 
   placeAt(row: number): Place {
-    return placeOf(this.#layout, this.jsonAt(row));
-  }
-
-  get lastPlace(): Place {
-    return (this.#lastPlace ??= this.placeAt(this.count - 1));
+    return (this.#places[row] ??= placeOf(this.#layout, this.jsonAt(row)));
   }
 
   /** Returns the first row whose record does not come before a place; `count` when there is none. */

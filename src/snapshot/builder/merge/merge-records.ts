@@ -63,7 +63,7 @@ class StagedRecords implements Disposable {
       let row = 0;
       if (record.organization === run.organization) {
         this.#place ??= placeOf(this.#layout, record.json);
-        if (!isBefore(this.#layout, this.#place, run.lastPlace)) return;
+        if (!isBefore(this.#layout, this.#place, run.placeAt(run.count - 1))) return;
         row = run.rowOf(this.#place);
       }
       this.#advance();

@@ -1,5 +1,6 @@
 import Database from 'better-sqlite3';
 import type { ListName } from '../../../contract/operations.ts';
+import { MEGABYTE } from '../../../store/memory/shared-arrays.ts';
 import { COMMA } from '../../../store/record-bytes.ts';
 import { byList, type ListLayout, STORED_LISTS } from '../../format/layout.ts';
 import {
@@ -22,12 +23,15 @@ import {
   runDigest,
   SCHEMA,
 } from '../../format/schema.ts';
+import { sync } from '../../format/snapshot-file.ts';
 import type { StagedRecord } from '../staging/staging-file.ts';
 import type { EarlierRun } from './earlier-run.ts';
 import type { Span } from './merge-records.ts';
 
 /** SQLite's largest page size, since a run takes about a megabyte. */
 const PAGE_BYTES = 65_536;
+/** Bytes of records after which a flush begins. */
+const FLUSH_BYTES = 64 * MEGABYTE;
 
 /** The content columns of a run, and its entry in the manifest without the place. */
 interface StoredRun {
@@ -46,7 +50,11 @@ interface WrittenOrganization {
 export class SnapshotWriter {
   /** Number of runs so far. */
   readonly runs = { copied: 0, written: 0 };
+  readonly #path: string;
   readonly #database: Database.Database;
+  #unflushedBytes = 0;
+  /** Flushes of the file, one after the other. The disk works while the rest is written, so the last one is short. */
+  #flushed = Promise.resolve();
   readonly #organizations: readonly WrittenOrganization[];
   /** Space for the records of the current run. Strings would live long enough to reach V8's old generation. */
   readonly #records = Buffer.allocUnsafeSlow(MAX_RUN_BYTES);
@@ -56,6 +64,7 @@ export class SnapshotWriter {
    * @param organizations names by id, in the order of the ids
    */
   constructor(path: string, organizations: ReadonlyMap<string, string>) {
+    this.#path = path;
     this.#database = new Database(path);
     this.#database.pragma(`page_size = ${PAGE_BYTES}`);
     this.#database.pragma('journal_mode = OFF');
@@ -85,6 +94,7 @@ export class SnapshotWriter {
       insert.run(organizationId, firstRow, ...content);
       written.push({ ...entry, firstRow });
       this.runs[run.copied === undefined ? 'written' : 'copied']++;
+      this.#flush(entry.recordBytes);
       return entry.recordCount;
     };
     let run: GrowingRun | undefined;
@@ -99,8 +109,17 @@ export class SnapshotWriter {
     if (run !== undefined) yield write(run);
   }
 
-  /** Completes and closes the file. */
-  finish(snapshotId: string, producedAt: string): void {
+  #flush(bytes: number): void {
+    this.#unflushedBytes += bytes;
+    if (this.#unflushedBytes < FLUSH_BYTES) return;
+    this.#unflushedBytes = 0;
+    this.#flushed = this.#flushed.then(() => sync(this.#path));
+    // The error is thrown at the end.
+    this.#flushed.catch(() => undefined);
+  }
+
+  /** Completes, closes and flushes the file. */
+  async finish(snapshotId: string, producedAt: string): Promise<void> {
     const insertOrganization = this.#database.prepare('INSERT INTO organizations VALUES (?, ?, ?, ?)');
     const insertRun = this.#database.prepare('INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?)');
     const organizations = this.#organizations.map((organization) => {
@@ -119,6 +138,8 @@ export class SnapshotWriter {
       .run(snapshotId, producedAt, 1, ...permitValues(manifest.permits), manifestDigest(manifest));
     this.#database.exec('COMMIT');
     this.#database.close();
+    await this.#flushed;
+    await sync(this.#path);
   }
 
   /** Closes the file, complete or not. */
