@@ -13,13 +13,9 @@ import {
 } from '../../format/manifest.ts';
 import {
   APPLICATION_ID,
-  contentColumns,
   FORMAT_VERSION,
-  LENGTHS_COLUMN,
   MAX_RUN_BYTES,
   MAX_RUN_RECORDS,
-  PLACE_COLUMNS,
-  RECORDS_COLUMN,
   runDigest,
   SCHEMA,
 } from '../../format/schema.ts';
@@ -33,13 +29,6 @@ const PAGE_BYTES = 65_536;
 /** Bytes of records after which a flush begins. */
 const FLUSH_BYTES = 64 * MEGABYTE;
 
-/** The content columns of a run, and its entry in the manifest without the place. */
-interface StoredRun {
-  readonly entry: Omit<RunEntry, 'firstRow'>;
-  /** In schema order. */
-  readonly content: readonly Buffer[];
-}
-
 interface WrittenOrganization {
   readonly organizationId: string;
   readonly name: string;
@@ -52,12 +41,12 @@ export class SnapshotWriter {
   readonly runs = { copied: 0, written: 0 };
   readonly #path: string;
   readonly #database: Database.Database;
-  #unflushedBytes = 0;
-  /** Flushes of the file, one after the other. The disk works while the rest is written, so the last one is short. */
-  #flushed = Promise.resolve();
   readonly #organizations: readonly WrittenOrganization[];
   /** Space for the records of the current run. Strings would live long enough to reach V8's old generation. */
   readonly #records = Buffer.allocUnsafeSlow(MAX_RUN_BYTES);
+  #unflushedBytes = 0;
+  /** Flushes of the file, one after the other. The disk works while the rest is written, so the last one is short. */
+  #flushed = Promise.resolve();
 
   /**
    * @param path a file that does not exist yet
@@ -79,34 +68,34 @@ export class SnapshotWriter {
     });
   }
 
-  /** Writes a list, by organization and in list order. Yields the number of records after each run. */
+  /**
+   * Cuts a list into runs, and writes them. Yields the number of records after each run.
+   * @param records by organization and in list order
+   */
   *write(layout: ListLayout, records: Iterable<StagedRecord | Span>): Generator<number> {
-    const place = PLACE_COLUMNS.map(() => '?');
-    const content = contentColumns(layout.table).map(() => 'CAST(? AS TEXT)');
-    const insert = this.#database.prepare(
-      `INSERT INTO ${layout.table} VALUES (${[...place, ...content].join(', ')})`,
-    );
-    const write = (run: GrowingRun): number => {
-      const { organizationId, runs } = this.#organizations[run.organization];
-      const written = runs[layout.name];
-      const firstRow = rowCount(written);
-      const { entry, content } = run.stored();
-      insert.run(organizationId, firstRow, ...content);
-      written.push({ ...entry, firstRow });
-      this.runs[run.copied === undefined ? 'written' : 'copied']++;
-      this.#flush(entry.recordBytes);
-      return entry.recordCount;
-    };
+    const columns = ['lengths', ...layout.columns, 'records'].map(() => 'CAST(? AS TEXT)');
+    const insert = this.#database.prepare(`INSERT INTO ${layout.table} VALUES (?, ?, ${columns.join(', ')})`);
     let run: GrowingRun | undefined;
     for (const next of records) {
       let rest = run === undefined ? next : run.add(next);
       while (rest !== undefined) {
-        if (run !== undefined) yield write(run);
+        if (run !== undefined) yield this.#writeRun(insert, layout, run);
         run = new GrowingRun(layout, rest, this.#records);
         rest = run.add(rest);
       }
     }
-    if (run !== undefined) yield write(run);
+    if (run !== undefined) yield this.#writeRun(insert, layout, run);
+  }
+
+  #writeRun(insert: Database.Statement, { name }: ListLayout, run: GrowingRun): number {
+    const { organizationId, runs } = this.#organizations[run.organization];
+    const firstRow = rowCount(runs[name]);
+    const { entry, content } = run.stored();
+    insert.run(organizationId, firstRow, ...content);
+    runs[name].push({ ...entry, firstRow });
+    this.runs[run.copied === undefined ? 'written' : 'copied']++;
+    this.#flush(entry.recordBytes);
+    return entry.recordCount;
   }
 
   #flush(bytes: number): void {
@@ -134,8 +123,8 @@ export class SnapshotWriter {
     }
     const manifest: Manifest = { snapshotId, producedAt, hasCanonicalRuns: true, permits: [], organizations };
     this.#database
-      .prepare('INSERT INTO snapshot VALUES (?, ?, ?, ?, ?, ?)')
-      .run(snapshotId, producedAt, 1, ...permitValues(manifest.permits), manifestDigest(manifest));
+      .prepare('INSERT INTO snapshot VALUES (?, ?, 1, ?, ?, ?)')
+      .run(snapshotId, producedAt, ...permitValues(manifest.permits), manifestDigest(manifest));
     this.#database.exec('COMMIT');
     this.#database.close();
     await this.#flushed;
@@ -151,7 +140,7 @@ export class SnapshotWriter {
 /** Collects consecutive records of one organization for a run. */
 class GrowingRun {
   readonly organization: number;
-  /** The run of an earlier snapshot that has exactly the records so far. */
+  /** The run of the builder in an earlier snapshot that has exactly the records so far. */
   copied: EarlierRun | undefined;
   readonly #layout: ListLayout;
   /** Size of the records, commas included. */
@@ -189,8 +178,7 @@ class GrowingRun {
       const beginsRun = isSpan ? records.run.beginsRun(records.from) : records.beginsRun;
       const size = isSpan ? records.run.sizeAt(records.from) : Buffer.byteLength(records.json);
       if (beginsRun || organizationOf(records) !== this.organization || !this.#hasRoom(size)) return records;
-    }
-    if (count === 0 && isSpan && isCanonicalRun(records)) {
+    } else if (isSpan && records.run.isCanonical && records.to - records.from === records.run.count) {
       this.copied = records.run;
       return undefined;
     }
@@ -200,10 +188,9 @@ class GrowingRun {
   }
 
   #addRecord(record: StagedRecord): StagedRecord | undefined {
-    const { json, values } = record;
-    const start = this.#append(Buffer.byteLength(json), values);
+    const start = this.#append(Buffer.byteLength(record.json), record.values);
     if (start === undefined) return record;
-    this.#records.write(json, start);
+    this.#records.write(record.json, start);
     return undefined;
   }
 
@@ -249,41 +236,20 @@ class GrowingRun {
   }
 
   /**
-   * Returns the run as it is stored. The digest covers the bytes in memory, so that verification detects a failed
-   * write.
+   * Returns the run as it is stored: its entry in the manifest, without the place, and its columns in schema order.
+   * The digest covers the bytes in memory, so that verification detects a failed write.
    */
-  stored(): StoredRun {
+  stored(): { readonly entry: Omit<RunEntry, 'firstRow'>; readonly content: readonly Buffer[] } {
     if (this.copied !== undefined) return this.copied.run;
-    const content = this.#content();
+    const columns = [this.#lengths, ...this.#values].map((elements) =>
+      Buffer.from(`[${elements.join(',')}]`),
+    );
+    const content = [...columns, this.#records.subarray(0, this.#recordBytes)];
     const digest = runDigest(this.#layout.name, this.count, content);
     return { entry: { recordCount: this.count, recordBytes: this.#recordBytes, digest }, content };
   }
-
-  /** Returns the content columns in schema order. */
-  #content(): Buffer[] {
-    const values = new Map([
-      [LENGTHS_COLUMN, jsonArray(this.#lengths)],
-      ...this.#layout.columns.map(({ column }, i) => [column, jsonArray(this.#values[i])] as const),
-      [RECORDS_COLUMN, this.#records.subarray(0, this.#recordBytes)],
-    ]);
-    return contentColumns(this.#layout.table).map((column) => {
-      const value = values.get(column);
-      if (value === undefined) throw new TypeError(`no values for column ${column}`);
-      return value;
-    });
-  }
-}
-
-/** Joins JSON elements into a JSON array. */
-function jsonArray(elements: readonly (string | number)[]): Buffer {
-  return Buffer.from(`[${elements.join(',')}]`);
 }
 
 function organizationOf(records: StagedRecord | Span): number {
   return 'run' in records ? records.run.organization : records.organization;
-}
-
-/** Returns whether a span is a whole run of the builder. */
-function isCanonicalRun({ run, from, to }: Span): boolean {
-  return run.isCanonical && to - from === run.count;
 }
