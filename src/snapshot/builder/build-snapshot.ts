@@ -3,7 +3,13 @@ import { chmodSync, mkdtempSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import type { CollectionName } from '../../contract/operations.ts';
-import { byCollection, COLLECTIONS, DELETIONS, type ListLayout } from '../format/layout.ts';
+import {
+  byCollection,
+  type CollectionLayout,
+  COLLECTIONS,
+  DELETIONS,
+  type ListLayout,
+} from '../format/layout.ts';
 import { FILE_MODE, sync } from '../format/snapshot-file.ts';
 import { reviewSnapshot } from '../review/review-snapshot.ts';
 import type { Warning } from '../review/review.ts';
@@ -35,41 +41,34 @@ export interface BuildOptions extends ImportOptions {
   readonly producedAt: Date;
 }
 
-export interface BuildReport {
+interface WriteReport {
   readonly snapshotId: string;
   readonly producedAt: string;
-  readonly organizations: number;
   readonly records: Readonly<Record<CollectionName, number>>;
+  /** Number of records that the import changed in the base, and of runs; undefined without a base. */
+  readonly changes?: {
+    readonly added: number;
+    readonly replaced: number;
+    readonly deleted: number;
+    /** Deletions of records that the base does not have. */
+    readonly withoutRecord: number;
+    readonly runs: SnapshotWriter['runs'];
+  };
+  /** Number of deletions in the snapshot, and of those that the build found; undefined without an earlier snapshot. */
+  readonly deletions?: { readonly total: number; readonly added: number };
+}
+
+export interface BuildReport extends WriteReport {
+  readonly organizations: number;
   /** Number of occurrences of undeclared fields, by file and field. */
   readonly dropped: ReadonlyMap<string, number>;
   /** Lines left out; always 0 unless bad lines are skipped. */
   readonly rejected: number;
   /** Those of a build with a base are about lines alone, unless it is strict. */
   readonly warnings: readonly Warning[];
-  /** The changes to the base; undefined without one. */
-  readonly changes: BaseChanges | undefined;
-  /** The deletions in the snapshot; undefined without an earlier one to find them. */
-  readonly deletions: DeletionCounts | undefined;
   readonly fileBytes: number;
   /** Entries of the import folder that were not read. */
   readonly unread: readonly string[];
-}
-
-/** Number of records that an import changed in its base, and of the runs that were written for that. */
-export interface BaseChanges {
-  readonly added: number;
-  readonly replaced: number;
-  readonly deleted: number;
-  /** Deletions of records that the base does not have. */
-  readonly withoutRecord: number;
-  readonly runs: SnapshotWriter['runs'];
-}
-
-/** Number of deletions in a snapshot. */
-export interface DeletionCounts {
-  readonly total: number;
-  /** Records that the earlier snapshot has and this one lacks. */
-  readonly added: number;
 }
 
 /** The import contains records that look wrong, and no snapshot was written. */
@@ -105,7 +104,7 @@ export function rejectsPath(output: string): string {
  * @throws UnreadableImport when a file cannot be read to its end, or needs a base
  */
 export async function buildSnapshot(options: BuildOptions): Promise<BuildReport> {
-  const { output, producedAt, skipInvalid, isStrict = false } = options;
+  const { output, producedAt, isStrict = false } = options;
   const input = listImport(options.input);
   const deletions = input.files.get(DELETIONS_FILE);
   if (deletions !== undefined && options.base === undefined)
@@ -116,38 +115,29 @@ export async function buildSnapshot(options: BuildOptions): Promise<BuildReport>
     rmSync(folder, { recursive: true, force: true });
   });
   try {
-    const staging = new Staging(join(folder, 'staging.sqlite'), skipInvalid);
-    cleanup.defer(() => {
-      staging.close();
-    });
+    using staging = new Staging(join(folder, 'staging.sqlite'), options.skipInvalid);
     const earlierPath = options.base ?? options.previous;
     using earlier = earlierPath === undefined ? undefined : new EarlierSnapshot(earlierPath, producedAt);
     const base = options.base === undefined ? undefined : earlier;
     const imported = await readImport(options, input, folder, staging, base?.names);
-    const { organizationIds } = imported;
-    checkImport(
-      options,
-      imported,
-      staging,
-      base && {
-        path: base.path,
-        stage: (layout) => {
-          stageBase(base, layout, organizationIds, staging);
-        },
-      },
-    );
+    const { names, organizationIds, notes } = imported;
+    const stage = (layout: CollectionLayout) => {
+      if (base !== undefined) stageBase(base, layout, organizationIds, staging);
+    };
+    checkImport(options, imported, staging, base && { path: base.path, stage });
     const file = join(folder, 'snapshot.sqlite');
-    const build: Build = { options, staging, earlier, base, imported, file };
-    const written = await writeSnapshot(build);
-    const warnings = [...imported.notes.warnings, ...reviewRecords(build)];
+    const written = await writeSnapshot(file, options, imported, staging, earlier, base);
+    const warnings = [...notes.warnings, ...reviewRecords(file, options, imported, staging)];
     if (isStrict && warnings.length > 0) throw new SuspectImport(warnings);
-    const fileBytes = statSync(file).size;
-    await putIntoPlace(build);
+    const { size: fileBytes } = statSync(file);
+    await putIntoPlace(file, options, staging);
+    const rejected = staging.rejections.total;
+    const { dropped } = notes;
     return {
       ...written,
-      organizations: imported.names.size,
-      dropped: imported.notes.dropped,
-      rejected: staging.rejections.total,
+      organizations: names.size,
+      dropped,
+      rejected,
       warnings,
       fileBytes,
       unread: input.unread,
@@ -165,88 +155,69 @@ function withPlace(error: unknown, output: string): unknown {
   return error;
 }
 
-/** The context of the steps that follow the import. */
-interface Build {
-  readonly options: BuildOptions;
-  readonly staging: Staging;
-  /** The base, or the previous snapshot. */
-  readonly earlier: EarlierSnapshot | undefined;
-  readonly base: EarlierSnapshot | undefined;
-  readonly imported: Imported;
-  /** The new snapshot file, in the folder of the temporary files. */
-  readonly file: string;
-}
-
 /** Writes a file with all records and deletions. */
-async function writeSnapshot({
-  options,
-  staging,
-  earlier,
-  base,
-  imported: { names, organizationIds, linesRead },
-  file,
-}: Build): Promise<Pick<BuildReport, 'snapshotId' | 'producedAt' | 'records' | 'changes' | 'deletions'>> {
-  const { keepDeletionsMs = KEEP_DELETIONS_MS, signal } = options;
+async function writeSnapshot(
+  file: string,
+  { signal, onProgress, keepDeletionsMs = KEEP_DELETIONS_MS, ...options }: BuildOptions,
+  { names, organizationIds, linesRead }: Imported,
+  staging: Staging,
+  earlier: EarlierSnapshot | undefined,
+  base: EarlierSnapshot | undefined,
+): Promise<WriteReport> {
   const producedAt = options.producedAt.toISOString();
   const { ids } = staging;
+  // With a base, records that replace others count twice.
+  const total = (base?.count(COLLECTIONS) ?? 0) + linesRead - names.size - staging.rejections.total;
+  let written = 0;
   const writer = new SnapshotWriter(file, names);
+  const write = async (layout: ListLayout, stream: Iterable<StagedRecord | Span>): Promise<number> => {
+    let records = 0;
+    for (const more of writer.write(layout, stream)) {
+      records += more;
+      written += more;
+      onProgress?.({
+        step: 'written',
+        list: layout.name,
+        records,
+        share: written / Math.max(written, total),
+      });
+      await pause(signal);
+    }
+    return records;
+  };
   try {
     const comparison = new Comparison(ids, staging.deletions, { isBase: base !== undefined, producedAt });
     const records = byCollection(() => 0);
-    // With a base, records that replace others count twice.
-    const total = (base?.count(COLLECTIONS) ?? 0) + linesRead - names.size - staging.rejections.total;
-    let totalWritten = 0;
-    const write = (layout: ListLayout, written: Iterable<StagedRecord | Span>) =>
-      writeList(writer, layout, written, signal, (more, ofList) => {
-        totalWritten += more;
-        const share = totalWritten / Math.max(totalWritten, total);
-        options.onProgress?.({ step: 'written', list: layout.name, records: ofList, share });
-      });
     for (const layout of COLLECTIONS) {
       const staged = staging.records(layout);
       const runs = earlier?.runs(layout, organizationIds) ?? [];
-      if (base !== undefined && !LINKED.includes(layout)) {
-        records[layout.name] = await write(layout, mergeRecords(layout, staged, runs, comparison));
-        continue;
+      const isMerged = base !== undefined && !LINKED.includes(layout);
+      if (!isMerged) {
+        for (const run of runs) {
+          comparison.compare(layout, run);
+          await pause(signal);
+        }
       }
-      for (const run of runs) {
-        comparison.compare(layout, run);
-        await pause(signal);
-      }
-      records[layout.name] = await write(layout, staged);
+      const stream = isMerged ? mergeRecords(layout, staged, runs, comparison) : staged;
+      records[layout.name] = await write(layout, stream);
     }
     const { replaced, deleted, requested } = comparison;
-    const added = ids.count('import') - replaced;
-    const withoutRecord = ids.count('deletion') - requested;
-    const changes = base && { replaced, added, deleted, withoutRecord, runs: { ...writer.runs } };
-    let deletions: DeletionCounts | undefined;
-    if (earlier !== undefined) {
+    const changes = base && {
+      replaced,
+      added: ids.count('import') - replaced,
+      deleted,
+      withoutRecord: ids.count('deletion') - requested,
+      runs: { ...writer.runs },
+    };
+    if (earlier !== undefined)
       keepDeletions(earlier, organizationIds, staging, options.producedAt.getTime() - keepDeletionsMs);
-      deletions = { total: await write(DELETIONS, staging.deletions.records()), added: deleted };
-    }
+    const deletions = { total: await write(DELETIONS, staging.deletions.records()), added: deleted };
     const snapshotId = randomUUID();
     await writer.finish(snapshotId, producedAt);
-    return { snapshotId, producedAt, records, changes, deletions };
+    return { snapshotId, producedAt, records, ...(changes && { changes }), ...(earlier && { deletions }) };
   } finally {
     writer.close();
   }
-}
-
-/** Writes a list. Returns the number of its records. */
-async function writeList(
-  writer: SnapshotWriter,
-  layout: ListLayout,
-  records: Iterable<StagedRecord | Span>,
-  signal: AbortSignal | undefined,
-  onWritten: (records: number, ofList: number) => void,
-): Promise<number> {
-  let count = 0;
-  for (const written of writer.write(layout, records)) {
-    count += written;
-    onWritten(written, count);
-    await pause(signal);
-  }
-  return count;
 }
 
 /** Yields to the event loop, so that a pending signal is handled. */
@@ -256,17 +227,24 @@ async function pause(signal: AbortSignal | undefined): Promise<void> {
 }
 
 /** Returns the warnings about the records of a file. */
-function reviewRecords({ options, staging, base, imported, file }: Build): Warning[] {
-  const { organizationIds, review, badLines } = imported;
+function reviewRecords(
+  file: string,
+  { base, isStrict }: BuildOptions,
+  { organizationIds, review, badLines }: Imported,
+  staging: Staging,
+): Warning[] {
   // Only an import of all records has the findings of the file. Those that contradict others are not in it.
-  if (base !== undefined) return options.isStrict === true ? reviewSnapshot(file) : [];
+  if (base !== undefined) return isStrict === true ? reviewSnapshot(file) : [];
   if (staging.rejections.total > badLines) return reviewSnapshot(file);
   return review.finish(organizationIds, (layout, _, line) => staging.recordAt(layout, line));
 }
 
 /** Puts the file in the place of the output, and the rejections beside it. */
-async function putIntoPlace({ options, staging: { rejections }, file }: Build): Promise<void> {
-  const { output, signal } = options;
+async function putIntoPlace(
+  file: string,
+  { output, signal }: BuildOptions,
+  { rejections }: Staging,
+): Promise<void> {
   chmodSync(file, FILE_MODE);
   const rejects = `${file}.rejects`;
   if (rejections.total > 0) {

@@ -41,7 +41,7 @@ export class Comparison {
     const unnamed = isBase && !LINKED.includes(layout) ? 'base' : 'deletion';
     const leaving = new Set<number>();
     for (let row = 0; row < count; row++) {
-      const named = this.#ids.find(layout, organization, ids, row);
+      const named = this.#ids.find(layout.name, organization, ids, row);
       const origin = named ?? unnamed;
       if (origin === 'base') continue;
       leaving.add(row);

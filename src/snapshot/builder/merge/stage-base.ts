@@ -21,7 +21,7 @@ export function stageBase(
     for (let row = 0; row < run.count; row++) {
       line++;
       const { instant, id } = run.placeAt(row);
-      if (!ids.addOfBase(layout, organization, id, line, instant)) {
+      if (!ids.addOfBase(layout.name, organization, id, line, instant)) {
         if (ids.get(layout.name, organization, id) === 'base') throw duplicateId(layout, id);
         continue;
       }

@@ -32,135 +32,117 @@ interface Contradiction extends FieldProblem {
 }
 
 /** SQL expressions of the fields that an import line has and its stored record lacks. */
-const IMPORT_ONLY: ReadonlyMap<CollectionLayout, readonly string[]> = new Map([
-  [SESSIONS, [`'"eventId":' || event_id`]],
-  [OFFERS, [`'"heldByEventIds":' || event_ids`]],
+const IMPORT_ONLY: ReadonlyMap<CollectionLayout, string> = new Map([
+  [SESSIONS, `'"eventId":' || event_id || ',' ||`],
+  [OFFERS, `'"heldByEventIds":' || event_ids || ',' ||`],
 ]);
 
-/** Finds the records of an import that contradict each other, and moves them to the rejections. */
-export class Contradictions {
-  readonly #staged: Staged;
-  readonly #folder: ImportFolder;
-  readonly #base: StagedBase | undefined;
-
-  constructor(staged: Staged, folder: ImportFolder, base: StagedBase | undefined) {
-    this.#staged = staged;
-    this.#folder = folder;
-    this.#base = base;
-  }
-
-  /**
-   * Rejects repeated ids, sessions without their event, and events without a session.
-   * Each check ignores records that an earlier one rejected. Bad lines are checked too, to report all their problems.
-   * A rejection follows from another one when a bad line may have been the missing event or session.
-   * It follows also when the file of the missing record is incomplete.
-   *
-   * Leaves the ids of the records that stay, and the table `sessions_by_event`.
-   */
-  reject(): void {
-    const { database, files } = this.#staged;
-    this.#collectIds(EVENTS);
-    database.exec(
-      `CREATE TABLE events_of_sessions AS SELECT organization, event FROM (${this.#lines(SESSIONS)})`,
-    );
-    this.#rejectSessions();
-    this.#collectIds(SESSIONS);
-    if (this.#base !== undefined) this.#rejectSessions();
-    database.exec(`
-      CREATE TABLE sessions_by_event (
-        organization INTEGER, event TEXT, instant INTEGER, id TEXT, start_at TEXT,
-        PRIMARY KEY (organization, event, instant, id)
-      ) STRICT, WITHOUT ROWID;
-      INSERT INTO sessions_by_event
-      ${selectAll(files, SESSIONS, `organization, ${eventOf(SESSIONS)}, instant, id, record -> 'startAt'`)}`);
-    this.#reject(EVENTS, {
-      field: EVENTS.resource.id,
-      value: 'id_of(id)',
-      reason: 'must have a session',
-      rows: `
-        SELECT origin, line, '' AS addition, ${this.#mayHave(SESSIONS)}
-          OR (organization, event) IN (SELECT organization, event FROM events_of_sessions) AS follows
-        FROM (${this.#lines(EVENTS)})
-        WHERE (organization, event) NOT IN (SELECT organization, event FROM sessions_by_event)`,
-    });
-    for (const layout of [TICKETS, ORDERS, OFFERS]) this.#collectIds(layout);
-  }
+/**
+ * Rejects the records of an import that contradict others: repeated ids, sessions without their event, and events
+ * without a session.
+ * Each check ignores records that an earlier one rejected. Bad lines are checked too, to report all their problems.
+ * A rejection follows from another one when a bad line may have been the missing event or session.
+ * It follows also when the file of the missing record is incomplete.
+ *
+ * Leaves the ids of the records that stay, and the table `sessions_by_event`.
+ */
+export function rejectContradictions(
+  { database, files, ids, rejections, lines }: Staged,
+  folder: ImportFolder,
+  base: StagedBase | undefined,
+): void {
+  collectIds(EVENTS);
+  database.exec(`CREATE TABLE events_of_sessions AS SELECT organization, event FROM (${allLines(SESSIONS)})`);
+  rejectSessions();
+  collectIds(SESSIONS);
+  if (base !== undefined) rejectSessions();
+  database.exec(`
+    CREATE TABLE sessions_by_event (
+      organization INTEGER, event TEXT, instant INTEGER, id TEXT, start_at TEXT,
+      PRIMARY KEY (organization, event, instant, id)
+    ) STRICT, WITHOUT ROWID;
+    INSERT INTO sessions_by_event
+    ${selectAll(files, SESSIONS, `organization, ${eventOf(SESSIONS)}, instant, id, record -> 'startAt'`)}`);
+  reject(EVENTS, {
+    field: EVENTS.resource.id,
+    value: 'id_of(id)',
+    reason: 'must have a session',
+    rows: `
+      SELECT origin, line, '' AS addition, ${mayHave(SESSIONS)}
+        OR (organization, event) IN (SELECT organization, event FROM events_of_sessions) AS follows
+      FROM (${allLines(EVENTS)})
+      WHERE (organization, event) NOT IN (SELECT organization, event FROM sessions_by_event)`,
+  });
+  for (const layout of [TICKETS, ORDERS, OFFERS]) collectIds(layout);
 
   /** Collects the ids of a collection: of its lines, of which repeated ones are rejected, and of the base. */
-  #collectIds(layout: CollectionLayout): void {
-    const { database, files, ids, lines } = this.#staged;
+  function collectIds(layout: CollectionLayout): void {
     const { name, resource } = layout;
-    const named = ids.addLines(layout, this.#lines(layout));
+    const named = ids.addLines(name, allLines(layout));
     const bad = files
       .map((schema) => `SELECT 1 FROM ${schema}.bad_${name} WHERE ${IS_KNOWN}`)
       .join(' UNION ALL ');
     const badLines = database.prepare<[], number>(`SELECT count(*) FROM (${bad})`).pluck().get() ?? 0;
     if (named < lines[name] + badLines) {
-      this.#reject(layout, {
+      reject(layout, {
         field: resource.id,
         value: 'id_of(id)',
         reason: UNIQUE,
         rows: `
           SELECT listed.origin, listed.line, ' also on line ' || named.line AS addition, 0 AS follows
-          FROM (${this.#lines(layout)}) AS listed CROSS JOIN ids_${name} AS named USING (organization, id)
-          WHERE listed.line <> named.line`,
+          FROM (${allLines(layout)}) AS listed CROSS JOIN ids AS named USING (organization, id)
+          WHERE named.collection = '${name}' AND listed.line <> named.line`,
       });
     }
-    ids.removeBad(layout);
-    this.#base?.stage(layout);
+    database.exec("DELETE FROM ids WHERE origin = 'bad'");
+    base?.stage(layout);
   }
 
-  #rejectSessions(): void {
-    this.#reject(SESSIONS, {
+  function rejectSessions(): void {
+    reject(SESSIONS, {
       field: 'eventId',
       value: 'id_of(event)',
       reason: 'must be an event of the organization',
       rows: `
-        SELECT origin, line, '' AS addition, ${this.#mayHave(EVENTS)} AS follows
-        FROM (${this.#lines(SESSIONS)})
-        WHERE (organization, event) NOT IN (SELECT organization, id FROM ids_events WHERE origin <> 'deletion')`,
+        SELECT origin, line, '' AS addition, ${mayHave(EVENTS)} AS follows
+        FROM (${allLines(SESSIONS)})
+        WHERE (organization, event) NOT IN
+          (SELECT organization, id FROM ids WHERE collection = 'events' AND origin <> 'deletion')`,
     });
   }
 
   /** Moves records to the rejections, and adds the problem to lines that are there. */
-  #reject(layout: CollectionLayout, { field, reason, value, rows }: Contradiction): void {
-    const { database, files, rejections } = this.#staged;
+  function reject(layout: CollectionLayout, { field, reason, value, rows }: Contradiction): void {
     database.exec(`CREATE TEMP TABLE rejected AS ${rows}`);
     if (database.prepare('SELECT 1 FROM rejected').get() !== undefined) {
-      const file = this.#folder.files.get(layout.name) ?? layout.name;
+      const { name } = layout;
+      const file = folder.files.get(name) ?? name;
       const found = (addition: string) => `'"' || substr(${value}, 1, 40) || '"' || ${addition} AS found`;
-      const text = [
-        `'{"organizationId":' || json_quote(organization_id)`,
-        ...(IMPORT_ONLY.get(layout) ?? []),
-        'substr(record, 2)',
-      ].join(" || ',' || ");
+      const text = `'{"organizationId":' || json_quote(organization_id) || ',' || ${IMPORT_ONLY.get(layout) ?? ''} substr(record, 2)`;
+      const isRejected = '(origin, line) IN (SELECT origin, line FROM rejected)';
       for (const schema of files) {
-        const bad = `rejected JOIN ${schema}.bad_${layout.name} USING (line) WHERE origin = 'bad' AND NOT follows`;
+        const bad = `rejected JOIN ${schema}.bad_${name} USING (line) WHERE origin = 'bad' AND NOT follows`;
         rejections.addToBad(file, { field, reason }, `SELECT line, ${found('addition')} FROM ${bad}`);
-        const records = `(SELECT *, ${eventOf(layout)} AS event FROM ${schema}.${layout.name})`;
+        const records = `(SELECT *, ${eventOf(layout)} AS event FROM ${schema}.${name})`;
         const selected = (addition: string) =>
           `SELECT line, ${found(addition)}, follows, ${text} AS text
            FROM rejected JOIN ${records} USING (origin, line) JOIN organizations ON position = organization`;
         if (schema !== 'main') rejections.addSelected(file, { field, reason }, selected('addition'));
-        else if (this.#base !== undefined) {
-          const place = `' in ${layout.name} ' || json_quote(id_of(id))`;
-          rejections.ofBase += rejections.addSelected(this.#base.path, { field, reason }, selected(place));
+        else if (base !== undefined) {
+          const place = `' in ${name} ' || json_quote(id_of(id))`;
+          rejections.ofBase += rejections.addSelected(base.path, { field, reason }, selected(place));
         }
-        const isRejected = '(origin, line) IN (SELECT origin, line FROM rejected)';
-        database.exec(`DELETE FROM ${schema}.${layout.name} WHERE ${isRejected}`);
+        database.exec(`DELETE FROM ${schema}.${name} WHERE ${isRejected}`);
       }
-      database.exec(`
-        DELETE FROM ids_${layout.name} WHERE (origin, line) IN (SELECT origin, line FROM rejected)`);
+      database.exec(`DELETE FROM ids WHERE collection = '${name}' AND ${isRejected}`);
     }
     database.exec('DROP TABLE rejected');
   }
 
   /** Returns an SQL condition: whether lines that are not records may have the event `event`, or a session of it. */
-  #mayHave({ name }: CollectionLayout): string {
-    if (this.#folder.incomplete.has(name)) return 'TRUE';
-    const bad = this.#staged.files
-      .map((schema) => `SELECT event FROM ${schema}.bad_${name}`)
-      .join(' UNION ALL ');
+  function mayHave({ name }: CollectionLayout): string {
+    if (folder.incomplete.has(name)) return 'TRUE';
+    const bad = files.map((schema) => `SELECT event FROM ${schema}.bad_${name}`).join(' UNION ALL ');
     return `(
       event IN (SELECT event FROM (${bad}) WHERE event NOTNULL)
       OR EXISTS (SELECT 1 FROM (${bad}) WHERE event IS NULL)
@@ -168,8 +150,8 @@ export class Contradictions {
   }
 
   /** Returns SQL that selects all records of a collection, and its bad lines with a known id, whose origin is `bad`. */
-  #lines(layout: CollectionLayout): string {
-    const tables = this.#staged.files.flatMap((schema) => [
+  function allLines(layout: CollectionLayout): string {
+    const tables = files.flatMap((schema) => [
       `SELECT origin, line, organization, id, instant, ${eventOf(layout)} AS event FROM ${schema}.${layout.name}`,
       `SELECT 'bad', line, organization, id, NULL, event FROM ${schema}.bad_${layout.name} WHERE ${IS_KNOWN}`,
     ]);

@@ -4,7 +4,7 @@ import { MEGABYTE } from '../../../store/memory/shared-arrays.ts';
 import { type JsonObject, parseObject } from '../../format/json-values.ts';
 import { type CollectionLayout, EVENTS, SESSIONS } from '../../format/layout.ts';
 import type { ImportFolder } from '../import/import-files.ts';
-import { Contradictions, eventOf, selectAll, type StagedBase } from './contradictions.ts';
+import { eventOf, rejectContradictions, selectAll, type StagedBase } from './contradictions.ts';
 import { Deletions } from './deletions.ts';
 import { Rejections } from './rejections.ts';
 import { StagedIds } from './staged-ids.ts';
@@ -19,7 +19,7 @@ const SORT_THREADS = 2;
 export const LINKED: readonly CollectionLayout[] = [EVENTS, SESSIONS];
 
 /** The staged records of all threads, and of a base, which SQLite cross-checks and sorts. */
-export class Staging {
+export class Staging implements Disposable {
   readonly rejections: Rejections;
   readonly ids: StagedIds;
   readonly deletions = new Deletions();
@@ -75,7 +75,7 @@ export class Staging {
   ): void {
     const { ids, rejections } = this;
     const staged = { database: this.#database, files: this.#files, ids, rejections, lines };
-    new Contradictions(staged, folder, base).reject();
+    rejectContradictions(staged, folder, base);
     if (base !== undefined) ids.buildFilter();
   }
 
@@ -96,7 +96,7 @@ export class Staging {
     return record;
   }
 
-  close(): void {
+  [Symbol.dispose](): void {
     this.#database.close();
     this.deletions.close();
   }
@@ -108,8 +108,8 @@ export class Staging {
     if (layout === SESSIONS) {
       return `
         SELECT session.organization, begins_run, record, ${names}
-        FROM (${all}) AS session CROSS JOIN ids_events AS event
-          ON event.organization = session.organization AND event.id = ${eventOf(layout)}
+        FROM (${all}) AS session CROSS JOIN ids AS event
+          ON event.collection = 'events' AND event.organization = session.organization AND event.id = ${eventOf(layout)}
         ORDER BY session.organization, event.instant DESC, event.id, session.instant, session.id`;
     }
     return `
