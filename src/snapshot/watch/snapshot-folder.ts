@@ -108,14 +108,11 @@ export class SnapshotFolder {
   }
 }
 
-interface FileStatus {
-  readonly version: string;
-  /** Milliseconds since the epoch, by the file's time stamps. */
-  readonly changedAt: number;
-}
-
-/** Reads the version of a file. Returns undefined if it does not exist. The loader refuses an unreadable status. */
-async function statusOf(path: string): Promise<FileStatus | undefined> {
+/**
+ * Reads the version of a file, and when its time stamps say it changed, in milliseconds.
+ * Returns undefined if it does not exist. The loader refuses an unreadable status.
+ */
+async function statusOf(path: string) {
   try {
     const { dev, ino, size, mtimeNs, ctimeNs, mtimeMs, ctimeMs } = await stat(path, { bigint: true });
     return {

@@ -49,7 +49,7 @@ describe('The snapshot watcher', () => {
       folder: inFolder('snapshots'),
       stores,
       history,
-      load: (path, { admit }) => {
+      load: (path, admit) => {
         const name = path.slice(path.lastIndexOf('/') + 1);
         loads.push(name);
         onLoad(name);
@@ -63,7 +63,7 @@ describe('The snapshot watcher', () => {
           deletionsDigest: '',
           runs: byList(() => []),
         }));
-        admit?.({ snapshotId: name, producedAt: '', permits: [], organizations: declared });
+        admit({ snapshotId: name, producedAt: '', permits: [], organizations: declared });
         return Promise.resolve({
           snapshotId: `${name} ${loads.length}`,
           producedAt,
