@@ -19,17 +19,14 @@ lowerPriority();
 
 try {
   const onProgress = reportsProgress ? reportProgress : undefined;
-  readOrganizations(
-    path,
-    { admit: awaitAdmission, onProgress, isThorough, parsedRuns },
-    (organization, deletions) => {
-      post({ organization: inFewBuffers(organization), deletions: inFewBuffers(deletions) });
-    },
-  );
-  post({ isComplete: true });
+  const options = { admit: awaitAdmission, onProgress, isThorough, parsedRuns };
+  const { snapshotId, producedAt } = readOrganizations(path, options, (organization, deletions) => {
+    post({ organization: inFewBuffers(organization), deletions: inFewBuffers(deletions) });
+  });
+  post({ complete: { snapshotId, producedAt } });
 } catch (error) {
   if (!(error instanceof RefusedSnapshot)) throw error;
-  post({ refused: { reason: error.reason, message: error.message } });
+  post({ refused: [error.reason, error.message] });
 }
 
 /**

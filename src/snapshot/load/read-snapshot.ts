@@ -22,15 +22,13 @@ import { eventsByStart, SessionsLoader } from './sessions-loader.ts';
 /** Called after each run with the number of records that were read, of those to read, and with the list of the run. */
 export type OnProgress = (records: number, total: number, list: ListName) => void;
 
-interface ReadOptions {
+export interface ReadOptions {
   /** Called with the manifest before any content is read; throws to refuse the snapshot. */
   readonly admit?: (manifest: Manifest) => void;
   readonly onProgress?: OnProgress | undefined;
   /** Whether to parse also the records that serving only copies: tickets and orders. */
-  readonly isThorough?: boolean;
-  /**
-   * Digests of runs that a thorough read has parsed before. Of their tickets and orders, only the digest is checked.
-   */
+  readonly isThorough?: boolean | undefined;
+  /** Digests of runs that a thorough read has parsed before. Of these, only the digest is checked. */
   readonly parsedRuns?: ReadonlySet<string> | undefined;
 }
 
