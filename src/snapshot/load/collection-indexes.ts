@@ -10,7 +10,7 @@ import {
 import type { Int64s } from '../../store/memory/shared-arrays.ts';
 import type { ListImage } from '../../store/organization-image.ts';
 import { type ColumnLayout, isIdentifier, type ListLayout } from '../format/layout.ts';
-import { RefusedSnapshot } from '../format/refused-snapshot.ts';
+import { inconsistent } from '../format/refused-snapshot.ts';
 import type { Run } from './run-reader.ts';
 
 /** Builds the indexes over the columns of a list, run by run. */
@@ -95,17 +95,17 @@ export class CollectionIndexes {
     const key = keyNumbers(postings, ['']).at(0);
     if (key === undefined) return;
     const [row] = postingList(postings, key);
-    const message = `column ${column} of ${this.#layout.table} holds an empty id for record ${row}`;
-    throw new RefusedSnapshot('inconsistent', message);
+    throw inconsistent(`column ${column} of ${this.#layout.table} holds an empty id for record ${row}`);
   }
 
   /** Refuses a list that holds a text twice. Queries would return and count its record twice. */
   #checkDistinct({ starts, rows }: PostingImage, column: string): void {
     for (let key = 0; key + 1 < starts.length; key++) {
       for (let i = starts[key] + 1; i < starts[key + 1]; i++) {
-        if (rows[i] !== rows[i - 1]) continue;
-        const message = `column ${column} of ${this.#layout.table} holds a text of record ${rows[i]} twice`;
-        throw new RefusedSnapshot('inconsistent', message);
+        if (rows[i] === rows[i - 1])
+          throw inconsistent(
+            `column ${column} of ${this.#layout.table} holds a text of record ${rows[i]} twice`,
+          );
       }
     }
   }

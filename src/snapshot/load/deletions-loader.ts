@@ -9,7 +9,7 @@ import { recordAt } from '../../store/records.ts';
 import { parseObject, textIn } from '../format/json-values.ts';
 import { byCollection, DELETIONS } from '../format/layout.ts';
 import { rowCount, type RunEntry } from '../format/manifest.ts';
-import { RefusedSnapshot } from '../format/refused-snapshot.ts';
+import { inconsistent, RefusedSnapshot } from '../format/refused-snapshot.ts';
 import { CollectionIndexes } from './collection-indexes.ts';
 import { RecordsLoader } from './records-loader.ts';
 import type { Run } from './run-reader.ts';
@@ -94,5 +94,5 @@ function isBefore(a: Deletion, b: Deletion): boolean {
 }
 
 function refused(row: number, problem: string): RefusedSnapshot {
-  return new RefusedSnapshot('inconsistent', `record ${row} of ${DELETIONS.table} ${problem}`);
+  return inconsistent(`record ${row} of ${DELETIONS.table} ${problem}`);
 }
