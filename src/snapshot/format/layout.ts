@@ -37,8 +37,11 @@ interface Column<Kind, Value> {
   /** Name of the index over the column. */
   readonly index: string;
   readonly holds: Kind;
-  readonly of: (record: ImportedRecord) => Value;
+  readonly of: Of<Value>;
 }
+
+/** Returns the value of a column for a record. */
+type Of<Value> = (record: ImportedRecord) => Value;
 
 /** A record in stored form, and its import line with the fields that are not served (`heldByEventIds`). */
 export interface ImportedRecord {
@@ -47,24 +50,15 @@ export interface ImportedRecord {
 }
 
 /** Declares a text column, by default over the field that gives the index its name. */
-function textColumn(
-  column: string,
-  index: string,
-  of = ({ served }: ImportedRecord) => textIn(served[index]),
-): ColumnLayout {
-  return { column, index, holds: 'text', of };
+function textColumn(column: string, index: string, of?: Of<string>): ColumnLayout {
+  return { column, index, holds: 'text', of: of ?? (({ served }) => textIn(served[index])) };
 }
 
-function instantColumn(column: string, field: string): ColumnLayout {
-  const of = ({ served }: ImportedRecord) => parseTimestamp(textIn(served[field])) ?? 0n;
-  return { column, index: field, holds: 'instant', of };
+function instantColumn(column: string, index: string): ColumnLayout {
+  return { column, index, holds: 'instant', of: ({ served }) => parseTimestamp(textIn(served[index])) ?? 0n };
 }
 
-function listColumn(
-  column: string,
-  index: string,
-  of: (record: ImportedRecord) => readonly string[],
-): ColumnLayout {
+function listColumn(column: string, index: string, of: Of<readonly string[]>): ColumnLayout {
   return { column, index, holds: 'list', of };
 }
 
@@ -117,9 +111,7 @@ export const ORDERS: CollectionLayout = {
     ),
     instantColumn('updated_at', 'updatedAt'),
     listColumn('event_ids', 'eventId', ({ served }) =>
-      objectsIn(served['placedItems']).flatMap(({ eventId }) =>
-        typeof eventId === 'string' ? [eventId] : [],
-      ),
+      textsIn(objectsIn(served['placedItems']).map(({ eventId }) => eventId)),
     ),
   ],
   composites: [['eventId', 'status']],

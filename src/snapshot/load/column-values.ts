@@ -127,21 +127,13 @@ function readPlainText({ bytes, starts, ends, hashes }: Texts, i: number, at: nu
 }
 
 function textsIn(bytes: Bytes, count: number): Texts {
-  return {
-    bytes,
-    starts: new Uint32Array(count),
-    ends: new Uint32Array(count),
-    hashes: new Uint32Array(count),
-  };
+  const array = () => new Uint32Array(count);
+  return { bytes, starts: array(), ends: array(), hashes: array() };
 }
 
 function firstTexts({ bytes, starts, ends, hashes }: Texts, count: number): Texts {
-  return {
-    bytes,
-    starts: starts.subarray(0, count),
-    ends: ends.subarray(0, count),
-    hashes: hashes.subarray(0, count),
-  };
+  const first = (array: Uint32s) => array.subarray(0, count);
+  return { bytes, starts: first(starts), ends: first(ends), hashes: first(hashes) };
 }
 
 /** Decodes whole numbers from 0 to 2^32 - 1. */
