@@ -2,14 +2,7 @@ import { latestUsedFirst, type StoreRegistry } from '../../store/registry/store-
 import { loadedCounts, type Manifest } from '../format/manifest.ts';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
 import { checkSuccession, type Predecessor } from '../format/succession.ts';
-import {
-  checkMemory,
-  type MemoryLimit,
-  memoryNeed,
-  type MemoryNeed,
-  missingMemory,
-  type StoredMemory,
-} from './memory.ts';
+import { checkMemory, type MemoryLimit, memoryNeed, type MemoryNeed, missingMemory } from './memory.ts';
 
 /**
  * Checks that the declared content of a file may go live with the other files.
@@ -37,25 +30,24 @@ export function admit(
 }
 
 /** Returns the live organizations that a file replaces: its own, and those of removed files. */
-function predecessorsOf(
-  stores: StoreRegistry,
-  file: string,
-  { organizations }: Manifest,
-): Map<string, Predecessor> {
-  const declared = new Set(organizations.map(({ organizationId }) => organizationId));
+function predecessorsOf(stores: StoreRegistry, file: string, next: Manifest): Predecessor[] {
+  const declared = new Set(next.organizations.map(({ organizationId }) => organizationId));
   const replaced = [...stores.live].filter(([id, entry]) => entry.file === file || declared.has(id));
-  return new Map(
-    replaced.map(([id, { store }]) => [
-      id,
-      { producedAt: store.producedAt, counts: loadedCounts(store.image) },
-    ]),
-  );
+  return replaced.map(([organizationId, { store }]) => ({
+    organizationId,
+    producedAt: store.producedAt,
+    counts: loadedCounts(store.image),
+  }));
 }
 
 /** Releases retained stores, the longest unused first, until the snapshot fits. */
 function makeRoom(stores: StoreRegistry, need: MemoryNeed, limit: MemoryLimit, threads: number): void {
   const kept = latestUsedFirst(stores.retained);
-  let stored = storedMemory(stores, threads);
+  let stored = {
+    bytesHeld: stores.liveBytes + stores.retainedBytes,
+    stores: stores.live.size + kept.length,
+    threads,
+  };
   while (missingMemory(need, stored, limit) > 0) {
     const released = kept.pop();
     if (released === undefined) break;
@@ -64,11 +56,4 @@ function makeRoom(stores: StoreRegistry, need: MemoryNeed, limit: MemoryLimit, t
   }
   stores.retainOnly(new Set(kept));
   checkMemory(need, stored, limit);
-}
-
-export function storedMemory(
-  { live, liveBytes, retained, retainedBytes }: StoreRegistry,
-  threads: number,
-): StoredMemory {
-  return { bytesHeld: liveBytes + retainedBytes, stores: live.size + retained.length, threads };
 }

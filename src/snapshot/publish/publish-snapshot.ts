@@ -2,6 +2,7 @@ import { constants, lstatSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { chmod, copyFile, rename } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import Database from 'better-sqlite3';
+import { isSystemError } from '../../system-error.ts';
 import { aheadOfClock, declaredCounts, type Manifest, type Permit } from '../format/manifest.ts';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
 import { checkSuccession, type Predecessor } from '../format/succession.ts';
@@ -29,15 +30,7 @@ export interface PublishOptions {
   readonly signal?: AbortSignal;
 }
 
-export interface Published {
-  /** Path of the published file. */
-  readonly path: string;
-  readonly manifest: Manifest;
-}
-
-/**
- * The snapshot was not published. Published files are unchanged. The message is for operators; `cause` is the error.
- */
+/** The snapshot was not published. Published files are unchanged. The message is for operators. */
 export class NotPublished extends Error {
   override readonly name = 'NotPublished';
 }
@@ -68,7 +61,9 @@ export function publishedName(file: string, requested?: string): string {
  * equal digest shows that these are the same bytes.
  * @throws NotPublished, or the reason of the signal
  */
-export async function publishSnapshot(options: PublishOptions): Promise<Published> {
+export async function publishSnapshot(
+  options: PublishOptions,
+): Promise<{ readonly path: string; readonly manifest: Manifest }> {
   const { file, folder, name } = options;
   const path = join(folder, name);
   const manifest = await replaceFile(options, path).catch((error: unknown) => {
@@ -80,8 +75,7 @@ export async function publishSnapshot(options: PublishOptions): Promise<Publishe
 
 /** Returns whether an operator can act on an error: a refusal, or an error of the system or SQLite. */
 function isReportable(error: unknown): error is Error {
-  if (error instanceof RefusedSnapshot || error instanceof Database.SqliteError) return true;
-  return error instanceof Error && 'syscall' in error;
+  return error instanceof RefusedSnapshot || error instanceof Database.SqliteError || isSystemError(error);
 }
 
 async function replaceFile(options: PublishOptions, path: string): Promise<Manifest> {
@@ -119,11 +113,10 @@ function checkFiles(file: string, path: string): void {
   if (present === undefined) return;
   if (present.isDirectory()) throw new NotPublished(`${path}: is a folder; a snapshot cannot replace it`);
   const { dev, ino } = statSync(file);
-  if (dev === present.dev && ino === present.ino) {
+  if (dev === present.dev && ino === present.ino)
     throw new NotPublished(
       `${file}: is already the published file; publish the file that it was copied from`,
     );
-  }
 }
 
 /**
@@ -161,13 +154,12 @@ function runDigestsIn(path: string): Set<string> {
   return new Set(organizations.flatMap(({ runs }) => Object.values(runs).flat()).map(({ digest }) => digest));
 }
 
-function predecessorsIn({ producedAt, organizations }: Manifest): Map<string, Predecessor> {
-  return new Map(
-    organizations.map((organization) => [
-      organization.organizationId,
-      { producedAt, counts: declaredCounts(organization) },
-    ]),
-  );
+function predecessorsIn({ producedAt, organizations }: Manifest): Predecessor[] {
+  return organizations.map((organization) => ({
+    organizationId: organization.organizationId,
+    producedAt,
+    counts: declaredCounts(organization),
+  }));
 }
 
 function checkConflict(next: Manifest, other: Manifest, file: string): void {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { admit, storedMemory } from '../../../src/snapshot/admission/admit.ts';
+import { admit } from '../../../src/snapshot/admission/admit.ts';
 import { type MemoryLimit, memoryNeed, missingMemory } from '../../../src/snapshot/admission/memory.ts';
 import { byList } from '../../../src/snapshot/format/layout.ts';
 import type { Manifest } from '../../../src/snapshot/format/manifest.ts';
@@ -88,7 +88,9 @@ describe('The admission of a snapshot', () => {
     expect(retained()).to.deep.equal(['day 5', 'day 4', 'digest']);
 
     const next = manifest(7, 'north', 'south');
-    const missing = () => missingMemory(memoryNeed(next.organizations), storedMemory(stores, 1), limit);
+    const bytesHeld = stores.liveBytes + stores.retainedBytes;
+    const missing = () =>
+      missingMemory(memoryNeed(next.organizations), { bytesHeld, stores: 5, threads: 1 }, limit);
     admit(stores, 'a.sqlite', next, limit, 1);
     expect(retained()).to.deep.equal(['day 5', 'day 4', 'digest']);
 

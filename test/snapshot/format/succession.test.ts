@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { ListName } from '../../../src/contract/operations.ts';
-import { checkSuccession, type Predecessor } from '../../../src/snapshot/format/succession.ts';
+import { checkSuccession } from '../../../src/snapshot/format/succession.ts';
 import { byList, COLLECTIONS } from '../../../src/snapshot/format/layout.ts';
 import type {
   Manifest,
@@ -36,15 +36,13 @@ function refusal({ producedAt = LIVE_AT, permits = [], organizations }: Next): R
     permits,
     organizations: organizations ?? [organization('north'), organization('south')],
   };
-  const live: Predecessor = { producedAt: LIVE_AT, counts: COUNTS };
+  const live = ['north', 'south'].map((organizationId) => ({
+    organizationId,
+    producedAt: LIVE_AT,
+    counts: COUNTS,
+  }));
   try {
-    checkSuccession(
-      next,
-      new Map([
-        ['north', live],
-        ['south', live],
-      ]),
-    );
+    checkSuccession(next, live);
   } catch (error) {
     if (error instanceof RefusedSnapshot) return error;
     throw error;
