@@ -5,10 +5,9 @@ import { checkSuccession, type Predecessor } from '../format/succession.ts';
 import { checkMemory, type MemoryLimit, memoryNeed, type MemoryNeed, missingMemory } from './memory.ts';
 
 /**
- * Checks that the declared content of a file may go live with the other files.
+ * Refuses declared content that may not go live beside the other files.
  * Releases retained stores as long as memory is insufficient.
  * @param threads number of workers
- * @throws RefusedSnapshot
  */
 export function admit(
   stores: StoreRegistry,
@@ -43,7 +42,7 @@ function predecessorsOf(stores: StoreRegistry, file: string, next: Manifest): Pr
 /** Releases retained stores, the longest unused first, until the snapshot fits. */
 function makeRoom(stores: StoreRegistry, need: MemoryNeed, limit: MemoryLimit, threads: number): void {
   const kept = latestUsedFirst(stores.retained);
-  let stored = {
+  const stored = {
     bytesHeld: stores.liveBytes + stores.retainedBytes,
     stores: stores.live.size + kept.length,
     threads,
@@ -51,8 +50,8 @@ function makeRoom(stores: StoreRegistry, need: MemoryNeed, limit: MemoryLimit, t
   while (missingMemory(need, stored, limit) > 0) {
     const released = kept.pop();
     if (released === undefined) break;
-    const bytesHeld = stored.bytesHeld - released.store.bytesHeld;
-    stored = { ...stored, bytesHeld, stores: stored.stores - 1 };
+    stored.bytesHeld -= released.store.bytesHeld;
+    stored.stores--;
   }
   stores.retainOnly(new Set(kept));
   checkMemory(need, stored, limit);

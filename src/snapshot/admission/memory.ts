@@ -149,10 +149,7 @@ export function missingMemory(need: MemoryNeed, stored: StoredMemory, limit: Mem
   return Math.max(0, bytesInUse(stored) + need.peak - limit.bytes);
 }
 
-/**
- * Refuses a snapshot that does not fit in addition to the stores. These stay live during the load.
- * @throws RefusedSnapshot
- */
+/** Refuses a snapshot that does not fit in addition to the stores. These stay live during the load. */
 export function checkMemory(need: MemoryNeed, stored: StoredMemory, limit: MemoryLimit): void {
   const missing = missingMemory(need, stored, limit);
   if (missing === 0) return;

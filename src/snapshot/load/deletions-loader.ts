@@ -38,14 +38,11 @@ export class DeletionsLoader {
     this.#content = content;
     this.#count = rowCount(runs);
     this.#records = new RecordsLoader(DELETIONS, COLLECTION_COLUMN.index, runs, undefined);
-    this.#indexes = new CollectionIndexes(DELETIONS, DELETIONS.columns, this.#count);
+    this.#indexes = new CollectionIndexes(DELETIONS, this.#count);
     this.#instants = new BigInt64Array(this.#count);
   }
 
-  /**
-   * Copies, checks and indexes the next run.
-   * @throws RefusedSnapshot also when a deletion is out of order, repeated, or names a record of the content
-   */
+  /** Copies, checks and indexes the next run. Deletions are in order, distinct, and not of records of the content. */
   add(run: Run): void {
     this.#records.add(run);
     run.readInstants(INSTANT_COLUMN.column, this.#instants);
@@ -63,8 +60,8 @@ export class DeletionsLoader {
       if (findRow(ids, records, id) >= 0)
         throw refused(row, `deletes "${id}" of ${collection}, which the snapshot holds`);
       if (this.#ids[collection].has(id)) {
-        const message = `${DELETIONS.table} holds the deletion of "${id}" of ${collection} twice`;
-        throw new RefusedSnapshot('duplicate-id', message);
+        const deletionOf = `the deletion of "${id}" of ${collection}`;
+        throw new RefusedSnapshot('duplicate-id', `${DELETIONS.table} holds ${deletionOf} twice`);
       }
       this.#ids[collection].add(id);
       this.#last = deletion;

@@ -42,8 +42,7 @@ export function hasLoaderThreads(): boolean {
 
 /**
  * Reads and checks a snapshot file on the loader thread.
- * A thread that waits for the disk cannot be ended. When the load is given up, the thread and its memory stay until the
- * disk responds.
+ * A thread that waits for the disk cannot be ended. It and its memory stay after the load is given up.
  * @throws RefusedSnapshot, also when the thread fails or takes too long
  */
 export async function loadSnapshot(path: string, options: LoadOptions = {}): Promise<SnapshotImage> {
@@ -63,21 +62,18 @@ export async function loadSnapshot(path: string, options: LoadOptions = {}): Pro
   });
   const organizations: OrganizationImage[] = [];
   const deletions: DeletionsImage[] = [];
-  const receive = (message: LoaderMessage) => {
-    if ('progress' in message) onProgress?.(...message.progress);
-    else if ('declared' in message) {
-      admit?.(message.declared);
-      Atomics.store(admission, 0, 1);
-      Atomics.notify(admission, 0);
-    } else if ('organization' in message) {
-      organizations.push(message.organization);
-      deletions.push(message.deletions);
-    } else if ('complete' in message) resolve({ ...message.complete, organizations, deletions });
-    else throw new RefusedSnapshot(...message.refused);
-  };
   worker.on('message', (message: LoaderMessage) => {
     try {
-      receive(message);
+      if ('progress' in message) onProgress?.(...message.progress);
+      else if ('declared' in message) {
+        admit?.(message.declared);
+        Atomics.store(admission, 0, 1);
+        Atomics.notify(admission, 0);
+      } else if ('organization' in message) {
+        organizations.push(message.organization);
+        deletions.push(message.deletions);
+      } else if ('complete' in message) resolve({ ...message.complete, organizations, deletions });
+      else throw new RefusedSnapshot(...message.refused);
     } catch (error) {
       reject(error);
     }

@@ -32,10 +32,7 @@ export interface ReadOptions {
   readonly parsedRuns?: ReadonlySet<string> | undefined;
 }
 
-/**
- * Reads the manifest of a snapshot file, and none of its content.
- * @throws RefusedSnapshot
- */
+/** Reads the manifest of a snapshot file, and none of its content. Throws RefusedSnapshot like the others here. */
 export function inspectSnapshot(path: string): Manifest {
   using snapshot = openSnapshot(path);
   return snapshot.manifest;
@@ -45,7 +42,6 @@ export function inspectSnapshot(path: string): Manifest {
  * Reads a snapshot file into shared memory, and checks it in full.
  * The checks cover header, schema, counts, order of sessions and deletions, distinct ids, the digest of every run, and
  * the form of the records that serving depends on.
- * @throws RefusedSnapshot
  */
 export function readSnapshot(path: string, options: ReadOptions = {}): SnapshotImage {
   const organizations: OrganizationImage[] = [];
@@ -57,11 +53,7 @@ export function readSnapshot(path: string, options: ReadOptions = {}): SnapshotI
   return { snapshotId, producedAt, organizations, deletions };
 }
 
-/**
- * Reads a snapshot file like `readSnapshot`.
- * Passes each organization and its deletions to `onOrganization` after it is read, in manifest order.
- * @throws RefusedSnapshot
- */
+/** Reads a snapshot file like `readSnapshot`, and passes on each organization when it is read, in manifest order. */
 export function readOrganizations(
   path: string,
   options: ReadOptions,

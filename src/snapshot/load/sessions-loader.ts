@@ -12,7 +12,7 @@ import {
 import { nextSessionFields } from '../../store/next-sessions.ts';
 import type { CollectionImage, SessionsImage } from '../../store/organization-image.ts';
 import { SESSIONS } from '../format/layout.ts';
-import type { RunEntry } from '../format/manifest.ts';
+import { rowCount, type RunEntry } from '../format/manifest.ts';
 import { inconsistent, RefusedSnapshot } from '../format/refused-snapshot.ts';
 import { CollectionLoader } from './collection-loader.ts';
 import { STORED_SESSION } from './record-form.ts';
@@ -29,10 +29,11 @@ export class SessionsLoader {
 
   /** @param events of the same organization, which the sessions refer to by id */
   constructor(runs: readonly RunEntry[], events: CollectionImage) {
-    this.#collection = new CollectionLoader(SESSIONS, runs, undefined, []);
+    // The columns become the schedules, and no index.
+    this.#collection = new CollectionLoader({ ...SESSIONS, columns: [] }, runs, undefined);
     this.#events = events;
-    this.#eventOf = sharedUint32s(this.#collection.count);
-    this.#starts = sharedInt64s(this.#collection.count);
+    this.#eventOf = sharedUint32s(rowCount(runs));
+    this.#starts = sharedInt64s(rowCount(runs));
   }
 
   /** Adds the sessions of the next run. Refuses sessions without an event. */
