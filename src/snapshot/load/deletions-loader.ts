@@ -1,6 +1,6 @@
 import { COLLECTION_NAMES } from '../../contract/resources.ts';
 import type { CollectionName } from '../../contract/operations.ts';
-import { type Instant, parseTimestamp } from '../../contract/timestamp.ts';
+import { parseTimestamp } from '../../contract/timestamp.ts';
 import { findRow } from '../../store/index/id-index.ts';
 import { decodeText } from '../../store/index/texts.ts';
 import type { Int64s } from '../../store/memory/shared-arrays.ts';
@@ -16,11 +16,7 @@ import type { Run } from './run-reader.ts';
 
 const [COLLECTION_COLUMN, INSTANT_COLUMN] = DELETIONS.columns;
 
-interface Deletion {
-  readonly collection: CollectionName;
-  readonly id: string;
-  readonly instant: Instant;
-}
+type Deletion = NonNullable<ReturnType<typeof deletionIn>>;
 
 /** Builds the image of the deletions of an organization. Deletions are parsed and checked in full. */
 export class DeletionsLoader {
@@ -75,7 +71,7 @@ export class DeletionsLoader {
 }
 
 /** Parses a deletion. Returns undefined if the text is not that of JSON.stringify for a valid one. */
-function deletionIn(text: string): Deletion | undefined {
+function deletionIn(text: string) {
   const record = parseObject(text);
   const [id, deletedAt] = [textIn(record?.['id']), textIn(record?.['deletedAt'])];
   const collection = COLLECTION_NAMES.find((name) => name === record?.['collection']);
