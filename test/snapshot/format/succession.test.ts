@@ -9,6 +9,7 @@ import type {
   RecordCounts,
 } from '../../../src/snapshot/format/manifest.ts';
 import { RefusedSnapshot } from '../../../src/snapshot/format/refused-snapshot.ts';
+import { declaration } from '../../support/empty-image.ts';
 
 const LIVE_AT = '2026-11-21T10:00:00.000Z';
 const COUNTS: RecordCounts = { events: 10, sessions: 20, tickets: 101, orders: 50, offers: 0 };
@@ -19,7 +20,7 @@ function organization(
 ): ManifestOrganization {
   const all = { ...COUNTS, deletions: 0, ...counts };
   const runs = byList(({ name }) => [{ firstRow: 0, recordCount: all[name], recordBytes: 0, digest: '' }]);
-  return { organizationId, name: organizationId, contentDigest: '', deletionsDigest: '', runs };
+  return declaration(organizationId, runs);
 }
 
 interface Next {
