@@ -13,7 +13,6 @@ import { type JsonObject, objectIn, objectsIn, textIn, textsIn } from './json-va
 export interface ListLayout<Name extends ListName = ListName> {
   readonly name: Name;
   readonly resource: Resource;
-  /** Name of the run table. */
   readonly table: string;
   /** List order, by a timestamp and then by id. */
   readonly orderedBy: { readonly field: string; readonly descending: boolean };
@@ -21,7 +20,7 @@ export interface ListLayout<Name extends ListName = ListName> {
   readonly columns: readonly ColumnLayout[];
   /**
    * Pairs of indexes that may both have long posting lists. An index of the pair finds the records with a key of both.
-   * The second index covers a text column, so that each record has exactly one key in it.
+   * The second index covers a text column, so that each record has exactly one key in it. No index is in two pairs.
    */
   readonly composites: readonly (readonly [first: string, second: string])[];
 }

@@ -1,5 +1,4 @@
 import { buildInstantIndex, type RankedInstantImage } from '../../store/index/instant-index.ts';
-import type { KeyTableImage } from '../../store/index/key-table.ts';
 import {
   compositeName,
   keyNumbers,
@@ -60,20 +59,17 @@ export class CollectionIndexes {
       this.#postings.delete(index);
     };
     const { columns, composites } = this.#layout;
-    const paired = new Set(composites.flat());
-    for (const index of new Set(this.#postings.keys()).difference(paired)) finish(index);
-    // Where each second key implies its first key, the pairs have the posting lists of the second index.
-    const sharedLists = new Map<string, { second: string; keys: KeyTableImage }>();
+    for (const index of new Set(this.#postings.keys()).difference(new Set(composites.flat()))) finish(index);
     for (const [first, second] of composites) {
       const firstBuilder = required(this.#postings, first);
       const secondBuilder = required(this.#postings, second);
-      const keys = firstBuilder.pairsByKeyOf(secondBuilder);
       const name = compositeName(first, second);
-      if (keys !== undefined) sharedLists.set(name, { second, keys });
-      else postings[name] = firstBuilder.crossedWith(secondBuilder).finish(order.at(0));
+      // Where each second key implies its first key, the pairs have the posting lists of the second index.
+      const keys = firstBuilder.pairsByKeyOf(secondBuilder);
+      if (keys === undefined) postings[name] = firstBuilder.crossedWith(secondBuilder).finish(order.at(0));
+      [first, second].forEach(finish);
+      if (keys !== undefined) postings[name] = { ...postings[second], keys };
     }
-    paired.forEach(finish);
-    for (const [name, { second, keys }] of sharedLists) postings[name] = { ...postings[second], keys };
     for (const { column, index, holds } of columns) {
       if (holds === 'list') this.#checkDistinct(postings[index], column);
       else if (isIdentifier(this.#layout, index)) this.#checkNotEmpty(postings[index], column);

@@ -3,7 +3,6 @@ import type { CollectionName } from '../../contract/operations.ts';
 import { parseTimestamp } from '../../contract/timestamp.ts';
 import { findRow } from '../../store/index/id-index.ts';
 import { decodeText } from '../../store/index/texts.ts';
-import type { Int64s } from '../../store/memory/shared-arrays.ts';
 import type { CollectionImage, ListImage } from '../../store/organization-image.ts';
 import { recordAt } from '../../store/records.ts';
 import { parseObject, textIn } from '../format/json-values.ts';
@@ -24,7 +23,6 @@ export class DeletionsLoader {
   readonly #count: number;
   readonly #records: RecordsLoader;
   readonly #indexes: CollectionIndexes;
-  readonly #instants: Int64s;
   /** The ids of the deletions so far. */
   readonly #ids = byCollection(() => new Set<string>());
   #last: Deletion | undefined;
@@ -35,13 +33,13 @@ export class DeletionsLoader {
     this.#count = rowCount(runs);
     this.#records = new RecordsLoader(DELETIONS, COLLECTION_COLUMN.index, runs, undefined);
     this.#indexes = new CollectionIndexes(DELETIONS, this.#count);
-    this.#instants = new BigInt64Array(this.#count);
   }
 
   /** Copies, checks and indexes the next run. Deletions are in order, distinct, and not of records of the content. */
   add(run: Run): void {
     this.#records.add(run);
-    run.readInstants(INSTANT_COLUMN.column, this.#instants);
+    const instants = new BigInt64Array(run.entry.recordCount);
+    run.readInstants(INSTANT_COLUMN.column, instants, 0);
     const { texts, textOf } = run.texts(COLLECTION_COLUMN.column);
     const { firstRow } = run.entry;
     for (const [i, text] of textOf.entries()) {
@@ -49,7 +47,7 @@ export class DeletionsLoader {
       const deletion = deletionIn(recordAt(this.#records.image, row).toString());
       if (deletion === undefined) throw refused(row, 'is not a deletion in its stored form');
       const { collection, id, instant } = deletion;
-      if (collection !== decodeText(texts, text) || instant !== this.#instants[row])
+      if (collection !== decodeText(texts, text) || instant !== instants[i])
         throw refused(row, 'differs from its columns');
       if (this.#last !== undefined && !isBefore(this.#last, deletion)) throw refused(row, 'is out of order');
       const { ids, records } = this.#content[collection];

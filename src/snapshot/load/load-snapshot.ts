@@ -8,12 +8,10 @@ import type { OnProgress, ReadOptions } from './read-snapshot.ts';
 /** The `workerData` of the loader thread. */
 export interface LoaderTask extends Pick<ReadOptions, 'isThorough' | 'parsedRuns'> {
   readonly path: string;
-  readonly reportsProgress: boolean;
   /** One element: 1 once the declared snapshot is admitted. The loader waits until it is 1. */
   readonly admission: Int32Array<SharedArrayBuffer>;
 }
 
-/** A message from the loader thread. */
 export type LoaderMessage =
   | { readonly declared: Manifest }
   | { readonly progress: Parameters<OnProgress> }
@@ -50,8 +48,7 @@ export async function loadSnapshot(path: string, options: LoadOptions = {}): Pro
   signal?.throwIfAborted();
   const { promise: loaded, resolve, reject } = Promise.withResolvers<SnapshotImage>();
   const admission = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
-  const reportsProgress = onProgress !== undefined;
-  const worker = startLoader({ path, reportsProgress, isThorough, parsedRuns, admission });
+  const worker = startLoader({ path, isThorough, parsedRuns, admission });
   threads++;
   worker.on('exit', (code) => {
     threads--;

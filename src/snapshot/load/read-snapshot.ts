@@ -95,13 +95,8 @@ function readOrganization(
   const events = read(EVENTS, new CollectionLoader(EVENTS, runs.events, STORED_EVENT));
   const sessions = read(SESSIONS, new SessionsLoader(runs.sessions, events));
   const offers = read(OFFERS, new CollectionLoader(OFFERS, runs.offers, STORED_OFFER));
-  const content = {
-    events: { ...events, instants: eventsByStart(sessions) },
-    sessions,
-    tickets,
-    orders,
-    offers,
-  };
+  const eventsInTime = { ...events, instants: eventsByStart(sessions) };
+  const content = { events: eventsInTime, sessions, tickets, orders, offers };
   const deletions = read(DELETIONS, new DeletionsLoader(runs.deletions, content));
   return [
     { organizationId, contentDigest, ...content, bytesHeld: imageBytes(content) },

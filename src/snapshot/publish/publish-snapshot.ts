@@ -9,12 +9,11 @@ import { checkSuccession, type Predecessor } from '../format/succession.ts';
 import { FILE_MODE, isSnapshotName, SNAPSHOT_SUFFIX, sync } from '../format/snapshot-file.ts';
 import { loadSnapshot } from '../load/load-snapshot.ts';
 import { inspectSnapshot, type OnProgress } from '../load/read-snapshot.ts';
-import { hiddenCopyPath, writePermits, removeAbandonedCopies } from './hidden-copy.ts';
+import { newHiddenCopy, writePermits } from './hidden-copy.ts';
 
 export interface PublishOptions {
   /** The snapshot file to publish; it stays unchanged. */
   readonly file: string;
-  /** The snapshot folder. */
   readonly folder: string;
   /** The file name in the folder, from `publishedName`. */
   readonly name: string;
@@ -22,7 +21,6 @@ export interface PublishOptions {
   readonly permits: readonly Permit[];
   /** Whether its production time may be ahead of the clock. */
   readonly allowFuture?: boolean;
-  /** Called before the file is copied. */
   readonly onCopy?: () => void;
   /** Called repeatedly while the copy is verified. */
   readonly onProgress?: OnProgress;
@@ -41,17 +39,13 @@ export class NotPublished extends Error {
  * @throws NotPublished when the name is not valid for a snapshot
  */
 export function publishedName(file: string, requested?: string): string {
-  if (requested === undefined) {
-    const own = basename(file);
-    if (isSnapshotName(own)) return own;
-    throw new NotPublished(
-      `${file}: its name is not a valid snapshot name; specify one with --as, such as --as north`,
-    );
-  }
-  const name = requested.endsWith(SNAPSHOT_SUFFIX) ? requested : requested + SNAPSHOT_SUFFIX;
+  const given = requested ?? basename(file);
+  const name = requested === undefined || given.endsWith(SNAPSHOT_SUFFIX) ? given : given + SNAPSHOT_SUFFIX;
   if (isSnapshotName(name)) return name;
   throw new NotPublished(
-    `"${requested}" is not a valid snapshot name: it must be a file name, without a folder or a leading dot`,
+    requested === undefined
+      ? `${file}: its name is not a valid snapshot name; specify one with --as, such as --as north`
+      : `"${requested}" is not a valid snapshot name: it must be a file name, without a folder or a leading dot`,
   );
 }
 
@@ -86,8 +80,7 @@ async function replaceFile(options: PublishOptions, path: string): Promise<Manif
   const warning = options.allowFuture === true ? undefined : aheadOfClock(declared.producedAt, Date.now());
   if (warning !== undefined) throw new NotPublished(`${file}: ${warning}, or permit it with --allow-future`);
   checkPublication({ ...declared, permits }, folder, name);
-  removeAbandonedCopies(folder, name);
-  const copy = hiddenCopyPath(folder, name);
+  const copy = newHiddenCopy(folder, name);
   try {
     onCopy?.();
     await copyFile(file, copy, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);

@@ -46,18 +46,14 @@ export class SnapshotFolder {
       // A journal of the file is a reason to refuse it, so its removal must be a change.
       const journals = names.filter((name) => name.startsWith(`${file}-`));
       const version = [status.version, ...journals].join();
-      files.set(file, { version, since: this.#since(file, version, now, wallClock - status.changedAt) });
+      // The first listing trusts the time stamps, so that startup need not wait. Later, the wall clock may have changed.
+      const isOld = this.#seen === undefined && wallClock - status.changedAt > this.settleMs;
+      const last = this.#seen?.get(file);
+      files.set(file, last?.version === version ? last : { version, since: isOld ? -Infinity : now });
     }
     const removed = [...(this.#seen?.keys() ?? [])].filter((file) => !files.has(file));
     this.#seen = files;
     return { files, removed };
-  }
-
-  #since(file: string, version: string, now: number, ageMs: number): number {
-    const last = this.#seen?.get(file);
-    if (last?.version === version) return last.since;
-    // The first listing trusts the time stamps, so that startup need not wait. Later, the wall clock may have changed.
-    return this.#seen === undefined && ageMs > this.settleMs ? -Infinity : now;
   }
 
   /**
