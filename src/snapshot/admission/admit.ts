@@ -42,11 +42,8 @@ function predecessorsOf(stores: StoreRegistry, file: string, next: Manifest): Pr
 /** Releases retained stores, the longest unused first, until the snapshot fits. */
 function makeRoom(stores: StoreRegistry, need: MemoryNeed, limit: MemoryLimit, threads: number): void {
   const kept = latestUsedFirst(stores.retained);
-  const stored = {
-    bytesHeld: stores.liveBytes + stores.retainedBytes,
-    stores: stores.live.size + kept.length,
-    threads,
-  };
+  const bytesHeld = stores.liveBytes + stores.retainedBytes;
+  const stored = { bytesHeld, stores: stores.live.size + kept.length, threads };
   while (missingMemory(need, stored, limit) > 0) {
     const released = kept.pop();
     if (released === undefined) break;

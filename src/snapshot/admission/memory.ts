@@ -94,10 +94,8 @@ export function memoryNeed(organizations: readonly ManifestOrganization[]): Memo
   }
   held = Math.ceil(held * MARGIN);
   const loader = LOADER_BYTES + Math.min(held, UNCOLLECTED_BYTES);
-  return {
-    held,
-    peak: held + loader + organizations.length * ORGANIZATION_BYTES + largest * BUILDING_BYTES,
-  };
+  const building = organizations.length * ORGANIZATION_BYTES + largest * BUILDING_BYTES;
+  return { held, peak: held + loader + building };
 }
 
 /** Returns the maximum index bytes for each record of a list. */

@@ -53,18 +53,11 @@ export const SCHEMA_STATEMENTS = schemaStatements(reference);
 
 reference.close();
 
-const CONTENT_COLUMNS: ReadonlyMap<string, readonly string[]> = new Map(
-  STORED_LISTS.map((list) => {
-    const indexed = list.columns.map(({ column }) => column);
-    return [list.table, [LENGTHS_COLUMN, ...indexed, RECORDS_COLUMN]];
-  }),
-);
-
 /** Returns the content columns of a run table, in schema order. */
 export function contentColumns(table: string): readonly string[] {
-  const columns = CONTENT_COLUMNS.get(table);
-  if (columns === undefined) throw new TypeError(`no run table ${table}`);
-  return columns;
+  const list = STORED_LISTS.find((stored) => stored.table === table);
+  if (list === undefined) throw new TypeError(`no run table ${table}`);
+  return [LENGTHS_COLUMN, ...list.columns.map(({ column }) => column), RECORDS_COLUMN];
 }
 
 /**

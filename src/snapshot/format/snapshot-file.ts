@@ -55,10 +55,8 @@ export function openSnapshot(path: string): OpenSnapshot {
 export function asRefusal(error: unknown): unknown {
   if (isSystemError(error)) return new RefusedSnapshot('unreadable', `it cannot be read: ${error.message}`);
   if (!(error instanceof Database.SqliteError)) return error;
-  return new RefusedSnapshot(
-    reasonOf(error),
-    `SQLite cannot read it: ${error.message} (${error.code}); copy or build it again`,
-  );
+  const message = `SQLite cannot read it: ${error.message} (${error.code}); copy or build it again`;
+  return new RefusedSnapshot(reasonOf(error), message);
 }
 
 /** Result codes: https://www.sqlite.org/rescode.html. An extended code begins with the name of its primary code. */
@@ -89,10 +87,8 @@ function checkHeader(path: string): void {
     readSync(file, firstPage, 0, MAX_PAGE_BYTES, 0);
     checkFields(firstPage, status.size);
     if (!isSchemaTree(firstPage, file)) {
-      throw new RefusedSnapshot(
-        'schema',
-        `its table "sqlite_schema" has over ${MAX_SCHEMA_PAGES} leaves, or other pages`,
-      );
+      const message = `its table "sqlite_schema" has over ${MAX_SCHEMA_PAGES} leaves, or other pages`;
+      throw new RefusedSnapshot('schema', message);
     }
   } finally {
     closeSync(file);
@@ -188,10 +184,8 @@ function checkSchema(database: Database.Database): void {
       return `${object} ${SCHEMA_STATEMENTS.has(object) ? 'differs' : 'is unexpected'}`;
     });
   if (differences.length === 0) return;
-  throw new RefusedSnapshot(
-    'schema',
-    `its schema is not that of a snapshot (data/schema.sql): ${differences.join(', ')}`,
-  );
+  const message = `its schema is not that of a snapshot (data/schema.sql): ${differences.join(', ')}`;
+  throw new RefusedSnapshot('schema', message);
 }
 
 function hex(value: number): string {

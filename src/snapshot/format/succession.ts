@@ -15,9 +15,8 @@ export interface Predecessor {
 const MIN_KEPT = 0.5;
 
 /**
- * Checks that a snapshot is neither older nor much smaller than its predecessors.
+ * Refuses a snapshot that is older or much smaller than its predecessors.
  * It keeps their organizations and half of each collection. A permit of the snapshot skips the corresponding check.
- * @throws RefusedSnapshot
  */
 export function checkSuccession(next: Manifest, predecessors: readonly Predecessor[]): void {
   if (!next.permits.includes('rollback')) checkAge(next, predecessors);

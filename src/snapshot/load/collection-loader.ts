@@ -35,7 +35,7 @@ export class CollectionLoader {
 
   /** Finishes the image after the last run. */
   finish(): CollectionImage {
-    const [count, records] = [this.#count, this.#records.image];
-    return { count, records, ids: this.#ids.finish(), ...this.#indexes.finish() };
+    const { image } = this.#records;
+    return { count: this.#count, records: image, ids: this.#ids.finish(), ...this.#indexes.finish() };
   }
 }

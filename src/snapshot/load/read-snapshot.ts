@@ -80,7 +80,7 @@ function readOrganization(
   onRun: ReturnType<typeof runCounter>,
 ): [OrganizationImage, DeletionsImage] {
   const { organizationId, contentDigest, deletionsDigest, runs } = organization;
-  const read = <Image>(layout: ListLayout, loader: RunLoader<Image>): Image => {
+  const read = <Image>(layout: ListLayout, loader: { add(run: Run): void; finish(): Image }): Image => {
     for (const entry of runs[layout.name]) {
       loader.add(reader.read(layout, organizationId, entry));
       onRun(layout, entry);
@@ -114,9 +114,4 @@ export function runCounter(
     records += recordCount;
     onProgress?.(records, total, name);
   };
-}
-
-interface RunLoader<Image> {
-  add(run: Run): void;
-  finish(): Image;
 }

@@ -43,13 +43,12 @@ export class SessionsLoader {
     run.readInstants(STARTS_COLUMN.column, this.#starts);
     const { texts, textOf } = run.texts(EVENT_COLUMN.column);
     const { ids, records } = this.#events;
-    const eventIds = Array.from(texts.ends, (_, i) => decodeText(texts, i));
-    const events = eventIds.map((eventId) => findRow(ids, records, eventId));
+    const events = Array.from(texts.ends, (_, i) => findRow(ids, records, decodeText(texts, i)));
     for (const [i, text] of textOf.entries()) {
       if (events[text] < 0) {
         throw new RefusedSnapshot(
           'event-without-session',
-          `record ${firstRow + i} of ${SESSIONS.table} is a session of "${eventIds[text]}", ` +
+          `record ${firstRow + i} of ${SESSIONS.table} is a session of "${decodeText(texts, text)}", ` +
             'which is not an event of the organization',
         );
       }

@@ -53,11 +53,8 @@ export function writePermits(path: string, permits: readonly Permit[]): Manifest
     // No journal is needed: an incomplete copy is removed.
     database.pragma('journal_mode = OFF');
     database.pragma('synchronous = OFF');
-    database
-      .prepare(
-        `UPDATE snapshot SET ${PERMITS.map((permit) => `permits_${permit} = ?`).join(', ')}, digest = ?`,
-      )
-      .run(...permitValues(permits), digest);
+    const columns = PERMITS.map((permit) => `permits_${permit} = ?`).join(', ');
+    database.prepare(`UPDATE snapshot SET ${columns}, digest = ?`).run(...permitValues(permits), digest);
   } finally {
     database.close();
   }

@@ -22,7 +22,6 @@ export interface PublishOptions {
   /** Whether its production time may be ahead of the clock. */
   readonly allowFuture?: boolean;
   readonly onCopy?: () => void;
-  /** Called repeatedly while the copy is verified. */
   readonly onProgress?: OnProgress;
   /** Aborts the publication, which then rejects with the reason of the signal. */
   readonly signal?: AbortSignal;

@@ -18,7 +18,6 @@ export interface SeenFile {
 
 /** Lists the files of a snapshot folder with their versions, and listens for changes. */
 export class SnapshotFolder {
-  /** Time without a change after which a file counts as complete, in milliseconds. */
   readonly settleMs: number;
   readonly #path: string;
   /** The last listing; undefined before the first. */
@@ -64,10 +63,8 @@ export class SnapshotFolder {
     try {
       const [folder, path] = await Promise.all([realpath(this.#path), realpath(join(this.#path, file))]);
       if (path.startsWith(folder.endsWith(sep) ? folder : folder + sep)) return path;
-      throw new RefusedSnapshot(
-        'outside-folder',
-        `it is a link to ${path}, outside the snapshot folder; publish the file itself`,
-      );
+      const message = `it is a link to ${path}, outside the snapshot folder; publish the file itself`;
+      throw new RefusedSnapshot('outside-folder', message);
     } catch (error) {
       throw asRefusal(error);
     }
