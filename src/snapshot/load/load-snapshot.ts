@@ -40,7 +40,7 @@ export function hasLoaderThreads(): boolean {
 
 /**
  * Reads and checks a snapshot file on the loader thread.
- * A thread that waits for the disk cannot be ended. It and its memory stay after the load is given up.
+ * A thread that waits for the disk cannot be ended. It and its memory stay until the disk responds.
  * @throws RefusedSnapshot, also when the thread fails or takes too long
  */
 export async function loadSnapshot(path: string, options: LoadOptions = {}): Promise<SnapshotImage> {
