@@ -28,8 +28,8 @@ export function startRefresh(
     folder: config.snapshotDir,
     stores,
     history,
-    load: (path, options) => {
-      const image = loadSnapshot(path, { ...options, timeoutSeconds: config.loadTimeoutSeconds });
+    load: (path, admitDeclared) => {
+      const image = loadSnapshot(path, { admit: admitDeclared, timeoutSeconds: config.loadTimeoutSeconds });
       begun.resolve(undefined);
       return image;
     },

@@ -22,7 +22,7 @@ const FOLDERS: Readonly<Partial<Record<string, readonly string[]>>> = {
 /** The folders inside snapshot, each with the others that it may import. */
 const SNAPSHOT_FOLDERS: Readonly<Partial<Record<string, readonly string[]>>> = {
   admission: ['format'],
-  watch: ['format', 'load'],
+  watch: ['format'],
   builder: ['builder/merge', 'builder/staging', 'builder/import', 'review', 'load', 'format'],
   'builder/merge': ['builder/staging', 'load', 'format'],
   'builder/staging': ['builder/import', 'review', 'format'],

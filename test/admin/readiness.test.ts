@@ -45,7 +45,7 @@ describe('Readiness', () => {
 
   it('names an unreadable snapshot folder, or the file being loaded, while no snapshot is live', () => {
     operations = emptyOperations();
-    operations.history.begin({ file: 'a.sqlite', startedAt: anHourAgo });
+    operations.history.loading = { file: 'a.sqlite', startedAt: anHourAgo };
     expectReasons(/a\.sqlite is being loaded/, /no keys file/);
     operations.snapshots.complaint = 'ENOENT';
     expectReasons(/The snapshot folder snapshots cannot be read: ENOENT/, /no keys file/);

@@ -165,9 +165,9 @@ describe('The status', () => {
   it('shows a load while it runs', () => {
     const loading = { file: 'a.sqlite', startedAt: '2026-11-21T10:00:00.000Z' };
     expect(status().loading).to.equal(null);
-    operations.history.begin(loading);
+    operations.history.loading = loading;
     expect(status().loading).to.deep.equal(loading);
-    operations.history.end();
+    operations.history.loading = undefined;
     expect(status().loading).to.equal(null);
   });
 

@@ -1,3 +1,5 @@
+import { byList } from '../../src/snapshot/format/layout.ts';
+import type { ManifestOrganization } from '../../src/snapshot/format/manifest.ts';
 import { IdIndexBuilder } from '../../src/store/index/id-index.ts';
 import type {
   CollectionImage,
@@ -57,4 +59,12 @@ export function emptySnapshot(snapshotId: string, ...organizations: string[]): S
     organizations: parts.map(([id, digest]) => emptyImage(id, digest)),
     deletions: parts.map(([id, , digest]) => emptyDeletions(id, digest)),
   };
+}
+
+/** Returns the declaration of an organization in a manifest, by default without runs. */
+export function declaration(
+  organizationId: string,
+  runs: ManifestOrganization['runs'] = byList(() => []),
+): ManifestOrganization {
+  return { organizationId, name: organizationId, contentDigest: '', deletionsDigest: '', runs };
 }

@@ -2,20 +2,12 @@ import { latestUsedFirst, type StoreRegistry } from '../../store/registry/store-
 import { loadedCounts, type Manifest } from '../format/manifest.ts';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
 import { checkSuccession, type Predecessor } from '../format/succession.ts';
-import {
-  checkMemory,
-  type MemoryLimit,
-  memoryNeed,
-  type MemoryNeed,
-  missingMemory,
-  type StoredMemory,
-} from './memory.ts';
+import { checkMemory, type MemoryLimit, memoryNeed, type MemoryNeed, missingMemory } from './memory.ts';
 
 /**
- * Checks that the declared content of a file may go live with the other files.
+ * Refuses declared content that may not go live beside the other files.
  * Releases retained stores as long as memory is insufficient.
  * @param threads number of workers
- * @throws RefusedSnapshot
  */
 export function admit(
   stores: StoreRegistry,
@@ -37,38 +29,27 @@ export function admit(
 }
 
 /** Returns the live organizations that a file replaces: its own, and those of removed files. */
-function predecessorsOf(
-  stores: StoreRegistry,
-  file: string,
-  { organizations }: Manifest,
-): Map<string, Predecessor> {
-  const declared = new Set(organizations.map(({ organizationId }) => organizationId));
+function predecessorsOf(stores: StoreRegistry, file: string, next: Manifest): Predecessor[] {
+  const declared = new Set(next.organizations.map(({ organizationId }) => organizationId));
   const replaced = [...stores.live].filter(([id, entry]) => entry.file === file || declared.has(id));
-  return new Map(
-    replaced.map(([id, { store }]) => [
-      id,
-      { producedAt: store.producedAt, counts: loadedCounts(store.image) },
-    ]),
-  );
+  return replaced.map(([organizationId, { store }]) => ({
+    organizationId,
+    producedAt: store.producedAt,
+    counts: loadedCounts(store.image),
+  }));
 }
 
 /** Releases retained stores, the longest unused first, until the snapshot fits. */
 function makeRoom(stores: StoreRegistry, need: MemoryNeed, limit: MemoryLimit, threads: number): void {
   const kept = latestUsedFirst(stores.retained);
-  let stored = storedMemory(stores, threads);
+  const bytesHeld = stores.liveBytes + stores.retainedBytes;
+  const stored = { bytesHeld, stores: stores.live.size + kept.length, threads };
   while (missingMemory(need, stored, limit) > 0) {
     const released = kept.pop();
     if (released === undefined) break;
-    const bytesHeld = stored.bytesHeld - released.store.bytesHeld;
-    stored = { ...stored, bytesHeld, stores: stored.stores - 1 };
+    stored.bytesHeld -= released.store.bytesHeld;
+    stored.stores--;
   }
   stores.retainOnly(new Set(kept));
   checkMemory(need, stored, limit);
-}
-
-export function storedMemory(
-  { live, liveBytes, retained, retainedBytes }: StoreRegistry,
-  threads: number,
-): StoredMemory {
-  return { bytesHeld: liveBytes + retainedBytes, stores: live.size + retained.length, threads };
 }

@@ -1,11 +1,16 @@
 import { totalmem } from 'node:os';
 import { MEGABYTE } from '../../store/memory/shared-arrays.ts';
 import { type ListLayout, SESSIONS, STORED_LISTS } from '../format/layout.ts';
-import type { ManifestOrganization } from '../format/manifest.ts';
+import { type ManifestOrganization, rowCount } from '../format/manifest.ts';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
 
-/** The source of a memory limit. */
-export type MemoryLimitSource = 'MEMORY_LIMIT_MB' | 'cgroup' | 'machine';
+/** The sources of a memory limit. */
+const SOURCES = {
+  MEMORY_LIMIT_MB: { name: 'MEMORY_LIMIT_MB', remedy: 'raise MEMORY_LIMIT_MB' },
+  cgroup: { name: 'the cgroup or container', remedy: 'give it more memory' },
+  machine: { name: 'the machine', remedy: 'use a machine with more memory' },
+} as const;
+export type MemoryLimitSource = keyof typeof SOURCES;
 
 /** The memory that the process may use. */
 export interface MemoryLimit {
@@ -79,11 +84,8 @@ export function memoryNeed(organizations: readonly ManifestOrganization[]): Memo
   let largest = 0;
   for (const { runs } of organizations) {
     for (const layout of STORED_LISTS) {
-      let [count, bytes] = [0, 0];
-      for (const { recordCount, recordBytes } of runs[layout.name]) {
-        count += recordCount;
-        bytes += recordBytes;
-      }
+      const count = rowCount(runs[layout.name]);
+      const bytes = runs[layout.name].reduce((sum, { recordBytes }) => sum + recordBytes, 0);
       held += bytes + count * indexBytes(layout);
       // The end of an event record for a session is about as long as the record of the session.
       if (layout === SESSIONS) held += bytes;
@@ -92,10 +94,8 @@ export function memoryNeed(organizations: readonly ManifestOrganization[]): Memo
   }
   held = Math.ceil(held * MARGIN);
   const loader = LOADER_BYTES + Math.min(held, UNCOLLECTED_BYTES);
-  return {
-    held,
-    peak: held + loader + organizations.length * ORGANIZATION_BYTES + largest * BUILDING_BYTES,
-  };
+  const building = organizations.length * ORGANIZATION_BYTES + largest * BUILDING_BYTES;
+  return { held, peak: held + loader + building };
 }
 
 /** Returns the maximum index bytes for each record of a list. */
@@ -147,20 +147,11 @@ export function missingMemory(need: MemoryNeed, stored: StoredMemory, limit: Mem
   return Math.max(0, bytesInUse(stored) + need.peak - limit.bytes);
 }
 
-const LIMITS: Readonly<Record<MemoryLimitSource, { readonly name: string; readonly remedy: string }>> = {
-  MEMORY_LIMIT_MB: { name: 'MEMORY_LIMIT_MB', remedy: 'raise MEMORY_LIMIT_MB' },
-  cgroup: { name: 'the cgroup or container', remedy: 'give it more memory' },
-  machine: { name: 'the machine', remedy: 'use a machine with more memory' },
-};
-
-/**
- * Refuses a snapshot that does not fit in addition to the stores. These stay live during the load.
- * @throws RefusedSnapshot
- */
+/** Refuses a snapshot that does not fit in addition to the stores. These stay live during the load. */
 export function checkMemory(need: MemoryNeed, stored: StoredMemory, limit: MemoryLimit): void {
   const missing = missingMemory(need, stored, limit);
   if (missing === 0) return;
-  const { name, remedy } = LIMITS[limit.source];
+  const { name, remedy } = SOURCES[limit.source];
   throw new RefusedSnapshot(
     'memory',
     `loading it needs ${megabytes(need.peak)} (${megabytes(need.held)} of it permanently), ` +

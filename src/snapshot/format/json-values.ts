@@ -6,11 +6,11 @@ export type JsonObject = Readonly<Record<string, Json>>;
 
 /** Returns a text, or the empty text when absent. */
 export function textIn(value: Json | undefined): string {
-  return isText(value) ? value : '';
+  return typeof value === 'string' ? value : '';
 }
 
 export function textsIn(value: Json | undefined): readonly string[] {
-  return isList(value) ? value.filter(isText) : [];
+  return isList(value) ? value.filter((item) => typeof item === 'string') : [];
 }
 
 export function objectIn(value: Json | undefined): JsonObject | undefined {
@@ -28,10 +28,6 @@ export function parseObject(text: string): JsonObject | undefined {
   } catch {
     return undefined;
   }
-}
-
-function isText(value: Json | undefined): value is string {
-  return typeof value === 'string';
 }
 
 function isList(value: Json | undefined): value is readonly Json[] {

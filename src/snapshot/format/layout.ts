@@ -13,7 +13,6 @@ import { type JsonObject, objectIn, objectsIn, textIn, textsIn } from './json-va
 export interface ListLayout<Name extends ListName = ListName> {
   readonly name: Name;
   readonly resource: Resource;
-  /** Name of the run table. */
   readonly table: string;
   /** List order, by a timestamp and then by id. */
   readonly orderedBy: { readonly field: string; readonly descending: boolean };
@@ -21,7 +20,7 @@ export interface ListLayout<Name extends ListName = ListName> {
   readonly columns: readonly ColumnLayout[];
   /**
    * Pairs of indexes that may both have long posting lists. An index of the pair finds the records with a key of both.
-   * The second index covers a text column, so that each record has exactly one key in it.
+   * The second index covers a text column, so that each record has exactly one key in it. No index is in two pairs.
    */
   readonly composites: readonly (readonly [first: string, second: string])[];
 }
@@ -37,8 +36,11 @@ interface Column<Kind, Value> {
   /** Name of the index over the column. */
   readonly index: string;
   readonly holds: Kind;
-  readonly of: (record: ImportedRecord) => Value;
+  readonly of: Of<Value>;
 }
+
+/** Returns the value of a column for a record. */
+type Of<Value> = (record: ImportedRecord) => Value;
 
 /** A record in stored form, and its import line with the fields that are not served (`heldByEventIds`). */
 export interface ImportedRecord {
@@ -47,24 +49,15 @@ export interface ImportedRecord {
 }
 
 /** Declares a text column, by default over the field that gives the index its name. */
-function textColumn(
-  column: string,
-  index: string,
-  of = ({ served }: ImportedRecord) => textIn(served[index]),
-): ColumnLayout {
-  return { column, index, holds: 'text', of };
+function textColumn(column: string, index: string, of?: Of<string>): ColumnLayout {
+  return { column, index, holds: 'text', of: of ?? (({ served }) => textIn(served[index])) };
 }
 
-function instantColumn(column: string, field: string): ColumnLayout {
-  const of = ({ served }: ImportedRecord) => parseTimestamp(textIn(served[field])) ?? 0n;
-  return { column, index: field, holds: 'instant', of };
+function instantColumn(column: string, index: string): ColumnLayout {
+  return { column, index, holds: 'instant', of: ({ served }) => parseTimestamp(textIn(served[index])) ?? 0n };
 }
 
-function listColumn(
-  column: string,
-  index: string,
-  of: (record: ImportedRecord) => readonly string[],
-): ColumnLayout {
+function listColumn(column: string, index: string, of: Of<readonly string[]>): ColumnLayout {
   return { column, index, holds: 'list', of };
 }
 
@@ -117,9 +110,7 @@ export const ORDERS: CollectionLayout = {
     ),
     instantColumn('updated_at', 'updatedAt'),
     listColumn('event_ids', 'eventId', ({ served }) =>
-      objectsIn(served['placedItems']).flatMap(({ eventId }) =>
-        typeof eventId === 'string' ? [eventId] : [],
-      ),
+      textsIn(objectsIn(served['placedItems']).map(({ eventId }) => eventId)),
     ),
   ],
   composites: [['eventId', 'status']],

@@ -5,7 +5,7 @@ import type { CollectionName, ListName } from '../../contract/operations.ts';
 import { parseTimestamp } from '../../contract/timestamp.ts';
 import type { OrganizationImage } from '../../store/organization-image.ts';
 import { byCollection, byList, COLLECTIONS, DELETIONS, type ListLayout, STORED_LISTS } from './layout.ts';
-import { RefusedSnapshot } from './refused-snapshot.ts';
+import { inconsistent, RefusedSnapshot } from './refused-snapshot.ts';
 import { MAX_NAMES_BYTES, MAX_RUN_BYTES, MAX_RUN_RECORDS, MAX_RUNS } from './schema.ts';
 
 /**
@@ -122,9 +122,7 @@ type SnapshotRow = Readonly<Record<'snapshot_id' | 'produced_at' | 'digest', str
  * @throws RefusedSnapshot
  */
 export function readManifest(database: Database.Database, fileBytes: number): Manifest {
-  MANIFEST_TABLES.forEach((table) => {
-    checkTable(database, table);
-  });
+  for (const table of ['snapshot', 'organizations', 'runs']) checkTable(database, table);
   checkManifestSize(database);
   const rows = database.prepare<[], SnapshotRow>('SELECT * FROM snapshot').all();
   if (rows.length !== 1) throw inconsistent(`its table "snapshot" has ${rows.length} rows instead of one`);
@@ -133,21 +131,13 @@ export function readManifest(database: Database.Database, fileBytes: number): Ma
   const organizations = readOrganizations(database);
   const hasCanonicalRuns = row.canonical_runs === 1;
   const manifest = { snapshotId, producedAt, hasCanonicalRuns, permits, organizations };
-  if (manifestDigest(manifest) !== digest) {
-    throw new RefusedSnapshot(
-      'damaged',
-      'its manifest does not match its digest: the file is damaged; copy or build it again',
-    );
-  }
+  if (manifestDigest(manifest) !== digest) throw damaged('its manifest does not match its digest');
   for (const { organizationId, runs, contentDigest, deletionsDigest } of organizations) {
-    const found = organizationDigests(runs);
-    const isContent = found.contentDigest === contentDigest;
-    if (isContent && found.deletionsDigest === deletionsDigest) continue;
-    throw new RefusedSnapshot(
-      'damaged',
-      `the ${isContent ? 'deletion runs' : 'runs'} of organization "${organizationId}" do not match its digest: ` +
-        'the file is damaged; copy or build it again',
-    );
+    const computed = organizationDigests(runs);
+    const isContent = computed.contentDigest === contentDigest;
+    if (isContent && computed.deletionsDigest === deletionsDigest) continue;
+    const found = isContent ? 'deletion runs' : 'runs';
+    throw damaged(`the ${found} of organization "${organizationId}" do not match its digest`);
   }
   if (organizations.length === 0) throw new RefusedSnapshot('no-organization', 'it holds no organization');
   checkNames(manifest);
@@ -156,7 +146,9 @@ export function readManifest(database: Database.Database, fileBytes: number): Ma
   return manifest;
 }
 
-const MANIFEST_TABLES = ['snapshot', 'organizations', 'runs'] as const;
+function damaged(finding: string): RefusedSnapshot {
+  return new RefusedSnapshot('damaged', `${finding}: the file is damaged; copy or build it again`);
+}
 
 /**
  * Refuses a table with a damaged tree or a value of another type.
@@ -184,30 +176,25 @@ function checkManifestSize(database: Database.Database): void {
     throw inconsistent(`the texts of "organizations" have ${bytes} bytes, more than ${MAX_NAMES_BYTES}`);
 }
 
-interface RunRow {
-  readonly organization_id: string;
-  readonly collection: string;
-  readonly first_row: number;
-  readonly record_count: number;
-  readonly record_bytes: number;
-  readonly digest: string;
-}
+type RunRow = RunEntry & Readonly<Record<'organizationId' | 'collection', string>>;
 
 function readOrganizations(database: Database.Database): ManifestOrganization[] {
-  const rows = database
-    .prepare<[], RunRow>('SELECT * FROM runs ORDER BY organization_id, collection, first_row')
-    .all();
-  const runsOf = Map.groupBy(rows, (row) => row.organization_id);
-  const organizations = database
-    .prepare<[], { organization_id: string; name: string; digest: string; deletions_digest: string }>(
-      'SELECT * FROM organizations ORDER BY organization_id',
-    )
-    .all()
-    .map(({ organization_id: organizationId, name, digest, deletions_digest: deletionsDigest }) => {
-      const runs = runsByList(organizationId, runsOf.get(organizationId) ?? []);
-      runsOf.delete(organizationId);
-      return { organizationId, name, contentDigest: digest, deletionsDigest, runs };
-    });
+  const rows = database.prepare<[], RunRow>(
+    `SELECT organization_id AS organizationId, collection, first_row AS firstRow,
+            record_count AS recordCount, record_bytes AS recordBytes, digest
+     FROM runs ORDER BY organization_id, collection, first_row`,
+  );
+  const runsOf = Map.groupBy(rows.all(), ({ organizationId }) => organizationId);
+  const declared = database.prepare<[], Omit<ManifestOrganization, 'runs'>>(
+    `SELECT organization_id AS organizationId, name, digest AS contentDigest, deletions_digest AS deletionsDigest
+     FROM organizations ORDER BY organization_id`,
+  );
+  const organizations = declared.all().map((organization) => {
+    const { organizationId } = organization;
+    const runs = runsByList(organizationId, runsOf.get(organizationId) ?? []);
+    runsOf.delete(organizationId);
+    return { ...organization, runs };
+  });
   for (const organizationId of runsOf.keys())
     throw inconsistent(`"runs" has rows for "${organizationId}", which is not in "organizations"`);
   return organizations;
@@ -215,21 +202,16 @@ function readOrganizations(database: Database.Database): ManifestOrganization[] 
 
 function runsByList(organizationId: string, rows: readonly RunRow[]): RunsByList {
   const byName = Map.groupBy(rows, ({ collection }) => collection);
-  const runs = byList(({ name }) =>
-    (byName.get(name) ?? []).map((row): RunEntry => ({
-      firstRow: row.first_row,
-      recordCount: row.record_count,
-      recordBytes: row.record_bytes,
-      digest: row.digest,
-    })),
+  const runs = byList(({ name }) => (byName.get(name) ?? []).map(runEntry));
+  const unknown = byName.keys().find((collection) => !Object.hasOwn(runs, collection));
+  if (unknown === undefined) return runs;
+  throw inconsistent(
+    `"runs" has a row of "${organizationId}" for "${unknown}", which is neither a collection nor "deletions"`,
   );
-  for (const collection of byName.keys()) {
-    if (!(collection in runs))
-      throw inconsistent(
-        `"runs" has a row of "${organizationId}" for "${collection}", which is neither a collection nor "deletions"`,
-      );
-  }
-  return runs;
+}
+
+function runEntry({ firstRow, recordCount, recordBytes, digest }: RunRow): RunEntry {
+  return { firstRow, recordCount, recordBytes, digest };
 }
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -252,12 +234,8 @@ function checkRuns(organizations: readonly ManifestOrganization[], fileBytes: nu
     for (const { name } of STORED_LISTS) {
       let nextRow = 0;
       for (const { firstRow, recordCount, recordBytes } of runs[name]) {
-        const isWithin =
-          recordCount >= 1 &&
-          recordCount <= MAX_RUN_RECORDS &&
-          recordBytes >= recordCount &&
-          recordBytes <= MAX_RUN_BYTES;
-        if (!isWithin)
+        const isCount = recordCount >= 1 && recordCount <= MAX_RUN_RECORDS;
+        if (!isCount || recordBytes < recordCount || recordBytes > MAX_RUN_BYTES)
           throw inconsistent(`"runs" is out of bounds for ${name} of "${organizationId}" at row ${firstRow}`);
         if (firstRow !== nextRow)
           throw inconsistent(
@@ -285,8 +263,4 @@ function checkRunTables(database: Database.Database, organizations: readonly Man
     const rows = found === declared + 1 ? `more than ${declared}` : String(found);
     throw inconsistent(`${table} has ${rows} rows, but "runs" declares ${declared} for ${name}`);
   }
-}
-
-function inconsistent(message: string): RefusedSnapshot {
-  return new RefusedSnapshot('inconsistent', message);
 }

@@ -46,3 +46,8 @@ export class RefusedSnapshot extends Error {
     this.reason = reason;
   }
 }
+
+/** Returns the refusal of a snapshot whose declared and actual content differ. */
+export function inconsistent(message: string): RefusedSnapshot {
+  return new RefusedSnapshot('inconsistent', message);
+}

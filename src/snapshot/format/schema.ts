@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import type { ListName } from '../../contract/operations.ts';
 import { type Bytes, MEGABYTE } from '../../store/memory/shared-arrays.ts';
+import { STORED_LISTS } from './layout.ts';
 
 /** Identification, schema and run rules of a snapshot file. `docs/snapshot-format.md` describes them. */
 
@@ -50,27 +51,13 @@ reference.exec(SCHEMA);
 
 export const SCHEMA_STATEMENTS = schemaStatements(reference);
 
-const CONTENT_COLUMNS: ReadonlyMap<string, readonly string[]> = new Map(
-  reference
-    .prepare<[], string>(
-      "SELECT name FROM sqlite_schema WHERE type = 'table' AND name LIKE '%\\_runs' ESCAPE '\\'",
-    )
-    .pluck()
-    .all()
-    .map((table) => [table, columnsOf(table).slice(PLACE_COLUMNS.length)]),
-);
-
-function columnsOf(table: string): string[] {
-  return reference.prepare<[string], string>('SELECT name FROM pragma_table_info(?)').pluck().all(table);
-}
-
 reference.close();
 
 /** Returns the content columns of a run table, in schema order. */
 export function contentColumns(table: string): readonly string[] {
-  const columns = CONTENT_COLUMNS.get(table);
-  if (columns === undefined) throw new TypeError(`no run table ${table}`);
-  return columns;
+  const list = STORED_LISTS.find((stored) => stored.table === table);
+  if (list === undefined) throw new TypeError(`no run table ${table}`);
+  return [LENGTHS_COLUMN, ...list.columns.map(({ column }) => column), RECORDS_COLUMN];
 }
 
 /**

@@ -40,9 +40,8 @@ export function openSnapshot(path: string): OpenSnapshot {
     checkSchema(database);
     // SQLite does not report which file it opened. It opened the checked one if the path still leads to it.
     const after = statSync(path, { bigint: true });
-    if (IDENTITY.some((field) => after[field] !== before[field])) {
+    if (IDENTITY.some((field) => after[field] !== before[field]))
       throw new RefusedSnapshot('unfinished', 'it was written to or replaced while it was being opened');
-    }
     const opened = database;
     const manifest = readManifest(opened, Number(after.size));
     return { database: opened, manifest, [Symbol.dispose]: () => opened.close() };
@@ -54,14 +53,10 @@ export function openSnapshot(path: string): OpenSnapshot {
 
 /** Converts an error of SQLite or the system into a refusal. Returns any other error unchanged. */
 export function asRefusal(error: unknown): unknown {
-  if (isSystemError(error)) {
-    return new RefusedSnapshot('unreadable', `it cannot be read: ${error.message}`);
-  }
+  if (isSystemError(error)) return new RefusedSnapshot('unreadable', `it cannot be read: ${error.message}`);
   if (!(error instanceof Database.SqliteError)) return error;
-  return new RefusedSnapshot(
-    reasonOf(error),
-    `SQLite cannot read it: ${error.message} (${error.code}); copy or build it again`,
-  );
+  const message = `SQLite cannot read it: ${error.message} (${error.code}); copy or build it again`;
+  return new RefusedSnapshot(reasonOf(error), message);
 }
 
 /** Result codes: https://www.sqlite.org/rescode.html. An extended code begins with the name of its primary code. */
@@ -85,22 +80,30 @@ const MAGIC = 'SQLite format 3\0';
 function checkHeader(path: string): void {
   // A blocking open of a pipe would wait for a writer.
   const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
-  let size: number;
-  let hasSchemaTree: boolean;
-  const header = Buffer.alloc(HEADER_BYTES);
   try {
     const status = fstatSync(file);
     if (!status.isFile()) throw new RefusedSnapshot('not-a-file', 'it is not a regular file');
-    size = status.size;
-    readSync(file, header, 0, HEADER_BYTES, 0);
-    hasSchemaTree = isSchemaTree(file, pageSizeIn(header));
+    const firstPage = Buffer.alloc(MAX_PAGE_BYTES);
+    readSync(file, firstPage, 0, MAX_PAGE_BYTES, 0);
+    checkFields(firstPage, status.size);
+    if (!isSchemaTree(firstPage, file)) {
+      const message = `its table "sqlite_schema" has over ${MAX_SCHEMA_PAGES} leaves, or other pages`;
+      throw new RefusedSnapshot('schema', message);
+    }
   } finally {
     closeSync(file);
   }
-  if (size === 0) throw new RefusedSnapshot('empty', 'the file is empty');
-  if (size < HEADER_BYTES || header.toString('latin1', 0, 16) !== MAGIC) {
-    throw new RefusedSnapshot('not-sqlite', 'it is not an SQLite database');
+  // SQLite would apply either of these to the database, regardless of the header.
+  for (const kind of ['journal', 'wal']) {
+    if (existsSync(`${path}-${kind}`))
+      throw new RefusedSnapshot('unfinished', `a -${kind} file exists: the write to it is not complete`);
   }
+}
+
+function checkFields(header: Buffer, size: number): void {
+  if (size === 0) throw new RefusedSnapshot('empty', 'the file is empty');
+  if (size < HEADER_BYTES || header.toString('latin1', 0, 16) !== MAGIC)
+    throw new RefusedSnapshot('not-sqlite', 'it is not an SQLite database');
   const applicationId = header.readInt32BE(68);
   if (applicationId !== APPLICATION_ID) {
     throw new RefusedSnapshot(
@@ -131,18 +134,6 @@ function checkHeader(path: string): void {
         (size < expected ? 'it is truncated, or still being copied' : 'bytes were added at its end'),
     );
   }
-  if (!hasSchemaTree) {
-    throw new RefusedSnapshot(
-      'schema',
-      `its table "sqlite_schema" has over ${MAX_SCHEMA_PAGES} leaves, or other pages`,
-    );
-  }
-  // SQLite would apply either of these to the database, regardless of the header.
-  for (const kind of ['journal', 'wal']) {
-    if (existsSync(`${path}-${kind}`)) {
-      throw new RefusedSnapshot('unfinished', `a -${kind} file exists: the write to it is not complete`);
-    }
-  }
 }
 
 const MAX_PAGE_BYTES = 65_536;
@@ -164,9 +155,8 @@ const MAX_SCHEMA_PAGES = 64;
  * SQLite reads all of its rows before any check. A tree whose pages are linked many times would keep the thread in
  * SQLite for ever, where it cannot be ended.
  */
-function isSchemaTree(file: number, pageSize: number): boolean {
-  const page = Buffer.alloc(MAX_PAGE_BYTES);
-  readSync(file, page, 0, MAX_PAGE_BYTES, 0);
+function isSchemaTree(page: Buffer, file: number): boolean {
+  const pageSize = pageSizeIn(page);
   const root = page.subarray(HEADER_BYTES);
   if (root[0] === TABLE_LEAF) return true;
   const cells = root[0] === TABLE_INTERIOR ? root.readUInt16BE(3) : MAX_SCHEMA_PAGES;
@@ -194,10 +184,8 @@ function checkSchema(database: Database.Database): void {
       return `${object} ${SCHEMA_STATEMENTS.has(object) ? 'differs' : 'is unexpected'}`;
     });
   if (differences.length === 0) return;
-  throw new RefusedSnapshot(
-    'schema',
-    `its schema is not that of a snapshot (data/schema.sql): ${differences.join(', ')}`,
-  );
+  const message = `its schema is not that of a snapshot (data/schema.sql): ${differences.join(', ')}`;
+  throw new RefusedSnapshot('schema', message);
 }
 
 function hex(value: number): string {

@@ -5,6 +5,7 @@ import { RefusedSnapshot } from './refused-snapshot.ts';
 
 /** The snapshot of an organization that another snapshot would replace. */
 export interface Predecessor {
+  readonly organizationId: string;
   /** ISO 8601. */
   readonly producedAt: string;
   readonly counts: RecordCounts;
@@ -14,31 +15,29 @@ export interface Predecessor {
 const MIN_KEPT = 0.5;
 
 /**
- * Checks that a snapshot is neither older nor much smaller than its predecessors.
+ * Refuses a snapshot that is older or much smaller than its predecessors.
  * It keeps their organizations and half of each collection. A permit of the snapshot skips the corresponding check.
- * @param predecessors by organization id
- * @throws RefusedSnapshot
  */
-export function checkSuccession(next: Manifest, predecessors: ReadonlyMap<string, Predecessor>): void {
+export function checkSuccession(next: Manifest, predecessors: readonly Predecessor[]): void {
   if (!next.permits.includes('rollback')) checkAge(next, predecessors);
   if (!next.permits.includes('shrink')) checkCounts(next, predecessors);
 }
 
-function checkAge({ producedAt }: Manifest, predecessors: ReadonlyMap<string, Predecessor>): void {
-  const produced = instantOf(producedAt);
-  for (const [organizationId, predecessor] of predecessors) {
-    if (produced >= instantOf(predecessor.producedAt)) continue;
+function checkAge(next: Manifest, predecessors: readonly Predecessor[]): void {
+  const produced = instantOf(next.producedAt);
+  for (const { organizationId, producedAt } of predecessors) {
+    if (produced >= instantOf(producedAt)) continue;
     throw new RefusedSnapshot(
       'older',
-      `it was produced at ${producedAt}, and the snapshot that it would replace for organization ` +
-        `"${organizationId}" at ${predecessor.producedAt}; to roll back, publish it with --rollback`,
+      `it was produced at ${next.producedAt}, and the snapshot that it would replace for organization ` +
+        `"${organizationId}" at ${producedAt}; to roll back, publish it with --rollback`,
     );
   }
 }
 
-function checkCounts({ organizations }: Manifest, predecessors: ReadonlyMap<string, Predecessor>): void {
+function checkCounts({ organizations }: Manifest, predecessors: readonly Predecessor[]): void {
   const declared = new Map(organizations.map((next) => [next.organizationId, declaredCounts(next)]));
-  for (const [organizationId, { counts }] of predecessors) {
+  for (const { organizationId, counts } of predecessors) {
     const next = declared.get(organizationId);
     if (next === undefined) {
       throw new RefusedSnapshot(

@@ -1,5 +1,4 @@
 import { buildInstantIndex, type RankedInstantImage } from '../../store/index/instant-index.ts';
-import type { KeyTableImage } from '../../store/index/key-table.ts';
 import {
   compositeName,
   keyNumbers,
@@ -9,37 +8,32 @@ import {
 } from '../../store/index/posting-index.ts';
 import type { Int64s } from '../../store/memory/shared-arrays.ts';
 import type { ListImage } from '../../store/organization-image.ts';
-import { type ColumnLayout, isIdentifier, type ListLayout } from '../format/layout.ts';
-import { RefusedSnapshot } from '../format/refused-snapshot.ts';
+import { isIdentifier, type ListLayout } from '../format/layout.ts';
+import { inconsistent } from '../format/refused-snapshot.ts';
 import type { Run } from './run-reader.ts';
 
 /** Builds the indexes over the columns of a list, run by run. */
 export class CollectionIndexes {
   readonly #layout: ListLayout;
-  readonly #columns: readonly ColumnLayout[];
   readonly #postings = new Map<string, PostingIndexBuilder>();
   readonly #instants = new Map<string, Int64s>();
 
   /** @param count rows of the list */
-  constructor(layout: ListLayout, columns: readonly ColumnLayout[], count: number) {
+  constructor(layout: ListLayout, count: number) {
     this.#layout = layout;
-    this.#columns = columns;
     // Indexes with one key for each row share this array.
     const rowOf = new Uint32Array(count);
-    for (const { index, holds } of columns) {
+    for (const { index, holds } of layout.columns) {
       if (holds === 'instant') this.#instants.set(index, new BigInt64Array(count));
       else if (holds === 'text') this.#postings.set(index, new PostingIndexBuilder(count, rowOf));
       else this.#postings.set(index, new PostingIndexBuilder());
     }
   }
 
-  /**
-   * Adds the columns of the next run.
-   * @throws RefusedSnapshot when a column does not hold a value for each record
-   */
+  /** Adds the columns of the next run. Refuses a column without a value for each record. */
   add(run: Run): void {
     const { firstRow } = run.entry;
-    for (const { column, index, holds } of this.#columns) {
+    for (const { column, index, holds } of this.#layout.columns) {
       if (holds === 'instant') run.readInstants(column, required(this.#instants, index));
       else if (holds === 'text') {
         const { texts, textOf } = run.texts(column);
@@ -51,11 +45,7 @@ export class CollectionIndexes {
     }
   }
 
-  /**
-   * Finishes the indexes. Call once.
-   * Each index releases its build memory before the next one is finished.
-   * @throws RefusedSnapshot when a list holds a text twice
-   */
+  /** Finishes the indexes. Each one releases its build memory before the next one is finished. Call once. */
   finish(): Pick<ListImage, 'postings' | 'instants'> {
     const instants: Record<string, RankedInstantImage> = {};
     for (const [index, ofRows] of this.#instants) {
@@ -68,22 +58,19 @@ export class CollectionIndexes {
       postings[index] = required(this.#postings, index).finish(order.at(0));
       this.#postings.delete(index);
     };
-    const { composites } = this.#layout;
-    const paired = new Set(composites.flat());
-    for (const index of new Set(this.#postings.keys()).difference(paired)) finish(index);
-    // Where each second key implies its first key, the pairs have the posting lists of the second index.
-    const sharedLists = new Map<string, { second: string; keys: KeyTableImage }>();
+    const { columns, composites } = this.#layout;
+    for (const index of new Set(this.#postings.keys()).difference(new Set(composites.flat()))) finish(index);
     for (const [first, second] of composites) {
       const firstBuilder = required(this.#postings, first);
       const secondBuilder = required(this.#postings, second);
-      const keys = firstBuilder.pairsByKeyOf(secondBuilder);
       const name = compositeName(first, second);
-      if (keys !== undefined) sharedLists.set(name, { second, keys });
-      else postings[name] = firstBuilder.crossedWith(secondBuilder).finish(order.at(0));
+      // Where each second key implies its first key, the pairs have the posting lists of the second index.
+      const keys = firstBuilder.pairsByKeyOf(secondBuilder);
+      if (keys === undefined) postings[name] = firstBuilder.crossedWith(secondBuilder).finish(order.at(0));
+      [first, second].forEach(finish);
+      if (keys !== undefined) postings[name] = { ...postings[second], keys };
     }
-    paired.forEach(finish);
-    for (const [name, { second, keys }] of sharedLists) postings[name] = { ...postings[second], keys };
-    for (const { column, index, holds } of this.#columns) {
+    for (const { column, index, holds } of columns) {
       if (holds === 'list') this.#checkDistinct(postings[index], column);
       else if (isIdentifier(this.#layout, index)) this.#checkNotEmpty(postings[index], column);
     }
@@ -95,17 +82,17 @@ export class CollectionIndexes {
     const key = keyNumbers(postings, ['']).at(0);
     if (key === undefined) return;
     const [row] = postingList(postings, key);
-    const message = `column ${column} of ${this.#layout.table} holds an empty id for record ${row}`;
-    throw new RefusedSnapshot('inconsistent', message);
+    throw inconsistent(`column ${column} of ${this.#layout.table} holds an empty id for record ${row}`);
   }
 
   /** Refuses a list that holds a text twice. Queries would return and count its record twice. */
   #checkDistinct({ starts, rows }: PostingImage, column: string): void {
     for (let key = 0; key + 1 < starts.length; key++) {
       for (let i = starts[key] + 1; i < starts[key + 1]; i++) {
-        if (rows[i] !== rows[i - 1]) continue;
-        const message = `column ${column} of ${this.#layout.table} holds a text of record ${rows[i]} twice`;
-        throw new RefusedSnapshot('inconsistent', message);
+        if (rows[i] === rows[i - 1])
+          throw inconsistent(
+            `column ${column} of ${this.#layout.table} holds a text of record ${rows[i]} twice`,
+          );
       }
     }
   }

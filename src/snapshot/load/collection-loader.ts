@@ -8,36 +8,24 @@ import type { RecordForm } from './record-form.ts';
 import { RecordsLoader } from './records-loader.ts';
 import { duplicateId, type Run } from './run-reader.ts';
 
-/** Builds the image of one collection of an organization, run by run. */
+/** Builds the image of one collection of an organization, run by run. Refuses a run that is not valid. */
 export class CollectionLoader {
-  readonly count: number;
+  readonly #count: number;
   readonly #layout: CollectionLayout;
   readonly #records: RecordsLoader;
   readonly #ids: IdIndexBuilder;
   readonly #indexes: CollectionIndexes;
 
-  /**
-   * @param runs all runs of the collection, in list order
-   * @param form the form to check the records for; undefined when they are not parsed
-   * @param columns the columns to index
-   */
-  constructor(
-    layout: CollectionLayout,
-    runs: readonly RunEntry[],
-    form: RecordForm | undefined,
-    columns = layout.columns,
-  ) {
-    this.count = rowCount(runs);
+  /** @param form the form to check the records for; undefined when they are not parsed */
+  constructor(layout: CollectionLayout, runs: readonly RunEntry[], form: RecordForm | undefined) {
+    this.#count = rowCount(runs);
     this.#layout = layout;
     this.#records = new RecordsLoader(layout, layout.resource.id, runs, form);
-    this.#ids = new IdIndexBuilder(this.count, layout.resource.id);
-    this.#indexes = new CollectionIndexes(layout, columns, this.count);
+    this.#ids = new IdIndexBuilder(this.#count, layout.resource.id);
+    this.#indexes = new CollectionIndexes(layout, this.#count);
   }
 
-  /**
-   * Copies, checks and indexes the next run.
-   * @throws RefusedSnapshot
-   */
+  /** Copies, checks and indexes the next run. */
   add(run: Run): void {
     const ids = this.#records.add(run);
     const repeated = this.#ids.addEach(this.#records.image, run.entry.firstRow, ids);
@@ -45,16 +33,9 @@ export class CollectionLoader {
     this.#indexes.add(run);
   }
 
-  /**
-   * Finishes the image after the last run.
-   * @throws RefusedSnapshot
-   */
+  /** Finishes the image after the last run. */
   finish(): CollectionImage {
-    return {
-      count: this.count,
-      records: this.#records.image,
-      ids: this.#ids.finish(),
-      ...this.#indexes.finish(),
-    };
+    const { image } = this.#records;
+    return { count: this.#count, records: image, ids: this.#ids.finish(), ...this.#indexes.finish() };
   }
 }

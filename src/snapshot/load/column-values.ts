@@ -34,7 +34,7 @@ export function readTexts(column: Buffer, count: number): TextValues | undefined
   const textOf = new Uint32Array(count);
   for (const [i, value] of values.entries()) {
     if (isText(value)) textOf[i] = texts.push(value) - 1;
-    else if (isPosition(value, i) && isText(values[value])) textOf[i] = textOf[value];
+    else if (typeof value === 'number' && value < i && isText(values[value])) textOf[i] = textOf[value];
     else return undefined;
   }
   return { texts: encodeTexts(texts), textOf };
@@ -79,7 +79,8 @@ function readPlainTexts(column: Bytes, count: number): TextValues | undefined {
     } else {
       const first = at;
       let position = 0;
-      for (; isDigit(column[at]); at++) position = position * 10 + column[at] - DIGIT_0;
+      for (; column[at] >= DIGIT_0 && column[at] <= DIGIT_9; at++)
+        position = position * 10 + column[at] - DIGIT_0;
       if (at === first || (column[first] === DIGIT_0 && at > first + 1)) return undefined;
       if (position >= i || elementOf[textOf[position]] !== position) return undefined;
       textOf[i] = textOf[position];
@@ -127,21 +128,13 @@ function readPlainText({ bytes, starts, ends, hashes }: Texts, i: number, at: nu
 }
 
 function textsIn(bytes: Bytes, count: number): Texts {
-  return {
-    bytes,
-    starts: new Uint32Array(count),
-    ends: new Uint32Array(count),
-    hashes: new Uint32Array(count),
-  };
+  const array = () => new Uint32Array(count);
+  return { bytes, starts: array(), ends: array(), hashes: array() };
 }
 
 function firstTexts({ bytes, starts, ends, hashes }: Texts, count: number): Texts {
-  return {
-    bytes,
-    starts: starts.subarray(0, count),
-    ends: ends.subarray(0, count),
-    hashes: hashes.subarray(0, count),
-  };
+  const first = (array: Uint32s) => array.subarray(0, count);
+  return { bytes, starts: first(starts), ends: first(ends), hashes: first(hashes) };
 }
 
 /** Decodes whole numbers from 0 to 2^32 - 1. */
@@ -190,14 +183,6 @@ function readArray(column: Buffer, count: number): readonly unknown[] | undefine
 /** Returns whether a byte may be in a JSON text without an escape. The column has no backslash. */
 function isPlain(byte: number | undefined): byte is number {
   return byte !== undefined && (byte > QUOTE || byte === BLANK || byte === QUOTE - 1);
-}
-
-function isDigit(byte: number): boolean {
-  return byte >= DIGIT_0 && byte <= DIGIT_9;
-}
-
-function isPosition(value: unknown, end: number): value is number {
-  return Number.isInteger(value) && Number(value) >= 0 && Number(value) < end;
 }
 
 function isText(value: unknown): value is string {

@@ -1,26 +1,21 @@
 import { COLLECTION_NAMES } from '../../contract/resources.ts';
 import type { CollectionName } from '../../contract/operations.ts';
-import { type Instant, parseTimestamp } from '../../contract/timestamp.ts';
+import { parseTimestamp } from '../../contract/timestamp.ts';
 import { findRow } from '../../store/index/id-index.ts';
 import { decodeText } from '../../store/index/texts.ts';
-import type { Int64s } from '../../store/memory/shared-arrays.ts';
 import type { CollectionImage, ListImage } from '../../store/organization-image.ts';
 import { recordAt } from '../../store/records.ts';
 import { parseObject, textIn } from '../format/json-values.ts';
 import { byCollection, DELETIONS } from '../format/layout.ts';
 import { rowCount, type RunEntry } from '../format/manifest.ts';
-import { RefusedSnapshot } from '../format/refused-snapshot.ts';
+import { inconsistent, RefusedSnapshot } from '../format/refused-snapshot.ts';
 import { CollectionIndexes } from './collection-indexes.ts';
 import { RecordsLoader } from './records-loader.ts';
 import type { Run } from './run-reader.ts';
 
 const [COLLECTION_COLUMN, INSTANT_COLUMN] = DELETIONS.columns;
 
-interface Deletion {
-  readonly collection: CollectionName;
-  readonly id: string;
-  readonly instant: Instant;
-}
+type Deletion = NonNullable<ReturnType<typeof deletionIn>>;
 
 /** Builds the image of the deletions of an organization. Deletions are parsed and checked in full. */
 export class DeletionsLoader {
@@ -28,7 +23,6 @@ export class DeletionsLoader {
   readonly #count: number;
   readonly #records: RecordsLoader;
   readonly #indexes: CollectionIndexes;
-  readonly #instants: Int64s;
   /** The ids of the deletions so far. */
   readonly #ids = byCollection(() => new Set<string>());
   #last: Deletion | undefined;
@@ -38,17 +32,14 @@ export class DeletionsLoader {
     this.#content = content;
     this.#count = rowCount(runs);
     this.#records = new RecordsLoader(DELETIONS, COLLECTION_COLUMN.index, runs, undefined);
-    this.#indexes = new CollectionIndexes(DELETIONS, DELETIONS.columns, this.#count);
-    this.#instants = new BigInt64Array(this.#count);
+    this.#indexes = new CollectionIndexes(DELETIONS, this.#count);
   }
 
-  /**
-   * Copies, checks and indexes the next run.
-   * @throws RefusedSnapshot also when a deletion is out of order, repeated, or names a record of the content
-   */
+  /** Copies, checks and indexes the next run. Deletions are in order, distinct, and not of records of the content. */
   add(run: Run): void {
     this.#records.add(run);
-    run.readInstants(INSTANT_COLUMN.column, this.#instants);
+    const instants = new BigInt64Array(run.entry.recordCount);
+    run.readInstants(INSTANT_COLUMN.column, instants, 0);
     const { texts, textOf } = run.texts(COLLECTION_COLUMN.column);
     const { firstRow } = run.entry;
     for (const [i, text] of textOf.entries()) {
@@ -56,15 +47,15 @@ export class DeletionsLoader {
       const deletion = deletionIn(recordAt(this.#records.image, row).toString());
       if (deletion === undefined) throw refused(row, 'is not a deletion in its stored form');
       const { collection, id, instant } = deletion;
-      if (collection !== decodeText(texts, text) || instant !== this.#instants[row])
+      if (collection !== decodeText(texts, text) || instant !== instants[i])
         throw refused(row, 'differs from its columns');
       if (this.#last !== undefined && !isBefore(this.#last, deletion)) throw refused(row, 'is out of order');
       const { ids, records } = this.#content[collection];
       if (findRow(ids, records, id) >= 0)
         throw refused(row, `deletes "${id}" of ${collection}, which the snapshot holds`);
       if (this.#ids[collection].has(id)) {
-        const message = `${DELETIONS.table} holds the deletion of "${id}" of ${collection} twice`;
-        throw new RefusedSnapshot('duplicate-id', message);
+        const deletionOf = `the deletion of "${id}" of ${collection}`;
+        throw new RefusedSnapshot('duplicate-id', `${DELETIONS.table} holds ${deletionOf} twice`);
       }
       this.#ids[collection].add(id);
       this.#last = deletion;
@@ -78,7 +69,7 @@ export class DeletionsLoader {
 }
 
 /** Parses a deletion. Returns undefined if the text is not that of JSON.stringify for a valid one. */
-function deletionIn(text: string): Deletion | undefined {
+function deletionIn(text: string) {
   const record = parseObject(text);
   const [id, deletedAt] = [textIn(record?.['id']), textIn(record?.['deletedAt'])];
   const collection = COLLECTION_NAMES.find((name) => name === record?.['collection']);
@@ -94,5 +85,5 @@ function isBefore(a: Deletion, b: Deletion): boolean {
 }
 
 function refused(row: number, problem: string): RefusedSnapshot {
-  return new RefusedSnapshot('inconsistent', `record ${row} of ${DELETIONS.table} ${problem}`);
+  return inconsistent(`record ${row} of ${DELETIONS.table} ${problem}`);
 }

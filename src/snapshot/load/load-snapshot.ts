@@ -2,37 +2,26 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import type { DeletionsImage, OrganizationImage, SnapshotImage } from '../../store/organization-image.ts';
 import type { Manifest } from '../format/manifest.ts';
-import { type RefusalReason, RefusedSnapshot } from '../format/refused-snapshot.ts';
-import type { OnProgress } from './read-snapshot.ts';
+import { RefusedSnapshot } from '../format/refused-snapshot.ts';
+import type { OnProgress, ReadOptions } from './read-snapshot.ts';
 
 /** The `workerData` of the loader thread. */
-export interface LoaderTask {
+export interface LoaderTask extends Pick<ReadOptions, 'isThorough' | 'parsedRuns'> {
   readonly path: string;
-  readonly reportsProgress: boolean;
-  readonly isThorough: boolean;
-  readonly parsedRuns: ReadonlySet<string> | undefined;
   /** One element: 1 once the declared snapshot is admitted. The loader waits until it is 1. */
   readonly admission: Int32Array<SharedArrayBuffer>;
 }
 
-/** A message from the loader thread. */
 export type LoaderMessage =
   | { readonly declared: Manifest }
   | { readonly progress: Parameters<OnProgress> }
   /** The next of the declared organizations. Each has a separate message, as in `workers/protocol.ts`. */
   | { readonly organization: OrganizationImage; readonly deletions: DeletionsImage }
   /** All organizations were sent. */
-  | { readonly isComplete: true }
-  | { readonly refused: { readonly reason: RefusalReason; readonly message: string } };
+  | { readonly complete: Pick<SnapshotImage, 'snapshotId' | 'producedAt'> }
+  | { readonly refused: ConstructorParameters<typeof RefusedSnapshot> };
 
-export interface LoadOptions {
-  /** Called with the manifest before any content is read; throws to end the load. */
-  readonly admit?: (manifest: Manifest) => void;
-  readonly onProgress?: OnProgress | undefined;
-  /** Whether to parse also the records that serving only copies. */
-  readonly isThorough?: boolean;
-  /** Digests of runs that a thorough load has parsed before, and need not be parsed again. */
-  readonly parsedRuns?: ReadonlySet<string>;
+export interface LoadOptions extends ReadOptions {
   /** Time after which the load is given up, in seconds; default: no limit. */
   readonly timeoutSeconds?: number;
   /** Aborts the load, which then rejects with the reason of the signal. */
@@ -51,36 +40,41 @@ export function hasLoaderThreads(): boolean {
 
 /**
  * Reads and checks a snapshot file on the loader thread.
- * A thread that waits for the disk cannot be ended. When the load is given up, the thread and its memory stay until the
- * disk responds.
+ * A thread that waits for the disk cannot be ended. It and its memory stay until the disk responds.
  * @throws RefusedSnapshot, also when the thread fails or takes too long
  */
 export async function loadSnapshot(path: string, options: LoadOptions = {}): Promise<SnapshotImage> {
-  const { admit, onProgress, isThorough = false, parsedRuns, timeoutSeconds, signal } = options;
+  const { admit, onProgress, isThorough, parsedRuns, timeoutSeconds, signal } = options;
   signal?.throwIfAborted();
   const { promise: loaded, resolve, reject } = Promise.withResolvers<SnapshotImage>();
   const admission = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+  const worker = startLoader({ path, isThorough, parsedRuns, admission });
+  threads++;
+  worker.on('exit', (code) => {
+    threads--;
+    reject(loaderFailed(`it exited with code ${code} before it was done`));
+  });
+  worker.on('error', (error: unknown) => {
+    reject(loaderFailed(error));
+  });
   const organizations: OrganizationImage[] = [];
   const deletions: DeletionsImage[] = [];
-  let declared: Manifest | undefined;
-  const receive = (message: LoaderMessage) => {
-    if ('progress' in message) onProgress?.(...message.progress);
-    else if ('declared' in message) {
-      ({ declared } = message);
-      admit?.(declared);
-      Atomics.store(admission, 0, 1);
-      Atomics.notify(admission, 0);
-    } else if ('organization' in message) {
-      organizations.push(message.organization);
-      deletions.push(message.deletions);
-    } else if ('refused' in message)
-      throw new RefusedSnapshot(message.refused.reason, message.refused.message);
-    else if (declared === undefined) throw loaderFailed('it did not declare the snapshot');
-    else {
-      const { snapshotId, producedAt } = declared;
-      resolve({ snapshotId, producedAt, organizations, deletions });
+  worker.on('message', (message: LoaderMessage) => {
+    try {
+      if ('progress' in message) onProgress?.(...message.progress);
+      else if ('declared' in message) {
+        admit?.(message.declared);
+        Atomics.store(admission, 0, 1);
+        Atomics.notify(admission, 0);
+      } else if ('organization' in message) {
+        organizations.push(message.organization);
+        deletions.push(message.deletions);
+      } else if ('complete' in message) resolve({ ...message.complete, organizations, deletions });
+      else throw new RefusedSnapshot(...message.refused);
+    } catch (error) {
+      reject(error);
     }
-  };
+  });
   const abort = () => {
     reject(signal?.reason);
   };
@@ -89,35 +83,12 @@ export async function loadSnapshot(path: string, options: LoadOptions = {}): Pro
     reject(new RefusedSnapshot('timeout', `it was not loaded within ${timeoutSeconds} s`));
   };
   const deadline = timeoutSeconds === undefined ? undefined : setTimeout(giveUp, timeoutSeconds * 1000);
-  let worker: Worker | undefined;
   try {
-    worker = startLoader({
-      path,
-      reportsProgress: onProgress !== undefined,
-      isThorough,
-      parsedRuns,
-      admission,
-    });
-    worker.on('message', (message: LoaderMessage) => {
-      try {
-        receive(message);
-      } catch (error) {
-        reject(error);
-      }
-    });
-    worker.on('error', (error: unknown) => {
-      reject(loaderFailed(error));
-    });
-    threads++;
-    worker.on('exit', (code) => {
-      threads--;
-      reject(loaderFailed(`it exited with code ${code} before it was done`));
-    });
     return await loaded;
   } finally {
     signal?.removeEventListener('abort', abort);
     clearTimeout(deadline);
-    await Promise.race([worker?.terminate(), delay(END_MS, undefined, { ref: false })]);
+    await Promise.race([worker.terminate(), delay(END_MS, undefined, { ref: false })]);
   }
 }
 

@@ -10,7 +10,7 @@ import { type OnProgress, readOrganizations } from './read-snapshot.ts';
 
 /** The loader: a thread that reads one snapshot file and exits. Its images are in shared memory and are not copied. */
 
-const { path, reportsProgress, isThorough, parsedRuns, admission } = workerData as LoaderTask;
+const { path, isThorough, parsedRuns, admission } = workerData as LoaderTask;
 
 /** Smaller images are packed into one buffer, since each has a hundred arrays, and a file may hold many of them. */
 const PACKED_BELOW_BYTES = MEGABYTE;
@@ -18,18 +18,14 @@ const PACKED_BELOW_BYTES = MEGABYTE;
 lowerPriority();
 
 try {
-  const onProgress = reportsProgress ? reportProgress : undefined;
-  readOrganizations(
-    path,
-    { admit: awaitAdmission, onProgress, isThorough, parsedRuns },
-    (organization, deletions) => {
-      post({ organization: inFewBuffers(organization), deletions: inFewBuffers(deletions) });
-    },
-  );
-  post({ isComplete: true });
+  const options = { admit: awaitAdmission, onProgress: reportProgress, isThorough, parsedRuns };
+  const { snapshotId, producedAt } = readOrganizations(path, options, (organization, deletions) => {
+    post({ organization: inFewBuffers(organization), deletions: inFewBuffers(deletions) });
+  });
+  post({ complete: { snapshotId, producedAt } });
 } catch (error) {
   if (!(error instanceof RefusedSnapshot)) throw error;
-  post({ refused: { reason: error.reason, message: error.message } });
+  post({ refused: [error.reason, error.message] });
 }
 
 /**

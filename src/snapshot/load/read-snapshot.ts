@@ -22,22 +22,17 @@ import { eventsByStart, SessionsLoader } from './sessions-loader.ts';
 /** Called after each run with the number of records that were read, of those to read, and with the list of the run. */
 export type OnProgress = (records: number, total: number, list: ListName) => void;
 
-interface ReadOptions {
+export interface ReadOptions {
   /** Called with the manifest before any content is read; throws to refuse the snapshot. */
   readonly admit?: (manifest: Manifest) => void;
   readonly onProgress?: OnProgress | undefined;
   /** Whether to parse also the records that serving only copies: tickets and orders. */
-  readonly isThorough?: boolean;
-  /**
-   * Digests of runs that a thorough read has parsed before. Of their tickets and orders, only the digest is checked.
-   */
+  readonly isThorough?: boolean | undefined;
+  /** Digests of runs that a thorough read has parsed before. Of these, only the digest is checked. */
   readonly parsedRuns?: ReadonlySet<string> | undefined;
 }
 
-/**
- * Reads the manifest of a snapshot file, and none of its content.
- * @throws RefusedSnapshot
- */
+/** Reads the manifest of a snapshot file, and none of its content. Throws RefusedSnapshot like the others here. */
 export function inspectSnapshot(path: string): Manifest {
   using snapshot = openSnapshot(path);
   return snapshot.manifest;
@@ -47,7 +42,6 @@ export function inspectSnapshot(path: string): Manifest {
  * Reads a snapshot file into shared memory, and checks it in full.
  * The checks cover header, schema, counts, order of sessions and deletions, distinct ids, the digest of every run, and
  * the form of the records that serving depends on.
- * @throws RefusedSnapshot
  */
 export function readSnapshot(path: string, options: ReadOptions = {}): SnapshotImage {
   const organizations: OrganizationImage[] = [];
@@ -59,11 +53,7 @@ export function readSnapshot(path: string, options: ReadOptions = {}): SnapshotI
   return { snapshotId, producedAt, organizations, deletions };
 }
 
-/**
- * Reads a snapshot file like `readSnapshot`.
- * Passes each organization and its deletions to `onOrganization` after it is read, in manifest order.
- * @throws RefusedSnapshot
- */
+/** Reads a snapshot file like `readSnapshot`, and passes on each organization when it is read, in manifest order. */
 export function readOrganizations(
   path: string,
   options: ReadOptions,
@@ -90,7 +80,7 @@ function readOrganization(
   onRun: ReturnType<typeof runCounter>,
 ): [OrganizationImage, DeletionsImage] {
   const { organizationId, contentDigest, deletionsDigest, runs } = organization;
-  const read = <Image>(layout: ListLayout, loader: RunLoader<Image>): Image => {
+  const read = <Image>(layout: ListLayout, loader: { add(run: Run): void; finish(): Image }): Image => {
     for (const entry of runs[layout.name]) {
       loader.add(reader.read(layout, organizationId, entry));
       onRun(layout, entry);
@@ -105,13 +95,8 @@ function readOrganization(
   const events = read(EVENTS, new CollectionLoader(EVENTS, runs.events, STORED_EVENT));
   const sessions = read(SESSIONS, new SessionsLoader(runs.sessions, events));
   const offers = read(OFFERS, new CollectionLoader(OFFERS, runs.offers, STORED_OFFER));
-  const content = {
-    events: { ...events, instants: eventsByStart(sessions) },
-    sessions,
-    tickets,
-    orders,
-    offers,
-  };
+  const eventsInTime = { ...events, instants: eventsByStart(sessions) };
+  const content = { events: eventsInTime, sessions, tickets, orders, offers };
   const deletions = read(DELETIONS, new DeletionsLoader(runs.deletions, content));
   return [
     { organizationId, contentDigest, ...content, bytesHeld: imageBytes(content) },
@@ -129,9 +114,4 @@ export function runCounter(
     records += recordCount;
     onProgress?.(records, total, name);
   };
-}
-
-interface RunLoader<Image> {
-  add(run: Run): void;
-  finish(): Image;
 }

@@ -12,8 +12,8 @@ import {
 import { nextSessionFields } from '../../store/next-sessions.ts';
 import type { CollectionImage, SessionsImage } from '../../store/organization-image.ts';
 import { SESSIONS } from '../format/layout.ts';
-import type { RunEntry } from '../format/manifest.ts';
-import { RefusedSnapshot } from '../format/refused-snapshot.ts';
+import { rowCount, type RunEntry } from '../format/manifest.ts';
+import { inconsistent, RefusedSnapshot } from '../format/refused-snapshot.ts';
 import { CollectionLoader } from './collection-loader.ts';
 import { STORED_SESSION } from './record-form.ts';
 import type { Run } from './run-reader.ts';
@@ -29,10 +29,11 @@ export class SessionsLoader {
 
   /** @param events of the same organization, which the sessions refer to by id */
   constructor(runs: readonly RunEntry[], events: CollectionImage) {
-    this.#collection = new CollectionLoader(SESSIONS, runs, undefined, []);
+    // The columns become the schedules, and no index.
+    this.#collection = new CollectionLoader({ ...SESSIONS, columns: [] }, runs, undefined);
     this.#events = events;
-    this.#eventOf = sharedUint32s(this.#collection.count);
-    this.#starts = sharedInt64s(this.#collection.count);
+    this.#eventOf = sharedUint32s(rowCount(runs));
+    this.#starts = sharedInt64s(rowCount(runs));
   }
 
   /** Adds the sessions of the next run. Refuses sessions without an event. */
@@ -42,13 +43,12 @@ export class SessionsLoader {
     run.readInstants(STARTS_COLUMN.column, this.#starts);
     const { texts, textOf } = run.texts(EVENT_COLUMN.column);
     const { ids, records } = this.#events;
-    const eventIds = Array.from(texts.ends, (_, i) => decodeText(texts, i));
-    const events = eventIds.map((eventId) => findRow(ids, records, eventId));
+    const events = Array.from(texts.ends, (_, i) => findRow(ids, records, decodeText(texts, i)));
     for (const [i, text] of textOf.entries()) {
       if (events[text] < 0) {
         throw new RefusedSnapshot(
           'event-without-session',
-          `record ${firstRow + i} of ${SESSIONS.table} is a session of "${eventIds[text]}", ` +
+          `record ${firstRow + i} of ${SESSIONS.table} is a session of "${decodeText(texts, text)}", ` +
             'which is not an event of the organization',
         );
       }
@@ -76,11 +76,9 @@ export class SessionsLoader {
     const first = sharedUint32s(count + 1);
     for (let session = 0; session < this.#eventOf.length; session++) {
       const event = this.#eventOf[session];
-      const isLaterEvent = session === 0 || event > this.#eventOf[session - 1];
-      const isLaterStart =
-        event === this.#eventOf[session - 1] && this.#starts[session] >= this.#starts[session - 1];
-      if (!isLaterEvent && !isLaterStart)
-        throw new RefusedSnapshot('inconsistent', `record ${session} of ${SESSIONS.table} is out of order`);
+      const last = session === 0 ? -1 : this.#eventOf[session - 1];
+      const isInOrder = event === last ? this.#starts[session] >= this.#starts[session - 1] : event > last;
+      if (!isInOrder) throw inconsistent(`record ${session} of ${SESSIONS.table} is out of order`);
       first[event + 1]++;
     }
     for (let event = 0; event < count; event++) {
@@ -100,10 +98,8 @@ function nextFieldsOf({ count, records }: CollectionImage): SessionsImage['nextF
   for (let session = 0; session < count; session++) {
     const record = bytes.toString('utf8', records.offsets[session], records.offsets[session + 1] - 1);
     const { id, startAt } = STORED_SESSION.read(record) ?? {};
-    if (typeof id !== 'string' || typeof startAt !== 'string') {
-      const message = `record ${session} of ${SESSIONS.table} is not ${STORED_SESSION.name}`;
-      throw new RefusedSnapshot('inconsistent', message);
-    }
+    if (typeof id !== 'string' || typeof startAt !== 'string')
+      throw inconsistent(`record ${session} of ${SESSIONS.table} is not ${STORED_SESSION.name}`);
     const text = `${nextSessionFields(startAt, id)},`;
     offsets[session + 1] = offsets[session] + Buffer.byteLength(text);
     texts.push(text);

@@ -12,25 +12,19 @@ const ABANDONED_AFTER_MS = 3_600_000;
 
 /**
  * Returns a new path for a copy that is not published yet. Watchers ignore hidden files.
+ * Removes abandoned copies of `name`: those of ended processes on this machine, and old ones of any machine.
  *
  *     .north.sqlite.publishing-HOST-PID-RANDOM
  */
-export function hiddenCopyPath(folder: string, name: string): string {
-  return join(folder, `${prefixOf(name)}${hostname()}-${process.pid}-${randomBytes(4).toString('hex')}`);
-}
-
-/** Removes abandoned copies of `name`: those of ended processes on this machine, and old ones of any machine. */
-export function removeAbandonedCopies(folder: string, name: string): void {
-  const prefix = prefixOf(name);
-  for (const entry of readdirSync(folder)) {
-    if (!entry.startsWith(prefix)) continue;
+export function newHiddenCopy(folder: string, name: string): string {
+  const prefix = `.${name}.publishing-`;
+  for (const entry of readdirSync(folder).filter((file) => file.startsWith(prefix))) {
     const path = join(folder, entry);
-    if (isOfEndedProcess(entry.slice(prefix.length)) || isOld(path)) rmSync(path, { force: true });
+    const changedAt = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Infinity;
+    const isOld = Date.now() - changedAt > ABANDONED_AFTER_MS;
+    if (isOld || isOfEndedProcess(entry.slice(prefix.length))) rmSync(path, { force: true });
   }
-}
-
-function prefixOf(name: string): string {
-  return `.${name}.publishing-`;
+  return join(folder, `${prefix}${hostname()}-${process.pid}-${randomBytes(4).toString('hex')}`);
 }
 
 function isOfEndedProcess(publisher: string): boolean {
@@ -42,11 +36,6 @@ function isOfEndedProcess(publisher: string): boolean {
   } catch (error) {
     return isSystemError(error, 'ESRCH');
   }
-}
-
-function isOld(path: string): boolean {
-  const { mtimeMs = Date.now() } = statSync(path, { throwIfNoEntry: false }) ?? {};
-  return Date.now() - mtimeMs > ABANDONED_AFTER_MS;
 }
 
 /**
@@ -64,11 +53,8 @@ export function writePermits(path: string, permits: readonly Permit[]): Manifest
     // No journal is needed: an incomplete copy is removed.
     database.pragma('journal_mode = OFF');
     database.pragma('synchronous = OFF');
-    database
-      .prepare(
-        `UPDATE snapshot SET ${PERMITS.map((permit) => `permits_${permit} = ?`).join(', ')}, digest = ?`,
-      )
-      .run(...permitValues(permits), digest);
+    const columns = PERMITS.map((permit) => `permits_${permit} = ?`).join(', ');
+    database.prepare(`UPDATE snapshot SET ${columns}, digest = ?`).run(...permitValues(permits), digest);
   } finally {
     database.close();
   }

@@ -2,18 +2,18 @@ import { constants, lstatSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { chmod, copyFile, rename } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import Database from 'better-sqlite3';
+import { isSystemError } from '../../system-error.ts';
 import { aheadOfClock, declaredCounts, type Manifest, type Permit } from '../format/manifest.ts';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
 import { checkSuccession, type Predecessor } from '../format/succession.ts';
 import { FILE_MODE, isSnapshotName, SNAPSHOT_SUFFIX, sync } from '../format/snapshot-file.ts';
 import { loadSnapshot } from '../load/load-snapshot.ts';
 import { inspectSnapshot, type OnProgress } from '../load/read-snapshot.ts';
-import { hiddenCopyPath, writePermits, removeAbandonedCopies } from './hidden-copy.ts';
+import { newHiddenCopy, writePermits } from './hidden-copy.ts';
 
 export interface PublishOptions {
   /** The snapshot file to publish; it stays unchanged. */
   readonly file: string;
-  /** The snapshot folder. */
   readonly folder: string;
   /** The file name in the folder, from `publishedName`. */
   readonly name: string;
@@ -21,23 +21,13 @@ export interface PublishOptions {
   readonly permits: readonly Permit[];
   /** Whether its production time may be ahead of the clock. */
   readonly allowFuture?: boolean;
-  /** Called before the file is copied. */
   readonly onCopy?: () => void;
-  /** Called repeatedly while the copy is verified. */
   readonly onProgress?: OnProgress;
   /** Aborts the publication, which then rejects with the reason of the signal. */
   readonly signal?: AbortSignal;
 }
 
-export interface Published {
-  /** Path of the published file. */
-  readonly path: string;
-  readonly manifest: Manifest;
-}
-
-/**
- * The snapshot was not published. Published files are unchanged. The message is for operators; `cause` is the error.
- */
+/** The snapshot was not published. Published files are unchanged. The message is for operators. */
 export class NotPublished extends Error {
   override readonly name = 'NotPublished';
 }
@@ -48,17 +38,13 @@ export class NotPublished extends Error {
  * @throws NotPublished when the name is not valid for a snapshot
  */
 export function publishedName(file: string, requested?: string): string {
-  if (requested === undefined) {
-    const own = basename(file);
-    if (isSnapshotName(own)) return own;
-    throw new NotPublished(
-      `${file}: its name is not a valid snapshot name; specify one with --as, such as --as north`,
-    );
-  }
-  const name = requested.endsWith(SNAPSHOT_SUFFIX) ? requested : requested + SNAPSHOT_SUFFIX;
+  const given = requested ?? basename(file);
+  const name = requested === undefined || given.endsWith(SNAPSHOT_SUFFIX) ? given : given + SNAPSHOT_SUFFIX;
   if (isSnapshotName(name)) return name;
   throw new NotPublished(
-    `"${requested}" is not a valid snapshot name: it must be a file name, without a folder or a leading dot`,
+    requested === undefined
+      ? `${file}: its name is not a valid snapshot name; specify one with --as, such as --as north`
+      : `"${requested}" is not a valid snapshot name: it must be a file name, without a folder or a leading dot`,
   );
 }
 
@@ -68,7 +54,9 @@ export function publishedName(file: string, requested?: string): string {
  * equal digest shows that these are the same bytes.
  * @throws NotPublished, or the reason of the signal
  */
-export async function publishSnapshot(options: PublishOptions): Promise<Published> {
+export async function publishSnapshot(
+  options: PublishOptions,
+): Promise<{ readonly path: string; readonly manifest: Manifest }> {
   const { file, folder, name } = options;
   const path = join(folder, name);
   const manifest = await replaceFile(options, path).catch((error: unknown) => {
@@ -80,8 +68,7 @@ export async function publishSnapshot(options: PublishOptions): Promise<Publishe
 
 /** Returns whether an operator can act on an error: a refusal, or an error of the system or SQLite. */
 function isReportable(error: unknown): error is Error {
-  if (error instanceof RefusedSnapshot || error instanceof Database.SqliteError) return true;
-  return error instanceof Error && 'syscall' in error;
+  return error instanceof RefusedSnapshot || error instanceof Database.SqliteError || isSystemError(error);
 }
 
 async function replaceFile(options: PublishOptions, path: string): Promise<Manifest> {
@@ -92,8 +79,7 @@ async function replaceFile(options: PublishOptions, path: string): Promise<Manif
   const warning = options.allowFuture === true ? undefined : aheadOfClock(declared.producedAt, Date.now());
   if (warning !== undefined) throw new NotPublished(`${file}: ${warning}, or permit it with --allow-future`);
   checkPublication({ ...declared, permits }, folder, name);
-  removeAbandonedCopies(folder, name);
-  const copy = hiddenCopyPath(folder, name);
+  const copy = newHiddenCopy(folder, name);
   try {
     onCopy?.();
     await copyFile(file, copy, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
@@ -119,11 +105,10 @@ function checkFiles(file: string, path: string): void {
   if (present === undefined) return;
   if (present.isDirectory()) throw new NotPublished(`${path}: is a folder; a snapshot cannot replace it`);
   const { dev, ino } = statSync(file);
-  if (dev === present.dev && ino === present.ino) {
+  if (dev === present.dev && ino === present.ino)
     throw new NotPublished(
       `${file}: is already the published file; publish the file that it was copied from`,
     );
-  }
 }
 
 /**
@@ -161,13 +146,12 @@ function runDigestsIn(path: string): Set<string> {
   return new Set(organizations.flatMap(({ runs }) => Object.values(runs).flat()).map(({ digest }) => digest));
 }
 
-function predecessorsIn({ producedAt, organizations }: Manifest): Map<string, Predecessor> {
-  return new Map(
-    organizations.map((organization) => [
-      organization.organizationId,
-      { producedAt, counts: declaredCounts(organization) },
-    ]),
-  );
+function predecessorsIn({ producedAt, organizations }: Manifest): Predecessor[] {
+  return organizations.map((organization) => ({
+    organizationId: organization.organizationId,
+    producedAt,
+    counts: declaredCounts(organization),
+  }));
 }
 
 function checkConflict(next: Manifest, other: Manifest, file: string): void {

@@ -33,28 +33,22 @@ const MAX_LATEST = 50;
 
 /** The current and the latest loads, and counts since the start of the process. */
 export class LoadHistory {
-  #loading: LoadInProgress | undefined;
-  #latest: readonly LoadOutcome[] = [];
-  #liveCount = 0;
-  readonly #refusals = new Map<RefusalReason, number>();
+  loading: LoadInProgress | undefined;
+  /** The last 50 finished loads, latest first. */
+  latest: readonly LoadOutcome[] = [];
+  /** Number of loads that went live. */
+  liveCount = 0;
+  /** Number of refused loads, by reason. */
+  readonly refusals = new Map<RefusalReason, number>();
   readonly #refused = new Map<string, RefusedLoad>();
 
-  begin(load: LoadInProgress): void {
-    this.#loading = load;
-  }
-
-  /** Ends the current load, with or without an outcome. */
-  end(): void {
-    this.#loading = undefined;
-  }
-
   add(load: LoadOutcome): void {
-    this.#latest = [load, ...this.#latest].slice(0, MAX_LATEST);
+    this.latest = [load, ...this.latest].slice(0, MAX_LATEST);
     if (load.outcome === 'live') {
-      this.#liveCount++;
+      this.liveCount++;
       this.#refused.delete(load.file);
     } else {
-      this.#refusals.set(load.reason, (this.#refusals.get(load.reason) ?? 0) + 1);
+      this.refusals.set(load.reason, (this.refusals.get(load.reason) ?? 0) + 1);
       this.#refused.set(load.file, load);
     }
   }
@@ -62,25 +56,6 @@ export class LoadHistory {
   /** Drops the refusal of a removed file. */
   forget(file: string): void {
     this.#refused.delete(file);
-  }
-
-  get loading(): LoadInProgress | undefined {
-    return this.#loading;
-  }
-
-  /** The last 50 finished loads, latest first. */
-  get latest(): readonly LoadOutcome[] {
-    return this.#latest;
-  }
-
-  /** Number of loads that went live. */
-  get liveCount(): number {
-    return this.#liveCount;
-  }
-
-  /** Number of refused loads, by reason. */
-  get refusals(): ReadonlyMap<RefusalReason, number> {
-    return this.#refusals;
   }
 
   /** The refusals of the files that are in the folder now. */

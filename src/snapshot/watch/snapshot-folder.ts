@@ -18,7 +18,6 @@ export interface SeenFile {
 
 /** Lists the files of a snapshot folder with their versions, and listens for changes. */
 export class SnapshotFolder {
-  /** Time without a change after which a file counts as complete, in milliseconds. */
   readonly settleMs: number;
   readonly #path: string;
   /** The last listing; undefined before the first. */
@@ -46,18 +45,14 @@ export class SnapshotFolder {
       // A journal of the file is a reason to refuse it, so its removal must be a change.
       const journals = names.filter((name) => name.startsWith(`${file}-`));
       const version = [status.version, ...journals].join();
-      files.set(file, { version, since: this.#since(file, version, now, wallClock - status.changedAt) });
+      // The first listing trusts the time stamps, so that startup need not wait. Later, the wall clock may have changed.
+      const isOld = this.#seen === undefined && wallClock - status.changedAt > this.settleMs;
+      const last = this.#seen?.get(file);
+      files.set(file, last?.version === version ? last : { version, since: isOld ? -Infinity : now });
     }
     const removed = [...(this.#seen?.keys() ?? [])].filter((file) => !files.has(file));
     this.#seen = files;
     return { files, removed };
-  }
-
-  #since(file: string, version: string, now: number, ageMs: number): number {
-    const last = this.#seen?.get(file);
-    if (last?.version === version) return last.since;
-    // The first listing trusts the time stamps, so that startup need not wait. Later, the wall clock may have changed.
-    return this.#seen === undefined && ageMs > this.settleMs ? -Infinity : now;
   }
 
   /**
@@ -68,10 +63,8 @@ export class SnapshotFolder {
     try {
       const [folder, path] = await Promise.all([realpath(this.#path), realpath(join(this.#path, file))]);
       if (path.startsWith(folder.endsWith(sep) ? folder : folder + sep)) return path;
-      throw new RefusedSnapshot(
-        'outside-folder',
-        `it is a link to ${path}, outside the snapshot folder; publish the file itself`,
-      );
+      const message = `it is a link to ${path}, outside the snapshot folder; publish the file itself`;
+      throw new RefusedSnapshot('outside-folder', message);
     } catch (error) {
       throw asRefusal(error);
     }
@@ -108,14 +101,11 @@ export class SnapshotFolder {
   }
 }
 
-interface FileStatus {
-  readonly version: string;
-  /** Milliseconds since the epoch, by the file's time stamps. */
-  readonly changedAt: number;
-}
-
-/** Reads the version of a file. Returns undefined if it does not exist. The loader refuses an unreadable status. */
-async function statusOf(path: string): Promise<FileStatus | undefined> {
+/**
+ * Reads the version of a file, and when its time stamps say it changed, in milliseconds.
+ * Returns undefined if it does not exist. The loader refuses an unreadable status.
+ */
+async function statusOf(path: string) {
   try {
     const { dev, ino, size, mtimeNs, ctimeNs, mtimeMs, ctimeMs } = await stat(path, { bigint: true });
     return {

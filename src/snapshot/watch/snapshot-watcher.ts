@@ -9,7 +9,6 @@ import {
   RefusedSnapshot,
   TRANSIENT_REASONS,
 } from '../format/refused-snapshot.ts';
-import type { LoadOptions } from '../load/load-snapshot.ts';
 import type { LoadHistory } from './load-history.ts';
 import { SnapshotFolder } from './snapshot-folder.ts';
 
@@ -21,7 +20,7 @@ export interface WatcherDependencies {
   readonly folder: string;
   readonly stores: StoreRegistry;
   readonly history: LoadHistory;
-  readonly load: (path: string, options: Pick<LoadOptions, 'admit'>) => Promise<SnapshotImage>;
+  readonly load: (path: string, admit: (manifest: Manifest) => void) => Promise<SnapshotImage>;
   /** Throws RefusedSnapshot when the declared content of a file may not go live. */
   readonly admit: (file: string, manifest: Manifest) => void;
   /**
@@ -54,7 +53,8 @@ export class SnapshotWatcher {
   readonly #tried = new Map<string, TriedFile>();
   readonly #stop = new AbortController();
   #polling: Promise<void> | undefined;
-  #complaint: string | undefined;
+  /** The reason why the folder cannot be read, or undefined. Each reason is logged once. */
+  complaint: string | undefined;
 
   constructor(dependencies: WatcherDependencies) {
     this.#dependencies = dependencies;
@@ -74,20 +74,17 @@ export class SnapshotWatcher {
   }
 
   async #poll(): Promise<void> {
+    const { signal } = this.#stop;
     try {
-      await this.#loadChanges();
-      this.#complaint = undefined;
+      await this.#loadChanges(signal);
+      this.complaint = undefined;
     } catch (error) {
+      if (signal.aborted) return;
       const reason = error instanceof Error ? error.message : String(error);
-      if (reason === this.#complaint) return;
-      this.#complaint = reason;
+      if (reason === this.complaint) return;
+      this.complaint = reason;
       this.#dependencies.log.error({ reason }, 'the snapshot folder cannot be read; retrying');
     }
-  }
-
-  /** The reason why the folder cannot be read, or undefined. Each reason is logged once. */
-  get complaint(): string | undefined {
-    return this.#complaint;
   }
 
   /** Stops polling. A load in progress continues, but its snapshot does not go live. */
@@ -95,23 +92,19 @@ export class SnapshotWatcher {
     this.#stop.abort();
   }
 
-  #isStopped(): boolean {
-    return this.#stop.signal.aborted;
-  }
-
-  async #loadChanges(): Promise<void> {
-    while (!this.#isStopped()) {
-      await this.#folder.listen(() => void this.poll(), this.#stop.signal);
+  /** Rejects when the watcher is stopped. */
+  async #loadChanges(signal: AbortSignal): Promise<void> {
+    for (;;) {
+      signal.throwIfAborted();
+      await this.#folder.listen(() => void this.poll(), signal);
       const { files, removed } = await this.#folder.list();
-      removed.forEach((file) => {
-        this.#forget(file);
-      });
+      for (const file of removed) this.#forget(file);
       const changed = [...files].filter(([file, { version }]) => this.#isDue(file, version));
       const settled = changed.filter(([, seen]) => this.#folder.isSettled(seen));
       if (changed.length === 0) return;
-      if (settled.length === 0) await this.#pause();
+      if (settled.length === 0) await setTimeout(this.#folder.settleMs, undefined, { signal });
       for (const [file, { version }] of settled) {
-        if (this.#isStopped()) return;
+        signal.throwIfAborted();
         await this.#load(file, version);
       }
     }
@@ -129,11 +122,6 @@ export class SnapshotWatcher {
       if (reason !== undefined && reasons.includes(reason)) this.#tried.delete(file);
   }
 
-  async #pause(): Promise<void> {
-    // Rejects only when the watcher is stopped.
-    await setTimeout(this.#folder.settleMs, undefined, { signal: this.#stop.signal }).catch(() => undefined);
-  }
-
   /** Loads a file and makes it live. Any error is a refusal of this file, so that the others still load. */
   async #load(file: string, version: string): Promise<void> {
     const { history, load, admit, goLive, log } = this.#dependencies;
@@ -142,14 +130,12 @@ export class SnapshotWatcher {
     const before = this.#tried.get(file);
     this.#tried.set(file, { version, refusals: 0, dueAt: Infinity });
     const durationMs = () => Math.round(performance.now() - started);
-    history.begin({ file, startedAt });
+    history.loading = { file, startedAt };
     try {
-      const image = await load(await this.#folder.pathOf(file), {
-        admit: (manifest) => {
-          admit(file, manifest);
-        },
+      const image = await load(await this.#folder.pathOf(file), (manifest) => {
+        admit(file, manifest);
       });
-      if (this.#isStopped()) return;
+      if (this.#stop.signal.aborted) return;
       await goLive(file, image);
       this.retry(DEPENDENT_REASONS);
       const { snapshotId, producedAt } = image;
@@ -171,7 +157,7 @@ export class SnapshotWatcher {
       history.add({ ...refusal, outcome: 'refused', startedAt, durationMs: durationMs() });
       log.error(refusal, 'snapshot refused');
     } finally {
-      history.end();
+      history.loading = undefined;
     }
   }
 

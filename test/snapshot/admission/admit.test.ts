@@ -1,11 +1,10 @@
 import { expect } from 'chai';
-import { admit, storedMemory } from '../../../src/snapshot/admission/admit.ts';
+import { admit } from '../../../src/snapshot/admission/admit.ts';
 import { type MemoryLimit, memoryNeed, missingMemory } from '../../../src/snapshot/admission/memory.ts';
-import { byList } from '../../../src/snapshot/format/layout.ts';
 import type { Manifest } from '../../../src/snapshot/format/manifest.ts';
 import { RefusedSnapshot } from '../../../src/snapshot/format/refused-snapshot.ts';
 import { StoreRegistry } from '../../../src/store/registry/store-registry.ts';
-import { emptyDeletions, emptyImage } from '../../support/empty-image.ts';
+import { declaration, emptySnapshot } from '../../support/empty-image.ts';
 
 function manifest(day: number, ...organizationIds: string[]): Manifest {
   return {
@@ -13,19 +12,18 @@ function manifest(day: number, ...organizationIds: string[]): Manifest {
     producedAt: `2026-11-0${day}T00:00:00Z`,
     hasCanonicalRuns: true,
     permits: [],
-    organizations: organizationIds.map((organizationId) => ({
-      organizationId,
-      name: organizationId,
-      contentDigest: '',
-      deletionsDigest: '',
-      runs: byList(() => []),
-    })),
+    organizations: organizationIds.map((organizationId) => declaration(organizationId)),
   };
 }
 
 describe('The admission of a snapshot', () => {
   let stores: StoreRegistry;
   let limit: MemoryLimit;
+
+  /** Makes empty organizations live, in the form of `emptySnapshot`. */
+  function swap(file: string, { snapshotId, producedAt }: Manifest, organizations: readonly string[]): void {
+    stores.swap(file, { ...emptySnapshot(snapshotId, ...organizations), producedAt });
+  }
 
   /** Admits a snapshot and makes it live. Returns the refusal, or undefined. */
   function goLive(file: string, next: Manifest): string | undefined {
@@ -36,11 +34,7 @@ describe('The admission of a snapshot', () => {
       throw error;
     }
     const ids = next.organizations.map(({ organizationId }) => organizationId);
-    stores.swap(file, {
-      ...next,
-      organizations: ids.map((id) => emptyImage(id)),
-      deletions: ids.map((id) => emptyDeletions(id)),
-    });
+    swap(file, next, ids);
     return undefined;
   }
 
@@ -80,16 +74,16 @@ describe('The admission of a snapshot', () => {
     const swapAfterWalk = (day: number) => {
       const store = stores.view.get('north');
       if (store !== undefined) store.walks.noteUse((10 - day) * 1000);
-      const images = [emptyImage('north', `day ${day}`), emptyImage('south')];
-      const deletions = [emptyDeletions('north'), emptyDeletions('south')];
-      stores.swap('a.sqlite', { ...manifest(day, 'north', 'south'), organizations: images, deletions });
+      swap('a.sqlite', manifest(day), [`north=day ${day}`, 'south']);
     };
     for (const day of [4, 5, 6]) swapAfterWalk(day);
     const retained = () => stores.retained.map(({ store }) => store.contentDigest);
     expect(retained()).to.deep.equal(['day 5', 'day 4', 'digest']);
 
     const next = manifest(7, 'north', 'south');
-    const missing = () => missingMemory(memoryNeed(next.organizations), storedMemory(stores, 1), limit);
+    const bytesHeld = stores.liveBytes + stores.retainedBytes;
+    const missing = () =>
+      missingMemory(memoryNeed(next.organizations), { bytesHeld, stores: 5, threads: 1 }, limit);
     admit(stores, 'a.sqlite', next, limit, 1);
     expect(retained()).to.deep.equal(['day 5', 'day 4', 'digest']);
 
@@ -108,11 +102,11 @@ describe('The admission of a snapshot', () => {
   });
 
   it('releases the stores of 5000 organizations in one step', () => {
-    const ids = Array.from({ length: 5000 }, (_, i) => `org-${i}`);
-    const images = (digest: string) => ids.map((id) => emptyImage(id, digest));
-    const deletions = ids.map((id) => emptyDeletions(id));
-    for (const day of [4, 5])
-      stores.swap('b.sqlite', { ...manifest(day), organizations: images(`day ${day}`), deletions });
+    const ids = Array.from({ length: 5000 }, (_, i) => `org${i}`);
+    for (const day of [4, 5]) {
+      const organizations = ids.map((id) => `${id}=day ${day}`);
+      swap('b.sqlite', manifest(day), organizations);
+    }
     expect(stores.retained).to.have.length(5000);
     limit = { bytes: 0, source: 'MEMORY_LIMIT_MB' };
     // Each call makes the views of all organizations anew. One call for each store takes 20 s.

@@ -7,6 +7,7 @@ import { byList } from '../../../src/snapshot/format/layout.ts';
 import type { ManifestOrganization } from '../../../src/snapshot/format/manifest.ts';
 import { inspectSnapshot, readSnapshot } from '../../../src/snapshot/load/read-snapshot.ts';
 import { INHERITED } from '../../support/command.ts';
+import { declaration } from '../../support/empty-image.ts';
 import { folderForAll } from '../../support/temporary-folder.ts';
 import {
   inOrganization,
@@ -71,21 +72,16 @@ describe('The estimated memory of a load', () => {
   });
 
   const declared = (tickets: number, orders: number): ManifestOrganization => {
-    const counts: Readonly<Record<string, number>> = { tickets, orders };
-    return {
-      organizationId: 'north',
-      name: 'North',
-      contentDigest: '',
-      deletionsDigest: '',
-      runs: byList(({ name }) =>
-        Array.from({ length: (counts[name] ?? 0) / 1000 }, (_, i) => ({
-          firstRow: i * 1000,
-          recordCount: 1000,
-          recordBytes: name === 'orders' ? 1_805_000 : 932_000,
-          digest: '',
-        })),
-      ),
-    };
+    const runs = (records: number, recordBytes: number) =>
+      Array.from({ length: records / 1000 }, (_, i) => {
+        return { firstRow: i * 1000, recordCount: 1000, recordBytes, digest: '' };
+      });
+    const none = byList(() => []);
+    return declaration('north', {
+      ...none,
+      tickets: runs(tickets, 932_000),
+      orders: runs(orders, 1_805_000),
+    });
   };
 
   it('exceeds the measurement for 2,000,000 tickets and 770,000 orders by at most a quarter', () => {

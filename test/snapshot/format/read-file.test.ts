@@ -56,18 +56,16 @@ describe('The snapshot reader', () => {
       });
     });
 
-    it('an empty file', () => {
-      expectRefused(
-        snapshot.copyOf(() => Buffer.alloc(0)),
-        'the file is empty',
-      );
-    });
-
-    for (const content of ['x', 'SQLite format 3\0', 'some text\n'.repeat(1000), '\0'.repeat(20_000)]) {
-      it(`text: ${JSON.stringify(content.slice(0, 20))}, ${content.length} characters`, () => {
+    for (const [content, reason] of [
+      ['', 'the file is empty'],
+      ...['x', 'SQLite format 3\0', 'some text\n'.repeat(1000), '\0'.repeat(20_000)].map(
+        (text) => [text, 'it is not an SQLite database'] as const,
+      ),
+    ] as const) {
+      it(`${content.length} characters: ${JSON.stringify(content.slice(0, 20))}`, () => {
         expectRefused(
           snapshot.copyOf(() => Buffer.from(content)),
-          'it is not an SQLite database',
+          reason,
         );
       });
     }
@@ -86,18 +84,20 @@ describe('The snapshot reader', () => {
       expectRefused(snapshot.copyWith('PRAGMA application_id = -1'), /its application_id is 0xffffffff,/);
     });
 
-    it('a newer or older format version, and names both versions', () => {
-      const [older, newer] = [FORMAT_VERSION - 1, FORMAT_VERSION + 1];
-      expectRefused(
-        snapshot.copyWith(`PRAGMA user_version = ${newer}`),
-        `its format (user_version) is ${newer}, but this Foyer reads format ${FORMAT_VERSION}; use a newer Foyer`,
-      );
-      expectRefused(
-        snapshot.copyWith(`PRAGMA user_version = ${older}`),
-        `its format (user_version) is ${older}, but this Foyer reads format ${FORMAT_VERSION}; ` +
-          'rebuild it from its import folder: npm run snapshot -- build --input DIR --output FILE',
-      );
-    });
+    for (const [version, remedy] of [
+      [FORMAT_VERSION + 1, 'use a newer Foyer'],
+      [
+        FORMAT_VERSION - 1,
+        'rebuild it from its import folder: npm run snapshot -- build --input DIR --output FILE',
+      ],
+    ] as const) {
+      it(`format version ${version}`, () => {
+        expectRefused(
+          snapshot.copyWith(`PRAGMA user_version = ${version}`),
+          `its format (user_version) is ${version}, but this Foyer reads format ${FORMAT_VERSION}; ${remedy}`,
+        );
+      });
+    }
 
     it('a file in WAL mode, and leaves no side files', () => {
       const path = snapshot.copyWith('PRAGMA journal_mode = WAL');
@@ -118,34 +118,28 @@ describe('The snapshot reader', () => {
   });
 
   describe('refuses a file', () => {
-    for (const share of [0.001, 0.25, 0.5, 0.9, 0.99999]) {
-      it(`truncated to ${share * 100} %`, () => {
+    for (const [what, change, reason] of [
+      ['truncated within its header', () => 99, /^it is not an SQLite database$/],
+      ...[0.001, 0.25, 0.5, 0.9, 0.99999].map(
+        (share) =>
+          [
+            `truncated to ${share * 100} %`,
+            (size: number) => Math.floor(size * share),
+            /^its header declares \d+ bytes, but the file has \d+: it is truncated, or still being copied$/,
+          ] as const,
+      ),
+      [
+        'with bytes added at its end',
+        (size: number) => size + 1,
+        /^its header declares \d+ bytes, but the file has \d+: bytes were added at its end$/,
+      ],
+    ] as const) {
+      it(what, () => {
         const path = snapshot.copy();
-        const size = Math.floor(statSync(path).size * share);
-        truncateSync(path, size);
-        expectRefused(
-          path,
-          new RegExp(
-            `^its header declares \\d+ bytes, but the file has ${size}: it is truncated, or still being copied$`,
-          ),
-        );
+        truncateSync(path, change(statSync(path).size));
+        expectRefused(path, reason);
       });
     }
-
-    it('truncated within its header', () => {
-      const path = snapshot.copy();
-      truncateSync(path, 99);
-      expectRefused(path, 'it is not an SQLite database');
-    });
-
-    it('with bytes added at its end', () => {
-      const path = snapshot.copy();
-      appendFileSync(path, '\0');
-      expectRefused(
-        path,
-        /^its header declares \d+ bytes, but the file has \d+: bytes were added at its end$/,
-      );
-    });
 
     it('with zeros instead of its second half', () => {
       expectRefused(
@@ -200,23 +194,17 @@ describe('The snapshot reader', () => {
     }
   });
 
-  describe("opens a file with SQLite's defences on:", () => {
-    const SETTINGS = { trusted_schema: 0, cell_size_check: 1, query_only: 1, mmap_size: 0 } as const;
-    for (const [pragma, value] of Object.entries(SETTINGS)) {
-      it(`${pragma} is ${value}`, () => {
-        using opened = openSnapshot(snapshot.path);
-        // Without a mapping, SQLite may return no row.
-        expect(opened.database.pragma(pragma, { simple: true }) ?? 0).to.equal(value);
-      });
-    }
-
-    it('the file is read-only, and the schema cannot be made writable', () => {
-      using opened = openSnapshot(snapshot.path);
-      expect(opened.database.readonly).to.equal(true);
-      // SQLITE_DBCONFIG_DEFENSIVE ignores this.
-      opened.database.pragma('writable_schema = ON');
-      expect(opened.database.pragma('writable_schema', { simple: true })).to.equal(0);
-    });
+  it("opens a file with SQLite's defences on", () => {
+    using opened = openSnapshot(snapshot.path);
+    const { database } = opened;
+    // Without a mapping, SQLite may return no row.
+    const setting = (pragma: string) => database.pragma(pragma, { simple: true }) ?? 0;
+    const settings = ['trusted_schema', 'cell_size_check', 'query_only', 'mmap_size'].map(setting);
+    expect(settings).to.deep.equal([0, 1, 1, 0]);
+    expect(database.readonly).to.equal(true);
+    // SQLITE_DBCONFIG_DEFENSIVE ignores this.
+    database.pragma('writable_schema = ON');
+    expect(setting('writable_schema')).to.equal(0);
   });
 
   describe('refuses another schema, and names the differences:', () => {

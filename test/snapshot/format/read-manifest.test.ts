@@ -11,11 +11,12 @@ describe('The manifest reader', () => {
   const snapshot = new SoundSnapshot();
 
   describe('refuses a changed manifest:', () => {
-    const damaged = /^its manifest does not match its digest: the file is damaged; copy or build it again$/;
-    const runs =
-      /^the runs of organization "south" do not match its digest: the file is damaged; copy or build it again$/;
-    const deletionRuns =
-      /^the deletion runs of organization "south" do not match its digest: the file is damaged; copy or build it again$/;
+    const remedy = 'the file is damaged; copy or build it again';
+    const damaged = `its manifest does not match its digest: ${remedy}`;
+    const runs = `the runs of organization "south" do not match its digest: ${remedy}`;
+    const deletionRuns = `the deletion runs of organization "south" do not match its digest: ${remedy}`;
+    const unknown = (name: string) =>
+      `"runs" has a row of "south" for "${name}", which is neither a collection nor "deletions"`;
     for (const [statement, reason] of [
       ["UPDATE snapshot SET snapshot_id = 'x'", damaged],
       ["UPDATE snapshot SET produced_at = '2027-01-01T00:00:00.000Z'", damaged],
@@ -36,22 +37,17 @@ describe('The manifest reader', () => {
       ["INSERT INTO runs VALUES ('south', 'deletions', 9, 1, 10, '')", deletionRuns],
       [
         "DELETE FROM organizations WHERE organization_id = 'north'",
-        /^"runs" has rows for "north", which is not in "organizations"$/,
+        '"runs" has rows for "north", which is not in "organizations"',
       ],
-      [
-        "INSERT INTO runs VALUES ('south', 'forms', 0, 1, 10, '')",
-        /^"runs" has a row of "south" for "forms", which is neither a collection nor "deletions"$/,
-      ],
-      ['DELETE FROM snapshot', /^its table "snapshot" has 0 rows instead of one$/],
-      [
-        "INSERT INTO snapshot VALUES ('x', 'y', 0, 0, 0, 'z')",
-        /^its table "snapshot" has 2 rows instead of one$/,
-      ],
+      ["INSERT INTO runs VALUES ('south', 'forms', 0, 1, 10, '')", unknown('forms')],
+      ["INSERT INTO runs VALUES ('south', 'constructor', 0, 1, 10, '')", unknown('constructor')],
+      ['DELETE FROM snapshot', 'its table "snapshot" has 0 rows instead of one'],
+      ['INSERT INTO snapshot SELECT * FROM snapshot', 'its table "snapshot" has 2 rows instead of one'],
     ] as const) {
       it(JSON.stringify(statement), () => {
         const path = snapshot.copyWith(statement);
         expectRefused(path, reason);
-        expect(thrownBy(() => inspectSnapshot(path), RefusedSnapshot).message).to.match(reason);
+        expect(thrownBy(() => inspectSnapshot(path), RefusedSnapshot).message).to.equal(reason);
       });
     }
   });
@@ -68,6 +64,10 @@ describe('The manifest reader', () => {
   });
 
   describe('refuses invalid names and numbers under matching digests:', () => {
+    const southTickets = (change: string, reason: RegExp) =>
+      [`UPDATE runs SET ${change} ${SOUTH_TICKETS}`, reason] as const;
+    const bounds = /^"runs" is out of bounds for tickets of "south" at row 0$/;
+    const gap = /^the runs of tickets of "south" leave a gap or overlap at row 0$/;
     for (const [statement, reason] of [
       ["UPDATE snapshot SET snapshot_id = 'a\r\nb'", /^its snapshot_id "a\r\nb" is not a UUID$/],
       [
@@ -82,29 +82,11 @@ describe('The manifest reader', () => {
         "UPDATE organizations SET organization_id = 'no:th' WHERE organization_id = 'north'; UPDATE runs SET organization_id = 'no:th' WHERE organization_id = 'north'",
         /^its organization_id "no:th" must be 1 to 128 characters/,
       ],
-      ...[
-        'record_count = 0',
-        'record_count = -1',
-        'record_count = 4097',
-        'record_count = 1e15',
-        'record_bytes = 16777217',
-        'record_bytes = record_count - 1',
-        'record_bytes = -1',
-      ].map(
-        (change) =>
-          [
-            `UPDATE runs SET ${change} ${SOUTH_TICKETS}`,
-            /^"runs" is out of bounds for tickets of "south" at row 0$/,
-          ] as const,
+      ...['= 0', '= -1', '= 4097', '= 1e15'].map((count) => southTickets(`record_count ${count}`, bounds)),
+      ...['= 16777217', '= record_count - 1', '= -1'].map((bytes) =>
+        southTickets(`record_bytes ${bytes}`, bounds),
       ),
-      [
-        `UPDATE runs SET first_row = 1 ${SOUTH_TICKETS}`,
-        /^the runs of tickets of "south" leave a gap or overlap at row 0$/,
-      ],
-      [
-        `UPDATE runs SET first_row = -1 ${SOUTH_TICKETS}`,
-        /^the runs of tickets of "south" leave a gap or overlap at row 0$/,
-      ],
+      ...['= 1', '= -1'].map((row) => southTickets(`first_row ${row}`, gap)),
       [
         "UPDATE runs SET first_row = 1 WHERE collection = 'offers' AND first_row > 0",
         /^the runs of offers of "north" leave a gap or overlap at row \d$/,

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { ListName } from '../../../src/contract/operations.ts';
-import { checkSuccession, type Predecessor } from '../../../src/snapshot/format/succession.ts';
+import { checkSuccession } from '../../../src/snapshot/format/succession.ts';
 import { byList, COLLECTIONS } from '../../../src/snapshot/format/layout.ts';
 import type {
   Manifest,
@@ -9,6 +9,7 @@ import type {
   RecordCounts,
 } from '../../../src/snapshot/format/manifest.ts';
 import { RefusedSnapshot } from '../../../src/snapshot/format/refused-snapshot.ts';
+import { declaration } from '../../support/empty-image.ts';
 
 const LIVE_AT = '2026-11-21T10:00:00.000Z';
 const COUNTS: RecordCounts = { events: 10, sessions: 20, tickets: 101, orders: 50, offers: 0 };
@@ -19,7 +20,7 @@ function organization(
 ): ManifestOrganization {
   const all = { ...COUNTS, deletions: 0, ...counts };
   const runs = byList(({ name }) => [{ firstRow: 0, recordCount: all[name], recordBytes: 0, digest: '' }]);
-  return { organizationId, name: organizationId, contentDigest: '', deletionsDigest: '', runs };
+  return declaration(organizationId, runs);
 }
 
 interface Next {
@@ -37,15 +38,13 @@ function refusal({ producedAt = LIVE_AT, permits = [], organizations }: Next): R
     permits,
     organizations: organizations ?? [organization('north'), organization('south')],
   };
-  const live: Predecessor = { producedAt: LIVE_AT, counts: COUNTS };
+  const live = ['north', 'south'].map((organizationId) => ({
+    organizationId,
+    producedAt: LIVE_AT,
+    counts: COUNTS,
+  }));
   try {
-    checkSuccession(
-      next,
-      new Map([
-        ['north', live],
-        ['south', live],
-      ]),
-    );
+    checkSuccession(next, live);
   } catch (error) {
     if (error instanceof RefusedSnapshot) return error;
     throw error;

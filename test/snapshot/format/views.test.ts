@@ -1,34 +1,34 @@
 import Database from 'better-sqlite3';
 import { expect } from 'chai';
 import { parseTimestamp } from '../../../src/contract/timestamp.ts';
-import { organizationOf, recordsOf, textsOf } from '../../support/import-folder.ts';
+import { organizationOf, textsOf } from '../../support/import-folder.ts';
 import { SMALL_DELETIONS, SMALL_IMPORT } from '../../support/small-import.ts';
 import { SoundSnapshot } from './sound-snapshot.ts';
 
 /** The columns of each view, on which docs/snapshot-format.md and the queries of operators rely. */
 const VIEWS = {
-  events: ['organization_id', 'row', 'event_id', 'record'],
-  sessions: ['organization_id', 'row', 'session_id', 'event_id', 'starts', 'start_at', 'record'],
-  tickets: [
-    ...[
-      'organization_id',
-      'row',
-      'ticket_id',
-      'event_id',
-      'event_session_id',
-      'order_id',
-      'qr_code',
-      'updated_at',
-    ],
-    'record',
-  ],
-  orders: ['organization_id', 'row', 'order_id', 'status', 'email', 'updated_at', 'record'],
-  offers: ['organization_id', 'row', 'offer_id', 'type', 'created_at', 'record'],
-  deletions: ['organization_id', 'row', 'collection', 'id', 'deleted_at', 'record'],
-  event_tags: ['organization_id', 'event_row', 'tag'],
-  order_events: ['organization_id', 'order_row', 'event_id'],
-  offer_events: ['organization_id', 'offer_row', 'event_id'],
-  offer_resales: ['organization_id', 'offer_row', 'resale_enabled'],
+  events: 'organization_id row event_id record',
+  sessions: 'organization_id row session_id event_id starts start_at record',
+  tickets: 'organization_id row ticket_id event_id event_session_id order_id qr_code updated_at record',
+  orders: 'organization_id row order_id status email updated_at record',
+  offers: 'organization_id row offer_id type created_at record',
+  deletions: 'organization_id row collection id deleted_at record',
+  event_tags: 'organization_id event_row tag',
+  order_events: 'organization_id order_row event_id',
+  offer_events: 'organization_id offer_row event_id',
+  offer_resales: 'organization_id offer_row resale_enabled',
+};
+/** The field of the record that a column holds. */
+const FIELDS = {
+  events: { event_id: 'id' },
+  sessions: { session_id: 'id', start_at: 'startAt', starts: 'startAt' },
+  tickets: {
+    ...{ ticket_id: 'ticketId', event_id: 'eventId', event_session_id: 'eventSessionId' },
+    ...{ order_id: 'orderId', qr_code: 'qrCode', updated_at: 'updatedAt' },
+  },
+  orders: { order_id: 'orderId', status: 'status', updated_at: 'updatedAt' },
+  offers: { offer_id: 'offerId', type: 'type', created_at: 'createdAt' },
+  deletions: { collection: 'collection', id: 'id', deleted_at: 'deletedAt' },
 };
 
 describe('The views of a snapshot', () => {
@@ -54,7 +54,7 @@ describe('The views of a snapshot', () => {
     expect(names).to.deep.equal(Object.keys(VIEWS));
     for (const [view, columns] of Object.entries(VIEWS)) {
       const found = query(`SELECT name FROM pragma_table_info('${view}')`).map(({ name }) => name);
-      expect(found, view).to.deep.equal(columns);
+      expect(found.join(' '), view).to.equal(columns);
     }
   });
 
@@ -77,47 +77,28 @@ describe('The views of a snapshot', () => {
     );
   });
 
-  it('have the column values of each record', () => {
-    const instant = (text: unknown) => Number(parseTimestamp(String(text)));
-    const { tickets, orders, offers, sessions } = organizationOf(snapshot.image, 'north');
-    const of = (sql: string) => query(`SELECT * FROM ${sql} WHERE organization_id = 'north'`);
-    for (const row of of('tickets')) {
-      const ticket = recordsOf(tickets).get(String(row['ticket_id']));
-      expect([
-        row['event_id'],
-        row['event_session_id'],
-        row['order_id'],
-        row['qr_code'],
-        row['updated_at'],
-      ]).to.deep.equal([
-        ticket?.['eventId'],
-        ticket?.['eventSessionId'],
-        ticket?.['orderId'],
-        ticket?.['qrCode'],
-        instant(ticket?.['updatedAt']),
-      ]);
-    }
-    for (const row of of('orders')) {
-      const order = recordsOf(orders).get(String(row['order_id']));
-      expect(row).to.include({ status: order?.['status'], updated_at: instant(order?.['updatedAt']) });
-      expect(row['email']).to.match(/^name\d@example\.org$/);
-    }
-    for (const row of of('offers')) {
-      const offer = recordsOf(offers).get(String(row['offer_id']));
-      expect(row).to.include({ type: offer?.['type'], created_at: instant(offer?.['createdAt']) });
-    }
-    for (const { collection, id, deleted_at } of of('deletions')) {
-      const deletedAt = SMALL_DELETIONS.find(
-        (one) => one.collection === collection && one.id === id,
-      )?.deletedAt;
-      expect(deleted_at).to.equal(instant(deletedAt));
-    }
-    for (const row of of('sessions')) {
-      const session = recordsOf(sessions).get(String(row['session_id']));
+  for (const [view, fields] of Object.entries(FIELDS)) {
+    it(`have the column values of each record of ${view}`, () => {
+      const rows = query(`SELECT * FROM ${view}`);
+      expect(rows).to.not.be.empty;
+      for (const row of rows) {
+        const record = JSON.parse(String(row['record'])) as Record<string, unknown>;
+        for (const [column, field] of Object.entries(fields)) {
+          const value = record[field];
+          const isInstant = typeof row[column] === 'number';
+          expect(row[column], column).to.equal(isInstant ? Number(parseTimestamp(String(value))) : value);
+        }
+      }
+    });
+  }
+
+  it('have the events of sessions, and the addresses of orders', () => {
+    for (const row of query("SELECT * FROM sessions WHERE organization_id = 'north'")) {
       const imported = SMALL_IMPORT.sessions.find(({ id }) => id === row['session_id']);
-      expect(row).to.include({ start_at: session?.['startAt'], starts: instant(session?.['startAt']) });
       expect(row['event_id']).to.equal(imported?.['eventId']);
     }
+    for (const { email } of query('SELECT email FROM orders'))
+      expect(email).to.match(/^name\d@example\.org$/);
   });
 
   it('have one row for each value of a list', () => {
@@ -130,22 +111,11 @@ describe('The views of a snapshot', () => {
     expect(pairs('event_tags', 'event', 'event_id', 'tag')).to.deep.equal(
       [0, 1, 2, 3].flatMap((i) => [`evt_${i} tag ${i}`, `evt_${i} été`]),
     );
-    expect(pairs('order_events', 'order', 'order_id', 'one.event_id')).to.include.members([
-      'ord_1 evt_0',
-      'ord_1 evt_1',
-      'ord_4 evt_0',
-    ]);
-    expect(pairs('offer_events', 'offer', 'offer_id', 'event_id')).to.deep.equal([
-      ...[
-        'off_0 evt_0',
-        'off_1 evt_1',
-        'off_2 evt_2',
-        'off_3 evt_0',
-        'off_3 evt_1',
-        'off_4 evt_1',
-        'off_4 evt_2',
-      ],
-    ]);
+    const orderEvents = pairs('order_events', 'order', 'order_id', 'one.event_id');
+    expect(orderEvents).to.include.members(['ord_1 evt_0', 'ord_1 evt_1', 'ord_4 evt_0']);
+    expect(pairs('offer_events', 'offer', 'offer_id', 'event_id').join(', ')).to.equal(
+      'off_0 evt_0, off_1 evt_1, off_2 evt_2, off_3 evt_0, off_3 evt_1, off_4 evt_1, off_4 evt_2',
+    );
     expect(pairs('offer_resales', 'offer', 'offer_id', 'resale_enabled'))
       .to.have.length(6)
       .and.include('off_2 true');

@@ -4,17 +4,10 @@ import { readCounts, readInstants, readLists, readTexts } from '../../../src/sna
 import { hashBytes, type Texts } from '../../../src/store/index/texts.ts';
 import { FIXED } from '../../support/random.ts';
 
-const texts = fc.array(
-  fc.string({ unit: fc.constantFrom('a', 'é', '𝕏', '"', '\\', '\0', '\n', ',', '[', ']', ' ') }),
-  {
-    minLength: 1,
-    maxLength: 20,
-  },
-);
-const plain = fc.array(fc.string({ unit: fc.constantFrom('a', 'é', '𝕏', ',', '[', ']', ' ') }), {
-  minLength: 1,
-  maxLength: 20,
-});
+const textsOver = (...units: string[]) =>
+  fc.array(fc.string({ unit: fc.constantFrom(...units) }), { minLength: 1, maxLength: 20 });
+const plain = textsOver('a', 'é', '𝕏', ',', '[', ']', ' ');
+const escaped = textsOver('a', 'é', '𝕏', '"', '\\', '\0', '\n', ',', '[', ']', ' ');
 const column = (values: unknown) => Buffer.from(JSON.stringify(values));
 
 /** Returns the decoded texts, and checks the hash of each. */
@@ -29,7 +22,7 @@ function textsOf(read: Texts | undefined): string[] | undefined {
 }
 
 describe('A column of a run', () => {
-  for (const [what, arbitrary] of Object.entries({ 'with escapes': texts, 'without escapes': plain })) {
+  for (const [what, arbitrary] of Object.entries({ 'with escapes': escaped, 'without escapes': plain })) {
     it(`decodes to its texts, ${what}, whether repeated in full or by position`, () => {
       const repeated = fc.tuple(arbitrary, fc.infiniteStream(fc.nat(), { noHistory: true }), fc.boolean());
       fc.assert(
@@ -47,13 +40,8 @@ describe('A column of a run', () => {
     });
 
     it(`decodes to its lists, ${what}`, () => {
-      const lists = fc.array(
-        fc.array(
-          arbitrary.map(([text]) => text),
-          { maxLength: 3 },
-        ),
-        { minLength: 1, maxLength: 9 },
-      );
+      const text = arbitrary.map(([first]) => first);
+      const lists = fc.array(fc.array(text, { maxLength: 3 }), { minLength: 1, maxLength: 9 });
       fc.assert(
         fc.property(lists, (values) => {
           const read = readLists(column(values), values.length);
@@ -66,24 +54,9 @@ describe('A column of a run', () => {
   }
 
   it('decodes to instants of 64 bits and lengths of 32 bits', () => {
-    const bounds = [
-      0n,
-      1n,
-      -1n,
-      2n ** 32n,
-      -(2n ** 32n),
-      2n ** 53n,
-      -(2n ** 53n),
-      2n ** 63n - 1n,
-      -(2n ** 63n),
-    ];
-    const instants = fc.array(
-      fc.oneof(fc.constantFrom(...bounds), fc.bigInt({ min: -(2n ** 60n), max: 2n ** 60n })),
-      {
-        minLength: 1,
-        maxLength: 9,
-      },
-    );
+    const bounds = [0n, 2n ** 32n, 2n ** 53n, 2n ** 63n - 1n].flatMap((n) => [n, -n, -n - 1n]);
+    const instant = fc.oneof(fc.constantFrom(...bounds), fc.bigInt({ min: -(2n ** 60n), max: 2n ** 60n }));
+    const instants = fc.array(instant, { minLength: 1, maxLength: 9 });
     fc.assert(
       fc.property(instants, (values) => {
         const target = new BigInt64Array(values.length + 2);
@@ -95,96 +68,49 @@ describe('A column of a run', () => {
     expect([...(readCounts(column([0, 7, 2 ** 32 - 1]), 3) ?? [])]).to.deep.equal([0, 7, 2 ** 32 - 1]);
   });
 
-  it('is invalid unless it is an array of `count` elements of its kind', () => {
-    const target = new BigInt64Array(2);
-    for (const text of [
-      '',
-      '[',
-      ']',
-      '[]',
-      '[,]',
-      '["a"]',
-      '["a","b","c"]',
-      '["a","b"',
-      '["a" "b"]',
-      '["a";"b"]',
-      '"a","b"]',
-      '["a","b]',
-      '["a","b"] ',
-      ' ["a","b"]',
-      '["a","b"]]',
-      '["a",b]',
-      '["a",["b"]]',
-      '["a",1]',
-      '["a",null]',
-      '{"a":"b"}',
-      '["\\ud800","b"]',
-      '["\\x","b"]',
-      '["a","\\"]',
-      '"ab"',
-      'null',
-      '[0,"a"]',
-      '["a",1]',
-      '["a",-1]',
-      '["a",0.5]',
-      '["\\n",1]',
-      '["\\n",-1]',
-      '["\\n",0.5]',
-      '["a",00]',
-      '["a","\n"]',
-      '["a","\u001f"]',
-    ])
-      expect(readTexts(Buffer.from(text), 2), text).to.equal(undefined);
-    for (const text of ['["a",0,1]', '["\\n",0,1]', '["a",2,"b"]', '["\\n",2,"b"]'])
-      expect(readTexts(Buffer.from(text), 3), text).to.equal(undefined);
-    for (const text of ['["\xff"]', '["\\n\xff"]']) {
-      expect(readTexts(Buffer.from(text, 'latin1'), 1), text).to.equal(undefined);
-      expect(readLists(Buffer.from(`[${text}]`, 'latin1'), 1), text).to.equal(undefined);
-    }
-    for (const text of [
-      '',
-      '[]',
-      '[[]]',
-      '[[],[],[]]',
-      '[[],[]',
-      '[["a"],"b"]',
-      '[["a"],["b"]',
-      '[["a","b"]]',
-      '[["a",],["b"]]',
-      '[["a"]["b"]]',
-      '[["a"],[b]]',
-      '[["a"],[["b"]]]',
-      '[["a"],[1]]',
-      '[["a"],null]',
-      '[["\\ud800"],[]]',
-      '[["a"],["b]]',
-      '[["a"],["b"]] ',
-    ])
-      expect(readLists(Buffer.from(text), 2), text).to.equal(undefined);
-    for (const text of [
-      '',
-      '[1]',
-      '[1,2,3]',
-      '[1,1.5]',
-      '[1,-1]',
-      '[1,4294967296]',
-      '[1,"2"]',
-      '[1,null]',
-      '[1,2',
-      'null',
-    ])
-      expect(readCounts(Buffer.from(text), 2), text).to.equal(undefined);
-    for (const text of [
-      '',
-      '[1]',
-      '[1,2,3]',
-      '[1,1.5]',
-      '[1,"2"]',
-      '[1,null]',
-      '[1,9223372036854775808]',
-      '[1,1e300]',
-      '[1,2',
-    ])
-      expect(readInstants(Buffer.from(text), 2, target, 0), text).to.equal(false);
+  describe('is invalid unless it is an array with `count` elements of its kind:', () => {
+    type Decode = (column: Buffer, count: number) => unknown;
+    const expectInvalid = (decode: Decode, count: number, columns: readonly string[]) => {
+      for (const text of columns)
+        expect(decode(Buffer.from(text, 'latin1'), count), text).to.equal(undefined);
+    };
+
+    it('texts', () => {
+      const incomplete = '[ ] [] [,] ["a"] ["a","b","c"] ["a","b" ["a";"b"] "a","b"] ["a","b] ["a","b"]]';
+      const others =
+        '["a",b] ["a",["b"]] ["a",null] {"a":"b"} ["\\ud800","b"] ["\\x","b"] ["a","\\"] "ab" null';
+      const positions = '[0,"a"] ["a",1] ["a",-1] ["a",0.5] ["a",00] ["\\n",1] ["\\n",-1] ["\\n",0.5]';
+      for (const columns of [incomplete, others, positions]) expectInvalid(readTexts, 2, columns.split(' '));
+      expectInvalid(readTexts, 2, [
+        '',
+        '["a" "b"]',
+        '["a","b"] ',
+        ' ["a","b"]',
+        '["a","\n"]',
+        '["a","\x1f"]',
+      ]);
+      expectInvalid(readTexts, 3, ['["a",0,1]', '["\\n",0,1]', '["a",2,"b"]', '["\\n",2,"b"]']);
+      expectInvalid(readTexts, 1, ['["\xff"]', '["\\n\xff"]']);
+    });
+
+    it('lists', () => {
+      const incomplete = '[] [[]] [[],[],[]] [[],[] [["a"],"b"] [["a"],["b"] [["a","b"]] [["a",],["b"]]';
+      const others = '[["a"]["b"]] [["a"],[b]] [["a"],[["b"]]] [["a"],[1]] [["a"],null] [["\\ud800"],[]]';
+      for (const columns of [incomplete, others]) expectInvalid(readLists, 2, columns.split(' '));
+      expectInvalid(readLists, 2, ['', '[["a"],["b]]', '[["a"],["b"]] ']);
+      expectInvalid(readLists, 1, ['[["\xff"]]', '[["\\n\xff"]]']);
+    });
+
+    it('numbers', () => {
+      const decodeInstants: Decode = (text, count) =>
+        readInstants(text, count, new BigInt64Array(count), 0) ? text : undefined;
+      for (const decode of [readCounts, decodeInstants])
+        expectInvalid(decode, 2, [
+          '',
+          ...'[1] [1,2,3] [1,1.5] [1,"2"] [1,null] [1,1e300] [1,2 null'.split(' '),
+        ]);
+      expectInvalid(readCounts, 2, ['[1,-1]', '[1,4294967296]']);
+      expectInvalid(decodeInstants, 2, ['[1,9223372036854775808]']);
+    });
   });
 });

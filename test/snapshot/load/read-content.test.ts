@@ -111,14 +111,12 @@ describe('The content of a snapshot', () => {
   });
 
   describe('is refused for a contradiction under matching digests:', () => {
-    interface Contradiction {
-      readonly collection: StoredList;
-      readonly alter: (run: RunContent) => void;
-      readonly reason: RegExp;
-    }
+    type Alter = (run: RunContent) => unknown;
     const setRecord = (i: number, change: (record: string) => string) => (run: RunContent) => {
       run.records[i] = change(run.records[i]);
     };
+    const replaceIn = (i: number, found: string | RegExp, by: string) =>
+      setRecord(i, (record) => record.replace(found, by));
     const setElement = (column: string, i: number, element: unknown) => (run: RunContent) => {
       run.columns[column][i] = element;
     };
@@ -126,311 +124,198 @@ describe('The content of a snapshot', () => {
       for (const values of [run.records, ...Object.values(run.columns)])
         [values[i], values[j]] = [values[j], values[i]];
     };
-    const CONTRADICTIONS: Readonly<Record<string, Contradiction>> = {
-      'a repeated id': {
-        collection: 'tickets',
-        alter: ({ records }) => (records[50] = records[3]),
-        reason: /^ticket_runs holds ticketId "tkt_56" twice$/,
-      },
-      'a repeated session id': {
-        collection: 'sessions',
-        alter: ({ records }) => (records[9] = records[0]),
-        reason: /^session_runs holds id "ses_\d" twice$/,
-      },
-      'a repeated id with an escape': {
-        collection: 'orders',
-        alter: (run) => {
-          replaceInRecords('"ord_', '"o\\n')(run);
-          run.records[1] = run.records[0];
+    /** By list and reason, a pattern, the contradictions in the list. */
+    const CONTRADICTIONS: Readonly<Record<StoredList, Readonly<Record<string, Record<string, Alter>>>>> = {
+      tickets: {
+        'ticket_runs holds ticketId "tkt_56" twice': {
+          'a repeated id': ({ records }) => (records[50] = records[3]),
         },
-        reason: /^order_runs holds orderId "o\n8" twice$/,
-      },
-      'an id written with an escape that it does not need': {
-        collection: 'orders',
-        alter: setRecord(0, (record) => record.replace('"ord_8"', '"\\u006frd_8"')),
-        reason: /^record 0 of order_runs does not begin with its orderId$/,
-      },
-      'an id with half of a surrogate pair': {
-        collection: 'orders',
-        alter: setRecord(0, (record) => record.replace('"ord_8"', '"\\ud800"')),
-        reason: /^record 0 of order_runs does not begin with its orderId$/,
-      },
-      'an id that does not end': {
-        collection: 'orders',
-        alter: setRecord(8, () => '{"orderId":"ord_}'),
-        reason: /^record 8 of order_runs does not begin with its orderId$/,
-      },
-      'an id that does not end after an escape': {
-        collection: 'orders',
-        alter: setRecord(8, () => '{"orderId":"ord\\n_}'),
-        reason: /^record 8 of order_runs does not begin with its orderId$/,
-      },
-      'an empty id': {
-        collection: 'orders',
-        alter: setRecord(0, (record) => record.replace('"ord_8"', '""')),
-        reason: /^record 0 of order_runs does not begin with its orderId$/,
-      },
-      'an id that is not a text': {
-        collection: 'orders',
-        alter: setRecord(0, (record) => record.replace('"ord_8"', '8')),
-        reason: /^record 0 of order_runs does not begin with its orderId$/,
-      },
-      'an id that ends in the next record': {
-        collection: 'orders',
-        alter: (run) => {
-          run.records[0] = '{"orderId":"ord\\"}';
-          run.records[1] = `{"orderId":"${run.records[1].slice('{"orderId":"'.length)}`;
+        'column order_id of ticket_runs holds an empty id for record 7': {
+          'an empty id in a column': setElement('order_id', 7, ''),
         },
-        reason: /^record 0 of order_runs does not begin with its orderId$/,
-      },
-      'an empty id in a column': {
-        collection: 'tickets',
-        alter: setElement('order_id', 7, ''),
-        reason: /^column order_id of ticket_runs holds an empty id for record 7$/,
-      },
-      'a record of more than 1 MiB': {
-        collection: 'tickets',
-        alter: setRecord(3, (record) => record.replace('"JPY"', `"${'x'.repeat(2 ** 20)}"`)),
-        reason: /^record 3 of ticket_runs exceeds 1048576 bytes$/,
-      },
-      'an event that is not JSON': {
-        collection: 'events',
-        alter: setRecord(1, (record) => record.replace(',"title":', ',"title"')),
-        reason: /^record 1 of event_runs is not an event in its stored form$/,
-      },
-      'an offer without its lists': {
-        collection: 'offers',
-        alter: setRecord(0, (record) => record.replace(/,"pricing":\[.*?\]/, '')),
-        reason: /^record 0 of offer_runs is not an offer in its stored form$/,
-      },
-      'an offer with its fields in another order': {
-        collection: 'offers',
-        alter: setRecord(0, (record) => record.replace(/(,"vatRate":0)(.*)(\})$/, '$2$1$3')),
-        reason: /^record 0 of offer_runs is not an offer in its stored form$/,
-      },
-      'an offer with a field that its type does not have': {
-        collection: 'offers',
-        alter: replaceInRecords('"type":"TICKET"', '"type":"PRODUCT"'),
-        reason: /^record \d of offer_runs is not an offer in its stored form$/,
-      },
-      'a record that begins with something else': {
-        collection: 'tickets',
-        alter: setRecord(2, (record) => ` ${record}`),
-        reason: /^record 2 of ticket_runs does not begin with its ticketId$/,
-      },
-      'an empty record': {
-        collection: 'tickets',
-        alter: setRecord(2, () => ''),
-        reason: /^record 2 of ticket_runs does not end with }$/,
-      },
-      'a record that does not end': {
-        collection: 'events',
-        alter: setRecord(1, (record) => record.slice(0, -1)),
-        reason: /^record 1 of event_runs does not end with }$/,
-      },
-      'an event without a session': {
-        collection: 'sessions',
-        alter: ({ columns }) => {
-          columns['event_id'].fill(columns['event_id'][9]);
-          columns['starts'].sort();
+        'record 3 of ticket_runs exceeds 1048576 bytes': {
+          'a record of more than 1 MiB': replaceIn(3, '"JPY"', `"${'x'.repeat(2 ** 20)}"`),
         },
-        reason: /^record 0 of event_runs has no session$/,
-      },
-      'a session of a missing event': {
-        collection: 'sessions',
-        alter: setElement('event_id', 9, 'evt_7'),
-        reason:
-          /^record 9 of session_runs is a session of "evt_7", which is not an event of the organization$/,
-      },
-      'sessions out of event order': {
-        collection: 'sessions',
-        alter: ({ columns }) => columns['event_id'].reverse(),
-        reason: /^record \d of session_runs is out of order$/,
-      },
-      'sessions out of start order': {
-        collection: 'sessions',
-        alter: ({ columns }) => columns['starts'].reverse(),
-        reason: /^record 1 of session_runs is out of order$/,
-      },
-      'a session that is not JSON': {
-        collection: 'sessions',
-        alter: setRecord(3, (record) => record.replace('"startAt":', '"startAt"')),
-        reason: /^record 3 of session_runs is not a session in its stored form$/,
-      },
-      'a repeated value in the list of a record': {
-        collection: 'offers',
-        alter: setElement('resale_enabled', 0, ['true', 'true']),
-        reason: /^column resale_enabled of offer_runs holds a text of record 0 twice$/,
-      },
-      'a missing value': {
-        collection: 'tickets',
-        alter: ({ columns }) => columns['qr_code'].pop(),
-        reason: /^column qr_code of ticket_runs is not a JSON array with one text for each record at row 0$/,
-      },
-      'an additional instant': {
-        collection: 'tickets',
-        alter: ({ columns }) => columns['updated_at'].push(0),
-        reason: /^column updated_at of ticket_runs is not a JSON array with one whole number for each record/,
-      },
-      'a start that is a text': {
-        collection: 'sessions',
-        alter: setElement('starts', 0, '0'),
-        reason: /^column starts of session_runs is not a JSON array with one whole number for each record/,
-      },
-      'a session without an event': {
-        collection: 'sessions',
-        alter: setElement('event_id', 0, null),
-        reason: /^column event_id of session_runs is not a JSON array with one text for each record/,
-      },
-      'a deletion of no collection': {
-        collection: 'deletions',
-        alter: setRecord(0, (record) => record.replace('tickets', 'forms')),
-        reason: /^record 0 of deletion_runs is not a deletion in its stored form$/,
-      },
-      'a deletion with another field': {
-        collection: 'deletions',
-        alter: setRecord(1, (record) => record.replace('}', ',"by":"x"}')),
-        reason: /^record 1 of deletion_runs is not a deletion in its stored form$/,
-      },
-      'a deletion with white space': {
-        collection: 'deletions',
-        alter: setRecord(1, (record) => record.replace(',', ', ')),
-        reason: /^record 1 of deletion_runs is not a deletion in its stored form$/,
-      },
-      'a deletion without an id': {
-        collection: 'deletions',
-        alter: setRecord(0, (record) => record.replace('gone_2', '')),
-        reason: /^record 0 of deletion_runs is not a deletion in its stored form$/,
-      },
-      'a deletion whose id is not Unicode': {
-        collection: 'deletions',
-        alter: setRecord(0, (record) => record.replace('gone_2', '\\ud800')),
-        reason: /^record 0 of deletion_runs is not a deletion in its stored form$/,
-      },
-      'a deletion at a local time': {
-        collection: 'deletions',
-        alter: setRecord(2, (record) => record.replace('Z"', '+00:00"')),
-        reason: /^record 2 of deletion_runs is not a deletion in its stored form$/,
-      },
-      'a deletion at a day that does not exist': {
-        collection: 'deletions',
-        alter: setRecord(2, (record) => record.replace('-11-02', '-11-31')),
-        reason: /^record 2 of deletion_runs is not a deletion in its stored form$/,
-      },
-      'a deletion that does not begin with its collection': {
-        collection: 'deletions',
-        alter: setRecord(3, () => '{"id":"gone","collection":"tickets","deletedAt":"2026-11-03T12:00:00Z"}'),
-        reason: /^record 3 of deletion_runs does not begin with its collection$/,
-      },
-      'a deletion of another collection than its column': {
-        collection: 'deletions',
-        alter: setElement('collection', 1, 'tickets'),
-        reason: /^record 1 of deletion_runs differs from its columns$/,
-      },
-      'a deletion at another time than its column': {
-        collection: 'deletions',
-        alter: setElement('deleted_at', 3, 0),
-        reason: /^record 3 of deletion_runs differs from its columns$/,
-      },
-      'deletions out of the order of their times': {
-        collection: 'deletions',
-        alter: exchangeRecords(0, 1),
-        reason: /^record 1 of deletion_runs is out of order$/,
-      },
-      'deletions at one time out of the order of their collections': {
-        collection: 'deletions',
-        alter: exchangeRecords(1, 2),
-        reason: /^record 2 of deletion_runs is out of order$/,
-      },
-      'deletions at one time out of the order of their ids': {
-        collection: 'deletions',
-        alter: setRecord(2, (record) => record.replace('gone_1', 'gone_0')),
-        reason: /^record 2 of deletion_runs is out of order$/,
-      },
-      'a repeated deletion at one time': {
-        collection: 'deletions',
-        alter: (run) => {
-          run.records[1] = run.records[2];
-          run.columns['collection'][1] = 'tickets';
+        'record 2 of ticket_runs does not begin with its ticketId': {
+          'a record that begins with something else': setRecord(2, (record) => ` ${record}`),
         },
-        reason: /^record 2 of deletion_runs is out of order$/,
+        'record 2 of ticket_runs does not end with }': {
+          'an empty record': setRecord(2, () => ''),
+        },
+        'column qr_code of ticket_runs is not a JSON array with one text for each record at row 0': {
+          'a missing value': ({ columns }) => columns['qr_code'].pop(),
+        },
+        'column updated_at of ticket_runs is not a JSON array with one whole number for each record at row 0':
+          {
+            'an additional instant': ({ columns }) => columns['updated_at'].push(0),
+          },
       },
-      'a repeated deletion at another time': {
-        collection: 'deletions',
-        alter: setRecord(2, (record) => record.replace('gone_1', 'gone_2')),
-        reason: /^deletion_runs holds the deletion of "gone_2" of tickets twice$/,
+      orders: {
+        'order_runs holds orderId "o\n8" twice': {
+          'a repeated id with an escape': (run) => {
+            replaceInRecords('"ord_', '"o\\n')(run);
+            run.records[1] = run.records[0];
+          },
+        },
+        'record 0 of order_runs does not begin with its orderId': {
+          'an id written with an escape that it does not need': replaceIn(0, '"ord_8"', '"\\u006frd_8"'),
+          'an id with half of a surrogate pair': replaceIn(0, '"ord_8"', '"\\ud800"'),
+          'an empty id': replaceIn(0, '"ord_8"', '""'),
+          'an id that is not a text': replaceIn(0, '"ord_8"', '8'),
+          'an id that ends in the next record': (run) => {
+            run.records[0] = '{"orderId":"ord\\"}';
+            run.records[1] = `{"orderId":"${run.records[1].slice('{"orderId":"'.length)}`;
+          },
+        },
+        'record 8 of order_runs does not begin with its orderId': {
+          'an id that does not end': setRecord(8, () => '{"orderId":"ord_}'),
+          'an id that does not end after an escape': setRecord(8, () => '{"orderId":"ord\\n_}'),
+        },
       },
-      'a deletion of a record that is there': {
-        collection: 'deletions',
-        alter: setRecord(0, (record) => record.replace('gone_2', 'tkt_7')),
-        reason: /^record 0 of deletion_runs deletes "tkt_7" of tickets, which the snapshot holds$/,
+      events: {
+        'record 1 of event_runs is not an event in its stored form': {
+          'an event that is not JSON': replaceIn(1, ',"title":', ',"title"'),
+        },
+        'record 1 of event_runs does not end with }': {
+          'a record that does not end': setRecord(1, (record) => record.slice(0, -1)),
+        },
+        'column tags of event_runs is not a JSON array with one list of texts for each record at row 0': {
+          'a text instead of a list': setElement('tags', 0, 'jazz'),
+        },
       },
-      'a missing collection of a deletion': {
-        collection: 'deletions',
-        alter: ({ columns }) => columns['collection'].pop(),
-        reason:
-          /^column collection of deletion_runs is not a JSON array with one text for each record at row 0$/,
+      offers: {
+        'record 0 of offer_runs is not an offer in its stored form': {
+          'an offer without its lists': replaceIn(0, /,"pricing":\[.*?\]/, ''),
+          'an offer with its fields in another order': replaceIn(0, /(,"vatRate":0)(.*)(\})$/, '$2$1$3'),
+        },
+        'record \\d of offer_runs is not an offer in its stored form': {
+          'an offer with a field that its type does not have': replaceInRecords(
+            '"type":"TICKET"',
+            '"type":"PRODUCT"',
+          ),
+        },
+        'column resale_enabled of offer_runs holds a text of record 0 twice': {
+          'a repeated value in the list of a record': setElement('resale_enabled', 0, ['true', 'true']),
+        },
       },
-      'a text instead of a list': {
-        collection: 'events',
-        alter: setElement('tags', 0, 'jazz'),
-        reason:
-          /^column tags of event_runs is not a JSON array with one list of texts for each record at row 0$/,
+      sessions: {
+        'session_runs holds id "ses_\\d" twice': {
+          'a repeated session id': ({ records }) => (records[9] = records[0]),
+        },
+        'record 0 of event_runs has no session': {
+          'an event without a session': ({ columns }) => {
+            columns['event_id'].fill(columns['event_id'][9]);
+            columns['starts'].sort();
+          },
+        },
+        'record 9 of session_runs is a session of "evt_7", which is not an event of the organization': {
+          'a session of a missing event': setElement('event_id', 9, 'evt_7'),
+        },
+        'record \\d of session_runs is out of order': {
+          'sessions out of event order': ({ columns }) => columns['event_id'].reverse(),
+        },
+        'record 1 of session_runs is out of order': {
+          'sessions out of start order': ({ columns }) => columns['starts'].reverse(),
+        },
+        'record 3 of session_runs is not a session in its stored form': {
+          'a session that is not JSON': replaceIn(3, '"startAt":', '"startAt"'),
+        },
+        'column starts of session_runs is not a JSON array with one whole number for each record at row 0': {
+          'a start that is a text': setElement('starts', 0, '0'),
+        },
+        'column event_id of session_runs is not a JSON array with one text for each record at row 0': {
+          'a session without an event': setElement('event_id', 0, null),
+        },
+      },
+      deletions: {
+        'record 0 of deletion_runs is not a deletion in its stored form': {
+          'a deletion of no collection': replaceIn(0, 'tickets', 'forms'),
+          'a deletion without an id': replaceIn(0, 'gone_2', ''),
+          'a deletion whose id is not Unicode': replaceIn(0, 'gone_2', '\\ud800'),
+          'a deletion with another field': replaceIn(0, '}', ',"by":"x"}'),
+          'a deletion with white space': replaceIn(0, ',', ', '),
+          'a deletion at a local time': replaceIn(0, 'Z"', '+00:00"'),
+          'a deletion at a day that does not exist': replaceIn(0, /-\d\dT/, '-31T'),
+        },
+        'record 3 of deletion_runs does not begin with its collection': {
+          'a deletion that does not begin with its collection': setRecord(
+            3,
+            () => '{"id":"gone","collection":"tickets","deletedAt":"2026-11-03T12:00:00Z"}',
+          ),
+        },
+        'record \\d of deletion_runs differs from its columns': {
+          'a deletion of another collection than its column': setElement('collection', 1, 'tickets'),
+          'a deletion at another time than its column': setElement('deleted_at', 3, 0),
+        },
+        'record 1 of deletion_runs is out of order': {
+          'deletions out of the order of their times': exchangeRecords(0, 1),
+        },
+        'record 2 of deletion_runs is out of order': {
+          'deletions at one time out of the order of their collections': exchangeRecords(1, 2),
+          'deletions at one time out of the order of their ids': replaceIn(2, 'gone_1', 'gone_0'),
+          'a repeated deletion at one time': (run) => {
+            run.records[1] = run.records[2];
+            run.columns['collection'][1] = 'tickets';
+          },
+        },
+        'deletion_runs holds the deletion of "gone_2" of tickets twice': {
+          'a repeated deletion at another time': replaceIn(2, 'gone_1', 'gone_2'),
+        },
+        'record 0 of deletion_runs deletes "tkt_7" of tickets, which the snapshot holds': {
+          'a deletion of a record that is there': replaceIn(0, 'gone_2', 'tkt_7'),
+        },
+        'column collection of deletion_runs is not a JSON array with one text for each record at row 0': {
+          'a missing collection of a deletion': ({ columns }) => columns['collection'].pop(),
+        },
       },
     };
-    for (const [what, { collection, alter, reason }] of Object.entries(CONTRADICTIONS)) {
-      it(what, () => {
-        const path = snapshot.copy();
-        alterRuns(path, collection, alter, 'north');
-        reseal(path);
-        expectRefused(path, reason);
-      });
+    /** Returns the path of a copy with an altered list of "north", and recomputed digests. */
+    function sealed(collection: StoredList, alter: Alter): string {
+      const path = snapshot.copy();
+      alterRuns(path, collection, alter, 'north');
+      reseal(path);
+      return path;
+    }
+    for (const collection of STORED_LISTS) {
+      for (const [reason, cases] of Object.entries(CONTRADICTIONS[collection])) {
+        for (const [what, alter] of Object.entries(cases)) {
+          it(what, () => {
+            expectRefused(sealed(collection, alter), new RegExp(`^${reason}$`));
+          });
+        }
+      }
     }
 
     it('a ticket or order that is not JSON, in a thorough check only', () => {
       for (const collection of ['tickets', 'orders'] as const) {
-        const path = snapshot.copy();
-        alterRuns(
-          path,
-          collection,
-          setRecord(2, (record) => record.replace(',"currency":', ',"currency"')),
-          'north',
-        );
-        reseal(path);
+        const path = sealed(collection, replaceIn(2, ',"currency":', ',"currency"'));
         expect(readSnapshot(path).organizations).to.have.length(2);
         expect(() => readSnapshot(path, { isThorough: true })).to.throw(
           RefusedSnapshot,
           `record 2 of ${RUN_TABLES[collection]} is not a JSON object`,
         );
-        const parsedRuns = new Set(
-          inspectSnapshot(path).organizations.flatMap(({ runs }) =>
-            runs[collection].map(({ digest }) => digest),
-          ),
+        const runs = inspectSnapshot(path).organizations.flatMap(
+          (organization) => organization.runs[collection],
         );
+        const parsedRuns = new Set(runs.map(({ digest }) => digest));
         expect(readSnapshot(path, { isThorough: true, parsedRuns }).organizations).to.have.length(2);
       }
     });
 
     it('a session of an event of another organization', () => {
-      const path = snapshot.copy();
-      alterRuns(path, 'events', replaceInRecords('"evt_', '"evt-'), 'north');
-      reseal(path);
+      const path = sealed('events', replaceInRecords('"evt_', '"evt-'));
       expectRefused(path, /is a session of "evt_\d", which is not an event of the organization$/);
     });
 
     it('records whose lengths differ from "record_lengths"', () => {
-      for (const [lengths, reason] of [
-        ["replace(record_lengths, '[', '[1')", 'record 0 of event_runs differs from its declared length'],
-        ["replace(record_lengths, ']', '0]')", 'record 3 of event_runs differs from its declared length'],
-        [
-          "replace(record_lengths, ']', '.5]')",
-          /^column record_lengths of event_runs is not a JSON array with one length/,
-        ],
-        [
-          "replace(record_lengths, '[', '[-')",
-          /^column record_lengths of event_runs is not a JSON array with one length/,
-        ],
+      const invalid = /^column record_lengths of event_runs is not a JSON array with one length/;
+      for (const [found, by, reason] of [
+        ['[', '[1', 'record 0 of event_runs differs from its declared length'],
+        [']', '0]', 'record 3 of event_runs differs from its declared length'],
+        [']', '.5]', invalid],
+        ['[', '[-', invalid],
       ] as const) {
+        const lengths = `replace(record_lengths, '${found}', '${by}')`;
         const path = snapshot.copyWith(
           `UPDATE event_runs SET record_lengths = ${lengths} WHERE organization_id = 'north'`,
         );
@@ -440,11 +325,8 @@ describe('The content of a snapshot', () => {
     });
 
     it('a column of more than 16 MiB', () => {
-      const path = snapshot.copy();
-      alterRuns(path, 'offers', setElement('event_ids', 0, ['x'.repeat(2 ** 24)]), 'north');
-      reseal(path);
       expectRefused(
-        path,
+        sealed('offers', setElement('event_ids', 0, ['x'.repeat(2 ** 24)])),
         'offer_runs has no valid run of "north" at row 0: it is missing, or a column exceeds 16777216 bytes',
       );
     });
@@ -459,15 +341,10 @@ describe('The content of a snapshot', () => {
 
     it('wrong counts in "runs"', () => {
       const north = "organization_id = 'north' AND collection = 'orders'";
+      const otherBytes = /^the records of order_runs have \d+ bytes at row 0, "runs" declares \d+$/;
       for (const [change, reason] of [
-        [
-          'record_bytes = record_bytes + 1',
-          /^the records of order_runs have \d+ bytes at row 0, "runs" declares \d+$/,
-        ],
-        [
-          'record_bytes = record_bytes - 1',
-          /^the records of order_runs have \d+ bytes at row 0, "runs" declares \d+$/,
-        ],
+        ['record_bytes = record_bytes + 1', otherBytes],
+        ['record_bytes = record_bytes - 1', otherBytes],
         ['record_count = record_count + 1', /^the content of organization "north" does not match its digest/],
       ] as const) {
         const path = snapshot.copyWith(`UPDATE runs SET ${change} WHERE ${north}`);
@@ -500,23 +377,14 @@ describe('The content of a snapshot', () => {
 
   it('may have organizations with fewer records, or with none', () => {
     const path = snapshot.copyWith(
-      "INSERT INTO organizations VALUES ('east', 'Est', '', ''); INSERT INTO organizations VALUES ('west', 'Ouest', '', '')",
+      "INSERT INTO organizations VALUES ('east', 'Est', '', ''), ('west', 'Ouest', '', '')",
     );
     alterRuns(path, 'tickets', keepFirst(7), 'south');
     alterRuns(path, 'orders', keepFirst(0), 'north');
     reseal(path);
-    const image = readSnapshot(path);
-    expect(
-      image.organizations.map(({ organizationId, tickets, orders }) => [
-        organizationId,
-        tickets.count,
-        orders.count,
-      ]),
-    ).to.deep.equal([
-      ['east', 0, 0],
-      ['north', 60, 0],
-      ['south', 7, 9],
-      ['west', 0, 0],
-    ]);
+    const counts = readSnapshot(path).organizations.map(
+      ({ organizationId, tickets, orders }) => `${organizationId} ${tickets.count} ${orders.count}`,
+    );
+    expect(counts).to.deep.equal(['east 0 0', 'north 60 0', 'south 7 9', 'west 0 0']);
   });
 });

@@ -2,16 +2,12 @@ import { mkdirSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync }
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { pino } from 'pino';
-import { byList } from '../../../src/snapshot/format/layout.ts';
 import { RefusedSnapshot, TRANSIENT_REASONS } from '../../../src/snapshot/format/refused-snapshot.ts';
 import { LoadHistory } from '../../../src/snapshot/watch/load-history.ts';
-import { SnapshotWatcher, type WatcherDependencies } from '../../../src/snapshot/watch/snapshot-watcher.ts';
+import { SnapshotWatcher } from '../../../src/snapshot/watch/snapshot-watcher.ts';
 import { StoreRegistry } from '../../../src/store/registry/store-registry.ts';
-import { emptyDeletions, emptyImage } from '../../support/empty-image.ts';
+import { declaration, emptySnapshot } from '../../support/empty-image.ts';
 import { folderForEach } from '../../support/temporary-folder.ts';
-
-/** Complete files are renamed into place, so they need not settle. */
-const SHORT: Pick<WatcherDependencies, 'settleMs'> = { settleMs: 10 };
 
 describe('The snapshot watcher', () => {
   const inFolder = folderForEach();
@@ -39,43 +35,34 @@ describe('The snapshot watcher', () => {
     logged = [];
     onLoad = () => undefined;
     mkdirSync(inFolder('snapshots'));
-    watcher = newWatcher(SHORT);
+    // Complete files are renamed into place, so they need not settle.
+    watcher = newWatcher({ settleMs: 10 });
     contents.clear();
   });
 
-  function newWatcher(settling: Pick<WatcherDependencies, 'settleMs'>): SnapshotWatcher {
+  function newWatcher(settling: { settleMs?: number }): SnapshotWatcher {
     const write = (line: string) => logged.push(JSON.parse(line) as Record<string, unknown>);
     return new SnapshotWatcher({
       folder: inFolder('snapshots'),
       stores,
       history,
-      load: (path, { admit }) => {
+      load: (path, admit) => {
         const name = path.slice(path.lastIndexOf('/') + 1);
         loads.push(name);
         onLoad(name);
         const organizations = contents.get(name);
         if (organizations === undefined)
           return Promise.reject(new RefusedSnapshot('damaged', 'it is damaged'));
-        const declared = organizations.map((organizationId) => ({
-          organizationId,
-          name: '',
-          contentDigest: '',
-          deletionsDigest: '',
-          runs: byList(() => []),
-        }));
-        admit?.({
+        const declared = organizations.map((organizationId) => declaration(organizationId));
+        admit({
           snapshotId: name,
           producedAt: '',
           hasCanonicalRuns: true,
           permits: [],
           organizations: declared,
         });
-        return Promise.resolve({
-          snapshotId: `${name} ${loads.length}`,
-          producedAt,
-          organizations: organizations.map((id) => emptyImage(id)),
-          deletions: organizations.map((id) => emptyDeletions(id)),
-        });
+        const image = emptySnapshot(`${name} ${loads.length}`, ...organizations);
+        return Promise.resolve({ ...image, producedAt });
       },
       admit: (file, { organizations }) => {
         const owner = organizations.map(({ organizationId }) => stores.otherOwner(file, organizationId));
@@ -105,6 +92,7 @@ describe('The snapshot watcher', () => {
     renameSync(inFolder('beside'), inSnapshots(name));
   }
   const inSnapshots = (name: string) => join(inFolder('snapshots'), name);
+  const refusals = () => history.refused.map(({ file, reason }) => `${file}: ${reason}`);
   const fileOf = (organizationId: string) => stores.view.get(organizationId)?.snapshotId.split(' ')[0];
 
   it('loads each file once, and again after a change', async () => {
@@ -260,14 +248,14 @@ describe('The snapshot watcher', () => {
     expect(fileOf('one')).to.equal('b.sqlite');
   });
 
-  it('refuses an unreadable entry, and loads the other files', async () => {
+  it('refuses links to themselves or to a missing file, and loads the other files', async () => {
     symlinkSync('loop.sqlite', inSnapshots('loop.sqlite'));
+    symlinkSync('nothing', inSnapshots('missing.sqlite'));
     publish('z.sqlite', ['one']);
     await watcher.poll();
     await watcher.poll();
     expect(loads).to.deep.equal(['z.sqlite']);
-    expect(history.refused).to.have.lengthOf(1);
-    expect(history.refused[0]).to.include({ file: 'loop.sqlite', reason: 'unreadable' });
+    expect(refusals()).to.deep.equal(['loop.sqlite: unreadable', 'missing.sqlite: unreadable']);
   });
 
   it('follows links within the folder, and refuses those that leave it', async () => {
@@ -279,9 +267,7 @@ describe('The snapshot watcher', () => {
     symlinkSync('../outside.sqlite', inSnapshots('b.sqlite'));
     await watcher.poll();
     expect(loads).to.deep.equal(['a.sqlite']);
-    expect(history.refused.map(({ file, reason }) => [file, reason])).to.deep.equal([
-      ['b.sqlite', 'outside-folder'],
-    ]);
+    expect(refusals()).to.deep.equal(['b.sqlite: outside-folder']);
   });
 
   it('waits until a file has settled', async () => {
@@ -318,17 +304,7 @@ describe('The snapshot watcher', () => {
     expect(fileOf('newest')).to.equal('a.sqlite');
   });
 
-  it('polls at once when the system reports a change', async () => {
-    await watcher.poll();
-    const loaded = Promise.withResolvers<string>();
-    onLoad = loaded.resolve;
-    publish('a.sqlite', ['one']);
-    expect(await loaded.promise).to.equal('a.sqlite');
-    await watcher.poll();
-    expect(fileOf('one')).to.equal('a.sqlite');
-  });
-
-  it('listens for changes in a folder that replaced another', async () => {
+  it('polls at once when the system reports a change, also in a folder that replaced another', async () => {
     await watcher.poll();
     rmSync(inFolder('snapshots'), { recursive: true });
     mkdirSync(inFolder('snapshots'));
@@ -343,10 +319,8 @@ describe('The snapshot watcher', () => {
     publish('a.sqlite', ['one']);
     publish('b.sqlite');
     await watcher.poll();
-    expect(history.latest.map(({ file, outcome }) => [file, outcome])).to.deep.equal([
-      ['b.sqlite', 'refused'],
-      ['a.sqlite', 'live'],
-    ]);
+    const latest = history.latest.map(({ file, outcome }) => `${file}: ${outcome}`);
+    expect(latest).to.deep.equal(['b.sqlite: refused', 'a.sqlite: live']);
     expect(history.refused[0]).to.include({ file: 'b.sqlite', reason: 'damaged', detail: 'it is damaged' });
     rmSync(inSnapshots('b.sqlite'));
     await watcher.poll();
@@ -359,25 +333,17 @@ describe('The snapshot watcher', () => {
     publish('a.sqlite', ['one']);
     publish('b.sqlite', ['one']);
     await watcher.poll();
-    expect(history.refused.map(({ file, reason }) => [file, reason])).to.deep.equal([
-      ['b.sqlite', 'conflict'],
-    ]);
+    expect(refusals()).to.deep.equal(['b.sqlite: conflict']);
     rmSync(inSnapshots('a.sqlite'));
     rmSync(inSnapshots('b.sqlite'));
     await watcher.poll();
     expect(history.refused).to.deep.equal([]);
   });
 
-  it('refuses a link to a missing file', async () => {
-    symlinkSync('nothing', inSnapshots('a.sqlite'));
-    await watcher.poll();
-    expect(history.refused.map(({ file, reason }) => [file, reason])).to.deep.equal([
-      ['a.sqlite', 'unreadable'],
-    ]);
-  });
-
-  it('treats any error of a load as a refusal, and loads the next file', async () => {
+  it('reports each load while it lasts, and treats any error as a refusal of that file alone', async () => {
+    const loading: unknown[] = [];
     onLoad = (file) => {
+      loading.push(history.loading?.file);
       if (file === 'a.sqlite') throw new Error('no thread available');
     };
     publish('a.sqlite', ['one']);
@@ -385,17 +351,7 @@ describe('The snapshot watcher', () => {
     await watcher.poll();
     expect(history.refused[0]).to.include({ reason: 'loader-failed', detail: 'no thread available' });
     expect(fileOf('two')).to.equal('b.sqlite');
-    expect(history.loading).to.equal(undefined);
-  });
-
-  it('reports the current load', async () => {
-    publish('a.sqlite', ['one']);
-    onLoad = (file) => {
-      expect(history.loading).to.include({ file });
-    };
-    await watcher.poll();
-    expect(loads).to.have.lengthOf(1);
-    expect(history.loading).to.equal(undefined);
+    expect([...loading, history.loading]).to.deep.equal(['a.sqlite', 'b.sqlite', undefined]);
   });
 
   it('logs once that the folder cannot be read, and recovers', async () => {
