@@ -1,8 +1,7 @@
 import { isUtf8 } from 'node:buffer';
-import { createReadStream, lstatSync, type ReadStream, readdirSync, statSync } from 'node:fs';
+import { createReadStream, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { PassThrough } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
+import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { COLLECTIONS } from '../../format/layout.ts';
 import { type FieldProblem, shown } from './problems.ts';
@@ -51,16 +50,18 @@ const LINES_OF_JSON = /^[^.]*(?:\.(?:ndjson|jsonl?|ldjson|txt))?(?:\.gz)?$/i;
  * @throws UnreadableImport when a file exists twice
  */
 export function listImport(path: string): ImportFolder {
+  const entries = readdirSync(path).sort();
   const files = new Map<string, string>();
   for (const name of IMPORT_FILES) {
-    const file = importFile(path, name);
-    if (file !== undefined) files.set(name, file);
+    const named = entries.filter((entry) => entry === `${name}.ndjson` || entry === `${name}.ndjson.gz`);
+    if (named.length > 1) throw new UnreadableImport(named.join(' and '), 'both exist; keep one of them');
+    if (named.length === 1) files.set(name, named[0]);
   }
   const named = new Set(files.values());
   const misnamed: string[] = [];
   const incomplete = new Set<string>();
   const unread: string[] = [];
-  for (const entry of readdirSync(path).sort()) {
+  for (const entry of entries) {
     if (entry.startsWith('.') || named.has(entry)) continue;
     const base = entry.replace(DATA_ENDINGS, '');
     const meant = base.includes('.') && base === entry ? undefined : similarName(base, IMPORT_FILES);
@@ -76,15 +77,6 @@ export function listImport(path: string): ImportFolder {
     else incomplete.add(meant);
   }
   return { path, files, misnamed, incomplete, unread };
-}
-
-/** Returns the name of an import file: `NAME.ndjson`, `NAME.ndjson.gz`, or undefined if neither exists. */
-function importFile(folder: string, name: string): string | undefined {
-  const files = [`${name}.ndjson`, `${name}.ndjson.gz`].filter(
-    (file) => lstatSync(join(folder, file), { throwIfNoEntry: false }) !== undefined,
-  );
-  if (files.length > 1) throw new UnreadableImport(files.join(' and '), 'both exist; keep one of them');
-  return files[0];
 }
 
 const BLOCK_BYTES = 256 * 1024;
@@ -117,7 +109,11 @@ export async function* readBlocks(
   let firstLine = 1;
   let bytesRead = 0;
   try {
-    const { source, content } = open(join(path, file));
+    const source = createReadStream(join(path, file), { highWaterMark: BLOCK_BYTES });
+    // The reader of the content gets the error of either stream.
+    const content: AsyncIterable<Buffer> = /\.gz$/i.test(file)
+      ? pipeline(source, createGunzip({ chunkSize: BLOCK_BYTES }), () => undefined)
+      : source;
     for await (const chunk of content) {
       onBytes?.(source.bytesRead - bytesRead);
       ({ bytesRead } = source);
@@ -167,17 +163,6 @@ function decoded(bytes: Buffer, number: number): Line {
 
 function undecodable(number: number, reason: string, found?: string): Line {
   return { number, text: undefined, problem: { field: '', reason, found } };
-}
-
-function open(path: string): { readonly source: ReadStream; readonly content: AsyncIterable<Buffer> } {
-  const source = createReadStream(path, { highWaterMark: BLOCK_BYTES });
-  if (!/\.gz$/i.test(path)) return { source, content: source };
-  const content = new PassThrough({ highWaterMark: BLOCK_BYTES });
-  // An error of any stream reaches the reader of the content.
-  pipeline(source, createGunzip({ chunkSize: BLOCK_BYTES }), content).catch((error: unknown) => {
-    content.destroy(error instanceof Error ? error : new Error(String(error)));
-  });
-  return { source, content };
 }
 
 function lengthOf(parts: readonly Buffer[]): number {
