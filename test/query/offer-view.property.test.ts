@@ -5,7 +5,6 @@ import { OFFER, OFFER_TYPES } from '../../src/contract/resources.ts';
 import { offerSegments } from '../../src/query/offer-view.ts';
 import type { OfferView } from '../../src/query/plan.ts';
 import { NO_BAD_ORGANIZATIONS } from '../../src/snapshot/builder/staging/import-organizations.ts';
-import { describeProblem } from '../../src/snapshot/builder/import/problems.ts';
 import { LineNotes } from '../../src/snapshot/builder/import/line-notes.ts';
 import { RecordReader } from '../../src/snapshot/builder/import/record-reader.ts';
 import { OFFERS } from '../../src/snapshot/format/layout.ts';
@@ -61,7 +60,7 @@ const reader = new RecordReader(OFFERS, new Map([[ORGANIZATION, 0]]), NO_BAD_ORG
 function stored(random: Random, offer: Record<string, Json>): string {
   const line = { organizationId: ORGANIZATION, heldByEventIds: [], ...offer };
   const reading = reader.read(JSON.stringify(asImported(random, line)), new LineNotes());
-  if ('problems' in reading) throw new Error(reading.problems.map(describeProblem).join(', '));
+  if ('problems' in reading) throw new Error(JSON.stringify(reading.problems));
   return reading.json;
 }
 

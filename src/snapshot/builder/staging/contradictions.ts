@@ -139,6 +139,7 @@ export class Contradictions {
           this.#base,
           { field, reason },
           select(place, OF_BASE),
+          { ofBase: true },
         );
       }
       this.#database.exec(`DELETE FROM ${table} WHERE line IN (SELECT line FROM rejected)`);

@@ -101,7 +101,7 @@ export async function readImport(
       if (base === undefined || !IMPORTED_ANEW.includes(layout)) continue;
       // The fields that are dropped are those that the build derives again.
       for await (const { bad } of threads.read(collection, base.lines(layout)))
-        rejections.add(base.path, bad);
+        rejections.add(base.path, bad, { ofBase: true });
     }
     await threads.finish();
   } finally {
