@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { COLLECTIONS } from '../../format/layout.ts';
-import { type FieldProblem, shown } from './problems.ts';
+import { type JsonObject, parseObject } from '../../format/json-values.ts';
+import { type FieldProblem, malformed, shown, UTF_16 } from './problems.ts';
 import { similarName } from '../../../similar-names.ts';
 
 /** The files of an import folder: one JSON object per line, in UTF-8, optionally compressed (`.ndjson.gz`). */
@@ -83,7 +84,6 @@ const BLOCK_BYTES = 256 * 1024;
 const MAX_LINE_BYTES = 16 * 1024 * 1024;
 const TOO_LONG = `must be at most ${MAX_LINE_BYTES} bytes long`;
 const NOT_UTF8 = 'must be UTF-8; a file compressed by gzip is named .ndjson.gz';
-export const UTF_16 = 'must be UTF-8, not UTF-16';
 const NEWLINE = 0x0a;
 const BYTE_ORDER_MARK = '\ufeff';
 
@@ -135,10 +135,15 @@ export async function* readBlocks(
   if (lengthOf(rest) > 0) yield { bytes: joined(rest), firstLine };
 }
 
-/** A line with its number in the file. A line with a problem cannot be decoded. */
+/** A line with its number in the file. It is an object, or has a problem. Its text is absent if it is undecodable. */
 export type Line =
-  | { readonly number: number; readonly text: string }
-  | { readonly number: number; readonly text: undefined; readonly problem: FieldProblem };
+  | { readonly number: number; readonly text: string; readonly record: JsonObject }
+  | {
+      readonly number: number;
+      readonly text?: string;
+      readonly record?: never;
+      readonly problem: FieldProblem;
+    };
 
 /** Iterates over the lines of a block that are not blank. */
 export function* linesOf({ bytes, firstLine }: LineBlock): Generator<Line> {
@@ -146,23 +151,23 @@ export function* linesOf({ bytes, firstLine }: LineBlock): Generator<Line> {
   for (let start = 0; start < bytes.length; number++) {
     const found = bytes.indexOf(NEWLINE, start);
     const end = found < 0 ? bytes.length : found;
-    const line = decoded(bytes.subarray(start, end), number);
+    const line = readLine(bytes.subarray(start, end), number);
     if (line.text?.trim() !== '') yield line;
     start = end + 1;
   }
 }
 
-function decoded(bytes: Buffer, number: number): Line {
-  if (bytes.length > MAX_LINE_BYTES) return undecodable(number, TOO_LONG);
-  const text = bytes.toString();
+function readLine(bytes: Buffer, number: number): Line {
+  if (bytes.length > MAX_LINE_BYTES) return { number, problem: { field: '', reason: TOO_LONG } };
+  let text = bytes.toString();
   // Decoding replaces invalid bytes with U+FFFD, which a valid line may also contain.
-  if (text.includes('\ufffd') && !isUtf8(bytes))
-    return undecodable(number, bytes.includes(0) ? UTF_16 : NOT_UTF8, shown(text));
-  return { number, text: number === 1 && text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text };
-}
-
-function undecodable(number: number, reason: string, found?: string): Line {
-  return { number, text: undefined, problem: { field: '', reason, found } };
+  if (text.includes('\ufffd') && !isUtf8(bytes)) {
+    const reason = bytes.includes(0) ? UTF_16 : NOT_UTF8;
+    return { number, problem: { field: '', reason, found: shown(text) } };
+  }
+  if (number === 1 && text.startsWith(BYTE_ORDER_MARK)) text = text.slice(1);
+  const record = parseObject(text);
+  return record === undefined ? { number, text, problem: malformed(text) } : { number, text, record };
 }
 
 function lengthOf(parts: readonly Buffer[]): number {

@@ -85,6 +85,36 @@ export class BadLines {
   }
 }
 
+export const UTF_16 = 'must be UTF-8, not UTF-16';
+const OBJECT = 'must be a JSON object';
+const CSV = `${OBJECT}: convert CSV to NDJSON, see docs/data.md`;
+const WHOLE =
+  "must be one whole JSON object: split an array with jq -c '.[]', join indented lines with jq -c .";
+
+/** Explains why a line that `parseObject` did not accept is malformed, with remedies for the commonest cases. */
+export function malformed(line: string): FieldProblem {
+  const text = line.trim();
+  const problem = (reason: string, found = text) => ({ field: '', reason, found: shown(found) });
+  if (text.includes('\0')) return problem(UTF_16);
+  // An array, or a line of an indented object.
+  if (/^([[\]}]|\{$)/.test(text) || /^\s+[^\s{]/.test(line)) return problem(WHOLE);
+  if (text.startsWith('{')) return problem(OBJECT, faultIn(line.trimEnd()));
+  return problem(/[,;\t|]/.test(text) ? CSV : OBJECT);
+}
+
+/** Returns the first error in a line, in the words of the engine. */
+function faultIn(line: string): string {
+  try {
+    JSON.parse(line);
+    return '';
+  } catch (error) {
+    const message = error instanceof Error ? error.message : '';
+    return message
+      .replace(' is not valid JSON', '')
+      .replace(/(?: in JSON)? at position .*(column \d+)\)$/, ' at $1');
+  }
+}
+
 /** Returns the beginning of a value's JSON for a message. */
 export function quoted(value: unknown): string {
   // JSON has no notation for an infinite number.

@@ -4,11 +4,10 @@ import type { ListName } from '../../../contract/operations.ts';
 import { REFERENTS_FIRST } from '../../format/layout.ts';
 import { Review } from '../../review/review.ts';
 import { type EarlierSnapshot, IMPORTED_ANEW } from '../merge/earlier-snapshot.ts';
-import { readDeletions } from './import-deletions.ts';
 import { type ImportFolder, ORGANIZATIONS_FILE, readBlocks } from '../import/import-files.ts';
-import { readOrganizations } from './import-organizations.ts';
 import { ImportThreads } from './import-threads.ts';
 import { ImportNotes } from '../import/line-notes.ts';
+import { readDeletions, readOrganizations } from './organizations-and-deletions.ts';
 import { ImportRejected } from './rejections.ts';
 import type { Staging } from './staging.ts';
 
@@ -108,7 +107,7 @@ export async function readImport(
     await threads.close();
   }
   staging.attach(threads.stagingFiles, organizationIds);
-  if (base !== undefined) linesRead += await readDeletions(input, organizations, staging);
+  if (base !== undefined) linesRead += await readDeletions(input, notes, organizations, staging);
   const badLines = rejections.total;
   linesRead += badLines;
   return { input, lacksOrganizations, names, organizationIds, notes, review, linesRead, badLines };
