@@ -22,7 +22,7 @@ const TIMESTAMP = /^must be an ISO 8601 date and time with Z or an offset, such 
 /** The field has a value, or a text of a form. */
 const OF_A_VALUE = /^must be (string$|integer$|number$|one of |an ISO 8601 |a region and city )/;
 const IDENTIFIER = 'must be well-formed text that is not empty';
-const NO_OBJECT = /^must be (a|a whole|one whole) JSON object/;
+const NO_OBJECT = /^must be (a|one whole) JSON object/;
 export const NOT_UTF8 = 'must be UTF-8; a file compressed by gzip is named .ndjson.gz';
 
 /** Makes a good record of each file, with the given id. */

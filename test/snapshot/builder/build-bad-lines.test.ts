@@ -91,7 +91,7 @@ describe('A bad line of the import', () => {
     expect(total).to.equal(BAD_LINES.length);
     expect(message).to.include(`${BAD_LINES.length} bad lines`);
     expect(describeGroup(groups[0])).to.equal(
-      'organizations.ndjson: the line must be a JSON object, found hello: 5 lines, first: 3',
+      'organizations.ndjson: the line must be a JSON object, found hello: 7 lines, first: 3',
     );
     const places = groups.map(({ file, first }) => [
       FILES.findIndex((name) => file === `${name}.ndjson`),
@@ -274,7 +274,7 @@ describe('The groups of bad lines', () => {
       [
         'an event whose sessions cannot be read',
         { ...good, sessions: ['', "{'id':'ses'}"] },
-        [/^sessions\.ndjson: the line must be a JSON object: names and texts .*: line 2$/],
+        [/^sessions\.ndjson: the line must be a JSON object, found Expected property name .*: line 2$/],
       ],
       [
         'an event whose sessions have ids of others',

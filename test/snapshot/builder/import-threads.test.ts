@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import { NO_BAD_ORGANIZATIONS } from '../../../src/snapshot/builder/staging/import-organizations.ts';
 import { ImportThreads } from '../../../src/snapshot/builder/staging/import-threads.ts';
 import { folderForEach } from '../../support/temporary-folder.ts';
 
@@ -11,10 +10,9 @@ describe('The import threads', () => {
   let threads: ImportThreads;
 
   beforeEach(() => {
-    threads = new ImportThreads(
-      { organizations: new Map([['north', 0]]), badOrganizations: NO_BAD_ORGANIZATIONS, keepsLines: true },
-      inFolder(''),
-    );
+    const badOrganizations = { ids: new Set<string>(), isAnyUnknown: false };
+    const organizations = new Map([['north', 0]]);
+    threads = new ImportThreads({ organizations, badOrganizations, keepsLines: true }, inFolder(''));
   });
 
   afterEach(() => threads.close());

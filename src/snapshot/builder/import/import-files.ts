@@ -1,11 +1,11 @@
 import { isUtf8 } from 'node:buffer';
-import { createReadStream, lstatSync, type ReadStream, readdirSync, statSync } from 'node:fs';
+import { createReadStream, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { PassThrough } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
+import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { COLLECTIONS } from '../../format/layout.ts';
-import { type FieldProblem, shown } from './problems.ts';
+import { type JsonObject, parseObject } from '../../format/json-values.ts';
+import { type FieldProblem, malformed, shown, UTF_16 } from './problems.ts';
 import { similarName } from '../../../similar-names.ts';
 
 /** The files of an import folder: one JSON object per line, in UTF-8, optionally compressed (`.ndjson.gz`). */
@@ -51,16 +51,18 @@ const LINES_OF_JSON = /^[^.]*(?:\.(?:ndjson|jsonl?|ldjson|txt))?(?:\.gz)?$/i;
  * @throws UnreadableImport when a file exists twice
  */
 export function listImport(path: string): ImportFolder {
+  const entries = readdirSync(path).sort();
   const files = new Map<string, string>();
   for (const name of IMPORT_FILES) {
-    const file = importFile(path, name);
-    if (file !== undefined) files.set(name, file);
+    const named = entries.filter((entry) => entry === `${name}.ndjson` || entry === `${name}.ndjson.gz`);
+    if (named.length > 1) throw new UnreadableImport(named.join(' and '), 'both exist; keep one of them');
+    if (named.length === 1) files.set(name, named[0]);
   }
   const named = new Set(files.values());
   const misnamed: string[] = [];
   const incomplete = new Set<string>();
   const unread: string[] = [];
-  for (const entry of readdirSync(path).sort()) {
+  for (const entry of entries) {
     if (entry.startsWith('.') || named.has(entry)) continue;
     const base = entry.replace(DATA_ENDINGS, '');
     const meant = base.includes('.') && base === entry ? undefined : similarName(base, IMPORT_FILES);
@@ -78,20 +80,10 @@ export function listImport(path: string): ImportFolder {
   return { path, files, misnamed, incomplete, unread };
 }
 
-/** Returns the name of an import file: `NAME.ndjson`, `NAME.ndjson.gz`, or undefined if neither exists. */
-function importFile(folder: string, name: string): string | undefined {
-  const files = [`${name}.ndjson`, `${name}.ndjson.gz`].filter(
-    (file) => lstatSync(join(folder, file), { throwIfNoEntry: false }) !== undefined,
-  );
-  if (files.length > 1) throw new UnreadableImport(files.join(' and '), 'both exist; keep one of them');
-  return files[0];
-}
-
 const BLOCK_BYTES = 256 * 1024;
 const MAX_LINE_BYTES = 16 * 1024 * 1024;
 const TOO_LONG = `must be at most ${MAX_LINE_BYTES} bytes long`;
 const NOT_UTF8 = 'must be UTF-8; a file compressed by gzip is named .ndjson.gz';
-export const UTF_16 = 'must be UTF-8, not UTF-16';
 const NEWLINE = 0x0a;
 const BYTE_ORDER_MARK = '\ufeff';
 
@@ -117,7 +109,11 @@ export async function* readBlocks(
   let firstLine = 1;
   let bytesRead = 0;
   try {
-    const { source, content } = open(join(path, file));
+    const source = createReadStream(join(path, file), { highWaterMark: BLOCK_BYTES });
+    // The reader of the content gets the error of either stream.
+    const content: AsyncIterable<Buffer> = /\.gz$/i.test(file)
+      ? pipeline(source, createGunzip({ chunkSize: BLOCK_BYTES }), () => undefined)
+      : source;
     for await (const chunk of content) {
       onBytes?.(source.bytesRead - bytesRead);
       ({ bytesRead } = source);
@@ -139,10 +135,15 @@ export async function* readBlocks(
   if (lengthOf(rest) > 0) yield { bytes: joined(rest), firstLine };
 }
 
-/** A line with its number in the file. A line with a problem cannot be decoded. */
+/** A line with its number in the file. It is an object, or has a problem. Its text is absent if it is undecodable. */
 export type Line =
-  | { readonly number: number; readonly text: string }
-  | { readonly number: number; readonly text: undefined; readonly problem: FieldProblem };
+  | { readonly number: number; readonly text: string; readonly record: JsonObject }
+  | {
+      readonly number: number;
+      readonly text?: string;
+      readonly record?: never;
+      readonly problem: FieldProblem;
+    };
 
 /** Iterates over the lines of a block that are not blank. */
 export function* linesOf({ bytes, firstLine }: LineBlock): Generator<Line> {
@@ -150,34 +151,23 @@ export function* linesOf({ bytes, firstLine }: LineBlock): Generator<Line> {
   for (let start = 0; start < bytes.length; number++) {
     const found = bytes.indexOf(NEWLINE, start);
     const end = found < 0 ? bytes.length : found;
-    const line = decoded(bytes.subarray(start, end), number);
+    const line = readLine(bytes.subarray(start, end), number);
     if (line.text?.trim() !== '') yield line;
     start = end + 1;
   }
 }
 
-function decoded(bytes: Buffer, number: number): Line {
-  if (bytes.length > MAX_LINE_BYTES) return undecodable(number, TOO_LONG);
-  const text = bytes.toString();
+function readLine(bytes: Buffer, number: number): Line {
+  if (bytes.length > MAX_LINE_BYTES) return { number, problem: { field: '', reason: TOO_LONG } };
+  let text = bytes.toString();
   // Decoding replaces invalid bytes with U+FFFD, which a valid line may also contain.
-  if (text.includes('\ufffd') && !isUtf8(bytes))
-    return undecodable(number, bytes.includes(0) ? UTF_16 : NOT_UTF8, shown(text));
-  return { number, text: number === 1 && text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text };
-}
-
-function undecodable(number: number, reason: string, found?: string): Line {
-  return { number, text: undefined, problem: { field: '', reason, found } };
-}
-
-function open(path: string): { readonly source: ReadStream; readonly content: AsyncIterable<Buffer> } {
-  const source = createReadStream(path, { highWaterMark: BLOCK_BYTES });
-  if (!/\.gz$/i.test(path)) return { source, content: source };
-  const content = new PassThrough({ highWaterMark: BLOCK_BYTES });
-  // An error of any stream reaches the reader of the content.
-  pipeline(source, createGunzip({ chunkSize: BLOCK_BYTES }), content).catch((error: unknown) => {
-    content.destroy(error instanceof Error ? error : new Error(String(error)));
-  });
-  return { source, content };
+  if (text.includes('\ufffd') && !isUtf8(bytes)) {
+    const reason = bytes.includes(0) ? UTF_16 : NOT_UTF8;
+    return { number, problem: { field: '', reason, found: shown(text) } };
+  }
+  if (number === 1 && text.startsWith(BYTE_ORDER_MARK)) text = text.slice(1);
+  const record = parseObject(text);
+  return record === undefined ? { number, text, problem: malformed(text) } : { number, text, record };
 }
 
 function lengthOf(parts: readonly Buffer[]): number {

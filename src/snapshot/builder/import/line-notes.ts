@@ -1,18 +1,9 @@
 import type { Warning } from '../../review/review.ts';
+import { addGroup, type FileGroup, type ProblemGroup } from './problems.ts';
 
-/** Number of occurrences by field. */
-export type FieldCounts = Map<string, number>;
-
-export function addCount(counts: FieldCounts, field: string, count: number): void {
+/** Adds to the number of occurrences of a field. */
+export function addCount(counts: Map<string, number>, field: string, count: number): void {
   counts.set(field, (counts.get(field) ?? 0) + count);
-}
-
-/** Problems of lines that were accepted, with the number of the lines and the first of them. */
-type Suspects = Map<string, Suspect>;
-
-interface Suspect {
-  count: number;
-  readonly line: number;
 }
 
 /**
@@ -26,15 +17,17 @@ const MAX_CHECKED_LENGTH = 65_536;
 
 /** Collects the content of a block's lines that their records lack: undeclared fields and repeated keys. */
 export class LineNotes {
-  readonly dropped: FieldCounts = new Map();
-  readonly suspects: Suspects = new Map();
+  /** Occurrences of undeclared fields. */
+  readonly dropped = new Map<string, number>();
+  /** Problems of lines that were accepted. */
+  readonly suspects = new Map<string, ProblemGroup>();
   /** Number of the line that is being read. */
   line = 0;
   #hasRepeatedKey = false;
 
   /** Notes that the line was accepted, but looks wrong. */
   suspect(problem: string): void {
-    addSuspect(this.suspects, problem, 1, this.line);
+    addGroup(this.suspects, { field: '', reason: problem, lines: 1, first: this.line });
   }
 
   /** Checks the keys of the line, a JSON object. */
@@ -46,12 +39,6 @@ export class LineNotes {
     this.#hasRepeatedKey = true;
     this.suspect(`the key ${key} occurs twice in an object`);
   }
-}
-
-function addSuspect(suspects: Suspects, problem: string, count: number, line: number): void {
-  const known = suspects.get(problem);
-  if (known === undefined) suspects.set(problem, { count, line });
-  else known.count += count;
 }
 
 /** Returns the first key, as JSON, that an object has twice. JSON.parse keeps the last value of such a key. */
@@ -73,22 +60,18 @@ function repeatedKey(json: string): string | undefined {
 /** Merges the notes on the blocks of an import, in the order of the lines. */
 export class ImportNotes {
   /** Occurrences of undeclared fields, by file and field. */
-  readonly dropped: FieldCounts = new Map();
-  readonly #suspects = new Map<string, Suspects>();
+  readonly dropped = new Map<string, number>();
+  readonly #suspects = new Map<string, FileGroup>();
 
   add(file: string, { dropped, suspects }: Pick<LineNotes, 'dropped' | 'suspects'>): void {
     for (const [field, count] of dropped) addCount(this.dropped, `${file}: ${field}`, count);
-    const ofFile = this.#suspects.get(file) ?? new Map<string, Suspect>();
-    for (const [problem, { count, line }] of suspects) addSuspect(ofFile, problem, count, line);
-    this.#suspects.set(file, ofFile);
+    for (const group of suspects.values()) addGroup(this.#suspects, { file, ...group });
   }
 
   /** The warnings about lines. */
   get warnings(): Warning[] {
-    return [...this.#suspects].flatMap(([file, suspects]) =>
-      Array.from(suspects, ([problem, { count, line }]) => {
-        return { source: file, problem, count, first: `line ${line}` };
-      }),
-    );
+    return Array.from(this.#suspects.values(), ({ file, reason, lines, first }) => {
+      return { source: file, problem: reason, count: lines, first: `line ${first}` };
+    });
   }
 }

@@ -14,7 +14,7 @@ export interface FieldProblem {
 /** The reason of each line after the first one with an id. */
 export const UNIQUE = 'must be unique';
 
-/** The lines of a file that have the same problem. */
+/** Lines that have the same problem. */
 export interface ProblemGroup extends FieldProblem {
   /** Path of the field, with all positions of a list in one: `placedItems[].quantity`. */
   readonly field: string;
@@ -22,6 +22,36 @@ export interface ProblemGroup extends FieldProblem {
   readonly lines: number;
   /** Number of the first line. */
   readonly first: number;
+}
+
+/** The lines of an import file, or the records of a base, that have the same problem. */
+export interface FileGroup extends ProblemGroup {
+  /** Name of the import file; path of the base. */
+  readonly file: string;
+  /** Whether they are records of a base, which have no lines. */
+  readonly ofBase?: boolean;
+}
+
+/** Adds lines to their group, in any order. The group has the value of its first line. */
+export function addGroup<Group extends ProblemGroup>(groups: Map<string, Group>, group: Group): void {
+  const key = groupKey(group);
+  const known = groups.get(key);
+  const isFirst = known === undefined || group.first < known.first;
+  const shownGroup = isFirst ? { ...group, field: inAnyPosition(group.field) } : known;
+  groups.set(key, { ...shownGroup, lines: group.lines + (known?.lines ?? 0) });
+}
+
+/** Returns the problems without those that repeat an earlier one in another position of a list. */
+export function withoutRepetition(problems: Iterable<FieldProblem>): FieldProblem[] {
+  return Array.from(Map.groupBy(problems, groupKey).values(), ([first]) => first);
+}
+
+function groupKey({ file = '', field, reason }: FieldProblem & Partial<FileGroup>): string {
+  return `${file} ${inAnyPosition(field)} ${reason}`;
+}
+
+function inAnyPosition(field: string): string {
+  return field.replace(/\[\d+\]/g, '[]');
 }
 
 /** A line that does not become a record. */
@@ -32,7 +62,7 @@ export interface BadLine {
   readonly text: string | undefined;
 }
 
-/** The bad lines of a file, or of a part of it. The number of groups is bounded by the declared fields. */
+/** The bad lines of a part of a file. The number of groups is bounded by the declared fields. */
 export class BadLines {
   total = 0;
   /** Number of lines whose problems all follow from other lines. */
@@ -55,32 +85,34 @@ export class BadLines {
   }
 }
 
-/** Adds a group to those of a file, whose lines arrive in any order. */
-export function addGroup(groups: Map<string, ProblemGroup>, group: ProblemGroup): void {
-  const field = inAnyPosition(group.field);
-  const key = `${field} ${group.reason}`;
-  const same = groups.get(key);
-  const lines = group.lines + (same?.lines ?? 0);
-  groups.set(key, { ...(same && same.first < group.first ? same : { ...group, field }), lines });
+export const UTF_16 = 'must be UTF-8, not UTF-16';
+const OBJECT = 'must be a JSON object';
+const CSV = `${OBJECT}: convert CSV to NDJSON, see docs/data.md`;
+const WHOLE =
+  "must be one whole JSON object: split an array with jq -c '.[]', join indented lines with jq -c .";
+
+/** Explains why a line that `parseObject` did not accept is malformed, with remedies for the commonest cases. */
+export function malformed(line: string): FieldProblem {
+  const text = line.trim();
+  const problem = (reason: string, found = text) => ({ field: '', reason, found: shown(found) });
+  if (text.includes('\0')) return problem(UTF_16);
+  // An array, or a line of an indented object.
+  if (/^([[\]}]|\{$)/.test(text) || /^\s+[^\s{]/.test(line)) return problem(WHOLE);
+  if (text.startsWith('{')) return problem(OBJECT, faultIn(line.trimEnd()));
+  return problem(/[,;\t|]/.test(text) ? CSV : OBJECT);
 }
 
-/** Returns the problems without those that repeat an earlier one in another position of a list. */
-export function withoutRepetition(problems: Iterable<FieldProblem>): FieldProblem[] {
-  const distinct = new Map<string, FieldProblem>();
-  for (const problem of problems) {
-    const key = `${inAnyPosition(problem.field)} ${problem.reason}`;
-    if (!distinct.has(key)) distinct.set(key, problem);
+/** Returns the first error in a line, in the words of the engine. */
+function faultIn(line: string): string {
+  try {
+    JSON.parse(line);
+    return '';
+  } catch (error) {
+    const message = error instanceof Error ? error.message : '';
+    return message
+      .replace(' is not valid JSON', '')
+      .replace(/(?: in JSON)? at position .*(column \d+)\)$/, ' at $1');
   }
-  return [...distinct.values()];
-}
-
-function inAnyPosition(field: string): string {
-  return field.replace(/\[\d+\]/g, '[]');
-}
-
-/** Formats a problem as a sentence, such as `listPrice must be number or null, found "12.50"`. */
-export function describeProblem({ field, reason, found }: FieldProblem): string {
-  return `${field === '' ? 'the line' : field} ${reason}${found === undefined ? '' : `, found ${found}`}`;
 }
 
 /** Returns the beginning of a value's JSON for a message. */

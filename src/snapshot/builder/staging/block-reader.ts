@@ -3,10 +3,9 @@ import { type CollectionLayout, COLLECTIONS } from '../../format/layout.ts';
 import { beginsRun } from '../../format/schema.ts';
 import { type Findings, RecordReview } from '../../review/record-review.ts';
 import { type LineBlock, linesOf } from '../import/import-files.ts';
-import type { BadOrganizations } from './import-organizations.ts';
 import { LineNotes } from '../import/line-notes.ts';
 import { BadLines } from '../import/problems.ts';
-import { type ReadRecord, RecordReader } from '../import/record-reader.ts';
+import { type BadOrganizations, type ReadRecord, RecordReader } from '../import/record-reader.ts';
 import { columnValue, StagingFile } from './staging-file.ts';
 
 export type ImportTask =
@@ -89,13 +88,11 @@ export class BlockReader {
     for (const line of linesOf(block)) {
       notes.line = line.number;
       const reading =
-        line.text === undefined
-          ? { problems: [line.problem], imported: undefined }
-          : reader.read(line.text, notes);
+        line.record === undefined ? { problems: [line.problem] } : reader.read(line.record, line.text, notes);
       if ('problems' in reading) {
         bad.add({ line: line.number, text: line.text, problems: reading.problems });
-        const organization = this.#data.organizations.get(textIn(reading.imported?.['organizationId']));
-        this.#staging.tables.addBad(reader.layout, line.number, organization, reading.imported);
+        const organization = this.#data.organizations.get(textIn(line.record?.['organizationId']));
+        this.#staging.tables.addBad(reader.layout, line.number, organization, line.record);
       } else {
         this.#stage(reader.layout, line.number, reading);
         review.addFindings(reading.organization, line.number, reading.served, findings);

@@ -130,7 +130,9 @@ export function rejectContradictions(
         if (schema !== 'main') rejections.addSelected(file, { field, reason }, selected('addition'));
         else if (base !== undefined) {
           const place = `' in ${name} ' || json_quote(id_of(id))`;
-          rejections.ofBase += rejections.addSelected(base.path, { field, reason }, selected(place));
+          rejections.ofBase += rejections.addSelected(base.path, { field, reason }, selected(place), {
+            ofBase: true,
+          });
         }
         database.exec(`DELETE FROM ${schema}.${name} WHERE ${isRejected}`);
       }

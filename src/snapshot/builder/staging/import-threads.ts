@@ -1,3 +1,4 @@
+import { on } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
@@ -47,7 +48,10 @@ export class ImportThreads {
           yield this.#own.run({ collection, block });
           continue;
         }
-        pending.push(this.#leastBusy().run({ collection, block }));
+        const result = this.#leastBusy().run({ collection, block });
+        // It is awaited much later; until then, its rejection must not count as unhandled.
+        result.catch(() => undefined);
+        pending.push(result);
         if (pending.length < this.#threads.length * BLOCKS_PER_THREAD) continue;
         yield await pending[0];
         void pending.shift();
@@ -67,7 +71,7 @@ export class ImportThreads {
   /** Closes the staging files, and terminates the threads. */
   async close(): Promise<void> {
     this.#own.close();
-    await Promise.all(this.#threads.map((thread) => thread.close()));
+    await Promise.all(this.#threads.map((thread) => thread.terminate()));
   }
 
   #leastBusy(): ImportThread {
@@ -85,49 +89,24 @@ export class ImportThreads {
   }
 }
 
-class ImportThread {
-  readonly #worker: Worker;
-  /** Tasks without a result, in order: the thread completes them one after the other. */
-  readonly #pending: PromiseWithResolvers<ImportedBlock>[] = [];
-  /** Set once the thread has failed or ended. */
-  #failure: { readonly error: unknown } | undefined;
+class ImportThread extends Worker {
+  /** Number of tasks without a result. */
+  tasks = 0;
+  /** The results, in the order of the tasks. They end when the thread exits. */
+  readonly #results: AsyncIterator<readonly ImportedBlock[], undefined>;
 
   constructor(workerData: ReaderData) {
-    this.#worker = new Worker(new URL('./import-thread.ts', import.meta.url), {
-      workerData,
-      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
-    });
-    this.#worker.on('message', (imported: ImportedBlock) => this.#pending.shift()?.resolve(imported));
-    this.#worker.on('error', (error) => {
-      this.#fail(error);
-    });
-    this.#worker.on('exit', (code) => {
-      this.#fail(new Error(`an import thread exited with code ${code}`));
-    });
+    const resourceLimits = { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB };
+    super(new URL('./import-thread.ts', import.meta.url), { workerData, resourceLimits });
+    this.#results = on(this, 'message', { close: ['exit'] });
   }
 
-  /** Number of tasks without a result. */
-  get tasks(): number {
-    return this.#pending.length;
-  }
-
-  run(task: ImportTask): Promise<ImportedBlock> {
-    const result = Promise.withResolvers<ImportedBlock>();
-    if (this.#failure === undefined) {
-      this.#pending.push(result);
-      this.#worker.postMessage(task, 'block' in task ? [task.block.bytes.buffer] : []);
-    } else result.reject(this.#failure.error);
-    // The caller may await the result much later; a rejection must not count as unhandled until then.
-    result.promise.catch(() => undefined);
-    return result.promise;
-  }
-
-  async close(): Promise<void> {
-    await this.#worker.terminate();
-  }
-
-  #fail(error: unknown): void {
-    this.#failure ??= { error };
-    for (const result of this.#pending.splice(0)) result.reject(error);
+  async run(task: ImportTask): Promise<ImportedBlock> {
+    this.tasks++;
+    this.postMessage(task, 'block' in task ? [task.block.bytes.buffer] : []);
+    const result = await this.#results.next();
+    this.tasks--;
+    if (result.done === true) throw new Error('an import thread exited');
+    return result.value[0];
   }
 }

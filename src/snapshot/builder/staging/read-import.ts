@@ -3,11 +3,10 @@ import { join } from 'node:path';
 import type { CollectionName, ListName } from '../../../contract/operations.ts';
 import { byCollection, REFERENTS_FIRST } from '../../format/layout.ts';
 import { Review } from '../../review/review.ts';
-import { readDeletions } from './import-deletions.ts';
 import { type ImportFolder, ORGANIZATIONS_FILE, readBlocks } from '../import/import-files.ts';
-import { readOrganizations } from './import-organizations.ts';
 import { ImportThreads } from './import-threads.ts';
 import { ImportNotes } from '../import/line-notes.ts';
+import { readDeletions, readOrganizations } from './organizations-and-deletions.ts';
 import { ImportRejected } from './rejections.ts';
 import type { StagedBase } from './contradictions.ts';
 import type { Staging } from './staging.ts';
@@ -105,7 +104,7 @@ export async function readImport(
     await threads.close();
   }
   staging.attach(threads.stagingFiles, organizationIds);
-  const deletions = await readDeletions(input, organizations, staging);
+  const deletions = await readDeletions(input, notes, organizations, staging);
   const badLines = rejections.total;
   const linesRead = names.size + sumOf(lines) + deletions + badLines;
   return { input, lacksOrganizations, names, organizationIds, notes, review, lines, linesRead, badLines };
