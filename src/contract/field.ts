@@ -1,3 +1,5 @@
+import type { Schema } from './parameter.ts';
+
 /**
  * The vocabulary of resource declarations. A declaration yields the JSON Schema of served records, the schema of
  * imported records (`src/snapshot/builder/import/import-schema.ts`), and the stored form.
@@ -56,6 +58,30 @@ export interface Resource {
   /** The fields of each value of `type`. A resource without `type` has the single variant `''`. */
   readonly variants: Readonly<Record<string, Fields>>;
 }
+
+/**
+ * Returns the JSON Schema of a shape.
+ * @param keywordsOf returns the keywords of a value's schema beside `type` and `enum`
+ */
+export function shapeSchema(
+  shape: Shape,
+  objectSchema: (fields: Fields) => Schema,
+  keywordsOf: (shape: Shape) => Schema,
+): Schema {
+  if (shape.kind === 'list')
+    return { type: 'array', items: shapeSchema(shape.items, objectSchema, keywordsOf) };
+  if (shape.kind === 'object') return objectSchema(shape.fields);
+  if (shape.kind === 'choice') return { type: 'string', enum: shape.values };
+  return { type: JSON_TYPES[shape.kind] ?? 'string', ...keywordsOf(shape) };
+}
+
+/** JSON types of the shapes that are not texts. */
+const JSON_TYPES: Partial<Record<Shape['kind'], string>> = {
+  number: 'number',
+  integer: 'integer',
+  boolean: 'boolean',
+  anyObject: 'object',
+};
 
 function field(shape: Shape, description: string, example: Json): Field {
   return { shape, description, example };

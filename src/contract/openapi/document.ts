@@ -1,4 +1,4 @@
-import { exampleOf, type Field, type Fields, type Resource, type Shape } from '../field.ts';
+import { exampleOf, type Field, type Fields, type Resource, type Shape, shapeSchema } from '../field.ts';
 import { IF_NONE_MATCH_HEADER, REQUEST_ID_HEADER, REQUEST_ID_PATTERN } from '../headers.ts';
 import { type Operation, OPERATIONS, type Parameter, type PathParameter, TAGS } from '../operations.ts';
 import {
@@ -226,7 +226,7 @@ function resourceSchemas({ name, description, variants }: Resource): Record<stri
 }
 
 function fieldSchema({ shape, description, example, required }: Field): Schema {
-  const schema = shapeSchema(shape);
+  const schema = shapeSchema(shape, servedSchema, keywordsOf);
   const isNullable = !required && shape.kind !== 'list';
   return {
     ...schema,
@@ -243,27 +243,9 @@ const TIMESTAMP_PATTERNS = {
   offset: OFFSET_TIMESTAMP_PATTERN,
 };
 
-function shapeSchema(shape: Shape): Schema {
-  switch (shape.kind) {
-    case 'text':
-      return { type: 'string', ...(shape.nonEmpty && { minLength: 1 }) };
-    case 'choice':
-      return { type: 'string', enum: shape.values };
-    case 'timestamp':
-      return { type: 'string', pattern: TIMESTAMP_PATTERNS[shape.form] };
-    case 'timeZone':
-      return { type: 'string' };
-    case 'number':
-      // Without a format, oapi-codegen generates numbers of 32 bits, which cannot represent all amounts.
-      return { type: 'number', format: 'double' };
-    case 'integer':
-    case 'boolean':
-      return { type: shape.kind };
-    case 'list':
-      return { type: 'array', items: shapeSchema(shape.items) };
-    case 'object':
-      return servedSchema(shape.fields);
-    case 'anyObject':
-      return { type: 'object' };
-  }
+function keywordsOf(shape: Shape): Schema {
+  if (shape.kind === 'text' && shape.nonEmpty) return { minLength: 1 };
+  if (shape.kind === 'timestamp') return { pattern: TIMESTAMP_PATTERNS[shape.form] };
+  // Without a format, oapi-codegen generates numbers of 32 bits, which cannot represent all amounts.
+  return shape.kind === 'number' ? { format: 'double' } : {};
 }

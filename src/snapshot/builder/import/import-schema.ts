@@ -1,7 +1,17 @@
 import { Ajv, type ErrorObject } from 'ajv';
 import { IANAZone } from 'luxon';
-import { type Field, type Fields, id, type Json, type Shape, text, texts } from '../../../contract/field.ts';
+import {
+  type Field,
+  type Fields,
+  id,
+  type Json,
+  type Shape,
+  shapeSchema,
+  text,
+  texts,
+} from '../../../contract/field.ts';
 import type { CollectionName } from '../../../contract/operations.ts';
+import type { Schema } from '../../../contract/parameter.ts';
 import { inUtc, parseTimestamp, withOffset } from '../../../contract/timestamp.ts';
 import { type JsonObject, objectIn, textIn } from '../../format/json-values.ts';
 import { addCount, type LineNotes } from './line-notes.ts';
@@ -120,7 +130,7 @@ function listed(words: unknown, separator: string): string {
   return Array.isArray(words) ? words.join(separator) : String(words);
 }
 
-function objectSchema(fields: Fields): object {
+function objectSchema(fields: Fields): Schema {
   const imported = Object.entries(fields).filter(([, field]) => !field.derived);
   return {
     type: 'object',
@@ -129,32 +139,15 @@ function objectSchema(fields: Fields): object {
   };
 }
 
-function fieldSchema({ shape, required }: Field): object {
-  const schema = shapeSchema(shape);
-  return required ? schema : { ...schema, type: [schema.type, 'null'] };
+function fieldSchema({ shape, required }: Field): Schema {
+  const schema = shapeSchema(shape, objectSchema, keywordsOf);
+  return required ? schema : { ...schema, type: [schema['type'], 'null'] };
 }
 
-function shapeSchema(shape: Shape): { type: string } & Record<string, unknown> {
-  switch (shape.kind) {
-    case 'text':
-      return { type: 'string', ...(shape.nonEmpty && { format: 'identifier' }) };
-    case 'choice':
-      return { type: 'string', enum: shape.values };
-    case 'timestamp':
-      return { type: 'string', format: shape.form === 'utc' ? 'utcTimestamp' : 'timestamp' };
-    case 'timeZone':
-      return { type: 'string', format: 'timeZone' };
-    case 'list':
-      return { type: 'array', items: shapeSchema(shape.items) };
-    case 'object':
-      return { ...objectSchema(shape.fields), type: 'object' };
-    case 'anyObject':
-      return { type: 'object' };
-    case 'number':
-    case 'integer':
-    case 'boolean':
-      return { type: shape.kind };
-  }
+function keywordsOf(shape: Shape): Schema {
+  if (shape.kind === 'text' && shape.nonEmpty) return { format: 'identifier' };
+  if (shape.kind === 'timestamp') return { format: shape.form === 'utc' ? 'utcTimestamp' : 'timestamp' };
+  return shape.kind === 'timeZone' ? { format: 'timeZone' } : {};
 }
 
 /** Converts a checked value to its stored form, and notes undeclared fields. */
@@ -192,26 +185,11 @@ export function compileNormalize(fields: Fields, path = '', importOnly: readonly
 }
 
 function normalizeShape(shape: Shape, path: string): Normalize {
-  switch (shape.kind) {
-    case 'list': {
-      const normalize = normalizeShape(shape.items, path);
-      return (value, notes) =>
-        Array.isArray(value) ? value.map((item: Json) => normalize(item, notes)) : [];
-    }
-    case 'object':
-      return compileNormalize(shape.fields, `${path}.`);
-    case 'timestamp':
-      if (shape.form === 'imported') return unchanged;
-      return shape.form === 'utc' ? (value) => inUtc(textIn(value)) : (value) => withOffset(textIn(value));
-    case 'text':
-    case 'choice':
-    case 'timeZone':
-    case 'number':
-    case 'integer':
-    case 'boolean':
-    case 'anyObject':
-      return unchanged;
+  if (shape.kind === 'list') {
+    const normalize = normalizeShape(shape.items, path);
+    return (value, notes) => (Array.isArray(value) ? value.map((item: Json) => normalize(item, notes)) : []);
   }
+  if (shape.kind === 'object') return compileNormalize(shape.fields, `${path}.`);
+  if (shape.kind !== 'timestamp' || shape.form === 'imported') return (value) => value ?? null;
+  return shape.form === 'utc' ? (value) => inUtc(textIn(value)) : (value) => withOffset(textIn(value));
 }
-
-const unchanged: Normalize = (value) => value ?? null;
