@@ -23,12 +23,11 @@ const FOLDERS: Readonly<Partial<Record<string, readonly string[]>>> = {
 const SNAPSHOT_FOLDERS: Readonly<Partial<Record<string, readonly string[]>>> = {
   admission: ['format'],
   watch: ['format'],
-  builder: ['builder/merge', 'builder/staging', 'builder/import', 'review', 'load', 'format'],
+  builder: ['builder/merge', 'builder/staging', 'builder/import', 'load', 'format'],
   'builder/merge': ['builder/staging', 'load', 'format'],
-  'builder/staging': ['builder/import', 'review', 'format'],
-  'builder/import': ['review', 'format'],
+  'builder/staging': ['builder/import', 'format'],
+  'builder/import': ['format'],
   publish: ['load', 'format'],
-  review: ['load', 'format'],
   load: ['format'],
   format: [],
 };

@@ -4,7 +4,7 @@ import { memoryNeed, plannedMemory } from '../../src/snapshot/admission/memory.t
 import { STORED_LISTS } from '../../src/snapshot/format/layout.ts';
 import { type ManifestOrganization, rowCount } from '../../src/snapshot/format/manifest.ts';
 import { inspectSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
-import { reviewSnapshot } from '../../src/snapshot/review/review-snapshot.ts';
+import { reviewSnapshot } from '../../src/snapshot/builder/review-snapshot.ts';
 import { JSON_OPTION, printJson } from '../run-command.ts';
 import { fields, left, right, table } from '../terminal/table.ts';
 import { count, size } from '../terminal/units.ts';

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { RefusedSnapshot } from '../../src/snapshot/format/refused-snapshot.ts';
 import type { OnProgress } from '../../src/snapshot/load/read-snapshot.ts';
-import { describeWarning, type Warning } from '../../src/snapshot/review/review.ts';
+import { describeWarning, type Warning } from '../../src/snapshot/builder/import/rules.ts';
 import { Refused } from '../run-command.ts';
 import { Progress } from '../terminal/progress.ts';
 import { count } from '../terminal/units.ts';

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { STORED_LISTS } from '../../src/snapshot/format/layout.ts';
 import { recordsIn } from '../../src/snapshot/format/manifest.ts';
 import { readOrganizations } from '../../src/snapshot/load/read-snapshot.ts';
-import { reviewSnapshot } from '../../src/snapshot/review/review-snapshot.ts';
+import { reviewSnapshot } from '../../src/snapshot/builder/review-snapshot.ts';
 import { JSON_OPTION, printJson, Refused } from '../run-command.ts';
 import { fields } from '../terminal/table.ts';
 import { count, size, timeSpan } from '../terminal/units.ts';

@@ -59,6 +59,16 @@ export interface Resource {
   readonly variants: Readonly<Record<string, Fields>>;
 }
 
+/** Iterates over fields at any depth, with their paths such as `placedItems[].offerId`. */
+export function* fieldsIn(fields: Fields, path = ''): Generator<readonly [path: string, field: Field]> {
+  for (const [name, field] of Object.entries(fields)) {
+    const isList = field.shape.kind === 'list';
+    const element = field.shape.kind === 'list' ? field.shape.items : field.shape;
+    yield [path + name, field];
+    if (element.kind === 'object') yield* fieldsIn(element.fields, `${path}${name}${isList ? '[]' : ''}.`);
+  }
+}
+
 /**
  * Returns the JSON Schema of a shape.
  * @param keywordsOf returns the keywords of a value's schema beside `type` and `enum`

@@ -11,14 +11,14 @@ import {
   type ListLayout,
 } from '../format/layout.ts';
 import { FILE_MODE, sync } from '../format/snapshot-file.ts';
-import { reviewSnapshot } from '../review/review-snapshot.ts';
-import type { Warning } from '../review/review.ts';
+import type { Warning } from './import/rules.ts';
 import { DELETIONS_FILE, listImport, UnreadableImport } from './import/import-files.ts';
 import { Comparison, keepDeletions } from './merge/comparison.ts';
 import { EarlierSnapshot } from './merge/earlier-snapshot.ts';
 import { mergeRecords, type Span } from './merge/merge-records.ts';
 import { SnapshotWriter } from './merge/snapshot-writer.ts';
 import { stageBase } from './merge/stage-base.ts';
+import { reviewSnapshot } from './review-snapshot.ts';
 import { checkImport, type Imported, type ImportOptions, readImport } from './staging/read-import.ts';
 import { LINKED, Staging } from './staging/staging.ts';
 import type { StagedRecord } from './staging/staging-file.ts';
@@ -230,13 +230,12 @@ async function pause(signal: AbortSignal | undefined): Promise<void> {
 function reviewRecords(
   file: string,
   { base, isStrict }: BuildOptions,
-  { organizationIds, review, badLines }: Imported,
+  { organizationIds, badLines }: Imported,
   staging: Staging,
 ): Warning[] {
-  // Only an import of all records has the findings of the file. Those that contradict others are not in it.
+  // Only an import of all records has the warnings of the file. Those that contradict others are not in it.
   if (base !== undefined) return isStrict === true ? reviewSnapshot(file) : [];
-  if (staging.rejections.total > badLines) return reviewSnapshot(file);
-  return review.finish(organizationIds, (layout, _, line) => staging.recordAt(layout, line));
+  return staging.rejections.total > badLines ? reviewSnapshot(file) : staging.warnings(organizationIds);
 }
 
 /** Puts the file in the place of the output, and the rejections beside it. */

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { describeWarning } from '../../../src/snapshot/review/review.ts';
+import { describeWarning } from '../../../src/snapshot/builder/import/rules.ts';
 import { build, type Import, toLine, writeImport } from '../../support/import-folder.ts';
 import { inOrganization, minimalEvent, minimalOrder, minimalSession, times } from '../../support/records.ts';
 import { folderForEach } from '../../support/temporary-folder.ts';

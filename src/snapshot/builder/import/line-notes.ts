@@ -1,5 +1,6 @@
-import type { Warning } from '../../review/review.ts';
+import type { Json } from '../../../contract/field.ts';
 import { addGroup, type FileGroup, type ProblemGroup } from './problems.ts';
+import { isOfPricing, isSuspect, RULES, type Warning } from './rules.ts';
 
 /** Adds to the number of occurrences of a field. */
 export function addCount(counts: Map<string, number>, field: string, count: number): void {
@@ -23,11 +24,25 @@ export class LineNotes {
   readonly suspects = new Map<string, ProblemGroup>();
   /** Number of the line that is being read. */
   line = 0;
+  /** Its values for which there is a rule, unless they keep it; a pricing as JSON with its offer. */
+  mentions: { readonly rule: number; readonly value: string | number }[] = [];
+  /** The innermost offer around the value that is being read. */
+  offerId: Json = null;
   #hasRepeatedKey = false;
 
   /** Notes that the line was accepted, but looks wrong. */
   suspect(problem: string): void {
     addGroup(this.suspects, { field: '', reason: problem, lines: 1, first: this.line });
+  }
+
+  /** Notes the value of a field with a rule, or each value of its list. Returns the value. */
+  mention(rule: number, value: Json): Json {
+    for (const one of [value].flat()) {
+      if (one === null || !isSuspect(RULES[rule], one)) continue;
+      const value = isOfPricing(RULES[rule]) ? JSON.stringify([this.offerId, one]) : one;
+      if (typeof value === 'string' || typeof value === 'number') this.mentions.push({ rule, value });
+    }
+    return value;
   }
 
   /** Checks the keys of the line, a JSON object. */

@@ -12,6 +12,7 @@ import {
 } from './import-schema.ts';
 import type { LineNotes } from './line-notes.ts';
 import { type FieldProblem, quoted } from './problems.ts';
+import { rulesOf } from './rules.ts';
 
 /** The organizations of bad lines. */
 export interface BadOrganizations {
@@ -51,7 +52,10 @@ export class RecordReader {
     const importOnly = importOnlyFields(layout.name);
     for (const [type, fields] of Object.entries(layout.resource.variants)) {
       const check = compileCheck({ ...importOnly, ...fields });
-      this.#variants.set(type, { check, normalize: compileNormalize(fields, '', Object.keys(importOnly)) });
+      this.#variants.set(type, {
+        check,
+        normalize: compileNormalize(fields, Object.keys(importOnly), rulesOf(layout.name)),
+      });
     }
   }
 

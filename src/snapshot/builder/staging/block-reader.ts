@@ -1,7 +1,6 @@
 import { textIn } from '../../format/json-values.ts';
 import { type CollectionLayout, COLLECTIONS } from '../../format/layout.ts';
 import { beginsRun } from '../../format/schema.ts';
-import { type Findings, RecordReview } from '../../review/record-review.ts';
 import { type LineBlock, linesOf } from '../import/import-files.ts';
 import { LineNotes } from '../import/line-notes.ts';
 import { BadLines } from '../import/problems.ts';
@@ -28,20 +27,13 @@ export interface ImportedBlock {
   readonly records: number;
   readonly bad: BadLines;
   readonly notes: Pick<LineNotes, 'dropped' | 'suspects'>;
-  /** Findings of the review, by line. */
-  readonly findings: Uint32Array;
-}
-
-interface Reader {
-  readonly records: RecordReader;
-  readonly review: RecordReview;
 }
 
 /** Reads blocks of lines, and writes their records to a staging file of its own. */
 export class BlockReader {
   readonly #data: ReaderData;
   readonly #staging: StagingFile;
-  readonly #readers = new Map<string, Reader>();
+  readonly #readers = new Map<string, RecordReader>();
 
   constructor(data: ReaderData) {
     this.#data = data;
@@ -56,8 +48,7 @@ export class BlockReader {
       return this.#read(this.#readerOf(task.collection), { ...task.block, bytes });
     }
     this.#staging.finish();
-    const [bad, notes] = [new BadLines(this.#data.keepsLines), new LineNotes()];
-    return { records: 0, bad, notes, findings: new Uint32Array() };
+    return { records: 0, bad: new BadLines(this.#data.keepsLines), notes: new LineNotes() };
   }
 
   /** Closes the staging file, also before its end. */
@@ -65,28 +56,25 @@ export class BlockReader {
     this.#staging.close();
   }
 
-  #readerOf(collection: string): Reader {
+  #readerOf(collection: string): RecordReader {
     let reader = this.#readers.get(collection);
     if (reader === undefined) {
       const layout = COLLECTIONS.find(({ name }) => name === collection);
       if (layout === undefined) throw new TypeError(`no collection ${collection}`);
       const { organizations, badOrganizations } = this.#data;
-      reader = {
-        records: new RecordReader(layout, organizations, badOrganizations),
-        review: new RecordReview(layout),
-      };
+      reader = new RecordReader(layout, organizations, badOrganizations);
       this.#readers.set(collection, reader);
     }
     return reader;
   }
 
-  #read({ records: reader, review }: Reader, block: LineBlock): ImportedBlock {
+  #read(reader: RecordReader, block: LineBlock): ImportedBlock {
     let records = 0;
     const bad = new BadLines(this.#data.keepsLines);
     const notes = new LineNotes();
-    const findings: Findings = [];
     for (const line of linesOf(block)) {
       notes.line = line.number;
+      notes.mentions = [];
       const reading =
         line.record === undefined ? { problems: [line.problem] } : reader.read(line.record, line.text, notes);
       if ('problems' in reading) {
@@ -95,11 +83,11 @@ export class BlockReader {
         this.#staging.tables.addBad(reader.layout, line.number, organization, line.record);
       } else {
         this.#stage(reader.layout, line.number, reading);
-        review.addFindings(reading.organization, line.number, reading.served, findings);
+        this.#staging.mentions.add(reading.organization, line.number, reading.id, notes.mentions);
         records++;
       }
     }
-    return { records, bad, notes, findings: Uint32Array.from(findings) };
+    return { records, bad, notes };
   }
 
   #stage(layout: CollectionLayout, line: number, record: ReadRecord): void {

@@ -2,7 +2,6 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CollectionName, ListName } from '../../../contract/operations.ts';
 import { byCollection, REFERENTS_FIRST } from '../../format/layout.ts';
-import { Review } from '../../review/review.ts';
 import { type ImportFolder, ORGANIZATIONS_FILE, readBlocks } from '../import/import-files.ts';
 import { ImportThreads } from './import-threads.ts';
 import { ImportNotes } from '../import/line-notes.ts';
@@ -44,8 +43,6 @@ export interface Imported {
   /** The ids in that order, which is that of the positions. */
   readonly organizationIds: readonly string[];
   readonly notes: ImportNotes;
-  /** Has the findings of the records. */
-  readonly review: Review;
   /** Number of staged lines, without bad ones. */
   readonly lines: Readonly<Record<CollectionName, number>>;
   /** Number of lines of all files. */
@@ -68,7 +65,6 @@ export async function readImport(
 ): Promise<Imported> {
   const { rejections } = staging;
   const notes = new ImportNotes();
-  const review = new Review();
   const { names, bad: badOrganizations } = await readOrganizations(input, rejections, notes, baseNames);
   const lacksOrganizations =
     names.size === 0 && !input.incomplete.has(ORGANIZATIONS_FILE) && (skipInvalid || rejections.total === 0);
@@ -90,7 +86,6 @@ export async function readImport(
       if (file === undefined) continue;
       for await (const block of threads.read(list, readBlocks(input, file, countBytes))) {
         rejections.add(file, block.bad);
-        review.add(layout, block.findings);
         notes.add(file, block.notes);
         lines[list] += block.records;
         signal?.throwIfAborted();
@@ -107,7 +102,7 @@ export async function readImport(
   const deletions = await readDeletions(input, notes, organizations, staging);
   const badLines = rejections.total;
   const linesRead = names.size + sumOf(lines) + deletions + badLines;
-  return { input, lacksOrganizations, names, organizationIds, notes, review, lines, linesRead, badLines };
+  return { input, lacksOrganizations, names, organizationIds, notes, lines, linesRead, badLines };
 }
 
 /** Rejects the records that contradict others, and refuses the import if too many lines are bad. */

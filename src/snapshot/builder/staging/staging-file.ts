@@ -8,6 +8,7 @@ import {
   EVENTS,
   type ImportedRecord,
 } from '../../format/layout.ts';
+import { Mentions } from './mentions.ts';
 
 /** Larger than SQLite's default of 4,096 bytes: a record takes about a kilobyte. */
 const PAGE_BYTES = 16_384;
@@ -86,6 +87,7 @@ export class StagingTables {
 /** The temporary SQLite file of an import thread. */
 export class StagingFile {
   readonly tables: StagingTables;
+  readonly mentions: Mentions;
   readonly #database: Database.Database;
 
   /** @param path a file that does not exist yet */
@@ -98,10 +100,12 @@ export class StagingFile {
     this.#database.pragma('locking_mode = EXCLUSIVE');
     this.#database.exec('BEGIN');
     this.tables = new StagingTables(this.#database);
+    this.mentions = new Mentions(this.#database);
   }
 
   /** Completes and closes the file. */
   finish(): void {
+    this.mentions.flush();
     this.#database.exec('COMMIT');
     this.close();
   }
@@ -142,6 +146,12 @@ export function sortKey(id: string): string {
     const code = unit.charCodeAt(0);
     return String.fromCodePoint(code + (code < 0xe000 ? 0x800 : 0x2000));
   });
+}
+
+/** Adds the SQL functions `sort_key` and `id_of`. */
+export function registerSortKeys(database: Database.Database): void {
+  for (const [name, convert] of Object.entries({ sort_key: sortKey, id_of: idOf }))
+    database.function(name, { deterministic: true }, (text: string | null) => text && convert(text));
 }
 
 /** Returns the id of a sort key. */

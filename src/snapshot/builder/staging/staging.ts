@@ -1,14 +1,15 @@
 import Database from 'better-sqlite3';
 import type { CollectionName } from '../../../contract/operations.ts';
 import { MEGABYTE } from '../../../store/memory/shared-arrays.ts';
-import { type JsonObject, parseObject } from '../../format/json-values.ts';
 import { type CollectionLayout, EVENTS, SESSIONS } from '../../format/layout.ts';
 import type { ImportFolder } from '../import/import-files.ts';
 import { eventOf, rejectContradictions, selectAll, type StagedBase } from './contradictions.ts';
+import { warningsOf } from './mentions.ts';
+import type { Warning } from '../import/rules.ts';
 import { Deletions } from './deletions.ts';
 import { Rejections } from './rejections.ts';
 import { StagedIds } from './staged-ids.ts';
-import { idOf, type StagedRecord, sortKey, StagingTables } from './staging-file.ts';
+import { registerSortKeys, type StagedRecord, StagingTables } from './staging-file.ts';
 
 /** Cache of each staging file, and of each sort before it spills to temporary files. */
 const CACHE_KILOBYTES = (16 * MEGABYTE) / 1024;
@@ -37,8 +38,7 @@ export class Staging implements Disposable {
     this.#database.pragma('journal_mode = OFF');
     this.#database.pragma('synchronous = OFF');
     this.#database.pragma(`threads = ${SORT_THREADS}`);
-    this.#database.function('sort_key', { deterministic: true }, sortKey);
-    this.#database.function('id_of', { deterministic: true }, idOf);
+    registerSortKeys(this.#database);
     this.rejections = new Rejections(this.#database, keepsLines);
     this.ids = new StagedIds(this.#database);
     this.tables = new StagingTables(this.#database);
@@ -87,13 +87,9 @@ export class Staging implements Disposable {
     return undefined;
   }
 
-  /** Returns the stored form of the record on a line. */
-  recordAt(layout: CollectionLayout, line: number): JsonObject {
-    const query = `SELECT record FROM (${selectAll(this.#files, layout, 'line, record')}) WHERE line = ?`;
-    const json = this.#database.prepare<[number], string>(query).pluck().get(line) ?? '';
-    const record = parseObject(json);
-    if (record === undefined) throw new RangeError(`no record on line ${line} of ${layout.name}`);
-    return record;
+  /** Derives the warnings about the records of the import, which must be all records. */
+  warnings(organizationIds: readonly string[]): Warning[] {
+    return warningsOf(this.#database, this.#files.slice(1), organizationIds);
   }
 
   [Symbol.dispose](): void {

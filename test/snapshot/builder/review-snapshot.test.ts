@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { type BuildOptions, SuspectImport } from '../../../src/snapshot/builder/build-snapshot.ts';
-import { describeWarning, type Warning } from '../../../src/snapshot/review/review.ts';
-import { reviewSnapshot } from '../../../src/snapshot/review/review-snapshot.ts';
+import { describeWarning, type Warning } from '../../../src/snapshot/builder/import/rules.ts';
+import { reviewSnapshot } from '../../../src/snapshot/builder/review-snapshot.ts';
 import { build, type Import, PRODUCED_AT, writeImport } from '../../support/import-folder.ts';
 import {
   inOrganization,

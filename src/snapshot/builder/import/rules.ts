@@ -1,0 +1,87 @@
+import type { CollectionName } from '../../../contract/operations.ts';
+import { type Expectation, fieldsIn, type Json } from '../../../contract/field.ts';
+import { COLLECTIONS } from '../../format/layout.ts';
+
+/** The rules of the contract for plausible values, and the warnings about records that break them. */
+
+/** Records or lines that are valid but look wrong for the same reason. */
+export interface Warning {
+  /** Collection, or import file. */
+  readonly source: string;
+  /** Field and problem: `orderId names no order`. */
+  readonly problem: string;
+  /** Number of records or lines. A record counts once for each distinct value that looks wrong. */
+  readonly count: number;
+  /** The first of them. */
+  readonly first: string;
+}
+
+/** Formats a warning, such as `tickets: orderId names no order: 120 records, first: tkt_5 ("ord_9") of north`. */
+export function describeWarning({ source, problem, count, first }: Warning): string {
+  return `${source}: ${problem}: ${count} ${count === 1 ? 'record' : 'records'}, first: ${first}`;
+}
+
+/** A rule for a field of a collection. */
+export interface Rule {
+  readonly collection: CollectionName;
+  /** Path of the field, such as `placedItems[].offerId`. */
+  readonly field: string;
+  /** The ids of pricings are collected, as records refer to them. */
+  readonly expected: Expectation | { readonly kind: 'identifies' };
+}
+
+const PRICING_ID = 'pricing[].pricingId';
+
+/** All rules. A rule has the same number in all threads. */
+export const RULES: readonly Rule[] = COLLECTIONS.flatMap(({ name: collection, resource }) => {
+  const fields = new Map(Object.values(resource.variants).flatMap((variant) => [...fieldsIn(variant)]));
+  return [...fields].flatMap(([field, { expectation }]): Rule[] => {
+    if (field === PRICING_ID) return [{ collection, field, expected: { kind: 'identifies' } }];
+    return expectation === undefined ? [] : [{ collection, field, expected: expectation }];
+  });
+});
+
+/** Returns the numbers of the rules of a collection, by field path without brackets. */
+export function rulesOf(collection: CollectionName): ReadonlyMap<string, number> {
+  const numbers = RULES.map(({ field }, number) => [field.replaceAll('[]', ''), number] as const);
+  return new Map(numbers.filter(([, number]) => RULES[number].collection === collection));
+}
+
+/** Returns whether a value breaks a rule, or may break one that depends on other records. */
+export function isSuspect({ expected: { kind } }: Rule, value: Json): boolean {
+  if (kind === 'noComma') return typeof value === 'string' && value.includes(',');
+  if (kind === 'notNegative') return typeof value === 'number' && value < 0;
+  return kind !== 'currencyCode' || typeof value !== 'string' || !isCurrencyCode(value);
+}
+
+/** Returns whether the values of a rule are ids of pricings, which are unique within an offer. */
+export function isOfPricing({ expected }: Rule): boolean {
+  return expected.kind === 'identifies' || (expected.kind === 'names' && expected.referent === 'pricings');
+}
+
+/** The names of present and former currencies. The list of `Intl.supportedValuesOf` lacks former ones. */
+const currencyNames = new Intl.DisplayNames('en', { type: 'currency', fallback: 'none' });
+const knownCodes = new Map<string, boolean>();
+
+function isCurrencyCode(code: string): boolean {
+  let known = knownCodes.get(code);
+  if (known === undefined) {
+    known = /^[A-Z]{3}$/.test(code) && currencyNames.of(code) !== undefined;
+    knownCodes.set(code, known);
+  }
+  return known;
+}
+
+const PROBLEMS = {
+  currencyCode: 'is no currency code of ISO 4217',
+  notNegative: 'is negative',
+  noComma: 'has a comma, so that no filter finds it',
+  unique: 'is that of an earlier record',
+  identifies: '',
+};
+
+/** Returns the rest of a sentence that begins with the field. */
+export function problemOf({ expected }: Rule): string {
+  if (expected.kind !== 'names') return PROBLEMS[expected.kind];
+  return `names no ${expected.referent === 'pricings' ? 'pricing of the offer' : expected.referent.slice(0, -1)}`;
+}

@@ -1,0 +1,115 @@
+import type Database from 'better-sqlite3';
+import type { LineNotes } from '../import/line-notes.ts';
+import { isOfPricing, problemOf, type Rule, RULES, type Warning } from '../import/rules.ts';
+
+/** Distinct values from which on they are written. Most values repeat those of nearby records. */
+const MAX_COUNTED = 10_000;
+
+/** A value with the number of records that have it, and the first and the last of them. */
+interface Mention {
+  readonly rule: number;
+  readonly organization: number;
+  readonly value: string;
+  readonly place: number;
+  readonly id: string;
+  records: number;
+  last: number;
+}
+
+/** The values of records for which the contract declares rules, in a table for each rule. */
+export class Mentions {
+  readonly #inserts: readonly Database.Statement<[number, string, number, number, string]>[];
+  /** By rule, organization and value. */
+  readonly #counted = new Map<string, Mention>();
+
+  constructor(database: Database.Database) {
+    this.#inserts = RULES.map((_, rule) => {
+      database.exec(`
+        CREATE TABLE mentions_${rule} (
+          organization INTEGER, value TEXT, records INTEGER, place INTEGER, id TEXT
+        ) STRICT`);
+      return database.prepare(`INSERT INTO mentions_${rule} VALUES (?, ?, ?, ?, ?)`);
+    });
+  }
+
+  /**
+   * Adds the values of a record.
+   * @param place its line, or its row
+   */
+  add(organization: number, place: number, id: string, mentions: LineNotes['mentions']): void {
+    for (const { rule, value } of mentions) {
+      const key = `${rule} ${organization} ${value}`;
+      const known = this.#counted.get(key);
+      if (known === undefined) {
+        const json = isOfPricing(RULES[rule]) ? String(value) : JSON.stringify(value);
+        const mention = { rule, organization, value: json, place, id, records: 1, last: place };
+        if (RULES[rule].expected.kind === 'unique') this.#write(mention);
+        else this.#counted.set(key, mention);
+      } else if (known.last !== place) {
+        known.records++;
+        known.last = place;
+      }
+    }
+    if (this.#counted.size > MAX_COUNTED) this.flush();
+  }
+
+  flush(): void {
+    for (const mention of this.#counted.values()) this.#write(mention);
+    this.#counted.clear();
+  }
+
+  #write({ rule, organization, value, records, place, id }: Mention): void {
+    this.#inserts[rule].run(organization, value, records, place, id);
+  }
+}
+
+/**
+ * Derives the warnings from the mentions and from the table of all ids.
+ * @param files schema names of the databases with mentions
+ * @param organizationIds in the order of the positions
+ */
+export function warningsOf(
+  database: Database.Database,
+  files: readonly string[],
+  organizationIds: readonly string[],
+): Warning[] {
+  const mentionsOf = (rule: number) =>
+    files.map((schema) => `SELECT * FROM ${schema}.mentions_${rule}`).join(' UNION ALL ');
+  const pricings = mentionsOf(RULES.findIndex(({ expected }) => expected.kind === 'identifies'));
+  return RULES.flatMap((rule, number): Warning[] => {
+    const broken = database
+      .prepare<[], [organization: number, value: string, id: string, first: number, count: number]>(
+        `SELECT organization, value, id, min(place), sum(records)
+         FROM (${selectBroken(rule, mentionsOf(number), pricings)}) HAVING count(*) > 0`,
+      )
+      .raw()
+      .get();
+    if (broken === undefined) return [];
+    const [organization, value, id, , count] = broken;
+    const first = `${id} (${value}) of ${organizationIds[organization]}`;
+    return [{ source: rule.collection, problem: `${rule.field} ${problemOf(rule)}`, count, first }];
+  });
+}
+
+/** Returns SQL that selects the mentions that break a rule. */
+function selectBroken({ expected }: Rule, mentions: string, pricings: string): string {
+  if (expected.kind === 'identifies') return `${mentions} LIMIT 0`;
+  if (expected.kind === 'unique') {
+    return `
+      SELECT * FROM (
+        SELECT *, row_number() OVER (PARTITION BY organization, value ORDER BY place) AS number FROM (${mentions})
+      ) WHERE number > 1`;
+  }
+  if (expected.kind !== 'names') return mentions;
+  if (expected.referent === 'pricings') {
+    return `
+      SELECT * FROM (${mentions})
+      WHERE (organization, value) NOT IN (SELECT organization, value FROM (${pricings}))`;
+  }
+  return `
+    SELECT * FROM (${mentions}) AS mention
+    WHERE NOT EXISTS (
+      SELECT 1 FROM ids WHERE collection = '${expected.referent}' AND ids.organization = mention.organization
+        AND ids.id = sort_key(value ->> '$')
+    )`;
+}
