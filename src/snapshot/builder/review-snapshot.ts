@@ -1,7 +1,7 @@
 import Database from 'better-sqlite3';
 import type { Json } from '../../contract/field.ts';
 import { objectIn, textIn } from '../format/json-values.ts';
-import { COLLECTIONS } from '../format/layout.ts';
+import { COLLECTIONS, TICKETS } from '../format/layout.ts';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
 import { recordsIn } from '../format/manifest.ts';
 import { asRefusal, openSnapshot } from '../format/snapshot-file.ts';
@@ -12,7 +12,7 @@ import { LineNotes } from './import/line-notes.ts';
 import { rulesOf, type Warning } from './import/rules.ts';
 import { Mentions, warningsOf } from './staging/mentions.ts';
 import { StagedIds } from './staging/staged-ids.ts';
-import { registerSortKeys } from './staging/staging-file.ts';
+import { registerSortKeys, sortKey } from './staging/staging-file.ts';
 
 /**
  * Finds the warnings about the records of a snapshot file, run by run.
@@ -28,6 +28,8 @@ export function reviewSnapshot(path: string, onProgress?: OnProgress): Warning[]
     registerSortKeys(database);
     const ids = new StagedIds(database);
     const mentions = new Mentions(database);
+    database.exec('CREATE TABLE qr_codes (organization INTEGER, value TEXT, place INTEGER, id TEXT)');
+    const addQrCode = database.prepare('INSERT INTO qr_codes VALUES (?, ?, ?, ?)');
     const reader = new RunReader(snapshot.database);
     const onRun = runCounter(recordsIn(snapshot.manifest, COLLECTIONS), onProgress);
     for (const layout of COLLECTIONS) {
@@ -47,7 +49,8 @@ export function reviewSnapshot(path: string, onProgress?: OnProgress): Warning[]
             const [row, id] = [entry.firstRow + i, textIn(record[resource.id])];
             (normalizers.get('') ?? normalizers.get(textIn(record['type'])))?.(record, notes);
             mentions.add(organization, row, id, notes.mentions);
-            if (name !== 'tickets') ids.addOfBase(name, organization, id, row, 0n);
+            if (layout !== TICKETS) ids.addOfBase(name, organization, id, row, 0n);
+            else addQrCode.run(organization, JSON.stringify(record['qrCode']), row, sortKey(id));
           }
           onRun(layout, entry);
         }
@@ -58,6 +61,7 @@ export function reviewSnapshot(path: string, onProgress?: OnProgress): Warning[]
       database,
       ['main'],
       organizations.map(({ organizationId }) => organizationId),
+      'SELECT * FROM qr_codes',
     );
   } catch (error) {
     throw asRefusal(error);

@@ -1,4 +1,5 @@
 import type { Json } from '../../../contract/field.ts';
+import { textsIn } from '../../format/json-values.ts';
 import { addGroup, type FileGroup, type ProblemGroup } from './problems.ts';
 import { isOfPricing, isSuspect, RULES, type Warning } from './rules.ts';
 
@@ -37,10 +38,10 @@ export class LineNotes {
 
   /** Notes the value of a field with a rule, or each value of its list. Returns the value. */
   mention(rule: number, value: Json): Json {
-    for (const one of [value].flat()) {
-      if (one === null || !isSuspect(RULES[rule], one)) continue;
-      const value = isOfPricing(RULES[rule]) ? JSON.stringify([this.offerId, one]) : one;
-      if (typeof value === 'string' || typeof value === 'number') this.mentions.push({ rule, value });
+    if (Array.isArray(value)) for (const one of textsIn(value)) this.mention(rule, one);
+    else if ((typeof value === 'string' || typeof value === 'number') && isSuspect(RULES[rule], value)) {
+      const isPricing = isOfPricing(RULES[rule]);
+      this.mentions.push({ rule, value: isPricing ? JSON.stringify([this.offerId, value]) : value });
     }
     return value;
   }

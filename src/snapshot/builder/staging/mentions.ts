@@ -9,7 +9,7 @@ const MAX_COUNTED = 10_000;
 interface Mention {
   readonly rule: number;
   readonly organization: number;
-  readonly value: string;
+  readonly value: string | number;
   readonly place: number;
   readonly id: string;
   records: number;
@@ -19,8 +19,11 @@ interface Mention {
 /** The values of records for which the contract declares rules, in a table for each rule. */
 export class Mentions {
   readonly #inserts: readonly Database.Statement<[number, string, number, number, string]>[];
-  /** By rule, organization and value. */
-  readonly #counted = new Map<string, Mention>();
+  /** By rule and organization, then by value. */
+  readonly #counted = new Map<number, Map<string | number, Mention>>();
+  #count = 0;
+  /** By rule. Most records have the same values as the one before. */
+  #latest: Mention[] = [];
 
   constructor(database: Database.Database) {
     this.#inserts = RULES.map((_, rule) => {
@@ -38,28 +41,39 @@ export class Mentions {
    */
   add(organization: number, place: number, id: string, mentions: LineNotes['mentions']): void {
     for (const { rule, value } of mentions) {
-      const key = `${rule} ${organization} ${value}`;
-      const known = this.#counted.get(key);
-      if (known === undefined) {
-        const json = isOfPricing(RULES[rule]) ? String(value) : JSON.stringify(value);
-        const mention = { rule, organization, value: json, place, id, records: 1, last: place };
-        if (RULES[rule].expected.kind === 'unique') this.#write(mention);
-        else this.#counted.set(key, mention);
-      } else if (known.last !== place) {
-        known.records++;
-        known.last = place;
-      }
+      let mention = this.#latest.at(rule);
+      if (mention?.value !== value || mention.organization !== organization)
+        mention = this.#latest[rule] = this.#mentionOf(rule, organization, value, place, id);
+      if (mention.last === place) continue;
+      mention.records++;
+      mention.last = place;
     }
-    if (this.#counted.size > MAX_COUNTED) this.flush();
+    if (this.#count > MAX_COUNTED) this.flush();
+  }
+
+  #mentionOf(rule: number, organization: number, value: string | number, place: number, id: string): Mention {
+    const key = organization * RULES.length + rule;
+    let values = this.#counted.get(key);
+    if (values === undefined) this.#counted.set(key, (values = new Map<string | number, Mention>()));
+    let mention = values.get(value);
+    if (mention === undefined) {
+      mention = { rule, organization, value, place, id, records: 0, last: -1 };
+      values.set(value, mention);
+      this.#count++;
+    }
+    return mention;
   }
 
   flush(): void {
-    for (const mention of this.#counted.values()) this.#write(mention);
+    for (const values of this.#counted.values()) {
+      for (const { rule, organization, value, records, place, id } of values.values()) {
+        const json = isOfPricing(RULES[rule]) ? String(value) : JSON.stringify(value);
+        this.#inserts[rule].run(organization, json, records, place, id);
+      }
+    }
     this.#counted.clear();
-  }
-
-  #write({ rule, organization, value, records, place, id }: Mention): void {
-    this.#inserts[rule].run(organization, value, records, place, id);
+    this.#count = 0;
+    this.#latest = [];
   }
 }
 
@@ -67,11 +81,13 @@ export class Mentions {
  * Derives the warnings from the mentions and from the table of all ids.
  * @param files schema names of the databases with mentions
  * @param organizationIds in the order of the positions
+ * @param qrCodes SQL that selects `organization`, `value`, `place` and `id` (a sort key) of all QR codes
  */
 export function warningsOf(
   database: Database.Database,
   files: readonly string[],
   organizationIds: readonly string[],
+  qrCodes: string,
 ): Warning[] {
   const mentionsOf = (rule: number) =>
     files.map((schema) => `SELECT * FROM ${schema}.mentions_${rule}`).join(' UNION ALL ');
@@ -80,7 +96,7 @@ export function warningsOf(
     const broken = database
       .prepare<[], [organization: number, value: string, id: string, first: number, count: number]>(
         `SELECT organization, value, id, min(place), sum(records)
-         FROM (${selectBroken(rule, mentionsOf(number), pricings)}) HAVING count(*) > 0`,
+         FROM (${selectBroken(rule, rule.expected.kind === 'unique' ? qrCodes : mentionsOf(number), pricings)}) HAVING count(*) > 0`,
       )
       .raw()
       .get();
@@ -96,7 +112,7 @@ function selectBroken({ expected }: Rule, mentions: string, pricings: string): s
   if (expected.kind === 'identifies') return `${mentions} LIMIT 0`;
   if (expected.kind === 'unique') {
     return `
-      SELECT * FROM (
+      SELECT organization, value, 1 AS records, place, id_of(id) AS id FROM (
         SELECT *, row_number() OVER (PARTITION BY organization, value ORDER BY place) AS number FROM (${mentions})
       ) WHERE number > 1`;
   }

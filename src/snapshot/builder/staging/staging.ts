@@ -1,7 +1,7 @@
 import Database from 'better-sqlite3';
 import type { CollectionName } from '../../../contract/operations.ts';
 import { MEGABYTE } from '../../../store/memory/shared-arrays.ts';
-import { type CollectionLayout, EVENTS, SESSIONS } from '../../format/layout.ts';
+import { type CollectionLayout, EVENTS, SESSIONS, TICKETS } from '../../format/layout.ts';
 import type { ImportFolder } from '../import/import-files.ts';
 import { eventOf, rejectContradictions, selectAll, type StagedBase } from './contradictions.ts';
 import { warningsOf } from './mentions.ts';
@@ -89,7 +89,8 @@ export class Staging implements Disposable {
 
   /** Derives the warnings about the records of the import, which must be all records. */
   warnings(organizationIds: readonly string[]): Warning[] {
-    return warningsOf(this.#database, this.#files.slice(1), organizationIds);
+    const qrCodes = selectAll(this.#files, TICKETS, 'organization, qr_code AS value, line AS place, id');
+    return warningsOf(this.#database, this.#files.slice(1), organizationIds, qrCodes);
   }
 
   [Symbol.dispose](): void {
