@@ -135,7 +135,7 @@ export async function* readBlocks(
   if (lengthOf(rest) > 0) yield { bytes: joined(rest), firstLine };
 }
 
-/** A line with its number in the file. It is an object, or has a problem. Its text is absent if it is undecodable. */
+/** A line with its number in the file: an object, or one with a problem. Undecodable lines have no text. */
 export type Line =
   | { readonly number: number; readonly text: string; readonly record: JsonObject }
   | {

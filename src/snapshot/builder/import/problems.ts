@@ -91,7 +91,7 @@ const CSV = `${OBJECT}: convert CSV to NDJSON, see docs/data.md`;
 const WHOLE =
   "must be one whole JSON object: split an array with jq -c '.[]', join indented lines with jq -c .";
 
-/** Explains why a line that `parseObject` did not accept is malformed, with remedies for the commonest cases. */
+/** Explains why a line is not a JSON object, with remedies for the commonest cases. */
 export function malformed(line: string): FieldProblem {
   const text = line.trim();
   const problem = (reason: string, found = text) => ({ field: '', reason, found: shown(found) });

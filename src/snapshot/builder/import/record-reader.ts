@@ -88,7 +88,7 @@ export class RecordReader {
     };
   }
 
-  /** Returns the problems of a record whose type is not a variant: as the variant in capitals, else those of all. */
+  /** Returns the problems of a record with a wrong type: of the variant in capitals, else of all variants. */
   #problemsOfType(imported: JsonObject): readonly FieldProblem[] {
     const meant = this.#variants.get(textIn(imported['type']).trim().toUpperCase());
     const variants = meant === undefined ? [...this.#variants.values()] : [meant];

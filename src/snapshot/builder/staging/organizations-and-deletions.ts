@@ -34,7 +34,7 @@ const normalizeOrganization = compileNormalize(ORGANIZATION_FIELDS);
 const checkDeletion = compileCheck(DELETION_FIELDS);
 
 /**
- * Reads the organizations of an import folder: their names by id, in the order of the ids, and those of bad lines.
+ * Reads the organizations of an import folder. Returns their names by id, in the order of the ids, and the bad ones.
  * @param known names by id of the organizations of a base, to which the import adds, and which it renames
  */
 export async function readOrganizations(
