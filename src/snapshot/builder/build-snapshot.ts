@@ -120,19 +120,19 @@ export async function buildSnapshot(options: BuildOptions): Promise<BuildReport>
     using earlier = earlierPath === undefined ? undefined : new EarlierSnapshot(earlierPath, producedAt);
     const base = options.base === undefined ? undefined : earlier;
     const imported = await readImport(options, input, folder, staging, base?.names);
-    const { names, organizationIds, notes } = imported;
+    const { names, organizationIds } = imported;
+    const { rejections } = staging;
     const stage = (layout: CollectionLayout) => {
       if (base !== undefined) stageBase(base, layout, organizationIds, staging);
     };
     checkImport(options, imported, staging, base && { path: base.path, stage });
     const file = join(folder, 'snapshot.sqlite');
     const written = await writeSnapshot(file, options, imported, staging, earlier, base);
-    const warnings = [...notes.warnings, ...reviewRecords(file, options, imported, staging)];
+    const warnings = [...rejections.warnings, ...reviewRecords(file, options, imported, staging)];
     if (isStrict && warnings.length > 0) throw new SuspectImport(warnings);
     const { size: fileBytes } = statSync(file);
     await putIntoPlace(file, options, staging);
-    const rejected = staging.rejections.total;
-    const { dropped } = notes;
+    const { total: rejected, dropped } = rejections;
     return {
       ...written,
       organizations: names.size,
@@ -186,7 +186,7 @@ async function writeSnapshot(
     return records;
   };
   try {
-    const comparison = new Comparison(ids, staging.deletions, { isBase: base !== undefined, producedAt });
+    const comparison = new Comparison(staging, base !== undefined, producedAt);
     const records = byCollection(() => 0);
     for (const layout of COLLECTIONS) {
       const staged = staging.records(layout);

@@ -28,8 +28,8 @@ describe('The import threads', () => {
 
   it('yield the blocks in file order', async () => {
     const lines: number[] = [];
-    for await (const { bad } of threads.read('tickets', blocks(40)))
-      lines.push(...bad.lines.map(({ line }) => line));
+    for await (const { notes } of threads.read('tickets', blocks(40)))
+      lines.push(...notes.lines.map(({ line }) => line));
     expect(lines).to.deep.equal(Array.from({ length: 40 }, (_, i) => i + 1));
   });
 

@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3';
 import { expect } from 'chai';
-import { type Deletion, Deletions } from '../../../src/snapshot/builder/staging/deletions.ts';
+import { Deletions } from '../../../src/snapshot/builder/staging/deletions.ts';
 import { SnapshotWriter } from '../../../src/snapshot/builder/merge/snapshot-writer.ts';
 import { DELETIONS } from '../../../src/snapshot/format/layout.ts';
 import { inspectSnapshot } from '../../../src/snapshot/load/read-snapshot.ts';
@@ -9,12 +9,14 @@ import { PRODUCED_AT } from '../../support/import-folder.ts';
 import { folderForAll } from '../../support/temporary-folder.ts';
 
 const SNAPSHOT_ID = '6f1c2a34-9b7e-4d05-8c61-2e5a7f90b3d8';
-const DELETED: readonly Deletion[] = [
+const DELETED = [
   { organization: 0, collection: 'tickets', id: 'tkt_1', deletedAt: '2026-11-01T00:00:00.000Z' },
   { organization: 0, collection: 'orders', id: 'ord "é"', deletedAt: '2026-11-02T00:00:00.000Z' },
   { organization: 0, collection: 'tickets', id: 'tkt_1b', deletedAt: '2026-11-02T00:00:00.000Z' },
   { organization: 1, collection: 'offers', id: 'off_1', deletedAt: '2026-10-01T00:00:00.000Z' },
 ];
+
+type Deletion = (typeof DELETED)[number];
 
 describe('The snapshot writer', () => {
   const file = folderForAll();
@@ -27,7 +29,8 @@ describe('The snapshot writer', () => {
     ]);
     const writer = new SnapshotWriter(path, names);
     const staged = new Deletions();
-    for (const deletion of deletions) staged.add(deletion);
+    for (const { organization, collection, id, deletedAt } of deletions)
+      staged.add(organization, collection, id, deletedAt);
     const counts = [...writer.write(DELETIONS, staged.records())];
     expect(counts.reduce((sum, count) => sum + count, 0)).to.equal(deletions.length);
     await writer.finish(SNAPSHOT_ID, PRODUCED_AT.toISOString());

@@ -72,28 +72,19 @@ function isRegionAndCity(text: string): boolean {
   return timeZone === text || timeZone.toLowerCase() !== text.toLowerCase();
 }
 
-/** Stops at the first error, which suffices for a good record. */
-const quick = new Ajv({ allowUnionTypes: true, formats: FORMATS });
 /** Finds all errors, with the values found. */
-const thorough = new Ajv({ allowUnionTypes: true, formats: FORMATS, allErrors: true, verbose: true });
+const ajv = new Ajv({ allowUnionTypes: true, formats: FORMATS, allErrors: true, verbose: true });
 
 /** Returns the problems of a record, none for a good one. */
 export type Check = (record: JsonObject) => readonly FieldProblem[];
 
-const NONE: readonly FieldProblem[] = [];
-
-/** Compiles a check of the fields that are not derived. It ignores undeclared fields. */
+/** Compiles a check of the fields that are not derived, at its first use. It ignores undeclared fields. */
 export function compileCheck(fields: Fields): Check {
-  const schema = objectSchema(fields);
-  // A reader has checks for more variants than most imports have.
-  let isGood: ReturnType<typeof quick.compile> | undefined;
-  let findAll: ReturnType<typeof quick.compile> | undefined;
+  let validate: ReturnType<typeof ajv.compile> | undefined;
   return (record) => {
-    isGood ??= quick.compile(schema);
-    if (isGood(record)) return NONE;
-    findAll ??= thorough.compile(schema);
-    if (findAll(record)) return NONE;
-    const problems = (findAll.errors ?? []).map(problemOf);
+    validate ??= ajv.compile(objectSchema(fields));
+    if (validate(record)) return [];
+    const problems = (validate.errors ?? []).map(problemOf);
     // A value of the wrong type may also violate the list of values, which is more specific.
     return withoutRepetition(new Map(problems.map((problem) => [problem.field, problem])).values());
   };

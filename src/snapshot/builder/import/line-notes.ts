@@ -1,7 +1,7 @@
 import type { Json } from '../../../contract/field.ts';
 import { textsIn } from '../../format/json-values.ts';
-import { addGroup, type FileGroup, type ProblemGroup } from './problems.ts';
-import { isOfPricing, isSuspect, RULES, type Warning } from './rules.ts';
+import { addGroup, type FieldProblem, type ProblemGroup } from './problems.ts';
+import { isOfPricing, isSuspect, RULES } from './rules.ts';
 
 /** Adds to the number of occurrences of a field. */
 export function addCount(counts: Map<string, number>, field: string, count: number): void {
@@ -17,8 +17,23 @@ const CHECKED_INTERVAL = 16;
 /** Longer lines are not checked for repeated keys. */
 const MAX_CHECKED_LENGTH = 65_536;
 
-/** Collects the content of a block's lines that their records lack: undeclared fields and repeated keys. */
+/** A line that does not become a record. */
+interface BadLine {
+  readonly line: number;
+  readonly problems: readonly FieldProblem[];
+  /** The line as it is in the file; undefined when it cannot be decoded. */
+  readonly text: string | undefined;
+}
+
+/** Collects the problems of a block's lines, and what good lines have and their records lack. */
 export class LineNotes {
+  /** Number of bad lines. */
+  total = 0;
+  /** Number of bad lines whose problems all follow from other lines. */
+  following = 0;
+  readonly problems = new Map<string, ProblemGroup>();
+  /** The bad lines themselves, if they are kept. */
+  readonly lines: BadLine[] = [];
   /** Occurrences of undeclared fields. */
   readonly dropped = new Map<string, number>();
   /** Problems of lines that were accepted. */
@@ -29,7 +44,21 @@ export class LineNotes {
   mentions: { readonly rule: number; readonly value: string | number }[] = [];
   /** The innermost offer around the value that is being read. */
   offerId: Json = null;
+  readonly #keepsLines: boolean;
   #hasRepeatedKey = false;
+
+  constructor(keepsLines = false) {
+    this.#keepsLines = keepsLines;
+  }
+
+  /** Notes that the line is bad. */
+  reject(problems: readonly FieldProblem[], text: string | undefined): void {
+    this.total++;
+    const own = problems.filter(({ follows }) => !follows);
+    if (own.length === 0) this.following++;
+    for (const problem of own) addGroup(this.problems, { ...problem, lines: 1, first: this.line });
+    if (this.#keepsLines) this.lines.push({ line: this.line, problems, text });
+  }
 
   /** Notes that the line was accepted, but looks wrong. */
   suspect(problem: string): void {
@@ -71,23 +100,4 @@ function repeatedKey(json: string): string | undefined {
     }
   }
   return undefined;
-}
-
-/** Merges the notes on the blocks of an import, in the order of the lines. */
-export class ImportNotes {
-  /** Occurrences of undeclared fields, by file and field. */
-  readonly dropped = new Map<string, number>();
-  readonly #suspects = new Map<string, FileGroup>();
-
-  add(file: string, { dropped, suspects }: Pick<LineNotes, 'dropped' | 'suspects'>): void {
-    for (const [field, count] of dropped) addCount(this.dropped, `${file}: ${field}`, count);
-    for (const group of suspects.values()) addGroup(this.#suspects, { file, ...group });
-  }
-
-  /** The warnings about lines. */
-  get warnings(): Warning[] {
-    return Array.from(this.#suspects.values(), ({ file, reason, lines, first }) => {
-      return { source: file, problem: reason, count: lines, first: `line ${first}` };
-    });
-  }
 }

@@ -54,37 +54,6 @@ function inAnyPosition(field: string): string {
   return field.replace(/\[\d+\]/g, '[]');
 }
 
-/** A line that does not become a record. */
-export interface BadLine {
-  readonly line: number;
-  readonly problems: readonly FieldProblem[];
-  /** The line as it is in the file; undefined when it cannot be decoded. */
-  readonly text: string | undefined;
-}
-
-/** The bad lines of a part of a file. The number of groups is bounded by the declared fields. */
-export class BadLines {
-  total = 0;
-  /** Number of lines whose problems all follow from other lines. */
-  following = 0;
-  readonly groups = new Map<string, ProblemGroup>();
-  /** The lines themselves, if they are kept. */
-  readonly lines: BadLine[] = [];
-  readonly keepsLines: boolean;
-
-  constructor(keepsLines: boolean) {
-    this.keepsLines = keepsLines;
-  }
-
-  add(bad: BadLine): void {
-    this.total++;
-    const own = bad.problems.filter(({ follows }) => !follows);
-    if (own.length === 0) this.following++;
-    for (const problem of own) addGroup(this.groups, { ...problem, lines: 1, first: bad.line });
-    if (this.keepsLines) this.lines.push(bad);
-  }
-}
-
 export const UTF_16 = 'must be UTF-8, not UTF-16';
 const OBJECT = 'must be a JSON object';
 const CSV = `${OBJECT}: convert CSV to NDJSON, see docs/data.md`;

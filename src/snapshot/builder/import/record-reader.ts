@@ -1,7 +1,7 @@
 import { type Instant, parseTimestamp } from '../../../contract/timestamp.ts';
 import { type JsonObject, textIn } from '../../format/json-values.ts';
-import type { CollectionLayout, ImportedRecord } from '../../format/layout.ts';
-import { MAX_RECORD_BYTES } from '../../format/schema.ts';
+import type { CollectionLayout, ColumnLayout, ImportedRecord } from '../../format/layout.ts';
+import { beginsRun, MAX_RECORD_BYTES } from '../../format/schema.ts';
 import { ORGANIZATIONS_FILE } from './import-files.ts';
 import {
   type Check,
@@ -21,14 +21,17 @@ export interface BadOrganizations {
   readonly isAnyUnknown: boolean;
 }
 
-/** A valid line of the import. */
-export interface ReadRecord extends ImportedRecord {
+/** A valid line of the import, in the form in which it is staged. */
+export interface ReadRecord {
   /** Position of its organization in the order of the ids. */
   readonly organization: number;
-  readonly id: string;
   /** The timestamp that orders the list. */
-  readonly orderedBy: Instant;
-  /** The stored JSON text. */
+  readonly instant: Instant;
+  readonly id: string;
+  readonly beginsRun: boolean;
+  /** Column values as JSON, in the order of the layout. */
+  readonly values: readonly string[];
+  /** The stored JSON text; an event lacks the fields that derive from its sessions. */
   readonly json: string;
 }
 
@@ -77,15 +80,11 @@ export class RecordReader {
     if (json.length * 3 > MAX_RECORD_BYTES && Buffer.byteLength(json) > MAX_RECORD_BYTES)
       return { problems: [TOO_LARGE] };
     notes.checkKeys(line);
-    const { resource, orderedBy } = this.layout;
-    return {
-      organization,
-      id: textIn(served[resource.id]),
-      orderedBy: parseTimestamp(textIn(served[orderedBy.field])) ?? 0n,
-      json,
-      served,
-      imported,
-    };
+    const { resource, orderedBy, columns } = this.layout;
+    const id = textIn(served[resource.id]);
+    const instant = parseTimestamp(textIn(served[orderedBy.field])) ?? 0n;
+    const values = columns.map((column) => columnValue(column, { served, imported }));
+    return { organization, instant, id, beginsRun: beginsRun(id), values, json };
   }
 
   /** Returns the problems of a record with a wrong type: of the variant in capitals, else of all variants. */
@@ -117,3 +116,20 @@ const TOO_LARGE: FieldProblem = {
   field: '',
   reason: `must not be a record of more than ${MAX_RECORD_BYTES} bytes`,
 };
+
+/** Returns a record's element of the JSON array that a run stores in the column. */
+export function columnValue(column: ColumnLayout, record: ImportedRecord): string {
+  switch (column.holds) {
+    case 'text': {
+      const text = column.of(record);
+      return JSON.stringify(text.isWellFormed() ? text : '');
+    }
+    case 'instant':
+      return String(column.of(record));
+    case 'list': {
+      // A URL cannot contain a lone surrogate.
+      const texts = column.of(record).filter((text) => text.isWellFormed());
+      return JSON.stringify([...new Set(texts)]);
+    }
+  }
+}

@@ -1,18 +1,9 @@
 import { parseTimestamp } from '../../../contract/timestamp.ts';
 import { textIn } from '../../format/json-values.ts';
 import type { CollectionLayout } from '../../format/layout.ts';
-import type { Deletions } from '../staging/deletions.ts';
-import type { StagedIds } from '../staging/staged-ids.ts';
 import { LINKED, type Staging } from '../staging/staging.ts';
 import type { EarlierRun } from './earlier-run.ts';
 import type { EarlierSnapshot } from './earlier-snapshot.ts';
-
-interface ComparisonOptions {
-  /** Whether the earlier snapshot is the base, so that a record that the import does not name stays. */
-  readonly isBase: boolean;
-  /** The time of the build: ISO 8601, in UTC with `Z`. */
-  readonly producedAt: string;
-}
 
 /** Compares the records of an earlier snapshot, a base or the previous one, with the new records, by id. */
 export class Comparison {
@@ -22,26 +13,29 @@ export class Comparison {
   deleted = 0;
   /** Number of those that the import deletes. */
   requested = 0;
-  readonly #ids: StagedIds;
-  readonly #deletions: Deletions;
-  readonly #options: ComparisonOptions;
+  readonly #staging: Staging;
+  readonly #isBase: boolean;
+  readonly #producedAt: string;
 
-  /** @param deletions receives the records that the new snapshot lacks */
-  constructor(ids: StagedIds, deletions: Deletions, options: ComparisonOptions) {
-    this.#ids = ids;
-    this.#deletions = deletions;
-    this.#options = options;
+  /**
+   * @param isBase whether the earlier snapshot is the base, so that a record that the import does not name stays
+   * @param producedAt the time of the build: ISO 8601, in UTC with `Z`
+   */
+  constructor(staging: Staging, isBase: boolean, producedAt: string) {
+    this.#staging = staging;
+    this.#isBase = isBase;
+    this.#producedAt = producedAt;
   }
 
   /** Compares the records of a run. Returns the rows of those that do not stay. */
   compare(layout: CollectionLayout, run: EarlierRun): ReadonlySet<number> {
     const { organization, ids, count } = run;
-    const { isBase, producedAt: deletedAt } = this.#options;
+    const { ids: staged, deletions } = this.#staging;
     // The ids of linked collections include those of the base that stay.
-    const unnamed = isBase && !LINKED.includes(layout) ? 'base' : 'deletion';
+    const unnamed = this.#isBase && !LINKED.includes(layout) ? 'base' : 'deletion';
     const leaving = new Set<number>();
     for (let row = 0; row < count; row++) {
-      const named = this.#ids.find(layout.name, organization, ids, row);
+      const named = staged.find(layout.name, organization, ids, row);
       const origin = named ?? unnamed;
       if (origin === 'base') continue;
       leaving.add(row);
@@ -49,7 +43,7 @@ export class Comparison {
       else {
         this.deleted++;
         if (named !== undefined) this.requested++;
-        this.#deletions.add({ organization, collection: layout.name, id: run.idAt(row), deletedAt });
+        deletions.add(organization, layout.name, run.idAt(row), this.#producedAt);
       }
     }
     return leaving;
@@ -78,7 +72,7 @@ export function keepDeletions(
       const instant = parseTimestamp(deletedAt);
       if (instant === undefined || instant < BigInt(since) * 1000n) continue;
       if (ids.get(collection, organization, id) === 'import') continue;
-      deletions.add({ organization, collection, id, deletedAt });
+      deletions.add(organization, collection, id, deletedAt);
     }
   }
 }

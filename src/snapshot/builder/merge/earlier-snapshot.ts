@@ -26,15 +26,15 @@ export class EarlierSnapshot implements Disposable {
   readonly #reader: RunReader;
 
   /**
-   * @param producedAt the time of the build
+   * @param producedAt the time of the build that follows
    * @throws RefusedSnapshot
    * @throws NotLater
    */
-  constructor(path: string, producedAt: Date) {
+  constructor(path: string, producedAt?: Date) {
     this.path = path;
     this.#snapshot = openSnapshot(path);
     const { producedAt: earlier, organizations } = this.#snapshot.manifest;
-    if (producedAt.getTime() <= Date.parse(earlier)) {
+    if (producedAt !== undefined && producedAt.getTime() <= Date.parse(earlier)) {
       this.#snapshot[Symbol.dispose]();
       throw new NotLater(producedAt, earlier);
     }

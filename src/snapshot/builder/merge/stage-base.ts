@@ -27,7 +27,7 @@ export function stageBase(
       }
       const json = layout === EVENTS ? withoutSummary(run.jsonAt(row)) : run.jsonAt(row);
       const [beginsRun, values] = [run.beginsRun(row), run.valuesAt(row)];
-      tables.add(layout, { origin: 'base', line, organization, instant, id, beginsRun, values, json });
+      tables.add(layout, 'base', line, { organization, instant, id, beginsRun, values, json });
     }
   }
 }

@@ -1,11 +1,9 @@
 import { textIn } from '../../format/json-values.ts';
-import { type CollectionLayout, COLLECTIONS } from '../../format/layout.ts';
-import { beginsRun } from '../../format/schema.ts';
+import { COLLECTIONS } from '../../format/layout.ts';
 import { type LineBlock, linesOf } from '../import/import-files.ts';
 import { LineNotes } from '../import/line-notes.ts';
-import { BadLines } from '../import/problems.ts';
-import { type BadOrganizations, type ReadRecord, RecordReader } from '../import/record-reader.ts';
-import { columnValue, StagingFile } from './staging-file.ts';
+import { type BadOrganizations, RecordReader } from '../import/record-reader.ts';
+import { StagingFile } from './staging-file.ts';
 
 export type ImportTask =
   | { readonly collection: string; readonly block: LineBlock }
@@ -25,8 +23,7 @@ export interface ReaderData {
 export interface ImportedBlock {
   /** Number of staged records. */
   readonly records: number;
-  readonly bad: BadLines;
-  readonly notes: Pick<LineNotes, 'dropped' | 'suspects'>;
+  readonly notes: LineNotes;
 }
 
 /** Reads blocks of lines, and writes their records to a staging file of its own. */
@@ -48,7 +45,7 @@ export class BlockReader {
       return this.#read(this.#readerOf(task.collection), { ...task.block, bytes });
     }
     this.#staging.finish();
-    return { records: 0, bad: new BadLines(this.#data.keepsLines), notes: new LineNotes() };
+    return { records: 0, notes: new LineNotes() };
   }
 
   /** Closes the staging file, also before its end. */
@@ -70,39 +67,23 @@ export class BlockReader {
 
   #read(reader: RecordReader, block: LineBlock): ImportedBlock {
     let records = 0;
-    const bad = new BadLines(this.#data.keepsLines);
-    const notes = new LineNotes();
+    const notes = new LineNotes(this.#data.keepsLines);
+    const { tables, mentions } = this.#staging;
     for (const line of linesOf(block)) {
       notes.line = line.number;
       notes.mentions = [];
       const reading =
         line.record === undefined ? { problems: [line.problem] } : reader.read(line.record, line.text, notes);
       if ('problems' in reading) {
-        bad.add({ line: line.number, text: line.text, problems: reading.problems });
+        notes.reject(reading.problems, line.text);
         const organization = this.#data.organizations.get(textIn(line.record?.['organizationId']));
-        this.#staging.tables.addBad(reader.layout, line.number, organization, line.record);
+        tables.addBad(reader.layout, line.number, organization, line.record);
       } else {
-        this.#stage(reader.layout, line.number, reading);
-        this.#staging.mentions.add(reading.organization, line.number, reading.id, notes.mentions);
+        tables.add(reader.layout, 'import', line.number, reading);
+        mentions.add(reading.organization, line.number, reading.id, notes.mentions);
         records++;
       }
     }
-    return { records, bad, notes };
-  }
-
-  #stage(layout: CollectionLayout, line: number, record: ReadRecord): void {
-    const { organization, id, orderedBy: instant, json } = record;
-    const values = layout.columns.map((column) => columnValue(column, record));
-    const staged = {
-      origin: 'import',
-      line,
-      organization,
-      instant,
-      id,
-      beginsRun: beginsRun(id),
-      values,
-      json,
-    } as const;
-    this.#staging.tables.add(layout, staged);
+    return { records, notes };
   }
 }

@@ -1,27 +1,15 @@
-import type Database from 'better-sqlite3';
 import type { CollectionName } from '../../../contract/operations.ts';
 import { type CollectionLayout, EVENTS, OFFERS, ORDERS, SESSIONS, TICKETS } from '../../format/layout.ts';
 import type { ImportFolder } from '../import/import-files.ts';
 import { type FieldProblem, UNIQUE } from '../import/problems.ts';
-import type { Rejections } from './rejections.ts';
-import type { StagedIds } from './staged-ids.ts';
+import { eventOf, selectAll } from './staging-file.ts';
+import type { Staging } from './staging.ts';
 
 /** The base of a build, whose events and sessions are staged beside the lines. */
 export interface StagedBase {
   readonly path: string;
   /** Stages the records of a collection that stay. Called when the ids of its lines are known. */
   readonly stage: (layout: CollectionLayout) => void;
-}
-
-/** The staged lines and records. */
-export interface Staged {
-  readonly database: Database.Database;
-  /** Schema names of the staging files. */
-  readonly files: readonly string[];
-  readonly ids: StagedIds;
-  readonly rejections: Rejections;
-  /** Number of staged lines, without bad ones. */
-  readonly lines: Readonly<Record<CollectionName, number>>;
 }
 
 interface Contradiction extends FieldProblem {
@@ -45,10 +33,12 @@ const IMPORT_ONLY: ReadonlyMap<CollectionLayout, string> = new Map([
  * It follows also when the file of the missing record is incomplete.
  *
  * Leaves the ids of the records that stay, and the table `sessions_by_event`.
+ * @param lines number of staged lines, without bad ones
  */
 export function rejectContradictions(
-  { database, files, ids, rejections, lines }: Staged,
+  { database, files, ids, rejections }: Staging,
   folder: ImportFolder,
+  lines: Readonly<Record<CollectionName, number>>,
   base: StagedBase | undefined,
 ): void {
   collectIds(EVENTS);
@@ -163,16 +153,3 @@ export function rejectContradictions(
 
 /** SQL condition of a bad line that names a record. */
 const IS_KNOWN = 'organization NOTNULL AND id NOTNULL';
-
-/** Returns the SQL expression of a record's event as a sort key: of a session, or of the event itself. */
-export function eventOf(layout: CollectionLayout): string {
-  return layout === SESSIONS ? "sort_key(event_id ->> '$')" : 'id';
-}
-
-/**
- * Returns SQL that selects from all records of a collection.
- * @param files schema names of the staging files
- */
-export function selectAll(files: readonly string[], { name }: CollectionLayout, columns: string): string {
-  return files.map((schema) => `SELECT ${columns} FROM ${schema}.${name}`).join(' UNION ALL ');
-}

@@ -15,8 +15,8 @@ import {
   ORGANIZATION_FIELDS,
   ORGANIZATION_ID,
 } from '../import/import-schema.ts';
-import { type ImportNotes, LineNotes } from '../import/line-notes.ts';
-import { BadLines, type FieldProblem, quoted, UNIQUE } from '../import/problems.ts';
+import { LineNotes } from '../import/line-notes.ts';
+import { type FieldProblem, quoted, UNIQUE } from '../import/problems.ts';
 import type { BadOrganizations } from '../import/record-reader.ts';
 import type { Rejections } from './rejections.ts';
 import type { Staging } from './staging.ts';
@@ -40,13 +40,12 @@ const checkDeletion = compileCheck(DELETION_FIELDS);
 export async function readOrganizations(
   folder: ImportFolder,
   rejections: Rejections,
-  notes: ImportNotes,
   known: ReadonlyMap<string, string> = new Map(),
 ): Promise<{ readonly names: ReadonlyMap<string, string>; readonly bad: BadOrganizations }> {
   const names = new Map(known);
   const lines = new Map<string, number>();
   const ids = new Set<string>();
-  const malformed = await readLines(folder, ORGANIZATIONS_FILE, rejections, notes, (record, lineNotes) => {
+  const malformed = await readLines(folder, ORGANIZATIONS_FILE, rejections, (record, notes) => {
     const organizationId = textIn(record['organizationId']);
     const problems = problemsOf(record, organizationId, lines.get(organizationId));
     if (problems.length > 0) ids.add(organizationId);
@@ -54,8 +53,8 @@ export async function readOrganizations(
       // UTF-8 cannot encode a lone surrogate, so the stored name would not match its digest.
       const name = textIn(record['name']).toWellFormed() || known.get(organizationId);
       names.set(organizationId, name ?? organizationId);
-      lines.set(organizationId, lineNotes.line);
-      normalizeOrganization(record, lineNotes);
+      lines.set(organizationId, notes.line);
+      normalizeOrganization(record, notes);
     }
     return problems;
   });
@@ -81,12 +80,11 @@ function problemsOf(record: JsonObject, organizationId: string, earlierLine?: nu
  */
 export async function readDeletions(
   folder: ImportFolder,
-  notes: ImportNotes,
   organizations: ReadonlyMap<string, number>,
   { ids, rejections }: Staging,
 ): Promise<number> {
   let valid = 0;
-  await readLines(folder, DELETIONS_FILE, rejections, notes, (deletion) => {
+  await readLines(folder, DELETIONS_FILE, rejections, (deletion) => {
     const problems = checkDeletion(deletion);
     if (problems.length > 0) return problems;
     const organizationId = textIn(deletion['organizationId']);
@@ -110,23 +108,20 @@ async function readLines(
   folder: ImportFolder,
   name: string,
   rejections: Rejections,
-  notes: ImportNotes,
   problemsOf: (record: JsonObject, notes: LineNotes) => readonly FieldProblem[],
 ): Promise<number> {
   const file = folder.files.get(name);
   if (file === undefined) return 0;
   let malformed = 0;
   for await (const block of readBlocks(folder, file)) {
-    const bad = new BadLines(rejections.keepsLines);
-    const lineNotes = new LineNotes();
+    const notes = new LineNotes(rejections.keepsLines);
     for (const line of linesOf(block)) {
-      lineNotes.line = line.number;
+      notes.line = line.number;
       if (line.record === undefined) malformed++;
-      const problems = line.record === undefined ? [line.problem] : problemsOf(line.record, lineNotes);
-      if (problems.length > 0) bad.add({ line: line.number, problems, text: line.text });
+      const problems = line.record === undefined ? [line.problem] : problemsOf(line.record, notes);
+      if (problems.length > 0) notes.reject(problems, line.text);
     }
-    rejections.add(file, bad);
-    notes.add(file, lineNotes);
+    rejections.add(file, notes);
   }
   return malformed;
 }

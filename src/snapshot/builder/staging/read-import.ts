@@ -4,10 +4,9 @@ import type { CollectionName, ListName } from '../../../contract/operations.ts';
 import { byCollection, REFERENTS_FIRST } from '../../format/layout.ts';
 import { type ImportFolder, ORGANIZATIONS_FILE, readBlocks } from '../import/import-files.ts';
 import { ImportThreads } from './import-threads.ts';
-import { ImportNotes } from '../import/line-notes.ts';
 import { readDeletions, readOrganizations } from './organizations-and-deletions.ts';
 import { ImportRejected } from './rejections.ts';
-import type { StagedBase } from './contradictions.ts';
+import { rejectContradictions, type StagedBase } from './contradictions.ts';
 import type { Staging } from './staging.ts';
 
 /** A number of lines, or a share of the lines of all import files. */
@@ -42,7 +41,6 @@ export interface Imported {
   readonly names: ReadonlyMap<string, string>;
   /** The ids in that order, which is that of the positions. */
   readonly organizationIds: readonly string[];
-  readonly notes: ImportNotes;
   /** Number of staged lines, without bad ones. */
   readonly lines: Readonly<Record<CollectionName, number>>;
   /** Number of lines of all files. */
@@ -64,8 +62,7 @@ export async function readImport(
   baseNames: ReadonlyMap<string, string> | undefined,
 ): Promise<Imported> {
   const { rejections } = staging;
-  const notes = new ImportNotes();
-  const { names, bad: badOrganizations } = await readOrganizations(input, rejections, notes, baseNames);
+  const { names, bad: badOrganizations } = await readOrganizations(input, rejections, baseNames);
   const lacksOrganizations =
     names.size === 0 && !input.incomplete.has(ORGANIZATIONS_FILE) && (skipInvalid || rejections.total === 0);
   const organizationIds = [...names.keys()];
@@ -85,8 +82,7 @@ export async function readImport(
       const file = input.files.get(list);
       if (file === undefined) continue;
       for await (const block of threads.read(list, readBlocks(input, file, countBytes))) {
-        rejections.add(file, block.bad);
-        notes.add(file, block.notes);
+        rejections.add(file, block.notes);
         lines[list] += block.records;
         signal?.throwIfAborted();
         // A file may grow meanwhile.
@@ -99,10 +95,10 @@ export async function readImport(
     await threads.close();
   }
   staging.attach(threads.stagingFiles, organizationIds);
-  const deletions = await readDeletions(input, notes, organizations, staging);
+  const deletions = await readDeletions(input, organizations, staging);
   const badLines = rejections.total;
   const linesRead = names.size + sumOf(lines) + deletions + badLines;
-  return { input, lacksOrganizations, names, organizationIds, notes, lines, linesRead, badLines };
+  return { input, lacksOrganizations, names, organizationIds, lines, linesRead, badLines };
 }
 
 /** Rejects the records that contradict others, and refuses the import if too many lines are bad. */
@@ -113,7 +109,8 @@ export function checkImport(
   base: StagedBase | undefined,
 ): void {
   const { rejections } = staging;
-  staging.rejectContradictions(input, lines, base);
+  rejectContradictions(staging, input, lines, base);
+  if (base !== undefined) staging.ids.buildFilter();
   const { misnamed } = input;
   const problems = { misnamed, lacksOrganizations };
   if (misnamed.length > 0 || lacksOrganizations || (rejections.total > 0 && !skipInvalid))

@@ -1,7 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import type Database from 'better-sqlite3';
 import { IMPORT_FILES, ORGANIZATIONS_FILE } from '../import/import-files.ts';
-import { addGroup, type BadLines, type FieldProblem, type FileGroup, shown } from '../import/problems.ts';
+import { addCount, type LineNotes } from '../import/line-notes.ts';
+import { addGroup, type FieldProblem, type FileGroup, shown } from '../import/problems.ts';
+import type { Warning } from '../import/rules.ts';
 
 /** Formats a group, such as `tickets.ndjson: orderId is missing: 20,000 lines, first: 1`. */
 export function describeGroup({ file, field, reason, found, lines, first, ofBase }: FileGroup): string {
@@ -68,7 +70,7 @@ function counted(count: number, one: string, many = `${one}s`): string {
 /** Whether rejected records are those of a base, instead of lines of an import file. */
 type Origin = Pick<FileGroup, 'ofBase'>;
 
-/** The rejections of an import: in groups, and as lines in a table of the staging file if they are kept. */
+/** The notes on the lines of an import, and its rejections: in groups, and as lines in a table if they are kept. */
 export class Rejections {
   total = 0;
   /** Number of lines that are bad only because of others. */
@@ -76,7 +78,10 @@ export class Rejections {
   /** Number of records of a base among them, which the import contradicts. */
   ofBase = 0;
   readonly keepsLines: boolean;
+  /** Occurrences of undeclared fields, by file and field. */
+  readonly dropped = new Map<string, number>();
   readonly #groups = new Map<string, FileGroup>();
+  readonly #suspects = new Map<string, FileGroup>();
   readonly #database: Database.Database;
 
   constructor(database: Database.Database, keepsLines: boolean) {
@@ -87,11 +92,14 @@ export class Rejections {
     this.keepsLines = keepsLines;
   }
 
-  /** Adds the bad lines of a file. */
-  add(file: string, { total, following, groups, lines }: BadLines): void {
+  /** Adds the notes on lines of a file, block after block. */
+  add(file: string, notes: LineNotes): void {
+    const { total, following, problems, lines, dropped, suspects } = notes;
     this.total += total;
     this.following += following;
-    for (const group of groups.values()) addGroup(this.#groups, { file, ...group });
+    for (const group of problems.values()) addGroup(this.#groups, { file, ...group });
+    for (const [field, count] of dropped) addCount(this.dropped, `${file}: ${field}`, count);
+    for (const group of suspects.values()) addGroup(this.#suspects, { file, ...group });
     const insert = this.#database.prepare('INSERT INTO rejections VALUES (?, ?, ?, ?, ?)');
     // Without a transaction, SQLite would write a page for each line.
     this.#database.transaction(() => {
@@ -137,6 +145,13 @@ export class Rejections {
         )
         .run(fileOrder(file), file, field, reason);
     return { total, following };
+  }
+
+  /** The warnings about lines. */
+  get warnings(): Warning[] {
+    return Array.from(this.#suspects.values(), ({ file, reason, lines, first }) => {
+      return { source: file, problem: reason, count: lines, first: `line ${first}` };
+    });
   }
 
   /** Returns the groups, by file and first line. */

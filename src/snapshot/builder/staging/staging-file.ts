@@ -1,13 +1,8 @@
 import Database from 'better-sqlite3';
 import { MEGABYTE } from '../../../store/memory/shared-arrays.ts';
 import { type JsonObject, textIn } from '../../format/json-values.ts';
-import {
-  type CollectionLayout,
-  COLLECTIONS,
-  type ColumnLayout,
-  EVENTS,
-  type ImportedRecord,
-} from '../../format/layout.ts';
+import { type CollectionLayout, COLLECTIONS, EVENTS, SESSIONS } from '../../format/layout.ts';
+import type { ReadRecord } from '../import/record-reader.ts';
 import { Mentions } from './mentions.ts';
 
 /** Larger than SQLite's default of 4,096 bytes: a record takes about a kilobyte. */
@@ -18,25 +13,8 @@ const CACHE_KILOBYTES = (4 * MEGABYTE) / 1024;
 /** Whether a staged record is a line of the import or a record of the base. */
 export type Origin = 'import' | 'base';
 
-/** A record as it is staged. */
-export interface StagedLine {
-  readonly origin: Origin;
-  /** Number of the line in the import file; of the record in its collection of the base. */
-  readonly line: number;
-  /** Position of the organization in the order of the ids. */
-  readonly organization: number;
-  /** The timestamp that orders the list. */
-  readonly instant: bigint;
-  readonly id: string;
-  readonly beginsRun: boolean;
-  /** Column values as JSON, in the order of the layout. */
-  readonly values: readonly string[];
-  /** The stored JSON text; an event lacks the fields that derive from its sessions. */
-  readonly json: string;
-}
-
 /** A record as the snapshot writer receives it. */
-export type StagedRecord = Pick<StagedLine, 'organization' | 'beginsRun' | 'values' | 'json'>;
+export type StagedRecord = Pick<ReadRecord, 'organization' | 'beginsRun' | 'values' | 'json'>;
 
 /** Tables of staged records, one for each collection, and of bad lines. */
 export class StagingTables {
@@ -65,8 +43,9 @@ export class StagingTables {
     this.#badInserts = new Map(COLLECTIONS.map((layout) => [layout, create(`bad_${layout.name}`, bad)]));
   }
 
-  add(layout: CollectionLayout, record: StagedLine): void {
-    const { origin, line, organization, instant, id, beginsRun, values, json } = record;
+  /** @param line number of the line in the import file; of the record in its collection of the base */
+  add(layout: CollectionLayout, origin: Origin, line: number, record: ReadRecord): void {
+    const { organization, instant, id, beginsRun, values, json } = record;
     const begins = beginsRun ? 1 : 0;
     this.#inserts.get(layout)?.run(origin, line, organization, instant, sortKey(id), begins, ...values, json);
   }
@@ -115,23 +94,6 @@ export class StagingFile {
   }
 }
 
-/** Returns a record's element of the JSON array that a run stores in the column. */
-export function columnValue(column: ColumnLayout, record: ImportedRecord): string {
-  switch (column.holds) {
-    case 'text': {
-      const text = column.of(record);
-      return JSON.stringify(text.isWellFormed() ? text : '');
-    }
-    case 'instant':
-      return String(column.of(record));
-    case 'list': {
-      // A URL cannot contain a lone surrogate.
-      const texts = column.of(record).filter((text) => text.isWellFormed());
-      return JSON.stringify([...new Set(texts)]);
-    }
-  }
-}
-
 /**
  * Returns a sort key for an id. Its UTF-8 order, which SQLite uses, is the id's UTF-16 order.
  *
@@ -160,4 +122,17 @@ export function idOf(key: string): string {
     const code = Number(character.codePointAt(0));
     return String.fromCharCode(code - (code < 0x10000 ? 0x800 : 0x2000));
   });
+}
+
+/** Returns the SQL expression of a record's event as a sort key: of a session, or of the event itself. */
+export function eventOf(layout: CollectionLayout): string {
+  return layout === SESSIONS ? "sort_key(event_id ->> '$')" : 'id';
+}
+
+/**
+ * Returns SQL that selects from all records of a collection.
+ * @param files schema names of the staging files
+ */
+export function selectAll(files: readonly string[], { name }: CollectionLayout, columns: string): string {
+  return files.map((schema) => `SELECT ${columns} FROM ${schema}.${name}`).join(' UNION ALL ');
 }

@@ -1,15 +1,12 @@
 import Database from 'better-sqlite3';
-import type { CollectionName } from '../../../contract/operations.ts';
 import { MEGABYTE } from '../../../store/memory/shared-arrays.ts';
 import { type CollectionLayout, EVENTS, SESSIONS, TICKETS } from '../../format/layout.ts';
-import type { ImportFolder } from '../import/import-files.ts';
-import { eventOf, rejectContradictions, selectAll, type StagedBase } from './contradictions.ts';
 import { warningsOf } from './mentions.ts';
 import type { Warning } from '../import/rules.ts';
 import { Deletions } from './deletions.ts';
 import { Rejections } from './rejections.ts';
 import { StagedIds } from './staged-ids.ts';
-import { registerSortKeys, type StagedRecord, StagingTables } from './staging-file.ts';
+import { eventOf, registerSortKeys, selectAll, type StagedRecord, StagingTables } from './staging-file.ts';
 
 /** Cache of each staging file, and of each sort before it spills to temporary files. */
 const CACHE_KILOBYTES = (16 * MEGABYTE) / 1024;
@@ -25,23 +22,23 @@ export class Staging implements Disposable {
   readonly ids: StagedIds;
   readonly deletions = new Deletions();
   readonly tables: StagingTables;
-  readonly #database: Database.Database;
+  readonly database: Database.Database;
   /** Schema names of the staging files: of this one, and of those that are attached. */
-  readonly #files = ['main'];
+  readonly files = ['main'];
 
   /**
    * @param path a file that does not exist yet, for everything but the lines
    * @param keepsLines whether the bad lines are stored
    */
   constructor(path: string, keepsLines: boolean) {
-    this.#database = new Database(path);
-    this.#database.pragma('journal_mode = OFF');
-    this.#database.pragma('synchronous = OFF');
-    this.#database.pragma(`threads = ${SORT_THREADS}`);
-    registerSortKeys(this.#database);
-    this.rejections = new Rejections(this.#database, keepsLines);
-    this.ids = new StagedIds(this.#database);
-    this.tables = new StagingTables(this.#database);
+    this.database = new Database(path);
+    this.database.pragma('journal_mode = OFF');
+    this.database.pragma('synchronous = OFF');
+    this.database.pragma(`threads = ${SORT_THREADS}`);
+    registerSortKeys(this.database);
+    this.rejections = new Rejections(this.database, keepsLines);
+    this.ids = new StagedIds(this.database);
+    this.tables = new StagingTables(this.database);
   }
 
   /**
@@ -51,37 +48,22 @@ export class Staging implements Disposable {
   attach(files: readonly string[], organizationIds: readonly string[]): void {
     for (const [i, file] of files.entries()) {
       const name = `staging_${i}`;
-      this.#database.prepare(`ATTACH ? AS ${name}`).run(file);
-      this.#database.pragma(`${name}.journal_mode = OFF`);
-      this.#database.pragma(`${name}.synchronous = OFF`);
-      this.#database.pragma(`${name}.cache_size = -${CACHE_KILOBYTES}`);
-      this.#files.push(name);
+      this.database.prepare(`ATTACH ? AS ${name}`).run(file);
+      this.database.pragma(`${name}.journal_mode = OFF`);
+      this.database.pragma(`${name}.synchronous = OFF`);
+      this.database.pragma(`${name}.cache_size = -${CACHE_KILOBYTES}`);
+      this.files.push(name);
     }
-    this.#database.exec(
+    this.database.exec(
       'CREATE TABLE organizations (position INTEGER PRIMARY KEY, organization_id TEXT NOT NULL); BEGIN',
     );
-    const insert = this.#database.prepare('INSERT INTO organizations VALUES (?, ?)');
+    const insert = this.database.prepare('INSERT INTO organizations VALUES (?, ?)');
     for (const [position, organizationId] of organizationIds.entries()) insert.run(position, organizationId);
-  }
-
-  /**
-   * Collects the ids of all records, and rejects the records that contradict others.
-   * @param lines number of staged lines, without bad ones
-   */
-  rejectContradictions(
-    folder: ImportFolder,
-    lines: Readonly<Record<CollectionName, number>>,
-    base: StagedBase | undefined,
-  ): void {
-    const { ids, rejections } = this;
-    const staged = { database: this.#database, files: this.#files, ids, rejections, lines };
-    rejectContradictions(staged, folder, base);
-    if (base !== undefined) ids.buildFilter();
   }
 
   /** Iterates over the staged records of a collection, by organization and in list order. */
   *records(layout: CollectionLayout): Generator<StagedRecord, undefined> {
-    const rows = this.#database.prepare<[], SelectedRow>(this.#selectInOrder(layout)).raw();
+    const rows = this.database.prepare<[], SelectedRow>(this.#selectInOrder(layout)).raw();
     for (const [organization, beginsRun, json, ...values] of rows.iterate())
       yield { organization, beginsRun: beginsRun === 1, json, values };
     return undefined;
@@ -89,19 +71,19 @@ export class Staging implements Disposable {
 
   /** Derives the warnings about the records of the import, which must be all records. */
   warnings(organizationIds: readonly string[]): Warning[] {
-    const qrCodes = selectAll(this.#files, TICKETS, 'organization, qr_code AS value, line AS place, id');
-    return warningsOf(this.#database, this.#files.slice(1), organizationIds, qrCodes);
+    const qrCodes = selectAll(this.files, TICKETS, 'organization, qr_code AS value, line AS place, id');
+    return warningsOf(this.database, this.files.slice(1), organizationIds, qrCodes);
   }
 
   [Symbol.dispose](): void {
-    this.#database.close();
+    this.database.close();
     this.deletions.close();
   }
 
   #selectInOrder(layout: CollectionLayout): string {
     const { orderedBy, columns } = layout;
     const names = columns.map(({ column }) => column).join(', ');
-    const all = selectAll(this.#files, layout, `organization, begins_run, record, instant, id, ${names}`);
+    const all = selectAll(this.files, layout, `organization, begins_run, record, instant, id, ${names}`);
     if (layout === SESSIONS) {
       return `
         SELECT session.organization, begins_run, record, ${names}
