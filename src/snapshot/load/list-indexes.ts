@@ -13,7 +13,7 @@ import { inconsistent } from '../format/refused-snapshot.ts';
 import type { Run } from './run-reader.ts';
 
 /** Builds the indexes over the columns of a list, run by run. */
-export class CollectionIndexes {
+export class ListIndexes {
   readonly #layout: ListLayout;
   readonly #postings = new Map<string, PostingIndexBuilder>();
   readonly #instants = new Map<string, Int64s>();
@@ -34,7 +34,7 @@ export class CollectionIndexes {
   add(run: Run): void {
     const { firstRow } = run.entry;
     for (const { column, index, holds } of this.#layout.columns) {
-      if (holds === 'instant') run.readInstants(column, required(this.#instants, index));
+      if (holds === 'instant') required(this.#instants, index).set(run.instants(column), firstRow);
       else if (holds === 'text') {
         const { texts, textOf } = run.texts(column);
         required(this.#postings, index).addEach(firstRow, texts, textOf);
