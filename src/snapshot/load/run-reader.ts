@@ -20,23 +20,24 @@ import {
   type TextValues,
 } from './column-values.ts';
 
+/** The content columns of a run by name, in schema order. */
+type Columns = Readonly<Record<string, Buffer>>;
+
 /** Reads the runs of a snapshot file, one at a time. */
 export class RunReader {
-  readonly #statements: Readonly<Record<ListName, Database.Statement<[string, number], unknown[]>>>;
+  readonly #statements: Readonly<Record<ListName, Database.Statement<[string, number], Columns>>>;
 
   constructor(database: Database.Database) {
     this.#statements = byList(({ table }) => {
       const columns = contentColumns(table);
       // The cast makes better-sqlite3 return bytes: it would decode a text column into a string.
-      const values = columns.map((column) => `CAST(${column} AS BLOB)`);
+      const values = columns.map((column) => `CAST(${column} AS BLOB) AS ${column}`);
       // octet_length() reads only the header of a row, so that an oversized column takes no memory.
       const isTooLong = columns.map((column) => `octet_length(${column}) > ${MAX_RUN_BYTES}`);
-      return database
-        .prepare<[string, number], unknown[]>(
-          `SELECT ${values.join(', ')} FROM ${table}
-           WHERE organization_id = ? AND first_row = ? AND (${isTooLong.join(' OR ')}) IS NOT TRUE`,
-        )
-        .raw();
+      return database.prepare(
+        `SELECT ${values.join(', ')} FROM ${table}
+         WHERE organization_id = ? AND first_row = ? AND (${isTooLong.join(' OR ')}) IS NOT TRUE`,
+      );
     });
   }
 
@@ -47,19 +48,17 @@ export class RunReader {
   read(layout: ListLayout, organizationId: string, entry: RunEntry): Run {
     const { name, table } = layout;
     const { firstRow } = entry;
-    const values = this.#statements[name].get(organizationId, firstRow);
-    if (values === undefined) {
+    const columns = this.#statements[name].get(organizationId, firstRow);
+    if (columns === undefined) {
       throw inconsistent(
         `${table} has no valid run of "${organizationId}" at row ${firstRow}: ` +
           `it is missing, or a column exceeds ${MAX_RUN_BYTES} bytes`,
       );
     }
-    const columns = contentColumns(table).map((column, i): [string, Buffer] => {
-      const value = values[i];
-      if (Buffer.isBuffer(value)) return [column, value];
-      throw inconsistent(`column ${column} of ${table} is NULL at row ${firstRow}`);
-    });
-    return new Run(layout, organizationId, entry, Object.fromEntries(columns));
+    for (const column in columns)
+      if (!Buffer.isBuffer(columns[column]))
+        throw inconsistent(`column ${column} of ${table} is NULL at row ${firstRow}`);
+    return new Run(layout, organizationId, entry, columns);
   }
 }
 
@@ -68,15 +67,9 @@ export class Run {
   readonly layout: ListLayout;
   readonly entry: RunEntry;
   readonly #organizationId: string;
-  /** The content columns by name, in schema order. */
-  readonly #columns: Readonly<Record<string, Buffer>>;
+  readonly #columns: Columns;
 
-  constructor(
-    layout: ListLayout,
-    organizationId: string,
-    entry: RunEntry,
-    columns: Readonly<Record<string, Buffer>>,
-  ) {
+  constructor(layout: ListLayout, organizationId: string, entry: RunEntry, columns: Columns) {
     this.layout = layout;
     this.entry = entry;
     this.#organizationId = organizationId;
