@@ -4,7 +4,6 @@ import { type ListLayout, SESSIONS, STORED_LISTS } from '../format/layout.ts';
 import { type ManifestOrganization, rowCount } from '../format/manifest.ts';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
 
-/** The sources of a memory limit. */
 const SOURCES = {
   MEMORY_LIMIT_MB: { name: 'MEMORY_LIMIT_MB', remedy: 'raise MEMORY_LIMIT_MB' },
   cgroup: { name: 'the cgroup or container', remedy: 'give it more memory' },
@@ -12,31 +11,28 @@ const SOURCES = {
 } as const;
 export type MemoryLimitSource = keyof typeof SOURCES;
 
-/** The memory that the process may use. */
 export interface MemoryLimit {
   readonly bytes: number;
   readonly source: MemoryLimitSource;
 }
 
 /**
- * Returns the configured limit, else the lower one of machine and cgroup.
- * The limit is infinite when both are unknown.
+ * Returns the configured limit, else the lower one of machine and cgroup, else infinity.
  *
  * Without a readable cgroup limit, `process.constrainedMemory()` returns 0 or more than any machine has: 2^64 - 1, or
  * 2^63 less a page (https://docs.libuv.org/en/v1.x/misc.html#c.uv_get_constrained_memory).
- * @param system the memory of machine and cgroup in bytes, 0 where unknown
+ * @param system in bytes, 0 where unknown
  */
 export function memoryLimit(
   configuredMegabytes?: number,
   system = { machine: totalmem(), cgroup: process.constrainedMemory() },
 ): MemoryLimit {
-  if (configuredMegabytes !== undefined) {
+  if (configuredMegabytes !== undefined)
     return { bytes: configuredMegabytes * MEGABYTE, source: 'MEMORY_LIMIT_MB' };
-  }
   const machine = system.machine > 0 ? system.machine : Infinity;
-  return system.cgroup > 0 && system.cgroup < machine
-    ? { bytes: system.cgroup, source: 'cgroup' }
-    : { bytes: machine, source: 'machine' };
+  const { cgroup } = system;
+  if (cgroup > 0 && cgroup < machine) return { bytes: cgroup, source: 'cgroup' };
+  return { bytes: machine, source: 'machine' };
 }
 
 /** The memory that a snapshot needs, in bytes. */
@@ -101,19 +97,16 @@ export function memoryNeed(organizations: readonly ManifestOrganization[]): Memo
 /** Returns the maximum index bytes for each record of a list. */
 function indexBytes(layout: ListLayout): number {
   if (layout === SESSIONS) return RECORD_BYTES + SCHEDULE_BYTES;
-  return layout.columns.reduce(
-    (sum, { holds }) => sum + (holds === 'instant' ? INSTANT_BYTES : TEXT_BYTES),
-    RECORD_BYTES,
-  );
+  const instants = layout.columns.filter(({ holds }) => holds === 'instant').length;
+  return RECORD_BYTES + instants * INSTANT_BYTES + (layout.columns.length - instants) * TEXT_BYTES;
 }
 
-/** The quantities that determine the memory in use. */
 export interface StoredMemory {
   /** Bytes of shared memory in live and retained stores. */
   readonly bytesHeld: number;
-  /** Number of these stores. */
+  /** Live and retained stores. */
   readonly stores: number;
-  /** Number of workers. */
+  /** Workers. */
   readonly threads: number;
 }
 
@@ -161,7 +154,7 @@ export function checkMemory(need: MemoryNeed, stored: StoredMemory, limit: Memor
   );
 }
 
-/** Formats bytes as megabytes, rounded up: missing memory is never shown as 0. */
+/** Rounds up, so that missing memory is never shown as 0. */
 function megabytes(bytes: number): string {
   return `${Math.ceil(bytes / MEGABYTE)} MB`;
 }

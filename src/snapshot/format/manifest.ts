@@ -45,7 +45,7 @@ export interface RunEntry {
   readonly digest: string;
 }
 
-/** Returns the number of rows that the runs of a list declare. */
+/** Returns the number of records that the runs of a list declare. */
 export function rowCount(runs: readonly RunEntry[]): number {
   const last = runs.at(-1);
   return last === undefined ? 0 : last.firstRow + last.recordCount;
@@ -176,42 +176,32 @@ function checkManifestSize(database: Database.Database): void {
     throw inconsistent(`the texts of "organizations" have ${bytes} bytes, more than ${MAX_NAMES_BYTES}`);
 }
 
-type RunRow = RunEntry & Readonly<Record<'organizationId' | 'collection', string>>;
+type RunRow = RunEntry & Readonly<Record<'organizationId' | 'list', string>>;
 
 function readOrganizations(database: Database.Database): ManifestOrganization[] {
-  const rows = database.prepare<[], RunRow>(
-    `SELECT organization_id AS organizationId, collection, first_row AS firstRow,
-            record_count AS recordCount, record_bytes AS recordBytes, digest
-     FROM runs ORDER BY organization_id, collection, first_row`,
-  );
-  const runsOf = Map.groupBy(rows.all(), ({ organizationId }) => organizationId);
   const declared = database.prepare<[], Omit<ManifestOrganization, 'runs'>>(
     `SELECT organization_id AS organizationId, name, digest AS contentDigest, deletions_digest AS deletionsDigest
      FROM organizations ORDER BY organization_id`,
   );
-  const organizations = declared.all().map((organization) => {
-    const { organizationId } = organization;
-    const runs = runsByList(organizationId, runsOf.get(organizationId) ?? []);
-    runsOf.delete(organizationId);
-    return { ...organization, runs };
-  });
-  for (const organizationId of runsOf.keys())
-    throw inconsistent(`"runs" has rows for "${organizationId}", which is not in "organizations"`);
-  return organizations;
-}
-
-function runsByList(organizationId: string, rows: readonly RunRow[]): RunsByList {
-  const byName = Map.groupBy(rows, ({ collection }) => collection);
-  const runs = byList(({ name }) => (byName.get(name) ?? []).map(runEntry));
-  const unknown = byName.keys().find((collection) => !Object.hasOwn(runs, collection));
-  if (unknown === undefined) return runs;
-  throw inconsistent(
-    `"runs" has a row of "${organizationId}" for "${unknown}", which is neither a collection nor "deletions"`,
+  const organizations = declared.all().map((one) => ({ ...one, runs: byList((): RunEntry[] => []) }));
+  const runsOf = new Map(organizations.map(({ organizationId, runs }) => [organizationId, runs]));
+  const rows = database.prepare<[], RunRow>(
+    `SELECT organization_id AS organizationId, collection AS list, first_row AS firstRow,
+            record_count AS recordCount, record_bytes AS recordBytes, digest
+     FROM runs ORDER BY organization_id, collection, first_row`,
   );
-}
-
-function runEntry({ firstRow, recordCount, recordBytes, digest }: RunRow): RunEntry {
-  return { firstRow, recordCount, recordBytes, digest };
+  for (const { organizationId, list, ...entry } of rows.iterate()) {
+    const runs: Readonly<Record<string, RunEntry[]>> | undefined = runsOf.get(organizationId);
+    if (runs === undefined)
+      throw inconsistent(`"runs" has rows for "${organizationId}", which is not in "organizations"`);
+    if (!Object.hasOwn(runs, list)) {
+      throw inconsistent(
+        `"runs" has a row of "${organizationId}" for "${list}", which is neither a collection nor "deletions"`,
+      );
+    }
+    runs[list].push(entry);
+  }
+  return organizations;
 }
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;

@@ -66,7 +66,7 @@ function reasonOf({ code }: { readonly code: string }): RefusalReason {
   return code === 'SQLITE_NOTADB' ? 'not-sqlite' : 'damaged';
 }
 
-const REBUILD = 'npm run snapshot -- build --input DIR --output FILE';
+const REBUILD = 'rebuild it from its import folder: npm run snapshot -- build --input DIR --output FILE';
 
 /** Offsets and values of the database header: https://www.sqlite.org/fileformat2.html#the_database_header */
 const HEADER_BYTES = 100;
@@ -93,7 +93,7 @@ function checkHeader(path: string): void {
   } finally {
     closeSync(file);
   }
-  // SQLite would apply either of these to the database, regardless of the header.
+  // SQLite would apply either of these, regardless of the header.
   for (const kind of ['journal', 'wal']) {
     if (existsSync(`${path}-${kind}`))
       throw new RefusedSnapshot('unfinished', `a -${kind} file exists: the write to it is not complete`);
@@ -106,33 +106,25 @@ function checkFields(header: Buffer, size: number): void {
     throw new RefusedSnapshot('not-sqlite', 'it is not an SQLite database');
   const applicationId = header.readInt32BE(68);
   if (applicationId !== APPLICATION_ID) {
-    throw new RefusedSnapshot(
-      'foreign',
-      `it is a database of another application: its application_id is ${hex(applicationId)}, not ${hex(APPLICATION_ID)}`,
-    );
+    const found = `its application_id is ${hex(applicationId)}, not ${hex(APPLICATION_ID)}`;
+    throw new RefusedSnapshot('foreign', `it is a database of another application: ${found}`);
   }
   const version = header.readInt32BE(60);
   if (version !== FORMAT_VERSION) {
-    throw new RefusedSnapshot(
-      'other-version',
-      `its format (user_version) is ${version}, but this Foyer reads format ${FORMAT_VERSION}; ` +
-        (version > FORMAT_VERSION ? 'use a newer Foyer' : `rebuild it from its import folder: ${REBUILD}`),
-    );
+    const remedy = version > FORMAT_VERSION ? 'use a newer Foyer' : REBUILD;
+    const found = `its format (user_version) is ${version}, but this Foyer reads format ${FORMAT_VERSION}`;
+    throw new RefusedSnapshot('other-version', `${found}; ${remedy}`);
   }
   if (header[18] !== 1 || header[19] !== 1) {
-    throw new RefusedSnapshot(
-      'wal',
-      'it is in WAL mode; a snapshot is in rollback-journal mode (PRAGMA journal_mode = DELETE)',
-    );
+    const required = 'a snapshot is in rollback-journal mode (PRAGMA journal_mode = DELETE)';
+    throw new RefusedSnapshot('wal', `it is in WAL mode; ${required}`);
   }
   if (header.readUInt32BE(56) !== 1) throw new RefusedSnapshot('schema', 'its text encoding is not UTF-8');
   const expected = header.readUInt32BE(28) * pageSizeIn(header);
   if (size !== expected) {
-    throw new RefusedSnapshot(
-      'cut-short',
-      `its header declares ${expected} bytes, but the file has ${size}: ` +
-        (size < expected ? 'it is truncated, or still being copied' : 'bytes were added at its end'),
-    );
+    const cause = size < expected ? 'it is truncated, or still being copied' : 'bytes were added at its end';
+    const found = `its header declares ${expected} bytes, but the file has ${size}`;
+    throw new RefusedSnapshot('cut-short', `${found}: ${cause}`);
   }
 }
 

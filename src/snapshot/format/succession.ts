@@ -19,42 +19,37 @@ const MIN_KEPT = 0.5;
  * It keeps their organizations and half of each collection. A permit of the snapshot skips the corresponding check.
  */
 export function checkSuccession(next: Manifest, predecessors: readonly Predecessor[]): void {
-  if (!next.permits.includes('rollback')) checkAge(next, predecessors);
-  if (!next.permits.includes('shrink')) checkCounts(next, predecessors);
+  const declared = new Map(next.organizations.map((one) => [one.organizationId, declaredCounts(one)]));
+  for (const predecessor of predecessors) {
+    if (!next.permits.includes('rollback')) checkAge(next.producedAt, predecessor);
+    if (!next.permits.includes('shrink')) checkCounts(declared.get(predecessor.organizationId), predecessor);
+  }
 }
 
-function checkAge(next: Manifest, predecessors: readonly Predecessor[]): void {
-  const produced = instantOf(next.producedAt);
-  for (const { organizationId, producedAt } of predecessors) {
-    if (produced >= instantOf(producedAt)) continue;
+function checkAge(next: string, { organizationId, producedAt }: Predecessor): void {
+  if (instantOf(next) >= instantOf(producedAt)) return;
+  throw new RefusedSnapshot(
+    'older',
+    `it was produced at ${next}, and the snapshot that it would replace for organization "${organizationId}" ` +
+      `at ${producedAt}; to roll back, publish it with --rollback`,
+  );
+}
+
+function checkCounts(next: RecordCounts | undefined, { organizationId, counts }: Predecessor): void {
+  if (next === undefined) {
     throw new RefusedSnapshot(
-      'older',
-      `it was produced at ${next.producedAt}, and the snapshot that it would replace for organization ` +
-        `"${organizationId}" at ${producedAt}; to roll back, publish it with --rollback`,
+      'organization-gone',
+      `it lacks organization "${organizationId}" of the snapshot that it would replace; ` +
+        'to remove the organization, publish it with --allow-shrink',
     );
   }
-}
-
-function checkCounts({ organizations }: Manifest, predecessors: readonly Predecessor[]): void {
-  const declared = new Map(organizations.map((next) => [next.organizationId, declaredCounts(next)]));
-  for (const { organizationId, counts } of predecessors) {
-    const next = declared.get(organizationId);
-    if (next === undefined) {
-      throw new RefusedSnapshot(
-        'organization-gone',
-        `it lacks organization "${organizationId}" of the snapshot that it would replace; ` +
-          'to remove the organization, publish it with --allow-shrink',
-      );
-    }
-    for (const { name } of COLLECTIONS) {
-      if (next[name] >= counts[name] * MIN_KEPT) continue;
-      throw new RefusedSnapshot(
-        'shrunk',
-        `it has ${next[name]} ${name} of organization "${organizationId}", and the snapshot that it would ` +
-          `replace has ${counts[name]}; to remove the records, publish it with --allow-shrink`,
-      );
-    }
-  }
+  const shrunk = COLLECTIONS.find(({ name }) => next[name] < counts[name] * MIN_KEPT);
+  if (shrunk === undefined) return;
+  throw new RefusedSnapshot(
+    'shrunk',
+    `it has ${next[shrunk.name]} ${shrunk.name} of organization "${organizationId}", and the snapshot that it ` +
+      `would replace has ${counts[shrunk.name]}; to remove the records, publish it with --allow-shrink`,
+  );
 }
 
 function instantOf(producedAt: string): bigint {

@@ -1,10 +1,13 @@
 import { isUtf8 } from 'node:buffer';
-import { addToHash, EMPTY_HASH, encodeTexts, finishHash, type Texts } from '../../store/index/texts.ts';
-import type { Bytes, Int64s, Uint32s } from '../../store/memory/shared-arrays.ts';
+import { addToHash, EMPTY_HASH, finishHash, hashBytes, type Texts } from '../../store/index/texts.ts';
+import type { Int64s, Uint32s } from '../../store/memory/shared-arrays.ts';
 
 /**
- * Decoders for the columns of a run, each a JSON array with one element for each record. A decoder returns undefined
- * when the column is not such an array of `count` elements.
+ * Decoders for the columns of a run, each a JSON array without white space, with one element for each record. A decoder
+ * returns undefined when the column is not such an array of `count` elements.
+ *
+ * Texts are not copied: one pass over the column finds their bounds and computes their hashes. Parsing the column and
+ * encoding its texts again takes 3.6 times as long (2,000,000 distinct texts of 20 bytes).
  */
 
 const BLANK = 0x20;
@@ -24,58 +27,20 @@ export interface TextValues {
   readonly textOf: Uint32s;
 }
 
-/** Decodes one text for each record. An element is a text, or the position of an earlier element with that text. */
+/** Decodes `["…","…",0]`. An element is a text, or the position of an earlier element with that text. */
 export function readTexts(column: Buffer, count: number): TextValues | undefined {
-  if (!isUtf8(column)) return undefined;
-  if (!column.includes(BACKSLASH)) return readPlainTexts(column, count);
-  const values = readArray(column, count);
-  if (values === undefined) return undefined;
-  const texts: string[] = [];
-  const textOf = new Uint32Array(count);
-  for (const [i, value] of values.entries()) {
-    if (isText(value)) textOf[i] = texts.push(value) - 1;
-    else if (typeof value === 'number' && value < i && isText(values[value])) textOf[i] = textOf[value];
-    else return undefined;
-  }
-  return { texts: encodeTexts(texts), textOf };
-}
-
-/** A list of texts for each record. */
-export interface Lists {
-  /** The elements of all lists, record after record. */
-  readonly texts: Texts;
-  /** For each record, the length of its list. */
-  readonly counts: Uint32s;
-}
-
-/** Decodes one list of texts for each record. */
-export function readLists(column: Buffer, count: number): Lists | undefined {
-  if (!isUtf8(column)) return undefined;
-  if (!column.includes(BACKSLASH)) return readPlainLists(column, count);
-  const lists = readArray(column, count);
-  if (lists?.every(isListOfTexts) !== true) return undefined;
-  return { texts: encodeTexts(lists.flat()), counts: Uint32Array.from(lists, ({ length }) => length) };
-}
-
-/*
- * Texts without escapes are not copied: one pass over the column finds their bounds and computes their hashes. Parsing
- * the column and encoding its texts again takes 3.6 times as long (2,000,000 distinct texts of 20 bytes).
- */
-
-/** Decodes `["…","…",0]`. */
-function readPlainTexts(column: Bytes, count: number): TextValues | undefined {
   const texts = textsIn(column, count);
   const textOf = new Uint32Array(count);
   /** For each text, the position of its element. */
   const elementOf = new Uint32Array(count);
-  if (column[0] !== OPEN) return undefined;
+  if (column[0] !== OPEN || !isUtf8(column)) return undefined;
   let at = 1;
   let read = 0;
   for (let i = 0; i < count; i++) {
     if (column[at] === QUOTE) {
       textOf[i] = read;
       elementOf[read] = i;
-      at = readPlainText(texts, read++, at);
+      at = readText(texts, read++, at);
     } else {
       const first = at;
       let position = 0;
@@ -90,12 +55,20 @@ function readPlainTexts(column: Bytes, count: number): TextValues | undefined {
   return at === column.length ? { texts: firstTexts(texts, read), textOf } : undefined;
 }
 
+/** A list of texts for each record. */
+export interface Lists {
+  /** The elements of all lists, record after record. */
+  readonly texts: Texts;
+  /** For each record, the length of its list. */
+  readonly counts: Uint32s;
+}
+
 /** Decodes `[["…","…"],[],["…"]]`. */
-function readPlainLists(column: Bytes, count: number): Lists | undefined {
+export function readLists(column: Buffer, count: number): Lists | undefined {
   // Each text takes at least two quotes, and the comma or bracket that follows.
   const texts = textsIn(column, Math.ceil(column.length / 3));
   const counts = new Uint32Array(count);
-  if (column[0] !== OPEN) return undefined;
+  if (column[0] !== OPEN || !isUtf8(column)) return undefined;
   let at = 1;
   let read = 0;
   for (let i = 0; i < count; i++) {
@@ -103,7 +76,7 @@ function readPlainLists(column: Bytes, count: number): Lists | undefined {
     const first = read;
     if (column[at] === CLOSE) at++;
     else {
-      do at = readPlainText(texts, read++, at);
+      do at = readText(texts, read++, at);
       while (column[at++] === COMMA);
       if (column[at - 1] !== CLOSE) return undefined;
     }
@@ -113,22 +86,14 @@ function readPlainLists(column: Bytes, count: number): Lists | undefined {
   return at === column.length ? { texts: firstTexts(texts, read), counts } : undefined;
 }
 
-/** Reads the quoted text at `at` as text `i`. Returns the offset behind its closing quote, or 0 when there is no text. */
-function readPlainText({ bytes, starts, ends, hashes }: Texts, i: number, at: number): number {
-  if (bytes[at] !== QUOTE) return 0;
-  const start = at + 1;
-  let end = start;
-  let hash = EMPTY_HASH;
-  for (; isPlain(bytes[end]); end++) hash = addToHash(hash, bytes[end]);
-  if (bytes[end] !== QUOTE) return 0;
-  starts[i] = start;
-  ends[i] = end;
-  hashes[i] = finishHash(hash);
-  return end + 1;
+interface ColumnTexts extends Texts {
+  /** The column, or a copy of it in which escaped texts are decoded in place. */
+  readonly bytes: Buffer;
 }
 
-function textsIn(bytes: Bytes, count: number): Texts {
+function textsIn(column: Buffer, count: number): ColumnTexts {
   const array = () => new Uint32Array(count);
+  const bytes = column.includes(BACKSLASH) ? Buffer.from(column) : column;
   return { bytes, starts: array(), ends: array(), hashes: array() };
 }
 
@@ -137,58 +102,67 @@ function firstTexts({ bytes, starts, ends, hashes }: Texts, count: number): Text
   return { bytes, starts: first(starts), ends: first(ends), hashes: first(hashes) };
 }
 
+/** Reads the quoted text at `at` as text `i`. Returns the offset behind its closing quote, or 0 when there is no text. */
+function readText(texts: ColumnTexts, i: number, at: number): number {
+  const { bytes, starts, ends, hashes } = texts;
+  if (bytes[at] !== QUOTE) return 0;
+  let end = at + 1;
+  let hash = EMPTY_HASH;
+  for (; bytes[end] >= BLANK && bytes[end] !== QUOTE && bytes[end] !== BACKSLASH; end++)
+    hash = addToHash(hash, bytes[end]);
+  if (bytes[end] === BACKSLASH) return readEscapedText(texts, i, at);
+  if (bytes[end] !== QUOTE) return 0;
+  starts[i] = at + 1;
+  ends[i] = end;
+  hashes[i] = finishHash(hash);
+  return end + 1;
+}
+
+/** Decodes a text with escapes in its place. It takes fewer bytes there. */
+function readEscapedText({ bytes, starts, ends, hashes }: ColumnTexts, i: number, at: number): number {
+  let quote = at + 1;
+  while (quote < bytes.length && bytes[quote] !== QUOTE) quote += bytes[quote] === BACKSLASH ? 2 : 1;
+  const text = parsed(bytes.toString('utf8', at, quote + 1));
+  if (typeof text !== 'string' || !text.isWellFormed()) return 0;
+  starts[i] = at + 1;
+  ends[i] = starts[i] + bytes.write(text, starts[i]);
+  hashes[i] = hashBytes(bytes, starts[i], ends[i]);
+  return quote + 1;
+}
+
 /** Decodes whole numbers from 0 to 2^32 - 1. */
 export function readCounts(column: Buffer, count: number): Uint32s | undefined {
-  const values = readArray(column, count);
-  if (values === undefined) return undefined;
-  const counts = new Uint32Array(count);
-  for (let i = 0; i < count; i++) {
-    counts[i] = Number(values[i]);
-    if (counts[i] !== values[i]) return undefined;
-  }
-  return counts;
+  const numbers = readNumbers(column, count);
+  const counts = new Uint32Array(numbers ?? []);
+  return numbers?.every((number, i) => number === counts[i]) === true ? counts : undefined;
 }
 
-/** Decodes whole numbers of 64 bits into `target`, from element `at` on. Returns whether the column is valid. */
-export function readInstants(column: Buffer, count: number, target: Int64s, at: number): boolean {
-  const values = readArray(column, count);
-  if (values === undefined) return false;
-  for (const [i, value] of values.entries()) {
-    if (!Number.isSafeInteger(value)) return readLargeInstants(column, count, target, at);
-    target[at + i] = BigInt(Number(value));
+/** Decodes whole numbers of 64 bits. */
+export function readInstants(column: Buffer, count: number): Int64s | undefined {
+  const numbers = readNumbers(column, count);
+  if (numbers === undefined) return undefined;
+  if (numbers.every(Number.isSafeInteger)) {
+    const instants = new BigInt64Array(count);
+    for (const [i, number] of numbers.entries()) instants[i] = BigInt(number);
+    return instants;
   }
-  return true;
-}
-
-/** Decodes instants beyond 2^53 from their digits. The numbers of `JSON.parse` are not exact there. */
-function readLargeInstants(column: Buffer, count: number, target: Int64s, at: number): boolean {
-  const digits = column.toString('latin1', 1, column.length - 1).split(',');
-  if (!digits.every((number) => /^-?\d{1,19}$/.test(number))) return false;
+  // Beyond 2^53, the numbers of `JSON.parse` are not exact.
+  const digits = column.toString('latin1').match(/(?<=[[,])-?\d{1,19}(?=[,\]])/g) ?? [];
   const instants = digits.map(BigInt);
-  if (instants.length !== count || instants.some((instant) => instant !== BigInt.asIntN(64, instant)))
-    return false;
-  target.set(instants, at);
-  return true;
+  const isValid = instants.length === count && instants.every((one) => one === BigInt.asIntN(64, one));
+  return isValid ? BigInt64Array.from(instants) : undefined;
 }
 
-function readArray(column: Buffer, count: number): readonly unknown[] | undefined {
+function readNumbers(column: Buffer, count: number): readonly number[] | undefined {
+  const values = parsed(column.toString());
+  const isValid = Array.isArray(values) && values.length === count;
+  return isValid && values.every((value) => typeof value === 'number') ? values : undefined;
+}
+
+function parsed(json: string): unknown {
   try {
-    const values: unknown = JSON.parse(column.toString());
-    return Array.isArray(values) && values.length === count ? values : undefined;
+    return JSON.parse(json);
   } catch {
     return undefined;
   }
-}
-
-/** Returns whether a byte may be in a JSON text without an escape. The column has no backslash. */
-function isPlain(byte: number | undefined): byte is number {
-  return byte !== undefined && (byte > QUOTE || byte === BLANK || byte === QUOTE - 1);
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === 'string' && value.isWellFormed();
-}
-
-function isListOfTexts(value: unknown): value is readonly string[] {
-  return Array.isArray(value) && value.every(isText);
 }

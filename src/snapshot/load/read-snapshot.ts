@@ -13,11 +13,11 @@ import {
 } from '../format/layout.ts';
 import { type Manifest, type ManifestOrganization, recordsIn, type RunEntry } from '../format/manifest.ts';
 import { asRefusal, openSnapshot } from '../format/snapshot-file.ts';
-import { CollectionLoader } from './collection-loader.ts';
-import { DeletionsLoader } from './deletions-loader.ts';
+import { loadDeletions } from './deletions-loader.ts';
+import { loadCollection, type StoredList } from './list-loader.ts';
 import { JSON_OBJECT, STORED_EVENT, STORED_OFFER } from './record-form.ts';
-import { type Run, RunReader } from './run-reader.ts';
-import { eventsByStart, SessionsLoader } from './sessions-loader.ts';
+import { RunReader } from './run-reader.ts';
+import { eventsByStart, loadSessions } from './sessions-loader.ts';
 
 /** Called after each run with the number of records that were read, of those to read, and with the list of the run. */
 export type OnProgress = (records: number, total: number, list: ListName) => void;
@@ -75,29 +75,31 @@ export function readOrganizations(
 
 function readOrganization(
   reader: RunReader,
-  organization: ManifestOrganization,
+  { organizationId, contentDigest, deletionsDigest, runs }: ManifestOrganization,
   { isThorough = false, parsedRuns }: ReadOptions,
   onRun: ReturnType<typeof runCounter>,
 ): [OrganizationImage, DeletionsImage] {
-  const { organizationId, contentDigest, deletionsDigest, runs } = organization;
-  const read = <Image>(layout: ListLayout, loader: { add(run: Run): void; finish(): Image }): Image => {
-    for (const entry of runs[layout.name]) {
-      loader.add(reader.read(layout, organizationId, entry));
-      onRun(layout, entry);
-    }
-    return loader.finish();
+  const stored = (layout: ListLayout): StoredList => {
+    const entries = runs[layout.name];
+    const read = function* () {
+      for (const entry of entries) {
+        yield reader.read(layout, organizationId, entry);
+        onRun(layout, entry);
+      }
+    };
+    return { layout, entries, runs: read() };
   };
   const copied = isThorough ? { ...JSON_OBJECT, knownRuns: parsedRuns } : undefined;
   // The largest collections come first: their build memory is released before the others are read.
-  const tickets = read(TICKETS, new CollectionLoader(TICKETS, runs.tickets, copied));
-  const orders = read(ORDERS, new CollectionLoader(ORDERS, runs.orders, copied));
+  const tickets = loadCollection(stored(TICKETS), copied);
+  const orders = loadCollection(stored(ORDERS), copied);
   // A response adds fields to an event, and partial views search the text of an offer.
-  const events = read(EVENTS, new CollectionLoader(EVENTS, runs.events, STORED_EVENT));
-  const sessions = read(SESSIONS, new SessionsLoader(runs.sessions, events));
-  const offers = read(OFFERS, new CollectionLoader(OFFERS, runs.offers, STORED_OFFER));
+  const events = loadCollection(stored(EVENTS), STORED_EVENT);
+  const sessions = loadSessions(stored(SESSIONS), events);
+  const offers = loadCollection(stored(OFFERS), STORED_OFFER);
   const eventsInTime = { ...events, instants: eventsByStart(sessions) };
   const content = { events: eventsInTime, sessions, tickets, orders, offers };
-  const deletions = read(DELETIONS, new DeletionsLoader(runs.deletions, content));
+  const deletions = loadDeletions(stored(DELETIONS), content);
   return [
     { organizationId, contentDigest, ...content, bytesHeld: imageBytes(content) },
     { organizationId, contentDigest: deletionsDigest, deletions, bytesHeld: imageBytes(deletions) },

@@ -5,81 +5,55 @@ import { COMMA, firstValues } from '../../store/record-bytes.ts';
 import type { RecordsImage } from '../../store/records.ts';
 import type { ListLayout } from '../format/layout.ts';
 import { rowCount, type RunEntry } from '../format/manifest.ts';
-import { RefusedSnapshot } from '../format/refused-snapshot.ts';
+import { inconsistent, type RefusedSnapshot } from '../format/refused-snapshot.ts';
 import { MAX_RECORD_BYTES } from '../format/schema.ts';
 import type { RecordForm } from './record-form.ts';
 import type { Run } from './run-reader.ts';
 
 const BRACE = 0x7d;
 
-/** Copies the records of a list into shared memory, run by run. */
-export class RecordsLoader {
-  readonly image: RecordsImage;
-  readonly #layout: ListLayout;
-  readonly #firstField: string;
-  readonly #form: RecordForm | undefined;
+/** Returns space for the records of a list. A comma follows also the last record of each run. */
+export function newRecords(runs: readonly RunEntry[]): RecordsImage {
+  const bytes = runs.reduce((sum, { recordBytes }) => sum + recordBytes + 1, 0);
+  return { bytes: sharedBytes(bytes), offsets: sharedFloats(rowCount(runs) + 1) };
+}
 
-  /**
-   * @param firstField the first field of every record, a text that is not empty
-   * @param runs all runs of the list, in order
-   * @param form the form to check the records for; undefined when they are not parsed
-   */
-  constructor(
-    layout: ListLayout,
-    firstField: string,
-    runs: readonly RunEntry[],
-    form: RecordForm | undefined,
-  ) {
-    // In the image, a comma follows the last record of each run as well.
-    const bytes = runs.reduce((sum, { recordBytes }) => sum + recordBytes + 1, 0);
-    this.image = { bytes: sharedBytes(bytes), offsets: sharedFloats(rowCount(runs) + 1) };
-    this.#layout = layout;
-    this.#firstField = firstField;
-    this.#form = form;
+/**
+ * Copies the records of the next run into an image, checks and divides them. Returns their first values.
+ * The digest is checked over the copy, so it covers the bytes that are served.
+ * @param firstField the first field of every record, a text that is not empty
+ * @param form the form to check the records for; undefined when they are not parsed
+ * @throws RefusedSnapshot
+ */
+export function copyRecords(
+  run: Run,
+  { bytes, offsets }: RecordsImage,
+  firstField: string,
+  form: RecordForm | undefined,
+): Texts {
+  const { layout, records } = run;
+  const { firstRow, recordBytes, digest } = run.entry;
+  if (records.length !== recordBytes) {
+    run.checkDigest();
+    const found = `have ${records.length} bytes at row ${firstRow}, "runs" declares ${recordBytes}`;
+    throw inconsistent(`the records of ${layout.table} ${found}`);
   }
+  const start = offsets[firstRow];
+  const copy = Buffer.from(bytes.buffer, start, recordBytes);
+  records.copy(copy);
+  bytes[start + recordBytes] = COMMA;
+  run.checkDigest(copy);
+  if (!isUtf8(copy)) throw inconsistent(`the records of ${layout.table} at row ${firstRow} are not UTF-8`);
+  const divided = divideRecords(layout, firstField, run, copy);
+  if (form !== undefined && form.knownRuns?.has(digest) !== true) checkForm(form, run, copy, divided.offsets);
+  for (let i = 0; i < divided.offsets.length; i++) offsets[firstRow + i] = start + divided.offsets[i];
+  return divided.values;
+}
 
-  /**
-   * Copies, checks and divides the records of the next run. Returns their first values.
-   * The digest is checked over the copy, so it covers the bytes that are served.
-   * @throws RefusedSnapshot
-   */
-  add(run: Run): Texts {
-    const { firstRow, recordBytes, digest } = run.entry;
-    const { records } = run;
-    if (records.length !== recordBytes) {
-      run.checkDigest();
-      throw this.#refusedRun(
-        `have ${records.length} bytes at row ${firstRow}, "runs" declares ${recordBytes}`,
-      );
-    }
-    const copy = this.#copy(records, firstRow);
-    run.checkDigest(copy);
-    if (!isUtf8(copy)) throw this.#refusedRun(`at row ${firstRow} are not UTF-8`);
-    const { offsets, values } = divideRecords(this.#layout, this.#firstField, run, copy);
-    const isKnown = this.#form?.knownRuns?.has(digest) === true;
-    if (this.#form !== undefined && !isKnown) this.#checkForm(this.#form, copy, offsets, firstRow);
-    const start = this.image.offsets[firstRow];
-    for (let i = 1; i < offsets.length; i++) this.image.offsets[firstRow + i] = start + offsets[i];
-    return values;
-  }
-
-  #copy(records: Buffer, firstRow: number): Buffer {
-    const { bytes, offsets } = this.image;
-    const copy = Buffer.from(bytes.buffer, offsets[firstRow], records.length + 1);
-    records.copy(copy);
-    copy[records.length] = COMMA;
-    return copy.subarray(0, records.length);
-  }
-
-  #checkForm(form: RecordForm, records: Buffer, offsets: Uint32s, firstRow: number): void {
-    for (let i = 0; i + 1 < offsets.length; i++) {
-      if (form.read(records.toString('latin1', offsets[i], offsets[i + 1] - 1)) === undefined)
-        throw refused(this.#layout, firstRow + i, `is not ${form.name}`);
-    }
-  }
-
-  #refusedRun(problem: string): RefusedSnapshot {
-    return new RefusedSnapshot('inconsistent', `the records of ${this.#layout.table} ${problem}`);
+function checkForm(form: RecordForm, { layout, entry }: Run, records: Buffer, offsets: Uint32s): void {
+  for (let i = 0; i + 1 < offsets.length; i++) {
+    if (form.read(records.toString('latin1', offsets[i], offsets[i + 1] - 1)) === undefined)
+      throw refused(layout, entry.firstRow + i, `is not ${form.name}`);
   }
 }
 
@@ -123,5 +97,5 @@ export function divideRecords(
 }
 
 function refused({ table }: ListLayout, row: number, problem: string): RefusedSnapshot {
-  return new RefusedSnapshot('inconsistent', `record ${row} of ${table} ${problem}`);
+  return inconsistent(`record ${row} of ${table} ${problem}`);
 }

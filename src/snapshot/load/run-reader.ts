@@ -3,7 +3,7 @@ import type { ListName } from '../../contract/operations.ts';
 import type { Bytes, Int64s, Uint32s } from '../../store/memory/shared-arrays.ts';
 import { byList, type ListLayout } from '../format/layout.ts';
 import type { RunEntry } from '../format/manifest.ts';
-import { RefusedSnapshot } from '../format/refused-snapshot.ts';
+import { inconsistent, RefusedSnapshot } from '../format/refused-snapshot.ts';
 import {
   contentColumns,
   LENGTHS_COLUMN,
@@ -20,23 +20,24 @@ import {
   type TextValues,
 } from './column-values.ts';
 
+/** The content columns of a run by name, in schema order. */
+type Columns = Readonly<Record<string, Buffer>>;
+
 /** Reads the runs of a snapshot file, one at a time. */
 export class RunReader {
-  readonly #statements: Readonly<Record<ListName, Database.Statement<[string, number], unknown[]>>>;
+  readonly #statements: Readonly<Record<ListName, Database.Statement<[string, number], Columns>>>;
 
   constructor(database: Database.Database) {
     this.#statements = byList(({ table }) => {
       const columns = contentColumns(table);
       // The cast makes better-sqlite3 return bytes: it would decode a text column into a string.
-      const values = columns.map((column) => `CAST(${column} AS BLOB)`);
+      const values = columns.map((column) => `CAST(${column} AS BLOB) AS ${column}`);
       // octet_length() reads only the header of a row, so that an oversized column takes no memory.
       const isTooLong = columns.map((column) => `octet_length(${column}) > ${MAX_RUN_BYTES}`);
-      return database
-        .prepare<[string, number], unknown[]>(
-          `SELECT ${values.join(', ')} FROM ${table}
-           WHERE organization_id = ? AND first_row = ? AND (${isTooLong.join(' OR ')}) IS NOT TRUE`,
-        )
-        .raw();
+      return database.prepare(
+        `SELECT ${values.join(', ')} FROM ${table}
+         WHERE organization_id = ? AND first_row = ? AND (${isTooLong.join(' OR ')}) IS NOT TRUE`,
+      );
     });
   }
 
@@ -47,39 +48,30 @@ export class RunReader {
   read(layout: ListLayout, organizationId: string, entry: RunEntry): Run {
     const { name, table } = layout;
     const { firstRow } = entry;
-    const values = this.#statements[name].get(organizationId, firstRow);
-    if (values === undefined) {
-      throw new RefusedSnapshot(
-        'inconsistent',
+    const columns = this.#statements[name].get(organizationId, firstRow);
+    if (columns === undefined) {
+      throw inconsistent(
         `${table} has no valid run of "${organizationId}" at row ${firstRow}: ` +
           `it is missing, or a column exceeds ${MAX_RUN_BYTES} bytes`,
       );
     }
-    const columns = contentColumns(table).map((column, i): [string, Buffer] => {
-      const value = values[i];
-      if (Buffer.isBuffer(value)) return [column, value];
-      throw new RefusedSnapshot('inconsistent', `column ${column} of ${table} is NULL at row ${firstRow}`);
-    });
-    return new Run(layout, organizationId, entry, new Map(columns));
+    for (const column in columns)
+      if (!Buffer.isBuffer(columns[column]))
+        throw inconsistent(`column ${column} of ${table} is NULL at row ${firstRow}`);
+    return new Run(layout, organizationId, entry, columns);
   }
 }
 
 /** A stored run. Its accessors decode a column, and refuse one without exactly one value for each record. */
 export class Run {
+  readonly layout: ListLayout;
   readonly entry: RunEntry;
-  readonly #layout: ListLayout;
   readonly #organizationId: string;
-  /** The content columns by name, in schema order. */
-  readonly #columns: ReadonlyMap<string, Buffer>;
+  readonly #columns: Columns;
 
-  constructor(
-    layout: ListLayout,
-    organizationId: string,
-    entry: RunEntry,
-    columns: ReadonlyMap<string, Buffer>,
-  ) {
+  constructor(layout: ListLayout, organizationId: string, entry: RunEntry, columns: Columns) {
+    this.layout = layout;
     this.entry = entry;
-    this.#layout = layout;
     this.#organizationId = organizationId;
     this.#columns = columns;
   }
@@ -90,7 +82,12 @@ export class Run {
 
   /** The content columns as they are stored, in schema order. */
   get content(): readonly Buffer[] {
-    return [...this.#columns.values()];
+    return Object.values(this.#columns);
+  }
+
+  /** Returns a content column as it is stored. */
+  column(column: string): Buffer {
+    return this.#columns[column];
   }
 
   /**
@@ -100,9 +97,9 @@ export class Run {
    */
   checkDigest(records: Bytes = this.records): void {
     const { firstRow, recordCount, digest } = this.entry;
-    const { name } = this.#layout;
-    const columns = new Map<string, Bytes>(this.#columns).set(RECORDS_COLUMN, records);
-    if (runDigest(name, recordCount, [...columns.values()]) === digest) return;
+    const { name } = this.layout;
+    const content = Object.values<Bytes>({ ...this.#columns, [RECORDS_COLUMN]: records });
+    if (runDigest(name, recordCount, content) === digest) return;
     throw new RefusedSnapshot(
       'damaged',
       `the content of organization "${this.#organizationId}" does not match its digest: ` +
@@ -112,41 +109,31 @@ export class Run {
 
   /** Returns the length of each record in bytes. */
   lengths(): Uint32s {
-    const lengths = readCounts(this.column(LENGTHS_COLUMN), this.entry.recordCount);
-    return lengths ?? this.#refuse(LENGTHS_COLUMN, 'length');
+    return this.#decoded(LENGTHS_COLUMN, 'length', readCounts);
   }
 
   texts(column: string): TextValues {
-    return readTexts(this.column(column), this.entry.recordCount) ?? this.#refuse(column, 'text');
+    return this.#decoded(column, 'text', readTexts);
   }
 
   lists(column: string): Lists {
-    return readLists(this.column(column), this.entry.recordCount) ?? this.#refuse(column, 'list of texts');
+    return this.#decoded(column, 'list of texts', readLists);
   }
 
-  /** Decodes instants into `target`, from row `at` on: by default at the rows of the run. */
-  readInstants(column: string, target: Int64s, at = this.entry.firstRow): void {
-    if (!readInstants(this.column(column), this.entry.recordCount, target, at))
-      this.#refuse(column, 'whole number');
+  instants(column: string): Int64s {
+    return this.#decoded(column, 'whole number', readInstants);
   }
 
-  /** Returns a content column as it is stored. */
-  column(column: string): Buffer {
-    const value = this.#columns.get(column);
-    if (value === undefined) throw new TypeError(`no column ${column}`);
-    return value;
-  }
-
-  #refuse(column: string, value: string): never {
-    throw new RefusedSnapshot(
-      'inconsistent',
-      `column ${column} of ${this.#layout.table} is not a JSON array with one ${value} for each record ` +
-        `at row ${this.entry.firstRow}`,
+  #decoded<T>(column: string, kind: string, decode: (column: Buffer, count: number) => T | undefined): T {
+    const { firstRow, recordCount } = this.entry;
+    const values = decode(this.column(column), recordCount);
+    if (values !== undefined) return values;
+    throw inconsistent(
+      `column ${column} of ${this.layout.table} is not a JSON array with one ${kind} for each record at row ${firstRow}`,
     );
   }
 }
 
-/** Returns the refusal of an id that occurs twice. */
 export function duplicateId({ table, resource }: ListLayout, id: string): RefusedSnapshot {
   return new RefusedSnapshot('duplicate-id', `${table} holds ${resource.id} "${id}" twice`);
 }

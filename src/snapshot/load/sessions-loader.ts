@@ -12,82 +12,63 @@ import {
 import { nextSessionFields } from '../../store/next-sessions.ts';
 import type { CollectionImage, SessionsImage } from '../../store/organization-image.ts';
 import { SESSIONS } from '../format/layout.ts';
-import { rowCount, type RunEntry } from '../format/manifest.ts';
+import { rowCount } from '../format/manifest.ts';
 import { inconsistent, RefusedSnapshot } from '../format/refused-snapshot.ts';
-import { CollectionLoader } from './collection-loader.ts';
+import { loadCollection, type StoredList } from './list-loader.ts';
 import { STORED_SESSION } from './record-form.ts';
 import type { Run } from './run-reader.ts';
 
 const [EVENT_COLUMN, STARTS_COLUMN] = SESSIONS.columns;
 
-/** Builds the session image of an organization, with the schedules of its events. */
-export class SessionsLoader {
-  readonly #collection: CollectionLoader;
-  readonly #events: CollectionImage;
-  readonly #eventOf: Uint32s;
-  readonly #starts: Int64s;
-
-  /** @param events of the same organization, which the sessions refer to by id */
-  constructor(runs: readonly RunEntry[], events: CollectionImage) {
-    // The columns become the schedules, and no index.
-    this.#collection = new CollectionLoader({ ...SESSIONS, columns: [] }, runs, undefined);
-    this.#events = events;
-    this.#eventOf = sharedUint32s(rowCount(runs));
-    this.#starts = sharedInt64s(rowCount(runs));
-  }
-
-  /** Adds the sessions of the next run. Refuses sessions without an event. */
-  add(run: Run): void {
-    this.#collection.add(run);
+/**
+ * Loads the sessions of an organization, with the schedules of its events.
+ * Refuses sessions without an event or out of order, and events without a session.
+ */
+export function loadSessions(list: StoredList, events: CollectionImage): SessionsImage {
+  const count = rowCount(list.entries);
+  const [eventOf, starts] = [sharedUint32s(count), sharedInt64s(count)];
+  // The columns become the schedules, and no index.
+  const stored = { ...list, layout: { ...SESSIONS, columns: [] } };
+  const sessions = loadCollection(stored, undefined, (run) => {
     const { firstRow } = run.entry;
-    run.readInstants(STARTS_COLUMN.column, this.#starts);
-    const { texts, textOf } = run.texts(EVENT_COLUMN.column);
-    const { ids, records } = this.#events;
-    const events = Array.from(texts.ends, (_, i) => findRow(ids, records, decodeText(texts, i)));
-    for (const [i, text] of textOf.entries()) {
-      if (events[text] < 0) {
-        throw new RefusedSnapshot(
-          'event-without-session',
-          `record ${firstRow + i} of ${SESSIONS.table} is a session of "${decodeText(texts, text)}", ` +
-            'which is not an event of the organization',
-        );
-      }
-      this.#eventOf[firstRow + i] = events[text];
-    }
-  }
+    eventOf.set(eventsOf(run, events), firstRow);
+    starts.set(run.instants(STARTS_COLUMN.column), firstRow);
+  });
+  const startOrder = sharedUint32s(count);
+  startOrder.set(instantOrder(starts));
+  const firstOfEvent = firstOfEach(events.count, eventOf, starts);
+  return { ...sessions, firstOfEvent, eventOf, starts, startOrder, nextFields: nextFieldsOf(sessions) };
+}
 
-  /** Finishes the image. Refuses sessions out of order, and events without a session. */
-  finish(): SessionsImage {
-    const startOrder = sharedUint32s(this.#starts.length);
-    startOrder.set(instantOrder(this.#starts));
-    const sessions = this.#collection.finish();
-    return {
-      ...sessions,
-      firstOfEvent: this.#firstOfEvent(),
-      eventOf: this.#eventOf,
-      starts: this.#starts,
-      startOrder,
-      nextFields: nextFieldsOf(sessions),
-    };
-  }
+/** Returns the row of each session's event. */
+function eventsOf(run: Run, { ids, records }: CollectionImage): Uint32s {
+  const { texts, textOf } = run.texts(EVENT_COLUMN.column);
+  const events = Array.from(texts.ends, (_, i) => findRow(ids, records, decodeText(texts, i)));
+  return textOf.map((text, i) => {
+    if (events[text] >= 0) return events[text];
+    throw new RefusedSnapshot(
+      'event-without-session',
+      `record ${run.entry.firstRow + i} of ${SESSIONS.table} is a session of "${decodeText(texts, text)}", ` +
+        'which is not an event of the organization',
+    );
+  });
+}
 
-  #firstOfEvent(): Uint32s {
-    const { count } = this.#events;
-    const first = sharedUint32s(count + 1);
-    for (let session = 0; session < this.#eventOf.length; session++) {
-      const event = this.#eventOf[session];
-      const last = session === 0 ? -1 : this.#eventOf[session - 1];
-      const isInOrder = event === last ? this.#starts[session] >= this.#starts[session - 1] : event > last;
-      if (!isInOrder) throw inconsistent(`record ${session} of ${SESSIONS.table} is out of order`);
-      first[event + 1]++;
-    }
-    for (let event = 0; event < count; event++) {
-      if (first[event + 1] === 0)
-        throw new RefusedSnapshot('event-without-session', `record ${event} of event_runs has no session`);
-      first[event + 1] += first[event];
-    }
-    return first;
+/** Returns the first session of each event, and the number of sessions. */
+function firstOfEach(events: number, eventOf: Uint32s, starts: Int64s): Uint32s {
+  const first = sharedUint32s(events + 1);
+  for (const [session, event] of eventOf.entries()) {
+    const last = session === 0 ? -1 : eventOf[session - 1];
+    const isInOrder = event === last ? starts[session] >= starts[session - 1] : event > last;
+    if (!isInOrder) throw inconsistent(`record ${session} of ${SESSIONS.table} is out of order`);
+    first[event + 1]++;
   }
+  for (let event = 0; event < events; event++) {
+    if (first[event + 1] === 0)
+      throw new RefusedSnapshot('event-without-session', `record ${event} of event_runs has no session`);
+    first[event + 1] += first[event];
+  }
+  return first;
 }
 
 /** Builds the fields that each session adds to its event's record while it is the next. */

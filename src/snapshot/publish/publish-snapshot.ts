@@ -117,10 +117,22 @@ function checkFiles(file: string, path: string): void {
  * @throws RefusedSnapshot with the reason that the replica would give
  */
 function checkPublication(next: Manifest, folder: string, name: string): void {
-  for (const [file, present] of manifestsIn(folder)) {
-    if (file === name) checkSuccession(next, predecessorsIn(present));
+  for (const [file, { producedAt, organizations }] of manifestsIn(folder)) {
+    const present = organizations.map((one) => ({ ...one, producedAt, counts: declaredCounts(one) }));
+    if (file === name) checkSuccession(next, present);
     else checkConflict(next, present, file);
   }
+}
+
+function checkConflict(next: Manifest, others: readonly Predecessor[], file: string): void {
+  const taken = new Set(others.map(({ organizationId }) => organizationId));
+  const shared = next.organizations.find(({ organizationId }) => taken.has(organizationId));
+  if (shared === undefined) return;
+  throw new RefusedSnapshot(
+    'conflict',
+    `organization "${shared.organizationId}" is already published in ${file}; an organization may be in one file only: ` +
+      'remove it from one of the files, or publish under that name',
+  );
 }
 
 /** Yields the name and the manifest of each file in a snapshot folder that can be read as a snapshot. */
@@ -140,27 +152,7 @@ function manifestOf(path: string): Manifest | undefined {
   }
 }
 
-/** Returns the digests of the runs that a snapshot file declares. */
 function runDigestsIn(path: string): Set<string> {
   const organizations = manifestOf(path)?.organizations ?? [];
   return new Set(organizations.flatMap(({ runs }) => Object.values(runs).flat()).map(({ digest }) => digest));
-}
-
-function predecessorsIn({ producedAt, organizations }: Manifest): Predecessor[] {
-  return organizations.map((organization) => ({
-    organizationId: organization.organizationId,
-    producedAt,
-    counts: declaredCounts(organization),
-  }));
-}
-
-function checkConflict(next: Manifest, other: Manifest, file: string): void {
-  const taken = new Set(other.organizations.map(({ organizationId }) => organizationId));
-  const shared = next.organizations.find(({ organizationId }) => taken.has(organizationId));
-  if (shared === undefined) return;
-  throw new RefusedSnapshot(
-    'conflict',
-    `organization "${shared.organizationId}" is already published in ${file}; an organization may be in one file only: ` +
-      'remove it from one of the files, or publish under that name',
-  );
 }

@@ -13,7 +13,6 @@ export type LoadOutcome = LoadInProgress & { readonly durationMs: number } & (
         readonly outcome: 'live';
         readonly snapshotId: string;
         readonly producedAt: string;
-        /** Number of organizations. */
         readonly organizations: number;
         /** Number of records in all collections. */
         readonly rows: number;
@@ -34,9 +33,8 @@ const MAX_LATEST = 50;
 /** The current and the latest loads, and counts since the start of the process. */
 export class LoadHistory {
   loading: LoadInProgress | undefined;
-  /** The last 50 finished loads, latest first. */
+  /** Finished loads, latest first. */
   latest: readonly LoadOutcome[] = [];
-  /** Number of loads that went live. */
   liveCount = 0;
   /** Number of refused loads, by reason. */
   readonly refusals = new Map<RefusalReason, number>();

@@ -114,8 +114,7 @@ async function statusOf(path: string) {
     };
   } catch (error) {
     // A link to a missing file is present.
-    const isRemoved =
-      isSystemError(error, 'ENOENT') && (await lstat(path).catch(() => undefined)) === undefined;
-    return isRemoved ? undefined : { version: String(error), changedAt: 0 };
+    const isPresent = !isSystemError(error, 'ENOENT') || (await lstat(path).catch(() => undefined));
+    return isPresent ? { version: String(error), changedAt: 0 } : undefined;
   }
 }

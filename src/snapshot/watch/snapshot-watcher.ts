@@ -28,7 +28,7 @@ export interface WatcherDependencies {
    * another file serves one of them.
    */
   readonly goLive: (file: string, image: SnapshotImage) => Promise<void>;
-  /** Whether threads of loads that were given up still run. Retries wait for their end, since they hold memory. */
+  /** Whether threads of abandoned loads still run. Retries wait for their end, since they hold memory. */
   readonly hasUnendedLoads: () => boolean;
   readonly log: Logger;
   readonly settleMs?: number;
@@ -79,9 +79,8 @@ export class SnapshotWatcher {
       await this.#loadChanges(signal);
       this.complaint = undefined;
     } catch (error) {
-      if (signal.aborted) return;
-      const reason = error instanceof Error ? error.message : String(error);
-      if (reason === this.complaint) return;
+      const reason = messageOf(error);
+      if (signal.aborted || reason === this.complaint) return;
       this.complaint = reason;
       this.#dependencies.log.error({ reason }, 'the snapshot folder cannot be read; retrying');
     }
@@ -138,22 +137,22 @@ export class SnapshotWatcher {
       if (this.#stop.signal.aborted) return;
       await goLive(file, image);
       this.retry(DEPENDENT_REASONS);
-      const { snapshotId, producedAt } = image;
-      const counts = image.organizations.flatMap((one) => Object.values(loadedCounts(one)));
+      const { snapshotId, producedAt, organizations } = image;
+      const counts = organizations.flatMap((one) => Object.values(loadedCounts(one)));
       const rows = counts.reduce((sum, count) => sum + count, 0);
-      const facts = { file, snapshotId, producedAt, organizations: image.organizations.length, rows };
+      const facts = { file, snapshotId, producedAt, organizations: organizations.length, rows };
       history.add({ ...facts, outcome: 'live', startedAt, durationMs: durationMs() });
       log.info({ ...facts, durationMs: durationMs() }, 'snapshot live');
       const warning = aheadOfClock(producedAt, Date.now());
       if (warning !== undefined) log.warn({ file, snapshotId, warning }, 'snapshot ahead of the clock');
     } catch (error) {
-      const { reason, message } = asLoadRefusal(error);
+      const reason = error instanceof RefusedSnapshot ? error.reason : 'loader-failed';
       const refusals = before?.version === version ? before.refusals : 0;
       const isTransient = TRANSIENT_REASONS.includes(reason);
       const pauseMs = isTransient ? Math.min(FIRST_PAUSE_MS * 2 ** refusals, MAX_PAUSE_MS) : Infinity;
       this.#tried.set(file, { version, reason, refusals: refusals + 1, dueAt: this.#clock() + pauseMs });
       const nextTryAt = isTransient ? new Date(Date.now() + pauseMs).toISOString() : undefined;
-      const refusal = { file, reason, detail: message, nextTryAt };
+      const refusal = { file, reason, detail: messageOf(error), nextTryAt };
       history.add({ ...refusal, outcome: 'refused', startedAt, durationMs: durationMs() });
       log.error(refusal, 'snapshot refused');
     } finally {
@@ -173,7 +172,6 @@ export class SnapshotWatcher {
   }
 }
 
-function asLoadRefusal(error: unknown): RefusedSnapshot {
-  if (error instanceof RefusedSnapshot) return error;
-  return new RefusedSnapshot('loader-failed', error instanceof Error ? error.message : String(error));
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

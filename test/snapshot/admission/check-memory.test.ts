@@ -4,6 +4,7 @@ import {
   type MemoryLimit,
   type MemoryLimitSource,
   missingMemory,
+  type StoredMemory,
 } from '../../../src/snapshot/admission/memory.ts';
 import { RefusedSnapshot } from '../../../src/snapshot/format/refused-snapshot.ts';
 import { thrownBy } from '../format/refusal.ts';
@@ -16,16 +17,17 @@ describe('The memory check', () => {
     bytes: megabytes * MEGABYTE,
     source,
   });
+  const refusal = (stored: StoredMemory, by: MemoryLimit) =>
+    thrownBy(() => {
+      checkMemory(need, stored, by);
+    }, RefusedSnapshot);
 
-  it('admits a snapshot that just fits, and returns the missing bytes of a larger one', () => {
+  it('admits a snapshot that just fits, or any without a known limit, and refuses a larger one', () => {
+    expect(missingMemory(need, nothing, { bytes: Infinity, source: 'machine' })).to.equal(0);
     expect(missingMemory(need, nothing, limit(560))).to.equal(0);
+    checkMemory(need, nothing, limit(560));
     expect(missingMemory(need, nothing, limit(559))).to.equal(MEGABYTE);
-    expect(() => {
-      checkMemory(need, nothing, limit(560));
-    }).to.not.throw();
-    expect(() => {
-      checkMemory(need, nothing, limit(559));
-    }).to.throw(RefusedSnapshot);
+    expect(refusal(nothing, limit(559)).reason).to.equal('memory');
   });
 
   it('counts the stores, which stay during the load', () => {
@@ -40,28 +42,18 @@ describe('The memory check', () => {
     expect(missingMemory(need, stored, limit(560))).to.equal(missing);
   });
 
-  it('admits everything without a known limit', () => {
-    expect(missingMemory(need, nothing, { bytes: Infinity, source: 'machine' })).to.equal(0);
-  });
-
   it('reports the need, the use, the limit with its source, and a remedy', () => {
     const stored = { bytesHeld: 300 * MEGABYTE, stores: 1, threads: 1 };
-    const refused = thrownBy(() => {
-      checkMemory(need, stored, limit(800));
-    }, RefusedSnapshot);
-    expect(refused.reason).to.equal('memory');
-    expect(refused.message).to.equal(
-      'loading it needs 400 MB (300 MB of it permanently), 461 MB is in use, and the limit is 800 MB, set by ' +
-        'MEMORY_LIMIT_MB: 61 MB is missing; raise MEMORY_LIMIT_MB, or divide the organizations among several ' +
-        'snapshot files, which are loaded one after the other',
-    );
-    const messages = (['cgroup', 'machine'] as const).map(
-      (source) =>
-        thrownBy(() => {
-          checkMemory(need, stored, limit(800, source));
-        }, RefusedSnapshot).message,
-    );
-    expect(messages[0]).to.include('set by the cgroup or container: 61 MB is missing; give it more memory,');
-    expect(messages[1]).to.include('set by the machine: 61 MB is missing; use a machine with more memory,');
+    for (const [source, sourceAndRemedy] of [
+      ['MEMORY_LIMIT_MB', 'MEMORY_LIMIT_MB: 61 MB is missing; raise MEMORY_LIMIT_MB'],
+      ['cgroup', 'the cgroup or container: 61 MB is missing; give it more memory'],
+      ['machine', 'the machine: 61 MB is missing; use a machine with more memory'],
+    ] as const) {
+      expect(refusal(stored, limit(800, source)).message).to.equal(
+        'loading it needs 400 MB (300 MB of it permanently), 461 MB is in use, and the limit is 800 MB, set by ' +
+          `${sourceAndRemedy}, or divide the organizations among several snapshot files, ` +
+          'which are loaded one after the other',
+      );
+    }
   });
 });

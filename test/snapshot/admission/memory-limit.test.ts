@@ -17,18 +17,11 @@ describe('The memory limit', () => {
     expect(limit(512 * MEGABYTE)).to.deep.equal({ bytes: 512 * MEGABYTE, source: 'cgroup' });
   });
 
-  for (const [what, cgroup] of [
-    ['has no limit (cgroup v2)', 2 ** 64],
-    ['has no limit (cgroup v1)', 2 ** 63 - 4096],
-    ['is missing', 0],
-    ['cannot be read', NaN],
-    ['has a limit above it', machine + 1],
-    ['has the same limit', machine],
-  ] as const) {
-    it(`is the memory of the machine when the cgroup ${what}`, () => {
+  it('is the memory of the machine when the cgroup has no lower limit, or none that is known', () => {
+    const [none, noneInVersion1] = [2 ** 64, 2 ** 63 - 4096];
+    for (const cgroup of [none, noneInVersion1, 0, NaN, machine + 1, machine])
       expect(limit(cgroup)).to.deep.equal({ bytes: machine, source: 'machine' });
-    });
-  }
+  });
 
   it('is that of the cgroup when the machine memory is unknown, and infinite when both are', () => {
     const cgroup = 512 * MEGABYTE;

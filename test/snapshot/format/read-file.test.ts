@@ -35,20 +35,14 @@ describe('The snapshot reader', () => {
   });
 
   describe('refuses a file that is not a snapshot:', () => {
-    it('a missing file', () => {
-      expectRefused(snapshot.file('nowhere.sqlite'), /^it cannot be read: ENOENT/);
-    });
-
     it('a folder or a device', () => {
       expectRefused(snapshot.file('import'), 'it is not a regular file');
       expectRefused('/dev/null', 'it is not a regular file');
     });
 
-    it('a path through a file', () => {
+    it('a missing file, a path through a file, or a file without read permission', () => {
+      expectRefused(snapshot.file('nowhere.sqlite'), /^it cannot be read: ENOENT/);
       expectRefused(`${snapshot.path}/a.sqlite`, /^it cannot be read: ENOTDIR/);
-    });
-
-    it('a file without read permission', () => {
       const path = snapshot.copy();
       chmodSync(path, 0o200);
       withoutPrivilege(() => {
@@ -73,31 +67,28 @@ describe('The snapshot reader', () => {
     it('the database of another application', () => {
       const path = snapshot.file('other.sqlite');
       new Database(path).exec('CREATE TABLE t (a)').close();
-      expectRefused(
-        path,
-        /^it is a database of another application: its application_id is 0x00000000, not 0x466f7972$/,
-      );
-      expectRefused(
-        snapshot.copyWith('PRAGMA application_id = 252006673'),
-        /its application_id is 0x0f055111,/,
-      );
-      expectRefused(snapshot.copyWith('PRAGMA application_id = -1'), /its application_id is 0xffffffff,/);
+      const reason = 'it is a database of another application: its application_id is';
+      expectRefused(path, `${reason} 0x00000000, not 0x466f7972`);
+      for (const [id, shown] of Object.entries({ 252006673: '0x0f055111', '-1': '0xffffffff' }))
+        expectRefused(
+          snapshot.copyWith(`PRAGMA application_id = ${id}`),
+          `${reason} ${shown}, not 0x466f7972`,
+        );
     });
 
-    for (const [version, remedy] of [
-      [FORMAT_VERSION + 1, 'use a newer Foyer'],
-      [
-        FORMAT_VERSION - 1,
-        'rebuild it from its import folder: npm run snapshot -- build --input DIR --output FILE',
-      ],
-    ] as const) {
-      it(`format version ${version}`, () => {
+    it('a file of another format version', () => {
+      const rebuild =
+        'rebuild it from its import folder: npm run snapshot -- build --input DIR --output FILE';
+      for (const [version, remedy] of [
+        [FORMAT_VERSION + 1, 'use a newer Foyer'],
+        [FORMAT_VERSION - 1, rebuild],
+      ] as const) {
         expectRefused(
           snapshot.copyWith(`PRAGMA user_version = ${version}`),
           `its format (user_version) is ${version}, but this Foyer reads format ${FORMAT_VERSION}; ${remedy}`,
         );
-      });
-    }
+      }
+    });
 
     it('a file in WAL mode, and leaves no side files', () => {
       const path = snapshot.copyWith('PRAGMA journal_mode = WAL');

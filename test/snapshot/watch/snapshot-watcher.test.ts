@@ -95,9 +95,9 @@ describe('The snapshot watcher', () => {
   const refusals = () => history.refused.map(({ file, reason }) => `${file}: ${reason}`);
   const fileOf = (organizationId: string) => stores.view.get(organizationId)?.snapshotId.split(' ')[0];
 
-  it('loads each file once, and again after a change', async () => {
+  it('loads each file once, also when polls coincide, and again after a change', async () => {
     publish('a.sqlite', ['one']);
-    await watcher.poll();
+    await Promise.all([watcher.poll(), watcher.poll(), watcher.poll()]);
     await watcher.poll();
     expect(loads).to.deep.equal(['a.sqlite']);
     publish('a.sqlite', ['one', 'two']);
@@ -106,25 +106,10 @@ describe('The snapshot watcher', () => {
     expect(fileOf('two')).to.equal('a.sqlite');
   });
 
-  it('shares one poll between concurrent calls', async () => {
-    publish('a.sqlite', ['one']);
-    await Promise.all([watcher.poll(), watcher.poll(), watcher.poll()]);
-    expect(loads).to.deep.equal(['a.sqlite']);
-  });
-
   it('ignores files with other names', async () => {
     for (const name of ['a.sqlite.building', '.a.sqlite', 'a.sqlite-journal', 'a.db']) publish(name, ['one']);
     await watcher.poll();
     expect(loads).to.deep.equal([]);
-  });
-
-  it('waits for a missing folder', async () => {
-    rmSync(inFolder('snapshots'), { recursive: true });
-    await watcher.poll();
-    mkdirSync(inFolder('snapshots'));
-    publish('a.sqlite', ['one']);
-    await watcher.poll();
-    expect(fileOf('one')).to.equal('a.sqlite');
   });
 
   it('does not retry a refused file until it or a journal beside it changes', async () => {
@@ -248,26 +233,23 @@ describe('The snapshot watcher', () => {
     expect(fileOf('one')).to.equal('b.sqlite');
   });
 
-  it('refuses links to themselves or to a missing file, and loads the other files', async () => {
-    symlinkSync('loop.sqlite', inSnapshots('loop.sqlite'));
-    symlinkSync('nothing', inSnapshots('missing.sqlite'));
-    publish('z.sqlite', ['one']);
+  it('follows links within the folder, and refuses all others', async () => {
+    mkdirSync(inSnapshots('..data'));
+    contents.set('z.sqlite', ['one']);
+    writeFileSync(inSnapshots('..data/z.sqlite'), '');
+    writeFileSync(inFolder('outside.sqlite'), '');
+    for (const [link, target] of [
+      ['loop.sqlite', 'loop.sqlite'],
+      ['missing.sqlite', 'nothing'],
+      ['out.sqlite', '../outside.sqlite'],
+      ['z.sqlite', '..data/z.sqlite'],
+    ])
+      symlinkSync(target, inSnapshots(link));
     await watcher.poll();
     await watcher.poll();
     expect(loads).to.deep.equal(['z.sqlite']);
-    expect(refusals()).to.deep.equal(['loop.sqlite: unreadable', 'missing.sqlite: unreadable']);
-  });
-
-  it('follows links within the folder, and refuses those that leave it', async () => {
-    mkdirSync(inSnapshots('..data'));
-    contents.set('a.sqlite', ['one']);
-    writeFileSync(inSnapshots('..data/a.sqlite'), '');
-    symlinkSync('..data/a.sqlite', inSnapshots('a.sqlite'));
-    writeFileSync(inFolder('outside.sqlite'), '');
-    symlinkSync('../outside.sqlite', inSnapshots('b.sqlite'));
-    await watcher.poll();
-    expect(loads).to.deep.equal(['a.sqlite']);
-    expect(refusals()).to.deep.equal(['b.sqlite: outside-folder']);
+    const unreadable = ['loop.sqlite: unreadable', 'missing.sqlite: unreadable'];
+    expect(refusals()).to.deep.equal([...unreadable, 'out.sqlite: outside-folder']);
   });
 
   it('waits until a file has settled', async () => {
@@ -315,29 +297,21 @@ describe('The snapshot watcher', () => {
     expect(await loaded.promise).to.equal('a.sqlite');
   });
 
-  it('records each load with its outcome, and forgets the refusal of a removed file', async () => {
+  it('records each load with its outcome, and forgets the refusals of removed files', async () => {
     publish('a.sqlite', ['one']);
     publish('b.sqlite');
     await watcher.poll();
     const latest = history.latest.map(({ file, outcome }) => `${file}: ${outcome}`);
     expect(latest).to.deep.equal(['b.sqlite: refused', 'a.sqlite: live']);
     expect(history.refused[0]).to.include({ file: 'b.sqlite', reason: 'damaged', detail: 'it is damaged' });
-    rmSync(inSnapshots('b.sqlite'));
+    publish('c.sqlite', ['one']);
+    await watcher.poll();
+    expect(refusals()).to.deep.equal(['b.sqlite: damaged', 'c.sqlite: conflict']);
+    for (const file of ['a.sqlite', 'b.sqlite', 'c.sqlite']) rmSync(inSnapshots(file));
     await watcher.poll();
     expect(history.refused).to.deep.equal([]);
-    expect([...history.refusals]).to.deep.equal([['damaged', 1]]);
+    expect(Object.fromEntries(history.refusals)).to.deep.equal({ damaged: 1, conflict: 1 });
     expect(history.liveCount).to.equal(1);
-  });
-
-  it('forgets the refusal of a file that is removed together with the conflicting one', async () => {
-    publish('a.sqlite', ['one']);
-    publish('b.sqlite', ['one']);
-    await watcher.poll();
-    expect(refusals()).to.deep.equal(['b.sqlite: conflict']);
-    rmSync(inSnapshots('a.sqlite'));
-    rmSync(inSnapshots('b.sqlite'));
-    await watcher.poll();
-    expect(history.refused).to.deep.equal([]);
   });
 
   it('reports each load while it lasts, and treats any error as a refusal of that file alone', async () => {
@@ -354,12 +328,15 @@ describe('The snapshot watcher', () => {
     expect([...loading, history.loading]).to.deep.equal(['a.sqlite', 'b.sqlite', undefined]);
   });
 
-  it('logs once that the folder cannot be read, and recovers', async () => {
+  it('logs each reason once why the folder cannot be read, and recovers', async () => {
     rmSync(inFolder('snapshots'), { recursive: true });
+    await watcher.poll();
+    expect(watcher.complaint).to.match(/ENOENT/);
     writeFileSync(inFolder('snapshots'), 'not a folder');
     await watcher.poll();
     await watcher.poll();
-    expect(logged.map(({ msg }) => msg)).to.deep.equal(['the snapshot folder cannot be read; retrying']);
+    const message = 'the snapshot folder cannot be read; retrying';
+    expect(logged.map(({ msg }) => msg)).to.deep.equal([message, message]);
     expect(watcher.complaint).to.match(/ENOTDIR/);
     rmSync(inFolder('snapshots'));
     mkdirSync(inFolder('snapshots'));

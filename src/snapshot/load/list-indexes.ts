@@ -13,10 +13,10 @@ import { inconsistent } from '../format/refused-snapshot.ts';
 import type { Run } from './run-reader.ts';
 
 /** Builds the indexes over the columns of a list, run by run. */
-export class CollectionIndexes {
+export class ListIndexes {
   readonly #layout: ListLayout;
-  readonly #postings = new Map<string, PostingIndexBuilder>();
-  readonly #instants = new Map<string, Int64s>();
+  readonly #postings: Record<string, PostingIndexBuilder> = {};
+  readonly #instants: Record<string, Int64s> = {};
 
   /** @param count rows of the list */
   constructor(layout: ListLayout, count: number) {
@@ -24,9 +24,9 @@ export class CollectionIndexes {
     // Indexes with one key for each row share this array.
     const rowOf = new Uint32Array(count);
     for (const { index, holds } of layout.columns) {
-      if (holds === 'instant') this.#instants.set(index, new BigInt64Array(count));
-      else if (holds === 'text') this.#postings.set(index, new PostingIndexBuilder(count, rowOf));
-      else this.#postings.set(index, new PostingIndexBuilder());
+      if (holds === 'instant') this.#instants[index] = new BigInt64Array(count);
+      else if (holds === 'text') this.#postings[index] = new PostingIndexBuilder(count, rowOf);
+      else this.#postings[index] = new PostingIndexBuilder();
     }
   }
 
@@ -34,13 +34,13 @@ export class CollectionIndexes {
   add(run: Run): void {
     const { firstRow } = run.entry;
     for (const { column, index, holds } of this.#layout.columns) {
-      if (holds === 'instant') run.readInstants(column, required(this.#instants, index));
+      if (holds === 'instant') this.#instants[index].set(run.instants(column), firstRow);
       else if (holds === 'text') {
         const { texts, textOf } = run.texts(column);
-        required(this.#postings, index).addEach(firstRow, texts, textOf);
+        this.#postings[index].addEach(firstRow, texts, textOf);
       } else {
         const { texts, counts } = run.lists(column);
-        required(this.#postings, index).addLists(firstRow, texts, counts);
+        this.#postings[index].addLists(firstRow, texts, counts);
       }
     }
   }
@@ -48,25 +48,26 @@ export class CollectionIndexes {
   /** Finishes the indexes. Each one releases its build memory before the next one is finished. Call once. */
   finish(): Pick<ListImage, 'postings' | 'instants'> {
     const instants: Record<string, RankedInstantImage> = {};
-    for (const [index, ofRows] of this.#instants) {
-      instants[index] = buildInstantIndex(ofRows);
-      this.#instants.delete(index);
+    for (const index in this.#instants) {
+      instants[index] = buildInstantIndex(this.#instants[index]);
+      Reflect.deleteProperty(this.#instants, index);
     }
-    const order = Object.entries(instants).map(([index, { rows }]) => [index, rows] as const);
+    const [order] = Object.entries(instants).map(([index, { rows }]) => [index, rows] as const);
     const postings: Record<string, PostingImage> = {};
     const finish = (index: string) => {
-      postings[index] = required(this.#postings, index).finish(order.at(0));
-      this.#postings.delete(index);
+      postings[index] = this.#postings[index].finish(order);
+      Reflect.deleteProperty(this.#postings, index);
     };
     const { columns, composites } = this.#layout;
-    for (const index of new Set(this.#postings.keys()).difference(new Set(composites.flat()))) finish(index);
+    Object.keys(this.#postings)
+      .filter((index) => !composites.flat().includes(index))
+      .forEach(finish);
     for (const [first, second] of composites) {
-      const firstBuilder = required(this.#postings, first);
-      const secondBuilder = required(this.#postings, second);
+      const { [first]: firstBuilder, [second]: secondBuilder } = this.#postings;
       const name = compositeName(first, second);
       // Where each second key implies its first key, the pairs have the posting lists of the second index.
       const keys = firstBuilder.pairsByKeyOf(secondBuilder);
-      if (keys === undefined) postings[name] = firstBuilder.crossedWith(secondBuilder).finish(order.at(0));
+      if (keys === undefined) postings[name] = firstBuilder.crossedWith(secondBuilder).finish(order);
       [first, second].forEach(finish);
       if (keys !== undefined) postings[name] = { ...postings[second], keys };
     }
@@ -96,10 +97,4 @@ export class CollectionIndexes {
       }
     }
   }
-}
-
-function required<T>(byIndex: ReadonlyMap<string, T>, index: string): T {
-  const value = byIndex.get(index);
-  if (value === undefined) throw new TypeError(`no index ${index}`);
-  return value;
 }
