@@ -127,10 +127,7 @@ function bytesInUse({ bytesHeld, stores, threads }: StoredMemory): number {
   return PROCESS_BYTES + (threads - 1) * WORKER_BYTES + bytesHeld + threads * stores * STORE_BYTES;
 }
 
-/**
- * Computes the memory for a process with one worker that serves, replaces and retains one snapshot.
- * The replaced snapshot is retained for walks while its successor is live, and the next one is loaded.
- */
+/** Computes the memory to load a snapshot beside a live and a retained one of its size, with one worker. */
 export function plannedMemory({ held, peak }: MemoryNeed): number {
   return bytesInUse({ bytesHeld: 2 * held, stores: 0, threads: 1 }) + peak;
 }

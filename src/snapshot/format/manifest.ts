@@ -134,10 +134,10 @@ export function readManifest(database: Database.Database, fileBytes: number): Ma
   if (manifestDigest(manifest) !== digest) throw damaged('its manifest does not match its digest');
   for (const { organizationId, runs, contentDigest, deletionsDigest } of organizations) {
     const computed = organizationDigests(runs);
-    const isContent = computed.contentDigest === contentDigest;
-    if (isContent && computed.deletionsDigest === deletionsDigest) continue;
-    const found = isContent ? 'deletion runs' : 'runs';
-    throw damaged(`the ${found} of organization "${organizationId}" do not match its digest`);
+    if (computed.contentDigest !== contentDigest)
+      throw damaged(`the runs of organization "${organizationId}" do not match its digest`);
+    if (computed.deletionsDigest !== deletionsDigest)
+      throw damaged(`the deletion runs of organization "${organizationId}" do not match its digest`);
   }
   if (organizations.length === 0) throw new RefusedSnapshot('no-organization', 'it holds no organization');
   checkNames(manifest);

@@ -86,7 +86,6 @@ async function replaceFile(options: PublishOptions, path: string): Promise<Manif
     signal?.throwIfAborted();
     await chmod(copy, FILE_MODE);
     const manifest = writePermits(copy, permits);
-    // The runs that the replaced file has too were parsed when that one was published.
     await loadSnapshot(copy, { onProgress, isThorough: true, parsedRuns: runDigestsIn(path), signal });
     await sync(copy);
     checkPublication(manifest, folder, name);
@@ -105,10 +104,8 @@ function checkFiles(file: string, path: string): void {
   if (present === undefined) return;
   if (present.isDirectory()) throw new NotPublished(`${path}: is a folder; a snapshot cannot replace it`);
   const { dev, ino } = statSync(file);
-  if (dev === present.dev && ino === present.ino)
-    throw new NotPublished(
-      `${file}: is already the published file; publish the file that it was copied from`,
-    );
+  if (dev !== present.dev || ino !== present.ino) return;
+  throw new NotPublished(`${file}: is already the published file; publish the file that it was copied from`);
 }
 
 /**

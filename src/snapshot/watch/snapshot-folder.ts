@@ -9,7 +9,7 @@ import { asRefusal, isSnapshotName } from '../format/snapshot-file.ts';
 const SETTLE_MS = 250;
 
 /** A snapshot file as last seen. */
-export interface SeenFile {
+interface SeenFile {
   /** Changes with the content of the file. */
   readonly version: string;
   /** When this version was first seen: milliseconds of the monotonic clock. */
