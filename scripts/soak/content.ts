@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { CollectionName } from '../../src/contract/operations.ts';
 import { buildSnapshot } from '../../src/snapshot/builder/build-snapshot.ts';
-import { readSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
+import { readOrganizations } from '../../src/snapshot/load/read-snapshot.ts';
 import type { CollectionImage, OrganizationImage } from '../../src/store/organization-image.ts';
 import { recordAt } from '../../src/store/records.ts';
 import { DEFAULT_SAMPLE } from '../sample/sample-options.ts';
@@ -63,12 +63,11 @@ export async function buildContent(folder: string, seed: number): Promise<SoakCo
 }
 
 function readVariant(path: string): Variant {
-  const { snapshotId, organizations } = readSnapshot(path);
-  return {
-    path,
-    snapshotId,
-    contents: new Map(organizations.map((image) => [image.organizationId, contentOf(image)])),
-  };
+  const contents = new Map<string, Content>();
+  const { snapshotId } = readOrganizations(path, {}, (image) => {
+    contents.set(image.organizationId, contentOf(image));
+  });
+  return { path, snapshotId, contents };
 }
 
 function contentOf(image: OrganizationImage): Content {

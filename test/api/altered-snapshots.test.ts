@@ -8,7 +8,7 @@ import { formatCredential } from '../../src/keys/credential.ts';
 import type { KeyRing } from '../../src/keys/key-ring.ts';
 import { KeysFile, readKeyRing } from '../../src/keys/keys-file.ts';
 import { RefusedSnapshot } from '../../src/snapshot/format/refused-snapshot.ts';
-import { readSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
+import { readSnapshot } from '../support/read-snapshot.ts';
 import type { SnapshotImage } from '../../src/store/organization-image.ts';
 import { StoreRegistry } from '../../src/store/registry/store-registry.ts';
 import { SoundSnapshot } from '../snapshot/format/sound-snapshot.ts';

@@ -5,7 +5,7 @@ import { OPERATIONS } from '../../src/contract/operations.ts';
 import { Pins } from '../../src/http/checks/pin.ts';
 import type { KeyRing } from '../../src/keys/key-ring.ts';
 import { KeysFile, readKeyRing } from '../../src/keys/keys-file.ts';
-import { readSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
+import { readSnapshot } from '../support/read-snapshot.ts';
 import type { SnapshotImage } from '../../src/store/organization-image.ts';
 import type { AnyStore } from '../../src/store/organization-store.ts';
 import { newServedDigests } from '../../src/store/registry/served-digests.ts';

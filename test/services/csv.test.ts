@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { readSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
+import { readSnapshot } from '../support/read-snapshot.ts';
 import { ROOT } from '../support/command.ts';
 import { build, recordsOf } from '../support/import-folder.ts';
 import { folderForAll } from '../support/temporary-folder.ts';

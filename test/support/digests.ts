@@ -74,7 +74,9 @@ export function organizationDigests(database: Database.Database, organizationId:
 export function manifestDigest(database: Database.Database): string {
   const rows = (sql: string) => database.prepare<[], unknown[]>(sql).raw().all();
   return sha256(
-    ...rows('SELECT snapshot_id, produced_at, canonical_runs, permits_rollback, permits_shrink FROM snapshot').map(line),
+    ...rows(
+      'SELECT snapshot_id, produced_at, canonical_runs, permits_rollback, permits_shrink FROM snapshot',
+    ).map(line),
     ...rows('SELECT organization_id, name, digest, deletions_digest FROM organizations ORDER BY 1').map(line),
   );
 }

@@ -5,7 +5,7 @@ import {
   type BuildReport,
   buildSnapshot,
 } from '../../src/snapshot/builder/build-snapshot.ts';
-import { readSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
+import { readSnapshot } from './read-snapshot.ts';
 import type {
   CollectionImage,
   OrganizationImage,

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { RefusedSnapshot } from '../../src/snapshot/format/refused-snapshot.ts';
-import { readSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
+import { readSnapshot } from '../support/read-snapshot.ts';
 import { thrownBy } from '../snapshot/format/refusal.ts';
 import { Command, ROOT } from '../support/command.ts';
 import { folderForAll } from '../support/temporary-folder.ts';

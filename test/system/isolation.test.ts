@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import { Random } from '../../scripts/sample/random.ts';
 import { type Operation, OPERATIONS } from '../../src/contract/operations.ts';
 import type { AnyImage } from '../../src/store/organization-image.ts';
-import { readSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
+import { readSnapshot } from '../support/read-snapshot.ts';
 import { byDepth } from '../support/depth.ts';
 import { Oracle } from '../support/oracle/oracle.ts';
 import type { Organization } from '../support/oracle/random-organization.ts';

@@ -1,6 +1,6 @@
 import type { ListName } from '../../contract/operations.ts';
 import { imageBytes } from '../../store/memory/image-memory.ts';
-import type { DeletionsImage, OrganizationImage, SnapshotImage } from '../../store/organization-image.ts';
+import type { DeletionsImage, OrganizationImage } from '../../store/organization-image.ts';
 import {
   DELETIONS,
   EVENTS,
@@ -41,19 +41,8 @@ export function inspectSnapshot(path: string): Manifest {
 /**
  * Reads a snapshot file into shared memory, and checks it in full.
  * The checks cover header, schema, counts, order of sessions and deletions, distinct ids, the digest of every run, and
- * the form of the records that serving depends on.
+ * the form of the records that serving depends on. Passes on each organization when it is read, in manifest order.
  */
-export function readSnapshot(path: string, options: ReadOptions = {}): SnapshotImage {
-  const organizations: OrganizationImage[] = [];
-  const deletions: DeletionsImage[] = [];
-  const { snapshotId, producedAt } = readOrganizations(path, options, (organization, deletionsOf) => {
-    organizations.push(organization);
-    deletions.push(deletionsOf);
-  });
-  return { snapshotId, producedAt, organizations, deletions };
-}
-
-/** Reads a snapshot file like `readSnapshot`, and passes on each organization when it is read, in manifest order. */
 export function readOrganizations(
   path: string,
   options: ReadOptions,

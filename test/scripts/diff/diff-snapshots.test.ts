@@ -8,7 +8,8 @@ import {
   type SnapshotDiff,
 } from '../../../scripts/diff/diff-snapshots.ts';
 import { RefusedSnapshot } from '../../../src/snapshot/format/refused-snapshot.ts';
-import { inspectSnapshot, readSnapshot } from '../../../src/snapshot/load/read-snapshot.ts';
+import { inspectSnapshot } from '../../../src/snapshot/load/read-snapshot.ts';
+import { readSnapshot } from '../../support/read-snapshot.ts';
 import { byDepth } from '../../support/depth.ts';
 import { folderForAll } from '../../support/temporary-folder.ts';
 import { alterRuns, replaceInRecords, type RunContent } from '../../support/alter-runs.ts';

@@ -7,7 +7,7 @@ import { expect } from 'chai';
 import { Random } from '../../../scripts/sample/random.ts';
 import { DEFAULT_SAMPLE } from '../../../scripts/sample/sample-options.ts';
 import { writeSample } from '../../../scripts/sample/write-sample.ts';
-import { readSnapshot } from '../../../src/snapshot/load/read-snapshot.ts';
+import { readSnapshot } from '../../support/read-snapshot.ts';
 import type { SnapshotImage } from '../../../src/store/organization-image.ts';
 import { type Ended, INHERITED } from '../../support/command.ts';
 import { needs } from '../../support/components.ts';

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { DEFAULT_SAMPLE } from '../../../scripts/sample/sample-options.ts';
 import { writeSample } from '../../../scripts/sample/write-sample.ts';
 import { parseTimestamp } from '../../../src/contract/timestamp.ts';
-import { readSnapshot } from '../../../src/snapshot/load/read-snapshot.ts';
+import { readSnapshot } from '../../support/read-snapshot.ts';
 import { needs } from '../../support/components.ts';
 import { build, recordsOf } from '../../support/import-folder.ts';
 import { folderForAll } from '../../support/temporary-folder.ts';

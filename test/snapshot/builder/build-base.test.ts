@@ -13,7 +13,8 @@ import { SnapshotWriter } from '../../../src/snapshot/builder/merge/snapshot-wri
 import { TICKETS } from '../../../src/snapshot/format/layout.ts';
 import { beginsRun } from '../../../src/snapshot/format/schema.ts';
 import { RefusedSnapshot } from '../../../src/snapshot/format/refused-snapshot.ts';
-import { inspectSnapshot, readSnapshot } from '../../../src/snapshot/load/read-snapshot.ts';
+import { inspectSnapshot } from '../../../src/snapshot/load/read-snapshot.ts';
+import { readSnapshot } from '../../support/read-snapshot.ts';
 import { byDepth } from '../../support/depth.ts';
 import { restamp } from '../../support/digests.ts';
 import {

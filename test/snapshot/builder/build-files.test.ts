@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { UnreadableImport } from '../../../src/snapshot/builder/import/import-files.ts';
 import { describeGroup, ImportRejected } from '../../../src/snapshot/builder/staging/rejections.ts';
-import { readSnapshot } from '../../../src/snapshot/load/read-snapshot.ts';
+import { readSnapshot } from '../../support/read-snapshot.ts';
 import { run } from '../../support/command.ts';
 import { folderForAll } from '../../support/temporary-folder.ts';
 import { inOrganization, minimalOrder, minimalTicket } from '../../support/records.ts';

@@ -15,7 +15,8 @@ import { expect } from 'chai';
 import { Random } from '../../../scripts/sample/random.ts';
 import type { BuildProgress } from '../../../src/snapshot/builder/staging/read-import.ts';
 import { ImportRejected } from '../../../src/snapshot/builder/staging/rejections.ts';
-import { inspectSnapshot, readSnapshot } from '../../../src/snapshot/load/read-snapshot.ts';
+import { inspectSnapshot } from '../../../src/snapshot/load/read-snapshot.ts';
+import { readSnapshot } from '../../support/read-snapshot.ts';
 import { folderForAll } from '../../support/temporary-folder.ts';
 import { inOrganization, minimalEvent, minimalSession, minimalTicket, times } from '../../support/records.ts';
 import {

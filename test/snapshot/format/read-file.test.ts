@@ -14,7 +14,7 @@ import Database from 'better-sqlite3';
 import { expect } from 'chai';
 import { FORMAT_VERSION } from '../../../src/snapshot/format/schema.ts';
 import { openSnapshot } from '../../../src/snapshot/format/snapshot-file.ts';
-import { readSnapshot } from '../../../src/snapshot/load/read-snapshot.ts';
+import { readSnapshot } from '../../support/read-snapshot.ts';
 import { organizationOf } from '../../support/import-folder.ts';
 import { expectRefused, SoundSnapshot } from './sound-snapshot.ts';
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect } from 'chai';
 import { RefusedSnapshot } from '../../../src/snapshot/format/refused-snapshot.ts';
-import { readSnapshot } from '../../../src/snapshot/load/read-snapshot.ts';
+import { readSnapshot } from '../../support/read-snapshot.ts';
 import type { SnapshotImage } from '../../../src/store/organization-image.ts';
 import { setDeletions } from '../../support/deletions.ts';
 import { builtFrom } from '../../support/import-folder.ts';

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'chai';
 import { Random } from '../../../scripts/sample/random.ts';
 import { RefusedSnapshot } from '../../../src/snapshot/format/refused-snapshot.ts';
-import { readSnapshot } from '../../../src/snapshot/load/read-snapshot.ts';
+import { readSnapshot } from '../../support/read-snapshot.ts';
 import type { SnapshotImage } from '../../../src/store/organization-image.ts';
 import { byDepth } from '../../support/depth.ts';
 import { SoundSnapshot } from '../format/sound-snapshot.ts';

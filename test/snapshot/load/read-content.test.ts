@@ -1,7 +1,8 @@
 import Database from 'better-sqlite3';
 import { expect } from 'chai';
 import { RefusedSnapshot } from '../../../src/snapshot/format/refused-snapshot.ts';
-import { inspectSnapshot, readSnapshot } from '../../../src/snapshot/load/read-snapshot.ts';
+import { inspectSnapshot } from '../../../src/snapshot/load/read-snapshot.ts';
+import { readSnapshot } from '../../support/read-snapshot.ts';
 import { alterRuns, keepFirst, replaceInRecords, type RunContent } from '../../support/alter-runs.ts';
 import {
   contentColumnsOf,

@@ -16,7 +16,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { type Permit, PERMITS } from '../../../src/snapshot/format/manifest.ts';
 import { RefusedSnapshot } from '../../../src/snapshot/format/refused-snapshot.ts';
-import { readSnapshot } from '../../../src/snapshot/load/read-snapshot.ts';
+import { readSnapshot } from '../../support/read-snapshot.ts';
 import {
   NotPublished,
   publishedName,

@@ -1,7 +1,7 @@
 import type { Random } from '../../../scripts/sample/random.ts';
 import type { Json } from '../../../src/contract/field.ts';
 import type { CollectionName } from '../../../src/contract/operations.ts';
-import { readSnapshot } from '../../../src/snapshot/load/read-snapshot.ts';
+import { readSnapshot } from '../read-snapshot.ts';
 import { DeletionsStore, OrganizationStore } from '../../../src/store/organization-store.ts';
 import { setDeletions } from '../deletions.ts';
 import { build, type FileName, writeImport } from '../import-folder.ts';
