@@ -24,6 +24,7 @@ const TIME_ZONE = /^must be a region and city of the IANA time zone database, su
 const OF_A_VALUE = /^must be (string$|integer$|number$|one of |an ISO 8601 |a region and city )/;
 const ORGANIZATION_ID_RULE = 'must be 1 to 128 characters of visible ASCII without ":"';
 const IDENTIFIER = 'must be well-formed text that is not empty';
+const NO_EVENT = 'must be an event of the organization';
 const NO_IDENTIFIERS = ['', 'half \ud83c', '\udfad half'];
 const NO_OBJECT = /^must be (a|one whole) JSON object/;
 export const NOT_UTF8 = 'must be UTF-8; a file compressed by gzip is named .ndjson.gz';
@@ -188,13 +189,8 @@ export const BAD_LINES: readonly BadLine[] = [
   ['events', GOOD.events('evt'), 'id', 'must be unique'],
   ['events', GOOD.events('lonely'), 'id', 'must have a session'],
   ['sessions', GOOD.sessions('good'), 'id', 'must be unique'],
-  ['sessions', ours(minimalSession('astray', 'nowhere')), 'eventId', 'must be an event of the organization'],
-  [
-    'sessions',
-    ours(minimalSession('foreign', 'evt_theirs')),
-    'eventId',
-    'must be an event of the organization',
-  ],
+  ['sessions', ours(minimalSession('astray', 'nowhere')), 'eventId', NO_EVENT],
+  ['sessions', ours(minimalSession('foreign', 'evt_theirs')), 'eventId', NO_EVENT],
   ['tickets', GOOD.tickets('good'), 'ticketId', 'must be unique'],
   ['orders', GOOD.orders('good'), 'orderId', 'must be unique'],
   ['offers', GOOD.offers('good'), 'offerId', 'must be unique'],

@@ -97,12 +97,8 @@ describe('The files of an import folder', () => {
 
   it('resemble no other entry: such a one is to be renamed or removed', async () => {
     const endings = ['', '.csv', '.gz', '.json', '.jsonl', '.ndjson.bz2', '.ndjson.zip', '_2.ndjson'];
-    const misnamed = [
-      'Tickets.NDJSON',
-      'ticket.ndjson',
-      ...endings.map((end) => `tickets${end}`),
-      'tikets.ndjson',
-    ];
+    const others = endings.map((ending) => `tickets${ending}`);
+    const misnamed = ['Tickets.NDJSON', 'ticket.ndjson', ...others, 'tikets.ndjson'];
     writeImport(folder('misnamed'), { organizations: [{ organizationId: 'o' }] });
     for (const entry of [...misnamed, 'README.md']) writeFileSync(folder(`misnamed/${entry}`), '');
     for (const skipInvalid of [false, true]) {

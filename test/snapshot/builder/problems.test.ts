@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { malformed } from '../../../src/snapshot/builder/import/problems.ts';
+import { parseLine } from '../../../src/snapshot/builder/import/problems.ts';
 
 const OBJECT = 'must be a JSON object';
 const CSV = 'must be a JSON object: convert CSV to NDJSON, see docs/data.md';
@@ -26,12 +26,18 @@ describe('A line that is not a JSON object', () => {
     ['{\0"\0i\0', 'must be UTF-8, not UTF-16', '{\ufffd"\ufffdi\ufffd'],
   ] as const) {
     it(`is explained: ${JSON.stringify(line)}`, () => {
-      expect(malformed(line)).to.deep.equal({ field: '', reason, found });
+      expect(parseLine(line)).to.deep.equal({ problem: { field: '', reason, found } });
     });
   }
 
   it('is explained however long it is, and however deep', () => {
-    expect(malformed(`{"a":"${'x'.repeat(10_000_000)}`).found).to.match(/^Unterminated .* 10000007$/);
-    expect(malformed(`{"a":${'['.repeat(1_000_000)}`).found).to.match(/^Unexpected end/);
+    expect(parseLine(`{"a":"${'x'.repeat(10_000_000)}`)).to.have.nested.property(
+      'problem.found',
+      'Unterminated string at column 10000007',
+    );
+    expect(parseLine(`{"a":${'['.repeat(1_000_000)}`)).to.have.nested.property(
+      'problem.found',
+      'Unexpected end of JSON input',
+    );
   });
 });

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { COLLECTIONS } from '../../format/layout.ts';
-import { type JsonObject, parseObject } from '../../format/json-values.ts';
-import { type FieldProblem, malformed, shown, UTF_16 } from './problems.ts';
+import type { JsonObject } from '../../format/json-values.ts';
+import { type FieldProblem, parseLine, shown, UTF_16 } from './problems.ts';
 import { similarName } from '../../../similar-names.ts';
 
 /** The files of an import folder: one JSON object per line, in UTF-8, optionally compressed (`.ndjson.gz`). */
@@ -166,8 +166,7 @@ function readLine(bytes: Buffer, number: number): Line {
     return { number, problem: { field: '', reason, found: shown(text) } };
   }
   if (number === 1 && text.startsWith(BYTE_ORDER_MARK)) text = text.slice(1);
-  const record = parseObject(text);
-  return record === undefined ? { number, text, problem: malformed(text) } : { number, text, record };
+  return { number, text, ...parseLine(text) };
 }
 
 function lengthOf(parts: readonly Buffer[]): number {

@@ -1,3 +1,6 @@
+import type { Json } from '../../../contract/field.ts';
+import { type JsonObject, objectIn } from '../../format/json-values.ts';
+
 /** The problems of bad lines, and their groups: of a file, lines with the same problem form a group. */
 
 export interface FieldProblem {
@@ -60,28 +63,28 @@ const CSV = `${OBJECT}: convert CSV to NDJSON, see docs/data.md`;
 const WHOLE =
   "must be one whole JSON object: split an array with jq -c '.[]', join indented lines with jq -c .";
 
-/** Explains why a line is not a JSON object, with remedies for the commonest cases. */
-export function malformed(line: string): FieldProblem {
+/** Parses a line, or explains why it is not a JSON object. */
+export function parseLine(
+  line: string,
+): { readonly record: JsonObject } | { readonly problem: FieldProblem } {
+  try {
+    const record = objectIn(JSON.parse(line.trimEnd()) as Json);
+    return record === undefined ? { problem: malformed(line) } : { record };
+  } catch (error) {
+    return { problem: malformed(line, error instanceof Error ? error.message : '') };
+  }
+}
+
+/** Explains a malformed line, with remedies for the commonest cases. */
+function malformed(line: string, message = ''): FieldProblem {
   const text = line.trim();
   const problem = (reason: string, found = text) => ({ field: '', reason, found: shown(found) });
   if (text.includes('\0')) return problem(UTF_16);
   // An array, or a line of an indented object.
   if (/^([[\]}]|\{$)/.test(text) || /^\s+[^\s{]/.test(line)) return problem(WHOLE);
-  if (text.startsWith('{')) return problem(OBJECT, faultIn(line.trimEnd()));
-  return problem(/[,;\t|]/.test(text) ? CSV : OBJECT);
-}
-
-/** Returns the first error in a line, in the words of the engine. */
-function faultIn(line: string): string {
-  try {
-    JSON.parse(line);
-    return '';
-  } catch (error) {
-    const message = error instanceof Error ? error.message : '';
-    return message
-      .replace(' is not valid JSON', '')
-      .replace(/(?: in JSON)? at position .*(column \d+)\)$/, ' at $1');
-  }
+  if (!text.startsWith('{')) return problem(/[,;\t|]/.test(text) ? CSV : OBJECT);
+  const fault = message.replace(' is not valid JSON', '');
+  return problem(OBJECT, fault.replace(/(?: in JSON)? at position .*(column \d+)\)$/, ' at $1'));
 }
 
 /** Returns the beginning of a value's JSON for a message. */
