@@ -52,23 +52,19 @@ export class Comparison {
 
 /**
  * Keeps the deletions of an earlier snapshot, but early ones and those of records that the import has.
- * @param organizationIds in the order of the positions
  * @param since earlier deletions are dropped; milliseconds
  * @throws RefusedSnapshot
  */
 export function keepDeletions(
   earlier: EarlierSnapshot,
-  organizationIds: readonly string[],
-  { ids, deletions }: Staging,
+  { ids, deletions, organizationIds }: Staging,
   since: number,
 ): void {
   for (const [organization, organizationId] of organizationIds.entries()) {
     for (const deletion of earlier.deletions(organizationId)) {
-      const [collection, id, deletedAt] = [
-        textIn(deletion['collection']),
-        textIn(deletion['id']),
-        textIn(deletion['deletedAt']),
-      ];
+      const collection = textIn(deletion['collection']);
+      const id = textIn(deletion['id']);
+      const deletedAt = textIn(deletion['deletedAt']);
       const instant = parseTimestamp(deletedAt);
       if (instant === undefined || instant < BigInt(since) * 1000n) continue;
       if (ids.get(collection, organization, id) === 'import') continue;

@@ -1,9 +1,11 @@
 import { type JsonObject, parseObject } from '../../format/json-values.ts';
-import { type CollectionLayout, DELETIONS, type ListLayout } from '../../format/layout.ts';
+import { type CollectionLayout, DELETIONS, EVENTS, type ListLayout } from '../../format/layout.ts';
 import { type ManifestOrganization, recordsIn } from '../../format/manifest.ts';
 import { asRefusal, type OpenSnapshot, openSnapshot } from '../../format/snapshot-file.ts';
 import { divideRecords } from '../../load/records-loader.ts';
-import { type Run, RunReader } from '../../load/run-reader.ts';
+import { duplicateId, type Run, RunReader } from '../../load/run-reader.ts';
+import type { Base } from '../staging/contradictions.ts';
+import { LINKED, type Staging, withoutSummary } from '../staging/staging.ts';
 import { EarlierRun } from './earlier-run.ts';
 
 /** The build would not be later than the snapshot that it follows. */
@@ -17,8 +19,9 @@ export class NotLater extends Error {
 }
 
 /** The snapshot that a build follows: its base, or the one before a full build. It is only read. */
-export class EarlierSnapshot implements Disposable {
+export class EarlierSnapshot implements Base, Disposable {
   readonly path: string;
+  readonly isBase: boolean;
   /** Names by id. */
   readonly names: ReadonlyMap<string, string>;
   readonly #snapshot: OpenSnapshot;
@@ -30,8 +33,9 @@ export class EarlierSnapshot implements Disposable {
    * @throws RefusedSnapshot
    * @throws NotLater
    */
-  constructor(path: string, producedAt?: Date) {
+  constructor(path: string, producedAt?: Date, isBase = false) {
     this.path = path;
+    this.isBase = isBase;
     this.#snapshot = openSnapshot(path);
     const { producedAt: earlier, organizations } = this.#snapshot.manifest;
     if (producedAt !== undefined && producedAt.getTime() <= Date.parse(earlier)) {
@@ -65,6 +69,29 @@ export class EarlierSnapshot implements Disposable {
       const { offsets } = divideRecords(DELETIONS, 'collection', run);
       for (let row = 0; row < run.entry.recordCount; row++)
         yield parseObject(run.records.toString('utf8', offsets[row], offsets[row + 1] - 1)) ?? {};
+    }
+  }
+
+  /**
+   * Stages the events or sessions that the import does not name. Those of other collections are merged.
+   * @throws RefusedSnapshot
+   */
+  stage(layout: CollectionLayout, { ids, tables, organizationIds }: Staging): void {
+    if (!LINKED.includes(layout)) return;
+    let line = 0;
+    for (const run of this.runs(layout, organizationIds)) {
+      const { organization } = run;
+      for (let row = 0; row < run.count; row++) {
+        line++;
+        const { instant, id } = run.placeAt(row);
+        if (!ids.addOfBase(layout.name, organization, id, line, instant)) {
+          if (ids.get(layout.name, organization, id) === 'base') throw duplicateId(layout, id);
+          continue;
+        }
+        const json = layout === EVENTS ? withoutSummary(run.jsonAt(row)) : run.jsonAt(row);
+        const [beginsRun, values] = [run.beginsRun(row), run.valuesAt(row)];
+        tables.add(layout, 'base', line, { organization, instant, id, beginsRun, values, json });
+      }
     }
   }
 

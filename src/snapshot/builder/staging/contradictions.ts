@@ -6,10 +6,12 @@ import { eventOf, selectAll } from './staging-file.ts';
 import type { Staging } from './staging.ts';
 
 /** The base of a build, whose events and sessions are staged beside the lines. */
-export interface StagedBase {
+export interface Base {
   readonly path: string;
+  /** Names of the organizations by id. */
+  readonly names: ReadonlyMap<string, string>;
   /** Stages the records of a collection that stay. Called when the ids of its lines are known. */
-  readonly stage: (layout: CollectionLayout) => void;
+  stage(layout: CollectionLayout, staging: Staging): void;
 }
 
 interface Contradiction extends FieldProblem {
@@ -36,11 +38,12 @@ const IMPORT_ONLY: ReadonlyMap<CollectionLayout, string> = new Map([
  * @param lines number of staged lines, without bad ones
  */
 export function rejectContradictions(
-  { database, files, ids, rejections }: Staging,
+  staging: Staging,
   folder: ImportFolder,
   lines: Readonly<Record<CollectionName, number>>,
-  base: StagedBase | undefined,
+  base: Base | undefined,
 ): void {
+  const { database, files, ids, rejections } = staging;
   collectIds(EVENTS);
   database.exec(`CREATE TABLE events_of_sessions AS SELECT organization, event FROM (${allLines(SESSIONS)})`);
   rejectSessions();
@@ -85,7 +88,7 @@ export function rejectContradictions(
       });
     }
     database.exec("DELETE FROM ids WHERE origin = 'bad'");
-    base?.stage(layout);
+    base?.stage(layout, staging);
   }
 
   function rejectSessions(): void {

@@ -13,13 +13,6 @@ export function describeGroup({ file, field, reason, found, lines, first, ofBase
   return `${file}: ${field || 'the line'} ${reason}${value}: ${where}`;
 }
 
-/** The problems of an import folder beside its lines. */
-export interface FolderProblems {
-  /** Advice for each entry that is misnamed. */
-  readonly misnamed: readonly string[];
-  readonly lacksOrganizations: boolean;
-}
-
 /** The number of bad lines that may be omitted, and of all lines read. */
 interface Limit {
   readonly limit: number;
@@ -37,7 +30,12 @@ export class ImportRejected extends Error {
   /** Whether omitting bad lines would permit the build. */
   readonly areLinesOmissible: boolean;
 
-  constructor(rejections: Rejections, { misnamed, lacksOrganizations }: FolderProblems, limit?: Limit) {
+  constructor(
+    rejections: Rejections,
+    misnamed: readonly string[],
+    lacksOrganizations: boolean,
+    limit?: Limit,
+  ) {
     const problems: string[] = [];
     if (misnamed.length > 0) problems.push(`${counted(misnamed.length, 'entry is', 'entries are')} misnamed`);
     if (lacksOrganizations)

@@ -25,6 +25,8 @@ export class Staging implements Disposable {
   readonly database: Database.Database;
   /** Schema names of the staging files: of this one, and of those that are attached. */
   readonly files = ['main'];
+  /** In ascending order, which is that of the positions; empty until the staging files are attached. */
+  organizationIds: readonly string[] = [];
 
   /**
    * @param path a file that does not exist yet, for everything but the lines
@@ -41,11 +43,9 @@ export class Staging implements Disposable {
     this.tables = new StagingTables(this.database);
   }
 
-  /**
-   * Attaches the staging files.
-   * @param organizationIds in ascending order
-   */
+  /** Attaches the staging files. */
   attach(files: readonly string[], organizationIds: readonly string[]): void {
+    this.organizationIds = organizationIds;
     for (const [i, file] of files.entries()) {
       const name = `staging_${i}`;
       this.database.prepare(`ATTACH ? AS ${name}`).run(file);
@@ -70,9 +70,9 @@ export class Staging implements Disposable {
   }
 
   /** Derives the warnings about the records of the import, which must be all records. */
-  warnings(organizationIds: readonly string[]): Warning[] {
+  warnings(): Warning[] {
     const qrCodes = selectAll(this.files, TICKETS, 'organization, qr_code AS value, line AS place, id');
-    return warningsOf(this.database, this.files.slice(1), organizationIds, qrCodes);
+    return warningsOf(this.database, this.files.slice(1), this.organizationIds, qrCodes);
   }
 
   [Symbol.dispose](): void {
