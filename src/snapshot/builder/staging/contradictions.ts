@@ -109,24 +109,22 @@ export function rejectContradictions(
     database.exec(`CREATE TEMP TABLE rejected AS ${rows}`);
     if (database.prepare('SELECT 1 FROM rejected').get() !== undefined) {
       const { name } = layout;
-      const file = folder.files.get(name) ?? name;
-      const found = (addition: string) => `'"' || substr(${value}, 1, 40) || '"' || ${addition} AS found`;
-      const text = `'{"organizationId":' || json_quote(organization_id) || ',' || ${IMPORT_ONLY.get(layout) ?? ''} substr(record, 2)`;
       const isRejected = '(origin, line) IN (SELECT origin, line FROM rejected)';
       for (const schema of files) {
-        const bad = `rejected JOIN ${schema}.bad_${name} USING (line) WHERE origin = 'bad' AND NOT follows`;
-        rejections.addToBad(file, { field, reason }, `SELECT line, ${found('addition')} FROM ${bad}`);
-        const records = `(SELECT *, ${eventOf(layout)} AS event FROM ${schema}.${name})`;
-        const selected = (addition: string) =>
-          `SELECT line, ${found(addition)}, follows, ${text} AS text
-           FROM rejected JOIN ${records} USING (origin, line) JOIN organizations ON position = organization`;
-        if (schema !== 'main') rejections.addSelected(file, { field, reason }, selected('addition'));
-        else if (base !== undefined) {
-          const place = `' in ${name} ' || json_quote(id_of(id))`;
-          rejections.ofBase += rejections.addSelected(base.path, { field, reason }, selected(place), {
-            ofBase: true,
-          });
-        }
+        // The lines are in the files of the threads, and the records of a base in this one.
+        const ofBase = schema === 'main';
+        const file = (ofBase ? base?.path : folder.files.get(name)) ?? name;
+        const addition = ofBase ? `' in ${name} ' || json_quote(id_of(id))` : 'addition';
+        const found = `'"' || substr(${value}, 1, 40) || '"' || ${addition}`;
+        rejections.addSelected(
+          { file, field, reason, ...(ofBase && { ofBase }) },
+          `SELECT line, ${found} AS found, follows, '{"organizationId":' || json_quote(organization_id)
+             || ',' || ${IMPORT_ONLY.get(layout) ?? ''} substr(record, 2) AS text
+           FROM rejected JOIN (SELECT *, ${eventOf(layout)} AS event FROM ${schema}.${name}) USING (origin, line)
+             JOIN organizations ON position = organization
+           UNION ALL SELECT line, ${found}, FALSE, NULL
+           FROM rejected JOIN ${schema}.bad_${name} USING (line) WHERE origin = 'bad' AND NOT follows`,
+        );
         database.exec(`DELETE FROM ${schema}.${name} WHERE ${isRejected}`);
       }
       database.exec(`DELETE FROM ids WHERE collection = '${name}' AND ${isRejected}`);

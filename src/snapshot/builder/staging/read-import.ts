@@ -83,7 +83,8 @@ export async function readImport(
   if (input.misnamed.length > 0 || lacksOrganizations || (rejections.total > 0 && !skipInvalid))
     throw new ImportRejected(rejections, input.misnamed, lacksOrganizations);
   const limit = omissible(linesRead, maxInvalid);
-  if (rejections.total > limit) throw new ImportRejected(rejections, [], false, { limit, read: linesRead });
+  if (rejections.total > limit)
+    throw new ImportRejected(rejections, [], false, { lines: limit, of: linesRead });
   return { names, linesRead, badLines };
 }
 
