@@ -30,46 +30,31 @@ export interface ImportedBlock {
 export class BlockReader {
   readonly #data: ReaderData;
   readonly #staging: StagingFile;
-  readonly #readers = new Map<string, RecordReader>();
+  readonly #readers: ReadonlyMap<string, RecordReader>;
 
   constructor(data: ReaderData) {
+    const { organizations, badOrganizations, stagingFile } = data;
     this.#data = data;
-    this.#staging = new StagingFile(data.stagingFile);
+    this.#staging = new StagingFile(stagingFile);
+    this.#readers = new Map(
+      COLLECTIONS.map((layout) => [layout.name, new RecordReader(layout, organizations, badOrganizations)]),
+    );
   }
 
   run(task: ImportTask): ImportedBlock {
-    if ('block' in task) {
-      // A transferred Buffer arrives as a Uint8Array.
-      const { buffer, byteOffset, length } = task.block.bytes;
-      const bytes = Buffer.from(buffer, byteOffset, length);
-      return this.#read(this.#readerOf(task.collection), { ...task.block, bytes });
-    }
-    this.#staging.finish();
-    return { records: 0, notes: new LineNotes() };
-  }
-
-  /** Closes the staging file, also before its end. */
-  close(): void {
-    this.#staging.close();
-  }
-
-  #readerOf(collection: string): RecordReader {
-    let reader = this.#readers.get(collection);
-    if (reader === undefined) {
-      const layout = COLLECTIONS.find(({ name }) => name === collection);
-      if (layout === undefined) throw new TypeError(`no collection ${collection}`);
-      const { organizations, badOrganizations } = this.#data;
-      reader = new RecordReader(layout, organizations, badOrganizations);
-      this.#readers.set(collection, reader);
-    }
-    return reader;
-  }
-
-  #read(reader: RecordReader, block: LineBlock): ImportedBlock {
     let records = 0;
     const notes = new LineNotes(this.#data.keepsLines);
+    if ('isLast' in task) {
+      this.#staging.finish();
+      return { records, notes };
+    }
+    const reader = this.#readers.get(task.collection);
+    if (reader === undefined) throw new TypeError(`no collection ${task.collection}`);
     const { tables, mentions } = this.#staging;
-    for (const line of linesOf(block)) {
+    // A transferred Buffer arrives as a Uint8Array.
+    const { buffer, byteOffset, length } = task.block.bytes;
+    const bytes = Buffer.from(buffer, byteOffset, length);
+    for (const line of linesOf({ ...task.block, bytes })) {
       notes.line = line.number;
       notes.mentions = [];
       const reading =
@@ -85,5 +70,10 @@ export class BlockReader {
       }
     }
     return { records, notes };
+  }
+
+  /** Closes the staging file, also before its end. */
+  close(): void {
+    this.#staging.close();
   }
 }

@@ -1,7 +1,8 @@
 import Database from 'better-sqlite3';
+import type { CollectionName } from '../../../contract/operations.ts';
 import { MEGABYTE } from '../../../store/memory/shared-arrays.ts';
 import { type JsonObject, textIn } from '../../format/json-values.ts';
-import { type CollectionLayout, COLLECTIONS, EVENTS, SESSIONS } from '../../format/layout.ts';
+import { byCollection, type CollectionLayout, EVENTS, SESSIONS } from '../../format/layout.ts';
 import type { ReadRecord } from '../import/record-reader.ts';
 import { Mentions } from './mentions.ts';
 
@@ -18,16 +19,17 @@ export type StagedRecord = Pick<ReadRecord, 'organization' | 'beginsRun' | 'valu
 
 /** Tables of staged records, one for each collection, and of bad lines. */
 export class StagingTables {
-  readonly #inserts: ReadonlyMap<CollectionLayout, Database.Statement>;
-  readonly #badInserts: ReadonlyMap<CollectionLayout, Database.Statement>;
+  readonly #inserts: Readonly<Record<CollectionName, Database.Statement>>;
+  readonly #badInserts: Readonly<Record<CollectionName, Database.Statement>>;
 
   constructor(database: Database.Database) {
-    const create = (table: string, declarations: readonly string[]) => {
+    const create = (table: string, ...declarations: readonly string[]) => {
       database.exec(`CREATE TABLE ${table} (${declarations.join(', ')}) STRICT`);
       return database.prepare(`INSERT INTO ${table} VALUES (${declarations.map(() => '?').join(', ')})`);
     };
-    const createFor = ({ name, columns }: CollectionLayout) =>
-      create(name, [
+    this.#inserts = byCollection(({ name, columns }) =>
+      create(
+        name,
         'origin TEXT NOT NULL',
         'line INTEGER PRIMARY KEY',
         'organization INTEGER NOT NULL',
@@ -36,18 +38,19 @@ export class StagingTables {
         'begins_run INTEGER NOT NULL',
         ...columns.map(({ column }) => `${column} TEXT NOT NULL`),
         'record TEXT NOT NULL',
-      ]);
-    this.#inserts = new Map(COLLECTIONS.map((layout) => [layout, createFor(layout)]));
+      ),
+    );
     // The known values of bad lines, which are also checked against other lines. "event" is the sort key of its id.
-    const bad = ['line INTEGER PRIMARY KEY', 'organization INTEGER', 'id TEXT', 'event TEXT'];
-    this.#badInserts = new Map(COLLECTIONS.map((layout) => [layout, create(`bad_${layout.name}`, bad)]));
+    this.#badInserts = byCollection(({ name }) =>
+      create(`bad_${name}`, 'line INTEGER PRIMARY KEY', 'organization INTEGER', 'id TEXT', 'event TEXT'),
+    );
   }
 
   /** @param line number of the line in the import file; of the record in its collection of the base */
-  add(layout: CollectionLayout, origin: Origin, line: number, record: ReadRecord): void {
+  add({ name }: CollectionLayout, origin: Origin, line: number, record: ReadRecord): void {
     const { organization, instant, id, beginsRun, values, json } = record;
     const begins = beginsRun ? 1 : 0;
-    this.#inserts.get(layout)?.run(origin, line, organization, instant, sortKey(id), begins, ...values, json);
+    this.#inserts[name].run(origin, line, organization, instant, sortKey(id), begins, ...values, json);
   }
 
   /** @param imported the line as an object; undefined when it is none */
@@ -59,7 +62,7 @@ export class StagingTables {
   ): void {
     const keyOf = (field: string) => sortKey(textIn(imported[field])) || undefined;
     const id = keyOf(layout.resource.id);
-    this.#badInserts.get(layout)?.run(line, organization, id, layout === EVENTS ? id : keyOf('eventId'));
+    this.#badInserts[layout.name].run(line, organization, id, layout === EVENTS ? id : keyOf('eventId'));
   }
 }
 
