@@ -90,13 +90,8 @@ export function compileCheck(fields: Fields): Check {
   };
 }
 
-function problemOf({
-  instancePath,
-  keyword,
-  params,
-  data,
-  parentSchema,
-}: ErrorObject<string, Record<string, unknown>>): FieldProblem {
+function problemOf(error: ErrorObject<string, Record<string, unknown>>): FieldProblem {
+  const { instancePath, keyword, params, data, parentSchema } = error;
   const path = instancePath
     .replace(/\/(\d+)(?=\/|$)/g, '[$1]')
     .replaceAll('/', '.')

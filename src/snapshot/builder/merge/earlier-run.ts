@@ -3,7 +3,7 @@ import { decodeText, type Texts } from '../../../store/index/texts.ts';
 import type { Uint32s } from '../../../store/memory/shared-arrays.ts';
 import { parseObject, textIn } from '../../format/json-values.ts';
 import type { CollectionLayout, ColumnLayout } from '../../format/layout.ts';
-import { RefusedSnapshot } from '../../format/refused-snapshot.ts';
+import { inconsistent } from '../../format/refused-snapshot.ts';
 import { beginsRun } from '../../format/schema.ts';
 import { divideRecords } from '../../load/records-loader.ts';
 import type { Run } from '../../load/run-reader.ts';
@@ -125,8 +125,5 @@ function elementsOf(run: Run, { column, holds }: ColumnLayout): readonly string[
     elements.push(hasEscapes && !isPosition ? JSON.stringify(JSON.parse(value)) : value);
   }
   if (elements.length === run.entry.recordCount) return elements;
-  throw new RefusedSnapshot(
-    'inconsistent',
-    `column ${column} does not have one value for each record at row ${run.entry.firstRow}`,
-  );
+  throw inconsistent(`column ${column} does not have one value for each record at row ${run.entry.firstRow}`);
 }

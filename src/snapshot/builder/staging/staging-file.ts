@@ -1,15 +1,8 @@
-import Database from 'better-sqlite3';
+import type Database from 'better-sqlite3';
 import type { CollectionName } from '../../../contract/operations.ts';
-import { MEGABYTE } from '../../../store/memory/shared-arrays.ts';
 import { type JsonObject, textIn } from '../../format/json-values.ts';
 import { byCollection, type CollectionLayout, EVENTS, SESSIONS } from '../../format/layout.ts';
 import type { ReadRecord } from '../import/record-reader.ts';
-import { Mentions } from './mentions.ts';
-
-/** Larger than SQLite's default of 4,096 bytes: a record takes about a kilobyte. */
-const PAGE_BYTES = 16_384;
-/** A small cache suffices, since rows are only appended. */
-const CACHE_KILOBYTES = (4 * MEGABYTE) / 1024;
 
 /** Whether a staged record is a line of the import or a record of the base. */
 export type Origin = 'import' | 'base';
@@ -66,37 +59,6 @@ export class StagingTables {
   }
 }
 
-/** The temporary SQLite file of an import thread. */
-export class StagingFile {
-  readonly tables: StagingTables;
-  readonly mentions: Mentions;
-  readonly #database: Database.Database;
-
-  /** @param path a file that does not exist yet */
-  constructor(path: string) {
-    this.#database = new Database(path);
-    this.#database.pragma(`page_size = ${PAGE_BYTES}`);
-    this.#database.pragma(`cache_size = -${CACHE_KILOBYTES}`);
-    this.#database.pragma('journal_mode = OFF');
-    this.#database.pragma('synchronous = OFF');
-    this.#database.pragma('locking_mode = EXCLUSIVE');
-    this.#database.exec('BEGIN');
-    this.tables = new StagingTables(this.#database);
-    this.mentions = new Mentions(this.#database);
-  }
-
-  /** Completes and closes the file. */
-  finish(): void {
-    this.mentions.flush();
-    this.#database.exec('COMMIT');
-    this.close();
-  }
-
-  close(): void {
-    this.#database.close();
-  }
-}
-
 /**
  * Returns a sort key for an id. Its UTF-8 order, which SQLite uses, is the id's UTF-16 order.
  *
@@ -133,9 +95,9 @@ export function eventOf(layout: CollectionLayout): string {
 }
 
 /**
- * Returns SQL that selects from all records of a collection.
+ * Returns SQL that selects from all tables of a name.
  * @param files schema names of the staging files
  */
-export function selectAll(files: readonly string[], { name }: CollectionLayout, columns: string): string {
-  return files.map((schema) => `SELECT ${columns} FROM ${schema}.${name}`).join(' UNION ALL ');
+export function selectAll(files: readonly string[], table: string, columns: string): string {
+  return files.map((schema) => `SELECT ${columns} FROM ${schema}.${table}`).join(' UNION ALL ');
 }

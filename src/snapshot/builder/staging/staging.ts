@@ -54,11 +54,8 @@ export class Staging implements Disposable {
       this.database.pragma(`${name}.cache_size = -${CACHE_KILOBYTES}`);
       this.files.push(name);
     }
-    this.database.exec(
-      'CREATE TABLE organizations (position INTEGER PRIMARY KEY, organization_id TEXT NOT NULL); BEGIN',
-    );
-    const insert = this.database.prepare('INSERT INTO organizations VALUES (?, ?)');
-    for (const [position, organizationId] of organizationIds.entries()) insert.run(position, organizationId);
+    this.database.function('organization_id', (position: number) => organizationIds[position]);
+    this.database.exec('BEGIN');
   }
 
   /** Iterates over the staged records of a collection, by organization and in list order. */
@@ -71,7 +68,7 @@ export class Staging implements Disposable {
 
   /** Derives the warnings about the records of the import, which must be all records. */
   warnings(): Warning[] {
-    const qrCodes = selectAll(this.files, TICKETS, 'organization, qr_code AS value, line AS place, id');
+    const qrCodes = selectAll(this.files, TICKETS.name, 'organization, qr_code AS value, line AS place, id');
     return warningsOf(this.database, this.files.slice(1), this.organizationIds, qrCodes);
   }
 
@@ -83,7 +80,7 @@ export class Staging implements Disposable {
   #selectInOrder(layout: CollectionLayout): string {
     const { orderedBy, columns } = layout;
     const names = columns.map(({ column }) => column).join(', ');
-    const all = selectAll(this.files, layout, `organization, begins_run, record, instant, id, ${names}`);
+    const all = selectAll(this.files, layout.name, `organization, begins_run, record, instant, id, ${names}`);
     if (layout === SESSIONS) {
       return `
         SELECT session.organization, begins_run, record, ${names}
