@@ -61,7 +61,6 @@ export interface BuildReport {
   readonly unread: readonly string[];
 }
 
-/** The import contains records that look wrong, and no snapshot was written. */
 export class SuspectImport extends Error {
   override readonly name = 'SuspectImport';
   readonly warnings: readonly Warning[];
@@ -73,7 +72,6 @@ export class SuspectImport extends Error {
 }
 
 export const KEEP_DELETIONS_DAYS = 90;
-const KEEP_DELETIONS_MS = KEEP_DELETIONS_DAYS * 86_400_000;
 
 /** Returns the path of the file for skipped lines. A build that skips no line removes an earlier such file. */
 export function rejectsPath(output: string): string {
@@ -81,10 +79,9 @@ export function rejectsPath(output: string): string {
 }
 
 /**
- * Builds a snapshot file from an import folder.
+ * Builds a snapshot file from an import folder. It appears atomically under its name.
  *
- * Threads read the lines and temporary files hold the records, so memory use does not grow with their number. The
- * snapshot appears atomically under its name.
+ * Threads read the lines and temporary files hold the records, so memory use does not grow with their number.
  *
  * @throws ImportRejected when lines are bad and not skipped, or too many to be skipped, when entries of the folder are
  *   misnamed, and without an organization. It has the problems of all files
@@ -137,7 +134,6 @@ function withPlace(error: unknown, output: string): unknown {
   return error;
 }
 
-/** Writes a file with all records and deletions. */
 async function writeSnapshot(
   file: string,
   options: BuildOptions,
@@ -145,7 +141,7 @@ async function writeSnapshot(
   staging: Staging,
   earlier: EarlierSnapshot | undefined,
 ) {
-  const { signal, onProgress, keepDeletionsMs = KEEP_DELETIONS_MS } = options;
+  const { signal, onProgress, keepDeletionsMs = KEEP_DELETIONS_DAYS * 86_400_000 } = options;
   const { ids, organizationIds } = staging;
   const producedAt = options.producedAt.toISOString();
   const isBase = earlier?.isBase === true;
@@ -205,7 +201,6 @@ async function pause(signal: AbortSignal | undefined): Promise<void> {
   signal?.throwIfAborted();
 }
 
-/** Returns the warnings about the records of a file. */
 function reviewRecords(
   file: string,
   { base, isStrict }: BuildOptions,

@@ -27,7 +27,6 @@ export class UnreadableImport extends Error {
   }
 }
 
-/** The entries of an import folder. */
 export interface ImportFolder {
   readonly path: string;
   /** Import files by name without ending. A misnamed entry stands for the file that was probably meant. */

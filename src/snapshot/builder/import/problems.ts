@@ -18,9 +18,8 @@ export const UNIQUE = 'must be unique';
 export interface ProblemGroup extends FieldProblem {
   /** Path of the field, with all positions of a list in one: `placedItems[].quantity`. */
   readonly field: string;
-  /** Number of lines. */
   readonly lines: number;
-  /** Number of the first line. */
+  /** Number of the first of these lines. */
   readonly first: number;
 }
 

@@ -54,9 +54,8 @@ export class RecordReader {
     this.#badOrganizations = badOrganizations;
     const importOnly = importOnlyFields(layout.name);
     for (const [type, fields] of Object.entries(layout.resource.variants)) {
-      const check = compileCheck({ ...importOnly, ...fields });
       this.#variants.set(type, {
-        check,
+        check: compileCheck({ ...importOnly, ...fields }),
         normalize: compileNormalize(fields, Object.keys(importOnly), rulesOf(layout.name)),
       });
     }

@@ -18,7 +18,7 @@ export class Comparison {
   readonly #producedAt: string;
 
   /**
-   * @param isBase whether the earlier snapshot is the base, so that a record that the import does not name stays
+   * @param isBase whether a record that the import does not name stays
    * @param producedAt the time of the build: ISO 8601, in UTC with `Z`
    */
   constructor(staging: Staging, isBase: boolean, producedAt: string) {
@@ -53,7 +53,6 @@ export class Comparison {
 /**
  * Keeps the deletions of an earlier snapshot, but early ones and those of records that the import has.
  * @param since earlier deletions are dropped; milliseconds
- * @throws RefusedSnapshot
  */
 export function keepDeletions(
   earlier: EarlierSnapshot,

@@ -14,7 +14,6 @@ export interface Place {
   readonly id: string;
 }
 
-/** Returns the place of a record in stored form. */
 export function placeOf({ resource, orderedBy }: CollectionLayout, json: string): Place {
   const record = parseObject(json);
   return {
@@ -23,7 +22,6 @@ export function placeOf({ resource, orderedBy }: CollectionLayout, json: string)
   };
 }
 
-/** Returns whether a place comes before another one. */
 export function isBefore({ orderedBy }: CollectionLayout, a: Place, b: Place): boolean {
   if (a.instant === b.instant) return a.id < b.id;
   return orderedBy.descending ? a.instant > b.instant : a.instant < b.instant;
@@ -82,7 +80,6 @@ export class EarlierRun {
     return low;
   }
 
-  /** Returns the size of a record in bytes. */
   sizeAt(row: number): number {
     return this.#offsets[row + 1] - this.#offsets[row] - 1;
   }

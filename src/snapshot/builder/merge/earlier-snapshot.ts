@@ -18,7 +18,10 @@ export class NotLater extends Error {
   }
 }
 
-/** The snapshot that a build follows: its base, or the one before a full build. It is only read. */
+/**
+ * The snapshot that a build follows: its base, or the one before a full build. It is only read.
+ * All methods throw `RefusedSnapshot` when the file is not sound.
+ */
 export class EarlierSnapshot implements Base, Disposable {
   readonly path: string;
   readonly isBase: boolean;
@@ -30,7 +33,6 @@ export class EarlierSnapshot implements Base, Disposable {
 
   /**
    * @param producedAt the time of the build that follows
-   * @throws RefusedSnapshot
    * @throws NotLater
    */
   constructor(path: string, producedAt?: Date, isBase = false) {
@@ -50,7 +52,6 @@ export class EarlierSnapshot implements Base, Disposable {
   /**
    * Reads the runs of a collection.
    * @param organizationIds in the order of the positions
-   * @throws RefusedSnapshot
    */
   *runs(layout: CollectionLayout, organizationIds: readonly string[]): Generator<EarlierRun> {
     const { hasCanonicalRuns } = this.#snapshot.manifest;
@@ -60,10 +61,6 @@ export class EarlierSnapshot implements Base, Disposable {
     }
   }
 
-  /**
-   * Reads the deletions of an organization.
-   * @throws RefusedSnapshot
-   */
   *deletions(organizationId: string): Generator<JsonObject> {
     for (const run of this.#read(DELETIONS, organizationId)) {
       const { offsets } = divideRecords(DELETIONS, 'collection', run);
@@ -72,10 +69,7 @@ export class EarlierSnapshot implements Base, Disposable {
     }
   }
 
-  /**
-   * Stages the events or sessions that the import does not name. Those of other collections are merged.
-   * @throws RefusedSnapshot
-   */
+  /** Stages the events or sessions that the import does not name. Those of other collections are merged. */
   stage(layout: CollectionLayout, { ids, tables, organizationIds }: Staging): void {
     if (!LINKED.includes(layout)) return;
     let line = 0;
@@ -95,7 +89,6 @@ export class EarlierSnapshot implements Base, Disposable {
     }
   }
 
-  /** Returns the number of records in some collections. */
   count(layouts: readonly CollectionLayout[]): number {
     return recordsIn(this.#snapshot.manifest, layouts);
   }

@@ -37,7 +37,6 @@ interface WrittenOrganization {
 
 /** Writes a snapshot file that no other process reads yet. */
 export class SnapshotWriter {
-  /** Number of runs so far. */
   readonly runs = { copied: 0, written: 0 };
   readonly #path: string;
   readonly #database: Database.Database;
@@ -131,7 +130,6 @@ export class SnapshotWriter {
     await sync(this.#path);
   }
 
-  /** Closes the file, complete or not. */
   close(): void {
     this.#database.close();
   }

@@ -28,7 +28,6 @@ export interface ReaderData {
   readonly stagingFile: string;
 }
 
-/** The result of a task. */
 export interface ImportedBlock {
   /** Number of staged records. */
   readonly records: number;
@@ -92,7 +91,6 @@ export class BlockReader {
     return { records, notes };
   }
 
-  /** Closes the staging file, also before its end. */
   close(): void {
     this.#database.close();
   }

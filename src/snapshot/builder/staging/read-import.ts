@@ -22,7 +22,6 @@ export interface BuildProgress {
 }
 
 export interface ImportOptions {
-  /** The import folder. */
   readonly input: string;
   /** Leave bad lines out, instead of refusing the import. */
   readonly skipInvalid: boolean;

@@ -18,7 +18,6 @@ export class ImportRejected extends Error {
   override readonly name = 'ImportRejected';
   /** Advice for each entry of the import folder that is misnamed. */
   readonly misnamed: readonly string[];
-  /** By file and first line. */
   readonly groups: readonly FileGroup[];
   readonly total: number;
   /** Whether omitting bad lines would permit the build. */
@@ -79,7 +78,6 @@ export class Rejections {
     this.keepsLines = keepsLines;
   }
 
-  /** Adds the notes on lines of a file, block after block. */
   add(file: string, notes: LineNotes): void {
     const { total, following, problems, lines, dropped, suspects } = notes;
     this.total += total;
@@ -124,7 +122,6 @@ export class Rejections {
       .run(fileOrder(file), file, field, reason);
   }
 
-  /** The warnings about lines. */
   get warnings(): Warning[] {
     return Array.from(this.#suspects.values(), ({ file, reason, lines, first }) => {
       return { source: file, problem: reason, count: lines, first: `line ${first}` };

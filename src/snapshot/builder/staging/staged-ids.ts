@@ -59,7 +59,6 @@ export class StagedIds {
     return insert.run(collection).changes;
   }
 
-  /** Returns the number of ids of an origin. */
   count(origin: Named): number {
     const count = this.#database.prepare<[Named], number>('SELECT count(*) FROM ids WHERE origin = ?');
     return count.pluck().get(origin) ?? 0;

@@ -81,7 +81,6 @@ export function registerSortKeys(database: Database.Database): void {
     database.function(name, { deterministic: true }, (text: string | null) => text && convert(text));
 }
 
-/** Returns the id of a sort key. */
 export function idOf(key: string): string {
   return key.replace(/[\ue000-\ue7ff]|[\u{10000}-\u{11fff}]/gu, (character) => {
     const code = Number(character.codePointAt(0));

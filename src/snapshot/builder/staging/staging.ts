@@ -43,7 +43,6 @@ export class Staging implements Disposable {
     this.tables = new StagingTables(this.database);
   }
 
-  /** Attaches the staging files. */
   attach(files: readonly string[], organizationIds: readonly string[]): void {
     this.organizationIds = organizationIds;
     for (const [i, file] of files.entries()) {
