@@ -7,7 +7,7 @@ import { byCollection, COLLECTIONS, DELETIONS, type ListLayout } from '../format
 import { FILE_MODE, sync } from '../format/snapshot-file.ts';
 import type { Warning } from './import/rules.ts';
 import { DELETIONS_FILE, listImport, UnreadableImport } from './import/import-files.ts';
-import { Comparison, keepDeletions } from './merge/comparison.ts';
+import { Comparison } from './merge/comparison.ts';
 import { EarlierSnapshot } from './merge/earlier-snapshot.ts';
 import { mergeRecords, type Span } from './merge/merge-records.ts';
 import { SnapshotWriter } from './merge/snapshot-writer.ts';
@@ -109,7 +109,7 @@ export async function buildSnapshot(options: BuildOptions): Promise<BuildReport>
     const warnings = [...rejections.warnings, ...reviewRecords(file, options, imported, staging)];
     if (isStrict && warnings.length > 0) throw new SuspectImport(warnings);
     const { size: fileBytes } = statSync(file);
-    await putIntoPlace(file, options, rejections);
+    await putIntoPlace(file, options, staging);
     return {
       ...written,
       organizations: imported.names.size,
@@ -185,7 +185,7 @@ async function writeSnapshot(
       withoutRecord: ids.count('deletion') - requested,
       runs: { ...writer.runs },
     };
-    if (earlier) keepDeletions(earlier, staging, options.producedAt.getTime() - keepDeletionsMs);
+    if (earlier) comparison.keepDeletions(earlier, options.producedAt.getTime() - keepDeletionsMs);
     const deletions = { total: await write(DELETIONS, staging.deletions.records()), added: deleted };
     const snapshotId = randomUUID();
     await writer.finish(snapshotId, producedAt);
@@ -201,23 +201,15 @@ async function pause(signal: AbortSignal | undefined): Promise<void> {
   signal?.throwIfAborted();
 }
 
-function reviewRecords(
-  file: string,
-  { base, isStrict }: BuildOptions,
-  { badLines }: Imported,
-  staging: Staging,
-): Warning[] {
+function reviewRecords(file: string, options: BuildOptions, imported: Imported, staging: Staging): Warning[] {
   // Only an import of all records has the warnings of the file. Those that contradict others are not in it.
-  if (base !== undefined) return isStrict === true ? reviewSnapshot(file) : [];
-  return staging.rejections.total > badLines ? reviewSnapshot(file) : staging.warnings();
+  if (options.base !== undefined) return options.isStrict === true ? reviewSnapshot(file) : [];
+  return staging.rejections.total > imported.badLines ? reviewSnapshot(file) : staging.warnings();
 }
 
 /** Puts the file in the place of the output, and the rejections beside it. */
-async function putIntoPlace(
-  file: string,
-  { output, signal }: BuildOptions,
-  rejections: Staging['rejections'],
-): Promise<void> {
+async function putIntoPlace(file: string, options: BuildOptions, { rejections }: Staging): Promise<void> {
+  const { output, signal } = options;
   chmodSync(file, FILE_MODE);
   const rejects = `${file}.rejects`;
   if (rejections.total > 0) {

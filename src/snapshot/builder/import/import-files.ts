@@ -90,7 +90,7 @@ const BYTE_ORDER_MARK = '\ufeff';
 export interface LineBlock {
   /** The only view of its ArrayBuffer, which can therefore be transferred to another thread. */
   readonly bytes: Buffer<ArrayBuffer>;
-  /** Number of the first line, from 1. Lines from a base snapshot have negative numbers. */
+  /** Number of the first line, from 1. */
   readonly firstLine: number;
 }
 

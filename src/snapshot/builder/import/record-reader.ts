@@ -35,6 +35,10 @@ export interface ReadRecord {
   readonly json: string;
 }
 
+interface BadRecord {
+  readonly problems: readonly FieldProblem[];
+}
+
 /** Reads the objects of one import file: checks them, and converts them to the stored form. */
 export class RecordReader {
   readonly layout: CollectionLayout;
@@ -62,11 +66,7 @@ export class RecordReader {
   }
 
   /** Reads the object of a line. Notes its undeclared fields and repeated keys. */
-  read(
-    imported: JsonObject,
-    line: string,
-    notes: LineNotes,
-  ): ReadRecord | { readonly problems: readonly FieldProblem[] } {
+  read(imported: JsonObject, line: string, notes: LineNotes): ReadRecord | BadRecord {
     const variant = this.#variants.get('') ?? this.#variants.get(textIn(imported['type']));
     const organization = this.#organizations.get(textIn(imported['organizationId']));
     const problems = variant?.check(imported) ?? this.#problemsOfType(imported);

@@ -48,26 +48,23 @@ export class Comparison {
     }
     return leaving;
   }
-}
 
-/**
- * Keeps the deletions of an earlier snapshot, but early ones and those of records that the import has.
- * @param since earlier deletions are dropped; milliseconds
- */
-export function keepDeletions(
-  earlier: EarlierSnapshot,
-  { ids, deletions, organizationIds }: Staging,
-  since: number,
-): void {
-  for (const [organization, organizationId] of organizationIds.entries()) {
-    for (const deletion of earlier.deletions(organizationId)) {
-      const collection = textIn(deletion['collection']);
-      const id = textIn(deletion['id']);
-      const deletedAt = textIn(deletion['deletedAt']);
-      const instant = parseTimestamp(deletedAt);
-      if (instant === undefined || instant < BigInt(since) * 1000n) continue;
-      if (ids.get(collection, organization, id) === 'import') continue;
-      deletions.add(organization, collection, id, deletedAt);
+  /**
+   * Keeps the deletions of the earlier snapshot, but early ones and those of records that the import has.
+   * @param since earlier deletions are dropped; milliseconds
+   */
+  keepDeletions(earlier: EarlierSnapshot, since: number): void {
+    const { ids, deletions, organizationIds } = this.#staging;
+    for (const [organization, organizationId] of organizationIds.entries()) {
+      for (const deletion of earlier.deletions(organizationId)) {
+        const collection = textIn(deletion['collection']);
+        const id = textIn(deletion['id']);
+        const deletedAt = textIn(deletion['deletedAt']);
+        const instant = parseTimestamp(deletedAt);
+        if (instant === undefined || instant < BigInt(since) * 1000n) continue;
+        if (ids.get(collection, organization, id) === 'import') continue;
+        deletions.add(organization, collection, id, deletedAt);
+      }
     }
   }
 }

@@ -81,7 +81,7 @@ export class BlockReader {
       if ('problems' in reading) {
         notes.reject(reading.problems, line.text);
         const organization = this.#data.organizations.get(textIn(line.record?.['organizationId']));
-        this.#tables.addBad(reader.layout, line.number, organization, line.record);
+        this.#tables.addBad(reader.layout, line, organization);
       } else {
         this.#tables.add(reader.layout, 'import', line.number, reading);
         this.#mentions.add(reading.organization, line.number, reading.id, notes.mentions);

@@ -54,7 +54,7 @@ export async function readImport(
   base: Base | undefined,
 ): Promise<Imported> {
   const { rejections } = staging;
-  const { skipInvalid, maxInvalid } = options;
+  const { skipInvalid, maxInvalid = { percent: 100 } } = options;
   const { names, bad: badOrganizations } = await readOrganizations(input, rejections, base?.names);
   // No line names an organization, not even a bad or misnamed one: their own problems say more.
   const lacksOrganizations =
@@ -81,9 +81,11 @@ export async function readImport(
   if (base !== undefined) staging.ids.buildFilter();
   if (input.misnamed.length > 0 || lacksOrganizations || (rejections.total > 0 && !skipInvalid))
     throw new ImportRejected(rejections, input.misnamed, lacksOrganizations);
-  const limit = omissible(linesRead, maxInvalid);
-  if (rejections.total > limit)
-    throw new ImportRejected(rejections, [], false, { lines: limit, of: linesRead });
+  const limit = 'lines' in maxInvalid ? maxInvalid.lines : Math.floor((linesRead * maxInvalid.percent) / 100);
+  if (rejections.total > limit) {
+    const [read, most] = [linesRead, limit].map((count) => count.toLocaleString('en'));
+    throw new ImportRejected(rejections, [], false, `, of ${read} read; at most ${most} may be omitted`);
+  }
   return { names, linesRead, badLines };
 }
 
@@ -113,10 +115,4 @@ async function readCollections(
       onProgress?.({ step: 'read', list, records: lines[list], share });
     }
   }
-}
-
-/** Returns the number of lines that may be omitted. */
-function omissible(linesRead: number, limit: BadLineLimit | undefined): number {
-  if (limit === undefined) return linesRead;
-  return 'lines' in limit ? limit.lines : Math.floor((linesRead * limit.percent) / 100);
 }

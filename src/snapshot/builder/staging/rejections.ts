@@ -23,20 +23,13 @@ export class ImportRejected extends Error {
   /** Whether omitting bad lines would permit the build. */
   readonly areLinesOmissible: boolean;
 
-  constructor(
-    rejections: Rejections,
-    misnamed: readonly string[],
-    lacksOrganizations: boolean,
-    limit?: { readonly lines: number; readonly of: number },
-  ) {
+  /** @param excess the rest of the message when too many lines are bad to be omitted */
+  constructor(rejections: Rejections, misnamed: readonly string[], lacksOrganizations: boolean, excess = '') {
     const problems: string[] = [];
     if (misnamed.length > 0) problems.push(`${counted(misnamed.length, 'entry is', 'entries are')} misnamed`);
     if (lacksOrganizations)
       problems.push(`no organization: ${ORGANIZATIONS_FILE}.ndjson must have a line for each organization`);
     if (rejections.total > 0) problems.push(describeTotal(rejections));
-    const excess = limit
-      ? `, of ${limit.of.toLocaleString('en')} read; at most ${limit.lines.toLocaleString('en')} may be omitted`
-      : '';
     super(problems.join('; ') + excess);
     this.misnamed = misnamed;
     this.groups = rejections.groups();

@@ -1,7 +1,8 @@
 import type Database from 'better-sqlite3';
 import type { CollectionName } from '../../../contract/operations.ts';
-import { type JsonObject, textIn } from '../../format/json-values.ts';
+import { textIn } from '../../format/json-values.ts';
 import { byCollection, type CollectionLayout, EVENTS, SESSIONS } from '../../format/layout.ts';
+import type { Line } from '../import/import-files.ts';
 import type { ReadRecord } from '../import/record-reader.ts';
 
 /** Whether a staged record is a line of the import or a record of the base. */
@@ -46,16 +47,10 @@ export class StagingTables {
     this.#inserts[name].run(origin, line, organization, instant, sortKey(id), begins, ...values, json);
   }
 
-  /** @param imported the line as an object; undefined when it is none */
-  addBad(
-    layout: CollectionLayout,
-    line: number,
-    organization: number | undefined,
-    imported: JsonObject = {},
-  ): void {
-    const keyOf = (field: string) => sortKey(textIn(imported[field])) || undefined;
+  addBad(layout: CollectionLayout, { number, record }: Line, organization: number | undefined): void {
+    const keyOf = (field: string) => sortKey(textIn(record?.[field])) || undefined;
     const id = keyOf(layout.resource.id);
-    this.#badInserts[layout.name].run(line, organization, id, layout === EVENTS ? id : keyOf('eventId'));
+    this.#badInserts[layout.name].run(number, organization, id, layout === EVENTS ? id : keyOf('eventId'));
   }
 }
 
