@@ -110,15 +110,9 @@ export async function buildSnapshot(options: BuildOptions): Promise<BuildReport>
     if (isStrict && warnings.length > 0) throw new SuspectImport(warnings);
     const { size: fileBytes } = statSync(file);
     await putIntoPlace(file, options, staging);
-    return {
-      ...written,
-      organizations: imported.names.size,
-      dropped: rejections.dropped,
-      rejected: rejections.total,
-      warnings,
-      fileBytes,
-      unread: input.unread,
-    };
+    const { total: rejected, dropped } = rejections;
+    const organizations = imported.names.size;
+    return { ...written, organizations, dropped, rejected, warnings, fileBytes, unread: input.unread };
   } catch (error) {
     throw withPlace(error, output);
   } finally {
@@ -167,15 +161,13 @@ async function writeSnapshot(
     for (const layout of COLLECTIONS) {
       const staged = staging.records(layout);
       const runs = earlier?.runs(layout, organizationIds) ?? [];
-      if (isBase && !LINKED.includes(layout)) {
-        records[layout.name] = await write(layout, mergeRecords(layout, staged, runs, comparison));
-        continue;
-      }
-      for (const run of runs) {
+      const isMerged = isBase && !LINKED.includes(layout);
+      for (const run of isMerged ? [] : runs) {
         comparison.compare(layout, run);
         await pause(signal);
       }
-      records[layout.name] = await write(layout, staged);
+      const stream = isMerged ? mergeRecords(layout, staged, runs, comparison) : staged;
+      records[layout.name] = await write(layout, stream);
     }
     const { replaced, deleted, requested } = comparison;
     const changes = isBase && {

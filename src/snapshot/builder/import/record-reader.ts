@@ -35,9 +35,9 @@ export interface ReadRecord {
   readonly json: string;
 }
 
-interface BadRecord {
-  readonly problems: readonly FieldProblem[];
-}
+const TOO_LARGE = `must not be a record of more than ${MAX_RECORD_BYTES} bytes`;
+
+type Reading = ReadRecord | { readonly problems: readonly FieldProblem[] };
 
 /** Reads the objects of one import file: checks them, and converts them to the stored form. */
 export class RecordReader {
@@ -66,7 +66,7 @@ export class RecordReader {
   }
 
   /** Reads the object of a line. Notes its undeclared fields and repeated keys. */
-  read(imported: JsonObject, line: string, notes: LineNotes): ReadRecord | BadRecord {
+  read(imported: JsonObject, line: string, notes: LineNotes): Reading {
     const variant = this.#variants.get('') ?? this.#variants.get(textIn(imported['type']));
     const organization = this.#organizations.get(textIn(imported['organizationId']));
     const problems = variant?.check(imported) ?? this.#problemsOfType(imported);
@@ -77,7 +77,7 @@ export class RecordReader {
     const json = JSON.stringify(served);
     // A UTF-16 code unit takes at most three bytes in UTF-8, so short texts need not be measured.
     if (json.length * 3 > MAX_RECORD_BYTES && Buffer.byteLength(json) > MAX_RECORD_BYTES)
-      return { problems: [TOO_LARGE] };
+      return { problems: [{ field: '', reason: TOO_LARGE }] };
     notes.checkKeys(line);
     const { resource, orderedBy, columns } = this.layout;
     const id = textIn(served[resource.id]);
@@ -110,11 +110,6 @@ export class RecordReader {
     return [...problems, { field: 'organizationId', reason, found: quoted(organizationId), follows }];
   }
 }
-
-const TOO_LARGE: FieldProblem = {
-  field: '',
-  reason: `must not be a record of more than ${MAX_RECORD_BYTES} bytes`,
-};
 
 /** Returns a record's element of the JSON array that a run stores in the column. */
 export function columnValue(column: ColumnLayout, record: ImportedRecord): string {

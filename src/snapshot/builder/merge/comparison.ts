@@ -17,10 +17,7 @@ export class Comparison {
   readonly #isBase: boolean;
   readonly #producedAt: string;
 
-  /**
-   * @param isBase whether a record that the import does not name stays
-   * @param producedAt the time of the build: ISO 8601, in UTC with `Z`
-   */
+  /** @param isBase whether a record that the import does not name stays */
   constructor(staging: Staging, isBase: boolean, producedAt: string) {
     this.#staging = staging;
     this.#isBase = isBase;

@@ -25,7 +25,6 @@ export class NotLater extends Error {
 export class EarlierSnapshot implements Base, Disposable {
   readonly path: string;
   readonly isBase: boolean;
-  /** Names by id. */
   readonly names: ReadonlyMap<string, string>;
   readonly #snapshot: OpenSnapshot;
   readonly #organizations: ReadonlyMap<string, ManifestOrganization>;
@@ -49,10 +48,7 @@ export class EarlierSnapshot implements Base, Disposable {
     this.#reader = new RunReader(this.#snapshot.database);
   }
 
-  /**
-   * Reads the runs of a collection.
-   * @param organizationIds in the order of the positions
-   */
+  /** @param organizationIds in the order of the positions */
   *runs(layout: CollectionLayout, organizationIds: readonly string[]): Generator<EarlierRun> {
     const { hasCanonicalRuns } = this.#snapshot.manifest;
     for (const [organization, organizationId] of organizationIds.entries()) {

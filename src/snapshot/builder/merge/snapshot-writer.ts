@@ -35,7 +35,7 @@ interface WrittenOrganization {
   readonly runs: Record<ListName, RunEntry[]>;
 }
 
-/** Writes a snapshot file that no other process reads yet. */
+/** Writes a new snapshot file, which no other process reads yet. */
 export class SnapshotWriter {
   readonly runs = { copied: 0, written: 0 };
   readonly #path: string;
@@ -47,10 +47,7 @@ export class SnapshotWriter {
   /** Flushes of the file, one after the other. The disk works while the rest is written, so the last one is short. */
   #flushed = Promise.resolve();
 
-  /**
-   * @param path a file that does not exist yet
-   * @param organizations names by id, in the order of the ids
-   */
+  /** @param organizations names by id, in the order of the ids */
   constructor(path: string, organizations: ReadonlyMap<string, string>) {
     this.#path = path;
     this.#database = new Database(path);
@@ -79,7 +76,7 @@ export class SnapshotWriter {
       let rest = run === undefined ? next : run.add(next);
       while (rest !== undefined) {
         if (run !== undefined) yield this.#writeRun(insert, layout, run);
-        run = new GrowingRun(layout, rest, this.#records);
+        run = new GrowingRun(layout, organizationOf(rest), this.#records);
         rest = run.add(rest);
       }
     }
@@ -156,14 +153,11 @@ class GrowingRun {
   readonly #lengths: number[] = [];
   readonly #columns: readonly GrowingColumn[];
 
-  /**
-   * @param first the records that begin the run
-   * @param records space of `MAX_RUN_BYTES`, which each run overwrites
-   */
-  constructor({ name, columns }: ListLayout, first: StagedRecord | Span, records: Buffer) {
+  /** @param records space of `MAX_RUN_BYTES`, which each run overwrites */
+  constructor({ name, columns }: ListLayout, organization: number, records: Buffer) {
     this.#list = name;
     this.#records = records;
-    this.organization = organizationOf(first);
+    this.organization = organization;
     this.#columns = columns.map(({ holds }) => {
       return { elements: [], positions: holds === 'text' ? new Map<string, number>() : undefined, bytes: 1 };
     });

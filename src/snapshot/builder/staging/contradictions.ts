@@ -8,7 +8,6 @@ import type { Staging } from './staging.ts';
 /** The base of a build, whose events and sessions are staged beside the lines. */
 export interface Base {
   readonly path: string;
-  /** Names of the organizations by id. */
   readonly names: ReadonlyMap<string, string>;
   /** Stages the records of a collection that stay. Called when the ids of its lines are known. */
   stage(layout: CollectionLayout, staging: Staging): void;

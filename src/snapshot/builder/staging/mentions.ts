@@ -81,7 +81,6 @@ export class Mentions {
 /**
  * Derives the warnings from the mentions and from the table of all ids.
  * @param files schema names of the databases with mentions
- * @param organizationIds in the order of the positions
  * @param qrCodes SQL that selects `organization`, `value`, `place` and `id` (a sort key) of all QR codes
  */
 export function warningsOf(

@@ -63,13 +63,7 @@ export async function readImport(
   const organizations = new Map(organizationIds.map((id, position) => [id, position]));
   const { keepsLines } = rejections;
   const threads = new ImportThreads({ organizations, badOrganizations, keepsLines }, folder);
-  const lines = byCollection(() => 0);
-  try {
-    await readCollections(options, input, threads, rejections, lines);
-    await threads.finish();
-  } finally {
-    await threads.close();
-  }
+  const lines = await readCollections(options, input, threads, rejections);
   staging.attach(threads.stagingFiles, organizationIds);
   const deletions = await readDeletions(input, organizations, staging);
   const badLines = rejections.total;
@@ -89,30 +83,36 @@ export async function readImport(
   return { names, linesRead, badLines };
 }
 
-/** Reads the records of all collections, and counts the staged lines. */
+/** Reads the records of all collections, and ends the threads. Returns the numbers of staged lines. */
 async function readCollections(
   { signal, onProgress }: ImportOptions,
   input: ImportFolder,
   threads: ImportThreads,
   rejections: Rejections,
-  lines: Record<CollectionName, number>,
-): Promise<void> {
+): Promise<Record<CollectionName, number>> {
+  const lines = byCollection(() => 0);
   const files = REFERENTS_FIRST.flatMap(({ name }) => input.files.get(name) ?? []);
-  const totalBytes = files.reduce((sum, file) => sum + statSync(join(input.path, file)).size, 0);
   let bytes = 0;
   const countBytes = (more: number) => {
     bytes += more;
   };
-  for (const { name: list } of REFERENTS_FIRST) {
-    const file = input.files.get(list);
-    if (file === undefined) continue;
-    for await (const block of threads.read(list, readBlocks(input, file, countBytes))) {
-      rejections.add(file, block.notes);
-      lines[list] += block.records;
-      signal?.throwIfAborted();
-      // A file may grow meanwhile.
-      const share = bytes / Math.max(bytes, totalBytes);
-      onProgress?.({ step: 'read', list, records: lines[list], share });
+  try {
+    const totalBytes = files.reduce((sum, file) => sum + statSync(join(input.path, file)).size, 0);
+    for (const { name: list } of REFERENTS_FIRST) {
+      const file = input.files.get(list);
+      if (file === undefined) continue;
+      for await (const block of threads.read(list, readBlocks(input, file, countBytes))) {
+        rejections.add(file, block.notes);
+        lines[list] += block.records;
+        signal?.throwIfAborted();
+        // A file may grow meanwhile.
+        const share = bytes / Math.max(bytes, totalBytes);
+        onProgress?.({ step: 'read', list, records: lines[list], share });
+      }
     }
+    await threads.finish();
+    return lines;
+  } finally {
+    await threads.close();
   }
 }

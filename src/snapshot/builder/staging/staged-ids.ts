@@ -29,11 +29,10 @@ export class StagedIds {
       ) STRICT, WITHOUT ROWID`);
     this.#database = database;
     this.#insert = database.prepare('INSERT OR IGNORE INTO ids VALUES (?, ?, ?, ?, ?, ?)');
-    this.#select = database
-      .prepare<[string, number, string], Named>(
-        'SELECT origin FROM ids WHERE collection = ? AND organization = ? AND id = ?',
-      )
-      .pluck();
+    this.#select = database.prepare(
+      'SELECT origin FROM ids WHERE collection = ? AND organization = ? AND id = ?',
+    );
+    this.#select.pluck();
   }
 
   addDeletion(collection: string, organization: number, id: string): void {
