@@ -3,23 +3,16 @@ import { chmodSync, mkdtempSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import type { CollectionName } from '../../contract/operations.ts';
-import {
-  byCollection,
-  type CollectionLayout,
-  COLLECTIONS,
-  DELETIONS,
-  type ListLayout,
-} from '../format/layout.ts';
+import { byCollection, COLLECTIONS, DELETIONS, type ListLayout } from '../format/layout.ts';
 import { FILE_MODE, sync } from '../format/snapshot-file.ts';
 import type { Warning } from './import/rules.ts';
 import { DELETIONS_FILE, listImport, UnreadableImport } from './import/import-files.ts';
-import { Comparison, keepDeletions } from './merge/comparison.ts';
+import { Comparison } from './merge/comparison.ts';
 import { EarlierSnapshot } from './merge/earlier-snapshot.ts';
 import { mergeRecords, type Span } from './merge/merge-records.ts';
 import { SnapshotWriter } from './merge/snapshot-writer.ts';
-import { stageBase } from './merge/stage-base.ts';
 import { reviewSnapshot } from './review-snapshot.ts';
-import { checkImport, type Imported, type ImportOptions, readImport } from './staging/read-import.ts';
+import { type Imported, type ImportOptions, readImport } from './staging/read-import.ts';
 import { LINKED, Staging } from './staging/staging.ts';
 import type { StagedRecord } from './staging/staging-file.ts';
 
@@ -41,7 +34,7 @@ export interface BuildOptions extends ImportOptions {
   readonly producedAt: Date;
 }
 
-interface WriteReport {
+export interface BuildReport {
   readonly snapshotId: string;
   readonly producedAt: string;
   readonly records: Readonly<Record<CollectionName, number>>;
@@ -56,9 +49,6 @@ interface WriteReport {
   };
   /** Number of deletions in the snapshot, and of those that the build found; undefined without an earlier snapshot. */
   readonly deletions?: { readonly total: number; readonly added: number };
-}
-
-export interface BuildReport extends WriteReport {
   readonly organizations: number;
   /** Number of occurrences of undeclared fields, by file and field. */
   readonly dropped: ReadonlyMap<string, number>;
@@ -71,7 +61,6 @@ export interface BuildReport extends WriteReport {
   readonly unread: readonly string[];
 }
 
-/** The import contains records that look wrong, and no snapshot was written. */
 export class SuspectImport extends Error {
   override readonly name = 'SuspectImport';
   readonly warnings: readonly Warning[];
@@ -83,7 +72,6 @@ export class SuspectImport extends Error {
 }
 
 export const KEEP_DELETIONS_DAYS = 90;
-const KEEP_DELETIONS_MS = KEEP_DELETIONS_DAYS * 86_400_000;
 
 /** Returns the path of the file for skipped lines. A build that skips no line removes an earlier such file. */
 export function rejectsPath(output: string): string {
@@ -91,10 +79,9 @@ export function rejectsPath(output: string): string {
 }
 
 /**
- * Builds a snapshot file from an import folder.
+ * Builds a snapshot file from an import folder. It appears atomically under its name.
  *
- * Threads read the lines and temporary files hold the records, so memory use does not grow with their number. The
- * snapshot appears atomically under its name.
+ * Threads read the lines and temporary files hold the records, so memory use does not grow with their number.
  *
  * @throws ImportRejected when lines are bad and not skipped, or too many to be skipped, when entries of the folder are
  *   misnamed, and without an organization. It has the problems of all files
@@ -104,46 +91,32 @@ export function rejectsPath(output: string): string {
  * @throws UnreadableImport when a file cannot be read to its end, or needs a base
  */
 export async function buildSnapshot(options: BuildOptions): Promise<BuildReport> {
-  const { output, producedAt, isStrict = false } = options;
+  const { output, base, producedAt, isStrict = false } = options;
   const input = listImport(options.input);
   const deletions = input.files.get(DELETIONS_FILE);
-  if (deletions !== undefined && options.base === undefined)
+  if (deletions !== undefined && base === undefined)
     throw new UnreadableImport(deletions, 'deletions require a base: build with --base FILE');
   const folder = mkdtempSync(`${output}.building-`);
-  using cleanup = new DisposableStack();
-  cleanup.defer(() => {
-    rmSync(folder, { recursive: true, force: true });
-  });
   try {
     using staging = new Staging(join(folder, 'staging.sqlite'), options.skipInvalid);
-    const earlierPath = options.base ?? options.previous;
-    using earlier = earlierPath === undefined ? undefined : new EarlierSnapshot(earlierPath, producedAt);
-    const base = options.base === undefined ? undefined : earlier;
-    const imported = await readImport(options, input, folder, staging, base?.names);
-    const { names, organizationIds } = imported;
-    const { rejections } = staging;
-    const stage = (layout: CollectionLayout) => {
-      if (base !== undefined) stageBase(base, layout, organizationIds, staging);
-    };
-    checkImport(options, imported, staging, base && { path: base.path, stage });
+    const path = base ?? options.previous;
+    using earlier =
+      path === undefined ? undefined : new EarlierSnapshot(path, producedAt, base !== undefined);
+    const imported = await readImport(options, input, folder, staging, earlier?.isBase ? earlier : undefined);
     const file = join(folder, 'snapshot.sqlite');
-    const written = await writeSnapshot(file, options, imported, staging, earlier, base);
+    const written = await writeSnapshot(file, options, imported, staging, earlier);
+    const { rejections } = staging;
     const warnings = [...rejections.warnings, ...reviewRecords(file, options, imported, staging)];
     if (isStrict && warnings.length > 0) throw new SuspectImport(warnings);
     const { size: fileBytes } = statSync(file);
     await putIntoPlace(file, options, staging);
     const { total: rejected, dropped } = rejections;
-    return {
-      ...written,
-      organizations: names.size,
-      dropped,
-      rejected,
-      warnings,
-      fileBytes,
-      unread: input.unread,
-    };
+    const organizations = imported.names.size;
+    return { ...written, organizations, dropped, rejected, warnings, fileBytes, unread: input.unread };
   } catch (error) {
     throw withPlace(error, output);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
   }
 }
 
@@ -155,19 +128,20 @@ function withPlace(error: unknown, output: string): unknown {
   return error;
 }
 
-/** Writes a file with all records and deletions. */
 async function writeSnapshot(
   file: string,
-  { signal, onProgress, keepDeletionsMs = KEEP_DELETIONS_MS, ...options }: BuildOptions,
-  { names, organizationIds, linesRead }: Imported,
+  options: BuildOptions,
+  { names, linesRead }: Imported,
   staging: Staging,
   earlier: EarlierSnapshot | undefined,
-  base: EarlierSnapshot | undefined,
-): Promise<WriteReport> {
+) {
+  const { signal, onProgress, keepDeletionsMs = KEEP_DELETIONS_DAYS * 86_400_000 } = options;
+  const { ids, organizationIds } = staging;
   const producedAt = options.producedAt.toISOString();
-  const { ids } = staging;
+  const isBase = earlier?.isBase === true;
   // With a base, records that replace others count twice.
-  const total = (base?.count(COLLECTIONS) ?? 0) + linesRead - names.size - staging.rejections.total;
+  const ofBase = isBase ? earlier.count(COLLECTIONS) : 0;
+  const total = ofBase + linesRead - names.size - staging.rejections.total;
   let written = 0;
   const writer = new SnapshotWriter(file, names);
   const write = async (layout: ListLayout, stream: Iterable<StagedRecord | Span>): Promise<number> => {
@@ -175,42 +149,35 @@ async function writeSnapshot(
     for (const more of writer.write(layout, stream)) {
       records += more;
       written += more;
-      onProgress?.({
-        step: 'written',
-        list: layout.name,
-        records,
-        share: written / Math.max(written, total),
-      });
+      const share = written / Math.max(written, total);
+      onProgress?.({ step: 'written', list: layout.name, records, share });
       await pause(signal);
     }
     return records;
   };
   try {
-    const comparison = new Comparison(staging, base !== undefined, producedAt);
+    const comparison = new Comparison(staging, isBase, producedAt);
     const records = byCollection(() => 0);
     for (const layout of COLLECTIONS) {
       const staged = staging.records(layout);
       const runs = earlier?.runs(layout, organizationIds) ?? [];
-      const isMerged = base !== undefined && !LINKED.includes(layout);
-      if (!isMerged) {
-        for (const run of runs) {
-          comparison.compare(layout, run);
-          await pause(signal);
-        }
+      const isMerged = isBase && !LINKED.includes(layout);
+      for (const run of isMerged ? [] : runs) {
+        comparison.compare(layout, run);
+        await pause(signal);
       }
       const stream = isMerged ? mergeRecords(layout, staged, runs, comparison) : staged;
       records[layout.name] = await write(layout, stream);
     }
     const { replaced, deleted, requested } = comparison;
-    const changes = base && {
+    const changes = isBase && {
       replaced,
       added: ids.count('import') - replaced,
       deleted,
       withoutRecord: ids.count('deletion') - requested,
       runs: { ...writer.runs },
     };
-    if (earlier !== undefined)
-      keepDeletions(earlier, organizationIds, staging, options.producedAt.getTime() - keepDeletionsMs);
+    if (earlier) comparison.keepDeletions(earlier, options.producedAt.getTime() - keepDeletionsMs);
     const deletions = { total: await write(DELETIONS, staging.deletions.records()), added: deleted };
     const snapshotId = randomUUID();
     await writer.finish(snapshotId, producedAt);
@@ -226,24 +193,15 @@ async function pause(signal: AbortSignal | undefined): Promise<void> {
   signal?.throwIfAborted();
 }
 
-/** Returns the warnings about the records of a file. */
-function reviewRecords(
-  file: string,
-  { base, isStrict }: BuildOptions,
-  { organizationIds, badLines }: Imported,
-  staging: Staging,
-): Warning[] {
+function reviewRecords(file: string, options: BuildOptions, imported: Imported, staging: Staging): Warning[] {
   // Only an import of all records has the warnings of the file. Those that contradict others are not in it.
-  if (base !== undefined) return isStrict === true ? reviewSnapshot(file) : [];
-  return staging.rejections.total > badLines ? reviewSnapshot(file) : staging.warnings(organizationIds);
+  if (options.base !== undefined) return options.isStrict === true ? reviewSnapshot(file) : [];
+  return staging.rejections.total > imported.badLines ? reviewSnapshot(file) : staging.warnings();
 }
 
 /** Puts the file in the place of the output, and the rejections beside it. */
-async function putIntoPlace(
-  file: string,
-  { output, signal }: BuildOptions,
-  { rejections }: Staging,
-): Promise<void> {
+async function putIntoPlace(file: string, options: BuildOptions, { rejections }: Staging): Promise<void> {
+  const { output, signal } = options;
   chmodSync(file, FILE_MODE);
   const rejects = `${file}.rejects`;
   if (rejections.total > 0) {

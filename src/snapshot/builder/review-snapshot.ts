@@ -28,15 +28,16 @@ export function reviewSnapshot(path: string, onProgress?: OnProgress): Warning[]
     const mentions = new Mentions(database);
     for (const layout of COLLECTIONS) {
       const { name, resource } = layout;
-      const variants = Object.entries(resource.variants).map(
-        ([type, fields]) => [type, compileNormalize(fields, [], rulesOf(name))] as const,
+      const variants = Object.entries(resource.variants);
+      const normalizers = new Map(
+        variants.map(([type, fields]) => [type, compileNormalize(fields, [], rulesOf(name))]),
       );
-      const normalizers = new Map(variants);
       for (const run of snapshot.runs(layout, organizationIds)) {
         const { organization, count } = run;
         const { entry } = run.run;
+        const notes = new LineNotes();
         for (let i = 0; i < count; i++) {
-          const notes = new LineNotes();
+          notes.mentions = [];
           const record = parseObject(run.jsonAt(i)) ?? {};
           const [row, id] = [entry.firstRow + i, run.idAt(i)];
           (normalizers.get('') ?? normalizers.get(textIn(record['type'])))?.(record, notes);

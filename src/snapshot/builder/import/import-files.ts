@@ -27,7 +27,6 @@ export class UnreadableImport extends Error {
   }
 }
 
-/** The entries of an import folder. */
 export interface ImportFolder {
   readonly path: string;
   /** Import files by name without ending. A misnamed entry stands for the file that was probably meant. */
@@ -91,7 +90,7 @@ const BYTE_ORDER_MARK = '\ufeff';
 export interface LineBlock {
   /** The only view of its ArrayBuffer, which can therefore be transferred to another thread. */
   readonly bytes: Buffer<ArrayBuffer>;
-  /** Number of the first line, from 1. Lines from a base snapshot have negative numbers. */
+  /** Number of the first line, from 1. */
   readonly firstLine: number;
 }
 

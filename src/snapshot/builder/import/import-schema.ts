@@ -90,13 +90,8 @@ export function compileCheck(fields: Fields): Check {
   };
 }
 
-function problemOf({
-  instancePath,
-  keyword,
-  params,
-  data,
-  parentSchema,
-}: ErrorObject<string, Record<string, unknown>>): FieldProblem {
+function problemOf(error: ErrorObject<string, Record<string, unknown>>): FieldProblem {
+  const { instancePath, keyword, params, data, parentSchema } = error;
   const path = instancePath
     .replace(/\/(\d+)(?=\/|$)/g, '[$1]')
     .replaceAll('/', '.')
@@ -110,15 +105,11 @@ function problemOf({
 
 /** @param format the string format of the value; undefined if any text is valid */
 function reasonOf(keyword: string, params: Record<string, unknown>, format: unknown): string {
-  if (keyword === 'enum') return `must be one of ${listed(params['allowedValues'], ', ')}`;
+  if (keyword === 'enum') return `must be one of ${[params['allowedValues']].flat().join(', ')}`;
   // A form says more than the type: a text in place of a number may still be no timestamp.
   if (keyword === 'type' && (typeof format !== 'string' || format === 'identifier'))
-    return `must be ${listed(params['type'], ' or ')}`;
+    return `must be ${[params['type']].flat().join(' or ')}`;
   return `must be ${FORMATS[String(format)].accepts}`;
-}
-
-function listed(words: unknown, separator: string): string {
-  return Array.isArray(words) ? words.join(separator) : String(words);
 }
 
 function objectSchema(fields: Fields): Schema {

@@ -3,7 +3,6 @@ import { textsIn } from '../../format/json-values.ts';
 import { addGroup, type FieldProblem, type ProblemGroup } from './problems.ts';
 import { isOfPricing, isSuspect, RULES } from './rules.ts';
 
-/** Adds to the number of occurrences of a field. */
 export function addCount(counts: Map<string, number>, field: string, count: number): void {
   counts.set(field, (counts.get(field) ?? 0) + count);
 }
@@ -17,14 +16,6 @@ const CHECKED_INTERVAL = 16;
 /** Longer lines are not checked for repeated keys. */
 const MAX_CHECKED_LENGTH = 65_536;
 
-/** A line that does not become a record. */
-interface BadLine {
-  readonly line: number;
-  readonly problems: readonly FieldProblem[];
-  /** The line as it is in the file; undefined when it cannot be decoded. */
-  readonly text: string | undefined;
-}
-
 /** Collects the problems of a block's lines, and what good lines have and their records lack. */
 export class LineNotes {
   /** Number of bad lines. */
@@ -32,8 +23,8 @@ export class LineNotes {
   /** Number of bad lines whose problems all follow from other lines. */
   following = 0;
   readonly problems = new Map<string, ProblemGroup>();
-  /** The bad lines themselves, if they are kept. */
-  readonly lines: BadLine[] = [];
+  /** The bad lines themselves, if they are kept. A line that cannot be decoded has no text. */
+  readonly lines: { line: number; problems: readonly FieldProblem[]; text: string | undefined }[] = [];
   /** Occurrences of undeclared fields. */
   readonly dropped = new Map<string, number>();
   /** Problems of lines that were accepted. */

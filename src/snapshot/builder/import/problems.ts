@@ -17,13 +17,10 @@ export interface FieldProblem {
 /** The reason of each line after the first one with an id. */
 export const UNIQUE = 'must be unique';
 
-/** Lines that have the same problem. */
+/** Lines that have the same problem, in a field with all positions of a list in one: `placedItems[].quantity`. */
 export interface ProblemGroup extends FieldProblem {
-  /** Path of the field, with all positions of a list in one: `placedItems[].quantity`. */
-  readonly field: string;
-  /** Number of lines. */
   readonly lines: number;
-  /** Number of the first line. */
+  /** Number of the first of these lines. */
   readonly first: number;
 }
 

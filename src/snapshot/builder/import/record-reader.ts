@@ -35,6 +35,10 @@ export interface ReadRecord {
   readonly json: string;
 }
 
+const TOO_LARGE = `must not be a record of more than ${MAX_RECORD_BYTES} bytes`;
+
+type Reading = ReadRecord | { readonly problems: readonly FieldProblem[] };
+
 /** Reads the objects of one import file: checks them, and converts them to the stored form. */
 export class RecordReader {
   readonly layout: CollectionLayout;
@@ -54,20 +58,15 @@ export class RecordReader {
     this.#badOrganizations = badOrganizations;
     const importOnly = importOnlyFields(layout.name);
     for (const [type, fields] of Object.entries(layout.resource.variants)) {
-      const check = compileCheck({ ...importOnly, ...fields });
       this.#variants.set(type, {
-        check,
+        check: compileCheck({ ...importOnly, ...fields }),
         normalize: compileNormalize(fields, Object.keys(importOnly), rulesOf(layout.name)),
       });
     }
   }
 
   /** Reads the object of a line. Notes its undeclared fields and repeated keys. */
-  read(
-    imported: JsonObject,
-    line: string,
-    notes: LineNotes,
-  ): ReadRecord | { readonly problems: readonly FieldProblem[] } {
+  read(imported: JsonObject, line: string, notes: LineNotes): Reading {
     const variant = this.#variants.get('') ?? this.#variants.get(textIn(imported['type']));
     const organization = this.#organizations.get(textIn(imported['organizationId']));
     const problems = variant?.check(imported) ?? this.#problemsOfType(imported);
@@ -78,7 +77,7 @@ export class RecordReader {
     const json = JSON.stringify(served);
     // A UTF-16 code unit takes at most three bytes in UTF-8, so short texts need not be measured.
     if (json.length * 3 > MAX_RECORD_BYTES && Buffer.byteLength(json) > MAX_RECORD_BYTES)
-      return { problems: [TOO_LARGE] };
+      return { problems: [{ field: '', reason: TOO_LARGE }] };
     notes.checkKeys(line);
     const { resource, orderedBy, columns } = this.layout;
     const id = textIn(served[resource.id]);
@@ -111,11 +110,6 @@ export class RecordReader {
     return [...problems, { field: 'organizationId', reason, found: quoted(organizationId), follows }];
   }
 }
-
-const TOO_LARGE: FieldProblem = {
-  field: '',
-  reason: `must not be a record of more than ${MAX_RECORD_BYTES} bytes`,
-};
 
 /** Returns a record's element of the JSON array that a run stores in the column. */
 export function columnValue(column: ColumnLayout, record: ImportedRecord): string {

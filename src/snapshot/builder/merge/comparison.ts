@@ -17,10 +17,7 @@ export class Comparison {
   readonly #isBase: boolean;
   readonly #producedAt: string;
 
-  /**
-   * @param isBase whether the earlier snapshot is the base, so that a record that the import does not name stays
-   * @param producedAt the time of the build: ISO 8601, in UTC with `Z`
-   */
+  /** @param isBase whether a record that the import does not name stays */
   constructor(staging: Staging, isBase: boolean, producedAt: string) {
     this.#staging = staging;
     this.#isBase = isBase;
@@ -48,31 +45,23 @@ export class Comparison {
     }
     return leaving;
   }
-}
 
-/**
- * Keeps the deletions of an earlier snapshot, but early ones and those of records that the import has.
- * @param organizationIds in the order of the positions
- * @param since earlier deletions are dropped; milliseconds
- * @throws RefusedSnapshot
- */
-export function keepDeletions(
-  earlier: EarlierSnapshot,
-  organizationIds: readonly string[],
-  { ids, deletions }: Staging,
-  since: number,
-): void {
-  for (const [organization, organizationId] of organizationIds.entries()) {
-    for (const deletion of earlier.deletions(organizationId)) {
-      const [collection, id, deletedAt] = [
-        textIn(deletion['collection']),
-        textIn(deletion['id']),
-        textIn(deletion['deletedAt']),
-      ];
-      const instant = parseTimestamp(deletedAt);
-      if (instant === undefined || instant < BigInt(since) * 1000n) continue;
-      if (ids.get(collection, organization, id) === 'import') continue;
-      deletions.add(organization, collection, id, deletedAt);
+  /**
+   * Keeps the deletions of the earlier snapshot, but early ones and those of records that the import has.
+   * @param since earlier deletions are dropped; milliseconds
+   */
+  keepDeletions(earlier: EarlierSnapshot, since: number): void {
+    const { ids, deletions, organizationIds } = this.#staging;
+    for (const [organization, organizationId] of organizationIds.entries()) {
+      for (const deletion of earlier.deletions(organizationId)) {
+        const collection = textIn(deletion['collection']);
+        const id = textIn(deletion['id']);
+        const deletedAt = textIn(deletion['deletedAt']);
+        const instant = parseTimestamp(deletedAt);
+        if (instant === undefined || instant < BigInt(since) * 1000n) continue;
+        if (ids.get(collection, organization, id) === 'import') continue;
+        deletions.add(organization, collection, id, deletedAt);
+      }
     }
   }
 }

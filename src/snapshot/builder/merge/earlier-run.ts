@@ -3,7 +3,7 @@ import { decodeText, type Texts } from '../../../store/index/texts.ts';
 import type { Uint32s } from '../../../store/memory/shared-arrays.ts';
 import { parseObject, textIn } from '../../format/json-values.ts';
 import type { CollectionLayout, ColumnLayout } from '../../format/layout.ts';
-import { RefusedSnapshot } from '../../format/refused-snapshot.ts';
+import { inconsistent } from '../../format/refused-snapshot.ts';
 import { beginsRun } from '../../format/schema.ts';
 import { divideRecords } from '../../load/records-loader.ts';
 import type { Run } from '../../load/run-reader.ts';
@@ -14,7 +14,6 @@ export interface Place {
   readonly id: string;
 }
 
-/** Returns the place of a record in stored form. */
 export function placeOf({ resource, orderedBy }: CollectionLayout, json: string): Place {
   const record = parseObject(json);
   return {
@@ -23,7 +22,6 @@ export function placeOf({ resource, orderedBy }: CollectionLayout, json: string)
   };
 }
 
-/** Returns whether a place comes before another one. */
 export function isBefore({ orderedBy }: CollectionLayout, a: Place, b: Place): boolean {
   if (a.instant === b.instant) return a.id < b.id;
   return orderedBy.descending ? a.instant > b.instant : a.instant < b.instant;
@@ -82,7 +80,6 @@ export class EarlierRun {
     return low;
   }
 
-  /** Returns the size of a record in bytes. */
   sizeAt(row: number): number {
     return this.#offsets[row + 1] - this.#offsets[row] - 1;
   }
@@ -125,8 +122,5 @@ function elementsOf(run: Run, { column, holds }: ColumnLayout): readonly string[
     elements.push(hasEscapes && !isPosition ? JSON.stringify(JSON.parse(value)) : value);
   }
   if (elements.length === run.entry.recordCount) return elements;
-  throw new RefusedSnapshot(
-    'inconsistent',
-    `column ${column} does not have one value for each record at row ${run.entry.firstRow}`,
-  );
+  throw inconsistent(`column ${column} does not have one value for each record at row ${run.entry.firstRow}`);
 }

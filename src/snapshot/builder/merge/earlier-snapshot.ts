@@ -1,9 +1,11 @@
 import { type JsonObject, parseObject } from '../../format/json-values.ts';
-import { type CollectionLayout, DELETIONS, type ListLayout } from '../../format/layout.ts';
+import { type CollectionLayout, DELETIONS, EVENTS, type ListLayout } from '../../format/layout.ts';
 import { type ManifestOrganization, recordsIn } from '../../format/manifest.ts';
 import { asRefusal, type OpenSnapshot, openSnapshot } from '../../format/snapshot-file.ts';
 import { divideRecords } from '../../load/records-loader.ts';
-import { type Run, RunReader } from '../../load/run-reader.ts';
+import { duplicateId, type Run, RunReader } from '../../load/run-reader.ts';
+import type { Base } from '../staging/contradictions.ts';
+import { LINKED, type Staging, withoutSummary } from '../staging/staging.ts';
 import { EarlierRun } from './earlier-run.ts';
 
 /** The build would not be later than the snapshot that it follows. */
@@ -16,10 +18,13 @@ export class NotLater extends Error {
   }
 }
 
-/** The snapshot that a build follows: its base, or the one before a full build. It is only read. */
-export class EarlierSnapshot implements Disposable {
+/**
+ * The snapshot that a build follows: its base, or the one before a full build. It is only read.
+ * All methods throw `RefusedSnapshot` when the file is not sound.
+ */
+export class EarlierSnapshot implements Base, Disposable {
   readonly path: string;
-  /** Names by id. */
+  readonly isBase: boolean;
   readonly names: ReadonlyMap<string, string>;
   readonly #snapshot: OpenSnapshot;
   readonly #organizations: ReadonlyMap<string, ManifestOrganization>;
@@ -27,11 +32,11 @@ export class EarlierSnapshot implements Disposable {
 
   /**
    * @param producedAt the time of the build that follows
-   * @throws RefusedSnapshot
    * @throws NotLater
    */
-  constructor(path: string, producedAt?: Date) {
+  constructor(path: string, producedAt?: Date, isBase = false) {
     this.path = path;
+    this.isBase = isBase;
     this.#snapshot = openSnapshot(path);
     const { producedAt: earlier, organizations } = this.#snapshot.manifest;
     if (producedAt !== undefined && producedAt.getTime() <= Date.parse(earlier)) {
@@ -43,11 +48,7 @@ export class EarlierSnapshot implements Disposable {
     this.#reader = new RunReader(this.#snapshot.database);
   }
 
-  /**
-   * Reads the runs of a collection.
-   * @param organizationIds in the order of the positions
-   * @throws RefusedSnapshot
-   */
+  /** @param organizationIds in the order of the positions */
   *runs(layout: CollectionLayout, organizationIds: readonly string[]): Generator<EarlierRun> {
     const { hasCanonicalRuns } = this.#snapshot.manifest;
     for (const [organization, organizationId] of organizationIds.entries()) {
@@ -56,10 +57,6 @@ export class EarlierSnapshot implements Disposable {
     }
   }
 
-  /**
-   * Reads the deletions of an organization.
-   * @throws RefusedSnapshot
-   */
   *deletions(organizationId: string): Generator<JsonObject> {
     for (const run of this.#read(DELETIONS, organizationId)) {
       const { offsets } = divideRecords(DELETIONS, 'collection', run);
@@ -68,7 +65,26 @@ export class EarlierSnapshot implements Disposable {
     }
   }
 
-  /** Returns the number of records in some collections. */
+  /** Stages the events or sessions that the import does not name. Those of other collections are merged. */
+  stage(layout: CollectionLayout, { ids, tables, organizationIds }: Staging): void {
+    if (!LINKED.includes(layout)) return;
+    let line = 0;
+    for (const run of this.runs(layout, organizationIds)) {
+      const { organization } = run;
+      for (let row = 0; row < run.count; row++) {
+        line++;
+        const { instant, id } = run.placeAt(row);
+        if (!ids.addOfBase(layout.name, organization, id, line, instant)) {
+          if (ids.get(layout.name, organization, id) === 'base') throw duplicateId(layout, id);
+          continue;
+        }
+        const json = layout === EVENTS ? withoutSummary(run.jsonAt(row)) : run.jsonAt(row);
+        const [beginsRun, values] = [run.beginsRun(row), run.valuesAt(row)];
+        tables.add(layout, 'base', line, { organization, instant, id, beginsRun, values, json });
+      }
+    }
+  }
+
   count(layouts: readonly CollectionLayout[]): number {
     return recordsIn(this.#snapshot.manifest, layouts);
   }

@@ -10,10 +10,7 @@ export interface Span {
   readonly to: number;
 }
 
-/**
- * Merges the staged records of a collection and those of a base that stay, by organization and in list order.
- * @param comparison compares each record of the base
- */
+/** Merges the staged records of a collection and those of a base that stay, in the order of both. */
 export function* mergeRecords(
   layout: CollectionLayout,
   staged: Generator<StagedRecord, undefined>,

@@ -35,9 +35,8 @@ interface WrittenOrganization {
   readonly runs: Record<ListName, RunEntry[]>;
 }
 
-/** Writes a snapshot file that no other process reads yet. */
+/** Writes a new snapshot file, which no other process reads yet. */
 export class SnapshotWriter {
-  /** Number of runs so far. */
   readonly runs = { copied: 0, written: 0 };
   readonly #path: string;
   readonly #database: Database.Database;
@@ -48,10 +47,7 @@ export class SnapshotWriter {
   /** Flushes of the file, one after the other. The disk works while the rest is written, so the last one is short. */
   #flushed = Promise.resolve();
 
-  /**
-   * @param path a file that does not exist yet
-   * @param organizations names by id, in the order of the ids
-   */
+  /** @param organizations names by id, in the order of the ids */
   constructor(path: string, organizations: ReadonlyMap<string, string>) {
     this.#path = path;
     this.#database = new Database(path);
@@ -80,7 +76,7 @@ export class SnapshotWriter {
       let rest = run === undefined ? next : run.add(next);
       while (rest !== undefined) {
         if (run !== undefined) yield this.#writeRun(insert, layout, run);
-        run = new GrowingRun(layout, rest, this.#records);
+        run = new GrowingRun(layout, organizationOf(rest), this.#records);
         rest = run.add(rest);
       }
     }
@@ -131,10 +127,18 @@ export class SnapshotWriter {
     await sync(this.#path);
   }
 
-  /** Closes the file, complete or not. */
   close(): void {
     this.#database.close();
   }
+}
+
+/** A column of a run, with an element for each record. */
+interface GrowingColumn {
+  readonly elements: (string | number)[];
+  /** The position of the first occurrence of each text; undefined unless the column holds texts. */
+  readonly positions: Map<string, number> | undefined;
+  /** Size without the closing bracket. Repeated texts count in full. */
+  bytes: number;
 }
 
 /** Collects consecutive records of one organization for a run. */
@@ -142,28 +146,21 @@ class GrowingRun {
   readonly organization: number;
   /** The run of the builder in an earlier snapshot that has exactly the records so far. */
   copied: EarlierRun | undefined;
-  readonly #layout: ListLayout;
+  readonly #list: ListName;
+  readonly #records: Buffer;
   /** Size of the records, commas included. */
   #recordBytes = 0;
   readonly #lengths: number[] = [];
-  readonly #values: readonly (string | number)[][];
-  /** Column sizes without the closing bracket. Repeated texts count in full. */
-  #columnBytes: readonly number[];
-  /** For each text column, the position of the first occurrence of each text. */
-  readonly #positions: readonly (Map<string, number> | undefined)[];
-  readonly #records: Buffer;
+  readonly #columns: readonly GrowingColumn[];
 
-  /**
-   * @param first the records that begin the run
-   * @param records space of `MAX_RUN_BYTES`, which each run overwrites
-   */
-  constructor(layout: ListLayout, first: StagedRecord | Span, records: Buffer) {
-    this.#layout = layout;
-    this.organization = organizationOf(first);
+  /** @param records space of `MAX_RUN_BYTES`, which each run overwrites */
+  constructor({ name, columns }: ListLayout, organization: number, records: Buffer) {
+    this.#list = name;
     this.#records = records;
-    this.#values = layout.columns.map(() => []);
-    this.#columnBytes = layout.columns.map(() => 1);
-    this.#positions = layout.columns.map(({ holds }) => (holds === 'text' ? new Map() : undefined));
+    this.organization = organization;
+    this.#columns = columns.map(({ holds }) => {
+      return { elements: [], positions: holds === 'text' ? new Map<string, number>() : undefined, bytes: 1 };
+    });
   }
 
   get count(): number {
@@ -214,25 +211,21 @@ class GrowingRun {
   /** Adds a record without its bytes. Returns their offset; undefined when the record does not fit. */
   #append(size: number, values: readonly string[]): number | undefined {
     const { count } = this;
-    const columnBytes = values.map((value, i) => this.#columnBytes[i] + 1 + Buffer.byteLength(value));
+    const columnBytes = values.map((value, i) => this.#columns[i].bytes + 1 + Buffer.byteLength(value));
     const hasRoom = this.#hasRoom(size) && columnBytes.every((bytes) => bytes <= MAX_RUN_BYTES);
     if (count > 0 && !hasRoom) return undefined;
-    for (const [i, value] of values.entries()) this.#values[i].push(this.#element(i, value));
+    for (const [i, column] of this.#columns.entries()) {
+      // The element of a repeated text is the position of its first occurrence.
+      const position = column.positions?.get(values[i]);
+      if (position === undefined) column.positions?.set(values[i], count);
+      column.elements.push(position ?? values[i]);
+      column.bytes = columnBytes[i];
+    }
     const start = count === 0 ? 0 : this.#recordBytes + 1;
     if (count > 0) this.#records[start - 1] = COMMA;
     this.#recordBytes = start + size;
-    this.#columnBytes = columnBytes;
     this.#lengths.push(size);
     return start;
-  }
-
-  /** Returns the element that represents a value: for a repeated text, the position of its first occurrence. */
-  #element(column: number, value: string): string | number {
-    const positions = this.#positions[column];
-    if (positions === undefined) return value;
-    const position = positions.get(value);
-    if (position === undefined) positions.set(value, this.count);
-    return position ?? value;
   }
 
   /**
@@ -241,11 +234,10 @@ class GrowingRun {
    */
   stored(): { readonly entry: Omit<RunEntry, 'firstRow'>; readonly content: readonly Buffer[] } {
     if (this.copied !== undefined) return this.copied.run;
-    const columns = [this.#lengths, ...this.#values].map((elements) =>
-      Buffer.from(`[${elements.join(',')}]`),
-    );
+    const lists = [this.#lengths, ...this.#columns.map(({ elements }) => elements)];
+    const columns = lists.map((elements) => Buffer.from(`[${elements.join(',')}]`));
     const content = [...columns, this.#records.subarray(0, this.#recordBytes)];
-    const digest = runDigest(this.#layout.name, this.count, content);
+    const digest = runDigest(this.#list, this.count, content);
     return { entry: { recordCount: this.count, recordBytes: this.#recordBytes, digest }, content };
   }
 }

@@ -1,9 +1,17 @@
+import Database from 'better-sqlite3';
+import { MEGABYTE } from '../../../store/memory/shared-arrays.ts';
 import { textIn } from '../../format/json-values.ts';
 import { COLLECTIONS } from '../../format/layout.ts';
 import { type LineBlock, linesOf } from '../import/import-files.ts';
 import { LineNotes } from '../import/line-notes.ts';
 import { type BadOrganizations, RecordReader } from '../import/record-reader.ts';
-import { StagingFile } from './staging-file.ts';
+import { Mentions } from './mentions.ts';
+import { StagingTables } from './staging-file.ts';
+
+/** Larger than SQLite's default of 4,096 bytes: a record takes about a kilobyte. */
+const PAGE_BYTES = 16_384;
+/** A small cache suffices, since rows are only appended. */
+const CACHE_KILOBYTES = (4 * MEGABYTE) / 1024;
 
 export type ImportTask =
   | { readonly collection: string; readonly block: LineBlock }
@@ -16,10 +24,10 @@ export interface ReaderData {
   readonly badOrganizations: BadOrganizations;
   /** Whether the results have the bad lines themselves. */
   readonly keepsLines: boolean;
+  /** A file that does not exist yet. */
   readonly stagingFile: string;
 }
 
-/** The result of a task. */
 export interface ImportedBlock {
   /** Number of staged records. */
   readonly records: number;
@@ -29,47 +37,43 @@ export interface ImportedBlock {
 /** Reads blocks of lines, and writes their records to a staging file of its own. */
 export class BlockReader {
   readonly #data: ReaderData;
-  readonly #staging: StagingFile;
-  readonly #readers = new Map<string, RecordReader>();
+  readonly #database: Database.Database;
+  readonly #tables: StagingTables;
+  readonly #mentions: Mentions;
+  readonly #readers: ReadonlyMap<string, RecordReader>;
 
   constructor(data: ReaderData) {
+    const { organizations, badOrganizations, stagingFile } = data;
     this.#data = data;
-    this.#staging = new StagingFile(data.stagingFile);
+    this.#database = new Database(stagingFile);
+    this.#database.pragma(`page_size = ${PAGE_BYTES}`);
+    this.#database.pragma(`cache_size = -${CACHE_KILOBYTES}`);
+    this.#database.pragma('journal_mode = OFF');
+    this.#database.pragma('synchronous = OFF');
+    this.#database.pragma('locking_mode = EXCLUSIVE');
+    this.#database.exec('BEGIN');
+    this.#tables = new StagingTables(this.#database);
+    this.#mentions = new Mentions(this.#database);
+    this.#readers = new Map(
+      COLLECTIONS.map((layout) => [layout.name, new RecordReader(layout, organizations, badOrganizations)]),
+    );
   }
 
   run(task: ImportTask): ImportedBlock {
-    if ('block' in task) {
-      // A transferred Buffer arrives as a Uint8Array.
-      const { buffer, byteOffset, length } = task.block.bytes;
-      const bytes = Buffer.from(buffer, byteOffset, length);
-      return this.#read(this.#readerOf(task.collection), { ...task.block, bytes });
-    }
-    this.#staging.finish();
-    return { records: 0, notes: new LineNotes() };
-  }
-
-  /** Closes the staging file, also before its end. */
-  close(): void {
-    this.#staging.close();
-  }
-
-  #readerOf(collection: string): RecordReader {
-    let reader = this.#readers.get(collection);
-    if (reader === undefined) {
-      const layout = COLLECTIONS.find(({ name }) => name === collection);
-      if (layout === undefined) throw new TypeError(`no collection ${collection}`);
-      const { organizations, badOrganizations } = this.#data;
-      reader = new RecordReader(layout, organizations, badOrganizations);
-      this.#readers.set(collection, reader);
-    }
-    return reader;
-  }
-
-  #read(reader: RecordReader, block: LineBlock): ImportedBlock {
     let records = 0;
     const notes = new LineNotes(this.#data.keepsLines);
-    const { tables, mentions } = this.#staging;
-    for (const line of linesOf(block)) {
+    if ('isLast' in task) {
+      this.#mentions.flush();
+      this.#database.exec('COMMIT');
+      this.close();
+      return { records, notes };
+    }
+    const reader = this.#readers.get(task.collection);
+    if (reader === undefined) throw new TypeError(`no collection ${task.collection}`);
+    // A transferred Buffer arrives as a Uint8Array.
+    const { buffer, byteOffset, length } = task.block.bytes;
+    const bytes = Buffer.from(buffer, byteOffset, length);
+    for (const line of linesOf({ ...task.block, bytes })) {
       notes.line = line.number;
       notes.mentions = [];
       const reading =
@@ -77,13 +81,17 @@ export class BlockReader {
       if ('problems' in reading) {
         notes.reject(reading.problems, line.text);
         const organization = this.#data.organizations.get(textIn(line.record?.['organizationId']));
-        tables.addBad(reader.layout, line.number, organization, line.record);
+        this.#tables.addBad(reader.layout, line, organization);
       } else {
-        tables.add(reader.layout, 'import', line.number, reading);
-        mentions.add(reading.organization, line.number, reading.id, notes.mentions);
+        this.#tables.add(reader.layout, 'import', line.number, reading);
+        this.#mentions.add(reading.organization, line.number, reading.id, notes.mentions);
         records++;
       }
     }
     return { records, notes };
+  }
+
+  close(): void {
+    this.#database.close();
   }
 }

@@ -6,17 +6,11 @@ import { eventOf, selectAll } from './staging-file.ts';
 import type { Staging } from './staging.ts';
 
 /** The base of a build, whose events and sessions are staged beside the lines. */
-export interface StagedBase {
+export interface Base {
   readonly path: string;
+  readonly names: ReadonlyMap<string, string>;
   /** Stages the records of a collection that stay. Called when the ids of its lines are known. */
-  readonly stage: (layout: CollectionLayout) => void;
-}
-
-interface Contradiction extends FieldProblem {
-  /** SQL expression of the value found. */
-  readonly value: string;
-  /** SQL that selects `origin`, `line`, an `addition` to the value, and whether it `follows` from another rejection. */
-  readonly rows: string;
+  stage(layout: CollectionLayout, staging: Staging): void;
 }
 
 /** SQL expressions of the fields that an import line has and its stored record lacks. */
@@ -36,11 +30,12 @@ const IMPORT_ONLY: ReadonlyMap<CollectionLayout, string> = new Map([
  * @param lines number of staged lines, without bad ones
  */
 export function rejectContradictions(
-  { database, files, ids, rejections }: Staging,
+  staging: Staging,
   folder: ImportFolder,
   lines: Readonly<Record<CollectionName, number>>,
-  base: StagedBase | undefined,
+  base: Base | undefined,
 ): void {
+  const { database, files, ids, rejections } = staging;
   collectIds(EVENTS);
   database.exec(`CREATE TABLE events_of_sessions AS SELECT organization, event FROM (${allLines(SESSIONS)})`);
   rejectSessions();
@@ -52,78 +47,71 @@ export function rejectContradictions(
       PRIMARY KEY (organization, event, instant, id)
     ) STRICT, WITHOUT ROWID;
     INSERT INTO sessions_by_event
-    ${selectAll(files, SESSIONS, `organization, ${eventOf(SESSIONS)}, instant, id, record -> 'startAt'`)}`);
-  reject(EVENTS, {
-    field: EVENTS.resource.id,
-    value: 'id_of(id)',
-    reason: 'must have a session',
-    rows: `
-      SELECT origin, line, '' AS addition, ${mayHave(SESSIONS)}
-        OR (organization, event) IN (SELECT organization, event FROM events_of_sessions) AS follows
-      FROM (${allLines(EVENTS)})
-      WHERE (organization, event) NOT IN (SELECT organization, event FROM sessions_by_event)`,
-  });
+    ${selectAll(files, SESSIONS.name, `organization, ${eventOf(SESSIONS)}, instant, id, record -> 'startAt'`)}`);
+  reject(
+    EVENTS,
+    { field: EVENTS.resource.id, reason: 'must have a session' },
+    `SELECT origin, line, id AS value, '' AS addition, ${mayHave(SESSIONS)}
+       OR (organization, event) IN (SELECT organization, event FROM events_of_sessions) AS follows
+     FROM (${allLines(EVENTS)})
+     WHERE (organization, event) NOT IN (SELECT organization, event FROM sessions_by_event)`,
+  );
   for (const layout of [TICKETS, ORDERS, OFFERS]) collectIds(layout);
 
   /** Collects the ids of a collection: of its lines, of which repeated ones are rejected, and of the base. */
   function collectIds(layout: CollectionLayout): void {
     const { name, resource } = layout;
     const named = ids.addLines(name, allLines(layout));
-    const bad = files
-      .map((schema) => `SELECT 1 FROM ${schema}.bad_${name} WHERE ${IS_KNOWN}`)
-      .join(' UNION ALL ');
-    const badLines = database.prepare<[], number>(`SELECT count(*) FROM (${bad})`).pluck().get() ?? 0;
+    const bad = `SELECT count(*) FROM (${selectAll(files, `bad_${name}`, 'organization, id')}) WHERE ${IS_KNOWN}`;
+    const badLines = database.prepare<[], number>(bad).pluck().get() ?? 0;
     if (named < lines[name] + badLines) {
-      reject(layout, {
-        field: resource.id,
-        value: 'id_of(id)',
-        reason: UNIQUE,
-        rows: `
-          SELECT listed.origin, listed.line, ' also on line ' || named.line AS addition, 0 AS follows
-          FROM (${allLines(layout)}) AS listed CROSS JOIN ids AS named USING (organization, id)
-          WHERE named.collection = '${name}' AND listed.line <> named.line`,
-      });
+      reject(
+        layout,
+        { field: resource.id, reason: UNIQUE },
+        `SELECT listed.origin, listed.line, id AS value, ' also on line ' || named.line AS addition, 0 AS follows
+         FROM (${allLines(layout)}) AS listed CROSS JOIN ids AS named USING (organization, id)
+         WHERE named.collection = '${name}' AND listed.line <> named.line`,
+      );
     }
     database.exec("DELETE FROM ids WHERE origin = 'bad'");
-    base?.stage(layout);
+    base?.stage(layout, staging);
   }
 
   function rejectSessions(): void {
-    reject(SESSIONS, {
-      field: 'eventId',
-      value: 'id_of(event)',
-      reason: 'must be an event of the organization',
-      rows: `
-        SELECT origin, line, '' AS addition, ${mayHave(EVENTS)} AS follows
-        FROM (${allLines(SESSIONS)})
-        WHERE (organization, event) NOT IN
-          (SELECT organization, id FROM ids WHERE collection = 'events' AND origin <> 'deletion')`,
-    });
+    reject(
+      SESSIONS,
+      { field: 'eventId', reason: 'must be an event of the organization' },
+      `SELECT origin, line, event AS value, '' AS addition, ${mayHave(EVENTS)} AS follows
+       FROM (${allLines(SESSIONS)})
+       WHERE (organization, event) NOT IN
+         (SELECT organization, id FROM ids WHERE collection = 'events' AND origin <> 'deletion')`,
+    );
   }
 
-  /** Moves records to the rejections, and adds the problem to lines that are there. */
-  function reject(layout: CollectionLayout, { field, reason, value, rows }: Contradiction): void {
+  /**
+   * Moves records to the rejections, and adds the problem to lines that are there.
+   * @param rows SQL that selects `origin`, `line`, the `value` found as a sort key, an `addition` to it, and whether the
+   *   problem `follows` from another rejection
+   */
+  function reject(layout: CollectionLayout, problem: FieldProblem, rows: string): void {
     database.exec(`CREATE TEMP TABLE rejected AS ${rows}`);
     if (database.prepare('SELECT 1 FROM rejected').get() !== undefined) {
       const { name } = layout;
-      const file = folder.files.get(name) ?? name;
-      const found = (addition: string) => `'"' || substr(${value}, 1, 40) || '"' || ${addition} AS found`;
-      const text = `'{"organizationId":' || json_quote(organization_id) || ',' || ${IMPORT_ONLY.get(layout) ?? ''} substr(record, 2)`;
       const isRejected = '(origin, line) IN (SELECT origin, line FROM rejected)';
       for (const schema of files) {
-        const bad = `rejected JOIN ${schema}.bad_${name} USING (line) WHERE origin = 'bad' AND NOT follows`;
-        rejections.addToBad(file, { field, reason }, `SELECT line, ${found('addition')} FROM ${bad}`);
-        const records = `(SELECT *, ${eventOf(layout)} AS event FROM ${schema}.${name})`;
-        const selected = (addition: string) =>
-          `SELECT line, ${found(addition)}, follows, ${text} AS text
-           FROM rejected JOIN ${records} USING (origin, line) JOIN organizations ON position = organization`;
-        if (schema !== 'main') rejections.addSelected(file, { field, reason }, selected('addition'));
-        else if (base !== undefined) {
-          const place = `' in ${name} ' || json_quote(id_of(id))`;
-          rejections.ofBase += rejections.addSelected(base.path, { field, reason }, selected(place), {
-            ofBase: true,
-          });
-        }
+        // The lines are in the files of the threads, and the records of a base in this one.
+        const ofBase = schema === 'main';
+        const file = (ofBase ? base?.path : folder.files.get(name)) ?? name;
+        const addition = ofBase ? `' in ${name} ' || json_quote(id_of(id))` : 'addition';
+        const found = `'"' || substr(id_of(value), 1, 40) || '"' || ${addition}`;
+        rejections.addSelected(
+          { file, ...problem, ...(ofBase && { ofBase }) },
+          `SELECT line, ${found} AS found, follows, '{"organizationId":' || json_quote(organization_id(organization))
+             || ',' || ${IMPORT_ONLY.get(layout) ?? ''} substr(record, 2) AS text
+           FROM rejected JOIN ${schema}.${name} USING (origin, line)
+           UNION ALL SELECT line, ${found}, FALSE, NULL
+           FROM rejected JOIN ${schema}.bad_${name} USING (line) WHERE origin = 'bad' AND NOT follows`,
+        );
         database.exec(`DELETE FROM ${schema}.${name} WHERE ${isRejected}`);
       }
       database.exec(`DELETE FROM ids WHERE collection = '${name}' AND ${isRejected}`);
@@ -134,7 +122,7 @@ export function rejectContradictions(
   /** Returns an SQL condition: whether lines that are not records may have the event `event`, or a session of it. */
   function mayHave({ name }: CollectionLayout): string {
     if (folder.incomplete.has(name)) return 'TRUE';
-    const bad = files.map((schema) => `SELECT event FROM ${schema}.bad_${name}`).join(' UNION ALL ');
+    const bad = selectAll(files, `bad_${name}`, 'event');
     return `(
       event IN (SELECT event FROM (${bad}) WHERE event NOTNULL)
       OR EXISTS (SELECT 1 FROM (${bad}) WHERE event IS NULL)

@@ -25,10 +25,7 @@ export class ImportThreads {
   #threads: readonly ImportThread[] = [];
   #bytes = 0;
 
-  /**
-   * @param data data of all readers
-   * @param folder folder of the staging files
-   */
+  /** @param folder folder of the staging files */
   constructor(data: Omit<ReaderData, 'stagingFile'>, folder: string) {
     this.#data = data;
     this.#folder = folder;
@@ -62,13 +59,11 @@ export class ImportThreads {
     }
   }
 
-  /** Completes the staging files. */
   async finish(): Promise<void> {
     this.#own.run({ isLast: true });
     await Promise.all(this.#threads.map((thread) => thread.run({ isLast: true })));
   }
 
-  /** Closes the staging files, and terminates the threads. */
   async close(): Promise<void> {
     this.#own.close();
     await Promise.all(this.#threads.map((thread) => thread.terminate()));

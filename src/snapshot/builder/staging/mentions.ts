@@ -1,6 +1,7 @@
 import type Database from 'better-sqlite3';
 import type { LineNotes } from '../import/line-notes.ts';
 import { isOfPricing, problemOf, type Rule, RULES, type Warning } from '../import/rules.ts';
+import { selectAll } from './staging-file.ts';
 
 /** Distinct values from which on they are written. Most values repeat those of nearby records. */
 const MAX_COUNTED = 10_000;
@@ -80,7 +81,6 @@ export class Mentions {
 /**
  * Derives the warnings from the mentions and from the table of all ids.
  * @param files schema names of the databases with mentions
- * @param organizationIds in the order of the positions
  * @param qrCodes SQL that selects `organization`, `value`, `place` and `id` (a sort key) of all QR codes
  */
 export function warningsOf(
@@ -89,8 +89,7 @@ export function warningsOf(
   organizationIds: readonly string[],
   qrCodes: string,
 ): Warning[] {
-  const mentionsOf = (rule: number) =>
-    files.map((schema) => `SELECT * FROM ${schema}.mentions_${rule}`).join(' UNION ALL ');
+  const mentionsOf = (rule: number) => selectAll(files, `mentions_${rule}`, '*');
   const pricings = mentionsOf(RULES.findIndex(({ expected }) => expected.kind === 'identifies'));
   return RULES.flatMap((rule, number): Warning[] => {
     const broken = database

@@ -74,10 +74,7 @@ function problemsOf(record: JsonObject, organizationId: string, earlierLine?: nu
   return problems;
 }
 
-/**
- * Reads the deletions of an import folder. Returns the number of valid lines.
- * @param organizations positions by id
- */
+/** Reads the deletions of an import folder. Returns the number of valid lines. */
 export async function readDeletions(
   folder: ImportFolder,
   organizations: ReadonlyMap<string, number>,

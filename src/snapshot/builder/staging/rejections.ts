@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import type Database from 'better-sqlite3';
 import { IMPORT_FILES, ORGANIZATIONS_FILE } from '../import/import-files.ts';
 import { addCount, type LineNotes } from '../import/line-notes.ts';
-import { addGroup, type FieldProblem, type FileGroup, shown } from '../import/problems.ts';
+import { addGroup, type FileGroup, shown } from '../import/problems.ts';
 import type { Warning } from '../import/rules.ts';
 
 /** Formats a group, such as `tickets.ndjson: orderId is missing: 20,000 lines, first: 1`. */
@@ -13,37 +13,24 @@ export function describeGroup({ file, field, reason, found, lines, first, ofBase
   return `${file}: ${field || 'the line'} ${reason}${value}: ${where}`;
 }
 
-/** The problems of an import folder beside its lines. */
-export interface FolderProblems {
-  /** Advice for each entry that is misnamed. */
-  readonly misnamed: readonly string[];
-  readonly lacksOrganizations: boolean;
-}
-
-/** The number of bad lines that may be omitted, and of all lines read. */
-interface Limit {
-  readonly limit: number;
-  readonly read: number;
-}
-
 /** The import folder has misnamed entries, bad lines or no organization, and no snapshot was written. */
 export class ImportRejected extends Error {
   override readonly name = 'ImportRejected';
   /** Advice for each entry of the import folder that is misnamed. */
   readonly misnamed: readonly string[];
-  /** By file and first line. */
   readonly groups: readonly FileGroup[];
   readonly total: number;
   /** Whether omitting bad lines would permit the build. */
   readonly areLinesOmissible: boolean;
 
-  constructor(rejections: Rejections, { misnamed, lacksOrganizations }: FolderProblems, limit?: Limit) {
+  /** @param excess the rest of the message when too many lines are bad to be omitted */
+  constructor(rejections: Rejections, misnamed: readonly string[], lacksOrganizations: boolean, excess = '') {
     const problems: string[] = [];
     if (misnamed.length > 0) problems.push(`${counted(misnamed.length, 'entry is', 'entries are')} misnamed`);
     if (lacksOrganizations)
       problems.push(`no organization: ${ORGANIZATIONS_FILE}.ndjson must have a line for each organization`);
-    if (rejections.total > 0) problems.push(describeTotal(rejections, limit));
-    super(problems.join('; '));
+    if (rejections.total > 0) problems.push(describeTotal(rejections));
+    super(problems.join('; ') + excess);
     this.misnamed = misnamed;
     this.groups = rejections.groups();
     this.total = rejections.total;
@@ -51,24 +38,16 @@ export class ImportRejected extends Error {
   }
 }
 
-function describeTotal({ total, following, ofBase }: Rejections, limit?: Limit): string {
+function describeTotal({ total, following, ofBase }: Rejections): string {
   const lines = ofBase < total ? [`contains ${counted(total - ofBase, 'bad line')}`] : [];
   const records = ofBase > 0 ? [`contradicts ${counted(ofBase, 'record')} of the base`] : [];
-  const parts = [`the import ${[...lines, ...records].join(' and ')}`];
-  if (following > 0) parts.push(`${following.toLocaleString('en')} of them only because of others`);
-  if (limit) {
-    const [most, read] = [limit.limit, limit.read].map((count) => count.toLocaleString('en'));
-    parts.push(`of ${read} read; at most ${most} may be omitted`);
-  }
-  return parts.join(', ');
+  const others = `, ${following.toLocaleString('en')} of them only because of others`;
+  return `the import ${[...lines, ...records].join(' and ')}${following > 0 ? others : ''}`;
 }
 
 function counted(count: number, one: string, many = `${one}s`): string {
   return `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
 }
-
-/** Whether rejected records are those of a base, instead of lines of an import file. */
-type Origin = Pick<FileGroup, 'ofBase'>;
 
 /** The notes on the lines of an import, and its rejections: in groups, and as lines in a table if they are kept. */
 export class Rejections {
@@ -92,7 +71,6 @@ export class Rejections {
     this.keepsLines = keepsLines;
   }
 
-  /** Adds the notes on lines of a file, block after block. */
   add(file: string, notes: LineNotes): void {
     const { total, following, problems, lines, dropped, suspects } = notes;
     this.total += total;
@@ -111,43 +89,32 @@ export class Rejections {
   }
 
   /**
-   * Adds the lines of a file that a query selects as `line`, `found`, `follows` and `text`, all with one problem.
-   * Returns their number.
+   * Adds lines of a file, or records of a base, that have the same problem.
+   * @param query selects `line`, `found`, `follows` and `text`. Lines that are rejected already have no text
    */
-  addSelected(file: string, problem: FieldProblem, query: string, origin: Origin = {}): number {
-    const { total, following } = this.#addProblem({ file, ...problem, ...origin }, query);
-    this.total += total;
-    this.following += following;
-    return total;
-  }
-
-  /** Adds a problem to lines that are rejected already, which a query selects as `line` and `found`. */
-  addToBad(file: string, problem: FieldProblem, query: string): void {
-    this.#addProblem({ file, ...problem }, `SELECT *, FALSE AS follows, NULL AS text FROM (${query})`);
-  }
-
-  #addProblem(problem: Omit<FileGroup, 'lines' | 'first'>, query: string) {
-    const { file, field, reason } = problem;
+  addSelected(problem: Pick<FileGroup, 'file' | 'field' | 'reason' | 'ofBase'>, query: string): void {
+    const { file, field, reason, ofBase } = problem;
     // SQLite takes a column outside of an aggregate from the row with the minimum.
-    const [[total, following, first, found]] = this.#database
-      .prepare<[], [total: number, following: number, first: number, found: string]>(
-        `SELECT count(*), total(follows), min(iif(follows, NULL, line)), found FROM (${query})`,
+    const [[rows, added, following, first, found]] = this.#database
+      .prepare<[], [rows: number, added: number, following: number, first: number, found: string]>(
+        `SELECT count(*), count(text), total(follows), min(iif(follows, NULL, line)), found FROM (${query})`,
       )
       .raw()
       .all();
-    const lines = total - following;
+    this.total += added;
+    this.following += following;
+    if (ofBase === true) this.ofBase += added;
+    const lines = rows - following;
     if (lines > 0) addGroup(this.#groups, { ...problem, lines, first, found: shown(found) });
-    if (this.keepsLines)
-      this.#database
-        .prepare(
-          `INSERT INTO rejections
-           SELECT ?, ?, line, json_array(json_object('field', ?, 'reason', ?, 'found', found)), text FROM (${query})`,
-        )
-        .run(fileOrder(file), file, field, reason);
-    return { total, following };
+    if (!this.keepsLines) return;
+    this.#database
+      .prepare(
+        `INSERT INTO rejections
+         SELECT ?, ?, line, json_array(json_object('field', ?, 'reason', ?, 'found', found)), text FROM (${query})`,
+      )
+      .run(fileOrder(file), file, field, reason);
   }
 
-  /** The warnings about lines. */
   get warnings(): Warning[] {
     return Array.from(this.#suspects.values(), ({ file, reason, lines, first }) => {
       return { source: file, problem: reason, count: lines, first: `line ${first}` };
@@ -172,13 +139,8 @@ export class Rejections {
       )
       .raw();
     const lines = Iterator.from(rows.iterate()).map(([file, line, reasons, text]) => {
-      const rejected = {
-        file,
-        line,
-        reasons: JSON.parse(`[${reasons}]`) as unknown,
-        text: text ?? undefined,
-      };
-      return `${JSON.stringify(rejected)}\n`;
+      const parsed = JSON.parse(`[${reasons}]`) as unknown;
+      return `${JSON.stringify({ file, line, reasons: parsed, text: text ?? undefined })}\n`;
     });
     await writeFile(path, lines);
   }

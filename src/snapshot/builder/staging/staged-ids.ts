@@ -29,11 +29,10 @@ export class StagedIds {
       ) STRICT, WITHOUT ROWID`);
     this.#database = database;
     this.#insert = database.prepare('INSERT OR IGNORE INTO ids VALUES (?, ?, ?, ?, ?, ?)');
-    this.#select = database
-      .prepare<[string, number, string], Named>(
-        'SELECT origin FROM ids WHERE collection = ? AND organization = ? AND id = ?',
-      )
-      .pluck();
+    this.#select = database.prepare(
+      'SELECT origin FROM ids WHERE collection = ? AND organization = ? AND id = ?',
+    );
+    this.#select.pluck();
   }
 
   addDeletion(collection: string, organization: number, id: string): void {
@@ -59,7 +58,6 @@ export class StagedIds {
     return insert.run(collection).changes;
   }
 
-  /** Returns the number of ids of an origin. */
   count(origin: Named): number {
     const count = this.#database.prepare<[Named], number>('SELECT count(*) FROM ids WHERE origin = ?');
     return count.pluck().get(origin) ?? 0;

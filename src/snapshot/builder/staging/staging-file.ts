@@ -1,14 +1,9 @@
-import Database from 'better-sqlite3';
-import { MEGABYTE } from '../../../store/memory/shared-arrays.ts';
-import { type JsonObject, textIn } from '../../format/json-values.ts';
-import { type CollectionLayout, COLLECTIONS, EVENTS, SESSIONS } from '../../format/layout.ts';
+import type Database from 'better-sqlite3';
+import type { CollectionName } from '../../../contract/operations.ts';
+import { textIn } from '../../format/json-values.ts';
+import { byCollection, type CollectionLayout, EVENTS, SESSIONS } from '../../format/layout.ts';
+import type { Line } from '../import/import-files.ts';
 import type { ReadRecord } from '../import/record-reader.ts';
-import { Mentions } from './mentions.ts';
-
-/** Larger than SQLite's default of 4,096 bytes: a record takes about a kilobyte. */
-const PAGE_BYTES = 16_384;
-/** A small cache suffices, since rows are only appended. */
-const CACHE_KILOBYTES = (4 * MEGABYTE) / 1024;
 
 /** Whether a staged record is a line of the import or a record of the base. */
 export type Origin = 'import' | 'base';
@@ -18,16 +13,17 @@ export type StagedRecord = Pick<ReadRecord, 'organization' | 'beginsRun' | 'valu
 
 /** Tables of staged records, one for each collection, and of bad lines. */
 export class StagingTables {
-  readonly #inserts: ReadonlyMap<CollectionLayout, Database.Statement>;
-  readonly #badInserts: ReadonlyMap<CollectionLayout, Database.Statement>;
+  readonly #inserts: Readonly<Record<CollectionName, Database.Statement>>;
+  readonly #badInserts: Readonly<Record<CollectionName, Database.Statement>>;
 
   constructor(database: Database.Database) {
-    const create = (table: string, declarations: readonly string[]) => {
+    const create = (table: string, ...declarations: readonly string[]) => {
       database.exec(`CREATE TABLE ${table} (${declarations.join(', ')}) STRICT`);
       return database.prepare(`INSERT INTO ${table} VALUES (${declarations.map(() => '?').join(', ')})`);
     };
-    const createFor = ({ name, columns }: CollectionLayout) =>
-      create(name, [
+    this.#inserts = byCollection(({ name, columns }) =>
+      create(
+        name,
         'origin TEXT NOT NULL',
         'line INTEGER PRIMARY KEY',
         'organization INTEGER NOT NULL',
@@ -36,61 +32,25 @@ export class StagingTables {
         'begins_run INTEGER NOT NULL',
         ...columns.map(({ column }) => `${column} TEXT NOT NULL`),
         'record TEXT NOT NULL',
-      ]);
-    this.#inserts = new Map(COLLECTIONS.map((layout) => [layout, createFor(layout)]));
+      ),
+    );
     // The known values of bad lines, which are also checked against other lines. "event" is the sort key of its id.
-    const bad = ['line INTEGER PRIMARY KEY', 'organization INTEGER', 'id TEXT', 'event TEXT'];
-    this.#badInserts = new Map(COLLECTIONS.map((layout) => [layout, create(`bad_${layout.name}`, bad)]));
+    this.#badInserts = byCollection(({ name }) =>
+      create(`bad_${name}`, 'line INTEGER PRIMARY KEY', 'organization INTEGER', 'id TEXT', 'event TEXT'),
+    );
   }
 
   /** @param line number of the line in the import file; of the record in its collection of the base */
-  add(layout: CollectionLayout, origin: Origin, line: number, record: ReadRecord): void {
+  add({ name }: CollectionLayout, origin: Origin, line: number, record: ReadRecord): void {
     const { organization, instant, id, beginsRun, values, json } = record;
     const begins = beginsRun ? 1 : 0;
-    this.#inserts.get(layout)?.run(origin, line, organization, instant, sortKey(id), begins, ...values, json);
+    this.#inserts[name].run(origin, line, organization, instant, sortKey(id), begins, ...values, json);
   }
 
-  /** @param imported the line as an object; undefined when it is none */
-  addBad(
-    layout: CollectionLayout,
-    line: number,
-    organization: number | undefined,
-    imported: JsonObject = {},
-  ): void {
-    const keyOf = (field: string) => sortKey(textIn(imported[field])) || undefined;
+  addBad(layout: CollectionLayout, { number, record }: Line, organization: number | undefined): void {
+    const keyOf = (field: string) => sortKey(textIn(record?.[field])) || undefined;
     const id = keyOf(layout.resource.id);
-    this.#badInserts.get(layout)?.run(line, organization, id, layout === EVENTS ? id : keyOf('eventId'));
-  }
-}
-
-/** The temporary SQLite file of an import thread. */
-export class StagingFile {
-  readonly tables: StagingTables;
-  readonly mentions: Mentions;
-  readonly #database: Database.Database;
-
-  /** @param path a file that does not exist yet */
-  constructor(path: string) {
-    this.#database = new Database(path);
-    this.#database.pragma(`page_size = ${PAGE_BYTES}`);
-    this.#database.pragma(`cache_size = -${CACHE_KILOBYTES}`);
-    this.#database.pragma('journal_mode = OFF');
-    this.#database.pragma('synchronous = OFF');
-    this.#database.pragma('locking_mode = EXCLUSIVE');
-    this.#database.exec('BEGIN');
-    this.tables = new StagingTables(this.#database);
-    this.mentions = new Mentions(this.#database);
-  }
-
-  /** Completes and closes the file. */
-  finish(): void {
-    this.mentions.flush();
-    this.#database.exec('COMMIT');
-    this.close();
-  }
-
-  close(): void {
-    this.#database.close();
+    this.#badInserts[layout.name].run(number, organization, id, layout === EVENTS ? id : keyOf('eventId'));
   }
 }
 
@@ -116,7 +76,6 @@ export function registerSortKeys(database: Database.Database): void {
     database.function(name, { deterministic: true }, (text: string | null) => text && convert(text));
 }
 
-/** Returns the id of a sort key. */
 export function idOf(key: string): string {
   return key.replace(/[\ue000-\ue7ff]|[\u{10000}-\u{11fff}]/gu, (character) => {
     const code = Number(character.codePointAt(0));
@@ -130,9 +89,9 @@ export function eventOf(layout: CollectionLayout): string {
 }
 
 /**
- * Returns SQL that selects from all records of a collection.
+ * Returns SQL that selects from all tables of a name.
  * @param files schema names of the staging files
  */
-export function selectAll(files: readonly string[], { name }: CollectionLayout, columns: string): string {
-  return files.map((schema) => `SELECT ${columns} FROM ${schema}.${name}`).join(' UNION ALL ');
+export function selectAll(files: readonly string[], table: string, columns: string): string {
+  return files.map((schema) => `SELECT ${columns} FROM ${schema}.${table}`).join(' UNION ALL ');
 }

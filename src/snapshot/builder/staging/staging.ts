@@ -25,6 +25,8 @@ export class Staging implements Disposable {
   readonly database: Database.Database;
   /** Schema names of the staging files: of this one, and of those that are attached. */
   readonly files = ['main'];
+  /** In ascending order, which is that of the positions; empty until the staging files are attached. */
+  organizationIds: readonly string[] = [];
 
   /**
    * @param path a file that does not exist yet, for everything but the lines
@@ -41,11 +43,8 @@ export class Staging implements Disposable {
     this.tables = new StagingTables(this.database);
   }
 
-  /**
-   * Attaches the staging files.
-   * @param organizationIds in ascending order
-   */
   attach(files: readonly string[], organizationIds: readonly string[]): void {
+    this.organizationIds = organizationIds;
     for (const [i, file] of files.entries()) {
       const name = `staging_${i}`;
       this.database.prepare(`ATTACH ? AS ${name}`).run(file);
@@ -54,11 +53,8 @@ export class Staging implements Disposable {
       this.database.pragma(`${name}.cache_size = -${CACHE_KILOBYTES}`);
       this.files.push(name);
     }
-    this.database.exec(
-      'CREATE TABLE organizations (position INTEGER PRIMARY KEY, organization_id TEXT NOT NULL); BEGIN',
-    );
-    const insert = this.database.prepare('INSERT INTO organizations VALUES (?, ?)');
-    for (const [position, organizationId] of organizationIds.entries()) insert.run(position, organizationId);
+    this.database.function('organization_id', (position: number) => organizationIds[position]);
+    this.database.exec('BEGIN');
   }
 
   /** Iterates over the staged records of a collection, by organization and in list order. */
@@ -70,9 +66,9 @@ export class Staging implements Disposable {
   }
 
   /** Derives the warnings about the records of the import, which must be all records. */
-  warnings(organizationIds: readonly string[]): Warning[] {
-    const qrCodes = selectAll(this.files, TICKETS, 'organization, qr_code AS value, line AS place, id');
-    return warningsOf(this.database, this.files.slice(1), organizationIds, qrCodes);
+  warnings(): Warning[] {
+    const qrCodes = selectAll(this.files, TICKETS.name, 'organization, qr_code AS value, line AS place, id');
+    return warningsOf(this.database, this.files.slice(1), this.organizationIds, qrCodes);
   }
 
   [Symbol.dispose](): void {
@@ -83,7 +79,7 @@ export class Staging implements Disposable {
   #selectInOrder(layout: CollectionLayout): string {
     const { orderedBy, columns } = layout;
     const names = columns.map(({ column }) => column).join(', ');
-    const all = selectAll(this.files, layout, `organization, begins_run, record, instant, id, ${names}`);
+    const all = selectAll(this.files, layout.name, `organization, begins_run, record, instant, id, ${names}`);
     if (layout === SESSIONS) {
       return `
         SELECT session.organization, begins_run, record, ${names}
