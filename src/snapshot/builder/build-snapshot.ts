@@ -162,9 +162,11 @@ async function writeSnapshot(
       const staged = staging.records(layout);
       const runs = earlier?.runs(layout, organizationIds) ?? [];
       const isMerged = isBase && !LINKED.includes(layout);
-      for (const run of isMerged ? [] : runs) {
-        comparison.compare(layout, run);
-        await pause(signal);
+      if (!isMerged) {
+        for (const run of runs) {
+          comparison.compare(layout, run);
+          await pause(signal);
+        }
       }
       const stream = isMerged ? mergeRecords(layout, staged, runs, comparison) : staged;
       records[layout.name] = await write(layout, stream);

@@ -17,7 +17,7 @@ export interface FieldProblem {
 /** The reason of each line after the first one with an id. */
 export const UNIQUE = 'must be unique';
 
-/** Lines that have the same problem, in a field with all positions of a list in one: `placedItems[].quantity`. */
+/** Lines that have the same problem. All positions of a list are one field: `placedItems[].quantity`. */
 export interface ProblemGroup extends FieldProblem {
   readonly lines: number;
   /** Number of the first of these lines. */

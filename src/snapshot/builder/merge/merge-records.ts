@@ -10,7 +10,7 @@ export interface Span {
   readonly to: number;
 }
 
-/** Merges the staged records of a collection and those of a base that stay, in the order of both. */
+/** Merges staged records with those of a base that stay. Both are by organization and in list order. */
 export function* mergeRecords(
   layout: CollectionLayout,
   staged: Generator<StagedRecord, undefined>,
