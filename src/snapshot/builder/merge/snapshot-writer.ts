@@ -214,7 +214,8 @@ class GrowingRun {
     const columnBytes = values.map((value, i) => this.#columns[i].bytes + 1 + Buffer.byteLength(value));
     const hasRoom = this.#hasRoom(size) && columnBytes.every((bytes) => bytes <= MAX_RUN_BYTES);
     if (count > 0 && !hasRoom) return undefined;
-    for (const [i, column] of this.#columns.entries()) {
+    for (let i = 0; i < values.length; i++) {
+      const column = this.#columns[i];
       // The element of a repeated text is the position of its first occurrence.
       const position = column.positions?.get(values[i]);
       if (position === undefined) column.positions?.set(values[i], count);

@@ -8,8 +8,8 @@ import { type BadOrganizations, RecordReader } from '../import/record-reader.ts'
 import { Mentions } from './mentions.ts';
 import { StagingTables } from './staging-file.ts';
 
-/** Larger than SQLite's default of 4,096 bytes: a record takes about a kilobyte. */
-const PAGE_BYTES = 16_384;
+/** SQLite's largest page size: a record takes about a kilobyte, and the records are read three times. */
+const PAGE_BYTES = 65_536;
 /** A small cache suffices, since rows are only appended. */
 const CACHE_KILOBYTES = (4 * MEGABYTE) / 1024;
 

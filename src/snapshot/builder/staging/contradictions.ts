@@ -73,7 +73,7 @@ export function rejectContradictions(
          WHERE named.collection = '${name}' AND listed.line <> named.line`,
       );
     }
-    database.exec("DELETE FROM ids WHERE origin = 'bad'");
+    if (badLines > 0) database.exec(`DELETE FROM ids WHERE collection = '${name}' AND origin = 'bad'`);
     base?.stage(layout, staging);
   }
 
@@ -83,7 +83,7 @@ export function rejectContradictions(
       { field: 'eventId', reason: 'must be an event of the organization' },
       `SELECT origin, line, event AS value, '' AS addition, ${mayHave(EVENTS)} AS follows
        FROM (${allLines(SESSIONS)})
-       WHERE (organization, event) NOT IN
+       WHERE event NOTNULL AND (organization, event) NOT IN
          (SELECT organization, id FROM ids WHERE collection = 'events' AND origin <> 'deletion')`,
     );
   }

@@ -92,10 +92,15 @@ export function warningsOf(
   const mentionsOf = (rule: number) => selectAll(files, `mentions_${rule}`, '*');
   const pricings = mentionsOf(RULES.findIndex(({ expected }) => expected.kind === 'identifies'));
   return RULES.flatMap((rule, number): Warning[] => {
+    const isUnique = rule.expected.kind === 'unique';
+    // Sorts less than the search for the first record.
+    const repeated = `SELECT 1 FROM (${qrCodes}) GROUP BY organization, value HAVING count(*) > 1`;
+    if (isUnique && database.prepare(repeated).get() === undefined) return [];
+    const values = isUnique ? qrCodes : mentionsOf(number);
     const broken = database
       .prepare<[], [organization: number, value: string, id: string, first: number, count: number]>(
         `SELECT organization, value, id, min(place), sum(records)
-         FROM (${selectBroken(rule, rule.expected.kind === 'unique' ? qrCodes : mentionsOf(number), pricings)}) HAVING count(*) > 0`,
+         FROM (${selectBroken(rule, values, pricings)}) HAVING count(*) > 0`,
       )
       .raw()
       .get();
