@@ -43,27 +43,18 @@ export interface MemoryNeed {
   readonly peak: number;
 }
 
-/** For each record: its offset (8), and up to four slots of the id index (16). */
+// For each record: its offset (8), and up to four slots of the id index (16).
 const RECORD_BYTES = 24;
-/**
- * For each record and text column: a key with up to four slots (16), its end (4), 20 bytes of text, and a list of one
- * row (8). Records that share keys need less, even where long lists are also ordered by instant.
- */
+// For each record and text column: a key with up to four slots (16), its end (4), 20 bytes of text, and a list of one
+// row (8). Records that share keys need less, even where long lists are also ordered by instant.
 const TEXT_BYTES = 48;
-/** For each record and instant column: the instant (8), its row (4), its rank (4), and a wavelet matrix. */
-const INSTANT_BYTES = 24;
-/** For each session: its event, its start, its rank by start, and its entries in the event index `startAt`. */
-const SCHEDULE_BYTES = 40;
-/** For each organization: the objects around its buffers, in the loader and in the process. */
-const ORGANIZATION_BYTES = 64 * 1024;
-/** For each record of the largest list: the arrays from which its indexes are built. */
-const BUILDING_BYTES = 96;
-/** The loader thread: 50 MB were measured. */
-const LOADER_BYTES = 64 * MEGABYTE;
-/** Run buffers that await garbage collection: as many bytes as were read, up to this limit. */
-const UNCOLLECTED_BYTES = 64 * MEGABYTE;
-/** For longer keys, and for lists of several texts: the manifest does not declare these. */
-const MARGIN = 1.05;
+const INSTANT_BYTES = 24; // for each instant column of it: the instant (8), its row (4), its rank (4), and a matrix
+const SCHEDULE_BYTES = 40; // for each session: its event, start, rank by start, and entries in the index `startAt`
+const ORGANIZATION_BYTES = 64 * 1024; // for each organization: the objects around its buffers, in both threads
+const BUILDING_BYTES = 96; // for each record of the largest list: the arrays from which its indexes are built
+const LOADER_BYTES = 64 * MEGABYTE; // the loader thread: 50 MB were measured
+const UNCOLLECTED_BYTES = 64 * MEGABYTE; // of run buffers that await garbage collection, at most
+const MARGIN = 1.05; // for longer keys, and for lists of several texts, which the manifest does not declare
 
 /**
  * Estimates the memory of a load from the run counts and lengths of the manifest.
@@ -110,12 +101,9 @@ export interface StoredMemory {
   readonly threads: number;
 }
 
-/** Code, heap and buffers of a process with one worker: 150 MB were measured. */
-const PROCESS_BYTES = 160 * MEGABYTE;
-/** Heap and buffers of each further worker: 45 MB were measured. */
-const WORKER_BYTES = 48 * MEGABYTE;
-/** The objects around the buffers of a store, in each thread: 50 kB were measured. */
-const STORE_BYTES = 64 * 1024;
+const PROCESS_BYTES = 160 * MEGABYTE; // code, heap and buffers with one worker: 150 MB were measured
+const WORKER_BYTES = 48 * MEGABYTE; // heap and buffers of each further worker: 45 MB were measured
+const STORE_BYTES = 64 * 1024; // the objects around a store's buffers, in each thread: 50 kB were measured
 
 /**
  * Computes the memory in use from the stores and threads of the process.

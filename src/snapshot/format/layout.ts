@@ -157,9 +157,6 @@ export const COLLECTIONS: readonly CollectionLayout[] = [EVENTS, SESSIONS, TICKE
 /** All lists that a snapshot stores in runs: the content, and beside it the deletions. */
 export const STORED_LISTS: readonly ListLayout[] = [...COLLECTIONS, DELETIONS];
 
-/** Order of reviews: records follow those that they refer to. */
-export const REFERENTS_FIRST: readonly CollectionLayout[] = [EVENTS, SESSIONS, OFFERS, ORDERS, TICKETS];
-
 /** Returns whether an index is over a field that identifies something, in every variant of the resource. */
 export function isIdentifier({ resource }: ListLayout, index: string): boolean {
   return Object.values(resource.variants).every((fields) => {

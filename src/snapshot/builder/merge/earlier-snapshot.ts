@@ -1,8 +1,7 @@
-import { type JsonObject, parseObject } from '../../format/json-values.ts';
+import { type JsonObject, objectsIn, parseObject } from '../../format/json-values.ts';
 import { type CollectionLayout, DELETIONS, EVENTS, type ListLayout } from '../../format/layout.ts';
 import { type ManifestOrganization, recordsIn } from '../../format/manifest.ts';
 import { asRefusal, type OpenSnapshot, openSnapshot } from '../../format/snapshot-file.ts';
-import { divideRecords } from '../../load/records-loader.ts';
 import { duplicateId, type Run, RunReader } from '../../load/run-reader.ts';
 import type { Base } from '../staging/contradictions.ts';
 import { LINKED, type Staging, withoutSummary } from '../staging/staging.ts';
@@ -58,11 +57,8 @@ export class EarlierSnapshot implements Base, Disposable {
   }
 
   *deletions(organizationId: string): Generator<JsonObject> {
-    for (const run of this.#read(DELETIONS, organizationId)) {
-      const { offsets } = divideRecords(DELETIONS, 'collection', run);
-      for (let row = 0; row < run.entry.recordCount; row++)
-        yield parseObject(run.records.toString('utf8', offsets[row], offsets[row + 1] - 1)) ?? {};
-    }
+    for (const { records } of this.#read(DELETIONS, organizationId))
+      yield* objectsIn(parseObject(`{"list":[${records.toString()}]}`)?.['list']);
   }
 
   /** Stages the events or sessions that the import does not name. Those of other collections are merged. */

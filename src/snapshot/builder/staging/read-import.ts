@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CollectionName, ListName } from '../../../contract/operations.ts';
-import { byCollection, REFERENTS_FIRST } from '../../format/layout.ts';
+import { byCollection, COLLECTIONS } from '../../format/layout.ts';
 import { type ImportFolder, ORGANIZATIONS_FILE, readBlocks } from '../import/import-files.ts';
 import { ImportThreads } from './import-threads.ts';
 import { readDeletions, readOrganizations } from './organizations-and-deletions.ts';
@@ -32,14 +32,8 @@ export interface ImportOptions {
   readonly signal?: AbortSignal;
 }
 
-export interface Imported {
-  /** Names of the organizations by id, in the order of the ids. */
-  readonly names: ReadonlyMap<string, string>;
-  /** Number of lines of all files. */
-  readonly linesRead: number;
-  /** Number of lines that are bad by themselves. */
-  readonly badLines: number;
-}
+/** Names of the organizations by id, in the order of the ids, and numbers of all lines and of the bad ones. */
+export type Imported = Awaited<ReturnType<typeof readImport>>;
 
 /**
  * Reads an import folder into staging files, and rejects bad lines and contradictions.
@@ -52,7 +46,7 @@ export async function readImport(
   folder: string,
   staging: Staging,
   base: Base | undefined,
-): Promise<Imported> {
+) {
   const { rejections } = staging;
   const { skipInvalid, maxInvalid = { percent: 100 } } = options;
   const { names, bad: badOrganizations } = await readOrganizations(input, rejections, base?.names);
@@ -91,14 +85,14 @@ async function readCollections(
   rejections: Rejections,
 ): Promise<Record<CollectionName, number>> {
   const lines = byCollection(() => 0);
-  const files = REFERENTS_FIRST.flatMap(({ name }) => input.files.get(name) ?? []);
+  const files = COLLECTIONS.flatMap(({ name }) => input.files.get(name) ?? []);
   let bytes = 0;
   const countBytes = (more: number) => {
     bytes += more;
   };
   try {
     const totalBytes = files.reduce((sum, file) => sum + statSync(join(input.path, file)).size, 0);
-    for (const { name: list } of REFERENTS_FIRST) {
+    for (const { name: list } of COLLECTIONS) {
       const file = input.files.get(list);
       if (file === undefined) continue;
       for await (const block of threads.read(list, readBlocks(input, file, countBytes))) {
