@@ -8,7 +8,6 @@ import {
   rejectsPath,
   SuspectImport,
 } from '../../src/snapshot/builder/build-snapshot.ts';
-import { NotLater } from '../../src/snapshot/builder/merge/earlier-snapshot.ts';
 import {
   IMPORT_FILES,
   listImport,
@@ -141,9 +140,9 @@ async function build(options: BuildChoices, command: Command): Promise<void> {
     }
     if (error instanceof UnreadableImport)
       throw new Refused(`${input}: ${error.message}; no snapshot was written`, { file: input });
-    if (error instanceof NotLater || error instanceof RefusedSnapshot) {
-      const reason = error instanceof RefusedSnapshot ? error.reason : undefined;
-      throw new Refused(`${earlier}: ${error.message}; no snapshot was written`, { file: earlier, reason });
+    if (error instanceof RefusedSnapshot) {
+      const { message, reason } = error;
+      throw new Refused(`${earlier}: ${message}; no snapshot was written`, { file: earlier, reason });
     }
     throw error;
   }

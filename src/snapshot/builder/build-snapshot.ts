@@ -85,7 +85,6 @@ export function rejectsPath(output: string): string {
  *
  * @throws ImportRejected when lines are bad and not skipped, or too many to be skipped, when entries of the folder are
  *   misnamed, and without an organization. It has the problems of all files
- * @throws NotLater
  * @throws RefusedSnapshot when the base is not a sound snapshot
  * @throws SuspectImport when records look wrong in a strict build
  * @throws UnreadableImport when a file cannot be read to its end, or needs a base

@@ -128,7 +128,7 @@ function checkFields(header: Buffer, size: number): void {
   }
 }
 
-const MAX_PAGE_BYTES = 65_536;
+export const MAX_PAGE_BYTES = 65_536;
 
 function pageSizeIn(header: Buffer): number {
   const size = header.readUInt16BE(16);

@@ -16,6 +16,7 @@ import { inUtc, parseTimestamp, withOffset } from '../../../contract/timestamp.t
 import { type JsonObject, objectIn, textIn } from '../../format/json-values.ts';
 import { addCount, type LineNotes } from './line-notes.ts';
 import { type FieldProblem, quoted, withoutRepetition } from './problems.ts';
+import { remembered } from './rules.ts';
 import { similarName } from '../../../similar-names.ts';
 
 /** The checks of import records and their stored form, derived from the declared fields. */
@@ -51,19 +52,10 @@ const FORMATS: Readonly<Record<string, { validate: (text: string) => boolean; ac
     accepts: `${TIMESTAMP_RULE}, within the years 0000 to 9999 in UTC`,
   },
   timeZone: {
-    validate: isTimeZone,
+    validate: remembered(isRegionAndCity),
     accepts: 'a region and city of the IANA time zone database, such as Europe/Paris',
   },
 };
-
-/** Whether checked names are valid. Creating an `Intl.DateTimeFormat` takes about 70 µs. */
-const knownZones = new Map<string, boolean>();
-
-function isTimeZone(text: string): boolean {
-  let known = knownZones.get(text);
-  if (known === undefined) knownZones.set(text, (known = isRegionAndCity(text)));
-  return known;
-}
 
 /** Checks a name. Luxon would also accept abbreviations (EST), offsets (+01:00) and any letter case. */
 function isRegionAndCity(text: string): boolean {

@@ -1,21 +1,12 @@
 import { type JsonObject, objectsIn, parseObject } from '../../format/json-values.ts';
 import { type CollectionLayout, DELETIONS, EVENTS, type ListLayout } from '../../format/layout.ts';
 import { type ManifestOrganization, recordsIn } from '../../format/manifest.ts';
+import { RefusedSnapshot } from '../../format/refused-snapshot.ts';
 import { asRefusal, type OpenSnapshot, openSnapshot } from '../../format/snapshot-file.ts';
 import { duplicateId, type Run, RunReader } from '../../load/run-reader.ts';
 import type { Base } from '../staging/contradictions.ts';
 import { LINKED, type Staging, withoutSummary } from '../staging/staging.ts';
 import { EarlierRun } from './earlier-run.ts';
-
-/** The build would not be later than the snapshot that it follows. */
-export class NotLater extends Error {
-  override readonly name = 'NotLater';
-  constructor(producedAt: Date, earlier: string) {
-    super(
-      `its time, ${earlier}, is not before ${producedAt.toISOString()}: check --as-of and the clock of this machine`,
-    );
-  }
-}
 
 /**
  * The snapshot that a build follows: its base, or the one before a full build. It is only read.
@@ -29,10 +20,7 @@ export class EarlierSnapshot implements Base, Disposable {
   readonly #organizations: ReadonlyMap<string, ManifestOrganization>;
   readonly #reader: RunReader;
 
-  /**
-   * @param producedAt the time of the build that follows
-   * @throws NotLater
-   */
+  /** @param producedAt the time of the build that follows; any earlier snapshot is refused as not older */
   constructor(path: string, producedAt?: Date, isBase = false) {
     this.path = path;
     this.isBase = isBase;
@@ -40,7 +28,9 @@ export class EarlierSnapshot implements Base, Disposable {
     const { producedAt: earlier, organizations } = this.#snapshot.manifest;
     if (producedAt !== undefined && producedAt.getTime() <= Date.parse(earlier)) {
       this.#snapshot[Symbol.dispose]();
-      throw new NotLater(producedAt, earlier);
+      const time = producedAt.toISOString();
+      const message = `its time, ${earlier}, is not before ${time}: check --as-of and the clock of this machine`;
+      throw new RefusedSnapshot('older', message);
     }
     this.names = new Map(organizations.map(({ organizationId, name }) => [organizationId, name]));
     this.#organizations = new Map(organizations.map((one) => [one.organizationId, one]));

@@ -1,4 +1,4 @@
-import Database from 'better-sqlite3';
+import type Database from 'better-sqlite3';
 import type { ListName } from '../../../contract/operations.ts';
 import { MEGABYTE } from '../../../store/memory/shared-arrays.ts';
 import { COMMA } from '../../../store/record-bytes.ts';
@@ -20,12 +20,10 @@ import {
   SCHEMA,
 } from '../../format/schema.ts';
 import { sync } from '../../format/snapshot-file.ts';
-import type { StagedRecord } from '../staging/staging-file.ts';
+import { newDatabase, type StagedRecord } from '../staging/staging-file.ts';
 import type { EarlierRun } from './earlier-run.ts';
 import type { Span } from './merge-records.ts';
 
-/** SQLite's largest page size, since a run takes about a megabyte. */
-const PAGE_BYTES = 65_536;
 /** Bytes of records after which a flush begins. */
 const FLUSH_BYTES = 64 * MEGABYTE;
 
@@ -50,11 +48,7 @@ export class SnapshotWriter {
   /** @param organizations names by id, in the order of the ids */
   constructor(path: string, organizations: ReadonlyMap<string, string>) {
     this.#path = path;
-    this.#database = new Database(path);
-    this.#database.pragma(`page_size = ${PAGE_BYTES}`);
-    this.#database.pragma('journal_mode = OFF');
-    this.#database.pragma('synchronous = OFF');
-    this.#database.pragma('locking_mode = EXCLUSIVE');
+    this.#database = newDatabase(path);
     this.#database.exec(SCHEMA);
     this.#database.pragma(`application_id = ${APPLICATION_ID}`);
     this.#database.pragma(`user_version = ${FORMAT_VERSION}`);

@@ -1,4 +1,4 @@
-import Database from 'better-sqlite3';
+import type Database from 'better-sqlite3';
 import { MEGABYTE } from '../../../store/memory/shared-arrays.ts';
 import { textIn } from '../../format/json-values.ts';
 import { COLLECTIONS } from '../../format/layout.ts';
@@ -6,10 +6,8 @@ import { type LineBlock, linesOf } from '../import/import-files.ts';
 import { LineNotes } from '../import/line-notes.ts';
 import { type BadOrganizations, RecordReader } from '../import/record-reader.ts';
 import { Mentions } from './mentions.ts';
-import { StagingTables } from './staging-file.ts';
+import { newDatabase, StagingTables } from './staging-file.ts';
 
-/** SQLite's largest page size: a record takes about a kilobyte, and the records are read three times. */
-const PAGE_BYTES = 65_536;
 /** A small cache suffices, since rows are only appended. */
 const CACHE_KILOBYTES = (4 * MEGABYTE) / 1024;
 
@@ -45,12 +43,8 @@ export class BlockReader {
   constructor(data: ReaderData) {
     const { organizations, badOrganizations, stagingFile } = data;
     this.#data = data;
-    this.#database = new Database(stagingFile);
-    this.#database.pragma(`page_size = ${PAGE_BYTES}`);
+    this.#database = newDatabase(stagingFile);
     this.#database.pragma(`cache_size = -${CACHE_KILOBYTES}`);
-    this.#database.pragma('journal_mode = OFF');
-    this.#database.pragma('synchronous = OFF');
-    this.#database.pragma('locking_mode = EXCLUSIVE');
     this.#database.exec('BEGIN');
     this.#tables = new StagingTables(this.#database);
     this.#mentions = new Mentions(this.#database);

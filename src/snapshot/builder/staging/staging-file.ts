@@ -1,7 +1,8 @@
-import type Database from 'better-sqlite3';
+import Database from 'better-sqlite3';
 import type { CollectionName } from '../../../contract/operations.ts';
 import { textIn } from '../../format/json-values.ts';
 import { byCollection, type CollectionLayout, EVENTS, SESSIONS } from '../../format/layout.ts';
+import { MAX_PAGE_BYTES } from '../../format/snapshot-file.ts';
 import type { Line } from '../import/import-files.ts';
 import type { ReadRecord } from '../import/record-reader.ts';
 
@@ -10,6 +11,17 @@ export type Origin = 'import' | 'base';
 
 /** A record as the snapshot writer receives it. */
 export type StagedRecord = Pick<ReadRecord, 'organization' | 'beginsRun' | 'values' | 'json'>;
+
+/** Creates a database that no other process reads, and that need not survive a crash, with large pages. */
+export function newDatabase(path: string): Database.Database {
+  const database = new Database(path);
+  // A record takes about a kilobyte, a run a megabyte.
+  database.pragma(`page_size = ${MAX_PAGE_BYTES}`);
+  database.pragma('journal_mode = OFF');
+  database.pragma('synchronous = OFF');
+  database.pragma('locking_mode = EXCLUSIVE');
+  return database;
+}
 
 /** Tables of staged records, one for each collection, and of bad lines. */
 export class StagingTables {

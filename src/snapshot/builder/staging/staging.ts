@@ -1,4 +1,4 @@
-import Database from 'better-sqlite3';
+import type Database from 'better-sqlite3';
 import { MEGABYTE } from '../../../store/memory/shared-arrays.ts';
 import { type CollectionLayout, EVENTS, SESSIONS, TICKETS } from '../../format/layout.ts';
 import { warningsOf } from './mentions.ts';
@@ -6,7 +6,14 @@ import type { Warning } from '../import/rules.ts';
 import { Deletions } from './deletions.ts';
 import { Rejections } from './rejections.ts';
 import { StagedIds } from './staged-ids.ts';
-import { eventOf, registerSortKeys, selectAll, type StagedRecord, StagingTables } from './staging-file.ts';
+import {
+  eventOf,
+  newDatabase,
+  registerSortKeys,
+  selectAll,
+  type StagedRecord,
+  StagingTables,
+} from './staging-file.ts';
 
 /** Cache of each staging file, and of each sort before it spills to temporary files. */
 const CACHE_KILOBYTES = (16 * MEGABYTE) / 1024;
@@ -33,9 +40,7 @@ export class Staging implements Disposable {
    * @param keepsLines whether the bad lines are stored
    */
   constructor(path: string, keepsLines: boolean) {
-    this.database = new Database(path);
-    this.database.pragma('journal_mode = OFF');
-    this.database.pragma('synchronous = OFF');
+    this.database = newDatabase(path);
     this.database.pragma(`threads = ${SORT_THREADS}`);
     registerSortKeys(this.database);
     this.rejections = new Rejections(this.database, keepsLines);
