@@ -39,7 +39,6 @@ interface Column<Kind, Value> {
   readonly of: Of<Value>;
 }
 
-/** Returns the value of a column for a record. */
 type Of<Value> = (record: ImportedRecord) => Value;
 
 /** A record in stored form, and its import line with the fields that are not served (`heldByEventIds`). */

@@ -45,13 +45,11 @@ export interface RunEntry {
   readonly digest: string;
 }
 
-/** Returns the number of records that the runs of a list declare. */
 export function rowCount(runs: readonly RunEntry[]): number {
   const last = runs.at(-1);
   return last === undefined ? 0 : last.firstRow + last.recordCount;
 }
 
-/** Returns the number of records that a snapshot declares in some lists. */
 export function recordsIn({ organizations }: Manifest, lists: readonly ListLayout[]): number {
   let records = 0;
   for (const { runs } of organizations) for (const { name } of lists) records += rowCount(runs[name]);

@@ -14,12 +14,9 @@ export const SCHEMA = readFileSync(new URL('../../../data/schema.sql', import.me
 
 /** Columns that locate a run. All others are its content. */
 export const PLACE_COLUMNS = ['organization_id', 'first_row'] as const;
-/** Column of the record lengths in bytes. */
 export const LENGTHS_COLUMN = 'record_lengths';
-/** Column of the records, the last one of each run table. */
 export const RECORDS_COLUMN = 'records';
 
-/** Limit for the JSON text of one record. */
 export const MAX_RECORD_BYTES = MEGABYTE;
 export const MAX_RUN_RECORDS = 4096;
 /** Limit for each column of a run. The commas between records count. */

@@ -6,7 +6,6 @@ import { type Manifest, readManifest } from './manifest.ts';
 import { type RefusalReason, RefusedSnapshot } from './refused-snapshot.ts';
 import { APPLICATION_ID, FORMAT_VERSION, SCHEMA_STATEMENTS, schemaStatements } from './schema.ts';
 
-/** A snapshot file that is open for reading. */
 export interface OpenSnapshot extends Disposable {
   readonly database: Database.Database;
   readonly manifest: Manifest;

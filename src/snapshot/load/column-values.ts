@@ -19,7 +19,6 @@ const OPEN = 0x5b;
 const BACKSLASH = 0x5c;
 const CLOSE = 0x5d;
 
-/** One text for each record. */
 export interface TextValues {
   /** The distinct texts, in order of first occurrence; a writer may repeat some of them. */
   readonly texts: Texts;
@@ -55,7 +54,6 @@ export function readTexts(column: Buffer, count: number): TextValues | undefined
   return at === column.length ? { texts: firstTexts(texts, read), textOf } : undefined;
 }
 
-/** A list of texts for each record. */
 export interface Lists {
   /** The elements of all lists, record after record. */
   readonly texts: Texts;

@@ -18,7 +18,6 @@ export class ListIndexes {
   readonly #postings: Record<string, PostingIndexBuilder> = {};
   readonly #instants: Record<string, Int64s> = {};
 
-  /** @param count rows of the list */
   constructor(layout: ListLayout, count: number) {
     this.#layout = layout;
     // Indexes with one key for each row share this array.

@@ -9,7 +9,6 @@ import type { RecordForm } from './record-form.ts';
 import { copyRecords, newRecords } from './records-loader.ts';
 import { duplicateId, type Run } from './run-reader.ts';
 
-/** A stored list of an organization. */
 export interface StoredList {
   readonly layout: ListLayout;
   readonly entries: readonly RunEntry[];

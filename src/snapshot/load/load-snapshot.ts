@@ -17,7 +17,6 @@ export type LoaderMessage =
   | { readonly progress: Parameters<OnProgress> }
   /** The next of the declared organizations. Each has a separate message, as in `workers/protocol.ts`. */
   | { readonly organization: OrganizationImage; readonly deletions: DeletionsImage }
-  /** All organizations were sent. */
   | { readonly complete: Pick<SnapshotImage, 'snapshotId' | 'producedAt'> }
   | { readonly refused: ConstructorParameters<typeof RefusedSnapshot> };
 

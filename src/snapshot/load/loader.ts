@@ -18,7 +18,10 @@ const PACKED_BELOW_BYTES = MEGABYTE;
 lowerPriority();
 
 try {
-  const options = { admit: awaitAdmission, onProgress: reportProgress, isThorough, parsedRuns };
+  const onProgress: OnProgress = (...progress) => {
+    post({ progress });
+  };
+  const options = { admit: awaitAdmission, onProgress, isThorough, parsedRuns };
   const { snapshotId, producedAt } = readOrganizations(path, options, (organization, deletions) => {
     post({ organization: inFewBuffers(organization), deletions: inFewBuffers(deletions) });
   });
@@ -41,7 +44,6 @@ function lowerPriority(): void {
   }
 }
 
-/** Packs a small image into one buffer. */
 function inFewBuffers<Image extends AnyImage>(image: Image): Image {
   if (image.bytesHeld >= PACKED_BELOW_BYTES) return image;
   const packed = packedImage(image);
@@ -52,10 +54,6 @@ function inFewBuffers<Image extends AnyImage>(image: Image): Image {
 function awaitAdmission(declared: Manifest): void {
   post({ declared });
   Atomics.wait(admission, 0, 0);
-}
-
-function reportProgress(...progress: Parameters<OnProgress>): void {
-  post({ progress });
 }
 
 function post(message: LoaderMessage): void {

@@ -2,7 +2,6 @@ import type { Field, Fields, Json, Resource, Shape } from '../../contract/field.
 import { EVENT, EVENT_SESSION, OFFER } from '../../contract/resources.ts';
 import { type JsonObject, objectIn, parseObject, textIn } from '../format/json-values.ts';
 
-/** A form that records must have. */
 export interface RecordForm {
   readonly name: string;
   /**
@@ -14,7 +13,6 @@ export interface RecordForm {
   readonly knownRuns?: ReadonlySet<string> | undefined;
 }
 
-/** Any JSON object. */
 export const JSON_OBJECT: RecordForm = { name: 'a JSON object', read: parseObject };
 
 export const STORED_EVENT = storedForm('an event', EVENT);

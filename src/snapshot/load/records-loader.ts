@@ -57,7 +57,6 @@ function checkForm(form: RecordForm, { layout, entry }: Run, records: Buffer, of
   }
 }
 
-/** The parts of a run's records. */
 export interface DividedRecords {
   /** Offset of each record, and of the end, as if a comma followed the last record. */
   readonly offsets: Uint32s;

@@ -85,7 +85,6 @@ export class Run {
     return Object.values(this.#columns);
   }
 
-  /** Returns a content column as it is stored. */
   column(column: string): Buffer {
     return this.#columns[column];
   }

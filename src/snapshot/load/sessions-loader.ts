@@ -40,7 +40,6 @@ export function loadSessions(list: StoredList, events: CollectionImage): Session
   return { ...sessions, firstOfEvent, eventOf, starts, startOrder, nextFields: nextFieldsOf(sessions) };
 }
 
-/** Returns the row of each session's event. */
 function eventsOf(run: Run, { ids, records }: CollectionImage): Uint32s {
   const { texts, textOf } = run.texts(EVENT_COLUMN.column);
   const events = Array.from(texts.ends, (_, i) => findRow(ids, records, decodeText(texts, i)));

@@ -7,7 +7,6 @@ export interface LoadInProgress {
   readonly startedAt: string;
 }
 
-/** A finished load of a snapshot file. */
 export type LoadOutcome = LoadInProgress & { readonly durationMs: number } & (
     | {
         readonly outcome: 'live';

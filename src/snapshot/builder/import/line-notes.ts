@@ -42,7 +42,6 @@ export class LineNotes {
     this.#keepsLines = keepsLines;
   }
 
-  /** Notes that the line is bad. */
   reject(problems: readonly FieldProblem[], text: string | undefined): void {
     this.total++;
     const own = problems.filter(({ follows }) => !follows);

@@ -20,7 +20,6 @@ export const UNIQUE = 'must be unique';
 /** Lines that have the same problem. All positions of a list are one field: `placedItems[].quantity`. */
 export interface ProblemGroup extends FieldProblem {
   readonly lines: number;
-  /** Number of the first of these lines. */
   readonly first: number;
 }
 

@@ -14,7 +14,6 @@ import type { LineNotes } from './line-notes.ts';
 import { type FieldProblem, quoted } from './problems.ts';
 import { rulesOf } from './rules.ts';
 
-/** The organizations of bad lines. */
 export interface BadOrganizations {
   readonly ids: ReadonlySet<string>;
   /** Whether the id of a bad line is unknown. */

@@ -54,9 +54,9 @@ export class Comparison {
     const { ids, deletions, organizationIds } = this.#staging;
     for (const [organization, organizationId] of organizationIds.entries()) {
       for (const deletion of earlier.deletions(organizationId)) {
-        const collection = textIn(deletion['collection']);
-        const id = textIn(deletion['id']);
-        const deletedAt = textIn(deletion['deletedAt']);
+        const [collection, id, deletedAt] = ['collection', 'id', 'deletedAt'].map((name) =>
+          textIn(deletion[name]),
+        );
         const instant = parseTimestamp(deletedAt);
         if (instant === undefined || instant < BigInt(since) * 1000n) continue;
         if (ids.get(collection, organization, id) === 'import') continue;

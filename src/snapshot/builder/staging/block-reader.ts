@@ -27,7 +27,6 @@ export interface ReaderData {
 }
 
 export interface ImportedBlock {
-  /** Number of staged records. */
   readonly records: number;
   readonly notes: LineNotes;
 }

@@ -139,5 +139,4 @@ export function rejectContradictions(
   }
 }
 
-/** SQL condition of a bad line that names a record. */
 const IS_KNOWN = 'organization NOTNULL AND id NOTNULL';

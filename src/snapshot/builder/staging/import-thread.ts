@@ -1,8 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { BlockReader, type ImportTask, type ReaderData } from './block-reader.ts';
 
-/** Program of a thread of the builder. */
-
 const reader = new BlockReader(workerData as ReaderData);
 
 parentPort?.on('message', (task: ImportTask) => {

@@ -25,7 +25,6 @@ export class ImportThreads {
   #threads: readonly ImportThread[] = [];
   #bytes = 0;
 
-  /** @param folder folder of the staging files */
   constructor(data: Omit<ReaderData, 'stagingFile'>, folder: string) {
     this.#data = data;
     this.#folder = folder;

@@ -17,7 +17,6 @@ import {
 
 /** Cache of each staging file, and of each sort before it spills to temporary files. */
 const CACHE_KILOBYTES = (16 * MEGABYTE) / 1024;
-/** Auxiliary threads of a sort. */
 const SORT_THREADS = 2;
 
 /** Collections whose records are checked and derived together, those of a base included. */
