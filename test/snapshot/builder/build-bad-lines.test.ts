@@ -201,6 +201,14 @@ describe('The groups of bad lines', () => {
     ]);
   });
 
+  it('have a session that names no event, where there is none', async () => {
+    const { eventId, ...session } = minimalSession('ses', 'evt');
+    expect(eventId).to.equal('evt');
+    expect(await groupsOf({ organizations: good.organizations, sessions: [ours(session)] })).to.deep.equal([
+      'sessions.ndjson: eventId is missing: line 1',
+    ]);
+  });
+
   it('have the problems between lines, also of lines with another problem', async () => {
     const files = {
       organizations: good.organizations,
