@@ -34,8 +34,7 @@ export interface Field {
 }
 
 /** Collections to whose records other records refer by id, within an organization, and the pricings of offers. */
-export const REFERENTS = ['events', 'sessions', 'orders', 'offers', 'pricings'] as const;
-export type Referent = (typeof REFERENTS)[number];
+export type Referent = 'events' | 'sessions' | 'orders' | 'offers' | 'pricings';
 
 /** A rule for the plausible values of a field. */
 export type Expectation =

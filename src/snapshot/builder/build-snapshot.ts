@@ -13,7 +13,7 @@ import { mergeRecords, type Span } from './merge/merge-records.ts';
 import { SnapshotWriter } from './merge/snapshot-writer.ts';
 import { reviewSnapshot } from './review-snapshot.ts';
 import { type Imported, type ImportOptions, readImport } from './staging/read-import.ts';
-import { LINKED, Staging } from './staging/staging.ts';
+import { Staging } from './staging/staging.ts';
 import type { StagedRecord } from './staging/staging-file.ts';
 
 export interface BuildOptions extends ImportOptions {
@@ -160,7 +160,7 @@ async function writeSnapshot(
     for (const layout of COLLECTIONS) {
       const staged = staging.records(layout);
       const runs = earlier?.runs(layout, organizationIds) ?? [];
-      const isMerged = isBase && !LINKED.includes(layout);
+      const isMerged = comparison.isMerged(layout);
       if (!isMerged) {
         for (const run of runs) {
           comparison.compare(layout, run);

@@ -33,19 +33,18 @@ export function reviewSnapshot(path: string, onProgress?: OnProgress): Warning[]
         variants.map(([type, fields]) => [type, compileNormalize(fields, [], rulesOf(name))]),
       );
       for (const run of snapshot.runs(layout, organizationIds)) {
-        const { organization, count } = run;
-        const { entry } = run.run;
+        const { organization, count, run: stored } = run;
         const notes = new LineNotes();
         for (let i = 0; i < count; i++) {
           notes.mentions = [];
           const record = parseObject(run.jsonAt(i)) ?? {};
-          const [row, id] = [entry.firstRow + i, run.idAt(i)];
+          const [row, id] = [stored.entry.firstRow + i, run.idAt(i)];
           (normalizers.get('') ?? normalizers.get(textIn(record['type'])))?.(record, notes);
           mentions.add(organization, row, id, notes.mentions);
           if (layout !== TICKETS) ids.addOfBase(name, organization, id, row, 0n);
           else addQrCode.run(organization, JSON.stringify(record['qrCode']), row, sortKey(id));
         }
-        onRun(layout, entry);
+        onRun(layout, stored.entry);
       }
     }
     mentions.flush();

@@ -12,8 +12,6 @@ export const APPLICATION_ID = 0x466f7972;
 export const FORMAT_VERSION = 6;
 export const SCHEMA = readFileSync(new URL('../../../data/schema.sql', import.meta.url), 'utf8');
 
-/** Columns that locate a run. All others are its content. */
-export const PLACE_COLUMNS = ['organization_id', 'first_row'] as const;
 export const LENGTHS_COLUMN = 'record_lengths';
 export const RECORDS_COLUMN = 'records';
 

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { addToHash, EMPTY_HASH, finishHash, hashBytes, type Texts } from '../../store/index/texts.ts';
 import type { Int64s, Uint32s } from '../../store/memory/shared-arrays.ts';
+import { BACKSLASH, COMMA, QUOTE } from '../../store/record-bytes.ts';
 
 /**
  * Decoders for the columns of a run, each a JSON array without white space, with one element for each record. A decoder
@@ -11,12 +12,9 @@ import type { Int64s, Uint32s } from '../../store/memory/shared-arrays.ts';
  */
 
 const BLANK = 0x20;
-const QUOTE = 0x22;
-const COMMA = 0x2c;
 const DIGIT_0 = 0x30;
 const DIGIT_9 = 0x39;
 const OPEN = 0x5b;
-const BACKSLASH = 0x5c;
 const CLOSE = 0x5d;
 
 export interface TextValues {

@@ -3,6 +3,7 @@ import { createReadStream, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
+import { MEGABYTE } from '../../../store/memory/shared-arrays.ts';
 import { COLLECTIONS } from '../../format/layout.ts';
 import type { JsonObject } from '../../format/json-values.ts';
 import { type FieldProblem, parseLine, shown, UTF_16 } from './problems.ts';
@@ -80,7 +81,7 @@ export function listImport(path: string): ImportFolder {
 }
 
 const BLOCK_BYTES = 256 * 1024;
-const MAX_LINE_BYTES = 16 * 1024 * 1024;
+const MAX_LINE_BYTES = 16 * MEGABYTE;
 const TOO_LONG = `must be at most ${MAX_LINE_BYTES} bytes long`;
 const NOT_UTF8 = 'must be UTF-8; a file compressed by gzip is named .ndjson.gz';
 const NEWLINE = 0x0a;

@@ -24,12 +24,16 @@ export class Comparison {
     this.#producedAt = producedAt;
   }
 
+  /** Returns whether the records of the base are merged. Those of linked collections that stay are staged, with ids. */
+  isMerged(layout: CollectionLayout): boolean {
+    return this.#isBase && !LINKED.includes(layout);
+  }
+
   /** Compares the records of a run. Returns the rows of those that do not stay. */
   compare(layout: CollectionLayout, run: EarlierRun): ReadonlySet<number> {
     const { organization, ids, count } = run;
     const { ids: staged, deletions } = this.#staging;
-    // The ids of linked collections include those of the base that stay.
-    const unnamed = this.#isBase && !LINKED.includes(layout) ? 'base' : 'deletion';
+    const unnamed = this.isMerged(layout) ? 'base' : 'deletion';
     const leaving = new Set<number>();
     for (let row = 0; row < count; row++) {
       const named = staged.find(layout.name, organization, ids, row);
@@ -54,9 +58,9 @@ export class Comparison {
     const { ids, deletions, organizationIds } = this.#staging;
     for (const [organization, organizationId] of organizationIds.entries()) {
       for (const deletion of earlier.deletions(organizationId)) {
-        const [collection, id, deletedAt] = ['collection', 'id', 'deletedAt'].map((name) =>
-          textIn(deletion[name]),
-        );
+        const collection = textIn(deletion['collection']);
+        const id = textIn(deletion['id']);
+        const deletedAt = textIn(deletion['deletedAt']);
         const instant = parseTimestamp(deletedAt);
         if (instant === undefined || instant < BigInt(since) * 1000n) continue;
         if (ids.get(collection, organization, id) === 'import') continue;

@@ -20,7 +20,7 @@ export class EarlierSnapshot implements Base, Disposable {
   readonly #organizations: ReadonlyMap<string, ManifestOrganization>;
   readonly #reader: RunReader;
 
-  /** @param producedAt the time of the build that follows; any earlier snapshot is refused as not older */
+  /** @param producedAt the time of the build that follows, if any; the snapshot must be older */
   constructor(path: string, producedAt?: Date, isBase = false) {
     this.path = path;
     this.isBase = isBase;

@@ -2,6 +2,7 @@ import { on } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
+import { MEGABYTE } from '../../../store/memory/shared-arrays.ts';
 import { BlockReader, type ImportedBlock, type ImportTask, type ReaderData } from './block-reader.ts';
 import type { LineBlock } from '../import/import-files.ts';
 
@@ -13,7 +14,7 @@ const BLOCKS_PER_THREAD = 2;
 const YOUNG_GENERATION_MB = 12;
 
 /** Bytes of lines up to which an import is small: reading them takes less time than starting a thread. */
-const SMALL_BYTES = 1024 * 1024;
+const SMALL_BYTES = MEGABYTE;
 
 /** Reads an import: its beginning at once, and the rest on threads. */
 export class ImportThreads {

@@ -3,8 +3,8 @@ import type { LineNotes } from '../import/line-notes.ts';
 import { isOfPricing, problemOf, type Rule, RULES, type Warning } from '../import/rules.ts';
 import { selectAll } from './staging-file.ts';
 
-/** Distinct values from which on they are written. Most values repeat those of nearby records. */
-const MAX_COUNTED = 10_000;
+/** Characters of distinct values and ids from which on they are written. Most values repeat those of nearby records. */
+const MAX_CHARACTERS = 400_000;
 
 /** A value with the number of records that have it, and the first and the last of them. */
 interface Mention {
@@ -22,7 +22,7 @@ export class Mentions {
   readonly #inserts: readonly Database.Statement<[number, string, number, number, string]>[];
   /** By rule and organization, then by value. */
   readonly #counted = new Map<number, Map<string | number, Mention>>();
-  #count = 0;
+  #characters = 0;
   /** By rule. Most records have the same values as the one before. */
   #latest: Mention[] = [];
 
@@ -49,7 +49,7 @@ export class Mentions {
       mention.records++;
       mention.last = place;
     }
-    if (this.#count > MAX_COUNTED) this.flush();
+    if (this.#characters > MAX_CHARACTERS) this.flush();
   }
 
   #mentionOf(rule: number, organization: number, value: string | number, place: number, id: string): Mention {
@@ -60,7 +60,7 @@ export class Mentions {
     if (mention === undefined) {
       mention = { rule, organization, value, place, id, records: 0, last: -1 };
       values.set(value, mention);
-      this.#count++;
+      this.#characters += String(value).length + id.length;
     }
     return mention;
   }
@@ -73,7 +73,7 @@ export class Mentions {
       }
     }
     this.#counted.clear();
-    this.#count = 0;
+    this.#characters = 0;
     this.#latest = [];
   }
 }

@@ -78,6 +78,7 @@ export class Rejections {
     for (const group of problems.values()) addGroup(this.#groups, { file, ...group });
     for (const [field, count] of dropped) addCount(this.dropped, `${file}: ${field}`, count);
     for (const group of suspects.values()) addGroup(this.#suspects, { file, ...group });
+    if (lines.length === 0) return;
     const insert = this.#database.prepare('INSERT INTO rejections VALUES (?, ?, ?, ?, ?)');
     // Without a transaction, SQLite would write a page for each line.
     this.#database.transaction(() => {
