@@ -116,6 +116,11 @@ export const CONFIG_VARIABLES = {
     '3600',
     'time after which a replaced snapshot serves no walk, even one in progress, in seconds',
   ),
+  CHANGES_WAIT_SECONDS: variable(
+    seconds(0, 604_800),
+    '600',
+    'time since the latest start or swap for which the changes since a later snapshot get 429, in seconds; then a reset',
+  ),
   LOAD_TIMEOUT_SECONDS: variable(
     seconds(1, 86_400),
     '600',

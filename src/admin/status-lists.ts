@@ -50,12 +50,11 @@ export function keysPage(dependencies: AdminDependencies, query: ListQuery) {
   return pageOfList(found, query, (row) => keyStatus(row, dependencies));
 }
 
-export function organizationStatus({ store, deletions }: LiveStore) {
+export function organizationStatus({ store }: LiveStore) {
   return {
     organizationId: store.organizationId,
     records: loadedCounts(store.image),
-    deletions: deletions.image.deletions.count,
-    bytesHeld: store.bytesHeld + deletions.bytesHeld,
+    bytesHeld: store.bytesHeld,
   };
 }
 

@@ -2,7 +2,6 @@ import { monotonicNow } from '../clock.ts';
 import { CONNECTIONS } from '../counts/open-counts.ts';
 import { byCollection } from '../snapshot/format/layout.ts';
 import { REFUSALS } from '../snapshot/format/refused-snapshot.ts';
-import { DeletionsStore } from '../store/organization-store.ts';
 import { endOfRetention, type RetainedStore } from '../store/registry/store-registry.ts';
 import { VERSION } from '../version.ts';
 import {
@@ -30,7 +29,6 @@ export function statusOf(dependencies: AdminDependencies) {
       file: one.file,
       snapshotId: one.store.snapshotId,
       organizationId: one.store.organizationId,
-      holds: one.store instanceof DeletionsStore ? 'deletions' : 'content',
       bytesHeld: one.store.bytesHeld,
       ...retentionOf(one, config, now),
     })),
@@ -90,7 +88,6 @@ function snapshotSummary({ organizations, ...snapshot }: LiveSnapshot) {
     ...snapshot,
     organizationCount: organizations.length,
     records: byCollection(({ name }) => sum(({ records }) => records[name])),
-    deletions: sum(({ deletions }) => deletions),
     bytesHeld: sum(({ bytesHeld }) => bytesHeld),
   };
 }

@@ -11,13 +11,14 @@ import {
   oneOf,
   PAGE,
   type ParameterKind,
+  listOf,
   PER_PAGE,
   CONTENT_DIGEST,
   TAG_LIST,
+  TOKEN,
 } from './parameter.ts';
 import {
   COLLECTION_NAMES,
-  DELETION,
   EVENT,
   EVENT_SESSION,
   OFFER,
@@ -36,9 +37,6 @@ import type { End } from './releases.ts';
 /** A collection of the records that an organization has. Together, they are its content. */
 export type CollectionName = (typeof COLLECTION_NAMES)[number];
 
-/** A list of stored records: a collection, or the deletions, which are beside the content. */
-export type ListName = CollectionName | 'deletions';
-
 export type Bound = 'gt' | 'gte' | 'lt' | 'lte';
 
 /** The meaning of a parameter in a query. `index` names an index of the operation's collection in the store. */
@@ -54,7 +52,11 @@ export type Role =
   /** Limits `inventory` of ticket offers to a session. The list of offers does not change. */
   | { readonly is: 'inventoryOf' }
   /** Selects offers by the `resaleEnabled` of their pricings, and limits `pricing` to those that match. */
-  | { readonly is: 'pricingOf'; readonly index: string };
+  | { readonly is: 'pricingOf'; readonly index: string }
+  /** The snapshot from which changes are read. */
+  | { readonly is: 'since' }
+  /** The collections whose changes are read. */
+  | { readonly is: 'collections' };
 
 /** Returns whether a parameter limits the content of offers. Such a response is a partial view. */
 export function cutsOffers({ is }: Role): boolean {
@@ -75,7 +77,7 @@ export const TAGS = {
   Tickets: 'Issued tickets.',
   Orders: 'Orders with their items.',
   Catalog: 'Offers.',
-  Deletions: 'Records that no longer exist.',
+  Changes: 'A copy of all records that stays up to date.',
 } as const;
 
 interface OperationBase {
@@ -86,14 +88,14 @@ interface OperationBase {
   readonly tag: keyof typeof TAGS;
   readonly summary: string;
   readonly description: string;
-  readonly collection: ListName;
-  readonly resource: Resource;
   /** The announced end in all versions, in place of that of the version. */
   readonly end?: End;
 }
 
 export interface ListOperation extends OperationBase {
   readonly kind: 'list';
+  readonly collection: CollectionName;
+  readonly resource: Resource;
   readonly parameters: readonly Parameter[];
   /** The path parameter that names the parent event, for the records of one event. */
   readonly parent?: PathParameter;
@@ -102,7 +104,14 @@ export interface ListOperation extends OperationBase {
 export interface RetrieveOperation extends OperationBase {
   readonly kind: 'retrieve';
   readonly collection: CollectionName;
+  readonly resource: Resource;
   readonly pathParameter: PathParameter;
+}
+
+/** A stream of what changed in some collections since a snapshot. */
+export interface ChangesOperation extends OperationBase {
+  readonly kind: 'changes';
+  readonly parameters: readonly Parameter[];
 }
 
 export interface PathParameter {
@@ -111,7 +120,7 @@ export interface PathParameter {
   readonly example: string;
 }
 
-export type Operation = ListOperation | RetrieveOperation;
+export type Operation = ListOperation | RetrieveOperation | ChangesOperation;
 
 /** Returns the path of an operation as an Express pattern. */
 export function routePath({ path }: Operation): string {
@@ -185,6 +194,8 @@ function anyOf(
     : '';
   return { name, kind, role: { is: 'anyOf', index }, description: description + suffix, example };
 }
+
+const COLLECTIONS = listOf(COLLECTION_NAMES);
 
 const eventPath: PathParameter = { name: 'event_id', description: 'Event identifier.', example: 'evt_42' };
 
@@ -348,26 +359,31 @@ export const OPERATIONS: readonly Operation[] = [
     pathParameter: { name: 'offerId', description: 'Offer identifier.', example: 'off_7' },
   },
   {
-    id: 'listDeletions',
-    kind: 'list',
-    path: '/v1/deletions',
-    tag: 'Deletions',
-    summary: 'List deletions',
+    id: 'readChanges',
+    kind: 'changes',
+    path: '/v1/changes',
+    tag: 'Changes',
+    summary: 'Read the changes since a snapshot',
     description:
-      'Deletions of records, ordered by time, earliest first. Each is listed for a time, usually 90 days, unless the ' +
-      'record returns.',
-    collection: 'deletions',
-    resource: DELETION,
+      `A stream (\`${NDJSON_TYPE}\`) of the changes that bring a copy to the live snapshot, one in each line: deleted ` +
+      'records, then new and changed ones, and at the end the token of that snapshot. Without a token, or with one that ' +
+      'cannot be continued, the stream begins with `reset` and has all records. A stream without its last line is not ' +
+      'whole: apply nothing of it.',
     parameters: [
-      ...paging,
-      ...bounds('deletedAt', 'whose deletion', ['gte', 'lte']),
-      anyOf(
-        'collection',
-        'collection',
-        oneOf(COLLECTION_NAMES),
-        'Collection of the deleted records.',
-        'tickets',
-      ),
+      {
+        name: 'since',
+        kind: TOKEN,
+        role: { is: 'since' },
+        description: 'Token: `next` of the last line of the previous response. Omit it for a first copy.',
+        example: 'WzEsIm9yZyJd',
+      },
+      {
+        name: 'collections',
+        kind: COLLECTIONS,
+        role: { is: 'collections' },
+        description: 'Collections to read, comma-separated. Default: all of them.',
+        example: 'tickets,orders',
+      },
     ],
   },
 ];

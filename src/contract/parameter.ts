@@ -105,11 +105,11 @@ export const INSTANT: ParameterKind = {
     plusHintFor(text),
 };
 
-const listSchema = (pattern: string): Schema => ({
+const listSchema = (elements: Schema): Schema => ({
   type: 'array',
   minItems: 1,
   maxItems: MAX_LIST_VALUES,
-  items: { type: 'string', pattern },
+  items: { type: 'string', ...elements },
 });
 
 /** Returns the `ctx` of a list, which states that commas separate values. */
@@ -121,13 +121,13 @@ const listCtx =
       : `must contain comma-separated values, none of them ${empty} (check for an extra comma)`;
 
 export const ID_LIST: ParameterKind = {
-  schema: listSchema('^[^,]+$'),
+  schema: listSchema({ pattern: '^[^,]+$' }),
   read: splitList,
   ctx: listCtx('empty'),
 };
 
 export const TAG_LIST: ParameterKind = {
-  schema: listSchema('^\\s*[^\\s,][^,]*$'),
+  schema: listSchema({ pattern: '^\\s*[^\\s,][^,]*$' }),
   read: (text) => splitList(text).map(normalizeTag),
   ctx: listCtx('empty or white space only'),
 };
@@ -157,3 +157,18 @@ export function oneOf(values: readonly string[]): ParameterKind {
     ctx: () => `must be one of ${values.join(', ')}`,
   };
 }
+
+export function listOf(values: readonly string[]): ParameterKind {
+  return {
+    schema: listSchema({ enum: values }),
+    read: splitList,
+    ctx: () => `must contain comma-separated values, each one of ${values.join(', ')}`,
+  };
+}
+
+/** A token that the service has made. */
+export const TOKEN: ParameterKind = {
+  schema: { type: 'string' },
+  read: unchanged,
+  ctx: () => 'must be `next` of an earlier response, unchanged; omit it to begin with a reset',
+};

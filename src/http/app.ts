@@ -7,11 +7,18 @@ import express, {
 } from 'express';
 import type { Logger } from 'pino';
 import { type ContentCoding, JSON_TYPE, NDJSON_TYPE, RECORD_COUNT_HEADER } from '../contract/headers.ts';
-import { CONTENT_DIGEST_PARAMETER, cutsOffers, type Operation, routePath } from '../contract/operations.ts';
+import {
+  CONTENT_DIGEST_PARAMETER,
+  cutsOffers,
+  type ListOperation,
+  type Operation,
+  type RetrieveOperation,
+  routePath,
+} from '../contract/operations.ts';
 import { PUBLIC_PATHS } from '../contract/public-paths.ts';
 import type { Release } from '../contract/releases.ts';
 import type { KeyRing } from '../keys/key-ring.ts';
-import type { AnyStore } from '../store/organization-store.ts';
+import type { OrganizationStore } from '../store/organization-store.ts';
 import type { StoreView } from '../store/registry/store-view.ts';
 import { authenticate, checkAvailability, storesOf } from './checks/authenticate.ts';
 import { OVERLOADED } from './checks/overload.ts';
@@ -26,9 +33,10 @@ import { type CorsOrigins, corsHeaders, isPreflight } from './cors.ts';
 import { healthHandler, otherMethodsHandler } from './handlers/documents.ts';
 import type { HitCounts } from '../counts/hit-counts.ts';
 import type { OpenCounts } from '../counts/open-counts.ts';
+import { changesReader } from './reads/changes.ts';
 import { linesReader } from './reads/lines.ts';
 import { linkHeader, pageReader } from './reads/page.ts';
-import type { Found, Reader } from './reads/reader.ts';
+import type { FoundLines, Reader } from './reads/reader.ts';
 import { recordReader } from './reads/record.ts';
 import { bodyProblem, refuseBody } from './request-body.ts';
 import { hasBody, hasPath, originOf, type OriginOptions, queryOf, startContext } from './request-context.ts';
@@ -50,6 +58,8 @@ export interface ApiConfig extends OriginOptions {
   readonly rateLimitPerMinute: number;
   /** Whether responses are compressed for clients that accept it. */
   readonly compression: boolean;
+  /** Maximum time for which a token of a later snapshot waits, after the live one went live. */
+  readonly changesWaitSeconds: number;
   /** Undefined if no scripts of other origins may read responses. */
   readonly corsOrigins: CorsOrigins | undefined;
 }
@@ -139,10 +149,12 @@ export function createApi(dependencies: Dependencies): Api {
 
   const answer = (operation: Operation): RequestHandler => {
     const { id, end } = operation;
-    const parameters = operation.kind === 'list' ? operation.parameters : [];
-    const part = operation.collection === 'deletions' ? 'deletions' : 'content';
+    const parameters = operation.kind === 'retrieve' ? [] : operation.parameters;
     const cutting = parameters.filter(({ role }) => cutsOffers(role)).map(({ name }) => name);
-    const readerFor = readersOf(operation);
+    const reads =
+      operation.kind === 'changes'
+        ? { changes: changesReader(operation, config.changesWaitSeconds) }
+        : { readerFor: readersOf(operation) };
 
     return (request, response, next) => {
       const { context } = response.locals;
@@ -160,13 +172,22 @@ export function createApi(dependencies: Dependencies): Api {
         void rateLimit.refuse(request, response, next); //              429: over the limit of the key
         return;
       }
-      const stored = storesOf(view, caller.organizationId)[part]; //    429: organization not loaded
+      const stored = storesOf(view, caller.organizationId); //          429: organization not loaded
       checkVersion(operation, request, context.version); //             400: invalid · 404: not in this version
       const query = parseQuery(queryOf(request.url)); //                400: broken encoding
       context.ignoredParameters = ignoredParameters(query, parameters);
-      const reader = readerFor(request); //                             400: lines by HTTP/1.0
+      if ('changes' in reads) {
+        const { live } = stored;
+        if (request.httpVersion === '1.0') throw HTTP_1_1_NEEDED; //    400
+        const found = reads.changes(query, live, now); //               400: all violations · 429: not loaded yet
+        const coding = found.rows === 0 ? undefined : compression.codingFor(request, undefined);
+        const headers = [...dataHeaders(live, true), ...codingHeaders(coding)];
+        sendLines(response, caller.slot, live, headers, coding, found).catch(next);
+        return;
+      }
+      const reader = reads.readerFor(request); //                       400: lines by HTTP/1.0
       const pin = parameters.length === 0 ? undefined : query.get(CONTENT_DIGEST_PARAMETER)?.at(0);
-      const store: AnyStore | undefined = pin === undefined ? stored.live : stored.withContent(pin);
+      const store = pin === undefined ? stored.live : stored.withContent(pin);
       // 400: the content of the link is gone, with all violations of the query · 429: it may not be loaded yet
       if (store === undefined) refusePin(context, caller.organizationId, query, reader.readQuery);
       if (store !== stored.live) context.pin = 'retained';
@@ -198,11 +219,14 @@ export function createApi(dependencies: Dependencies): Api {
         send(response, 304, [...headers, 'ETag', codedTag(tag, coding)]); // 304
         return;
       }
-      context.rows = found.rows;
       headers.push(...linkHeader(nextPage));
-      if (found.is === 'lines')
-        sendLines(response, caller.slot, store, headers, coding, tag, found).catch(next);
-      else if (coding === undefined)
+      if (found.is === 'lines') {
+        headers.push(...codingHeaders(coding, tag), RECORD_COUNT_HEADER, String(found.rows));
+        sendLines(response, caller.slot, store, headers, coding, found).catch(next);
+        return;
+      }
+      context.rows = found.rows;
+      if (coding === undefined)
         send(response, 200, [...headers, 'ETag', tag], found.body); // 200
       else compression.send(response, headers, coding, tag, found.body);
     };
@@ -212,12 +236,12 @@ export function createApi(dependencies: Dependencies): Api {
   const sendLines = async (
     response: Response,
     slot: number,
-    store: AnyStore,
+    store: OrganizationStore,
     headers: HeaderList,
     coding: ContentCoding | undefined,
-    tag: string,
-    { rows, read }: Found & { is: 'lines' },
+    { rows, read }: FoundLines,
   ): Promise<void> => {
+    response.locals.context.rows = rows;
     const isHead = response.req.method === 'HEAD';
     if (!isHead) streamLimit.open(response, slot);
     const compressor =
@@ -226,8 +250,7 @@ export function createApi(dependencies: Dependencies): Api {
       pins.noteUse(store);
       return stores().holds(store);
     };
-    const all = [...headers, ...codingHeaders(coding, tag), RECORD_COUNT_HEADER, String(rows)];
-    await sendStream(response, all, read, compressor, isRetained);
+    await sendStream(response, headers, read, compressor, isRetained);
   };
 
   for (const operation of operations)
@@ -252,7 +275,7 @@ function newExpressApp({ trustProxy }: ApiConfig): Express {
 const MEDIA_TYPES = [JSON_TYPE, NDJSON_TYPE];
 
 /** Returns the function that selects the form of a response. JSON is the default, also when the client accepts neither. */
-function readersOf(operation: Operation): (request: Request) => Reader {
+function readersOf(operation: ListOperation | RetrieveOperation): (request: Request) => Reader {
   if (operation.kind === 'retrieve') {
     const record = recordReader(operation);
     return () => record;

@@ -1,10 +1,10 @@
-import type { Bound, ListName, ListOperation } from '../contract/operations.ts';
+import type { Bound, CollectionName, ListOperation } from '../contract/operations.ts';
 import { DEFAULT_PER_PAGE, type ParameterValue } from '../contract/parameter.ts';
 import type { Instant } from '../contract/timestamp.ts';
 
 /** A list query as plain data: one page of the rows of `collection` that pass every predicate. */
 export interface Plan {
-  readonly collection: ListName;
+  readonly collection: CollectionName;
   readonly where: readonly Predicate[];
   /** Present when the response is a partial view of its offers. */
   readonly view?: OfferView;

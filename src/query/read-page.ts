@@ -1,9 +1,8 @@
-import type { CollectionName, ListName } from '../contract/operations.ts';
+import type { CollectionName } from '../contract/operations.ts';
 import { findRow } from '../store/index/id-index.ts';
 import type { Row } from '../store/memory/shared-arrays.ts';
 import { nextSessionFields } from '../store/next-sessions.ts';
-import type { ListImage } from '../store/organization-image.ts';
-import { type AnyStore, DeletionsStore, OrganizationStore } from '../store/organization-store.ts';
+import type { OrganizationStore } from '../store/organization-store.ts';
 import { recordAt, recordSpan, recordsAt } from '../store/records.ts';
 import { offerSegments } from './offer-view.ts';
 import type { Plan } from './plan.ts';
@@ -26,7 +25,7 @@ const NO_NEXT_SESSION = Buffer.from(nextSessionFields(null, null));
  * @returns undefined when the parent does not exist
  */
 export function readPage(
-  store: AnyStore,
+  store: OrganizationStore,
   plan: Plan,
   parentId: string | undefined,
   now: number,
@@ -46,52 +45,36 @@ export function readPage(
  * @returns undefined when the parent does not exist
  */
 export function selectRecords(
-  store: AnyStore,
+  store: OrganizationStore,
   plan: Plan,
   parentId: string | undefined,
 ): Selection | undefined {
   return parentId === undefined
-    ? select(listOf(store, plan.collection), plan.where)
-    : sessionsOf(contentOf(store), plan, parentId);
+    ? select(store.image[plan.collection], plan.where)
+    : sessionsOf(store, plan, parentId);
 }
 
 /** Reads the JSON text of a record, in segments. Returns undefined if it does not exist. */
 export function readRecord(
-  store: AnyStore,
+  store: OrganizationStore,
   collection: CollectionName,
   id: string,
   now: number,
 ): readonly Buffer[] | undefined {
-  const content = contentOf(store);
-  const { ids, records } = content.image[collection];
+  const { ids, records } = store.image[collection];
   const row = findRow(ids, records, id);
   if (row < 0) return undefined;
-  return collection === 'events' ? eventSegments(content, row, now) : [recordAt(records, row)];
+  return collection === 'events' ? eventSegments(store, row, now) : [recordAt(records, row)];
 }
 
 /**
  * Returns a tag that identifies the served records.
  * It consists of the content digest and, for events, the number of started sessions.
  */
-export function contentTag(store: AnyStore, collection: ListName, now: number): string {
+export function contentTag(store: OrganizationStore, collection: CollectionName, now: number): string {
   return collection === 'events'
-    ? `${store.contentDigest}.${contentOf(store).nextSessions.epoch(now)}`
+    ? `${store.contentDigest}.${store.nextSessions.epoch(now)}`
     : store.contentDigest;
-}
-
-/**
- * Returns a list of a store.
- * @throws TypeError when the list belongs to the other part of the organization's data
- */
-export function listOf(store: AnyStore, name: ListName): ListImage {
-  if (name !== 'deletions') return contentOf(store).image[name];
-  if (store instanceof DeletionsStore) return store.image.deletions;
-  throw new TypeError('the store has no deletions');
-}
-
-function contentOf(store: AnyStore): OrganizationStore {
-  if (store instanceof OrganizationStore) return store;
-  throw new TypeError('the store has no content');
 }
 
 function sessionsOf(store: OrganizationStore, plan: Plan, eventId: string): Selection | undefined {
@@ -108,7 +91,7 @@ function sessionsOf(store: OrganizationStore, plan: Plan, eventId: string): Sele
 
 /** Reads the records at the positions `start … end` of a selection. */
 function readRows(
-  store: AnyStore,
+  store: OrganizationStore,
   plan: Plan,
   selection: Selection,
   start: number,
@@ -116,7 +99,7 @@ function readRows(
   now: number,
 ): Buffer[] {
   if (isServedAsStored(plan)) {
-    const { records } = listOf(store, plan.collection);
+    const { records } = store.image[plan.collection];
     return selection.kind === 'span'
       ? [recordSpan(records, selection.from + start, selection.from + end)]
       : recordsAt(records, rowsAt(selection, start, end));
@@ -136,17 +119,17 @@ export function isServedAsStored({ collection, view }: Plan): boolean {
 
 /** Reads a record that is not served as it is stored, in segments. */
 export function servedSegments(
-  store: AnyStore,
+  store: OrganizationStore,
   { collection, view }: Plan,
   row: Row,
   now: number,
 ): readonly Buffer[] {
-  if (view === undefined) return eventSegments(contentOf(store), row, now);
-  return offerSegments(recordAt(listOf(store, collection).records, row), view);
+  if (view === undefined) return eventSegments(store, row, now);
+  return offerSegments(recordAt(store.image[collection].records, row), view);
 }
 
 /** Reads an event. Its record is stored without the fields of the next session, which depend on the time. */
-function eventSegments(store: OrganizationStore, event: Row, now: number): [Buffer, Buffer] {
+export function eventSegments(store: OrganizationStore, event: Row, now: number): [Buffer, Buffer] {
   const { events, sessions } = store.image;
   const record = recordAt(events.records, event);
   const next = store.nextSessions.of(event, now);

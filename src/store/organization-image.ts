@@ -1,3 +1,4 @@
+import type { HistoryImage } from './history.ts';
 import type { IdIndexImage } from './index/id-index.ts';
 import type { InstantImage } from './index/instant-index.ts';
 import type { PostingImage } from './index/posting-index.ts';
@@ -39,16 +40,13 @@ export interface SessionsImage extends CollectionImage {
   readonly nextFields: RecordsImage;
 }
 
-interface PartImage {
+/** The content of an organization. */
+export interface OrganizationImage {
   readonly organizationId: string;
   /** Digest of the records in the image, base64url. Equal images of an organization have equal digests. */
   readonly contentDigest: string;
   /** Bytes of shared memory that the image holds. */
   readonly bytesHeld: number;
-}
-
-/** The content of an organization. */
-export interface OrganizationImage extends PartImage {
   readonly events: CollectionImage;
   readonly sessions: SessionsImage;
   readonly tickets: CollectionImage;
@@ -56,18 +54,9 @@ export interface OrganizationImage extends PartImage {
   readonly offers: CollectionImage;
 }
 
-/** The deletions of an organization. They are replaced, and retained for walks, apart from its content. */
-export interface DeletionsImage extends PartImage {
-  readonly deletions: ListImage;
-}
-
-export type AnyImage = OrganizationImage | DeletionsImage;
-
 export interface SnapshotImage {
   readonly snapshotId: string;
   /** ISO 8601. */
   readonly producedAt: string;
-  readonly organizations: readonly OrganizationImage[];
-  /** Of each organization, in the same order. */
-  readonly deletions: readonly DeletionsImage[];
+  readonly organizations: readonly { readonly content: OrganizationImage; readonly history: HistoryImage }[];
 }

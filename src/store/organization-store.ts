@@ -1,5 +1,6 @@
+import type { HistoryImage } from './history.ts';
 import { NextSessions } from './next-sessions.ts';
-import type { AnyImage, DeletionsImage, OrganizationImage, SnapshotImage } from './organization-image.ts';
+import type { OrganizationImage, SnapshotImage } from './organization-image.ts';
 
 /**
  * The time when walks last used a store. It is a word of shared memory, which any thread may set: whole seconds of the
@@ -29,39 +30,46 @@ export class WalkMark {
   }
 }
 
-/** One part of an organization's data in one snapshot: an immutable shared image, and state of the thread. */
-class PartStore<Image extends AnyImage> {
+/** The snapshot of a store, and its place among those that the process has loaded for the organization. */
+export interface StoreOrigin extends Pick<SnapshotImage, 'snapshotId' | 'producedAt'> {
+  /** When it went live: milliseconds of the monotonic clock. */
+  readonly liveSince: number;
+  /** The latest production time of the organization that was live so far, microseconds since the epoch. */
+  readonly latestInstant: bigint;
+}
+
+/** The data of an organization in one snapshot: immutable shared images, and state of the thread. */
+export class OrganizationStore implements StoreOrigin {
   readonly organizationId: string;
   readonly snapshotId: string;
   readonly producedAt: string;
+  readonly liveSince: number;
+  readonly latestInstant: bigint;
   readonly contentDigest: string;
-  readonly image: Image;
+  readonly image: OrganizationImage;
+  readonly history: HistoryImage;
   /** Bytes of shared memory. */
   readonly bytesHeld: number;
+  readonly nextSessions: NextSessions;
   /** Shared by all stores of the image, in every thread. */
   readonly walks: WalkMark;
 
   constructor(
-    image: Image,
-    { snapshotId, producedAt }: Pick<SnapshotImage, 'snapshotId' | 'producedAt'>,
+    image: OrganizationImage,
+    history: HistoryImage,
+    { snapshotId, producedAt, liveSince, latestInstant }: StoreOrigin,
     walks = new WalkMark(),
   ) {
     this.organizationId = image.organizationId;
     this.snapshotId = snapshotId;
     this.producedAt = producedAt;
+    this.liveSince = liveSince;
+    this.latestInstant = latestInstant;
     this.contentDigest = image.contentDigest;
     this.image = image;
-    this.bytesHeld = image.bytesHeld;
+    this.history = history;
+    this.bytesHeld = image.bytesHeld + history.bytesHeld;
+    this.nextSessions = new NextSessions(image.sessions);
     this.walks = walks;
   }
 }
-
-/** The content of an organization. */
-export class OrganizationStore extends PartStore<OrganizationImage> {
-  readonly nextSessions = new NextSessions(this.image.sessions);
-}
-
-/** The deletions of an organization, which are beside its content. */
-export class DeletionsStore extends PartStore<DeletionsImage> {}
-
-export type AnyStore = OrganizationStore | DeletionsStore;

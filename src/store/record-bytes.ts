@@ -6,6 +6,7 @@ import { addToHash, EMPTY_HASH, encodeTexts, finishHash, type Texts } from './in
 export const COMMA = 0x2c;
 export const QUOTE = 0x22;
 export const BACKSLASH = 0x5c;
+const COLON = 0x3a;
 const FIRST_VISIBLE = 0x20;
 
 /** Returns the beginning of every record of a collection, `{"ticketId":`. */
@@ -56,10 +57,22 @@ function beginsWith(bytes: Bytes, start: number, prefix: Bytes): boolean {
   return true;
 }
 
-/** Decodes the JSON text that begins after a quote. Returns undefined if it is not in the form of JSON.stringify. */
-function decodedText(bytes: Buffer, start: number, end: number): string | undefined {
+/** Returns the first value of a stored record as JSON: a view of its bytes. */
+export function firstValueOf(record: Buffer): Buffer {
+  const start = record.indexOf(COLON) + 1;
+  return record.subarray(start, endOfText(record, start + 1, record.length) + 1);
+}
+
+/** Returns the position of the quote that ends the text that begins at `start`. */
+function endOfText(bytes: Buffer, start: number, end: number): number {
   let at = start;
   while (at < end && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1;
+  return at;
+}
+
+/** Decodes the JSON text that begins after a quote. Returns undefined if it is not in the form of JSON.stringify. */
+function decodedText(bytes: Buffer, start: number, end: number): string | undefined {
+  const at = endOfText(bytes, start, end);
   const json = bytes.toString('utf8', start - 1, Math.min(at + 1, end));
   try {
     const text = String(JSON.parse(json));

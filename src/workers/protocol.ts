@@ -3,7 +3,9 @@ import type { NetworksMemory } from '../counts/networks.ts';
 import type { HitCounts } from '../counts/hit-counts.ts';
 import type { CountsBySlot, CountsMemory } from '../counts/open-counts.ts';
 import type { KeyRow, LastUses, WithdrawnKeys } from '../keys/key-ring.ts';
-import type { AnyImage } from '../store/organization-image.ts';
+import type { HistoryImage } from '../store/history.ts';
+import type { OrganizationImage } from '../store/organization-image.ts';
+import type { StoreOrigin } from '../store/organization-store.ts';
 import type { ServedDigests } from '../store/registry/served-digests.ts';
 
 /** The messages between the supervisor and a worker, and the memory that they share. */
@@ -28,18 +30,16 @@ export interface WorkerMemory {
 export type ShownVersion = Int32Array<SharedArrayBuffer>;
 
 /** An image and its number in views. The message shares the memory of the image. */
-export interface SentImage {
-  readonly number: number;
-  readonly image: AnyImage;
-  /** The word of its `WalkMark`. */
-  readonly walks: Int32Array<SharedArrayBuffer>;
-}
+export type SentImage = { readonly number: number } & (
+  /** With the word of its `WalkMark`. */
+  | { readonly content: OrganizationImage; readonly walks: Int32Array<SharedArrayBuffer> }
+  | { readonly history: HistoryImage }
+);
 
-/** A store, by the number of its image. */
-export interface SentStore {
-  readonly number: number;
-  readonly snapshotId: string;
-  readonly producedAt: string;
+/** A store, by the numbers of its images. */
+export interface SentStore extends StoreOrigin {
+  readonly content: number;
+  readonly history: number;
 }
 
 /** A `StoreView` over images that were sent before. */

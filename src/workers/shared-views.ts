@@ -1,6 +1,7 @@
 import { promptGarbageCollection } from '../store/memory/image-memory.ts';
-import type { AnyImage } from '../store/organization-image.ts';
-import { type AnyStore, DeletionsStore, OrganizationStore, WalkMark } from '../store/organization-store.ts';
+import type { HistoryImage } from '../store/history.ts';
+import type { OrganizationImage } from '../store/organization-image.ts';
+import { OrganizationStore, type StoreOrigin, WalkMark } from '../store/organization-store.ts';
 import { EMPTY_VIEW, StoreView } from '../store/registry/store-view.ts';
 import type { SentImage, SentStore, SentView, ShownVersion } from './protocol.ts';
 
@@ -18,7 +19,8 @@ interface Update {
 
 /** Converts views to messages, for the supervisor. */
 export class ViewPublisher {
-  readonly #images = new Map<AnyImage, SentImage>();
+  /** By content image or history image. */
+  readonly #images = new Map<object, SentImage>();
   #latestNumber = 0;
   #latestView = EMPTY_VIEW;
   #sent: SentView = { version: 0, live: [], retained: [] };
@@ -31,36 +33,42 @@ export class ViewPublisher {
   /** Returns the update to `view`; undefined if it is current. */
   next(view: StoreView): Update | undefined {
     if (view === this.#latestView) return undefined;
-    const stores = [...view.stores()];
     const images: SentImage[] = [];
-    for (const { image, walks } of stores) {
-      if (this.#images.has(image)) continue;
-      const sent = { number: ++this.#latestNumber, image, walks: walks.word };
-      this.#images.set(image, sent);
-      images.push(sent);
-    }
-    const used = new Set(stores.map(({ image }) => image));
-    for (const image of this.#images.keys()) if (!used.has(image)) this.#images.delete(image);
+    const used = new Set<object>();
+    const numberOf = (image: object, sent: (number: number) => SentImage): number => {
+      used.add(image);
+      const known = this.#images.get(image);
+      if (known !== undefined) return known.number;
+      const added = sent(++this.#latestNumber);
+      this.#images.set(image, added);
+      images.push(added);
+      return added.number;
+    };
+    const sentStore = ({ image, walks, history, ...store }: OrganizationStore): SentStore => ({
+      content: numberOf(image, (number) => ({ number, content: image, walks: walks.word })),
+      history: numberOf(history, (number) => ({ number, history })),
+      ...originOf(store),
+    });
     this.#latestView = view;
     this.#sent = {
       version: this.#sent.version + 1,
-      live: [...view.live.values(), ...view.deletions.values()].map((store) => this.#sentStore(store)),
-      retained: [...view.retained.values()].flat().map((store) => this.#sentStore(store)),
+      live: Array.from(view.live.values(), sentStore),
+      retained: [...view.retained.values()].flat().map(sentStore),
     };
+    for (const image of this.#images.keys()) if (!used.has(image)) this.#images.delete(image);
     return { images, view: this.#sent };
   }
+}
 
-  #sentStore({ image, snapshotId, producedAt }: AnyStore): SentStore {
-    const sent = this.#images.get(image);
-    if (sent === undefined) throw new Error('a store of the view has no image among those sent');
-    return { number: sent.number, snapshotId, producedAt };
-  }
+function originOf({ snapshotId, producedAt, liveSince, latestInstant }: StoreOrigin): StoreOrigin {
+  return { snapshotId, producedAt, liveSince, latestInstant };
 }
 
 /** Holds the view that a worker shows, and the one that it has prepared. */
 export class WorkerStores {
   readonly #shownVersion: ShownVersion;
-  readonly #images = new Map<number, { readonly image: AnyImage; readonly walks: WalkMark }>();
+  readonly #contents = new Map<number, { readonly image: OrganizationImage; readonly walks: WalkMark }>();
+  readonly #histories = new Map<number, HistoryImage>();
   #view = EMPTY_VIEW;
   #prepared: { readonly version: number; readonly view: StoreView } | undefined;
 
@@ -77,18 +85,17 @@ export class WorkerStores {
     return this.#view;
   }
 
-  add({ number, image, walks }: SentImage): void {
-    this.#images.set(number, { image, walks: new WalkMark(walks) });
+  add(sent: SentImage): void {
+    if ('history' in sent) this.#histories.set(sent.number, sent.history);
+    else this.#contents.set(sent.number, { image: sent.content, walks: new WalkMark(sent.walks) });
   }
 
   /** Prepares a view over images that were added. */
   prepare({ version, live, retained }: SentView): void {
-    const current = new Map(this.view.stores().map((store) => [store.image, store]));
+    const current = new Map(this.view.stores().map((store) => [store.history, store]));
     const storeOf = (sent: SentStore) => this.#storeOf(sent, current);
-    const stores = live.map(storeOf);
     const view = new StoreView(
-      byOrganization(stores.filter((store) => store instanceof OrganizationStore)),
-      byOrganization(stores.filter((store) => store instanceof DeletionsStore)),
+      new Map(live.map(storeOf).map((store) => [store.organizationId, store])),
       Map.groupBy(retained.map(storeOf), ({ organizationId }) => organizationId),
     );
     this.#prepared = { version, view };
@@ -96,33 +103,36 @@ export class WorkerStores {
 
   /** Drops the images that the current view does not use. The supervisor does not name them again. */
   dropUnused(): void {
-    const used = new Set(this.view.stores().map(({ image }) => image));
-    let bytes = 0;
-    for (const [number, { image }] of this.#images) {
-      if (used.has(image)) continue;
-      this.#images.delete(number);
-      bytes += image.bytesHeld;
-    }
+    const stores = [...this.view.stores()];
+    const [contents, histories] = [stores.map(({ image }) => image), stores.map(({ history }) => history)];
+    const bytes =
+      dropOthers(this.#contents, ({ image }) => image, new Set(contents)) +
+      dropOthers(this.#histories, (history) => history, new Set(histories));
     promptGarbageCollection(bytes);
   }
 
   /** Returns the store for a message. Reuses the current store if it is the same, and so its next sessions. */
-  #storeOf(
-    { number, snapshotId, producedAt }: SentStore,
-    current: ReadonlyMap<AnyImage, AnyStore>,
-  ): AnyStore {
-    const added = this.#images.get(number);
-    if (added === undefined) throw new Error(`image ${number} was not sent`);
-    const store = current.get(added.image);
-    const isSame = store?.snapshotId === snapshotId && store.producedAt === producedAt;
-    if (isSame) return store;
-    const { image, walks } = added;
-    return 'deletions' in image
-      ? new DeletionsStore(image, { snapshotId, producedAt }, walks)
-      : new OrganizationStore(image, { snapshotId, producedAt }, walks);
+  #storeOf(sent: SentStore, current: ReadonlyMap<HistoryImage, OrganizationStore>): OrganizationStore {
+    const [content, history] = [this.#contents.get(sent.content), this.#histories.get(sent.history)];
+    if (content === undefined || history === undefined)
+      throw new Error('the images of a store were not sent');
+    // Each load has a history of its own.
+    return current.get(history) ?? new OrganizationStore(content.image, history, originOf(sent), content.walks);
   }
 }
 
-function byOrganization<Store extends AnyStore>(stores: readonly Store[]): Map<string, Store> {
-  return new Map(stores.map((store) => [store.organizationId, store]));
+/** Drops the entries whose images are not used. Returns the bytes that they hold. */
+function dropOthers<Entry, Image extends { readonly bytesHeld: number }>(
+  entries: Map<number, Entry>,
+  imageOf: (entry: Entry) => Image,
+  used: ReadonlySet<Image>,
+): number {
+  let bytes = 0;
+  for (const [number, entry] of entries) {
+    const image = imageOf(entry);
+    if (used.has(image)) continue;
+    entries.delete(number);
+    bytes += image.bytesHeld;
+  }
+  return bytes;
 }

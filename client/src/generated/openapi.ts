@@ -181,7 +181,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/deletions": {
+    "/v1/changes": {
         parameters: {
             query?: never;
             header?: never;
@@ -189,10 +189,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List deletions
-         * @description Deletions of records, ordered by time, earliest first. Each is listed for a time, usually 90 days, unless the record returns. Requires `Service-API-Version: preview`.
+         * Read the changes since a snapshot
+         * @description A stream (`application/x-ndjson`) of the changes that bring a copy to the live snapshot, one in each line: deleted records, then new and changed ones, and at the end the token of that snapshot. Without a token, or with one that cannot be continued, the stream begins with `reset` and has all records. A stream without its last line is not whole: apply nothing of it. Requires `Service-API-Version: preview`.
          */
-        get: operations["listDeletions"];
+        get: operations["readChanges"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1524,25 +1524,6 @@ export interface components {
                 price: number;
             }[];
         };
-        /** @description The deletion of a record, identified by the collection and the id of the record. */
-        Deletion: {
-            /**
-             * @description Collection of the deleted record.
-             * @example tickets
-             * @enum {string}
-             */
-            collection: "events" | "sessions" | "tickets" | "orders" | "offers";
-            /**
-             * @description Identifier of the deleted record.
-             * @example tkt_9001
-             */
-            id: string;
-            /**
-             * @description Time in UTC since which the data lacks the record.
-             * @example 2026-11-01T00:00:00.000Z
-             */
-            deletedAt: string;
-        };
         /** @description A page of Event records. */
         EventPage: {
             items: components["schemas"]["Event"][];
@@ -1628,22 +1609,90 @@ export interface components {
              */
             nextPage: string | null;
         };
-        /** @description A page of Deletion records. */
-        DeletionPage: {
-            items: components["schemas"]["Deletion"][];
-            /** @description Number of this page, from 1. */
-            page: number;
-            /** @description Requested page size. */
-            perPage: number;
-            /** @description Number of pages; 0 when nothing matches. */
-            totalPages: number;
-            /** @description Whether a page follows. */
-            hasMore: boolean;
-            /**
-             * Format: uri
-             * @description URL of the next page; null on the last page.
-             */
-            nextPage: string | null;
+        /** @description A line of a stream of changes. */
+        Change: components["schemas"]["ChangeReset"] | components["schemas"]["ChangeDelete"] | components["schemas"]["EventPut"] | components["schemas"]["EventSessionPut"] | components["schemas"]["TicketPut"] | components["schemas"]["OrderPut"] | components["schemas"]["OfferPut"] | components["schemas"]["ChangeEnd"];
+        /** @description First line of all records: remove the records of the copy. */
+        ChangeReset: {
+            /** @constant */
+            change: "reset";
+        };
+        /** @description Remove a record. The copy may lack it. */
+        ChangeDelete: {
+            /** @constant */
+            change: "delete";
+            /** @enum {string} */
+            collection: "events" | "sessions" | "tickets" | "orders" | "offers";
+            /** @description Identifier of the record. */
+            id: string;
+        };
+        /** @description Add a record of events, or replace the one with its id. */
+        EventPut: {
+            /** @constant */
+            change: "put";
+            /** @constant */
+            collection: "events";
+            /** @description Identifier of the record. */
+            id: string;
+            record: components["schemas"]["Event"];
+        };
+        /** @description Add a record of sessions, or replace the one with its id. */
+        EventSessionPut: {
+            /** @constant */
+            change: "put";
+            /** @constant */
+            collection: "sessions";
+            /** @description Identifier of the record. */
+            id: string;
+            /** @description Identifier of the event. */
+            eventId: string;
+            record: components["schemas"]["EventSession"];
+        };
+        /** @description Add a record of tickets, or replace the one with its id. */
+        TicketPut: {
+            /** @constant */
+            change: "put";
+            /** @constant */
+            collection: "tickets";
+            /** @description Identifier of the record. */
+            id: string;
+            record: components["schemas"]["Ticket"];
+        };
+        /** @description Add a record of orders, or replace the one with its id. */
+        OrderPut: {
+            /** @constant */
+            change: "put";
+            /** @constant */
+            collection: "orders";
+            /** @description Identifier of the record. */
+            id: string;
+            record: components["schemas"]["Order"];
+        };
+        /** @description Add a record of offers, or replace the one with its id. */
+        OfferPut: {
+            /** @constant */
+            change: "put";
+            /** @constant */
+            collection: "offers";
+            /** @description Identifier of the record. */
+            id: string;
+            record: components["schemas"]["Offer"];
+        };
+        /** @description Last line. Without it, the stream is not whole. */
+        ChangeEnd: {
+            /** @constant */
+            change: "end";
+            /** @description Token for the next request. */
+            next: string;
+            /** @description Production time of the snapshot. */
+            dataAsOf: string;
+            /** @description Number of records in the snapshot, of each collection that was requested. */
+            counts: {
+                events?: number;
+                sessions?: number;
+                tickets?: number;
+                orders?: number;
+                offers?: number;
+            };
         };
         /** @description The reason why a request was refused. */
         Problem: {
@@ -1821,7 +1870,7 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /** @description The key has exceeded its rate limit, or already has two open streams (application/x-ndjson); the service is overloaded or not ready; or the data of a `nextPage` link is not loaded yet. */
+        /** @description The key has exceeded its rate limit, or already has two open streams (application/x-ndjson); the service is overloaded or not ready; or the data of a `nextPage` link or of a token is not loaded yet. */
         TooManyRequests: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3173,36 +3222,26 @@ export interface operations {
             500: components["responses"]["Unexpected"];
         };
     };
-    listDeletions: {
+    readChanges: {
         parameters: {
             query?: {
-                /** @description Page number, from 1. Must be omitted with `Accept: application/x-ndjson`, which returns all records. */
-                page?: number;
-                /** @description Page size. Must be omitted with `Accept: application/x-ndjson`, which returns all records. */
-                perPage?: number;
-                /** @description Set by `nextPage` links. Keeps all pages on the data of the first page, even when newer data goes live. That data stays available for a time after each use. When it is gone, the response is 400 with an error at `query.snapshot`: begin again without this parameter. It is 429 when the data may not be loaded yet. */
-                snapshot?: string;
-                /** @description Only records whose deletion is at or after this instant. In a URL, the + of an offset is written %2B. */
-                "deletedAt.gte"?: string;
-                /** @description Only records whose deletion is at or before this instant. In a URL, the + of an offset is written %2B. */
-                "deletedAt.lte"?: string;
-                /** @description Collection of the deleted records. */
-                collection?: "events" | "sessions" | "tickets" | "orders" | "offers";
+                /** @description Token: `next` of the last line of the previous response. Omit it for a first copy. */
+                since?: string;
+                /** @description Collections to read, comma-separated. Default: all of them. */
+                collections?: ("events" | "sessions" | "tickets" | "orders" | "offers")[];
             };
             header: {
                 /** @description This operation is part of `preview` only, and may change or be withdrawn at any time. */
                 "Service-API-Version": components["parameters"]["PreviewVersion"];
                 /** @description Id of the request. The service replaces a value that does not match `^[A-Za-z0-9._-]{1,128}$`. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
-                /** @description ETag of a cached response; the service returns 304 if the response is unchanged. */
-                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path?: never;
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description A page. With `Accept: application/x-ndjson`, a stream of all records that match, in list order: each is one line, in JSON as in `items`. */
+            /** @description The changes, one in each line. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3217,34 +3256,13 @@ export interface operations {
                     "Service-Snapshot-Id": components["headers"]["Service-Snapshot-Id"];
                     "Service-Data-As-Of": components["headers"]["Service-Data-As-Of"];
                     Vary: components["headers"]["Vary"];
-                    "Service-Record-Count": components["headers"]["Service-Record-Count"];
-                    ETag: components["headers"]["ETag"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "items": [
-                     *         {
-                     *           "collection": "tickets",
-                     *           "id": "tkt_9001",
-                     *           "deletedAt": "2026-11-01T00:00:00.000Z"
-                     *         }
-                     *       ],
-                     *       "page": 1,
-                     *       "perPage": 25,
-                     *       "totalPages": 1,
-                     *       "hasMore": false,
-                     *       "nextPage": null
-                     *     }
-                     */
-                    "application/json": components["schemas"]["DeletionPage"];
+                    "application/x-ndjson": components["schemas"]["Change"];
                 };
             };
-            204: components["responses"]["BeyondLastPage"];
-            304: components["responses"]["NotModified"];
             400: components["responses"]["InvalidQuery"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];

@@ -10,5 +10,5 @@ export const OPERATIONS = {
   getOrder: { path: '/v1/orders/{order_id}', isPreview: false },
   listOffers: { path: '/v1/catalog/offers', isPreview: true },
   getOffer: { path: '/v1/catalog/offers/{offerId}', isPreview: true },
-  listDeletions: { path: '/v1/deletions', isPreview: true },
+  readChanges: { path: '/v1/changes', isPreview: true },
 } as const;

@@ -1,6 +1,13 @@
 import { exampleOf, type Field, type Fields, type Resource, type Shape, shapeSchema } from '../field.ts';
 import { IF_NONE_MATCH_HEADER, REQUEST_ID_HEADER, REQUEST_ID_PATTERN } from '../headers.ts';
-import { type Operation, OPERATIONS, type Parameter, type PathParameter, TAGS } from '../operations.ts';
+import {
+  type ChangesOperation,
+  type Operation,
+  OPERATIONS,
+  type Parameter,
+  type PathParameter,
+  TAGS,
+} from '../operations.ts';
 import {
   DATE_PATTERN,
   isList,
@@ -12,10 +19,12 @@ import {
 } from '../parameter.ts';
 import { type End, PREVIEW, type Release, STABLE, VERSION_HEADER } from '../releases.ts';
 import { PUBLIC_PATHS, type PublicPathName } from '../public-paths.ts';
+import { changeSchemas } from './changes.ts';
 import { PUBLIC_RESPONSES, PUBLIC_TAG, publicPathItem } from './public-paths.ts';
 import {
   componentRef,
   found,
+  foundChanges,
   foundList,
   pageSchema,
   PROBLEM_SCHEMAS,
@@ -35,7 +44,8 @@ export function openApiDocument(
   publicPaths: readonly PublicPathName[] = Object.keys(PUBLIC_PATHS) as PublicPathName[],
   operations: readonly Operation[] = OPERATIONS,
 ): Schema {
-  const resources = new Set(operations.map(({ resource }) => resource));
+  const reads = operations.filter((operation) => operation.kind !== 'changes');
+  const resources = new Set(reads.map(({ resource }) => resource));
   return {
     openapi: '3.1.0',
     info: {
@@ -74,6 +84,7 @@ export function openApiDocument(
           [...resources].flatMap((resource) => Object.entries(resourceSchemas(resource))),
         ),
         ...Object.fromEntries([...resources].map(({ name }) => [`${name}Page`, pageSchema(name)])),
+        ...changeSchemas(reads.filter((operation) => operation.kind === 'list')),
         ...PROBLEM_SCHEMAS,
       },
     },
@@ -126,7 +137,7 @@ function endSentences(what: string, end: End | undefined): string[] {
 
 function operationObject(operation: Operation, releases: readonly Release[]): Schema {
   const { id, tag, summary, kind, end } = operation;
-  const pathParameter = kind === 'retrieve' ? operation.pathParameter : operation.parent;
+  const pathParameter = pathParameterOf(operation);
   const release = releases.find(({ operations }) => operations.includes(id));
   const stage =
     release === undefined ? `Requires \`${VERSION_HEADER}: ${PREVIEW}\`.` : `Released ${release.date}.`;
@@ -138,27 +149,28 @@ function operationObject(operation: Operation, releases: readonly Release[]): Sc
     ...(end !== undefined && { deprecated: true }),
     parameters: [
       ...(pathParameter === undefined ? [] : [pathParameterObject(pathParameter)]),
-      ...(kind === 'list' ? operation.parameters.map(parameterObject) : []),
+      ...(kind === 'retrieve' ? [] : operation.parameters.map(parameterObject)),
       componentRef('parameters', release === undefined ? 'PreviewVersion' : 'Version'),
       componentRef('parameters', 'RequestId'),
-      componentRef('parameters', 'IfNoneMatch'),
+      ...(kind === 'changes' ? [] : [componentRef('parameters', 'IfNoneMatch')]),
     ],
     responses: responsesOf(operation),
   };
 }
 
-function responsesOf({ kind, resource }: Operation): Schema {
-  const [fields] = Object.values(resource.variants);
-  const example = exampleOf(fields);
-  const isList = kind === 'list';
+function pathParameterOf(operation: Operation): PathParameter | undefined {
+  if (operation.kind === 'changes') return undefined;
+  return operation.kind === 'retrieve' ? operation.pathParameter : operation.parent;
+}
+
+function responsesOf(operation: Operation): Schema {
+  const { kind } = operation;
   const shared = (name: keyof typeof SHARED_RESPONSES) => componentRef('responses', name);
   return {
-    200: isList
-      ? foundList(resource.name, example)
-      : found('The record.', componentRef('schemas', resource.name), example),
-    ...(isList && { 204: shared('BeyondLastPage') }),
-    304: shared('NotModified'),
-    400: shared(isList ? 'InvalidQuery' : 'InvalidRequest'),
+    200: kind === 'changes' ? foundChanges() : foundRecords(operation),
+    ...(kind === 'list' && { 204: shared('BeyondLastPage') }),
+    ...(kind !== 'changes' && { 304: shared('NotModified') }),
+    400: shared(kind === 'retrieve' ? 'InvalidRequest' : 'InvalidQuery'),
     403: shared('Forbidden'),
     404: shared('NotFound'),
     405: shared('MethodNotAllowed'),
@@ -168,6 +180,13 @@ function responsesOf({ kind, resource }: Operation): Schema {
     431: shared('HeadTooLarge'),
     500: shared('Unexpected'),
   };
+}
+
+function foundRecords({ kind, resource }: Exclude<Operation, ChangesOperation>): Schema {
+  const [fields] = Object.values(resource.variants);
+  const example = exampleOf(fields);
+  if (kind === 'list') return foundList(resource.name, example);
+  return found('The record.', componentRef('schemas', resource.name), example);
 }
 
 function pathParameterObject({ name, description, example }: PathParameter): Schema {

@@ -129,6 +129,15 @@ export function foundList(resource: string, item: Schema): Schema {
   };
 }
 
+/** Returns the response of a stream of changes, whose schema is that of a line. */
+export function foundChanges(): Schema {
+  return {
+    description: 'The changes, one in each line.',
+    headers: apiHeaders([...DATA, 'Content-Encoding']),
+    content: { [NDJSON_TYPE]: { schema: componentRef('schemas', 'Change') } },
+  };
+}
+
 function refused(description: string, headers: readonly ResponseHeaderName[], detail: string): Schema {
   const schema = componentRef('schemas', 'Problem');
   return {
@@ -179,7 +188,7 @@ export const SHARED_RESPONSES = {
   ),
   TooManyRequests: refused(
     `The key has exceeded its rate limit, or already has two open streams (${NDJSON_TYPE}); the service is overloaded or not ` +
-      'ready; or the data of a `nextPage` link is not loaded yet.',
+      'ready; or the data of a `nextPage` link or of a token is not loaded yet.',
     [...READ, 'Retry-After'],
     'More than 600 requests in a minute; try again in 12 s.',
   ),

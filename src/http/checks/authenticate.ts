@@ -1,7 +1,7 @@
 import type { Request } from 'express';
 import { parseCredential } from '../../keys/credential.ts';
 import type { KeyRing } from '../../keys/key-ring.ts';
-import type { AnyStore, DeletionsStore, OrganizationStore } from '../../store/organization-store.ts';
+import type { OrganizationStore } from '../../store/organization-store.ts';
 import type { StoreView } from '../../store/registry/store-view.ts';
 import type { Caller } from '../request-context.ts';
 import { notReady, Problem } from '../response/problem.ts';
@@ -51,15 +51,9 @@ export function authenticate(
 
 /** The stores of the caller's organization. */
 export interface StoresOfCaller {
-  readonly content: PartStores<OrganizationStore>;
-  readonly deletions: PartStores<DeletionsStore>;
-}
-
-/** The stores of one part of the organization's data. */
-interface PartStores<Store extends AnyStore> {
-  readonly live: Store;
+  readonly live: OrganizationStore;
   /** Returns the store with a content digest, live or retained. */
-  readonly withContent: (contentDigest: string) => Store | undefined;
+  readonly withContent: (contentDigest: string) => OrganizationStore | undefined;
 }
 
 /**
@@ -68,10 +62,7 @@ interface PartStores<Store extends AnyStore> {
  * @throws Problem 429 when no live snapshot holds the organization
  */
 export function storesOf(view: StoreView, organizationId: string): StoresOfCaller {
-  const [content, deletions] = [view.get(organizationId), view.getDeletions(organizationId)];
-  if (content === undefined || deletions === undefined) throw ORGANIZATION_NOT_LOADED;
-  return {
-    content: { live: content, withContent: (digest) => view.get(organizationId, digest) },
-    deletions: { live: deletions, withContent: (digest) => view.getDeletions(organizationId, digest) },
-  };
+  const live = view.get(organizationId);
+  if (live === undefined) throw ORGANIZATION_NOT_LOADED;
+  return { live, withContent: (digest) => view.get(organizationId, digest) };
 }

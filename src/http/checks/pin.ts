@@ -1,6 +1,6 @@
 import { monotonicNow } from '../../clock.ts';
 import { CONTENT_DIGEST_PARAMETER } from '../../contract/operations.ts';
-import type { AnyStore } from '../../store/organization-store.ts';
+import type { OrganizationStore } from '../../store/organization-store.ts';
 import { type ServedDigests, wasServed } from '../../store/registry/served-digests.ts';
 import type { RequestContext } from '../request-context.ts';
 import { Problem } from '../response/problem.ts';
@@ -42,7 +42,7 @@ export class Pins {
   }
 
   /** Notes that a response leads to a further request to a store. */
-  noteUse(store: AnyStore): void {
+  noteUse(store: OrganizationStore): void {
     store.walks.noteUse(this.#clock());
   }
 

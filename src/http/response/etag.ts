@@ -22,9 +22,9 @@ export function codedTag(tag: string, coding: ContentCoding | undefined): string
   return coding === undefined ? tag : `${tag.slice(0, -1)}.${coding}"`;
 }
 
-/** Returns the headers that depend on the content coding, from the tag of the response without it. */
-export function codingHeaders(coding: ContentCoding | undefined, tag: string): HeaderList {
-  const headers = ['ETag', codedTag(tag, coding)];
+/** Returns the headers that depend on the content coding, from the tag of the response without it, if it has one. */
+export function codingHeaders(coding: ContentCoding | undefined, tag?: string): HeaderList {
+  const headers = tag === undefined ? [] : ['ETag', codedTag(tag, coding)];
   return coding === undefined ? headers : [...headers, 'Content-Encoding', coding];
 }
 

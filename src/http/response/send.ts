@@ -7,7 +7,7 @@ import {
   SNAPSHOT_ID_HEADER,
 } from '../../contract/headers.ts';
 import { VERSION_HEADER } from '../../contract/releases.ts';
-import type { AnyStore } from '../../store/organization-store.ts';
+import type { OrganizationStore } from '../../store/organization-store.ts';
 import type { HeaderList, Problem } from './problem.ts';
 
 /**
@@ -143,7 +143,7 @@ export function writeProblem(response: Response, { status, headers, body, retryR
 }
 
 /** Returns the headers of responses about data of a store, except the entity tag. */
-export function dataHeaders({ snapshotId, producedAt }: AnyStore, isPartialView: boolean): string[] {
+export function dataHeaders({ snapshotId, producedAt }: OrganizationStore, isPartialView: boolean): string[] {
   return [
     SNAPSHOT_ID_HEADER,
     snapshotId,

@@ -1,5 +1,5 @@
 import type { Resource } from '../../contract/field.ts';
-import type { CollectionName, ListName } from '../../contract/operations.ts';
+import type { CollectionName } from '../../contract/operations.ts';
 import { normalizeEmail, normalizeTag } from '../../contract/parameter.ts';
 import { DELETION, EVENT, EVENT_SESSION, OFFER, ORDER, TICKET } from '../../contract/resources.ts';
 import { type Instant, parseTimestamp } from '../../contract/timestamp.ts';
@@ -9,6 +9,9 @@ import { type JsonObject, objectIn, objectsIn, textIn, textsIn } from './json-va
  * Run tables and index columns of the collections and of the deletions: the builder fills the columns, and the loader
  * indexes them. `data/schema.sql` declares the tables.
  */
+
+/** A list of stored records: a collection, or the deletions, which are beside the content. */
+export type ListName = CollectionName | 'deletions';
 
 export interface ListLayout<Name extends ListName = ListName> {
   readonly name: Name;

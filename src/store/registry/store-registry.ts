@@ -1,16 +1,16 @@
 import { monotonicNow } from '../../clock.ts';
+import { producedInstant } from '../history.ts';
 import { promptGarbageCollection } from '../memory/image-memory.ts';
-import type { AnyImage, SnapshotImage } from '../organization-image.ts';
-import { type AnyStore, DeletionsStore, OrganizationStore } from '../organization-store.ts';
+import type { OrganizationImage, SnapshotImage } from '../organization-image.ts';
+import { OrganizationStore } from '../organization-store.ts';
 import { newServedDigests, noteServed } from './served-digests.ts';
-import { EMPTY_VIEW, StoreView, storeWith } from './store-view.ts';
+import { EMPTY_VIEW, StoreView } from './store-view.ts';
 import { MEGABYTE } from '../memory/shared-arrays.ts';
 
-/** The stores that serve an organization. */
+/** The store that serves an organization. */
 export interface LiveStore {
   readonly store: OrganizationStore;
-  readonly deletions: DeletionsStore;
-  /** The snapshot file that the stores were loaded from. */
+  /** The snapshot file that the store was loaded from. */
   readonly file: string;
   /** Whether that file still exists. If not, another file may serve the organization. */
   readonly isFilePresent: boolean;
@@ -18,7 +18,7 @@ export interface LiveStore {
 
 /** A replaced store, retained for the walks that began on it. */
 export interface RetainedStore {
-  readonly store: AnyStore;
+  readonly store: OrganizationStore;
   readonly file: string;
   /** Milliseconds of the monotonic clock. */
   readonly replacedAt: number;
@@ -29,6 +29,8 @@ export class StoreRegistry {
   readonly #served;
   readonly #clock;
   #live: ReadonlyMap<string, LiveStore> = new Map();
+  /** By organization: the latest production time that was live. */
+  readonly #latestInstants = new Map<string, bigint>();
   /** By organization, the latest replaced first. */
   #retained: ReadonlyMap<string, readonly RetainedStore[]> = new Map();
   #view = EMPTY_VIEW;
@@ -53,9 +55,7 @@ export class StoreRegistry {
   }
 
   get liveBytes(): number {
-    return this.#live
-      .values()
-      .reduce((sum, { store, deletions }) => sum + store.bytesHeld + deletions.bytesHeld, 0);
+    return this.#live.values().reduce((sum, { store }) => sum + store.bytesHeld, 0);
   }
 
   get retained(): readonly RetainedStore[] {
@@ -83,51 +83,50 @@ export class StoreRegistry {
   }
 
   /**
-   * Replaces the organizations of a file by those of its new snapshot, in one step. Unchanged content, and unchanged
-   * deletions, keep their images. All replaced stores are retained: until every worker shows the new view, workers may
-   * send links to them (see `releaseUnwalked`).
+   * Replaces the organizations of a file by those of its new snapshot, in one step. Unchanged content keeps its image.
+   * All replaced stores are retained: until every worker shows the new view, workers may send links to them (see
+   * `releaseUnwalked`).
    * @throws Error, and changes nothing, when another file serves one of the organizations; the admission refuses
    * these
    */
   swap(file: string, snapshot: SnapshotImage): void {
-    const arrived = new Set(snapshot.organizations.map(({ organizationId }) => organizationId));
+    const arrived = new Set(snapshot.organizations.map(({ content }) => content.organizationId));
     for (const organizationId of arrived) {
       if (this.otherOwner(file, organizationId) === undefined) continue;
       throw new Error(`${file}: organization "${organizationId}" is served from another file`);
     }
     const live = new Map(this.#live);
     const retained = new Map(this.#retained);
-    for (const [organizationId, { store, deletions, file: owner }] of this.#live) {
+    for (const [organizationId, { store, file: owner }] of this.#live) {
       if (owner !== file || arrived.has(organizationId)) continue;
-      for (const { contentDigest } of [store, deletions])
-        noteServed(this.#served, organizationId, contentDigest);
+      noteServed(this.#served, organizationId, store.contentDigest);
       live.delete(organizationId);
       retained.delete(organizationId);
     }
-    const replacedAt = this.#clock();
-    for (const [i, image] of snapshot.organizations.entries()) {
-      const { organizationId } = image;
+    const now = this.#clock();
+    const { snapshotId, producedAt } = snapshot;
+    for (const { content, history } of snapshot.organizations) {
+      const { organizationId, contentDigest } = content;
       const replaced = live.get(organizationId);
       const known: RetainedStore[] = [...(retained.get(organizationId) ?? [])];
-      if (replaced !== undefined) {
-        const { store, deletions, file: owner } = replaced;
-        known.unshift({ store, file: owner, replacedAt }, { store: deletions, file: owner, replacedAt });
-      }
-      const stores = known.map(({ store }) => store);
-      const deletions = snapshot.deletions[i];
-      const same = storeWith(OrganizationStore, image.contentDigest, stores);
-      const sameDeletions = storeWith(DeletionsStore, deletions.contentDigest, stores);
-      live.set(organizationId, {
-        store: new OrganizationStore(same?.image ?? image, snapshot, same?.walks),
-        deletions: new DeletionsStore(sameDeletions?.image ?? deletions, snapshot, sameDeletions?.walks),
-        file,
-        isFilePresent: true,
-      });
-      const left = known.filter(({ store }) => store !== same && store !== sameDeletions);
-      for (const { store } of left) noteServed(this.#served, organizationId, store.contentDigest);
+      if (replaced !== undefined)
+        known.unshift({ store: replaced.store, file: replaced.file, replacedAt: now });
+      const same = known.find(({ store }) => store.contentDigest === contentDigest)?.store;
+      const [instant, latest = instant] = [producedInstant(history), this.#latestInstants.get(organizationId)];
+      const latestInstant = instant > latest ? instant : latest;
+      this.#latestInstants.set(organizationId, latestInstant);
+      const origin = { snapshotId, producedAt, liveSince: now, latestInstant };
+      const store = new OrganizationStore(same?.image ?? content, history, origin, same?.walks);
+      live.set(organizationId, { store, file, isFilePresent: true });
+      const left = known.filter((one) => one.store !== same);
+      for (const one of left) noteServed(this.#served, organizationId, one.store.contentDigest);
       retained.set(organizationId, left);
     }
-    this.#replace(live, retained, [...snapshot.organizations, ...snapshot.deletions]);
+    this.#replace(
+      live,
+      retained,
+      snapshot.organizations.map(({ content }) => content),
+    );
   }
 
   /** Releases the retained stores that no client walks. Must be called when all workers show the live view. */
@@ -155,21 +154,20 @@ export class StoreRegistry {
   #replace(
     live: ReadonlyMap<string, LiveStore>,
     retained: ReadonlyMap<string, readonly RetainedStore[]>,
-    arrived: readonly AnyImage[],
+    arrived: readonly OrganizationImage[],
   ): void {
     const before = this.#images().union(new Set(arrived));
     this.#live = live;
     this.#retained = retained;
     this.#view = new StoreView(
       new Map(live.entries().map(([id, { store }]) => [id, store])),
-      new Map(live.entries().map(([id, { deletions }]) => [id, deletions])),
       new Map(retained.entries().map(([id, ones]) => [id, ones.map(({ store }) => store)])),
     );
     const released = before.difference(this.#images());
     promptGarbageCollection(released.values().reduce((sum, image) => sum + image.bytesHeld, 0));
   }
 
-  #images(): Set<AnyImage> {
+  #images(): Set<OrganizationImage> {
     return new Set(this.#view.stores().map(({ image }) => image));
   }
 }
@@ -200,8 +198,8 @@ export function endOfRetention({ store, replacedAt }: RetainedStore, retention: 
  */
 export function latestUsedFirst(retained: readonly RetainedStore[]): RetainedStore[] {
   const latestUsed = retained.toSorted((a, b) => b.store.walks.lastUse - a.store.walks.lastUse);
-  const ofParts = Map.groupBy(latestUsed, ({ store }) => partOf(store));
-  const first = new Set(ofParts.values().map(([latest]) => latest));
+  const byOrganization = Map.groupBy(latestUsed, ({ store }) => store.organizationId);
+  const first = new Set(byOrganization.values().map(([latest]) => latest));
   return [...first, ...latestUsed.filter((one) => !first.has(one))];
 }
 
@@ -209,14 +207,9 @@ function sumOfBytes(retained: readonly RetainedStore[]): number {
   return retained.reduce((sum, { store }) => sum + store.bytesHeld, 0);
 }
 
-/** Identifies the content, or the deletions, of an organization. An organization id contains no white space. */
-function partOf({ organizationId, image }: AnyStore): string {
-  return `${organizationId} ${'deletions' in image ? 'deletions' : 'content'}`;
-}
-
 /**
- * Selects the retained stores to keep, within time and memory. Keeps the latest used content and deletions of each
- * organization, and further ones as long as all together hold no more memory than the live stores.
+ * Selects the retained stores to keep, within time and memory. Keeps the latest used store of each organization,
+ * and further ones as long as all together hold no more memory than the live stores.
  * @param now milliseconds of the monotonic clock
  */
 export function storesToRetain(
@@ -229,15 +222,15 @@ export function storesToRetain(
   const unexpired = retained.filter((one) => now < endOfRetention(one, retention));
   // Mostly, all of them have room. To sort 5000 stores takes 3 ms, twice a second.
   if (sumOfBytes(unexpired) <= allowed) return new Set(unexpired);
-  const parts = new Set<string>();
+  const organizations = new Set<string>();
   const kept = new Set<RetainedStore>();
   let bytes = 0;
   for (const one of latestUsedFirst(unexpired)) {
-    const part = partOf(one.store);
+    const { organizationId } = one.store;
     bytes += one.store.bytesHeld;
     // Otherwise, a store would be released because its successor is smaller.
-    if (bytes <= allowed || !parts.has(part)) kept.add(one);
-    parts.add(part);
+    if (bytes <= allowed || !organizations.has(organizationId)) kept.add(one);
+    organizations.add(organizationId);
   }
   return kept;
 }

@@ -1,0 +1,115 @@
+import { monotonicNow } from '../../clock.ts';
+import type { ChangesOperation, CollectionName } from '../../contract/operations.ts';
+import { COLLECTION_NAMES } from '../../contract/resources.ts';
+import { type Instant, parseTimestamp } from '../../contract/timestamp.ts';
+import { readChanges, selectChanges } from '../../query/read-changes.ts';
+import { descendsFrom, UUID } from '../../store/history.ts';
+import type { OrganizationStore } from '../../store/organization-store.ts';
+import { type Query, queryReader } from '../checks/query.ts';
+import { retryLater } from '../response/problem.ts';
+import type { FoundLines } from './reader.ts';
+
+const RETRY_SECONDS = 5;
+const NOT_LOADED = retryLater(
+  'not-ready',
+  'The snapshot of the token is not loaded yet. Try again later.',
+  RETRY_SECONDS,
+);
+
+/**
+ * Creates the reader of changes, as lines.
+ * @param waitSeconds maximum time for which the token of a later snapshot waits, after the live one went live
+ * @param clock milliseconds of the monotonic clock
+ */
+export function changesReader(operation: ChangesOperation, waitSeconds: number, clock = monotonicNow) {
+  const readQuery = queryReader(operation);
+  const since = operation.parameters.find(({ role }) => role.is === 'since');
+  const listed = operation.parameters.find(({ role }) => role.is === 'collections');
+  if (since === undefined || listed === undefined) throw new TypeError('a parameter is missing');
+
+  /**
+   * @param now milliseconds since the epoch
+   * @throws Problem 400 with all violations of the query, or 429 when the snapshot of the token may still arrive
+   */
+  return (query: Query, store: OrganizationStore, now: number): FoundLines => {
+    const text = query.get(since.name)?.at(0);
+    const token = text === undefined ? undefined : decodeToken(text);
+    const isMalformed = text !== undefined && token === undefined;
+    const violation = { loc: `query.${since.name}`, input: text ?? '', ctx: since.kind.ctx('', '') };
+    const values = readQuery(query, isMalformed ? [violation] : []);
+    const named = values[listed.name];
+    const collections = COLLECTION_NAMES.filter((name) => !Array.isArray(named) || named.includes(name));
+    const after = token && instantOf(token, store, collections);
+    const selected = selectChanges(store, collections, after);
+    const { organizationId, snapshotId, producedAt, image } = store;
+    const end = {
+      change: 'end',
+      next: encodeToken({ organizationId, collections, snapshotId, producedAt }),
+      dataAsOf: producedAt,
+      counts: Object.fromEntries(collections.map((name) => [name, image[name].count])),
+    };
+    const [first, last] = [after === undefined ? RESET : '', `${JSON.stringify(end)}\n`];
+    return {
+      rows: selected.reduce((sum, { count, deleted }) => sum + count + deleted.until - deleted.from, 0),
+      read: (isSent) => readChanges(store, selected, first, last, now, isSent),
+    };
+  };
+
+  /** Returns the instant after which the copy of a token lacks the changes; undefined if they are not known. */
+  function instantOf(
+    { organizationId, collections, snapshotId, producedAt }: Token,
+    { organizationId: owner, history, latestInstant, liveSince }: OrganizationStore,
+    requested: readonly CollectionName[],
+  ): Instant | undefined {
+    if (organizationId !== owner || !requested.every((name) => collections.includes(name))) return undefined;
+    const instant = parseTimestamp(producedAt);
+    if (instant === undefined) return undefined;
+    if (descendsFrom(history, snapshotId, instant)) return instant;
+    // Another replica may have loaded the snapshot before this one. After a rollback, it does not come back by itself.
+    const mayArrive = instant > latestInstant && clock() < liveSince + waitSeconds * 1000;
+    if (mayArrive) throw NOT_LOADED;
+    return undefined;
+  }
+}
+
+const RESET = '{"change":"reset"}\n';
+
+/** The copy of a client: collections of an organization in a snapshot. */
+interface Token {
+  readonly organizationId: string;
+  readonly collections: readonly string[];
+  readonly snapshotId: string;
+  readonly producedAt: string;
+}
+
+/** The form of tokens. One in another form counts as malformed. */
+const FORM = 1;
+
+function encodeToken({ organizationId, collections, snapshotId, producedAt }: Token): string {
+  const values = [FORM, organizationId, collections, snapshotId, producedAt];
+  return Buffer.from(JSON.stringify(values)).toString('base64url');
+}
+
+/** Returns undefined for a text that is not a token. */
+function decodeToken(text: string): Token | undefined {
+  const values = parsed(Buffer.from(text, 'base64url').toString());
+  if (!Array.isArray(values)) return undefined;
+  const [, organizationId, collections, snapshotId, producedAt]: readonly unknown[] = values;
+  if (!Array.isArray(collections)) return undefined;
+  const token = {
+    organizationId: String(organizationId),
+    collections: collections.map(String),
+    snapshotId: String(snapshotId),
+    producedAt: String(producedAt),
+  };
+  const isToken = UUID.test(token.snapshotId) && parseTimestamp(token.producedAt) !== undefined;
+  return isToken && encodeToken(token) === text ? token : undefined;
+}
+
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return undefined;
+  }
+}
