@@ -6,7 +6,7 @@
 --   SELECT record ->> 'status', count(*) FROM tickets GROUP BY 1;
 --   SELECT record FROM orders WHERE order_id = 'ord_5120';
 --
--- The database header has application_id 0x466F7972 ("Foyr") and user_version 6, the version of this schema.
+-- The database header has application_id 0x466F7972 ("Foyr") and user_version 7, the version of this schema.
 --
 -- The tables event_runs, session_runs, ticket_runs, order_runs and offer_runs hold the records in runs: each row has
 -- up to 4,096 consecutive records of one organization, in the list order of the API. deletion_runs holds the deletions
@@ -19,6 +19,9 @@
 --   * "record_lengths" and all other columns are JSON arrays with one element for each record of the run, without
 --     white space. Filters, look-ups and orders use them. An element of a text column is a text, or the position of
 --     an earlier element with the same text: ["a","b",0]. Instants are microseconds since 1970-01-01T00:00:00Z.
+--
+-- "changed_at", a text column, is not content. It has the production time of the snapshot in which each record became
+-- as it is. NULL: none of the run's records has changed since the history of the organization began.
 
 -- The snapshot: one row.
 CREATE TABLE snapshot (
@@ -27,15 +30,23 @@ CREATE TABLE snapshot (
   canonical_runs   INTEGER NOT NULL CHECK (canonical_runs IN (0, 1)),   -- 1: all runs are cut as the builder cuts them
   permits_rollback INTEGER NOT NULL CHECK (permits_rollback IN (0, 1)), -- 1: may go live although older than the live one
   permits_shrink   INTEGER NOT NULL CHECK (permits_shrink IN (0, 1)),   -- 1: although it lacks an organization or half of one
-  digest           TEXT    NOT NULL  -- SHA-256 over the columns above and "organizations" (docs/snapshot-format.md)
+  digest           TEXT    NOT NULL  -- SHA-256 over the columns above, "ancestors" and "organizations" (docs/snapshot-format.md)
+) STRICT;
+
+-- The snapshots from which this one descends: the changes since each of them are known.
+-- Earliest first; at most 20,000; may be empty.
+CREATE TABLE ancestors (
+  snapshot_id TEXT PRIMARY KEY, -- a UUID
+  produced_at TEXT NOT NULL     -- ISO 8601, UTC
 ) STRICT;
 
 -- The organizations.
 CREATE TABLE organizations (
-  organization_id  TEXT PRIMARY KEY, -- as in the credential svc:o:<organization_id>:<key>
-  name             TEXT NOT NULL,    -- shown to operators
-  digest           TEXT NOT NULL,    -- SHA-256 over the organization's rows of "runs" but deletions (docs/snapshot-format.md)
-  deletions_digest TEXT NOT NULL     -- SHA-256 over its rows of "runs" for deletions
+  organization_id TEXT PRIMARY KEY, -- as in the credential svc:o:<organization_id>:<key>
+  name            TEXT NOT NULL,    -- shown to operators
+  digest          TEXT NOT NULL,    -- SHA-256 over the organization's rows of "runs" but deletions (docs/snapshot-format.md)
+  since           TEXT NOT NULL,    -- production time of the snapshot with which its history began
+  history_digest  TEXT NOT NULL     -- SHA-256 over "since", the changes and the deletions (docs/snapshot-format.md)
 ) STRICT;
 
 -- The manifest of the run tables: one row for each of their rows.
@@ -46,6 +57,7 @@ CREATE TABLE runs (
   record_count    INTEGER NOT NULL,
   record_bytes    INTEGER NOT NULL, -- length of "records" in bytes
   digest          TEXT    NOT NULL, -- SHA-256 over the content of the run (docs/snapshot-format.md)
+  changes_digest  TEXT,             -- SHA-256 over its "changed_at"; NULL without one
   PRIMARY KEY (organization_id, collection, first_row)
 ) STRICT, WITHOUT ROWID;
 
@@ -53,6 +65,7 @@ CREATE TABLE runs (
 CREATE TABLE event_runs (
   organization_id TEXT    NOT NULL,
   first_row       INTEGER NOT NULL,
+  changed_at      TEXT,
   record_lengths  TEXT    NOT NULL, -- length of each record in bytes
   tags            TEXT    NOT NULL, -- tags of each event in compared form: NFC, lower case, white space collapsed
   records         TEXT    NOT NULL, -- without nextSessionStartAt and nextSessionId, which depend on the time of the request
@@ -63,6 +76,7 @@ CREATE TABLE event_runs (
 CREATE TABLE session_runs (
   organization_id TEXT    NOT NULL,
   first_row       INTEGER NOT NULL,
+  changed_at      TEXT,
   record_lengths  TEXT    NOT NULL,
   event_id        TEXT    NOT NULL,
   starts          TEXT    NOT NULL, -- instant of startAt
@@ -74,6 +88,7 @@ CREATE TABLE session_runs (
 CREATE TABLE ticket_runs (
   organization_id  TEXT    NOT NULL,
   first_row        INTEGER NOT NULL,
+  changed_at       TEXT,
   record_lengths   TEXT    NOT NULL,
   event_id         TEXT    NOT NULL,
   event_session_id TEXT    NOT NULL,
@@ -88,6 +103,7 @@ CREATE TABLE ticket_runs (
 CREATE TABLE order_runs (
   organization_id TEXT    NOT NULL,
   first_row       INTEGER NOT NULL,
+  changed_at      TEXT,
   record_lengths  TEXT    NOT NULL,
   status          TEXT    NOT NULL,
   email           TEXT    NOT NULL, -- customer.email in lower case; empty without a customer
@@ -101,6 +117,7 @@ CREATE TABLE order_runs (
 CREATE TABLE offer_runs (
   organization_id TEXT    NOT NULL,
   first_row       INTEGER NOT NULL,
+  changed_at      TEXT,
   record_lengths  TEXT    NOT NULL,
   type            TEXT    NOT NULL, -- TICKET, PRODUCT or BUNDLE
   created_at      TEXT    NOT NULL, -- instant of createdAt
@@ -129,6 +146,10 @@ SELECT
   organization_id,
   first_row + record.key AS row,
   record.value ->> 'id' AS event_id,
+  CASE typeof(changed_at ->> record.key)
+    WHEN 'integer' THEN changed_at ->> (changed_at ->> record.key)
+    ELSE changed_at ->> record.key
+  END AS changed_at,
   record.value AS record
 FROM event_runs, json_each('[' || records || ']') AS record
 LIMIT -1;
@@ -144,6 +165,10 @@ SELECT
   END AS event_id,
   starts ->> record.key AS starts,
   record.value ->> 'startAt' AS start_at,
+  CASE typeof(changed_at ->> record.key)
+    WHEN 'integer' THEN changed_at ->> (changed_at ->> record.key)
+    ELSE changed_at ->> record.key
+  END AS changed_at,
   record.value AS record
 FROM session_runs, json_each('[' || records || ']') AS record
 LIMIT -1;
@@ -158,6 +183,10 @@ SELECT
   record.value ->> 'orderId' AS order_id,
   record.value ->> 'qrCode' AS qr_code,
   updated_at ->> record.key AS updated_at,
+  CASE typeof(changed_at ->> record.key)
+    WHEN 'integer' THEN changed_at ->> (changed_at ->> record.key)
+    ELSE changed_at ->> record.key
+  END AS changed_at,
   record.value AS record
 FROM ticket_runs, json_each('[' || records || ']') AS record
 LIMIT -1;
@@ -173,6 +202,10 @@ SELECT
     ELSE email ->> record.key
   END AS email,
   updated_at ->> record.key AS updated_at,
+  CASE typeof(changed_at ->> record.key)
+    WHEN 'integer' THEN changed_at ->> (changed_at ->> record.key)
+    ELSE changed_at ->> record.key
+  END AS changed_at,
   record.value AS record
 FROM order_runs, json_each('[' || records || ']') AS record
 LIMIT -1;
@@ -184,6 +217,10 @@ SELECT
   record.value ->> 'offerId' AS offer_id,
   record.value ->> 'type' AS type,
   created_at ->> record.key AS created_at,
+  CASE typeof(changed_at ->> record.key)
+    WHEN 'integer' THEN changed_at ->> (changed_at ->> record.key)
+    ELSE changed_at ->> record.key
+  END AS changed_at,
   record.value AS record
 FROM offer_runs, json_each('[' || records || ']') AS record
 LIMIT -1;

@@ -1,14 +1,12 @@
 import { hash } from 'node:crypto';
 import type { CollectionName } from '../../src/contract/operations.ts';
-import { type JsonObject, parseObject, textIn } from '../../src/snapshot/format/json-values.ts';
+import { parseObject, textIn } from '../../src/snapshot/format/json-values.ts';
 import {
   byCollection,
+  COLLECTIONS,
   type CollectionLayout,
-  DELETIONS,
-  type ListLayout,
   OFFERS,
   SESSIONS,
-  STORED_LISTS,
 } from '../../src/snapshot/format/layout.ts';
 import {
   declaredCounts,
@@ -45,7 +43,6 @@ export type OrganizationDiff =
       readonly before: RecordCounts;
       readonly after: RecordCounts;
       readonly records: Readonly<Record<CollectionName, RecordsDiff>>;
-      readonly deletions: DeletionsDiff;
     };
 
 /** Ids in list order: of the later snapshot for `added` and `changed`, of the earlier one for `removed`. */
@@ -53,12 +50,6 @@ export interface RecordsDiff {
   readonly added: readonly string[];
   readonly changed: readonly string[];
   readonly removed: readonly string[];
-}
-
-/** Deletions that only the later snapshot lists, and those that only the earlier one lists, in list order. */
-export interface DeletionsDiff {
-  readonly added: readonly JsonObject[];
-  readonly removed: readonly JsonObject[];
 }
 
 type OnRun = ReturnType<typeof runCounter>;
@@ -82,10 +73,7 @@ export function diffSnapshots(before: string, after: string, onProgress?: OnProg
     const earlier = a.organizations.get(organizationId);
     if (earlier === undefined)
       organizations.push({ organizationId, state: 'added', after: declaredCounts(later) });
-    else if (
-      earlier.contentDigest === later.contentDigest &&
-      earlier.deletionsDigest === later.deletionsDigest
-    )
+    else if (earlier.contentDigest === later.contentDigest)
       organizations.push({ organizationId, state: 'unchanged' });
     else {
       organizations.push({
@@ -99,10 +87,6 @@ export function diffSnapshots(before: string, after: string, onProgress?: OnProg
             b.fingerprints(layout, organizationId, runsOnlyIn(later, earlier, layout), onRun),
           ),
         ),
-        deletions: compareDeletions(
-          a.deletions(organizationId, runsOnlyIn(earlier, later, DELETIONS), onRun),
-          b.deletions(organizationId, runsOnlyIn(later, earlier, DELETIONS), onRun),
-        ),
       });
     }
   }
@@ -114,7 +98,7 @@ export function diffSnapshots(before: string, after: string, onProgress?: OnProg
 function runsOnlyIn(
   { runs }: ManifestOrganization,
   other: ManifestOrganization,
-  { name }: ListLayout,
+  { name }: CollectionLayout,
 ): RunEntry[] {
   const digests = new Set(other.runs[name].map(({ digest }) => digest));
   return runs[name].filter(({ digest }) => !digests.has(digest));
@@ -126,7 +110,7 @@ function recordsToRead(a: Side, b: Side): number {
   for (const [organizationId, earlier] of a.organizations) {
     const later = b.organizations.get(organizationId);
     if (later === undefined) continue;
-    for (const layout of STORED_LISTS) {
+    for (const layout of COLLECTIONS) {
       const runs = [...runsOnlyIn(earlier, later, layout), ...runsOnlyIn(later, earlier, layout)];
       for (const { recordCount } of runs) records += recordCount;
     }
@@ -161,29 +145,6 @@ class Side implements Disposable {
     });
   }
 
-  /** Reads the deletions of some runs by their JSON texts, in list order. */
-  deletions(
-    organizationId: string,
-    runs: readonly RunEntry[],
-    onRun: OnRun,
-  ): ReadonlyMap<string, JsonObject> {
-    return naming(this.#path, () => {
-      const reader = new RunReader(this.#snapshot.database);
-      const deletions = new Map<string, JsonObject>();
-      for (const entry of runs) {
-        const run = reader.read(DELETIONS, organizationId, entry);
-        run.checkDigest();
-        for (const { row, text } of recordsIn(run)) {
-          const deletion = parseObject(text);
-          if (deletion === undefined) throw notARecord(DELETIONS, row);
-          deletions.set(text, deletion);
-        }
-        onRun(DELETIONS, entry);
-      }
-      return deletions;
-    });
-  }
-
   [Symbol.dispose](): void {
     this.#snapshot[Symbol.dispose]();
   }
@@ -210,15 +171,6 @@ function compareRecords(before: Fingerprints, after: Fingerprints): RecordsDiff 
   }
   const removed = [...before.keys()].filter((id) => !after.has(id));
   return { added, changed, removed };
-}
-
-function compareDeletions(
-  before: ReadonlyMap<string, JsonObject>,
-  after: ReadonlyMap<string, JsonObject>,
-): DeletionsDiff {
-  const onlyIn = (one: ReadonlyMap<string, JsonObject>, other: ReadonlyMap<string, JsonObject>) =>
-    Array.from(one).flatMap(([text, deletion]) => (other.has(text) ? [] : [deletion]));
-  return { added: onlyIn(after, before), removed: onlyIn(before, after) };
 }
 
 /** For each record by id, in list order, the SHA-256 of its served content. */
@@ -263,7 +215,7 @@ function* recordsIn(run: Run): Generator<{ readonly row: number; readonly text: 
   }
 }
 
-function notARecord({ table }: ListLayout, row: number): RefusedSnapshot {
+function notARecord({ table }: CollectionLayout, row: number): RefusedSnapshot {
   const message = `record ${row} of ${table} is not the JSON text of a record with its id`;
   return new RefusedSnapshot('inconsistent', message);
 }

@@ -20,7 +20,6 @@ export function printDiff({ before, after, organizations }: SnapshotDiff, all: b
     console.log(indented(tableOf(organization)));
     if (organization.state !== 'changed') continue;
     for (const { name } of COLLECTIONS) printList(name, organization.records[name], all);
-    printList('deletions', { ...organization.deletions, changed: [] }, all);
   }
 }
 
@@ -44,12 +43,8 @@ function tableOf(organization: Exclude<OrganizationDiff, { state: 'unchanged' }>
   return table([left(''), ...titles.map(right)], rows);
 }
 
-/** Prints ids, or deletions, as JSON texts, one per line, since an id may contain any character. */
-function printList(
-  list: string,
-  diff: Readonly<Record<keyof RecordsDiff, readonly unknown[]>>,
-  all: boolean,
-): void {
+/** Prints ids as JSON texts, one per line, since an id may contain any character. */
+function printList(list: string, diff: RecordsDiff, all: boolean): void {
   for (const kind of ['added', 'changed', 'removed'] as const) {
     const items = diff[kind];
     if (items.length === 0) continue;

@@ -4,7 +4,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { parseTimestamp } from '../../src/contract/timestamp.ts';
 import {
   buildSnapshot,
-  KEEP_DELETIONS_DAYS,
+  KEEP_CHANGES_DAYS,
   rejectsPath,
   SuspectImport,
 } from '../../src/snapshot/builder/build-snapshot.ts';
@@ -33,7 +33,7 @@ interface BuildChoices {
   readonly base?: string;
   readonly output: string;
   readonly previous?: string;
-  readonly keepDeletions?: number;
+  readonly keepChanges?: number;
   readonly asOf?: Date;
   readonly allowFuture?: true;
   readonly skipInvalid?: true;
@@ -58,10 +58,10 @@ export function addBuild(program: Command): void {
       exportTime,
     )
     .option('--allow-future', 'permit --as-of more than 5 minutes ahead of the clock')
-    .option('--previous <file>', 'earlier snapshot with which a whole export is compared to find deletions')
+    .option('--previous <file>', 'earlier snapshot with which a whole export is compared to find changes')
     .option(
-      '--keep-deletions <DURATION>',
-      `with --base or --previous: time for which the snapshot holds a deletion (default: ${KEEP_DELETIONS_DAYS}d)`,
+      '--keep-changes <DURATION>',
+      `with --base or --previous: time for which changes and deletions are known (default: ${KEEP_CHANGES_DAYS}d)`,
       duration,
     )
     .option('--skip-invalid', 'omit bad lines, and write them to FILE.rejects.ndjson')
@@ -104,8 +104,8 @@ async function build(options: BuildChoices, command: Command): Promise<void> {
   if (!options.allowFuture && options.asOf && aheadOfClock(options.asOf.toISOString(), Date.now()))
     command.error('error: --as-of must not be in the future: it is the time of the export (--allow-future)');
   const earlier = base ?? previous;
-  if (options.keepDeletions !== undefined && earlier === undefined)
-    command.error('error: --keep-deletions requires --base or --previous');
+  if (options.keepChanges !== undefined && earlier === undefined)
+    command.error('error: --keep-changes requires --base or --previous');
   const began = performance.now();
   using interruption = new Interruption('no snapshot was written');
   using progress = new Progress();
@@ -117,7 +117,7 @@ async function build(options: BuildChoices, command: Command): Promise<void> {
       input,
       base,
       previous,
-      keepDeletionsMs: options.keepDeletions,
+      keepChangesMs: options.keepChanges,
       output,
       skipInvalid,
       maxInvalid: options.maxInvalid ?? DEFAULT_LIMIT,

@@ -4,6 +4,7 @@ import { memoryNeed, plannedMemory } from '../../src/snapshot/admission/memory.t
 import { STORED_LISTS } from '../../src/snapshot/format/layout.ts';
 import { type ManifestOrganization, rowCount } from '../../src/snapshot/format/manifest.ts';
 import { inspectSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
+import { readHistory, type SnapshotHistory } from '../../src/snapshot/load/read-history.ts';
 import { reviewSnapshot } from '../../src/snapshot/builder/review-snapshot.ts';
 import { JSON_OPTION, printJson } from '../run-command.ts';
 import { fields, left, right, table } from '../terminal/table.ts';
@@ -21,6 +22,7 @@ export function addInspect(program: Command): void {
 
 function inspect(file: string, { json }: { json?: true }): void {
   const { snapshotId, producedAt, permits, organizations } = onFile(file, () => inspectSnapshot(file));
+  const history = onFile(file, () => readHistory(file));
   const fileBytes = statSync(file).size;
   const need = memoryNeed(organizations);
   const memory = { dataBytes: need.held, loadBytes: need.peak, plannedBytes: plannedMemory(need) };
@@ -39,6 +41,7 @@ function inspect(file: string, { json }: { json?: true }): void {
       fileBytes,
       memory,
       permits,
+      history,
       organizations: described,
       warnings,
     });
@@ -51,6 +54,7 @@ function inspect(file: string, { json }: { json?: true }): void {
       'produced at': producedAt,
       size: size(fileBytes),
       memory: `data ${size(memory.dataBytes)}, load ${size(memory.loadBytes)}, plan ${size(memory.plannedBytes)}`,
+      history: describe(history),
       ...(permits.length > 0 && { permits: permits.join(', ') }),
     }),
   );
@@ -58,6 +62,12 @@ function inspect(file: string, { json }: { json?: true }): void {
   console.log(`\n${table([left('ORGANIZATION'), left('NAME')], names)}`);
   console.log(`\n${countsOf(organizations)}`);
   printWarnings(findWarnings());
+}
+
+function describe({ snapshots, since, changed, deleted }: SnapshotHistory): string {
+  if (since === undefined) return 'begins with this snapshot';
+  const records = Object.values(changed).reduce((sum, one) => sum + one, 0);
+  return `${count(snapshots)} snapshots since ${since}; ${count(records)} records changed, ${count(deleted)} gone since the last`;
 }
 
 /** Returns the record counts: a table with a line for each organization, and a last line with the sums of several. */

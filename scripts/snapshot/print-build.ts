@@ -25,7 +25,7 @@ export function printBuild(build: Build, json: boolean): void {
       organizations: report.organizations,
       records: report.records,
       changes: report.changes,
-      deletions: report.deletions,
+      history: report.history ?? null,
       dropped: Object.fromEntries(report.dropped),
       rejected: report.rejected,
       rejectsFile,
@@ -53,7 +53,7 @@ export function printBuild(build: Build, json: boolean): void {
 
 /** Returns the lines of a report that most builds lack. */
 function notesOn({ output, base, report }: Build): string[] {
-  const { changes, deletions, unread, dropped, rejected } = report;
+  const { changes, history, unread, dropped, rejected } = report;
   const notes: string[] = [];
   if (changes !== undefined) {
     notes.push(
@@ -63,8 +63,13 @@ function notesOn({ output, base, report }: Build): string[] {
       notes.push(`deletions of records that it does not have: ${count(changes.withoutRecord)}`);
     notes.push(`runs: ${count(changes.runs.copied)} copied, ${count(changes.runs.written)} written`);
   }
-  if (deletions !== undefined)
-    notes.push(`deletions: ${count(deletions.total)} (${count(deletions.added)} new)`);
+  if (history === undefined) notes.push('history: begins anew, so that every integrator copies all records');
+  else {
+    const { snapshots, changed, deleted } = history;
+    notes.push(
+      `history: ${count(changed)} records changed, ${count(deleted)} gone; changes since ${count(snapshots)} snapshots are known`,
+    );
+  }
   for (const entry of unread) notes.push(`not read: ${entry}`);
   for (const [field, times] of dropped)
     notes.push(`dropped, not in the specification: ${field} (${count(times)} times)`);

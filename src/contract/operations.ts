@@ -52,11 +52,7 @@ export type Role =
   /** Limits `inventory` of ticket offers to a session. The list of offers does not change. */
   | { readonly is: 'inventoryOf' }
   /** Selects offers by the `resaleEnabled` of their pricings, and limits `pricing` to those that match. */
-  | { readonly is: 'pricingOf'; readonly index: string }
-  /** The snapshot from which changes are read. */
-  | { readonly is: 'since' }
-  /** The collections whose changes are read. */
-  | { readonly is: 'collections' };
+  | { readonly is: 'pricingOf'; readonly index: string };
 
 /** Returns whether a parameter limits the content of offers. Such a response is a partial view. */
 export function cutsOffers({ is }: Role): boolean {
@@ -66,9 +62,13 @@ export function cutsOffers({ is }: Role): boolean {
 export interface Parameter {
   readonly name: string;
   readonly kind: ParameterKind;
-  readonly role: Role;
   readonly description: string;
-  readonly example: string;
+  /** Undefined for a value that only a response contains. */
+  readonly example?: string;
+}
+
+export interface ListParameter extends Parameter {
+  readonly role: Role;
 }
 
 /** The groups of operations in the OpenAPI document. */
@@ -96,7 +96,7 @@ export interface ListOperation extends OperationBase {
   readonly kind: 'list';
   readonly collection: CollectionName;
   readonly resource: Resource;
-  readonly parameters: readonly Parameter[];
+  readonly parameters: readonly ListParameter[];
   /** The path parameter that names the parent event, for the records of one event. */
   readonly parent?: PathParameter;
 }
@@ -111,7 +111,9 @@ export interface RetrieveOperation extends OperationBase {
 /** A stream of what changed in some collections since a snapshot. */
 export interface ChangesOperation extends OperationBase {
   readonly kind: 'changes';
-  readonly parameters: readonly Parameter[];
+  /** The token of the snapshot. */
+  readonly since: Parameter;
+  readonly collections: Parameter;
 }
 
 export interface PathParameter {
@@ -121,6 +123,12 @@ export interface PathParameter {
 }
 
 export type Operation = ListOperation | RetrieveOperation | ChangesOperation;
+
+/** Returns the query parameters of an operation. */
+export function parametersOf(operation: Operation): readonly Parameter[] {
+  if (operation.kind === 'changes') return [operation.since, operation.collections];
+  return operation.kind === 'list' ? operation.parameters : [];
+}
 
 /** Returns the path of an operation as an Express pattern. */
 export function routePath({ path }: Operation): string {
@@ -145,7 +153,7 @@ export const CONTENT_DIGEST_PARAMETER = 'snapshot';
 
 const NOT_OF_LINES = `Must be omitted with \`Accept: ${NDJSON_TYPE}\`, which returns all records.`;
 
-const paging: readonly Parameter[] = [
+const paging: readonly ListParameter[] = [
   {
     name: 'page',
     kind: PAGE,
@@ -168,11 +176,10 @@ const paging: readonly Parameter[] = [
       'Set by `nextPage` links. Keeps all pages on the data of the first page, even when newer data goes live. That data ' +
       'stays available for a time after each use. When it is gone, the response is 400 with an error at ' +
       '`query.snapshot`: begin again without this parameter. It is 429 when the data may not be loaded yet.',
-    example: 'n4bQgYhMfWWaL-qgxVrQFaO_TxsrC4Is0V1sFbDwCgg',
   },
 ];
 
-function bounds(index: string, of: string, suffixes: readonly Bound[]): Parameter[] {
+function bounds(index: string, of: string, suffixes: readonly Bound[]): ListParameter[] {
   return suffixes.map((bound) => ({
     name: `${index}.${bound}`,
     kind: INSTANT,
@@ -188,14 +195,12 @@ function anyOf(
   kind: ParameterKind,
   description: string,
   example: string,
-): Parameter {
+): ListParameter {
   const suffix = isList(kind)
     ? ` Comma-separated, or given several times; at most ${MAX_LIST_VALUES} values. A record matches if it has any of them.`
     : '';
   return { name, kind, role: { is: 'anyOf', index }, description: description + suffix, example };
 }
-
-const COLLECTIONS = listOf(COLLECTION_NAMES);
 
 const eventPath: PathParameter = { name: 'event_id', description: 'Event identifier.', example: 'evt_42' };
 
@@ -369,21 +374,16 @@ export const OPERATIONS: readonly Operation[] = [
       'records, then new and changed ones, and at the end the token of that snapshot. Without a token, or with one that ' +
       'cannot be continued, the stream begins with `reset` and has all records. A stream without its last line is not ' +
       'whole: apply nothing of it.',
-    parameters: [
-      {
-        name: 'since',
-        kind: TOKEN,
-        role: { is: 'since' },
-        description: 'Token: `next` of the last line of the previous response. Omit it for a first copy.',
-        example: 'WzEsIm9yZyJd',
-      },
-      {
-        name: 'collections',
-        kind: COLLECTIONS,
-        role: { is: 'collections' },
-        description: 'Collections to read, comma-separated. Default: all of them.',
-        example: 'tickets,orders',
-      },
-    ],
+    since: {
+      name: 'since',
+      kind: TOKEN,
+      description: 'Token: `next` of the last line of the previous response. Omit it for a first copy.',
+    },
+    collections: {
+      name: 'collections',
+      kind: listOf(COLLECTION_NAMES),
+      description: 'Collections to read, comma-separated. Default: all of them.',
+      example: 'tickets,orders',
+    },
   },
 ];

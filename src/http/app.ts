@@ -12,6 +12,7 @@ import {
   cutsOffers,
   type ListOperation,
   type Operation,
+  parametersOf,
   type RetrieveOperation,
   routePath,
 } from '../contract/operations.ts';
@@ -149,8 +150,9 @@ export function createApi(dependencies: Dependencies): Api {
 
   const answer = (operation: Operation): RequestHandler => {
     const { id, end } = operation;
-    const parameters = operation.kind === 'retrieve' ? [] : operation.parameters;
-    const cutting = parameters.filter(({ role }) => cutsOffers(role)).map(({ name }) => name);
+    const parameters = parametersOf(operation);
+    const cutting =
+      operation.kind === 'list' ? operation.parameters.filter(({ role }) => cutsOffers(role)) : [];
     const reads =
       operation.kind === 'changes'
         ? { changes: changesReader(operation, config.changesWaitSeconds) }
@@ -192,7 +194,7 @@ export function createApi(dependencies: Dependencies): Api {
       if (store === undefined) refusePin(context, caller.organizationId, query, reader.readQuery);
       if (store !== stored.live) context.pin = 'retained';
 
-      const isPartialView = cutting.some((name) => query.has(name));
+      const isPartialView = cutting.some(({ name }) => query.has(name));
       const headers = dataHeaders(store, isPartialView);
       const origin = reader.hasLinks ? originOf(request, config) : '';
       const tag = entityTag(reader.contentTag(store, now), context.version?.name, origin, request.url);

@@ -29,7 +29,12 @@ export function selectChanges(
   return collections.map((collection) => {
     const { ids } = history.changes[collection].deleted;
     if (after === undefined)
-      return { collection, rows: undefined, count: image[collection].count, deleted: { ids, from: 0, until: 0 } };
+      return {
+        collection,
+        rows: undefined,
+        count: image[collection].count,
+        deleted: { ids, from: 0, until: 0 },
+      };
     const { rows, deletedFrom: from, deletedUntil: until } = changesAfter(history.changes[collection], after);
     return { collection, rows, count: rows.length, deleted: { ids, from, until } };
   });

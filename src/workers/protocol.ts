@@ -30,11 +30,12 @@ export interface WorkerMemory {
 export type ShownVersion = Int32Array<SharedArrayBuffer>;
 
 /** An image and its number in views. The message shares the memory of the image. */
-export type SentImage = { readonly number: number } & (
+export type SentImage = { readonly number: number } &
   /** With the word of its `WalkMark`. */
-  | { readonly content: OrganizationImage; readonly walks: Int32Array<SharedArrayBuffer> }
-  | { readonly history: HistoryImage }
-);
+  (
+    | { readonly content: OrganizationImage; readonly walks: Int32Array<SharedArrayBuffer> }
+    | { readonly history: HistoryImage }
+  );
 
 /** A store, by the numbers of its images. */
 export interface SentStore extends StoreOrigin {

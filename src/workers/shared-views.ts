@@ -117,7 +117,9 @@ export class WorkerStores {
     if (content === undefined || history === undefined)
       throw new Error('the images of a store were not sent');
     // Each load has a history of its own.
-    return current.get(history) ?? new OrganizationStore(content.image, history, originOf(sent), content.walks);
+    return (
+      current.get(history) ?? new OrganizationStore(content.image, history, originOf(sent), content.walks)
+    );
   }
 }
 

@@ -128,7 +128,7 @@ function recordKind(collection: CollectionName): QueryKind {
 }
 
 function operationOf(collection: CollectionName, kind: 'list' | 'retrieve') {
-  const operation = OPERATIONS.find(
+  const operation = OPERATIONS.filter((candidate) => candidate.kind !== 'changes').find(
     (candidate) => candidate.collection === collection && candidate.kind === kind,
   );
   if (operation === undefined) throw new TypeError(`no operation to ${kind} ${collection}`);

@@ -5,6 +5,7 @@ import {
   type Operation,
   OPERATIONS,
   type Parameter,
+  parametersOf,
   type PathParameter,
   TAGS,
 } from '../operations.ts';
@@ -12,6 +13,7 @@ import {
   DATE_PATTERN,
   isList,
   OFFSET_TIMESTAMP_PATTERN,
+  type ParameterKind,
   type Schema,
   splitList,
   TIMESTAMP_PATTERN,
@@ -149,7 +151,7 @@ function operationObject(operation: Operation, releases: readonly Release[]): Sc
     ...(end !== undefined && { deprecated: true }),
     parameters: [
       ...(pathParameter === undefined ? [] : [pathParameterObject(pathParameter)]),
-      ...(kind === 'retrieve' ? [] : operation.parameters.map(parameterObject)),
+      ...parametersOf(operation).map(parameterObject),
       componentRef('parameters', release === undefined ? 'PreviewVersion' : 'Version'),
       componentRef('parameters', 'RequestId'),
       ...(kind === 'changes' ? [] : [componentRef('parameters', 'IfNoneMatch')]),
@@ -194,23 +196,22 @@ function pathParameterObject({ name, description, example }: PathParameter): Sch
   return { name, in: 'path', required: true, description, schema };
 }
 
-function parameterObject({ name, kind, role, description, example }: Parameter): Schema {
-  const value = isList(kind) ? splitList(example) : exampleValue(kind.schema['type'], example);
-  // Documentation tools send the `example` of a parameter, but not those of a schema. All filters at once match nothing.
-  const schema = { ...kind.schema, examples: [value] };
+function parameterObject({ name, kind, description, example }: Parameter): Schema {
   return {
     name,
     in: 'query',
     description,
-    // Only a link has a valid digest.
-    schema: role.is === 'contentDigest' ? kind.schema : schema,
+    // Documentation tools send the `example` of a parameter, but not those of a schema. All filters at once match nothing.
+    schema: { ...kind.schema, ...(example !== undefined && { examples: [exampleValue(kind, example)] }) },
     // The service also accepts a list in parts, which some generated clients send nevertheless.
     ...(isList(kind) && { style: 'form', explode: false }),
   };
 }
 
 /** Converts the text of an example to the type of its schema. */
-function exampleValue(type: unknown, text: string): unknown {
+function exampleValue(kind: ParameterKind, text: string): unknown {
+  if (isList(kind)) return splitList(text);
+  const { type } = kind.schema;
   return type === 'integer' || type === 'boolean' ? JSON.parse(text) : text;
 }
 

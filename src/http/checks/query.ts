@@ -1,5 +1,5 @@
 import { Ajv, type ErrorObject, type FuncKeywordDefinition } from 'ajv';
-import type { ListOperation, Parameter } from '../../contract/operations.ts';
+import type { Parameter } from '../../contract/operations.ts';
 import { EXISTING_KEYWORD, isList, joinList, type ParameterValue } from '../../contract/parameter.ts';
 import { parseTimestamp } from '../../contract/timestamp.ts';
 import { Problem, type Violation } from '../response/problem.ts';
@@ -98,7 +98,7 @@ export function invalidQuery(errors: readonly Violation[]): Problem {
 const GIVEN_TWICE = 'must be given only once';
 
 /** Compiles the schemas of an operation's parameters. */
-export function queryReader({ parameters }: Pick<ListOperation, 'parameters'>): QueryReader {
+export function queryReader(parameters: readonly Parameter[]): QueryReader {
   const kinds = new Map(parameters.map(({ name, kind }) => [name, kind]));
   const validate = ajv.compile<ParameterValues>({
     type: 'object',

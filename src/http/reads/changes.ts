@@ -1,5 +1,5 @@
 import { monotonicNow } from '../../clock.ts';
-import type { ChangesOperation, CollectionName } from '../../contract/operations.ts';
+import { type ChangesOperation, type CollectionName, parametersOf } from '../../contract/operations.ts';
 import { COLLECTION_NAMES } from '../../contract/resources.ts';
 import { type Instant, parseTimestamp } from '../../contract/timestamp.ts';
 import { readChanges, selectChanges } from '../../query/read-changes.ts';
@@ -22,10 +22,8 @@ const NOT_LOADED = retryLater(
  * @param clock milliseconds of the monotonic clock
  */
 export function changesReader(operation: ChangesOperation, waitSeconds: number, clock = monotonicNow) {
-  const readQuery = queryReader(operation);
-  const since = operation.parameters.find(({ role }) => role.is === 'since');
-  const listed = operation.parameters.find(({ role }) => role.is === 'collections');
-  if (since === undefined || listed === undefined) throw new TypeError('a parameter is missing');
+  const { since } = operation;
+  const readQuery = queryReader(parametersOf(operation));
 
   /**
    * @param now milliseconds since the epoch
@@ -37,7 +35,7 @@ export function changesReader(operation: ChangesOperation, waitSeconds: number, 
     const isMalformed = text !== undefined && token === undefined;
     const violation = { loc: `query.${since.name}`, input: text ?? '', ctx: since.kind.ctx('', '') };
     const values = readQuery(query, isMalformed ? [violation] : []);
-    const named = values[listed.name];
+    const named = values[operation.collections.name];
     const collections = COLLECTION_NAMES.filter((name) => !Array.isArray(named) || named.includes(name));
     const after = token && instantOf(token, store, collections);
     const selected = selectChanges(store, collections, after);
@@ -93,9 +91,9 @@ function encodeToken({ organizationId, collections, snapshotId, producedAt }: To
 /** Returns undefined for a text that is not a token. */
 function decodeToken(text: string): Token | undefined {
   const values = parsed(Buffer.from(text, 'base64url').toString());
-  if (!Array.isArray(values)) return undefined;
-  const [, organizationId, collections, snapshotId, producedAt]: readonly unknown[] = values;
-  if (!Array.isArray(collections)) return undefined;
+  if (!isList(values)) return undefined;
+  const [, organizationId, collections, snapshotId, producedAt] = values;
+  if (!isList(collections)) return undefined;
   const token = {
     organizationId: String(organizationId),
     collections: collections.map(String),
@@ -104,6 +102,10 @@ function decodeToken(text: string): Token | undefined {
   };
   const isToken = UUID.test(token.snapshotId) && parseTimestamp(token.producedAt) !== undefined;
   return isToken && encodeToken(token) === text ? token : undefined;
+}
+
+function isList(value: unknown): value is readonly unknown[] {
+  return Array.isArray(value);
 }
 
 function parsed(json: string): unknown {

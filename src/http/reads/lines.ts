@@ -1,5 +1,5 @@
 import { NDJSON_TYPE } from '../../contract/headers.ts';
-import type { ListOperation, Parameter } from '../../contract/operations.ts';
+import type { ListOperation, ListParameter } from '../../contract/operations.ts';
 import type { ParameterKind } from '../../contract/parameter.ts';
 import { planList } from '../../query/plan.ts';
 import { readLines } from '../../query/read-lines.ts';
@@ -16,7 +16,7 @@ const OMITTED: ParameterKind = {
   ctx: () => `must be omitted with Accept: ${NDJSON_TYPE}, since that response has all records`,
 };
 
-function withoutPages(parameter: Parameter): Parameter {
+function withoutPages(parameter: ListParameter): ListParameter {
   const { is } = parameter.role;
   return is === 'page' || is === 'perPage' ? { ...parameter, kind: OMITTED } : parameter;
 }
@@ -24,7 +24,7 @@ function withoutPages(parameter: Parameter): Parameter {
 /** Creates the reader of all records of a list as lines. */
 export function linesReader(operation: ListOperation): Reader {
   const { collection, parameters, parent } = operation;
-  const readQuery = queryReader({ parameters: parameters.map(withoutPages) });
+  const readQuery = queryReader(parameters.map(withoutPages));
   return {
     hasLinks: false,
     contentTag: (store, now) => `${contentTag(store, collection, now)}.lines`,

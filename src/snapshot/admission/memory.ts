@@ -43,8 +43,9 @@ export interface MemoryNeed {
   readonly peak: number;
 }
 
-// For each record: its offset (8), and up to four slots of the id index (16).
-const RECORD_BYTES = 24;
+// For each record: its offset (8), up to four slots of the id index (16), and its row (4) and instant (8) among the
+// changes.
+const RECORD_BYTES = 36;
 // For each record and text column: a key with up to four slots (16), its end (4), 20 bytes of text, and a list of one
 // row (8). Records that share keys need less, even where long lists are also ordered by instant.
 const TEXT_BYTES = 48;

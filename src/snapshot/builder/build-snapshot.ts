@@ -13,16 +13,16 @@ import { mergeRecords, type Span } from './merge/merge-records.ts';
 import { SnapshotWriter } from './merge/snapshot-writer.ts';
 import { reviewSnapshot } from './review-snapshot.ts';
 import { type Imported, type ImportOptions, readImport } from './staging/read-import.ts';
-import { Staging } from './staging/staging.ts';
+import { LINKED, Staging } from './staging/staging.ts';
 import type { StagedRecord } from './staging/staging-file.ts';
 
 export interface BuildOptions extends ImportOptions {
   /** The snapshot that the import changes; undefined when the import has all records. */
   readonly base?: string | undefined;
-  /** The snapshot before this one, to find deletions, when the import has all records. */
+  /** The snapshot before this one, to find what changed, when the import has all records. */
   readonly previous?: string | undefined;
-  /** Time for which deletions are kept, in milliseconds; `KEEP_DELETIONS_DAYS` by default. */
-  readonly keepDeletionsMs?: number | undefined;
+  /** Time for which changes are kept, in milliseconds; `KEEP_CHANGES_DAYS` by default. */
+  readonly keepChangesMs?: number | undefined;
   /**
    * The snapshot file, which may be the base. An existing file is kept until the new one is complete.
    * Bad lines that are left out are written to `rejectsPath(output)`.
@@ -47,8 +47,16 @@ export interface BuildReport {
     readonly withoutRecord: number;
     readonly runs: SnapshotWriter['runs'];
   };
-  /** Number of deletions in the snapshot, and of those that the build found; undefined without an earlier snapshot. */
-  readonly deletions?: { readonly total: number; readonly added: number };
+  /** Undefined without an earlier snapshot: a new history begins. */
+  readonly history?: {
+    /** Number of snapshots from which copies can be continued. */
+    readonly snapshots: number;
+    /** Number of records that were added or changed since the earlier snapshot, and of those that are gone. */
+    readonly changed: number;
+    readonly deleted: number;
+    /** Number of deletions in the snapshot. */
+    readonly deletions: number;
+  };
   readonly organizations: number;
   /** Number of occurrences of undeclared fields, by file and field. */
   readonly dropped: ReadonlyMap<string, number>;
@@ -71,7 +79,7 @@ export class SuspectImport extends Error {
   }
 }
 
-export const KEEP_DELETIONS_DAYS = 90;
+export const KEEP_CHANGES_DAYS = 90;
 
 /** Returns the path of the file for skipped lines. A build that skips no line removes an earlier such file. */
 export function rejectsPath(output: string): string {
@@ -134,7 +142,7 @@ async function writeSnapshot(
   staging: Staging,
   earlier: EarlierSnapshot | undefined,
 ) {
-  const { signal, onProgress, keepDeletionsMs = KEEP_DELETIONS_DAYS * 86_400_000 } = options;
+  const { signal, onProgress, keepChangesMs = KEEP_CHANGES_DAYS * 86_400_000 } = options;
   const { ids, organizationIds } = staging;
   const producedAt = options.producedAt.toISOString();
   const isBase = earlier?.isBase === true;
@@ -142,7 +150,7 @@ async function writeSnapshot(
   const ofBase = isBase ? earlier.count(COLLECTIONS) : 0;
   const total = ofBase + linesRead - names.size - staging.rejections.total;
   let written = 0;
-  const writer = new SnapshotWriter(file, names);
+  const writer = new SnapshotWriter(file, names, producedAt);
   const write = async (layout: ListLayout, stream: Iterable<StagedRecord | Span>): Promise<number> => {
     let records = 0;
     for (const more of writer.write(layout, stream)) {
@@ -155,34 +163,36 @@ async function writeSnapshot(
     return records;
   };
   try {
-    const comparison = new Comparison(staging, isBase, producedAt);
+    const comparison = earlier && new Comparison(staging, earlier, producedAt);
     const records = byCollection(() => 0);
     for (const layout of COLLECTIONS) {
       const staged = staging.records(layout);
-      const runs = earlier?.runs(layout, organizationIds) ?? [];
-      const isMerged = comparison.isMerged(layout);
-      if (!isMerged) {
-        for (const run of runs) {
-          comparison.compare(layout, run);
+      if (comparison === undefined) records[layout.name] = await write(layout, staged);
+      else if (LINKED.includes(layout)) {
+        for (const run of comparison.earlier.runs(layout, organizationIds)) {
+          comparison.stage(layout, run);
           await pause(signal);
         }
+        records[layout.name] = await write(layout, comparison.compareLinked(layout, staged));
+      } else {
+        const runs = comparison.earlier.runs(layout, organizationIds);
+        records[layout.name] = await write(layout, mergeRecords(layout, staged, runs, comparison));
       }
-      const stream = isMerged ? mergeRecords(layout, staged, runs, comparison) : staged;
-      records[layout.name] = await write(layout, stream);
     }
-    const { replaced, deleted, requested } = comparison;
-    const changes = isBase && {
-      replaced,
-      added: ids.count('import') - replaced,
-      deleted,
-      withoutRecord: ids.count('deletion') - requested,
-      runs: { ...writer.runs },
-    };
-    if (earlier) comparison.keepDeletions(earlier, options.producedAt.getTime() - keepDeletionsMs);
-    const deletions = { total: await write(DELETIONS, staging.deletions.records()), added: deleted };
+    const ancestors = earlier?.lineage(options.producedAt.getTime() - keepChangesMs) ?? [];
+    comparison?.keepDeletions(ancestors);
+    const deletions = await write(DELETIONS, staging.deletions.records());
     const snapshotId = randomUUID();
-    await writer.finish(snapshotId, producedAt);
-    return { snapshotId, producedAt, records, ...(changes && { changes }), ...(earlier && { deletions }) };
+    await writer.finish(snapshotId, ancestors, (organizationId) => earlier?.since(organizationId));
+    if (comparison === undefined) return { snapshotId, producedAt, records };
+    const { replaced, deleted, requested } = comparison;
+    const changed = COLLECTIONS.reduce((sum, { name }) => sum + writer.changed[name], 0);
+    const history = { snapshots: ancestors.length, changed, deleted, deletions };
+    if (!isBase) return { snapshotId, producedAt, records, history };
+    const added = ids.count('import') - replaced;
+    const withoutRecord = ids.count('deletion') - requested;
+    const changes = { replaced, added, deleted, withoutRecord, runs: { ...writer.runs } };
+    return { snapshotId, producedAt, records, history, changes };
   } finally {
     writer.close();
   }

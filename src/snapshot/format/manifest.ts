@@ -1,12 +1,21 @@
 import { createHash } from 'node:crypto';
 import type Database from 'better-sqlite3';
 import { isOrganizationId, ORGANIZATION_ID_RULE } from '../../contract/headers.ts';
-import type { CollectionName, ListName } from '../../contract/operations.ts';
-import { parseTimestamp } from '../../contract/timestamp.ts';
+import type { CollectionName } from '../../contract/operations.ts';
+import { type Instant, parseTimestamp } from '../../contract/timestamp.ts';
+import { UUID } from '../../store/history.ts';
 import type { OrganizationImage } from '../../store/organization-image.ts';
-import { byCollection, byList, COLLECTIONS, DELETIONS, type ListLayout, STORED_LISTS } from './layout.ts';
+import {
+  byCollection,
+  byList,
+  COLLECTIONS,
+  DELETIONS,
+  type ListLayout,
+  type ListName,
+  STORED_LISTS,
+} from './layout.ts';
 import { inconsistent, RefusedSnapshot } from './refused-snapshot.ts';
-import { MAX_NAMES_BYTES, MAX_RUN_BYTES, MAX_RUN_RECORDS, MAX_RUNS } from './schema.ts';
+import { MAX_ANCESTORS, MAX_NAMES_BYTES, MAX_RUN_BYTES, MAX_RUN_RECORDS, MAX_RUNS } from './schema.ts';
 
 /**
  * Permits that a publisher may give to one snapshot. With `rollback`, it may be older than the live one. With `shrink`,
@@ -15,13 +24,19 @@ import { MAX_NAMES_BYTES, MAX_RUN_BYTES, MAX_RUN_RECORDS, MAX_RUNS } from './sch
 export const PERMITS = ['rollback', 'shrink'] as const;
 export type Permit = (typeof PERMITS)[number];
 
-/** Declared content of a snapshot: the tables `snapshot`, `organizations` and `runs`. */
-export interface Manifest {
+/** A snapshot by its UUID and its production time, ISO 8601 in UTC. */
+export interface Ancestor {
   readonly snapshotId: string;
   readonly producedAt: string;
+}
+
+/** Declared content of a snapshot: the tables `snapshot`, `ancestors`, `organizations` and `runs`. */
+export interface Manifest extends Ancestor {
   /** Whether all runs are cut by the rule of the builder, which copies them from a base where they stay the same. */
   readonly hasCanonicalRuns: boolean;
   readonly permits: readonly Permit[];
+  /** The snapshots from which it descends, earliest first. */
+  readonly ancestors: readonly Ancestor[];
   /** In id order. */
   readonly organizations: readonly ManifestOrganization[];
 }
@@ -30,7 +45,9 @@ export interface ManifestOrganization {
   readonly organizationId: string;
   readonly name: string;
   readonly contentDigest: string;
-  readonly deletionsDigest: string;
+  /** Production time of the snapshot with which its history began. */
+  readonly since: string;
+  readonly historyDigest: string;
   /** The runs of each collection, and of the deletions, in list order. */
   readonly runs: RunsByList;
 }
@@ -43,6 +60,8 @@ export interface RunEntry {
   /** Length of the column `records`. */
   readonly recordBytes: number;
   readonly digest: string;
+  /** Null without a column `changed_at`. */
+  readonly changesDigest: string | null;
 }
 
 export function rowCount(runs: readonly RunEntry[]): number {
@@ -79,31 +98,56 @@ export function loadedCounts(image: OrganizationImage): RecordCounts {
   return byCollection(({ name }) => image[name].count);
 }
 
-/** The digests of an organization, base64url. Each covers a JSON line for each run. */
+/**
+ * The digests of an organization, base64url. They cover JSON lines.
+ *
+ *     content   [<collection>,<record_count>,<record_bytes>,<digest>]                for each run
+ *     history   [<since>]
+ *               [<collection>,<first_row>,<changes_digest>]                          for each run with changes
+ *               ["deletions",<record_count>,<record_bytes>,<digest>]                 for each run of deletions
+ */
 export function organizationDigests(
   runs: RunsByList,
-): Pick<ManifestOrganization, 'contentDigest' | 'deletionsDigest'> {
-  return { contentDigest: runsDigest(runs, COLLECTIONS), deletionsDigest: runsDigest(runs, [DELETIONS]) };
-}
-
-function runsDigest(runs: RunsByList, lists: readonly ListLayout[]): string {
-  const hash = createHash('sha256');
-  for (const { name } of lists) {
-    for (const { recordCount, recordBytes, digest } of runs[name])
-      hash.update(`${JSON.stringify([name, recordCount, recordBytes, digest])}\n`);
+  since: string,
+): Pick<ManifestOrganization, 'contentDigest' | 'historyDigest'> {
+  const content: Line[] = [];
+  const history: Line[] = [[since]];
+  for (const { name } of COLLECTIONS) {
+    for (const run of runs[name]) {
+      content.push(lineOf(name, run));
+      if (run.changesDigest !== null) history.push([name, run.firstRow, run.changesDigest]);
+    }
   }
+  for (const run of runs.deletions) history.push(lineOf(DELETIONS.name, run));
+  return { contentDigest: linesDigest(content), historyDigest: linesDigest(history) };
+}
+
+type Line = readonly (string | number)[];
+
+function lineOf(list: ListName, { recordCount, recordBytes, digest }: RunEntry): Line {
+  return [list, recordCount, recordBytes, digest];
+}
+
+function linesDigest(lines: readonly Line[]): string {
+  const hash = createHash('sha256');
+  for (const line of lines) hash.update(`${JSON.stringify(line)}\n`);
   return hash.digest('base64url');
 }
 
-/** Computes the manifest digest, base64url. It covers a JSON line for the snapshot and for each organization. */
+/** Computes the manifest digest, base64url: a JSON line for the snapshot, each ancestor, and each organization. */
 export function manifestDigest(manifest: Manifest): string {
-  const { snapshotId, producedAt, hasCanonicalRuns, permits, organizations } = manifest;
-  const hash = createHash('sha256');
-  const add = (...values: (string | number)[]) => hash.update(`${JSON.stringify(values)}\n`);
-  add(snapshotId, producedAt, Number(hasCanonicalRuns), ...permitValues(permits));
-  for (const { organizationId, name, contentDigest, deletionsDigest } of organizations)
-    add(organizationId, name, contentDigest, deletionsDigest);
-  return hash.digest('base64url');
+  const { snapshotId, producedAt, hasCanonicalRuns, permits, ancestors, organizations } = manifest;
+  return linesDigest([
+    [snapshotId, producedAt, Number(hasCanonicalRuns), ...permitValues(permits)],
+    ...ancestors.map((one) => [one.snapshotId, one.producedAt]),
+    ...organizations.map((one) => [
+      one.organizationId,
+      one.name,
+      one.contentDigest,
+      one.since,
+      one.historyDigest,
+    ]),
+  ]);
 }
 
 /** Returns the values of the permit columns, in schema order. */
@@ -120,7 +164,7 @@ type SnapshotRow = Readonly<Record<'snapshot_id' | 'produced_at' | 'digest', str
  * @throws RefusedSnapshot
  */
 export function readManifest(database: Database.Database, fileBytes: number): Manifest {
-  for (const table of ['snapshot', 'organizations', 'runs']) checkTable(database, table);
+  for (const table of ['snapshot', 'ancestors', 'organizations', 'runs']) checkTable(database, table);
   checkManifestSize(database);
   const rows = database.prepare<[], SnapshotRow>('SELECT * FROM snapshot').all();
   if (rows.length !== 1) throw inconsistent(`its table "snapshot" has ${rows.length} rows instead of one`);
@@ -128,17 +172,23 @@ export function readManifest(database: Database.Database, fileBytes: number): Ma
   const permits = PERMITS.filter((permit) => row[`permits_${permit}`] === 1);
   const organizations = readOrganizations(database);
   const hasCanonicalRuns = row.canonical_runs === 1;
-  const manifest = { snapshotId, producedAt, hasCanonicalRuns, permits, organizations };
+  const ancestors = database
+    .prepare<[], Ancestor>(
+      'SELECT snapshot_id AS snapshotId, produced_at AS producedAt FROM ancestors ORDER BY rowid',
+    )
+    .all();
+  const manifest = { snapshotId, producedAt, hasCanonicalRuns, permits, ancestors, organizations };
   if (manifestDigest(manifest) !== digest) throw damaged('its manifest does not match its digest');
-  for (const { organizationId, runs, contentDigest, deletionsDigest } of organizations) {
-    const computed = organizationDigests(runs);
+  for (const { organizationId, runs, since, contentDigest, historyDigest } of organizations) {
+    const computed = organizationDigests(runs, since);
     if (computed.contentDigest !== contentDigest)
       throw damaged(`the runs of organization "${organizationId}" do not match its digest`);
-    if (computed.deletionsDigest !== deletionsDigest)
-      throw damaged(`the deletion runs of organization "${organizationId}" do not match its digest`);
+    if (computed.historyDigest !== historyDigest)
+      throw damaged(`the history of organization "${organizationId}" does not match its digest`);
   }
   if (organizations.length === 0) throw new RefusedSnapshot('no-organization', 'it holds no organization');
   checkNames(manifest);
+  checkHistory(manifest);
   checkRuns(organizations, fileBytes);
   checkRunTables(database, organizations);
   return manifest;
@@ -162,30 +212,37 @@ function checkTable(database: Database.Database, table: string): void {
 
 /** Refuses a manifest that would not fit in the memory of the main thread, which receives it. */
 function checkManifestSize(database: Database.Database): void {
-  const [runs, bytes] = database
-    .prepare<[], [runs: number, bytes: number]>(
-      `SELECT (SELECT count(*) FROM runs),
-              (SELECT sum(octet_length(organization_id) + octet_length(name)) FROM organizations)`,
+  const [runs, ancestors, bytes] = database
+    .prepare<[], [runs: number, ancestors: number, bytes: number]>(
+      `SELECT (SELECT count(*) FROM runs), (SELECT count(*) FROM ancestors),
+              (SELECT sum(octet_length(organization_id) + octet_length(name) + octet_length(since)) FROM organizations)
+              + (SELECT total(octet_length(snapshot_id) + octet_length(produced_at)) FROM ancestors)`,
     )
     .raw()
     .all()[0];
   if (runs > MAX_RUNS) throw inconsistent(`"runs" has ${runs} rows, more than ${MAX_RUNS}`);
+  if (ancestors > MAX_ANCESTORS)
+    throw inconsistent(`"ancestors" has ${ancestors} rows, more than ${MAX_ANCESTORS}`);
   if (bytes > MAX_NAMES_BYTES)
-    throw inconsistent(`the texts of "organizations" have ${bytes} bytes, more than ${MAX_NAMES_BYTES}`);
+    throw inconsistent(
+      `the texts of "organizations" and "ancestors" have ${bytes} bytes, more than ${MAX_NAMES_BYTES}`,
+    );
 }
 
 type RunRow = RunEntry & Readonly<Record<'organizationId' | 'list', string>>;
 
 function readOrganizations(database: Database.Database): ManifestOrganization[] {
   const declared = database.prepare<[], Omit<ManifestOrganization, 'runs'>>(
-    `SELECT organization_id AS organizationId, name, digest AS contentDigest, deletions_digest AS deletionsDigest
+    `SELECT organization_id AS organizationId, name, digest AS contentDigest, since,
+            history_digest AS historyDigest
      FROM organizations ORDER BY organization_id`,
   );
   const organizations = declared.all().map((one) => ({ ...one, runs: byList((): RunEntry[] => []) }));
   const runsOf = new Map(organizations.map(({ organizationId, runs }) => [organizationId, runs]));
   const rows = database.prepare<[], RunRow>(
     `SELECT organization_id AS organizationId, collection AS list, first_row AS firstRow,
-            record_count AS recordCount, record_bytes AS recordBytes, digest
+            record_count AS recordCount, record_bytes AS recordBytes, digest,
+            changes_digest AS changesDigest
      FROM runs ORDER BY organization_id, collection, first_row`,
   );
   for (const { organizationId, list, ...entry } of rows.iterate()) {
@@ -202,17 +259,40 @@ function readOrganizations(database: Database.Database): ManifestOrganization[] 
   return organizations;
 }
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-
 /** Refuses names that headers, links and credentials cannot carry. */
 function checkNames({ snapshotId, producedAt, organizations }: Manifest): void {
   if (!UUID.test(snapshotId)) throw inconsistent(`its snapshot_id "${snapshotId}" is not a UUID`);
-  if (!producedAt.endsWith('Z') || parseTimestamp(producedAt) === undefined)
-    throw inconsistent(`its produced_at "${producedAt}" is not an ISO 8601 date and time in UTC`);
+  producedInstant('its produced_at', producedAt);
   for (const { organizationId } of organizations) {
     if (!isOrganizationId(organizationId))
       throw inconsistent(`its organization_id "${organizationId}" ${ORGANIZATION_ID_RULE}`);
   }
+}
+
+/** Refuses ancestors that are not in the order of their times, and times that are not before that of the snapshot. */
+function checkHistory({ producedAt, ancestors, organizations }: Manifest): void {
+  const end = producedInstant('its produced_at', producedAt);
+  let latest: Instant | undefined;
+  for (const ancestor of ancestors) {
+    if (!UUID.test(ancestor.snapshotId))
+      throw inconsistent(`the snapshot_id "${ancestor.snapshotId}" of "ancestors" is not a UUID`);
+    const instant = producedInstant('the produced_at of "ancestors"', ancestor.producedAt);
+    if (instant >= end || (latest !== undefined && instant <= latest))
+      throw inconsistent(
+        `the time "${ancestor.producedAt}" of "ancestors" is there twice, or not before ${producedAt}`,
+      );
+    latest = instant;
+  }
+  for (const { organizationId, since } of organizations) {
+    if (producedInstant(`the time "since" of organization "${organizationId}"`, since) > end)
+      throw inconsistent(`the history of organization "${organizationId}" begins after ${producedAt}`);
+  }
+}
+
+function producedInstant(what: string, text: string): Instant {
+  const instant = text.endsWith('Z') ? parseTimestamp(text) : undefined;
+  if (instant === undefined) throw inconsistent(`${what} "${text}" is not an ISO 8601 date and time in UTC`);
+  return instant;
 }
 
 /** Refuses gaps and overlaps of runs, counts out of bounds, and more bytes than the file has. */

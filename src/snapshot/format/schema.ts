@@ -1,19 +1,20 @@
 import { createHash, hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import Database from 'better-sqlite3';
-import type { ListName } from '../../contract/operations.ts';
 import { type Bytes, MEGABYTE } from '../../store/memory/shared-arrays.ts';
-import { STORED_LISTS } from './layout.ts';
+import { type ListName, STORED_LISTS } from './layout.ts';
 
 /** Identification, schema and run rules of a snapshot file. `docs/snapshot-format.md` describes them. */
 
 /** "Foyr", in the database header. */
 export const APPLICATION_ID = 0x466f7972;
-export const FORMAT_VERSION = 6;
+export const FORMAT_VERSION = 7;
 export const SCHEMA = readFileSync(new URL('../../../data/schema.sql', import.meta.url), 'utf8');
 
 export const LENGTHS_COLUMN = 'record_lengths';
 export const RECORDS_COLUMN = 'records';
+/** A text column of the collections beside their content. */
+export const CHANGED_COLUMN = 'changed_at';
 
 export const MAX_RECORD_BYTES = MEGABYTE;
 export const MAX_RUN_RECORDS = 4096;
@@ -21,6 +22,8 @@ export const MAX_RUN_RECORDS = 4096;
 export const MAX_RUN_BYTES = 16 * MEGABYTE;
 /** Limit for the runs of a snapshot, some 1,000,000,000 records. */
 export const MAX_RUNS = 1_000_000;
+/** Limit for the snapshots from which one descends. */
+export const MAX_ANCESTORS = 20_000;
 /** Limit for the ids and names of all organizations together. */
 export const MAX_NAMES_BYTES = 64 * MEGABYTE;
 
@@ -76,4 +79,9 @@ export function runDigest(list: ListName, recordCount: number, columns: readonly
   const digest = createHash('sha256').update(`${JSON.stringify([list, recordCount, ...lengths])}\n`);
   for (const column of columns) digest.update(column);
   return digest.digest('base64url');
+}
+
+/** Computes the digest of the column `changed_at` of a run, base64url. */
+export function changesDigest(column: Bytes): string {
+  return hash('sha256', column, 'base64url');
 }

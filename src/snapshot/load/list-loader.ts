@@ -1,9 +1,10 @@
 import { IdIndexBuilder } from '../../store/index/id-index.ts';
-import { decodeText, type Texts } from '../../store/index/texts.ts';
-import type { CollectionImage, ListImage } from '../../store/organization-image.ts';
-import type { RecordsImage } from '../../store/records.ts';
+import { decodeText } from '../../store/index/texts.ts';
+import type { InstantImage } from '../../store/index/instant-index.ts';
+import type { CollectionImage } from '../../store/organization-image.ts';
 import type { ListLayout } from '../format/layout.ts';
 import { rowCount, type RunEntry } from '../format/manifest.ts';
+import { ChangesBuilder, type HistoryRange } from './changes-builder.ts';
 import { ListIndexes } from './list-indexes.ts';
 import type { RecordForm } from './record-form.ts';
 import { copyRecords, newRecords } from './records-loader.ts';
@@ -14,45 +15,39 @@ export interface StoredList {
   readonly entries: readonly RunEntry[];
   /** The runs of the entries, in order. Each is read when its predecessor is loaded. */
   readonly runs: Iterable<Run>;
+  /** The times for which changes are known. */
+  readonly range: HistoryRange;
+}
+
+export interface LoadedCollection {
+  readonly image: CollectionImage;
+  readonly changed: InstantImage;
 }
 
 /**
- * Loads a collection. Refuses a run that is not valid.
+ * Loads the records of a collection, indexes their ids and columns, and reads their changes. Refuses a run that is not
+ * valid.
  * @param form the form to check the records for; undefined when they are not parsed
  * @param addRun called with each run when its records are in place
  */
 export function loadCollection(
-  list: StoredList,
+  { layout, entries, runs, range }: StoredList,
   form: RecordForm | undefined,
   addRun?: (run: Run) => void,
-): CollectionImage {
-  const { layout, entries } = list;
-  const ids = new IdIndexBuilder(rowCount(entries), layout.resource.id);
-  const image = loadList(list, layout.resource.id, form, (run, records, texts) => {
+): LoadedCollection {
+  const count = rowCount(entries);
+  const records = newRecords(entries);
+  const ids = new IdIndexBuilder(count, layout.resource.id);
+  const indexes = new ListIndexes(layout, count);
+  const changes = new ChangesBuilder(range);
+  for (const run of runs) {
+    const texts = copyRecords(run, records, layout.resource.id, form);
     const repeated = ids.addEach(records, run.entry.firstRow, texts);
     if (repeated !== undefined) throw duplicateId(layout, decodeText(texts, repeated));
     addRun?.(run);
-  });
-  return { ...image, ids: ids.finish() };
-}
-
-/**
- * Loads the records of a list, and indexes its columns. Refuses a run that is not valid.
- * @param firstField the first field of every record, a text that is not empty
- * @param form the form to check the records for; undefined when they are not parsed
- * @param addRun called with each run, the records until then, and the first values of those of the run
- */
-export function loadList(
-  { layout, entries, runs }: StoredList,
-  firstField: string,
-  form: RecordForm | undefined,
-  addRun: (run: Run, records: RecordsImage, values: Texts) => void,
-): ListImage {
-  const records = newRecords(entries);
-  const indexes = new ListIndexes(layout, rowCount(entries));
-  for (const run of runs) {
-    addRun(run, records, copyRecords(run, records, firstField, form));
     indexes.add(run);
+    changes.add(run);
   }
-  return { count: rowCount(entries), records, ...indexes.finish() };
+  const image = { count, records, ...indexes.finish(), ids: ids.finish() };
+  return { image, changed: changes.finish() };
 }

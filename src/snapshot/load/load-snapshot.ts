@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import type { DeletionsImage, OrganizationImage, SnapshotImage } from '../../store/organization-image.ts';
+import type { SnapshotImage } from '../../store/organization-image.ts';
 import type { Manifest } from '../format/manifest.ts';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
 import type { OnProgress, ReadOptions } from './read-snapshot.ts';
@@ -16,7 +16,7 @@ export type LoaderMessage =
   | { readonly declared: Manifest }
   | { readonly progress: Parameters<OnProgress> }
   /** The next of the declared organizations. Each has a separate message, as in `workers/protocol.ts`. */
-  | { readonly organization: OrganizationImage; readonly deletions: DeletionsImage }
+  | { readonly organization: SnapshotImage['organizations'][number] }
   | { readonly complete: Pick<SnapshotImage, 'snapshotId' | 'producedAt'> }
   | { readonly refused: ConstructorParameters<typeof RefusedSnapshot> };
 
@@ -56,8 +56,7 @@ export async function loadSnapshot(path: string, options: LoadOptions = {}): Pro
   worker.on('error', (error: unknown) => {
     reject(loaderFailed(error));
   });
-  const organizations: OrganizationImage[] = [];
-  const deletions: DeletionsImage[] = [];
+  const organizations: SnapshotImage['organizations'][number][] = [];
   worker.on('message', (message: LoaderMessage) => {
     try {
       if ('progress' in message) onProgress?.(...message.progress);
@@ -65,10 +64,8 @@ export async function loadSnapshot(path: string, options: LoadOptions = {}): Pro
         admit?.(message.declared);
         Atomics.store(admission, 0, 1);
         Atomics.notify(admission, 0);
-      } else if ('organization' in message) {
-        organizations.push(message.organization);
-        deletions.push(message.deletions);
-      } else if ('complete' in message) resolve({ ...message.complete, organizations, deletions });
+      } else if ('organization' in message) organizations.push(message.organization);
+      else if ('complete' in message) resolve({ ...message.complete, organizations });
       else throw new RefusedSnapshot(...message.refused);
     } catch (error) {
       reject(error);

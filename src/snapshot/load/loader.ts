@@ -2,7 +2,6 @@ import { constants, platform, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { imageBytes, packedImage } from '../../store/memory/image-memory.ts';
 import { MEGABYTE } from '../../store/memory/shared-arrays.ts';
-import type { AnyImage } from '../../store/organization-image.ts';
 import type { Manifest } from '../format/manifest.ts';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
 import type { LoaderMessage, LoaderTask } from './load-snapshot.ts';
@@ -22,8 +21,11 @@ try {
     post({ progress });
   };
   const options = { admit: awaitAdmission, onProgress, isThorough, parsedRuns };
-  const { snapshotId, producedAt } = readOrganizations(path, options, (organization, deletions) => {
-    post({ organization: inFewBuffers(organization), deletions: inFewBuffers(deletions) });
+  const { snapshotId, producedAt } = readOrganizations(path, options, (content, { lineage, ...history }) => {
+    // All organizations share the lineage.
+    post({
+      organization: { content: inFewBuffers(content), history: { ...inFewBuffers(history), lineage } },
+    });
   });
   post({ complete: { snapshotId, producedAt } });
 } catch (error) {
@@ -44,7 +46,7 @@ function lowerPriority(): void {
   }
 }
 
-function inFewBuffers<Image extends AnyImage>(image: Image): Image {
+function inFewBuffers<Image extends { readonly bytesHeld: number }>(image: Image): Image {
   if (image.bytesHeld >= PACKED_BELOW_BYTES) return image;
   const packed = packedImage(image);
   return { ...packed, bytesHeld: imageBytes(packed) };

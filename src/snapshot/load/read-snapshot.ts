@@ -1,10 +1,13 @@
-import type { ListName } from '../../contract/operations.ts';
+import { type Instant, parseTimestamp } from '../../contract/timestamp.ts';
+import { type HistoryImage, type LineageImage, lineageOf } from '../../store/history.ts';
 import { imageBytes } from '../../store/memory/image-memory.ts';
-import type { DeletionsImage, OrganizationImage } from '../../store/organization-image.ts';
+import type { OrganizationImage } from '../../store/organization-image.ts';
 import {
+  byCollection,
   DELETIONS,
   EVENTS,
   type ListLayout,
+  type ListName,
   OFFERS,
   ORDERS,
   SESSIONS,
@@ -14,6 +17,7 @@ import {
 import { type Manifest, type ManifestOrganization, recordsIn, type RunEntry } from '../format/manifest.ts';
 import { asRefusal, openSnapshot } from '../format/snapshot-file.ts';
 import { loadDeletions } from './deletions-loader.ts';
+import type { HistoryRange } from './changes-builder.ts';
 import { loadCollection, type StoredList } from './list-loader.ts';
 import { JSON_OBJECT, STORED_EVENT, STORED_OFFER } from './record-form.ts';
 import { RunReader } from './run-reader.ts';
@@ -46,16 +50,17 @@ export function inspectSnapshot(path: string): Manifest {
 export function readOrganizations(
   path: string,
   options: ReadOptions,
-  onOrganization: (organization: OrganizationImage, deletions: DeletionsImage) => void,
+  onOrganization: (content: OrganizationImage, history: HistoryImage) => void,
 ): Manifest {
   using snapshot = openSnapshot(path);
   const { database, manifest } = snapshot;
   options.admit?.(manifest);
   try {
     const reader = new RunReader(database);
+    const lineage = lineageIn(manifest);
     const onRun = runCounter(recordsIn(manifest, STORED_LISTS), options.onProgress);
     for (const organization of manifest.organizations)
-      onOrganization(...readOrganization(reader, organization, options, onRun));
+      onOrganization(...readOrganization(reader, organization, lineage, options, onRun));
   } catch (error) {
     throw asRefusal(error);
   }
@@ -64,10 +69,13 @@ export function readOrganizations(
 
 function readOrganization(
   reader: RunReader,
-  { organizationId, contentDigest, deletionsDigest, runs }: ManifestOrganization,
+  { organizationId, contentDigest, since, runs }: ManifestOrganization,
+  lineage: LineageImage,
   { isThorough = false, parsedRuns }: ReadOptions,
   onRun: ReturnType<typeof runCounter>,
-): [OrganizationImage, DeletionsImage] {
+): [OrganizationImage, HistoryImage] {
+  const began = instantOf(since);
+  const range = rangeOf(lineage, began);
   const stored = (layout: ListLayout): StoredList => {
     const entries = runs[layout.name];
     const read = function* () {
@@ -76,7 +84,7 @@ function readOrganization(
         onRun(layout, entry);
       }
     };
-    return { layout, entries, runs: read() };
+    return { layout, entries, runs: read(), range };
   };
   const copied = isThorough ? { ...JSON_OBJECT, knownRuns: parsedRuns } : undefined;
   // The largest collections come first: their build memory is released before the others are read.
@@ -84,15 +92,41 @@ function readOrganization(
   const orders = loadCollection(stored(ORDERS), copied);
   // A response adds fields to an event, and partial views search the text of an offer.
   const events = loadCollection(stored(EVENTS), STORED_EVENT);
-  const sessions = loadSessions(stored(SESSIONS), events);
+  const sessions = loadSessions(stored(SESSIONS), events.image);
   const offers = loadCollection(stored(OFFERS), STORED_OFFER);
-  const eventsInTime = { ...events, instants: eventsByStart(sessions) };
-  const content = { events: eventsInTime, sessions, tickets, orders, offers };
-  const deletions = loadDeletions(stored(DELETIONS), content);
+  const content = {
+    events: { ...events.image, instants: eventsByStart(sessions.image) },
+    sessions: sessions.image,
+    tickets: tickets.image,
+    orders: orders.image,
+    offers: offers.image,
+  };
+  const deleted = loadDeletions(stored(DELETIONS).runs, content, range);
+  const loaded = { events, sessions, tickets, orders, offers };
+  const changes = byCollection(({ name }) => ({ changed: loaded[name].changed, deleted: deleted[name] }));
   return [
     { organizationId, contentDigest, ...content, bytesHeld: imageBytes(content) },
-    { organizationId, contentDigest: deletionsDigest, deletions, bytesHeld: imageBytes(deletions) },
+    { lineage, since: began, changes, bytesHeld: imageBytes(changes) },
   ];
+}
+
+function lineageIn({ ancestors, snapshotId, producedAt }: Manifest): LineageImage {
+  return lineageOf(
+    [...ancestors, { snapshotId, producedAt }].map((one) => {
+      return { id: one.snapshotId, instant: instantOf(one.producedAt) };
+    }),
+  );
+}
+
+/** Returns the times of the changes since the earliest snapshot in which the organization's history is known. */
+function rangeOf({ instants }: LineageImage, since: Instant): HistoryRange {
+  const [earliest] = instants;
+  return { after: earliest > since ? earliest : since, until: instants[instants.length - 1] };
+}
+
+/** Returns the instant of a time in a manifest that was checked. */
+function instantOf(time: string): Instant {
+  return parseTimestamp(time) ?? 0n;
 }
 
 /** Returns a function that counts the records of each run that was read, and reports them. */

@@ -1,10 +1,11 @@
 import type Database from 'better-sqlite3';
-import type { ListName } from '../../contract/operations.ts';
 import type { Bytes, Int64s, Uint32s } from '../../store/memory/shared-arrays.ts';
-import { byList, type ListLayout } from '../format/layout.ts';
+import { byList, DELETIONS, type ListLayout, type ListName } from '../format/layout.ts';
 import type { RunEntry } from '../format/manifest.ts';
 import { inconsistent, RefusedSnapshot } from '../format/refused-snapshot.ts';
 import {
+  CHANGED_COLUMN,
+  changesDigest,
   contentColumns,
   LENGTHS_COLUMN,
   MAX_RUN_BYTES,
@@ -22,14 +23,16 @@ import {
 
 /** The content columns of a run by name, in schema order. */
 type Columns = Readonly<Record<string, Buffer>>;
+/** Those and `changed_at`, as they are stored. */
+type Row = Readonly<Record<string, Buffer | null>>;
 
 /** Reads the runs of a snapshot file, one at a time. */
 export class RunReader {
-  readonly #statements: Readonly<Record<ListName, Database.Statement<[string, number], Columns>>>;
+  readonly #statements: Readonly<Record<ListName, Database.Statement<[string, number], Row>>>;
 
   constructor(database: Database.Database) {
-    this.#statements = byList(({ table }) => {
-      const columns = contentColumns(table);
+    this.#statements = byList(({ name, table }) => {
+      const columns = [...contentColumns(table), ...(name === DELETIONS.name ? [] : [CHANGED_COLUMN])];
       // The cast makes better-sqlite3 return bytes: it would decode a text column into a string.
       const values = columns.map((column) => `CAST(${column} AS BLOB) AS ${column}`);
       // octet_length() reads only the header of a row, so that an oversized column takes no memory.
@@ -48,17 +51,22 @@ export class RunReader {
   read(layout: ListLayout, organizationId: string, entry: RunEntry): Run {
     const { name, table } = layout;
     const { firstRow } = entry;
-    const columns = this.#statements[name].get(organizationId, firstRow);
-    if (columns === undefined) {
+    const row = this.#statements[name].get(organizationId, firstRow);
+    if (row === undefined) {
       throw inconsistent(
         `${table} has no valid run of "${organizationId}" at row ${firstRow}: ` +
           `it is missing, or a column exceeds ${MAX_RUN_BYTES} bytes`,
       );
     }
-    for (const column in columns)
-      if (!Buffer.isBuffer(columns[column]))
+    const columns: Record<string, Buffer> = {};
+    for (const column in row) {
+      const value = row[column];
+      if (value !== null) columns[column] = value;
+      else if (column !== CHANGED_COLUMN)
         throw inconsistent(`column ${column} of ${table} is NULL at row ${firstRow}`);
-    return new Run(layout, organizationId, entry, columns);
+    }
+    const { [CHANGED_COLUMN]: changedAt, ...content } = columns;
+    return new Run(layout, organizationId, entry, content, changedAt);
   }
 }
 
@@ -66,14 +74,24 @@ export class RunReader {
 export class Run {
   readonly layout: ListLayout;
   readonly entry: RunEntry;
+  /** The column `changed_at` as it is stored, if any. */
+  readonly changedAt: Buffer | undefined;
   readonly #organizationId: string;
   readonly #columns: Columns;
 
-  constructor(layout: ListLayout, organizationId: string, entry: RunEntry, columns: Columns) {
+  /** @param columns those of the content */
+  constructor(
+    layout: ListLayout,
+    organizationId: string,
+    entry: RunEntry,
+    columns: Columns,
+    changedAt?: Buffer,
+  ) {
     this.layout = layout;
     this.entry = entry;
     this.#organizationId = organizationId;
     this.#columns = columns;
+    this.changedAt = changedAt;
   }
 
   get records(): Buffer {
@@ -95,37 +113,64 @@ export class Run {
    * @throws RefusedSnapshot
    */
   checkDigest(records: Bytes = this.records): void {
-    const { firstRow, recordCount, digest } = this.entry;
+    const { recordCount, digest } = this.entry;
     const { name } = this.layout;
     const content = Object.values<Bytes>({ ...this.#columns, [RECORDS_COLUMN]: records });
-    if (runDigest(name, recordCount, content) === digest) return;
-    throw new RefusedSnapshot(
+    if (runDigest(name, recordCount, content) !== digest) throw this.#damaged('content');
+  }
+
+  #damaged(part: string): RefusedSnapshot {
+    const { firstRow, recordCount } = this.entry;
+    return new RefusedSnapshot(
       'damaged',
-      `the content of organization "${this.#organizationId}" does not match its digest: ` +
-        `${name} from row ${firstRow} to ${firstRow + recordCount - 1}; the file is damaged; copy or build it again`,
+      `the ${part} of organization "${this.#organizationId}" does not match its digest: ${this.layout.name} ` +
+        `from row ${firstRow} to ${firstRow + recordCount - 1}; the file is damaged; copy or build it again`,
     );
+  }
+
+  /**
+   * Returns the times of the column `changed_at`, ISO 8601; undefined without it.
+   * @throws RefusedSnapshot also when the column does not match its digest
+   */
+  changes(): TextValues | undefined {
+    const digest = this.changedAt === undefined ? null : changesDigest(this.changedAt);
+    if (digest !== this.entry.changesDigest) throw this.#damaged('history');
+    return this.changedAt && this.#decoded(this.changedAt, CHANGED_COLUMN, 'text', readTexts);
   }
 
   /** Returns the length of each record in bytes. */
   lengths(): Uint32s {
-    return this.#decoded(LENGTHS_COLUMN, 'length', readCounts);
+    return this.#decodedColumn(LENGTHS_COLUMN, 'length', readCounts);
   }
 
   texts(column: string): TextValues {
-    return this.#decoded(column, 'text', readTexts);
+    return this.#decodedColumn(column, 'text', readTexts);
   }
 
   lists(column: string): Lists {
-    return this.#decoded(column, 'list of texts', readLists);
+    return this.#decodedColumn(column, 'list of texts', readLists);
   }
 
   instants(column: string): Int64s {
-    return this.#decoded(column, 'whole number', readInstants);
+    return this.#decodedColumn(column, 'whole number', readInstants);
   }
 
-  #decoded<T>(column: string, kind: string, decode: (column: Buffer, count: number) => T | undefined): T {
+  #decodedColumn<T>(
+    column: string,
+    kind: string,
+    decode: (column: Buffer, count: number) => T | undefined,
+  ): T {
+    return this.#decoded(this.column(column), column, kind, decode);
+  }
+
+  #decoded<T>(
+    bytes: Buffer,
+    column: string,
+    kind: string,
+    decode: (column: Buffer, count: number) => T | undefined,
+  ): T {
     const { firstRow, recordCount } = this.entry;
-    const values = decode(this.column(column), recordCount);
+    const values = decode(bytes, recordCount);
     if (values !== undefined) return values;
     throw inconsistent(
       `column ${column} of ${this.layout.table} is not a JSON array with one ${kind} for each record at row ${firstRow}`,

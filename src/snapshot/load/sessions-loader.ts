@@ -14,7 +14,7 @@ import type { CollectionImage, SessionsImage } from '../../store/organization-im
 import { SESSIONS } from '../format/layout.ts';
 import { rowCount } from '../format/manifest.ts';
 import { inconsistent, RefusedSnapshot } from '../format/refused-snapshot.ts';
-import { loadCollection, type StoredList } from './list-loader.ts';
+import { loadCollection, type LoadedCollection, type StoredList } from './list-loader.ts';
 import { STORED_SESSION } from './record-form.ts';
 import type { Run } from './run-reader.ts';
 
@@ -24,12 +24,15 @@ const [EVENT_COLUMN, STARTS_COLUMN] = SESSIONS.columns;
  * Loads the sessions of an organization, with the schedules of its events.
  * Refuses sessions without an event or out of order, and events without a session.
  */
-export function loadSessions(list: StoredList, events: CollectionImage): SessionsImage {
+export function loadSessions(
+  list: StoredList,
+  events: CollectionImage,
+): LoadedCollection & { readonly image: SessionsImage } {
   const count = rowCount(list.entries);
   const [eventOf, starts] = [sharedUint32s(count), sharedInt64s(count)];
   // The columns become the schedules, and no index.
   const stored = { ...list, layout: { ...SESSIONS, columns: [] } };
-  const sessions = loadCollection(stored, undefined, (run) => {
+  const { image: sessions, changed } = loadCollection(stored, undefined, (run) => {
     const { firstRow } = run.entry;
     eventOf.set(eventsOf(run, events), firstRow);
     starts.set(run.instants(STARTS_COLUMN.column), firstRow);
@@ -37,7 +40,8 @@ export function loadSessions(list: StoredList, events: CollectionImage): Session
   const startOrder = sharedUint32s(count);
   startOrder.set(instantOrder(starts));
   const firstOfEvent = firstOfEach(events.count, eventOf, starts);
-  return { ...sessions, firstOfEvent, eventOf, starts, startOrder, nextFields: nextFieldsOf(sessions) };
+  const nextFields = nextFieldsOf(sessions);
+  return { image: { ...sessions, firstOfEvent, eventOf, starts, startOrder, nextFields }, changed };
 }
 
 function eventsOf(run: Run, { ids, records }: CollectionImage): Uint32s {

@@ -112,7 +112,10 @@ export class StoreRegistry {
       if (replaced !== undefined)
         known.unshift({ store: replaced.store, file: replaced.file, replacedAt: now });
       const same = known.find(({ store }) => store.contentDigest === contentDigest)?.store;
-      const [instant, latest = instant] = [producedInstant(history), this.#latestInstants.get(organizationId)];
+      const [instant, latest = instant] = [
+        producedInstant(history),
+        this.#latestInstants.get(organizationId),
+      ];
       const latestInstant = instant > latest ? instant : latest;
       this.#latestInstants.set(organizationId, latestInstant);
       const origin = { snapshotId, producedAt, liveSince: now, latestInstant };

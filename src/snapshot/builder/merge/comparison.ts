@@ -1,6 +1,9 @@
+import type Database from 'better-sqlite3';
 import { parseTimestamp } from '../../../contract/timestamp.ts';
-import { textIn } from '../../format/json-values.ts';
+import { parseObject, textIn } from '../../format/json-values.ts';
 import type { CollectionLayout } from '../../format/layout.ts';
+import type { Ancestor } from '../../format/manifest.ts';
+import type { StagedRecord } from '../staging/staging-file.ts';
 import { LINKED, type Staging } from '../staging/staging.ts';
 import type { EarlierRun } from './earlier-run.ts';
 import type { EarlierSnapshot } from './earlier-snapshot.ts';
@@ -14,58 +17,94 @@ export class Comparison {
   /** Number of those that the import deletes. */
   requested = 0;
   readonly #staging: Staging;
-  readonly #isBase: boolean;
+  readonly earlier: EarlierSnapshot;
   readonly #producedAt: string;
+  readonly #insertLinked: Database.Statement<[string, number, string, string, string]>;
+  readonly #selectLinked: Database.Statement<[string, number, string, string], string>;
 
-  /** @param isBase whether a record that the import does not name stays */
-  constructor(staging: Staging, isBase: boolean, producedAt: string) {
+  constructor(staging: Staging, earlier: EarlierSnapshot, producedAt: string) {
     this.#staging = staging;
-    this.#isBase = isBase;
+    this.earlier = earlier;
     this.#producedAt = producedAt;
+    const { database } = staging;
+    database.exec(`
+      CREATE TABLE earlier (
+        collection TEXT, organization INTEGER, id TEXT, content TEXT NOT NULL, changed_at TEXT NOT NULL,
+        PRIMARY KEY (collection, organization, id)
+      ) STRICT, WITHOUT ROWID`);
+    this.#insertLinked = database.prepare('INSERT INTO earlier VALUES (?, ?, ?, ?, ?)');
+    this.#selectLinked = database.prepare(
+      'SELECT changed_at FROM earlier WHERE collection = ? AND organization = ? AND id = ? AND content = ?',
+    );
+    this.#selectLinked.pluck();
   }
 
-  /** Returns whether the records of the base are merged. Those of linked collections that stay are staged, with ids. */
+  /** Whether the records of the base that the import does not name are merged. Linked ones are staged, with ids. */
   isMerged(layout: CollectionLayout): boolean {
-    return this.#isBase && !LINKED.includes(layout);
+    return this.earlier.isBase && !LINKED.includes(layout);
   }
 
-  /** Compares the records of a run. Returns the rows of those that do not stay. */
-  compare(layout: CollectionLayout, run: EarlierRun): ReadonlySet<number> {
-    const { organization, ids, count } = run;
-    const { ids: staged, deletions } = this.#staging;
-    const unnamed = this.isMerged(layout) ? 'base' : 'deletion';
+  /** Looks up the records of a run. Returns the rows of those that do not stay. */
+  leaving(layout: CollectionLayout, run: EarlierRun): ReadonlySet<number> {
     const leaving = new Set<number>();
-    for (let row = 0; row < count; row++) {
-      const named = staged.find(layout.name, organization, ids, row);
-      const origin = named ?? unnamed;
-      if (origin === 'base') continue;
-      leaving.add(row);
-      if (origin === 'import') this.replaced++;
-      else {
-        this.deleted++;
-        if (named !== undefined) this.requested++;
-        deletions.add(organization, layout.name, run.idAt(row), this.#producedAt);
-      }
-    }
+    for (let row = 0; row < run.count; row++) if (this.leaves(layout, run, row)) leaving.add(row);
     return leaving;
   }
 
-  /**
-   * Keeps the deletions of the earlier snapshot, but early ones and those of records that the import has.
-   * @param since earlier deletions are dropped; milliseconds
-   */
-  keepDeletions(earlier: EarlierSnapshot, since: number): void {
+  /** Looks up a record. Notes its deletion when it is gone. Returns whether it does not stay. */
+  leaves(layout: CollectionLayout, run: EarlierRun, row: number): boolean {
+    const { organization, ids } = run;
+    const { ids: staged, deletions } = this.#staging;
+    const named = staged.find(layout.name, organization, ids, row);
+    const origin = named ?? (this.isMerged(layout) ? 'base' : 'deletion');
+    if (origin === 'base') return false;
+    if (origin === 'import') this.replaced++;
+    else {
+      this.deleted++;
+      if (named !== undefined) this.requested++;
+      deletions.add(organization, layout.name, run.idAt(row), this.#producedAt);
+    }
+    return true;
+  }
+
+  /** Looks up the records of a run of a linked collection, and stages their content for `compareLinked`. */
+  stage(layout: CollectionLayout, run: EarlierRun): void {
+    this.leaving(layout, run);
+    for (let row = 0; row < run.count; row++) {
+      const content = linkedContent({ json: run.jsonAt(row), values: run.valuesAt(row) });
+      this.#insertLinked.run(layout.name, run.organization, run.idAt(row), content, run.changedAt(row));
+    }
+  }
+
+  /** Adds the time of its last change to each record of a linked collection that equals the earlier one. */
+  *compareLinked(layout: CollectionLayout, staged: Iterable<StagedRecord>): Generator<StagedRecord> {
+    for (const record of staged) {
+      const id = textIn(parseObject(record.json)?.[layout.resource.id]);
+      const content = linkedContent(record);
+      const changedAt = this.#selectLinked.get(layout.name, record.organization, id, content);
+      yield { ...record, changedAt };
+    }
+  }
+
+  /** Keeps the deletions since the earliest ancestor, except those of records that the import has. */
+  keepDeletions(ancestors: readonly Ancestor[]): void {
+    const after = parseTimestamp(ancestors.at(0)?.producedAt ?? '');
     const { ids, deletions, organizationIds } = this.#staging;
     for (const [organization, organizationId] of organizationIds.entries()) {
-      for (const deletion of earlier.deletions(organizationId)) {
+      for (const deletion of this.earlier.deletions(organizationId)) {
         const collection = textIn(deletion['collection']);
         const id = textIn(deletion['id']);
         const deletedAt = textIn(deletion['deletedAt']);
         const instant = parseTimestamp(deletedAt);
-        if (instant === undefined || instant < BigInt(since) * 1000n) continue;
+        if (instant === undefined || after === undefined || instant <= after) continue;
         if (ids.get(collection, organization, id) === 'import') continue;
         deletions.add(organization, collection, id, deletedAt);
       }
     }
   }
+}
+
+/** Returns the content of an event or a session: its record, and the event of a session, which the columns have. */
+function linkedContent({ json, values }: Pick<StagedRecord, 'json' | 'values'>): string {
+  return json + values.join();
 }

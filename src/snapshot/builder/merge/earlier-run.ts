@@ -1,6 +1,7 @@
 import { type Instant, parseTimestamp } from '../../../contract/timestamp.ts';
 import { decodeText, type Texts } from '../../../store/index/texts.ts';
 import type { Uint32s } from '../../../store/memory/shared-arrays.ts';
+import { recordPrefix } from '../../../store/record-bytes.ts';
 import { parseObject, textIn } from '../../format/json-values.ts';
 import type { CollectionLayout, ColumnLayout } from '../../format/layout.ts';
 import { inconsistent } from '../../format/refused-snapshot.ts';
@@ -37,14 +38,20 @@ export class EarlierRun {
   readonly isCanonical: boolean;
   readonly ids: Texts;
   readonly #layout: CollectionLayout;
+  readonly #prefix: string;
   /** Offset of each record, and of the end, as if a comma followed the last record. */
   readonly #offsets: Uint32s;
   /** By row, where they were needed. */
   readonly #places: Place[] = [];
   #columns: readonly (readonly string[])[] | undefined;
+  /** The distinct times of `changed_at`, and for each record its position among them. */
+  readonly #changes: { readonly times: readonly string[]; readonly of: Uint32s | undefined };
 
-  /** @throws RefusedSnapshot when the records differ from their declared lengths */
-  constructor(layout: CollectionLayout, organization: number, run: Run, isCanonical: boolean) {
+  /**
+   * @param since time of the changes that the run does not declare
+   * @throws RefusedSnapshot when the records differ from their declared lengths, or the changes from their digest
+   */
+  constructor(layout: CollectionLayout, organization: number, run: Run, isCanonical: boolean, since: string) {
     const { offsets, values } = divideRecords(layout, layout.resource.id, run);
     this.run = run;
     this.count = run.entry.recordCount;
@@ -52,7 +59,26 @@ export class EarlierRun {
     this.isCanonical = isCanonical;
     this.ids = values;
     this.#layout = layout;
+    this.#prefix = recordPrefix(layout.resource.id);
     this.#offsets = offsets;
+    const changes = run.changes();
+    const times = changes && Array.from(changes.texts.ends, (_, i) => decodeText(changes.texts, i));
+    this.#changes = { times: times ?? [since], of: changes?.textOf };
+  }
+
+  /** Returns the time of the snapshot in which a record became as it is, ISO 8601. */
+  changedAt(row: number): string {
+    return this.#changes.times[this.#changes.of?.[row] ?? 0];
+  }
+
+  /** Returns whether a record has the id of a stored one. */
+  hasIdOf(row: number, json: string): boolean {
+    return json.startsWith(`${this.#prefix}${JSON.stringify(this.idAt(row))},`);
+  }
+
+  /** Returns whether a record equals a stored one. */
+  holds(row: number, json: string): boolean {
+    return this.jsonAt(row) === json;
   }
 
   idAt(row: number): string {
@@ -68,9 +94,10 @@ export class EarlierRun {
     return (this.#places[row] ??= placeOf(this.#layout, this.jsonAt(row)));
   }
 
-  /** Returns the first row whose record does not come before a place; `count` when there is none. */
-  rowOf(place: Place): number {
-    let low = 0;
+  /** Returns the first row from one on whose record does not come before a place; `count` when there is none. */
+  rowOf(place: Place, from: number): number {
+    if (from < this.count && !isBefore(this.#layout, this.placeAt(from), place)) return from;
+    let low = from;
     let high = this.count;
     while (low < high) {
       const middle = (low + high) >>> 1;

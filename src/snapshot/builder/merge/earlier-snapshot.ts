@@ -1,7 +1,8 @@
 import { type JsonObject, objectsIn, parseObject } from '../../format/json-values.ts';
 import { type CollectionLayout, DELETIONS, EVENTS, type ListLayout } from '../../format/layout.ts';
-import { type ManifestOrganization, recordsIn } from '../../format/manifest.ts';
+import { type Ancestor, type ManifestOrganization, recordsIn } from '../../format/manifest.ts';
 import { RefusedSnapshot } from '../../format/refused-snapshot.ts';
+import { MAX_ANCESTORS } from '../../format/schema.ts';
 import { asRefusal, type OpenSnapshot, openSnapshot } from '../../format/snapshot-file.ts';
 import { duplicateId, type Run, RunReader } from '../../load/run-reader.ts';
 import type { Base } from '../staging/contradictions.ts';
@@ -42,7 +43,7 @@ export class EarlierSnapshot implements Base, Disposable {
     const { hasCanonicalRuns } = this.#snapshot.manifest;
     for (const [organization, organizationId] of organizationIds.entries()) {
       for (const run of this.#read(layout, organizationId))
-        yield new EarlierRun(layout, organization, run, hasCanonicalRuns);
+        yield new EarlierRun(layout, organization, run, hasCanonicalRuns, this.since(organizationId) ?? '');
     }
   }
 
@@ -69,6 +70,22 @@ export class EarlierSnapshot implements Base, Disposable {
         tables.add(layout, 'base', line, { organization, instant, id, beginsRun, values, json });
       }
     }
+  }
+
+  /** Returns the time with which the history of an organization began; undefined for a new one. */
+  since(organizationId: string): string | undefined {
+    return this.#organizations.get(organizationId)?.since;
+  }
+
+  /**
+   * Returns the snapshots from which a later one descends, earliest first.
+   * @param since earlier ones are left out; milliseconds since the epoch
+   */
+  lineage(since: number): readonly Ancestor[] {
+    const { ancestors, snapshotId, producedAt } = this.#snapshot.manifest;
+    return [...ancestors, { snapshotId, producedAt }]
+      .filter((one) => Date.parse(one.producedAt) >= since)
+      .slice(-MAX_ANCESTORS);
   }
 
   count(layouts: readonly CollectionLayout[]): number {

@@ -1,9 +1,9 @@
 import type Database from 'better-sqlite3';
-import type { ListName } from '../../../contract/operations.ts';
 import { MEGABYTE } from '../../../store/memory/shared-arrays.ts';
 import { COMMA } from '../../../store/record-bytes.ts';
-import { byList, type ListLayout, STORED_LISTS } from '../../format/layout.ts';
+import { byList, DELETIONS, type ListLayout, type ListName, STORED_LISTS } from '../../format/layout.ts';
 import {
+  type Ancestor,
   type Manifest,
   manifestDigest,
   organizationDigests,
@@ -13,6 +13,8 @@ import {
 } from '../../format/manifest.ts';
 import {
   APPLICATION_ID,
+  changesDigest,
+  contentColumns,
   FORMAT_VERSION,
   MAX_RUN_BYTES,
   MAX_RUN_RECORDS,
@@ -21,6 +23,7 @@ import {
 } from '../../format/schema.ts';
 import { sync } from '../../format/snapshot-file.ts';
 import { newDatabase, type StagedRecord } from '../staging/staging-file.ts';
+import type { Run } from '../../load/run-reader.ts';
 import type { EarlierRun } from './earlier-run.ts';
 import type { Span } from './merge-records.ts';
 
@@ -36,6 +39,9 @@ interface WrittenOrganization {
 /** Writes a new snapshot file, which no other process reads yet. */
 export class SnapshotWriter {
   readonly runs = { copied: 0, written: 0 };
+  /** Number of records that are new or differ from their earlier selves, by collection. */
+  readonly changed = byList(() => 0);
+  readonly #producedAt: string;
   readonly #path: string;
   readonly #database: Database.Database;
   readonly #organizations: readonly WrittenOrganization[];
@@ -45,9 +51,13 @@ export class SnapshotWriter {
   /** Flushes of the file, one after the other. The disk works while the rest is written, so the last one is short. */
   #flushed = Promise.resolve();
 
-  /** @param organizations names by id, in the order of the ids */
-  constructor(path: string, organizations: ReadonlyMap<string, string>) {
+  /**
+   * @param organizations names by id, in the order of the ids
+   * @param producedAt ISO 8601, UTC
+   */
+  constructor(path: string, organizations: ReadonlyMap<string, string>, producedAt: string) {
     this.#path = path;
+    this.#producedAt = producedAt;
     this.#database = newDatabase(path);
     this.#database.exec(SCHEMA);
     this.#database.pragma(`application_id = ${APPLICATION_ID}`);
@@ -63,14 +73,16 @@ export class SnapshotWriter {
    * @param records by organization and in list order
    */
   *write(layout: ListLayout, records: Iterable<StagedRecord | Span>): Generator<number> {
-    const columns = ['lengths', ...layout.columns, 'records'].map(() => 'CAST(? AS TEXT)');
+    const columns = contentColumns(layout.table).map(() => 'CAST(? AS TEXT)');
+    if (layout.name !== DELETIONS.name) columns.unshift('CAST(? AS TEXT)');
     const insert = this.#database.prepare(`INSERT INTO ${layout.table} VALUES (?, ?, ${columns.join(', ')})`);
     let run: GrowingRun | undefined;
     for (const next of records) {
+      if (!('run' in next) && next.changedAt === undefined) this.changed[layout.name]++;
       let rest = run === undefined ? next : run.add(next);
       while (rest !== undefined) {
         if (run !== undefined) yield this.#writeRun(insert, layout, run);
-        run = new GrowingRun(layout, organizationOf(rest), this.#records);
+        run = new GrowingRun(layout, organizationOf(rest), this.#records, this.#producedAt);
         rest = run.add(rest);
       }
     }
@@ -80,8 +92,8 @@ export class SnapshotWriter {
   #writeRun(insert: Database.Statement, { name }: ListLayout, run: GrowingRun): number {
     const { organizationId, runs } = this.#organizations[run.organization];
     const firstRow = rowCount(runs[name]);
-    const { entry, content } = run.stored();
-    insert.run(organizationId, firstRow, ...content);
+    const { entry, changedAt, content } = run.stored();
+    insert.run(organizationId, firstRow, ...(name === DELETIONS.name ? [] : [changedAt ?? null]), ...content);
     runs[name].push({ ...entry, firstRow });
     this.runs[run.copied === undefined ? 'written' : 'copied']++;
     this.#flush(entry.recordBytes);
@@ -97,21 +109,41 @@ export class SnapshotWriter {
     this.#flushed.catch(() => undefined);
   }
 
-  /** Completes, closes and flushes the file. */
-  async finish(snapshotId: string, producedAt: string): Promise<void> {
-    const insertOrganization = this.#database.prepare('INSERT INTO organizations VALUES (?, ?, ?, ?)');
-    const insertRun = this.#database.prepare('INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?)');
+  /**
+   * Completes, closes and flushes the file.
+   * @param ancestors earliest first
+   * @param sinceOf returns the time with which the history of an organization began; undefined for this snapshot
+   */
+  async finish(
+    snapshotId: string,
+    ancestors: readonly Ancestor[],
+    sinceOf: (organizationId: string) => string | undefined,
+  ): Promise<void> {
+    const producedAt = this.#producedAt;
+    const insertAncestor = this.#database.prepare('INSERT INTO ancestors VALUES (?, ?)');
+    const insertOrganization = this.#database.prepare('INSERT INTO organizations VALUES (?, ?, ?, ?, ?)');
+    const insertRun = this.#database.prepare('INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?)');
+    for (const one of ancestors) insertAncestor.run(one.snapshotId, one.producedAt);
     const organizations = this.#organizations.map((organization) => {
-      return { ...organization, ...organizationDigests(organization.runs) };
+      const since = sinceOf(organization.organizationId) ?? producedAt;
+      return { ...organization, since, ...organizationDigests(organization.runs, since) };
     });
-    for (const { organizationId, name, contentDigest, deletionsDigest, runs } of organizations) {
-      insertOrganization.run(organizationId, name, contentDigest, deletionsDigest);
+    for (const { organizationId, name, contentDigest, since, historyDigest, runs } of organizations) {
+      insertOrganization.run(organizationId, name, contentDigest, since, historyDigest);
       for (const { name: list } of STORED_LISTS) {
-        for (const { firstRow, recordCount, recordBytes, digest } of runs[list])
-          insertRun.run(organizationId, list, firstRow, recordCount, recordBytes, digest);
+        for (const { firstRow, recordCount, recordBytes, digest, changesDigest: changes } of runs[list])
+          insertRun.run(organizationId, list, firstRow, recordCount, recordBytes, digest, changes);
       }
     }
-    const manifest: Manifest = { snapshotId, producedAt, hasCanonicalRuns: true, permits: [], organizations };
+    const hasCanonicalRuns = true;
+    const manifest: Manifest = {
+      snapshotId,
+      producedAt,
+      hasCanonicalRuns,
+      permits: [],
+      ancestors,
+      organizations,
+    };
     this.#database
       .prepare('INSERT INTO snapshot VALUES (?, ?, 1, ?, ?, ?)')
       .run(snapshotId, producedAt, ...permitValues(manifest.permits), manifestDigest(manifest));
@@ -146,15 +178,19 @@ class GrowingRun {
   #recordBytes = 0;
   readonly #lengths: number[] = [];
   readonly #columns: readonly GrowingColumn[];
+  readonly #changes: GrowingColumn = newColumn(true);
+  readonly #producedAt: string;
 
-  /** @param records space of `MAX_RUN_BYTES`, which each run overwrites */
-  constructor({ name, columns }: ListLayout, organization: number, records: Buffer) {
+  /**
+   * @param records space of `MAX_RUN_BYTES`, which each run overwrites
+   * @param producedAt the time of the records that changed
+   */
+  constructor({ name, columns }: ListLayout, organization: number, records: Buffer, producedAt: string) {
     this.#list = name;
     this.#records = records;
+    this.#producedAt = producedAt;
     this.organization = organization;
-    this.#columns = columns.map(({ holds }) => {
-      return { elements: [], positions: holds === 'text' ? new Map<string, number>() : undefined, bytes: 1 };
-    });
+    this.#columns = columns.map(({ holds }) => newColumn(holds === 'text'));
   }
 
   get count(): number {
@@ -179,9 +215,10 @@ class GrowingRun {
   }
 
   #addRecord(record: StagedRecord): StagedRecord | undefined {
-    const start = this.#append(Buffer.byteLength(record.json), record.values);
+    const { json, values, changedAt = this.#producedAt } = record;
+    const start = this.#append(Buffer.byteLength(json), values, changedAt);
     if (start === undefined) return record;
-    this.#records.write(record.json, start);
+    this.#records.write(json, start);
     return undefined;
   }
 
@@ -189,7 +226,7 @@ class GrowingRun {
     let row = from;
     let first: number | undefined;
     for (; row < to; row++) {
-      const start = this.#append(run.sizeAt(row), run.valuesAt(row));
+      const start = this.#append(run.sizeAt(row), run.valuesAt(row), run.changedAt(row));
       if (start === undefined) break;
       first ??= start;
     }
@@ -203,19 +240,16 @@ class GrowingRun {
   }
 
   /** Adds a record without its bytes. Returns their offset; undefined when the record does not fit. */
-  #append(size: number, values: readonly string[]): number | undefined {
+  #append(size: number, values: readonly string[], changedAt: string): number | undefined {
     const { count } = this;
-    const columnBytes = values.map((value, i) => this.#columns[i].bytes + 1 + Buffer.byteLength(value));
-    const hasRoom = this.#hasRoom(size) && columnBytes.every((bytes) => bytes <= MAX_RUN_BYTES);
+    const bytesWith = values.map((value, i) => this.#columns[i].bytes + 1 + Buffer.byteLength(value));
+    const hasRoom = this.#hasRoom(size) && bytesWith.every((bytes) => bytes <= MAX_RUN_BYTES);
     if (count > 0 && !hasRoom) return undefined;
     for (let i = 0; i < values.length; i++) {
-      const column = this.#columns[i];
-      // The element of a repeated text is the position of its first occurrence.
-      const position = column.positions?.get(values[i]);
-      if (position === undefined) column.positions?.set(values[i], count);
-      column.elements.push(position ?? values[i]);
-      column.bytes = columnBytes[i];
+      addElement(this.#columns[i], count, values[i]);
+      this.#columns[i].bytes = bytesWith[i];
     }
+    addElement(this.#changes, count, `"${changedAt}"`);
     const start = count === 0 ? 0 : this.#recordBytes + 1;
     if (count > 0) this.#records[start - 1] = COMMA;
     this.#recordBytes = start + size;
@@ -227,14 +261,31 @@ class GrowingRun {
    * Returns the run as it is stored: its entry in the manifest, without the place, and its columns in schema order.
    * The digest covers the bytes in memory, so that verification detects a failed write.
    */
-  stored(): { readonly entry: Omit<RunEntry, 'firstRow'>; readonly content: readonly Buffer[] } {
+  stored(): Pick<Run, 'content' | 'changedAt'> & { readonly entry: Omit<RunEntry, 'firstRow'> } {
     if (this.copied !== undefined) return this.copied.run;
     const lists = [this.#lengths, ...this.#columns.map(({ elements }) => elements)];
-    const columns = lists.map((elements) => Buffer.from(`[${elements.join(',')}]`));
-    const content = [...columns, this.#records.subarray(0, this.#recordBytes)];
+    const content = [...lists.map(columnBytes), this.#records.subarray(0, this.#recordBytes)];
     const digest = runDigest(this.#list, this.count, content);
-    return { entry: { recordCount: this.count, recordBytes: this.#recordBytes, digest }, content };
+    const changedAt = this.#list === DELETIONS.name ? undefined : columnBytes(this.#changes.elements);
+    const changes = changedAt === undefined ? null : changesDigest(changedAt);
+    const entry = { recordCount: this.count, recordBytes: this.#recordBytes, digest, changesDigest: changes };
+    return { entry, changedAt, content };
   }
+}
+
+function newColumn(holdsTexts: boolean): GrowingColumn {
+  return { elements: [], positions: holdsTexts ? new Map<string, number>() : undefined, bytes: 1 };
+}
+
+/** Adds the value of the record at a position. That of a repeated text is the position of its first occurrence. */
+function addElement({ elements, positions }: GrowingColumn, position: number, value: string): void {
+  const first = positions?.get(value);
+  if (first === undefined) positions?.set(value, position);
+  elements.push(first ?? value);
+}
+
+function columnBytes(elements: readonly (string | number)[]): Buffer {
+  return Buffer.from(`[${elements.join(',')}]`);
 }
 
 function organizationOf(records: StagedRecord | Span): number {

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { CollectionName, ListName } from '../../../contract/operations.ts';
-import { byCollection, COLLECTIONS } from '../../format/layout.ts';
+import type { CollectionName } from '../../../contract/operations.ts';
+import { byCollection, COLLECTIONS, type ListName } from '../../format/layout.ts';
 import { type ImportFolder, ORGANIZATIONS_FILE, readBlocks } from '../import/import-files.ts';
 import { ImportThreads } from './import-threads.ts';
 import { readDeletions, readOrganizations } from './organizations-and-deletions.ts';

@@ -1,0 +1,43 @@
+import type { CollectionName } from '../../contract/operations.ts';
+import { parseTimestamp } from '../../contract/timestamp.ts';
+import { byCollection, DELETIONS } from '../format/layout.ts';
+import { asRefusal, openSnapshot } from '../format/snapshot-file.ts';
+
+/** The snapshots from which copies can be continued, and the changes since the latest of them. */
+export interface SnapshotHistory {
+  readonly snapshots: number;
+  /** Production time of the earliest one, ISO 8601; undefined without any. */
+  readonly since: string | undefined;
+  /** Numbers of records that were added or changed, and that are gone. */
+  readonly changed: Readonly<Record<CollectionName, number>>;
+  readonly deleted: number;
+}
+
+/**
+ * Reads the history of a snapshot file, without a check of its digests.
+ * @throws RefusedSnapshot
+ */
+export function readHistory(path: string): SnapshotHistory {
+  using snapshot = openSnapshot(path);
+  const { database, manifest } = snapshot;
+  const { ancestors, producedAt } = manifest;
+  const count = (sql: string, value: string | bigint | undefined): number =>
+    database.prepare<[string | bigint | undefined], number>(sql).pluck().get(value) ?? 0;
+  try {
+    // The other elements of a repeated text are the position of the first one.
+    const changed = byCollection(({ table }) =>
+      count(
+        `SELECT count(*) FROM ${table} AS run, json_each(run.changed_at) AS first, json_each(run.changed_at) AS element
+         WHERE first.value = ? AND (element.key = first.key OR element.type = 'integer' AND element.value = first.key)`,
+        producedAt,
+      ),
+    );
+    const deleted = count(
+      `SELECT count(*) FROM ${DELETIONS.table}, json_each(deleted_at) AS element WHERE element.value = ?`,
+      parseTimestamp(producedAt),
+    );
+    return { snapshots: ancestors.length, since: ancestors.at(0)?.producedAt, changed, deleted };
+  } catch (error) {
+    throw asRefusal(error);
+  }
+}
