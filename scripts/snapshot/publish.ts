@@ -20,6 +20,10 @@ interface PublishChoices {
   readonly json?: true;
 }
 
+const NO_DESCENDANT =
+  'the snapshot does not descend from the one that it replaces, so every integrator copies all records anew; ' +
+  'to avoid that, build it with --base or --previous';
+
 export function addPublish(program: Command): void {
   program
     .command('publish')
@@ -44,7 +48,7 @@ async function publish(file: string, options: PublishChoices): Promise<void> {
   using interruption = new Interruption('nothing was published');
   using progress = new Progress();
   try {
-    const { path, manifest } = await publishSnapshot({
+    const { path, manifest, isDescendant } = await publishSnapshot({
       file,
       folder: snapshotFolder(),
       name: publishedName(file, options.as),
@@ -64,7 +68,7 @@ async function publish(file: string, options: PublishChoices): Promise<void> {
     const milliseconds = performance.now() - began;
     if (options.json) {
       const [seconds, held] = [milliseconds / 1000, organizations.length];
-      printJson({ file: path, snapshotId, producedAt, fileBytes, permits, organizations: held, seconds });
+      printJson({ file: path, snapshotId, producedAt, fileBytes, permits, organizations: held, isDescendant, seconds });
       return;
     }
     console.log(`${path}: published in ${timeSpan(milliseconds)}`);
@@ -77,6 +81,7 @@ async function publish(file: string, options: PublishChoices): Promise<void> {
         ...(permits.length > 0 && { permits: permits.join(', ') }),
       }),
     );
+    if (!isDescendant) console.error(`warning: ${NO_DESCENDANT}`);
   } catch (error) {
     if (!(error instanceof NotPublished)) throw error;
     const reason = error.cause instanceof RefusedSnapshot ? error.cause.reason : undefined;

@@ -27,6 +27,13 @@ export interface PublishOptions {
   readonly signal?: AbortSignal;
 }
 
+export interface Publication {
+  readonly path: string;
+  readonly manifest: Manifest;
+  /** Whether the changes since the replaced snapshot are known, or there was none. */
+  readonly isDescendant: boolean;
+}
+
 /** The snapshot was not published. Published files are unchanged. The message is for operators. */
 export class NotPublished extends Error {
   override readonly name = 'NotPublished';
@@ -54,16 +61,14 @@ export function publishedName(file: string, requested?: string): string {
  * equal digest shows that these are the same bytes.
  * @throws NotPublished, or the reason of the signal
  */
-export async function publishSnapshot(
-  options: PublishOptions,
-): Promise<{ readonly path: string; readonly manifest: Manifest }> {
+export async function publishSnapshot(options: PublishOptions): Promise<Publication> {
   const { file, folder, name } = options;
   const path = join(folder, name);
-  const manifest = await replaceFile(options, path).catch((error: unknown) => {
+  const published = await replaceFile(options, path).catch((error: unknown) => {
     throw isReportable(error) ? new NotPublished(`${file}: ${error.message}`, { cause: error }) : error;
   });
   await sync(folder);
-  return { path, manifest };
+  return { path, ...published };
 }
 
 /** Returns whether an operator can act on an error: a refusal, or an error of the system or SQLite. */
@@ -71,7 +76,7 @@ function isReportable(error: unknown): error is Error {
   return error instanceof RefusedSnapshot || error instanceof Database.SqliteError || isSystemError(error);
 }
 
-async function replaceFile(options: PublishOptions, path: string): Promise<Manifest> {
+async function replaceFile(options: PublishOptions, path: string): Promise<Omit<Publication, 'path'>> {
   const { file, folder, name, permits, onCopy, onProgress, signal } = options;
   checkFiles(file, path);
   // Refuses before gigabytes are copied. The copy is checked again, since the folder may change during the copy.
@@ -79,6 +84,7 @@ async function replaceFile(options: PublishOptions, path: string): Promise<Manif
   const warning = options.allowFuture === true ? undefined : aheadOfClock(declared.producedAt, Date.now());
   if (warning !== undefined) throw new NotPublished(`${file}: ${warning}, or permit it with --allow-future`);
   checkPublication({ ...declared, permits }, folder, name);
+  const replaced = manifestOf(path);
   const copy = newHiddenCopy(folder, name);
   try {
     onCopy?.();
@@ -86,12 +92,14 @@ async function replaceFile(options: PublishOptions, path: string): Promise<Manif
     signal?.throwIfAborted();
     await chmod(copy, FILE_MODE);
     const manifest = writePermits(copy, permits);
-    await loadSnapshot(copy, { onProgress, isThorough: true, parsedRuns: runDigestsIn(path), signal });
+    const parsedRuns = runDigestsIn(replaced);
+    await loadSnapshot(copy, { onProgress, isThorough: true, parsedRuns, signal });
     await sync(copy);
     checkPublication(manifest, folder, name);
     signal?.throwIfAborted();
     await rename(copy, path);
-    return manifest;
+    const known = [manifest, ...manifest.ancestors].map(({ snapshotId }) => snapshotId);
+    return { manifest, isDescendant: replaced === undefined || known.includes(replaced.snapshotId) };
   } catch (error) {
     rmSync(copy, { force: true });
     throw error;
@@ -149,7 +157,6 @@ function manifestOf(path: string): Manifest | undefined {
   }
 }
 
-function runDigestsIn(path: string): Set<string> {
-  const organizations = manifestOf(path)?.organizations ?? [];
-  return new Set(organizations.flatMap(({ runs }) => Object.values(runs).flat()).map(({ digest }) => digest));
+function runDigestsIn({ organizations }: Partial<Manifest> = {}): Set<string> {
+  return new Set((organizations ?? []).flatMap(({ runs }) => Object.values(runs).flat()).map(({ digest }) => digest));
 }
