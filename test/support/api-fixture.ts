@@ -1,7 +1,6 @@
 import type { KeyRing } from '../../src/keys/key-ring.ts';
 import { KeysFile, readKeyRing } from '../../src/keys/keys-file.ts';
 import type { SnapshotImage } from '../../src/store/organization-image.ts';
-import type { StoredDeletion } from './deletions.ts';
 import { builtFrom, type Import, type ImportRecord } from './import-folder.ts';
 import {
   inOrganization,
@@ -171,24 +170,6 @@ const IMPORT: Import = {
   offers: ofBoth('offers'),
 };
 
-const deletion = (collection: string, id: string, deletedAt: string): StoredDeletion => {
-  return { collection, id, deletedAt };
-};
-
-/** In list order. */
-export const DELETIONS: Readonly<Record<'north' | 'south', readonly StoredDeletion[]>> = {
-  north: [
-    deletion('tickets', 'gone_b', '2026-10-01T04:00:00.000Z'),
-    deletion('orders', HARD_ID, '2026-10-02T04:00:00.000Z'),
-    deletion('events', 'gone_a', '2026-10-03T04:00:00.000Z'),
-    deletion('sessions', 'gone_a', '2026-10-03T04:00:00.000Z'),
-    deletion('tickets', 'gone_a', '2026-10-03T04:00:00.000Z'),
-    deletion('tickets', 'gone_c', '2026-11-20T04:00:00.000Z'),
-    deletion('offers', 'gone_a', '2026-11-21T04:00:00.000Z'),
-  ],
-  south: [deletion('tickets', 'gone_south', '2026-10-01T04:00:00.000Z')],
-};
-
 /** `void` has no records; `absent` has a key, but no snapshot. */
 export const ORGANIZATIONS = ['north', 'south', 'void', 'absent'] as const;
 export type OrganizationId = (typeof ORGANIZATIONS)[number];
@@ -211,7 +192,7 @@ export function fixture(): Promise<Fixture> {
 function makeFixture(): Promise<Fixture> {
   return withFolder(async (inFolder) => {
     const options = { producedAt: new Date(PRODUCED_AT) };
-    const { image } = await builtFrom(inFolder('import'), IMPORT, options, DELETIONS);
+    const { image } = await builtFrom(inFolder('import'), IMPORT, options);
     return { image, ...makeKeys(inFolder('keys.sqlite')) };
   });
 }

@@ -30,45 +30,64 @@ export function contentColumnsOf(database: Database.Database, table: string): st
     .prepare<[string], string>('SELECT name FROM pragma_table_info(?)')
     .pluck()
     .all(table)
-    .filter((column) => column !== 'organization_id' && column !== 'first_row');
+    .filter((column) => !['organization_id', 'first_row', 'changed_at'].includes(column));
 }
 
-type RunRow = readonly [organizationId: string, firstRow: number, count: number, ...content: Buffer[]];
+type RunRow = readonly [
+  organizationId: string,
+  firstRow: number,
+  count: number,
+  changedAt: Buffer | null,
+  ...content: Buffer[],
+];
+
+/** A row of table `runs`. */
+type RunValues = readonly (string | number | null)[];
 
 /** Returns the rows of table `runs` for a list, computed from its content. */
-function runsOf(database: Database.Database, list: StoredList): (string | number)[][] {
+function runsOf(database: Database.Database, list: StoredList): RunValues[] {
   const columns = contentColumnsOf(database, RUN_TABLES[list]);
   return database
     .prepare<[], RunRow>(
       `SELECT organization_id, first_row, json_array_length(record_lengths),
+              ${list === 'deletions' ? 'NULL' : 'CAST(changed_at AS BLOB)'},
               ${columns.map((column) => `CAST(${column} AS BLOB)`).join(', ')}
        FROM ${RUN_TABLES[list]} ORDER BY organization_id, first_row`,
     )
     .raw()
     .all()
-    .map(([organizationId, firstRow, count, ...content]) => {
+    .map(([organizationId, firstRow, count, changedAt, ...content]) => {
       const lengths = content.map(({ length }) => length);
       const digest = sha256(line([list, count, ...lengths]), ...content);
-      return [organizationId, list, firstRow, count, lengths[columns.indexOf('records')], digest];
+      const changes = changedAt && sha256(changedAt);
+      return [organizationId, list, firstRow, count, lengths[columns.indexOf('records')], digest, changes];
     });
 }
 
 /** Returns the rows of table `runs`, computed from the content. */
-export function allRuns(database: Database.Database): (string | number)[][] {
+export function allRuns(database: Database.Database): RunValues[] {
   return STORED_LISTS.flatMap((list) => runsOf(database, list));
 }
 
-/** Returns the digests of an organization: of its content, and of its deletions. */
+/** Returns the digests of an organization: of its content, and of its history. */
 export function organizationDigests(database: Database.Database, organizationId: string): [string, string] {
-  const statement = database
-    .prepare<[string, string], unknown[]>(
-      `SELECT collection, record_count, record_bytes, digest FROM runs
-       WHERE organization_id = ? AND collection = ? ORDER BY first_row`,
-    )
-    .raw();
-  const over = (lists: readonly StoredList[]) =>
-    sha256(...lists.flatMap((name) => statement.all(organizationId, name)).map(line));
-  return [over(COLLECTIONS), over(['deletions'])];
+  const select = (columns: string, list: StoredList) =>
+    database
+      .prepare<[string, string], unknown[]>(
+        `SELECT ${columns} FROM runs WHERE organization_id = ? AND collection = ? ORDER BY first_row`,
+      )
+      .raw()
+      .all(organizationId, list);
+  const content = 'collection, record_count, record_bytes, digest';
+  const since = database.prepare('SELECT since FROM organizations WHERE organization_id = ?').pluck();
+  const changes = COLLECTIONS.flatMap((list) => select('collection, first_row, changes_digest', list));
+  const history = [
+    [since.get(organizationId)],
+    ...changes.filter(([, , digest]) => digest !== null),
+    ...select(content, 'deletions'),
+  ];
+  const contents = COLLECTIONS.flatMap((list) => select(content, list));
+  return [sha256(...contents.map(line)), sha256(...history.map(line))];
 }
 
 export function manifestDigest(database: Database.Database): string {
@@ -77,7 +96,10 @@ export function manifestDigest(database: Database.Database): string {
     ...rows(
       'SELECT snapshot_id, produced_at, canonical_runs, permits_rollback, permits_shrink FROM snapshot',
     ).map(line),
-    ...rows('SELECT organization_id, name, digest, deletions_digest FROM organizations ORDER BY 1').map(line),
+    ...rows('SELECT snapshot_id, produced_at FROM ancestors ORDER BY rowid').map(line),
+    ...rows('SELECT organization_id, name, digest, since, history_digest FROM organizations ORDER BY 1').map(
+      line,
+    ),
   );
 }
 
@@ -86,7 +108,7 @@ export function restamp(path: string): void {
   const database = new Database(path);
   database.pragma('synchronous = OFF');
   const setDigests = database.prepare(
-    'UPDATE organizations SET digest = ?, deletions_digest = ? WHERE organization_id = ?',
+    'UPDATE organizations SET digest = ?, history_digest = ? WHERE organization_id = ?',
   );
   for (const id of database.prepare<[], string>('SELECT organization_id FROM organizations').pluck().all())
     setDigests.run(...organizationDigests(database, id), id);
@@ -99,7 +121,7 @@ export function reseal(path: string): void {
   const database = new Database(path);
   database.pragma('synchronous = OFF');
   database.exec('DELETE FROM runs');
-  const insert = database.prepare('INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?)');
+  const insert = database.prepare('INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?)');
   for (const run of allRuns(database)) insert.run(...run);
   database.close();
   restamp(path);

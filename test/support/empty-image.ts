@@ -1,12 +1,15 @@
-import { byList } from '../../src/snapshot/format/layout.ts';
+import { randomUUID } from 'node:crypto';
+import { parseTimestamp } from '../../src/contract/timestamp.ts';
+import { byCollection, byList } from '../../src/snapshot/format/layout.ts';
 import type { ManifestOrganization } from '../../src/snapshot/format/manifest.ts';
+import { type HistoryImage, lineageOf } from '../../src/store/history.ts';
 import { IdIndexBuilder } from '../../src/store/index/id-index.ts';
 import type {
   CollectionImage,
-  DeletionsImage,
   OrganizationImage,
   SnapshotImage,
 } from '../../src/store/organization-image.ts';
+import { OrganizationStore } from '../../src/store/organization-store.ts';
 import { pack } from './pack.ts';
 
 export function emptyCollection(idField: string): CollectionImage {
@@ -41,24 +44,41 @@ export function emptyImage(organizationId: string, contentDigest = 'digest'): Or
   };
 }
 
-/** The SHA-256 of nothing, as in snapshots without deletions. */
-const NO_DELETIONS = '47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU';
+const PRODUCED_AT = '2026-11-21T04:00:00.000Z';
 
-/** Returns the image of an organization without deletions. */
-export function emptyDeletions(organizationId: string, contentDigest = NO_DELETIONS): DeletionsImage {
-  const { count, records, postings, instants } = emptyCollection('id');
-  return { organizationId, contentDigest, deletions: { count, records, postings, instants }, bytesHeld: 0 };
+/** Returns the history of an organization without changes. */
+export function emptyHistory(
+  snapshotId = randomUUID(),
+  instant = parseTimestamp(PRODUCED_AT) ?? 0n,
+): HistoryImage {
+  const none = { sorted: new BigInt64Array(0) };
+  const changes = byCollection(() => ({
+    changed: { ...none, rows: new Uint32Array(0) },
+    deleted: { ...none, ids: pack([]) },
+  }));
+  return { lineage: lineageOf([{ id: snapshotId, instant }]), since: instant, changes, bytesHeld: 0 };
 }
 
-/** @param organizations `id`, `id=digest`, or `id=digest-deletionsDigest` */
+/** @param organizations `id`, or `id=digest` */
 export function emptySnapshot(snapshotId: string, ...organizations: string[]): SnapshotImage {
-  const parts = organizations.map((text) => text.split(/[=-]/));
   return {
     snapshotId,
-    producedAt: '2026-11-21T04:00:00.000Z',
-    organizations: parts.map(([id, digest]) => emptyImage(id, digest)),
-    deletions: parts.map(([id, , digest]) => emptyDeletions(id, digest)),
+    producedAt: PRODUCED_AT,
+    organizations: organizations.map((text) => {
+      const [id, digest] = text.split('=');
+      return { content: emptyImage(id, digest), history: emptyHistory() };
+    }),
   };
+}
+
+/** Returns a store of an image without changes. */
+export function storeOf(image: OrganizationImage, history = emptyHistory()): OrganizationStore {
+  return new OrganizationStore(image, history, {
+    snapshotId: 'snapshot',
+    producedAt: PRODUCED_AT,
+    liveSince: 0,
+    latestInstant: 0n,
+  });
 }
 
 /** Returns the declaration of an organization in a manifest, by default without runs. */
@@ -66,5 +86,6 @@ export function declaration(
   organizationId: string,
   runs: ManifestOrganization['runs'] = byList(() => []),
 ): ManifestOrganization {
-  return { organizationId, name: organizationId, contentDigest: '', deletionsDigest: '', runs };
+  const since = PRODUCED_AT;
+  return { organizationId, name: organizationId, contentDigest: '', since, historyDigest: '', runs };
 }

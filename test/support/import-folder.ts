@@ -12,7 +12,6 @@ import type {
   SnapshotImage,
 } from '../../src/store/organization-image.ts';
 import { recordAt } from '../../src/store/records.ts';
-import { setDeletions, type StoredDeletion } from './deletions.ts';
 
 export type FileName = 'organizations' | 'events' | 'sessions' | 'tickets' | 'orders' | 'offers';
 export type ImportRecord = Readonly<Record<string, unknown>>;
@@ -51,33 +50,28 @@ export interface Built {
   readonly image: SnapshotImage;
 }
 
-/**
- * Builds a snapshot of an import in a new folder, and reads it.
- * @param deletionsOf deletions to add, by organization
- */
+/** Builds a snapshot of an import in a new folder, and reads it. */
 export async function builtFrom(
   folder: string,
   files: Import,
   options: Partial<BuildOptions> = {},
-  deletionsOf: Readonly<Record<string, readonly StoredDeletion[]>> = {},
 ): Promise<Built> {
   writeImport(folder, files);
   const output = join(folder, 'snapshot.sqlite');
   const report = await build(folder, output, options);
-  if (Object.keys(deletionsOf).length > 0) setDeletions(output, deletionsOf);
   return { report, image: readSnapshot(output) };
 }
 
 export function organizationOf({ organizations }: SnapshotImage, id: string): OrganizationImage {
-  const found = organizations.find(({ organizationId }) => organizationId === id);
+  const found = organizations.find(({ content }) => content.organizationId === id);
   if (found === undefined) throw new Error(`no organization ${id}`);
-  return found;
+  return found.content;
 }
 
 /** Returns the content digest of each organization, by its id. */
 export function digestsOf({ organizations }: SnapshotImage): Record<string, string> {
   return Object.fromEntries(
-    organizations.map(({ organizationId, contentDigest }) => [organizationId, contentDigest]),
+    organizations.map(({ content }) => [content.organizationId, content.contentDigest]),
   );
 }
 

@@ -181,7 +181,8 @@ export class TestApi {
   /** Returns the content digest that links of an organization carry. */
   contentDigest(organization: OrganizationId): string {
     const { organizations } = this.#fixture.image;
-    return organizations.find(({ organizationId }) => organizationId === organization)?.contentDigest ?? '';
+    const found = organizations.find(({ content }) => content.organizationId === organization);
+    return found?.content.contentDigest ?? '';
   }
 
   /** Sends a request, and validates the response against the OpenAPI document. */

@@ -1,5 +1,4 @@
 import { parseTimestamp } from '../../../src/contract/timestamp.ts';
-import { inListOrder, type StoredDeletion } from '../deletions.ts';
 import type { Event, Offer, Order, Organization, Session, Ticket } from './random-organization.ts';
 
 /** The parameters of a query, by name. */
@@ -16,9 +15,8 @@ export class Oracle {
   readonly #tickets: readonly Ticket[];
   readonly #orders: readonly Order[];
   readonly #offers: readonly { readonly offer: Offer; readonly eventIds: readonly string[] }[];
-  readonly #deletions: readonly StoredDeletion[];
 
-  constructor({ events, sessions, tickets, orders, offers, deletions }: Organization) {
+  constructor({ events, sessions, tickets, orders, offers }: Organization) {
     const sessionsOf = (eventId: string) =>
       sessions.filter(({ imported }) => imported.eventId === eventId).map(({ record }) => record);
     this.#events = events
@@ -39,7 +37,6 @@ export class Oracle {
         eventIds: record.eventId === undefined ? imported.heldByEventIds : [record.eventId],
       }))
       .sort(earliest(({ offer }) => [offer.createdAt, offer.offerId]));
-    this.#deletions = deletions.map(({ record }) => record).sort(inListOrder);
   }
 
   /** Returns a page of a list operation; undefined when the event of a session list is missing. */
@@ -73,7 +70,6 @@ export class Oracle {
     if (operation === 'listTickets') return this.#listTickets(values);
     if (operation === 'listOrders') return this.#listOrders(values);
     if (operation === 'listOffers') return this.#listOffers(values);
-    if (operation === 'listDeletions') return this.#listDeletions(values);
     throw new TypeError(`no oracle for ${operation}`);
   }
 
@@ -115,15 +111,6 @@ export class Oracle {
           order.placedItems.some(({ eventId }) => eventId !== null && isListed(eventId, eventIds))) &&
         (status === undefined || order.status === status) &&
         (email === undefined || order.customer?.email.toLowerCase() === email.toLowerCase()),
-    );
-  }
-
-  #listDeletions(values: Values): unknown[] {
-    const collection = values.get('collection');
-    return this.#deletions.filter(
-      (deletion) =>
-        inWindow(deletion.deletedAt, values, 'deletedAt') &&
-        (collection === undefined || deletion.collection === collection),
     );
   }
 

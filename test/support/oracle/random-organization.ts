@@ -1,7 +1,6 @@
 import type { Random } from '../../../scripts/sample/random.ts';
 import type { Fields, Shape } from '../../../src/contract/field.ts';
 import {
-  COLLECTION_NAMES,
   EVENT,
   EVENT_SESSION,
   OFFER,
@@ -11,7 +10,6 @@ import {
   TICKET,
 } from '../../../src/contract/resources.ts';
 import { objectsIn } from '../../../src/snapshot/format/json-values.ts';
-import type { StoredDeletion } from '../deletions.ts';
 import { randomForm, randomInstant, write, writeAnyhow } from './instants.ts';
 import { randomRecord } from './random-record.ts';
 import { randomEmail, randomIds, randomTag, randomText } from './texts.ts';
@@ -72,7 +70,6 @@ export interface Organization {
   readonly tickets: readonly Entry<Ticket>[];
   readonly orders: readonly Entry<Order>[];
   readonly offers: readonly Entry<Offer, { readonly heldByEventIds: readonly string[] }>[];
-  readonly deletions: readonly Entry<StoredDeletion>[];
 }
 
 /** Pools of ids that organizations draw from, so that many share an id. */
@@ -105,25 +102,14 @@ export function randomOrganization(
 ): Organization {
   const drawn = (ids: readonly string[]) => ids.filter(() => random.chance(share));
   const eventIds = drawn(pools.events);
-  const content = {
+  return {
+    organizationId,
     events: eventIds.map((id) => randomEvent(random, id)),
     sessions: sessionsOf(random, eventIds, drawn(pools.sessions)),
     tickets: drawn(pools.tickets).map((ticketId) => randomTicket(random, ticketId, pools)),
     orders: drawn(pools.orders).map((orderId) => randomOrder(random, orderId, pools)),
     offers: drawn(pools.offers).map((offerId) => randomOffer(random, offerId, pools)),
   };
-  const deletions = COLLECTION_NAMES.flatMap((collection) => {
-    const present = new Set(content[collection].map(({ record }) => Object.values(record)[0] as string));
-    const absent = pools[collection].filter((id) => !present.has(id));
-    return drawn(absent).map((id) => randomDeletion(random, collection, id));
-  });
-  return { organizationId, ...content, deletions };
-}
-
-function randomDeletion(random: Random, collection: string, id: string): Entry<StoredDeletion> {
-  const instant = randomInstant(random);
-  const deletedAt = write(instant, { ...randomForm(random, instant), offset: 'Z' });
-  return { record: { collection, id, deletedAt }, imported: {} };
 }
 
 function randomEvent(random: Random, id: string): Entry<Event> {

@@ -1,7 +1,7 @@
 import type { Random } from '../../../scripts/sample/random.ts';
-import type { ListOperation, Parameter } from '../../../src/contract/operations.ts';
+import type { ListOperation, ListParameter, Parameter } from '../../../src/contract/operations.ts';
 import { isList, splitList } from '../../../src/contract/parameter.ts';
-import { COLLECTION_NAMES, OFFER_TYPES, ORDER_STATUSES } from '../../../src/contract/resources.ts';
+import { OFFER_TYPES, ORDER_STATUSES } from '../../../src/contract/resources.ts';
 import { parseTimestamp } from '../../../src/contract/timestamp.ts';
 import { floorDivide, randomInstant, writeAnyhow } from './instants.ts';
 import { readValues } from './read-values.ts';
@@ -63,7 +63,7 @@ export class QueryMaker {
     return events.length === 0 || random.chance(0.03) ? randomText(random) : random.pick(events).record.id;
   }
 
-  #valueOf({ name, kind, role }: Parameter, hints: Hints): string {
+  #valueOf({ name, kind, role }: ListParameter, hints: Hints): string {
     const random = this.#random;
     switch (role.is) {
       case 'page':
@@ -119,10 +119,7 @@ export class QueryMaker {
 /** Values with a match, by parameter. */
 type Hints = Readonly<Record<string, readonly string[]>>;
 
-function hintsOf(
-  random: Random,
-  { tickets, orders, offers, sessions, events, deletions }: Organization,
-): Hints {
+function hintsOf(random: Random, { tickets, orders, offers, sessions, events }: Organization): Hints {
   const ticket = oneOf<Ticket>(random, tickets);
   const order = oneOf<Order>(random, orders);
   const offer = oneOf<Offer, { readonly heldByEventIds: readonly string[] }>(random, offers);
@@ -138,7 +135,6 @@ function hintsOf(
     status: [order?.record.status ?? random.pick(ORDER_STATUSES)],
     email: [order?.record.customer?.email ?? randomEmail(random)],
     tags: oneOf(random, events)?.record.tags ?? [randomTag(random)],
-    collection: [oneOf(random, deletions)?.record.collection ?? random.pick(COLLECTION_NAMES)],
     type: [offer?.record.type ?? random.pick(OFFER_TYPES)],
     eventId: [...present(offer?.record.eventId), ...(offer?.imported.heldByEventIds ?? [])],
     sessionId: offer?.record.inventory?.flatMap(({ sessionId }) => present(sessionId)) ?? [

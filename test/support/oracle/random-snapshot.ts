@@ -2,8 +2,8 @@ import type { Random } from '../../../scripts/sample/random.ts';
 import type { Json } from '../../../src/contract/field.ts';
 import type { CollectionName } from '../../../src/contract/operations.ts';
 import { readSnapshot } from '../read-snapshot.ts';
-import { DeletionsStore, OrganizationStore } from '../../../src/store/organization-store.ts';
-import { setDeletions } from '../deletions.ts';
+import type { OrganizationStore } from '../../../src/store/organization-store.ts';
+import { storeOf } from '../empty-image.ts';
 import { build, type FileName, writeImport } from '../import-folder.ts';
 import { shuffled } from '../random.ts';
 import { withFolder } from '../temporary-folder.ts';
@@ -25,28 +25,18 @@ export function randomOrganizations(random: Random, size: number): Organization[
   ];
 }
 
-/** The stores of an organization. */
-export interface Stores {
-  readonly content: OrganizationStore;
-  readonly deletions: DeletionsStore;
-}
-
 /** The stores of organizations by id, made by the import, the builder and the loader. */
 export async function loadStores(
   random: Random,
   organizations: readonly Organization[],
-): Promise<ReadonlyMap<string, Stores>> {
+): Promise<ReadonlyMap<string, OrganizationStore>> {
   return withFolder(async (inFolder) => {
     const output = inFolder('world.sqlite');
     await buildWorld(random, organizations, output);
-    const snapshot = readSnapshot(output);
     return new Map(
-      snapshot.organizations.map((image, i) => [
-        image.organizationId,
-        {
-          content: new OrganizationStore(image, snapshot),
-          deletions: new DeletionsStore(snapshot.deletions[i], snapshot),
-        },
+      readSnapshot(output).organizations.map(({ content, history }) => [
+        content.organizationId,
+        storeOf(content, history),
       ]),
     );
   });
@@ -65,10 +55,6 @@ export async function buildWorld(
     for (const name of COLLECTIONS) files[name] = shuffled(random, importLines(random, organizations, name));
     writeImport(inFolder('.'), files);
     await build(inFolder('.'), output);
-    const deletionsOf = organizations.map(
-      ({ organizationId, deletions }) => [organizationId, deletions.map(({ record }) => record)] as const,
-    );
-    setDeletions(output, Object.fromEntries(deletionsOf));
   });
 }
 

@@ -9,7 +9,7 @@ export function readValues(
   operation: ListOperation,
   texts: Iterable<readonly [name: string, text: string]>,
 ): ParameterValues | undefined {
-  const read = readers.get(operation) ?? queryReader(operation);
+  const read = readers.get(operation) ?? queryReader(operation.parameters);
   readers.set(operation, read);
   const query = Map.groupBy(texts, ([name]) => name);
   try {
