@@ -6,7 +6,7 @@ import { LoadHistory } from '../../src/snapshot/watch/load-history.ts';
 import type { OrganizationImage, SnapshotImage } from '../../src/store/organization-image.ts';
 import { StoreRegistry } from '../../src/store/registry/store-registry.ts';
 import { fixture, PRODUCED_AT } from '../support/api-fixture.ts';
-import { emptyDeletions } from '../support/empty-image.ts';
+import { emptyHistory } from '../support/empty-image.ts';
 
 /** Two hours after the fixture was produced. */
 export const AGE_SECONDS = 7200;
@@ -77,6 +77,6 @@ export function snapshotOf(
   producedAt: string,
   ...organizations: OrganizationImage[]
 ): SnapshotImage {
-  const deletions = organizations.map(({ organizationId }) => emptyDeletions(organizationId));
-  return { snapshotId, producedAt, organizations, deletions };
+  const all = organizations.map((content) => ({ content, history: emptyHistory() }));
+  return { snapshotId, producedAt, organizations: all };
 }

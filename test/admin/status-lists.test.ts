@@ -28,7 +28,6 @@ describe('The lists of the status in pages', () => {
     ]);
     expect(items[0]).to.deep.include({
       records: { events: 5, sessions: 7, tickets: 57, orders: 3, offers: 4 },
-      deletions: 7,
     });
   });
 
@@ -76,7 +75,6 @@ describe('The summary of the status', () => {
     expect(snapshots[0]).to.deep.include({
       organizationCount: 3,
       records: { events: 7, sessions: 9, tickets: 58, orders: 4, offers: 5 },
-      deletions: 8,
       bytesHeld: stores.liveBytes,
     });
     expect(snapshots[0]).not.to.have.property('organizations');

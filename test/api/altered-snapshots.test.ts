@@ -78,7 +78,7 @@ describe(`A snapshot whose content was altered under matching digests (seed ${SE
       accepted++;
       stores = new StoreRegistry();
       stores.swap('a.sqlite', image);
-      for (const operation of OPERATIONS) {
+      for (const operation of OPERATIONS.filter((operation) => operation.kind !== 'changes')) {
         const mayBeBroken = !isThorough && COPIED.includes(operation.collection);
         await expectAnswered(operation, random, mayBeBroken, what);
       }

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { DeletionsStore, OrganizationStore } from '../../src/store/organization-store.ts';
 import { StoreRegistry } from '../../src/store/registry/store-registry.ts';
 import { StoreView } from '../../src/store/registry/store-view.ts';
 import { fixture } from '../support/api-fixture.ts';
-import { emptyDeletions } from '../support/empty-image.ts';
+import { emptyHistory, storeOf } from '../support/empty-image.ts';
+import { organizationOf } from '../support/import-folder.ts';
 import { type ApiResponse, type RequestOptions, givenApi, TestApi } from '../support/test-api.ts';
 
 const PREVIEW = { 'Service-API-Version': 'preview' };
@@ -118,13 +118,9 @@ describe('A repeated response', () => {
 
     const swapIn = async (snapshotId: string, content: 'north' | 'south') => {
       const { image } = await fixture();
-      const found = image.organizations.find(({ organizationId }) => organizationId === content);
-      if (found === undefined) throw new Error(`the fixture has no ${content}`);
-      stores.swap('fixture', {
-        ...image,
-        snapshotId,
-        organizations: [{ ...found, organizationId: 'north' }],
-      });
+      const asNorth = { ...organizationOf(image, content), organizationId: 'north' };
+      const organizations = [{ content: asNorth, history: emptyHistory() }];
+      stores.swap('fixture', { ...image, snapshotId, organizations });
     };
 
     it('has the new content', async () => {
@@ -164,23 +160,14 @@ describe('A repeated response', () => {
     });
 
     it('comes only from the retained store of its content digest', async () => {
-      const storeOf = async (content: 'north' | 'south') => {
-        const { image } = await fixture();
-        const found = image.organizations.find(({ organizationId }) => organizationId === content);
-        if (found === undefined) throw new Error(`the fixture has no ${content}`);
-        return new OrganizationStore({ ...found, organizationId: 'north' }, image);
-      };
-      const [live, replaced] = [await storeOf('south'), await storeOf('north')];
+      const { image } = await fixture();
+      const asNorth = (content: 'north' | 'south') =>
+        storeOf({ ...organizationOf(image, content), organizationId: 'north' });
+      const [live, replaced] = [asNorth('south'), asNorth('north')];
       const isRetained = { value: false };
       const api = await TestApi.start({
         stores: () =>
-          new StoreView(
-            new Map([['north', live]]),
-            new Map([
-              ['north', new DeletionsStore(emptyDeletions('north'), { snapshotId: '', producedAt: '' })],
-            ]),
-            new Map([['north', isRetained.value ? [replaced] : []]]),
-          ),
+          new StoreView(new Map([['north', live]]), new Map([['north', isRetained.value ? [replaced] : []]])),
       });
       const send = async (retained: boolean) => {
         isRetained.value = retained;

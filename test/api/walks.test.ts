@@ -4,7 +4,8 @@ import type { OrganizationImage } from '../../src/store/organization-image.ts';
 import { newServedDigests } from '../../src/store/registry/served-digests.ts';
 import { StoreRegistry } from '../../src/store/registry/store-registry.ts';
 import { fixture } from '../support/api-fixture.ts';
-import { emptyDeletions, emptySnapshot } from '../support/empty-image.ts';
+import { emptyHistory, emptySnapshot } from '../support/empty-image.ts';
+import { organizationOf } from '../support/import-folder.ts';
 import { type ApiResponse, TestApi } from '../support/test-api.ts';
 
 const SECOND = 1000;
@@ -27,7 +28,7 @@ describe('A walk', () => {
     stores = new StoreRegistry(served, () => now);
     api = await TestApi.start({ stores: () => stores.view, pins: new Pins(served, () => now) });
     const { image } = await fixture();
-    [content] = image.organizations.filter(({ organizationId }) => organizationId === 'north');
+    content = organizationOf(image, 'north');
     swap('first');
   });
   afterEach(() => api.stop());
@@ -37,10 +38,9 @@ describe('A walk', () => {
     const organizations = [
       { ...content, contentDigest: digestOf(north) },
       { ...content, organizationId: 'south', contentDigest: digestOf(south) },
-    ];
+    ].map((one) => ({ content: one, history: emptyHistory() }));
     const producedAt = '2026-11-21T04:00:00.000Z';
-    const deletions = [emptyDeletions('north'), emptyDeletions('south')];
-    stores.swap('fixture', { snapshotId: `${north} ${++snapshots}`, producedAt, organizations, deletions });
+    stores.swap('fixture', { snapshotId: `${north} ${++snapshots}`, producedAt, organizations });
     stores.releaseUnwalked();
   }
 

@@ -6,7 +6,7 @@ import { exampleOf } from '../../src/contract/field.ts';
 import { openApiDocument } from '../../src/contract/openapi/document.ts';
 import { PUBLIC_RESPONSES } from '../../src/contract/openapi/public-paths.ts';
 import { SHARED_RESPONSES } from '../../src/contract/openapi/responses.ts';
-import { OPERATIONS } from '../../src/contract/operations.ts';
+import { OPERATIONS, parametersOf } from '../../src/contract/operations.ts';
 import { RELEASES } from '../../src/contract/releases.ts';
 import { queryReader } from '../../src/http/checks/query.ts';
 
@@ -51,7 +51,7 @@ function expectValid(pointer: string, value: unknown): void {
 const pointerOf = (...keys: string[]): string =>
   keys.map((key) => `/${encodeURIComponent(key.replaceAll('~', '~0').replaceAll('/', '~1'))}`).join('');
 
-function parametersOf(path: string): ParameterObject[] {
+function documentedParameters(path: string): ParameterObject[] {
   return document.paths[path].get.parameters.map((parameter) =>
     '$ref' in parameter
       ? document.components.parameters[parameter.$ref.replace('#/components/parameters/', '')]
@@ -78,38 +78,44 @@ describe('The OpenAPI document', () => {
 
   for (const operation of OPERATIONS) {
     describe(operation.id, () => {
-      const declared = operation.kind === 'list' ? operation.parameters : [];
+      const declared = parametersOf(operation);
 
       it('has the declared parameters', () => {
         const names = (place: string) =>
-          parametersOf(operation.path)
+          documentedParameters(operation.path)
             .filter((parameter) => parameter.in === place)
             .map(({ name }) => name);
         expect(names('query')).to.deep.equal(declared.map(({ name }) => name));
-        expect(names('header')).to.deep.equal(['Service-API-Version', 'X-Request-Id', 'If-None-Match']);
+        const headers = ['Service-API-Version', 'X-Request-Id', 'If-None-Match'];
+        expect(names('header')).to.deep.equal(operation.kind === 'changes' ? headers.slice(0, 2) : headers);
         expect(names('path')).to.deep.equal(
           [...operation.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name),
         );
       });
 
       it('has examples that query validation and the schemas accept', () => {
-        if (operation.kind === 'list') {
-          const query = new Map(declared.map(({ name, example }) => [name, [example]]));
-          expect(Object.keys(queryReader(operation)(query))).to.deep.equal([...query.keys()]);
-        }
-        for (const { name, schema } of parametersOf(operation.path)) {
+        const query = new Map(
+          declared.flatMap(({ name, example }) =>
+            example === undefined ? [] : [[name, [example]] as const],
+          ),
+        );
+        expect(Object.keys(queryReader(declared)(query))).to.deep.equal([...query.keys()]);
+        for (const { name, schema } of documentedParameters(operation.path)) {
           const validate = new Ajv2020({ strict: false }).compile(schema);
           for (const example of schema.examples ?? []) expect(validate(example), name).to.equal(true);
         }
+        if (operation.kind === 'changes') return;
         const [media] = Object.values(document.paths[operation.path].get.responses['200'].content ?? {});
         const content = pointerOf('paths', operation.path, 'get', 'responses', '200', 'content');
         expectValid(`${content}${pointerOf('application/json', 'schema')}`, media.example);
       });
 
       it('has no example of a parameter that documentation tools would send', () => {
-        for (const parameter of parametersOf(operation.path))
+        for (const parameter of documentedParameters(operation.path))
           expect(parameter).not.to.have.property('example');
       });
+
+      if (operation.kind === 'changes') return;
 
       it('has a valid example of every variant of its resource', () => {
         for (const fields of Object.values(operation.resource.variants)) {
@@ -144,14 +150,14 @@ describe('The OpenAPI document', () => {
   });
 
   it('allows any request id of a client, and states the form of those in responses', () => {
-    const ofRequest = parametersOf('/v1/events').find(({ name }) => name === 'X-Request-Id');
+    const ofRequest = documentedParameters('/v1/events').find(({ name }) => name === 'X-Request-Id');
     expect(ofRequest?.schema).to.deep.equal({ type: 'string' });
     expect(document).to.have.nested.property('components.headers.X-Request-Id.schema.pattern');
   });
 
   it('requires the version header for preview operations alone, with the default preview', () => {
     const header = (path: string) => {
-      const found = parametersOf(path).find(({ name }) => name === 'Service-API-Version');
+      const found = documentedParameters(path).find(({ name }) => name === 'Service-API-Version');
       return [found?.required === true, found?.schema.default];
     };
     expect(header('/v1/catalog/offers')).to.deep.equal([true, 'preview']);

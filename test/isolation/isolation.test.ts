@@ -57,8 +57,7 @@ describe('Two organizations with records for the same ids', () => {
 
     describe(`when ${caller.word} sends requests`, () => {
       it('find their own plant in every field that can hold one', async () => {
-        for (const { kind, resource, path } of OPERATIONS) {
-          if (kind !== 'list') continue;
+        for (const { resource, path } of OPERATIONS.filter((operation) => operation.kind === 'list')) {
           const target = path.replace(/\{\w+\}/, `${caller.word}_event`);
           const { body } = await send(caller, `${target}?perPage=100`);
           const shown = new Set(plantedPaths(caller, body.items));
@@ -118,8 +117,8 @@ describe('Two organizations with records for the same ids', () => {
       });
 
       it('get 404 with the same bytes for ids of the other and unknown ids', async () => {
-        for (const { kind, path, collection } of OPERATIONS) {
-          if (kind === 'list' && collection !== 'sessions') continue;
+        for (const { path } of OPERATIONS) {
+          if (!path.includes('{')) continue;
           const bytes = new Set<string>();
           const names = ['event', 'ticket', 'order', 'offer_TICKET', 'offer_PRODUCT', 'offer_BUNDLE'];
           const foreign = names.map((name) => `${other.word}_${name}`);

@@ -2,12 +2,13 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { Random } from '../../scripts/sample/random.ts';
 import { OPERATIONS } from '../../src/contract/operations.ts';
+import { COLLECTION_NAMES } from '../../src/contract/resources.ts';
 import { Pins } from '../../src/http/checks/pin.ts';
 import type { KeyRing } from '../../src/keys/key-ring.ts';
 import { KeysFile, readKeyRing } from '../../src/keys/keys-file.ts';
 import { readSnapshot } from '../support/read-snapshot.ts';
 import type { SnapshotImage } from '../../src/store/organization-image.ts';
-import type { AnyStore } from '../../src/store/organization-store.ts';
+import type { OrganizationStore } from '../../src/store/organization-store.ts';
 import { newServedDigests } from '../../src/store/registry/served-digests.ts';
 import { StoreRegistry } from '../../src/store/registry/store-registry.ts';
 import { StoreView } from '../../src/store/registry/store-view.ts';
@@ -134,8 +135,8 @@ class World {
 
   /** Returns the view with stores that count each read, for the organization that does not ask. */
   #watchedView(): StoreView {
-    const { live, deletions, retained } = this.#registry.view;
-    const counted = <Store extends AnyStore>(store: Store): Store =>
+    const { live, retained } = this.#registry.view;
+    const counted = (store: OrganizationStore): OrganizationStore =>
       store.organizationId === this.#asking
         ? store
         : new Proxy(store, {
@@ -146,7 +147,6 @@ class World {
           });
     return new StoreView(
       new Map(live.entries().map(([id, store]) => [id, counted(store)])),
-      new Map(deletions.entries().map(([id, store]) => [id, counted(store)])),
       new Map(retained.entries().map(([id, stores]) => [id, stores.map(counted)])),
     );
   }
@@ -180,7 +180,9 @@ describe(`An organization beside another one with common ids, which may be absen
     });
     const all = [...contents.observed, ...contents.other];
     targets = Array.from({ length: TARGETS }, () => randomTarget(random, all));
-    pins = OWNERS.flatMap((of) => snapshots[of].map(({ organizations: [image] }) => image.contentDigest));
+    pins = OWNERS.flatMap((of) =>
+      snapshots[of].map(({ organizations: [{ content }] }) => content.contentDigest),
+    );
     worlds = [undefined, 0, 1].map((other) => new World(other, snapshots));
     await withFolder(async (inFolder) => {
       const file = new KeysFile(inFolder('keys.sqlite'));
@@ -254,6 +256,8 @@ function randomTarget(random: Random, organizations: readonly Organization[]): s
     const ids = organization[operation.collection].map(({ record }) => String(Object.values(record)[0]));
     return withId(operation.path, random.pick([...ids, 'none']));
   }
+  if (operation.kind === 'changes')
+    return `${operation.path}?collections=${random.pick(COLLECTION_NAMES)}&${random.pick(['', 'since=', 'unknown=1'])}`;
   const { values, parts, parentId } = maker.query(operation, organization);
   const parameters = parts.map(([name, text]) => `${name}=${encodeURIComponent(text)}`);
   if (random.chance(0.1)) parameters.push('page=0', 'unknown=1');

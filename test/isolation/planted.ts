@@ -1,7 +1,6 @@
 import type { Fields, Json, Shape } from '../../src/contract/field.ts';
 import type { CollectionName } from '../../src/contract/operations.ts';
 import {
-  COLLECTION_NAMES,
   EVENT,
   EVENT_SESSION,
   OFFER,
@@ -9,7 +8,6 @@ import {
   ORDER,
   TICKET,
 } from '../../src/contract/resources.ts';
-import type { StoredDeletion } from '../support/deletions.ts';
 
 /** Marks that identify the owner of a record, planted in every field that can hold them. */
 export interface Plant {
@@ -94,17 +92,6 @@ export function plantedRecords(plant: Plant): Readonly<Record<CollectionName, re
       })),
     ),
   };
-}
-
-/** Returns the deletions of an organization. Some have ids that both organizations have. */
-export function plantedDeletions({ word, digits }: Plant): readonly StoredDeletion[] {
-  return ['shared_1', 'shared_2', word].flatMap((name) =>
-    COLLECTION_NAMES.map((collection) => ({
-      collection,
-      id: `${name}_deleted`,
-      deletedAt: `2031-05-05T08:00:00.${digits}Z`,
-    })),
-  );
 }
 
 /** Shared by records with shared ids: values that a filter finds in both organizations. */

@@ -2,8 +2,10 @@ import {
   type ListOperation,
   type Operation,
   OPERATIONS,
-  type Parameter,
+  type ListParameter,
+  type RetrieveOperation,
 } from '../../src/contract/operations.ts';
+import { COLLECTION_NAMES } from '../../src/contract/resources.ts';
 import { instantOf, type Plant } from './planted.ts';
 
 /**
@@ -20,7 +22,9 @@ export function targetsFor(owners: readonly Words[]): string[] {
   return OPERATIONS.flatMap((operation) =>
     operation.kind === 'list'
       ? listTargets(operation, owners)
-      : owners.flatMap(({ word }) => recordIds(operation, word).map((id) => withPath(operation, id))),
+      : operation.kind === 'changes'
+        ? [operation.path, ...COLLECTION_NAMES.map((name) => `${operation.path}?collections=${name}`)]
+        : owners.flatMap(({ word }) => recordIds(operation, word).map((id) => withPath(operation, id))),
   );
 }
 
@@ -52,7 +56,7 @@ export function brokenTargets({ word, digits }: Words): string[] {
 }
 
 /** Returns the ids with a word, of which the operation finds one in the organization that has it. */
-function recordIds({ collection }: Operation, word: string): string[] {
+function recordIds({ collection }: RetrieveOperation, word: string): string[] {
   if (collection === 'events') return [`${word}_event`];
   if (collection === 'tickets') return [`${word}_ticket`];
   if (collection === 'orders') return [`${word}_order`];
@@ -78,7 +82,7 @@ function withPath({ path }: Operation, id: string): string {
 }
 
 /** Returns all values for a list parameter, and the first for any other. */
-function valueOf({ name, kind, role }: Parameter, owners: readonly Words[]): string {
+function valueOf({ name, kind, role }: ListParameter, owners: readonly Words[]): string {
   if (role.is === 'bound') return boundOf(role.bound, owners[0]);
   const values = owners.map((words) => keyOf(name, words));
   return kind.schema['type'] === 'array' ? values.join() : values[0];

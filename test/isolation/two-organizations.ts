@@ -7,7 +7,7 @@ import { StoreRegistry } from '../../src/store/registry/store-registry.ts';
 import { builtFrom, PRODUCED_AT } from '../support/import-folder.ts';
 import { withFolder } from '../support/temporary-folder.ts';
 import { TestApi } from '../support/test-api.ts';
-import { type Plant, plantedDeletions, plantedRecords } from './planted.ts';
+import { type Plant, plantedRecords } from './planted.ts';
 
 export interface KeyFor {
   readonly organizationId: string;
@@ -30,8 +30,7 @@ export function plantedSnapshot(plants: readonly Plant[]): Promise<SnapshotImage
       orders: ofAll('orders'),
       offers: ofAll('offers'),
     };
-    const deletionsOf = plants.map((plant) => [plant.organizationId, plantedDeletions(plant)] as const);
-    const { image } = await builtFrom(inFolder('import'), files, {}, Object.fromEntries(deletionsOf));
+    const { image } = await builtFrom(inFolder('import'), files);
     return image;
   });
 }

@@ -2,7 +2,8 @@ import { expect } from 'chai';
 import { CHUNK_BYTES, readLines } from '../../src/query/read-lines.ts';
 import type { Plan } from '../../src/query/plan.ts';
 import { selectRecords } from '../../src/query/read-page.ts';
-import { OrganizationStore } from '../../src/store/organization-store.ts';
+import type { OrganizationStore } from '../../src/store/organization-store.ts';
+import { storeOf } from '../support/empty-image.ts';
 import { builtFrom } from '../support/import-folder.ts';
 import { inOrganization, minimalTicket, times } from '../support/records.ts';
 import { withFolder } from '../support/temporary-folder.ts';
@@ -24,7 +25,7 @@ describe('The lines of a list', () => {
     const { image } = await withFolder((inFolder) =>
       builtFrom(inFolder('import'), { organizations: [{ organizationId: 'north', name: 'north' }], tickets }),
     );
-    store = new OrganizationStore(image.organizations[0], image);
+    store = storeOf(image.organizations[0].content);
   });
 
   const SELECTIONS: Readonly<Record<string, Plan['where']>> = {

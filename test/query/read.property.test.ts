@@ -5,13 +5,13 @@ import { type ListOperation, OPERATIONS } from '../../src/contract/operations.ts
 import { type Plan, planList } from '../../src/query/plan.ts';
 import { readLines } from '../../src/query/read-lines.ts';
 import { contentTag, readPage, readRecord, selectRecords } from '../../src/query/read-page.ts';
-import type { AnyStore } from '../../src/store/organization-store.ts';
+import type { OrganizationStore } from '../../src/store/organization-store.ts';
 import { byDepth } from '../support/depth.ts';
 import { Oracle } from '../support/oracle/oracle.ts';
 import { QueryMaker, type RandomQuery } from '../support/oracle/random-query.ts';
 import { readValues } from '../support/oracle/read-values.ts';
 import type { Organization } from '../support/oracle/random-organization.ts';
-import { loadStores, randomOrganizations, type Stores } from '../support/oracle/random-snapshot.ts';
+import { loadStores, randomOrganizations } from '../support/oracle/random-snapshot.ts';
 
 const QUERIES = byDepth({ short: 300, deep: 3000 });
 
@@ -25,7 +25,7 @@ const CASES = [
 
 interface Subject {
   readonly organization: Organization;
-  readonly stores: Stores;
+  readonly store: OrganizationStore;
   readonly oracle: Oracle;
 }
 
@@ -42,9 +42,9 @@ for (const { seed, size, queries } of CASES) {
     before(async () => {
       const loaded = await loadStores(random, organizations);
       for (const organization of organizations) {
-        const stores = loaded.get(organization.organizationId);
-        if (stores === undefined) throw new Error(`${organization.organizationId} is not in the snapshot`);
-        subjects.push({ organization, stores, oracle: new Oracle(organization) });
+        const store = loaded.get(organization.organizationId);
+        if (store === undefined) throw new Error(`${organization.organizationId} is not in the snapshot`);
+        subjects.push({ organization, store, oracle: new Oracle(organization) });
       }
     });
 
@@ -67,10 +67,10 @@ for (const { seed, size, queries } of CASES) {
     for (const operation of OPERATIONS.filter((operation) => operation.kind === 'list')) {
       it(`${operation.id} has the records of all pages as lines for ${queries / 3} queries`, () => {
         for (let i = 0; i < queries / 3; i++) {
-          const { organization, stores } = pickSubject();
+          const { organization, store } = pickSubject();
           const { parts, parentId } = maker.query(operation, organization);
           const plan = planList(operation, readValues(operation, parts) ?? {});
-          expectLines(storeFor(operation, stores), plan, parentId, maker.now(organization));
+          expectLines(store, plan, parentId, maker.now(organization));
         }
       });
     }
@@ -82,10 +82,10 @@ for (const { seed, size, queries } of CASES) {
           organization[collection].map(({ record }) => idIn(record, resource.id)),
         );
         const nearIds = ids.flatMap((id) => [`${id} `, id.slice(1), id.toUpperCase(), id.normalize('NFD')]);
-        for (const { stores, oracle, organization } of subjects) {
+        for (const { store, oracle, organization } of subjects) {
           for (const id of new Set(['', '"', ...ids, ...nearIds])) {
             const now = maker.now(organization);
-            const record = readRecord(stores.content, collection, id, now);
+            const record = readRecord(store, collection, id, now);
             const expected = oracle.record(operation.id, id, now);
             if (!isDeepStrictEqual(record && parsed(record), expected)) {
               const about = `${organization.organizationId} at ${now}: ${JSON.stringify(id)}`;
@@ -97,8 +97,7 @@ for (const { seed, size, queries } of CASES) {
     }
 
     it('has an events tag that changes exactly when the events do', () => {
-      for (const { stores, organization } of subjects) {
-        const store = stores.content;
+      for (const { store, organization } of subjects) {
         const eventsByTag = new Map<string, string>();
         for (let i = 0; i < 100; i++) {
           const now = maker.now(organization);
@@ -116,19 +115,15 @@ for (const { seed, size, queries } of CASES) {
   });
 }
 
-function storeFor({ collection }: ListOperation, { content, deletions }: Stores): AnyStore {
-  return collection === 'deletions' ? deletions : content;
-}
-
 /** Compares a page with the oracle's. Returns 1 if it has records, else 0. */
 function expectPage(
   operation: ListOperation,
-  { organization, stores, oracle }: Subject,
+  { organization, store, oracle }: Subject,
   { values, parts, parentId }: RandomQuery,
   now: number,
 ): number {
   const plan = planList(operation, readValues(operation, parts) ?? {});
-  const page = readPage(storeFor(operation, stores), plan, parentId, now);
+  const page = readPage(store, plan, parentId, now);
   const expected = oracle.page(operation.id, values, parentId, now);
   const records = page && parsed([Buffer.from('['), ...page.segments, Buffer.from(']')]);
   const actual = page && { totalRecords: page.totalRecords, records };
@@ -139,7 +134,7 @@ function expectPage(
 }
 
 /** Compares the lines of a query with the records of its pages. */
-function expectLines(store: AnyStore, plan: Plan, parentId: string | undefined, now: number): void {
+function expectLines(store: OrganizationStore, plan: Plan, parentId: string | undefined, now: number): void {
   const selection = selectRecords(store, plan, parentId);
   const pages: string[] = [];
   for (let page = 1, left = Infinity; left > 0; page++) {

@@ -270,7 +270,7 @@ describe('The nullability of events, sessions and offers', () => {
           ...(collection === 'events' && { sessions: [...(complete.sessions ?? []), ...sessions] }),
         };
         const { image } = await builtFrom(folder(`good-${schema}`), files);
-        const served = recordsOf(image.organizations[0][collection]);
+        const served = recordsOf(image.organizations[0].content[collection]);
         for (const { path, id } of variants)
           expect(valueAt(served.get(id), path), id).to.deep.equal(lists.includes(path) ? [] : null);
       });

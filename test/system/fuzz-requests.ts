@@ -1,5 +1,5 @@
 import type { Random } from '../../scripts/sample/random.ts';
-import { type Operation, OPERATIONS, type Parameter } from '../../src/contract/operations.ts';
+import { OPERATIONS, type Parameter, parametersOf } from '../../src/contract/operations.ts';
 import { randomText } from '../support/oracle/texts.ts';
 import { shuffled } from '../support/random.ts';
 
@@ -113,13 +113,9 @@ function randomTarget(random: Random): string {
   return query.length === 0 ? path : `${path}?${shuffled(random, query).join('&')}`;
 }
 
-function parametersOf(operation: Operation): readonly Parameter[] {
-  return operation.kind === 'list' ? operation.parameters : [];
-}
-
 function randomValue(random: Random, { example, kind: { schema } }: Parameter): string {
   const values = schema['enum'];
-  const valid = Array.isArray(values) ? String(random.pick(values)) : example;
+  const valid = Array.isArray(values) ? String(random.pick(values)) : (example ?? 'x');
   const value = random.chance(0.6)
     ? valid
     : random.pick([random.pick(HOSTILE_VALUES), random.pick(ID_CHARACTERS), randomText(random)]);

@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Random } from '../../scripts/sample/random.ts';
-import { type Operation, OPERATIONS } from '../../src/contract/operations.ts';
-import type { AnyImage } from '../../src/store/organization-image.ts';
+import { OPERATIONS } from '../../src/contract/operations.ts';
 import { readSnapshot } from '../support/read-snapshot.ts';
 import { byDepth } from '../support/depth.ts';
 import { Oracle } from '../support/oracle/oracle.ts';
@@ -13,11 +12,13 @@ import type { Organization } from '../support/oracle/random-organization.ts';
 import { QueryMaker } from '../support/oracle/random-query.ts';
 import { buildWorld, randomOrganizations } from '../support/oracle/random-snapshot.ts';
 import { type RawResponse, responsesIn } from '../support/raw-responses.ts';
+import { digestsOf } from '../support/import-folder.ts';
 import { newCredential, ReplicaUnderTest } from '../support/replica-under-test.ts';
 import { folderForAll } from '../support/temporary-folder.ts';
 
 const SEED = 20_261_123;
 const THREADS = 2;
+const READS = OPERATIONS.filter((operation) => operation.kind !== 'changes');
 const CLIENTS = 12;
 /** Connections for each client, with up to 12 pipelined requests each. */
 const CONNECTIONS = byDepth({ short: 30, deep: 900 });
@@ -43,7 +44,7 @@ describe(`${CLIENTS} clients with alternating keys, over ${THREADS} threads (see
   const maker = new QueryMaker(random, organizations);
   const oracles = new Map(organizations.map((one) => [one, new Oracle(one)]));
   const credentials = new Map<string, string>();
-  let digests: Readonly<Record<'content' | 'deletions', ReadonlyMap<string, string>>>;
+  let digests: Readonly<Record<string, string>>;
   let replica: ReplicaUnderTest;
   let count = 0;
 
@@ -51,10 +52,7 @@ describe(`${CLIENTS} clients with alternating keys, over ${THREADS} threads (see
     mkdirSync(inFolder('snapshots'));
     const path = join(inFolder('snapshots'), 'world.sqlite');
     await buildWorld(random, organizations, path);
-    const image = readSnapshot(path);
-    const digestsIn = (parts: readonly AnyImage[]) =>
-      new Map(parts.map(({ organizationId, contentDigest }) => [organizationId, contentDigest]));
-    digests = { content: digestsIn(image.organizations), deletions: digestsIn(image.deletions) };
+    digests = digestsOf(readSnapshot(path));
     for (const { organizationId: id } of organizations) credentials.set(id, newCredential(inFolder, id));
     replica = await ReplicaUnderTest.start(inFolder, { THREADS: String(THREADS) });
     await replica.waitForLog({ msg: 'snapshot live' });
@@ -64,9 +62,8 @@ describe(`${CLIENTS} clients with alternating keys, over ${THREADS} threads (see
   function randomExchange(): Exchange {
     const organization = organizations[Math.min(random.below(6), random.below(4))];
     const { organizationId } = organization;
-    const operation = random.pick(OPERATIONS);
-    const part = operation.collection === 'deletions' ? 'deletions' : 'content';
-    const digest = digests[part].get(organizationId) ?? '';
+    const operation = random.pick(READS);
+    const digest = digests[organizationId];
     const { target, status, body } = randomQuestion(operation, organization, digest);
     const requestId = `${organizationId}-${count++}`;
     const headers = [
@@ -80,7 +77,7 @@ describe(`${CLIENTS} clients with alternating keys, over ${THREADS} threads (see
     return { request, requestId, organizationId, digest, status, body };
   }
 
-  function randomQuestion(operation: Operation, organization: Organization, digest: string) {
+  function randomQuestion(operation: (typeof READS)[number], organization: Organization, digest: string) {
     const oracle = oracles.get(organization);
     const withId = (id: string) => operation.path.replace(/\{\w+\}/, encodeURIComponent(id));
     if (operation.kind === 'retrieve') {

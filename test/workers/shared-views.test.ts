@@ -77,13 +77,11 @@ describe('The store views of workers', () => {
 
   it('are sent each image once while it is in a view', () => {
     registry.swap('a.sqlite', emptySnapshot('a1', 'north=N1', 'south=S1'));
-    expect(publisher.next(registry.view)?.images, 'content and deletions').to.have.length(4);
+    expect(publisher.next(registry.view)?.images, 'content and history').to.have.length(4);
     expect(publisher.next(registry.view), 'a view that was sent').to.equal(undefined);
     registry.swap('a.sqlite', emptySnapshot('a2', 'north=N2', 'south=S1'));
-    expect(publisher.next(registry.view)?.images).to.have.length(1);
-    expect(publisher.latest.images, 'for a later worker').to.have.length(5);
-    registry.swap('a.sqlite', emptySnapshot('a3', 'north=N2', 'south=S1-D2'));
-    expect(publisher.next(registry.view)?.images).to.have.length(1);
+    expect(publisher.next(registry.view)?.images, 'one content, two histories').to.have.length(3);
+    expect(publisher.latest.images, 'for a later worker').to.have.length(6);
     registry.releaseUnwalked();
     expect(publisher.next(registry.view)?.images).to.have.length(0);
     expect(publisher.latest.images).to.have.length(4);
@@ -118,26 +116,17 @@ describe('The store views of workers', () => {
     expect(workers[0].view.get('north')?.image, 'unchanged content').to.equal(before?.image);
   });
 
-  it('have the deletions of an organization apart from its content', () => {
-    registry.swap('a.sqlite', emptySnapshot('a1', 'north=N1-D1'));
-    showAll();
-    const deletions = (digest?: string) =>
-      workers.map(({ view }) => view.getDeletions('north', digest)?.snapshotId);
-    const content = workers[0].view.get('north')?.image;
-    workers[1].view.getDeletions('north')?.walks.noteUse(1000);
-    registry.swap('a.sqlite', emptySnapshot('a2', 'north=N1-D2'));
-    showAll();
-    registry.releaseUnwalked();
-    showAll();
-    expect(workers[0].view.get('north')?.image, 'unchanged content').to.equal(content);
-    expect(deletions()).to.deep.equal(['a2', 'a2']);
-    expect(deletions('D1')).to.deep.equal(['a1', 'a1']);
-  });
-
   it('refuse a view whose image was not sent', () => {
-    const store = { number: 7, snapshotId: 's', producedAt: '' };
+    const store = {
+      content: 7,
+      history: 8,
+      snapshotId: 's',
+      producedAt: '',
+      liveSince: 0,
+      latestInstant: 0n,
+    };
     expect(() => {
       workers[0].prepare({ version: 1, live: [store], retained: [] });
-    }).to.throw('image 7 was not sent');
+    }).to.throw('the images of a store were not sent');
   });
 });

@@ -179,6 +179,7 @@ async function writeSnapshot(
         records[layout.name] = await write(layout, mergeRecords(layout, staged, runs, comparison));
       }
     }
+    const runs = { ...writer.runs };
     const ancestors = earlier?.lineage(options.producedAt.getTime() - keepChangesMs) ?? [];
     comparison?.keepDeletions(ancestors);
     const deletions = await write(DELETIONS, staging.deletions.records());
@@ -191,7 +192,7 @@ async function writeSnapshot(
     if (!isBase) return { snapshotId, producedAt, records, history };
     const added = ids.count('import') - replaced;
     const withoutRecord = ids.count('deletion') - requested;
-    const changes = { replaced, added, deleted, withoutRecord, runs: { ...writer.runs } };
+    const changes = { replaced, added, deleted, withoutRecord, runs };
     return { snapshotId, producedAt, records, history, changes };
   } finally {
     writer.close();

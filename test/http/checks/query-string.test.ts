@@ -41,7 +41,7 @@ describe('parseQuery', () => {
   }
 });
 
-const page: Parameter = { name: 'page', kind: PAGE, role: { is: 'page' }, description: '', example: '1' };
+const page: Parameter = { name: 'page', kind: PAGE, description: '' };
 const ignored = (query: string) => ignoredParameters(parseQuery(query), [page]);
 
 describe('ignoredParameters', () => {

@@ -31,7 +31,6 @@ export function differences(before: Side, after: Side): OrganizationDiff[] {
           before: each((name) => a(name).size),
           after: each((name) => b(name).size),
           records,
-          deletions: { added: [], removed: [] },
         };
   });
 }

@@ -12,6 +12,7 @@ function manifest(day: number, ...organizationIds: string[]): Manifest {
     producedAt: `2026-11-0${day}T00:00:00Z`,
     hasCanonicalRuns: true,
     permits: [],
+    ancestors: [],
     organizations: organizationIds.map((organizationId) => declaration(organizationId)),
   };
 }

@@ -10,7 +10,7 @@ import { UnreadableImport } from '../../../src/snapshot/builder/import/import-fi
 import type { BuildProgress } from '../../../src/snapshot/builder/staging/read-import.ts';
 import { describeGroup, ImportRejected } from '../../../src/snapshot/builder/staging/rejections.ts';
 import { SnapshotWriter } from '../../../src/snapshot/builder/merge/snapshot-writer.ts';
-import { TICKETS } from '../../../src/snapshot/format/layout.ts';
+import { type CollectionLayout, COLLECTIONS, TICKETS } from '../../../src/snapshot/format/layout.ts';
 import { beginsRun } from '../../../src/snapshot/format/schema.ts';
 import { RefusedSnapshot } from '../../../src/snapshot/format/refused-snapshot.ts';
 import { inspectSnapshot } from '../../../src/snapshot/load/read-snapshot.ts';
@@ -51,6 +51,29 @@ function deletionsIn(file: string): string[] {
   return rows.sort();
 }
 
+interface StoredRecord {
+  readonly key: string;
+  /** The served record, and the event of a session. */
+  readonly content: string;
+  readonly changedAt: string;
+}
+
+/** Returns the records of a snapshot file, with the times of their last changes. */
+function recordsIn(file: string): StoredRecord[] {
+  const database = new Database(file, { readonly: true });
+  const ofCollection = ({ name, resource }: CollectionLayout) =>
+    database
+      .prepare<[], StoredRecord>(
+        `SELECT json_array('${name}', organization_id, record ->> '${resource.id}') AS key,
+                record || ${name === 'sessions' ? 'event_id' : "''"} AS content, changed_at AS changedAt
+         FROM ${name}`,
+      )
+      .all();
+  const records = COLLECTIONS.flatMap(ofCollection);
+  database.close();
+  return records;
+}
+
 function writeChanges(folder: string, files: Import, deletions: readonly (Deletion | string)[]): void {
   writeImport(folder, files);
   writeFileSync(join(folder, 'deletions.ndjson'), toFile(deletions));
@@ -63,9 +86,9 @@ async function recut(file: string, output: string, begins: (row: number) => bool
     .runs(TICKETS, ['north'])
     .flatMap((run) => times(run.count, (row) => ({ json: run.jsonAt(row), values: run.valuesAt(row) })))
     .map((record, row) => ({ ...record, organization: 0, beginsRun: begins(row) }));
-  const writer = new SnapshotWriter(output, source.names);
+  const writer = new SnapshotWriter(output, source.names, PRODUCED_AT.toISOString());
   for (const written of writer.write(TICKETS, records)) expect(written).to.be.greaterThan(0);
-  await writer.finish(randomUUID(), PRODUCED_AT.toISOString());
+  await writer.finish(randomUUID(), [], () => undefined);
   const database = new Database(output);
   database.exec('UPDATE snapshot SET canonical_runs = 0');
   database.close();
@@ -111,15 +134,16 @@ describe('A build with a base', () => {
 
   const deletion = (collection: string, id: string) => ({ organizationId: 'north', collection, id });
 
-  it('has the content digests of a build of all records, and the deletions, after any changes', async () => {
+  it('has the content digests of a build of all records, deletions and changes, after any changes', async () => {
     await fc.assert(
       fc.asyncProperty(histories, async (history) => {
         await withFolder(async (inFolder) => {
           const world = new World();
           const file = inFolder('a.sqlite');
           const [whole, before] = ['whole', 'before'].map((name) => inFolder(`${name}.sqlite`));
-          const keepDeletionsMs = 2;
+          const keepChangesMs = 2;
           let deletions = new Map<string, string>();
+          let records: ReadonlyMap<string, StoredRecord> = new Map();
           for (const [step, changes] of history.entries()) {
             const idsBefore = world.ids();
             const { deletions: deleted, ...files } = world.apply(changes);
@@ -133,21 +157,34 @@ describe('A build with a base', () => {
                   .map((id) => [id, producedAt.toISOString()] as const),
               ].filter(
                 ([id, at]) =>
-                  !world.ids().has(id) && Date.parse(at) >= later(step - keepDeletionsMs).getTime(),
+                  !world.ids().has(id) && Date.parse(at) > later(Math.max(0, step - keepChangesMs)).getTime(),
               ),
             );
             const input = inFolder(`changes-${step}`);
             if (step === 0) writeImport(input, files);
             else writeChanges(input, files, deleted);
             // The output replaces the base.
-            await build(input, file, step === 0 ? {} : { base: file, producedAt, keepDeletionsMs });
+            await build(input, file, step === 0 ? {} : { base: file, producedAt, keepChangesMs });
             writeImport(inFolder('all'), world.all());
             if (step > 0) renameSync(whole, before);
             await build(
               inFolder('all'),
               whole,
-              step === 0 ? {} : { previous: before, producedAt, keepDeletionsMs },
+              step === 0 ? {} : { previous: before, producedAt, keepChangesMs },
             );
+            // A record with the same content has the same time.
+            records = new Map(
+              recordsIn(whole).map((record) => {
+                const earlier = records.get(record.key);
+                const isSame = earlier?.content === record.content;
+                return [
+                  record.key,
+                  { ...record, changedAt: isSame ? earlier.changedAt : producedAt.toISOString() },
+                ];
+              }),
+            );
+            for (const built of [file, whole])
+              expect(recordsIn(built), `step ${step}`).to.have.deep.members([...records.values()]);
           }
           expect(digestsIn(file)).to.deep.equal(digestsIn(whole));
           const inOrder = [...deletions].map(([id, at]) => `${at} ${id}`).sort();

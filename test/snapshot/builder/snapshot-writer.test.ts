@@ -27,13 +27,13 @@ describe('The snapshot writer', () => {
       ['north', 'Nord'],
       ['south', 'Süd'],
     ]);
-    const writer = new SnapshotWriter(path, names);
+    const writer = new SnapshotWriter(path, names, PRODUCED_AT.toISOString());
     const staged = new Deletions();
     for (const { organization, collection, id, deletedAt } of deletions)
       staged.add(organization, collection, id, deletedAt);
     const counts = [...writer.write(DELETIONS, staged.records())];
     expect(counts.reduce((sum, count) => sum + count, 0)).to.equal(deletions.length);
-    await writer.finish(SNAPSHOT_ID, PRODUCED_AT.toISOString());
+    await writer.finish(SNAPSHOT_ID, [], () => undefined);
     return path;
   }
 
@@ -55,15 +55,12 @@ describe('The snapshot writer', () => {
     const [none, one] = await Promise.all(
       [[], DELETED.slice(3)].map(async (deletions) => {
         const { organizations } = inspectSnapshot(await written(`${deletions.length}.sqlite`, deletions));
-        return organizations.map(({ contentDigest, deletionsDigest }) => ({
-          contentDigest,
-          deletionsDigest,
-        }));
+        return organizations.map(({ contentDigest, historyDigest }) => ({ contentDigest, historyDigest }));
       }),
     );
     expect(one[0]).to.deep.equal(none[0]);
     expect(one[1].contentDigest).to.equal(none[1].contentDigest);
-    expect(one[1].deletionsDigest).to.not.equal(none[1].deletionsDigest);
+    expect(one[1].historyDigest).to.not.equal(none[1].historyDigest);
   });
 
   function open(path: string) {

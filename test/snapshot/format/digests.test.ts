@@ -16,7 +16,7 @@ describe('The digests of a snapshot are those of docs/snapshot-format.md', () =>
     const declared = rows('SELECT * FROM runs ORDER BY organization_id, first_row').sort(byList);
     expect(declared).to.deep.equal(allRuns(database)).and.not.empty;
     for (const [organizationId, ...digests] of rows(
-      'SELECT organization_id, digest, deletions_digest FROM organizations',
+      'SELECT organization_id, digest, history_digest FROM organizations',
     )) {
       expect(organizationDigests(database, String(organizationId))).to.deep.equal(digests);
       expect(digests.join(' ')).to.match(/^[\w-]{43} [\w-]{43}$/);

@@ -5,6 +5,7 @@ import { restamp, RUN_TABLES } from '../../support/digests.ts';
 import { thrownBy } from './refusal.ts';
 import { expectRefused, SoundSnapshot } from './sound-snapshot.ts';
 
+const UUID = '6f1c2a34-9b7e-4d05-8c61-2e5a7f90b3d8';
 const SOUTH_TICKETS = "WHERE organization_id = 'south' AND collection = 'tickets'";
 
 describe('The manifest reader', () => {
@@ -14,7 +15,7 @@ describe('The manifest reader', () => {
     const remedy = 'the file is damaged; copy or build it again';
     const damaged = `its manifest does not match its digest: ${remedy}`;
     const runs = `the runs of organization "south" do not match its digest: ${remedy}`;
-    const deletionRuns = `the deletion runs of organization "south" do not match its digest: ${remedy}`;
+    const history = `the history of organization "south" does not match its digest: ${remedy}`;
     const unknown = (name: string) =>
       `"runs" has a row of "south" for "${name}", which is neither a collection nor "deletions"`;
     for (const [statement, reason] of [
@@ -25,22 +26,26 @@ describe('The manifest reader', () => {
       ["UPDATE snapshot SET digest = ''", damaged],
       ["UPDATE organizations SET name = 'x' WHERE organization_id = 'north'", damaged],
       ["UPDATE organizations SET digest = 'x' WHERE organization_id = 'north'", damaged],
-      ["UPDATE organizations SET deletions_digest = 'x' WHERE organization_id = 'north'", damaged],
-      ["INSERT INTO organizations VALUES ('east', 'Est', '', '')", damaged],
+      ["UPDATE organizations SET since = '2026-01-01T00:00:00Z' WHERE organization_id = 'north'", damaged],
+      ["UPDATE organizations SET history_digest = 'x' WHERE organization_id = 'north'", damaged],
+      ["INSERT INTO organizations VALUES ('east', 'Est', '', '', '')", damaged],
+      [`INSERT INTO ancestors VALUES ('${UUID}', '2026-01-01T00:00:00Z')`, damaged],
       ["DELETE FROM runs; DELETE FROM organizations WHERE organization_id = 'north'", damaged],
       [`UPDATE runs SET record_count = record_count - 1 ${SOUTH_TICKETS}`, runs],
       [`UPDATE runs SET record_bytes = record_bytes + 1 ${SOUTH_TICKETS}`, runs],
       [`UPDATE runs SET digest = replace(digest, substr(digest, 7, 1), '_') ${SOUTH_TICKETS}`, runs],
       [`UPDATE runs SET collection = 'orders', first_row = 99 ${SOUTH_TICKETS}`, runs],
       [`DELETE FROM runs ${SOUTH_TICKETS}`, runs],
-      ["INSERT INTO runs VALUES ('south', 'tickets', 60, 1, 10, '')", runs],
-      ["INSERT INTO runs VALUES ('south', 'deletions', 9, 1, 10, '')", deletionRuns],
+      [`UPDATE runs SET changes_digest = 'x' ${SOUTH_TICKETS}`, history],
+      [`UPDATE runs SET changes_digest = NULL ${SOUTH_TICKETS}`, history],
+      ["INSERT INTO runs VALUES ('south', 'tickets', 60, 1, 10, '', NULL)", runs],
+      ["INSERT INTO runs VALUES ('south', 'deletions', 9, 1, 10, '', NULL)", history],
       [
         "DELETE FROM organizations WHERE organization_id = 'north'",
         '"runs" has rows for "north", which is not in "organizations"',
       ],
-      ["INSERT INTO runs VALUES ('south', 'forms', 0, 1, 10, '')", unknown('forms')],
-      ["INSERT INTO runs VALUES ('south', 'constructor', 0, 1, 10, '')", unknown('constructor')],
+      ["INSERT INTO runs VALUES ('south', 'forms', 0, 1, 10, '', NULL)", unknown('forms')],
+      ["INSERT INTO runs VALUES ('south', 'constructor', 0, 1, 10, '', NULL)", unknown('constructor')],
       ['DELETE FROM snapshot', 'its table "snapshot" has 0 rows instead of one'],
       ['INSERT INTO snapshot SELECT * FROM snapshot', 'its table "snapshot" has 2 rows instead of one'],
     ] as const) {
@@ -94,6 +99,28 @@ describe('The manifest reader', () => {
       [
         'UPDATE runs SET record_bytes = 500000',
         /^"runs" declares \d+ bytes of records, but the file has \d+ bytes$/,
+      ],
+      ...(
+        [
+          ['not a UUID', '2026-01-01T00:00:00Z', 'the snapshot_id "not a UUID" of "ancestors" is not a UUID'],
+          [UUID, 'today', 'the produced_at of "ancestors" "today" is not an ISO 8601 date and time in UTC'],
+          [
+            UUID,
+            '2027-01-01T00:00:00Z',
+            'the time "2027-01-01T00:00:00Z" of "ancestors" is there twice, or not',
+          ],
+        ] as const
+      ).map(
+        ([id, at, reason]) =>
+          [`INSERT INTO ancestors VALUES ('${id}', '${at}')`, new RegExp(`^${reason}`)] as const,
+      ),
+      [
+        `INSERT INTO ancestors VALUES ('${UUID}', '2026-01-02T00:00:00Z'), ('${UUID.replace('6', '7')}', '2026-01-01T00:00:00Z')`,
+        /^the time "2026-01-01T00:00:00Z" of "ancestors" is there twice, or not/,
+      ],
+      [
+        "UPDATE organizations SET since = '2027-01-01T00:00:00Z' WHERE organization_id = 'north'",
+        /^the history of organization "north" begins after 2026-/,
       ],
       [
         `DELETE FROM runs ${SOUTH_TICKETS}`,

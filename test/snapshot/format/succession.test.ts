@@ -1,7 +1,6 @@
 import { expect } from 'chai';
-import type { ListName } from '../../../src/contract/operations.ts';
 import { checkSuccession } from '../../../src/snapshot/format/succession.ts';
-import { byList, COLLECTIONS } from '../../../src/snapshot/format/layout.ts';
+import { byList, COLLECTIONS, type ListName } from '../../../src/snapshot/format/layout.ts';
 import type {
   Manifest,
   ManifestOrganization,
@@ -19,7 +18,9 @@ function organization(
   counts: Partial<Record<ListName, number>> = {},
 ): ManifestOrganization {
   const all = { ...COUNTS, deletions: 0, ...counts };
-  const runs = byList(({ name }) => [{ firstRow: 0, recordCount: all[name], recordBytes: 0, digest: '' }]);
+  const runs = byList(({ name }) => [
+    { firstRow: 0, recordCount: all[name], recordBytes: 0, digest: '', changesDigest: null },
+  ]);
   return declaration(organizationId, runs);
 }
 
@@ -36,6 +37,7 @@ function refusal({ producedAt = LIVE_AT, permits = [], organizations }: Next): R
     producedAt,
     hasCanonicalRuns: true,
     permits,
+    ancestors: [],
     organizations: organizations ?? [organization('north'), organization('south')],
   };
   const live = ['north', 'south'].map((organizationId) => ({

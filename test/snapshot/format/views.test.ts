@@ -7,11 +7,12 @@ import { SoundSnapshot } from './sound-snapshot.ts';
 
 /** The columns of each view, on which docs/snapshot-format.md and the queries of operators rely. */
 const VIEWS = {
-  events: 'organization_id row event_id record',
-  sessions: 'organization_id row session_id event_id starts start_at record',
-  tickets: 'organization_id row ticket_id event_id event_session_id order_id qr_code updated_at record',
-  orders: 'organization_id row order_id status email updated_at record',
-  offers: 'organization_id row offer_id type created_at record',
+  events: 'organization_id row event_id changed_at record',
+  sessions: 'organization_id row session_id event_id starts start_at changed_at record',
+  tickets:
+    'organization_id row ticket_id event_id event_session_id order_id qr_code updated_at changed_at record',
+  orders: 'organization_id row order_id status email updated_at changed_at record',
+  offers: 'organization_id row offer_id type created_at changed_at record',
   deletions: 'organization_id row collection id deleted_at record',
   event_tags: 'organization_id event_row tag',
   order_events: 'organization_id order_row event_id',

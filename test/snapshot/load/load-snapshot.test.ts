@@ -17,10 +17,12 @@ describe('The loader', () => {
   const refusal = async (path: string) => (await refusalOf(loadSnapshot(path), RefusedSnapshot)).message;
 
   /** Returns the content of an image, whether in one buffer or in many. */
-  const contentOf = ({ organizations, deletions, ...snapshot }: SnapshotImage) => ({
+  const contentOf = ({ organizations, ...snapshot }: SnapshotImage) => ({
     ...snapshot,
-    organizations: organizations.map((organization) => ({ ...organization, bytesHeld: 0 })),
-    deletions: deletions.map((ofOrganization) => ({ ...ofOrganization, bytesHeld: 0 })),
+    organizations: organizations.map(({ content, history }) => ({
+      content: { ...content, bytesHeld: 0 },
+      history: { ...history, bytesHeld: 0 },
+    })),
   });
 
   it('passes on the refusal of a file, and refuses a file when its thread fails', async () => {
@@ -46,9 +48,9 @@ describe('The loader', () => {
     const path = inFolder('many.sqlite');
     await build(folder, path);
     const loaded = await loadSnapshot(path);
-    expect(loaded.organizations.map(({ organizationId }) => organizationId)).to.deep.equal(ids);
-    for (const organization of loaded.organizations) {
-      expect(organization.bytesHeld).to.equal(organization.tickets.records.bytes.buffer.byteLength);
+    expect(loaded.organizations.map(({ content }) => content.organizationId)).to.deep.equal(ids);
+    for (const { content } of loaded.organizations) {
+      expect(content.bytesHeld).to.equal(content.tickets.records.bytes.buffer.byteLength);
     }
   });
 

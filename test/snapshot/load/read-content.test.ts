@@ -378,13 +378,14 @@ describe('The content of a snapshot', () => {
 
   it('may have organizations with fewer records, or with none', () => {
     const path = snapshot.copyWith(
-      "INSERT INTO organizations VALUES ('east', 'Est', '', ''), ('west', 'Ouest', '', '')",
+      "INSERT INTO organizations SELECT column1, column2, '', since, '' FROM (VALUES ('east', 'Est'), ('west', 'Ouest')), organizations WHERE organization_id = 'north'",
     );
     alterRuns(path, 'tickets', keepFirst(7), 'south');
     alterRuns(path, 'orders', keepFirst(0), 'north');
     reseal(path);
     const counts = readSnapshot(path).organizations.map(
-      ({ organizationId, tickets, orders }) => `${organizationId} ${tickets.count} ${orders.count}`,
+      ({ content: { organizationId, tickets, orders } }) =>
+        `${organizationId} ${tickets.count} ${orders.count}`,
     );
     expect(counts).to.deep.equal(['east 0 0', 'north 60 0', 'south 7 9', 'west 0 0']);
   });

@@ -59,6 +59,7 @@ describe('The snapshot watcher', () => {
           producedAt: '',
           hasCanonicalRuns: true,
           permits: [],
+          ancestors: [],
           organizations: declared,
         });
         const image = emptySnapshot(`${name} ${loads.length}`, ...organizations);

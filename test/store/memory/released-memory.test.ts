@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { StoreRegistry } from '../../../src/store/registry/store-registry.ts';
-import { emptyDeletions, emptyImage } from '../../support/empty-image.ts';
+import { emptyHistory, emptyImage } from '../../support/empty-image.ts';
 
 const MEGABYTES = 200;
 
@@ -24,8 +24,7 @@ describe('The memory that a swap releases', () => {
       registry.swap('a.sqlite', {
         snapshotId: digest,
         producedAt: '',
-        organizations: [image],
-        deletions: [emptyDeletions('north')],
+        organizations: [{ content: image, history: emptyHistory() }],
       });
       registry.releaseUnwalked();
     };

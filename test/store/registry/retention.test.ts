@@ -1,7 +1,6 @@
 import { expect } from 'chai';
-import { DeletionsStore, OrganizationStore } from '../../../src/store/organization-store.ts';
 import { type RetainedStore, storesToRetain } from '../../../src/store/registry/store-registry.ts';
-import { emptyDeletions, emptyImage } from '../../support/empty-image.ts';
+import { emptyImage, storeOf } from '../../support/empty-image.ts';
 
 const MEGABYTE = 1024 * 1024;
 const SECOND = 1000;
@@ -14,23 +13,12 @@ interface Replaced {
   /** The store holds slightly more. */
   readonly megabytes?: number;
   readonly of?: string;
-  readonly part?: 'content' | 'deletions';
 }
 
 describe('Retention of replaced stores', () => {
-  function retained({
-    usedAt,
-    replacedAt = 0,
-    megabytes = 1,
-    of = 'north',
-    part = 'content',
-  }: Replaced): RetainedStore {
+  function retained({ usedAt, replacedAt = 0, megabytes = 1, of = 'north' }: Replaced): RetainedStore {
     const [digest, bytesHeld] = [`used at ${usedAt}`, megabytes * MEGABYTE];
-    const snapshot = { snapshotId: '', producedAt: '' };
-    const store =
-      part === 'deletions'
-        ? new DeletionsStore({ ...emptyDeletions(of, digest), bytesHeld }, snapshot)
-        : new OrganizationStore({ ...emptyImage(of, digest), bytesHeld }, snapshot);
+    const store = storeOf({ ...emptyImage(of, digest), bytesHeld });
     store.walks.noteUse(usedAt * SECOND);
     return { store, file: 'a.sqlite', replacedAt: replacedAt * SECOND };
   }
@@ -81,16 +69,6 @@ describe('Retention of replaced stores', () => {
     ];
     expect(kept(all, 4, FOR_EVER, 100)).to.have.members([3, 2]);
     expect(kept(all, 4, FOR_EVER, 130)).to.have.members([3, 2, 1]);
-  });
-
-  it('covers the latest used content and deletions of an organization, whatever their size', () => {
-    const all: Replaced[] = [
-      { usedAt: 1, megabytes: 200 },
-      { usedAt: 3, megabytes: 200 },
-      { usedAt: 4, megabytes: 100, part: 'deletions' },
-      { usedAt: 2, megabytes: 100, part: 'deletions' },
-    ];
-    expect(kept(all, 5)).to.have.members([3, 4]);
   });
 
   it('covers the latest used, even if the live stores are smaller', () => {

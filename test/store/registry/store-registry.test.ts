@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { StoreRegistry } from '../../../src/store/registry/store-registry.ts';
-import { emptySnapshot } from '../../support/empty-image.ts';
+import { emptyHistory, emptySnapshot } from '../../support/empty-image.ts';
 
 /** Returns the live snapshot of each organization. */
 function live(registry: StoreRegistry, ...organizationIds: string[]): (string | undefined)[] {
@@ -86,59 +86,42 @@ describe('A store registry', () => {
     expect(registry.retained).to.deep.equal([]);
   });
 
-  describe('keeps the deletions of an organization apart from its content', () => {
-    const digests = ({ view, retained }: StoreRegistry) => ({
-      content: view.get('north')?.contentDigest,
-      deletions: view.getDeletions('north')?.contentDigest,
-      retained: retained.map(({ store }) => store.contentDigest),
-    });
+  it('has a history for each snapshot, also where the content is unchanged', () => {
+    const registry = new StoreRegistry();
+    const [first, second] = ['a1', 'a2'].map((id) => emptySnapshot(id, 'north=N1'));
+    registry.swap('a.sqlite', first);
+    registry.swap('a.sqlite', second);
+    expect(registry.view.get('north')?.history).to.equal(second.organizations[0].history);
+  });
 
-    it('so that each keeps its memory when only the other changes', () => {
-      const registry = new StoreRegistry();
-      registry.swap('a.sqlite', emptySnapshot('a1', 'north=N1-D1'));
-      const content = registry.view.get('north');
-      const deletions = registry.view.getDeletions('north');
-      registry.swap('a.sqlite', emptySnapshot('a2', 'north=N1-D2'));
-      expect(registry.view.get('north')).to.include({ snapshotId: 'a2', image: content?.image });
-      expect(digests(registry)).to.deep.equal({ content: 'N1', deletions: 'D2', retained: ['D1'] });
-      registry.swap('a.sqlite', emptySnapshot('a3', 'north=N2-D1'));
-      expect(registry.view.getDeletions('north')).to.include({ snapshotId: 'a3', image: deletions?.image });
-      expect(digests(registry)).to.deep.equal({ content: 'N2', deletions: 'D1', retained: ['N1', 'D2'] });
-    });
+  it('counts the memory of content and history', () => {
+    const registry = new StoreRegistry();
+    for (const number of [1, 2]) {
+      const snapshot = emptySnapshot(`a${number}`, `north=N${number}`);
+      const organizations = snapshot.organizations.map(({ content, history }) => ({
+        content: { ...content, bytesHeld: 1000 * number },
+        history: { ...history, bytesHeld: number },
+      }));
+      registry.swap('a.sqlite', { ...snapshot, organizations });
+    }
+    expect([registry.liveBytes, registry.retainedBytes]).to.deep.equal([2002, 1001]);
+  });
 
-    it('so that a walk over one retains nothing of the other', () => {
-      const registry = new StoreRegistry();
-      registry.swap('a.sqlite', emptySnapshot('a1', 'north=N1-D1'));
-      registry.view.getDeletions('north')?.walks.noteUse(1000);
-      registry.swap('a.sqlite', emptySnapshot('a2', 'north=N2-D2'));
-      registry.releaseUnwalked();
-      expect(digests(registry)).to.deep.equal({ content: 'N2', deletions: 'D2', retained: ['D1'] });
-      expect(registry.view.getDeletions('north', 'D1')?.snapshotId).to.equal('a1');
-      expect(registry.view.get('north', 'N1')).to.equal(undefined);
-    });
-
-    it('and finds neither by the digest of the other', () => {
-      const registry = new StoreRegistry();
-      registry.swap('a.sqlite', emptySnapshot('a1', 'north=N1-D1'));
-      registry.swap('a.sqlite', emptySnapshot('a2', 'north=N2-D2'));
-      expect(registry.view.get('north', 'D1')).to.equal(undefined);
-      expect(registry.view.getDeletions('north', 'N1')).to.equal(undefined);
-    });
-
-    it('and counts the memory of both', () => {
-      const registry = new StoreRegistry();
-      const swap = (number: number) => {
-        const snapshot = emptySnapshot(`a${number}`, `north=N${number}-D${number}`);
-        registry.swap('a.sqlite', {
-          ...snapshot,
-          organizations: snapshot.organizations.map((image) => ({ ...image, bytesHeld: 1000 * number })),
-          deletions: snapshot.deletions.map((image) => ({ ...image, bytesHeld: number })),
-        });
-      };
-      swap(1);
-      swap(2);
-      expect([registry.liveBytes, registry.retainedBytes]).to.deep.equal([2002, 1001]);
-    });
+  it('remembers the latest production time of an organization, also after a rollback', () => {
+    const registry = new StoreRegistry(undefined, () => 7);
+    const swap = (instant: bigint) => {
+      const snapshot = emptySnapshot(`at ${instant}`, 'north');
+      const organizations = snapshot.organizations.map((one) => ({
+        ...one,
+        history: emptyHistory(undefined, instant),
+      }));
+      registry.swap('a.sqlite', { ...snapshot, organizations });
+      return registry.view.get('north')?.latestInstant;
+    };
+    expect([1n, 5n, 3n].map(swap)).to.deep.equal([1n, 5n, 5n]);
+    registry.swap('a.sqlite', emptySnapshot('b', 'south'));
+    expect([4n, 6n].map(swap), 'after it was removed').to.deep.equal([5n, 6n]);
+    expect(registry.view.get('north')?.liveSince).to.equal(7);
   });
 
   describe('retains the stores that walks began on', () => {
