@@ -26,6 +26,7 @@ const DEFAULTS = {
   maxUnsentMb: 256,
   writeTimeoutSeconds: 30,
   overloadDelayMs: 200,
+  changesWaitSeconds: 600,
   compression: true,
   docs: true,
   explorer: false,

@@ -1,41 +1,8 @@
-import type { InstantImage } from './index/instant-index.ts';
 import { lowerInstantBound } from './index/row-sets.ts';
-import { type Bytes, type Int64s, sharedBytes, sharedInt64s, type Uint32s } from './memory/shared-arrays.ts';
-import type { CollectionImage, OrganizationImage } from './organization-image.ts';
-import type { RecordsImage } from './records.ts';
+import { sharedBytes, sharedInt64s, type Uint32s } from './memory/shared-arrays.ts';
+import type { ChangesImage, HistoryImage, LineageImage } from './organization-image.ts';
 
-/**
- * The snapshots from which a copy can be continued, earliest first: those from which a snapshot descends, and itself.
- *
- *     instants   production times, microseconds since the epoch
- *     ids        the 16 bytes of each UUID
- */
-export interface LineageImage {
-  readonly instants: Int64s;
-  readonly ids: Bytes;
-}
-
-/** The changes of a collection, each by the production time of the first snapshot that has it. */
-export interface ChangesImage {
-  /** Records that were added or changed, by their last change. */
-  readonly changed: InstantImage;
-  /** Ids of deleted records, as JSON texts. */
-  readonly deleted: { readonly sorted: Int64s; readonly ids: RecordsImage };
-}
-
-/** The changes of an organization. Each snapshot has its own, also where the content stays. */
-export interface HistoryImage {
-  readonly lineage: LineageImage;
-  /** Production time of the first snapshot in the lineage with the organization, microseconds since the epoch. */
-  readonly since: bigint;
-  readonly changes: Readonly<Record<CollectionKey, ChangesImage>>;
-  /** Bytes of shared memory, without those of the lineage, which all organizations of a file share. */
-  readonly bytesHeld: number;
-}
-
-type CollectionKey = {
-  [Name in keyof OrganizationImage]: OrganizationImage[Name] extends CollectionImage ? Name : never;
-}[keyof OrganizationImage];
+/** The history of an organization's records: the snapshots that it covers, and the changes since each of them. */
 
 /** The form of snapshot ids. */
 export const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;

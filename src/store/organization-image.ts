@@ -1,8 +1,7 @@
-import type { HistoryImage } from './history.ts';
 import type { IdIndexImage } from './index/id-index.ts';
 import type { InstantImage } from './index/instant-index.ts';
 import type { PostingImage } from './index/posting-index.ts';
-import type { Int64s, Uint32s } from './memory/shared-arrays.ts';
+import type { Bytes, Int64s, Uint32s } from './memory/shared-arrays.ts';
 import type { RecordsImage } from './records.ts';
 
 /**
@@ -53,6 +52,40 @@ export interface OrganizationImage {
   readonly orders: CollectionImage;
   readonly offers: CollectionImage;
 }
+
+/**
+ * The snapshots from which a copy can be continued, earliest first: those from which a snapshot descends, and itself.
+ *
+ *     instants   production times, microseconds since the epoch
+ *     ids        the 16 bytes of each UUID
+ */
+export interface LineageImage {
+  readonly instants: Int64s;
+  readonly ids: Bytes;
+}
+
+/** The changes of a collection, each by the production time of the first snapshot that has it. */
+export interface ChangesImage {
+  /** Records that were added or changed, by their last change. */
+  readonly changed: InstantImage;
+  /** Ids of deleted records, as JSON texts. */
+  readonly deleted: { readonly sorted: Int64s; readonly ids: RecordsImage };
+}
+
+/** The changes of an organization. Each snapshot has its own, also where the content stays. */
+export interface HistoryImage {
+  readonly lineage: LineageImage;
+  /** Production time of the first snapshot in the lineage with the organization, microseconds since the epoch. */
+  readonly since: bigint;
+  readonly changes: Readonly<Record<CollectionName, ChangesImage>>;
+  /** Bytes of shared memory, without those of the lineage, which all organizations of a file share. */
+  readonly bytesHeld: number;
+}
+
+/** The name of a collection in an image. */
+type CollectionName = {
+  [Name in keyof OrganizationImage]: OrganizationImage[Name] extends CollectionImage ? Name : never;
+}[keyof OrganizationImage];
 
 export interface SnapshotImage {
   readonly snapshotId: string;

@@ -1,6 +1,5 @@
-import type { HistoryImage } from './history.ts';
 import { NextSessions } from './next-sessions.ts';
-import type { OrganizationImage, SnapshotImage } from './organization-image.ts';
+import type { HistoryImage, OrganizationImage, SnapshotImage } from './organization-image.ts';
 
 /**
  * The time when walks last used a store. It is a word of shared memory, which any thread may set: whole seconds of the

@@ -3,8 +3,7 @@ import type { NetworksMemory } from '../counts/networks.ts';
 import type { HitCounts } from '../counts/hit-counts.ts';
 import type { CountsBySlot, CountsMemory } from '../counts/open-counts.ts';
 import type { KeyRow, LastUses, WithdrawnKeys } from '../keys/key-ring.ts';
-import type { HistoryImage } from '../store/history.ts';
-import type { OrganizationImage } from '../store/organization-image.ts';
+import type { HistoryImage, OrganizationImage } from '../store/organization-image.ts';
 import type { StoreOrigin } from '../store/organization-store.ts';
 import type { ServedDigests } from '../store/registry/served-digests.ts';
 

@@ -1,6 +1,5 @@
 import { promptGarbageCollection } from '../store/memory/image-memory.ts';
-import type { HistoryImage } from '../store/history.ts';
-import type { OrganizationImage } from '../store/organization-image.ts';
+import type { HistoryImage, OrganizationImage } from '../store/organization-image.ts';
 import { OrganizationStore, type StoreOrigin, WalkMark } from '../store/organization-store.ts';
 import { EMPTY_VIEW, StoreView } from '../store/registry/store-view.ts';
 import type { SentImage, SentStore, SentView, ShownVersion } from './protocol.ts';

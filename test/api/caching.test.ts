@@ -140,9 +140,9 @@ describe('Caching', () => {
     it('changes the tags with the data', async () => {
       const { image } = await fixture();
       const before = await swapping.api.send('/v1/tickets');
-      const organizations = image.organizations.map((organization) => ({
-        ...organization,
-        contentDigest: 'changed',
+      const organizations = image.organizations.map(({ content, history }) => ({
+        content: { ...content, contentDigest: 'changed' },
+        history,
       }));
       stores.swap('fixture', { ...image, organizations });
       const after = await swapping.api.send('/v1/tickets', {

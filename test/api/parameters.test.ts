@@ -32,8 +32,8 @@ const CANDIDATES = [
     'sessionId',
     'type',
     'resaleEnabled',
-    'deletedAt',
-    'collection',
+    'since',
+    'collections',
   ])
   .flatMap((name) => [name, ...['gt', 'gte', 'lt', 'lte', 'ne', 'eq'].map((suffix) => `${name}.${suffix}`)]);
 
@@ -55,7 +55,7 @@ describe('The documented parameters are the accepted ones', () => {
       const refused =
         documented.length === 0 ? [] : response.body.errors.map(({ loc }) => loc.replace('query.', ''));
       const ignored = response.headers['service-api-ignored-parameters'].split(', ');
-      expect(refused).to.deep.equal(documented);
+      expect(refused).to.have.members(documented);
       expect([...refused, ...ignored].sort()).to.deep.equal(CANDIDATES.toSorted());
     });
   }

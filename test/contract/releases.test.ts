@@ -24,11 +24,11 @@ describe('RELEASES', () => {
     expect(OPERATIONS.map(({ id }) => id)).to.include.members(named);
   });
 
-  it('hold every operation but the catalog and the deletions', () => {
+  it('hold every operation but the catalog and the changes', () => {
     const preview = OPERATIONS.filter(
       ({ id }) => !RELEASES.some(({ operations }) => operations.includes(id)),
     );
-    expect(preview.map(({ id }) => id)).to.deep.equal(['listOffers', 'getOffer', 'listDeletions']);
+    expect(preview.map(({ id }) => id)).to.deep.equal(['listOffers', 'getOffer', 'readChanges']);
   });
 });
 

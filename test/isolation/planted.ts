@@ -1,13 +1,6 @@
 import type { Fields, Json, Shape } from '../../src/contract/field.ts';
 import type { CollectionName } from '../../src/contract/operations.ts';
-import {
-  EVENT,
-  EVENT_SESSION,
-  OFFER,
-  OFFER_TYPES,
-  ORDER,
-  TICKET,
-} from '../../src/contract/resources.ts';
+import { EVENT, EVENT_SESSION, OFFER, OFFER_TYPES, ORDER, TICKET } from '../../src/contract/resources.ts';
 
 /** Marks that identify the owner of a record, planted in every field that can hold them. */
 export interface Plant {

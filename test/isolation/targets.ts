@@ -5,7 +5,6 @@ import {
   type ListParameter,
   type RetrieveOperation,
 } from '../../src/contract/operations.ts';
-import { COLLECTION_NAMES } from '../../src/contract/resources.ts';
 import { instantOf, type Plant } from './planted.ts';
 
 /**
@@ -17,14 +16,12 @@ export type Words = Pick<Plant, 'word' | 'digits'>;
 /** Ids that both organizations have records for. */
 export const SHARED: Words = { word: 'shared_1', digits: '424242424' };
 
-/** Returns targets of every operation, with every combination of its filters, for the values of `owners`. */
+/** Returns targets of every list and record, with every combination of the filters, for the values of `owners`. */
 export function targetsFor(owners: readonly Words[]): string[] {
-  return OPERATIONS.flatMap((operation) =>
+  return OPERATIONS.filter((operation) => operation.kind !== 'changes').flatMap((operation) =>
     operation.kind === 'list'
       ? listTargets(operation, owners)
-      : operation.kind === 'changes'
-        ? [operation.path, ...COLLECTION_NAMES.map((name) => `${operation.path}?collections=${name}`)]
-        : owners.flatMap(({ word }) => recordIds(operation, word).map((id) => withPath(operation, id))),
+      : owners.flatMap(({ word }) => recordIds(operation, word).map((id) => withPath(operation, id))),
   );
 }
 

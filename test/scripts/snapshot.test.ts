@@ -158,17 +158,19 @@ describe('npm run snapshot', () => {
       expect(stdout)
         .to.include(`\n  changes to ${good()}: 1 replaced, 0 added, 1 deleted\n`)
         .and.include('\n  deletions of records that it does not have: 1\n')
-        .and.include('\n  deletions: 1 (1 new)\n')
+        .and.include('\n  history: 1 records changed, 1 gone; changes since 1 snapshots are known\n')
         .and.match(/\n {2}runs: \d+ copied, \d+ written\n/);
       expect(inspectSnapshot(output).producedAt).to.equal(asOf);
     });
 
-    it('finds the deletions of a whole export by the previous snapshot', async () => {
+    it('finds the changes of a whole export by the previous snapshot', async () => {
       const output = folder('good/next.sqlite');
       writeImport(folder('next'), { ...SMALL_IMPORT, tickets: SMALL_IMPORT.tickets.slice(2) });
       const build = (...more: string[]) =>
         snapshot('build', '--input', folder('next'), '--output', output, '--previous', good(), ...more);
-      expect((await build('--keep-deletions', '12h')).stdout).to.include('\n  deletions: 2 (2 new)\n');
+      expect((await build('--keep-changes', '12h')).stdout).to.include(
+        '\n  history: 0 records changed, 2 gone; ',
+      );
       const { code, stderr } = await build('--base', good());
       expect(`${code}: ${stderr}`).to.include('2: error: --base and --previous exclude each other');
     });
@@ -389,6 +391,7 @@ describe('npm run snapshot', () => {
         `  produced at  ${producedAt}`,
         '  size         N MB',
         '  memory       data N MB, load N MB, plan N MB',
+        '  history      begins with this snapshot',
         '',
         'ORGANIZATION  NAME',
         'north         Nord',
@@ -472,7 +475,7 @@ describe('npm run snapshot', () => {
         file: output,
         organizations: 2,
         records: { events: 8, sessions: 20, tickets: 120, orders: 18, offers: 10 },
-        deletions: { total: 0, added: 0 },
+        history: { snapshots: 1, changed: 0, deleted: 0, deletions: 0 },
         dropped: {},
         rejected: 0,
         unread: [],
@@ -500,6 +503,11 @@ describe('npm run snapshot', () => {
       expect(inspected).to.deep.equal({
         ...ofGood(),
         permits: [],
+        history: {
+          snapshots: 0,
+          changed: { events: 8, sessions: 20, tickets: 120, orders: 18, offers: 10 },
+          deleted: 0,
+        },
         organizations: [
           { organizationId: 'north', name: 'Nord', records },
           { organizationId: 'south', name: 'Süd', records },

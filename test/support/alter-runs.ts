@@ -1,7 +1,7 @@
 import Database from 'better-sqlite3';
 import { contentColumnsOf, RUN_TABLES, type StoredList } from './digests.ts';
 
-/** The content of a run, open to change: its records, and the elements of each column. */
+/** A run, open to change: its records, and the elements of each column, those of `changed_at` too. */
 export interface RunContent {
   readonly records: string[];
   readonly columns: Readonly<Record<string, unknown[]>>;
@@ -20,7 +20,8 @@ export function alterRuns(
   const table = RUN_TABLES[list];
   const database = new Database(path);
   database.pragma('synchronous = OFF');
-  const columns = contentColumnsOf(database, table);
+  const changes = list === 'deletions' ? [] : ['changed_at'];
+  const columns = [...changes, ...contentColumnsOf(database, table)];
   const rows = database
     .prepare<[string], Record<string, string>>(`SELECT rowid, * FROM ${table} WHERE organization_id LIKE ?`)
     .all(organizationId);

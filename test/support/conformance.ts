@@ -108,8 +108,7 @@ function expectDocumented({ method, status, headers, text }: Exchange, path: str
   if (status === 200 && method === 'GET') expectLink(headers, text);
   if (response.content === undefined) expect(text).to.equal('');
   else if (method === 'HEAD') return;
-  else if (headers['content-type'] === NDJSON_TYPE)
-    expectValidLines(response.content[JSON_TYPE].schema, text);
+  else if (headers['content-type'] === NDJSON_TYPE) expectValidLines(response.content, text);
   else expectValid([...keys, 'content', JSON_TYPE, 'schema'], text);
 }
 
@@ -121,9 +120,10 @@ function expectLink(headers: IncomingHttpHeaders, text: string): void {
   expect(headers['link']).to.equal(isShort ? `<${nextPage}>; rel="next"` : undefined);
 }
 
-/** Validates each line of a text against the schema of the records on a page. */
-function expectValidLines({ $ref = '' }: { readonly $ref?: string }, text: string): void {
-  const resource = /\/(\w+)Page$/.exec($ref)?.[1] ?? '';
+/** Validates each line of a text against the schema of a line, or of the records on a page. */
+function expectValidLines(content: NonNullable<ResponseObject['content']>, text: string): void {
+  const { $ref = '' } = (content[NDJSON_TYPE] ?? content[JSON_TYPE]).schema;
+  const resource = /\/(\w+?)(Page)?$/.exec($ref)?.[1] ?? '';
   const lines = text.split('\n');
   expect(lines.pop(), 'text after the last newline').to.equal('');
   for (const line of lines) expectValid(['components', 'schemas', resource], line);

@@ -2,12 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { parseTimestamp } from '../../src/contract/timestamp.ts';
 import { byCollection, byList } from '../../src/snapshot/format/layout.ts';
 import type { ManifestOrganization } from '../../src/snapshot/format/manifest.ts';
-import { type HistoryImage, lineageOf } from '../../src/store/history.ts';
+import { lineageOf } from '../../src/store/history.ts';
 import { IdIndexBuilder } from '../../src/store/index/id-index.ts';
 import type {
   CollectionImage,
   OrganizationImage,
   SnapshotImage,
+  HistoryImage,
 } from '../../src/store/organization-image.ts';
 import { OrganizationStore } from '../../src/store/organization-store.ts';
 import { pack } from './pack.ts';

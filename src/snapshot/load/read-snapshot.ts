@@ -1,7 +1,7 @@
 import { type Instant, parseTimestamp } from '../../contract/timestamp.ts';
-import { type HistoryImage, type LineageImage, lineageOf } from '../../store/history.ts';
+import { lineageOf } from '../../store/history.ts';
 import { imageBytes } from '../../store/memory/image-memory.ts';
-import type { OrganizationImage } from '../../store/organization-image.ts';
+import type { HistoryImage, LineageImage, OrganizationImage } from '../../store/organization-image.ts';
 import {
   byCollection,
   DELETIONS,

@@ -158,5 +158,7 @@ function manifestOf(path: string): Manifest | undefined {
 }
 
 function runDigestsIn({ organizations }: Partial<Manifest> = {}): Set<string> {
-  return new Set((organizations ?? []).flatMap(({ runs }) => Object.values(runs).flat()).map(({ digest }) => digest));
+  return new Set(
+    (organizations ?? []).flatMap(({ runs }) => Object.values(runs).flat()).map(({ digest }) => digest),
+  );
 }

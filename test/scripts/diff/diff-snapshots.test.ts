@@ -13,14 +13,13 @@ import { readSnapshot } from '../../support/read-snapshot.ts';
 import { byDepth } from '../../support/depth.ts';
 import { folderForAll } from '../../support/temporary-folder.ts';
 import { alterRuns, replaceInRecords, type RunContent } from '../../support/alter-runs.ts';
-import { setDeletions } from '../../support/deletions.ts';
 import { differences } from './diff-oracle.ts';
 import { reseal, type StoredList } from '../../support/digests.ts';
 import { inOrganization, minimalTicket } from '../../support/records.ts';
 import { build, type Import, type ImportRecord, writeImport } from '../../support/import-folder.ts';
 import { randomImport } from '../../snapshot/builder/random-import.ts';
 import { thrownBy } from '../../snapshot/format/refusal.ts';
-import { SMALL_DELETIONS, SMALL_IMPORT } from '../../support/small-import.ts';
+import { SMALL_IMPORT } from '../../support/small-import.ts';
 import { SoundSnapshot } from '../../snapshot/format/sound-snapshot.ts';
 
 const NOTHING: RecordsDiff = { added: [], changed: [], removed: [] };
@@ -33,9 +32,7 @@ describe('The difference of two snapshots', () => {
   const folder = folderForAll();
   let builds = 0;
 
-  before(() => {
-    setDeletions(snapshot.path, { north: [], south: [] });
-  });
+  before(() => {});
 
   async function built(files: Import): Promise<string> {
     const input = folder(`import-${builds++}`);
@@ -111,21 +108,6 @@ describe('The difference of two snapshots', () => {
         ...NO_RECORDS,
         tickets: { added: ['\0"\n, é'], changed: ['tkt_1', 'tkt_2'], removed: ['tkt_0'] },
       },
-      deletions: { added: [], removed: [] },
-    });
-  });
-
-  it('lists added and removed deletions, even if nothing else changed', () => {
-    const [first, second, third, fourth] = SMALL_DELETIONS;
-    const [before, after] = [snapshot.copy(), snapshot.copy()];
-    setDeletions(before, { north: [first, second, third], south: [first] });
-    const later = { ...second, deletedAt: '2026-11-04T00:00:00.000Z' };
-    setDeletions(after, { north: [third, fourth, later], south: [first] });
-    const { organizations } = diffSnapshots(before, after);
-    expect(organizations.map(({ state }) => state)).to.deep.equal(['changed', 'unchanged']);
-    expect(organizations[0]).to.deep.include({
-      records: NO_RECORDS,
-      deletions: { added: [fourth, later], removed: [first, second] },
     });
   });
 
@@ -211,12 +193,10 @@ describe('The difference of two snapshots', () => {
         ({ columns }) => columns['event_id'].pop(),
         'inconsistent',
       ],
-      ['has a deletion that is not JSON', 'deletions', ({ records }) => (records[1] += '}'), 'inconsistent'],
       ['lacks the events of an offer', 'offers', ({ columns }) => columns['event_ids'].pop(), 'inconsistent'],
     ] as readonly [string, StoredList, (run: RunContent) => void, string][]) {
       it(fault, () => {
         const path = snapshot.copy();
-        setDeletions(path, { north: SMALL_DELETIONS });
         alterRuns(path, collection, alter, 'north');
         reseal(path);
         expect(refusal(path)).to.equal(reason);

@@ -14,6 +14,9 @@ import {
 
 type Collection = Exclude<FileName, 'organizations'>;
 
+/** Organizations of the fixture of the API, too. */
+export const ORGANIZATIONS = ['north', 'south'] as const;
+
 /** One line of an import with a base: of a record, of a deletion, or both. */
 export interface Change {
   readonly organizationId: string;
@@ -37,8 +40,8 @@ const IDS = [
   ...['é', '"', '\\', '\u{1f3ad}', '\ue000', 'i"é'],
 ];
 
-const change: fc.Arbitrary<Change> = fc.record({
-  organizationId: fc.constantFrom('o1', 'o2'),
+export const change: fc.Arbitrary<Change> = fc.record({
+  organizationId: fc.constantFrom(...ORGANIZATIONS),
   // Tickets, orders and offers are merged alike.
   collection: fc.constantFrom<Collection>(
     'events',
@@ -63,8 +66,8 @@ export const histories: fc.Arbitrary<readonly Change[][]> = fc
   )
   .map(([first, steps]) => [first, ...steps]);
 
-type Files = Record<FileName, ImportRecord[]>;
-type Deletion = Readonly<Record<'organizationId' | 'collection' | 'id', string>>;
+export type Files = Record<FileName, ImportRecord[]>;
+export type Deletion = Readonly<Record<'organizationId' | 'collection' | 'id', string>>;
 
 /** The records of a history at one time. */
 export class World {
@@ -125,7 +128,7 @@ function filesOf(records: readonly { readonly change: Change; readonly line: Imp
   const files = Map.groupBy(records, ({ change }) => change.collection);
   const lines = (collection: Collection) => (files.get(collection) ?? []).map(({ line }) => line);
   return {
-    organizations: ['o1', 'o2'].map((organizationId) => ({ organizationId })),
+    organizations: ORGANIZATIONS.map((organizationId) => ({ organizationId })),
     events: lines('events'),
     sessions: lines('sessions'),
     tickets: lines('tickets'),
