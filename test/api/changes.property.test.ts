@@ -135,7 +135,7 @@ class Model {
     const { deletions, ...files } = this.#world.apply(changes);
     const earlier = from === 'nothing' ? undefined : this.#snapshots.at(-1);
     // An import that changes a base cannot remove an organization.
-    const isBase = from === 'base' && earlier !== undefined && earlier.records.size === ORGANIZATIONS.length;
+    const isBase = from === 'base' && earlier?.records.size === ORGANIZATIONS.length;
     const input = join(this.#folder, `import-${at}`);
     writeImport(input, isBase ? files : only(this.#world.all(), without));
     if (isBase) writeFileSync(join(input, 'deletions.ndjson'), toFile(deletions));
