@@ -27,20 +27,25 @@ export class Answer {
   }
 
   async json(): Promise<unknown> {
-    return this.parse(await this.text());
+    return this.#parse(await this.text());
   }
 
-  /** Parses the body, or a line of it. */
-  parse(text: string): unknown {
-    try {
-      return JSON.parse(text);
-    } catch (cause) {
-      throw this.malformed('is not JSON', cause);
+  /**
+   * Yields the parsed lines of the body, as many at a time as arrive. A body that breaks off raises a ConnectionError.
+   * Ends the connection when the caller stops before the end.
+   */
+  async *lines(): AsyncGenerator<unknown[], void, undefined> {
+    const decoder = new TextDecoder();
+    let rest = '';
+    for await (const chunk of this.#chunks()) {
+      const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
+      rest = lines.pop() ?? '';
+      if (lines.length > 0) yield lines.map((line) => this.#parse(line));
     }
+    if (rest !== '') throw this.incomplete();
   }
 
-  /** Yields the body in pieces. Ends the connection when the caller stops before the end. */
-  async *chunks(): AsyncGenerator<Uint8Array, void, undefined> {
+  async *#chunks(): AsyncGenerator<Uint8Array, void, undefined> {
     const body: ReadableStream<Uint8Array> | null = this.#response.body;
     if (body === null) return;
     const reader = body.getReader();
@@ -64,5 +69,13 @@ export class Answer {
   /** Returns the error of a body that is not in the form of the service. */
   malformed(reason: string, cause?: unknown): FoyerError {
     return new FoyerError(`${this.#request}: the body of the response ${reason}`, { cause });
+  }
+
+  #parse(text: string): unknown {
+    try {
+      return JSON.parse(text);
+    } catch (cause) {
+      throw this.malformed('is not JSON', cause);
+    }
   }
 }

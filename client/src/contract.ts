@@ -13,6 +13,9 @@ export type RecordOf<Id extends ListId> = Envelope<Id>['items'][number];
 /** The record that an operation retrieves. */
 export type Retrieved<Id extends GetId> = operations[Id]['responses'][200]['content']['application/json'];
 
+/** A line of a stream of changes. */
+export type Change = operations['readChanges']['responses'][200]['content']['application/x-ndjson'];
+
 /** The snapshot that a response shows. */
 export interface Source {
   readonly snapshotId: string;

@@ -13,7 +13,7 @@ export {
   WalkGoneError,
 } from './errors.ts';
 export type { ChangedList, Collection, List, PollOptions, RequestOptions, UnchangedList } from './list.ts';
-export type { CollectionName, Copy, Entry, SyncOptions, SyncState } from './sync.ts';
+export type { CollectionName, Copy, Entry, RecordKey, SyncOptions, SyncState } from './sync.ts';
 export type { ClientOptions } from './transport.ts';
 
 export type Event = RecordOf<'listEvents'>;
@@ -21,7 +21,6 @@ export type EventSession = RecordOf<'listEventSessions'>;
 export type Ticket = RecordOf<'listTickets'>;
 export type Order = RecordOf<'listOrders'>;
 export type Offer = RecordOf<'listOffers'>;
-export type Deletion = RecordOf<'listDeletions'>;
 
 class Events extends Collection<'listEvents', 'getEvent'> {
   /** Returns the list of an event's sessions. It raises a ResponseError with status 404 if the event is missing. */
@@ -37,24 +36,22 @@ export class FoyerClient {
   readonly orders: Collection<'listOrders', 'getOrder'>;
   /** In preview: it may change or be withdrawn at any time. */
   readonly offers: Collection<'listOffers', 'getOffer'>;
-  /** In preview: it may change or be withdrawn at any time. */
-  readonly deletions: List<'listDeletions'>;
+  readonly #transport: Transport;
 
   constructor(options: ClientOptions) {
     const transport = new Transport(options);
+    this.#transport = transport;
     this.events = new Events(transport, 'listEvents', 'getEvent');
     this.tickets = new Collection(transport, 'listTickets', 'getTicket');
     this.orders = new Collection(transport, 'listOrders', 'getOrder');
     this.offers = new Collection(transport, 'listOffers', 'getOffer');
-    this.deletions = new List(transport, 'listDeletions');
   }
 
   /**
-   * Makes a round of a sync: brings a copy to the data of one snapshot, in one transaction. Returns the state from
-   * which the next round goes on, which `copy.commit` has stored.
-   * @param state that of the latest commit; undefined for a first copy
+   * Makes a round of a sync: brings a copy to the live snapshot, in one transaction. In preview.
+   * @param token `next` of the state that `copy.commit` stored last; undefined for a first copy
    */
-  sync(copy: Copy, state?: SyncState, options?: SyncOptions): Promise<SyncState> {
-    return syncCopy(this, copy, state, options);
+  sync(copy: Copy, token?: string, options?: SyncOptions): Promise<SyncState> {
+    return syncCopy(this.#transport, copy, token, options);
   }
 }

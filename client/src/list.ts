@@ -188,17 +188,13 @@ async function envelopeOf<Id extends ListId>(answer: Answer): Promise<Envelope<I
   return body as Envelope<Id>;
 }
 
-/** Parses the lines of a stream. A stream that breaks off raises a ConnectionError. */
+/** Yields the records of a stream. A stream that breaks off raises a ConnectionError. */
 async function* recordsOf<Record>(answer: Answer): AsyncGenerator<Record, void, undefined> {
-  const decoder = new TextDecoder();
-  let rest = '';
   let count = 0;
-  for await (const chunk of answer.chunks()) {
-    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
-    rest = lines.pop() ?? '';
-    count += lines.length;
-    // The service promises that each line is a record.
-    for (const line of lines) yield answer.parse(line) as Record;
+  // The service promises that each line is a record.
+  for await (const records of answer.lines() as AsyncIterable<Record[]>) {
+    count += records.length;
+    yield* records;
   }
-  if (rest !== '' || count !== Number(answer.header('Service-Record-Count'))) throw answer.incomplete();
+  if (count !== Number(answer.header('Service-Record-Count'))) throw answer.incomplete();
 }

@@ -4,7 +4,6 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
 import {
-  type ClientOptions,
   ConnectionError,
   FoyerClient,
   FoyerError,
@@ -12,29 +11,12 @@ import {
   WalkGoneError,
 } from '../../client/src/foyer-client.ts';
 import { rejectionOf } from './rejection.ts';
-
-const CREDENTIAL = 'svc:o:north:secret';
-const SOURCE = { 'Service-Snapshot-Id': 'one', 'Service-Data-As-Of': '2026-11-21T04:00:00Z' };
-
-/** A response, or a failure of the connection. */
-type Outcome = Response | Error;
+import { broken, clientOf, CREDENTIAL, refused, SOURCE } from './scripted-client.ts';
 
 const record = (id = 'tkt_1') => Response.json({ ticketId: id }, { headers: SOURCE });
-const refused = (status: number, headers: Record<string, string> = {}) =>
-  Response.json({ detail: 'Try again.' }, { status, headers });
 const page = (nextPage: string | null) => Response.json({ items: [{}], nextPage }, { headers: SOURCE });
 const lines = (body: ReadableStream | string, count: number) =>
   new Response(body, { headers: { ...SOURCE, ETag: '"t"', 'Service-Record-Count': String(count) } });
-
-/** Returns a body that ends with an error. */
-const broken = (text: string) =>
-  new ReadableStream({
-    pull(controller) {
-      if (text === '') controller.error(new TypeError('terminated'));
-      else controller.enqueue(new TextEncoder().encode(text));
-      text = '';
-    },
-  });
 
 /** Runs some work with a server of its own. */
 async function usingServer(listener: RequestListener, work: (url: string) => Promise<void>): Promise<void> {
@@ -47,27 +29,6 @@ async function usingServer(listener: RequestListener, work: (url: string) => Pro
     server.closeAllConnections();
     server.close();
   }
-}
-
-/** A client whose requests have these outcomes one after the other, without waiting. */
-function clientOf(outcomes: readonly Outcome[], options: Partial<ClientOptions> = {}) {
-  const requests: { url: string; headers: Headers }[] = [];
-  const pauses: number[] = [];
-  const client = new FoyerClient({
-    baseUrl: 'https://tickets.example.org',
-    credential: CREDENTIAL,
-    fetch: (url, init) => {
-      requests.push({ url: new Request(url).url, headers: new Headers(init?.headers) });
-      const outcome = outcomes.at(requests.length - 1) ?? new Error('no outcome');
-      return outcome instanceof Error ? Promise.reject(outcome) : Promise.resolve(outcome);
-    },
-    wait: (milliseconds) => {
-      pauses.push(milliseconds);
-      return Promise.resolve();
-    },
-    ...options,
-  });
-  return { client, requests, pauses };
 }
 
 describe('The TypeScript client repeats a request', () => {

@@ -2,13 +2,22 @@ import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import ts from 'typescript';
-import { type Filters, FoyerClient, type PageFilters } from '../../client/src/foyer-client.ts';
+import {
+  type CollectionName,
+  type Copy,
+  type Filters,
+  FoyerClient,
+  type PageFilters,
+} from '../../client/src/foyer-client.ts';
 import { Collection, List } from '../../client/src/list.ts';
 import { type ListOperation, OPERATIONS, type Parameter } from '../../src/contract/operations.ts';
 import { PREVIEW, RELEASES, STABLE, VERSION_HEADER } from '../../src/contract/releases.ts';
 import { folderForAll } from '../support/temporary-folder.ts';
 
 const LISTS = OPERATIONS.filter((each): each is ListOperation => each.kind === 'list');
+
+/** A copy that no round reaches. */
+const COPY = {} as Copy;
 
 interface Sent {
   readonly url: URL;
@@ -21,6 +30,7 @@ async function sentBy(work: (client: FoyerClient) => Promise<unknown>): Promise<
   const client = new FoyerClient({
     baseUrl: 'https://tickets.example.org',
     credential: 'svc:o:north:secret',
+    maxAttempts: 1,
     fetch: (url, init) => {
       sent.push({ url: new URL(new Request(url).url), headers: new Headers(init?.headers) });
       return Promise.resolve(new Response(null, { status: 204 }));
@@ -78,6 +88,7 @@ describe('The TypeScript client and the contract', () => {
         // A body is not needed to see the request.
         if (list instanceof Collection) await list.get('{id}').catch(() => undefined);
       }
+      await client.sync(COPY).catch(() => undefined);
     });
     const released = RELEASES.flatMap(({ operations }) => operations);
     const expected = OPERATIONS.map(({ id, path }) => [
@@ -101,6 +112,19 @@ describe('The TypeScript client and the contract', () => {
       expect(query?.size).to.equal(parameters.length);
     });
   }
+
+  it('have the same parameters: readChanges', async () => {
+    const parameters = OPERATIONS.flatMap((each) => (each.kind === 'changes' ? each.parameters : []));
+    const [since, collections] = parameters.map(({ example }) => example);
+    const [{ url }] = await sentBy((client) =>
+      client
+        .sync(COPY, since, { collections: collections.split(',') as CollectionName[] })
+        .catch(() => undefined),
+    );
+    const sent = parameters.map(({ name }) => url.searchParams.get(name));
+    expect(sent).to.deep.equal(parameters.map(({ example }) => example));
+    expect(url.searchParams.size).to.equal(parameters.length);
+  });
 
   it('have the same descriptions of filters, in editors', () => {
     const contract = fileURLToPath(new URL('../../client/src/contract.ts', import.meta.url));

@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 import { expect } from 'chai';
 import { FoyerClient, IgnoredFilterError, ResponseError, type Page } from '../../client/src/foyer-client.ts';
 import { MAX_PER_PAGE } from '../../src/contract/parameter.ts';
-import { DELETIONS, HARD_ID, PRODUCED_AT, TICKET_COUNT } from '../support/api-fixture.ts';
+import { HARD_ID, PRODUCED_AT, TICKET_COUNT } from '../support/api-fixture.ts';
 import { givenApi } from '../support/test-api.ts';
 import { rejectionOf } from './rejection.ts';
 
@@ -91,11 +91,6 @@ describe('The TypeScript client', () => {
     expect(sessions.map(({ id }) => id)).to.deep.equal(['ses_h1']);
     const error = await rejectionOf(all(client.events.sessions('evt_south').list()));
     expect(error).to.be.instanceOf(ResponseError).and.to.have.property('status', 404);
-  });
-
-  it('lists deletions, in preview like offers', async () => {
-    const deletions = await all(client.deletions.list({ deletedAt: { gte: '2026-10-03T04:00:00Z' } }));
-    expect(deletions).to.deep.equal(DELETIONS.north.slice(2));
   });
 
   it('requests a list again only if it has changed', async () => {

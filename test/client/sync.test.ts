@@ -1,25 +1,38 @@
 import { expect } from 'chai';
 import {
-  type CollectionName,
+  type ClientOptions,
   type Copy,
   type Entry,
-  FoyerClient,
   FoyerError,
+  type RecordKey,
   ResponseError,
+  type SyncOptions,
   type SyncState,
-  type Ticket,
 } from '../../client/src/foyer-client.ts';
-import type { DeletionsImage, OrganizationImage } from '../../src/store/organization-image.ts';
-import { StoreRegistry } from '../../src/store/registry/store-registry.ts';
-import { fixture } from '../support/api-fixture.ts';
-import { emptyImage } from '../support/empty-image.ts';
-import { TestApi } from '../support/test-api.ts';
 import { rejectionOf } from './rejection.ts';
+import { broken, clientOf, type Outcome, refused } from './scripted-client.ts';
+
+const RESET = { change: 'reset' };
+const END = { change: 'end', next: 'b', dataAsOf: '2026-11-03T04:00:00.000Z', counts: { tickets: 1 } };
+
+const put = (id: string, text = '', collection = 'tickets') => ({
+  ...{ change: 'put', collection, id },
+  ...(collection === 'sessions' && { eventId: 'evt' }),
+  record: { text },
+});
+const removal = (id: string) => ({ change: 'delete', collection: 'tickets', id });
+const textOf = (...lines: readonly unknown[]) => lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+
+/** Returns a response of these lines, which arrive in pieces. */
+function streamOf(...lines: readonly unknown[]): Response {
+  const pieces = textOf(...lines).match(/[^]{1,150}/g) ?? [];
+  return new Response(ReadableStream.from(pieces).pipeThrough(new TextEncoderStream()));
+}
 
 /** A copy in memory, with the calls that it got. */
 class MemoryCopy implements Copy {
-  entries = new Map<string, Entry>();
-  state: SyncState | undefined;
+  entries = new Map<string, Entry | undefined>([['tickets old', undefined]]);
+  token: string | undefined = 'a';
   readonly calls: string[] = [];
   #draft = this.entries;
 
@@ -28,8 +41,12 @@ class MemoryCopy implements Copy {
     this.#draft = new Map(this.entries);
   }
 
-  clear(collection: CollectionName): void {
-    for (const [key, entry] of this.#draft) if (entry.collection === collection) this.#draft.delete(key);
+  clear(): void {
+    this.#draft.clear();
+  }
+
+  remove(keys: readonly RecordKey[]): void {
+    for (const { collection, id } of keys) this.#draft.delete(`${collection} ${id}`);
   }
 
   async put(entries: readonly Entry[]): Promise<void> {
@@ -37,15 +54,10 @@ class MemoryCopy implements Copy {
     await Promise.resolve();
   }
 
-  remove(collection: CollectionName, ids: readonly string[]): void {
-    for (const id of ids) this.#draft.delete(`${collection} ${id}`);
-  }
-
   commit(state: SyncState): void {
     this.calls.push('commit');
     this.entries = this.#draft;
-    // It is stored as JSON.
-    this.state = JSON.parse(JSON.stringify(state)) as SyncState;
+    this.token = state.next;
   }
 
   rollback(): void {
@@ -54,138 +66,125 @@ class MemoryCopy implements Copy {
 }
 
 describe('A sync of the TypeScript client', () => {
-  let stores: StoreRegistry;
-  let api: TestApi;
-  let content: OrganizationImage;
-  let deletions: DeletionsImage;
   let copy: MemoryCopy;
-  let snapshots: number;
-  const requests: string[] = [];
 
-  beforeEach(async () => {
-    stores = new StoreRegistry();
-    api = await TestApi.start({ stores: () => stores.view });
-    const { image } = await fixture();
-    [content] = image.organizations;
-    [deletions] = image.deletions;
+  beforeEach(() => {
     copy = new MemoryCopy();
-    snapshots = 0;
-    requests.length = 0;
-    swap();
-  });
-  afterEach(() => api.stop());
-
-  /** Makes another snapshot live, newer by default. */
-  function swap(organization = content, time?: number): void {
-    const snapshotId = `snapshot ${++snapshots}`;
-    const producedAt = new Date(time ?? Date.now() + snapshots).toISOString();
-    stores.swap('fixture', { snapshotId, producedAt, organizations: [organization], deletions: [deletions] });
-  }
-
-  /** Makes a round, and calls a function before each request to a path. */
-  function sync(before: (path: string) => void = () => undefined): Promise<SyncState> {
-    const client = new FoyerClient({
-      baseUrl: api.origin,
-      credential: api.authorization('north').slice('Bearer '.length),
-      maxAttempts: 1,
-      fetch: (url, init) => {
-        const { pathname } = new URL(new Request(url).url);
-        requests.push(pathname);
-        before(pathname);
-        return fetch(url, init);
-      },
-    });
-    return client.sync(copy, copy.state);
-  }
-
-  it('copies all records, sessions with their events', async () => {
-    const state = await sync();
-    expect(state).to.include({ snapshotId: 'snapshot 1' }).and.to.deep.equal(copy.state);
-    const { events, sessions, tickets, orders, offers } = content;
-    const counts = [events, sessions, tickets, orders, offers].map(({ count }) => count);
-    expect(copy.entries.size).to.equal(counts.reduce((sum, count) => sum + count));
-    expect(copy.entries.get('sessions ses_b1')).to.have.property('eventId', 'evt_b');
-    expect(copy.calls).to.deep.equal(['begin', 'commit']);
   });
 
-  it('requests events and offers again only if they have changed', async () => {
-    const first = await sync();
-    const { entries } = copy;
-    requests.length = 0;
-    expect(await sync()).to.deep.equal(first);
-    expect(requests).to.deep.equal([
-      ...['/v1/tickets', '/v1/orders', '/v1/deletions', '/v1/events', '/v1/catalog/offers'],
+  /** Makes a round whose requests have these outcomes. Returns its result, and what was requested. */
+  function sync(outcomes: readonly Outcome[], options: SyncOptions & Partial<ClientOptions> = {}) {
+    const { client, requests, pauses } = clientOf(outcomes, options);
+    return { done: client.sync(copy, copy.token, options), requests, pauses };
+  }
+
+  function expectUnchanged(...calls: readonly string[]): void {
+    expect([...copy.entries.keys()]).to.deep.equal(['tickets old']);
+    expect(copy).to.deep.include({ token: 'a', calls });
+  }
+
+  it('copies all records first, sessions with their events', async () => {
+    copy.token = undefined;
+    const puts = ['events', 'sessions', 'tickets', 'orders'].map((each) => put('é', '“ ”\n', each));
+    const { done, requests } = sync([streamOf(RESET, ...puts, END)]);
+    expect(await done).to.deep.equal(END);
+    expect([...copy.entries.values()]).to.deep.equal(puts);
+    expect(copy).to.deep.include({ token: 'b', calls: ['begin', 'commit'] });
+    expect(requests[0].url).to.equal('https://tickets.example.org/v1/changes');
+    expect(requests[0].headers.get('Service-API-Version')).to.equal('preview');
+  });
+
+  it('applies the changes since its token, of the requested collections', async () => {
+    copy.entries = new Map(['old', 'kept', 'new'].map((id) => [`tickets ${id}`, undefined]));
+    const { done, requests } = sync(
+      [streamOf(removal('old'), removal('unknown'), put('new', '1'), put('other'), END)],
+      { collections: ['tickets', 'orders'] },
+    );
+    await done;
+    expect([...copy.entries]).to.deep.equal([
+      ['tickets kept', undefined],
+      ['tickets new', put('new', '1')],
+      ['tickets other', put('other')],
     ]);
-    expect(copy.entries).to.deep.equal(entries);
+    expect(new URL(requests[0].url).search).to.equal('?since=a&collections=tickets,orders');
   });
 
-  it('begins again when newer data goes live during a round', async () => {
-    let isNewer = false;
-    const state = await sync((path) => {
-      if (path !== '/v1/catalog/offers' || isNewer) return;
-      isNewer = true;
-      swap(emptyImage('north'));
-    });
-    expect(copy.calls).to.deep.equal(['begin', 'rollback', 'begin', 'commit']);
-    expect(state.snapshotId).to.equal('snapshot 2');
-    expect(copy.entries.size).to.equal(0);
+  it('stores the new token when nothing has changed, and drops the records when its token cannot be continued', async () => {
+    await sync([streamOf(END)]).done;
+    expect([...copy.entries.keys()]).to.deep.equal(['tickets old']);
+    expect(copy.token).to.equal('b');
+    await sync([streamOf(RESET, put('new'), END)]).done;
+    expect([...copy.entries.keys()]).to.deep.equal(['tickets new']);
   });
 
-  it('begins again when newer data lacks an event whose sessions it requests', async () => {
-    await sync((path) => {
-      if (path.endsWith('/sessions')) swap(emptyImage('north'));
+  for (const [title, body] of [
+    ['breaks off after a line', () => broken(textOf(RESET, put('new')))],
+    ['breaks off within a line', () => broken(textOf(RESET, put('new')) + '{"change"')],
+    ['ends within its last line', () => textOf(RESET, END).slice(0, -1)],
+    ['lacks its last line', () => textOf(RESET, put('new'))],
+    ['has a change that the client does not know', () => textOf(put('new'), { change: 'merge' }, END)],
+    ['has a reset after other changes', () => textOf(put('new'), RESET, END)],
+  ] as const) {
+    it(`applies nothing of a stream that ${title}`, async () => {
+      const { done } = sync([new Response(body())], { maxAttempts: 1 });
+      expect(await rejectionOf(done)).to.be.instanceOf(FoyerError);
+      expectUnchanged('begin', 'rollback');
     });
-    expect(copy.calls).to.deep.equal(['begin', 'rollback', 'begin', 'commit']);
-    expect(copy.entries.size).to.equal(0);
+  }
+
+  it('repeats a round whose stream breaks off, with the same token', async () => {
+    const { done, requests } = sync([new Response(broken(textOf(RESET))), streamOf(put('new'), END)]);
+    await done;
+    expect([...copy.entries.keys()]).to.deep.equal(['tickets old', 'tickets new']);
+    expect(requests.map(({ url }) => new URL(url).search)).to.deep.equal(['?since=a', '?since=a']);
   });
 
-  it('gives up when newer data goes live during each attempt', async () => {
-    await sync();
-    const { entries, state } = copy;
-    const attempts = sync((path) => {
-      if (path === '/v1/orders') swap();
-    });
-    expect(await rejectionOf(attempts)).to.be.instanceOf(FoyerError);
-    expect(copy.calls.slice(2)).to.deep.equal(Array.from({ length: 5 }, () => ['begin', 'rollback']).flat());
-    expect(copy).to.include({ entries, state });
+  it('waits after 429 and errors of the server, without a transaction', async () => {
+    const wait = refused(429, { 'Retry-After': '5' });
+    const { done, pauses } = sync([wait, refused(429), refused(503), streamOf(END)]);
+    await done;
+    expect(pauses).to.have.length(3).and.to.include(5000);
+    expect(copy).to.deep.include({ token: 'b', calls: ['begin', 'commit'] });
   });
 
-  for (const [title, days] of [
-    ['older than 60 days, since deletions may no longer be listed', 61],
-    ['newer than the data, as after a rollback of the service', -1],
-  ] as const)
-    it(`begins anew with a copy that is ${title}`, async () => {
-      const { dataAsOf } = await sync();
-      const only = { ticketId: 'tkt_of_the_copy_only' } as Ticket;
-      copy.entries.set('tickets only', { collection: 'tickets', id: 'only', record: only });
-      swap(content, Date.parse(dataAsOf) + days * 86_400_000);
-      expect(await sync()).to.include({ snapshotId: 'snapshot 2' });
-      expect(copy.entries.has('tickets only')).to.equal(false);
-      expect(copy.calls.slice(2)).to.deep.equal(['begin', 'rollback', 'begin', 'commit']);
-    });
+  it('raises a refusal, and leaves the copy as it was', async () => {
+    expect(await rejectionOf(sync([refused(403)]).done)).to.be.instanceOf(ResponseError);
+    expectUnchanged();
+  });
 
-  it('raises the error of the copy, also when the rollback fails as well', async () => {
+  it('rolls back when the caller aborts during the stream', async () => {
+    const ending = new AbortController();
+    const reason = new Error('stopped by the caller');
+    copy.remove = () => {
+      ending.abort(reason);
+    };
+    const { done } = sync([new Response(broken(textOf(removal('old'))))], { signal: ending.signal });
+    expect(await rejectionOf(done)).to.equal(reason);
+    expectUnchanged('begin', 'rollback');
+  });
+
+  it('raises an error of the copy, and does not repeat the round', async () => {
+    const full = new Error('the disk is full');
+    copy.put = () => Promise.reject(full);
+    expect(await rejectionOf(sync([streamOf(put('new'), END), streamOf(END)]).done)).to.equal(full);
+    expectUnchanged('begin', 'rollback');
+    copy.begin = () => {
+      throw full;
+    };
+    expect(await rejectionOf(sync([streamOf(END)]).done)).to.equal(full);
+  });
+
+  it('raises both errors when the rollback fails as well', async () => {
     const full = new Error('the disk is full');
     const none = new Error('no transaction is active');
-    copy.put = () => Promise.reject(full);
-    expect(await rejectionOf(sync())).to.equal(full);
+    copy.commit = () => {
+      throw full;
+    };
     copy.rollback = () => {
       throw none;
     };
-    const error = await rejectionOf(sync());
+    const error = await rejectionOf(sync([streamOf(END)]).done);
     expect(error).to.be.instanceOf(AggregateError).and.to.have.deep.property('errors', [full, none]);
     expect(error.message).to.include(full.message);
-  });
-
-  it('leaves the copy as it was when a round fails', async () => {
-    await sync();
-    const { entries, state } = copy;
-    const failed = sync((path) => {
-      if (path === '/v1/events')
-        stores.swap('fixture', { snapshotId: '', producedAt: '', organizations: [], deletions: [] });
-    });
-    expect(await rejectionOf(failed)).to.be.instanceOf(ResponseError);
-    expect(copy.calls.slice(2)).to.deep.equal(['begin', 'rollback']);
-    expect(copy).to.include({ entries, state });
   });
 });
