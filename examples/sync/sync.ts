@@ -9,55 +9,8 @@ import { type Copy, FoyerClient, FoyerError, type SyncState } from '../../client
  *
  *     FOYER_KEY=svc:o:ORGANIZATION:SECRET node sync.ts https://tickets.example.org copy.sqlite --every 60
  *
- * Without --every, it makes one round. It needs Node 24 or later. docs/integrators.md explains the steps of a round.
+ * Without --every, it makes one round. It needs Node 24 or later. docs/integrators.md explains the changes of a round.
  */
-
-const SCHEMA = `
-CREATE TABLE IF NOT EXISTS records (
-  collection TEXT, id TEXT, event_id TEXT, body TEXT, -- event_id: of sessions, whose bodies lack it
-  PRIMARY KEY (collection, id)
-) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS state (id INTEGER PRIMARY KEY CHECK (id = 1), value TEXT);
-`;
-
-/** Returns a copy whose rounds are transactions of a database. The records are JSON text. */
-function copyIn(database: DatabaseSync): Copy {
-  const clear = database.prepare('DELETE FROM records WHERE collection = ?');
-  const put = database.prepare('INSERT OR REPLACE INTO records VALUES (?, ?, ?, ?)');
-  const remove = database.prepare('DELETE FROM records WHERE collection = ? AND id = ?');
-  const setState = database.prepare('INSERT OR REPLACE INTO state VALUES (1, ?)');
-  return {
-    begin() {
-      database.exec('BEGIN IMMEDIATE');
-    },
-    clear(collection) {
-      clear.run(collection);
-    },
-    put(entries) {
-      for (const entry of entries) {
-        const eventId = entry.collection === 'sessions' ? entry.eventId : null;
-        put.run(entry.collection, entry.id, eventId, JSON.stringify(entry.record));
-      }
-    },
-    remove(collection, ids) {
-      for (const id of ids) remove.run(collection, id);
-    },
-    commit(state) {
-      setState.run(JSON.stringify(state));
-      database.exec('COMMIT');
-    },
-    rollback() {
-      // After some errors, such as that of a full disk, SQLite has ended the transaction.
-      if (database.isTransaction) database.exec('ROLLBACK');
-    },
-  };
-}
-
-/** Returns the state that the latest commit stored; undefined before the first one. */
-function stateIn(database: DatabaseSync): SyncState | undefined {
-  const row = database.prepare('SELECT value FROM state').get();
-  return row && (JSON.parse(String(row['value'])) as SyncState);
-}
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
@@ -70,17 +23,54 @@ if (positionals.length !== 2 || credential === undefined) {
 }
 
 const [baseUrl, path] = positionals;
-const client = new FoyerClient({ baseUrl, credential });
 const database = new DatabaseSync(path);
-database.exec(SCHEMA);
-const copy = copyIn(database);
+database.exec(`
+CREATE TABLE IF NOT EXISTS records (
+  collection TEXT, id TEXT, event_id TEXT, body TEXT, -- event_id: of sessions, whose bodies lack it
+  PRIMARY KEY (collection, id)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS state (id INTEGER PRIMARY KEY CHECK (id = 1), value TEXT);
+`);
+const put = database.prepare('REPLACE INTO records VALUES (?, ?, ?, ?)');
+const remove = database.prepare('DELETE FROM records WHERE collection = ? AND id = ?');
+
+/** A round is a transaction. The records are JSON text. */
+const copy: Copy = {
+  begin() {
+    database.exec('BEGIN IMMEDIATE');
+  },
+  clear() {
+    database.exec('DELETE FROM records');
+  },
+  remove(keys) {
+    for (const { collection, id } of keys) remove.run(collection, id);
+  },
+  put(entries) {
+    for (const entry of entries) {
+      const eventId = entry.collection === 'sessions' ? entry.eventId : null;
+      put.run(entry.collection, entry.id, eventId, JSON.stringify(entry.record));
+    }
+  },
+  commit(state) {
+    database.prepare('REPLACE INTO state VALUES (1, ?)').run(JSON.stringify(state));
+    database.exec('COMMIT');
+  },
+  rollback() {
+    // After some errors, such as that of a full disk, SQLite has ended the transaction.
+    if (database.isTransaction) database.exec('ROLLBACK');
+  },
+};
+
+const client = new FoyerClient({ baseUrl, credential });
 for (;;) {
   try {
-    const { dataAsOf } = await client.sync(copy, stateIn(database));
+    const row = database.prepare('SELECT value FROM state').get();
+    const state = row && (JSON.parse(String(row['value'])) as SyncState);
+    const { dataAsOf } = await client.sync(copy, state?.next);
     console.log(`copied the data as of ${dataAsOf}`);
   } catch (error) {
     if (!(error instanceof FoyerError)) throw error;
-    // The copy is unchanged. The next round begins with the same window.
+    // The copy is unchanged. The next round begins with the same token.
     console.error(`not copied: ${error.message}`);
     if (values.every === undefined) process.exit(1);
   }
