@@ -33,15 +33,23 @@ function targetOf(curl: string): string {
   return /(?:\$FOYER_URL|http:\/\/127\.0\.0\.1:3000)([^"']*)/.exec(curl)?.[1] ?? '';
 }
 
-/** Sends the request of a curl line. The sample key and an event of the fixture stand for the placeholders. */
-function send(api: TestApi, curl: string): Promise<ApiResponse> {
-  const target = targetOf(curl).replace('EVENT', 'evt_a');
+/** Sends the request of a curl line. The sample key, an event of the fixture and a token stand for the placeholders. */
+async function send(api: TestApi, curl: string): Promise<ApiResponse> {
+  const token = curl.includes('$TOKEN') ? await tokenOf(api) : '';
+  const target = targetOf(curl).replace('EVENT', 'evt_a').replace('$TOKEN', token);
   const key = api.authorization('north').replace('Bearer ', '');
   const headers = Array.from(curl.matchAll(/-H "([^:]+): ([^"]*)"/g), ([, name, value]) => [
     name,
     value.replace(/\$(FOYER_)?KEY/, key).replace('$ETAG', '"none"'),
   ]);
   return api.send(target, { as: undefined, headers: Object.fromEntries(headers) as Record<string, string> });
+}
+
+/** Returns the token of the live snapshot. */
+async function tokenOf(api: TestApi): Promise<string> {
+  const headers = { 'Service-API-Version': 'preview' };
+  const { text } = await api.send('/v1/changes?collections=events', { headers });
+  return /"next":"([^"]+)"/.exec(text)?.[1] ?? '';
 }
 
 /** Compares a response with its quotation, in which `…` stands for any text. */
