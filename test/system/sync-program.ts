@@ -181,6 +181,7 @@ export function describeSync({ command, file, selectTime }: SyncProgram): void {
 
     it('follows snapshots, whatever interrupts a round', async () => {
       const faults = Object.keys(FAULTS) as Fault[];
+      let faulty = 0;
       for (let step = 1; step <= STEPS; step++) {
         const earlier = snapshotOf(step - 1);
         await buildStep(step, random.pick([{ base: earlier }, { base: earlier }, { previous: earlier }, {}]));
@@ -193,7 +194,7 @@ export function describeSync({ command, file, selectTime }: SyncProgram): void {
         }
         await goLive(step);
         if (random.chance(0.2)) continue;
-        const fault = faults[step % faults.length];
+        const fault = faults[faulty++ % faults.length];
         await syncWith(fault);
         expectCopyOf(fault.endsWith('killed') ? time : copy().time);
         await syncAndCompare();
