@@ -37,16 +37,21 @@ function entryOf(collection: string, id: string, eventId: string | null, json: s
   return [`${collection} ${id}`, JSON.stringify([eventId, lasting])];
 }
 
+/** Ends a response as a proxy may do: without a length, and without chunks. */
+function endEarly(response: ServerResponse, part: Buffer): void {
+  response.useChunkedEncodingByDefault = false;
+  response.shouldKeepAlive = false;
+  response.end(part);
+}
+
 /** What the first response of a round is, in place of the whole one. `part` is the beginning of its body. */
 const FAULTS = {
   '429': (response) => response.writeHead(429, { 'Retry-After': '1' }).end(),
   '429 without Retry-After': (response) => response.writeHead(429).end('<html>'),
   reset: (response, part) => response.write(part, () => response.destroy()),
-  // As a proxy may send it: without a length, and without chunks.
-  'cut short': (response, part) => {
-    response.useChunkedEncodingByDefault = false;
-    response.shouldKeepAlive = false;
-    response.end(part);
+  'cut within a line': endEarly,
+  'cut after a line': (response, part) => {
+    endEarly(response, part.subarray(0, part.lastIndexOf('\n') + 1));
   },
   'late, and the program is killed': (response, part) => response.write(part),
 } as const satisfies Record<string, (response: ServerResponse, part: Buffer) => unknown>;
