@@ -223,7 +223,7 @@ class Model {
           .filter((key) => key.startsWith(`["${name}"`))
           .toArray().length,
       );
-    if (isKnown && snapshot !== undefined) {
+    if (isKnown) {
       const { put, gone } = changesBetween(snapshot, live, organization);
       expect([...named.put].sort()).to.deep.equal(put.filter(isRequested).sort());
       expect([...named.delete].sort()).to.deep.equal(gone.filter(isRequested).sort());

@@ -10,7 +10,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { Random } from '../../scripts/sample/random.ts';
 import { publishSnapshot } from '../../src/snapshot/publish/publish-snapshot.ts';
-import { histories, World } from '../snapshot/builder/random-history.ts';
+import { histories, ORGANIZATIONS, World } from '../snapshot/builder/random-history.ts';
 import { INHERITED, ROOT } from '../support/command.ts';
 import { byDepth } from '../support/depth.ts';
 import { build, writeImport } from '../support/import-folder.ts';
@@ -76,7 +76,7 @@ export function describeSync({ command, file, selectTime }: SyncProgram): void {
     const snapshotOf = (step: number) => inFolder(`${step}.sqlite`);
 
     before(async () => {
-      credential = newCredential(inFolder, 'o1');
+      credential = newCredential(inFolder, ORGANIZATIONS[0]);
       replica = await startReplica();
       await buildStep(0, {});
       await goLive(0);

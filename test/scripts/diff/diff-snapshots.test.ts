@@ -32,8 +32,6 @@ describe('The difference of two snapshots', () => {
   const folder = folderForAll();
   let builds = 0;
 
-  before(() => {});
-
   async function built(files: Import): Promise<string> {
     const input = folder(`import-${builds++}`);
     writeImport(input, files);

@@ -106,13 +106,15 @@ describe('The views and triggers of the PostgreSQL example', () => {
   async function recordsIn(folder: string): Promise<unknown> {
     const output = inFolder(`${folder}.sqlite`);
     await build(inFolder(folder), output);
-    return readSnapshot(output).organizations.map(({ organizationId, sessions, ...organization }) => [
-      organizationId,
-      ...[organization.events, organization.tickets, organization.orders, organization.offers].map(
-        (collection) => Array.from(recordsOf(collection), ([id, record]) => [id, withInstants(record)]),
-      ),
-      Array.from(recordsOf(sessions), ([id, record]) => [id, withInstants(record)]),
-    ]);
+    return readSnapshot(output).organizations.map(
+      ({ content: { organizationId, sessions, ...organization } }) => [
+        organizationId,
+        ...[organization.events, organization.tickets, organization.orders, organization.offers].map(
+          (collection) => Array.from(recordsOf(collection), ([id, record]) => [id, withInstants(record)]),
+        ),
+        Array.from(recordsOf(sessions), ([id, record]) => [id, withInstants(record)]),
+      ],
+    );
   }
 });
 
