@@ -28,15 +28,12 @@ export function* mergeRecords(
       const same = new Set<number>();
       let row = 0;
       while (next !== undefined && next.organization <= run.organization) {
-        const isOfOrganization = next.organization === run.organization;
-        const until = isOfOrganization ? rowOf(layout, run, next, row, isMerged) : row;
-        if (until === undefined) break;
-        const isMet = isOfOrganization && until < run.count && run.hasIdOf(until, next.json);
-        const isSame = isMet && run.holds(until, next.json);
-        if (isSame) same.add(until);
-        if (leaving !== undefined) yield* spansOf(run, row, until, leaving);
-        yield isSame ? { ...next, changedAt: run.changedAt(until) } : next;
-        row = isMet ? until + 1 : until;
+        const met = next.organization === run.organization ? meet(layout, run, next, row, isMerged) : { row };
+        if (met === undefined) break;
+        if (leaving !== undefined) yield* spansOf(run, row, met.row, leaving);
+        if (met.isSame === true) same.add(met.row);
+        yield met.isSame === true ? { ...next, changedAt: run.changedAt(met.row) } : next;
+        row = met.isSame === undefined ? met.row : met.row + 1;
         next = staged.next().value;
       }
       if (leaving !== undefined) yield* spansOf(run, row, run.count, leaving);
@@ -49,18 +46,30 @@ export function* mergeRecords(
   }
 }
 
-/** Returns the row of a run before which, or in place of which, a record belongs; undefined when it follows the run. */
-function rowOf(
+/** The row of an earlier run before which a record belongs. */
+interface Meeting {
+  readonly row: number;
+  /** Whether the record of the row equals it; undefined if that has another id. */
+  readonly isSame?: boolean;
+}
+
+/** Returns where a record belongs in a run, from a row on; undefined when it follows the run. */
+function meet(
   layout: CollectionLayout,
   run: EarlierRun,
   { json }: StagedRecord,
   from: number,
   isMerged: boolean,
-): number | undefined {
-  // Mostly, the records of both are the same, and none has to be parsed.
-  if (from < run.count && (isMerged ? run.holds(from, json) : run.hasIdOf(from, json))) return from;
+): Meeting | undefined {
+  if (from < run.count) {
+    // Mostly, the records of both are the same, and none has to be parsed.
+    if (run.holds(from, json)) return { row: from, isSame: true };
+    if (!isMerged && run.hasIdOf(from, json)) return { row: from, isSame: false };
+  }
   const place = placeOf(layout, json);
-  return isBefore(layout, run.placeAt(run.count - 1), place) ? undefined : run.rowOf(place, from);
+  if (isBefore(layout, run.placeAt(run.count - 1), place)) return undefined;
+  const row = run.rowOf(place, from);
+  return run.idAt(row) === place.id ? { row, isSame: run.holds(row, json) } : { row };
 }
 
 function* spansOf(run: EarlierRun, from: number, to: number, leaving: ReadonlySet<number>): Generator<Span> {
