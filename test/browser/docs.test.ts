@@ -26,8 +26,15 @@ async function tryOut(page: Page, operationId: string, values: Readonly<Record<s
   const request = await sent;
   const response = operation.locator('.live-responses-table .response');
   const status = (await response.locator('.response-col_status').innerText()).trim();
-  const body = await response.locator('.highlight-code code').innerText();
-  return { ...partsOf(request), status, records: JSON.parse(body) as Records & Records['items'][number] };
+  const text = await response.locator('.highlight-code code').innerText();
+  return {
+    ...partsOf(request),
+    status,
+    text,
+    get records() {
+      return JSON.parse(text) as Records & Records['items'][number];
+    },
+  };
 }
 
 function partsOf(request: Request) {
@@ -80,6 +87,18 @@ describe('The documentation page', () => {
       expect(headers).to.include({ 'service-api-version': 'preview' });
       expect(status).to.equal('200');
       expect(records.items).not.to.deep.equal([]);
+    });
+  });
+
+  it('shows the lines of a stream of changes', async () => {
+    await visit(async (page) => {
+      await authorize(page);
+      const { target, status, text } = await tryOut(page, 'readChanges', { collections: 'events,offers' });
+      expect(target).to.equal('/v1/changes?collections=events,offers');
+      expect(status).to.equal('200');
+      const lines = text.trim().split('\n');
+      expect(lines.at(0)).to.equal('{"change":"reset"}');
+      expect(lines.at(-1)).to.match(/^{"change":"end",/);
     });
   });
 

@@ -364,7 +364,6 @@ describe('The explorer', () => {
         '#/tickets?perPage=10&eventIds=',
         '#/orders?perPage=10&status=FULFILLED',
         `#/tickets/${ticketId}`,
-        '#/deletions',
       ];
     };
 

@@ -2,8 +2,10 @@ import { copied } from '../shared/clipboard.js';
 import { curlLine, maskedCurlLine } from '../shared/curl.js';
 import { UNREACHABLE } from '../shared/outcomes.js';
 
+const LINES = 'application/x-ndjson';
+
 /**
- * The request that was sent, with the secret of the key hidden, and a response that did not come.
+ * The request that was sent, with the secret of the key hidden, and the response: also lines, or none that came.
  *
  * @param {SwaggerUI.System} system
  * @returns {SwaggerUI.Plugin}
@@ -38,6 +40,9 @@ export function requestPlugin({ React: { createElement, useState } }) {
         props.response.get('status') === undefined
           ? createElement('p', { className: 'unreachable bad', role: 'alert' }, UNREACHABLE)
           : createElement(original, props),
+      // Swagger UI would take lines of JSON for malformed JSON. Other text is shown as it is.
+      responseBody: (original) => (/** @type {SwaggerUI.ResponseBodyProps} */ props) =>
+        createElement(original, props.contentType?.startsWith(LINES) ? { ...props, contentType: '' } : props),
     },
   };
 }

@@ -67,6 +67,10 @@ declare namespace SwaggerUI {
     readonly response: Map;
   }
 
+  interface ResponseBodyProps extends Props {
+    readonly contentType?: string;
+  }
+
   interface InputEvent {
     readonly target: { readonly value: string };
   }

@@ -38,11 +38,6 @@ import { absent, chips, formatMoney, mark, nameOr, timeWithOffset } from './valu
  * @property {readonly { quantity: number | null }[]} placedItems
  * @property {Customer | null} customer
  *
- * @typedef {object} DeletionRecord
- * @property {string} collection
- * @property {string} id
- * @property {string} deletedAt
- *
  * @import { Offer } from './offers.js'
  */
 
@@ -130,16 +125,6 @@ const OFFERS = {
   ],
 };
 
-/** @type {Layout<DeletionRecord>} */
-const DELETIONS = {
-  idOf: () => undefined,
-  columns: [
-    { label: 'Deleted', cell: ({ deletedAt }) => time(deletedAt) },
-    { label: 'Collection', cell: ({ collection }) => collection },
-    { label: 'Record', cell: ({ id }) => html`<code>${id}</code>` },
-  ],
-};
-
 /**
  * Layouts by the name of the list. The contract gives each list the type of its records.
  * @type {Readonly<Record<string, Layout<never>>>}
@@ -149,7 +134,6 @@ export const LAYOUTS = {
   tickets: TICKETS,
   orders: ORDERS,
   offers: OFFERS,
-  deletions: DELETIONS,
 };
 
 /**

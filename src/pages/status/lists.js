@@ -132,12 +132,11 @@ class PagedList {
 /** @param {() => void} changed */
 export function organizationList(changed) {
   /** @param {Organization} organization */
-  const row = ({ organizationId, file, records, deletions, bytesHeld }) =>
+  const row = ({ organizationId, file, records, bytesHeld }) =>
     html`<tr>
       <th scope="row">${organizationId}</th>
       <td>${file}</td>
       ${Object.values(records).map((count) => html`<td class="number">${formatCount(count)}</td>`)}
-      <td class="number">${formatCount(deletions)}</td>
       <td class="number">${formatBytes(bytesHeld)}</td>
     </tr>`;
   /**
@@ -147,7 +146,7 @@ export function organizationList(changed) {
   const columns = ({ records }) => [
     ['Organization'],
     ['File'],
-    ...[...Object.keys(records), 'deletions', 'memory'].map(
+    ...[...Object.keys(records), 'memory'].map(
       (name) => /** @type {const} */ ([name.charAt(0).toUpperCase() + name.slice(1), 'number']),
     ),
   ];

@@ -10,7 +10,6 @@
  * @property {string | null} warning
  * @property {number} organizationCount
  * @property {Readonly<Record<string, number>>} records by collection
- * @property {number} deletions
  * @property {number} bytesHeld
  *
  * @typedef {object} RetainedSnapshot
@@ -73,7 +72,6 @@
  * @property {string} organizationId
  * @property {string} file
  * @property {Readonly<Record<string, number>>} records by collection
- * @property {number} deletions
  * @property {number} bytesHeld
  *
  * @typedef {object} Key

@@ -26,7 +26,6 @@ describe("The explorer's lists", () => {
       'tickets',
       'orders',
       'offers',
-      'deletions',
     ]);
   });
 
@@ -37,7 +36,7 @@ describe("The explorer's lists", () => {
 
   it('know the path of one record', () => {
     expect(contract.list('offers').recordPath).to.equal('/v1/catalog/offers/{offerId}');
-    expect(contract.list('deletions').recordPath).to.equal(undefined);
+    expect(contract.list('sessions').recordPath).to.equal(undefined);
     expect(targetOf('/v1/events/{event_id}/sessions', ['a/b?'], 'page=2')).to.equal(
       'v1/events/a%2Fb%3F/sessions?page=2',
     );
@@ -87,9 +86,6 @@ describe('A form of filters', () => {
       'sessionId text',
       'type choice',
       'resaleEnabled choice',
-      'deletedAt.gte instant',
-      'deletedAt.lte instant',
-      'collection choice',
     ]);
   });
 
