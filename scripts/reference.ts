@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import packageJson from '../package.json' with { type: 'json' };
 import { COMPILE_CACHE } from '../src/compile-cache.ts';
 import { CONFIG_VARIABLES } from '../src/config.ts';
-import { type Operation, OPERATIONS } from '../src/contract/operations.ts';
+import { type Operation, OPERATIONS, parametersOf } from '../src/contract/operations.ts';
 import { RELEASES } from '../src/contract/releases.ts';
 
 /**
@@ -30,7 +30,7 @@ if (!process.argv.includes('--check')) {
 
 async function withDerivedParts(text: string): Promise<string> {
   const parts = {
-    operations: table(['operation', 'filters'], OPERATIONS.map(operationRow)),
+    operations: table(['operation', 'parameters'], OPERATIONS.map(operationRow)),
     commands: commandsText(await allHelps()),
     environment: table(
       ['variable', 'default', 'meaning'],
@@ -57,14 +57,14 @@ function table(heads: readonly string[], rows: readonly (readonly string[])[]): 
 }
 
 function operationRow(operation: Operation): string[] {
-  const filters =
+  const parameters =
     operation.kind === 'list'
       ? operation.parameters.filter(({ role }) => !COMMON_ROLES.includes(role.is))
-      : [];
+      : parametersOf(operation);
   const isReleased = RELEASES.some(({ operations }) => operations.includes(operation.id));
   return [
     `\`GET ${operation.path}\`${isReleased ? '' : ' (preview)'}`,
-    filters.map(({ name }) => `\`${name}\``).join(', '),
+    parameters.map(({ name }) => `\`${name}\``).join(', '),
   ];
 }
 
