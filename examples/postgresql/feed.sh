@@ -66,7 +66,7 @@ build_options=(--input "$folder/export" --output "$folder/$output" --as-of "$as_
 if [[ $extent == changes ]]; then
   build_options+=(--base "$folder/$base")
 elif [[ -n $base ]]; then
-  # Finds the records that are gone.
+  # Finds the records that changed or are gone.
   build_options+=(--previous "$folder/$base")
 fi
 snapshot build "${build_options[@]}" || fail "the build failed; $folder/export has its lines"
