@@ -68,7 +68,16 @@ async function publish(file: string, options: PublishChoices): Promise<void> {
     const milliseconds = performance.now() - began;
     if (options.json) {
       const [seconds, held] = [milliseconds / 1000, organizations.length];
-      printJson({ file: path, snapshotId, producedAt, fileBytes, permits, organizations: held, isDescendant, seconds });
+      printJson({
+        file: path,
+        snapshotId,
+        producedAt,
+        fileBytes,
+        permits,
+        organizations: held,
+        isDescendant,
+        seconds,
+      });
       return;
     }
     console.log(`${path}: published in ${timeSpan(milliseconds)}`);
