@@ -9,19 +9,17 @@
 -- The database header has application_id 0x466F7972 ("Foyr") and user_version 7, the version of this schema.
 --
 -- The tables event_runs, session_runs, ticket_runs, order_runs and offer_runs hold the records in runs: each row has
--- up to 4,096 consecutive records of one organization, in the list order of the API. deletion_runs holds the deletions
--- in the same form: one for each record that an earlier snapshot held and this one lacks. The views below the tables
--- have one row for each record. The run tables have these columns in common:
+-- up to 4,096 consecutive records of one organization, in the list order of the API. The views below the
+-- tables have one row for each record. The run tables have these columns in common:
 --
 --   * "first_row" is the row of the run's first record. Rows count from 0 within an organization and collection.
---   * "records" holds the JSON texts that the API serves, joined by commas. Each begins with the record's id (that of a
---     deletion, with its collection), and is complete except for the next session of an event.
+--   * "records" holds the JSON texts that the API serves, joined by commas. Each begins with the record's id, and is complete except for the next session of an event.
 --   * "record_lengths" and all other columns are JSON arrays with one element for each record of the run, without
 --     white space. Filters, look-ups and orders use them. An element of a text column is a text, or the position of
 --     an earlier element with the same text: ["a","b",0]. Instants are microseconds since 1970-01-01T00:00:00Z.
 --
 -- "changed_at", a text column, is not content. It has the production time of the snapshot in which each record became
--- as it is. NULL: none of the run's records has changed since the history of the organization began.
+-- as it is. If it is empty, no record of the run has changed since the history of the organization began.
 
 -- The snapshot: one row.
 CREATE TABLE snapshot (
@@ -44,7 +42,7 @@ CREATE TABLE ancestors (
 CREATE TABLE organizations (
   organization_id TEXT PRIMARY KEY, -- as in the credential svc:o:<organization_id>:<key>
   name            TEXT NOT NULL,    -- shown to operators
-  digest          TEXT NOT NULL,    -- SHA-256 over the organization's rows of "runs" but deletions (docs/snapshot-format.md)
+  digest          TEXT NOT NULL,    -- SHA-256 over the organization's rows of "runs" (docs/snapshot-format.md)
   since           TEXT NOT NULL,    -- production time of the snapshot with which its history began
   history_digest  TEXT NOT NULL     -- SHA-256 over "since", the changes and the deletions (docs/snapshot-format.md)
 ) STRICT;
@@ -52,12 +50,12 @@ CREATE TABLE organizations (
 -- The manifest of the run tables: one row for each of their rows.
 CREATE TABLE runs (
   organization_id TEXT    NOT NULL,
-  collection      TEXT    NOT NULL, -- events, sessions, tickets, orders, offers or deletions
+  collection      TEXT    NOT NULL, -- events, sessions, tickets, orders or offers
   first_row       INTEGER NOT NULL,
   record_count    INTEGER NOT NULL,
   record_bytes    INTEGER NOT NULL, -- length of "records" in bytes
   digest          TEXT    NOT NULL, -- SHA-256 over the content of the run (docs/snapshot-format.md)
-  changes_digest  TEXT,             -- SHA-256 over its "changed_at"; NULL without one
+  changes_digest  TEXT    NOT NULL, -- SHA-256 over its "changed_at"
   PRIMARY KEY (organization_id, collection, first_row)
 ) STRICT, WITHOUT ROWID;
 
@@ -65,7 +63,7 @@ CREATE TABLE runs (
 CREATE TABLE event_runs (
   organization_id TEXT    NOT NULL,
   first_row       INTEGER NOT NULL,
-  changed_at      TEXT,
+  changed_at      TEXT    NOT NULL,
   record_lengths  TEXT    NOT NULL, -- length of each record in bytes
   tags            TEXT    NOT NULL, -- tags of each event in compared form: NFC, lower case, white space collapsed
   records         TEXT    NOT NULL, -- without nextSessionStartAt and nextSessionId, which depend on the time of the request
@@ -76,7 +74,7 @@ CREATE TABLE event_runs (
 CREATE TABLE session_runs (
   organization_id TEXT    NOT NULL,
   first_row       INTEGER NOT NULL,
-  changed_at      TEXT,
+  changed_at      TEXT    NOT NULL,
   record_lengths  TEXT    NOT NULL,
   event_id        TEXT    NOT NULL,
   starts          TEXT    NOT NULL, -- instant of startAt
@@ -88,7 +86,7 @@ CREATE TABLE session_runs (
 CREATE TABLE ticket_runs (
   organization_id  TEXT    NOT NULL,
   first_row        INTEGER NOT NULL,
-  changed_at       TEXT,
+  changed_at       TEXT    NOT NULL,
   record_lengths   TEXT    NOT NULL,
   event_id         TEXT    NOT NULL,
   event_session_id TEXT    NOT NULL,
@@ -103,7 +101,7 @@ CREATE TABLE ticket_runs (
 CREATE TABLE order_runs (
   organization_id TEXT    NOT NULL,
   first_row       INTEGER NOT NULL,
-  changed_at      TEXT,
+  changed_at      TEXT    NOT NULL,
   record_lengths  TEXT    NOT NULL,
   status          TEXT    NOT NULL,
   email           TEXT    NOT NULL, -- customer.email in lower case; empty without a customer
@@ -117,7 +115,7 @@ CREATE TABLE order_runs (
 CREATE TABLE offer_runs (
   organization_id TEXT    NOT NULL,
   first_row       INTEGER NOT NULL,
-  changed_at      TEXT,
+  changed_at      TEXT    NOT NULL,
   record_lengths  TEXT    NOT NULL,
   type            TEXT    NOT NULL, -- TICKET, PRODUCT or BUNDLE
   created_at      TEXT    NOT NULL, -- instant of createdAt
@@ -127,16 +125,14 @@ CREATE TABLE offer_runs (
   PRIMARY KEY (organization_id, first_row)
 ) STRICT;
 
--- Deletions, earliest first, then by id, then by collection. No record of the snapshot has the collection and id of one.
-CREATE TABLE deletion_runs (
-  organization_id TEXT    NOT NULL,
-  first_row       INTEGER NOT NULL,
-  record_lengths  TEXT    NOT NULL,
-  collection      TEXT    NOT NULL, -- of the deleted record: events, sessions, tickets, orders or offers
-  deleted_at      TEXT    NOT NULL, -- instant of deletedAt
-  records         TEXT    NOT NULL,
-  PRIMARY KEY (organization_id, first_row)
-) STRICT;
+-- The deletions: a row for each record that a snapshot of the organization's history held and this one lacks.
+CREATE TABLE deletions (
+  organization_id TEXT NOT NULL,
+  collection      TEXT NOT NULL, -- of the record: events, sessions, tickets, orders or offers
+  id              TEXT NOT NULL, -- of the record
+  deleted_at      TEXT NOT NULL, -- production time of the first snapshot without it, ISO 8601, UTC
+  PRIMARY KEY (organization_id, collection, id)
+) STRICT, WITHOUT ROWID;
 
 -- One row for each record. A look-up by id reads the whole collection. LIMIT -1, which is no limit, keeps SQLite from
 -- flattening a view into a query: a sort or group would then carry whole run columns with every record.
@@ -223,17 +219,6 @@ SELECT
   END AS changed_at,
   record.value AS record
 FROM offer_runs, json_each('[' || records || ']') AS record
-LIMIT -1;
-
-CREATE VIEW deletions AS
-SELECT
-  organization_id,
-  first_row + record.key AS row,
-  record.value ->> 'collection' AS collection,
-  record.value ->> 'id' AS id,
-  deleted_at ->> record.key AS deleted_at,
-  record.value AS record
-FROM deletion_runs, json_each('[' || records || ']') AS record
 LIMIT -1;
 
 -- One row for each element of a list. "event_row", "order_row" and "offer_row" are the rows of the records.

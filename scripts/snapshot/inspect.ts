@@ -1,10 +1,10 @@
 import { statSync } from 'node:fs';
 import type { Command } from 'commander';
 import { memoryNeed, plannedMemory } from '../../src/snapshot/admission/memory.ts';
-import { STORED_LISTS } from '../../src/snapshot/format/layout.ts';
+import { COLLECTIONS } from '../../src/snapshot/format/layout.ts';
 import { type ManifestOrganization, rowCount } from '../../src/snapshot/format/manifest.ts';
 import { inspectSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
-import { readHistory, type SnapshotHistory } from '../../src/snapshot/load/read-history.ts';
+import { readHistory, type SnapshotHistory } from './read-history.ts';
 import { reviewSnapshot } from '../../src/snapshot/builder/review-snapshot.ts';
 import { JSON_OPTION, printJson } from '../run-command.ts';
 import { fields, left, right, table } from '../terminal/table.ts';
@@ -31,7 +31,7 @@ function inspect(file: string, { json }: { json?: true }): void {
     const described = organizations.map(({ organizationId, name, runs }) => ({
       organizationId,
       name,
-      records: Object.fromEntries(STORED_LISTS.map((list) => [list.name, rowCount(runs[list.name])])),
+      records: Object.fromEntries(COLLECTIONS.map((list) => [list.name, rowCount(runs[list.name])])),
     }));
     const warnings = findWarnings();
     printJson({
@@ -65,20 +65,20 @@ function inspect(file: string, { json }: { json?: true }): void {
 }
 
 function describe({ snapshots, since, changed, deleted }: SnapshotHistory): string {
-  if (since === undefined) return 'begins with this snapshot';
+  if (since === null) return 'begins with this snapshot';
   const records = Object.values(changed).reduce((sum, one) => sum + one, 0);
-  return `${count(snapshots)} snapshots since ${since}; ${count(records)} records changed, ${count(deleted)} gone since the last`;
+  return `since ${since}, snapshots: ${count(snapshots)}; since the latest, ${count(records)} records changed and ${count(deleted)} are gone`;
 }
 
 /** Returns the record counts: a table with a line for each organization, and a last line with the sums of several. */
 function countsOf(organizations: readonly ManifestOrganization[]): string {
-  const columns = [left('ORGANIZATION'), ...STORED_LISTS.map(({ name }) => right(name.toUpperCase()))];
+  const columns = [left('ORGANIZATION'), ...COLLECTIONS.map(({ name }) => right(name.toUpperCase()))];
   const rows = organizations.map(({ organizationId, runs }) => [
     organizationId,
-    ...STORED_LISTS.map((list) => count(rowCount(runs[list.name]))),
+    ...COLLECTIONS.map((list) => count(rowCount(runs[list.name]))),
   ]);
   if (organizations.length > 1) {
-    const sums = STORED_LISTS.map((list) =>
+    const sums = COLLECTIONS.map((list) =>
       organizations.reduce((sum, { runs }) => sum + rowCount(runs[list.name]), 0),
     );
     rows.push([`${count(organizations.length)} organizations`, ...sums.map(count)]);

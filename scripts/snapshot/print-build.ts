@@ -67,7 +67,7 @@ function notesOn({ output, base, report }: Build): string[] {
   else {
     const { snapshots, changed, deleted } = history;
     notes.push(
-      `history: ${count(changed)} records changed, ${count(deleted)} gone; changes since ${count(snapshots)} snapshots are known`,
+      `history: ${count(changed)} records changed, ${count(deleted)} gone; earlier snapshots: ${count(snapshots)}`,
     );
   }
   for (const entry of unread) notes.push(`not read: ${entry}`);

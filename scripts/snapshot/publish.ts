@@ -21,8 +21,8 @@ interface PublishChoices {
 }
 
 const NO_DESCENDANT =
-  'the snapshot does not descend from the one that it replaces, so every integrator copies all records anew; ' +
-  'to avoid that, build it with --base or --previous';
+  'the snapshot does not descend from the one that it replaces, so integrators copy all records anew';
+const DESCEND = '; build the next one with --base or --previous';
 
 export function addPublish(program: Command): void {
   program
@@ -90,7 +90,7 @@ async function publish(file: string, options: PublishChoices): Promise<void> {
         ...(permits.length > 0 && { permits: permits.join(', ') }),
       }),
     );
-    if (!isDescendant) console.error(`warning: ${NO_DESCENDANT}`);
+    if (!isDescendant) console.error(`warning: ${NO_DESCENDANT}${options.rollback ? '' : DESCEND}`);
   } catch (error) {
     if (!(error instanceof NotPublished)) throw error;
     const reason = error.cause instanceof RefusedSnapshot ? error.cause.reason : undefined;

@@ -1,6 +1,5 @@
 import { statSync } from 'node:fs';
 import type { Command } from 'commander';
-import { STORED_LISTS } from '../../src/snapshot/format/layout.ts';
 import { recordsIn } from '../../src/snapshot/format/manifest.ts';
 import { readOrganizations } from '../../src/snapshot/load/read-snapshot.ts';
 import { reviewSnapshot } from '../../src/snapshot/builder/review-snapshot.ts';
@@ -31,7 +30,7 @@ function verify(file: string, { strict, json }: { strict?: true; json?: true }):
 
   const { snapshotId, producedAt, organizations } = manifest;
   const fileBytes = statSync(file).size;
-  const records = recordsIn(manifest, STORED_LISTS);
+  const records = recordsIn(manifest);
   const milliseconds = performance.now() - began;
   if (json) {
     const [seconds, held] = [milliseconds / 1000, organizations.length];

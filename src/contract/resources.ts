@@ -333,18 +333,3 @@ export const OFFER: Resource = {
     }),
   },
 };
-
-export const DELETION: Resource = {
-  name: 'Deletion',
-  description: 'The deletion of a record, identified by the collection and the id of the record.',
-  id: 'id',
-  variants: {
-    '': {
-      collection: choice(COLLECTION_NAMES, 'Collection of the deleted record.', 'tickets'),
-      id: id('Identifier of the deleted record.', 'tkt_9001'),
-      deletedAt: required(
-        utcTimestamp('Time in UTC since which the data lacks the record.', '2026-11-01T00:00:00.000Z'),
-      ),
-    },
-  },
-};

@@ -1,6 +1,6 @@
 import type { CollectionName } from '../contract/operations.ts';
-import { changesAfter } from '../store/history.ts';
-import type { Row, Uint32s } from '../store/memory/shared-arrays.ts';
+import { lowerInstantBound } from '../store/index/row-sets.ts';
+import type { Int64s, Row, Uint32s } from '../store/memory/shared-arrays.ts';
 import type { OrganizationStore } from '../store/organization-store.ts';
 import { firstValueOf } from '../store/record-bytes.ts';
 import { recordAt, type RecordsImage } from '../store/records.ts';
@@ -13,8 +13,9 @@ export interface SelectedChanges {
   /** Rows of the records; undefined for all of them. */
   readonly rows: Uint32s | undefined;
   readonly count: number;
-  /** JSON ids of the deleted records, of which those from a position on are selected. */
-  readonly deleted: { readonly ids: RecordsImage; readonly from: number; readonly until: number };
+  /** Ids of the deleted records, as JSON texts. */
+  readonly deleted: RecordsImage;
+  readonly deletedCount: number;
 }
 
 /**
@@ -26,17 +27,16 @@ export function selectChanges(
   collections: readonly CollectionName[],
   after: bigint | undefined,
 ): SelectedChanges[] {
+  const firstAfter = (sorted: Int64s) =>
+    after === undefined ? sorted.length : lowerInstantBound(sorted, after + 1n);
   return collections.map((collection) => {
-    const { ids } = history.changes[collection].deleted;
-    if (after === undefined)
-      return {
-        collection,
-        rows: undefined,
-        count: image[collection].count,
-        deleted: { ids, from: 0, until: 0 },
-      };
-    const { rows, deletedFrom: from, deletedUntil: until } = changesAfter(history.changes[collection], after);
-    return { collection, rows, count: rows.length, deleted: { ids, from, until } };
+    const { changed, deleted } = history.changes[collection];
+    const rows = after === undefined ? undefined : changed.rows.subarray(firstAfter(changed.sorted));
+    const offsets = deleted.ids.offsets.subarray(firstAfter(deleted.sorted));
+    return {
+      ...{ collection, rows, count: rows?.length ?? image[collection].count },
+      ...{ deleted: { ...deleted.ids, offsets }, deletedCount: offsets.length - 1 },
+    };
   });
 }
 
@@ -82,9 +82,9 @@ function* linesOf(
   selected: readonly SelectedChanges[],
   now: number,
 ): Generator<readonly Buffer[]> {
-  for (const { collection, deleted } of selected.toReversed()) {
+  for (const { collection, deleted, deletedCount } of selected.toReversed()) {
     const start = lineStart('delete', collection);
-    for (let i = deleted.from; i < deleted.until; i++) yield [start, recordAt(deleted.ids, i), END];
+    for (let i = 0; i < deletedCount; i++) yield [start, recordAt(deleted, i), END];
   }
   const { image } = store;
   for (const { collection, rows, count } of selected) {

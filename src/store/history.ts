@@ -1,6 +1,6 @@
 import { lowerInstantBound } from './index/row-sets.ts';
-import { sharedBytes, sharedInt64s, type Uint32s } from './memory/shared-arrays.ts';
-import type { ChangesImage, HistoryImage, LineageImage } from './organization-image.ts';
+import { sharedBytes, sharedInt64s } from './memory/shared-arrays.ts';
+import type { HistoryImage, LineageImage } from './organization-image.ts';
 
 /** The history of an organization's records: the snapshots that it covers, and the changes since each of them. */
 
@@ -36,16 +36,4 @@ export function descendsFrom({ lineage, since }: HistoryImage, id: string, insta
 
 function uuidBytes(id: string): Buffer {
   return Buffer.from(id.replaceAll('-', ''), 'hex');
-}
-
-/** Returns the rows of the records that changed after an instant, and the positions of those deleted after it. */
-export function changesAfter(
-  { changed, deleted }: ChangesImage,
-  instant: bigint,
-): { readonly rows: Uint32s; readonly deletedFrom: number; readonly deletedUntil: number } {
-  return {
-    rows: changed.rows.subarray(lowerInstantBound(changed.sorted, instant + 1n)),
-    deletedFrom: lowerInstantBound(deleted.sorted, instant + 1n),
-    deletedUntil: deleted.sorted.length,
-  };
 }

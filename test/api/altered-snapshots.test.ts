@@ -14,7 +14,7 @@ import { StoreRegistry } from '../../src/store/registry/store-registry.ts';
 import { SoundSnapshot } from '../snapshot/format/sound-snapshot.ts';
 import { alterRuns } from '../support/alter-runs.ts';
 import { byDepth } from '../support/depth.ts';
-import { reseal, STORED_LISTS, type StoredList } from '../support/digests.ts';
+import { reseal, COLLECTIONS, type Collection } from '../support/digests.ts';
 import { alterAtRandom } from '../support/hostile-runs.ts';
 import { PRODUCED_AT } from '../support/import-folder.ts';
 import { TestApi } from '../support/test-api.ts';
@@ -67,7 +67,7 @@ describe(`A snapshot whose content was altered under matching digests (seed ${SE
     let accepted = 0;
     for (let n = 0; n < SNAPSHOTS; n++) {
       const random = new Random(SEED + n);
-      const collection = random.pick<StoredList>([...STORED_LISTS, 'offers']);
+      const collection = random.pick<Collection>([...COLLECTIONS, 'offers']);
       const what = `snapshot ${n}, ${collection}`;
       const path = sound.copy();
       alterRuns(path, collection, alterAtRandom(random), 'north');

@@ -1,5 +1,5 @@
 import Database from 'better-sqlite3';
-import { contentColumnsOf, RUN_TABLES, type StoredList } from './digests.ts';
+import { contentColumnsOf, RUN_TABLES, type Collection } from './digests.ts';
 
 /** A run, open to change: its records, and the elements of each column, those of `changed_at` too. */
 export interface RunContent {
@@ -13,15 +13,14 @@ export interface RunContent {
  */
 export function alterRuns(
   path: string,
-  list: StoredList,
+  list: Collection,
   alter: (run: RunContent) => void,
   organizationId = '%',
 ): void {
   const table = RUN_TABLES[list];
   const database = new Database(path);
   database.pragma('synchronous = OFF');
-  const changes = list === 'deletions' ? [] : ['changed_at'];
-  const columns = [...changes, ...contentColumnsOf(database, table)];
+  const columns = ['changed_at', ...contentColumnsOf(database, table)];
   const rows = database
     .prepare<[string], Record<string, string>>(`SELECT rowid, * FROM ${table} WHERE organization_id LIKE ?`)
     .all(organizationId);

@@ -3,19 +3,16 @@ import Database from 'better-sqlite3';
 
 /** Computes the digests of a snapshot file, as docs/snapshot-format.md defines them. Independent of src. */
 
-/** The run table of each stored list, in the order of the digests. */
+/** The run table of each collection, in the order of the digests. */
 export const RUN_TABLES = {
   events: 'event_runs',
   sessions: 'session_runs',
   tickets: 'ticket_runs',
   orders: 'order_runs',
   offers: 'offer_runs',
-  deletions: 'deletion_runs',
 } as const;
-export type StoredList = keyof typeof RUN_TABLES;
-export const STORED_LISTS = Object.keys(RUN_TABLES) as StoredList[];
-/** The lists that the content digest covers. */
-const COLLECTIONS = STORED_LISTS.filter((name) => name !== 'deletions');
+export type Collection = keyof typeof RUN_TABLES;
+export const COLLECTIONS = Object.keys(RUN_TABLES) as Collection[];
 
 const sha256 = (...parts: (string | Buffer)[]) => {
   const hash = createHash('sha256');
@@ -37,20 +34,20 @@ type RunRow = readonly [
   organizationId: string,
   firstRow: number,
   count: number,
-  changedAt: Buffer | null,
+  changedAt: Buffer,
   ...content: Buffer[],
 ];
 
 /** A row of table `runs`. */
-type RunValues = readonly (string | number | null)[];
+type RunValues = readonly (string | number)[];
 
 /** Returns the rows of table `runs` for a list, computed from its content. */
-function runsOf(database: Database.Database, list: StoredList): RunValues[] {
+function runsOf(database: Database.Database, list: Collection): RunValues[] {
   const columns = contentColumnsOf(database, RUN_TABLES[list]);
   return database
     .prepare<[], RunRow>(
       `SELECT organization_id, first_row, json_array_length(record_lengths),
-              ${list === 'deletions' ? 'NULL' : 'CAST(changed_at AS BLOB)'},
+              CAST(changed_at AS BLOB),
               ${columns.map((column) => `CAST(${column} AS BLOB)`).join(', ')}
        FROM ${RUN_TABLES[list]} ORDER BY organization_id, first_row`,
     )
@@ -59,35 +56,44 @@ function runsOf(database: Database.Database, list: StoredList): RunValues[] {
     .map(([organizationId, firstRow, count, changedAt, ...content]) => {
       const lengths = content.map(({ length }) => length);
       const digest = sha256(line([list, count, ...lengths]), ...content);
-      const changes = changedAt && sha256(changedAt);
-      return [organizationId, list, firstRow, count, lengths[columns.indexOf('records')], digest, changes];
+      return [
+        organizationId,
+        list,
+        firstRow,
+        count,
+        lengths[columns.indexOf('records')],
+        digest,
+        sha256(changedAt),
+      ];
     });
 }
 
 /** Returns the rows of table `runs`, computed from the content. */
 export function allRuns(database: Database.Database): RunValues[] {
-  return STORED_LISTS.flatMap((list) => runsOf(database, list));
+  return COLLECTIONS.flatMap((list) => runsOf(database, list));
 }
 
 /** Returns the digests of an organization: of its content, and of its history. */
 export function organizationDigests(database: Database.Database, organizationId: string): [string, string] {
-  const select = (columns: string, list: StoredList) =>
+  const rows = (sql: string, ...more: string[]) =>
     database
-      .prepare<[string, string], unknown[]>(
-        `SELECT ${columns} FROM runs WHERE organization_id = ? AND collection = ? ORDER BY first_row`,
-      )
+      .prepare<string[], unknown[]>(sql)
       .raw()
-      .all(organizationId, list);
-  const content = 'collection, record_count, record_bytes, digest';
-  const since = database.prepare('SELECT since FROM organizations WHERE organization_id = ?').pluck();
-  const changes = COLLECTIONS.flatMap((list) => select('collection, first_row, changes_digest', list));
+      .all(organizationId, ...more);
+  const runs = (columns: string) =>
+    COLLECTIONS.flatMap((list) =>
+      rows(
+        `SELECT ${columns} FROM runs WHERE organization_id = ? AND collection = ? ORDER BY first_row`,
+        list,
+      ),
+    );
   const history = [
-    [since.get(organizationId)],
-    ...changes.filter(([, , digest]) => digest !== null),
-    ...select(content, 'deletions'),
+    ...rows('SELECT since FROM organizations WHERE organization_id = ?'),
+    ...runs('collection, first_row, changes_digest'),
+    ...rows('SELECT collection, id, deleted_at FROM deletions WHERE organization_id = ? ORDER BY 1, 2'),
   ];
-  const contents = COLLECTIONS.flatMap((list) => select(content, list));
-  return [sha256(...contents.map(line)), sha256(...history.map(line))];
+  const content = runs('collection, record_count, record_bytes, digest');
+  return [sha256(...content.map(line)), sha256(...history.map(line))];
 }
 
 export function manifestDigest(database: Database.Database): string {

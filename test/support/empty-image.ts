@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { parseTimestamp } from '../../src/contract/timestamp.ts';
-import { byCollection, byList } from '../../src/snapshot/format/layout.ts';
+import { byCollection } from '../../src/snapshot/format/layout.ts';
 import type { ManifestOrganization } from '../../src/snapshot/format/manifest.ts';
 import { lineageOf } from '../../src/store/history.ts';
 import { IdIndexBuilder } from '../../src/store/index/id-index.ts';
@@ -85,8 +85,16 @@ export function storeOf(image: OrganizationImage, history = emptyHistory()): Org
 /** Returns the declaration of an organization in a manifest, by default without runs. */
 export function declaration(
   organizationId: string,
-  runs: ManifestOrganization['runs'] = byList(() => []),
+  runs: ManifestOrganization['runs'] = byCollection(() => []),
 ): ManifestOrganization {
   const since = PRODUCED_AT;
-  return { organizationId, name: organizationId, contentDigest: '', since, historyDigest: '', runs };
+  return {
+    organizationId,
+    name: organizationId,
+    contentDigest: '',
+    since,
+    historyDigest: '',
+    deletionBytes: 0,
+    runs,
+  };
 }

@@ -21,7 +21,7 @@ export function asSnapshot(n: number): string {
 
 /** Returns SQL that changes the id of a snapshot's only organization. */
 export function asOrganization(id: string): string {
-  return ['organizations', 'runs', ...Object.values(RUN_TABLES)]
+  return ['organizations', 'runs', 'deletions', ...Object.values(RUN_TABLES)]
     .map((table) => `UPDATE ${table} SET organization_id = '${id}';`)
     .join('\n');
 }

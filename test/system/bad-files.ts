@@ -12,7 +12,7 @@ import { basename } from 'node:path';
 import type { RefusalReason } from '../../src/snapshot/format/refused-snapshot.ts';
 import { FORMAT_VERSION } from '../../src/snapshot/format/schema.ts';
 import { inspectSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
-import { alterRuns, keepFirst, replaceInRecords } from '../support/alter-runs.ts';
+import { alterRuns, keepFirst } from '../support/alter-runs.ts';
 import { setDeletions } from '../support/deletions.ts';
 import { reseal, restamp } from '../support/digests.ts';
 import { change, type Change, producedAtOf } from './altered-snapshot.ts';
@@ -280,52 +280,20 @@ export const BAD_FILES: readonly BadFile[] = [
   {
     kind: 'the deletion of a record that is there',
     reason: 'inconsistent',
-    detail: /^record 1 of deletion_runs deletes "tkt_7" of tickets, which the snapshot holds$/,
-    spoil: sealed(withDeletions, (path) => {
-      alterRuns(path, 'deletions', replaceInRecords('gone_2', 'tkt_7'));
-    }),
-  },
-  {
-    kind: 'a repeated deletion',
-    reason: 'duplicate-id',
-    detail: /^deletion_runs holds the deletion of "gone_1" of tickets twice$/,
-    spoil: sealed(withDeletions, (path) => {
-      alterRuns(path, 'deletions', replaceInRecords('gone_2', 'gone_1'));
-    }),
-  },
-  {
-    kind: 'deletions out of order',
-    reason: 'inconsistent',
-    detail: /^record 1 of deletion_runs is out of order$/,
-    spoil: sealed(withDeletions, (path) => {
-      alterRuns(path, 'deletions', ({ records, columns }) => {
-        for (const values of [records, ...Object.values(columns)]) values.reverse();
-      });
-    }),
+    detail: /^the deletion of "tkt_7" of tickets is of a record that the snapshot holds$/,
+    spoil: sealed(withDeletions, "UPDATE deletions SET id = 'tkt_7' WHERE id = 'gone_2'"),
   },
   {
     kind: 'a changed deletion',
     reason: 'damaged',
-    detail: /^the content of organization "[\w-]+" does not match its digest: deletions from row 0 to 1/,
-    spoil: unsealed(withDeletions, (path) => {
-      alterRuns(path, 'deletions', replaceInRecords('gone_2', 'gone_3'));
-    }),
+    detail: /^the history of organization "[\w-]+" does not match its digest/,
+    spoil: unsealed(withDeletions, "UPDATE deletions SET id = 'gone_3' WHERE id = 'gone_2'"),
   },
   {
-    kind: 'fewer runs of deletions than declared',
-    reason: 'inconsistent',
-    detail: /^deletion_runs has 0 rows, but "runs" declares 1 for deletions$/,
-    spoil: declaring(withDeletions, 'DELETE FROM deletion_runs'),
-  },
-  {
-    kind: 'a run of deletions removed from table and manifest',
+    kind: 'a changed time of a change',
     reason: 'damaged',
-    detail: /^the deletion runs of organization "[\w-]+" do not match its digest/,
-    spoil: unsealed(
-      withDeletions,
-      'DELETE FROM deletion_runs',
-      "DELETE FROM runs WHERE collection = 'deletions'",
-    ),
+    detail: /^the history of organization "[\w-]+" does not match its digest: tickets from row 0/,
+    spoil: unsealed("UPDATE ticket_runs SET changed_at = replace(changed_at, '20', '19')"),
   },
   {
     kind: 'an event without a title',

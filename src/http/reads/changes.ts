@@ -48,7 +48,7 @@ export function changesReader(operation: ChangesOperation, waitSeconds: number, 
     };
     const [first, last] = [after === undefined ? RESET : '', `${JSON.stringify(end)}\n`];
     return {
-      rows: selected.reduce((sum, { count, deleted }) => sum + count + deleted.until - deleted.from, 0),
+      rows: selected.reduce((sum, { count, deletedCount }) => sum + count + deletedCount, 0),
       read: (isSent) => readChanges(store, selected, first, last, now, isSent),
     };
   };
@@ -81,37 +81,19 @@ interface Token {
 }
 
 /** The form of tokens. One in another form counts as malformed. */
-const FORM = 1;
+const FORM = '1';
 
 function encodeToken({ organizationId, collections, snapshotId, producedAt }: Token): string {
-  const values = [FORM, organizationId, collections, snapshotId, producedAt];
-  return Buffer.from(JSON.stringify(values)).toString('base64url');
+  const lines = [FORM, organizationId, collections.join(), snapshotId, producedAt];
+  return Buffer.from(lines.join('\n')).toString('base64url');
 }
 
 /** Returns undefined for a text that is not a token. */
 function decodeToken(text: string): Token | undefined {
-  const values = parsed(Buffer.from(text, 'base64url').toString());
-  if (!isList(values)) return undefined;
-  const [, organizationId, collections, snapshotId, producedAt] = values;
-  if (!isList(collections)) return undefined;
-  const token = {
-    organizationId: String(organizationId),
-    collections: collections.map(String),
-    snapshotId: String(snapshotId),
-    producedAt: String(producedAt),
-  };
-  const isToken = UUID.test(token.snapshotId) && parseTimestamp(token.producedAt) !== undefined;
+  const [, organizationId = '', names = '', snapshotId = '', producedAt = ''] = Buffer.from(text, 'base64url')
+    .toString()
+    .split('\n');
+  const token = { organizationId, collections: names.split(','), snapshotId, producedAt };
+  const isToken = UUID.test(snapshotId) && parseTimestamp(producedAt) !== undefined;
   return isToken && encodeToken(token) === text ? token : undefined;
-}
-
-function isList(value: unknown): value is readonly unknown[] {
-  return Array.isArray(value);
-}
-
-function parsed(json: string): unknown {
-  try {
-    return JSON.parse(json);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,6 +1,6 @@
 import { totalmem } from 'node:os';
 import { MEGABYTE } from '../../store/memory/shared-arrays.ts';
-import { type ListLayout, SESSIONS, STORED_LISTS } from '../format/layout.ts';
+import { type CollectionLayout, SESSIONS, COLLECTIONS } from '../format/layout.ts';
 import { type ManifestOrganization, rowCount } from '../format/manifest.ts';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
 
@@ -70,8 +70,9 @@ const MARGIN = 1.05; // for longer keys, and for lists of several texts, which t
 export function memoryNeed(organizations: readonly ManifestOrganization[]): MemoryNeed {
   let held = 0;
   let largest = 0;
-  for (const { runs } of organizations) {
-    for (const layout of STORED_LISTS) {
+  for (const { runs, deletionBytes } of organizations) {
+    held += deletionBytes;
+    for (const layout of COLLECTIONS) {
       const count = rowCount(runs[layout.name]);
       const bytes = runs[layout.name].reduce((sum, { recordBytes }) => sum + recordBytes, 0);
       held += bytes + count * indexBytes(layout);
@@ -87,7 +88,7 @@ export function memoryNeed(organizations: readonly ManifestOrganization[]): Memo
 }
 
 /** Returns the maximum index bytes for each record of a list. */
-function indexBytes(layout: ListLayout): number {
+function indexBytes(layout: CollectionLayout): number {
   if (layout === SESSIONS) return RECORD_BYTES + SCHEDULE_BYTES;
   const instants = layout.columns.filter(({ holds }) => holds === 'instant').length;
   return RECORD_BYTES + instants * INSTANT_BYTES + (layout.columns.length - instants) * TEXT_BYTES;

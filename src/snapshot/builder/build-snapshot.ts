@@ -3,13 +3,14 @@ import { chmodSync, mkdtempSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import type { CollectionName } from '../../contract/operations.ts';
-import { byCollection, COLLECTIONS, DELETIONS, type ListLayout } from '../format/layout.ts';
+import { byCollection, COLLECTIONS, type CollectionLayout } from '../format/layout.ts';
 import { FILE_MODE, sync } from '../format/snapshot-file.ts';
 import type { Warning } from './import/rules.ts';
 import { DELETIONS_FILE, listImport, UnreadableImport } from './import/import-files.ts';
 import { Comparison } from './merge/comparison.ts';
 import { EarlierSnapshot } from './merge/earlier-snapshot.ts';
-import { mergeRecords, type Span } from './merge/merge-records.ts';
+import type { Span } from './merge/earlier-run.ts';
+import { mergeRecords } from './merge/merge-records.ts';
 import { SnapshotWriter } from './merge/snapshot-writer.ts';
 import { reviewSnapshot } from './review-snapshot.ts';
 import { type Imported, type ImportOptions, readImport } from './staging/read-import.ts';
@@ -147,11 +148,11 @@ async function writeSnapshot(
   const producedAt = options.producedAt.toISOString();
   const isBase = earlier?.isBase === true;
   // With a base, records that replace others count twice.
-  const ofBase = isBase ? earlier.count(COLLECTIONS) : 0;
+  const ofBase = isBase ? earlier.count : 0;
   const total = ofBase + linesRead - names.size - staging.rejections.total;
   let written = 0;
   const writer = new SnapshotWriter(file, names, producedAt);
-  const write = async (layout: ListLayout, stream: Iterable<StagedRecord | Span>): Promise<number> => {
+  const write = async (layout: CollectionLayout, stream: Iterable<StagedRecord | Span>): Promise<number> => {
     let records = 0;
     for (const more of writer.write(layout, stream)) {
       records += more;
@@ -163,7 +164,7 @@ async function writeSnapshot(
     return records;
   };
   try {
-    const comparison = earlier && new Comparison(staging, earlier, producedAt);
+    const comparison = earlier && new Comparison(staging, earlier, writer);
     const records = byCollection(() => 0);
     for (const layout of COLLECTIONS) {
       const staged = staging.records(layout);
@@ -179,20 +180,18 @@ async function writeSnapshot(
         records[layout.name] = await write(layout, mergeRecords(layout, staged, runs, comparison));
       }
     }
-    const runs = { ...writer.runs };
     const ancestors = earlier?.lineage(options.producedAt.getTime() - keepChangesMs) ?? [];
     comparison?.keepDeletions(ancestors);
-    const deletions = await write(DELETIONS, staging.deletions.records());
     const snapshotId = randomUUID();
     await writer.finish(snapshotId, ancestors, (organizationId) => earlier?.since(organizationId));
     if (comparison === undefined) return { snapshotId, producedAt, records };
     const { replaced, deleted, requested } = comparison;
-    const changed = COLLECTIONS.reduce((sum, { name }) => sum + writer.changed[name], 0);
+    const { changed, deletions } = writer;
     const history = { snapshots: ancestors.length, changed, deleted, deletions };
     if (!isBase) return { snapshotId, producedAt, records, history };
     const added = ids.count('import') - replaced;
     const withoutRecord = ids.count('deletion') - requested;
-    const changes = { replaced, added, deleted, withoutRecord, runs };
+    const changes = { replaced, added, deleted, withoutRecord, runs: writer.runs };
     return { snapshotId, producedAt, records, history, changes };
   } finally {
     writer.close();

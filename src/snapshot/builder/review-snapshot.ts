@@ -17,7 +17,7 @@ import { registerSortKeys, sortKey } from './staging/staging-file.ts';
 export function reviewSnapshot(path: string, onProgress?: OnProgress): Warning[] {
   using snapshot = new EarlierSnapshot(path);
   const organizationIds = [...snapshot.names.keys()];
-  const onRun = runCounter(snapshot.count(COLLECTIONS), onProgress);
+  const onRun = runCounter(snapshot.count, onProgress);
   // SQLite removes a database without a name when it is closed.
   const database = new Database('');
   try {

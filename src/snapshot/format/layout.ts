@@ -1,7 +1,7 @@
 import type { Resource } from '../../contract/field.ts';
 import type { CollectionName } from '../../contract/operations.ts';
 import { normalizeEmail, normalizeTag } from '../../contract/parameter.ts';
-import { DELETION, EVENT, EVENT_SESSION, OFFER, ORDER, TICKET } from '../../contract/resources.ts';
+import { EVENT, EVENT_SESSION, OFFER, ORDER, TICKET } from '../../contract/resources.ts';
 import { type Instant, parseTimestamp } from '../../contract/timestamp.ts';
 import { type JsonObject, objectIn, objectsIn, textIn, textsIn } from './json-values.ts';
 
@@ -10,11 +10,8 @@ import { type JsonObject, objectIn, objectsIn, textIn, textsIn } from './json-va
  * indexes them. `data/schema.sql` declares the tables.
  */
 
-/** A list of stored records: a collection, or the deletions, which are beside the content. */
-export type ListName = CollectionName | 'deletions';
-
-export interface ListLayout<Name extends ListName = ListName> {
-  readonly name: Name;
+export interface CollectionLayout {
+  readonly name: CollectionName;
   readonly resource: Resource;
   readonly table: string;
   /** List order, by a timestamp and then by id. */
@@ -27,8 +24,6 @@ export interface ListLayout<Name extends ListName = ListName> {
    */
   readonly composites: readonly (readonly [first: string, second: string])[];
 }
-
-export type CollectionLayout = ListLayout<CollectionName>;
 
 /** An index column of a run table: a text, an instant, or a list of distinct texts for each record. */
 export type ColumnLayout =
@@ -140,27 +135,14 @@ export const OFFERS: CollectionLayout = {
   composites: [['resaleEnabled', 'type']],
 };
 
-/** Deletions with equal times and ids are in the order of their collections' names. */
-export const DELETIONS: ListLayout<'deletions'> = {
-  name: 'deletions',
-  resource: DELETION,
-  table: 'deletion_runs',
-  orderedBy: { field: 'deletedAt', descending: false },
-  columns: [textColumn('collection', 'collection'), instantColumn('deleted_at', 'deletedAt')],
-  composites: [],
-};
-
 /**
  * The content of an organization, which counts and content digests cover.
  * The order is that of import and digests: events come before the sessions that refer to them.
  */
 export const COLLECTIONS: readonly CollectionLayout[] = [EVENTS, SESSIONS, TICKETS, ORDERS, OFFERS];
 
-/** All lists that a snapshot stores in runs: the content, and beside it the deletions. */
-export const STORED_LISTS: readonly ListLayout[] = [...COLLECTIONS, DELETIONS];
-
 /** Returns whether an index is over a field that identifies something, in every variant of the resource. */
-export function isIdentifier({ resource }: ListLayout, index: string): boolean {
+export function isIdentifier({ resource }: CollectionLayout, index: string): boolean {
   return Object.values(resource.variants).every((fields) => {
     if (!Object.hasOwn(fields, index)) return false;
     const { shape } = fields[index];
@@ -177,9 +159,4 @@ export function byCollection<T>(make: (layout: CollectionLayout) => T): Record<C
     orders: make(ORDERS),
     offers: make(OFFERS),
   };
-}
-
-/** Maps the name of each stored list to a value made from its layout. */
-export function byList<T>(make: (layout: ListLayout) => T): Record<ListName, T> {
-  return { ...byCollection<T>(make), deletions: make(DELETIONS) };
 }

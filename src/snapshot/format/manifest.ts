@@ -5,16 +5,8 @@ import type { CollectionName } from '../../contract/operations.ts';
 import { type Instant, parseTimestamp } from '../../contract/timestamp.ts';
 import { UUID } from '../../store/history.ts';
 import type { OrganizationImage } from '../../store/organization-image.ts';
-import {
-  byCollection,
-  byList,
-  COLLECTIONS,
-  DELETIONS,
-  type ListLayout,
-  type ListName,
-  STORED_LISTS,
-} from './layout.ts';
-import { inconsistent, RefusedSnapshot } from './refused-snapshot.ts';
+import { byCollection, COLLECTIONS } from './layout.ts';
+import { damaged, inconsistent, RefusedSnapshot } from './refused-snapshot.ts';
 import { MAX_ANCESTORS, MAX_NAMES_BYTES, MAX_RUN_BYTES, MAX_RUN_RECORDS, MAX_RUNS } from './schema.ts';
 
 /**
@@ -48,11 +40,13 @@ export interface ManifestOrganization {
   /** Production time of the snapshot with which its history began. */
   readonly since: string;
   readonly historyDigest: string;
-  /** The runs of each collection, and of the deletions, in list order. */
-  readonly runs: RunsByList;
+  /** Bytes of the ids of its deletions, and 16 for each. */
+  readonly deletionBytes: number;
+  /** In list order. */
+  readonly runs: Runs;
 }
 
-type RunsByList = Readonly<Record<ListName, readonly RunEntry[]>>;
+type Runs = Readonly<Record<CollectionName, readonly RunEntry[]>>;
 
 export interface RunEntry {
   readonly firstRow: number;
@@ -60,8 +54,7 @@ export interface RunEntry {
   /** Length of the column `records`. */
   readonly recordBytes: number;
   readonly digest: string;
-  /** Null without a column `changed_at`. */
-  readonly changesDigest: string | null;
+  readonly changesDigest: string;
 }
 
 export function rowCount(runs: readonly RunEntry[]): number {
@@ -69,9 +62,9 @@ export function rowCount(runs: readonly RunEntry[]): number {
   return last === undefined ? 0 : last.firstRow + last.recordCount;
 }
 
-export function recordsIn({ organizations }: Manifest, lists: readonly ListLayout[]): number {
+export function recordsIn({ organizations }: Manifest): number {
   let records = 0;
-  for (const { runs } of organizations) for (const { name } of lists) records += rowCount(runs[name]);
+  for (const { runs } of organizations) for (const { name } of COLLECTIONS) records += rowCount(runs[name]);
   return records;
 }
 
@@ -87,7 +80,7 @@ export function aheadOfClock(producedAt: string, now: number): string | undefine
   );
 }
 
-/** Number of records of an organization, by collection. Deletions do not count. */
+/** Number of records of an organization, by collection. */
 export type RecordCounts = Readonly<Record<CollectionName, number>>;
 
 export function declaredCounts({ runs }: ManifestOrganization): RecordCounts {
@@ -98,37 +91,17 @@ export function loadedCounts(image: OrganizationImage): RecordCounts {
   return byCollection(({ name }) => image[name].count);
 }
 
-/**
- * The digests of an organization, base64url. They cover JSON lines.
- *
- *     content   [<collection>,<record_count>,<record_bytes>,<digest>]                for each run
- *     history   [<since>]
- *               [<collection>,<first_row>,<changes_digest>]                          for each run with changes
- *               ["deletions",<record_count>,<record_bytes>,<digest>]                 for each run of deletions
- */
-export function organizationDigests(
-  runs: RunsByList,
-  since: string,
-): Pick<ManifestOrganization, 'contentDigest' | 'historyDigest'> {
-  const content: Line[] = [];
-  const history: Line[] = [[since]];
-  for (const { name } of COLLECTIONS) {
-    for (const run of runs[name]) {
-      content.push(lineOf(name, run));
-      if (run.changesDigest !== null) history.push([name, run.firstRow, run.changesDigest]);
-    }
-  }
-  for (const run of runs.deletions) history.push(lineOf(DELETIONS.name, run));
-  return { contentDigest: linesDigest(content), historyDigest: linesDigest(history) };
+/** Computes the content digest of an organization, base64url. It covers a JSON line for each run. */
+export function contentDigest(runs: Runs): string {
+  return linesDigest(
+    COLLECTIONS.flatMap(({ name }) =>
+      runs[name].map(({ recordCount, recordBytes, digest }) => [name, recordCount, recordBytes, digest]),
+    ),
+  );
 }
 
-type Line = readonly (string | number)[];
-
-function lineOf(list: ListName, { recordCount, recordBytes, digest }: RunEntry): Line {
-  return [list, recordCount, recordBytes, digest];
-}
-
-function linesDigest(lines: readonly Line[]): string {
+/** Computes a digest, base64url, over lines of JSON. */
+export function linesDigest(lines: Iterable<readonly (string | number)[]>): string {
   const hash = createHash('sha256');
   for (const line of lines) hash.update(`${JSON.stringify(line)}\n`);
   return hash.digest('base64url');
@@ -164,7 +137,8 @@ type SnapshotRow = Readonly<Record<'snapshot_id' | 'produced_at' | 'digest', str
  * @throws RefusedSnapshot
  */
 export function readManifest(database: Database.Database, fileBytes: number): Manifest {
-  for (const table of ['snapshot', 'ancestors', 'organizations', 'runs']) checkTable(database, table);
+  for (const table of ['snapshot', 'ancestors', 'organizations', 'runs', 'deletions'])
+    checkTable(database, table);
   checkManifestSize(database);
   const rows = database.prepare<[], SnapshotRow>('SELECT * FROM snapshot').all();
   if (rows.length !== 1) throw inconsistent(`its table "snapshot" has ${rows.length} rows instead of one`);
@@ -179,12 +153,9 @@ export function readManifest(database: Database.Database, fileBytes: number): Ma
     .all();
   const manifest = { snapshotId, producedAt, hasCanonicalRuns, permits, ancestors, organizations };
   if (manifestDigest(manifest) !== digest) throw damaged('its manifest does not match its digest');
-  for (const { organizationId, runs, since, contentDigest, historyDigest } of organizations) {
-    const computed = organizationDigests(runs, since);
-    if (computed.contentDigest !== contentDigest)
+  for (const { organizationId, runs, contentDigest: declared } of organizations) {
+    if (contentDigest(runs) !== declared)
       throw damaged(`the runs of organization "${organizationId}" do not match its digest`);
-    if (computed.historyDigest !== historyDigest)
-      throw damaged(`the history of organization "${organizationId}" does not match its digest`);
   }
   if (organizations.length === 0) throw new RefusedSnapshot('no-organization', 'it holds no organization');
   checkNames(manifest);
@@ -192,10 +163,6 @@ export function readManifest(database: Database.Database, fileBytes: number): Ma
   checkRuns(organizations, fileBytes);
   checkRunTables(database, organizations);
   return manifest;
-}
-
-function damaged(finding: string): RefusedSnapshot {
-  return new RefusedSnapshot('damaged', `${finding}: the file is damaged; copy or build it again`);
 }
 
 /**
@@ -234,10 +201,12 @@ type RunRow = RunEntry & Readonly<Record<'organizationId' | 'list', string>>;
 function readOrganizations(database: Database.Database): ManifestOrganization[] {
   const declared = database.prepare<[], Omit<ManifestOrganization, 'runs'>>(
     `SELECT organization_id AS organizationId, name, digest AS contentDigest, since,
-            history_digest AS historyDigest
+            history_digest AS historyDigest,
+            (SELECT coalesce(sum(octet_length(id) + 16), 0) FROM deletions AS deletion
+             WHERE deletion.organization_id = organizations.organization_id) AS deletionBytes
      FROM organizations ORDER BY organization_id`,
   );
-  const organizations = declared.all().map((one) => ({ ...one, runs: byList((): RunEntry[] => []) }));
+  const organizations = declared.all().map((one) => ({ ...one, runs: byCollection((): RunEntry[] => []) }));
   const runsOf = new Map(organizations.map(({ organizationId, runs }) => [organizationId, runs]));
   const rows = database.prepare<[], RunRow>(
     `SELECT organization_id AS organizationId, collection AS list, first_row AS firstRow,
@@ -250,9 +219,7 @@ function readOrganizations(database: Database.Database): ManifestOrganization[] 
     if (runs === undefined)
       throw inconsistent(`"runs" has rows for "${organizationId}", which is not in "organizations"`);
     if (!Object.hasOwn(runs, list)) {
-      throw inconsistent(
-        `"runs" has a row of "${organizationId}" for "${list}", which is neither a collection nor "deletions"`,
-      );
+      throw inconsistent(`"runs" has a row of "${organizationId}" for "${list}", which is no collection`);
     }
     runs[list].push(entry);
   }
@@ -260,38 +227,32 @@ function readOrganizations(database: Database.Database): ManifestOrganization[] 
 }
 
 /** Refuses names that headers, links and credentials cannot carry. */
-function checkNames({ snapshotId, producedAt, organizations }: Manifest): void {
-  if (!UUID.test(snapshotId)) throw inconsistent(`its snapshot_id "${snapshotId}" is not a UUID`);
-  producedInstant('its produced_at', producedAt);
+function checkNames({ organizations }: Manifest): void {
   for (const { organizationId } of organizations) {
     if (!isOrganizationId(organizationId))
       throw inconsistent(`its organization_id "${organizationId}" ${ORGANIZATION_ID_RULE}`);
   }
 }
 
-/** Refuses ancestors that are not in the order of their times, and times that are not before that of the snapshot. */
-function checkHistory({ producedAt, ancestors, organizations }: Manifest): void {
-  const end = producedInstant('its produced_at', producedAt);
+/** Refuses malformed ids and times of snapshots, and a history that is not in the order of their times. */
+function checkHistory(manifest: Manifest): void {
   let latest: Instant | undefined;
-  for (const ancestor of ancestors) {
-    if (!UUID.test(ancestor.snapshotId))
-      throw inconsistent(`the snapshot_id "${ancestor.snapshotId}" of "ancestors" is not a UUID`);
-    const instant = producedInstant('the produced_at of "ancestors"', ancestor.producedAt);
-    if (instant >= end || (latest !== undefined && instant <= latest))
-      throw inconsistent(
-        `the time "${ancestor.producedAt}" of "ancestors" is there twice, or not before ${producedAt}`,
-      );
+  for (const { snapshotId, producedAt } of [...manifest.ancestors, manifest]) {
+    if (!UUID.test(snapshotId)) throw inconsistent(`its snapshot_id "${snapshotId}" is not a UUID`);
+    const instant = instantOf(producedAt);
+    if (latest !== undefined && instant <= latest)
+      throw inconsistent(`its snapshot of ${producedAt} is not later than the ancestor before it`);
     latest = instant;
   }
-  for (const { organizationId, since } of organizations) {
-    if (producedInstant(`the time "since" of organization "${organizationId}"`, since) > end)
-      throw inconsistent(`the history of organization "${organizationId}" begins after ${producedAt}`);
+  for (const { organizationId, since } of manifest.organizations) {
+    if (latest === undefined || instantOf(since) > latest)
+      throw inconsistent(`the history of organization "${organizationId}" begins after the snapshot`);
   }
 }
 
-function producedInstant(what: string, text: string): Instant {
-  const instant = text.endsWith('Z') ? parseTimestamp(text) : undefined;
-  if (instant === undefined) throw inconsistent(`${what} "${text}" is not an ISO 8601 date and time in UTC`);
+function instantOf(time: string): Instant {
+  const instant = time.endsWith('Z') ? parseTimestamp(time) : undefined;
+  if (instant === undefined) throw inconsistent(`its time "${time}" is not an ISO 8601 date and time in UTC`);
   return instant;
 }
 
@@ -299,7 +260,7 @@ function producedInstant(what: string, text: string): Instant {
 function checkRuns(organizations: readonly ManifestOrganization[], fileBytes: number): void {
   let bytes = 0;
   for (const { organizationId, runs } of organizations) {
-    for (const { name } of STORED_LISTS) {
+    for (const { name } of COLLECTIONS) {
       let nextRow = 0;
       for (const { firstRow, recordCount, recordBytes } of runs[name]) {
         const isCount = recordCount >= 1 && recordCount <= MAX_RUN_RECORDS;
@@ -320,7 +281,7 @@ function checkRuns(organizations: readonly ManifestOrganization[], fileBytes: nu
 
 /** Refuses run tables with more or fewer rows than "runs". The run reader refuses a run that is missing. */
 function checkRunTables(database: Database.Database, organizations: readonly ManifestOrganization[]): void {
-  for (const { name, table } of STORED_LISTS) {
+  for (const { name, table } of COLLECTIONS) {
     const declared = organizations.reduce((sum, { runs }) => sum + runs[name].length, 0);
     // A damaged tree could have rows without end.
     const found = database

@@ -48,6 +48,10 @@ export class RefusedSnapshot extends Error {
 }
 
 /** Returns the refusal of a snapshot whose declared and actual content differ. */
+export function damaged(finding: string): RefusedSnapshot {
+  return new RefusedSnapshot('damaged', `${finding}: the file is damaged; copy or build it again`);
+}
+
 export function inconsistent(message: string): RefusedSnapshot {
   return new RefusedSnapshot('inconsistent', message);
 }

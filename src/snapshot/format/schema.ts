@@ -1,8 +1,9 @@
+import type { CollectionName } from '../../contract/operations.ts';
 import { createHash, hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { type Bytes, MEGABYTE } from '../../store/memory/shared-arrays.ts';
-import { type ListName, STORED_LISTS } from './layout.ts';
+import { COLLECTIONS } from './layout.ts';
 
 /** Identification, schema and run rules of a snapshot file. `docs/snapshot-format.md` describes them. */
 
@@ -53,7 +54,7 @@ reference.close();
 
 /** Returns the content columns of a run table, in schema order. */
 export function contentColumns(table: string): readonly string[] {
-  const list = STORED_LISTS.find((stored) => stored.table === table);
+  const list = COLLECTIONS.find((stored) => stored.table === table);
   if (list === undefined) throw new TypeError(`no run table ${table}`);
   return [LENGTHS_COLUMN, ...list.columns.map(({ column }) => column), RECORDS_COLUMN];
 }
@@ -74,7 +75,7 @@ export function beginsRun(id: string): boolean {
  *     ["tickets",<record_count>,<bytes of each content column …>]\n    as JSON
  *     the content columns, concatenated in schema order
  */
-export function runDigest(list: ListName, recordCount: number, columns: readonly Bytes[]): string {
+export function runDigest(list: CollectionName, recordCount: number, columns: readonly Bytes[]): string {
   const lengths = columns.map(({ length }) => length);
   const digest = createHash('sha256').update(`${JSON.stringify([list, recordCount, ...lengths])}\n`);
   for (const column of columns) digest.update(column);

@@ -8,17 +8,17 @@ import {
 } from '../../store/index/posting-index.ts';
 import type { Int64s } from '../../store/memory/shared-arrays.ts';
 import type { ListImage } from '../../store/organization-image.ts';
-import { isIdentifier, type ListLayout } from '../format/layout.ts';
+import { isIdentifier, type CollectionLayout } from '../format/layout.ts';
 import { inconsistent } from '../format/refused-snapshot.ts';
 import type { Run } from './run-reader.ts';
 
 /** Builds the indexes over the columns of a list, run by run. */
 export class ListIndexes {
-  readonly #layout: ListLayout;
+  readonly #layout: CollectionLayout;
   readonly #postings: Record<string, PostingIndexBuilder> = {};
   readonly #instants: Record<string, Int64s> = {};
 
-  constructor(layout: ListLayout, count: number) {
+  constructor(layout: CollectionLayout, count: number) {
     this.#layout = layout;
     // Indexes with one key for each row share this array.
     const rowOf = new Uint32Array(count);

@@ -2,7 +2,7 @@ import { IdIndexBuilder } from '../../store/index/id-index.ts';
 import { decodeText } from '../../store/index/texts.ts';
 import type { InstantImage } from '../../store/index/instant-index.ts';
 import type { CollectionImage } from '../../store/organization-image.ts';
-import type { ListLayout } from '../format/layout.ts';
+import type { CollectionLayout } from '../format/layout.ts';
 import { rowCount, type RunEntry } from '../format/manifest.ts';
 import { ChangesBuilder, type HistoryRange } from './changes-builder.ts';
 import { ListIndexes } from './list-indexes.ts';
@@ -11,7 +11,7 @@ import { copyRecords, newRecords } from './records-loader.ts';
 import { duplicateId, type Run } from './run-reader.ts';
 
 export interface StoredList {
-  readonly layout: ListLayout;
+  readonly layout: CollectionLayout;
   readonly entries: readonly RunEntry[];
   /** The runs of the entries, in order. Each is read when its predecessor is loaded. */
   readonly runs: Iterable<Run>;

@@ -1,20 +1,20 @@
+import type Database from 'better-sqlite3';
+import type { CollectionName } from '../../contract/operations.ts';
 import { type Instant, parseTimestamp } from '../../contract/timestamp.ts';
 import { lineageOf } from '../../store/history.ts';
 import { imageBytes } from '../../store/memory/image-memory.ts';
 import type { HistoryImage, LineageImage, OrganizationImage } from '../../store/organization-image.ts';
 import {
   byCollection,
-  DELETIONS,
   EVENTS,
-  type ListLayout,
-  type ListName,
+  type CollectionLayout,
   OFFERS,
   ORDERS,
   SESSIONS,
-  STORED_LISTS,
   TICKETS,
 } from '../format/layout.ts';
 import { type Manifest, type ManifestOrganization, recordsIn, type RunEntry } from '../format/manifest.ts';
+import { readDeletions } from '../format/deletions.ts';
 import { asRefusal, openSnapshot } from '../format/snapshot-file.ts';
 import { loadDeletions } from './deletions-loader.ts';
 import type { HistoryRange } from './changes-builder.ts';
@@ -24,7 +24,7 @@ import { RunReader } from './run-reader.ts';
 import { eventsByStart, loadSessions } from './sessions-loader.ts';
 
 /** Called after each run with the number of records that were read, of those to read, and with the list of the run. */
-export type OnProgress = (records: number, total: number, list: ListName) => void;
+export type OnProgress = (records: number, total: number, list: CollectionName) => void;
 
 export interface ReadOptions {
   /** Called with the manifest before any content is read; throws to refuse the snapshot. */
@@ -44,8 +44,8 @@ export function inspectSnapshot(path: string): Manifest {
 
 /**
  * Reads a snapshot file into shared memory, and checks it in full.
- * The checks cover header, schema, counts, order of sessions and deletions, distinct ids, the digest of every run, and
- * the form of the records that serving depends on. Passes on each organization when it is read, in manifest order.
+ * The checks cover header, schema, counts, order of sessions, distinct ids, the digest of every run, deletions, and the
+ * form of the records that serving depends on. Passes on each organization when it is read, in manifest order.
  */
 export function readOrganizations(
   path: string,
@@ -58,9 +58,9 @@ export function readOrganizations(
   try {
     const reader = new RunReader(database);
     const lineage = lineageIn(manifest);
-    const onRun = runCounter(recordsIn(manifest, STORED_LISTS), options.onProgress);
+    const onRun = runCounter(recordsIn(manifest), options.onProgress);
     for (const organization of manifest.organizations)
-      onOrganization(...readOrganization(reader, organization, lineage, options, onRun));
+      onOrganization(...readOrganization(database, reader, organization, lineage, options, onRun));
   } catch (error) {
     throw asRefusal(error);
   }
@@ -68,15 +68,17 @@ export function readOrganizations(
 }
 
 function readOrganization(
+  database: Database.Database,
   reader: RunReader,
-  { organizationId, contentDigest, since, runs }: ManifestOrganization,
+  organization: ManifestOrganization,
   lineage: LineageImage,
   { isThorough = false, parsedRuns }: ReadOptions,
   onRun: ReturnType<typeof runCounter>,
 ): [OrganizationImage, HistoryImage] {
+  const { organizationId, contentDigest, since, runs } = organization;
   const began = instantOf(since);
   const range = rangeOf(lineage, began);
-  const stored = (layout: ListLayout): StoredList => {
+  const stored = (layout: CollectionLayout): StoredList => {
     const entries = runs[layout.name];
     const read = function* () {
       for (const entry of entries) {
@@ -101,7 +103,7 @@ function readOrganization(
     orders: orders.image,
     offers: offers.image,
   };
-  const deleted = loadDeletions(stored(DELETIONS).runs, content, range);
+  const deleted = loadDeletions(readDeletions(database, organization), content, range);
   const loaded = { events, sessions, tickets, orders, offers };
   const changes = byCollection(({ name }) => ({ changed: loaded[name].changed, deleted: deleted[name] }));
   return [
@@ -133,7 +135,7 @@ function instantOf(time: string): Instant {
 export function runCounter(
   total: number,
   onProgress?: OnProgress,
-): ({ name }: ListLayout, run: RunEntry) => void {
+): ({ name }: CollectionLayout, run: RunEntry) => void {
   let records = 0;
   return ({ name }, { recordCount }) => {
     records += recordCount;

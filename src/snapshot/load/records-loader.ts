@@ -3,7 +3,7 @@ import type { Texts } from '../../store/index/texts.ts';
 import { sharedBytes, sharedFloats, type Uint32s } from '../../store/memory/shared-arrays.ts';
 import { COMMA, firstValues } from '../../store/record-bytes.ts';
 import type { RecordsImage } from '../../store/records.ts';
-import type { ListLayout } from '../format/layout.ts';
+import type { CollectionLayout } from '../format/layout.ts';
 import { rowCount, type RunEntry } from '../format/manifest.ts';
 import { inconsistent, type RefusedSnapshot } from '../format/refused-snapshot.ts';
 import { MAX_RECORD_BYTES } from '../format/schema.ts';
@@ -71,7 +71,7 @@ export interface DividedRecords {
  *   field
  */
 export function divideRecords(
-  layout: ListLayout,
+  layout: CollectionLayout,
   firstField: string,
   run: Run,
   bytes: Buffer = run.records,
@@ -95,6 +95,6 @@ export function divideRecords(
   return { offsets, values };
 }
 
-function refused({ table }: ListLayout, row: number, problem: string): RefusedSnapshot {
+function refused({ table }: CollectionLayout, row: number, problem: string): RefusedSnapshot {
   return inconsistent(`record ${row} of ${table} ${problem}`);
 }

@@ -1,6 +1,7 @@
+import type { CollectionName } from '../../contract/operations.ts';
 import type Database from 'better-sqlite3';
 import type { Bytes, Int64s, Uint32s } from '../../store/memory/shared-arrays.ts';
-import { byList, DELETIONS, type ListLayout, type ListName } from '../format/layout.ts';
+import { byCollection, type CollectionLayout } from '../format/layout.ts';
 import type { RunEntry } from '../format/manifest.ts';
 import { inconsistent, RefusedSnapshot } from '../format/refused-snapshot.ts';
 import {
@@ -21,18 +22,16 @@ import {
   type TextValues,
 } from './column-values.ts';
 
-/** The content columns of a run by name, in schema order. */
+/** The columns of a run by name, as they are stored. */
 type Columns = Readonly<Record<string, Buffer>>;
-/** Those and `changed_at`, as they are stored. */
-type Row = Readonly<Record<string, Buffer | null>>;
 
 /** Reads the runs of a snapshot file, one at a time. */
 export class RunReader {
-  readonly #statements: Readonly<Record<ListName, Database.Statement<[string, number], Row>>>;
+  readonly #statements: Readonly<Record<CollectionName, Database.Statement<[string, number], Columns>>>;
 
   constructor(database: Database.Database) {
-    this.#statements = byList(({ name, table }) => {
-      const columns = [...contentColumns(table), ...(name === DELETIONS.name ? [] : [CHANGED_COLUMN])];
+    this.#statements = byCollection(({ table }) => {
+      const columns = [...contentColumns(table), CHANGED_COLUMN];
       // The cast makes better-sqlite3 return bytes: it would decode a text column into a string.
       const values = columns.map((column) => `CAST(${column} AS BLOB) AS ${column}`);
       // octet_length() reads only the header of a row, so that an oversized column takes no memory.
@@ -48,50 +47,35 @@ export class RunReader {
    * Reads a run. The caller must check its digest before it trusts the content.
    * @throws RefusedSnapshot when the run is missing or too large
    */
-  read(layout: ListLayout, organizationId: string, entry: RunEntry): Run {
+  read(layout: CollectionLayout, organizationId: string, entry: RunEntry): Run {
     const { name, table } = layout;
     const { firstRow } = entry;
-    const row = this.#statements[name].get(organizationId, firstRow);
-    if (row === undefined) {
+    const columns = this.#statements[name].get(organizationId, firstRow);
+    if (columns === undefined) {
       throw inconsistent(
         `${table} has no valid run of "${organizationId}" at row ${firstRow}: ` +
           `it is missing, or a column exceeds ${MAX_RUN_BYTES} bytes`,
       );
     }
-    const columns: Record<string, Buffer> = {};
-    for (const column in row) {
-      const value = row[column];
-      if (value !== null) columns[column] = value;
-      else if (column !== CHANGED_COLUMN)
+    for (const column in columns)
+      if (!Buffer.isBuffer(columns[column]))
         throw inconsistent(`column ${column} of ${table} is NULL at row ${firstRow}`);
-    }
-    const { [CHANGED_COLUMN]: changedAt, ...content } = columns;
-    return new Run(layout, organizationId, entry, content, changedAt);
+    return new Run(layout, organizationId, entry, columns);
   }
 }
 
 /** A stored run. Its accessors decode a column, and refuse one without exactly one value for each record. */
 export class Run {
-  readonly layout: ListLayout;
+  readonly layout: CollectionLayout;
   readonly entry: RunEntry;
-  /** The column `changed_at` as it is stored, if any. */
-  readonly changedAt: Buffer | undefined;
   readonly #organizationId: string;
   readonly #columns: Columns;
 
-  /** @param columns those of the content */
-  constructor(
-    layout: ListLayout,
-    organizationId: string,
-    entry: RunEntry,
-    columns: Columns,
-    changedAt?: Buffer,
-  ) {
+  constructor(layout: CollectionLayout, organizationId: string, entry: RunEntry, columns: Columns) {
     this.layout = layout;
     this.entry = entry;
     this.#organizationId = organizationId;
     this.#columns = columns;
-    this.changedAt = changedAt;
   }
 
   get records(): Buffer {
@@ -100,7 +84,11 @@ export class Run {
 
   /** The content columns as they are stored, in schema order. */
   get content(): readonly Buffer[] {
-    return Object.values(this.#columns);
+    return contentColumns(this.layout.table).map((column) => this.#columns[column]);
+  }
+
+  get changedAt(): Buffer {
+    return this.column(CHANGED_COLUMN);
   }
 
   column(column: string): Buffer {
@@ -115,7 +103,7 @@ export class Run {
   checkDigest(records: Bytes = this.records): void {
     const { recordCount, digest } = this.entry;
     const { name } = this.layout;
-    const content = Object.values<Bytes>({ ...this.#columns, [RECORDS_COLUMN]: records });
+    const content = [...this.content.slice(0, -1), records];
     if (runDigest(name, recordCount, content) !== digest) throw this.#damaged('content');
   }
 
@@ -129,48 +117,34 @@ export class Run {
   }
 
   /**
-   * Returns the times of the column `changed_at`, ISO 8601; undefined without it.
-   * @throws RefusedSnapshot also when the column does not match its digest
+   * Returns the times of the changes, ISO 8601; undefined when none is declared.
+   * @throws RefusedSnapshot also when they do not match their digest
    */
   changes(): TextValues | undefined {
-    const digest = this.changedAt === undefined ? null : changesDigest(this.changedAt);
-    if (digest !== this.entry.changesDigest) throw this.#damaged('history');
-    return this.changedAt && this.#decoded(this.changedAt, CHANGED_COLUMN, 'text', readTexts);
+    if (changesDigest(this.changedAt) !== this.entry.changesDigest) throw this.#damaged('history');
+    return this.changedAt.length === 0 ? undefined : this.texts(CHANGED_COLUMN);
   }
 
   /** Returns the length of each record in bytes. */
   lengths(): Uint32s {
-    return this.#decodedColumn(LENGTHS_COLUMN, 'length', readCounts);
+    return this.#decoded(LENGTHS_COLUMN, 'length', readCounts);
   }
 
   texts(column: string): TextValues {
-    return this.#decodedColumn(column, 'text', readTexts);
+    return this.#decoded(column, 'text', readTexts);
   }
 
   lists(column: string): Lists {
-    return this.#decodedColumn(column, 'list of texts', readLists);
+    return this.#decoded(column, 'list of texts', readLists);
   }
 
   instants(column: string): Int64s {
-    return this.#decodedColumn(column, 'whole number', readInstants);
+    return this.#decoded(column, 'whole number', readInstants);
   }
 
-  #decodedColumn<T>(
-    column: string,
-    kind: string,
-    decode: (column: Buffer, count: number) => T | undefined,
-  ): T {
-    return this.#decoded(this.column(column), column, kind, decode);
-  }
-
-  #decoded<T>(
-    bytes: Buffer,
-    column: string,
-    kind: string,
-    decode: (column: Buffer, count: number) => T | undefined,
-  ): T {
+  #decoded<T>(column: string, kind: string, decode: (column: Buffer, count: number) => T | undefined): T {
     const { firstRow, recordCount } = this.entry;
-    const values = decode(bytes, recordCount);
+    const values = decode(this.column(column), recordCount);
     if (values !== undefined) return values;
     throw inconsistent(
       `column ${column} of ${this.layout.table} is not a JSON array with one ${kind} for each record at row ${firstRow}`,
@@ -178,6 +152,6 @@ export class Run {
   }
 }
 
-export function duplicateId({ table, resource }: ListLayout, id: string): RefusedSnapshot {
+export function duplicateId({ table, resource }: CollectionLayout, id: string): RefusedSnapshot {
   return new RefusedSnapshot('duplicate-id', `${table} holds ${resource.id} "${id}" twice`);
 }

@@ -14,7 +14,7 @@ import { byDepth } from '../../support/depth.ts';
 import { folderForAll } from '../../support/temporary-folder.ts';
 import { alterRuns, replaceInRecords, type RunContent } from '../../support/alter-runs.ts';
 import { differences } from './diff-oracle.ts';
-import { reseal, type StoredList } from '../../support/digests.ts';
+import { reseal, type Collection } from '../../support/digests.ts';
 import { inOrganization, minimalTicket } from '../../support/records.ts';
 import { build, type Import, type ImportRecord, writeImport } from '../../support/import-folder.ts';
 import { randomImport } from '../../snapshot/builder/random-import.ts';
@@ -192,7 +192,7 @@ describe('The difference of two snapshots', () => {
         'inconsistent',
       ],
       ['lacks the events of an offer', 'offers', ({ columns }) => columns['event_ids'].pop(), 'inconsistent'],
-    ] as readonly [string, StoredList, (run: RunContent) => void, string][]) {
+    ] as readonly [string, Collection, (run: RunContent) => void, string][]) {
       it(fault, () => {
         const path = snapshot.copy();
         alterRuns(path, collection, alter, 'north');

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { DEFAULT_SAMPLE } from '../../../scripts/sample/sample-options.ts';
 import { writeSample } from '../../../scripts/sample/write-sample.ts';
 import { memoryNeed } from '../../../src/snapshot/admission/memory.ts';
-import { byList } from '../../../src/snapshot/format/layout.ts';
+import { byCollection } from '../../../src/snapshot/format/layout.ts';
 import type { ManifestOrganization } from '../../../src/snapshot/format/manifest.ts';
 import { inspectSnapshot } from '../../../src/snapshot/load/read-snapshot.ts';
 import { readSnapshot } from '../../support/read-snapshot.ts';
@@ -78,9 +78,9 @@ describe('The estimated memory of a load', () => {
   const declared = (tickets: number, orders: number): ManifestOrganization => {
     const runs = (records: number, recordBytes: number) =>
       Array.from({ length: records / 1000 }, (_, i) => {
-        return { firstRow: i * 1000, recordCount: 1000, recordBytes, digest: '', changesDigest: null };
+        return { firstRow: i * 1000, recordCount: 1000, recordBytes, digest: '', changesDigest: '' };
       });
-    const none = byList(() => []);
+    const none = byCollection(() => []);
     return declaration('north', {
       ...none,
       tickets: runs(tickets, 932_000),

@@ -43,7 +43,7 @@ function deletionsIn(file: string): string[] {
   const database = new Database(file, { readonly: true });
   const rows = database
     .prepare<[], string>(
-      "SELECT record ->> 'deletedAt' || ' ' || json_array(organization_id, collection, id) FROM deletions",
+      "SELECT deleted_at || ' ' || json_array(organization_id, collection, id) FROM deletions",
     )
     .pluck()
     .all();

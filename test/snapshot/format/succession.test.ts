@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { checkSuccession } from '../../../src/snapshot/format/succession.ts';
-import { byList, COLLECTIONS, type ListName } from '../../../src/snapshot/format/layout.ts';
+import type { CollectionName } from '../../../src/contract/operations.ts';
+import { byCollection, COLLECTIONS } from '../../../src/snapshot/format/layout.ts';
 import type {
   Manifest,
   ManifestOrganization,
@@ -15,11 +16,11 @@ const COUNTS: RecordCounts = { events: 10, sessions: 20, tickets: 101, orders: 5
 
 function organization(
   organizationId: string,
-  counts: Partial<Record<ListName, number>> = {},
+  counts: Partial<Record<CollectionName, number>> = {},
 ): ManifestOrganization {
-  const all = { ...COUNTS, deletions: 0, ...counts };
-  const runs = byList(({ name }) => [
-    { firstRow: 0, recordCount: all[name], recordBytes: 0, digest: '', changesDigest: null },
+  const all = { ...COUNTS, ...counts };
+  const runs = byCollection(({ name }) => [
+    { firstRow: 0, recordCount: all[name], recordBytes: 0, digest: '', changesDigest: '' },
   ]);
   return declaration(organizationId, runs);
 }

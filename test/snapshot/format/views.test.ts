@@ -2,7 +2,7 @@ import Database from 'better-sqlite3';
 import { expect } from 'chai';
 import { parseTimestamp } from '../../../src/contract/timestamp.ts';
 import { organizationOf, textsOf } from '../../support/import-folder.ts';
-import { SMALL_DELETIONS, SMALL_IMPORT } from '../../support/small-import.ts';
+import { SMALL_IMPORT } from '../../support/small-import.ts';
 import { SoundSnapshot } from './sound-snapshot.ts';
 
 /** The columns of each view, on which docs/snapshot-format.md and the queries of operators rely. */
@@ -13,7 +13,6 @@ const VIEWS = {
     'organization_id row ticket_id event_id event_session_id order_id qr_code updated_at changed_at record',
   orders: 'organization_id row order_id status email updated_at changed_at record',
   offers: 'organization_id row offer_id type created_at changed_at record',
-  deletions: 'organization_id row collection id deleted_at record',
   event_tags: 'organization_id event_row tag',
   order_events: 'organization_id order_row event_id',
   offer_events: 'organization_id offer_row event_id',
@@ -29,7 +28,6 @@ const FIELDS = {
   },
   orders: { order_id: 'orderId', status: 'status', updated_at: 'updatedAt' },
   offers: { offer_id: 'offerId', type: 'type', created_at: 'createdAt' },
-  deletions: { collection: 'collection', id: 'id', deleted_at: 'deletedAt' },
 };
 
 describe('The views of a snapshot', () => {
@@ -61,14 +59,12 @@ describe('The views of a snapshot', () => {
 
   it('have one row for each record, in list order, with its exact text', () => {
     for (const owner of ['north', 'south']) {
-      const deletions = SMALL_DELETIONS.map((deletion) => JSON.stringify(deletion));
       const expectRows = (list: string, texts: readonly string[]) => {
         const rows = query(`SELECT row, record FROM ${list} WHERE organization_id = '${owner}' ORDER BY row`);
         expect(rows, list).to.deep.equal(texts.map((record, row) => ({ row, record })));
       };
       for (const list of ['events', 'sessions', 'tickets', 'orders', 'offers'] as const)
         expectRows(list, textsOf(organizationOf(snapshot.image, owner)[list]));
-      expectRows('deletions', deletions);
     }
   });
 

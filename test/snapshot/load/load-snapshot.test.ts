@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { DELETIONS, EVENTS, OFFERS, ORDERS, SESSIONS, TICKETS } from '../../../src/snapshot/format/layout.ts';
+import { EVENTS, OFFERS, ORDERS, SESSIONS, TICKETS } from '../../../src/snapshot/format/layout.ts';
 import { RefusedSnapshot } from '../../../src/snapshot/format/refused-snapshot.ts';
 import { loadSnapshot } from '../../../src/snapshot/load/load-snapshot.ts';
 import { inspectSnapshot, type OnProgress } from '../../../src/snapshot/load/read-snapshot.ts';
@@ -59,7 +59,7 @@ describe('The loader', () => {
     const loaded = await loadSnapshot(sound.path, { onProgress: (...progress) => reported.push(progress) });
     expect(contentOf(loaded)).to.deep.equal(contentOf(sound.image));
     const manifest = inspectSnapshot(sound.path);
-    const order = [TICKETS, ORDERS, EVENTS, SESSIONS, OFFERS, DELETIONS];
+    const order = [TICKETS, ORDERS, EVENTS, SESSIONS, OFFERS];
     let records = 0;
     const runs = manifest.organizations.flatMap((organization) =>
       order.flatMap(({ name }) =>

@@ -2,6 +2,7 @@ import Database from 'better-sqlite3';
 import { expect } from 'chai';
 import { RefusedSnapshot } from '../../../src/snapshot/format/refused-snapshot.ts';
 import { inspectSnapshot } from '../../../src/snapshot/load/read-snapshot.ts';
+import { setDeletions } from '../../support/deletions.ts';
 import { readSnapshot } from '../../support/read-snapshot.ts';
 import { alterRuns, keepFirst, replaceInRecords, type RunContent } from '../../support/alter-runs.ts';
 import {
@@ -9,17 +10,17 @@ import {
   reseal,
   restamp,
   RUN_TABLES,
-  STORED_LISTS,
-  type StoredList,
+  COLLECTIONS,
+  type Collection,
 } from '../../support/digests.ts';
-import { digestsOf, organizationOf, recordsOf } from '../../support/import-folder.ts';
+import { digestsOf, organizationOf, recordsOf, PRODUCED_AT } from '../../support/import-folder.ts';
 import { expectRefused, SoundSnapshot } from '../format/sound-snapshot.ts';
 
 describe('The content of a snapshot', () => {
   const snapshot = new SoundSnapshot();
 
   describe('is refused after a change:', () => {
-    for (const collection of STORED_LISTS) {
+    for (const collection of COLLECTIONS) {
       const table = RUN_TABLES[collection];
       const first = "organization_id = 'south' AND first_row = 0";
       // An offer of the import begins a run by its id.
@@ -111,6 +112,75 @@ describe('The content of a snapshot', () => {
     });
   });
 
+  describe('is refused for deletions', () => {
+    const TIME = '2026-11-01T00:00:00.000Z';
+    const withDeletion = (collection: string, id: string, deletedAt = TIME) => {
+      const path = snapshot.copy();
+      setDeletions(path, { north: [{ collection, id, deletedAt }] });
+      return path;
+    };
+
+    it('that were changed, added or removed', () => {
+      const damaged = /^the history of organization "north" does not match its digest/;
+      for (const statement of [
+        "UPDATE deletions SET deleted_at = '2026-11-01T00:00:00.001Z' WHERE id = 'gone_2'",
+        "DELETE FROM deletions WHERE id = 'gone_2'",
+        `INSERT INTO deletions VALUES ('north', 'tickets', 'gone_3', '${TIME}')`,
+      ])
+        expectRefused(snapshot.copyWith(statement), damaged);
+    });
+
+    it('of no collection, of no id, of a record of the snapshot, and at no time of a snapshot', () => {
+      const of = 'the deletion of "gone" of tickets';
+      expectRefused(withDeletion('forms', 'gone'), 'the deletion of "gone" of forms is of no collection');
+      expectRefused(withDeletion('tickets', ''), 'the deletion of "" of tickets has no id');
+      expectRefused(
+        withDeletion('tickets', 'tkt_7'),
+        'the deletion of "tkt_7" of tickets is of a record that the snapshot holds',
+      );
+      for (const time of ['2026-11-31T00:00:00Z', '2026-11-01T00:00:00+00:00', '2027-01-01T00:00:00Z', ''])
+        expectRefused(
+          withDeletion('tickets', 'gone', time),
+          `${of} has the time "${time}", which is not that of a snapshot up to this one`,
+        );
+    });
+  });
+
+  describe('is refused for changes', () => {
+    const TICKETS = "WHERE organization_id = 'north' AND first_row = 0";
+    const withTimes = (value: string) => {
+      const path = snapshot.copyWith(`UPDATE ticket_runs SET changed_at = ${value} ${TICKETS}`);
+      reseal(path);
+      return path;
+    };
+
+    it('that do not match their digest', () => {
+      expectRefused(
+        snapshot.copyWith(
+          `UPDATE ticket_runs SET changed_at = replace(changed_at, '2026', '2025') ${TICKETS}`,
+        ),
+        /^the history of organization "north" does not match its digest: tickets from row 0 to 59/,
+      );
+    });
+
+    it('that are not one time of a snapshot for each record', () => {
+      expectRefused(
+        withTimes("replace(changed_at, ']', ',0]')"),
+        'column changed_at of ticket_runs is not a JSON array with one text for each record at row 0',
+      );
+      for (const time of ['2027-01-01T00:00:00Z', '2026-11-01T00:00:00+00:00', 'today'])
+        expectRefused(
+          withTimes(`replace(changed_at, '${PRODUCED_AT.toISOString()}', '${time}')`),
+          `column changed_at of ticket_runs holds "${time}" at row 0, which is not the time of an earlier snapshot, or of this one`,
+        );
+    });
+
+    it('but not when they are not declared', () => {
+      const [{ history }] = readSnapshot(withTimes("''")).organizations;
+      expect(history.changes.tickets.changed.rows).to.have.length(0);
+    });
+  });
+
   describe('is refused for a contradiction under matching digests:', () => {
     type Alter = (run: RunContent) => unknown;
     const setRecord = (i: number, change: (record: string) => string) => (run: RunContent) => {
@@ -121,12 +191,8 @@ describe('The content of a snapshot', () => {
     const setElement = (column: string, i: number, element: unknown) => (run: RunContent) => {
       run.columns[column][i] = element;
     };
-    const exchangeRecords = (i: number, j: number) => (run: RunContent) => {
-      for (const values of [run.records, ...Object.values(run.columns)])
-        [values[i], values[j]] = [values[j], values[i]];
-    };
     /** By list and reason, a pattern, the contradictions in the list. */
-    const CONTRADICTIONS: Readonly<Record<StoredList, Readonly<Record<string, Record<string, Alter>>>>> = {
+    const CONTRADICTIONS: Readonly<Record<Collection, Readonly<Record<string, Record<string, Alter>>>>> = {
       tickets: {
         'ticket_runs holds ticketId "tkt_56" twice': {
           'a repeated id': ({ records }) => (records[50] = records[3]),
@@ -228,56 +294,15 @@ describe('The content of a snapshot', () => {
           'a session without an event': setElement('event_id', 0, null),
         },
       },
-      deletions: {
-        'record 0 of deletion_runs is not a deletion in its stored form': {
-          'a deletion of no collection': replaceIn(0, 'tickets', 'forms'),
-          'a deletion without an id': replaceIn(0, 'gone_2', ''),
-          'a deletion whose id is not Unicode': replaceIn(0, 'gone_2', '\\ud800'),
-          'a deletion with another field': replaceIn(0, '}', ',"by":"x"}'),
-          'a deletion with white space': replaceIn(0, ',', ', '),
-          'a deletion at a local time': replaceIn(0, 'Z"', '+00:00"'),
-          'a deletion at a day that does not exist': replaceIn(0, /-\d\dT/, '-31T'),
-        },
-        'record 3 of deletion_runs does not begin with its collection': {
-          'a deletion that does not begin with its collection': setRecord(
-            3,
-            () => '{"id":"gone","collection":"tickets","deletedAt":"2026-11-03T12:00:00Z"}',
-          ),
-        },
-        'record \\d of deletion_runs differs from its columns': {
-          'a deletion of another collection than its column': setElement('collection', 1, 'tickets'),
-          'a deletion at another time than its column': setElement('deleted_at', 3, 0),
-        },
-        'record 1 of deletion_runs is out of order': {
-          'deletions out of the order of their times': exchangeRecords(0, 1),
-        },
-        'record 2 of deletion_runs is out of order': {
-          'deletions at one time out of the order of their collections': exchangeRecords(1, 2),
-          'deletions at one time out of the order of their ids': replaceIn(2, 'gone_1', 'gone_0'),
-          'a repeated deletion at one time': (run) => {
-            run.records[1] = run.records[2];
-            run.columns['collection'][1] = 'tickets';
-          },
-        },
-        'deletion_runs holds the deletion of "gone_2" of tickets twice': {
-          'a repeated deletion at another time': replaceIn(2, 'gone_1', 'gone_2'),
-        },
-        'record 0 of deletion_runs deletes "tkt_7" of tickets, which the snapshot holds': {
-          'a deletion of a record that is there': replaceIn(0, 'gone_2', 'tkt_7'),
-        },
-        'column collection of deletion_runs is not a JSON array with one text for each record at row 0': {
-          'a missing collection of a deletion': ({ columns }) => columns['collection'].pop(),
-        },
-      },
     };
     /** Returns the path of a copy with an altered list of "north", and recomputed digests. */
-    function sealed(collection: StoredList, alter: Alter): string {
+    function sealed(collection: Collection, alter: Alter): string {
       const path = snapshot.copy();
       alterRuns(path, collection, alter, 'north');
       reseal(path);
       return path;
     }
-    for (const collection of STORED_LISTS) {
+    for (const collection of COLLECTIONS) {
       for (const [reason, cases] of Object.entries(CONTRADICTIONS[collection])) {
         for (const [what, alter] of Object.entries(cases)) {
           it(what, () => {

@@ -7,6 +7,7 @@ import type { StagedRecord } from '../staging/staging-file.ts';
 import { LINKED, type Staging } from '../staging/staging.ts';
 import type { EarlierRun } from './earlier-run.ts';
 import type { EarlierSnapshot } from './earlier-snapshot.ts';
+import type { SnapshotWriter } from './snapshot-writer.ts';
 
 /** Compares the records of an earlier snapshot, a base or the previous one, with the new records, by id. */
 export class Comparison {
@@ -18,14 +19,15 @@ export class Comparison {
   requested = 0;
   readonly #staging: Staging;
   readonly earlier: EarlierSnapshot;
-  readonly #producedAt: string;
+  readonly #writer: SnapshotWriter;
   readonly #insertLinked: Database.Statement<[string, number, string, string, string]>;
   readonly #selectLinked: Database.Statement<[string, number, string, string], string>;
 
-  constructor(staging: Staging, earlier: EarlierSnapshot, producedAt: string) {
+  /** @param writer writes the deletions */
+  constructor(staging: Staging, earlier: EarlierSnapshot, writer: SnapshotWriter) {
     this.#staging = staging;
     this.earlier = earlier;
-    this.#producedAt = producedAt;
+    this.#writer = writer;
     const { database } = staging;
     database.exec(`
       CREATE TABLE earlier (
@@ -54,7 +56,7 @@ export class Comparison {
   /** Looks up a record. Notes its deletion when it is gone. Returns whether it does not stay. */
   leaves(layout: CollectionLayout, run: EarlierRun, row: number): boolean {
     const { organization, ids } = run;
-    const { ids: staged, deletions } = this.#staging;
+    const staged = this.#staging.ids;
     const named = staged.find(layout.name, organization, ids, row);
     const origin = named ?? (this.isMerged(layout) ? 'base' : 'deletion');
     if (origin === 'base') return false;
@@ -62,7 +64,7 @@ export class Comparison {
     else {
       this.deleted++;
       if (named !== undefined) this.requested++;
-      deletions.add(organization, layout.name, run.idAt(row), this.#producedAt);
+      this.#writer.addDeletion(organization, layout.name, run.idAt(row));
     }
     return true;
   }
@@ -89,16 +91,13 @@ export class Comparison {
   /** Keeps the deletions since the earliest ancestor, except those of records that the import has. */
   keepDeletions(ancestors: readonly Ancestor[]): void {
     const after = parseTimestamp(ancestors.at(0)?.producedAt ?? '');
-    const { ids, deletions, organizationIds } = this.#staging;
+    const { ids, organizationIds } = this.#staging;
     for (const [organization, organizationId] of organizationIds.entries()) {
-      for (const deletion of this.earlier.deletions(organizationId)) {
-        const collection = textIn(deletion['collection']);
-        const id = textIn(deletion['id']);
-        const deletedAt = textIn(deletion['deletedAt']);
+      for (const { collection, id, deletedAt } of this.earlier.deletions(organizationId)) {
         const instant = parseTimestamp(deletedAt);
         if (instant === undefined || after === undefined || instant <= after) continue;
         if (ids.get(collection, organization, id) === 'import') continue;
-        deletions.add(organization, collection, id, deletedAt);
+        this.#writer.addDeletion(organization, collection, id, deletedAt);
       }
     }
   }

@@ -127,6 +127,13 @@ export class EarlierRun {
   }
 }
 
+/** Consecutive records of an earlier run that stay. None but the first begins a run. */
+export interface Span {
+  readonly run: EarlierRun;
+  readonly from: number;
+  readonly to: number;
+}
+
 /** The elements of a column, by the kind of the column. */
 const ELEMENT: Readonly<Record<ColumnLayout['holds'], RegExp>> = {
   text: /"(?:[^"\\]|\\.)*"|\d{1,4}/g,

@@ -1,5 +1,5 @@
-import { type JsonObject, objectsIn, parseObject } from '../../format/json-values.ts';
-import { type CollectionLayout, DELETIONS, EVENTS, type ListLayout } from '../../format/layout.ts';
+import { type CollectionLayout, EVENTS } from '../../format/layout.ts';
+import { type Deletion, readDeletions } from '../../format/deletions.ts';
 import { type Ancestor, type ManifestOrganization, recordsIn } from '../../format/manifest.ts';
 import { RefusedSnapshot } from '../../format/refused-snapshot.ts';
 import { MAX_ANCESTORS } from '../../format/schema.ts';
@@ -47,9 +47,9 @@ export class EarlierSnapshot implements Base, Disposable {
     }
   }
 
-  *deletions(organizationId: string): Generator<JsonObject> {
-    for (const { records } of this.#read(DELETIONS, organizationId))
-      yield* objectsIn(parseObject(`{"list":[${records.toString()}]}`)?.['list']);
+  deletions(organizationId: string): Iterable<Deletion> {
+    const organization = this.#organizations.get(organizationId);
+    return organization === undefined ? [] : readDeletions(this.#snapshot.database, organization);
   }
 
   /** Stages the events or sessions that the import does not name. Those of other collections are merged. */
@@ -88,8 +88,8 @@ export class EarlierSnapshot implements Base, Disposable {
       .slice(-MAX_ANCESTORS);
   }
 
-  count(layouts: readonly CollectionLayout[]): number {
-    return recordsIn(this.#snapshot.manifest, layouts);
+  get count(): number {
+    return recordsIn(this.#snapshot.manifest);
   }
 
   [Symbol.dispose](): void {
@@ -97,7 +97,7 @@ export class EarlierSnapshot implements Base, Disposable {
   }
 
   /** Reads the runs of a list of an organization, and checks their digests. */
-  *#read(layout: ListLayout, organizationId: string): Generator<Run> {
+  *#read(layout: CollectionLayout, organizationId: string): Generator<Run> {
     for (const entry of this.#organizations.get(organizationId)?.runs[layout.name] ?? []) {
       try {
         const run = this.#reader.read(layout, organizationId, entry);

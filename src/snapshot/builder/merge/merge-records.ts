@@ -1,14 +1,7 @@
 import type { CollectionLayout } from '../../format/layout.ts';
 import type { StagedRecord } from '../staging/staging-file.ts';
 import type { Comparison } from './comparison.ts';
-import { type EarlierRun, isBefore, placeOf } from './earlier-run.ts';
-
-/** Consecutive records of an earlier run that stay. None but the first begins a run. */
-export interface Span {
-  readonly run: EarlierRun;
-  readonly from: number;
-  readonly to: number;
-}
+import { type EarlierRun, isBefore, placeOf, type Span } from './earlier-run.ts';
 
 /**
  * Merges staged records with those of a base that stay. Both are by organization and in list order, so a staged record

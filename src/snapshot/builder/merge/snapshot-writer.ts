@@ -1,18 +1,20 @@
+import type { CollectionName } from '../../../contract/operations.ts';
 import type Database from 'better-sqlite3';
 import { MEGABYTE } from '../../../store/memory/shared-arrays.ts';
 import { COMMA } from '../../../store/record-bytes.ts';
-import { byList, DELETIONS, type ListLayout, type ListName, STORED_LISTS } from '../../format/layout.ts';
+import { byCollection, type CollectionLayout, COLLECTIONS } from '../../format/layout.ts';
 import {
   type Ancestor,
+  contentDigest,
   type Manifest,
   manifestDigest,
-  organizationDigests,
   permitValues,
   rowCount,
   type RunEntry,
 } from '../../format/manifest.ts';
 import {
   APPLICATION_ID,
+  CHANGED_COLUMN,
   changesDigest,
   contentColumns,
   FORMAT_VERSION,
@@ -21,11 +23,11 @@ import {
   runDigest,
   SCHEMA,
 } from '../../format/schema.ts';
+import { historyDigest } from '../../format/deletions.ts';
 import { sync } from '../../format/snapshot-file.ts';
 import { newDatabase, type StagedRecord } from '../staging/staging-file.ts';
 import type { Run } from '../../load/run-reader.ts';
-import type { EarlierRun } from './earlier-run.ts';
-import type { Span } from './merge-records.ts';
+import type { EarlierRun, Span } from './earlier-run.ts';
 
 /** Bytes of records after which a flush begins. */
 const FLUSH_BYTES = 64 * MEGABYTE;
@@ -33,15 +35,17 @@ const FLUSH_BYTES = 64 * MEGABYTE;
 interface WrittenOrganization {
   readonly organizationId: string;
   readonly name: string;
-  readonly runs: Record<ListName, RunEntry[]>;
+  readonly runs: Record<CollectionName, RunEntry[]>;
 }
 
 /** Writes a new snapshot file, which no other process reads yet. */
 export class SnapshotWriter {
   readonly runs = { copied: 0, written: 0 };
-  /** Number of records that are new or differ from their earlier selves, by collection. */
-  readonly changed = byList(() => 0);
+  /** Number of records that are new or differ from their earlier selves. */
+  changed = 0;
+  deletions = 0;
   readonly #producedAt: string;
+  readonly #insertDeletion: Database.Statement<[string, string, string, string]>;
   readonly #path: string;
   readonly #database: Database.Database;
   readonly #organizations: readonly WrittenOrganization[];
@@ -62,9 +66,10 @@ export class SnapshotWriter {
     this.#database.exec(SCHEMA);
     this.#database.pragma(`application_id = ${APPLICATION_ID}`);
     this.#database.pragma(`user_version = ${FORMAT_VERSION}`);
+    this.#insertDeletion = this.#database.prepare('INSERT INTO deletions VALUES (?, ?, ?, ?)');
     this.#database.exec('BEGIN');
     this.#organizations = Array.from(organizations, ([organizationId, name]) => {
-      return { organizationId, name, runs: byList(() => []) };
+      return { organizationId, name, runs: byCollection(() => []) };
     });
   }
 
@@ -72,13 +77,12 @@ export class SnapshotWriter {
    * Cuts a list into runs, and writes them. Yields the number of records after each run.
    * @param records by organization and in list order
    */
-  *write(layout: ListLayout, records: Iterable<StagedRecord | Span>): Generator<number> {
-    const columns = contentColumns(layout.table).map(() => 'CAST(? AS TEXT)');
-    if (layout.name !== DELETIONS.name) columns.unshift('CAST(? AS TEXT)');
+  *write(layout: CollectionLayout, records: Iterable<StagedRecord | Span>): Generator<number> {
+    const columns = [CHANGED_COLUMN, ...contentColumns(layout.table)].map(() => 'CAST(? AS TEXT)');
     const insert = this.#database.prepare(`INSERT INTO ${layout.table} VALUES (?, ?, ${columns.join(', ')})`);
     let run: GrowingRun | undefined;
     for (const next of records) {
-      if (!('run' in next) && next.changedAt === undefined) this.changed[layout.name]++;
+      if (!('run' in next) && next.changedAt === undefined) this.changed++;
       let rest = run === undefined ? next : run.add(next);
       while (rest !== undefined) {
         if (run !== undefined) yield this.#writeRun(insert, layout, run);
@@ -89,11 +93,20 @@ export class SnapshotWriter {
     if (run !== undefined) yield this.#writeRun(insert, layout, run);
   }
 
-  #writeRun(insert: Database.Statement, { name }: ListLayout, run: GrowingRun): number {
+  /**
+   * @param organization position of its id
+   * @param deletedAt time of the first snapshot without the record, ISO 8601; that of this one by default
+   */
+  addDeletion(organization: number, collection: string, id: string, deletedAt = this.#producedAt): void {
+    this.#insertDeletion.run(this.#organizations[organization].organizationId, collection, id, deletedAt);
+    this.deletions++;
+  }
+
+  #writeRun(insert: Database.Statement, { name }: CollectionLayout, run: GrowingRun): number {
     const { organizationId, runs } = this.#organizations[run.organization];
     const firstRow = rowCount(runs[name]);
     const { entry, changedAt, content } = run.stored();
-    insert.run(organizationId, firstRow, ...(name === DELETIONS.name ? [] : [changedAt ?? null]), ...content);
+    insert.run(organizationId, firstRow, changedAt, ...content);
     runs[name].push({ ...entry, firstRow });
     this.runs[run.copied === undefined ? 'written' : 'copied']++;
     this.#flush(entry.recordBytes);
@@ -126,23 +139,23 @@ export class SnapshotWriter {
     for (const one of ancestors) insertAncestor.run(one.snapshotId, one.producedAt);
     const organizations = this.#organizations.map((organization) => {
       const since = sinceOf(organization.organizationId) ?? producedAt;
-      return { ...organization, since, ...organizationDigests(organization.runs, since) };
+      const { organizationId, name, runs } = organization;
+      return {
+        ...{ organizationId, name, runs, since, deletionBytes: 0 },
+        contentDigest: contentDigest(runs),
+        historyDigest: historyDigest(this.#database, { organizationId, since, runs }),
+      };
     });
     for (const { organizationId, name, contentDigest, since, historyDigest, runs } of organizations) {
       insertOrganization.run(organizationId, name, contentDigest, since, historyDigest);
-      for (const { name: list } of STORED_LISTS) {
+      for (const { name: list } of COLLECTIONS) {
         for (const { firstRow, recordCount, recordBytes, digest, changesDigest: changes } of runs[list])
           insertRun.run(organizationId, list, firstRow, recordCount, recordBytes, digest, changes);
       }
     }
-    const hasCanonicalRuns = true;
     const manifest: Manifest = {
-      snapshotId,
-      producedAt,
-      hasCanonicalRuns,
-      permits: [],
-      ancestors,
-      organizations,
+      ...{ snapshotId, producedAt, hasCanonicalRuns: true },
+      ...{ permits: [], ancestors, organizations },
     };
     this.#database
       .prepare('INSERT INTO snapshot VALUES (?, ?, 1, ?, ?, ?)')
@@ -158,6 +171,8 @@ export class SnapshotWriter {
   }
 }
 
+const CHANGES = { holds: 'text' } as const;
+
 /** A column of a run, with an element for each record. */
 interface GrowingColumn {
   readonly elements: (string | number)[];
@@ -172,25 +187,27 @@ class GrowingRun {
   readonly organization: number;
   /** The run of the builder in an earlier snapshot that has exactly the records so far. */
   copied: EarlierRun | undefined;
-  readonly #list: ListName;
+  readonly #list: CollectionName;
   readonly #records: Buffer;
   /** Size of the records, commas included. */
   #recordBytes = 0;
   readonly #lengths: number[] = [];
+  /** Those of `changed_at`, and of the layout. */
   readonly #columns: readonly GrowingColumn[];
-  readonly #changes: GrowingColumn = newColumn(true);
   readonly #producedAt: string;
 
   /**
    * @param records space of `MAX_RUN_BYTES`, which each run overwrites
-   * @param producedAt the time of the records that changed
+   * @param producedAt time of the records that changed
    */
-  constructor({ name, columns }: ListLayout, organization: number, records: Buffer, producedAt: string) {
-    this.#list = name;
+  constructor(layout: CollectionLayout, organization: number, records: Buffer, producedAt: string) {
+    this.#list = layout.name;
     this.#records = records;
     this.#producedAt = producedAt;
     this.organization = organization;
-    this.#columns = columns.map(({ holds }) => newColumn(holds === 'text'));
+    this.#columns = [CHANGES, ...layout.columns].map(({ holds }) => {
+      return { elements: [], positions: holds === 'text' ? new Map<string, number>() : undefined, bytes: 1 };
+    });
   }
 
   get count(): number {
@@ -216,7 +233,7 @@ class GrowingRun {
 
   #addRecord(record: StagedRecord): StagedRecord | undefined {
     const { json, values, changedAt = this.#producedAt } = record;
-    const start = this.#append(Buffer.byteLength(json), values, changedAt);
+    const start = this.#append(Buffer.byteLength(json), [JSON.stringify(changedAt), ...values]);
     if (start === undefined) return record;
     this.#records.write(json, start);
     return undefined;
@@ -226,7 +243,7 @@ class GrowingRun {
     let row = from;
     let first: number | undefined;
     for (; row < to; row++) {
-      const start = this.#append(run.sizeAt(row), run.valuesAt(row), run.changedAt(row));
+      const start = this.#append(run.sizeAt(row), [JSON.stringify(run.changedAt(row)), ...run.valuesAt(row)]);
       if (start === undefined) break;
       first ??= start;
     }
@@ -240,16 +257,19 @@ class GrowingRun {
   }
 
   /** Adds a record without its bytes. Returns their offset; undefined when the record does not fit. */
-  #append(size: number, values: readonly string[], changedAt: string): number | undefined {
+  #append(size: number, values: readonly string[]): number | undefined {
     const { count } = this;
-    const bytesWith = values.map((value, i) => this.#columns[i].bytes + 1 + Buffer.byteLength(value));
-    const hasRoom = this.#hasRoom(size) && bytesWith.every((bytes) => bytes <= MAX_RUN_BYTES);
+    const columnBytes = values.map((value, i) => this.#columns[i].bytes + 1 + Buffer.byteLength(value));
+    const hasRoom = this.#hasRoom(size) && columnBytes.every((bytes) => bytes <= MAX_RUN_BYTES);
     if (count > 0 && !hasRoom) return undefined;
     for (let i = 0; i < values.length; i++) {
-      addElement(this.#columns[i], count, values[i]);
-      this.#columns[i].bytes = bytesWith[i];
+      const column = this.#columns[i];
+      // The element of a repeated text is the position of its first occurrence.
+      const position = column.positions?.get(values[i]);
+      if (position === undefined) column.positions?.set(values[i], count);
+      column.elements.push(position ?? values[i]);
+      column.bytes = columnBytes[i];
     }
-    addElement(this.#changes, count, `"${changedAt}"`);
     const start = count === 0 ? 0 : this.#recordBytes + 1;
     if (count > 0) this.#records[start - 1] = COMMA;
     this.#recordBytes = start + size;
@@ -264,28 +284,12 @@ class GrowingRun {
   stored(): Pick<Run, 'content' | 'changedAt'> & { readonly entry: Omit<RunEntry, 'firstRow'> } {
     if (this.copied !== undefined) return this.copied.run;
     const lists = [this.#lengths, ...this.#columns.map(({ elements }) => elements)];
-    const content = [...lists.map(columnBytes), this.#records.subarray(0, this.#recordBytes)];
+    const [lengths, changedAt, ...columns] = lists.map((elements) => Buffer.from(`[${elements.join(',')}]`));
+    const content = [lengths, ...columns, this.#records.subarray(0, this.#recordBytes)];
+    const counts = { recordCount: this.count, recordBytes: this.#recordBytes };
     const digest = runDigest(this.#list, this.count, content);
-    const changedAt = this.#list === DELETIONS.name ? undefined : columnBytes(this.#changes.elements);
-    const changes = changedAt === undefined ? null : changesDigest(changedAt);
-    const entry = { recordCount: this.count, recordBytes: this.#recordBytes, digest, changesDigest: changes };
-    return { entry, changedAt, content };
+    return { entry: { ...counts, digest, changesDigest: changesDigest(changedAt) }, changedAt, content };
   }
-}
-
-function newColumn(holdsTexts: boolean): GrowingColumn {
-  return { elements: [], positions: holdsTexts ? new Map<string, number>() : undefined, bytes: 1 };
-}
-
-/** Adds the value of the record at a position. That of a repeated text is the position of its first occurrence. */
-function addElement({ elements, positions }: GrowingColumn, position: number, value: string): void {
-  const first = positions?.get(value);
-  if (first === undefined) positions?.set(value, position);
-  elements.push(first ?? value);
-}
-
-function columnBytes(elements: readonly (string | number)[]): Buffer {
-  return Buffer.from(`[${elements.join(',')}]`);
 }
 
 function organizationOf(records: StagedRecord | Span): number {

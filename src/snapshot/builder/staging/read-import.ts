@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CollectionName } from '../../../contract/operations.ts';
-import { byCollection, COLLECTIONS, type ListName } from '../../format/layout.ts';
+import { byCollection, COLLECTIONS } from '../../format/layout.ts';
 import { type ImportFolder, ORGANIZATIONS_FILE, readBlocks } from '../import/import-files.ts';
 import { ImportThreads } from './import-threads.ts';
 import { readDeletions, readOrganizations } from './organizations-and-deletions.ts';
@@ -15,7 +15,7 @@ export type BadLineLimit = { readonly lines: number } | { readonly percent: numb
 /** Progress of a build: the records of a list that were read or written so far. */
 export interface BuildProgress {
   readonly step: 'read' | 'written';
-  readonly list: ListName;
+  readonly list: CollectionName;
   readonly records: number;
   /** The part of the step that is done, 0 to 1: of the bytes to read, or of the records to write. */
   readonly share: number;

@@ -3,7 +3,6 @@ import { MEGABYTE } from '../../../store/memory/shared-arrays.ts';
 import { type CollectionLayout, EVENTS, SESSIONS, TICKETS } from '../../format/layout.ts';
 import { warningsOf } from './mentions.ts';
 import type { Warning } from '../import/rules.ts';
-import { Deletions } from './deletions.ts';
 import { Rejections } from './rejections.ts';
 import { StagedIds } from './staged-ids.ts';
 import {
@@ -26,7 +25,6 @@ export const LINKED: readonly CollectionLayout[] = [EVENTS, SESSIONS];
 export class Staging implements Disposable {
   readonly rejections: Rejections;
   readonly ids: StagedIds;
-  readonly deletions = new Deletions();
   readonly tables: StagingTables;
   readonly database: Database.Database;
   /** Schema names of the staging files: of this one, and of those that are attached. */
@@ -77,7 +75,6 @@ export class Staging implements Disposable {
 
   [Symbol.dispose](): void {
     this.database.close();
-    this.deletions.close();
   }
 
   #selectInOrder(layout: CollectionLayout): string {

@@ -1,13 +1,12 @@
-import type { CollectionName } from '../../contract/operations.ts';
-import { parseTimestamp } from '../../contract/timestamp.ts';
-import { byCollection, DELETIONS } from '../format/layout.ts';
-import { asRefusal, openSnapshot } from '../format/snapshot-file.ts';
+import type { CollectionName } from '../../src/contract/operations.ts';
+import { byCollection } from '../../src/snapshot/format/layout.ts';
+import { asRefusal, openSnapshot } from '../../src/snapshot/format/snapshot-file.ts';
 
 /** The snapshots from which copies can be continued, and the changes since the latest of them. */
 export interface SnapshotHistory {
   readonly snapshots: number;
-  /** Production time of the earliest one, ISO 8601; undefined without any. */
-  readonly since: string | undefined;
+  /** Production time of the earliest one, ISO 8601; null without any. */
+  readonly since: string | null;
   /** Numbers of records that were added or changed, and that are gone. */
   readonly changed: Readonly<Record<CollectionName, number>>;
   readonly deleted: number;
@@ -21,8 +20,8 @@ export function readHistory(path: string): SnapshotHistory {
   using snapshot = openSnapshot(path);
   const { database, manifest } = snapshot;
   const { ancestors, producedAt } = manifest;
-  const count = (sql: string, value: string | bigint | undefined): number =>
-    database.prepare<[string | bigint | undefined], number>(sql).pluck().get(value) ?? 0;
+  const count = (sql: string, value: string): number =>
+    database.prepare<[string], number>(sql).pluck().get(value) ?? 0;
   try {
     // The other elements of a repeated text are the position of the first one.
     const changed = byCollection(({ table }) =>
@@ -32,11 +31,8 @@ export function readHistory(path: string): SnapshotHistory {
         producedAt,
       ),
     );
-    const deleted = count(
-      `SELECT count(*) FROM ${DELETIONS.table}, json_each(deleted_at) AS element WHERE element.value = ?`,
-      parseTimestamp(producedAt),
-    );
-    return { snapshots: ancestors.length, since: ancestors.at(0)?.producedAt, changed, deleted };
+    const deleted = count('SELECT count(*) FROM deletions WHERE deleted_at = ?', producedAt);
+    return { snapshots: ancestors.length, since: ancestors.at(0)?.producedAt ?? null, changed, deleted };
   } catch (error) {
     throw asRefusal(error);
   }
