@@ -45,7 +45,8 @@ export function layoutPlugin({ React: { createElement } }) {
           createElement(
             'div',
             { className: 'code-scroll', tabIndex: 0, role: 'group', 'aria-label': 'Body' },
-            createElement(original, props),
+            // Without a language, the highlighter tries all of them, which takes half a minute for a long stream.
+            createElement(original, { ...props, language: props['language'] ?? 'text' }),
           ),
         ),
     },
