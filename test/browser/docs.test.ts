@@ -130,6 +130,14 @@ describe('The documentation page', () => {
     });
   });
 
+  it('takes the key from the address, and removes it there', async () => {
+    const { replica, credential } = given.site;
+    await chromium.browser.visit(`${replica.origin}/docs#key=${credential}`, async (page) => {
+      await page.locator('#key-state.good').waitFor();
+      expect(page.url()).not.to.include(credential.split(':').at(-1));
+    });
+  });
+
   it('never shows the secret of the key', async () => {
     await visit(async (page) => {
       await authorize(page);

@@ -26,6 +26,8 @@ import { requestPlugin } from './requests.js';
  */
 
 const BASE = new URL('.', location.href).href;
+// Before Swagger UI starts, which takes the fragment for the name of an operation and keeps it in the address.
+const GIVEN_KEY = handedOverKey();
 
 const reference = elementOf('reference');
 const keyForm = elementOf('key-form');
@@ -134,7 +136,7 @@ function useKeys(ui, schemes) {
     show('', '');
     input.focus();
   });
-  const key = handedOverKey() ?? storedKey();
+  const key = GIVEN_KEY ?? storedKey();
   if (key !== undefined) void use(key);
 }
 
