@@ -11,6 +11,7 @@ import { count } from '../terminal/units.ts';
 import { BenchContext, type Sizes } from './bench-context.ts';
 import { printRows, type Row } from './figures.ts';
 import { measureBuild } from './groups/build.ts';
+import { measureChanges } from './groups/changes.ts';
 import { measureCompression } from './groups/compression.ts';
 import { measureLatency } from './groups/latency.ts';
 import { measureLoad } from './groups/load.ts';
@@ -34,6 +35,7 @@ const GROUPS = {
   requests: group('requests a second, compared with a bare server and others', measureRequests),
   latency: group('response times under load, compared with a bare server', measureLatency),
   streams: group('bytes a second of streams, and requests beside them', measureStreams),
+  changes: group('the changes since a snapshot, compared with all records', measureChanges),
   compression: group('requests a second of compressed pages, response times of others', measureCompression),
   overload: group('goodput and response times beyond the capacity', measureOverload),
   threads: group('throughput of a second thread, and memory of each', measureThreads),

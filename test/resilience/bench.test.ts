@@ -119,6 +119,13 @@ describe('The bench', () => {
     ]);
   });
 
+  itDeep('measures changes', async () => {
+    expect(reaches(await figures(['changes']))).to.deep.equal([
+      ['changes of 1 % of the tickets, against all records', { atMost: 0.1 }],
+      ['changes of nothing, against all records', { atMost: 0.01 }],
+    ]);
+  });
+
   itDeep('measures overload', async () => {
     expect(reaches(await figures(['overload']))).to.deep.equal([
       ['goodput of one ticket beyond the peak', { atLeast: 0.5 }],

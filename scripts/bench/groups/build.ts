@@ -67,7 +67,7 @@ export async function measureBuild(context: BenchContext): Promise<Row[]> {
 }
 
 /** Writes the tickets of a snapshot that meet a condition as import lines, each with another status. */
-async function writeChanges(snapshot: string, condition: string, file: string): Promise<void> {
+export async function writeChanges(snapshot: string, condition: string, file: string): Promise<void> {
   const database = new Database(snapshot, { readonly: true, fileMustExist: true });
   const lines = database
     .prepare<[], string>(
