@@ -16,7 +16,20 @@ export function producedAtOf(n: number): string {
 
 /** Returns SQL that makes a snapshot the `n`th one of a test. */
 export function asSnapshot(n: number): string {
-  return `UPDATE snapshot SET snapshot_id = '${snapshotIdOf(n)}', produced_at = '${producedAtOf(n)}'`;
+  return `UPDATE snapshot SET snapshot_id = '${snapshotIdOf(n)}'; ${asOf(n)}`;
+}
+
+/** The SHA-256 of nothing: of runs that declare no changes. */
+const NO_CHANGES = '47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU';
+
+/** Returns SQL that gives a snapshot the production time of the `n`th one, at which its history begins. */
+export function asOf(n: number): string {
+  return [
+    `UPDATE snapshot SET produced_at = '${producedAtOf(n)}'`,
+    `UPDATE organizations SET since = '${producedAtOf(n)}'`,
+    ...Object.values(RUN_TABLES).map((table) => `UPDATE ${table} SET changed_at = ''`),
+    `UPDATE runs SET changes_digest = '${NO_CHANGES}'`,
+  ].join('; ');
 }
 
 /** Returns SQL that changes the id of a snapshot's only organization. */

@@ -15,7 +15,7 @@ import { inspectSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
 import { alterRuns, keepFirst } from '../support/alter-runs.ts';
 import { setDeletions } from '../support/deletions.ts';
 import { reseal, restamp } from '../support/digests.ts';
-import { change, type Change, producedAtOf } from './altered-snapshot.ts';
+import { asOf, change, type Change, producedAtOf } from './altered-snapshot.ts';
 
 /** A kind of file that must not replace a valid snapshot. */
 export interface BadFile {
@@ -293,7 +293,7 @@ export const BAD_FILES: readonly BadFile[] = [
     kind: 'a changed time of a change',
     reason: 'damaged',
     detail: /^the history of organization "[\w-]+" does not match its digest: tickets from row 0/,
-    spoil: unsealed("UPDATE ticket_runs SET changed_at = replace(changed_at, '20', '19')"),
+    spoil: unsealed("UPDATE ticket_runs SET changed_at = '[]'"),
   },
   {
     kind: 'an event without a title',
@@ -367,7 +367,7 @@ export const BAD_FILES: readonly BadFile[] = [
     reason: 'older',
     detail:
       /^it was produced at 2026-10-31T23:59:59.000Z, and the snapshot that it would replace for organization .* --rollback$/,
-    spoil: declaring(`UPDATE snapshot SET produced_at = '${producedAtOf(-1)}'`),
+    spoil: declaring(asOf(-1)),
   },
   {
     kind: 'a snapshot with less than half of the tickets',
