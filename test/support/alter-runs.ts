@@ -38,7 +38,10 @@ export function alterRuns(
     }
     run.columns['record_lengths'] = run.records.map((record) => Buffer.byteLength(record));
     const values = columns.map((column) =>
-      column === 'records' ? run.records.join(',') : JSON.stringify(run.columns[column]),
+      column === 'records'
+        ? run.records.join(',')
+        : // Changes that are not declared.
+          row[column] && JSON.stringify(run.columns[column]),
     );
     database
       .prepare(`UPDATE ${table} SET ${columns.map((column) => `${column} = ?`).join(', ')} WHERE rowid = ?`)
@@ -49,6 +52,7 @@ export function alterRuns(
 
 /** Returns the elements of a column. In a column of texts, replaces references by the texts. */
 function elementsOf(column: string): unknown[] {
+  if (column === '') return [];
   const elements = JSON.parse(column) as unknown[];
   if (typeof elements[0] !== 'string') return elements;
   return elements.map((element) => (typeof element === 'number' ? elements[element] : element));
