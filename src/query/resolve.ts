@@ -2,7 +2,7 @@ import type { InstantImage } from '../store/index/instant-index.ts';
 import { compositeName, keyNumbers, pairNumbers, type PostingImage } from '../store/index/posting-index.ts';
 import { lowerInstantBound } from '../store/index/row-sets.ts';
 import type { Int64s } from '../store/memory/shared-arrays.ts';
-import type { ListImage } from '../store/organization-image.ts';
+import type { CollectionImage } from '../store/organization-image.ts';
 import type { Predicate } from './plan.ts';
 
 /** A query in terms of a collection's indexes: the rows that are in every key set and every window. */
@@ -28,7 +28,7 @@ export interface Window {
 }
 
 /** Looks up the keys and instants of predicates. Returns undefined when one of them matches no row. */
-export function resolve(collection: ListImage, where: readonly Predicate[]): ResolvedQuery | undefined {
+export function resolve(collection: CollectionImage, where: readonly Predicate[]): ResolvedQuery | undefined {
   const keySets: KeySet[] = [];
   const windows: Window[] = [];
   for (const predicate of where) {
@@ -51,7 +51,7 @@ export function resolve(collection: ListImage, where: readonly Predicate[]): Res
 }
 
 /** Merges two key sets that have a composite index. Returns undefined when no row has any of the pairs. */
-function compose(collection: ListImage, keySets: readonly KeySet[]): readonly KeySet[] | undefined {
+function compose(collection: CollectionImage, keySets: readonly KeySet[]): readonly KeySet[] | undefined {
   for (const first of keySets) {
     for (const second of keySets) {
       const index = compositeName(first.index, second.index);

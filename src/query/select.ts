@@ -4,7 +4,7 @@ import { type PostingsByInstant, rowsOfKeys } from '../store/index/postings-by-i
 import { NO_ROWS, rowSpan } from '../store/index/row-sets.ts';
 import { type RowRanges, rowsAtPositions, rowsInRanges } from '../store/index/wavelet-matrix.ts';
 import { MEGABYTE, type Int64s, type Row, type Uint32s } from '../store/memory/shared-arrays.ts';
-import type { ListImage } from '../store/organization-image.ts';
+import type { CollectionImage } from '../store/organization-image.ts';
 import type { Predicate } from './plan.ts';
 import { cacheKeyOf, type ResolvedQuery, resolve, windowRange } from './resolve.ts';
 import { scan } from './scan.ts';
@@ -40,7 +40,7 @@ const selectionCache = new SelectionCache(CACHE_BYTES);
  * scanned.
  */
 export function select(
-  collection: ListImage,
+  collection: CollectionImage,
   where: readonly Predicate[],
   cache: SelectionCache = selectionCache,
 ): Selection {
@@ -82,7 +82,7 @@ function postingsByInstantFor({ keySets, windows }: ResolvedQuery): PostingsByIn
 }
 
 function findRanges(
-  { instants, count }: ListImage,
+  { instants, count }: CollectionImage,
   { keySets: [{ keys }], windows }: ResolvedQuery,
   postings: PostingsByInstant,
 ): RowRanges {

@@ -5,21 +5,17 @@ import type { Bytes, Int64s, Uint32s } from './memory/shared-arrays.ts';
 import type { RecordsImage } from './records.ts';
 
 /**
- * The records of a list and the indexes over its columns: plain objects of typed arrays over shared memory. A thread
+ * The records of a collection and the indexes over its ids and columns: plain objects of typed arrays over shared memory. A thread
  * that receives them shares the memory.
  */
-export interface ListImage {
+export interface CollectionImage {
   readonly count: number;
   readonly records: RecordsImage;
+  readonly ids: IdIndexImage;
   /** Posting indexes by name, such as `eventId`. */
   readonly postings: Readonly<Record<string, PostingImage>>;
   /** Instant indexes by name, such as `updatedAt`. */
   readonly instants: Readonly<Record<string, InstantImage>>;
-}
-
-/** A collection: a list whose records are found by id. */
-export interface CollectionImage extends ListImage {
-  readonly ids: IdIndexImage;
 }
 
 /**

@@ -7,7 +7,7 @@ import {
   postingList,
 } from '../../store/index/posting-index.ts';
 import type { Int64s } from '../../store/memory/shared-arrays.ts';
-import type { ListImage } from '../../store/organization-image.ts';
+import type { CollectionImage } from '../../store/organization-image.ts';
 import { isIdentifier, type CollectionLayout } from '../format/layout.ts';
 import { inconsistent } from '../format/refused-snapshot.ts';
 import type { Run } from './run-reader.ts';
@@ -45,7 +45,7 @@ export class ListIndexes {
   }
 
   /** Finishes the indexes. Each one releases its build memory before the next one is finished. Call once. */
-  finish(): Pick<ListImage, 'postings' | 'instants'> {
+  finish(): Pick<CollectionImage, 'postings' | 'instants'> {
     const instants: Record<string, RankedInstantImage> = {};
     for (const index in this.#instants) {
       instants[index] = buildInstantIndex(this.#instants[index]);

@@ -41,7 +41,7 @@ export function loadCollection(
   const indexes = new ListIndexes(layout, count);
   const changes = new ChangesBuilder(range);
   for (const run of runs) {
-    const texts = copyRecords(run, records, layout.resource.id, form);
+    const texts = copyRecords(run, records, form);
     const repeated = ids.addEach(records, run.entry.firstRow, texts);
     if (repeated !== undefined) throw duplicateId(layout, decodeText(texts, repeated));
     addRun?.(run);

@@ -19,18 +19,12 @@ export function newRecords(runs: readonly RunEntry[]): RecordsImage {
 }
 
 /**
- * Copies the records of the next run into an image, checks and divides them. Returns their first values.
+ * Copies the records of the next run into an image, checks and divides them. Returns their ids.
  * The digest is checked over the copy, so it covers the bytes that are served.
- * @param firstField the first field of every record, a text that is not empty
  * @param form the form to check the records for; undefined when they are not parsed
  * @throws RefusedSnapshot
  */
-export function copyRecords(
-  run: Run,
-  { bytes, offsets }: RecordsImage,
-  firstField: string,
-  form: RecordForm | undefined,
-): Texts {
+export function copyRecords(run: Run, { bytes, offsets }: RecordsImage, form: RecordForm | undefined): Texts {
   const { layout, records } = run;
   const { firstRow, recordBytes, digest } = run.entry;
   if (records.length !== recordBytes) {
@@ -44,10 +38,10 @@ export function copyRecords(
   bytes[start + recordBytes] = COMMA;
   run.checkDigest(copy);
   if (!isUtf8(copy)) throw inconsistent(`the records of ${layout.table} at row ${firstRow} are not UTF-8`);
-  const divided = divideRecords(layout, firstField, run, copy);
+  const divided = divideRecords(run, copy);
   if (form !== undefined && form.knownRuns?.has(digest) !== true) checkForm(form, run, copy, divided.offsets);
   for (let i = 0; i < divided.offsets.length; i++) offsets[firstRow + i] = start + divided.offsets[i];
-  return divided.values;
+  return divided.ids;
 }
 
 function checkForm(form: RecordForm, { layout, entry }: Run, records: Buffer, offsets: Uint32s): void {
@@ -60,22 +54,17 @@ function checkForm(form: RecordForm, { layout, entry }: Run, records: Buffer, of
 export interface DividedRecords {
   /** Offset of each record, and of the end, as if a comma followed the last record. */
   readonly offsets: Uint32s;
-  /** The first value of each record: its id, or the collection of a deletion. */
-  readonly values: Texts;
+  readonly ids: Texts;
 }
 
 /**
- * Divides the records of a run by their declared lengths, and reads their first values.
+ * Divides the records of a run by their declared lengths, and reads their ids.
  * @param bytes the records, or a copy of them
- * @throws RefusedSnapshot when a record differs from its declared length, is too large, or does not begin with the first
- *   field
+ * @throws RefusedSnapshot when a record differs from its declared length, is too large, or does not begin with its id
  */
-export function divideRecords(
-  layout: CollectionLayout,
-  firstField: string,
-  run: Run,
-  bytes: Buffer = run.records,
-): DividedRecords {
+export function divideRecords(run: Run, bytes: Buffer = run.records): DividedRecords {
+  const { layout } = run;
+  const { id } = layout.resource;
   const refuse = (i: number, problem: string): never => {
     throw refused(layout, run.entry.firstRow + i, problem);
   };
@@ -89,10 +78,8 @@ export function divideRecords(
     if (bytes[end - 1] !== BRACE) refuse(i, 'does not end with }');
     offsets[i + 1] = end + 1;
   }
-  const values = firstValues(bytes, offsets, firstField, (i) =>
-    refuse(i, `does not begin with its ${firstField}`),
-  );
-  return { offsets, values };
+  const ids = firstValues(bytes, offsets, id, (i) => refuse(i, `does not begin with its ${id}`));
+  return { offsets, ids };
 }
 
 function refused({ table }: CollectionLayout, row: number, problem: string): RefusedSnapshot {

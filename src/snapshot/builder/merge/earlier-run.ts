@@ -52,12 +52,12 @@ export class EarlierRun {
    * @throws RefusedSnapshot when the records differ from their declared lengths, or the changes from their digest
    */
   constructor(layout: CollectionLayout, organization: number, run: Run, isCanonical: boolean, since: string) {
-    const { offsets, values } = divideRecords(layout, layout.resource.id, run);
+    const { offsets, ids } = divideRecords(run);
     this.run = run;
     this.count = run.entry.recordCount;
     this.organization = organization;
     this.isCanonical = isCanonical;
-    this.ids = values;
+    this.ids = ids;
     this.#layout = layout;
     this.#prefix = recordPrefix(layout.resource.id);
     this.#offsets = offsets;
