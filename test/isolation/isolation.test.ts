@@ -112,6 +112,16 @@ describe('Two organizations with records for the same ids', () => {
         expect(found).to.be.greaterThan(200);
       });
 
+      it('get nothing of the other by the stream of changes, also with its token', async () => {
+        const streamOf = async (plant: Plant, query = '') =>
+          (await send(plant, `/v1/changes${query}`)).text.trimEnd().split('\n');
+        const [, token = ''] = /"next":"([\w-]+)"/.exec((await streamOf(other)).at(-1) ?? '') ?? [];
+        const lines = await streamOf(caller);
+        expect(lines.length).to.be.greaterThan(10);
+        expect(contains(lines.join(), other)).to.equal(false);
+        expect(await streamOf(caller, `?since=${token}`)).to.deep.equal(lines);
+      });
+
       it('get equal responses to invalid requests', async () => {
         for (const target of brokenTargets(other)) await expectAsNowhere(target);
       });

@@ -279,7 +279,10 @@ function checkRuns(organizations: readonly ManifestOrganization[], fileBytes: nu
     throw inconsistent(`"runs" declares ${bytes} bytes of records, but the file has ${fileBytes} bytes`);
 }
 
-/** Refuses run tables with more or fewer rows than "runs". The run reader refuses a run that is missing. */
+/**
+ * Refuses run tables with more or fewer rows than "runs", and deletions of other organizations. The run reader refuses a
+ * run that is missing.
+ */
 function checkRunTables(database: Database.Database, organizations: readonly ManifestOrganization[]): void {
   for (const { name, table } of COLLECTIONS) {
     const declared = organizations.reduce((sum, { runs }) => sum + runs[name].length, 0);
@@ -292,4 +295,12 @@ function checkRunTables(database: Database.Database, organizations: readonly Man
     const rows = found === declared + 1 ? `more than ${declared}` : String(found);
     throw inconsistent(`${table} has ${rows} rows, but "runs" declares ${declared} for ${name}`);
   }
+  const foreign = database
+    .prepare<[], string>(
+      'SELECT organization_id FROM deletions WHERE organization_id NOT IN (SELECT organization_id FROM organizations)',
+    )
+    .pluck()
+    .get();
+  if (foreign !== undefined)
+    throw inconsistent(`"deletions" has rows for "${foreign}", which is not in "organizations"`);
 }

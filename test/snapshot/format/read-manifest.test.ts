@@ -41,6 +41,10 @@ describe('The manifest reader', () => {
       ],
       ["INSERT INTO runs VALUES ('south', 'forms', 0, 1, 10, '', '')", unknown('forms')],
       ["INSERT INTO runs VALUES ('south', 'constructor', 0, 1, 10, '', '')", unknown('constructor')],
+      [
+        "INSERT INTO deletions VALUES ('east', 'tickets', 'gone', '2026-11-01T00:00:00Z')",
+        '"deletions" has rows for "east", which is not in "organizations"',
+      ],
       ['DELETE FROM snapshot', 'its table "snapshot" has 0 rows instead of one'],
       ['INSERT INTO snapshot SELECT * FROM snapshot', 'its table "snapshot" has 2 rows instead of one'],
     ] as const) {
