@@ -34,7 +34,7 @@ export class Comparison {
         collection TEXT, organization INTEGER, id TEXT, content TEXT NOT NULL, changed_at TEXT NOT NULL,
         PRIMARY KEY (collection, organization, id)
       ) STRICT, WITHOUT ROWID`);
-    this.#insertLinked = database.prepare('INSERT INTO earlier VALUES (?, ?, ?, ?, ?)');
+    this.#insertLinked = database.prepare('INSERT OR IGNORE INTO earlier VALUES (?, ?, ?, ?, ?)');
     this.#selectLinked = database.prepare(
       'SELECT changed_at FROM earlier WHERE collection = ? AND organization = ? AND id = ? AND content = ?',
     );

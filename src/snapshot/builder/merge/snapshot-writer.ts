@@ -66,7 +66,7 @@ export class SnapshotWriter {
     this.#database.exec(SCHEMA);
     this.#database.pragma(`application_id = ${APPLICATION_ID}`);
     this.#database.pragma(`user_version = ${FORMAT_VERSION}`);
-    this.#insertDeletion = this.#database.prepare('INSERT INTO deletions VALUES (?, ?, ?, ?)');
+    this.#insertDeletion = this.#database.prepare('INSERT OR IGNORE INTO deletions VALUES (?, ?, ?, ?)');
     this.#database.exec('BEGIN');
     this.#organizations = Array.from(organizations, ([organizationId, name]) => {
       return { organizationId, name, runs: byCollection(() => []) };
@@ -98,8 +98,9 @@ export class SnapshotWriter {
    * @param deletedAt time of the first snapshot without the record, ISO 8601; that of this one by default
    */
   addDeletion(organization: number, collection: string, id: string, deletedAt = this.#producedAt): void {
-    this.#insertDeletion.run(this.#organizations[organization].organizationId, collection, id, deletedAt);
-    this.deletions++;
+    const { organizationId } = this.#organizations[organization];
+    const { changes } = this.#insertDeletion.run(organizationId, collection, id, deletedAt);
+    this.deletions += changes;
   }
 
   #writeRun(insert: Database.Statement, { name }: CollectionLayout, run: GrowingRun): number {
