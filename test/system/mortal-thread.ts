@@ -36,8 +36,8 @@ const TAKEN = '.taken';
 /** Ends this worker when it receives the command that the file names. */
 function endAtStep(file: string): void {
   parentPort?.on('message', ({ command }: NumberedCommand) => {
-    if (!existsSync(file) || readFileSync(file, 'utf8') !== command.name) return;
     try {
+      if (!existsSync(file) || readFileSync(file, 'utf8') !== command.name) return;
       renameSync(file, file + TAKEN);
     } catch {
       // The other worker has taken it.

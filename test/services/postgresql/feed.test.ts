@@ -41,6 +41,13 @@ const KILLS = [
 /** Number of feeds that are killed one after the other before one completes. */
 const KILLED_TOGETHER = byDepth({ short: 3, deep: 1 });
 
+interface Change {
+  readonly change: string;
+  readonly collection?: string;
+  readonly id?: string;
+  readonly next?: string;
+}
+
 describe('A feed from PostgreSQL', () => {
   needs('PostgreSQL 15');
   const inFolder = folderForAll();
@@ -49,6 +56,8 @@ describe('A feed from PostgreSQL', () => {
   let replica: ReplicaUnderTest;
   let writers: Writers;
   let credentials: ReadonlyMap<string, string>;
+  /** By organization: a copy that follows the changes, and the lines of its latest round. */
+  const copies = new Map<string, { readonly records: Map<string, string>; round: readonly Change[] }>();
 
   before(async () => {
     server = await DatabaseServer.start(inFolder);
@@ -120,7 +129,38 @@ describe('A feed from PostgreSQL', () => {
     await build(inFolder('expected'), inFolder('expected.sqlite'));
     const expected = readSnapshot(inFolder('expected.sqlite'));
     expect(digestsOf(readSnapshot(inFolder('snapshots/main.sqlite')))).to.deep.equal(digestsOf(expected));
-    for (const organizationId of ORGANIZATIONS) await expectApiToServe(organizationId, expected);
+    for (const organizationId of ORGANIZATIONS) {
+      await expectApiToServe(organizationId, expected);
+      await expectCopyToEqual(organizationId, expected);
+    }
+  }
+
+  /** Brings the copy of an organization up to date, by one request, and compares it with the snapshot. */
+  async function expectCopyToEqual(organizationId: string, expected: SnapshotImage): Promise<void> {
+    const copy = copies.get(organizationId) ?? { records: new Map<string, string>(), round: [] };
+    const token = copy.round.at(-1)?.next;
+    const query = token === undefined ? '' : `?since=${token}`;
+    const credential = credentials.get(organizationId) ?? '';
+    const headers = { 'Service-API-Version': 'preview' };
+    const { status, text } = await replica.request(`/v1/changes${query}`, credential, headers);
+    expect(status, text).to.equal(200);
+    const lines = text.trimEnd().split('\n');
+    copy.round = lines.map((line) => JSON.parse(line) as Change);
+    for (const [i, { change, collection = '', id = '' }] of copy.round.entries()) {
+      if (change === 'reset') copy.records.clear();
+      if (change === 'delete') copy.records.delete(`${collection} ${id}`);
+      // The session that is next depends on the time.
+      const record = lines[i].replace(/^.*?"record":/, '').replace(/(,"nextSessionStartAt":[^{}]*)?}}$/, '}');
+      if (change === 'put') copy.records.set(`${collection} ${id}`, record);
+    }
+    copies.set(organizationId, copy);
+    const organization = organizationOf(expected, organizationId);
+    for (const name of [...Object.keys(LISTS), 'sessions'] as (keyof typeof LISTS | 'sessions')[]) {
+      const copied = [...copy.records].flatMap(([key, record]) =>
+        key.startsWith(`${name} `) ? [record] : [],
+      );
+      expect(copied.sort(), `copied ${name}`).to.deep.equal(textsOf(organization[name]).sort());
+    }
   }
 
   async function expectApiToServe(organizationId: string, expected: SnapshotImage): Promise<void> {
@@ -197,10 +237,8 @@ describe('A feed from PostgreSQL', () => {
     ]);
     expect(await completeFeed('--full')).to.match(/everything since transaction \d+$/m);
     await expectReplicaToEqualDatabase();
-    const deletions = await Promise.all(
-      [...credentials.keys()].map((id) => allOf(id, '/v1/deletions?perPage=100&collection=tickets')),
-    );
-    expect(deletions.flat().map(({ id }) => id)).to.include(ticketId);
+    const lines = [...copies.values()].flatMap(({ round }) => round);
+    expect(lines).to.deep.include({ change: 'delete', collection: 'tickets', id: ticketId });
   });
 
   it('refuses another feed at the same time, a database that does not respond, and unknown options', async () => {
