@@ -45,6 +45,7 @@ describe('A client generated from the OpenAPI document of a replica by', () => {
         async (type) => (await list(`/v1/catalog/offers?perPage=1&type=${type}`)).items,
       ),
     );
+    const { totalPages: totalOffers } = await list('/v1/catalog/offers?perPage=1');
     expected = {
       tickets: tickets.items.map(({ ticketId, finalPaidPrice }) => [ticketId, finalPaidPrice]),
       offers: [
@@ -53,6 +54,7 @@ describe('A client generated from the OpenAPI document of a replica by', () => {
         valuesOf(bundle['contains'], 'offerId'),
       ],
       refused: ['query.page'],
+      changes: ['reset', ...Array.from({ length: totalOffers }, () => 'put'), 'end'],
     };
   });
 
@@ -98,7 +100,7 @@ describe('A client generated from the OpenAPI document of a replica by', () => {
         expect(status, output).to.equal(0);
       });
 
-      it('lists tickets of two events in a window, a further page, an offer of each type, and sees the violations of a query', () => {
+      it('lists tickets of two events in a window, a further page, an offer of each type, the violations of a query, and the changes', () => {
         const { status, stdout, output } = sh(run);
         expect(status, output).to.equal(0);
         expect(JSON.parse(stdout)).to.deep.equal(expected);

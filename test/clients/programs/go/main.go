@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"strings"
 )
 
 type given struct {
@@ -73,7 +74,21 @@ func main() {
 		locs = append(locs, violation.Loc)
 	}
 
-	output, err := json.Marshal(map[string]any{"tickets": tickets, "offers": offers, "refused": locs})
+	collections := []ReadChangesParamsCollections{ReadChangesParamsCollectionsOffers}
+	stream, err := client.ReadChangesWithResponse(ctx, &ReadChangesParams{
+		Collections: &collections, ServiceAPIVersion: "preview",
+	})
+	check(err)
+	var changes []string
+	for line := range strings.Lines(string(stream.Body)) {
+		var change struct{ Change string }
+		check(json.Unmarshal([]byte(line), &change))
+		changes = append(changes, change.Change)
+	}
+
+	output, err := json.Marshal(map[string]any{
+		"tickets": tickets, "offers": offers, "refused": locs, "changes": changes,
+	})
 	check(err)
 	fmt.Println(string(output))
 }

@@ -1,4 +1,4 @@
-import { listOffers, listTickets } from './client/index.js';
+import { type Change, listOffers, listTickets, readChanges } from './client/index.js';
 import { client } from './client/client.gen.js';
 
 const { url, key, eventIds, from, until } = JSON.parse(process.argv[2] ?? '') as {
@@ -35,4 +35,18 @@ for (const type of ['TICKET', 'PRODUCT', 'BUNDLE'] as const) {
 const refused = await listTickets({ query: { page: 0 } });
 const violations = refused.error && 'errors' in refused.error ? refused.error.errors : [];
 
-console.log(JSON.stringify({ tickets, offers, refused: violations.map(({ loc }) => loc) }));
+const changes = await readChanges({
+  query: { collections: ['offers'] },
+  headers: { 'Service-API-Version': 'preview' },
+  parseAs: 'text',
+});
+const lines = String(changes.data).trimEnd().split('\n');
+
+console.log(
+  JSON.stringify({
+    tickets,
+    offers,
+    refused: violations.map(({ loc }) => loc),
+    changes: lines.map((line) => (JSON.parse(line) as Change).change),
+  }),
+);

@@ -1,5 +1,5 @@
 import createClient from 'openapi-fetch';
-import type { paths } from './schema.js';
+import type { components, paths } from './schema.js';
 
 const { url, key, eventIds, from, until } = JSON.parse(process.argv[2] ?? '') as {
   url: string;
@@ -35,4 +35,17 @@ for (const type of ['TICKET', 'PRODUCT', 'BUNDLE'] as const) {
 const refused = await client.GET('/v1/tickets', { params: { query: { page: 0 } } });
 const violations = refused.error && 'errors' in refused.error ? refused.error.errors : [];
 
-console.log(JSON.stringify({ tickets, offers, refused: violations.map(({ loc }) => loc) }));
+const changes = await client.GET('/v1/changes', {
+  params: { query: { collections: ['offers'] }, header: { 'Service-API-Version': 'preview' } },
+  parseAs: 'text',
+});
+const lines = (changes.data ?? '').trimEnd().split('\n');
+
+console.log(
+  JSON.stringify({
+    tickets,
+    offers,
+    refused: violations.map(({ loc }) => loc),
+    changes: lines.map((line) => (JSON.parse(line) as components['schemas']['Change']).change),
+  }),
+);

@@ -4,6 +4,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from foyer_api_client import AuthenticatedClient
 from foyer_api_client.api.catalog import list_offers
+from foyer_api_client.api.changes import read_changes
 from foyer_api_client.api.tickets import list_tickets
 from foyer_api_client.models import (
     BundleOffer,
@@ -11,6 +12,7 @@ from foyer_api_client.models import (
     OfferPage,
     ProductOffer,
     QueryProblem,
+    ReadChangesCollectionsItem,
     TicketOffer,
     TicketPage,
 )
@@ -56,4 +58,8 @@ for offer_type in (ListOffersType.TICKET, ListOffersType.PRODUCT, ListOffersType
 refused = list_tickets.sync(client=client, page=0)
 assert isinstance(refused, QueryProblem), refused
 
-print(json.dumps({"tickets": tickets, "offers": offers, "refused": [error.loc for error in refused.errors]}))
+stream = read_changes.sync_detailed(client=client, collections=[ReadChangesCollectionsItem.OFFERS])
+changes = [json.loads(line)["change"] for line in stream.content.splitlines()]
+
+errors = [error.loc for error in refused.errors]
+print(json.dumps({"tickets": tickets, "offers": offers, "refused": errors, "changes": changes}))
