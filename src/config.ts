@@ -119,7 +119,7 @@ export const CONFIG_VARIABLES = {
   CHANGES_WAIT_SECONDS: variable(
     seconds(0, 604_800),
     '600',
-    'time since the latest start or swap for which the changes since a later snapshot get 429, in seconds; then a reset',
+    'time since the first request for which the changes since a later snapshot get 429, in seconds; then a reset',
   ),
   LOAD_TIMEOUT_SECONDS: variable(
     seconds(1, 86_400),

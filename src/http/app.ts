@@ -23,7 +23,7 @@ import type { OrganizationStore } from '../store/organization-store.ts';
 import type { StoreView } from '../store/registry/store-view.ts';
 import { authenticate, checkAvailability, storesOf } from './checks/authenticate.ts';
 import { OVERLOADED } from './checks/overload.ts';
-import type { Pins } from './checks/pin.ts';
+import { Arrivals, type Pins } from './checks/pin.ts';
 import { ignoredParameters, parseQuery } from './checks/query.ts';
 import { RateLimit } from './checks/rate-limit.ts';
 import type { RefusalBudget } from './checks/refusal-budget.ts';
@@ -59,7 +59,7 @@ export interface ApiConfig extends OriginOptions {
   readonly rateLimitPerMinute: number;
   /** Whether responses are compressed for clients that accept it. */
   readonly compression: boolean;
-  /** Maximum time for which a token of a later snapshot waits, after the live one went live. */
+  /** Time for which the token of a later snapshot waits, after the first request with it. */
   readonly changesWaitSeconds: number;
   /** Undefined if no scripts of other origins may read responses. */
   readonly corsOrigins: CorsOrigins | undefined;
@@ -81,6 +81,8 @@ export interface Dependencies {
   readonly counts: OpenCounts;
   readonly refusals: RefusalBudget;
   readonly pins: Pins;
+  /** The snapshots of tokens; by default for `changesWaitSeconds`. */
+  readonly arrivals?: Arrivals;
   /** Notes that the valid key of a slot was used at a time, in milliseconds since the epoch. */
   readonly noteUse: (slot: number, now: number) => void;
   readonly log: Logger;
@@ -109,6 +111,7 @@ const HTTP_1_1_NEEDED = new Problem(
 export function createApi(dependencies: Dependencies): Api {
   const { config, overload, clock, stores, keys, operations } = dependencies;
   const { refusals, pins, noteUse, log } = dependencies;
+  const { arrivals = new Arrivals(config.changesWaitSeconds * 1000) } = dependencies;
   const rateLimit = new RateLimit(config.rateLimitPerMinute, dependencies.hits, log);
   const streamLimit = new StreamLimit(dependencies.counts);
   const compression = new Compression(config.compression);
@@ -155,7 +158,7 @@ export function createApi(dependencies: Dependencies): Api {
       operation.kind === 'list' ? operation.parameters.filter(({ role }) => cutsOffers(role)) : [];
     const reads =
       operation.kind === 'changes'
-        ? { changes: changesReader(operation, config.changesWaitSeconds) }
+        ? { changes: changesReader(operation, arrivals) }
         : { readerFor: readersOf(operation) };
 
     return (request, response, next) => {
@@ -249,7 +252,8 @@ export function createApi(dependencies: Dependencies): Api {
     const compressor =
       isHead || coding === undefined ? undefined : compression.compressorFor(response, coding);
     const isRetained = () => {
-      pins.noteUse(store);
+      // Nothing follows a stream without records.
+      if (rows > 0) pins.noteUse(store);
       return stores().holds(store);
     };
     await sendStream(response, headers, read, compressor, isRetained);

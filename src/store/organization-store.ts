@@ -31,8 +31,6 @@ export class WalkMark {
 
 /** The snapshot of a store, and its place among those that the process has loaded for the organization. */
 export interface StoreOrigin extends Pick<SnapshotImage, 'snapshotId' | 'producedAt'> {
-  /** When it went live: milliseconds of the monotonic clock. */
-  readonly liveSince: number;
   /** The latest production time of the organization that was live so far, microseconds since the epoch. */
   readonly latestInstant: bigint;
 }
@@ -42,7 +40,6 @@ export class OrganizationStore implements StoreOrigin {
   readonly organizationId: string;
   readonly snapshotId: string;
   readonly producedAt: string;
-  readonly liveSince: number;
   readonly latestInstant: bigint;
   readonly contentDigest: string;
   readonly image: OrganizationImage;
@@ -56,13 +53,12 @@ export class OrganizationStore implements StoreOrigin {
   constructor(
     image: OrganizationImage,
     history: HistoryImage,
-    { snapshotId, producedAt, liveSince, latestInstant }: StoreOrigin,
+    { snapshotId, producedAt, latestInstant }: StoreOrigin,
     walks = new WalkMark(),
   ) {
     this.organizationId = image.organizationId;
     this.snapshotId = snapshotId;
     this.producedAt = producedAt;
-    this.liveSince = liveSince;
     this.latestInstant = latestInstant;
     this.contentDigest = image.contentDigest;
     this.image = image;

@@ -59,8 +59,8 @@ export class ViewPublisher {
   }
 }
 
-function originOf({ snapshotId, producedAt, liveSince, latestInstant }: StoreOrigin): StoreOrigin {
-  return { snapshotId, producedAt, liveSince, latestInstant };
+function originOf({ snapshotId, producedAt, latestInstant }: StoreOrigin): StoreOrigin {
+  return { snapshotId, producedAt, latestInstant };
 }
 
 /** Holds the view that a worker shows, and the one that it has prepared. */

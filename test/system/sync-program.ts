@@ -71,7 +71,7 @@ export function describeSync({ command, file, selectTime }: SyncProgram): void {
     let replica: ReplicaUnderTest;
     let credential: string;
 
-    // After a start, the token of a later snapshot gets 429 for two seconds.
+    // The token of a later snapshot gets 429 for two seconds.
     const startReplica = () => ReplicaUnderTest.start(inFolder, { CHANGES_WAIT_SECONDS: '2' });
     const snapshotOf = (step: number) => inFolder(`${step}.sqlite`);
 

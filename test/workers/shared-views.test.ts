@@ -122,7 +122,6 @@ describe('The store views of workers', () => {
       history: 8,
       snapshotId: 's',
       producedAt: '',
-      liveSince: 0,
       latestInstant: 0n,
     };
     expect(() => {

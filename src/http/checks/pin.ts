@@ -8,8 +8,8 @@ import { invalidQuery, type Query, type QueryReader } from './query.ts';
 
 /** Time for which unknown content may still be loaded, since it was first requested. */
 const LOAD_WAIT_MS = 30_000;
-/** Maximum number of remembered unknown digests for each organization, and of organizations with such digests. */
-const MAX_DIGESTS = 16;
+/** Maximum number of remembered names for each organization, and of organizations with such names. */
+const MAX_NAMES = 16;
 const MAX_ORGANIZATIONS = 4096;
 
 const GONE = 'is no longer available: begin again without this parameter';
@@ -29,8 +29,7 @@ const NOT_LOADED = new Problem(
 export class Pins {
   readonly #served: ServedDigests;
   readonly #clock: () => number;
-  /** By organization, then by digest: time of the first request. The oldest are first, and are evicted first. */
-  readonly #firstRequests = new Map<string, Map<string, number>>();
+  readonly #arrivals: Arrivals;
 
   /**
    * @param served of `newServedDigests`, shared by all threads
@@ -39,6 +38,7 @@ export class Pins {
   constructor(served: ServedDigests, clock = monotonicNow) {
     this.#served = served;
     this.#clock = clock;
+    this.#arrivals = new Arrivals(LOAD_WAIT_MS, clock);
   }
 
   /** Notes that a response leads to a further request to a store. */
@@ -56,19 +56,33 @@ export class Pins {
     const isServed = wasServed(this.#served, organizationId, pin);
     if (isServed) context.pin = 'gone';
     read(query, isServed ? [violation] : []);
-    context.pin = this.#mayArrive(organizationId, pin) ? 'not-loaded' : 'gone';
+    context.pin = this.#arrivals.mayArrive(organizationId, pin) ? 'not-loaded' : 'gone';
     throw context.pin === 'gone' ? invalidQuery([violation]) : NOT_LOADED;
   }
+}
 
-  #mayArrive(organizationId: string, digest: string): boolean {
-    const digests = keptValue(
+/** Data that another replica has, and that this one may load: for a time after the first request for it. */
+export class Arrivals {
+  readonly #waitMs: number;
+  readonly #clock: () => number;
+  /** By organization, then by name: time of the first request. The oldest are first, and are evicted first. */
+  readonly #firstRequests = new Map<string, Map<string, number>>();
+
+  /** @param clock milliseconds of the monotonic clock */
+  constructor(waitMs: number, clock = monotonicNow) {
+    this.#waitMs = waitMs;
+    this.#clock = clock;
+  }
+
+  mayArrive(organizationId: string, name: string): boolean {
+    const names = keptValue(
       this.#firstRequests,
       organizationId,
       new Map<string, number>(),
       MAX_ORGANIZATIONS,
     );
     const now = this.#clock();
-    return now - keptValue(digests, digest, now, MAX_DIGESTS) < LOAD_WAIT_MS;
+    return now - keptValue(names, name, now, MAX_NAMES) < this.#waitMs;
   }
 }
 

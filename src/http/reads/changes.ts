@@ -1,10 +1,10 @@
-import { monotonicNow } from '../../clock.ts';
 import { type ChangesOperation, type CollectionName, parametersOf } from '../../contract/operations.ts';
 import { COLLECTION_NAMES } from '../../contract/resources.ts';
 import { type Instant, parseTimestamp } from '../../contract/timestamp.ts';
 import { readChanges, selectChanges } from '../../query/read-changes.ts';
 import { descendsFrom, UUID } from '../../store/history.ts';
 import type { OrganizationStore } from '../../store/organization-store.ts';
+import type { Arrivals } from '../checks/pin.ts';
 import { type Query, queryReader } from '../checks/query.ts';
 import { retryLater } from '../response/problem.ts';
 import type { FoundLines } from './reader.ts';
@@ -18,10 +18,9 @@ const NOT_LOADED = retryLater(
 
 /**
  * Creates the reader of changes, as lines.
- * @param waitSeconds maximum time for which the token of a later snapshot waits, after the live one went live
- * @param clock milliseconds of the monotonic clock
+ * @param arrivals for the snapshots of tokens
  */
-export function changesReader(operation: ChangesOperation, waitSeconds: number, clock = monotonicNow) {
+export function changesReader(operation: ChangesOperation, arrivals: Arrivals) {
   const { since } = operation;
   const readQuery = queryReader(parametersOf(operation));
 
@@ -56,7 +55,7 @@ export function changesReader(operation: ChangesOperation, waitSeconds: number, 
   /** Returns the instant after which the copy of a token lacks the changes; undefined if they are not known. */
   function instantOf(
     { organizationId, collections, snapshotId, producedAt }: Token,
-    { organizationId: owner, history, latestInstant, liveSince }: OrganizationStore,
+    { organizationId: owner, history, latestInstant }: OrganizationStore,
     requested: readonly CollectionName[],
   ): Instant | undefined {
     if (organizationId !== owner || !requested.every((name) => collections.includes(name))) return undefined;
@@ -64,8 +63,7 @@ export function changesReader(operation: ChangesOperation, waitSeconds: number, 
     if (instant === undefined) return undefined;
     if (descendsFrom(history, snapshotId, instant)) return instant;
     // Another replica may have loaded the snapshot before this one. After a rollback, it does not come back by itself.
-    const mayArrive = instant > latestInstant && clock() < liveSince + waitSeconds * 1000;
-    if (mayArrive) throw NOT_LOADED;
+    if (instant > latestInstant && arrivals.mayArrive(owner, snapshotId)) throw NOT_LOADED;
     return undefined;
   }
 }

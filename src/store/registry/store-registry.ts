@@ -103,14 +103,13 @@ export class StoreRegistry {
       live.delete(organizationId);
       retained.delete(organizationId);
     }
-    const now = this.#clock();
+    const replacedAt = this.#clock();
     const { snapshotId, producedAt } = snapshot;
     for (const { content, history } of snapshot.organizations) {
       const { organizationId, contentDigest } = content;
       const replaced = live.get(organizationId);
       const known: RetainedStore[] = [...(retained.get(organizationId) ?? [])];
-      if (replaced !== undefined)
-        known.unshift({ store: replaced.store, file: replaced.file, replacedAt: now });
+      if (replaced !== undefined) known.unshift({ store: replaced.store, file: replaced.file, replacedAt });
       const same = known.find(({ store }) => store.contentDigest === contentDigest)?.store;
       const [instant, latest = instant] = [
         producedInstant(history),
@@ -118,7 +117,7 @@ export class StoreRegistry {
       ];
       const latestInstant = instant > latest ? instant : latest;
       this.#latestInstants.set(organizationId, latestInstant);
-      const origin = { snapshotId, producedAt, liveSince: now, latestInstant };
+      const origin = { snapshotId, producedAt, latestInstant };
       const store = new OrganizationStore(same?.image ?? content, history, origin, same?.walks);
       live.set(organizationId, { store, file, isFilePresent: true });
       const left = known.filter((one) => one.store !== same);
