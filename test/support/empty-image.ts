@@ -77,7 +77,6 @@ export function storeOf(image: OrganizationImage, history = emptyHistory()): Org
   return new OrganizationStore(image, history, {
     snapshotId: 'snapshot',
     producedAt: PRODUCED_AT,
-    liveSince: 0,
     latestInstant: 0n,
   });
 }
@@ -94,6 +93,7 @@ export function declaration(
     contentDigest: '',
     since,
     historyDigest: '',
+    deletionCount: 0,
     deletionBytes: 0,
     runs,
   };

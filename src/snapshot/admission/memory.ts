@@ -53,6 +53,8 @@ const INSTANT_BYTES = 24; // for each instant column of it: the instant (8), its
 const SCHEDULE_BYTES = 40; // for each session: its event, start, rank by start, and entries in the index `startAt`
 const ORGANIZATION_BYTES = 64 * 1024; // for each organization: the objects around its buffers, in both threads
 const BUILDING_BYTES = 96; // for each record of the largest list: the arrays from which its indexes are built
+const DELETION_BYTES = 16; // for each deletion: the offset of its id (8), and its instant (8)
+const DELETION_BUILDING_BYTES = 250; // for each deletion: the objects from which these are built
 const LOADER_BYTES = 64 * MEGABYTE; // the loader thread: 50 MB were measured
 const UNCOLLECTED_BYTES = 64 * MEGABYTE; // of run buffers that await garbage collection, at most
 const MARGIN = 1.05; // for longer keys, and for lists of several texts, which the manifest does not declare
@@ -62,7 +64,8 @@ const MARGIN = 1.05; // for longer keys, and for lists of several texts, which t
  *
  *     held = 1.05 × (record bytes + index bytes)
  *     peak = held + 64 MB + min(held, 64 MB)
- *            + 64 kB for each organization + 96 bytes for each record of the largest list
+ *            + 64 kB for each organization
+ *            + the larger of 96 bytes for each record of the largest list, and 250 for each of the most deletions
  *
  * With records of a kilobyte, `held` exceeds the actual images by 10 to 25 %. It is too low only where most keys exceed
  * 40 bytes, or most records have lists of dozens of texts.
@@ -70,8 +73,10 @@ const MARGIN = 1.05; // for longer keys, and for lists of several texts, which t
 export function memoryNeed(organizations: readonly ManifestOrganization[]): MemoryNeed {
   let held = 0;
   let largest = 0;
-  for (const { runs, deletionBytes } of organizations) {
-    held += deletionBytes;
+  let mostDeletions = 0;
+  for (const { runs, deletionCount, deletionBytes } of organizations) {
+    held += deletionBytes + deletionCount * DELETION_BYTES;
+    mostDeletions = Math.max(mostDeletions, deletionCount);
     for (const layout of COLLECTIONS) {
       const count = rowCount(runs[layout.name]);
       const bytes = runs[layout.name].reduce((sum, { recordBytes }) => sum + recordBytes, 0);
@@ -83,7 +88,8 @@ export function memoryNeed(organizations: readonly ManifestOrganization[]): Memo
   }
   held = Math.ceil(held * MARGIN);
   const loader = LOADER_BYTES + Math.min(held, UNCOLLECTED_BYTES);
-  const building = organizations.length * ORGANIZATION_BYTES + largest * BUILDING_BYTES;
+  const lists = Math.max(largest * BUILDING_BYTES, mostDeletions * DELETION_BUILDING_BYTES);
+  const building = organizations.length * ORGANIZATION_BYTES + lists;
   return { held, peak: held + loader + building };
 }
 

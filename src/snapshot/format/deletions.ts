@@ -1,18 +1,24 @@
+import { createHash, type Hash } from 'node:crypto';
 import type Database from 'better-sqlite3';
-import { linesDigest, type ManifestOrganization } from './manifest.ts';
+import type { CollectionName } from '../../contract/operations.ts';
+import { COLLECTION_NAMES } from '../../contract/resources.ts';
+import type { Instant } from '../../contract/timestamp.ts';
 import { COLLECTIONS } from './layout.ts';
-import { damaged } from './refused-snapshot.ts';
+import { digestLine, type ManifestOrganization, utcInstant } from './manifest.ts';
+import { damaged, inconsistent } from './refused-snapshot.ts';
 
 /** A record that a snapshot of the history held, and that is gone since another one, which `deletedAt` names. */
 export interface Deletion {
-  readonly collection: string;
+  readonly collection: CollectionName;
   readonly id: string;
   /** ISO 8601, UTC. */
   readonly deletedAt: string;
+  readonly instant: Instant;
 }
 
-const SELECT = `
-  SELECT collection, id, deleted_at AS deletedAt FROM deletions WHERE organization_id = ? ORDER BY collection, id`;
+type DeletionRow = readonly [collection: string, id: string, deletedAt: string];
+
+type History = Pick<ManifestOrganization, 'organizationId' | 'since' | 'runs'>;
 
 /**
  * Computes the history digest of an organization, base64url. It covers lines of JSON:
@@ -21,30 +27,59 @@ const SELECT = `
  *     [<collection>,<first_row>,<changes_digest>]   for each run
  *     [<collection>,<id>,<deleted_at>]              for each deletion
  */
-export function historyDigest(
-  database: Database.Database,
-  { organizationId, since, runs }: Pick<ManifestOrganization, 'organizationId' | 'since' | 'runs'>,
-): string {
-  const changes = COLLECTIONS.flatMap(({ name }) =>
-    runs[name].map(({ firstRow, changesDigest }) => [name, firstRow, changesDigest]),
-  );
-  return linesDigest([
-    [since],
-    ...changes,
-    ...database.prepare<[string], [string, string, string]>(SELECT).raw().iterate(organizationId),
-  ]);
+export function historyDigest(database: Database.Database, history: History): string {
+  const hash = beginDigest(history);
+  for (const row of deletionRows(database, history)) hash.update(digestLine(row));
+  return hash.digest('base64url');
 }
 
 /**
- * Returns the deletions of an organization, by collection and id.
- * @throws RefusedSnapshot when they, or the digests of the changes, do not match the history digest
+ * Reads the deletions of an organization, by collection and id. At their end, it checks the history digest.
+ * @param until time of the snapshot
+ * @throws RefusedSnapshot when one is malformed or later than the snapshot, or they or the digests of the changes do
+ * not match the history digest
  */
-export function readDeletions(
+export function* readDeletions(
   database: Database.Database,
   organization: ManifestOrganization,
-): Iterable<Deletion> {
-  const { organizationId } = organization;
-  if (historyDigest(database, organization) !== organization.historyDigest)
-    throw damaged(`the history of organization "${organizationId}" does not match its digest`);
-  return database.prepare<[string], Deletion>(SELECT).iterate(organizationId);
+  until: Instant,
+): Generator<Deletion> {
+  const hash = beginDigest(organization);
+  for (const row of deletionRows(database, organization)) {
+    hash.update(digestLine(row));
+    yield readDeletion(row, until);
+  }
+  if (hash.digest('base64url') !== organization.historyDigest)
+    throw damaged(`the history of organization "${organization.organizationId}" does not match its digest`);
+}
+
+function readDeletion([name, id, deletedAt]: DeletionRow, until: Instant): Deletion {
+  const refused = (problem: string) => inconsistent(`the deletion of "${id}" of ${name} ${problem}`);
+  const collection = COLLECTION_NAMES.find((one) => one === name);
+  const instant = utcInstant(deletedAt);
+  if (collection === undefined) throw refused('is of no collection');
+  if (id === '') throw refused('has no id');
+  if (instant === undefined || instant > until)
+    throw refused(`has the time "${deletedAt}", which is not that of a snapshot up to this one`);
+  return { collection, id, deletedAt, instant };
+}
+
+function beginDigest({ since, runs }: History): Hash {
+  const hash = createHash('sha256').update(digestLine([since]));
+  for (const { name } of COLLECTIONS)
+    for (const { firstRow, changesDigest } of runs[name])
+      hash.update(digestLine([name, firstRow, changesDigest]));
+  return hash;
+}
+
+function deletionRows(
+  database: Database.Database,
+  { organizationId }: History,
+): IterableIterator<DeletionRow> {
+  return database
+    .prepare<[string], DeletionRow>(
+      'SELECT collection, id, deleted_at FROM deletions WHERE organization_id = ? ORDER BY collection, id',
+    )
+    .raw()
+    .iterate(organizationId);
 }

@@ -40,7 +40,8 @@ export interface ManifestOrganization {
   /** Production time of the snapshot with which its history began. */
   readonly since: string;
   readonly historyDigest: string;
-  /** Bytes of the ids of its deletions, and 16 for each. */
+  readonly deletionCount: number;
+  /** Bytes of the ids of its deletions. */
   readonly deletionBytes: number;
   /** In list order. */
   readonly runs: Runs;
@@ -103,8 +104,12 @@ export function contentDigest(runs: Runs): string {
 /** Computes a digest, base64url, over lines of JSON. */
 export function linesDigest(lines: Iterable<readonly (string | number)[]>): string {
   const hash = createHash('sha256');
-  for (const line of lines) hash.update(`${JSON.stringify(line)}\n`);
+  for (const line of lines) hash.update(digestLine(line));
   return hash.digest('base64url');
+}
+
+export function digestLine(values: readonly (string | number)[]): string {
+  return `${JSON.stringify(values)}\n`;
 }
 
 /** Computes the manifest digest, base64url: a JSON line for the snapshot, each ancestor, and each organization. */
@@ -202,9 +207,9 @@ function readOrganizations(database: Database.Database): ManifestOrganization[] 
   const declared = database.prepare<[], Omit<ManifestOrganization, 'runs'>>(
     `SELECT organization_id AS organizationId, name, digest AS contentDigest, since,
             history_digest AS historyDigest,
-            (SELECT coalesce(sum(octet_length(id) + 16), 0) FROM deletions AS deletion
-             WHERE deletion.organization_id = organizations.organization_id) AS deletionBytes
-     FROM organizations ORDER BY organization_id`,
+            count(id) AS deletionCount, coalesce(sum(octet_length(id)), 0) AS deletionBytes
+     FROM organizations LEFT JOIN deletions USING (organization_id)
+     GROUP BY organization_id ORDER BY organization_id`,
   );
   const organizations = declared.all().map((one) => ({ ...one, runs: byCollection((): RunEntry[] => []) }));
   const runsOf = new Map(organizations.map(({ organizationId, runs }) => [organizationId, runs]));
@@ -250,8 +255,14 @@ function checkHistory(manifest: Manifest): void {
   }
 }
 
-function instantOf(time: string): Instant {
-  const instant = time.endsWith('Z') ? parseTimestamp(time) : undefined;
+/** Parses an ISO 8601 date and time in UTC. */
+export function utcInstant(time: string): Instant | undefined {
+  return time.endsWith('Z') ? parseTimestamp(time) : undefined;
+}
+
+/** @throws RefusedSnapshot when a time of a manifest is not one in UTC */
+export function instantOf(time: string): Instant {
+  const instant = utcInstant(time);
   if (instant === undefined) throw inconsistent(`its time "${time}" is not an ISO 8601 date and time in UTC`);
   return instant;
 }

@@ -1,6 +1,5 @@
-import { parseTimestamp } from '../../contract/timestamp.ts';
 import { COLLECTIONS } from './layout.ts';
-import { declaredCounts, type Manifest, type RecordCounts } from './manifest.ts';
+import { declaredCounts, instantOf, type Manifest, type RecordCounts } from './manifest.ts';
 import { RefusedSnapshot } from './refused-snapshot.ts';
 
 /** The snapshot of an organization that another snapshot would replace. */
@@ -50,10 +49,4 @@ function checkCounts(next: RecordCounts | undefined, { organizationId, counts }:
     `it has ${next[shrunk.name]} ${shrunk.name} of organization "${organizationId}", and the snapshot that it ` +
       `would replace has ${counts[shrunk.name]}; to remove the records, publish it with --allow-shrink`,
   );
-}
-
-function instantOf(producedAt: string): bigint {
-  const instant = parseTimestamp(producedAt);
-  if (instant === undefined) throw new TypeError(`not a timestamp: ${producedAt}`);
-  return instant;
 }

@@ -1,9 +1,6 @@
-import { type Instant, parseTimestamp } from '../../contract/timestamp.ts';
+import type { Instant } from '../../contract/timestamp.ts';
 import { type InstantImage, instantOrder } from '../../store/index/instant-index.ts';
-import { decodeText } from '../../store/index/texts.ts';
 import { sharedInt64s, sharedUint32s } from '../../store/memory/shared-arrays.ts';
-import { inconsistent } from '../format/refused-snapshot.ts';
-import { CHANGED_COLUMN } from '../format/schema.ts';
 import type { Run } from './run-reader.ts';
 
 /** The times of the changes that copies may lack: after the first one, up to the last one. */
@@ -22,25 +19,16 @@ export class ChangesBuilder {
     this.#range = range;
   }
 
-  /** @throws RefusedSnapshot when a time is malformed, or later than the snapshot */
+  /** @throws RefusedSnapshot as `Run.changes` */
   add(run: Run): void {
     const { after, until } = this.#range;
-    const changes = run.changes();
-    if (changes === undefined) return;
-    const instants = Array.from(changes.texts.ends, (_, i) => {
-      const text = decodeText(changes.texts, i);
-      const instant = text.endsWith('Z') ? parseTimestamp(text) : undefined;
-      if (instant !== undefined && instant <= until) return instant;
-      throw inconsistent(
-        `column ${CHANGED_COLUMN} of ${run.layout.table} holds "${text}" at row ${run.entry.firstRow}, which is ` +
-          'not the time of an earlier snapshot, or of this one',
-      );
-    });
-    if (instants.every((instant) => instant <= after)) return;
-    for (const [i, text] of changes.textOf.entries()) {
-      if (instants[text] <= after) continue;
+    const changes = run.changes(until);
+    if (changes === undefined || changes.times.every(({ instant }) => instant <= after)) return;
+    for (const [i, position] of changes.of.entries()) {
+      const { instant } = changes.times[position];
+      if (instant <= after) continue;
       this.#rows.push(run.entry.firstRow + i);
-      this.#instants.push(instants[text]);
+      this.#instants.push(instant);
     }
   }
 

@@ -1,6 +1,6 @@
 import type Database from 'better-sqlite3';
 import type { CollectionName } from '../../contract/operations.ts';
-import { type Instant, parseTimestamp } from '../../contract/timestamp.ts';
+import type { Instant } from '../../contract/timestamp.ts';
 import { lineageOf } from '../../store/history.ts';
 import { imageBytes } from '../../store/memory/image-memory.ts';
 import type { HistoryImage, LineageImage, OrganizationImage } from '../../store/organization-image.ts';
@@ -13,7 +13,13 @@ import {
   SESSIONS,
   TICKETS,
 } from '../format/layout.ts';
-import { type Manifest, type ManifestOrganization, recordsIn, type RunEntry } from '../format/manifest.ts';
+import {
+  instantOf,
+  type Manifest,
+  type ManifestOrganization,
+  recordsIn,
+  type RunEntry,
+} from '../format/manifest.ts';
 import { readDeletions } from '../format/deletions.ts';
 import { asRefusal, openSnapshot } from '../format/snapshot-file.ts';
 import { loadDeletions } from './deletions-loader.ts';
@@ -103,7 +109,7 @@ function readOrganization(
     orders: orders.image,
     offers: offers.image,
   };
-  const deleted = loadDeletions(readDeletions(database, organization), content, range);
+  const deleted = loadDeletions(readDeletions(database, organization, range.until), content, range.after);
   const loaded = { events, sessions, tickets, orders, offers };
   const changes = byCollection(({ name }) => ({ changed: loaded[name].changed, deleted: deleted[name] }));
   return [
@@ -124,11 +130,6 @@ function lineageIn({ ancestors, snapshotId, producedAt }: Manifest): LineageImag
 function rangeOf({ instants }: LineageImage, since: Instant): HistoryRange {
   const [earliest] = instants;
   return { after: earliest > since ? earliest : since, until: instants[instants.length - 1] };
-}
-
-/** Returns the instant of a time in a manifest that was checked. */
-function instantOf(time: string): Instant {
-  return parseTimestamp(time) ?? 0n;
 }
 
 /** Returns a function that counts the records of each run that was read, and reports them. */

@@ -1,8 +1,10 @@
 import type { CollectionName } from '../../contract/operations.ts';
 import type Database from 'better-sqlite3';
+import type { Instant } from '../../contract/timestamp.ts';
+import { decodeText } from '../../store/index/texts.ts';
 import type { Bytes, Int64s, Uint32s } from '../../store/memory/shared-arrays.ts';
 import { byCollection, type CollectionLayout } from '../format/layout.ts';
-import type { RunEntry } from '../format/manifest.ts';
+import { type RunEntry, utcInstant } from '../format/manifest.ts';
 import { inconsistent, RefusedSnapshot } from '../format/refused-snapshot.ts';
 import {
   CHANGED_COLUMN,
@@ -24,6 +26,12 @@ import {
 
 /** The columns of a run by name, as they are stored. */
 type Columns = Readonly<Record<string, Buffer>>;
+
+/** The distinct times of changes, and for each record its position among them. */
+export interface ChangeTimes {
+  readonly times: readonly { readonly text: string; readonly instant: Instant }[];
+  readonly of: Uint32s;
+}
 
 /** Reads the runs of a snapshot file, one at a time. */
 export class RunReader {
@@ -117,12 +125,24 @@ export class Run {
   }
 
   /**
-   * Returns the times of the changes, ISO 8601; undefined when none is declared.
-   * @throws RefusedSnapshot also when they do not match their digest
+   * Returns the times of the changes; undefined when none is declared.
+   * @param until time of the snapshot
+   * @throws RefusedSnapshot also when they do not match their digest, or one is malformed or later than the snapshot
    */
-  changes(): TextValues | undefined {
+  changes(until: Instant): ChangeTimes | undefined {
     if (changesDigest(this.changedAt) !== this.entry.changesDigest) throw this.#damaged('history');
-    return this.changedAt.length === 0 ? undefined : this.texts(CHANGED_COLUMN);
+    if (this.changedAt.length === 0) return undefined;
+    const { texts, textOf } = this.texts(CHANGED_COLUMN);
+    const times = Array.from(texts.ends, (_, i) => {
+      const text = decodeText(texts, i);
+      const instant = utcInstant(text);
+      if (instant !== undefined && instant <= until) return { text, instant };
+      throw inconsistent(
+        `column ${CHANGED_COLUMN} of ${this.layout.table} holds "${text}" at row ${this.entry.firstRow}, which is ` +
+          'not the time of an earlier snapshot, or of this one',
+      );
+    });
+    return { times, of: textOf };
   }
 
   /** Returns the length of each record in bytes. */

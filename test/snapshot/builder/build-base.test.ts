@@ -16,7 +16,8 @@ import { RefusedSnapshot } from '../../../src/snapshot/format/refused-snapshot.t
 import { inspectSnapshot } from '../../../src/snapshot/load/read-snapshot.ts';
 import { readSnapshot } from '../../support/read-snapshot.ts';
 import { byDepth } from '../../support/depth.ts';
-import { restamp } from '../../support/digests.ts';
+import { setDeletions } from '../../support/deletions.ts';
+import { reseal, restamp } from '../../support/digests.ts';
 import {
   build,
   digestsOf,
@@ -381,6 +382,26 @@ describe('A build with a base', () => {
       expect(await refusalOf({ base: damaged }))
         .to.be.instanceOf(RefusedSnapshot)
         .and.include({ reason: 'damaged' });
+    });
+
+    it('a base with a malformed history, also under matching digests', async () => {
+      const copy = () => {
+        const path = folder(`${randomUUID()}.sqlite`);
+        writeFileSync(path, readFileSync(base()));
+        return path;
+      };
+      const [deletions, changes] = [copy(), copy()];
+      setDeletions(deletions, {
+        north: [{ collection: 'forms', id: 'gone', deletedAt: '2026-01-01T00:00:00Z' }],
+      });
+      const database = new Database(changes);
+      database.exec("UPDATE ticket_runs SET changed_at = replace(changed_at, '-', '_')");
+      database.close();
+      reseal(changes);
+      for (const path of [deletions, changes]) {
+        const refusal: unknown = await change({}, [], { base: path }).catch((thrown: unknown) => thrown);
+        expect(refusal).to.be.instanceOf(RefusedSnapshot).and.include({ reason: 'inconsistent' });
+      }
     });
   });
 

@@ -93,9 +93,8 @@ export class Comparison {
     const after = parseTimestamp(ancestors.at(0)?.producedAt ?? '');
     const { ids, organizationIds } = this.#staging;
     for (const [organization, organizationId] of organizationIds.entries()) {
-      for (const { collection, id, deletedAt } of this.earlier.deletions(organizationId)) {
-        const instant = parseTimestamp(deletedAt);
-        if (instant === undefined || after === undefined || instant <= after) continue;
+      for (const { collection, id, deletedAt, instant } of this.earlier.deletions(organizationId)) {
+        if (after === undefined || instant <= after) continue;
         if (ids.get(collection, organization, id) === 'import') continue;
         this.#writer.addDeletion(organization, collection, id, deletedAt);
       }

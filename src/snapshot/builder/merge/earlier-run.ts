@@ -7,7 +7,7 @@ import type { CollectionLayout, ColumnLayout } from '../../format/layout.ts';
 import { inconsistent } from '../../format/refused-snapshot.ts';
 import { beginsRun } from '../../format/schema.ts';
 import { divideRecords } from '../../load/records-loader.ts';
-import type { Run } from '../../load/run-reader.ts';
+import type { ChangeTimes, Run } from '../../load/run-reader.ts';
 
 /** The place of a record in the list order of its collection. */
 export interface Place {
@@ -44,14 +44,20 @@ export class EarlierRun {
   /** By row, where they were needed. */
   readonly #places: Place[] = [];
   #columns: readonly (readonly string[])[] | undefined;
-  /** The distinct times of `changed_at`, and for each record its position among them. */
-  readonly #changes: { readonly times: readonly string[]; readonly of: Uint32s | undefined };
+  readonly #changes: ChangeTimes | undefined;
+  readonly #since: string;
 
   /**
    * @param since time of the changes that the run does not declare
+   * @param until time of the snapshot
    * @throws RefusedSnapshot when the records differ from their declared lengths, or the changes from their digest
    */
-  constructor(layout: CollectionLayout, organization: number, run: Run, isCanonical: boolean, since: string) {
+  constructor(
+    layout: CollectionLayout,
+    organization: number,
+    run: Run,
+    { isCanonical, since, until }: { isCanonical: boolean; since: string; until: Instant },
+  ) {
     const { offsets, ids } = divideRecords(run);
     this.run = run;
     this.count = run.entry.recordCount;
@@ -61,14 +67,13 @@ export class EarlierRun {
     this.#layout = layout;
     this.#prefix = recordPrefix(layout.resource.id);
     this.#offsets = offsets;
-    const changes = run.changes();
-    const times = changes && Array.from(changes.texts.ends, (_, i) => decodeText(changes.texts, i));
-    this.#changes = { times: times ?? [since], of: changes?.textOf };
+    this.#changes = run.changes(until);
+    this.#since = since;
   }
 
   /** Returns the time of the snapshot in which a record became as it is, ISO 8601. */
   changedAt(row: number): string {
-    return this.#changes.times[this.#changes.of?.[row] ?? 0];
+    return this.#changes?.times[this.#changes.of[row]].text ?? this.#since;
   }
 
   /** Returns whether a record has the id of a stored one. */

@@ -1,6 +1,7 @@
+import type { Instant } from '../../../contract/timestamp.ts';
 import { type CollectionLayout, EVENTS } from '../../format/layout.ts';
 import { type Deletion, readDeletions } from '../../format/deletions.ts';
-import { type Ancestor, type ManifestOrganization, recordsIn } from '../../format/manifest.ts';
+import { type Ancestor, instantOf, type ManifestOrganization, recordsIn } from '../../format/manifest.ts';
 import { RefusedSnapshot } from '../../format/refused-snapshot.ts';
 import { MAX_ANCESTORS } from '../../format/schema.ts';
 import { asRefusal, type OpenSnapshot, openSnapshot } from '../../format/snapshot-file.ts';
@@ -20,6 +21,7 @@ export class EarlierSnapshot implements Base, Disposable {
   readonly #snapshot: OpenSnapshot;
   readonly #organizations: ReadonlyMap<string, ManifestOrganization>;
   readonly #reader: RunReader;
+  readonly #until: Instant;
 
   /** @param producedAt the time of the build that follows, if any; the snapshot must be older */
   constructor(path: string, producedAt?: Date, isBase = false) {
@@ -35,6 +37,7 @@ export class EarlierSnapshot implements Base, Disposable {
     }
     this.names = new Map(organizations.map(({ organizationId, name }) => [organizationId, name]));
     this.#organizations = new Map(organizations.map((one) => [one.organizationId, one]));
+    this.#until = instantOf(earlier);
     this.#reader = new RunReader(this.#snapshot.database);
   }
 
@@ -43,13 +46,19 @@ export class EarlierSnapshot implements Base, Disposable {
     const { hasCanonicalRuns } = this.#snapshot.manifest;
     for (const [organization, organizationId] of organizationIds.entries()) {
       for (const run of this.#read(layout, organizationId))
-        yield new EarlierRun(layout, organization, run, hasCanonicalRuns, this.since(organizationId) ?? '');
+        yield new EarlierRun(layout, organization, run, {
+          isCanonical: hasCanonicalRuns,
+          since: this.since(organizationId) ?? '',
+          until: this.#until,
+        });
     }
   }
 
   deletions(organizationId: string): Iterable<Deletion> {
     const organization = this.#organizations.get(organizationId);
-    return organization === undefined ? [] : readDeletions(this.#snapshot.database, organization);
+    return organization === undefined
+      ? []
+      : readDeletions(this.#snapshot.database, organization, this.#until);
   }
 
   /** Stages the events or sessions that the import does not name. Those of other collections are merged. */

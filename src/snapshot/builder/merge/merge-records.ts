@@ -62,7 +62,7 @@ function meet(
   const place = placeOf(layout, json);
   if (isBefore(layout, run.placeAt(run.count - 1), place)) return undefined;
   const row = run.rowOf(place, from);
-  return run.idAt(row) === place.id ? { row, isSame: run.holds(row, json) } : { row };
+  return row < run.count && run.idAt(row) === place.id ? { row, isSame: run.holds(row, json) } : { row };
 }
 
 function* spansOf(run: EarlierRun, from: number, to: number, leaving: ReadonlySet<number>): Generator<Span> {

@@ -142,7 +142,7 @@ export class SnapshotWriter {
       const since = sinceOf(organization.organizationId) ?? producedAt;
       const { organizationId, name, runs } = organization;
       return {
-        ...{ organizationId, name, runs, since, deletionBytes: 0 },
+        ...{ organizationId, name, runs, since, deletionCount: 0, deletionBytes: 0 },
         contentDigest: contentDigest(runs),
         historyDigest: historyDigest(this.#database, { organizationId, since, runs }),
       };
