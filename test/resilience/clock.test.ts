@@ -106,8 +106,6 @@ describe('A wall clock moved by a day, forward and back,', () => {
       headers: {
         Authorization: `Bearer ${as}`,
         'Service-API-Version': 'preview',
-        // The length of a compressed body depends on the next sessions in it.
-        'Accept-Encoding': 'identity',
       },
     });
     return {
@@ -120,7 +118,9 @@ describe('A wall clock moved by a day, forward and back,', () => {
   /** Requests a target, and drops the parts of the response that depend on the time: an event's next session, too. */
   async function timeless(target: string): Promise<unknown> {
     const { status, headers, body } = await ask(target);
-    const dropped = VOLATILE_HEADERS.concat(target.startsWith('/v1/events') ? 'etag' : []);
+    const dropped = VOLATILE_HEADERS.concat(
+      target.startsWith('/v1/events') ? ['etag', 'content-length'] : [],
+    );
     return {
       status,
       headers: Object.entries(headers).filter(([name]) => !dropped.includes(name)),
@@ -134,7 +134,9 @@ describe('A wall clock moved by a day, forward and back,', () => {
     const before = await answers();
     for (const move of EACH_MOVE) {
       moveClock(move);
-      expect(await answers(), move).to.deep.equal(before);
+      for (const [i, answer] of (await answers()).entries()) {
+        expect(answer, `${move}: ${TARGETS[i]}`).to.deep.equal(before[i]);
+      }
     }
     const isBehind = () => {
       const times = Array.from(replica.stdout.matchAll(/"time":(\d+)/g), ([, time]) => Number(time));
