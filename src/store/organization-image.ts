@@ -49,17 +49,6 @@ export interface OrganizationImage {
   readonly offers: CollectionImage;
 }
 
-/**
- * The snapshots from which a copy can be continued, earliest first: those from which a snapshot descends, and itself.
- *
- *     instants   production times, microseconds since the epoch
- *     ids        the 16 bytes of each UUID
- */
-export interface LineageImage {
-  readonly instants: Int64s;
-  readonly ids: Bytes;
-}
-
 /** The changes of a collection, each by the production time of the first snapshot that has it. */
 export interface ChangesImage {
   /** Records that were added or changed, by their last change. */
@@ -68,11 +57,16 @@ export interface ChangesImage {
   readonly deleted: { readonly sorted: Int64s; readonly ids: RecordsImage };
 }
 
-/** The changes of an organization. Each snapshot has its own, also where the content stays. */
-export interface HistoryImage {
-  readonly lineage: LineageImage;
-  /** Production time of the first snapshot in the lineage with the organization, microseconds since the epoch. */
+/** Production times of the first and the last snapshot between which changes are known, microseconds since the epoch. */
+export interface HistoryRange {
   readonly since: bigint;
+  readonly until: bigint;
+}
+
+/** The changes of an organization. Each snapshot has its own, also where the content stays. */
+export interface HistoryImage extends HistoryRange {
+  /** The snapshots from which a copy can be continued, from `lineageOf`: the ancestors of a snapshot, and itself. */
+  readonly lineage: Bytes;
   readonly changes: Readonly<Record<CollectionName, ChangesImage>>;
   /** Bytes of shared memory, without those of the lineage, which all organizations of a file share. */
   readonly bytesHeld: number;

@@ -1,4 +1,11 @@
-import type { Bytes, Floats, Row, Uint32s } from './memory/shared-arrays.ts';
+import {
+  type Bytes,
+  type Floats,
+  type Row,
+  sharedBytes,
+  sharedFloats,
+  type Uint32s,
+} from './memory/shared-arrays.ts';
 
 /**
  * Records as JSON text, in list order, each followed by a comma:
@@ -11,6 +18,17 @@ import type { Bytes, Floats, Row, Uint32s } from './memory/shared-arrays.ts';
 export interface RecordsImage {
   readonly bytes: Bytes;
   readonly offsets: Floats;
+}
+
+/** Returns the image of values as JSON texts. */
+export function recordsImage<T>(values: readonly T[], textOf: (value: T) => string): RecordsImage {
+  const offsets = sharedFloats(values.length + 1);
+  for (const [i, value] of values.entries())
+    offsets[i + 1] = offsets[i] + Buffer.byteLength(textOf(value)) + 1;
+  const bytes = sharedBytes(offsets[values.length]);
+  const target = viewOf(bytes, 0, bytes.length);
+  for (const [i, value] of values.entries()) target.write(`${textOf(value)},`, offsets[i]);
+  return { bytes, offsets };
 }
 
 /** Returns the JSON text of one record, as a view of the image. */

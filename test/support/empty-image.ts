@@ -57,7 +57,13 @@ export function emptyHistory(
     changed: { ...none, rows: new Uint32Array(0) },
     deleted: { ...none, ids: pack([]) },
   }));
-  return { lineage: lineageOf([{ id: snapshotId, instant }]), since: instant, changes, bytesHeld: 0 };
+  return {
+    lineage: lineageOf([[snapshotId, instant]]),
+    since: instant,
+    until: instant,
+    changes,
+    bytesHeld: 0,
+  };
 }
 
 /** @param organizations `id`, or `id=digest` */

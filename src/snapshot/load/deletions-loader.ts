@@ -1,8 +1,9 @@
 import type { CollectionName } from '../../contract/operations.ts';
 import type { Instant } from '../../contract/timestamp.ts';
 import { findRow } from '../../store/index/id-index.ts';
-import { sharedBytes, sharedFloats, sharedInt64s } from '../../store/memory/shared-arrays.ts';
+import { sharedInt64s } from '../../store/memory/shared-arrays.ts';
 import type { ChangesImage, CollectionImage } from '../../store/organization-image.ts';
+import { recordsImage } from '../../store/records.ts';
 import type { Deletion } from '../format/deletions.ts';
 import { byCollection } from '../format/layout.ts';
 import { inconsistent } from '../format/refused-snapshot.ts';
@@ -11,27 +12,21 @@ import { inconsistent } from '../format/refused-snapshot.ts';
 export function loadDeletions(
   deletions: Iterable<Deletion>,
   content: Readonly<Record<CollectionName, CollectionImage>>,
-  after: Instant,
+  since: Instant,
 ): Record<CollectionName, ChangesImage['deleted']> {
   const found = byCollection((): Deletion[] => []);
   for (const deletion of deletions) {
     const { collection, id, instant } = deletion;
     if (findRow(content[collection].ids, content[collection].records, id) >= 0)
       throw inconsistent(`the deletion of "${id}" of ${collection} is of a record that the snapshot holds`);
-    if (instant > after) found[collection].push(deletion);
+    if (instant > since) found[collection].push(deletion);
   }
   return byCollection(({ name }) => imageOf(found[name]));
 }
 
 function imageOf(deletions: Deletion[]): ChangesImage['deleted'] {
   deletions.sort((a, b) => (a.instant < b.instant ? -1 : Number(a.instant > b.instant)));
-  const textOf = ({ id }: Deletion) => `${JSON.stringify(id)},`;
-  const bytes = sharedBytes(deletions.reduce((sum, one) => sum + Buffer.byteLength(textOf(one)), 0));
-  const target = Buffer.from(bytes.buffer);
-  const [offsets, sorted] = [sharedFloats(deletions.length + 1), sharedInt64s(deletions.length)];
-  for (const [i, deletion] of deletions.entries()) {
-    offsets[i + 1] = offsets[i] + target.write(textOf(deletion), offsets[i]);
-    sorted[i] = deletion.instant;
-  }
-  return { sorted, ids: { bytes, offsets } };
+  const sorted = sharedInt64s(deletions.length);
+  for (const [i, { instant }] of deletions.entries()) sorted[i] = instant;
+  return { sorted, ids: recordsImage(deletions, ({ id }) => JSON.stringify(id)) };
 }

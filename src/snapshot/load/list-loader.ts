@@ -1,10 +1,10 @@
+import type { Instant } from '../../contract/timestamp.ts';
 import { IdIndexBuilder } from '../../store/index/id-index.ts';
 import { decodeText } from '../../store/index/texts.ts';
-import type { InstantImage } from '../../store/index/instant-index.ts';
-import type { CollectionImage } from '../../store/organization-image.ts';
+import { type InstantImage, instantImage } from '../../store/index/instant-index.ts';
+import type { CollectionImage, HistoryRange } from '../../store/organization-image.ts';
 import type { CollectionLayout } from '../format/layout.ts';
 import { rowCount, type RunEntry } from '../format/manifest.ts';
-import { ChangesBuilder, type HistoryRange } from './changes-builder.ts';
 import { ListIndexes } from './list-indexes.ts';
 import type { RecordForm } from './record-form.ts';
 import { copyRecords, newRecords } from './records-loader.ts';
@@ -39,15 +39,43 @@ export function loadCollection(
   const records = newRecords(entries);
   const ids = new IdIndexBuilder(count, layout.resource.id);
   const indexes = new ListIndexes(layout, count);
-  const changes = new ChangesBuilder(range);
+  const changed = new ChangedRows(range);
   for (const run of runs) {
     const texts = copyRecords(run, records, form);
     const repeated = ids.addEach(records, run.entry.firstRow, texts);
     if (repeated !== undefined) throw duplicateId(layout, decodeText(texts, repeated));
     addRun?.(run);
     indexes.add(run);
-    changes.add(run);
+    changed.add(run);
   }
   const image = { count, records, ...indexes.finish(), ids: ids.finish() };
-  return { image, changed: changes.finish() };
+  return { image, changed: changed.finish() };
+}
+
+/** The rows of a collection that changed in a range of time. */
+class ChangedRows {
+  readonly #range: HistoryRange;
+  readonly #rows: number[] = [];
+  readonly #instants: Instant[] = [];
+
+  constructor(range: HistoryRange) {
+    this.#range = range;
+  }
+
+  /** @throws RefusedSnapshot as `Run.changes` */
+  add(run: Run): void {
+    const { since, until } = this.#range;
+    const { times, of } = run.changes(until);
+    if (times.every(({ instant }) => instant <= since)) return;
+    for (const [i, position] of of.entries()) {
+      const { instant } = times[position];
+      if (instant <= since) continue;
+      this.#rows.push(run.entry.firstRow + i);
+      this.#instants.push(instant);
+    }
+  }
+
+  finish(): InstantImage {
+    return instantImage(BigInt64Array.from(this.#instants), this.#rows);
+  }
 }

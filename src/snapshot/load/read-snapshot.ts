@@ -1,9 +1,8 @@
 import type Database from 'better-sqlite3';
 import type { CollectionName } from '../../contract/operations.ts';
-import type { Instant } from '../../contract/timestamp.ts';
 import { lineageOf } from '../../store/history.ts';
 import { imageBytes } from '../../store/memory/image-memory.ts';
-import type { HistoryImage, LineageImage, OrganizationImage } from '../../store/organization-image.ts';
+import type { HistoryImage, OrganizationImage } from '../../store/organization-image.ts';
 import {
   byCollection,
   EVENTS,
@@ -23,7 +22,6 @@ import {
 import { readDeletions } from '../format/deletions.ts';
 import { asRefusal, openSnapshot } from '../format/snapshot-file.ts';
 import { loadDeletions } from './deletions-loader.ts';
-import type { HistoryRange } from './changes-builder.ts';
 import { loadCollection, type StoredList } from './list-loader.ts';
 import { JSON_OBJECT, STORED_EVENT, STORED_OFFER } from './record-form.ts';
 import { RunReader } from './run-reader.ts';
@@ -63,10 +61,14 @@ export function readOrganizations(
   options.admit?.(manifest);
   try {
     const reader = new RunReader(database);
-    const lineage = lineageIn(manifest);
+    const snapshots = [...manifest.ancestors, manifest].map(
+      (one) => [one.snapshotId, instantOf(one.producedAt)] as const,
+    );
+    const [[, since], [, until]] = [snapshots[0], snapshots[snapshots.length - 1]];
+    const known = { lineage: lineageOf(snapshots), since, until };
     const onRun = runCounter(recordsIn(manifest), options.onProgress);
     for (const organization of manifest.organizations)
-      onOrganization(...readOrganization(database, reader, organization, lineage, options, onRun));
+      onOrganization(...readOrganization(database, reader, organization, known, options, onRun));
   } catch (error) {
     throw asRefusal(error);
   }
@@ -77,13 +79,13 @@ function readOrganization(
   database: Database.Database,
   reader: RunReader,
   organization: ManifestOrganization,
-  lineage: LineageImage,
+  { lineage, since: earliest, until }: Omit<HistoryImage, 'changes' | 'bytesHeld'>,
   { isThorough = false, parsedRuns }: ReadOptions,
   onRun: ReturnType<typeof runCounter>,
 ): [OrganizationImage, HistoryImage] {
-  const { organizationId, contentDigest, since, runs } = organization;
-  const began = instantOf(since);
-  const range = rangeOf(lineage, began);
+  const { organizationId, contentDigest, runs } = organization;
+  const began = instantOf(organization.since);
+  const range = { since: earliest > began ? earliest : began, until };
   const stored = (layout: CollectionLayout): StoredList => {
     const entries = runs[layout.name];
     const read = function* () {
@@ -109,27 +111,13 @@ function readOrganization(
     orders: orders.image,
     offers: offers.image,
   };
-  const deleted = loadDeletions(readDeletions(database, organization, range.until), content, range.after);
+  const deleted = loadDeletions(readDeletions(database, organization, until), content, range.since);
   const loaded = { events, sessions, tickets, orders, offers };
   const changes = byCollection(({ name }) => ({ changed: loaded[name].changed, deleted: deleted[name] }));
   return [
     { organizationId, contentDigest, ...content, bytesHeld: imageBytes(content) },
-    { lineage, since: began, changes, bytesHeld: imageBytes(changes) },
+    { lineage, ...range, changes, bytesHeld: imageBytes(changes) },
   ];
-}
-
-function lineageIn({ ancestors, snapshotId, producedAt }: Manifest): LineageImage {
-  return lineageOf(
-    [...ancestors, { snapshotId, producedAt }].map((one) => {
-      return { id: one.snapshotId, instant: instantOf(one.producedAt) };
-    }),
-  );
-}
-
-/** Returns the times of the changes since the earliest snapshot in which the organization's history is known. */
-function rangeOf({ instants }: LineageImage, since: Instant): HistoryRange {
-  const [earliest] = instants;
-  return { after: earliest > since ? earliest : since, until: instants[instants.length - 1] };
 }
 
 /** Returns a function that counts the records of each run that was read, and reports them. */

@@ -125,13 +125,13 @@ export class Run {
   }
 
   /**
-   * Returns the times of the changes; undefined when none is declared.
+   * Returns the times of the changes, none when the writer declares none.
    * @param until time of the snapshot
    * @throws RefusedSnapshot also when they do not match their digest, or one is malformed or later than the snapshot
    */
-  changes(until: Instant): ChangeTimes | undefined {
+  changes(until: Instant): ChangeTimes {
     if (changesDigest(this.changedAt) !== this.entry.changesDigest) throw this.#damaged('history');
-    if (this.changedAt.length === 0) return undefined;
+    if (this.changedAt.length === 0) return { times: [], of: new Uint32Array(0) };
     const { texts, textOf } = this.texts(CHANGED_COLUMN);
     const times = Array.from(texts.ends, (_, i) => {
       const text = decodeText(texts, i);

@@ -1,16 +1,10 @@
 import { findRow } from '../../store/index/id-index.ts';
 import { instantOrder } from '../../store/index/instant-index.ts';
 import { decodeText } from '../../store/index/texts.ts';
-import {
-  type Int64s,
-  sharedBytes,
-  sharedFloats,
-  sharedInt64s,
-  sharedUint32s,
-  type Uint32s,
-} from '../../store/memory/shared-arrays.ts';
+import { type Int64s, sharedInt64s, sharedUint32s, type Uint32s } from '../../store/memory/shared-arrays.ts';
 import { nextSessionFields } from '../../store/next-sessions.ts';
 import type { CollectionImage, SessionsImage } from '../../store/organization-image.ts';
+import { recordAt, recordsImage } from '../../store/records.ts';
 import { SESSIONS } from '../format/layout.ts';
 import { rowCount } from '../format/manifest.ts';
 import { inconsistent, RefusedSnapshot } from '../format/refused-snapshot.ts';
@@ -76,21 +70,12 @@ function firstOfEach(events: number, eventOf: Uint32s, starts: Int64s): Uint32s 
 
 /** Builds the fields that each session adds to its event's record while it is the next. */
 function nextFieldsOf({ count, records }: CollectionImage): SessionsImage['nextFields'] {
-  const bytes = Buffer.from(records.bytes.buffer);
-  const offsets = sharedFloats(count + 1);
-  const texts: string[] = [];
-  for (let session = 0; session < count; session++) {
-    const record = bytes.toString('utf8', records.offsets[session], records.offsets[session + 1] - 1);
-    const { id, startAt } = STORED_SESSION.read(record) ?? {};
-    if (typeof id !== 'string' || typeof startAt !== 'string')
-      throw inconsistent(`record ${session} of ${SESSIONS.table} is not ${STORED_SESSION.name}`);
-    const text = `${nextSessionFields(startAt, id)},`;
-    offsets[session + 1] = offsets[session] + Buffer.byteLength(text);
-    texts.push(text);
-  }
-  const fields = sharedBytes(offsets[count]);
-  fields.set(Buffer.from(texts.join('')));
-  return { bytes: fields, offsets };
+  const texts = Array.from({ length: count }, (_, session) => {
+    const { id, startAt } = STORED_SESSION.read(recordAt(records, session).toString()) ?? {};
+    if (typeof id === 'string' && typeof startAt === 'string') return nextSessionFields(startAt, id);
+    throw inconsistent(`record ${session} of ${SESSIONS.table} is not ${STORED_SESSION.name}`);
+  });
+  return recordsImage(texts, (text) => text);
 }
 
 /** Builds the index `startAt` of the events from the starts of their sessions. */

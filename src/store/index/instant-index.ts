@@ -29,6 +29,17 @@ export function isRanked(image: InstantImage): image is RankedInstantImage {
   return 'ranks' in image;
 }
 
+/** Builds an index without ranks: `rows[i]` has `instants[i]`. */
+export function instantImage(instants: Int64s, rows: ArrayLike<number>): InstantImage {
+  const order = instantOrder(instants);
+  const image = { sorted: sharedInt64s(order.length), rows: sharedUint32s(order.length) };
+  for (const [i, position] of order.entries()) {
+    image.sorted[i] = instants[position];
+    image.rows[i] = rows[position];
+  }
+  return image;
+}
+
 /** Builds a ranked instant index. `instants` has the instant of each row. */
 export function buildInstantIndex(instants: Int64s): RankedInstantImage {
   const order = instantOrder(instants);

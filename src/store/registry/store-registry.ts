@@ -1,5 +1,4 @@
 import { monotonicNow } from '../../clock.ts';
-import { producedInstant } from '../history.ts';
 import { promptGarbageCollection } from '../memory/image-memory.ts';
 import type { OrganizationImage, SnapshotImage } from '../organization-image.ts';
 import { OrganizationStore } from '../organization-store.ts';
@@ -111,11 +110,8 @@ export class StoreRegistry {
       const known: RetainedStore[] = [...(retained.get(organizationId) ?? [])];
       if (replaced !== undefined) known.unshift({ store: replaced.store, file: replaced.file, replacedAt });
       const same = known.find(({ store }) => store.contentDigest === contentDigest)?.store;
-      const [instant, latest = instant] = [
-        producedInstant(history),
-        this.#latestInstants.get(organizationId),
-      ];
-      const latestInstant = instant > latest ? instant : latest;
+      const latest = this.#latestInstants.get(organizationId) ?? history.until;
+      const latestInstant = history.until > latest ? history.until : latest;
       this.#latestInstants.set(organizationId, latestInstant);
       const origin = { snapshotId, producedAt, latestInstant };
       const store = new OrganizationStore(same?.image ?? content, history, origin, same?.walks);

@@ -44,7 +44,7 @@ export class EarlierRun {
   /** By row, where they were needed. */
   readonly #places: Place[] = [];
   #columns: readonly (readonly string[])[] | undefined;
-  readonly #changes: ChangeTimes | undefined;
+  readonly #changes: ChangeTimes;
   readonly #since: string;
 
   /**
@@ -73,7 +73,8 @@ export class EarlierRun {
 
   /** Returns the time of the snapshot in which a record became as it is, ISO 8601. */
   changedAt(row: number): string {
-    return this.#changes?.times[this.#changes.of[row]].text ?? this.#since;
+    const { times, of } = this.#changes;
+    return times.length === 0 ? this.#since : times[of[row]].text;
   }
 
   /** Returns whether a record has the id of a stored one. */
