@@ -4,7 +4,6 @@ import type { Uint32s } from '../../../store/memory/shared-arrays.ts';
 import { recordPrefix } from '../../../store/record-bytes.ts';
 import { parseObject, textIn } from '../../format/json-values.ts';
 import type { CollectionLayout, ColumnLayout } from '../../format/layout.ts';
-import { inconsistent } from '../../format/refused-snapshot.ts';
 import { beginsRun } from '../../format/schema.ts';
 import { divideRecords } from '../../load/records-loader.ts';
 import type { ChangeTimes, Run } from '../../load/run-reader.ts';
@@ -140,27 +139,20 @@ export interface Span {
   readonly to: number;
 }
 
-/** The elements of a column, by the kind of the column. */
-const ELEMENT: Readonly<Record<ColumnLayout['holds'], RegExp>> = {
-  text: /"(?:[^"\\]|\\.)*"|\d{1,4}/g,
-  instant: /-?\d{1,19}/g,
-  list: /\[(?:"(?:[^"\\]|\\.)*",?)*\]/g,
-};
-
-/** Returns the JSON text of each record's value in an index column, in the form of JSON.stringify. */
+/** Returns the JSON text of each record's value in an index column. */
 function elementsOf(run: Run, { column, holds }: ColumnLayout): readonly string[] {
-  const json = run.column(column).toString('utf8', 1);
-  const hasEscapes = json.includes('\\');
-  // Other writers may escape differently. The decoders refuse an escape that is not valid.
-  if (hasEscapes && holds === 'text') run.texts(column);
-  if (hasEscapes && holds === 'list') run.lists(column);
-  const elements: string[] = [];
-  for (const element of json.match(ELEMENT[holds]) ?? []) {
-    const isPosition = holds === 'text' && !element.startsWith('"');
-    const value = isPosition ? elements.at(Number(element)) : element;
-    if (value === undefined) break;
-    elements.push(hasEscapes && !isPosition ? JSON.stringify(JSON.parse(value)) : value);
+  if (holds === 'instant') return Array.from(run.instants(column), String);
+  if (holds === 'text') {
+    const { texts, textOf } = run.texts(column);
+    const elements = jsonOf(texts);
+    return Array.from(textOf, (text) => elements[text]);
   }
-  if (elements.length === run.entry.recordCount) return elements;
-  throw inconsistent(`column ${column} does not have one value for each record at row ${run.entry.firstRow}`);
+  const { texts, counts } = run.lists(column);
+  const elements = jsonOf(texts);
+  let first = 0;
+  return Array.from(counts, (count) => `[${elements.slice(first, (first += count)).join()}]`);
+}
+
+function jsonOf(texts: Texts): string[] {
+  return Array.from(texts.ends, (_, i) => JSON.stringify(decodeText(texts, i)));
 }
