@@ -28,13 +28,13 @@ export interface WorkerMemory {
 /** One element: the version of the view that all workers show. */
 export type ShownVersion = Int32Array<SharedArrayBuffer>;
 
-/** An image and its number in views. The message shares the memory of the image. */
-export type SentImage = { readonly number: number } &
-  /** With the word of its `WalkMark`. */
-  (
-    | { readonly content: OrganizationImage; readonly walks: Int32Array<SharedArrayBuffer> }
-    | { readonly history: HistoryImage }
-  );
+/** An image, whose memory a message shares; that of content with the word of its `WalkMark`. */
+export type SharedImage =
+  | { readonly image: OrganizationImage; readonly walks: Int32Array<SharedArrayBuffer> }
+  | { readonly image: HistoryImage; readonly walks?: undefined };
+
+/** An image and its number in views. */
+export type SentImage = { readonly number: number } & SharedImage;
 
 /** A store, by the numbers of its images. */
 export interface SentStore extends StoreOrigin {

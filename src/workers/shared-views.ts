@@ -1,8 +1,7 @@
 import { promptGarbageCollection } from '../store/memory/image-memory.ts';
-import type { HistoryImage, OrganizationImage } from '../store/organization-image.ts';
-import { OrganizationStore, type StoreOrigin, WalkMark } from '../store/organization-store.ts';
+import { OrganizationStore, WalkMark } from '../store/organization-store.ts';
 import { EMPTY_VIEW, StoreView } from '../store/registry/store-view.ts';
-import type { SentImage, SentStore, SentView, ShownVersion } from './protocol.ts';
+import type { SentImage, SentStore, SentView, SharedImage, ShownVersion } from './protocol.ts';
 
 /**
  * Distribution of views from the supervisor to all workers. The supervisor sends each image once, and each view by the
@@ -18,8 +17,8 @@ interface Update {
 
 /** Converts views to messages, for the supervisor. */
 export class ViewPublisher {
-  /** By content image or history image. */
-  readonly #images = new Map<object, SentImage>();
+  /** The images of the latest view. */
+  #images: ReadonlyMap<SharedImage['image'], SentImage> = new Map();
   #latestNumber = 0;
   #latestView = EMPTY_VIEW;
   #sent: SentView = { version: 0, live: [], retained: [] };
@@ -32,21 +31,21 @@ export class ViewPublisher {
   /** Returns the update to `view`; undefined if it is current. */
   next(view: StoreView): Update | undefined {
     if (view === this.#latestView) return undefined;
-    const images: SentImage[] = [];
-    const used = new Set<object>();
-    const numberOf = (image: object, sent: (number: number) => SentImage): number => {
-      used.add(image);
-      const known = this.#images.get(image);
-      if (known !== undefined) return known.number;
-      const added = sent(++this.#latestNumber);
-      this.#images.set(image, added);
-      images.push(added);
-      return added.number;
+    const known = this.#latestNumber;
+    const images = new Map<SharedImage['image'], SentImage>();
+    const numberOf = (shared: SharedImage): number => {
+      const { image } = shared;
+      const sent = images.get(image) ??
+        this.#images.get(image) ?? { number: ++this.#latestNumber, ...shared };
+      images.set(image, sent);
+      return sent.number;
     };
-    const sentStore = ({ image, walks, history, ...store }: OrganizationStore): SentStore => ({
-      content: numberOf(image, (number) => ({ number, content: image, walks: walks.word })),
-      history: numberOf(history, (number) => ({ number, history })),
-      ...originOf(store),
+    const sentStore = (store: OrganizationStore): SentStore => ({
+      content: numberOf({ image: store.image, walks: store.walks.word }),
+      history: numberOf({ image: store.history }),
+      snapshotId: store.snapshotId,
+      producedAt: store.producedAt,
+      latestInstant: store.latestInstant,
     });
     this.#latestView = view;
     this.#sent = {
@@ -54,20 +53,15 @@ export class ViewPublisher {
       live: Array.from(view.live.values(), sentStore),
       retained: [...view.retained.values()].flat().map(sentStore),
     };
-    for (const image of this.#images.keys()) if (!used.has(image)) this.#images.delete(image);
-    return { images, view: this.#sent };
+    this.#images = images;
+    return { images: [...images.values()].filter(({ number }) => number > known), view: this.#sent };
   }
-}
-
-function originOf({ snapshotId, producedAt, latestInstant }: StoreOrigin): StoreOrigin {
-  return { snapshotId, producedAt, latestInstant };
 }
 
 /** Holds the view that a worker shows, and the one that it has prepared. */
 export class WorkerStores {
   readonly #shownVersion: ShownVersion;
-  readonly #contents = new Map<number, { readonly image: OrganizationImage; readonly walks: WalkMark }>();
-  readonly #histories = new Map<number, HistoryImage>();
+  readonly #images = new Map<number, SentImage>();
   #view = EMPTY_VIEW;
   #prepared: { readonly version: number; readonly view: StoreView } | undefined;
 
@@ -85,14 +79,22 @@ export class WorkerStores {
   }
 
   add(sent: SentImage): void {
-    if ('history' in sent) this.#histories.set(sent.number, sent.history);
-    else this.#contents.set(sent.number, { image: sent.content, walks: new WalkMark(sent.walks) });
+    this.#images.set(sent.number, sent);
   }
 
   /** Prepares a view over images that were added. */
   prepare({ version, live, retained }: SentView): void {
     const current = new Map(this.view.stores().map((store) => [store.history, store]));
-    const storeOf = (sent: SentStore) => this.#storeOf(sent, current);
+    /** Returns the store for a message. Reuses the current store if it is the same, and so its next sessions. */
+    const storeOf = (sent: SentStore): OrganizationStore => {
+      const [content, history] = [this.#images.get(sent.content), this.#images.get(sent.history)];
+      if (content?.walks === undefined || history === undefined || history.walks !== undefined)
+        throw new Error('the images of a store were not sent');
+      const { image, walks } = content;
+      // Each load has a history of its own.
+      const same = current.get(history.image);
+      return same ?? new OrganizationStore(image, history.image, sent, new WalkMark(walks));
+    };
     const view = new StoreView(
       new Map(live.map(storeOf).map((store) => [store.organizationId, store])),
       Map.groupBy(retained.map(storeOf), ({ organizationId }) => organizationId),
@@ -102,38 +104,13 @@ export class WorkerStores {
 
   /** Drops the images that the current view does not use. The supervisor does not name them again. */
   dropUnused(): void {
-    const stores = [...this.view.stores()];
-    const [contents, histories] = [stores.map(({ image }) => image), stores.map(({ history }) => history)];
-    const bytes =
-      dropOthers(this.#contents, ({ image }) => image, new Set(contents)) +
-      dropOthers(this.#histories, (history) => history, new Set(histories));
+    const used = new Set<object>(this.view.stores().flatMap(({ image, history }) => [image, history]));
+    let bytes = 0;
+    for (const [number, { image }] of this.#images) {
+      if (used.has(image)) continue;
+      this.#images.delete(number);
+      bytes += image.bytesHeld;
+    }
     promptGarbageCollection(bytes);
   }
-
-  /** Returns the store for a message. Reuses the current store if it is the same, and so its next sessions. */
-  #storeOf(sent: SentStore, current: ReadonlyMap<HistoryImage, OrganizationStore>): OrganizationStore {
-    const [content, history] = [this.#contents.get(sent.content), this.#histories.get(sent.history)];
-    if (content === undefined || history === undefined)
-      throw new Error('the images of a store were not sent');
-    // Each load has a history of its own.
-    return (
-      current.get(history) ?? new OrganizationStore(content.image, history, originOf(sent), content.walks)
-    );
-  }
-}
-
-/** Drops the entries whose images are not used. Returns the bytes that they hold. */
-function dropOthers<Entry, Image extends { readonly bytesHeld: number }>(
-  entries: Map<number, Entry>,
-  imageOf: (entry: Entry) => Image,
-  used: ReadonlySet<Image>,
-): number {
-  let bytes = 0;
-  for (const [number, entry] of entries) {
-    const image = imageOf(entry);
-    if (used.has(image)) continue;
-    entries.delete(number);
-    bytes += image.bytesHeld;
-  }
-  return bytes;
 }
