@@ -87,22 +87,17 @@ export interface NumberedCommand {
 /** From a worker. */
 export type WorkerMessage =
   /** The worker accepts commands. */
-  | { readonly isStarted: true }
-  /** The worker waits at a drain step, from 1, until all others reach it. */
-  | { readonly drainStep: number }
+  | 'started'
+  /** The worker waits at its next drain step until all others reach it. */
+  | 'drain-step'
   /** The command with this number is done. Replies may arrive in another order than the commands. */
   | { readonly done: number; readonly outcome: Outcome };
 
 export interface Outcome {
   /** The port on which the worker listens. */
   readonly port?: number;
-  /** The reason why the worker does not listen. */
+  /** The reason why the worker does not listen. A message loses the code of an Error. */
   readonly failure?: SystemFailure;
 }
 
-/** An error of the system. A message loses the code of an Error. */
-export interface SystemFailure {
-  readonly message: string;
-  readonly code: string | undefined;
-  readonly syscall: string | undefined;
-}
+export type SystemFailure = Readonly<Record<'code' | 'syscall', string | undefined> & { message: string }>;

@@ -10,7 +10,7 @@ import { type CountsBySlot, newOpenCounts, OpenCounts } from '../counts/open-cou
 import { RequestMetrics } from '../counts/request-metrics.ts';
 import { type KeyRing, KeyNumbers, lastUseOf, MAX_SLOTS, newLastUses } from '../keys/key-ring.ts';
 import { LogRing } from '../log/log-ring.ts';
-import { newServedDigests, type ServedDigests } from '../store/registry/served-digests.ts';
+import { newServedDigests } from '../store/registry/served-digests.ts';
 import type { StoreView } from '../store/registry/store-view.ts';
 import type { Command, ListenTarget, SentKeys, SystemFailure, WorkerMemory } from './protocol.ts';
 import { ViewPublisher } from './shared-views.ts';
@@ -40,8 +40,7 @@ interface WorkerSlot {
   readonly logRing: LogRing;
   readonly counts: OpenCounts;
   readonly networksPart: CountsBySlot;
-  worker: WorkerHandle | undefined;
-  isListening: boolean;
+  worker: WorkerHandle;
 }
 
 /**
@@ -52,17 +51,20 @@ export class Supervisor {
   readonly #options: SupervisorOptions;
   readonly #slots: readonly WorkerSlot[];
   readonly #keyNumbers = new KeyNumbers();
+  /** The main thread notes replaced content here. */
+  readonly servedDigests = newServedDigests();
   readonly #memory: Omit<WorkerMemory, 'metrics' | 'logRing' | 'counts' | 'networksPart'> = {
     shownVersion: new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)),
     hits: newHitCounts(MAX_SLOTS),
     networks: newNetworksMemory(),
     lastUses: newLastUses(),
     withdrawnKeys: this.#keyNumbers.withdrawn,
-    servedDigests: newServedDigests(),
+    servedDigests: this.servedDigests,
     drain: newDrainTimes(),
   };
   /** The workers that have the latest view and keys, and receive every update. */
   readonly #members = new Set<WorkerHandle>();
+  readonly #listening = new Set<WorkerHandle>();
   readonly #publisher = new ViewPublisher();
   readonly #stopping = new AbortController();
   #keys: SentKeys | undefined;
@@ -77,15 +79,15 @@ export class Supervisor {
     this.#options = options;
     this.#port = options.port;
     const shared = newOpenCounts();
-    this.#slots = Array.from({ length: options.count }, () => ({
-      metrics: new RequestMetrics(),
-      logRing: new LogRing(),
-      counts: new OpenCounts({ shared, part: newOpenCounts() }),
-      networksPart: newNetworksPart(),
-      worker: undefined,
-      isListening: false,
-    }));
-    for (const slot of this.#slots) this.#start(slot);
+    this.#slots = Array.from({ length: options.count }, () => {
+      const memory = {
+        metrics: new RequestMetrics(),
+        logRing: new LogRing(),
+        counts: new OpenCounts({ shared, part: newOpenCounts() }),
+        networksPart: newNetworksPart(),
+      };
+      return { ...memory, worker: this.#start(memory) };
+    });
   }
 
   /** One for each slot. */
@@ -103,14 +105,9 @@ export class Supervisor {
     return this.#slots[0].counts;
   }
 
-  /** The main thread notes replaced content here. */
-  get servedDigests(): ServedDigests {
-    return this.#memory.servedDigests;
-  }
-
   /** Number of workers that listen at the moment. */
   get listening(): number {
-    return this.#slots.filter(({ isListening }) => isListening).length;
+    return this.#listening.size;
   }
 
   /** Whether all workers have listened at the same time. */
@@ -135,12 +132,12 @@ export class Supervisor {
 
   /** Fulfilled when all workers have loaded their program, or ended before that. */
   get allStarted(): Promise<unknown> {
-    return Promise.all(this.#slots.flatMap(({ worker }) => worker?.started ?? []));
+    return Promise.all(this.#workers.map(({ started }) => started));
   }
 
   /** Fulfilled when a worker has loaded its program, or ended before that. */
   get started(): Promise<unknown> {
-    return Promise.race(this.#slots.flatMap(({ worker }) => worker?.started ?? []));
+    return Promise.race(this.#workers.map(({ started }) => started));
   }
 
   /**
@@ -153,7 +150,7 @@ export class Supervisor {
     const [first, ...others] = this.#slots;
     first.counts.limit = maxConnections;
     // The probe runs right before the port is bound. Otherwise, replicas that start together would both find it free.
-    await first.worker?.started;
+    await first.worker.started;
     if (port !== 0) await probePort(port, host);
     this.#port = await this.#bringUp(first);
     await Promise.all(others.map((slot) => this.#bringUp(slot)));
@@ -187,13 +184,13 @@ export class Supervisor {
   async stop(graceSeconds: number, hurry: boolean): Promise<void> {
     beginGrace(this.#memory.drain);
     this.#stopping.abort();
-    const isIdle = ({ isListening }: WorkerSlot) => !isListening;
-    await terminateAll(this.#slots.filter(isIdle), NOT_NEEDED);
-    const end = setTimeout(() => void terminateAll(this.#slots, 'the grace is over'), graceSeconds * 1000);
-    const workers = this.#slots.flatMap(({ worker }) => worker ?? []);
+    const workers = this.#workers;
+    const idle = workers.filter((worker) => !this.#listening.has(worker));
+    await terminateAll(idle, NOT_NEEDED);
+    const end = setTimeout(() => void terminateAll(workers, 'the grace is over'), graceSeconds * 1000);
     for (const worker of workers) void worker.run({ name: 'stop', graceSeconds, hurry });
-    for (let step = 1; workers.some(({ hasEnded }) => !hasEnded); step++) {
-      await Promise.all(workers.map((worker) => worker.waitForDrainStep(step)));
+    while (workers.some(({ hasEnded }) => !hasEnded)) {
+      await Promise.all(workers.map((worker) => worker.nextDrainStep()));
       for (const worker of workers) void worker.run({ name: 'continue-drain' });
     }
     clearTimeout(end);
@@ -202,7 +199,11 @@ export class Supervisor {
   /** Ends all workers at once. */
   async terminate(): Promise<void> {
     this.#stopping.abort();
-    await terminateAll(this.#slots, NOT_NEEDED);
+    await terminateAll(this.#workers, NOT_NEEDED);
+  }
+
+  get #workers(): readonly WorkerHandle[] {
+    return this.#slots.map(({ worker }) => worker);
   }
 
   /** Runs an update when all updates before it are done. */
@@ -216,7 +217,7 @@ export class Supervisor {
     await Promise.all([...this.#members].map((worker) => worker.run(command)));
   }
 
-  #start(slot: WorkerSlot): void {
+  #start(slot: Omit<WorkerSlot, 'worker'>): WorkerHandle {
     const worker = new WorkerHandle(
       this.#options.start({
         ...this.#memory,
@@ -226,21 +227,19 @@ export class Supervisor {
         networksPart: slot.networksPart,
       }),
     );
-    slot.worker = worker;
     void worker.ended.then(() => {
-      slot.isListening = false;
+      this.#listening.delete(worker);
       slot.counts.clear();
       new Networks(this.#memory.networks, slot.networksPart).clear();
     });
+    return worker;
   }
 
   /**
    * Sends the current view and keys to a worker, then starts its listener. Returns the port.
    * @throws the system's error, or an error with the reason why the worker ended
    */
-  async #bringUp(slot: WorkerSlot): Promise<number> {
-    const { worker } = slot;
-    if (worker === undefined) throw new Error('the slot has no worker');
+  async #bringUp({ worker }: WorkerSlot): Promise<number> {
     await worker.started;
     await this.#afterUpdates(() => this.#join(worker));
     const target = { port: this.#port, host: this.#options.host, isShared: this.#slots.length > 1 };
@@ -248,7 +247,7 @@ export class Supervisor {
     if (outcome === undefined) throw new Error(`a worker ended before it listened: ${await worker.ended}`);
     const { port, failure } = outcome;
     if (port === undefined) throw listenError(target, failure);
-    slot.isListening = true;
+    this.#listening.add(worker);
     return port;
   }
 
@@ -265,7 +264,7 @@ export class Supervisor {
     let startedAt = -Infinity;
     let shortLives = 0;
     for (;;) {
-      const reason = await slot.worker?.ended;
+      const reason = await slot.worker.ended;
       if (this.isStopping()) return;
       this.#replaced++;
       shortLives = performance.now() - startedAt < SHORT_LIFE_MS ? shortLives + 1 : 0;
@@ -274,19 +273,19 @@ export class Supervisor {
       await delay(pauseMs, undefined, { signal: this.#stopping.signal }).catch(() => undefined);
       if (this.isStopping()) return;
       startedAt = performance.now();
-      this.#start(slot);
+      slot.worker = this.#start(slot);
       try {
         await this.#bringUp(slot);
         this.#options.log.info('the new worker listens');
       } catch (error) {
-        await slot.worker?.terminate(error instanceof Error ? error.message : String(error));
+        await slot.worker.terminate(error instanceof Error ? error.message : String(error));
       }
     }
   }
 }
 
-async function terminateAll(slots: readonly WorkerSlot[], reason: string): Promise<void> {
-  await Promise.all(slots.map(({ worker }) => worker?.terminate(reason) ?? Promise.resolve()));
+async function terminateAll(workers: readonly WorkerHandle[], reason: string): Promise<void> {
+  await Promise.all(workers.map((worker) => worker.terminate(reason)));
 }
 
 /**

@@ -11,11 +11,15 @@ const CHECK_MS = 5000;
 export class WorkerHandle {
   readonly #worker: Worker;
   readonly #checkMs: number;
-  readonly #started = Promise.withResolvers<boolean>();
+  readonly #started = Promise.withResolvers<undefined>();
   readonly #ended = Promise.withResolvers<string>();
+  /** Fulfilled when the worker accepts commands, or has ended before that. */
+  readonly started = this.#started.promise;
+  /** Fulfilled with the reason when the worker has ended. */
+  readonly ended = this.#ended.promise;
   /** Resolvers of the commands without a reply, by number. */
   readonly #pending = new Map<number, (outcome: Outcome | undefined) => void>();
-  readonly #drainSteps = new Map<number, PromiseWithResolvers<undefined>>();
+  #drainStep = Promise.withResolvers<undefined>();
   #latestNumber = 0;
   #reason: string | undefined;
   #hasEnded = false;
@@ -33,16 +37,6 @@ export class WorkerHandle {
     worker.on('exit', (code) => {
       this.#end(this.#reason ?? `it ended with code ${code}`);
     });
-  }
-
-  /** Fulfilled with whether the worker accepts commands; with false if it ended before that. */
-  get started(): Promise<boolean> {
-    return this.#started.promise;
-  }
-
-  /** Fulfilled with the reason when the worker has ended. */
-  get ended(): Promise<string> {
-    return this.#ended.promise;
   }
 
   get hasEnded(): boolean {
@@ -79,9 +73,10 @@ export class WorkerHandle {
     await this.run({ name: 'prepare-view', view });
   }
 
-  /** Waits until the worker has reached a drain step or ended. */
-  waitForDrainStep(step: number): Promise<unknown> {
-    return Promise.race([this.#drainStep(step).promise, this.ended]);
+  /** Waits until the worker has reached its next drain step or ended. Call it before the worker may go on. */
+  nextDrainStep(): Promise<unknown> {
+    this.#drainStep = Promise.withResolvers();
+    return Promise.race([this.#drainStep.promise, this.ended]);
   }
 
   /** Ends the worker at once. */
@@ -91,31 +86,17 @@ export class WorkerHandle {
   }
 
   #receive(message: WorkerMessage): void {
-    if ('isStarted' in message) {
-      this.#started.resolve(true);
-      return;
+    if (message === 'started') this.#started.resolve(undefined);
+    else if (message === 'drain-step') this.#drainStep.resolve(undefined);
+    else {
+      this.#pending.get(message.done)?.(message.outcome);
+      this.#pending.delete(message.done);
     }
-    if ('drainStep' in message) {
-      this.#drainStep(message.drainStep).resolve(undefined);
-      return;
-    }
-    const resolve = this.#pending.get(message.done);
-    this.#pending.delete(message.done);
-    resolve?.(message.outcome);
-  }
-
-  #drainStep(step: number): PromiseWithResolvers<undefined> {
-    let reached = this.#drainSteps.get(step);
-    if (reached === undefined) {
-      reached = Promise.withResolvers();
-      this.#drainSteps.set(step, reached);
-    }
-    return reached;
   }
 
   #end(reason: string): void {
     this.#hasEnded = true;
-    this.#started.resolve(false);
+    this.#started.resolve(undefined);
     for (const resolve of this.#pending.values()) resolve(undefined);
     this.#pending.clear();
     this.#ended.resolve(reason);

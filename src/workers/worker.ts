@@ -91,7 +91,6 @@ const overloadCheck = new OverloadCheck({
   connections: () => connections.open.size,
   openStreams: () => counts.inThis(STREAMS),
 });
-let drainSteps = 0;
 let continueDrain: (() => void) | undefined;
 
 supervisor.on('message', ({ number, command }: NumberedCommand) => {
@@ -100,7 +99,7 @@ supervisor.on('message', ({ number, command }: NumberedCommand) => {
     if (command.name === 'stop') process.exit();
   });
 });
-send({ isStarted: true });
+send('started');
 
 function send(message: WorkerMessage): void {
   supervisor.postMessage(message);
@@ -138,7 +137,6 @@ async function listen({ port, host, isShared }: ListenTarget): Promise<Outcome> 
   } catch (error) {
     if (!isSystemError(error)) throw error;
     if (!isShared && error.code === 'ENOTSUP') return { port: await listener.listen({ port, host }) };
-    // A message loses the code of an error.
     const { message, code, syscall } = error;
     return { failure: { message, code, syscall } };
   }
@@ -146,6 +144,6 @@ async function listen({ port, host, isShared }: ListenTarget): Promise<Outcome> 
 
 /** Reports a step of the drain, and waits until all workers have reached it. */
 function waitForOtherWorkers(): Promise<void> {
-  send({ drainStep: ++drainSteps });
+  send('drain-step');
   return new Promise((resolve) => (continueDrain = resolve));
 }

@@ -8,4 +8,4 @@ parentPort?.on('message', ({ number, command }: NumberedCommand) => {
   const failure = { message: 'listen ENOTSUP', code: 'ENOTSUP', syscall: 'listen' };
   send({ done: number, outcome: command.name === 'listen' ? { failure } : {} });
 });
-send({ isStarted: true });
+send('started');
