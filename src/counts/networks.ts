@@ -44,33 +44,29 @@ export function newNetworksMemory(): NetworksMemory {
   };
 }
 
-/** The open connections of one worker, by slot. */
-export function newNetworksPart(): CountsBySlot {
-  return newCountsBySlot(SLOTS);
-}
-
 /**
  * Counts the connections and the refusals of each network, over all workers. No two networks share a count: a network
  * takes a slot of its set without connections, that with the oldest hits. Without such a slot, it is not counted.
  */
 export class Networks {
   readonly #memory: NetworksMemory;
-  readonly #part: CountsBySlot;
+  /** The open connections of this worker, by slot. */
+  readonly part: CountsBySlot;
 
-  constructor(memory: NetworksMemory, part: CountsBySlot) {
+  constructor(memory: NetworksMemory, part = newCountsBySlot(SLOTS)) {
     this.#memory = memory;
-    this.#part = part;
+    this.part = part;
   }
 
   /** Counts a connection. Returns the slot of its network, and the connections of that network. */
   connect(network: string): { readonly slot: number; readonly connections: number } | undefined {
     const added = this.#add(network, 1n);
-    if (added !== undefined) this.#part[added.slot]++;
+    if (added !== undefined) this.part[added.slot]++;
     return added;
   }
 
   disconnect(slot: number): void {
-    this.#part[slot]--;
+    this.part[slot]--;
     Atomics.sub(this.#memory.words, slot, 1n);
   }
 
@@ -91,7 +87,7 @@ export class Networks {
 
   /** Subtracts the connections of the worker, which has ended. */
   clear(): void {
-    for (let slot = 0; slot < SLOTS; slot++) while (this.#part[slot] > 0) this.disconnect(slot);
+    for (let slot = 0; slot < SLOTS; slot++) while (this.part[slot] > 0) this.disconnect(slot);
   }
 
   #add(network: string, by: bigint): { slot: number; connections: number } | undefined {

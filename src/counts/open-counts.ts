@@ -20,37 +20,34 @@ export function newOpenCounts(): CountsBySlot {
   return newCountsBySlot(MAX_SLOTS + 4);
 }
 
-/** The memory of `OpenCounts`: `shared` of all workers, `part` of one. */
-export interface CountsMemory {
-  readonly shared: CountsBySlot;
-  readonly part: CountsBySlot;
-}
-
 /**
  * Counts what is open at present, over all workers. The part of a worker is subtracted when the worker ends, because
  * its open responses or connections end without an event.
  */
 export class OpenCounts {
-  readonly memory: CountsMemory;
+  readonly #shared: CountsBySlot;
+  /** The counts of this worker. */
+  readonly part: CountsBySlot;
 
-  constructor(memory: CountsMemory) {
-    this.memory = memory;
+  constructor(shared: CountsBySlot, part = newOpenCounts()) {
+    this.#shared = shared;
+    this.part = part;
   }
 
   /** Returns the count of a slot over all workers. */
   inAll(slot: number): number {
-    return Atomics.load(this.memory.shared, slot);
+    return Atomics.load(this.#shared, slot);
   }
 
   /** Returns the part of this worker in the count of a slot. */
   inThis(slot: number): number {
-    return this.memory.part[slot];
+    return this.part[slot];
   }
 
   /** Adds to the count of a slot. Returns the new count over all workers. */
   change(slot: number, by: number): number {
-    this.memory.part[slot] += by;
-    return Atomics.add(this.memory.shared, slot, by) + by;
+    this.part[slot] += by;
+    return Atomics.add(this.#shared, slot, by) + by;
   }
 
   /** Maximum number of connections over all workers. */
@@ -59,12 +56,12 @@ export class OpenCounts {
   }
 
   set limit(connections: number) {
-    Atomics.store(this.memory.shared, LIMIT, connections);
+    Atomics.store(this.#shared, LIMIT, connections);
   }
 
   /** Subtracts the part of the worker, which has ended. */
   clear(): void {
-    const { part } = this.memory;
+    const { part } = this;
     for (let slot = 0; slot < part.length; slot++) if (part[slot] !== 0) this.change(slot, -part[slot]);
   }
 }

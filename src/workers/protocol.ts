@@ -1,7 +1,7 @@
 import type { DrainTimes } from '../http/connections/drain.ts';
 import type { NetworksMemory } from '../counts/networks.ts';
 import type { HitCounts } from '../counts/hit-counts.ts';
-import type { CountsBySlot, CountsMemory } from '../counts/open-counts.ts';
+import type { CountsBySlot } from '../counts/open-counts.ts';
 import type { KeyRow, LastUses, WithdrawnKeys } from '../keys/key-ring.ts';
 import type { HistoryImage, OrganizationImage } from '../store/organization-image.ts';
 import type { StoreOrigin } from '../store/organization-store.ts';
@@ -9,13 +9,14 @@ import type { ServedDigests } from '../store/registry/served-digests.ts';
 
 /** The messages between the supervisor and a worker, and the memory that they share. */
 
-/** Shared memory: `metrics`, `logRing`, `networksPart` and a part of `counts` of one worker, the rest of all. */
+/** Shared memory: `metrics`, `logRing`, `countsPart` and `networksPart` of one worker, the rest of all. */
 export interface WorkerMemory {
   /** The worker that replaces another continues its counts. */
   readonly metrics: SharedArrayBuffer;
   readonly logRing: SharedArrayBuffer;
-  readonly counts: CountsMemory;
+  readonly countsPart: CountsBySlot;
   readonly networksPart: CountsBySlot;
+  readonly counts: CountsBySlot;
   readonly networks: NetworksMemory;
   readonly shownVersion: ShownVersion;
   readonly hits: HitCounts;

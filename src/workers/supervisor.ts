@@ -4,9 +4,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
 import type { Logger } from 'pino';
 import { beginGrace, newDrainTimes } from '../http/connections/drain.ts';
-import { Networks, newNetworksMemory, newNetworksPart } from '../counts/networks.ts';
+import { Networks, newNetworksMemory } from '../counts/networks.ts';
 import { newHitCounts } from '../counts/hit-counts.ts';
-import { type CountsBySlot, newOpenCounts, OpenCounts } from '../counts/open-counts.ts';
+import { newOpenCounts, OpenCounts } from '../counts/open-counts.ts';
 import { RequestMetrics } from '../counts/request-metrics.ts';
 import { type KeyRing, KeyNumbers, lastUseOf, MAX_SLOTS, newLastUses } from '../keys/key-ring.ts';
 import { LogRing } from '../log/log-ring.ts';
@@ -39,7 +39,7 @@ interface WorkerSlot {
   readonly metrics: RequestMetrics;
   readonly logRing: LogRing;
   readonly counts: OpenCounts;
-  readonly networksPart: CountsBySlot;
+  readonly networks: Networks;
   worker: WorkerHandle;
 }
 
@@ -53,9 +53,10 @@ export class Supervisor {
   readonly #keyNumbers = new KeyNumbers();
   /** The main thread notes replaced content here. */
   readonly servedDigests = newServedDigests();
-  readonly #memory: Omit<WorkerMemory, 'metrics' | 'logRing' | 'counts' | 'networksPart'> = {
+  readonly #memory: Omit<WorkerMemory, 'metrics' | 'logRing' | 'countsPart' | 'networksPart'> = {
     shownVersion: new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)),
     hits: newHitCounts(MAX_SLOTS),
+    counts: newOpenCounts(),
     networks: newNetworksMemory(),
     lastUses: newLastUses(),
     withdrawnKeys: this.#keyNumbers.withdrawn,
@@ -78,13 +79,12 @@ export class Supervisor {
   constructor(options: SupervisorOptions) {
     this.#options = options;
     this.#port = options.port;
-    const shared = newOpenCounts();
     this.#slots = Array.from({ length: options.count }, () => {
       const memory = {
         metrics: new RequestMetrics(),
         logRing: new LogRing(),
-        counts: new OpenCounts({ shared, part: newOpenCounts() }),
-        networksPart: newNetworksPart(),
+        counts: new OpenCounts(this.#memory.counts),
+        networks: new Networks(this.#memory.networks),
       };
       return { ...memory, worker: this.#start(memory) };
     });
@@ -223,14 +223,14 @@ export class Supervisor {
         ...this.#memory,
         metrics: slot.metrics.buffer,
         logRing: slot.logRing.memory,
-        counts: slot.counts.memory,
-        networksPart: slot.networksPart,
+        countsPart: slot.counts.part,
+        networksPart: slot.networks.part,
       }),
     );
     void worker.ended.then(() => {
       this.#listening.delete(worker);
       slot.counts.clear();
-      new Networks(this.#memory.networks, slot.networksPart).clear();
+      slot.networks.clear();
     });
     return worker;
   }

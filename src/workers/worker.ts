@@ -51,7 +51,7 @@ const stores = new WorkerStores(memory.shownVersion);
 let keys: KeyRing | undefined;
 
 const networks = new Networks(memory.networks, memory.networksPart);
-const counts = new OpenCounts(memory.counts);
+const counts = new OpenCounts(memory.counts, memory.countsPart);
 const refusals = new RefusalBudget(config.refusalsPerMinute, networks, log);
 
 const dependencies = {

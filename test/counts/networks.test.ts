@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { newNetworksMemory, newNetworksPart, Networks } from '../../src/counts/networks.ts';
+import { newNetworksMemory, Networks } from '../../src/counts/networks.ts';
 import { byDepth } from '../support/depth.ts';
 import { ownNetworks } from '../support/test-api.ts';
 
@@ -69,11 +69,10 @@ describe(`The table of networks (seed ${SEED})`, () => {
 
   it('loses the connections of a worker that ends, and no others', () => {
     const memory = newNetworksMemory();
-    const part = newNetworksPart();
-    const [ended, other] = [new Networks(memory, part), ownNetworks(memory)];
+    const [ended, other] = [ownNetworks(memory), ownNetworks(memory)];
     for (let i = 0; i < 3; i++) ended.connect('192.0.2.1');
     other.connect('192.0.2.1');
-    new Networks(memory, part).clear();
+    new Networks(memory, ended.part).clear();
     expect(other.connect('192.0.2.1')).to.include({ connections: 2 });
   });
 });

@@ -15,7 +15,7 @@ import { readConfig } from '../../src/config.ts';
 import { RefusalBudget } from '../../src/http/checks/refusal-budget.ts';
 import { Pins } from '../../src/http/checks/pin.ts';
 import { Connection } from '../../src/http/connections/connection.ts';
-import { Networks, newNetworksMemory, newNetworksPart } from '../../src/counts/networks.ts';
+import { Networks, newNetworksMemory } from '../../src/counts/networks.ts';
 import { addDocumentation, type DocumentationConfig } from '../../src/http/handlers/documentation.ts';
 import { newHitCounts } from '../../src/counts/hit-counts.ts';
 import { newOpenCounts, OpenCounts } from '../../src/counts/open-counts.ts';
@@ -68,7 +68,7 @@ export type Overrides = Partial<Omit<AllDependencies, 'config'>> & {
 
 /** Creates the table of networks of a worker. */
 export function ownNetworks(memory = newNetworksMemory()): Networks {
-  return new Networks(memory, newNetworksPart());
+  return new Networks(memory);
 }
 
 /** Creates the context of a request to a server without `Connections`. */
@@ -80,7 +80,7 @@ export function contextOf({ socket }: Request): RequestContext {
 
 /** Creates the dependencies of a server with the default configuration, without operations and data. */
 export function serverDependencies(log: Logger): AllDependencies {
-  const counts = new OpenCounts({ shared: newOpenCounts(), part: newOpenCounts() });
+  const counts = new OpenCounts(newOpenCounts());
   counts.limit = 1e6;
   const networks = ownNetworks();
   return {
