@@ -14,100 +14,85 @@ collectDefaultMetrics({ register: PROCESS_METRICS });
 
 /** Returns all metrics in the Prometheus text format. */
 export function metricsText(dependencies: AdminDependencies): Promise<string> {
-  const foyerMetrics = AggregatorRegistry.aggregate<PrometheusContentType>([
-    [...requestMetrics(dependencies), ...snapshotMetrics(dependencies)],
-  ]);
+  const metrics = Object.entries({ ...requestMetrics(dependencies), ...snapshotMetrics(dependencies) });
+  const foyerMetrics = AggregatorRegistry.aggregate<PrometheusContentType>([metrics.map(jsonOf)]);
   return Registry.merge([foyerMetrics, PROCESS_METRICS]).metrics();
 }
 
-function requestMetrics({ workers, log }: AdminDependencies): Metric[] {
+function requestMetrics({ workers, log }: AdminDependencies): Metrics {
   const { requests, retries, durations, delay, ends, pins } = sumMetrics(workers.requestMetrics);
-  return [
-    counter(
-      'foyer_requests_total',
+  return {
+    foyer_requests_total: counter(
       'Responses sent.',
       requests.map(({ count, ...labels }) => ({ labels, value: count })),
     ),
-    histogram(
-      'foyer_request_duration_seconds',
+    foyer_request_duration_seconds: histogram(
       'Time from the request to the end of its response, by operation. Streams are left out.',
       durations.map(({ operation, totals }) => ({ labels: { operation }, totals })),
     ),
-    counter(
-      'foyer_requests_rate_limited_total',
+    foyer_requests_rate_limited_total: counter(
       'Requests refused with 429 because the key exceeded its rate limit.',
       retries.get('rate-limit') ?? 0,
     ),
-    counter(
-      'foyer_requests_shed_total',
+    foyer_requests_shed_total: counter(
       'Requests refused with 429 because of overload.',
       retries.get('overload') ?? 0,
     ),
-    counter(
-      'foyer_requests_not_ready_total',
+    foyer_requests_not_ready_total: counter(
       'Requests refused with 429 because their data or the keys were not loaded.',
       retries.get('not-ready') ?? 0,
     ),
-    counter(
-      'foyer_requests_over_refusal_budget_total',
+    foyer_requests_over_refusal_budget_total: counter(
       'Requests without a valid key refused with 429 because their address had spent its budget of refusals.',
       retries.get('refusals') ?? 0,
     ),
-    counter(
-      'foyer_pinned_requests_total',
+    foyer_pinned_requests_total: counter(
       'Requests over links to data that is no longer live: retained, gone (400) or not loaded yet (429).',
       Array.from(pins, ([outcome, value]) => ({ labels: { outcome }, value })),
     ),
-    counter(
-      'foyer_requests_over_stream_limit_total',
+    foyer_requests_over_stream_limit_total: counter(
       'Requests for a stream refused with 429 because the key already had two open streams.',
       retries.get('streams') ?? 0,
     ),
-    gauge('foyer_streams_open', 'Open streams (application/x-ndjson).', workers.counts.inAll(STREAMS)),
-    gauge('foyer_connections_open', 'Open connections of clients.', workers.counts.inAll(CONNECTIONS)),
-    gauge(
-      'foyer_connections_limit',
+    foyer_streams_open: gauge('Open streams (application/x-ndjson).', workers.counts.inAll(STREAMS)),
+    foyer_connections_open: gauge('Open connections of clients.', workers.counts.inAll(CONNECTIONS)),
+    foyer_connections_limit: gauge(
       'Connections that the process accepts: MAX_CONNECTIONS, or fewer when it may open fewer files.',
       workers.counts.limit,
     ),
-    counter(
-      'foyer_connections_ended_total',
+    foyer_connections_ended_total: counter(
       'Connections that the server ended, by reason.',
       Array.from(ends, ([reason, value]) => ({ labels: { reason }, value })),
     ),
-    gauge(
-      'foyer_unsent_bytes',
+    foyer_unsent_bytes: gauge(
       'Bytes of responses that wait until clients read them.',
       workers.counts.inAll(UNSENT_KB) * 1024,
     ),
-    histogram(
-      'foyer_event_loop_delay_seconds',
+    foyer_event_loop_delay_seconds: histogram(
       'Delay of the event loops of the threads that answer requests, sampled every 50 to 100 ms.',
       [{ labels: {}, totals: delay }],
     ),
-    gauge('foyer_threads', 'Threads that answer requests.', workers.listening),
-    counter('foyer_threads_replaced_total', 'Threads that ended and were replaced.', workers.replaced),
-    counter(
-      'foyer_log_lines_dropped_total',
+    foyer_threads: gauge('Threads that answer requests.', workers.listening),
+    foyer_threads_replaced_total: counter('Threads that ended and were replaced.', workers.replaced),
+    foyer_log_lines_dropped_total: counter(
       'Log lines dropped because the reader was behind or the output failed.',
       log.droppedLines,
     ),
-  ];
+  };
 }
 
-function snapshotMetrics(dependencies: AdminDependencies): Metric[] {
+function snapshotMetrics(dependencies: AdminDependencies): Metrics {
   const { stores, history, keys, clock } = dependencies;
   const snapshots = liveSnapshots(dependencies);
   const refusals: ReadonlyMap<string, number> = history.refusals;
-  return [
-    gauge('foyer_ready', 'Whether /readyz returns 200.', Number(reasonsNotReady(dependencies).length === 0)),
-    gauge('foyer_store_bytes_held', 'Memory of records and indexes, live or retained for walks.', [
+  return {
+    foyer_ready: gauge('Whether /readyz returns 200.', Number(reasonsNotReady(dependencies).length === 0)),
+    foyer_store_bytes_held: gauge('Memory of records and indexes, live or retained for walks.', [
       { labels: { state: 'live' }, value: stores.liveBytes },
       { labels: { state: 'retained' }, value: stores.retainedBytes },
     ]),
-    gauge('foyer_memory_limit_bytes', 'Memory that the process may use.', dependencies.memoryLimitBytes),
-    gauge(
-      'foyer_snapshot_rows',
+    foyer_memory_limit_bytes: gauge('Memory that the process may use.', dependencies.memoryLimitBytes),
+    foyer_snapshot_rows: gauge(
       'Records of a live snapshot file, by collection.',
       snapshots.flatMap(({ file, organizations }) =>
         COLLECTIONS.map(({ name: collection }) => ({
@@ -116,116 +101,98 @@ function snapshotMetrics(dependencies: AdminDependencies): Metric[] {
         })),
       ),
     ),
-    gauge(
-      'foyer_snapshot_organizations',
+    foyer_snapshot_organizations: gauge(
       'Organizations of a live snapshot file.',
       snapshots.map(({ file, organizations }) => ({ labels: { file }, value: organizations.length })),
     ),
-    gauge(
-      'foyer_snapshot_age_seconds',
+    foyer_snapshot_age_seconds: gauge(
       'Time since a live snapshot file was produced.',
       snapshots.map(({ file, ageSeconds }) => ({ labels: { file }, value: ageSeconds })),
     ),
-    gauge(
-      'foyer_snapshot_ahead_of_clock',
+    foyer_snapshot_ahead_of_clock: gauge(
       'Whether a live snapshot file was produced more than 5 minutes ahead of the clock.',
       snapshots.map(({ file, warning }) => ({ labels: { file }, value: Number(warning !== null) })),
     ),
-    counter('foyer_snapshot_loads_total', 'Snapshot loads that went live.', history.liveCount),
-    counter(
-      'foyer_snapshot_refusals_total',
+    foyer_snapshot_loads_total: counter('Snapshot loads that went live.', history.liveCount),
+    foyer_snapshot_refusals_total: counter(
       'Snapshot loads that were refused, by reason.',
       Object.keys(REFUSALS).map((reason) => ({ labels: { reason }, value: refusals.get(reason) ?? 0 })),
     ),
-    gauge('foyer_snapshot_files_refused', 'Refused files in the snapshot folder.', history.refused.length),
-    gauge(
-      'foyer_snapshot_next_try_timestamp_seconds',
+    foyer_snapshot_files_refused: gauge('Refused files in the snapshot folder.', history.refused.length),
+    foyer_snapshot_next_try_timestamp_seconds: gauge(
       'Time of the next load of a refused file that is tried again.',
       history.refused.flatMap(({ file, nextTryAt }) =>
         nextTryAt === undefined ? [] : [{ labels: { file }, value: Date.parse(nextTryAt) / 1000 }],
       ),
     ),
-    gauge(
-      'foyer_snapshot_folder_refused',
+    foyer_snapshot_folder_refused: gauge(
       'Whether the snapshot folder cannot be read.',
       Number(dependencies.snapshots.complaint !== undefined),
     ),
-    gauge(
-      'foyer_keys_valid',
+    foyer_keys_valid: gauge(
       'API keys that are neither revoked nor expired.',
       keys.current?.countValid(clock()) ?? 0,
     ),
-    gauge(
-      'foyer_keys_without_data',
+    foyer_keys_without_data: gauge(
       'Valid API keys whose organization no live snapshot holds.',
       validKeysWithoutData(dependencies),
     ),
-    gauge(
-      'foyer_keys_file_refused',
+    foyer_keys_file_refused: gauge(
       'Whether the keys file cannot be used, so that changes to it are not in force.',
       Number(keys.complaint !== undefined),
     ),
-    gauge(
-      'foyer_keys_file_exposed',
+    foyer_keys_file_exposed: gauge(
       'Whether other users can write to the keys file or its folder.',
       Number(keys.warning !== undefined),
     ),
-  ];
+  };
 }
 
-/** A metric in the JSON form of prom-client's registries. */
+/** Metrics by name. */
+type Metrics = Readonly<Record<string, Metric>>;
+
 interface Metric {
-  readonly name: string;
   readonly help: string;
   readonly type: 'counter' | 'gauge' | 'histogram';
-  /** Required by prom-client to merge metrics of one name. The names here are unique. */
-  readonly aggregator: 'first';
   readonly values: readonly Sample[];
 }
 
 interface Sample {
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
-  /** Replaces the name of the metric, as for the buckets of a histogram. */
-  readonly metricName?: string;
+  /** Follows the name of the metric, as for the buckets of a histogram. */
+  readonly suffix?: string;
 }
 
-function counter(name: string, help: string, values: number | readonly Sample[]): Metric {
-  return { name, help, type: 'counter', aggregator: 'first', values: samplesOf(values) };
+/** Converts a metric to the JSON form of prom-client's registries. */
+function jsonOf([name, { values, ...metric }]: [string, Metric]) {
+  const samples = values.map(({ suffix = '', ...sample }) => ({ ...sample, metricName: name + suffix }));
+  // prom-client requires an aggregator to merge metrics of one name. The names here are unique.
+  return { ...metric, name, aggregator: 'first', values: samples };
 }
 
-function gauge(name: string, help: string, values: number | readonly Sample[]): Metric {
-  return { name, help, type: 'gauge', aggregator: 'first', values: samplesOf(values) };
+function gauge(help: string, values: number | readonly Sample[]): Metric {
+  const samples = typeof values === 'number' ? [{ labels: {}, value: values }] : values;
+  return { help, type: 'gauge', values: samples };
 }
 
-function samplesOf(values: number | readonly Sample[]): readonly Sample[] {
-  return typeof values === 'number' ? [{ labels: {}, value: values }] : values;
+function counter(help: string, values: number | readonly Sample[]): Metric {
+  return { ...gauge(help, values), type: 'counter' };
 }
 
-function histogram(
-  name: string,
-  help: string,
-  values: readonly { readonly labels: Sample['labels']; readonly totals: HistogramTotals }[],
-): Metric {
-  const samples = values.flatMap(({ labels, totals }) => histogramSamples(name, labels, totals));
-  return { name, help, type: 'histogram', aggregator: 'first', values: samples };
+type LabelledTotals = Pick<Sample, 'labels'> & { readonly totals: HistogramTotals };
+
+function histogram(help: string, values: readonly LabelledTotals[]): Metric {
+  return { help, type: 'histogram', values: values.flatMap(histogramSamples) };
 }
 
 /** Converts counts per bucket to the cumulative counts of Prometheus. */
-function histogramSamples(
-  name: string,
-  labels: Sample['labels'],
-  { bounds, counts, sum }: HistogramTotals,
-): Sample[] {
+function histogramSamples({ labels, totals: { bounds, counts, sum } }: LabelledTotals): Sample[] {
   let total = 0;
   const buckets = counts.map((count, i) => {
     total += count;
     const le = i < bounds.length ? String(bounds[i]) : '+Inf';
-    return { metricName: `${name}_bucket`, labels: { le, ...labels }, value: total };
+    return { suffix: '_bucket', labels: { le, ...labels }, value: total };
   });
-  return [
-    ...buckets,
-    { metricName: `${name}_sum`, labels, value: sum },
-    { metricName: `${name}_count`, labels, value: total },
-  ];
+  return [...buckets, { suffix: '_sum', labels, value: sum }, { suffix: '_count', labels, value: total }];
 }
