@@ -1,5 +1,11 @@
 import { BlockList, isIP } from 'node:net';
-import express, { type ErrorRequestHandler, type Express, type RequestHandler, type Response } from 'express';
+import express, {
+  type ErrorRequestHandler,
+  type Express,
+  type Request,
+  type RequestHandler,
+  type Response,
+} from 'express';
 import type { Logger } from 'pino';
 import { JSON_TYPE } from '../contract/headers.ts';
 import { Problem, problemOf, UNEXPECTED } from '../http/response/problem.ts';
@@ -22,32 +28,20 @@ const FOREIGN_HOST = new Problem(
 /** Creates the app of the admin port, which requires no key. */
 export function createAdminApp(dependencies: AdminDependencies): Express {
   const documents: Readonly<Record<string, RequestHandler>> = {
-    '/livez': (_request, response) => {
-      sendJson(response, 200, { status: 'ok' });
-    },
-    '/readyz': (_request, response) => {
+    '/livez': json(() => ({ status: 'ok' })),
+    '/readyz': json((_query, response) => {
       const reasons = reasonsNotReady(dependencies);
-      const isReady = reasons.length === 0;
-      sendJson(response, isReady ? 200 : 503, { status: isReady ? 'ready' : 'not ready', reasons });
-    },
+      if (reasons.length > 0) response.status(503);
+      return { status: reasons.length > 0 ? 'not ready' : 'ready', reasons };
+    }),
     '/metrics': async (_request, response) => {
       send(response, 200, METRICS_CONTENT_TYPE, await metricsText(dependencies));
     },
-    '/status': (_request, response) => {
-      sendJson(response, 200, statusOf(dependencies));
-    },
-    '/summary': (_request, response) => {
-      sendJson(response, 200, summaryOf(dependencies));
-    },
-    '/organizations': ({ query }, response) => {
-      sendJson(response, 200, organizationsPage(dependencies, listQuery(query)));
-    },
-    '/keys': ({ query }, response) => {
-      sendJson(response, 200, keysPage(dependencies, listQuery(query)));
-    },
-    '/history': (_request, response) => {
-      sendJson(response, 200, { intervals: dependencies.requestHistory.intervals(dependencies.clock()) });
-    },
+    '/status': json(() => statusOf(dependencies)),
+    '/summary': json(() => summaryOf(dependencies)),
+    '/organizations': json((query) => organizationsPage(dependencies, listQuery(query))),
+    '/keys': json((query) => keysPage(dependencies, listQuery(query))),
+    '/history': json(() => ({ intervals: dependencies.requestHistory.intervals(dependencies.clock()) })),
   };
   const noSuchPath = new Problem(404, `No such path. The paths are /, ${Object.keys(documents).join(', ')}.`);
 
@@ -120,8 +114,12 @@ function sendError(log: Logger): ErrorRequestHandler {
   };
 }
 
-function sendJson(response: Response, status: number, content: object): void {
-  send(response, status, JSON_TYPE, JSON.stringify(content));
+/** Returns a handler that sends JSON, with the status that it sets on the response, 200 by default. */
+function json(contentOf: (query: Request['query'], response: Response) => object): RequestHandler {
+  return ({ query }, response) => {
+    const body = JSON.stringify(contentOf(query, response));
+    send(response, response.statusCode, JSON_TYPE, body);
+  };
 }
 
 /** Sends a response. Node omits the body of a response to HEAD. */
