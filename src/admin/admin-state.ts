@@ -4,18 +4,16 @@ import type { ProcessLog } from '../log/process-log.ts';
 import { aheadOfClock } from '../snapshot/format/manifest.ts';
 import type { LoadHistory } from '../snapshot/watch/load-history.ts';
 import type { SnapshotWatcher } from '../snapshot/watch/snapshot-watcher.ts';
-import type { StoreRegistry } from '../store/registry/store-registry.ts';
+import type { Retention, StoreRegistry } from '../store/registry/store-registry.ts';
 import type { Supervisor } from '../workers/supervisor.ts';
 import type { RequestHistory } from './request-history.ts';
 
 /** The parts of a replica on which the admin port reports. */
 export interface AdminDependencies {
-  readonly config: {
+  readonly config: Retention & {
     readonly adminHost: string;
     readonly snapshotDir: string;
     readonly keysFile: string;
-    readonly snapshotRetainSeconds: number;
-    readonly snapshotRetainMaxSeconds: number;
     readonly threads: number;
     /** Undefined for no limit. */
     readonly maxSnapshotAgeSeconds: number | undefined;

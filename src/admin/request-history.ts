@@ -13,24 +13,7 @@ const SERVER_ERRORS = 4;
 const FIRST_BUCKET = 5;
 
 /** The requests between two samples. */
-export interface RequestInterval {
-  /** End of the interval, in seconds since the epoch. */
-  readonly until: number;
-  /** Length of the interval. A busy process samples late. */
-  readonly seconds: number;
-  /** Responses sent. */
-  readonly requests: number;
-  /** Responses with 429. */
-  readonly tooManyRequests: number;
-  /** Responses with another status from 400 to 499. */
-  readonly clientErrors: number;
-  /** Responses with a status from 500 on. */
-  readonly serverErrors: number;
-  /** Percentiles of the time from a request to the end of its response, in seconds; null without a request. */
-  readonly p50: number | null;
-  readonly p95: number | null;
-  readonly p99: number | null;
-}
+export type RequestInterval = ReturnType<RequestHistory['intervals']>[number];
 
 /**
  * Samples the request metrics of all workers every 10 seconds, and keeps the samples of an hour. The metrics never
@@ -81,7 +64,7 @@ export class RequestHistory {
    * Returns the intervals of the last hour, oldest first.
    * @param now milliseconds since the epoch
    */
-  intervals(now: number): RequestInterval[] {
+  intervals(now: number) {
     const last = this.#samples - 1;
     const first = Math.max(0, last - MAX_INTERVALS);
     const epoch = now - this.#monotonicNow();
@@ -92,12 +75,19 @@ export class RequestHistory {
       const buckets = [...change.subarray(FIRST_BUCKET)];
       const percentile = (share: number) => percentileOf(buckets, this.#bounds, share);
       return {
+        /** End of the interval, in seconds since the epoch. */
         until: Math.round(epoch + to[TIME]) / 1000,
+        /** Length of the interval. A busy process samples late. */
         seconds: Math.round(change[TIME]) / 1000,
+        /** Responses sent. */
         requests: change[REQUESTS],
+        /** Responses with 429. */
         tooManyRequests: change[TOO_MANY_REQUESTS],
+        /** Responses with another status from 400 to 499. */
         clientErrors: change[CLIENT_ERRORS],
+        /** Responses with a status from 500 on. */
         serverErrors: change[SERVER_ERRORS],
+        /** Percentiles of the time from a request to the end of its response, in seconds; null without a request. */
         p50: percentile(0.5),
         p95: percentile(0.95),
         p99: percentile(0.99),

@@ -15,14 +15,6 @@ interface ListQuery {
   readonly page: number;
 }
 
-interface ListPage<T> {
-  readonly items: readonly T[];
-  readonly page: number;
-  readonly totalPages: number;
-  /** Number of items on all pages. */
-  readonly total: number;
-}
-
 /**
  * Reads the parameters of a list.
  * @throws Problem with 400 when one is invalid
@@ -79,12 +71,13 @@ function matches({ search }: ListQuery, ...texts: readonly string[]): boolean {
 }
 
 /** Describes the items of a page only. A page beyond the last one is empty. */
-function pageOfList<T, U>(found: readonly T[], { page }: ListQuery, describe: (one: T) => U): ListPage<U> {
+function pageOfList<T, U>(found: readonly T[], { page }: ListQuery, describe: (one: T) => U) {
   const end = page * PER_PAGE;
   return {
     items: found.slice(end - PER_PAGE, end).map(describe),
     page,
     totalPages: Math.ceil(found.length / PER_PAGE),
+    /** Number of items on all pages. */
     total: found.length,
   };
 }

@@ -135,40 +135,18 @@ export class RequestMetrics {
   }
 }
 
-/** The values of a histogram. The last count is of the values above all bounds. */
-export interface HistogramTotals {
-  readonly bounds: readonly number[];
-  readonly counts: readonly number[];
-  readonly sum: number;
-}
+export type HistogramTotals = ReturnType<typeof histogramTotals>;
 
-function histogramTotals(histogram: Float64Array, bounds: readonly number[]): HistogramTotals {
+/** Returns the values of a histogram. The last count is of the values above all bounds. */
+function histogramTotals(histogram: Float64Array, bounds: readonly number[]) {
   return { bounds, counts: [...histogram.subarray(0, bounds.length + 1)], sum: histogram[bounds.length + 1] };
 }
 
 /** The metrics of all workers. */
-export interface RequestTotals {
-  /** The combinations of labels that occurred. */
-  readonly requests: readonly {
-    readonly operation: string;
-    readonly status: string;
-    readonly version: string;
-    readonly count: number;
-  }[];
-  /** Number of 429 responses for each reason. */
-  readonly retries: ReadonlyMap<RetryReason, number>;
-  /** Seconds, for each operation. */
-  readonly durations: readonly { readonly operation: string; readonly totals: HistogramTotals }[];
-  /** Seconds. */
-  readonly delay: HistogramTotals;
-  /** Number of connections that the server ended, by reason. */
-  readonly ends: ReadonlyMap<EndReason, number>;
-  /** Number of requests whose content digest did not select the live data. */
-  readonly pins: ReadonlyMap<PinOutcome, number>;
-}
+export type RequestTotals = ReturnType<typeof sumMetrics>;
 
 /** Adds up the metrics of any number of workers. */
-export function sumMetrics(requestMetrics: readonly RequestMetrics[]): RequestTotals {
+export function sumMetrics(requestMetrics: readonly RequestMetrics[]) {
   const slots = new Float64Array(SLOTS);
   for (const { buffer } of requestMetrics) {
     const added = new Float64Array(buffer);
@@ -185,14 +163,20 @@ export function sumMetrics(requestMetrics: readonly RequestMetrics[]): RequestTo
     ),
   );
   return {
+    /** The combinations of labels that occurred. */
     requests: requests.filter(({ count }) => count > 0),
+    /** Number of 429 responses for each reason. */
     retries: new Map(RETRY_REASONS.map((reason, i) => [reason, slots[RETRIES + i]])),
+    /** Seconds, for each operation. */
     durations: OPERATION_LABELS.map((operation, i) => ({
       operation,
       totals: histogramTotals(durationSlots(slots, i), DURATION_BOUNDS),
     })),
+    /** Seconds. */
     delay: histogramTotals(slots.subarray(DELAY, ENDS), DELAY_BOUNDS),
+    /** Number of connections that the server ended, by reason. */
     ends: new Map(END_REASONS.map((reason, i) => [reason, slots[ENDS + i]])),
+    /** Number of requests whose content digest did not select the live data. */
     pins: new Map(PIN_OUTCOMES.map((outcome, i) => [outcome, slots[PINS + i]])),
   };
 }
