@@ -82,18 +82,14 @@ export class LogRing {
    * @param maxBytes in total; a longer line is returned alone
    */
   take(maxBytes: number): Buffer {
-    const { length } = this;
-    let lines = this.#copy(Math.min(maxBytes, length));
-    if (lines.length < length) {
-      const end = lines.lastIndexOf(NEW_LINE) + 1;
-      if (end > 0) lines = lines.subarray(0, end);
-      else {
-        lines = this.#copy(length);
-        lines = lines.subarray(0, lines.indexOf(NEW_LINE) + 1);
-      }
+    let lines = this.#copy(Math.min(maxBytes, this.length));
+    let end = lines.lastIndexOf(NEW_LINE) + 1;
+    if (end === 0) {
+      lines = this.#copy(this.length);
+      end = lines.indexOf(NEW_LINE) + 1;
     }
-    Atomics.store(this.#numbers, TAKEN, this.#numbers[TAKEN] + lines.length);
-    return lines;
+    Atomics.store(this.#numbers, TAKEN, this.#numbers[TAKEN] + end);
+    return lines.subarray(0, end);
   }
 
   /** Copies the first bytes that can be taken. */
