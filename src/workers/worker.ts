@@ -1,10 +1,9 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import type { Express } from 'express';
 import { type LevelWithSilent, pino } from 'pino';
 import { OPERATIONS } from '../contract/operations.ts';
 import { RELEASES } from '../contract/releases.ts';
 import { openApiDocument } from '../contract/openapi/document.ts';
-import { type ApiConfig, createApi } from '../http/app.ts';
+import { type ApiConfig, createApi, type Dependencies } from '../http/app.ts';
 import { OverloadCheck, type OverloadConfig } from '../http/checks/overload.ts';
 import { Pins } from '../http/checks/pin.ts';
 import { RefusalBudget } from '../http/checks/refusal-budget.ts';
@@ -14,8 +13,7 @@ import { Networks } from '../counts/networks.ts';
 import { addDocumentation, type DocumentationConfig } from '../http/handlers/documentation.ts';
 import { OpenCounts, STREAMS } from '../counts/open-counts.ts';
 import { RequestMetrics } from '../counts/request-metrics.ts';
-import type { Compression } from '../http/response/compression.ts';
-import { createServer } from '../http/server.ts';
+import { createServer, type ServerDependencies } from '../http/server.ts';
 import { KeyRing, noteUse } from '../keys/key-ring.ts';
 import { LogRing } from '../log/log-ring.ts';
 import { isSystemError } from '../system-error.ts';
@@ -54,11 +52,11 @@ const networks = new Networks(memory.networks, memory.networksPart);
 const counts = new OpenCounts(memory.counts, memory.countsPart);
 const refusals = new RefusalBudget(config.refusalsPerMinute, networks, log);
 
-const dependencies = {
+const dependencies: Dependencies & ServerDependencies = {
   config,
   stores: () => stores.view,
   keys: () => keys,
-  overload: (isExempt: boolean) => overloadCheck.refuses(isExempt),
+  overload: (isExempt) => overloadCheck.refuses(isExempt),
   clock: Date.now,
   operations: OPERATIONS,
   releases: RELEASES,
@@ -68,10 +66,10 @@ const dependencies = {
   pins: new Pins(memory.servedDigests),
   networks,
   counts,
-  noteUse: (slot: number, now: number) => {
+  noteUse: (slot, now) => {
     noteUse(memory.lastUses, slot, now);
   },
-  addDocuments: (app: Express, compression: Compression) =>
+  addDocuments: (app, compression) =>
     addDocumentation(
       app,
       config,
