@@ -92,9 +92,26 @@ const JSON_TYPES: Partial<Record<Shape['kind'], string>> = {
   anyObject: 'object',
 };
 
-function field(shape: Shape, description: string, example: Json): Field {
-  return { shape, description, example };
+type Declaration<Example extends Json> = (description: string, example: Example) => Field;
+
+/** Returns a function that declares fields of a shape. */
+function declaring(shape: Shape): Declaration<Json> {
+  return (description, example) => ({ shape, description, example });
 }
+
+export const text: Declaration<string> = declaring({ kind: 'text' });
+export const timestamp: Declaration<string> = declaring({ kind: 'timestamp', form: 'imported' });
+/** Declares a timestamp that is served in UTC, regardless of its imported offset. */
+export const utcTimestamp: Declaration<string> = declaring({ kind: 'timestamp', form: 'utc' });
+/** Declares a timestamp that is served with an offset, in place of an imported `Z` as well. */
+export const offsetTimestamp: Declaration<string> = declaring({ kind: 'timestamp', form: 'offset' });
+export const timeZone: Declaration<string> = declaring({ kind: 'timeZone' });
+export const number: Declaration<number> = declaring({ kind: 'number' });
+export const integer: Declaration<number> = declaring({ kind: 'integer' });
+export const boolean: Declaration<boolean> = declaring({ kind: 'boolean' });
+export const texts: Declaration<readonly string[]> = declaring({ kind: 'list', items: { kind: 'text' } });
+export const anyObject = declaring({ kind: 'anyObject' });
+const nonEmptyText: Declaration<string> = declaring({ kind: 'text', nonEmpty: true });
 
 export function required(optional: Field): Field {
   return { ...optional, required: true };
@@ -135,37 +152,11 @@ export function naming(referent: Referent, accepted: Field): Field {
 
 /** Declares an identifier: required, and not empty because a path cannot name an empty one. */
 export function id(description: string, example: string): Field {
-  return required(field({ kind: 'text', nonEmpty: true }, description, example));
-}
-
-export function text(description: string, example: string): Field {
-  return field({ kind: 'text' }, description, example);
+  return required(nonEmptyText(description, example));
 }
 
 export function choice(values: readonly string[], description: string, example = values[0]): Field {
-  return required(field({ kind: 'choice', values }, description, example));
-}
-
-export function timestamp(description: string, example: string): Field {
-  return field({ kind: 'timestamp', form: 'imported' }, description, example);
-}
-
-/** Declares a timestamp that is served in UTC, regardless of its imported offset. */
-export function utcTimestamp(description: string, example: string): Field {
-  return field({ kind: 'timestamp', form: 'utc' }, description, example);
-}
-
-/** Declares a timestamp that is served with an offset, in place of an imported `Z` as well. */
-export function offsetTimestamp(description: string, example: string): Field {
-  return field({ kind: 'timestamp', form: 'offset' }, description, example);
-}
-
-export function timeZone(description: string, example: string): Field {
-  return field({ kind: 'timeZone' }, description, example);
-}
-
-export function number(description: string, example: number): Field {
-  return field({ kind: 'number' }, description, example);
+  return required({ shape: { kind: 'choice', values }, description, example });
 }
 
 /** Declares a price, which should not be negative. */
@@ -173,28 +164,13 @@ export function price(description: string, example: number): Field {
   return expecting({ kind: 'notNegative' }, number(description, example));
 }
 
-export function integer(description: string, example: number): Field {
-  return field({ kind: 'integer' }, description, example);
-}
-
-export function boolean(description: string, example: boolean): Field {
-  return field({ kind: 'boolean' }, description, example);
-}
-
-export function texts(description: string, example: readonly string[]): Field {
-  return field({ kind: 'list', items: { kind: 'text' } }, description, example);
-}
-
 export function object(description: string, fields: Fields): Field {
-  return field({ kind: 'object', fields }, description, exampleOf(fields));
-}
-
-export function anyObject(description: string, example: Json): Field {
-  return field({ kind: 'anyObject' }, description, example);
+  return { shape: { kind: 'object', fields }, description, example: exampleOf(fields) };
 }
 
 export function objects(description: string, fields: Fields): Field {
-  return field({ kind: 'list', items: { kind: 'object', fields } }, description, [exampleOf(fields)]);
+  const { shape, example } = object(description, fields);
+  return { shape: { kind: 'list', items: shape }, description, example: [example] };
 }
 
 export function exampleOf(fields: Fields): Record<string, Json> {
