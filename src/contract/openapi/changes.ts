@@ -1,21 +1,14 @@
 import type { ListOperation } from '../operations.ts';
 import type { Schema } from '../parameter.ts';
 import { COLLECTION_NAMES } from '../resources.ts';
-import { componentRef } from './responses.ts';
+import { closedObject, componentRef } from './responses.ts';
 
 /** The schemas of the lines in a stream of changes. */
 
 const text = (description: string): Schema => ({ type: 'string', minLength: 1, description });
 
 function line(change: string, description: string, fields: Readonly<Record<string, Schema>> = {}): Schema {
-  const properties = { change: { type: 'string', const: change }, ...fields };
-  return {
-    type: 'object',
-    description,
-    properties,
-    required: Object.keys(properties),
-    additionalProperties: false,
-  };
+  return closedObject({ change: { type: 'string', const: change }, ...fields }, description);
 }
 
 const count: Schema = { type: 'integer', minimum: 0 };

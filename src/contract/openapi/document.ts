@@ -24,6 +24,7 @@ import { PUBLIC_PATHS, type PublicPathName } from '../public-paths.ts';
 import { changeSchemas } from './changes.ts';
 import { PUBLIC_RESPONSES, PUBLIC_TAG, publicPathItem } from './public-paths.ts';
 import {
+  closedObject,
   componentRef,
   found,
   foundChanges,
@@ -217,13 +218,9 @@ function exampleValue(kind: ParameterKind, text: string): unknown {
 
 /** Returns the JSON Schema (2020-12) of a served object. Every field is present, null or `[]` without a value. */
 export function servedSchema(fields: Fields): Schema {
-  const properties = Object.entries(fields).map(([name, field]) => [name, fieldSchema(field)]);
-  return {
-    type: 'object',
-    properties: Object.fromEntries(properties),
-    required: Object.keys(fields),
-    additionalProperties: false,
-  };
+  return closedObject(
+    Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, fieldSchema(field)])),
+  );
 }
 
 /** Returns the schemas of a resource by name. Several variants have one each, and one discriminates them by `type`. */

@@ -1,7 +1,7 @@
 import { JSON_TYPE, REQUEST_ID_HEADER, type ResponseHeaderName } from '../headers.ts';
 import type { Schema } from '../parameter.ts';
 import { PUBLIC_PATHS, type PublicPathName } from '../public-paths.ts';
-import { componentRef, headerRefs, RESPONSE_HEADERS } from './responses.ts';
+import { closedObject, componentRef, headerRefs, problemContent, RESPONSE_HEADERS } from './responses.ts';
 
 /** The description of a public path. */
 interface PublicPath {
@@ -42,12 +42,7 @@ const DESCRIPTIONS: Readonly<Record<PublicPathName, PublicPath>> = {
     description: 'Reports that the process responds, for load balancers.',
     content: {
       [JSON_TYPE]: {
-        schema: {
-          type: 'object',
-          properties: { status: { type: 'string' } },
-          required: ['status'],
-          additionalProperties: false,
-        },
+        schema: closedObject({ status: { type: 'string' } }),
         example: { status: 'ok' },
       },
     },
@@ -101,18 +96,14 @@ export const PUBLIC_RESPONSES: Readonly<Record<'Redirected' | 'Refused' | 'Faile
       Allow: { ...RESPONSE_HEADERS.Allow, required: false },
       'Retry-After': { ...RESPONSE_HEADERS['Retry-After'], required: false },
     },
-    content: problem('The method must be GET, HEAD or OPTIONS.'),
+    content: problemContent('The method must be GET, HEAD or OPTIONS.'),
   },
   Failed: {
     description: 'An unexpected error occurred in the service.',
     headers: headerRefs(EVERYWHERE),
-    content: problem('An unexpected error occurred in the service.'),
+    content: problemContent('An unexpected error occurred in the service.'),
   },
 };
-
-function problem(detail: string): Schema {
-  return { [JSON_TYPE]: { schema: componentRef('schemas', 'Problem'), example: { detail } } };
-}
 
 /** Returns the path item of a public path. */
 export function publicPathItem(name: PublicPathName): Schema {

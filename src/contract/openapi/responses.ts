@@ -138,13 +138,17 @@ export function foundChanges(): Schema {
   };
 }
 
-function refused(description: string, headers: readonly ResponseHeaderName[], detail: string): Schema {
-  const schema = componentRef('schemas', 'Problem');
-  return {
-    description,
-    headers: apiHeaders(headers),
-    content: { [JSON_TYPE]: { schema, example: { detail } } },
-  };
+/** Returns the content of a response that refuses a request. */
+export function problemContent(detail: string): Schema {
+  return { [JSON_TYPE]: { schema: componentRef('schemas', 'Problem'), example: { detail } } };
+}
+
+function refused(
+  description: string,
+  headers: readonly ResponseHeaderName[] = [],
+  detail = description,
+): Schema {
+  return { description, headers: apiHeaders(headers), content: problemContent(detail) };
 }
 
 export const SHARED_RESPONSES = {
@@ -192,60 +196,40 @@ export const SHARED_RESPONSES = {
     [...READ, 'Retry-After'],
     'More than 600 requests in a minute; try again in 12 s.',
   ),
-  Timeout: refused('The request did not arrive in time.', [], 'The request did not arrive in time.'),
+  Timeout: refused('The request did not arrive in time.'),
   BodyTooLarge: refused(
     'The request body has more than 64 kB, or Transfer-Encoding. Send requests without a body.',
     [],
     'The request body is too large; send no body.',
   ),
-  HeadTooLarge: refused(
-    'The request target and headers exceed 16 KiB in total.',
-    [],
-    'The request target and headers exceed 16 KiB in total.',
-  ),
-  Unexpected: refused(
-    'An unexpected error occurred in the service.',
-    READ,
-    'An unexpected error occurred in the service.',
-  ),
+  HeadTooLarge: refused('The request target and headers exceed 16 KiB in total.'),
+  Unexpected: refused('An unexpected error occurred in the service.', READ),
 } as const;
 
-const detail: Schema = {
-  type: 'string',
-  description: 'The reason, and the expected form, if any.',
-};
+/** Returns the schema of an object that always has all of its properties, and no others. */
+export function closedObject(properties: Readonly<Record<string, Schema>>, description?: string): Schema {
+  return {
+    type: 'object',
+    ...(description !== undefined && { description }),
+    properties,
+    required: Object.keys(properties),
+    additionalProperties: false,
+  };
+}
+
+const detail: Schema = { type: 'string', description: 'The reason, and the expected form, if any.' };
+const violation = closedObject({
+  loc: { type: 'string', pattern: '^query\\.', examples: ['query.page'] },
+  input: { type: 'string', examples: ['0'] },
+  ctx: { type: 'string', examples: [PAGE.ctx('minimum', '0')] },
+});
 
 export const PROBLEM_SCHEMAS = {
-  Problem: {
-    type: 'object',
-    description: 'The reason why a request was refused.',
-    properties: { detail },
-    required: ['detail'],
-    additionalProperties: false,
-  },
-  QueryProblem: {
-    type: 'object',
-    description: 'The reasons why a query was refused.',
-    properties: {
-      detail,
-      errors: {
-        type: 'array',
-        minItems: 1,
-        items: {
-          type: 'object',
-          properties: {
-            loc: { type: 'string', pattern: '^query\\.', examples: ['query.page'] },
-            input: { type: 'string', examples: ['0'] },
-            ctx: { type: 'string', examples: [PAGE.ctx('minimum', '0')] },
-          },
-          required: ['loc', 'input', 'ctx'],
-          additionalProperties: false,
-        },
-      },
-    },
-    required: ['detail', 'errors'],
-    additionalProperties: false,
-  },
+  Problem: closedObject({ detail }, 'The reason why a request was refused.'),
+  QueryProblem: closedObject(
+    { detail, errors: { type: 'array', minItems: 1, items: violation } },
+    'The reasons why a query was refused.',
+  ),
 } as const;
 
 export function pageSchema(resource: string): Schema {
@@ -261,13 +245,7 @@ export function pageSchema(resource: string): Schema {
       description: 'URL of the next page; null on the last page.',
     },
   };
-  return {
-    type: 'object',
-    description: `A page of ${resource} records.`,
-    properties,
-    required: Object.keys(properties),
-    additionalProperties: false,
-  };
+  return closedObject(properties, `A page of ${resource} records.`);
 }
 
 function pageExample(item: Schema): Schema {
