@@ -43,8 +43,6 @@ export const OFFSET_TIMESTAMP_PATTERN = `^${DATE_PATTERN}T${TIME}${OFFSET}$`;
 const PLUS_HINT = '; encode + as %2B in a query string';
 const plusHintFor = (text: string) => (text.includes(' ') ? PLUS_HINT : '');
 
-const unchanged = (text: string): string => text;
-
 /** Converts digits to an integer, at most the largest safe one. */
 function readInteger(text: string): number | string {
   return /^[0-9]+$/.test(text) ? Math.min(Number(text), Number.MAX_SAFE_INTEGER) : text;
@@ -73,6 +71,11 @@ export function normalizeEmail(email: string): string {
   return email.toLowerCase();
 }
 
+/** Returns a kind whose values are texts, as they are. */
+function textKind(schema: Schema, ctx: ParameterKind['ctx']): ParameterKind {
+  return { schema: { type: 'string', ...schema }, read: (text) => text, ctx };
+}
+
 export const PAGE: ParameterKind = {
   schema: { type: 'integer', minimum: 1, default: 1 },
   read: readInteger,
@@ -86,24 +89,21 @@ export const PER_PAGE: ParameterKind = {
 };
 
 /** The content digest of an organization: SHA-256 in base64url. */
-export const CONTENT_DIGEST: ParameterKind = {
-  schema: { type: 'string', pattern: '^[A-Za-z0-9_-]{43}$' },
-  read: unchanged,
-  ctx: () => 'must be the value of a nextPage link, or be omitted',
-};
+export const CONTENT_DIGEST = textKind(
+  { pattern: '^[A-Za-z0-9_-]{43}$' },
+  () => 'must be the value of a nextPage link, or be omitted',
+);
 
-export const INSTANT: ParameterKind = {
-  schema: {
-    type: 'string',
+export const INSTANT = textKind(
+  {
     description: 'The calendar date must exist.',
     pattern: TIMESTAMP_PATTERN,
     [EXISTING_KEYWORD]: true,
   },
-  read: unchanged,
-  ctx: (_keyword, text) =>
+  (_keyword, text) =>
     'must be an ISO 8601 date and time with Z or an offset, such as 2026-01-31T20:00:00%2B01:00' +
     plusHintFor(text),
-};
+);
 
 const listSchema = (elements: Schema): Schema => ({
   type: 'array',
@@ -138,11 +138,7 @@ export const EMAIL: ParameterKind = {
   ctx: (_keyword, text) => 'must be a non-empty e-mail address without white space' + plusHintFor(text),
 };
 
-export const ONE_ID: ParameterKind = {
-  schema: { type: 'string', minLength: 1 },
-  read: unchanged,
-  ctx: () => 'must be a non-empty identifier',
-};
+export const ONE_ID = textKind({ minLength: 1 }, () => 'must be a non-empty identifier');
 
 export const BOOLEAN: ParameterKind = {
   schema: { type: 'boolean' },
@@ -151,11 +147,7 @@ export const BOOLEAN: ParameterKind = {
 };
 
 export function oneOf(values: readonly string[]): ParameterKind {
-  return {
-    schema: { type: 'string', enum: values },
-    read: unchanged,
-    ctx: () => `must be one of ${values.join(', ')}`,
-  };
+  return textKind({ enum: values }, () => `must be one of ${values.join(', ')}`);
 }
 
 export function listOf(values: readonly string[]): ParameterKind {
@@ -167,8 +159,7 @@ export function listOf(values: readonly string[]): ParameterKind {
 }
 
 /** A token that the service has made. */
-export const TOKEN: ParameterKind = {
-  schema: { type: 'string' },
-  read: unchanged,
-  ctx: () => 'must be `next` of an earlier response, unchanged; omit it to begin with a reset',
-};
+export const TOKEN = textKind(
+  {},
+  () => 'must be `next` of an earlier response, unchanged; omit it to begin with a reset',
+);
