@@ -88,6 +88,8 @@ interface OperationBase {
   readonly tag: keyof typeof TAGS;
   readonly summary: string;
   readonly description: string;
+  /** That of a list names an event: the list has the records of that event. */
+  readonly pathParameter?: PathParameter;
   /** The announced end in all versions, in place of that of the version. */
   readonly end?: End;
 }
@@ -97,8 +99,6 @@ export interface ListOperation extends OperationBase {
   readonly collection: CollectionName;
   readonly resource: Resource;
   readonly parameters: readonly ListParameter[];
-  /** The path parameter that names the parent event, for the records of one event. */
-  readonly parent?: PathParameter;
 }
 
 export interface RetrieveOperation extends OperationBase {
@@ -246,7 +246,7 @@ export const OPERATIONS: readonly Operation[] = [
     description: 'Sessions of an event, ordered by start, earliest first.',
     collection: 'sessions',
     resource: EVENT_SESSION,
-    parent: eventPath,
+    pathParameter: eventPath,
     parameters: [...paging, ...bounds('startAt', 'whose start', ['gte', 'gt', 'lte', 'lt'])],
   },
   {

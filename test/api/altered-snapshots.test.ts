@@ -146,8 +146,8 @@ function expectEnvelope(body: Record<string, unknown>, where: string): void {
 }
 
 /** Returns targets with each value of each parameter, and with some random combinations. */
-function listTargets({ path, parameters, parent }: ListOperation, random: Random): string[] {
-  const base = parent === undefined ? path : path.replace(/\{\w+\}/, 'evt_1');
+function listTargets({ path, parameters, pathParameter }: ListOperation, random: Random): string[] {
+  const base = pathParameter === undefined ? path : path.replace(/\{\w+\}/, 'evt_1');
   const pairs = parameters.flatMap(({ name, role }) => {
     const values = role.is === 'bound' ? [INSTANT] : (VALUES[name] ?? []);
     return values.map((value) => [name, value] as const);

@@ -64,7 +64,7 @@ const PAGING: readonly string[] = ['page', 'perPage', 'contentDigest'];
 
 function listTargets(operation: ListOperation, owners: readonly Words[]): string[] {
   const filters = operation.parameters.filter(({ role }) => !PAGING.includes(role.is));
-  const parents = operation.parent === undefined ? [''] : owners.map(({ word }) => `${word}_event`);
+  const parents = operation.pathParameter === undefined ? [''] : owners.map(({ word }) => `${word}_event`);
   return parents.flatMap((parent) =>
     subsets(filters).flatMap((chosen) => {
       const query = chosen.map((parameter) => `${parameter.name}=${valueOf(parameter, owners)}&`).join('');

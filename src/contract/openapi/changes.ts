@@ -33,12 +33,12 @@ const ChangeEnd = line('end', 'Last line. Without it, the stream is not whole.',
 
 /** Returns the schema `Change` of a line, and those that it refers to. */
 export function changeSchemas(lists: readonly ListOperation[]): Record<string, Schema> {
-  const puts = lists.map(({ collection, resource, parent }): [string, Schema] => [
+  const puts = lists.map(({ collection, resource, pathParameter }): [string, Schema] => [
     `${resource.name}Put`,
     line('put', `Add a record of ${collection}, or replace the one with its id.`, {
       collection: { type: 'string', const: collection },
       id: text('Identifier of the record.'),
-      ...(parent && { eventId: text('Identifier of the event.') }),
+      ...(pathParameter && { eventId: text('Identifier of the event.') }),
       record: componentRef('schemas', resource.name),
     }),
   ]);

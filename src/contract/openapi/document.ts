@@ -139,8 +139,7 @@ function endSentences(what: string, end: End | undefined): string[] {
 }
 
 function operationObject(operation: Operation, releases: readonly Release[]): Schema {
-  const { id, tag, summary, kind, end } = operation;
-  const pathParameter = pathParameterOf(operation);
+  const { id, tag, summary, kind, pathParameter, end } = operation;
   const release = releases.find(({ operations }) => operations.includes(id));
   const stage =
     release === undefined ? `Requires \`${VERSION_HEADER}: ${PREVIEW}\`.` : `Released ${release.date}.`;
@@ -159,11 +158,6 @@ function operationObject(operation: Operation, releases: readonly Release[]): Sc
     ],
     responses: responsesOf(operation),
   };
-}
-
-function pathParameterOf(operation: Operation): PathParameter | undefined {
-  if (operation.kind === 'changes') return undefined;
-  return operation.kind === 'retrieve' ? operation.pathParameter : operation.parent;
 }
 
 function responsesOf(operation: Operation): Schema {

@@ -23,7 +23,7 @@ function withoutPages(parameter: ListParameter): ListParameter {
 
 /** Creates the reader of all records of a list as lines. */
 export function linesReader(operation: ListOperation): Reader {
-  const { collection, parameters, parent } = operation;
+  const { collection, parameters, pathParameter: parent } = operation;
   const readQuery = queryReader(parameters.map(withoutPages));
   return {
     hasLinks: false,

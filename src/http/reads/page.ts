@@ -9,7 +9,7 @@ import type { Reader } from './reader.ts';
 
 /** Creates the reader of a list's pages. */
 export function pageReader(operation: ListOperation): Reader {
-  const { collection, parent } = operation;
+  const { collection, pathParameter: parent } = operation;
   const readQuery = queryReader(operation.parameters);
   return {
     hasLinks: true,

@@ -29,7 +29,7 @@ export class QueryMaker {
   }
 
   query(operation: ListOperation, organization: Organization): RandomQuery {
-    const { parameters, parent } = operation;
+    const { parameters, pathParameter } = operation;
     const random = this.#random;
     // Sometimes few filters, sometimes all of them.
     const density = random.fraction();
@@ -44,7 +44,7 @@ export class QueryMaker {
       values.set(parameter.name, text);
       parts.push(...this.#partsOf(parameter, text).map((part): [string, string] => [parameter.name, part]));
     }
-    return { values, parts, parentId: parent && this.#parentId(organization) };
+    return { values, parts, parentId: pathParameter && this.#parentId(organization) };
   }
 
   /** In milliseconds; usually near the start of a session. */
