@@ -27,7 +27,7 @@ import { Arrivals, type Pins } from './checks/pin.ts';
 import { ignoredParameters, parseQuery } from './checks/query.ts';
 import { RateLimit } from './checks/rate-limit.ts';
 import type { RefusalBudget } from './checks/refusal-budget.ts';
-import { StreamLimit } from './checks/stream-limit.ts';
+import { countStream } from './checks/stream-limit.ts';
 import { checkVersion, headersOfEnd, versionResolver } from './checks/version.ts';
 import type { Connection } from './connections/connection.ts';
 import { type CorsOrigins, corsHeaders, isPreflight } from './cors.ts';
@@ -110,10 +110,9 @@ const HTTP_1_1_NEEDED = new Problem(
  */
 export function createApi(dependencies: Dependencies): Api {
   const { config, overload, clock, stores, keys, operations } = dependencies;
-  const { refusals, pins, noteUse, log } = dependencies;
+  const { counts, refusals, pins, noteUse, log } = dependencies;
   const { arrivals = new Arrivals(config.changesWaitSeconds * 1000) } = dependencies;
   const rateLimit = new RateLimit(config.rateLimitPerMinute, dependencies.hits, log);
-  const streamLimit = new StreamLimit(dependencies.counts);
   const compression = new Compression(config.compression);
   // With its type, so that a call narrows the store.
   const refusePin: Pins['refuse'] = (...link) => pins.refuse(...link);
@@ -248,7 +247,7 @@ export function createApi(dependencies: Dependencies): Api {
   ): Promise<void> => {
     response.locals.context.rows = rows;
     const isHead = response.req.method === 'HEAD';
-    if (!isHead) streamLimit.open(response, slot);
+    if (!isHead) countStream(counts, response, slot);
     const compressor =
       isHead || coding === undefined ? undefined : compression.compressorFor(response, coding);
     const isRetained = () => {

@@ -11,27 +11,18 @@ const TOO_MANY_STREAMS = retryLater(
   RETRY_SECONDS,
 );
 
-/** Limits the streams that are open for a key. */
-export class StreamLimit {
-  readonly #counts: OpenCounts;
-
-  constructor(counts: OpenCounts) {
-    this.#counts = counts;
+/**
+ * Counts a response as an open stream of the key of a slot until it is closed.
+ * @throws Problem 429 beyond the limit
+ */
+export function countStream(counts: OpenCounts, response: Response, slot: number): void {
+  if (counts.change(slot, 1) > MAX_STREAMS_PER_KEY) {
+    counts.change(slot, -1);
+    throw TOO_MANY_STREAMS;
   }
-
-  /**
-   * Counts a response as an open stream of the key of a slot until it is closed.
-   * @throws Problem 429 beyond the limit
-   */
-  open(response: Response, slot: number): void {
-    if (this.#counts.change(slot, 1) > MAX_STREAMS_PER_KEY) {
-      this.#counts.change(slot, -1);
-      throw TOO_MANY_STREAMS;
-    }
-    this.#counts.change(STREAMS, 1);
-    response.on('close', () => {
-      this.#counts.change(slot, -1);
-      this.#counts.change(STREAMS, -1);
-    });
-  }
+  counts.change(STREAMS, 1);
+  response.on('close', () => {
+    counts.change(slot, -1);
+    counts.change(STREAMS, -1);
+  });
 }
