@@ -8,7 +8,7 @@ import { OverloadCheck, type OverloadConfig } from '../http/checks/overload.ts';
 import { Pins } from '../http/checks/pin.ts';
 import { RefusalBudget } from '../http/checks/refusal-budget.ts';
 import type { ConnectionConfig } from '../http/connections/connections.ts';
-import { Drain, Listener } from '../http/connections/drain.ts';
+import { Listener, prepareDrain } from '../http/connections/drain.ts';
 import { Networks } from '../counts/networks.ts';
 import { addDocumentation, type DocumentationConfig } from '../http/handlers/documentation.ts';
 import { OpenCounts, STREAMS } from '../counts/open-counts.ts';
@@ -80,7 +80,7 @@ const dependencies: Dependencies & ServerDependencies = {
 };
 const { server, connections } = createServer(createApi(dependencies), dependencies);
 const listener = new Listener(server);
-const drain = new Drain(server, listener, memory.drain, connections);
+const drain = prepareDrain(server, listener, memory.drain, connections);
 // The check starts after the creation of the app, which blocks the event loop when no request waits yet.
 const overloadCheck = new OverloadCheck({
   config,
@@ -120,7 +120,7 @@ async function execute(command: Command): Promise<Outcome> {
     case 'listen':
       return await listen(command.target);
     case 'stop':
-      await drain.run(command.graceSeconds, command.hurry, waitForOtherWorkers);
+      await drain(command.graceSeconds, command.hurry, waitForOtherWorkers);
       refusals.logSummaries();
       return {};
     case 'continue-drain':

@@ -91,7 +91,7 @@ export class Listener {
 const ARRIVALS = ['request', 'checkContinue', 'checkExpectation'] as const;
 
 /**
- * Shuts a server down without resetting client connections.
+ * Prepares to shut a server down without resetting client connections.
  *
  * 1. Every response that has not begun gets `Connection: close`. The server still accepts connections.
  * 2. When no new connection has arrived for a while, or half of the grace is over, the listening socket closes.
@@ -101,35 +101,24 @@ const ARRIVALS = ['request', 'checkContinue', 'checkExpectation'] as const;
  *
  * Servers in several threads that share a port drain together, because the client of one may connect to another.
  * They share `DrainTimes` and wait for each other at each step.
+ *
+ * @param quietMs the time without a new connection after which none is expected
+ * @returns the function that drains the server
  */
-export class Drain {
-  readonly #server: Server;
-  readonly #listener: Listener;
-  readonly #times: DrainTimes;
-  readonly #quietMs: number;
-  readonly #connections: Pick<Connections, 'open' | 'pause' | 'resume'>;
-
-  /** @param quietMs the time without a new connection after which none is expected */
-  constructor(
-    server: Server,
-    listener: Listener,
-    times: DrainTimes,
-    connections: Pick<Connections, 'open' | 'pause' | 'resume'>,
-    quietMs = QUIET_MS,
-  ) {
-    this.#server = server;
-    this.#listener = listener;
-    this.#times = times;
-    this.#connections = connections;
-    this.#quietMs = quietMs;
-    server.on('connection', () => {
-      times[LATEST_CONNECTION] = monotonicNow();
+export function prepareDrain(
+  server: Server,
+  listener: Listener,
+  times: DrainTimes,
+  connections: Connections,
+  quietMs = QUIET_MS,
+) {
+  server.on('connection', () => {
+    times[LATEST_CONNECTION] = monotonicNow();
+  });
+  for (const event of ARRIVALS) {
+    server.prependListener(event, (_request: IncomingMessage, response: ServerResponse) => {
+      if (times[GRACE_START] !== 0 && !response.headersSent) response.setHeader('Connection', 'close');
     });
-    for (const event of ARRIVALS) {
-      server.prependListener(event, (_request: IncomingMessage, response: ServerResponse) => {
-        if (times[GRACE_START] !== 0 && !response.headersSent) response.setHeader('Connection', 'close');
-      });
-    }
   }
 
   /**
@@ -137,62 +126,62 @@ export class Drain {
    * @param hurry do not wait for new requests, neither on new connections nor on idle ones
    * @param barrier called at each step; fulfilled when all servers that drain together have reached the step
    */
-  async run(graceSeconds: number, hurry: boolean, barrier = () => Promise.resolve()): Promise<void> {
+  return async (graceSeconds: number, hurry: boolean, barrier = () => Promise.resolve()): Promise<void> => {
     const graceMs = graceSeconds * 1000;
-    const start = this.#times[GRACE_START];
+    const start = times[GRACE_START];
     const end = start + graceMs - Math.min(graceMs * RESERVED_SHARE, RESERVED_MAX_MS);
     // Among pipelined requests from before the grace, the last response ends the connection.
-    for (const connection of this.#connections.open.values()) connection.closeAfterLatest();
+    for (const connection of connections.open.values()) connection.closeAfterLatest();
 
     if (!hurry) {
-      await this.#quiet(this.#quietMs, start, start + graceMs * ACCEPTING_SHARE);
+      await quiet(times, quietMs, start, start + graceMs * ACCEPTING_SHARE);
       // When the listening socket closes, the system resets connections in its backlog. While reads are paused, clients
       // that reconnect after each response get none, and open no connection: the backlog empties.
-      this.#connections.pause();
+      connections.pause();
     }
     await barrier();
-    if (!hurry) await this.#emptyBacklog(end);
+    if (!hurry) await emptyBacklog(times, end);
     await barrier();
-    this.#listener.close();
+    listener.close();
     await barrier();
-    this.#connections.resume();
-    if (hurry) this.#server.closeIdleConnections();
+    connections.resume();
+    if (hurry) server.closeIdleConnections();
 
-    await this.#connectionsEnd(end, hurry ? 0 : this.#quietMs);
-    for (const connection of this.#connections.open.values()) connection.end();
-    this.#server.close();
+    await connectionsEnd(connections, end, hurry ? 0 : quietMs);
+    for (const connection of connections.open.values()) connection.end();
+    server.close();
+  };
+}
+
+/** Waits for some milliseconds without a new connection, from `since` at the earliest, or until `end`. */
+async function quiet(times: DrainTimes, milliseconds: number, since: number, end: number): Promise<void> {
+  for (;;) {
+    const now = monotonicNow();
+    const left = Math.min(Math.max(times[LATEST_CONNECTION], since) + milliseconds, end) - now;
+    if (left <= 0) return;
+    await delay(left);
   }
+}
 
-  /** Waits for some milliseconds without a new connection, from `since` at the earliest, or until `end`. */
-  async #quiet(milliseconds: number, since: number, end: number): Promise<void> {
-    for (;;) {
-      const now = monotonicNow();
-      const left = Math.min(Math.max(this.#times[LATEST_CONNECTION], since) + milliseconds, end) - now;
-      if (left <= 0) return;
-      await delay(left);
-    }
-  }
+/** Waits for a turn of the event loop without a new connection. */
+async function emptyBacklog(times: DrainTimes, end: number): Promise<void> {
+  const start = monotonicNow();
+  const last = Math.min(end, start + PAUSED_MAX_MS);
+  await quiet(times, PAUSED_QUIET_MS, start, last);
+  let before;
+  do {
+    before = times[LATEST_CONNECTION];
+    await turn();
+  } while (times[LATEST_CONNECTION] !== before && monotonicNow() < last);
+}
 
-  /** Waits for a turn of the event loop without a new connection. */
-  async #emptyBacklog(end: number): Promise<void> {
-    const start = monotonicNow();
-    const last = Math.min(end, start + PAUSED_MAX_MS);
-    await this.#quiet(PAUSED_QUIET_MS, start, last);
-    let before;
-    do {
-      before = this.#times[LATEST_CONNECTION];
-      await turn();
-    } while (this.#times[LATEST_CONNECTION] !== before && monotonicNow() < last);
-  }
-
-  /** Waits until active connections are closed and silent ones are `silentMs` old, or until `end`. */
-  async #connectionsEnd(end: number, silentMs: number): Promise<void> {
-    const isAwaited = ({ socket, acceptedAt }: Connection) =>
-      socket.bytesRead > 0 || monotonicNow() < acceptedAt + silentMs;
-    while ([...this.#connections.open.values()].some(isAwaited)) {
-      const left = end - monotonicNow();
-      if (left <= 0) return;
-      await delay(Math.min(left, POLL_MS));
-    }
+/** Waits until active connections are closed and silent ones are `silentMs` old, or until `end`. */
+async function connectionsEnd({ open }: Connections, end: number, silentMs: number): Promise<void> {
+  const isAwaited = ({ socket, acceptedAt }: Connection) =>
+    socket.bytesRead > 0 || monotonicNow() < acceptedAt + silentMs;
+  while (open.values().some(isAwaited)) {
+    const left = end - monotonicNow();
+    if (left <= 0) return;
+    await delay(Math.min(left, POLL_MS));
   }
 }

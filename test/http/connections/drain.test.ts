@@ -16,10 +16,10 @@ import { pino } from 'pino';
 import { Connections } from '../../../src/http/connections/connections.ts';
 import {
   beginGrace,
-  Drain,
   type DrainTimes,
   Listener,
   newDrainTimes,
+  prepareDrain,
 } from '../../../src/http/connections/drain.ts';
 import { byDepth } from '../../support/depth.ts';
 import { serverDependencies } from '../../support/test-api.ts';
@@ -63,7 +63,7 @@ class Client {
 describe('The drain of a server', () => {
   let server: Server;
   let listener: Listener;
-  let drain: Drain;
+  let drain: ReturnType<typeof prepareDrain>;
   let times: DrainTimes;
   let port: number;
   let clients: Client[];
@@ -97,13 +97,13 @@ describe('The drain of a server', () => {
     });
     times = newDrainTimes();
     listener = new Listener(server);
-    drain = new Drain(server, listener, times, connections, quietMs);
+    drain = prepareDrain(server, listener, times, connections, quietMs);
     port = await listener.listen({ port: 0, host: '127.0.0.1', reusePort: process.platform === 'linux' });
   }
 
   function drainFor(graceSeconds: number, hurry = false): Promise<void> {
     beginGrace(times);
-    return drain.run(graceSeconds, hurry);
+    return drain(graceSeconds, hurry);
   }
 
   async function connected(): Promise<Client> {
@@ -179,7 +179,7 @@ describe('The drain of a server', () => {
     const arrived = once(server, 'request');
     client.socket.write(GET);
     await arrived;
-    const drained = drain.run(GRACE_SECONDS, false);
+    const drained = drain(GRACE_SECONDS, false);
     held[0]?.end('answer');
     await until(() => held.length === 2);
     held[1]?.end('answer');

@@ -8,7 +8,7 @@ import { OPERATIONS } from '../../../src/contract/operations.ts';
 import { newNetworksMemory } from '../../../src/counts/networks.ts';
 import { CONNECTIONS, UNSENT_KB } from '../../../src/counts/open-counts.ts';
 import { createApi } from '../../../src/http/app.ts';
-import { beginGrace, Drain, Listener, newDrainTimes } from '../../../src/http/connections/drain.ts';
+import { beginGrace, Listener, newDrainTimes, prepareDrain } from '../../../src/http/connections/drain.ts';
 import { sendStream } from '../../../src/http/response/stream.ts';
 import { createServer } from '../../../src/http/server.ts';
 import { StoreRegistry } from '../../../src/store/registry/store-registry.ts';
@@ -295,7 +295,7 @@ describe(`Random histories of connections (seed ${HISTORIES.seed})`, function ()
         let drained = Promise.resolve();
         if (drains) {
           beginGrace(times);
-          drained = drain.run(GRACE_SECONDS, false);
+          drained = drain(GRACE_SECONDS, false);
         }
         await Promise.all(clients.map((client) => client.finish(drains)));
         for (const client of clients)
@@ -344,6 +344,6 @@ async function startServer() {
   const { server, connections } = createServer(createApi(dependencies), dependencies);
   const listener = new Listener(server);
   const times = newDrainTimes();
-  const drain = new Drain(server, listener, times, connections, QUIET_MS);
+  const drain = prepareDrain(server, listener, times, connections, QUIET_MS);
   return { made, memory, counts: defaults.counts, connections, listener, drain, times };
 }
