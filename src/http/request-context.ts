@@ -4,19 +4,12 @@ import type { Request, Response } from 'express';
 import type { Logger } from 'pino';
 import { REQUEST_ID_HEADER, REQUEST_ID_PATTERN } from '../contract/headers.ts';
 import type { PathParameter } from '../contract/operations.ts';
+import type { ValidKey } from '../keys/key-ring.ts';
 import type { Connection } from './connections/connection.ts';
 import type { RateLimitState } from './checks/rate-limit.ts';
 import { type ApiVersion, versionHeader, type VersionResolver } from './checks/version.ts';
 import type { PinOutcome, RequestMetrics, RetryReason } from '../counts/request-metrics.ts';
 import type { HeaderList } from './response/problem.ts';
-
-/** The owner of a valid key. */
-export interface Caller {
-  readonly organizationId: string;
-  readonly keyId: string;
-  /** Slot of the key in shared memory. */
-  readonly slot: number;
-}
 
 /** The state of a request, in `response.locals.context`. */
 export class RequestContext {
@@ -34,7 +27,7 @@ export class RequestContext {
   /** Headers that permit scripts of other origins to read the response; undefined if they never may. */
   corsHeaders: HeaderList | undefined;
   /** Set when the key is valid. */
-  caller: Caller | undefined;
+  caller: ValidKey | undefined;
   /** Set when the request is counted. */
   rateLimit: RateLimitState | undefined;
   /** Value of the header that names the ignored query parameters. */

@@ -8,16 +8,12 @@ import {
 } from 'node:http';
 import type { Socket } from 'node:net';
 import express, { type Express, type Request, type Response } from 'express';
-import type { Logger } from 'pino';
 import { REQUEST_ID_HEADER } from '../contract/headers.ts';
-import type { Release } from '../contract/releases.ts';
-import type { Api } from './app.ts';
-import type { RefusalBudget } from './checks/refusal-budget.ts';
+import type { Api, Dependencies } from './app.ts';
 import { versionResolver } from './checks/version.ts';
 import type { Connection } from './connections/connection.ts';
 import { type ConnectionConfig, Connections } from './connections/connections.ts';
 import type { Networks } from '../counts/networks.ts';
-import type { OpenCounts } from '../counts/open-counts.ts';
 import { reportRequest } from './request-context.ts';
 import type { RequestMetrics } from '../counts/request-metrics.ts';
 import { type HeaderList, METHOD_NOT_ALLOWED, Problem } from './response/problem.ts';
@@ -34,17 +30,12 @@ const BY_ERROR_CODE: Readonly<Record<string, Problem>> = {
   ERR_HTTP_REQUEST_TIMEOUT: new Problem(408, 'The request did not arrive in time.'),
 };
 
-export interface ServerDependencies {
+type SharedDependencies = Pick<Dependencies, 'clock' | 'releases' | 'log' | 'counts' | 'refusals'>;
+
+export interface ServerDependencies extends SharedDependencies {
   readonly config: ConnectionConfig;
-  /** Milliseconds since the epoch. */
-  readonly clock: () => number;
-  /** Every release, earliest first. */
-  readonly releases: readonly Release[];
-  readonly log: Logger;
   readonly metrics: RequestMetrics;
   readonly networks: Networks;
-  readonly counts: OpenCounts;
-  readonly refusals: RefusalBudget;
 }
 
 /** Creates the HTTP server of the API. */

@@ -3,17 +3,16 @@ import { digestOf } from './credential.ts';
 /** A key that is both revoked and expired counts as revoked. */
 export type KeyState = 'valid' | 'expired' | 'revoked';
 
+/** A valid key and its owner. */
+export interface ValidKey {
+  readonly keyId: string;
+  readonly organizationId: string;
+  /** Slot of the key in shared memory. */
+  readonly slot: number;
+}
+
 export type KeyCheck =
-  | {
-      readonly outcome: 'valid';
-      readonly keyId: string;
-      readonly organizationId: string;
-      /** Slot of the key in shared memory. */
-      readonly slot: number;
-    }
-  | { readonly outcome: 'unknown' }
-  | { readonly outcome: 'expired' }
-  | { readonly outcome: 'revoked' };
+  ({ readonly outcome: 'valid' } & ValidKey) | { readonly outcome: 'unknown' | 'expired' | 'revoked' };
 
 const UNKNOWN: KeyCheck = Object.freeze({ outcome: 'unknown' });
 const EXPIRED: KeyCheck = Object.freeze({ outcome: 'expired' });

@@ -1,9 +1,7 @@
 import type { Request } from 'express';
 import { parseCredential } from '../../keys/credential.ts';
-import type { KeyRing } from '../../keys/key-ring.ts';
-import type { OrganizationStore } from '../../store/organization-store.ts';
+import type { KeyRing, ValidKey } from '../../keys/key-ring.ts';
 import type { StoreView } from '../../store/registry/store-view.ts';
-import type { Caller } from '../request-context.ts';
 import { notReady, Problem } from '../response/problem.ts';
 
 const NO_SNAPSHOT = notReady('no data is loaded yet');
@@ -11,9 +9,11 @@ const NO_KEYS = notReady('no API keys are loaded yet');
 const FORM = 'send the header Authorization: Bearer svc:o:<organization_id>:<api_key>';
 const KEY_MISSING = new Problem(400, `The API key is missing; ${FORM}.`);
 const KEY_MALFORMED = new Problem(400, `The API key is malformed; ${FORM}.`);
-const KEY_UNKNOWN = new Problem(403, 'The API key is unknown or invalid.');
-const KEY_EXPIRED = new Problem(403, 'The API key has expired.');
-const KEY_REVOKED = new Problem(403, 'The API key is revoked.');
+const REFUSED = {
+  unknown: new Problem(403, 'The API key is unknown or invalid.'),
+  expired: new Problem(403, 'The API key has expired.'),
+  revoked: new Problem(403, 'The API key is revoked.'),
+};
 /** To a syncing client, an empty list would look like the deletion of all records. */
 const ORGANIZATION_NOT_LOADED = notReady(
   'no live snapshot holds your organization; the operator must publish one',
@@ -37,32 +37,24 @@ export function authenticate(
   { headers }: Pick<Request, 'headers'>,
   ring: KeyRing | undefined,
   now: number,
-): Caller {
+): ValidKey {
   if (ring === undefined) throw NO_KEYS;
   if (headers.authorization === undefined) throw KEY_MISSING;
   const credential = parseCredential(headers.authorization);
   if (credential === undefined) throw KEY_MALFORMED;
   const check = ring.check(credential.organizationId, credential.secret, now);
-  if (check.outcome === 'unknown') throw KEY_UNKNOWN;
-  if (check.outcome === 'expired') throw KEY_EXPIRED;
-  if (check.outcome === 'revoked') throw KEY_REVOKED;
-  return check;
-}
-
-/** The stores of the caller's organization. */
-export interface StoresOfCaller {
-  readonly live: OrganizationStore;
-  /** Returns the store with a content digest, live or retained. */
-  readonly withContent: (contentDigest: string) => OrganizationStore | undefined;
+  if (check.outcome === 'valid') return check;
+  throw REFUSED[check.outcome];
 }
 
 /**
  * Binds the stores of a view to one organization. Handlers get nothing else, so no other organization is in their
  * reach.
+ * @returns `live`, and `withContent`, which returns the store with a content digest, live or retained
  * @throws Problem 429 when no live snapshot holds the organization
  */
-export function storesOf(view: StoreView, organizationId: string): StoresOfCaller {
+export function storesOf(view: StoreView, organizationId: string) {
   const live = view.get(organizationId);
   if (live === undefined) throw ORGANIZATION_NOT_LOADED;
-  return { live, withContent: (digest) => view.get(organizationId, digest) };
+  return { live, withContent: (digest: string) => view.get(organizationId, digest) };
 }
