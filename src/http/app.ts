@@ -6,14 +6,12 @@ import express, {
   type Response,
 } from 'express';
 import type { Logger } from 'pino';
-import { type ContentCoding, JSON_TYPE, NDJSON_TYPE, RECORD_COUNT_HEADER } from '../contract/headers.ts';
+import { type ContentCoding, RECORD_COUNT_HEADER } from '../contract/headers.ts';
 import {
   CONTENT_DIGEST_PARAMETER,
   cutsOffers,
-  type ListOperation,
   type Operation,
   parametersOf,
-  type RetrieveOperation,
   routePath,
 } from '../contract/operations.ts';
 import { PUBLIC_PATHS } from '../contract/public-paths.ts';
@@ -35,16 +33,14 @@ import { healthHandler, otherMethodsHandler } from './handlers/documents.ts';
 import type { HitCounts } from '../counts/hit-counts.ts';
 import type { OpenCounts } from '../counts/open-counts.ts';
 import { changesReader } from './reads/changes.ts';
-import { linesReader } from './reads/lines.ts';
-import { linkHeader, pageReader } from './reads/page.ts';
-import type { FoundLines, Reader } from './reads/reader.ts';
-import { recordReader } from './reads/record.ts';
+import { type FoundLines, linkHeader, readersOf } from './reads/records.ts';
 import { bodyProblem, refuseBody } from './request-body.ts';
 import { hasBody, hasPath, originOf, type OriginOptions, queryOf, startContext } from './request-context.ts';
 import { Compression } from './response/compression.ts';
 import { codedTag, codingHeaders, entityTag, matchedTag, matchesAnyTag } from './response/etag.ts';
 import {
   type HeaderList,
+  HTTP_1_1_NEEDED,
   noSuchPath,
   NO_SUCH_RECORD,
   Problem,
@@ -98,11 +94,6 @@ export interface Api {
 
 // RFC 9112, section 3.2. Node joins the values of repeated headers.
 const ONE_HOST_NEEDED = new Problem(400, 'An HTTP/1.1 request must have one Host header.');
-/** HTTP/1.0 marks the end of a stream by closing the connection, so a truncated one would look complete. */
-const HTTP_1_1_NEEDED = new Problem(
-  400,
-  `A response in ${NDJSON_TYPE} requires HTTP/1.1; the client or a proxy sent HTTP/1.0.`,
-);
 
 /**
  * Creates the API. The steps of a request follow one another here, each with its refusals beside it: `arrive` has those
@@ -275,25 +266,6 @@ function newExpressApp({ trustProxy }: ApiConfig): Express {
     .enable('case sensitive routing')
     .enable('strict routing')
     .set('trust proxy', trustProxy);
-}
-
-const MEDIA_TYPES = [JSON_TYPE, NDJSON_TYPE];
-
-/** Returns the function that selects the form of a response. JSON is the default, also when the client accepts neither. */
-function readersOf(operation: ListOperation | RetrieveOperation): (request: Request) => Reader {
-  if (operation.kind === 'retrieve') {
-    const record = recordReader(operation);
-    return () => record;
-  }
-  const [page, lines] = [pageReader(operation), linesReader(operation)];
-  return (request) => {
-    const { accept } = request.headers;
-    // Most clients send one of these, which Express would parse each time.
-    if (accept === undefined || accept === '*/*' || accept === JSON_TYPE) return page;
-    if (request.accepts(MEDIA_TYPES) !== NDJSON_TYPE) return page;
-    if (request.httpVersion === '1.0') throw HTTP_1_1_NEEDED;
-    return lines;
-  };
 }
 
 /** Creates the error handler of the API. It converts the errors of all layers into responses. */

@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { openApiDocument } from '../../src/contract/openapi/document.ts';
 import { JSON_TYPE, NDJSON_TYPE } from '../../src/contract/headers.ts';
 import { RELEASES } from '../../src/contract/releases.ts';
-import { MAX_HEADER_LINK } from '../../src/http/reads/page.ts';
+import { MAX_HEADER_LINK } from '../../src/http/reads/records.ts';
 import type { HeaderList } from '../../src/http/response/problem.ts';
 import { SECURITY_HEADERS } from '../../src/http/response/send.ts';
 

@@ -7,7 +7,7 @@ import type { OrganizationStore } from '../../store/organization-store.ts';
 import type { Arrivals } from '../checks/pin.ts';
 import { type Query, queryReader } from '../checks/query.ts';
 import { retryLater } from '../response/problem.ts';
-import type { FoundLines } from './reader.ts';
+import type { FoundLines } from './records.ts';
 
 const RETRY_SECONDS = 5;
 const NOT_LOADED = retryLater(

@@ -1,3 +1,4 @@
+import { NDJSON_TYPE } from '../../contract/headers.ts';
 import type { RetryReason } from '../../counts/request-metrics.ts';
 
 /** Response headers: names and values in turn, as `writeHead` accepts them. */
@@ -63,6 +64,11 @@ export const ALLOW: HeaderList = ['Allow', 'GET, HEAD, OPTIONS'];
 export const METHOD_NOT_ALLOWED = new Problem(405, 'The method must be GET, HEAD or OPTIONS.', {
   headers: ALLOW,
 });
+/** HTTP/1.0 marks the end of a stream by closing the connection, so a truncated one would look complete. */
+export const HTTP_1_1_NEEDED = new Problem(
+  400,
+  `A response in ${NDJSON_TYPE} requires HTTP/1.1; the client or a proxy sent HTTP/1.0.`,
+);
 export const UNEXPECTED = new Problem(500, 'An unexpected error occurred in the service.');
 const INVALID_PATH = new Problem(
   400,

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { OPERATIONS } from '../../../src/contract/operations.ts';
-import { linkHeader, nextPageLink } from '../../../src/http/reads/page.ts';
+import { linkHeader, nextPageLink } from '../../../src/http/reads/records.ts';
 import { isHost } from '../../../src/http/request-context.ts';
 
 describe('isHost', () => {
