@@ -223,7 +223,7 @@ export function createApi(dependencies: Dependencies): Api {
       context.rows = found.rows;
       if (coding === undefined)
         send(response, 200, [...headers, 'ETag', tag], found.body); // 200
-      else compression.send(response, headers, coding, tag, found.body);
+      else compression.send(response, headers, coding, tag, found.body).catch(next);
     };
   };
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { RequestHandler, Response } from 'express';
 import type { ContentCoding } from '../../contract/headers.ts';
-import { type Compression, compressInPool } from '../response/compression.ts';
+import { CODECS, type Compression } from '../response/compression.ts';
 import { codedTag, codingHeaders, matchedTag, matchesAnyTag } from '../response/etag.ts';
 import { ALLOW, type HeaderList, METHOD_NOT_ALLOWED } from '../response/problem.ts';
 import { type Media, NO_STORE, send } from '../response/send.ts';
@@ -40,7 +40,7 @@ export function documentHandler(document: Document, compression: Compression): R
       send(response, 304, headers, undefined, media);
     else if (coding === undefined) sendShared(response, headers, text, media);
     else {
-      const compressed = coded.get(coding) ?? compressInPool(coding, text);
+      const compressed = coded.get(coding) ?? CODECS[coding].compressInPool(text);
       coded.set(coding, compressed);
       const body = await compressed;
       if (!request.socket.destroyed) sendShared(response, headers, body, media);

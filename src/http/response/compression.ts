@@ -1,4 +1,5 @@
 import type { Transform } from 'node:stream';
+import { promisify } from 'node:util';
 import {
   constants,
   createGzip,
@@ -38,29 +39,27 @@ const STREAM_BYTES = 65_536;
 
 interface Codec {
   readonly compress: (body: Buffer) => Buffer;
-  /** Compresses in the thread pool. */
-  readonly compressInPool: (body: Buffer, done: (error: Error | null, coded: Buffer) => void) => void;
+  /** Compresses a body of any length in the thread pool. */
+  readonly compressInPool: (body: Buffer) => Promise<Buffer>;
   /** Creates a stream that compresses in the thread pool. */
   readonly createCompressor: () => Transform;
 }
 
 const GZIP = { level: constants.Z_BEST_SPEED };
 const ZSTD = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
+const gzipInPool = promisify(gzip);
+const zstdInPool = promisify(zstdCompress);
 
 /** At the fastest levels: the next ones take up to three times as long for bodies up to a fifth shorter. */
-const CODECS: Readonly<Record<ContentCoding, Codec>> = {
+export const CODECS: Readonly<Record<ContentCoding, Codec>> = {
   zstd: {
     compress: (body) => zstdCompressSync(body, ZSTD),
-    compressInPool: (body, done) => {
-      zstdCompress(body, ZSTD, done);
-    },
+    compressInPool: (body) => zstdInPool(body, ZSTD),
     createCompressor: () => createZstdCompress({ ...ZSTD, chunkSize: STREAM_BYTES }),
   },
   gzip: {
     compress: (body) => gzipSync(body, GZIP),
-    compressInPool: (body, done) => {
-      gzip(body, GZIP, done);
-    },
+    compressInPool: (body) => gzipInPool(body, GZIP),
     createCompressor: () => createGzip({ ...GZIP, chunkSize: STREAM_BYTES }),
   },
 };
@@ -85,7 +84,13 @@ export class Compression {
    * @param coding of `codingFor`
    * @param tag entity tag of the response without content coding
    */
-  send(response: Response, headers: HeaderList, coding: ContentCoding, tag: string, body: Body): void {
+  async send(
+    response: Response,
+    headers: HeaderList,
+    coding: ContentCoding,
+    tag: string,
+    body: Body,
+  ): Promise<void> {
     const { req: request } = response;
     const codedHeaders = [...headers, ...codingHeaders(coding, tag)];
     if (request.method === 'HEAD') {
@@ -95,16 +100,15 @@ export class Compression {
     }
     const length = lengthOf(body);
     if (length <= MAX_BYTES_AT_ONCE) {
-      send(response, 200, codedHeaders, [compress(coding, body)]);
+      send(response, 200, codedHeaders, [CODECS[coding].compress(joined(body))]);
       return;
     }
     this.#inPool += length;
-    CODECS[coding].compressInPool(joined(body), (error, coded) => {
-      this.#inPool -= length;
-      if (request.socket.destroyed) return;
-      if (error === null) send(response, 200, codedHeaders, [coded]);
-      else send(response, 200, [...headers, 'ETag', tag], body);
-    });
+    const coded = await CODECS[coding].compressInPool(joined(body)).catch(() => undefined);
+    this.#inPool -= length;
+    if (request.socket.destroyed) return;
+    if (coded === undefined) send(response, 200, [...headers, 'ETag', tag], body);
+    else send(response, 200, codedHeaders, [coded]);
   }
 
   /**
@@ -139,20 +143,6 @@ export class Compression {
     const [best] = new Negotiator(request).encodings(PREFERRED, { preferred: PREFERRED });
     return CONTENT_CODINGS.find((coding) => coding === best);
   }
-}
-
-/** Compresses a text of any length in the thread pool. */
-export function compressInPool(coding: ContentCoding, text: Buffer): Promise<Buffer> {
-  const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
-  CODECS[coding].compressInPool(text, (error, coded) => {
-    if (error === null) resolve(coded);
-    else reject(error);
-  });
-  return promise;
-}
-
-function compress(coding: ContentCoding, body: Body): Buffer {
-  return CODECS[coding].compress(joined(body));
 }
 
 function joined(body: Body): Buffer {

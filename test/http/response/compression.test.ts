@@ -49,7 +49,7 @@ describe('A compressed response', () => {
       const sendBody = () => {
         const coding = compression.codingFor(request, body);
         if (coding === undefined) send(response, 200, codingHeaders(coding, '"tag"'), body);
-        else compression.send(response, [], coding, '"tag"', body);
+        else void compression.send(response, [], coding, '"tag"', body);
       };
       answer(sendBody, response);
     });
