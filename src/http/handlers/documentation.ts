@@ -5,8 +5,7 @@ import { pageOf } from '../../pages/page.ts';
 import type { Compression } from '../response/compression.ts';
 import type { HeaderList } from '../response/problem.ts';
 import { NO_STORE, send } from '../response/send.ts';
-import { type Document, documentHandler, otherMethodsHandler } from './documents.ts';
-import { addPage } from './pages.ts';
+import { addPage, type Document, documentHandler, otherMethodsHandler } from './documents.ts';
 
 export interface DocumentationConfig {
   readonly publicBaseUrl: string | undefined;

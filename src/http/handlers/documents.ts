@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
-import type { RequestHandler, Response } from 'express';
+import type { Express, RequestHandler, Response } from 'express';
 import type { ContentCoding } from '../../contract/headers.ts';
+import type { Page } from '../../pages/page.ts';
 import { CODECS, type Compression } from '../response/compression.ts';
 import { codedTag, codingHeaders, matchedTag, matchesAnyTag } from '../response/etag.ts';
 import { ALLOW, type HeaderList, METHOD_NOT_ALLOWED } from '../response/problem.ts';
-import { type Media, NO_STORE, send } from '../response/send.ts';
+import { type Media, NO_STORE, securityHeadersOfPage, send } from '../response/send.ts';
 
 /** Sends a body that all responses share. */
 function sendShared(response: Response, headers: HeaderList, body: Buffer, media: Media | undefined): void {
@@ -50,6 +51,17 @@ export function documentHandler(document: Document, compression: Compression): R
 
 function withTag(text: Buffer) {
   return { text, tag: `"${createHash('sha256').update(text).digest('base64url')}"` };
+}
+
+/** Adds the routes of a page and its files. They need no key. */
+export function addPage(app: Express, page: Page, compression: Compression): void {
+  const securityHeaders = securityHeadersOfPage(page.contentSecurityPolicy);
+  for (const { path, contentType, read } of [page.document, ...page.files]) {
+    const media: Media = { contentType: ['Content-Type', contentType], securityHeaders };
+    // Pages change with the program: a browser asks each time, and usually gets 304.
+    const handler = documentHandler({ read, cacheControl: 'no-cache', media }, compression);
+    app.route(`/${path}`).get(handler).all(otherMethodsHandler);
+  }
 }
 
 const ALIVE = [JSON.stringify({ status: 'ok' })];
