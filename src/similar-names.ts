@@ -9,22 +9,24 @@ const LONG = 10;
  * Names are similar when, regardless of letter case and punctuation, they are equal, differ by a typing mistake, or one
  * begins or ends with the other: `tikets`, `all-tickets` and `Tickets` resemble `tickets`; `price` resembles
  * `listPrice`.
- * @param minLength of names with a mistake: almost any two shorter names are one edit apart
- * @param minPart of a name with which another begins or ends
+ * @param least the least lengths of a name with a mistake, since almost any two shorter ones are one edit apart, and of
+ * the beginning or end of another
  */
 export function similarName(
   name: string,
   known: Iterable<string>,
-  minLength = 4,
-  minPart = minLength,
+  least = { mistaken: 4, beginning: 4, end: 4 },
 ): string | undefined {
   let similar: string | undefined;
   let fewest = Infinity;
   for (const candidate of known) {
     const [shorter, longer] = [plain(name), plain(candidate)].sort((a, b) => a.length - b.length);
-    const isPart = shorter.length >= minPart && (longer.startsWith(shorter) || longer.endsWith(shorter));
-    const edits = isPart ? longer.length - shorter.length : editDistance(shorter, longer);
-    const permitted = shorter.length < minLength ? 0 : longer.length < LONG ? 1 : 2;
+    const { length } = shorter;
+    const isPart =
+      (length >= least.beginning && longer.startsWith(shorter)) ||
+      (length >= least.end && longer.endsWith(shorter));
+    const edits = isPart ? longer.length - length : editDistance(shorter, longer);
+    const permitted = length < least.mistaken ? 0 : longer.length < LONG ? 1 : 2;
     if ((isPart || edits <= permitted) && edits < fewest) [similar, fewest] = [candidate, edits];
   }
   return similar;
@@ -36,7 +38,7 @@ export function similarName(
  * not resemble `HOST`.
  */
 export function similarVariable(name: string, known: Iterable<string>): string | undefined {
-  return similarName(name, known, 5, 9);
+  return similarName(name, known, { mistaken: 5, beginning: 9, end: Infinity });
 }
 
 function plain(name: string): string {
