@@ -271,6 +271,8 @@ describe('A replica under attack', () => {
       return opened.filter(Boolean).length;
     };
     expect(await accepted(35, ATTACKER)).to.equal(30);
+    // A client sees the end of its connection before the replica has counted it.
+    await replica.waitForMetric('foyer_connections_open', 30);
     // Each connection beyond the limit in all takes the place of an idle one.
     expect(await accepted(15, '127.0.0.3')).to.equal(15);
     await replica.waitForMetric('foyer_connections_open', 40);

@@ -156,9 +156,8 @@ const SALES = Array.from({ length: 4 }, () => OPERATIONS['sell tickets']);
 
 /** Sessions that write at random at the same time, in transactions of several operations. */
 export class Writers {
-  /** Number of transactions committed, and of those rolled back because of a conflict with another one. */
+  /** Number of transactions committed; others are rolled back because of a conflict. */
   committed = 0;
-  rolledBack = 0;
   readonly #count: number;
   readonly #writers: Promise<void>[];
   #gate = Promise.withResolvers<undefined>();
@@ -218,7 +217,6 @@ export class Writers {
       }
       await session.run(isIntact ? 'COMMIT' : 'ROLLBACK');
       if (isIntact) this.committed++;
-      else this.rolledBack++;
     }
   }
 
