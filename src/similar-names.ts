@@ -11,21 +11,23 @@ const LONG = 10;
  * `listPrice`.
  * @param least the least lengths of a name with a mistake, since almost any two shorter ones are one edit apart, and of
  * the beginning or end of another
+ * @param stem length of a common beginning that suffices, whatever follows it
  */
 export function similarName(
   name: string,
   known: Iterable<string>,
   least = { mistaken: 4, beginning: 4, end: 4 },
+  stem = Infinity,
 ): string | undefined {
   let similar: string | undefined;
   let fewest = Infinity;
   for (const candidate of known) {
     const [shorter, longer] = [plain(name), plain(candidate)].sort((a, b) => a.length - b.length);
     const { length } = shorter;
-    const isPart =
-      (length >= least.beginning && longer.startsWith(shorter)) ||
-      (length >= least.end && longer.endsWith(shorter));
-    const edits = isPart ? longer.length - length : editDistance(shorter, longer);
+    const common = commonBeginning(shorter, longer);
+    const begins = length >= least.beginning && common >= Math.min(length, stem);
+    const isPart = begins || (length >= least.end && longer.endsWith(shorter));
+    const edits = isPart ? longer.length - (begins ? common : length) : editDistance(shorter, longer);
     const permitted = length < least.mistaken ? 0 : longer.length < LONG ? 1 : 2;
     if ((isPart || edits <= permitted) && edits < fewest) [similar, fewest] = [candidate, edits];
   }
@@ -34,15 +36,21 @@ export function similarName(
 
 /**
  * Returns the known variable that the name of an environment variable resembles. The environment has the variables of
- * many programs, so fewer names are similar: `SNAPSHOT_DIRECTORY` resembles `SNAPSHOT_DIR`; `HOSTNAME` and `DB_HOST` do
- * not resemble `HOST`.
+ * many programs, so fewer names are similar: those that are equal, differ by a typing mistake, or have a long beginning in
+ * common. `SNAPSHOT_DIRECTORY` resembles `SNAPSHOT_DIR`; `HOSTNAME` and `DB_HOST` do not resemble `HOST`.
  */
 export function similarVariable(name: string, known: Iterable<string>): string | undefined {
-  return similarName(name, known, { mistaken: 5, beginning: 9, end: Infinity });
+  return similarName(name, known, { mistaken: 5, beginning: 9, end: Infinity }, 9);
 }
 
 function plain(name: string): string {
   return name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
+}
+
+function commonBeginning(a: string, b: string): number {
+  let length = 0;
+  while (length < a.length && a[length] === b[length]) length++;
+  return length;
 }
 
 /** Counts the insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`. */

@@ -60,6 +60,7 @@ describe('A similar variable', () => {
     ['SNAPSHOTS_DIR', 'SNAPSHOT_DIR'],
     ['SNPASHOT_DIR', 'SNAPSHOT_DIR'],
     ['TRUST_PROXYS', 'TRUST_PROXY'],
+    ['TRUST_PROXIES', 'TRUST_PROXY'],
     ['RATE_LIMIT_PER_MIN', 'RATE_LIMIT_PER_MINUTE'],
     ['RATE_LIMIT', 'RATE_LIMIT_PER_MINUTE'],
     ['LOGLEVEL', 'LOG_LEVEL'],

@@ -16,8 +16,9 @@ export function lineageOf(snapshots: readonly Snapshot[]): Bytes {
 }
 
 /** Returns whether the changes since a snapshot are known. */
-export function descendsFrom({ lineage, since }: HistoryImage, ...[id, instant]: Snapshot): boolean {
-  return instant >= since && Buffer.from(lineage.buffer).includes(lineOf([id, instant]));
+export function descendsFrom({ lineage, since }: HistoryImage, snapshot: Snapshot): boolean {
+  const [, instant] = snapshot;
+  return instant >= since && Buffer.from(lineage.buffer).includes(lineOf(snapshot));
 }
 
 function lineOf([id, instant]: Snapshot): string {

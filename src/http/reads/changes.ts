@@ -61,7 +61,7 @@ export function changesReader(operation: ChangesOperation, arrivals: Arrivals) {
     if (organizationId !== owner || !requested.every((name) => collections.includes(name))) return undefined;
     const instant = parseTimestamp(producedAt);
     if (instant === undefined) return undefined;
-    if (descendsFrom(history, snapshotId, instant)) return instant;
+    if (descendsFrom(history, [snapshotId, instant])) return instant;
     // Another replica may have loaded the snapshot before this one. After a rollback, it does not come back by itself.
     if (instant > latestInstant && arrivals.mayArrive(owner, snapshotId)) throw NOT_LOADED;
     return undefined;

@@ -1,7 +1,7 @@
 import type { CollectionName } from '../../contract/operations.ts';
 import type { Instant } from '../../contract/timestamp.ts';
 import { findRow } from '../../store/index/id-index.ts';
-import { sharedInt64s } from '../../store/memory/shared-arrays.ts';
+import { instantImage } from '../../store/index/instant-index.ts';
 import type { ChangesImage, CollectionImage } from '../../store/organization-image.ts';
 import { recordsImage } from '../../store/records.ts';
 import type { Deletion } from '../format/deletions.ts';
@@ -24,9 +24,8 @@ export function loadDeletions(
   return byCollection(({ name }) => imageOf(found[name]));
 }
 
-function imageOf(deletions: Deletion[]): ChangesImage['deleted'] {
-  deletions.sort((a, b) => (a.instant < b.instant ? -1 : Number(a.instant > b.instant)));
-  const sorted = sharedInt64s(deletions.length);
-  for (const [i, { instant }] of deletions.entries()) sorted[i] = instant;
-  return { sorted, ids: recordsImage(deletions, ({ id }) => JSON.stringify(id)) };
+function imageOf(deletions: readonly Deletion[]): ChangesImage['deleted'] {
+  const { sorted, rows } = instantImage(BigInt64Array.from(deletions, ({ instant }) => instant));
+  const inOrder = Array.from(rows, (i) => deletions[i]);
+  return { sorted, ids: recordsImage(inOrder, ({ id }) => JSON.stringify(id)) };
 }

@@ -64,8 +64,8 @@ export function readOrganizations(
     const snapshots = [...manifest.ancestors, manifest].map(
       (one) => [one.snapshotId, instantOf(one.producedAt)] as const,
     );
-    const [[, since], [, until]] = [snapshots[0], snapshots[snapshots.length - 1]];
-    const known = { lineage: lineageOf(snapshots), since, until };
+    const [[, since]] = snapshots;
+    const known = { lineage: lineageOf(snapshots), since, until: instantOf(manifest.producedAt) };
     const onRun = runCounter(recordsIn(manifest), options.onProgress);
     for (const organization of manifest.organizations)
       onOrganization(...readOrganization(database, reader, organization, known, options, onRun));

@@ -1,5 +1,5 @@
 import { findRow } from '../../store/index/id-index.ts';
-import { instantOrder } from '../../store/index/instant-index.ts';
+import { instantImage, instantOrder } from '../../store/index/instant-index.ts';
 import { decodeText } from '../../store/index/texts.ts';
 import { type Int64s, sharedInt64s, sharedUint32s, type Uint32s } from '../../store/memory/shared-arrays.ts';
 import { nextSessionFields } from '../../store/next-sessions.ts';
@@ -80,11 +80,5 @@ function nextFieldsOf({ count, records }: CollectionImage): SessionsImage['nextF
 
 /** Builds the index `startAt` of the events from the starts of their sessions. */
 export function eventsByStart({ starts, startOrder, eventOf }: SessionsImage): CollectionImage['instants'] {
-  const sorted = sharedInt64s(starts.length);
-  const rows = sharedUint32s(starts.length);
-  startOrder.forEach((session, i) => {
-    sorted[i] = starts[session];
-    rows[i] = eventOf[session];
-  });
-  return { startAt: { sorted, rows } };
+  return { startAt: instantImage(starts, eventOf, startOrder) };
 }

@@ -29,29 +29,31 @@ export function isRanked(image: InstantImage): image is RankedInstantImage {
   return 'ranks' in image;
 }
 
-/** Builds an index without ranks: `rows[i]` has `instants[i]`. */
-export function instantImage(instants: Int64s, rows: ArrayLike<number>): InstantImage {
-  const order = instantOrder(instants);
-  const image = { sorted: sharedInt64s(order.length), rows: sharedUint32s(order.length) };
-  for (const [i, position] of order.entries()) {
-    image.sorted[i] = instants[position];
-    image.rows[i] = rows[position];
+/**
+ * Builds an instant index without ranks.
+ * @param rowOf by position in `instants`, the row that has the instant; by default the position itself
+ * @param order of `instantOrder`
+ */
+export function instantImage(
+  instants: Int64s,
+  rowOf?: ArrayLike<number>,
+  order = instantOrder(instants),
+): InstantImage {
+  const sorted = sharedInt64s(order.length);
+  const rows = sharedUint32s(order.length);
+  for (let i = 0; i < order.length; i++) {
+    sorted[i] = instants[order[i]];
+    rows[i] = rowOf === undefined ? order[i] : rowOf[order[i]];
   }
-  return image;
+  return { sorted, rows };
 }
 
 /** Builds a ranked instant index. `instants` has the instant of each row. */
 export function buildInstantIndex(instants: Int64s): RankedInstantImage {
-  const order = instantOrder(instants);
-  const sorted = sharedInt64s(order.length);
-  const rows = sharedUint32s(order.length);
-  const ranks = sharedUint32s(order.length);
-  rows.set(order);
-  for (let rank = 0; rank < order.length; rank++) {
-    sorted[rank] = instants[order[rank]];
-    ranks[order[rank]] = rank;
-  }
-  return { sorted, rows, ranks, matrix: buildWaveletMatrix(order, order.length) };
+  const { sorted, rows } = instantImage(instants);
+  const ranks = sharedUint32s(rows.length);
+  for (let rank = 0; rank < rows.length; rank++) ranks[rows[rank]] = rank;
+  return { sorted, rows, ranks, matrix: buildWaveletMatrix(rows.slice(), rows.length) };
 }
 
 /** Fewer instants are sorted by comparison, since a radix sort reads 65,536 counts for each digit. */

@@ -149,8 +149,11 @@ function elementsOf(run: Run, { column, holds }: ColumnLayout): readonly string[
   }
   const { texts, counts } = run.lists(column);
   const elements = jsonOf(texts);
-  let first = 0;
-  return Array.from(counts, (count) => `[${elements.slice(first, (first += count)).join()}]`);
+  let end = 0;
+  return Array.from(counts, (count) => {
+    end += count;
+    return `[${elements.slice(end - count, end).join()}]`;
+  });
 }
 
 function jsonOf(texts: Texts): string[] {
