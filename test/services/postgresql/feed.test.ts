@@ -211,6 +211,7 @@ describe('A feed from PostgreSQL', () => {
       await completeFeed();
       await expectReplicaToEqualDatabase();
     }
+    expect(writers.rolledBack).to.be.below(writers.committed);
   });
 
   for (let first = 0; first < KILLS.length; first += KILLED_TOGETHER) {

@@ -156,8 +156,9 @@ const SALES = Array.from({ length: 4 }, () => OPERATIONS['sell tickets']);
 
 /** Sessions that write at random at the same time, in transactions of several operations. */
 export class Writers {
-  /** Number of transactions committed; others are rolled back because of a conflict. */
+  /** Number of transactions committed, and of those rolled back because of a conflict with another one. */
   committed = 0;
+  rolledBack = 0;
   readonly #count: number;
   readonly #writers: Promise<void>[];
   #gate = Promise.withResolvers<undefined>();
@@ -187,10 +188,10 @@ export class Writers {
     }
   }
 
-  /** Waits for this number of further commits. */
+  /** Waits for this number of further commits, and for more commits than rollbacks, also when each session has one more. */
   async commitMore(count: number): Promise<void> {
     const enough = this.committed + count;
-    while (this.committed < enough) await delay(10);
+    while (this.committed < Math.max(enough, this.rolledBack + this.#count + 1)) await delay(10);
   }
 
   /** Closes the sessions. Their open transactions are rolled back. */
@@ -217,6 +218,7 @@ export class Writers {
       }
       await session.run(isIntact ? 'COMMIT' : 'ROLLBACK');
       if (isIntact) this.committed++;
+      else this.rolledBack++;
     }
   }
 
