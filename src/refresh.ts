@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { Config } from './config.ts';
 import { KeysWatcher } from './keys/keys-watcher.ts';
-import { admit } from './snapshot/admission/admit.ts';
+import { Admission } from './snapshot/admission/admit.ts';
 import { memoryLimit } from './snapshot/admission/memory.ts';
 import { TRANSIENT_REASONS } from './snapshot/format/refused-snapshot.ts';
 import { hasLoaderThreads, loadSnapshot } from './snapshot/load/load-snapshot.ts';
@@ -10,7 +10,7 @@ import { SnapshotWatcher } from './snapshot/watch/snapshot-watcher.ts';
 import { StoreRegistry } from './store/registry/store-registry.ts';
 import type { Supervisor } from './workers/supervisor.ts';
 
-/** Interval at which expired retained stores are dropped. */
+/** Interval at which retained sections are released. */
 const EXPIRY_MS = 500;
 
 /** Starts polling of snapshots and keys, and publishes both to the workers. */
@@ -22,6 +22,7 @@ export function startRefresh(
   const stores = new StoreRegistry(workers.servedDigests);
   const history = new LoadHistory();
   const memory = memoryLimit(config.memoryLimitMb);
+  const admission = new Admission(stores, memory, config.threads);
   const begun = Promise.withResolvers<undefined>();
   const keys = new KeysWatcher(config.keysFile, log, { apply: (ring) => workers.replaceKeys(ring) });
   const snapshots = new SnapshotWatcher({
@@ -35,9 +36,9 @@ export function startRefresh(
     },
     admit: (file, manifest) => {
       try {
-        admit(stores, file, manifest, memory, config.threads);
+        admission.admit(file, manifest);
       } finally {
-        // The admission may have dropped retained stores to make room.
+        // The admission may have released retained sections to make room.
         void workers.show(stores.view);
       }
     },
@@ -51,8 +52,9 @@ export function startRefresh(
     hasUnendedLoads: hasLoaderThreads,
     log,
   });
-  const dropExpired = () => {
+  const release = () => {
     stores.releaseExpired(config);
+    admission.makeRoom();
     void workers.show(stores.view);
   };
   const poll = async () => {
@@ -62,7 +64,7 @@ export function startRefresh(
     begun.resolve(undefined);
   });
   const timers = [
-    setInterval(dropExpired, EXPIRY_MS),
+    setInterval(release, EXPIRY_MS),
     setInterval(() => void poll(), config.snapshotPollSeconds * 1000),
   ];
   return {
@@ -70,6 +72,7 @@ export function startRefresh(
     history,
     keys,
     snapshots,
+    admission,
     memory,
     /** Fulfilled when the first load has begun, or the first poll has found nothing to load. */
     begun: begun.promise,

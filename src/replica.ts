@@ -49,7 +49,7 @@ export async function startReplica(config: Config, processLog: ProcessLog): Prom
   });
   processLog.follow(workers.logRings);
   const refresh = startRefresh(config, workers, log);
-  const { stores, history, snapshots, keys, memory } = refresh;
+  const { stores, admission, history, snapshots, keys, memory } = refresh;
   const requestHistory = new RequestHistory(() => sumMetrics(workers.requestMetrics), monotonicNow);
 
   // The import occupies this thread, so the loader and the workers start before it.
@@ -61,6 +61,7 @@ export async function startReplica(config: Config, processLog: ProcessLog): Prom
     createAdminApp({
       config,
       stores,
+      admission,
       history,
       requestHistory,
       snapshots,

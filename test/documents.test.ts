@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import packageJson from '../package.json' with { type: 'json' };
-import { memoryNeed, missingMemory, plannedMemory } from '../src/snapshot/admission/memory.ts';
+import { memoryNeed, plannedMemory, roomBeside } from '../src/snapshot/admission/memory.ts';
 import { COLLECTIONS } from '../src/snapshot/format/layout.ts';
 import { REFUSALS, TRANSIENT_REASONS } from '../src/snapshot/format/refused-snapshot.ts';
 import { FORMAT_VERSION } from '../src/snapshot/format/schema.ts';
@@ -100,10 +100,10 @@ describe('The documents', () => {
     const megabytes = (bytes: number) => `${bytes / MEGABYTE} MB`;
     const nothing = { held: 0, peak: 0 };
     const none = { bytes: 0, source: 'machine' } as const;
-    const stored = { bytesHeld: 0, stores: 0, threads: 1 };
+    const stored = { bytesHeld: 0, sections: 0, threads: 1 };
     const base = plannedMemory(nothing);
-    expect(missingMemory(nothing, stored, none)).to.equal(base);
-    const thread = missingMemory(nothing, { ...stored, threads: 2 }, none) - base;
+    expect(-roomBeside(nothing, stored, none)).to.equal(base);
+    const thread = -roomBeside(nothing, { ...stored, threads: 2 }, none) - base;
     expect(operations)
       .to.include(`one thread that answers requests | ${megabytes(base)} |`)
       .and.include(`| each further thread | ${megabytes(thread)} |`)

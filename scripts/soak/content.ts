@@ -2,7 +2,11 @@ import { join } from 'node:path';
 import type { CollectionName } from '../../src/contract/operations.ts';
 import { buildSnapshot } from '../../src/snapshot/builder/build-snapshot.ts';
 import { readOrganizations } from '../../src/snapshot/load/read-snapshot.ts';
-import type { CollectionImage, OrganizationImage } from '../../src/store/organization-image.ts';
+import {
+  type CollectionImage,
+  collectionOf,
+  type OrganizationImage,
+} from '../../src/store/organization-image.ts';
 import { recordAt } from '../../src/store/records.ts';
 import { DEFAULT_SAMPLE } from '../sample/sample-options.ts';
 import { writeSample } from '../sample/write-sample.ts';
@@ -71,18 +75,19 @@ function readVariant(path: string): Variant {
 }
 
 function contentOf(image: OrganizationImage): Content {
-  const { eventOf } = image.sessions;
+  const { eventOf } = image.lists.events.schedule;
+  const of = (name: CollectionName) => collectionOf(image, name);
   const parse = (text: string) => JSON.parse(text) as StoredRecord['fields'];
-  const events = recordsOf(image.events, parse);
+  const events = recordsOf(of('events'), parse);
   return {
     events,
-    sessions: recordsOf(image.sessions, (text, row) => ({
+    sessions: recordsOf(of('sessions'), (text, row) => ({
       ...parse(text),
       eventId: events[eventOf[row]].id,
     })),
-    tickets: recordsOf(image.tickets, parse),
-    orders: recordsOf(image.orders, parse),
-    offers: recordsOf(image.offers, parse),
+    tickets: recordsOf(of('tickets'), parse),
+    orders: recordsOf(of('orders'), parse),
+    offers: recordsOf(of('offers'), parse),
   };
 }
 

@@ -1,6 +1,7 @@
 import { stateOf } from '../keys/key-ring.ts';
 import type { KeysWatcher } from '../keys/keys-watcher.ts';
 import type { ProcessLog } from '../log/process-log.ts';
+import type { Admission } from '../snapshot/admission/admit.ts';
 import { aheadOfClock } from '../snapshot/format/manifest.ts';
 import type { LoadHistory } from '../snapshot/watch/load-history.ts';
 import type { SnapshotWatcher } from '../snapshot/watch/snapshot-watcher.ts';
@@ -19,6 +20,7 @@ export interface AdminDependencies {
     readonly maxSnapshotAgeSeconds: number | undefined;
   };
   readonly stores: StoreRegistry;
+  readonly admission: Pick<Admission, 'retainableBytes'>;
   readonly history: LoadHistory;
   readonly requestHistory: Pick<RequestHistory, 'intervals'>;
   readonly snapshots: Pick<SnapshotWatcher, 'complaint'>;

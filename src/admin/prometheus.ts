@@ -3,6 +3,7 @@ import { CONNECTIONS, STREAMS, UNSENT_KB } from '../counts/open-counts.ts';
 import { type HistogramTotals, sumMetrics } from '../counts/request-metrics.ts';
 import { COLLECTIONS } from '../snapshot/format/layout.ts';
 import { REFUSALS } from '../snapshot/format/refused-snapshot.ts';
+import { collectionOf } from '../store/organization-image.ts';
 import { type AdminDependencies, liveSnapshots, validKeysWithoutData } from './admin-state.ts';
 import { reasonsNotReady } from './readiness.ts';
 
@@ -91,13 +92,17 @@ function snapshotMetrics(dependencies: AdminDependencies): Metrics {
       { labels: { state: 'live' }, value: stores.liveBytes },
       { labels: { state: 'retained' }, value: stores.retainedBytes },
     ]),
+    foyer_retention_limit_bytes: gauge(
+      'Memory that data retained for walks may hold: what is free beside live data and the next load.',
+      dependencies.admission.retainableBytes,
+    ),
     foyer_memory_limit_bytes: gauge('Memory that the process may use.', dependencies.memoryLimitBytes),
     foyer_snapshot_rows: gauge(
       'Records of a live snapshot file, by collection.',
       snapshots.flatMap(({ file, organizations }) =>
         COLLECTIONS.map(({ name: collection }) => ({
           labels: { file, collection },
-          value: organizations.reduce((sum, { store }) => sum + store.image[collection].count, 0),
+          value: organizations.reduce((sum, { store }) => sum + collectionOf(store, collection).count, 0),
         })),
       ),
     ),

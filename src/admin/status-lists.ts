@@ -2,6 +2,7 @@ import type { Request } from 'express';
 import { Problem } from '../http/response/problem.ts';
 import { type KeyRow, stateOf } from '../keys/key-ring.ts';
 import { loadedCounts } from '../snapshot/format/manifest.ts';
+import { bytesOf, sectionsOf } from '../store/organization-image.ts';
 import type { LiveStore } from '../store/registry/store-registry.ts';
 import type { AdminDependencies } from './admin-state.ts';
 
@@ -45,8 +46,8 @@ export function keysPage(dependencies: AdminDependencies, query: ListQuery) {
 export function organizationStatus({ store }: LiveStore) {
   return {
     organizationId: store.organizationId,
-    records: loadedCounts(store.image),
-    bytesHeld: store.bytesHeld,
+    records: loadedCounts(store),
+    bytesHeld: bytesOf(sectionsOf(store)),
   };
 }
 

@@ -2,7 +2,8 @@ import { monotonicNow } from '../clock.ts';
 import { CONNECTIONS } from '../counts/open-counts.ts';
 import { byCollection } from '../snapshot/format/layout.ts';
 import { REFUSALS } from '../snapshot/format/refused-snapshot.ts';
-import { endOfRetention, type RetainedStore } from '../store/registry/store-registry.ts';
+import { bytesOf, lastUseOf } from '../store/organization-image.ts';
+import { endOfRetention, latestUsedFirst, type RetainedSection } from '../store/registry/store-registry.ts';
 import { VERSION } from '../version.ts';
 import {
   type AdminDependencies,
@@ -25,13 +26,17 @@ export function statusOf(dependencies: AdminDependencies) {
       ...snapshotSummary(snapshot),
       organizations: snapshot.organizations.map(organizationStatus),
     })),
-    retained: stores.retained.map((one) => ({
-      file: one.file,
-      snapshotId: one.store.snapshotId,
-      organizationId: one.store.organizationId,
-      bytesHeld: one.store.bytesHeld,
-      ...retentionOf(one, config, now),
-    })),
+    /** When memory is short, the first are released first. */
+    retained: latestUsedFirst(stores.retained)
+      .reverse()
+      .map((one) => ({
+        file: one.file,
+        snapshotId: one.snapshotId,
+        organizationId: one.organizationId,
+        list: one.image.name,
+        bytesHeld: one.image.bytesHeld,
+        ...retentionOf(one, config, now),
+      })),
   };
 }
 
@@ -62,6 +67,8 @@ export function summaryOf(dependencies: AdminDependencies) {
       limitBytes: dependencies.memoryLimitBytes,
       heldBytes: stores.liveBytes + retainedBytes,
       retainedBytes,
+      /** Bytes that retained data may hold. */
+      retainableBytes: dependencies.admission.retainableBytes,
       residentBytes: process.memoryUsage.rss(),
     },
     snapshots: liveSnapshots(dependencies).map(snapshotSummary),
@@ -95,17 +102,17 @@ function snapshotSummary({ organizations, ...snapshot }: LiveSnapshot) {
 /** Returns the replaced snapshots that walks still use, latest replaced first. */
 function retainedSnapshots({ stores, config }: AdminDependencies) {
   const now = monotonicNow();
-  const bySnapshot = Map.groupBy(stores.retained, ({ file, store }) =>
-    JSON.stringify([file, store.snapshotId]),
+  const bySnapshot = Map.groupBy(stores.retained, ({ file, snapshotId }) =>
+    JSON.stringify([file, snapshotId]),
   );
   return Array.from(bySnapshot.values(), (retained) => {
-    const [{ file, store }] = retained;
+    const [{ file, snapshotId }] = retained;
     const times = retained.map((one) => retentionOf(one, config, now));
     return {
       file,
-      snapshotId: store.snapshotId,
-      organizationCount: new Set(retained.map((one) => one.store.organizationId)).size,
-      bytesHeld: retained.reduce((sum, one) => sum + one.store.bytesHeld, 0),
+      snapshotId,
+      organizationCount: new Set(retained.map((one) => one.organizationId)).size,
+      bytesHeld: bytesOf(retained.map(({ image }) => image)),
       replacedSecondsAgo: times[0].replacedSecondsAgo,
       lastUsedSecondsAgo: times.reduce((least, one) => Math.min(least, one.lastUsedSecondsAgo), Infinity),
       goneInSeconds: times.reduce((most, one) => Math.max(most, one.goneInSeconds), 0),
@@ -113,11 +120,11 @@ function retainedSnapshots({ stores, config }: AdminDependencies) {
   }).sort((a, b) => a.replacedSecondsAgo - b.replacedSecondsAgo);
 }
 
-function retentionOf(one: RetainedStore, config: AdminDependencies['config'], now: number) {
+function retentionOf(one: RetainedSection, config: AdminDependencies['config'], now: number) {
   return {
     replacedSecondsAgo: seconds(now - one.replacedAt),
-    lastUsedSecondsAgo: seconds(Math.max(0, now - one.store.walks.lastUse)),
-    // A further use extends it, and the registry drops it earlier when memory is short.
+    lastUsedSecondsAgo: seconds(Math.max(0, now - lastUseOf(one.image))),
+    // A further use extends it, and the admission releases it earlier when memory is short.
     goneInSeconds: seconds(Math.max(0, endOfRetention(one, config) - now)),
   };
 }

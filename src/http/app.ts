@@ -16,9 +16,9 @@ import {
 } from '../contract/operations.ts';
 import { PUBLIC_PATHS } from '../contract/public-paths.ts';
 import type { Release } from '../contract/releases.ts';
-import type { KeyRing } from '../keys/key-ring.ts';
-import type { OrganizationStore } from '../store/organization-store.ts';
-import type { StoreView } from '../store/registry/store-view.ts';
+import type { KeyRing, ValidKey } from '../keys/key-ring.ts';
+import { listOf } from '../store/organization-image.ts';
+import { sectionOf, type StoreView } from '../store/registry/store-view.ts';
 import { authenticate, checkAvailability, storesOf } from './checks/authenticate.ts';
 import { OVERLOADED } from './checks/overload.ts';
 import { Arrivals, type Pins } from './checks/pin.ts';
@@ -149,7 +149,7 @@ export function createApi(dependencies: Dependencies): Api {
     const reads =
       operation.kind === 'changes'
         ? { changes: changesReader(operation, arrivals) }
-        : { readerFor: readersOf(operation) };
+        : { list: listOf(operation.collection), readerFor: readersOf(operation) };
 
     return (request, response, next) => {
       const { context } = response.locals;
@@ -177,30 +177,32 @@ export function createApi(dependencies: Dependencies): Api {
         const found = reads.changes(query, live, now); //               400: all violations · 429: not loaded yet
         const coding = found.rows === 0 ? undefined : compression.codingFor(request, undefined);
         const headers = [...dataHeaders(live, true), ...codingHeaders(coding)];
-        sendLines(response, caller.slot, live, headers, coding, found).catch(next);
+        sendLines(response, caller, headers, coding, found).catch(next);
         return;
       }
       const reader = reads.readerFor(request); //                       400: lines by HTTP/1.0
       const pin = parameters.length === 0 ? undefined : query.get(CONTENT_DIGEST_PARAMETER)?.at(0);
-      const store = pin === undefined ? stored.live : stored.withContent(pin);
+      const section = pin === undefined ? sectionOf(stored.live, reads.list) : stored.find(reads.list, pin);
       // 400: the content of the link is gone, with all violations of the query · 429: it may not be loaded yet
-      if (store === undefined) refusePin(context, caller.organizationId, query, reader.readQuery);
-      if (store !== stored.live) context.pin = 'retained';
+      if (section === undefined)
+        refusePin(context, caller.organizationId, reads.list, query, reader.readQuery);
+      const { image } = section;
+      if (image !== stored.live.lists[reads.list]) context.pin = 'retained';
 
       const isPartialView = cutting.some(({ name }) => query.has(name));
-      const headers = dataHeaders(store, isPartialView);
+      const headers = dataHeaders(section, isPartialView);
       const origin = reader.hasLinks ? originOf(request, config) : '';
-      const tag = entityTag(reader.contentTag(store, now), context.version?.name, origin, request.url);
+      const tag = entityTag(reader.contentTag(image, now), context.version?.name, origin, request.url);
       const { 'if-none-match': condition, 'accept-encoding': acceptedCodings } = request.headers;
       // Before the query is validated, since only responses to valid queries have a tag.
       const matched = matchedTag(condition, tag);
       if (matched !== undefined) {
         // The client may follow the link that it has cached.
-        if (reader.hasLinks) pins.noteUse(store);
+        if (reader.hasLinks) pins.noteUse(image);
         send(response, 304, [...headers, 'ETag', matched]); //          304
         return;
       }
-      const found = reader.read({ request, query, store, origin, now }); // 400: all violations of the query
+      const found = reader.read({ request, query, list: image, origin, now }); // 400: all violations of the query
       if (found === undefined) throw NO_SUCH_RECORD; //                 404: no such record, or parent event
       if (found.is === 'beyond the last page') {
         send(response, 204, headers); //                                204
@@ -208,7 +210,7 @@ export function createApi(dependencies: Dependencies): Api {
       }
       const body = found.is === 'body' ? found.body : undefined;
       const nextPage = found.is === 'body' ? found.nextPage : undefined;
-      if (nextPage !== undefined || pin !== undefined) pins.noteUse(store);
+      if (nextPage !== undefined || pin !== undefined) pins.noteUse(image);
       const coding = acceptedCodings === undefined ? undefined : compression.codingFor(request, body);
       if (matchesAnyTag(condition)) {
         send(response, 304, [...headers, 'ETag', codedTag(tag, coding)]); // 304
@@ -217,7 +219,7 @@ export function createApi(dependencies: Dependencies): Api {
       headers.push(...linkHeader(nextPage));
       if (found.is === 'lines') {
         headers.push(...codingHeaders(coding, tag), RECORD_COUNT_HEADER, String(found.rows));
-        sendLines(response, caller.slot, store, headers, coding, found).catch(next);
+        sendLines(response, caller, headers, coding, found).catch(next);
         return;
       }
       context.rows = found.rows;
@@ -230,11 +232,10 @@ export function createApi(dependencies: Dependencies): Api {
   /** @throws Problem 429 when two streams of the key are open */
   const sendLines = async (
     response: Response,
-    slot: number,
-    store: OrganizationStore,
+    { slot, organizationId }: ValidKey,
     headers: HeaderList,
     coding: ContentCoding | undefined,
-    { rows, read }: FoundLines,
+    { rows, images, read }: FoundLines,
   ): Promise<void> => {
     response.locals.context.rows = rows;
     const isHead = response.req.method === 'HEAD';
@@ -243,8 +244,9 @@ export function createApi(dependencies: Dependencies): Api {
       isHead || coding === undefined ? undefined : compression.compressorFor(response, coding);
     const isRetained = () => {
       // Nothing follows a stream without records.
-      if (rows > 0) pins.noteUse(store);
-      return stores().holds(store);
+      if (rows > 0) for (const image of images) pins.noteUse(image);
+      const view = stores();
+      return images.every((image) => view.holds(organizationId, image));
     };
     await sendStream(response, headers, read, compressor, isRetained);
   };

@@ -1,7 +1,7 @@
 import type { CollectionName } from '../contract/operations.ts';
 import { lowerInstantBound } from '../store/index/row-sets.ts';
 import type { Int64s, Row, Uint32s } from '../store/memory/shared-arrays.ts';
-import type { OrganizationStore } from '../store/organization-store.ts';
+import { collectionOf, type ListImage, listOf, type OrganizationImage } from '../store/organization-image.ts';
 import { firstValueOf } from '../store/record-bytes.ts';
 import { recordAt, type RecordsImage } from '../store/records.ts';
 import { Chunk, CHUNK_BYTES } from './read-lines.ts';
@@ -10,6 +10,7 @@ import { eventSegments } from './read-page.ts';
 /** The changes of a collection that a stream has. */
 export interface SelectedChanges {
   readonly collection: CollectionName;
+  readonly list: ListImage;
   /** Rows of the records; undefined for all of them. */
   readonly rows: Uint32s | undefined;
   readonly count: number;
@@ -23,18 +24,19 @@ export interface SelectedChanges {
  * @param after microseconds since the epoch; undefined for all records
  */
 export function selectChanges(
-  { image, history }: OrganizationStore,
+  image: OrganizationImage,
   collections: readonly CollectionName[],
   after: bigint | undefined,
 ): SelectedChanges[] {
   const firstAfter = (sorted: Int64s) =>
     after === undefined ? sorted.length : lowerInstantBound(sorted, after + 1n);
   return collections.map((collection) => {
-    const { changed, deleted } = history.changes[collection];
+    const { changed, deleted } = image.history.changes[collection];
     const rows = after === undefined ? undefined : changed.rows.subarray(firstAfter(changed.sorted));
     const offsets = deleted.ids.offsets.subarray(firstAfter(deleted.sorted));
     return {
-      ...{ collection, rows, count: rows?.length ?? image[collection].count },
+      ...{ collection, list: image.lists[listOf(collection)] },
+      ...{ rows, count: rows?.length ?? collectionOf(image, collection).count },
       ...{ deleted: { ...deleted.ids, offsets }, deletedCount: offsets.length - 1 },
     };
   });
@@ -46,7 +48,6 @@ export function selectChanges(
  * @param isSent returns whether the previous chunk is sent, so that the next one may reuse its buffer
  */
 export function* readChanges(
-  store: OrganizationStore,
   selected: readonly SelectedChanges[],
   firstLine: string,
   lastLine: string,
@@ -56,7 +57,7 @@ export function* readChanges(
   const chunk = new Chunk(isSent);
   let pieces: Buffer[] = [Buffer.from(firstLine)];
   let bytes = 0;
-  for (const line of linesOf(store, selected, now)) {
+  for (const line of linesOf(selected, now)) {
     for (const piece of line) bytes += piece.length;
     pieces.push(...line);
     if (bytes < CHUNK_BYTES) continue;
@@ -76,27 +77,25 @@ function lineStart(change: 'delete' | 'put', collection: CollectionName): Buffer
   return Buffer.from(`${JSON.stringify({ change, collection }).slice(0, -1)},"id":`);
 }
 
+function eventOfSession({ collections, schedule }: ListImage, session: Row): Buffer {
+  return recordAt(collections['events'].records, schedule.eventOf[session]);
+}
+
 /** Yields the pieces of each line. Of the deletions, those of the records that refer to others come first. */
-function* linesOf(
-  store: OrganizationStore,
-  selected: readonly SelectedChanges[],
-  now: number,
-): Generator<readonly Buffer[]> {
+function* linesOf(selected: readonly SelectedChanges[], now: number): Generator<readonly Buffer[]> {
   for (const { collection, deleted, deletedCount } of selected.toReversed()) {
     const start = lineStart('delete', collection);
     for (let i = 0; i < deletedCount; i++) yield [start, recordAt(deleted, i), END];
   }
-  const { image } = store;
-  for (const { collection, rows, count } of selected) {
+  for (const { collection, list, rows, count } of selected) {
     const start = lineStart('put', collection);
-    const { records } = image[collection];
+    const { records } = list.collections[collection];
     for (let i = 0; i < count; i++) {
       const row: Row = rows === undefined ? i : rows[i];
       const record = recordAt(records, row);
-      const segments = collection === 'events' ? eventSegments(store, row, now) : [record];
+      const segments = collection === 'events' ? eventSegments(list, row, now) : [record];
       const ids = [firstValueOf(record)];
-      if (collection === 'sessions')
-        ids.push(EVENT_ID, firstValueOf(recordAt(image.events.records, image.sessions.eventOf[row])));
+      if (collection === 'sessions') ids.push(EVENT_ID, firstValueOf(eventOfSession(list, row)));
       yield [start, ...ids, RECORD, ...segments, END];
     }
   }

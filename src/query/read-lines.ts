@@ -1,5 +1,5 @@
 import type { Floats, Row, Uint32s } from '../store/memory/shared-arrays.ts';
-import type { OrganizationStore } from '../store/organization-store.ts';
+import type { ListImage } from '../store/organization-image.ts';
 import { recordsAt } from '../store/records.ts';
 import type { Plan } from './plan.ts';
 import { isServedAsStored, servedSegments } from './read-page.ts';
@@ -22,20 +22,20 @@ const NEWLINE = Buffer.from('\n');
  * @param isSent returns whether the previous chunk is sent, so that the next one may reuse its buffer
  */
 export function* readLines(
-  store: OrganizationStore,
+  list: ListImage,
   plan: Plan,
   selection: Selection,
   now: number,
   isSent: () => boolean,
 ): Generator<Buffer> {
   const chunk = new Chunk(isSent);
-  const { offsets } = store.image[plan.collection].records;
+  const { offsets } = list.collections[plan.collection].records;
   const total = totalOf(selection);
   for (let start = 0; start < total; start += BLOCK_ROWS) {
     const rows = rowsAt(selection, start, Math.min(start + BLOCK_ROWS, total));
     for (let from = 0; from < rows.length;) {
       const end = endOfChunk(offsets, rows, from);
-      yield linesOf(store, plan, rows.subarray(from, end), now, chunk);
+      yield linesOf(list, plan, rows.subarray(from, end), now, chunk);
       from = end;
     }
   }
@@ -70,13 +70,13 @@ function endOfChunk(offsets: Floats, rows: Uint32s, from: number): number {
   return at;
 }
 
-function linesOf(store: OrganizationStore, plan: Plan, rows: Uint32s, now: number, chunk: Chunk): Buffer {
+function linesOf(list: ListImage, plan: Plan, rows: Uint32s, now: number, chunk: Chunk): Buffer {
   if (!isServedAsStored(plan)) {
     const lines: Buffer[] = [];
-    for (const row of rows) lines.push(...servedSegments(store, plan, row, now), NEWLINE);
+    for (const row of rows) lines.push(...servedSegments(list, plan, row, now), NEWLINE);
     return chunk.join(lines);
   }
-  const { records } = store.image[plan.collection];
+  const { records } = list.collections[plan.collection];
   const lines = chunk.join([...recordsAt(records, rows), NEWLINE]);
   // A newline replaces the comma after each record.
   let end = 0;

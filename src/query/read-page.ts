@@ -1,8 +1,8 @@
 import type { CollectionName } from '../contract/operations.ts';
 import { findRow } from '../store/index/id-index.ts';
 import type { Row } from '../store/memory/shared-arrays.ts';
-import { nextSessionFields } from '../store/next-sessions.ts';
-import type { OrganizationStore } from '../store/organization-store.ts';
+import { nextSessionFields, nextSessionsOf } from '../store/next-sessions.ts';
+import type { ListImage } from '../store/organization-image.ts';
 import { recordAt, recordSpan, recordsAt } from '../store/records.ts';
 import { offerSegments } from './offer-view.ts';
 import type { Plan } from './plan.ts';
@@ -25,17 +25,17 @@ const NO_NEXT_SESSION = Buffer.from(nextSessionFields(null, null));
  * @returns undefined when the parent does not exist
  */
 export function readPage(
-  store: OrganizationStore,
+  list: ListImage,
   plan: Plan,
   parentId: string | undefined,
   now: number,
 ): PageOfRecords | undefined {
-  const selection = selectRecords(store, plan, parentId);
+  const selection = selectRecords(list, plan, parentId);
   if (selection === undefined) return undefined;
   const totalRecords = totalOf(selection);
   const start = (plan.page - 1) * plan.perPage;
   const end = Math.min(start + plan.perPage, totalRecords);
-  const segments = start < end ? readRows(store, plan, selection, start, end, now) : [];
+  const segments = start < end ? readRows(list, plan, selection, start, end, now) : [];
   return { totalRecords, segments };
 }
 
@@ -45,53 +45,47 @@ export function readPage(
  * @returns undefined when the parent does not exist
  */
 export function selectRecords(
-  store: OrganizationStore,
+  list: ListImage,
   plan: Plan,
   parentId: string | undefined,
 ): Selection | undefined {
   return parentId === undefined
-    ? select(store.image[plan.collection], plan.where)
-    : sessionsOf(store, plan, parentId);
+    ? select(list.collections[plan.collection], plan.where)
+    : sessionsOf(list, plan, parentId);
 }
 
 /** Reads the JSON text of a record, in segments. Returns undefined if it does not exist. */
 export function readRecord(
-  store: OrganizationStore,
+  list: ListImage,
   collection: CollectionName,
   id: string,
   now: number,
 ): readonly Buffer[] | undefined {
-  const { ids, records } = store.image[collection];
+  const { ids, records } = list.collections[collection];
   const row = findRow(ids, records, id);
   if (row < 0) return undefined;
-  return collection === 'events' ? eventSegments(store, row, now) : [recordAt(records, row)];
+  return collection === 'events' ? eventSegments(list, row, now) : [recordAt(records, row)];
 }
 
 /**
  * Returns a tag that identifies the served records.
- * It consists of the content digest and, for events, the number of started sessions.
+ * It consists of the digest of their list and, for events, the number of started sessions.
  */
-export function contentTag(store: OrganizationStore, collection: CollectionName, now: number): string {
-  return collection === 'events'
-    ? `${store.contentDigest}.${store.nextSessions.epoch(now)}`
-    : store.contentDigest;
+export function contentTag({ digest, schedule }: ListImage, collection: CollectionName, now: number): string {
+  return collection === 'events' ? `${digest}.${nextSessionsOf(schedule).epoch(now)}` : digest;
 }
 
-function sessionsOf(store: OrganizationStore, plan: Plan, eventId: string): Selection | undefined {
-  const { events, sessions } = store.image;
-  const event = findRow(events.ids, events.records, eventId);
+function sessionsOf(list: ListImage, plan: Plan, eventId: string): Selection | undefined {
+  const { collections, schedule } = list;
+  const { starts, firstOfEvent } = schedule;
+  const event = findRow(collections['events'].ids, collections['events'].records, eventId);
   if (event < 0) return undefined;
-  return selectInSpan(
-    sessions.starts,
-    sessions.firstOfEvent[event],
-    sessions.firstOfEvent[event + 1],
-    plan.where,
-  );
+  return selectInSpan(starts, firstOfEvent[event], firstOfEvent[event + 1], plan.where);
 }
 
 /** Reads the records at the positions `start … end` of a selection. */
 function readRows(
-  store: OrganizationStore,
+  list: ListImage,
   plan: Plan,
   selection: Selection,
   start: number,
@@ -99,7 +93,7 @@ function readRows(
   now: number,
 ): Buffer[] {
   if (isServedAsStored(plan)) {
-    const { records } = store.image[plan.collection];
+    const { records } = list.collections[plan.collection];
     return selection.kind === 'span'
       ? [recordSpan(records, selection.from + start, selection.from + end)]
       : recordsAt(records, rowsAt(selection, start, end));
@@ -107,7 +101,7 @@ function readRows(
   const segments: Buffer[] = [];
   for (const row of rowsAt(selection, start, end)) {
     if (segments.length > 0) segments.push(SEPARATOR);
-    segments.push(...servedSegments(store, plan, row, now));
+    segments.push(...servedSegments(list, plan, row, now));
   }
   return segments;
 }
@@ -119,20 +113,20 @@ export function isServedAsStored({ collection, view }: Plan): boolean {
 
 /** Reads a record that is not served as it is stored, in segments. */
 export function servedSegments(
-  store: OrganizationStore,
+  list: ListImage,
   { collection, view }: Plan,
   row: Row,
   now: number,
 ): readonly Buffer[] {
-  if (view === undefined) return eventSegments(store, row, now);
-  return offerSegments(recordAt(store.image[collection].records, row), view);
+  if (view === undefined) return eventSegments(list, row, now);
+  return offerSegments(recordAt(list.collections[collection].records, row), view);
 }
 
 /** Reads an event. Its record is stored without the fields of the next session, which depend on the time. */
-export function eventSegments(store: OrganizationStore, event: Row, now: number): [Buffer, Buffer] {
-  const { events, sessions } = store.image;
-  const record = recordAt(events.records, event);
-  const next = store.nextSessions.of(event, now);
-  const nextFields = next < 0 ? NO_NEXT_SESSION : recordAt(sessions.nextFields, next);
+export function eventSegments(list: ListImage, event: Row, now: number): [Buffer, Buffer] {
+  const { collections, schedule } = list;
+  const record = recordAt(collections['events'].records, event);
+  const next = nextSessionsOf(schedule).of(event, now);
+  const nextFields = next < 0 ? NO_NEXT_SESSION : recordAt(schedule.nextFields, next);
   return [record.subarray(0, -1), nextFields];
 }

@@ -1,10 +1,21 @@
 import type { Row } from './memory/shared-arrays.ts';
-import type { SessionsImage } from './organization-image.ts';
+import type { ScheduleImage } from './organization-image.ts';
 
 /** Returns the last fields of an event's record: its next session, or nulls. */
 export function nextSessionFields(startAt: string | null, sessionId: string | null): string {
   const fields = JSON.stringify({ nextSessionStartAt: startAt, nextSessionId: sessionId });
   return ',' + fields.slice(1);
+}
+
+const states = new WeakMap<ScheduleImage, NextSessions>();
+
+/** Returns the state of this thread for a schedule. */
+export function nextSessionsOf(schedule: ScheduleImage): NextSessions {
+  const known = states.get(schedule);
+  if (known !== undefined) return known;
+  const state = new NextSessions(schedule);
+  states.set(schedule, state);
+  return state;
 }
 
 /**
@@ -13,7 +24,7 @@ export function nextSessionFields(startAt: string | null, sessionId: string | nu
  * two.
  */
 export class NextSessions {
-  readonly #sessions: SessionsImage;
+  readonly #schedule: ScheduleImage;
   /** By event: row of its next session, or the row past its last session. */
   readonly #next: Uint32Array;
   /** Sessions that have started. */
@@ -22,16 +33,16 @@ export class NextSessions {
   #from = -Infinity;
   #until = -Infinity;
 
-  constructor(sessions: SessionsImage) {
-    this.#sessions = sessions;
-    this.#next = sessions.firstOfEvent.slice(0, -1);
+  constructor(schedule: ScheduleImage) {
+    this.#schedule = schedule;
+    this.#next = schedule.firstOfEvent.slice(0, -1);
   }
 
   /** Returns the row of an event's next session after `now` (milliseconds since the epoch), or -1. */
   of(event: Row, now: number): Row {
     this.#moveTo(now);
     const next = this.#next[event];
-    return next < this.#sessions.firstOfEvent[event + 1] ? next : -1;
+    return next < this.#schedule.firstOfEvent[event + 1] ? next : -1;
   }
 
   /** Returns the number of sessions started by `now`. While it is unchanged, so are all next sessions. */
@@ -42,7 +53,7 @@ export class NextSessions {
 
   #moveTo(now: number): void {
     if (now >= this.#from && now < this.#until) return;
-    const { starts, startOrder, eventOf } = this.#sessions;
+    const { starts, startOrder, eventOf } = this.#schedule;
     const instant = BigInt(Math.floor(now)) * 1000n;
     // Both sequences have the sessions of one event in order of start, so a step moves by one row.
     while (this.#passed < startOrder.length && starts[startOrder[this.#passed]] <= instant) {

@@ -1,8 +1,14 @@
 import type { IdIndexImage } from './index/id-index.ts';
 import type { InstantImage } from './index/instant-index.ts';
 import type { PostingImage } from './index/posting-index.ts';
-import type { Bytes, Int64s, Uint32s } from './memory/shared-arrays.ts';
-import type { RecordsImage } from './records.ts';
+import {
+  type Bytes,
+  type Int64s,
+  sharedInt64s,
+  sharedUint32s,
+  type Uint32s,
+} from './memory/shared-arrays.ts';
+import { type RecordsImage, recordsImage } from './records.ts';
 
 /**
  * The records of a collection and the indexes over its ids and columns: plain objects of typed arrays over shared memory. A thread
@@ -19,7 +25,7 @@ export interface CollectionImage {
 }
 
 /**
- * Sessions in the order of their events' rows, then by start, then by id.
+ * The sessions of each event. Their rows are in the order of their events' rows, then by start, then by id.
  *
  *     firstOfEvent   firstOfEvent[e] … firstOfEvent[e + 1] are the sessions of event row e
  *     eventOf        by session: row of its event
@@ -27,7 +33,7 @@ export interface CollectionImage {
  *     startOrder     rows of the sessions of all events, by start
  *     nextFields     by session: last fields of its event's record while it is the next session
  */
-export interface SessionsImage extends CollectionImage {
+export interface ScheduleImage {
   readonly firstOfEvent: Uint32s;
   readonly eventOf: Uint32s;
   readonly starts: Int64s;
@@ -35,18 +41,48 @@ export interface SessionsImage extends CollectionImage {
   readonly nextFields: RecordsImage;
 }
 
-/** The content of an organization. */
-export interface OrganizationImage {
-  readonly organizationId: string;
-  /** Digest of the records in the image, base64url. Equal images of an organization have equal digests. */
-  readonly contentDigest: string;
-  /** Bytes of shared memory that the image holds. */
+/** The schedule of lists without events. */
+export const NO_SCHEDULE: ScheduleImage = {
+  firstOfEvent: sharedUint32s(1),
+  eventOf: sharedUint32s(0),
+  starts: sharedInt64s(0),
+  startOrder: sharedUint32s(0),
+  nextFields: recordsImage([], String),
+};
+
+/** What all sections have. A section is a part of an organization's data, which is kept or released as a whole. */
+interface SectionBase {
+  /** Identifies the content among the sections of the organization, base64url. */
+  readonly digest: string;
+  /** Bytes of shared memory that the section holds. */
   readonly bytesHeld: number;
-  readonly events: CollectionImage;
-  readonly sessions: SessionsImage;
-  readonly tickets: CollectionImage;
-  readonly orders: CollectionImage;
-  readonly offers: CollectionImage;
+  /**
+   * The time when a walk last used the section: one element, whole seconds of the monotonic clock, 0 without a use. Any
+   * thread may set it.
+   */
+  readonly lastUse: Uint32s;
+}
+
+/** All that the responses of a list consist of: its collection, and with events their sessions. */
+export interface ListImage extends SectionBase {
+  readonly name: ListName;
+  /** By `CollectionName`. */
+  readonly collections: Readonly<Record<string, CollectionImage>>;
+  readonly schedule: ScheduleImage;
+}
+
+/** A list, by the name of its collection. */
+export type ListName = 'events' | 'tickets' | 'orders' | 'offers';
+type CollectionName = ListName | 'sessions';
+
+/** Returns the list whose responses a collection belongs to. Those of events and of their sessions consist of both. */
+export function listOf(collection: CollectionName): ListName {
+  return collection === 'sessions' ? 'events' : collection;
+}
+
+/** Maps each list to a value. */
+export function byList<T>(make: (list: ListName) => T): Record<ListName, T> {
+  return { events: make('events'), tickets: make('tickets'), orders: make('orders'), offers: make('offers') };
 }
 
 /** The changes of a collection, each by the production time of the first snapshot that has it. */
@@ -63,23 +99,73 @@ export interface HistoryRange {
   readonly until: bigint;
 }
 
-/** The changes of an organization. Each snapshot has its own, also where the content stays. */
-export interface HistoryImage extends HistoryRange {
-  /** The snapshots from which a copy can be continued, from `lineageOf`: the ancestors of a snapshot, and itself. */
+/** The changes of an organization. Each snapshot has its own, also where the content stays. Its digest is that of the manifest. */
+export interface HistoryImage extends SectionBase, HistoryRange {
+  readonly name: 'history';
+  /**
+   * The snapshots from which a copy can be continued, from `lineageOf`: the ancestors of a snapshot, and itself. All
+   * organizations of a file share it, so that `bytesHeld` does not count it.
+   */
   readonly lineage: Bytes;
   readonly changes: Readonly<Record<CollectionName, ChangesImage>>;
-  /** Bytes of shared memory, without those of the lineage, which all organizations of a file share. */
-  readonly bytesHeld: number;
 }
 
-/** The name of a collection in an image. */
-type CollectionName = {
-  [Name in keyof OrganizationImage]: OrganizationImage[Name] extends CollectionImage ? Name : never;
-}[keyof OrganizationImage];
+export type SectionImage = ListImage | HistoryImage;
 
-export interface SnapshotImage {
+/** The data of an organization in one snapshot: a section for each list, and one for the changes. */
+export interface OrganizationImage {
+  readonly organizationId: string;
+  /** Digest of all records, base64url. */
+  readonly contentDigest: string;
+  readonly lists: Readonly<Record<ListName, ListImage>>;
+  readonly history: HistoryImage;
+}
+
+export function sectionsOf({ lists, history }: Pick<OrganizationImage, 'lists' | 'history'>): SectionImage[] {
+  return [...Object.values(lists), history];
+}
+
+export function bytesOf(sections: Iterable<SectionImage>): number {
+  let bytes = 0;
+  for (const { bytesHeld } of sections) bytes += bytesHeld;
+  return bytes;
+}
+
+export function collectionOf(
+  { lists }: Pick<OrganizationImage, 'lists'>,
+  name: CollectionName,
+): CollectionImage {
+  return lists[listOf(name)].collections[name];
+}
+
+/** A snapshot by its id and its production time, ISO 8601. */
+export interface SnapshotOrigin {
   readonly snapshotId: string;
-  /** ISO 8601. */
   readonly producedAt: string;
-  readonly organizations: readonly { readonly content: OrganizationImage; readonly history: HistoryImage }[];
+}
+
+export interface SnapshotImage extends SnapshotOrigin {
+  readonly organizations: readonly OrganizationImage[];
+}
+
+/** The live data of an organization. */
+export interface OrganizationStore extends OrganizationImage, SnapshotOrigin {
+  /** The latest production time of the organization that was live so far, microseconds since the epoch. */
+  readonly latestInstant: bigint;
+}
+
+/**
+ * Notes a use of a section: a response with a link to a further page, or to such a link.
+ * @param now milliseconds of the monotonic clock
+ */
+export function noteUse({ lastUse }: SectionImage, now: number): void {
+  // Rounded up, so that no section is retained for less than the configured time.
+  const second = Math.ceil(now / 1000);
+  // Every page is a use. More than one write a second would only invalidate the caches of other processors.
+  if (Atomics.load(lastUse, 0) !== second) Atomics.store(lastUse, 0, second);
+}
+
+/** Returns the time of the last use in milliseconds of the monotonic clock, 0 without a use. */
+export function lastUseOf({ lastUse }: SectionImage): number {
+  return Atomics.load(lastUse, 0) * 1000;
 }

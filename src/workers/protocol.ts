@@ -3,9 +3,9 @@ import type { NetworksMemory } from '../counts/networks.ts';
 import type { HitCounts } from '../counts/hit-counts.ts';
 import type { CountsBySlot } from '../counts/open-counts.ts';
 import type { KeyRow, LastUses, WithdrawnKeys } from '../keys/key-ring.ts';
-import type { HistoryImage, OrganizationImage } from '../store/organization-image.ts';
-import type { StoreOrigin } from '../store/organization-store.ts';
+import type { ListName, OrganizationStore, SectionImage } from '../store/organization-image.ts';
 import type { ServedDigests } from '../store/registry/served-digests.ts';
+import type { Section } from '../store/registry/store-view.ts';
 
 /** The messages between the supervisor and a worker, and the memory that they share. */
 
@@ -29,18 +29,20 @@ export interface WorkerMemory {
 /** One element: the version of the view that all workers show. */
 export type ShownVersion = Int32Array<SharedArrayBuffer>;
 
-/** An image, whose memory a message shares; that of content with the word of its `WalkMark`. */
-export type SharedImage =
-  | { readonly image: OrganizationImage; readonly walks: Int32Array<SharedArrayBuffer> }
-  | { readonly image: HistoryImage; readonly walks?: undefined };
+/** A section, whose memory a message shares, and its number in views. */
+export interface SentImage {
+  readonly number: number;
+  readonly image: SectionImage;
+}
 
-/** An image and its number in views. */
-export type SentImage = { readonly number: number } & SharedImage;
-
-/** A store, by the numbers of its images. */
-export interface SentStore extends StoreOrigin {
-  readonly content: number;
+/** A store, by the numbers of its sections. */
+export interface SentStore extends Omit<OrganizationStore, 'lists' | 'history'> {
+  readonly lists: Readonly<Record<ListName, number>>;
   readonly history: number;
+}
+
+export interface SentSection extends Omit<Section, 'image'> {
+  readonly number: number;
 }
 
 /** A `StoreView` over images that were sent before. */
@@ -48,8 +50,7 @@ export interface SentView {
   /** From 1 on. */
   readonly version: number;
   readonly live: readonly SentStore[];
-  /** The latest store of an organization is first. */
-  readonly retained: readonly SentStore[];
+  readonly retained: readonly SentSection[];
 }
 
 export interface SentKeys {

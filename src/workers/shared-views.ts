@@ -1,7 +1,14 @@
 import { promptGarbageCollection } from '../store/memory/image-memory.ts';
-import { OrganizationStore, WalkMark } from '../store/organization-store.ts';
+import {
+  byList,
+  bytesOf,
+  type ListImage,
+  type OrganizationStore,
+  type SectionImage,
+  sectionsOf,
+} from '../store/organization-image.ts';
 import { EMPTY_VIEW, StoreView } from '../store/registry/store-view.ts';
-import type { SentImage, SentStore, SentView, SharedImage, ShownVersion } from './protocol.ts';
+import type { SentImage, SentStore, SentView, ShownVersion } from './protocol.ts';
 
 /**
  * Distribution of views from the supervisor to all workers. The supervisor sends each image once, and each view by the
@@ -18,7 +25,7 @@ interface Update {
 /** Converts views to messages, for the supervisor. */
 export class ViewPublisher {
   /** The images of the latest view. */
-  #images: ReadonlyMap<SharedImage['image'], SentImage> = new Map();
+  #images: ReadonlyMap<SectionImage, SentImage> = new Map();
   #latestNumber = 0;
   #latestView = EMPTY_VIEW;
   #sent: SentView = { version: 0, live: [], retained: [] };
@@ -32,26 +39,23 @@ export class ViewPublisher {
   next(view: StoreView): Update | undefined {
     if (view === this.#latestView) return undefined;
     const known = this.#latestNumber;
-    const images = new Map<SharedImage['image'], SentImage>();
-    const numberOf = (shared: SharedImage): number => {
-      const { image } = shared;
-      const sent = images.get(image) ??
-        this.#images.get(image) ?? { number: ++this.#latestNumber, ...shared };
+    const images = new Map<SectionImage, SentImage>();
+    const numberOf = (image: SectionImage): number => {
+      const sent = images.get(image) ?? this.#images.get(image) ?? { number: ++this.#latestNumber, image };
       images.set(image, sent);
       return sent.number;
     };
-    const sentStore = (store: OrganizationStore): SentStore => ({
-      content: numberOf({ image: store.image, walks: store.walks.word }),
-      history: numberOf({ image: store.history }),
-      snapshotId: store.snapshotId,
-      producedAt: store.producedAt,
-      latestInstant: store.latestInstant,
-    });
     this.#latestView = view;
     this.#sent = {
       version: this.#sent.version + 1,
-      live: Array.from(view.live.values(), sentStore),
-      retained: [...view.retained.values()].flat().map(sentStore),
+      live: Array.from(view.live.values(), ({ lists, history, ...store }) => ({
+        ...store,
+        lists: byList((list) => numberOf(lists[list])),
+        history: numberOf(history),
+      })),
+      retained: Array.from(view.retained.values(), ({ organizationId, image, snapshotId, producedAt }) => ({
+        ...{ organizationId, number: numberOf(image), snapshotId, producedAt },
+      })),
     };
     this.#images = images;
     return { images: [...images.values()].filter(({ number }) => number > known), view: this.#sent };
@@ -61,7 +65,7 @@ export class ViewPublisher {
 /** Holds the view that a worker shows, and the one that it has prepared. */
 export class WorkerStores {
   readonly #shownVersion: ShownVersion;
-  readonly #images = new Map<number, SentImage>();
+  readonly #images = new Map<number, SectionImage>();
   #view = EMPTY_VIEW;
   #prepared: { readonly version: number; readonly view: StoreView } | undefined;
 
@@ -78,39 +82,46 @@ export class WorkerStores {
     return this.#view;
   }
 
-  add(sent: SentImage): void {
-    this.#images.set(sent.number, sent);
+  add({ number, image }: SentImage): void {
+    this.#images.set(number, image);
   }
 
   /** Prepares a view over images that were added. */
   prepare({ version, live, retained }: SentView): void {
-    const current = new Map(this.view.stores().map((store) => [store.history, store]));
-    /** Returns the store for a message. Reuses the current store if it is the same, and so its next sessions. */
-    const storeOf = (sent: SentStore): OrganizationStore => {
-      const [content, history] = [this.#images.get(sent.content), this.#images.get(sent.history)];
-      if (content?.walks === undefined || history === undefined || history.walks !== undefined)
-        throw new Error('the images of a store were not sent');
-      const { image, walks } = content;
-      // Each load has a history of its own.
-      const same = current.get(history.image);
-      return same ?? new OrganizationStore(image, history.image, sent, new WalkMark(walks));
-    };
     const view = new StoreView(
-      new Map(live.map(storeOf).map((store) => [store.organizationId, store])),
-      Map.groupBy(retained.map(storeOf), ({ organizationId }) => organizationId),
+      new Map(live.map((sent) => [sent.organizationId, this.#storeOf(sent)])),
+      retained.map(({ number, ...section }) => ({ ...section, image: this.#image(number) })),
     );
     this.#prepared = { version, view };
   }
 
   /** Drops the images that the current view does not use. The supervisor does not name them again. */
   dropUnused(): void {
-    const used = new Set<object>(this.view.stores().flatMap(({ image, history }) => [image, history]));
-    let bytes = 0;
-    for (const [number, { image }] of this.#images) {
-      if (used.has(image)) continue;
-      this.#images.delete(number);
-      bytes += image.bytesHeld;
-    }
-    promptGarbageCollection(bytes);
+    const { live, retained } = this.view;
+    const used = new Set([
+      ...[...live.values()].flatMap(sectionsOf),
+      ...[...retained.values()].map(({ image }) => image),
+    ]);
+    const unused = [...this.#images].filter(([, image]) => !used.has(image));
+    for (const [number] of unused) this.#images.delete(number);
+    promptGarbageCollection(bytesOf(unused.map(([, image]) => image)));
+  }
+
+  #storeOf({ lists, history: number, ...store }: SentStore): OrganizationStore {
+    const history = this.#image(number);
+    if (history.name !== 'history') throw new Error(`image ${number} is no history`);
+    return { ...store, lists: byList((name) => this.#list(lists[name])), history };
+  }
+
+  #list(number: number): ListImage {
+    const image = this.#image(number);
+    if (image.name === 'history') throw new Error(`image ${number} is no list`);
+    return image;
+  }
+
+  #image(number: number): SectionImage {
+    const image = this.#images.get(number);
+    if (image === undefined) throw new Error(`image ${number} was not sent`);
+    return image;
   }
 }

@@ -7,12 +7,14 @@ import { emptyImage } from '../support/empty-image.ts';
 import {
   emptyOperations,
   MEMORY_LIMIT_BYTES,
+  RETAINABLE_BYTES,
   NOW,
   type Operations,
   readyOperations,
   snapshotOf,
 } from './operations.ts';
 import { parseMetrics } from './prometheus-text.ts';
+import { noteUse } from '../../src/store/organization-image.ts';
 
 describe('The metrics', () => {
   let operations: Operations;
@@ -26,7 +28,7 @@ describe('The metrics', () => {
 
   it('follow the naming conventions of Prometheus', async () => {
     const own = [...(await scrape())].filter(([name]) => name.startsWith('foyer_'));
-    expect(own).to.have.length(33);
+    expect(own).to.have.length(34);
     for (const [name, { type, help }] of own) {
       expect(name.endsWith('_total'), name).to.equal(type === 'counter');
       expect(help).to.match(/^[A-Z].*\.$/);
@@ -184,17 +186,20 @@ describe('The metrics', () => {
     });
   });
 
-  it('report the memory of live and of retained stores', async () => {
+  it('report the memory of live and of retained data', async () => {
     const { stores } = operations;
     const retained = stores.live.get('north')?.store;
     if (retained === undefined) throw new Error('north is not live');
-    retained.walks.noteUse(1);
+    noteUse(retained.lists.tickets, 1);
     stores.swap('main.sqlite', snapshotOf('s2', new Date(NOW).toISOString(), emptyImage('north')));
     stores.releaseUnwalked();
-    expect(retained.bytesHeld).to.be.greaterThan(10_000);
+    expect(retained.lists.tickets.bytesHeld).to.be.greaterThan(10_000);
     expect(await samplesOf('foyer_store_bytes_held')).to.deep.equal({
-      'foyer_store_bytes_held{state="live"}': stores.live.get('north')?.store.bytesHeld,
-      'foyer_store_bytes_held{state="retained"}': retained.bytesHeld,
+      'foyer_store_bytes_held{state="live"}': stores.liveBytes,
+      'foyer_store_bytes_held{state="retained"}': retained.lists.tickets.bytesHeld,
+    });
+    expect(await samplesOf('foyer_retention_limit_bytes')).to.deep.equal({
+      foyer_retention_limit_bytes: RETAINABLE_BYTES,
     });
     expect(await samplesOf('foyer_memory_limit_bytes')).to.deep.equal({
       foyer_memory_limit_bytes: MEMORY_LIMIT_BYTES,

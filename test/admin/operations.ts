@@ -6,13 +6,14 @@ import { LoadHistory } from '../../src/snapshot/watch/load-history.ts';
 import type { OrganizationImage, SnapshotImage } from '../../src/store/organization-image.ts';
 import { StoreRegistry } from '../../src/store/registry/store-registry.ts';
 import { fixture, PRODUCED_AT } from '../support/api-fixture.ts';
-import { emptyHistory } from '../support/empty-image.ts';
 
 /** Two hours after the fixture was produced. */
 export const AGE_SECONDS = 7200;
 export const NOW = Date.parse(PRODUCED_AT) + AGE_SECONDS * 1000;
 
 export const MEMORY_LIMIT_BYTES = 512 * 1024 * 1024;
+
+export const RETAINABLE_BYTES = 300 * 1024 * 1024;
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
@@ -42,6 +43,7 @@ export function emptyOperations(): Operations {
       maxSnapshotAgeSeconds: undefined,
     },
     stores: new StoreRegistry(),
+    admission: { retainableBytes: RETAINABLE_BYTES },
     history: new LoadHistory(),
     requestHistory: { intervals: () => [] },
     snapshots: { complaint: undefined },
@@ -77,6 +79,5 @@ export function snapshotOf(
   producedAt: string,
   ...organizations: OrganizationImage[]
 ): SnapshotImage {
-  const all = organizations.map((content) => ({ content, history: emptyHistory() }));
-  return { snapshotId, producedAt, organizations: all };
+  return { snapshotId, producedAt, organizations };
 }

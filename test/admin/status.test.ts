@@ -12,7 +12,9 @@ import {
   type Operations,
   readyOperations,
   snapshotOf,
+  RETAINABLE_BYTES,
 } from './operations.ts';
+import { noteUse } from '../../src/store/organization-image.ts';
 
 describe('The status', () => {
   let operations: Operations;
@@ -40,6 +42,7 @@ describe('The status', () => {
       limitBytes: MEMORY_LIMIT_BYTES,
       heldBytes: operations.stores.liveBytes,
       retainedBytes: 0,
+      retainableBytes: RETAINABLE_BYTES,
     });
     expect(memory.residentBytes).to.be.greaterThan(1e6);
   });
@@ -132,12 +135,12 @@ describe('The status', () => {
     expect(other.warning).to.equal(null);
   });
 
-  it('lists the retained stores, with the time until their release', async () => {
+  it('lists the retained sections, with the time until their release', async () => {
     const { image } = await fixture();
     const { stores } = operations;
-    const store = stores.view.get('north');
+    const store = stores.view.live.get('north');
     if (store === undefined) throw new Error('north is not live');
-    store.walks.noteUse(monotonicNow());
+    noteUse(store.lists.tickets, monotonicNow());
     stores.swap('main.sqlite', snapshotOf('s2', new Date(NOW).toISOString(), emptyImage('north')));
     stores.releaseUnwalked();
     const { retained, memory } = status();
@@ -147,12 +150,13 @@ describe('The status', () => {
       file: 'main.sqlite',
       snapshotId: image.snapshotId,
       organizationId: 'north',
-      bytesHeld: store.bytesHeld,
+      list: 'tickets',
+      bytesHeld: store.lists.tickets.bytesHeld,
     });
     expect(replacedSecondsAgo).to.be.within(0, 60);
     // The last use is rounded up to a whole second.
     expect(lastUsedSecondsAgo + goneInSeconds).to.be.within(300, 301);
-    expect(memory.retainedBytes).to.equal(store.bytesHeld);
+    expect(memory.retainedBytes).to.equal(store.lists.tickets.bytesHeld);
     operations.config.snapshotRetainMaxSeconds = 10;
     expect(status().retained[0].goneInSeconds + replacedSecondsAgo).to.be.within(9, 10);
     operations.config.snapshotRetainMaxSeconds = 0;

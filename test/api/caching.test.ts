@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { StoreRegistry } from '../../src/store/registry/store-registry.ts';
 import { fixture } from '../support/api-fixture.ts';
 import { givenApi, NOW, TestApi } from '../support/test-api.ts';
+import type { OrganizationImage } from '../../src/store/organization-image.ts';
 
 const preview = { 'Service-API-Version': 'preview' };
 const TARGETS = [
@@ -102,6 +103,10 @@ describe('Caching', () => {
   describe('over a swap', () => {
     const stores = new StoreRegistry();
     const swapping = givenApi(() => ({ stores: () => stores.view }));
+    const withOtherTickets = (image: OrganizationImage): OrganizationImage => {
+      const tickets = { ...image.lists.tickets, digest: 'changed' };
+      return { ...image, lists: { ...image.lists, tickets } };
+    };
 
     it('keeps the tags of an organization with unchanged data', async () => {
       const { image } = await fixture();
@@ -127,23 +132,17 @@ describe('Caching', () => {
       });
       await api.stop();
       expect(again.status).to.equal(304);
-      const organizations = image.organizations.map(({ content, history }) => ({
-        content: { ...content, contentDigest: `${content.contentDigest}, changed` },
-        history,
-      }));
+      const organizations = image.organizations.map(withOtherTickets);
       restarted.swap('fixture', { ...image, organizations });
       restarted.releaseUnwalked();
-      const digest = api.contentDigest('north');
-      expect(restarted.view.get('north', digest)?.contentDigest).to.equal(digest);
+      const digest = api.digest('north');
+      expect(restarted.view.find('north', 'tickets', digest)?.image.digest).to.equal(digest);
     });
 
     it('changes the tags with the data', async () => {
       const { image } = await fixture();
       const before = await swapping.api.send('/v1/tickets');
-      const organizations = image.organizations.map(({ content, history }) => ({
-        content: { ...content, contentDigest: 'changed' },
-        history,
-      }));
+      const organizations = image.organizations.map(withOtherTickets);
       stores.swap('fixture', { ...image, organizations });
       const after = await swapping.api.send('/v1/tickets', {
         headers: { 'If-None-Match': before.headers['etag'] },

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import type { CollectionName } from '../../src/contract/operations.ts';
 import { COLLECTION_NAMES } from '../../src/contract/resources.ts';
-import type { SnapshotImage } from '../../src/store/organization-image.ts';
+import { type SnapshotImage, collectionOf } from '../../src/store/organization-image.ts';
 import { StoreRegistry } from '../../src/store/registry/store-registry.ts';
 import { type Change, change, type Files, ORGANIZATIONS, World } from '../snapshot/builder/random-history.ts';
 import { byDepth } from '../support/depth.ts';
@@ -86,16 +86,18 @@ const keyOf = (collection: string, id: string) => JSON.stringify([collection, id
 
 /** Returns what a copy of an organization holds: records by collection and id, those of sessions with their events. */
 function recordsIn({ organizations }: SnapshotImage, organizationId: string): Records | undefined {
-  const found = organizations.find(({ content }) => content.organizationId === organizationId)?.content;
+  const found = organizations.find((one) => one.organizationId === organizationId);
   if (found === undefined) return undefined;
   const records = new Map<string, string>();
-  const eventIds = textsOf(found.events).map((text) => (JSON.parse(text) as { readonly id: string }).id);
+  const eventIds = textsOf(collectionOf(found, 'events')).map(
+    (text) => (JSON.parse(text) as { readonly id: string }).id,
+  );
   for (const name of COLLECTION_NAMES) {
-    for (const [row, text] of textsOf(found[name]).entries()) {
+    for (const [row, text] of textsOf(collectionOf(found, name)).entries()) {
       const id = String(Object.values(JSON.parse(text) as object)[0]);
       records.set(
         keyOf(name, id),
-        name === 'sessions' ? `${eventIds[found.sessions.eventOf[row]]} ${text}` : text,
+        name === 'sessions' ? `${eventIds[found.lists.events.schedule.eventOf[row]]} ${text}` : text,
       );
     }
   }

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { StoreRegistry } from '../../src/store/registry/store-registry.ts';
-import { StoreView } from '../../src/store/registry/store-view.ts';
+import { sectionOf, StoreView } from '../../src/store/registry/store-view.ts';
 import { fixture } from '../support/api-fixture.ts';
-import { emptyHistory, storeOf } from '../support/empty-image.ts';
+import { storeOf } from '../support/empty-image.ts';
 import { organizationOf } from '../support/import-folder.ts';
 import { type ApiResponse, type RequestOptions, givenApi, TestApi } from '../support/test-api.ts';
 
@@ -118,8 +118,7 @@ describe('A repeated response', () => {
 
     const swapIn = async (snapshotId: string, content: 'north' | 'south') => {
       const { image } = await fixture();
-      const asNorth = { ...organizationOf(image, content), organizationId: 'north' };
-      const organizations = [{ content: asNorth, history: emptyHistory() }];
+      const organizations = [{ ...organizationOf(image, content), organizationId: 'north' }];
       stores.swap('fixture', { ...image, snapshotId, organizations });
     };
 
@@ -155,11 +154,11 @@ describe('A repeated response', () => {
       // Retained for this walk, until it is released.
       stores.releaseUnwalked();
       expect((await swapping.api.send(pinned)).text).to.equal(before.text);
-      stores.retainOnly(new Set());
+      stores.retainOnly([]);
       expect(await swapping.api.send(pinned)).to.have.property('status', 429);
     });
 
-    it('comes only from the retained store of its content digest', async () => {
+    it('comes only from the retained list of its digest', async () => {
       const { image } = await fixture();
       const asNorth = (content: 'north' | 'south') =>
         storeOf({ ...organizationOf(image, content), organizationId: 'north' });
@@ -167,11 +166,11 @@ describe('A repeated response', () => {
       const isRetained = { value: false };
       const api = await TestApi.start({
         stores: () =>
-          new StoreView(new Map([['north', live]]), new Map([['north', isRetained.value ? [replaced] : []]])),
+          new StoreView(new Map([['north', live]]), isRetained.value ? [sectionOf(replaced, 'events')] : []),
       });
       const send = async (retained: boolean) => {
         isRetained.value = retained;
-        return (await api.send(`/v1/events?perPage=1&page=2&snapshot=${replaced.contentDigest}`)).text;
+        return (await api.send(`/v1/events?perPage=1&page=2&snapshot=${replaced.lists.events.digest}`)).text;
       };
       const responses = [];
       for (const retained of [true, false, false, false, true, true, false])

@@ -100,7 +100,7 @@ describe('A list in application/x-ndjson', () => {
   });
 
   it('may name the snapshot', async () => {
-    const target = `/v1/tickets?snapshot=${given.api.contentDigest('north')}`;
+    const target = `/v1/tickets?snapshot=${given.api.digest('north')}`;
     expect(linesOf(await stream(target))).to.have.length(TICKET_COUNT);
   });
 

@@ -1,12 +1,13 @@
 import { expect } from 'chai';
 import { Pins } from '../../src/http/checks/pin.ts';
-import type { OrganizationImage } from '../../src/store/organization-image.ts';
+import { type OrganizationImage, byList } from '../../src/store/organization-image.ts';
 import { newServedDigests } from '../../src/store/registry/served-digests.ts';
 import { StoreRegistry } from '../../src/store/registry/store-registry.ts';
 import { fixture } from '../support/api-fixture.ts';
 import { emptyHistory, emptySnapshot } from '../support/empty-image.ts';
 import { organizationOf } from '../support/import-folder.ts';
 import { type ApiResponse, TestApi } from '../support/test-api.ts';
+import { sharedUint32s } from '../../src/store/memory/shared-arrays.ts';
 
 const SECOND = 1000;
 const RETENTION = { snapshotRetainSeconds: 300, snapshotRetainMaxSeconds: 3600 };
@@ -35,10 +36,16 @@ describe('A walk', () => {
 
   /** Makes a snapshot live whose content has these names, for the organizations north and south. */
   function swap(north: string, south = 'south'): void {
-    const organizations = [
-      { ...content, contentDigest: digestOf(north) },
-      { ...content, organizationId: 'south', contentDigest: digestOf(south) },
-    ].map((one) => ({ content: one, history: emptyHistory() }));
+    const imageOf = (organizationId: string, name: string): OrganizationImage => ({
+      ...{ organizationId, contentDigest: digestOf(name), history: emptyHistory() },
+      // Copies, as of a load.
+      lists: byList((list) => ({
+        ...content.lists[list],
+        digest: digestOf(name),
+        lastUse: sharedUint32s(1),
+      })),
+    });
+    const organizations = [imageOf('north', north), imageOf('south', south)];
     const producedAt = '2026-11-21T04:00:00.000Z';
     stores.swap('fixture', { snapshotId: `${north} ${++snapshots}`, producedAt, organizations });
     stores.releaseUnwalked();

@@ -10,7 +10,7 @@ import { newHitCounts } from '../../src/counts/hit-counts.ts';
 import { newServedDigests } from '../../src/store/registry/served-digests.ts';
 import { StoreRegistry } from '../../src/store/registry/store-registry.ts';
 import { fixture, TICKET_COUNT } from '../support/api-fixture.ts';
-import { emptyHistory, emptyImage } from '../support/empty-image.ts';
+import { emptyImage } from '../support/empty-image.ts';
 import { TestApi } from '../support/test-api.ts';
 import { rejectionOf } from './rejection.ts';
 
@@ -52,8 +52,7 @@ describe('A walk of the TypeScript client', () => {
   /** Makes a snapshot live in which the organization has no records. */
   function swap(): void {
     const producedAt = '2026-11-21T05:00:00.000Z';
-    const organizations = [{ content: emptyImage('north'), history: emptyHistory() }];
-    stores.swap('fixture', { snapshotId: 'newer', producedAt, organizations });
+    stores.swap('fixture', { snapshotId: 'newer', producedAt, organizations: [emptyImage('north')] });
   }
 
   it('waits for the rate limit, and has every record once', async () => {

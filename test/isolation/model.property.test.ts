@@ -7,11 +7,10 @@ import { Pins } from '../../src/http/checks/pin.ts';
 import type { KeyRing } from '../../src/keys/key-ring.ts';
 import { KeysFile, readKeyRing } from '../../src/keys/keys-file.ts';
 import { readSnapshot } from '../support/read-snapshot.ts';
-import type { SnapshotImage } from '../../src/store/organization-image.ts';
-import type { OrganizationStore } from '../../src/store/organization-store.ts';
+import type { OrganizationStore, SnapshotImage } from '../../src/store/organization-image.ts';
 import { newServedDigests } from '../../src/store/registry/served-digests.ts';
 import { StoreRegistry } from '../../src/store/registry/store-registry.ts';
-import { StoreView } from '../../src/store/registry/store-view.ts';
+import { type Section, StoreView } from '../../src/store/registry/store-view.ts';
 import { byDepth } from '../support/depth.ts';
 import { PRODUCED_AT } from '../support/import-folder.ts';
 import {
@@ -136,19 +135,23 @@ class World {
   /** Returns the view with stores that count each read, for the organization that does not ask. */
   #watchedView(): StoreView {
     const { live, retained } = this.#registry.view;
-    const counted = (store: OrganizationStore): OrganizationStore =>
-      store.organizationId === this.#asking
-        ? store
-        : new Proxy(store, {
+    const counted = <Part extends OrganizationStore | Section>(part: Part): Part =>
+      part.organizationId === this.#asking
+        ? part
+        : new Proxy(part, {
             get: (of, name): unknown => {
               this.foreignReads++;
               return Reflect.get(of, name, of);
             },
           });
-    return new StoreView(
+    const before = this.foreignReads;
+    const view = new StoreView(
       new Map(live.entries().map(([id, store]) => [id, counted(store)])),
-      new Map(retained.entries().map(([id, stores]) => [id, stores.map(counted)])),
+      [...retained.values()].map(counted),
     );
+    // The view of a swap reads every section. What counts are the reads of a request.
+    this.foreignReads = before;
+    return view;
   }
 }
 
@@ -181,7 +184,9 @@ describe(`An organization beside another one with common ids, which may be absen
     const all = [...contents.observed, ...contents.other];
     targets = Array.from({ length: TARGETS }, () => randomTarget(random, all));
     pins = OWNERS.flatMap((of) =>
-      snapshots[of].map(({ organizations: [{ content }] }) => content.contentDigest),
+      snapshots[of].flatMap(({ organizations: [{ lists }] }) =>
+        Object.values(lists).map(({ digest }) => digest),
+      ),
     );
     worlds = [undefined, 0, 1].map((other) => new World(other, snapshots));
     await withFolder(async (inFolder) => {

@@ -2,8 +2,7 @@ import { expect } from 'chai';
 import { CHUNK_BYTES, readLines } from '../../src/query/read-lines.ts';
 import type { Plan } from '../../src/query/plan.ts';
 import { selectRecords } from '../../src/query/read-page.ts';
-import type { OrganizationStore } from '../../src/store/organization-store.ts';
-import { storeOf } from '../support/empty-image.ts';
+import type { ListImage } from '../../src/store/organization-image.ts';
 import { builtFrom } from '../support/import-folder.ts';
 import { inOrganization, minimalTicket, times } from '../support/records.ts';
 import { withFolder } from '../support/temporary-folder.ts';
@@ -12,7 +11,7 @@ const TICKETS = 5000;
 const LONG = 'x'.repeat(300_000);
 
 describe('The lines of a list', () => {
-  let store: OrganizationStore;
+  let list: ListImage;
   before(async () => {
     const tickets = times(TICKETS, (i) =>
       inOrganization('north')(
@@ -25,7 +24,7 @@ describe('The lines of a list', () => {
     const { image } = await withFolder((inFolder) =>
       builtFrom(inFolder('import'), { organizations: [{ organizationId: 'north', name: 'north' }], tickets }),
     );
-    store = storeOf(image.organizations[0].content);
+    list = image.organizations[0].lists.tickets;
   });
 
   const SELECTIONS: Readonly<Record<string, Plan['where']>> = {
@@ -36,9 +35,9 @@ describe('The lines of a list', () => {
   for (const [name, where] of Object.entries(SELECTIONS)) {
     it(`${name} come in chunks of whole lines, which end with the record that reaches the length`, () => {
       const plan: Plan = { collection: 'tickets', where, page: 1, perPage: 25 };
-      const selection = selectRecords(store, plan, undefined);
+      const selection = selectRecords(list, plan, undefined);
       if (selection === undefined) throw new Error('no selection');
-      const chunks = [...readLines(store, plan, selection, 0, () => false)].map((chunk) => chunk.toString());
+      const chunks = [...readLines(list, plan, selection, 0, () => false)].map((chunk) => chunk.toString());
       for (const chunk of chunks) {
         expect(chunk.at(-1)).to.equal('\n');
         const beforeLast = chunk.lastIndexOf('\n', chunk.length - 2) + 1;
@@ -54,7 +53,7 @@ describe('The lines of a list', () => {
   it('are read when they are taken, into the buffer of the chunk before if that one is sent', () => {
     const plan: Plan = { collection: 'tickets', where: [], page: 1, perPage: 25 };
     let isSent = false;
-    const chunks = readLines(store, plan, { kind: 'span', from: 0, to: TICKETS }, 0, () => isSent);
+    const chunks = readLines(list, plan, { kind: 'span', from: 0, to: TICKETS }, 0, () => isSent);
     const take = () => chunks.next().value as Buffer;
     const first = take();
     const text = first.toString();

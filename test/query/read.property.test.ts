@@ -5,7 +5,7 @@ import { type ListOperation, OPERATIONS } from '../../src/contract/operations.ts
 import { type Plan, planList } from '../../src/query/plan.ts';
 import { readLines } from '../../src/query/read-lines.ts';
 import { contentTag, readPage, readRecord, selectRecords } from '../../src/query/read-page.ts';
-import type { OrganizationStore } from '../../src/store/organization-store.ts';
+import { listOf, type OrganizationStore, type ListImage } from '../../src/store/organization-image.ts';
 import { byDepth } from '../support/depth.ts';
 import { Oracle } from '../support/oracle/oracle.ts';
 import { QueryMaker, type RandomQuery } from '../support/oracle/random-query.ts';
@@ -70,7 +70,7 @@ for (const { seed, size, queries } of CASES) {
           const { organization, store } = pickSubject();
           const { parts, parentId } = maker.query(operation, organization);
           const plan = planList(operation, readValues(operation, parts) ?? {});
-          expectLines(store, plan, parentId, maker.now(organization));
+          expectLines(store.lists[listOf(plan.collection)], plan, parentId, maker.now(organization));
         }
       });
     }
@@ -85,7 +85,7 @@ for (const { seed, size, queries } of CASES) {
         for (const { store, oracle, organization } of subjects) {
           for (const id of new Set(['', '"', ...ids, ...nearIds])) {
             const now = maker.now(organization);
-            const record = readRecord(store, collection, id, now);
+            const record = readRecord(store.lists[listOf(collection)], collection, id, now);
             const expected = oracle.record(operation.id, id, now);
             if (!isDeepStrictEqual(record && parsed(record), expected)) {
               const about = `${organization.organizationId} at ${now}: ${JSON.stringify(id)}`;
@@ -102,10 +102,10 @@ for (const { seed, size, queries } of CASES) {
         for (let i = 0; i < 100; i++) {
           const now = maker.now(organization);
           const pages = [1, 2, 3].map((page) =>
-            readPage(store, { ...planOfAll('listEvents'), page }, undefined, now),
+            readPage(store.lists.events, { ...planOfAll('listEvents'), page }, undefined, now),
           );
           const events = pages.map((page) => textOf(page?.segments ?? [])).join();
-          const tag = contentTag(store, 'events', now);
+          const tag = contentTag(store.lists.events, 'events', now);
           expect(eventsByTag.get(tag) ?? events, `${organization.organizationId} at ${now}`).to.equal(events);
           eventsByTag.set(tag, events);
         }
@@ -123,7 +123,7 @@ function expectPage(
   now: number,
 ): number {
   const plan = planList(operation, readValues(operation, parts) ?? {});
-  const page = readPage(store, plan, parentId, now);
+  const page = readPage(store.lists[listOf(plan.collection)], plan, parentId, now);
   const expected = oracle.page(operation.id, values, parentId, now);
   const records = page && parsed([Buffer.from('['), ...page.segments, Buffer.from(']')]);
   const actual = page && { totalRecords: page.totalRecords, records };
@@ -134,11 +134,11 @@ function expectPage(
 }
 
 /** Compares the lines of a query with the records of its pages. */
-function expectLines(store: OrganizationStore, plan: Plan, parentId: string | undefined, now: number): void {
-  const selection = selectRecords(store, plan, parentId);
+function expectLines(list: ListImage, plan: Plan, parentId: string | undefined, now: number): void {
+  const selection = selectRecords(list, plan, parentId);
   const pages: string[] = [];
   for (let page = 1, left = Infinity; left > 0; page++) {
-    const found = readPage(store, { ...plan, page, perPage: 100 }, parentId, now);
+    const found = readPage(list, { ...plan, page, perPage: 100 }, parentId, now);
     if (found === undefined) {
       expect(selection).to.equal(undefined);
       return;
@@ -147,7 +147,7 @@ function expectLines(store: OrganizationStore, plan: Plan, parentId: string | un
     left = found.totalRecords - page * 100;
   }
   const records = JSON.parse(`[${pages.join(',')}]`) as unknown[];
-  const lines = selection && textOf([...readLines(store, plan, selection, now, () => false)]);
+  const lines = selection && textOf([...readLines(list, plan, selection, now, () => false)]);
   expect(lines).to.equal(records.map((record) => `${JSON.stringify(record)}\n`).join(''));
 }
 

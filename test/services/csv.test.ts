@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { readSnapshot } from '../support/read-snapshot.ts';
 import { ROOT } from '../support/command.ts';
-import { build, recordsOf } from '../support/import-folder.ts';
+import { build, recordsOf, contentOf } from '../support/import-folder.ts';
 import { folderForAll } from '../support/temporary-folder.ts';
 import { givenPython, PYTHON } from './python.ts';
 
@@ -39,7 +39,7 @@ ord_2,org_1,A-2,CANCELLED,zoe@example.org,cus_1,0,2026-07-02 09:00:00,2026-07-02
     );
     expect(status, stderr).to.equal(0);
     await build(folder('import'), folder('a.sqlite'));
-    const [{ content: organization }] = readSnapshot(folder('a.sqlite')).organizations;
+    const organization = contentOf(readSnapshot(folder('a.sqlite')).organizations[0]);
     expect(recordsOf(organization.events).get('evt_1')).to.include({
       title: 'Le "Misanthrope"',
       createdAt: '2026-07-01T08:00:00Z',

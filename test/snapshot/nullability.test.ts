@@ -23,6 +23,7 @@ import {
 } from '../support/records.ts';
 import { folderForAll } from '../support/temporary-folder.ts';
 import { expectRefused } from './format/sound-snapshot.ts';
+import { collectionOf } from '../../src/store/organization-image.ts';
 
 /**
  * The nullability of every field of events, sessions and offers, as the specification marks it. The lists are written
@@ -270,7 +271,7 @@ describe('The nullability of events, sessions and offers', () => {
           ...(collection === 'events' && { sessions: [...(complete.sessions ?? []), ...sessions] }),
         };
         const { image } = await builtFrom(folder(`good-${schema}`), files);
-        const served = recordsOf(image.organizations[0].content[collection]);
+        const served = recordsOf(collectionOf(image.organizations[0], collection));
         for (const { path, id } of variants)
           expect(valueAt(served.get(id), path), id).to.deep.equal(lists.includes(path) ? [] : null);
       });

@@ -2,22 +2,19 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { instantOrder } from '../../src/store/index/instant-index.ts';
 import { nextSessionFields, NextSessions } from '../../src/store/next-sessions.ts';
-import type { SessionsImage } from '../../src/store/organization-image.ts';
-import { emptyCollection } from '../support/empty-image.ts';
+import type { ScheduleImage } from '../../src/store/organization-image.ts';
 import { pack } from '../support/pack.ts';
 import { FIXED } from '../support/random.ts';
 
 /** `schedule[event]` are the starts of its sessions, in microseconds. */
 type Schedule = readonly (readonly bigint[])[];
 
-function sessionsImage(schedule: Schedule): SessionsImage {
+function scheduleImage(schedule: Schedule): ScheduleImage {
   const inOrder = schedule.map((starts) => [...BigInt64Array.from(starts).sort()]);
   const starts = BigInt64Array.from(inOrder.flat());
   const firstOfEvent = new Uint32Array(schedule.length + 1);
   inOrder.forEach(({ length }, event) => (firstOfEvent[event + 1] = firstOfEvent[event] + length));
   return {
-    ...emptyCollection('id'),
-    count: starts.length,
     firstOfEvent,
     eventOf: Uint32Array.from(inOrder.flatMap((sessions, event) => sessions.map(() => event))),
     starts,
@@ -27,7 +24,7 @@ function sessionsImage(schedule: Schedule): SessionsImage {
 }
 
 /** Returns the row of an event's first session after a time, or -1. */
-function naiveNext({ starts, eventOf }: SessionsImage, event: number, now: number): number {
+function naiveNext({ starts, eventOf }: ScheduleImage, event: number, now: number): number {
   const instant = BigInt(now) * 1000n;
   return starts.findIndex((start, session) => eventOf[session] === event && start > instant);
 }
@@ -41,10 +38,10 @@ const start = fc
   .map(([anchor, step]) => anchor + step);
 const schedules = fc
   .array(fc.array(start, { minLength: 1, maxLength: 8 }), { minLength: 1, maxLength: 6 })
-  .map(sessionsImage);
+  .map(scheduleImage);
 
 /** Times around the starts, in milliseconds, back and forth. */
-function walks({ starts }: SessionsImage): fc.Arbitrary<number[]> {
+function walks({ starts }: ScheduleImage): fc.Arbitrary<number[]> {
   const around = (instant: bigint) => [1, 0, -1, 0, 1].map((step) => Number(instant / 1000n) + step);
   const far = fc.constantFrom([-8.64e15], [8.64e15]);
   return fc
@@ -86,11 +83,11 @@ describe('NextSessions', () => {
   });
 
   it('has none without sessions', () => {
-    expect(new NextSessions(sessionsImage([])).epoch(0)).to.equal(0);
+    expect(new NextSessions(scheduleImage([])).epoch(0)).to.equal(0);
   });
 
   it('does not change the shared image', () => {
-    const image = sessionsImage([[5000n, 1000n], [3000n]]);
+    const image = scheduleImage([[5000n, 1000n], [3000n]]);
     const before = [...image.firstOfEvent];
     new NextSessions(image).of(0, 1e6);
     expect([...image.firstOfEvent]).to.deep.equal(before);

@@ -1,16 +1,22 @@
 import { randomUUID } from 'node:crypto';
 import { parseTimestamp } from '../../src/contract/timestamp.ts';
-import { byCollection } from '../../src/snapshot/format/layout.ts';
+import { byCollection, COLLECTIONS } from '../../src/snapshot/format/layout.ts';
 import type { ManifestOrganization } from '../../src/snapshot/format/manifest.ts';
 import { lineageOf } from '../../src/store/history.ts';
 import { IdIndexBuilder } from '../../src/store/index/id-index.ts';
-import type {
-  CollectionImage,
-  OrganizationImage,
-  SnapshotImage,
-  HistoryImage,
+import { sharedUint32s } from '../../src/store/memory/shared-arrays.ts';
+import {
+  byList,
+  type CollectionImage,
+  type HistoryImage,
+  type ListImage,
+  type ListName,
+  listOf,
+  NO_SCHEDULE,
+  type OrganizationImage,
+  type OrganizationStore,
+  type SnapshotImage,
 } from '../../src/store/organization-image.ts';
-import { OrganizationStore } from '../../src/store/organization-store.ts';
 import { pack } from './pack.ts';
 
 export function emptyCollection(idField: string): CollectionImage {
@@ -23,26 +29,21 @@ export function emptyCollection(idField: string): CollectionImage {
   };
 }
 
+/** Returns a list without records. */
+export function emptyList(name: ListName, digest: string): ListImage {
+  const collections = Object.fromEntries(
+    COLLECTIONS.filter((layout) => listOf(layout.name) === name).map((layout) => [
+      layout.name,
+      emptyCollection(layout.resource.id),
+    ]),
+  );
+  return { name, digest, collections, schedule: NO_SCHEDULE, lastUse: sharedUint32s(1), bytesHeld: 0 };
+}
+
 /** Returns the image of an organization without records. */
-export function emptyImage(organizationId: string, contentDigest = 'digest'): OrganizationImage {
-  const sessions = {
-    ...emptyCollection('id'),
-    firstOfEvent: new Uint32Array(1),
-    eventOf: new Uint32Array(0),
-    starts: new BigInt64Array(0),
-    startOrder: new Uint32Array(0),
-    nextFields: pack([]),
-  };
-  return {
-    organizationId,
-    contentDigest,
-    events: emptyCollection('id'),
-    sessions,
-    tickets: emptyCollection('ticketId'),
-    orders: emptyCollection('orderId'),
-    offers: emptyCollection('offerId'),
-    bytesHeld: 0,
-  };
+export function emptyImage(organizationId: string, digest = 'digest'): OrganizationImage {
+  const lists = byList((name) => emptyList(name, digest));
+  return { organizationId, contentDigest: digest, lists, history: emptyHistory() };
 }
 
 const PRODUCED_AT = '2026-11-21T04:00:00.000Z';
@@ -58,33 +59,29 @@ export function emptyHistory(
     deleted: { ...none, ids: pack([]) },
   }));
   return {
+    name: 'history',
+    digest: randomUUID(),
     lineage: lineageOf([[snapshotId, instant]]),
     since: instant,
     until: instant,
     changes,
+    lastUse: sharedUint32s(1),
     bytesHeld: 0,
   };
 }
 
 /** @param organizations `id`, or `id=digest` */
 export function emptySnapshot(snapshotId: string, ...organizations: string[]): SnapshotImage {
-  return {
-    snapshotId,
-    producedAt: PRODUCED_AT,
-    organizations: organizations.map((text) => {
-      const [id, digest] = text.split('=');
-      return { content: emptyImage(id, digest), history: emptyHistory() };
-    }),
-  };
+  const images = organizations.map((text) => {
+    const [id, digest] = text.split('=');
+    return emptyImage(id, digest);
+  });
+  return { snapshotId, producedAt: PRODUCED_AT, organizations: images };
 }
 
-/** Returns a store of an image without changes. */
-export function storeOf(image: OrganizationImage, history = emptyHistory()): OrganizationStore {
-  return new OrganizationStore(image, history, {
-    snapshotId: 'snapshot',
-    producedAt: PRODUCED_AT,
-    latestInstant: 0n,
-  });
+/** Returns the live store of an image. */
+export function storeOf(image: OrganizationImage): OrganizationStore {
+  return { ...image, snapshotId: 'snapshot', producedAt: PRODUCED_AT, latestInstant: 0n };
 }
 
 /** Returns the declaration of an organization in a manifest, by default without runs. */

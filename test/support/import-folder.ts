@@ -6,10 +6,13 @@ import {
   buildSnapshot,
 } from '../../src/snapshot/builder/build-snapshot.ts';
 import { readSnapshot } from './read-snapshot.ts';
-import type {
-  CollectionImage,
-  OrganizationImage,
-  SnapshotImage,
+import type { CollectionName } from '../../src/contract/operations.ts';
+import { byCollection } from '../../src/snapshot/format/layout.ts';
+import {
+  type CollectionImage,
+  collectionOf,
+  type OrganizationImage,
+  type SnapshotImage,
 } from '../../src/store/organization-image.ts';
 import { recordAt } from '../../src/store/records.ts';
 
@@ -62,17 +65,22 @@ export async function builtFrom(
   return { report, image: readSnapshot(output) };
 }
 
-export function organizationOf({ organizations }: SnapshotImage, id: string): OrganizationImage {
-  const found = organizations.find(({ content }) => content.organizationId === id);
+/** The image of an organization, and its collections by name. */
+export type OrganizationContent = OrganizationImage & Readonly<Record<CollectionName, CollectionImage>>;
+
+export function contentOf(image: OrganizationImage): OrganizationContent {
+  return { ...image, ...byCollection(({ name }) => collectionOf(image, name)) };
+}
+
+export function organizationOf({ organizations }: SnapshotImage, id: string): OrganizationContent {
+  const found = organizations.find(({ organizationId }) => organizationId === id);
   if (found === undefined) throw new Error(`no organization ${id}`);
-  return found.content;
+  return contentOf(found);
 }
 
 /** Returns the content digest of each organization, by its id. */
 export function digestsOf({ organizations }: SnapshotImage): Record<string, string> {
-  return Object.fromEntries(
-    organizations.map(({ content }) => [content.organizationId, content.contentDigest]),
-  );
+  return Object.fromEntries(organizations.map((one) => [one.organizationId, one.contentDigest]));
 }
 
 /** Returns the JSON texts of a collection, in list order. */

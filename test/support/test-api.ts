@@ -28,6 +28,8 @@ import { StoreRegistry } from '../../src/store/registry/store-registry.ts';
 import { EMPTY_VIEW } from '../../src/store/registry/store-view.ts';
 import { expectConformance } from './conformance.ts';
 import { fixture, type Fixture, type OrganizationId } from './api-fixture.ts';
+import type { ListName } from '../../src/store/organization-image.ts';
+import { organizationOf } from './import-folder.ts';
 
 export const NOW = Date.parse('2026-11-21T12:00:00Z');
 
@@ -178,11 +180,9 @@ export class TestApi {
     return this.#fixture.authorization[organization];
   }
 
-  /** Returns the content digest that links of an organization carry. */
-  contentDigest(organization: OrganizationId): string {
-    const { organizations } = this.#fixture.image;
-    const found = organizations.find(({ content }) => content.organizationId === organization);
-    return found?.content.contentDigest ?? '';
+  /** Returns the digest that links of a list carry. */
+  digest(organization: OrganizationId, list: ListName = 'tickets'): string {
+    return organizationOf(this.#fixture.image, organization).lists[list].digest;
   }
 
   /** Sends a request, and validates the response against the OpenAPI document. */

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { StoreRegistry } from '../../src/store/registry/store-registry.ts';
 import { WorkerStores, ViewPublisher } from '../../src/workers/shared-views.ts';
 import { emptySnapshot } from '../support/empty-image.ts';
+import { lastUseOf, noteUse } from '../../src/store/organization-image.ts';
 
 describe('The store views of workers', () => {
   let registry: StoreRegistry;
@@ -39,7 +40,12 @@ describe('The store views of workers', () => {
     for (const worker of workers) worker.dropUnused();
   }
 
-  const shown = (digest?: string) => workers.map(({ view }) => view.get('north', digest)?.snapshotId);
+  const shown = (digest?: string) =>
+    workers.map(({ view }) =>
+      digest === undefined
+        ? view.live.get('north')?.snapshotId
+        : view.find('north', 'tickets', digest)?.snapshotId,
+    );
 
   it('are empty at first', () => {
     expect(workers.map(({ view }) => view.isEmpty)).to.deep.equal([true, true]);
@@ -61,36 +67,41 @@ describe('The store views of workers', () => {
   it('share the images and the walk marks', () => {
     registry.swap('a.sqlite', emptySnapshot('a1', 'north=N1'));
     showAll();
-    const [one, other] = workers.map((thread) => thread.view.get('north'));
-    expect(one?.image.events.ids).to.deep.equal(registry.view.get('north')?.image.events.ids);
+    const [one, other] = workers.map((thread) => thread.view.live.get('north'));
+    expect(one?.lists.events.collections).to.deep.equal(
+      registry.view.live.get('north')?.lists.events.collections,
+    );
     registry.swap('a.sqlite', emptySnapshot('a2', 'north=N2'));
-    one?.walks.noteUse(1);
-    expect(other?.walks.lastUse).to.equal(1000);
+    if (one === undefined || other === undefined) throw new Error('north is not live');
+    noteUse(one.lists.tickets, 1);
+    expect(lastUseOf(other.lists.tickets)).to.equal(1000);
+    expect(lastUseOf(other.lists.orders)).to.equal(0);
     showAll();
     registry.releaseUnwalked();
     showAll();
     expect(shown('N1')).to.deep.equal(['a1', 'a1']);
-    registry.retainOnly(new Set());
+    registry.retainOnly([]);
     showAll();
     expect(shown('N1')).to.deep.equal([undefined, undefined]);
   });
 
   it('are sent each image once while it is in a view', () => {
     registry.swap('a.sqlite', emptySnapshot('a1', 'north=N1', 'south=S1'));
-    expect(publisher.next(registry.view)?.images, 'content and history').to.have.length(4);
+    expect(publisher.next(registry.view)?.images, 'five for each').to.have.length(10);
     expect(publisher.next(registry.view), 'a view that was sent').to.equal(undefined);
     registry.swap('a.sqlite', emptySnapshot('a2', 'north=N2', 'south=S1'));
-    expect(publisher.next(registry.view)?.images, 'one content, two histories').to.have.length(3);
-    expect(publisher.latest.images, 'for a later worker').to.have.length(6);
+    expect(publisher.next(registry.view)?.images, 'lists of one, histories of both').to.have.length(6);
+    expect(publisher.latest.images, 'for a later worker').to.have.length(16);
     registry.releaseUnwalked();
     expect(publisher.next(registry.view)?.images).to.have.length(0);
-    expect(publisher.latest.images).to.have.length(4);
+    expect(publisher.latest.images).to.have.length(10);
   });
 
   it('are the same in a worker that starts later', () => {
     registry.swap('a.sqlite', emptySnapshot('a1', 'north=N1'));
     showAll();
-    workers[0].view.get('north')?.walks.noteUse(1);
+    const tickets = workers[0].view.live.get('north')?.lists.tickets;
+    if (tickets !== undefined) noteUse(tickets, 1);
     registry.swap('a.sqlite', emptySnapshot('a2', 'north=N2'));
     showAll();
     const late = new WorkerStores(shownVersion);
@@ -103,29 +114,24 @@ describe('The store views of workers', () => {
     expect(shown()).to.deep.equal(['a3', 'a3', 'a3']);
   });
 
-  it('keep a store, with its cached state, in a view that does not change it', () => {
+  it('keep the images of a view that does not change them, and with them the state of the thread', () => {
+    const lists = () => workers[0].view.live.get('north')?.lists;
     registry.swap('a.sqlite', emptySnapshot('a1', 'north=N1'));
     showAll();
-    const before = workers[0].view.get('north');
+    const before = lists();
     registry.swap('b.sqlite', emptySnapshot('b1', 'south=S1'));
     showAll();
-    expect(workers[0].view.get('north')).to.equal(before);
     registry.swap('a.sqlite', emptySnapshot('a2', 'north=N1'));
     showAll();
-    expect(workers[0].view.get('north')).to.not.equal(before);
-    expect(workers[0].view.get('north')?.image, 'unchanged content').to.equal(before?.image);
+    expect(workers[0].view.live.get('north')?.snapshotId).to.equal('a2');
+    for (const list of Object.values(before ?? {})) expect(lists()?.[list.name]).to.equal(list);
   });
 
   it('refuse a view whose image was not sent', () => {
-    const store = {
-      content: 7,
-      history: 8,
-      snapshotId: 's',
-      producedAt: '',
-      latestInstant: 0n,
-    };
+    registry.swap('a.sqlite', emptySnapshot('a1', 'north=N1'));
+    const sent = publisher.next(registry.view);
     expect(() => {
-      workers[0].prepare({ version: 1, live: [store], retained: [] });
-    }).to.throw('the images of a store were not sent');
+      if (sent !== undefined) workers[0].prepare(sent.view);
+    }).to.throw(/^image \d was not sent$/);
   });
 });

@@ -1,6 +1,7 @@
 import type { Request } from 'express';
 import { parseCredential } from '../../keys/credential.ts';
 import type { KeyRing, ValidKey } from '../../keys/key-ring.ts';
+import type { ListName } from '../../store/organization-image.ts';
 import type { StoreView } from '../../store/registry/store-view.ts';
 import { notReady, Problem } from '../response/problem.ts';
 
@@ -48,13 +49,12 @@ export function authenticate(
 }
 
 /**
- * Binds the stores of a view to one organization. Handlers get nothing else, so no other organization is in their
- * reach.
- * @returns `live`, and `withContent`, which returns the store with a content digest, live or retained
+ * Binds a view to one organization. Handlers get nothing else, so no other organization is in their reach.
+ * @returns `live`, and `find`, which returns a list of some content, live or retained
  * @throws Problem 429 when no live snapshot holds the organization
  */
 export function storesOf(view: StoreView, organizationId: string) {
-  const live = view.get(organizationId);
+  const live = view.live.get(organizationId);
   if (live === undefined) throw ORGANIZATION_NOT_LOADED;
-  return { live, withContent: (digest: string) => view.get(organizationId, digest) };
+  return { live, find: (list: ListName, digest: string) => view.find(organizationId, list, digest) };
 }

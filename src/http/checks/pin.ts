@@ -1,7 +1,8 @@
 import { monotonicNow } from '../../clock.ts';
 import { CONTENT_DIGEST_PARAMETER } from '../../contract/operations.ts';
-import type { OrganizationStore } from '../../store/organization-store.ts';
+import { type ListName, noteUse, type SectionImage } from '../../store/organization-image.ts';
 import { type ServedDigests, wasServed } from '../../store/registry/served-digests.ts';
+import { keyOf } from '../../store/registry/store-view.ts';
 import type { RequestContext } from '../request-context.ts';
 import { Problem } from '../response/problem.ts';
 import { invalidQuery, type Query, type QueryReader } from './query.ts';
@@ -41,19 +42,25 @@ export class Pins {
     this.#arrivals = new Arrivals(LOAD_WAIT_MS, clock);
   }
 
-  /** Notes that a response leads to a further request to a store. */
-  noteUse(store: OrganizationStore): void {
-    store.walks.noteUse(this.#clock());
+  /** Notes that a response leads to a further request of a section. */
+  noteUse(image: SectionImage): void {
+    noteUse(image, this.#clock());
   }
 
   /**
-   * Refuses a request whose pin has no store.
+   * Refuses a request whose pin is neither that of the live list nor of a retained one.
    * @throws Problem 400 with all violations of the query, or 429 if the query is valid and its content may arrive
    */
-  refuse(context: RequestContext, organizationId: string, query: Query, read: QueryReader): never {
+  refuse(
+    context: RequestContext,
+    organizationId: string,
+    list: ListName,
+    query: Query,
+    read: QueryReader,
+  ): never {
     const pin = query.get(CONTENT_DIGEST_PARAMETER)?.at(0) ?? '';
     const violation = { loc: `query.${CONTENT_DIGEST_PARAMETER}`, input: pin, ctx: GONE };
-    const isServed = wasServed(this.#served, organizationId, pin);
+    const isServed = wasServed(this.#served, keyOf(organizationId, { name: list, digest: pin }));
     if (isServed) context.pin = 'gone';
     read(query, isServed ? [violation] : []);
     context.pin = this.#arrivals.mayArrive(organizationId, pin) ? 'not-loaded' : 'gone';

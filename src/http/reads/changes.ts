@@ -3,7 +3,7 @@ import { COLLECTION_NAMES } from '../../contract/resources.ts';
 import { type Instant, parseTimestamp } from '../../contract/timestamp.ts';
 import { readChanges, selectChanges } from '../../query/read-changes.ts';
 import { descendsFrom, UUID } from '../../store/history.ts';
-import type { OrganizationStore } from '../../store/organization-store.ts';
+import { collectionOf, type OrganizationStore } from '../../store/organization-image.ts';
 import type { Arrivals } from '../checks/pin.ts';
 import { type Query, queryReader } from '../checks/query.ts';
 import { retryLater } from '../response/problem.ts';
@@ -38,17 +38,19 @@ export function changesReader(operation: ChangesOperation, arrivals: Arrivals) {
     const collections = COLLECTION_NAMES.filter((name) => !Array.isArray(named) || named.includes(name));
     const after = token && instantOf(token, store, collections);
     const selected = selectChanges(store, collections, after);
-    const { organizationId, snapshotId, producedAt, image } = store;
+    const { organizationId, snapshotId, producedAt } = store;
     const end = {
       change: 'end',
       next: encodeToken({ organizationId, collections, snapshotId, producedAt }),
       dataAsOf: producedAt,
-      counts: Object.fromEntries(collections.map((name) => [name, image[name].count])),
+      counts: countsOf(store, collections),
     };
+    // The closure below holds the sections that it reads, and no others.
     const [first, last] = [after === undefined ? RESET : '', `${JSON.stringify(end)}\n`];
     return {
       rows: selected.reduce((sum, { count, deletedCount }) => sum + count + deletedCount, 0),
-      read: (isSent) => readChanges(store, selected, first, last, now, isSent),
+      images: [...new Set(selected.map(({ list }) => list)), store.history],
+      read: (isSent) => readChanges(selected, first, last, now, isSent),
     };
   };
 
@@ -66,6 +68,10 @@ export function changesReader(operation: ChangesOperation, arrivals: Arrivals) {
     if (instant > latestInstant && arrivals.mayArrive(owner, snapshotId)) throw NOT_LOADED;
     return undefined;
   }
+}
+
+function countsOf(store: OrganizationStore, collections: readonly CollectionName[]) {
+  return Object.fromEntries(collections.map((name) => [name, collectionOf(store, name).count]));
 }
 
 const RESET = '{"change":"reset"}\n';

@@ -12,7 +12,7 @@ import { type Plan, planList } from '../../query/plan.ts';
 import { readLines } from '../../query/read-lines.ts';
 import { contentTag, readPage, readRecord, selectRecords } from '../../query/read-page.ts';
 import { totalOf } from '../../query/select.ts';
-import type { OrganizationStore } from '../../store/organization-store.ts';
+import type { ListImage, SectionImage } from '../../store/organization-image.ts';
 import { type Query, queryReader, type QueryReader } from '../checks/query.ts';
 import { pathParameter } from '../request-context.ts';
 import { type HeaderList, HTTP_1_1_NEEDED } from '../response/problem.ts';
@@ -22,7 +22,7 @@ import type { Body } from '../response/send.ts';
 interface ReadRequest {
   readonly request: Request;
   readonly query: Query;
-  readonly store: OrganizationStore;
+  readonly list: ListImage;
   /** Scheme and host of links. */
   readonly origin: string;
   /** Milliseconds since the epoch. */
@@ -38,6 +38,8 @@ type Found =
 /** `read` returns chunks of lines. A chunk may reuse the buffer of the previous one if `isSent` returns true. */
 export interface FoundLines {
   readonly rows: number;
+  /** The sections that the lines are read from. */
+  readonly images: readonly SectionImage[];
   readonly read: (isSent: () => boolean) => Iterable<Buffer>;
 }
 
@@ -46,7 +48,7 @@ interface Reader {
   /** Whether responses contain links, on which their tags then depend. */
   readonly hasLinks: boolean;
   /** Returns a tag that identifies the data in this form. */
-  readonly contentTag: (store: OrganizationStore, now: number) => string;
+  readonly contentTag: (list: ListImage, now: number) => string;
   /** Validates the query of a list. */
   readonly readQuery: QueryReader;
   /**
@@ -79,10 +81,10 @@ export function readersOf(operation: ListOperation | RetrieveOperation): (reques
 function recordReader({ collection, pathParameter: parameter }: RetrieveOperation): Reader {
   return {
     hasLinks: false,
-    contentTag: (store, now) => contentTag(store, collection, now),
+    contentTag: (list, now) => contentTag(list, collection, now),
     readQuery: () => ({}),
-    read: ({ request, store, now }) => {
-      const body = readRecord(store, collection, pathParameter(request, parameter), now);
+    read: ({ request, list, now }) => {
+      const body = readRecord(list, collection, pathParameter(request, parameter), now);
       return body && { is: 'body', rows: 1, body, nextPage: undefined };
     },
   };
@@ -94,12 +96,12 @@ function pageReader(operation: ListOperation): Reader {
   const readQuery = queryReader(operation.parameters);
   return {
     hasLinks: true,
-    contentTag: (store, now) => contentTag(store, collection, now),
+    contentTag: (list, now) => contentTag(list, collection, now),
     readQuery,
-    read: ({ request, query, store, origin, now }) => {
+    read: ({ request, query, list, origin, now }) => {
       const plan = planList(operation, readQuery(query));
       const parentId = parent && pathParameter(request, parent);
-      const found = readPage(store, plan, parentId, now);
+      const found = readPage(list, plan, parentId, now);
       if (found === undefined) return undefined;
       const { page, perPage } = plan;
       const totalPages = Math.ceil(found.totalRecords / perPage);
@@ -107,9 +109,7 @@ function pageReader(operation: ListOperation): Reader {
       const hasMore = page < totalPages;
       const path = parentId === undefined ? operation.path : pathWith(operation, parentId);
       // The link needs no JSON escapes: its host is valid, and the rest is percent-encoded.
-      const nextPage = hasMore
-        ? nextPageLink(origin + path, operation, query, plan, store.contentDigest)
-        : undefined;
+      const nextPage = hasMore ? nextPageLink(origin + path, operation, query, plan, list.digest) : undefined;
       const quoted = nextPage === undefined ? null : `"${nextPage}"`;
       const body = [
         '{"items":[',
@@ -131,7 +131,7 @@ const SET_BY_LINK: readonly string[] = ['page', 'perPage', CONTENT_DIGEST_PARAME
  *
  * @param address origin and path of the list
  * @param query a valid query
- * @param contentDigest digest of the store that serves the page
+ * @param contentDigest digest of the list that the page is read from
  */
 export function nextPageLink(
   address: string,
@@ -175,14 +175,14 @@ function linesReader(operation: ListOperation): Reader {
   const readQuery = queryReader(parameters.map(withoutPages));
   return {
     hasLinks: false,
-    contentTag: (store, now) => `${contentTag(store, collection, now)}.lines`,
+    contentTag: (list, now) => `${contentTag(list, collection, now)}.lines`,
     readQuery,
-    read: ({ request, query, store, now }) => {
+    read: ({ request, query, list, now }) => {
       const plan = planList(operation, readQuery(query));
-      const selection = selectRecords(store, plan, parent && pathParameter(request, parent));
+      const selection = selectRecords(list, plan, parent && pathParameter(request, parent));
       if (selection === undefined) return undefined;
-      const read = (isSent: () => boolean) => readLines(store, plan, selection, now, isSent);
-      return { is: 'lines', rows: totalOf(selection), read };
+      const read = (isSent: () => boolean) => readLines(list, plan, selection, now, isSent);
+      return { is: 'lines', rows: totalOf(selection), images: [list], read };
     },
   };
 }

@@ -7,7 +7,7 @@ import {
   SNAPSHOT_ID_HEADER,
 } from '../../contract/headers.ts';
 import { VERSION_HEADER } from '../../contract/releases.ts';
-import type { OrganizationStore } from '../../store/organization-store.ts';
+import type { SnapshotOrigin } from '../../store/organization-image.ts';
 import type { HeaderList, Problem } from './problem.ts';
 
 /**
@@ -142,8 +142,8 @@ export function writeProblem(response: Response, { status, headers, body, retryR
   else response.write(body);
 }
 
-/** Returns the headers of responses about data of a store, except the entity tag. */
-export function dataHeaders({ snapshotId, producedAt }: OrganizationStore, isPartialView: boolean): string[] {
+/** Returns the headers of responses about data of a snapshot, except the entity tag. */
+export function dataHeaders({ snapshotId, producedAt }: SnapshotOrigin, isPartialView: boolean): string[] {
   return [
     SNAPSHOT_ID_HEADER,
     snapshotId,

@@ -1,55 +1,102 @@
+import { bytesOf, type SectionImage, sectionsOf } from '../../store/organization-image.ts';
 import { latestUsedFirst, type StoreRegistry } from '../../store/registry/store-registry.ts';
 import { loadedCounts, type Manifest } from '../format/manifest.ts';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
 import { checkSuccession, type Predecessor } from '../format/succession.ts';
-import { checkMemory, type MemoryLimit, memoryNeed, type MemoryNeed, missingMemory } from './memory.ts';
+import {
+  checkMemory,
+  type MemoryLimit,
+  memoryNeed,
+  type MemoryNeed,
+  roomBeside,
+  storedBytes,
+  type StoredMemory,
+} from './memory.ts';
 
-/**
- * Refuses declared content that may not go live beside the other files.
- * Releases retained stores as long as memory is insufficient.
- * @param threads number of workers
- */
-export function admit(
-  stores: StoreRegistry,
-  file: string,
-  manifest: Manifest,
-  limit: MemoryLimit,
-  threads: number,
-): void {
-  for (const { organizationId } of manifest.organizations) {
-    const owner = stores.otherOwner(file, organizationId);
-    if (owner === undefined) continue;
-    throw new RefusedSnapshot(
-      'conflict',
-      `organization "${organizationId}" is already served from ${owner}; an organization may be in one file only`,
-    );
+/** Decides which snapshots may be loaded, and which retained sections stay in memory beside the next load. */
+export class Admission {
+  readonly #stores: StoreRegistry;
+  readonly #limit: MemoryLimit;
+  readonly #threads: number;
+  /** By file: the need of the latest admitted snapshot. */
+  readonly #needs = new Map<string, MemoryNeed>();
+
+  /** @param threads number of workers */
+  constructor(stores: StoreRegistry, limit: MemoryLimit, threads: number) {
+    this.#stores = stores;
+    this.#limit = limit;
+    this.#threads = threads;
   }
-  checkSuccession(manifest, predecessorsOf(stores, file, manifest));
-  makeRoom(stores, memoryNeed(manifest.organizations), limit, threads);
-}
 
-/** Returns the live organizations that a file replaces: its own, and those of removed files. */
-function predecessorsOf(stores: StoreRegistry, file: string, next: Manifest): Predecessor[] {
-  const declared = new Set(next.organizations.map(({ organizationId }) => organizationId));
-  const replaced = [...stores.live].filter(([id, entry]) => entry.file === file || declared.has(id));
-  return replaced.map(([organizationId, { store }]) => ({
-    organizationId,
-    producedAt: store.producedAt,
-    counts: loadedCounts(store.image),
-  }));
-}
-
-/** Releases retained stores, the longest unused first, until the snapshot fits. */
-function makeRoom(stores: StoreRegistry, need: MemoryNeed, limit: MemoryLimit, threads: number): void {
-  const kept = latestUsedFirst(stores.retained);
-  const bytesHeld = stores.liveBytes + stores.retainedBytes;
-  const stored = { bytesHeld, stores: stores.live.size + kept.length, threads };
-  while (missingMemory(need, stored, limit) > 0) {
-    const released = kept.pop();
-    if (released === undefined) break;
-    stored.bytesHeld -= released.store.bytesHeld;
-    stored.stores--;
+  /**
+   * Admits declared content that may go live beside the other files. Releases retained sections if memory is short.
+   * @throws RefusedSnapshot
+   */
+  admit(file: string, manifest: Manifest): void {
+    for (const { organizationId } of manifest.organizations) {
+      const owner = this.#stores.otherOwner(file, organizationId);
+      if (owner === undefined) continue;
+      throw new RefusedSnapshot(
+        'conflict',
+        `organization "${organizationId}" is already served from ${owner}; an organization may be in one file only`,
+      );
+    }
+    checkSuccession(manifest, this.#predecessors(file, manifest));
+    const need = memoryNeed(manifest.organizations);
+    checkMemory(need, this.#live(), this.#limit);
+    this.#makeRoom(need);
+    this.#needs.set(file, need);
   }
-  stores.retainOnly(new Set(kept));
-  checkMemory(need, stored, limit);
+
+  /** Releases the retained sections that leave too little memory for the next load. */
+  makeRoom(): void {
+    this.#makeRoom(this.#nextNeed());
+  }
+
+  /** Bytes that retained sections may hold. The rest is for live stores, and for the next load of the largest file. */
+  get retainableBytes(): number {
+    return Math.max(0, roomBeside(this.#nextNeed(), this.#live(), this.#limit));
+  }
+
+  /** Returns the live organizations that a file replaces: its own, and those of removed files. */
+  #predecessors(file: string, next: Manifest): Predecessor[] {
+    const declared = new Set(next.organizations.map(({ organizationId }) => organizationId));
+    const replaced = this.#stores.live
+      .values()
+      .filter(({ store, file: owner }) => owner === file || declared.has(store.organizationId));
+    return Array.from(replaced, ({ store }) => ({
+      organizationId: store.organizationId,
+      producedAt: store.producedAt,
+      counts: loadedCounts(store),
+    }));
+  }
+
+  /** Returns the largest need of the files with live organizations. Their next snapshots are about as large. */
+  #nextNeed(): MemoryNeed {
+    let next: MemoryNeed = { held: 0, peak: 0 };
+    for (const file of new Set(this.#stores.live.values().map((one) => one.file))) {
+      const need = this.#needs.get(file);
+      if (need !== undefined && need.peak > next.peak) next = need;
+    }
+    return next;
+  }
+
+  /** Keeps retained sections, the latest used first, as far as they fit beside a load. */
+  #makeRoom(need: MemoryNeed): void {
+    const { retained } = this.#stores;
+    const room = roomBeside(need, this.#live(), this.#limit);
+    const bytesFor = (sections: typeof retained) =>
+      storedBytes(this.#memoryOf(sections.map(({ image }) => image)));
+    if (bytesFor(retained) <= room) return;
+    let bytes = 0;
+    this.#stores.retainOnly(latestUsedFirst(retained).filter((one) => (bytes += bytesFor([one])) <= room));
+  }
+
+  #live(): StoredMemory {
+    return this.#memoryOf([...this.#stores.live.values()].flatMap(({ store }) => sectionsOf(store)));
+  }
+
+  #memoryOf(sections: readonly SectionImage[]): StoredMemory {
+    return { bytesHeld: bytesOf(sections), sections: sections.length, threads: this.#threads };
+  }
 }

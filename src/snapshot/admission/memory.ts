@@ -101,48 +101,57 @@ function indexBytes(layout: CollectionLayout): number {
 }
 
 export interface StoredMemory {
-  /** Bytes of shared memory in live and retained stores. */
+  /** Bytes of shared memory in the sections. */
   readonly bytesHeld: number;
-  /** Live and retained stores. */
-  readonly stores: number;
+  /** Number of sections. */
+  readonly sections: number;
   /** Workers. */
   readonly threads: number;
 }
 
 const PROCESS_BYTES = 160 * MEGABYTE; // code, heap and buffers with one worker: 150 MB were measured
 const WORKER_BYTES = 48 * MEGABYTE; // heap and buffers of each further worker: 45 MB were measured
-const STORE_BYTES = 64 * 1024; // the objects around a store's buffers, in each thread: 50 kB were measured
+const SECTION_BYTES = 16 * 1024; // the objects around a section's buffers, in each thread: 10 kB were measured
+
+/** Computes the memory that sections hold. */
+export function storedBytes({ bytesHeld, sections, threads }: StoredMemory): number {
+  return bytesHeld + threads * sections * SECTION_BYTES;
+}
 
 /**
- * Computes the memory in use from the stores and threads of the process.
+ * Computes the memory in use from the sections and threads of the process.
  * The resident set is not a measure of it: it includes freed memory that the next load reuses. After a swap, that is as
- * much as the load took besides its images. Released stores do not count, so the registry prompts their garbage
+ * much as the load took besides its images. Released sections do not count, so the registry prompts their garbage
  * collection.
  */
-function bytesInUse({ bytesHeld, stores, threads }: StoredMemory): number {
-  return PROCESS_BYTES + (threads - 1) * WORKER_BYTES + bytesHeld + threads * stores * STORE_BYTES;
+function bytesInUse(stored: StoredMemory): number {
+  return PROCESS_BYTES + (stored.threads - 1) * WORKER_BYTES + storedBytes(stored);
 }
 
 /** Computes the memory to load a snapshot beside a live and a retained one of its size, with one worker. */
 export function plannedMemory({ held, peak }: MemoryNeed): number {
-  return bytesInUse({ bytesHeld: 2 * held, stores: 0, threads: 1 }) + peak;
+  return bytesInUse({ bytesHeld: 2 * held, sections: 0, threads: 1 }) + peak;
 }
 
-/** Returns how many bytes are missing to load a snapshot beside the stores; 0 when it fits. */
-export function missingMemory(need: MemoryNeed, stored: StoredMemory, limit: MemoryLimit): number {
-  return Math.max(0, bytesInUse(stored) + need.peak - limit.bytes);
+/** Returns the bytes that are free while a snapshot is loaded; less than 0 when it does not fit. */
+export function roomBeside(
+  { peak }: Pick<MemoryNeed, 'peak'>,
+  stored: StoredMemory,
+  limit: MemoryLimit,
+): number {
+  return limit.bytes - bytesInUse(stored) - peak;
 }
 
-/** Refuses a snapshot that does not fit in addition to the stores. These stay live during the load. */
-export function checkMemory(need: MemoryNeed, stored: StoredMemory, limit: MemoryLimit): void {
-  const missing = missingMemory(need, stored, limit);
-  if (missing === 0) return;
+/** Refuses a snapshot that does not fit in addition to the live sections. These stay live during the load. */
+export function checkMemory(need: MemoryNeed, live: StoredMemory, limit: MemoryLimit): void {
+  const room = roomBeside(need, live, limit);
+  if (room >= 0) return;
   const { name, remedy } = SOURCES[limit.source];
   throw new RefusedSnapshot(
     'memory',
     `loading it needs ${megabytes(need.peak)} (${megabytes(need.held)} of it permanently), ` +
-      `${megabytes(bytesInUse(stored))} is in use, and the limit is ${megabytes(limit.bytes)}, set by ${name}: ` +
-      `${megabytes(missing)} is missing; ${remedy}, or divide the organizations among several snapshot files, ` +
+      `${megabytes(bytesInUse(live))} is in use, and the limit is ${megabytes(limit.bytes)}, set by ${name}: ` +
+      `${megabytes(-room)} is missing; ${remedy}, or divide the organizations among several snapshot files, ` +
       'which are loaded one after the other',
   );
 }

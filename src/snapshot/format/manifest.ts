@@ -4,7 +4,7 @@ import { isOrganizationId, ORGANIZATION_ID_RULE } from '../../contract/headers.t
 import type { CollectionName } from '../../contract/operations.ts';
 import { type Instant, parseTimestamp } from '../../contract/timestamp.ts';
 import { UUID } from '../../store/history.ts';
-import type { OrganizationImage } from '../../store/organization-image.ts';
+import { collectionOf, type OrganizationImage } from '../../store/organization-image.ts';
 import { byCollection, COLLECTIONS } from './layout.ts';
 import { damaged, inconsistent, RefusedSnapshot } from './refused-snapshot.ts';
 import { MAX_ANCESTORS, MAX_NAMES_BYTES, MAX_RUN_BYTES, MAX_RUN_RECORDS, MAX_RUNS } from './schema.ts';
@@ -89,13 +89,13 @@ export function declaredCounts({ runs }: ManifestOrganization): RecordCounts {
 }
 
 export function loadedCounts(image: OrganizationImage): RecordCounts {
-  return byCollection(({ name }) => image[name].count);
+  return byCollection(({ name }) => collectionOf(image, name).count);
 }
 
-/** Computes the content digest of an organization, base64url. It covers a JSON line for each run. */
-export function contentDigest(runs: Runs): string {
+/** Computes the content digest of collections, base64url. It covers a JSON line for each run. */
+export function contentDigest(runs: Runs, collections = COLLECTIONS): string {
   return linesDigest(
-    COLLECTIONS.flatMap(({ name }) =>
+    collections.flatMap(({ name }) =>
       runs[name].map(({ recordCount, recordBytes, digest }) => [name, recordCount, recordBytes, digest]),
     ),
   );

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import type { SnapshotImage } from '../../store/organization-image.ts';
+import type { OrganizationImage, SnapshotImage, SnapshotOrigin } from '../../store/organization-image.ts';
 import type { Manifest } from '../format/manifest.ts';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
 import type { OnProgress, ReadOptions } from './read-snapshot.ts';
@@ -16,8 +16,8 @@ export type LoaderMessage =
   | { readonly declared: Manifest }
   | { readonly progress: Parameters<OnProgress> }
   /** The next of the declared organizations. Each has a separate message, as in `workers/protocol.ts`. */
-  | { readonly organization: SnapshotImage['organizations'][number] }
-  | { readonly complete: Pick<SnapshotImage, 'snapshotId' | 'producedAt'> }
+  | { readonly organization: OrganizationImage }
+  | { readonly complete: SnapshotOrigin }
   | { readonly refused: ConstructorParameters<typeof RefusedSnapshot> };
 
 export interface LoadOptions extends ReadOptions {
@@ -56,7 +56,7 @@ export async function loadSnapshot(path: string, options: LoadOptions = {}): Pro
   worker.on('error', (error: unknown) => {
     reject(loaderFailed(error));
   });
-  const organizations: SnapshotImage['organizations'][number][] = [];
+  const organizations: OrganizationImage[] = [];
   worker.on('message', (message: LoaderMessage) => {
     try {
       if ('progress' in message) onProgress?.(...message.progress);

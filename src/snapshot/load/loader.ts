@@ -1,6 +1,7 @@
 import { constants, platform, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { imageBytes, packedImage } from '../../store/memory/image-memory.ts';
+import { byList } from '../../store/organization-image.ts';
 import { MEGABYTE } from '../../store/memory/shared-arrays.ts';
 import type { Manifest } from '../format/manifest.ts';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
@@ -21,10 +22,15 @@ try {
     post({ progress });
   };
   const options = { admit: awaitAdmission, onProgress, isThorough, parsedRuns };
-  const { snapshotId, producedAt } = readOrganizations(path, options, (content, { lineage, ...history }) => {
-    // All organizations share the lineage.
+  const { snapshotId, producedAt } = readOrganizations(path, options, (image) => {
+    const { lineage, ...history } = image.history;
     post({
-      organization: { content: inFewBuffers(content), history: { ...inFewBuffers(history), lineage } },
+      organization: {
+        ...image,
+        lists: byList((name) => inFewBuffers(image.lists[name])),
+        // All organizations share the lineage.
+        history: { ...inFewBuffers(history), lineage },
+      },
     });
   });
   post({ complete: { snapshotId, producedAt } });

@@ -2,9 +2,17 @@ import type Database from 'better-sqlite3';
 import type { CollectionName } from '../../contract/operations.ts';
 import { lineageOf } from '../../store/history.ts';
 import { imageBytes } from '../../store/memory/image-memory.ts';
-import type { HistoryImage, OrganizationImage } from '../../store/organization-image.ts';
+import { sharedUint32s } from '../../store/memory/shared-arrays.ts';
+import {
+  byList,
+  type HistoryImage,
+  listOf,
+  NO_SCHEDULE,
+  type OrganizationImage,
+} from '../../store/organization-image.ts';
 import {
   byCollection,
+  COLLECTIONS,
   EVENTS,
   type CollectionLayout,
   OFFERS,
@@ -13,8 +21,10 @@ import {
   TICKETS,
 } from '../format/layout.ts';
 import {
+  contentDigest,
   instantOf,
   type Manifest,
+  manifestDigest,
   type ManifestOrganization,
   recordsIn,
   type RunEntry,
@@ -54,7 +64,7 @@ export function inspectSnapshot(path: string): Manifest {
 export function readOrganizations(
   path: string,
   options: ReadOptions,
-  onOrganization: (content: OrganizationImage, history: HistoryImage) => void,
+  onOrganization: (image: OrganizationImage) => void,
 ): Manifest {
   using snapshot = openSnapshot(path);
   const { database, manifest } = snapshot;
@@ -65,10 +75,13 @@ export function readOrganizations(
       (one) => [one.snapshotId, instantOf(one.producedAt)] as const,
     );
     const [[, since]] = snapshots;
-    const known = { lineage: lineageOf(snapshots), since, until: instantOf(manifest.producedAt) };
+    const known = {
+      ...{ digest: manifestDigest(manifest), lineage: lineageOf(snapshots) },
+      ...{ since, until: instantOf(manifest.producedAt) },
+    };
     const onRun = runCounter(recordsIn(manifest), options.onProgress);
     for (const organization of manifest.organizations)
-      onOrganization(...readOrganization(database, reader, organization, known, options, onRun));
+      onOrganization(readOrganization(database, reader, organization, known, options, onRun));
   } catch (error) {
     throw asRefusal(error);
   }
@@ -79,11 +92,11 @@ function readOrganization(
   database: Database.Database,
   reader: RunReader,
   organization: ManifestOrganization,
-  { lineage, since: earliest, until }: Omit<HistoryImage, 'changes' | 'bytesHeld'>,
+  { digest, lineage, since: earliest, until }: Pick<HistoryImage, 'digest' | 'lineage' | 'since' | 'until'>,
   { isThorough = false, parsedRuns }: ReadOptions,
   onRun: ReturnType<typeof runCounter>,
-): [OrganizationImage, HistoryImage] {
-  const { organizationId, contentDigest, runs } = organization;
+): OrganizationImage {
+  const { organizationId, runs } = organization;
   const began = instantOf(organization.since);
   const range = { since: earliest > began ? earliest : began, until };
   const stored = (layout: CollectionLayout): StoredList => {
@@ -102,22 +115,33 @@ function readOrganization(
   const orders = loadCollection(stored(ORDERS), copied);
   // A response adds fields to an event, and partial views search the text of an offer.
   const events = loadCollection(stored(EVENTS), STORED_EVENT);
-  const sessions = loadSessions(stored(SESSIONS), events.image);
+  const { schedule, ...sessions } = loadSessions(stored(SESSIONS), events.image);
   const offers = loadCollection(stored(OFFERS), STORED_OFFER);
-  const content = {
-    events: { ...events.image, instants: eventsByStart(sessions.image) },
-    sessions: sessions.image,
-    tickets: tickets.image,
-    orders: orders.image,
-    offers: offers.image,
-  };
-  const deleted = loadDeletions(readDeletions(database, organization, until), content, range.since);
   const loaded = { events, sessions, tickets, orders, offers };
+  const images = {
+    events: { ...events.image, instants: eventsByStart(schedule) },
+    ...{ sessions: sessions.image, tickets: tickets.image, orders: orders.image, offers: offers.image },
+  };
+  const lists = byList((name) => {
+    const layouts = COLLECTIONS.filter((layout) => listOf(layout.name) === name);
+    const image = {
+      name,
+      digest: contentDigest(runs, layouts),
+      collections: Object.fromEntries(layouts.map((layout) => [layout.name, images[layout.name]])),
+      schedule: name === 'events' ? schedule : NO_SCHEDULE,
+      lastUse: sharedUint32s(1),
+    };
+    return { ...image, bytesHeld: imageBytes(image) };
+  });
+  const deleted = loadDeletions(readDeletions(database, organization, until), images, range.since);
   const changes = byCollection(({ name }) => ({ changed: loaded[name].changed, deleted: deleted[name] }));
-  return [
-    { organizationId, contentDigest, ...content, bytesHeld: imageBytes(content) },
-    { lineage, ...range, changes, bytesHeld: imageBytes(changes) },
-  ];
+  const history: HistoryImage = {
+    name: 'history',
+    digest,
+    ...range,
+    ...{ lineage, changes, lastUse: sharedUint32s(1), bytesHeld: imageBytes(changes) },
+  };
+  return { organizationId, contentDigest: organization.contentDigest, lists, history };
 }
 
 /** Returns a function that counts the records of each run that was read, and reports them. */

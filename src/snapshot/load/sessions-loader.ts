@@ -3,7 +3,7 @@ import { instantImage, instantOrder } from '../../store/index/instant-index.ts';
 import { decodeText } from '../../store/index/texts.ts';
 import { type Int64s, sharedInt64s, sharedUint32s, type Uint32s } from '../../store/memory/shared-arrays.ts';
 import { nextSessionFields } from '../../store/next-sessions.ts';
-import type { CollectionImage, SessionsImage } from '../../store/organization-image.ts';
+import type { CollectionImage, ScheduleImage } from '../../store/organization-image.ts';
 import { recordAt, recordsImage } from '../../store/records.ts';
 import { SESSIONS } from '../format/layout.ts';
 import { rowCount } from '../format/manifest.ts';
@@ -21,12 +21,12 @@ const [EVENT_COLUMN, STARTS_COLUMN] = SESSIONS.columns;
 export function loadSessions(
   list: StoredList,
   events: CollectionImage,
-): LoadedCollection & { readonly image: SessionsImage } {
+): LoadedCollection & { readonly schedule: ScheduleImage } {
   const count = rowCount(list.entries);
   const [eventOf, starts] = [sharedUint32s(count), sharedInt64s(count)];
   // The columns become the schedules, and no index.
   const stored = { ...list, layout: { ...SESSIONS, columns: [] } };
-  const { image: sessions, changed } = loadCollection(stored, undefined, (run) => {
+  const sessions = loadCollection(stored, undefined, (run) => {
     const { firstRow } = run.entry;
     eventOf.set(eventsOf(run, events), firstRow);
     starts.set(run.instants(STARTS_COLUMN.column), firstRow);
@@ -34,8 +34,8 @@ export function loadSessions(
   const startOrder = sharedUint32s(count);
   startOrder.set(instantOrder(starts));
   const firstOfEvent = firstOfEach(events.count, eventOf, starts);
-  const nextFields = nextFieldsOf(sessions);
-  return { image: { ...sessions, firstOfEvent, eventOf, starts, startOrder, nextFields }, changed };
+  const nextFields = nextFieldsOf(sessions.image);
+  return { ...sessions, schedule: { firstOfEvent, eventOf, starts, startOrder, nextFields } };
 }
 
 function eventsOf(run: Run, { ids, records }: CollectionImage): Uint32s {
@@ -69,7 +69,7 @@ function firstOfEach(events: number, eventOf: Uint32s, starts: Int64s): Uint32s 
 }
 
 /** Builds the fields that each session adds to its event's record while it is the next. */
-function nextFieldsOf({ count, records }: CollectionImage): SessionsImage['nextFields'] {
+function nextFieldsOf({ count, records }: CollectionImage): ScheduleImage['nextFields'] {
   const texts = Array.from({ length: count }, (_, session) => {
     const { id, startAt } = STORED_SESSION.read(recordAt(records, session).toString()) ?? {};
     if (typeof id === 'string' && typeof startAt === 'string') return nextSessionFields(startAt, id);
@@ -79,6 +79,6 @@ function nextFieldsOf({ count, records }: CollectionImage): SessionsImage['nextF
 }
 
 /** Builds the index `startAt` of the events from the starts of their sessions. */
-export function eventsByStart({ starts, startOrder, eventOf }: SessionsImage): CollectionImage['instants'] {
+export function eventsByStart({ starts, startOrder, eventOf }: ScheduleImage): CollectionImage['instants'] {
   return { startAt: instantImage(starts, eventOf, startOrder) };
 }

@@ -138,7 +138,7 @@ export class SnapshotWatcher {
       await goLive(file, image);
       this.retry(DEPENDENT_REASONS);
       const { snapshotId, producedAt, organizations } = image;
-      const counts = organizations.flatMap(({ content }) => Object.values(loadedCounts(content)));
+      const counts = organizations.flatMap((one) => Object.values(loadedCounts(one)));
       const rows = counts.reduce((sum, count) => sum + count, 0);
       const facts = { file, snapshotId, producedAt, organizations: organizations.length, rows };
       history.add({ ...facts, outcome: 'live', startedAt, durationMs: durationMs() });

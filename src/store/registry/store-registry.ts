@@ -1,10 +1,20 @@
 import { monotonicNow } from '../../clock.ts';
 import { promptGarbageCollection } from '../memory/image-memory.ts';
-import type { OrganizationImage, SnapshotImage } from '../organization-image.ts';
-import { OrganizationStore } from '../organization-store.ts';
+import {
+  byList,
+  bytesOf,
+  type HistoryImage,
+  lastUseOf,
+  type ListImage,
+  type ListName,
+  type OrganizationImage,
+  type OrganizationStore,
+  type SectionImage,
+  sectionsOf,
+  type SnapshotImage,
+} from '../organization-image.ts';
 import { newServedDigests, noteServed } from './served-digests.ts';
-import { EMPTY_VIEW, StoreView } from './store-view.ts';
-import { MEGABYTE } from '../memory/shared-arrays.ts';
+import { EMPTY_VIEW, keyOf, type Section, StoreView } from './store-view.ts';
 
 /** The store that serves an organization. */
 export interface LiveStore {
@@ -15,27 +25,26 @@ export interface LiveStore {
   readonly isFilePresent: boolean;
 }
 
-/** A replaced store, retained for the walks that began on it. */
-export interface RetainedStore {
-  readonly store: OrganizationStore;
+/** A replaced section, retained for the walks that use it. */
+export interface RetainedSection extends Section {
   readonly file: string;
   /** Milliseconds of the monotonic clock. */
   readonly replacedAt: number;
 }
 
-/** The live organization stores, and the replaced ones that are retained for walks. */
+/** The live organization stores, and the replaced sections that are retained for walks. */
 export class StoreRegistry {
   readonly #served;
   readonly #clock;
   #live: ReadonlyMap<string, LiveStore> = new Map();
   /** By organization: the latest production time that was live. */
   readonly #latestInstants = new Map<string, bigint>();
-  /** By organization, the latest replaced first. */
-  #retained: ReadonlyMap<string, readonly RetainedStore[]> = new Map();
+  /** No two have the same content, and none has that of the live section. The latest replaced are first. */
+  #retained: readonly RetainedSection[] = [];
   #view = EMPTY_VIEW;
 
   /**
-   * @param served of `newServedDigests`; notes the content that is no longer live
+   * @param served of `newServedDigests`; notes the content that is neither live nor retained any longer
    * @param clock milliseconds of the monotonic clock
    */
   constructor(served = newServedDigests(), clock = monotonicNow) {
@@ -43,7 +52,7 @@ export class StoreRegistry {
     this.#clock = clock;
   }
 
-  /** The stores that requests can reach now. */
+  /** The data that requests can reach now. */
   get view(): StoreView {
     return this.#view;
   }
@@ -54,16 +63,15 @@ export class StoreRegistry {
   }
 
   get liveBytes(): number {
-    return this.#live.values().reduce((sum, { store }) => sum + store.bytesHeld, 0);
+    return this.#live.values().reduce((sum, { store }) => sum + bytesOf(sectionsOf(store)), 0);
   }
 
-  get retained(): readonly RetainedStore[] {
-    return [...this.#retained.values()].flat();
+  get retained(): readonly RetainedSection[] {
+    return this.#retained;
   }
 
-  /** Bytes that no live store shares: retained content differs from live content. */
   get retainedBytes(): number {
-    return sumOfBytes(this.retained);
+    return bytesOf(this.#retained.map(({ image }) => image));
   }
 
   /** Returns another existing file that serves an organization. */
@@ -82,98 +90,112 @@ export class StoreRegistry {
   }
 
   /**
-   * Replaces the organizations of a file by those of its new snapshot, in one step. Unchanged content keeps its image.
-   * All replaced stores are retained: until every worker shows the new view, workers may send links to them (see
-   * `releaseUnwalked`).
+   * Replaces the organizations of a file by those of its new snapshot, in one step. A section whose content is live or
+   * retained keeps its memory. All replaced sections are retained: until every worker shows the new view, workers may
+   * send links to them (see `releaseUnwalked`).
    * @throws Error, and changes nothing, when another file serves one of the organizations; the admission refuses
    * these
    */
-  swap(file: string, snapshot: SnapshotImage): void {
-    const arrived = new Set(snapshot.organizations.map(({ content }) => content.organizationId));
+  swap(file: string, { snapshotId, producedAt, organizations }: SnapshotImage): void {
+    const arrived = new Set(organizations.map(({ organizationId }) => organizationId));
     for (const organizationId of arrived) {
       if (this.otherOwner(file, organizationId) === undefined) continue;
       throw new Error(`${file}: organization "${organizationId}" is served from another file`);
     }
-    const live = new Map(this.#live);
-    const retained = new Map(this.#retained);
-    for (const [organizationId, { store, file: owner }] of this.#live) {
-      if (owner !== file || arrived.has(organizationId)) continue;
-      noteServed(this.#served, organizationId, store.contentDigest);
-      live.delete(organizationId);
-      retained.delete(organizationId);
-    }
+    const replaced = this.#live
+      .values()
+      .filter(({ store, file: owner }) => owner === file || arrived.has(store.organizationId))
+      .toArray();
     const replacedAt = this.#clock();
-    const { snapshotId, producedAt } = snapshot;
-    for (const { content, history } of snapshot.organizations) {
-      const { organizationId, contentDigest } = content;
-      const replaced = live.get(organizationId);
-      const known: RetainedStore[] = [...(retained.get(organizationId) ?? [])];
-      if (replaced !== undefined) known.unshift({ store: replaced.store, file: replaced.file, replacedAt });
-      const same = known.find(({ store }) => store.contentDigest === contentDigest)?.store;
+    const known: readonly RetainedSection[] = [
+      ...replaced.flatMap((one) => replacedSections(one, replacedAt)),
+      ...this.#retained,
+    ];
+    const lists = new Map<string, ListImage>();
+    const histories = new Map<string, HistoryImage>();
+    for (const { organizationId, image } of known) {
+      if (image.name === 'history') histories.set(keyOf(organizationId, image), image);
+      else lists.set(keyOf(organizationId, image), image);
+    }
+    const live = new Map(this.#live);
+    for (const { store } of replaced) live.delete(store.organizationId);
+    const used = new Set<SectionImage>();
+    for (const image of organizations) {
+      const { organizationId } = image;
+      const keptList = (name: ListName) =>
+        lists.get(keyOf(organizationId, image.lists[name])) ?? image.lists[name];
+      const history = histories.get(keyOf(organizationId, image.history)) ?? image.history;
       const latest = this.#latestInstants.get(organizationId) ?? history.until;
       const latestInstant = history.until > latest ? history.until : latest;
       this.#latestInstants.set(organizationId, latestInstant);
       const origin = { snapshotId, producedAt, latestInstant };
-      const store = new OrganizationStore(same?.image ?? content, history, origin, same?.walks);
+      const store = { ...image, lists: byList(keptList), history, ...origin };
       live.set(organizationId, { store, file, isFilePresent: true });
-      const left = known.filter((one) => one.store !== same);
-      for (const one of left) noteServed(this.#served, organizationId, one.store.contentDigest);
-      retained.set(organizationId, left);
+      for (const section of sectionsOf(store)) used.add(section);
     }
+    const retained = known.filter(
+      ({ organizationId, image }) => live.has(organizationId) && !used.has(image),
+    );
+    this.#replace(live, retained, organizations);
+  }
+
+  /** Releases the retained sections that no client walks. Must be called when all workers show the live view. */
+  releaseUnwalked(): void {
+    this.retainOnly(this.#retained.filter(({ image }) => lastUseOf(image) > 0));
+  }
+
+  /** Releases the sections whose retention has ended. */
+  releaseExpired(retention: Retention): void {
+    const now = this.#clock();
+    this.retainOnly(this.#retained.filter((one) => now < endOfRetention(one, retention)));
+  }
+
+  /** Releases the retained sections that are not among `kept`. */
+  retainOnly(kept: readonly RetainedSection[]): void {
+    if (kept.length === this.#retained.length) return;
+    const left = new Set(kept);
     this.#replace(
-      live,
-      retained,
-      snapshot.organizations.map(({ content }) => content),
+      this.#live,
+      this.#retained.filter((one) => left.has(one)),
+      [],
     );
   }
 
-  /** Releases the retained stores that no client walks. Must be called when all workers show the live view. */
-  releaseUnwalked(): void {
-    this.retainOnly(new Set(this.retained.filter(({ store }) => store.walks.lastUse > 0)));
-  }
-
-  /** Releases the retained stores that exceed the retention, or the memory of the live stores. */
-  releaseExpired(retention: Retention): void {
-    this.retainOnly(storesToRetain(this.retained, retention, this.#clock(), this.liveBytes));
-  }
-
-  /** Releases the retained stores that are not among `kept`. */
-  retainOnly(kept: ReadonlySet<RetainedStore>): void {
-    if (this.retained.every((one) => kept.has(one))) return;
-    const retained = new Map<string, readonly RetainedStore[]>();
-    for (const [organizationId, stores] of this.#retained) {
-      const left = stores.filter((one) => kept.has(one));
-      if (left.length > 0) retained.set(organizationId, left);
-    }
-    this.#replace(this.#live, retained, []);
-  }
-
-  /** Replaces the stores. Releases images that no store uses any longer, including those of `arrived`. */
+  /** Replaces all sections. Releases those that are not used any longer, including those of `arrived`. */
   #replace(
     live: ReadonlyMap<string, LiveStore>,
-    retained: ReadonlyMap<string, readonly RetainedStore[]>,
+    retained: readonly RetainedSection[],
     arrived: readonly OrganizationImage[],
   ): void {
-    const before = this.#images().union(new Set(arrived));
+    const released = new Map([...this.#owners(), ...arrived.flatMap(ownerEntries)]);
     this.#live = live;
     this.#retained = retained;
-    this.#view = new StoreView(
-      new Map(live.entries().map(([id, { store }]) => [id, store])),
-      new Map(retained.entries().map(([id, ones]) => [id, ones.map(({ store }) => store)])),
-    );
-    const released = before.difference(this.#images());
-    promptGarbageCollection(released.values().reduce((sum, image) => sum + image.bytesHeld, 0));
+    this.#view = new StoreView(new Map(live.entries().map(([id, { store }]) => [id, store])), retained);
+    for (const [image] of this.#owners()) released.delete(image);
+    for (const [image, organizationId] of released) noteServed(this.#served, keyOf(organizationId, image));
+    promptGarbageCollection(bytesOf(released.keys()));
   }
 
-  #images(): Set<OrganizationImage> {
-    return new Set(this.#view.stores().map(({ image }) => image));
+  /** Yields each section that requests can reach, with its organization. */
+  *#owners(): Generator<readonly [SectionImage, string]> {
+    for (const { store } of this.#live.values()) yield* ownerEntries(store);
+    for (const { organizationId, image } of this.#retained) yield [image, organizationId];
   }
 }
 
-/** Minimum bound for the bytes of retained stores. Small stores are not released early. */
-const ALWAYS_ALLOWED_BYTES = 64 * MEGABYTE;
+function ownerEntries(image: OrganizationImage) {
+  return sectionsOf(image).map((section) => [section, image.organizationId] as const);
+}
 
-/** The times for which a replaced store is retained at most. */
+function replacedSections({ store, file }: LiveStore, replacedAt: number): RetainedSection[] {
+  const { organizationId, snapshotId, producedAt } = store;
+  return sectionsOf(store).map((image) => ({
+    ...{ organizationId, image, snapshotId, producedAt },
+    ...{ file, replacedAt },
+  }));
+}
+
+/** The times for which a replaced section is retained at most. */
 export interface Retention {
   /** Since its last use. */
   readonly snapshotRetainSeconds: number;
@@ -181,54 +203,24 @@ export interface Retention {
   readonly snapshotRetainMaxSeconds: number;
 }
 
-/** Returns the end of the retention of a store, in milliseconds of the monotonic clock. */
-export function endOfRetention({ store, replacedAt }: RetainedStore, retention: Retention): number {
+/** Returns the end of the retention of a section, in milliseconds of the monotonic clock. */
+export function endOfRetention({ image, replacedAt }: RetainedSection, retention: Retention): number {
   const { snapshotRetainSeconds, snapshotRetainMaxSeconds } = retention;
   return Math.min(
-    store.walks.lastUse + snapshotRetainSeconds * 1000,
+    lastUseOf(image) + snapshotRetainSeconds * 1000,
     replacedAt + snapshotRetainMaxSeconds * 1000,
   );
 }
 
 /**
- * Sorts stores in the order in which they are retained when memory is short. The latest used of each organization
+ * Sorts sections in the order in which they are retained when memory is short. The latest used of each organization
  * are first, so that the walks of one organization over many snapshots do not end those of another.
  */
-export function latestUsedFirst(retained: readonly RetainedStore[]): RetainedStore[] {
-  const latestUsed = retained.toSorted((a, b) => b.store.walks.lastUse - a.store.walks.lastUse);
-  const byOrganization = Map.groupBy(latestUsed, ({ store }) => store.organizationId);
+export function latestUsedFirst(retained: readonly RetainedSection[]): RetainedSection[] {
+  // Read once, since a use during the sort would change the order.
+  const uses = new Map(retained.map((one) => [one, lastUseOf(one.image)]));
+  const latestUsed = retained.toSorted((a, b) => (uses.get(b) ?? 0) - (uses.get(a) ?? 0));
+  const byOrganization = Map.groupBy(latestUsed, ({ organizationId }) => organizationId);
   const first = new Set(byOrganization.values().map(([latest]) => latest));
   return [...first, ...latestUsed.filter((one) => !first.has(one))];
-}
-
-function sumOfBytes(retained: readonly RetainedStore[]): number {
-  return retained.reduce((sum, { store }) => sum + store.bytesHeld, 0);
-}
-
-/**
- * Selects the retained stores to keep, within time and memory. Keeps the latest used store of each organization,
- * and further ones as long as all together hold no more memory than the live stores.
- * @param now milliseconds of the monotonic clock
- */
-export function storesToRetain(
-  retained: readonly RetainedStore[],
-  retention: Retention,
-  now: number,
-  liveBytes: number,
-): Set<RetainedStore> {
-  const allowed = Math.max(liveBytes, ALWAYS_ALLOWED_BYTES);
-  const unexpired = retained.filter((one) => now < endOfRetention(one, retention));
-  // Mostly, all of them have room. To sort 5000 stores takes 3 ms, twice a second.
-  if (sumOfBytes(unexpired) <= allowed) return new Set(unexpired);
-  const organizations = new Set<string>();
-  const kept = new Set<RetainedStore>();
-  let bytes = 0;
-  for (const one of latestUsedFirst(unexpired)) {
-    const { organizationId } = one.store;
-    bytes += one.store.bytesHeld;
-    // Otherwise, a store would be released because its successor is smaller.
-    if (bytes <= allowed || !organizations.has(organizationId)) kept.add(one);
-    organizations.add(organizationId);
-  }
-  return kept;
 }

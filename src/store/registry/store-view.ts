@@ -1,40 +1,67 @@
-import type { OrganizationStore } from '../organization-store.ts';
+import {
+  type ListImage,
+  type ListName,
+  type OrganizationStore,
+  type SectionImage,
+  sectionsOf,
+  type SnapshotOrigin,
+} from '../organization-image.ts';
 
-/** The stores that requests can reach, by organization. A view is immutable; a swap creates another one. */
+/** A section of an organization, with the latest snapshot that has it. */
+export interface Section<Image extends SectionImage = SectionImage> extends SnapshotOrigin {
+  readonly organizationId: string;
+  readonly image: Image;
+}
+
+/** Returns a list of a live store. */
+export function sectionOf(
+  { organizationId, snapshotId, producedAt, lists }: OrganizationStore,
+  list: ListName,
+): Section<ListImage> {
+  return { organizationId, snapshotId, producedAt, image: lists[list] };
+}
+
+/** The data that requests can reach. A view is immutable; a swap creates another one. */
 export class StoreView {
+  /** By organization. */
   readonly live: ReadonlyMap<string, OrganizationStore>;
-  /** Replaced stores that are kept for walks, the latest first. */
-  readonly retained: ReadonlyMap<string, readonly OrganizationStore[]>;
+  /** Replaced sections that are kept for walks, by `keyOf`. */
+  readonly retained: ReadonlyMap<string, Section>;
 
-  constructor(
-    live: ReadonlyMap<string, OrganizationStore>,
-    retained: ReadonlyMap<string, readonly OrganizationStore[]>,
-  ) {
+  constructor(live: ReadonlyMap<string, OrganizationStore>, retained: readonly Section[]) {
     this.live = live;
-    this.retained = retained;
+    this.retained = new Map(retained.map((one) => [keyOf(one.organizationId, one.image), one]));
   }
 
   get isEmpty(): boolean {
     return this.live.size === 0;
   }
 
-  /** Returns the live store, or the one with the given content, live or retained. */
-  get(organizationId: string, contentDigest?: string): OrganizationStore | undefined {
+  /** Returns a list with the given content, live or retained. */
+  find(organizationId: string, list: ListName, digest: string): Section<ListImage> | undefined {
     const live = this.live.get(organizationId);
-    if (contentDigest === undefined || live?.contentDigest === contentDigest) return live;
-    return this.retained.get(organizationId)?.find((store) => store.contentDigest === contentDigest);
+    if (live?.lists[list].digest === digest) return sectionOf(live, list);
+    const found = this.retained.get(keyOf(organizationId, { name: list, digest }));
+    return found === undefined || found.image.name === 'history'
+      ? undefined
+      : { ...found, image: found.image };
   }
 
-  /** Returns whether the image of a store is live or retained. */
-  holds({ organizationId, contentDigest }: OrganizationStore): boolean {
-    return this.get(organizationId, contentDigest) !== undefined;
-  }
-
-  /** Yields all stores, the live ones first. */
-  *stores(): Generator<OrganizationStore> {
-    yield* this.live.values();
-    for (const stores of this.retained.values()) yield* stores;
+  /** Returns whether a section is live or retained. */
+  holds(organizationId: string, image: SectionImage): boolean {
+    const live = this.live.get(organizationId);
+    if (live !== undefined && sectionsOf(live).includes(image)) return true;
+    return this.retained.get(keyOf(organizationId, image))?.image === image;
   }
 }
 
-export const EMPTY_VIEW = new StoreView(new Map(), new Map());
+export const EMPTY_VIEW = new StoreView(new Map(), []);
+
+/** Returns a key that a section shares with those of the same content. */
+export function keyOf(
+  organizationId: string,
+  { name, digest }: Pick<SectionImage, 'name' | 'digest'>,
+): string {
+  // Neither an organization id nor a digest contains a space.
+  return `${organizationId} ${name} ${digest}`;
+}

@@ -6,7 +6,7 @@ import { writeSample } from '../../../scripts/sample/write-sample.ts';
 import { parseTimestamp } from '../../../src/contract/timestamp.ts';
 import { readSnapshot } from '../../support/read-snapshot.ts';
 import { needs } from '../../support/components.ts';
-import { build, recordsOf } from '../../support/import-folder.ts';
+import { build, recordsOf, contentOf } from '../../support/import-folder.ts';
 import { folderForAll } from '../../support/temporary-folder.ts';
 import { DatabaseServer, EXAMPLE, exportLines } from './server.ts';
 
@@ -106,15 +106,15 @@ describe('The views and triggers of the PostgreSQL example', () => {
   async function recordsIn(folder: string): Promise<unknown> {
     const output = inFolder(`${folder}.sqlite`);
     await build(inFolder(folder), output);
-    return readSnapshot(output).organizations.map(
-      ({ content: { organizationId, sessions, ...organization } }) => [
+    return readSnapshot(output)
+      .organizations.map(contentOf)
+      .map(({ organizationId, sessions, ...organization }) => [
         organizationId,
         ...[organization.events, organization.tickets, organization.orders, organization.offers].map(
           (collection) => Array.from(recordsOf(collection), ([id, record]) => [id, withInstants(record)]),
         ),
         Array.from(recordsOf(sessions), ([id, record]) => [id, withInstants(record)]),
-      ],
-    );
+      ]);
   }
 });
 

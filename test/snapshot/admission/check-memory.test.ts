@@ -3,7 +3,7 @@ import {
   checkMemory,
   type MemoryLimit,
   type MemoryLimitSource,
-  missingMemory,
+  roomBeside,
   type StoredMemory,
 } from '../../../src/snapshot/admission/memory.ts';
 import { RefusedSnapshot } from '../../../src/snapshot/format/refused-snapshot.ts';
@@ -12,7 +12,7 @@ import { MEGABYTE } from '../../../src/store/memory/shared-arrays.ts';
 
 describe('The memory check', () => {
   const need = { held: 300 * MEGABYTE, peak: 400 * MEGABYTE };
-  const nothing = { bytesHeld: 0, stores: 0, threads: 1 };
+  const nothing = { bytesHeld: 0, sections: 0, threads: 1 };
   const limit = (megabytes: number, source: MemoryLimitSource = 'MEMORY_LIMIT_MB'): MemoryLimit => ({
     bytes: megabytes * MEGABYTE,
     source,
@@ -23,27 +23,27 @@ describe('The memory check', () => {
     }, RefusedSnapshot);
 
   it('admits a snapshot that just fits, or any without a known limit, and refuses a larger one', () => {
-    expect(missingMemory(need, nothing, { bytes: Infinity, source: 'machine' })).to.equal(0);
-    expect(missingMemory(need, nothing, limit(560))).to.equal(0);
+    expect(roomBeside(need, nothing, { bytes: Infinity, source: 'machine' })).to.equal(Infinity);
+    expect(roomBeside(need, nothing, limit(560))).to.equal(0);
     checkMemory(need, nothing, limit(560));
-    expect(missingMemory(need, nothing, limit(559))).to.equal(MEGABYTE);
+    expect(roomBeside(need, nothing, limit(559))).to.equal(-MEGABYTE);
     expect(refusal(nothing, limit(559)).reason).to.equal('memory');
   });
 
   it('counts the stores, which stay during the load', () => {
-    const stored = { bytesHeld: 300 * MEGABYTE, stores: 16, threads: 1 };
-    expect(missingMemory(need, stored, limit(861))).to.equal(0);
-    expect(missingMemory(need, stored, limit(860))).to.equal(MEGABYTE);
+    const stored = { bytesHeld: 300 * MEGABYTE, sections: 64, threads: 1 };
+    expect(roomBeside(need, stored, limit(861))).to.equal(0);
+    expect(roomBeside(need, stored, limit(860))).to.equal(-MEGABYTE);
   });
 
   it('counts each further thread, and its objects around the shared memory', () => {
-    const stored = { bytesHeld: 0, stores: 16, threads: 3 };
+    const stored = { bytesHeld: 0, sections: 64, threads: 3 };
     const missing = 2 * 48 * MEGABYTE + 3 * MEGABYTE;
-    expect(missingMemory(need, stored, limit(560))).to.equal(missing);
+    expect(roomBeside(need, stored, limit(560))).to.equal(-missing);
   });
 
   it('reports the need, the use, the limit with its source, and a remedy', () => {
-    const stored = { bytesHeld: 300 * MEGABYTE, stores: 1, threads: 1 };
+    const stored = { bytesHeld: 300 * MEGABYTE, sections: 1, threads: 1 };
     for (const [source, sourceAndRemedy] of [
       ['MEMORY_LIMIT_MB', 'MEMORY_LIMIT_MB: 61 MB is missing; raise MEMORY_LIMIT_MB'],
       ['cgroup', 'the cgroup or container: 61 MB is missing; give it more memory'],

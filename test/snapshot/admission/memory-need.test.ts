@@ -19,6 +19,7 @@ import {
 } from '../../support/records.ts';
 import { build, writeImport } from '../../support/import-folder.ts';
 import { MEGABYTE } from '../../../src/store/memory/shared-arrays.ts';
+import { bytesOf, sectionsOf } from '../../../src/store/organization-image.ts';
 
 describe('The estimated memory of a load', () => {
   const inFolder = folderForAll();
@@ -29,10 +30,7 @@ describe('The estimated memory of a load', () => {
     await build(folder, path);
     const { held, peak } = memoryNeed(inspectSnapshot(path).organizations);
     const { organizations } = readSnapshot(path);
-    const actuallyHeld = organizations.reduce(
-      (sum, { content, history }) => sum + content.bytesHeld + history.bytesHeld,
-      0,
-    );
+    const actuallyHeld = bytesOf(organizations.flatMap(sectionsOf));
     expect(held / actuallyHeld, 'held').to.be.within(1, maxRatio);
     const measured = new URL('../load/measured-load.ts', import.meta.url).pathname;
     const growth = Number(

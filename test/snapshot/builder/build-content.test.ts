@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { inspectSnapshot } from '../../../src/snapshot/load/read-snapshot.ts';
 import { keyNumbers, postingList } from '../../../src/store/index/posting-index.ts';
 import { NextSessions } from '../../../src/store/next-sessions.ts';
-import type { CollectionImage, OrganizationImage } from '../../../src/store/organization-image.ts';
+import type { CollectionImage } from '../../../src/store/organization-image.ts';
 import { recordAt } from '../../../src/store/records.ts';
 import { folderForAll } from '../../support/temporary-folder.ts';
 import {
@@ -31,6 +31,7 @@ import {
   organizationOf,
   recordsOf,
   textsOf,
+  type OrganizationContent,
 } from '../../support/import-folder.ts';
 
 const VENUE = { addressLine1: 'a', city: 'Oslo', postalCode: 'b', countryCode: 'NO' };
@@ -40,7 +41,7 @@ describe('A built snapshot contains', () => {
   const folder = folderForAll();
   const ours = inOrganization('ours');
   let built: Built;
-  let image: OrganizationImage;
+  let image: OrganizationContent;
 
   before(async () => {
     built = await builtFrom(folder('import'), {
@@ -145,8 +146,8 @@ describe('A built snapshot contains', () => {
 
   it('the next session of an event at a given time', () => {
     const event = textsOf(image.events).findIndex((record) => record.startsWith('{"id":"evt full"'));
-    const next = new NextSessions(image.sessions).of(event, Date.parse('2027-03-14T18:30:00Z'));
-    const end = recordAt(image.sessions.nextFields, next).toString();
+    const next = new NextSessions(image.lists.events.schedule).of(event, Date.parse('2027-03-14T18:30:00Z'));
+    const end = recordAt(image.lists.events.schedule.nextFields, next).toString();
     expect(end).to.equal(',"nextSessionStartAt":"2027-03-14T20:00:00+01:00","nextSessionId":"ses/2"}');
   });
 

@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import { Random } from '../../../scripts/sample/random.ts';
 import { parseTimestamp } from '../../../src/contract/timestamp.ts';
-import type { OrganizationImage } from '../../../src/store/organization-image.ts';
 import { folderForAll } from '../../support/temporary-folder.ts';
 import {
   inOrganization,
@@ -11,7 +10,13 @@ import {
   minimalSession,
   minimalTicket,
 } from '../../support/records.ts';
-import { builtFrom, type ImportRecord, organizationOf, recordsOf } from '../../support/import-folder.ts';
+import {
+  builtFrom,
+  type ImportRecord,
+  organizationOf,
+  recordsOf,
+  type OrganizationContent,
+} from '../../support/import-folder.ts';
 import { shuffled } from '../../support/random.ts';
 
 const SEED = 20261121;
@@ -55,7 +60,7 @@ describe('A snapshot built from shuffled lines lists', () => {
   const tickets = owned((id) => minimalTicket(id, { issuedAt: random.pick(instants) }));
   const orders = owned((id) => minimalOrder(id, { createdAt: random.pick(instants) }));
   const offers = owned((id) => minimalOffer(id, 'BUNDLE', { createdAt: random.pick(instants) }));
-  const images = new Map<string, OrganizationImage>();
+  const images = new Map<string, OrganizationContent>();
 
   before(async () => {
     const organizations = owners.map((organizationId) => ({ organizationId }));
@@ -107,7 +112,10 @@ describe('A snapshot built from shuffled lines lists', () => {
       [...recordsOf(image.events).values()].forEach((event, row) => {
         const own = sessions.filter(({ eventId }) => eventId === event['id']);
         const expected = sortedIds(own, owner, 'id', 'startAt', 1);
-        const ofEvent = found.slice(image.sessions.firstOfEvent[row], image.sessions.firstOfEvent[row + 1]);
+        const ofEvent = found.slice(
+          image.lists.events.schedule.firstOfEvent[row],
+          image.lists.events.schedule.firstOfEvent[row + 1],
+        );
         expect(ofEvent.map(({ id }) => id)).to.deep.equal(expected);
         expect(event).to.include({
           sessionCount: expected.length,

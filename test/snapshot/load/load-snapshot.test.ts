@@ -4,7 +4,7 @@ import { EVENTS, OFFERS, ORDERS, SESSIONS, TICKETS } from '../../../src/snapshot
 import { RefusedSnapshot } from '../../../src/snapshot/format/refused-snapshot.ts';
 import { loadSnapshot } from '../../../src/snapshot/load/load-snapshot.ts';
 import { inspectSnapshot, type OnProgress } from '../../../src/snapshot/load/read-snapshot.ts';
-import type { SnapshotImage } from '../../../src/store/organization-image.ts';
+import { type SnapshotImage, byList } from '../../../src/store/organization-image.ts';
 import { folderForAll } from '../../support/temporary-folder.ts';
 import { inOrganization, minimalEvent, minimalSession } from '../../support/records.ts';
 import { build, writeImport } from '../../support/import-folder.ts';
@@ -19,9 +19,10 @@ describe('The loader', () => {
   /** Returns the content of an image, whether in one buffer or in many. */
   const contentOf = ({ organizations, ...snapshot }: SnapshotImage) => ({
     ...snapshot,
-    organizations: organizations.map(({ content, history }) => ({
-      content: { ...content, bytesHeld: 0 },
-      history: { ...history, bytesHeld: 0 },
+    organizations: organizations.map((image) => ({
+      ...image,
+      lists: byList((name) => ({ ...image.lists[name], bytesHeld: 0 })),
+      history: { ...image.history, digest: '', bytesHeld: 0 },
     })),
   });
 
@@ -48,9 +49,11 @@ describe('The loader', () => {
     const path = inFolder('many.sqlite');
     await build(folder, path);
     const loaded = await loadSnapshot(path);
-    expect(loaded.organizations.map(({ content }) => content.organizationId)).to.deep.equal(ids);
-    for (const { content } of loaded.organizations) {
-      expect(content.bytesHeld).to.equal(content.tickets.records.bytes.buffer.byteLength);
+    expect(loaded.organizations.map(({ organizationId }) => organizationId)).to.deep.equal(ids);
+    for (const { lists } of loaded.organizations) {
+      const { bytesHeld, collections, schedule } = lists.events;
+      expect(collections['events'].records.bytes.buffer).to.equal(schedule.starts.buffer);
+      expect(bytesHeld).to.equal(schedule.starts.buffer.byteLength);
     }
   });
 

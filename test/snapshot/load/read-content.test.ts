@@ -15,6 +15,7 @@ import {
 } from '../../support/digests.ts';
 import { digestsOf, organizationOf, recordsOf, PRODUCED_AT } from '../../support/import-folder.ts';
 import { expectRefused, SoundSnapshot } from '../format/sound-snapshot.ts';
+import { collectionOf } from '../../../src/store/organization-image.ts';
 
 describe('The content of a snapshot', () => {
   const snapshot = new SoundSnapshot();
@@ -409,8 +410,8 @@ describe('The content of a snapshot', () => {
     alterRuns(path, 'orders', keepFirst(0), 'north');
     reseal(path);
     const counts = readSnapshot(path).organizations.map(
-      ({ content: { organizationId, tickets, orders } }) =>
-        `${organizationId} ${tickets.count} ${orders.count}`,
+      (image) =>
+        `${image.organizationId} ${collectionOf(image, 'tickets').count} ${collectionOf(image, 'orders').count}`,
     );
     expect(counts).to.deep.equal(['east 0 0', 'north 60 0', 'south 7 9', 'west 0 0']);
   });

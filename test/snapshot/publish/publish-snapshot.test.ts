@@ -102,7 +102,9 @@ describe('The publication of a snapshot', () => {
     for (const permits of [['rollback'], ['shrink'], ['rollback', 'shrink'], []] satisfies Permit[][]) {
       const { path, manifest } = await publish({ file, name: `${permits.length}.sqlite`, permits });
       expect(manifest.permits).to.deep.equal(permits);
-      expect(readSnapshot(path)).to.deep.equal(snapshot.image);
+      expect(readSnapshot(path).organizations.map(({ lists }) => lists)).to.deep.equal(
+        snapshot.image.organizations.map(({ lists }) => lists),
+      );
       // The permits of the source are dropped.
       file = folder('again.sqlite');
       execFileSync('mv', [path, file]);

@@ -94,7 +94,7 @@ describe('The snapshot watcher', () => {
   }
   const inSnapshots = (name: string) => join(inFolder('snapshots'), name);
   const refusals = () => history.refused.map(({ file, reason }) => `${file}: ${reason}`);
-  const fileOf = (organizationId: string) => stores.view.get(organizationId)?.snapshotId.split(' ')[0];
+  const fileOf = (organizationId: string) => stores.view.live.get(organizationId)?.snapshotId.split(' ')[0];
 
   it('loads each file once, also when polls coincide, and again after a change', async () => {
     publish('a.sqlite', ['one']);

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { StoreRegistry } from '../../../src/store/registry/store-registry.ts';
-import { emptyHistory, emptyImage } from '../../support/empty-image.ts';
+import { emptyCollection, emptyImage } from '../../support/empty-image.ts';
 
 const MEGABYTES = 200;
 
@@ -9,8 +9,10 @@ describe('The memory that a swap releases', () => {
   function imageOf(digest: string) {
     const image = emptyImage('north', digest);
     const bytes = new Uint8Array(new SharedArrayBuffer(MEGABYTES * 1024 * 1024));
-    const tickets = { ...image.tickets, records: { ...image.tickets.records, bytes } };
-    return { ...image, tickets, bytesHeld: bytes.length };
+    const collection = emptyCollection('ticketId');
+    const collections = { tickets: { ...collection, records: { ...collection.records, bytes } } };
+    const tickets = { ...image.lists.tickets, collections, bytesHeld: bytes.length };
+    return { ...image, lists: { ...image.lists, tickets } };
   }
 
   it('is collected, although the garbage collector does not count shared memory', async () => {
@@ -20,11 +22,11 @@ describe('The memory that a swap releases', () => {
     const watch = new FinalizationRegistry(collected.resolve);
     const swap = (digest: string) => {
       const image = imageOf(digest);
-      watch.register(image, digest);
+      watch.register(image.lists.tickets, digest);
       registry.swap('a.sqlite', {
         snapshotId: digest,
         producedAt: '',
-        organizations: [{ content: image, history: emptyHistory() }],
+        organizations: [image],
       });
       registry.releaseUnwalked();
     };
@@ -34,6 +36,6 @@ describe('The memory that a swap releases', () => {
     const turning = setInterval(() => undefined, 10);
     expect(await collected.promise).to.equal('first');
     clearInterval(turning);
-    expect(registry.view.get('north')?.contentDigest).to.equal('second');
+    expect(registry.view.live.get('north')?.contentDigest).to.equal('second');
   });
 });

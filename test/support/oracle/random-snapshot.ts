@@ -2,7 +2,7 @@ import type { Random } from '../../../scripts/sample/random.ts';
 import type { Json } from '../../../src/contract/field.ts';
 import type { CollectionName } from '../../../src/contract/operations.ts';
 import { readSnapshot } from '../read-snapshot.ts';
-import type { OrganizationStore } from '../../../src/store/organization-store.ts';
+import type { OrganizationStore } from '../../../src/store/organization-image.ts';
 import { storeOf } from '../empty-image.ts';
 import { build, type FileName, writeImport } from '../import-folder.ts';
 import { shuffled } from '../random.ts';
@@ -33,12 +33,7 @@ export async function loadStores(
   return withFolder(async (inFolder) => {
     const output = inFolder('world.sqlite');
     await buildWorld(random, organizations, output);
-    return new Map(
-      readSnapshot(output).organizations.map(({ content, history }) => [
-        content.organizationId,
-        storeOf(content, history),
-      ]),
-    );
+    return new Map(readSnapshot(output).organizations.map((image) => [image.organizationId, storeOf(image)]));
   });
 }
 
