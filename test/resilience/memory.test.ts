@@ -1,5 +1,6 @@
 import { mkdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { byDepth } from '../support/depth.ts';
 import { build, writeImport } from '../support/import-folder.ts';
@@ -52,36 +53,55 @@ class Walk {
   }
 }
 
-describe('A replica at its memory limit', () => {
+/** Starts a replica of snapshots with tickets of a length. */
+function givenReplica(length: number, environment: Readonly<Record<string, string>>) {
   const inFolder = folderForAll();
   let replica: ReplicaUnderTest;
   let credential: string;
 
   before(async () => {
+    const offerName = MARK + 'x'.repeat(length);
     const tickets = times(TICKETS, (i) =>
-      inOrganization('north')(minimalTicket(`tkt_${i}`, { offerName: MARK, orderId: `ord_${i}` })),
+      inOrganization('north')(minimalTicket(`tkt_${i}`, { offerName, orderId: `ord_${i}` })),
     );
     writeImport(inFolder('import'), { ...markedImport(['north'], 0), tickets });
     await build(inFolder('import'), inFolder('built'));
     mkdirSync(inFolder('snapshots'));
     credential = newCredential(inFolder, 'north');
-    replica = await ReplicaUnderTest.start(inFolder, { MEMORY_LIMIT_MB: String(LIMIT_MB) });
+    replica = await ReplicaUnderTest.start(inFolder, environment);
     await replica.waitForLog({ msg: 'keys live' });
   });
 
   after(() => replica.end());
 
-  /** Publishes the `n`th snapshot. Returns the resident memory after the swap, in megabytes. */
-  async function swap(n: number): Promise<number> {
-    const draft = alteredCopy(inFolder('built'), inFolder('draft'), asSnapshot(n), markedAs(n));
-    renameSync(draft, join(inFolder('snapshots'), 'north.sqlite'));
-    const outcome = await Promise.race([
-      replica.waitForLog({ msg: 'snapshot live', snapshotId: snapshotIdOf(n) }),
-      replica.waitForLog({ msg: 'snapshot refused' }),
-    ]);
-    expect(outcome).to.include({ msg: 'snapshot live' });
-    return (await replica.metric('process_resident_memory_bytes')) / 2 ** 20;
-  }
+  return {
+    /** Publishes the `n`th snapshot. Returns the resident memory after the swap, in megabytes. */
+    swap: async (n: number): Promise<number> => {
+      const draft = alteredCopy(inFolder('built'), inFolder('draft'), asSnapshot(n), markedAs(n));
+      renameSync(draft, join(inFolder('snapshots'), 'north.sqlite'));
+      const outcome = await Promise.race([
+        replica.waitForLog({ msg: 'snapshot live', snapshotId: snapshotIdOf(n) }),
+        replica.waitForLog({ msg: 'snapshot refused' }),
+      ]);
+      expect(outcome).to.include({ msg: 'snapshot live' });
+      return (await replica.metric('process_resident_memory_bytes')) / 2 ** 20;
+    },
+    step: (walk: Walk) => walk.step(replica, credential),
+    metric: (name: string) => replica.metric(name),
+    status: async () => JSON.parse((await replica.requestAdmin('/status')).text) as Status,
+  };
+}
+
+interface Status {
+  readonly retained: readonly {
+    readonly snapshotId: string;
+    readonly list: string;
+    readonly goneInSeconds: number;
+  }[];
+}
+
+describe('A replica at its memory limit', () => {
+  const { swap, step } = givenReplica(0, { MEMORY_LIMIT_MB: String(LIMIT_MB) });
 
   it(`swaps ${SWAPS} times during walks, and releases the data of the oldest walks for the next load`, async () => {
     const walks: Walk[] = [];
@@ -89,7 +109,7 @@ describe('A replica at its memory limit', () => {
     for (let n = 1; n <= SWAPS; n++) {
       resident.push(await swap(n));
       walks.push(new Walk());
-      for (const walk of walks) for (let i = 0; i < PAGES_PER_SWAP; i++) await walk.step(replica, credential);
+      for (const walk of walks) for (let i = 0; i < PAGES_PER_SWAP; i++) await step(walk);
     }
     expect(Math.max(...resident), 'resident memory, MB').to.be.below(MAX_RESIDENT_MB);
 
@@ -101,5 +121,50 @@ describe('A replica at its memory limit', () => {
     expect(walks.slice(-RETAINED).map(({ isEnded }) => isEnded)).to.deep.equal(Array(RETAINED).fill(false));
     const whole = walks.filter(({ next, isEnded }) => next === null && !isEnded);
     for (const { ids } of whole) expect(new Set(ids).size).to.equal(ids.length).and.to.equal(TICKETS);
+  });
+});
+
+describe('A replica with free memory', () => {
+  const WALKS = 10;
+  const RETAIN_SECONDS = 8;
+  // Ten replaced snapshots hold several times the memory of the live one.
+  const { swap, step, metric, status } = givenReplica(2000, {
+    SNAPSHOT_RETAIN_SECONDS: String(RETAIN_SECONDS),
+  });
+
+  it(`keeps the data of ${WALKS} walks of an organization until its announced end, each from another snapshot`, async () => {
+    const walks: Walk[] = [];
+    for (let n = 1; n <= WALKS; n++) {
+      await swap(n);
+      walks.push(new Walk());
+      for (const walk of walks) await step(walk);
+    }
+    await swap(WALKS + 1);
+    while (walks.some(({ next }) => next !== null)) for (const walk of walks) await step(walk);
+    for (const { ids, snapshots, isEnded } of walks) {
+      expect(isEnded).to.equal(false);
+      expect(snapshots.size).to.equal(1);
+      expect(new Set(ids).size).to.equal(ids.length).and.to.equal(TICKETS);
+    }
+
+    const held = await metric('foyer_store_bytes_held{state="retained"}');
+    expect(held)
+      .to.be.above(64 * 2 ** 20)
+      .and.below(await metric('foyer_retention_limit_bytes'));
+    const began = performance.now();
+    let { retained } = await status();
+    expect(retained.map(({ list }) => list)).to.deep.equal(Array(WALKS).fill('tickets'));
+    const announced = new Map(retained.map((one) => [one.snapshotId, one.goneInSeconds]));
+    while (retained.length > 0) {
+      ({ retained } = await status());
+      const left = new Set(retained.map(({ snapshotId }) => snapshotId));
+      const elapsed = (performance.now() - began) / 1000;
+      for (const [snapshotId, goneInSeconds] of announced) {
+        if (left.has(snapshotId)) continue;
+        expect(elapsed, snapshotId).to.be.within(goneInSeconds, goneInSeconds + 2);
+        announced.delete(snapshotId);
+      }
+      await delay(50);
+    }
   });
 });

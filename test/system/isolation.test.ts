@@ -12,7 +12,7 @@ import type { Organization } from '../support/oracle/random-organization.ts';
 import { QueryMaker } from '../support/oracle/random-query.ts';
 import { buildWorld, randomOrganizations } from '../support/oracle/random-snapshot.ts';
 import { type RawResponse, responsesIn } from '../support/raw-responses.ts';
-import { digestsOf } from '../support/import-folder.ts';
+import { listOf, type OrganizationImage } from '../../src/store/organization-image.ts';
 import { newCredential, ReplicaUnderTest } from '../support/replica-under-test.ts';
 import { folderForAll } from '../support/temporary-folder.ts';
 
@@ -44,7 +44,7 @@ describe(`${CLIENTS} clients with alternating keys, over ${THREADS} threads (see
   const maker = new QueryMaker(random, organizations);
   const oracles = new Map(organizations.map((one) => [one, new Oracle(one)]));
   const credentials = new Map<string, string>();
-  let digests: Readonly<Record<string, string>>;
+  let images: readonly OrganizationImage[];
   let replica: ReplicaUnderTest;
   let count = 0;
 
@@ -52,7 +52,7 @@ describe(`${CLIENTS} clients with alternating keys, over ${THREADS} threads (see
     mkdirSync(inFolder('snapshots'));
     const path = join(inFolder('snapshots'), 'world.sqlite');
     await buildWorld(random, organizations, path);
-    digests = digestsOf(readSnapshot(path));
+    images = readSnapshot(path).organizations;
     for (const { organizationId: id } of organizations) credentials.set(id, newCredential(inFolder, id));
     replica = await ReplicaUnderTest.start(inFolder, { THREADS: String(THREADS) });
     await replica.waitForLog({ msg: 'snapshot live' });
@@ -63,7 +63,8 @@ describe(`${CLIENTS} clients with alternating keys, over ${THREADS} threads (see
     const organization = organizations[Math.min(random.below(6), random.below(4))];
     const { organizationId } = organization;
     const operation = random.pick(READS);
-    const digest = digests[organizationId];
+    const image = images.find((one) => one.organizationId === organizationId);
+    const digest = image?.lists[listOf(operation.collection)].digest ?? '';
     const { target, status, body } = randomQuestion(operation, organization, digest);
     const requestId = `${organizationId}-${count++}`;
     const headers = [
