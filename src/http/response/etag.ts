@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib';
 import { CONTENT_CODINGS, type ContentCoding } from '../../contract/headers.ts';
 import type { HeaderList } from './problem.ts';
 
@@ -14,7 +15,7 @@ export function entityTag(
   origin: string,
   target: string,
 ): string {
-  return `"${contentTag}.${version}.${hashText(target, hashText(origin))}"`;
+  return `"${contentTag}.${version}.${crc32(target, crc32(origin))}"`;
 }
 
 /** Returns the entity tag of a response with a content coding, if any, from that of the response without it. */
@@ -26,13 +27,6 @@ export function codedTag(tag: string, coding: ContentCoding | undefined): string
 export function codingHeaders(coding: ContentCoding | undefined, tag?: string): HeaderList {
   const headers = tag === undefined ? [] : ['ETag', codedTag(tag, coding)];
   return coding === undefined ? headers : [...headers, 'Content-Encoding', coding];
-}
-
-/** FNV-1a, 32 bits (http://www.isthe.com/chongo/tech/comp/fnv/), over UTF-16 code units. */
-function hashText(text: string, seed = 0x811c9dc5): number {
-  let value = seed;
-  for (let i = 0; i < text.length; i++) value = Math.imul(value ^ text.charCodeAt(i), 0x01000193);
-  return value >>> 0;
 }
 
 /**

@@ -39,43 +39,23 @@ export function loadCollection(
   const records = newRecords(entries);
   const ids = new IdIndexBuilder(count, layout.resource.id);
   const indexes = new ListIndexes(layout, count);
-  const changed = new ChangedRows(range);
+  const changedRows: number[] = [];
+  const changeInstants: Instant[] = [];
   for (const run of runs) {
     const texts = copyRecords(run, records, form);
     const repeated = ids.addEach(records, run.entry.firstRow, texts);
     if (repeated !== undefined) throw duplicateId(layout, decodeText(texts, repeated));
     addRun?.(run);
     indexes.add(run);
-    changed.add(run);
-  }
-  const image = { count, records, ...indexes.finish(), ids: ids.finish() };
-  return { image, changed: changed.finish() };
-}
-
-/** The rows of a collection that changed in a range of time. */
-class ChangedRows {
-  readonly #range: HistoryRange;
-  readonly #rows: number[] = [];
-  readonly #instants: Instant[] = [];
-
-  constructor(range: HistoryRange) {
-    this.#range = range;
-  }
-
-  /** @throws RefusedSnapshot as `Run.changes` */
-  add(run: Run): void {
-    const { since, until } = this.#range;
-    const { times, of } = run.changes(until);
-    if (times.every(({ instant }) => instant <= since)) return;
+    const { times, of } = run.changes(range.until);
+    if (times.every(({ instant }) => instant <= range.since)) continue;
     for (const [i, position] of of.entries()) {
       const { instant } = times[position];
-      if (instant <= since) continue;
-      this.#rows.push(run.entry.firstRow + i);
-      this.#instants.push(instant);
+      if (instant <= range.since) continue;
+      changedRows.push(run.entry.firstRow + i);
+      changeInstants.push(instant);
     }
   }
-
-  finish(): InstantImage {
-    return instantImage(BigInt64Array.from(this.#instants), this.#rows);
-  }
+  const image = { count, records, ...indexes.finish(), ids: ids.finish() };
+  return { image, changed: instantImage(BigInt64Array.from(changeInstants), changedRows) };
 }

@@ -1,8 +1,5 @@
 import { constants, platform, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
-import { imageBytes, packedImage } from '../../store/memory/image-memory.ts';
-import { byList } from '../../store/organization-image.ts';
-import { MEGABYTE } from '../../store/memory/shared-arrays.ts';
 import type { Manifest } from '../format/manifest.ts';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
 import type { LoaderMessage, LoaderTask } from './load-snapshot.ts';
@@ -12,9 +9,6 @@ import { type OnProgress, readOrganizations } from './read-snapshot.ts';
 
 const { path, isThorough, parsedRuns, admission } = workerData as LoaderTask;
 
-/** Smaller images are packed into one buffer, since each has a hundred arrays, and a file may hold many of them. */
-const PACKED_BELOW_BYTES = MEGABYTE;
-
 lowerPriority();
 
 try {
@@ -22,16 +16,8 @@ try {
     post({ progress });
   };
   const options = { admit: awaitAdmission, onProgress, isThorough, parsedRuns };
-  const { snapshotId, producedAt } = readOrganizations(path, options, (image) => {
-    const { lineage, ...history } = image.history;
-    post({
-      organization: {
-        ...image,
-        lists: byList((name) => inFewBuffers(image.lists[name])),
-        // All organizations share the lineage.
-        history: { ...inFewBuffers(history), lineage },
-      },
-    });
+  const { snapshotId, producedAt } = readOrganizations(path, options, (organization) => {
+    post({ organization });
   });
   post({ complete: { snapshotId, producedAt } });
 } catch (error) {
@@ -50,12 +36,6 @@ function lowerPriority(): void {
   } catch {
     // Without the permission, the thread keeps its priority.
   }
-}
-
-function inFewBuffers<Image extends { readonly bytesHeld: number }>(image: Image): Image {
-  if (image.bytesHeld >= PACKED_BELOW_BYTES) return image;
-  const packed = packedImage(image);
-  return { ...packed, bytesHeld: imageBytes(packed) };
 }
 
 /** Declares the snapshot and waits for its admission. A refusal terminates the thread here. */

@@ -1,7 +1,7 @@
 import type Database from 'better-sqlite3';
 import type { CollectionName } from '../../contract/operations.ts';
 import { lineageOf } from '../../store/history.ts';
-import { imageBytes } from '../../store/memory/image-memory.ts';
+import { sizedImage } from '../../store/memory/image-memory.ts';
 import { sharedUint32s } from '../../store/memory/shared-arrays.ts';
 import {
   byList,
@@ -124,24 +124,29 @@ function readOrganization(
   };
   const lists = byList((name) => {
     const layouts = COLLECTIONS.filter((layout) => listOf(layout.name) === name);
-    const image = {
+    return sizedImage({
       name,
       digest: contentDigest(runs, layouts),
       collections: Object.fromEntries(layouts.map((layout) => [layout.name, images[layout.name]])),
       schedule: name === 'events' ? schedule : NO_SCHEDULE,
       lastUse: sharedUint32s(1),
-    };
-    return { ...image, bytesHeld: imageBytes(image) };
+    });
   });
   const deleted = loadDeletions(readDeletions(database, organization, until), images, range.since);
   const changes = byCollection(({ name }) => ({ changed: loaded[name].changed, deleted: deleted[name] }));
-  const history: HistoryImage = {
-    name: 'history',
+  const history = sizedImage({
+    name: 'history' as const,
     digest,
     ...range,
-    ...{ lineage, changes, lastUse: sharedUint32s(1), bytesHeld: imageBytes(changes) },
+    changes,
+    lastUse: sharedUint32s(1),
+  });
+  return {
+    organizationId,
+    contentDigest: organization.contentDigest,
+    lists,
+    history: { ...history, lineage },
   };
-  return { organizationId, contentDigest: organization.contentDigest, lists, history };
 }
 
 /** Returns a function that counts the records of each run that was read, and reports them. */

@@ -1,7 +1,18 @@
-import type { Bytes, Floats, Int64s, Uint32s } from './shared-arrays.ts';
+import { type Bytes, type Floats, type Int64s, MEGABYTE, type Uint32s } from './shared-arrays.ts';
 
 /** Images consist of plain objects and arrays of these typed arrays, nested in any way. */
 type SharedArray = Bytes | Uint32s | Int64s | Floats;
+
+/** Smaller images are packed into one buffer, since each has dozens of arrays, and a file may hold many of them. */
+const PACKED_BELOW_BYTES = MEGABYTE;
+
+/** Returns an image with the size of its buffers. A small image is packed. */
+export function sizedImage<Image extends object>(image: Image): Image & { readonly bytesHeld: number } {
+  const bytesHeld = imageBytes(image);
+  if (bytesHeld >= PACKED_BELOW_BYTES) return { ...image, bytesHeld };
+  const packed = packedImage(image);
+  return { ...packed, bytesHeld: imageBytes(packed) };
+}
 
 /** Returns the size of the buffers of an image in bytes. Counts each buffer once. */
 export function imageBytes(image: object): number {
