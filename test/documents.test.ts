@@ -102,8 +102,8 @@ describe('The documents', () => {
     const none = { bytes: 0, source: 'machine' } as const;
     const stored = { bytesHeld: 0, sections: 0, threads: 1 };
     const base = plannedMemory(nothing);
-    expect(-roomBeside(nothing, stored, none)).to.equal(base);
-    const thread = -roomBeside(nothing, { ...stored, threads: 2 }, none) - base;
+    expect(-roomBeside(nothing.peak, stored, none)).to.equal(base);
+    const thread = -roomBeside(nothing.peak, { ...stored, threads: 2 }, none) - base;
     expect(operations)
       .to.include(`one thread that answers requests | ${megabytes(base)} |`)
       .and.include(`| each further thread | ${megabytes(thread)} |`)

@@ -93,15 +93,12 @@ export interface ChangesImage {
   readonly deleted: { readonly sorted: Int64s; readonly ids: RecordsImage };
 }
 
-/** Production times of the first and the last snapshot between which changes are known, microseconds since the epoch. */
-export interface HistoryRange {
+/** The changes of an organization. Each snapshot has its own, also where the content stays. */
+export interface HistoryImage extends SectionBase {
+  readonly name: 'history';
+  /** Production times of the snapshots between which changes are known, microseconds since the epoch. */
   readonly since: bigint;
   readonly until: bigint;
-}
-
-/** The changes of an organization. Each snapshot has its own, also where the content stays. Its digest is that of the manifest. */
-export interface HistoryImage extends SectionBase, HistoryRange {
-  readonly name: 'history';
   /**
    * The snapshots from which a copy can be continued, from `lineageOf`: the ancestors of a snapshot, and itself. All
    * organizations of a file share it, so that `bytesHeld` does not count it.

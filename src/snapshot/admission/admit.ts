@@ -7,7 +7,6 @@ import {
   checkMemory,
   type MemoryLimit,
   memoryNeed,
-  type MemoryNeed,
   roomBeside,
   storedBytes,
   type StoredMemory,
@@ -18,8 +17,8 @@ export class Admission {
   readonly #stores: StoreRegistry;
   readonly #limit: MemoryLimit;
   readonly #threads: number;
-  /** By file: the need of the latest admitted snapshot. */
-  readonly #needs = new Map<string, MemoryNeed>();
+  /** By file: bytes that the load of the latest admitted snapshot needs. The next one is about as large. */
+  readonly #needs = new Map<string, number>();
 
   /** @param threads number of workers */
   constructor(stores: StoreRegistry, limit: MemoryLimit, threads: number) {
@@ -44,13 +43,8 @@ export class Admission {
     checkSuccession(manifest, this.#predecessors(file, manifest));
     const need = memoryNeed(manifest.organizations);
     checkMemory(need, this.#live(), this.#limit);
-    this.#makeRoom(need);
-    this.#needs.set(file, need);
-  }
-
-  /** Releases the retained sections that leave too little memory for the next load. */
-  makeRoom(): void {
-    this.#makeRoom(this.#nextNeed());
+    this.#needs.set(file, need.peak);
+    this.makeRoom(need.peak);
   }
 
   /** Bytes that retained sections may hold. The rest is for live stores, and for the next load of the largest file. */
@@ -71,18 +65,8 @@ export class Admission {
     }));
   }
 
-  /** Returns the largest need of the files with live organizations. Their next snapshots are about as large. */
-  #nextNeed(): MemoryNeed {
-    let next: MemoryNeed = { held: 0, peak: 0 };
-    for (const file of new Set(this.#stores.live.values().map((one) => one.file))) {
-      const need = this.#needs.get(file);
-      if (need !== undefined && need.peak > next.peak) next = need;
-    }
-    return next;
-  }
-
-  /** Keeps retained sections, the latest used first, as far as they fit beside a load. */
-  #makeRoom(need: MemoryNeed): void {
+  /** Releases the retained sections that leave too little memory for a load, the longest unused first. */
+  makeRoom(need = this.#nextNeed()): void {
     const { retained } = this.#stores;
     const room = roomBeside(need, this.#live(), this.#limit);
     const bytesFor = (sections: typeof retained) =>
@@ -90,6 +74,11 @@ export class Admission {
     if (bytesFor(retained) <= room) return;
     let bytes = 0;
     this.#stores.retainOnly(latestUsedFirst(retained).filter((one) => (bytes += bytesFor([one])) <= room));
+  }
+
+  #nextNeed(): number {
+    const files = new Set(this.#stores.live.values().map(({ file }) => file));
+    return Math.max(0, ...files.values().map((file) => this.#needs.get(file) ?? 0));
   }
 
   #live(): StoredMemory {

@@ -133,18 +133,14 @@ export function plannedMemory({ held, peak }: MemoryNeed): number {
   return bytesInUse({ bytesHeld: 2 * held, sections: 0, threads: 1 }) + peak;
 }
 
-/** Returns the bytes that are free while a snapshot is loaded; less than 0 when it does not fit. */
-export function roomBeside(
-  { peak }: Pick<MemoryNeed, 'peak'>,
-  stored: StoredMemory,
-  limit: MemoryLimit,
-): number {
+/** Returns the bytes that are free beside a load at its peak; less than 0 when it does not fit. */
+export function roomBeside(peak: number, stored: StoredMemory, limit: MemoryLimit): number {
   return limit.bytes - bytesInUse(stored) - peak;
 }
 
 /** Refuses a snapshot that does not fit in addition to the live sections. These stay live during the load. */
 export function checkMemory(need: MemoryNeed, live: StoredMemory, limit: MemoryLimit): void {
-  const room = roomBeside(need, live, limit);
+  const room = roomBeside(need.peak, live, limit);
   if (room >= 0) return;
   const { name, remedy } = SOURCES[limit.source];
   throw new RefusedSnapshot(

@@ -2,26 +2,28 @@ import type { CollectionName } from '../../contract/operations.ts';
 import type { Instant } from '../../contract/timestamp.ts';
 import { findRow } from '../../store/index/id-index.ts';
 import { instantImage } from '../../store/index/instant-index.ts';
-import type { ChangesImage, CollectionImage } from '../../store/organization-image.ts';
+import type { ChangesImage, HistoryImage } from '../../store/organization-image.ts';
 import { recordsImage } from '../../store/records.ts';
 import type { Deletion } from '../format/deletions.ts';
 import { byCollection } from '../format/layout.ts';
 import { inconsistent } from '../format/refused-snapshot.ts';
+import type { LoadedCollection } from './list-loader.ts';
 
-/** Loads the deletions of an organization. Refuses one of a record of the content. */
+/** Loads the deletions of an organization beside its other changes. Refuses one of a record of the content. */
 export function loadDeletions(
   deletions: Iterable<Deletion>,
-  content: Readonly<Record<CollectionName, CollectionImage>>,
+  loaded: Readonly<Record<CollectionName, LoadedCollection>>,
   since: Instant,
-): Record<CollectionName, ChangesImage['deleted']> {
+): HistoryImage['changes'] {
   const found = byCollection((): Deletion[] => []);
   for (const deletion of deletions) {
     const { collection, id, instant } = deletion;
-    if (findRow(content[collection].ids, content[collection].records, id) >= 0)
+    const { ids, records } = loaded[collection].image;
+    if (findRow(ids, records, id) >= 0)
       throw inconsistent(`the deletion of "${id}" of ${collection} is of a record that the snapshot holds`);
     if (instant > since) found[collection].push(deletion);
   }
-  return byCollection(({ name }) => imageOf(found[name]));
+  return byCollection(({ name }) => ({ changed: loaded[name].changed, deleted: imageOf(found[name]) }));
 }
 
 function imageOf(deletions: readonly Deletion[]): ChangesImage['deleted'] {

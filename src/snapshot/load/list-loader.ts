@@ -2,7 +2,7 @@ import type { Instant } from '../../contract/timestamp.ts';
 import { IdIndexBuilder } from '../../store/index/id-index.ts';
 import { decodeText } from '../../store/index/texts.ts';
 import { type InstantImage, instantImage } from '../../store/index/instant-index.ts';
-import type { CollectionImage, HistoryRange } from '../../store/organization-image.ts';
+import type { CollectionImage, HistoryImage } from '../../store/organization-image.ts';
 import type { CollectionLayout } from '../format/layout.ts';
 import { rowCount, type RunEntry } from '../format/manifest.ts';
 import { ListIndexes } from './list-indexes.ts';
@@ -16,7 +16,7 @@ export interface StoredList {
   /** The runs of the entries, in order. Each is read when its predecessor is loaded. */
   readonly runs: Iterable<Run>;
   /** The times for which changes are known. */
-  readonly range: HistoryRange;
+  readonly range: Pick<HistoryImage, 'since' | 'until'>;
 }
 
 export interface LoadedCollection {

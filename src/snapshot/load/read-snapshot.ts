@@ -11,7 +11,6 @@ import {
   type OrganizationImage,
 } from '../../store/organization-image.ts';
 import {
-  byCollection,
   COLLECTIONS,
   EVENTS,
   type CollectionLayout,
@@ -117,23 +116,19 @@ function readOrganization(
   const events = loadCollection(stored(EVENTS), STORED_EVENT);
   const { schedule, ...sessions } = loadSessions(stored(SESSIONS), events.image);
   const offers = loadCollection(stored(OFFERS), STORED_OFFER);
-  const loaded = { events, sessions, tickets, orders, offers };
-  const images = {
-    events: { ...events.image, instants: eventsByStart(schedule) },
-    ...{ sessions: sessions.image, tickets: tickets.image, orders: orders.image, offers: offers.image },
-  };
+  const scheduled = { ...events, image: { ...events.image, instants: eventsByStart(schedule) } };
+  const loaded = { events: scheduled, sessions, tickets, orders, offers };
   const lists = byList((name) => {
     const layouts = COLLECTIONS.filter((layout) => listOf(layout.name) === name);
     return sizedImage({
       name,
       digest: contentDigest(runs, layouts),
-      collections: Object.fromEntries(layouts.map((layout) => [layout.name, images[layout.name]])),
+      collections: Object.fromEntries(layouts.map((layout) => [layout.name, loaded[layout.name].image])),
       schedule: name === 'events' ? schedule : NO_SCHEDULE,
       lastUse: sharedUint32s(1),
     });
   });
-  const deleted = loadDeletions(readDeletions(database, organization, until), images, range.since);
-  const changes = byCollection(({ name }) => ({ changed: loaded[name].changed, deleted: deleted[name] }));
+  const changes = loadDeletions(readDeletions(database, organization, until), loaded, range.since);
   const history = sizedImage({
     name: 'history' as const,
     digest,

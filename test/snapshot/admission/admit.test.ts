@@ -94,7 +94,7 @@ describe('The admission of a snapshot', () => {
     /** Leaves room for some retained lists beside the load. */
     const leaveRoomFor = (sections: number) => {
       const live = { bytesHeld: stores.liveBytes, sections: 10, threads: 1 };
-      const bytes = -roomBeside(NEED, live, { bytes: 0, source: 'MEMORY_LIMIT_MB' });
+      const bytes = -roomBeside(NEED.peak, live, { bytes: 0, source: 'MEMORY_LIMIT_MB' });
       limit = { bytes: bytes + sections * SECTION_BYTES, source: 'MEMORY_LIMIT_MB' };
       admission = new Admission(stores, limit, 1);
     };
@@ -165,7 +165,7 @@ describe('The admission of a snapshot', () => {
     const none: MemoryLimit = { bytes: 0, source: 'MEMORY_LIMIT_MB' };
     admission = new Admission(
       stores,
-      { ...none, bytes: -roomBeside(memoryNeed(next.organizations), live, none) },
+      { ...none, bytes: -roomBeside(memoryNeed(next.organizations).peak, live, none) },
       1,
     );
     // Each call makes the view of all organizations anew.

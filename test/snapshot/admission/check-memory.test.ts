@@ -23,23 +23,23 @@ describe('The memory check', () => {
     }, RefusedSnapshot);
 
   it('admits a snapshot that just fits, or any without a known limit, and refuses a larger one', () => {
-    expect(roomBeside(need, nothing, { bytes: Infinity, source: 'machine' })).to.equal(Infinity);
-    expect(roomBeside(need, nothing, limit(560))).to.equal(0);
+    expect(roomBeside(need.peak, nothing, { bytes: Infinity, source: 'machine' })).to.equal(Infinity);
+    expect(roomBeside(need.peak, nothing, limit(560))).to.equal(0);
     checkMemory(need, nothing, limit(560));
-    expect(roomBeside(need, nothing, limit(559))).to.equal(-MEGABYTE);
+    expect(roomBeside(need.peak, nothing, limit(559))).to.equal(-MEGABYTE);
     expect(refusal(nothing, limit(559)).reason).to.equal('memory');
   });
 
   it('counts the stores, which stay during the load', () => {
     const stored = { bytesHeld: 300 * MEGABYTE, sections: 64, threads: 1 };
-    expect(roomBeside(need, stored, limit(861))).to.equal(0);
-    expect(roomBeside(need, stored, limit(860))).to.equal(-MEGABYTE);
+    expect(roomBeside(need.peak, stored, limit(861))).to.equal(0);
+    expect(roomBeside(need.peak, stored, limit(860))).to.equal(-MEGABYTE);
   });
 
   it('counts each further thread, and its objects around the shared memory', () => {
     const stored = { bytesHeld: 0, sections: 64, threads: 3 };
     const missing = 2 * 48 * MEGABYTE + 3 * MEGABYTE;
-    expect(roomBeside(need, stored, limit(560))).to.equal(-missing);
+    expect(roomBeside(need.peak, stored, limit(560))).to.equal(-missing);
   });
 
   it('reports the need, the use, the limit with its source, and a remedy', () => {
