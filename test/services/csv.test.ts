@@ -6,10 +6,10 @@ import { readSnapshot } from '../support/read-snapshot.ts';
 import { ROOT } from '../support/command.ts';
 import { build, recordsOf, contentOf } from '../support/import-folder.ts';
 import { folderForAll } from '../support/temporary-folder.ts';
-import { givenPython, PYTHON } from './python.ts';
+import { givenPython } from './python.ts';
 
 describe('The SQL of docs/data.md for DuckDB', () => {
-  givenPython();
+  const python = givenPython('requirements.txt');
   const folder = folderForAll();
 
   it('converts CSV files', async () => {
@@ -33,7 +33,7 @@ ord_2,org_1,A-2,CANCELLED,zoe@example.org,cus_1,0,2026-07-02 09:00:00,2026-07-02
     };
     for (const [name, text] of Object.entries(files)) writeFileSync(folder(`csv/${name}.csv`), text);
     const { status, stderr } = spawnSync(
-      PYTHON,
+      python,
       ['-c', 'import duckdb, sys; duckdb.connect().execute(sys.argv[1])', sql],
       { cwd: folder(''), encoding: 'utf8' },
     );

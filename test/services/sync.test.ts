@@ -1,11 +1,13 @@
+import { sqliteReader } from '../system/copies.ts';
 import { describeSync } from '../system/sync-program.ts';
-import { givenPython, PYTHON } from './python.ts';
+import { givenPython } from './python.ts';
 
 describe('The example of a sync in Python', () => {
-  givenPython();
+  const python = givenPython('requirements.txt');
   describeSync({
-    command: PYTHON,
-    file: 'sync.py',
-    selectTime: "SELECT value FROM state WHERE name = 'asOf'",
+    command: python,
+    file: 'sync/sync.py',
+    refused: /^not copied: .*403/,
+    read: sqliteReader("SELECT value FROM state WHERE name = 'asOf'"),
   });
 });

@@ -1,67 +1,45 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer, type ServerResponse } from 'node:http';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import Database from 'better-sqlite3';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { Random } from '../../scripts/sample/random.ts';
+import type { BuildOptions } from '../../src/snapshot/builder/build-snapshot.ts';
 import { publishSnapshot } from '../../src/snapshot/publish/publish-snapshot.ts';
 import { histories, ORGANIZATIONS, World } from '../snapshot/builder/random-history.ts';
 import { INHERITED, ROOT } from '../support/command.ts';
 import { byDepth } from '../support/depth.ts';
-import { build, writeImport } from '../support/import-folder.ts';
+import { COMPLETE_DELETIONS, COMPLETE_IMPORT, EMPTY_IMPORT } from '../support/complete-import.ts';
+import { build, type Import, type ImportRecord, writeImport } from '../support/import-folder.ts';
 import { newCredential, ReplicaUnderTest } from '../support/replica-under-test.ts';
 import { folderForAll } from '../support/temporary-folder.ts';
+import type { CopiedRow, SyncProgram } from './copies.ts';
+import { type Fault, FAULTS, RETRY_SECONDS } from './sync-faults.ts';
 
 const SEED = 20_261_122;
 const STEPS = byDepth({ short: 15, deep: 75 });
+/** The first of the steps that follow those of the random history, and the one built after the rollback. */
+const COMPLETE = STEPS + 2;
 const PREVIEW = { 'Service-API-Version': 'preview' };
 
-/** A program in `examples/sync`, and the SQL that selects the time of the data from its state. */
-interface SyncProgram {
-  readonly command: string;
-  readonly file: string;
-  readonly selectTime: string;
-}
+/** The snapshot that another one descends from, as base or as previous one. */
+type Earlier = Pick<BuildOptions, 'base' | 'previous'>;
 
 /** Records as JSON, by collection and id. */
 type Contents = ReadonlyMap<string, string>;
 
-function entryOf(collection: string, id: string, eventId: string | null, json: string): [string, string] {
-  // These fields depend on the time of the request.
-  const lasting = { ...(JSON.parse(json) as object), nextSessionStartAt: null, nextSessionId: null };
-  return [`${collection} ${id}`, JSON.stringify([eventId, lasting])];
-}
-
-/** Ends a response as a proxy may do: without a length, and without chunks. */
-function endEarly(response: ServerResponse, part: Buffer): void {
-  response.useChunkedEncodingByDefault = false;
-  response.shouldKeepAlive = false;
-  response.end(part);
-}
-
-/** What the first response of a round is, in place of the whole one. `part` is the beginning of its body. */
-const FAULTS = {
-  '429': (response) => response.writeHead(429, { 'Retry-After': '1' }).end(),
-  '429 without Retry-After': (response) => response.writeHead(429).end('<html>'),
-  reset: (response, part) => response.write(part, () => response.destroy()),
-  'cut within a line': endEarly,
-  'cut after a line': (response, part) => {
-    endEarly(response, part.subarray(0, part.lastIndexOf('\n') + 1));
-  },
-  'late, and the program is killed': (response, part) => response.write(part),
-} as const satisfies Record<string, (response: ServerResponse, part: Buffer) => unknown>;
-
-type Fault = keyof typeof FAULTS;
+const identity = (record: ImportRecord): ImportRecord => record;
 
 /** Declares the tests of a program that keeps a copy, as docs/integrators.md explains. */
-export function describeSync({ command, file, selectTime }: SyncProgram): void {
+export function describeSync(program: SyncProgram): void {
+  const { command, file, environment, refused, moments = {}, read, copied = identity } = program;
+
   describe(`${file} over ${STEPS} snapshots (seed ${SEED})`, function () {
-    this.timeout(byDepth({ short: 180_000, deep: 900_000 }));
+    this.timeout(byDepth({ short: 240_000, deep: 1_200_000 }));
     const inFolder = folderForAll();
     const random = new Random(SEED);
     const world = new World();
@@ -84,11 +62,16 @@ export function describeSync({ command, file, selectTime }: SyncProgram): void {
     after(() => replica.end());
 
     /** Builds the snapshot of a step: from its changes with a base, else from all records. */
-    async function buildStep(step: number, earlier: { base?: string; previous?: string }): Promise<void> {
-      const [history] = fc.sample(histories, { seed: SEED + step, numRuns: 1 });
-      const changes = world.apply(step === 0 ? history.flat() : (history.at(-1) ?? []));
+    async function buildStep(step: number, earlier: Earlier): Promise<void> {
+      // A sample is short.
+      const samples = fc.sample(histories, { seed: SEED + step, numRuns: step === 0 ? 40 : 4 });
+      const changes = world.apply(samples.flat(2));
+      await buildImport(step, earlier.base === undefined ? world.all() : changes, earlier);
+    }
+
+    async function buildImport(step: number, files: Import, earlier: Earlier): Promise<void> {
       const input = inFolder(`import-${step}`);
-      writeImport(input, earlier.base === undefined ? world.all() : changes);
+      writeImport(input, files);
       const producedAt = new Date(Date.UTC(2026, 0, 1) + step * 60_000);
       await build(input, snapshotOf(step), { producedAt, ...earlier });
     }
@@ -103,6 +86,12 @@ export function describeSync({ command, file, selectTime }: SyncProgram): void {
       return manifest.snapshotId;
     }
 
+    function entryOf({ collection, id, event_id, body }: CopiedRow): [string, string] {
+      // These fields depend on the time of the request.
+      const lasting = { ...(JSON.parse(body) as object), nextSessionStartAt: null, nextSessionId: null };
+      return [`${collection} ${id}`, JSON.stringify([event_id, copied(lasting)])];
+    }
+
     async function goLive(step: number): Promise<void> {
       const from = replica.log.length;
       const snapshotId = await publish(step);
@@ -112,38 +101,51 @@ export function describeSync({ command, file, selectTime }: SyncProgram): void {
 
     async function liveContents(): Promise<Contents> {
       const entries: [string, string][] = [];
-      const read = async (path: string, collection: string, eventId: string | null = null) => {
+      const list = async (path: string, collection: string, eventId: string | null = null) => {
         const headers = { ...PREVIEW, Accept: 'application/x-ndjson' };
         const { status, text } = await replica.request(path, credential, headers);
         expect(status, path).to.equal(200);
         const lines = text.split('\n').slice(0, -1);
         const ids = lines.map((line) => String(Object.values(JSON.parse(line) as object)[0]));
-        entries.push(...lines.map((line, i) => entryOf(collection, ids[i], eventId, line)));
+        entries.push(...lines.map((body, i) => entryOf({ collection, id: ids[i], event_id: eventId, body })));
         return ids;
       };
-      for (const id of await read('/v1/events', 'events'))
-        await read(`/v1/events/${encodeURIComponent(id)}/sessions`, 'sessions', id);
-      for (const collection of ['tickets', 'orders']) await read(`/v1/${collection}`, collection);
-      await read('/v1/catalog/offers', 'offers');
+      for (const id of await list('/v1/events', 'events'))
+        await list(`/v1/events/${encodeURIComponent(id)}/sessions`, 'sessions', id);
+      for (const collection of ['tickets', 'orders']) await list(`/v1/${collection}`, collection);
+      await list('/v1/catalog/offers', 'offers');
       return new Map(entries);
     }
 
     /** Starts a round, as users do. */
     function sync(origin = replica.origin, key = credential) {
-      const words = [join(ROOT, 'examples/sync', file), origin, inFolder('copy.sqlite')];
-      return promisify(execFile)(command, words, { env: { ...INHERITED, FOYER_KEY: key } });
+      const words = [join(ROOT, 'examples', file), origin, inFolder('copy')];
+      return promisify(execFile)(command, words, { env: { ...INHERITED, ...environment, FOYER_KEY: key } });
+    }
+
+    /** Makes a round, and kills it at a line of its log, if the line appears. Returns the error. */
+    async function syncUntil(line: RegExp): Promise<unknown> {
+      const round = sync();
+      let log = '';
+      round.child.stderr?.on('data', (text: string) => {
+        log += text;
+        if (line.test(log)) round.child.kill('SIGKILL');
+      });
+      return round.catch((error: unknown) => error);
     }
 
     /** Makes a round whose first response has a fault. It ends in any way. */
     async function syncWith(fault: Fault): Promise<void> {
       const arrived = Promise.withResolvers<undefined>();
-      let isFirst = true;
+      const times: number[] = [];
       await using server = createServer(({ url = '' }, response) => {
         void replica.request(url, credential, PREVIEW).then(({ status, text }) => {
           const body = Buffer.from(text);
-          if (isFirst) FAULTS[fault](response, body.subarray(0, random.between(1, body.length - 1)));
-          else response.writeHead(status).end(body);
-          isFirst = false;
+          if (!url.startsWith('/v1/changes') || times.push(performance.now()) > 1) {
+            response.writeHead(status).end(body);
+            return;
+          }
+          FAULTS[fault](response, body.subarray(0, random.between(1, body.length - 1)));
           arrived.resolve(undefined);
         });
       }).listen(0, '127.0.0.1');
@@ -154,20 +156,15 @@ export function describeSync({ command, file, selectTime }: SyncProgram): void {
         void arrived.promise.then(() => delay(random.below(50))).then(() => round.child.kill('SIGKILL'));
       await round.catch((error: unknown) => error);
       server.closeAllConnections();
+      if (fault === '429') expect(times[1] - times[0]).to.be.at.least(RETRY_SECONDS * 1000);
     }
 
     /** Returns the copy, and the time of its data. */
     function copy(): { readonly time: string; readonly records: Contents } {
-      const database = new Database(inFolder('copy.sqlite'), { readonly: true });
-      const rows = database
-        .prepare<[], { collection: string; id: string; event_id: string | null; body: string }>(
-          'SELECT * FROM records',
-        )
-        .all();
-      const time = database.prepare<[], string>(selectTime).pluck().get() ?? '';
-      database.close();
-      const entries = rows.map((row) => entryOf(row.collection, row.id, row.event_id, row.body));
-      return { time, records: new Map(entries) };
+      const { time, rows } = read(inFolder('copy'));
+      const records = new Map(rows.map(entryOf));
+      expect(records.size).to.equal(rows.length);
+      return { time, records };
     }
 
     /** Expects that the copy equals a snapshot, by default the live one. */
@@ -209,10 +206,7 @@ export function describeSync({ command, file, selectTime }: SyncProgram): void {
 
     it('leaves the copy as it was when a round fails', async () => {
       const failure = await sync(replica.origin, `${credential}x`).catch((error: unknown) => error);
-      expect(failure)
-        .to.include({ code: 1 })
-        .and.to.have.property('stderr')
-        .that.matches(/^not copied: .*403/);
+      expect(failure).to.include({ code: 1 }).and.to.have.property('stderr').that.matches(refused);
       expectCopyOf();
     });
 
@@ -222,6 +216,41 @@ export function describeSync({ command, file, selectTime }: SyncProgram): void {
       await buildStep(STEPS + 1, { previous: snapshotOf(STEPS - 3) });
       await goLive(STEPS + 1);
       await syncAndCompare();
+    });
+
+    it('copies every field, and records that are deleted and restored', async () => {
+      await buildImport(COMPLETE, COMPLETE_IMPORT, {});
+      for (const step of [1, 2, 3, 4]) {
+        const files = step % 2 === 1 ? COMPLETE_DELETIONS : COMPLETE_IMPORT;
+        await buildImport(COMPLETE + step, files, { base: snapshotOf(COMPLETE + step - 1) });
+      }
+      for (const step of [0, 1, 2]) {
+        await goLive(COMPLETE + step);
+        await syncAndCompare();
+      }
+      // Deleted and restored between two rounds.
+      await goLive(COMPLETE + 3);
+      await goLive(COMPLETE + 4);
+      await syncAndCompare();
+    });
+
+    for (const [moment, line] of Object.entries(moments))
+      it(`continues after it was killed ${moment}`, async () => {
+        // The first round is a reset, after a rollback. The third one has changes.
+        for (const step of [0, 2]) {
+          await goLive(COMPLETE + step);
+          expect(await syncUntil(line)).to.include({ signal: 'SIGKILL' });
+          await goLive(COMPLETE + step + 1);
+          await syncAndCompare();
+        }
+      });
+
+    it('follows a snapshot without records', async () => {
+      const step = COMPLETE + 5;
+      await buildImport(step, EMPTY_IMPORT, {});
+      await goLive(step);
+      await syncAndCompare();
+      expect(copy().records.size).to.equal(0);
     });
 
     it('follows a service that restarts, also on an older snapshot', async () => {

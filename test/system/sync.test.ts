@@ -1,9 +1,11 @@
+import { sqliteReader } from './copies.ts';
 import { describeSync } from './sync-program.ts';
 
 describe('The example of a sync with the TypeScript client', () => {
   describeSync({
     command: process.execPath,
-    file: 'sync.ts',
-    selectTime: "SELECT value ->> 'dataAsOf' FROM state",
+    file: 'sync/sync.ts',
+    refused: /^not copied: .*403/,
+    read: sqliteReader("SELECT value ->> 'dataAsOf' FROM state"),
   });
 });
