@@ -26,6 +26,8 @@ describe('The example of a sync with dlt', () => {
   describeSync({
     command: python,
     file: 'dlt/foyer_source.py',
+    // A round takes three seconds.
+    steps: 4,
     environment: { RUNTIME__DLTHUB_TELEMETRY: 'false', RUNTIME__LOG_LEVEL: 'INFO' },
     refused: /HTTPError: 403/,
     moments: {

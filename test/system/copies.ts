@@ -6,6 +6,8 @@ export interface SyncProgram {
   readonly command: string;
   /** Path in `examples`. */
   readonly file: string;
+  /** Random snapshots that the program follows in a short test. */
+  readonly steps?: number;
   readonly environment?: Readonly<Record<string, string>>;
   /** Standard error of a round that gets 403. */
   readonly refused: RegExp;

@@ -21,9 +21,6 @@ import type { CopiedRow, SyncProgram } from './copies.ts';
 import { type Fault, FAULTS, RETRY_SECONDS } from './sync-faults.ts';
 
 const SEED = 20_261_122;
-const STEPS = byDepth({ short: 15, deep: 75 });
-/** The first of the steps that follow those of the random history, and the one built after the rollback. */
-const COMPLETE = STEPS + 2;
 const PREVIEW = { 'Service-API-Version': 'preview' };
 
 /** The snapshot that another one descends from, as base or as previous one. */
@@ -37,8 +34,11 @@ const identity = (record: ImportRecord): ImportRecord => record;
 /** Declares the tests of a program that keeps a copy, as docs/integrators.md explains. */
 export function describeSync(program: SyncProgram): void {
   const { command, file, environment, refused, moments = {}, read, copied = identity } = program;
+  const steps = byDepth({ short: program.steps ?? 15, deep: 75 });
+  /** The first of the steps that follow those of the random history, and the one built after the rollback. */
+  const complete = steps + 2;
 
-  describe(`${file} over ${STEPS} snapshots (seed ${SEED})`, function () {
+  describe(`${file} over ${steps} snapshots (seed ${SEED})`, function () {
     this.timeout(byDepth({ short: 240_000, deep: 1_200_000 }));
     const inFolder = folderForAll();
     const random = new Random(SEED);
@@ -184,7 +184,7 @@ export function describeSync(program: SyncProgram): void {
     it('follows snapshots, whatever interrupts a round', async () => {
       const faults = Object.keys(FAULTS) as Fault[];
       let faulty = 0;
-      for (let step = 1; step <= STEPS; step++) {
+      for (let step = 1; step <= steps; step++) {
         const earlier = snapshotOf(step - 1);
         await buildStep(step, random.pick([{ base: earlier }, { base: earlier }, { previous: earlier }, {}]));
         const { time } = copy();
@@ -211,26 +211,26 @@ export function describeSync(program: SyncProgram): void {
     });
 
     it('follows a rollback of the service, and the snapshots after it', async () => {
-      await goLive(STEPS - 3);
+      await goLive(steps - 3);
       await syncAndCompare();
-      await buildStep(STEPS + 1, { previous: snapshotOf(STEPS - 3) });
-      await goLive(STEPS + 1);
+      await buildStep(steps + 1, { previous: snapshotOf(steps - 3) });
+      await goLive(steps + 1);
       await syncAndCompare();
     });
 
     it('copies every field, and records that are deleted and restored', async () => {
-      await buildImport(COMPLETE, COMPLETE_IMPORT, {});
+      await buildImport(complete, COMPLETE_IMPORT, {});
       for (const step of [1, 2, 3, 4]) {
         const files = step % 2 === 1 ? COMPLETE_DELETIONS : COMPLETE_IMPORT;
-        await buildImport(COMPLETE + step, files, { base: snapshotOf(COMPLETE + step - 1) });
+        await buildImport(complete + step, files, { base: snapshotOf(complete + step - 1) });
       }
       for (const step of [0, 1, 2]) {
-        await goLive(COMPLETE + step);
+        await goLive(complete + step);
         await syncAndCompare();
       }
       // Deleted and restored between two rounds.
-      await goLive(COMPLETE + 3);
-      await goLive(COMPLETE + 4);
+      await goLive(complete + 3);
+      await goLive(complete + 4);
       await syncAndCompare();
     });
 
@@ -238,15 +238,15 @@ export function describeSync(program: SyncProgram): void {
       it(`continues after it was killed ${moment}`, async () => {
         // The first round is a reset, after a rollback. The third one has changes.
         for (const step of [0, 2]) {
-          await goLive(COMPLETE + step);
+          await goLive(complete + step);
           expect(await syncUntil(line)).to.include({ signal: 'SIGKILL' });
-          await goLive(COMPLETE + step + 1);
+          await goLive(complete + step + 1);
           await syncAndCompare();
         }
       });
 
     it('follows a snapshot without records', async () => {
-      const step = COMPLETE + 5;
+      const step = complete + 5;
       await buildImport(step, EMPTY_IMPORT, {});
       await goLive(step);
       await syncAndCompare();
@@ -258,7 +258,7 @@ export function describeSync(program: SyncProgram): void {
       replica = await startReplica();
       await syncAndCompare();
       await replica.end();
-      await publish(STEPS - 2);
+      await publish(steps - 2);
       replica = await startReplica();
       await syncAndCompare();
     });
