@@ -25,6 +25,7 @@ export function startRefresh(
   const admission = new Admission(stores, memory, config.threads);
   const begun = Promise.withResolvers<undefined>();
   const keys = new KeysWatcher(config.keysFile, log, { apply: (ring) => workers.replaceKeys(ring) });
+  let isSwapping = false;
   const snapshots = new SnapshotWatcher({
     folder: config.snapshotDir,
     stores,
@@ -43,16 +44,19 @@ export function startRefresh(
       }
     },
     goLive: async (file, image) => {
+      isSwapping = true;
       stores.swap(file, image);
-      // Until all workers show the new stores, they may still send links to the replaced ones.
+      // Until all workers show the new data, they may still send links to the replaced.
       await workers.show(stores.view);
       stores.releaseUnwalked();
+      isSwapping = false;
       await workers.show(stores.view);
     },
     hasUnendedLoads: hasLoaderThreads,
     log,
   });
   const release = () => {
+    if (isSwapping) return;
     stores.releaseExpired(config);
     admission.makeRoom();
     void workers.show(stores.view);

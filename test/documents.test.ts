@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import packageJson from '../package.json' with { type: 'json' };
-import { memoryNeed, plannedMemory, roomBeside } from '../src/snapshot/admission/memory.ts';
+import { bytesInUse, memoryNeed, plannedMemory } from '../src/snapshot/admission/memory.ts';
 import { COLLECTIONS } from '../src/snapshot/format/layout.ts';
 import { REFUSALS, TRANSIENT_REASONS } from '../src/snapshot/format/refused-snapshot.ts';
 import { FORMAT_VERSION } from '../src/snapshot/format/schema.ts';
@@ -99,11 +99,9 @@ describe('The documents', () => {
     const operations = readFileSync(join(ROOT, 'docs/operations.md'), 'utf8').replaceAll(/\s+/g, ' ');
     const megabytes = (bytes: number) => `${bytes / MEGABYTE} MB`;
     const nothing = { held: 0, peak: 0 };
-    const none = { bytes: 0, source: 'machine' } as const;
-    const stored = { bytesHeld: 0, sections: 0, threads: 1 };
     const base = plannedMemory(nothing);
-    expect(-roomBeside(nothing.peak, stored, none)).to.equal(base);
-    const thread = -roomBeside(nothing.peak, { ...stored, threads: 2 }, none) - base;
+    expect(bytesInUse(0, 1)).to.equal(base);
+    const thread = bytesInUse(0, 2) - base;
     expect(operations)
       .to.include(`one thread that answers requests | ${megabytes(base)} |`)
       .and.include(`| each further thread | ${megabytes(thread)} |`)

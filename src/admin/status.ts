@@ -27,7 +27,7 @@ export function statusOf(dependencies: AdminDependencies) {
       organizations: snapshot.organizations.map(organizationStatus),
     })),
     /** When memory is short, the first are released first. */
-    retained: latestUsedFirst(stores.retained)
+    retained: latestUsedFirst(stores.retained, now)
       .reverse()
       .map((one) => ({
         file: one.file,
@@ -123,9 +123,9 @@ function retainedSnapshots({ stores, config }: AdminDependencies) {
 function retentionOf(one: RetainedSection, config: AdminDependencies['config'], now: number) {
   return {
     replacedSecondsAgo: seconds(now - one.replacedAt),
-    lastUsedSecondsAgo: seconds(Math.max(0, now - lastUseOf(one.image))),
+    lastUsedSecondsAgo: seconds(Math.max(0, now - lastUseOf(one.image, now))),
     // A further use extends it, and the admission releases it earlier when memory is short.
-    goneInSeconds: seconds(Math.max(0, endOfRetention(one, config) - now)),
+    goneInSeconds: seconds(Math.max(0, endOfRetention(one, config, now) - now)),
   };
 }
 

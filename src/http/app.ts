@@ -17,7 +17,7 @@ import {
 import { PUBLIC_PATHS } from '../contract/public-paths.ts';
 import type { Release } from '../contract/releases.ts';
 import type { KeyRing, ValidKey } from '../keys/key-ring.ts';
-import { listOf } from '../store/organization-image.ts';
+import { countStreams, listOf } from '../store/organization-image.ts';
 import { sectionOf, type StoreView } from '../store/registry/store-view.ts';
 import { authenticate, checkAvailability, storesOf } from './checks/authenticate.ts';
 import { OVERLOADED } from './checks/overload.ts';
@@ -243,12 +243,15 @@ export function createApi(dependencies: Dependencies): Api {
     const compressor =
       isHead || coding === undefined ? undefined : compression.compressorFor(response, coding);
     const isRetained = () => {
-      // Nothing follows a stream without records.
-      if (rows > 0) for (const image of images) pins.noteUse(image);
       const view = stores();
       return images.every((image) => view.holds(organizationId, image));
     };
-    await sendStream(response, headers, read, compressor, isRetained);
+    for (const image of images) countStreams(image, 1);
+    try {
+      await sendStream(response, headers, read, compressor, isRetained);
+    } finally {
+      for (const image of images) countStreams(image, -1);
+    }
   };
 
   for (const operation of operations)

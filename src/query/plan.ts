@@ -49,7 +49,7 @@ export function planList(operation: ListOperation, values: Readonly<Record<strin
         perPage = numberOf(value);
         break;
       case 'contentDigest':
-        // Selects the store, not the rows.
+        // Selects the content, not its rows.
         break;
       case 'bound': {
         const window = windows.get(role.index) ?? {};

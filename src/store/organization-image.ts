@@ -56,11 +56,8 @@ interface SectionBase {
   readonly digest: string;
   /** Bytes of shared memory that the section holds. */
   readonly bytesHeld: number;
-  /**
-   * The time when a walk last used the section: one element, whole seconds of the monotonic clock, 0 without a use. Any
-   * thread may set it.
-   */
-  readonly lastUse: Uint32s;
+  /** Two elements, which any thread may change: the second of the last use by a walk, and the number of open streams. */
+  readonly uses: Uint32s;
 }
 
 /** All that the responses of a list consist of: its collection, and with events their sessions. */
@@ -112,8 +109,6 @@ export type SectionImage = ListImage | HistoryImage;
 /** The data of an organization in one snapshot: a section for each list, and one for the changes. */
 export interface OrganizationImage {
   readonly organizationId: string;
-  /** Digest of all records, base64url. */
-  readonly contentDigest: string;
   readonly lists: Readonly<Record<ListName, ListImage>>;
   readonly history: HistoryImage;
 }
@@ -152,17 +147,25 @@ export interface OrganizationStore extends OrganizationImage, SnapshotOrigin {
 }
 
 /**
- * Notes a use of a section: a response with a link to a further page, or to such a link.
+ * Notes a use of a section by a walk: a response with a link to a further page, or to such a link.
  * @param now milliseconds of the monotonic clock
  */
-export function noteUse({ lastUse }: SectionImage, now: number): void {
+export function noteUse({ uses }: SectionImage, now: number): void {
   // Rounded up, so that no section is retained for less than the configured time.
   const second = Math.ceil(now / 1000);
   // Every page is a use. More than one write a second would only invalidate the caches of other processors.
-  if (Atomics.load(lastUse, 0) !== second) Atomics.store(lastUse, 0, second);
+  if (Atomics.load(uses, 0) !== second) Atomics.store(uses, 0, second);
 }
 
-/** Returns the time of the last use in milliseconds of the monotonic clock, 0 without a use. */
-export function lastUseOf({ lastUse }: SectionImage): number {
-  return Atomics.load(lastUse, 0) * 1000;
+/** Adds to the open streams of a section. Those of a worker that fails stay in the number. */
+export function countStreams({ uses }: SectionImage, change: 1 | -1): void {
+  Atomics.add(uses, 1, change);
+}
+
+/**
+ * Returns the time of the last use, 0 without a use. An open stream uses a section at all times.
+ * @param now milliseconds of the monotonic clock, as the result
+ */
+export function lastUseOf({ uses }: SectionImage, now: number): number {
+  return Atomics.load(uses, 1) > 0 ? now : Atomics.load(uses, 0) * 1000;
 }

@@ -2,7 +2,6 @@ import { promptGarbageCollection } from '../store/memory/image-memory.ts';
 import {
   byList,
   bytesOf,
-  type ListImage,
   type OrganizationStore,
   type SectionImage,
   sectionsOf,
@@ -53,8 +52,9 @@ export class ViewPublisher {
         lists: byList((list) => numberOf(lists[list])),
         history: numberOf(history),
       })),
-      retained: Array.from(view.retained.values(), ({ organizationId, image, snapshotId, producedAt }) => ({
-        ...{ organizationId, number: numberOf(image), snapshotId, producedAt },
+      retained: Array.from(view.retained.values(), ({ image, ...section }) => ({
+        ...section,
+        number: numberOf(image),
       })),
     };
     this.#images = images;
@@ -107,21 +107,14 @@ export class WorkerStores {
     promptGarbageCollection(bytesOf(unused.map(([, image]) => image)));
   }
 
-  #storeOf({ lists, history: number, ...store }: SentStore): OrganizationStore {
-    const history = this.#image(number);
-    if (history.name !== 'history') throw new Error(`image ${number} is no history`);
-    return { ...store, lists: byList((name) => this.#list(lists[name])), history };
+  #storeOf({ lists, history, ...store }: SentStore): OrganizationStore {
+    return { ...store, lists: byList((name) => this.#image(lists[name])), history: this.#image(history) };
   }
 
-  #list(number: number): ListImage {
-    const image = this.#image(number);
-    if (image.name === 'history') throw new Error(`image ${number} is no list`);
-    return image;
-  }
-
-  #image(number: number): SectionImage {
+  /** Returns an image, whose kind is that of its number in the view. */
+  #image<Image extends SectionImage>(number: number): Image {
     const image = this.#images.get(number);
     if (image === undefined) throw new Error(`image ${number} was not sent`);
-    return image;
+    return image as Image;
   }
 }

@@ -51,7 +51,7 @@ export class Supervisor {
   readonly #options: SupervisorOptions;
   readonly #slots: readonly WorkerSlot[];
   readonly #keyNumbers = new KeyNumbers();
-  /** The main thread notes replaced content here. */
+  /** The main thread notes released content here. */
   readonly servedDigests = newServedDigests();
   readonly #memory: Omit<WorkerMemory, 'metrics' | 'logRing' | 'countsPart' | 'networksPart'> = {
     shownVersion: new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)),

@@ -37,12 +37,12 @@ describe('A walk', () => {
   /** Makes a snapshot live whose content has these names, for the organizations north and south. */
   function swap(north: string, south = 'south'): void {
     const imageOf = (organizationId: string, name: string): OrganizationImage => ({
-      ...{ organizationId, contentDigest: digestOf(name), history: emptyHistory() },
+      ...{ organizationId, history: emptyHistory() },
       // Copies, as of a load.
       lists: byList((list) => ({
         ...content.lists[list],
         digest: digestOf(name),
-        lastUse: sharedUint32s(1),
+        uses: sharedUint32s(2),
       })),
     });
     const organizations = [imageOf('north', north), imageOf('south', south)];

@@ -37,13 +37,13 @@ export function emptyList(name: ListName, digest: string): ListImage {
       emptyCollection(layout.resource.id),
     ]),
   );
-  return { name, digest, collections, schedule: NO_SCHEDULE, lastUse: sharedUint32s(1), bytesHeld: 0 };
+  return { name, digest, collections, schedule: NO_SCHEDULE, uses: sharedUint32s(2), bytesHeld: 0 };
 }
 
 /** Returns the image of an organization without records. */
 export function emptyImage(organizationId: string, digest = 'digest'): OrganizationImage {
   const lists = byList((name) => emptyList(name, digest));
-  return { organizationId, contentDigest: digest, lists, history: emptyHistory() };
+  return { organizationId, lists, history: emptyHistory() };
 }
 
 const PRODUCED_AT = '2026-11-21T04:00:00.000Z';
@@ -65,7 +65,7 @@ export function emptyHistory(
     since: instant,
     until: instant,
     changes,
-    lastUse: sharedUint32s(1),
+    uses: sharedUint32s(2),
     bytesHeld: 0,
   };
 }

@@ -78,9 +78,13 @@ export function organizationOf({ organizations }: SnapshotImage, id: string): Or
   return contentOf(found);
 }
 
-/** Returns the content digest of each organization, by its id. */
+/** Returns the digests of the lists of each organization as a text, by its id. */
 export function digestsOf({ organizations }: SnapshotImage): Record<string, string> {
-  return Object.fromEntries(organizations.map((one) => [one.organizationId, one.contentDigest]));
+  const digestOf = ({ lists }: OrganizationImage) =>
+    Object.values(lists)
+      .map(({ digest }) => digest)
+      .join();
+  return Object.fromEntries(organizations.map((one) => [one.organizationId, digestOf(one)]));
 }
 
 /** Returns the JSON texts of a collection, in list order. */

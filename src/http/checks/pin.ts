@@ -10,7 +10,7 @@ import { invalidQuery, type Query, type QueryReader } from './query.ts';
 /** Time for which unknown content may still be loaded, since it was first requested. */
 const LOAD_WAIT_MS = 30_000;
 /** Maximum number of remembered names for each organization, and of organizations with such names. */
-const MAX_NAMES = 16;
+const MAX_NAMES = 64;
 const MAX_ORGANIZATIONS = 4096;
 
 const GONE = 'is no longer available: begin again without this parameter';

@@ -1,23 +1,21 @@
-import { bytesOf, type SectionImage, sectionsOf } from '../../store/organization-image.ts';
-import { latestUsedFirst, type StoreRegistry } from '../../store/registry/store-registry.ts';
+import { monotonicNow } from '../../clock.ts';
+import { sectionsOf } from '../../store/organization-image.ts';
+import {
+  latestUsedFirst,
+  type RetainedSection,
+  type StoreRegistry,
+} from '../../store/registry/store-registry.ts';
 import { loadedCounts, type Manifest } from '../format/manifest.ts';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
 import { checkSuccession, type Predecessor } from '../format/succession.ts';
-import {
-  checkMemory,
-  type MemoryLimit,
-  memoryNeed,
-  roomBeside,
-  storedBytes,
-  type StoredMemory,
-} from './memory.ts';
+import { bytesInUse, checkMemory, type MemoryLimit, memoryNeed, storedBytes } from './memory.ts';
 
 /** Decides which snapshots may be loaded, and which retained sections stay in memory beside the next load. */
 export class Admission {
   readonly #stores: StoreRegistry;
   readonly #limit: MemoryLimit;
   readonly #threads: number;
-  /** By file: bytes that the load of the latest admitted snapshot needs. The next one is about as large. */
+  /** By snapshot id: bytes that the load of a snapshot needs. The next one of the file is about as large. */
   readonly #needs = new Map<string, number>();
 
   /** @param threads number of workers */
@@ -42,14 +40,33 @@ export class Admission {
     }
     checkSuccession(manifest, this.#predecessors(file, manifest));
     const need = memoryNeed(manifest.organizations);
-    checkMemory(need, this.#live(), this.#limit);
-    this.#needs.set(file, need.peak);
+    // The live sections stay during the load.
+    checkMemory(need, this.#liveBytes(), this.#limit);
+    const live = this.#liveSnapshots();
+    for (const snapshotId of this.#needs.keys()) if (!live.has(snapshotId)) this.#needs.delete(snapshotId);
+    this.#needs.set(manifest.snapshotId, need.peak);
     this.makeRoom(need.peak);
   }
 
   /** Bytes that retained sections may hold. The rest is for live stores, and for the next load of the largest file. */
   get retainableBytes(): number {
-    return Math.max(0, roomBeside(this.#nextNeed(), this.#live(), this.#limit));
+    const { retained, retainedBytes } = this.#stores;
+    return Math.max(0, this.#roomBeside(this.#nextNeed()) - (this.#bytesOf(retained) - retainedBytes));
+  }
+
+  /** Releases the retained sections that leave too little memory for a load, the longest unused first. */
+  makeRoom(need = this.#nextNeed()): void {
+    const { retained } = this.#stores;
+    let room = this.#roomBeside(need);
+    if (retained.length === 0 || this.#bytesOf(retained) <= room) return;
+    const kept = latestUsedFirst(retained, monotonicNow()).filter((one) => {
+      const bytes = this.#bytesOf([one]);
+      // One that does not fit in any case must not cost the others their room.
+      if (bytes > room) return false;
+      room -= bytes;
+      return true;
+    });
+    this.#stores.retainOnly(kept);
   }
 
   /** Returns the live organizations that a file replaces: its own, and those of removed files. */
@@ -65,27 +82,30 @@ export class Admission {
     }));
   }
 
-  /** Releases the retained sections that leave too little memory for a load, the longest unused first. */
-  makeRoom(need = this.#nextNeed()): void {
-    const { retained } = this.#stores;
-    const room = roomBeside(need, this.#live(), this.#limit);
-    const bytesFor = (sections: typeof retained) =>
-      storedBytes(this.#memoryOf(sections.map(({ image }) => image)));
-    if (bytesFor(retained) <= room) return;
-    let bytes = 0;
-    this.#stores.retainOnly(latestUsedFirst(retained).filter((one) => (bytes += bytesFor([one])) <= room));
+  #liveSnapshots(): Set<string> {
+    return new Set(this.#stores.live.values().map(({ store }) => store.snapshotId));
   }
 
   #nextNeed(): number {
-    const files = new Set(this.#stores.live.values().map(({ file }) => file));
-    return Math.max(0, ...files.values().map((file) => this.#needs.get(file) ?? 0));
+    let need = 0;
+    for (const snapshotId of this.#liveSnapshots())
+      need = Math.max(need, this.#needs.get(snapshotId) ?? 0);
+    return need;
   }
 
-  #live(): StoredMemory {
-    return this.#memoryOf([...this.#stores.live.values()].flatMap(({ store }) => sectionsOf(store)));
+  #roomBeside(need: number): number {
+    return this.#limit.bytes - this.#liveBytes() - need;
   }
 
-  #memoryOf(sections: readonly SectionImage[]): StoredMemory {
-    return { bytesHeld: bytesOf(sections), sections: sections.length, threads: this.#threads };
+  #liveBytes(): number {
+    const sections = [...this.#stores.live.values()].flatMap(({ store }) => sectionsOf(store));
+    return bytesInUse(storedBytes(sections, this.#threads), this.#threads);
+  }
+
+  #bytesOf(retained: readonly RetainedSection[]): number {
+    return storedBytes(
+      retained.map(({ image }) => image),
+      this.#threads,
+    );
   }
 }

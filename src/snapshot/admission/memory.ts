@@ -1,4 +1,5 @@
 import { totalmem } from 'node:os';
+import { bytesOf, type SectionImage } from '../../store/organization-image.ts';
 import { MEGABYTE } from '../../store/memory/shared-arrays.ts';
 import { type CollectionLayout, SESSIONS, COLLECTIONS } from '../format/layout.ts';
 import { type ManifestOrganization, rowCount } from '../format/manifest.ts';
@@ -100,54 +101,41 @@ function indexBytes(layout: CollectionLayout): number {
   return RECORD_BYTES + instants * INSTANT_BYTES + (layout.columns.length - instants) * TEXT_BYTES;
 }
 
-export interface StoredMemory {
-  /** Bytes of shared memory in the sections. */
-  readonly bytesHeld: number;
-  /** Number of sections. */
-  readonly sections: number;
-  /** Workers. */
-  readonly threads: number;
-}
-
 const PROCESS_BYTES = 160 * MEGABYTE; // code, heap and buffers with one worker: 150 MB were measured
 const WORKER_BYTES = 48 * MEGABYTE; // heap and buffers of each further worker: 45 MB were measured
 const SECTION_BYTES = 16 * 1024; // the objects around a section's buffers, in each thread: 10 kB were measured
 
-/** Computes the memory that sections hold. */
-export function storedBytes({ bytesHeld, sections, threads }: StoredMemory): number {
-  return bytesHeld + threads * sections * SECTION_BYTES;
+/** Computes the memory that sections hold with a number of workers. */
+export function storedBytes(sections: readonly SectionImage[], threads: number): number {
+  return bytesOf(sections) + threads * sections.length * SECTION_BYTES;
 }
 
 /**
- * Computes the memory in use from the sections and threads of the process.
+ * Computes the memory of the process.
  * The resident set is not a measure of it: it includes freed memory that the next load reuses. After a swap, that is as
  * much as the load took besides its images. Released sections do not count, so the registry prompts their garbage
  * collection.
+ * @param stored of `storedBytes`
  */
-function bytesInUse(stored: StoredMemory): number {
-  return PROCESS_BYTES + (stored.threads - 1) * WORKER_BYTES + storedBytes(stored);
+export function bytesInUse(stored: number, threads: number): number {
+  return PROCESS_BYTES + (threads - 1) * WORKER_BYTES + stored;
 }
 
 /** Computes the memory to load a snapshot beside a live and a retained one of its size, with one worker. */
 export function plannedMemory({ held, peak }: MemoryNeed): number {
-  return bytesInUse({ bytesHeld: 2 * held, sections: 0, threads: 1 }) + peak;
+  return bytesInUse(2 * held, 1) + peak;
 }
 
-/** Returns the bytes that are free beside a load at its peak; less than 0 when it does not fit. */
-export function roomBeside(peak: number, stored: StoredMemory, limit: MemoryLimit): number {
-  return limit.bytes - bytesInUse(stored) - peak;
-}
-
-/** Refuses a snapshot that does not fit in addition to the live sections. These stay live during the load. */
-export function checkMemory(need: MemoryNeed, live: StoredMemory, limit: MemoryLimit): void {
-  const room = roomBeside(need.peak, live, limit);
-  if (room >= 0) return;
+/** Refuses a snapshot that does not fit in addition to the memory in use. */
+export function checkMemory(need: MemoryNeed, inUse: number, limit: MemoryLimit): void {
+  const missing = inUse + need.peak - limit.bytes;
+  if (missing <= 0) return;
   const { name, remedy } = SOURCES[limit.source];
   throw new RefusedSnapshot(
     'memory',
     `loading it needs ${megabytes(need.peak)} (${megabytes(need.held)} of it permanently), ` +
-      `${megabytes(bytesInUse(live))} is in use, and the limit is ${megabytes(limit.bytes)}, set by ${name}: ` +
-      `${megabytes(-room)} is missing; ${remedy}, or divide the organizations among several snapshot files, ` +
+      `${megabytes(inUse)} is in use, and the limit is ${megabytes(limit.bytes)}, set by ${name}: ` +
+      `${megabytes(missing)} is missing; ${remedy}, or divide the organizations among several snapshot files, ` +
       'which are loaded one after the other',
   );
 }

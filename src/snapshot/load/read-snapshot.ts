@@ -125,7 +125,7 @@ function readOrganization(
       digest: contentDigest(runs, layouts),
       collections: Object.fromEntries(layouts.map((layout) => [layout.name, loaded[layout.name].image])),
       schedule: name === 'events' ? schedule : NO_SCHEDULE,
-      lastUse: sharedUint32s(1),
+      uses: sharedUint32s(2),
     });
   });
   const changes = loadDeletions(readDeletions(database, organization, until), loaded, range.since);
@@ -134,11 +134,10 @@ function readOrganization(
     digest,
     ...range,
     changes,
-    lastUse: sharedUint32s(1),
+    uses: sharedUint32s(2),
   });
   return {
     organizationId,
-    contentDigest: organization.contentDigest,
     lists,
     history: { ...history, lineage },
   };

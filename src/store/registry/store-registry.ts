@@ -3,10 +3,7 @@ import { promptGarbageCollection } from '../memory/image-memory.ts';
 import {
   byList,
   bytesOf,
-  type HistoryImage,
   lastUseOf,
-  type ListImage,
-  type ListName,
   type OrganizationImage,
   type OrganizationStore,
   type SectionImage,
@@ -39,7 +36,7 @@ export class StoreRegistry {
   #live: ReadonlyMap<string, LiveStore> = new Map();
   /** By organization: the latest production time that was live. */
   readonly #latestInstants = new Map<string, bigint>();
-  /** No two have the same content, and none has that of the live section. The latest replaced are first. */
+  /** No two have the same content, and none has that of the live section. */
   #retained: readonly RetainedSection[] = [];
   #view = EMPTY_VIEW;
 
@@ -111,25 +108,22 @@ export class StoreRegistry {
       ...replaced.flatMap((one) => replacedSections(one, replacedAt)),
       ...this.#retained,
     ];
-    const lists = new Map<string, ListImage>();
-    const histories = new Map<string, HistoryImage>();
-    for (const { organizationId, image } of known) {
-      if (image.name === 'history') histories.set(keyOf(organizationId, image), image);
-      else lists.set(keyOf(organizationId, image), image);
-    }
+    const images = new Map(known.map((one) => [keyOf(one.organizationId, one.image), one.image]));
     const live = new Map(this.#live);
     for (const { store } of replaced) live.delete(store.organizationId);
     const used = new Set<SectionImage>();
     for (const image of organizations) {
       const { organizationId } = image;
-      const keptList = (name: ListName) =>
-        lists.get(keyOf(organizationId, image.lists[name])) ?? image.lists[name];
-      const history = histories.get(keyOf(organizationId, image.history)) ?? image.history;
+      // A key has the name of its section.
+      const kept = <Image extends SectionImage>(arrived: Image) =>
+        (images.get(keyOf(organizationId, arrived)) ?? arrived) as Image;
+      const history = kept(image.history);
       const latest = this.#latestInstants.get(organizationId) ?? history.until;
       const latestInstant = history.until > latest ? history.until : latest;
       this.#latestInstants.set(organizationId, latestInstant);
       const origin = { snapshotId, producedAt, latestInstant };
-      const store = { ...image, lists: byList(keptList), history, ...origin };
+      const lists = byList((name) => kept(image.lists[name]));
+      const store = { ...image, lists, history, ...origin };
       live.set(organizationId, { store, file, isFilePresent: true });
       for (const section of sectionsOf(store)) used.add(section);
     }
@@ -141,24 +135,19 @@ export class StoreRegistry {
 
   /** Releases the retained sections that no client walks. Must be called when all workers show the live view. */
   releaseUnwalked(): void {
-    this.retainOnly(this.#retained.filter(({ image }) => lastUseOf(image) > 0));
+    const now = this.#clock();
+    this.retainOnly(this.#retained.filter(({ image }) => lastUseOf(image, now) > 0));
   }
 
   /** Releases the sections whose retention has ended. */
   releaseExpired(retention: Retention): void {
     const now = this.#clock();
-    this.retainOnly(this.#retained.filter((one) => now < endOfRetention(one, retention)));
+    this.retainOnly(this.#retained.filter((one) => now < endOfRetention(one, retention, now)));
   }
 
   /** Releases the retained sections that are not among `kept`. */
   retainOnly(kept: readonly RetainedSection[]): void {
-    if (kept.length === this.#retained.length) return;
-    const left = new Set(kept);
-    this.#replace(
-      this.#live,
-      this.#retained.filter((one) => left.has(one)),
-      [],
-    );
+    if (kept.length < this.#retained.length) this.#replace(this.#live, kept, []);
   }
 
   /** Replaces all sections. Releases those that are not used any longer, including those of `arrived`. */
@@ -167,32 +156,32 @@ export class StoreRegistry {
     retained: readonly RetainedSection[],
     arrived: readonly OrganizationImage[],
   ): void {
-    const released = new Map([...this.#owners(), ...arrived.flatMap(ownerEntries)]);
+    const released = new Map(this.#owners());
+    const unused = new Set(arrived.flatMap(sectionsOf));
     this.#live = live;
     this.#retained = retained;
     this.#view = new StoreView(new Map(live.entries().map(([id, { store }]) => [id, store])), retained);
-    for (const [image] of this.#owners()) released.delete(image);
-    for (const [image, organizationId] of released) noteServed(this.#served, keyOf(organizationId, image));
-    promptGarbageCollection(bytesOf(released.keys()));
+    for (const [image] of this.#owners()) {
+      released.delete(image);
+      unused.delete(image);
+    }
+    for (const [image, organizationId] of released)
+      if (image.name !== 'history') noteServed(this.#served, keyOf(organizationId, image));
+    promptGarbageCollection(bytesOf(released.keys()) + bytesOf(unused));
   }
 
   /** Yields each section that requests can reach, with its organization. */
   *#owners(): Generator<readonly [SectionImage, string]> {
-    for (const { store } of this.#live.values()) yield* ownerEntries(store);
+    for (const { store } of this.#live.values())
+      for (const image of sectionsOf(store)) yield [image, store.organizationId];
     for (const { organizationId, image } of this.#retained) yield [image, organizationId];
   }
 }
 
-function ownerEntries(image: OrganizationImage) {
-  return sectionsOf(image).map((section) => [section, image.organizationId] as const);
-}
-
 function replacedSections({ store, file }: LiveStore, replacedAt: number): RetainedSection[] {
   const { organizationId, snapshotId, producedAt } = store;
-  return sectionsOf(store).map((image) => ({
-    ...{ organizationId, image, snapshotId, producedAt },
-    ...{ file, replacedAt },
-  }));
+  const origin = { organizationId, snapshotId, producedAt, file, replacedAt };
+  return sectionsOf(store).map((image) => ({ ...origin, image }));
 }
 
 /** The times for which a replaced section is retained at most. */
@@ -203,22 +192,27 @@ export interface Retention {
   readonly snapshotRetainMaxSeconds: number;
 }
 
-/** Returns the end of the retention of a section, in milliseconds of the monotonic clock. */
-export function endOfRetention({ image, replacedAt }: RetainedSection, retention: Retention): number {
-  const { snapshotRetainSeconds, snapshotRetainMaxSeconds } = retention;
-  return Math.min(
-    lastUseOf(image) + snapshotRetainSeconds * 1000,
-    replacedAt + snapshotRetainMaxSeconds * 1000,
-  );
+/**
+ * Returns the end of the retention of a section without a further use.
+ * @param now milliseconds of the monotonic clock, as the result
+ */
+export function endOfRetention(
+  { image, replacedAt }: RetainedSection,
+  { snapshotRetainSeconds, snapshotRetainMaxSeconds }: Retention,
+  now: number,
+): number {
+  const lastUse = lastUseOf(image, now);
+  return Math.min(lastUse + snapshotRetainSeconds * 1000, replacedAt + snapshotRetainMaxSeconds * 1000);
 }
 
 /**
  * Sorts sections in the order in which they are retained when memory is short. The latest used of each organization
  * are first, so that the walks of one organization over many snapshots do not end those of another.
+ * @param now milliseconds of the monotonic clock
  */
-export function latestUsedFirst(retained: readonly RetainedSection[]): RetainedSection[] {
+export function latestUsedFirst(retained: readonly RetainedSection[], now: number): RetainedSection[] {
   // Read once, since a use during the sort would change the order.
-  const uses = new Map(retained.map((one) => [one, lastUseOf(one.image)]));
+  const uses = new Map(retained.map((one) => [one, lastUseOf(one.image, now)]));
   const latestUsed = retained.toSorted((a, b) => (uses.get(b) ?? 0) - (uses.get(a) ?? 0));
   const byOrganization = Map.groupBy(latestUsed, ({ organizationId }) => organizationId);
   const first = new Set(byOrganization.values().map(([latest]) => latest));

@@ -32,7 +32,7 @@ describe('Retention of a replaced list', () => {
     }
     now = at * SECOND;
     registry.releaseExpired(retention);
-    return registry.retained.map(({ image }) => lastUseOf(image) / SECOND);
+    return registry.retained.map(({ image }) => lastUseOf(image, now) / SECOND);
   }
 
   it('counts from the last use, whenever the list was replaced', () => {
@@ -78,7 +78,7 @@ describe('Retention of a replaced list', () => {
       ...[11, 14, 12, 13].map((usedAt) => used('north', usedAt)),
       ...[1, 2].map((usedAt) => used('south', usedAt)),
     ];
-    const inOrder = latestUsedFirst(all).map(({ image }) => Number(image.digest));
+    const inOrder = latestUsedFirst(all, 0).map(({ image }) => Number(image.digest));
     expect(inOrder).to.deep.equal([14, 2, 13, 12, 11, 1]);
   });
 });

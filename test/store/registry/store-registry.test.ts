@@ -24,12 +24,12 @@ describe('A store registry', () => {
   it('gives the store of an organization, with the details of its snapshot', () => {
     const registry = new StoreRegistry();
     registry.swap('a.sqlite', emptySnapshot('a1', 'north'));
-    const { organizationId, snapshotId, producedAt, contentDigest } = registry.view.live.get('north') ?? {};
-    expect({ organizationId, snapshotId, producedAt, contentDigest }).to.deep.equal({
+    const { organizationId, snapshotId, producedAt, lists } = registry.view.live.get('north') ?? {};
+    expect({ organizationId, snapshotId, producedAt, digest: lists?.tickets.digest }).to.deep.equal({
       organizationId: 'north',
       snapshotId: 'a1',
       producedAt: '2026-11-21T04:00:00.000Z',
-      contentDigest: 'digest',
+      digest: 'digest',
     });
     for (const other of ['North', 'north ', '', '__proto__', 'constructor']) {
       expect(registry.view.live.get(other), other).to.equal(undefined);
