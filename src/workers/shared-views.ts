@@ -2,6 +2,8 @@ import { promptGarbageCollection } from '../store/memory/image-memory.ts';
 import {
   byList,
   bytesOf,
+  type HistoryImage,
+  type ListImage,
   type OrganizationStore,
   type SectionImage,
   sectionsOf,
@@ -108,13 +110,17 @@ export class WorkerStores {
   }
 
   #storeOf({ lists, history, ...store }: SentStore): OrganizationStore {
-    return { ...store, lists: byList((name) => this.#image(lists[name])), history: this.#image(history) };
+    return {
+      ...store,
+      // The supervisor numbers lists and histories.
+      lists: byList((name) => this.#image(lists[name]) as ListImage),
+      history: this.#image(history) as HistoryImage,
+    };
   }
 
-  /** Returns an image, whose kind is that of its number in the view. */
-  #image<Image extends SectionImage>(number: number): Image {
+  #image(number: number): SectionImage {
     const image = this.#images.get(number);
     if (image === undefined) throw new Error(`image ${number} was not sent`);
-    return image as Image;
+    return image;
   }
 }
