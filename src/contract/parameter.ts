@@ -1,4 +1,4 @@
-import type { Instant } from './timestamp.ts';
+import { type Instant, TIMESTAMP_PATTERN } from './timestamp.ts';
 
 /**
  * The kinds of query parameters. A kind converts the text of a parameter to a value, which the schema in the OpenAPI
@@ -25,20 +25,6 @@ export interface ParameterKind {
 
 /** The schema keyword for timestamps that exist, implemented by `parseTimestamp`. A pattern cannot express it. */
 export const EXISTING_KEYWORD = 'x-existing';
-
-// The patterns avoid \d: in some languages, it matches digits of other scripts, too.
-const DAY_TO_29 = '0[1-9]|[12][0-9]';
-const MONTH_AND_DAY = `((0[13578]|1[02])-(${DAY_TO_29}|3[01])|(0[469]|11)-(${DAY_TO_29}|30)|02-(${DAY_TO_29}))`;
-const MINUTES = '([01][0-9]|2[0-3]):[0-5][0-9]';
-const TIME = `${MINUTES}(:[0-5][0-9](\\.[0-9]+)?)?`;
-const OFFSET = `[+-]${MINUTES}`;
-
-/** Calendar dates, and 29 February of any year. */
-export const DATE_PATTERN = `[0-9]{4}-${MONTH_AND_DAY}`;
-/** The grammar of timestamps. JSON Schema's `date-time` requires seconds. */
-export const TIMESTAMP_PATTERN = `^${DATE_PATTERN}T${TIME}(Z|${OFFSET})$`;
-export const UTC_TIMESTAMP_PATTERN = `^${DATE_PATTERN}T${TIME}Z$`;
-export const OFFSET_TIMESTAMP_PATTERN = `^${DATE_PATTERN}T${TIME}${OFFSET}$`;
 
 const PLUS_HINT = '; encode + as %2B in a query string';
 const plusHintFor = (text: string) => (text.includes(' ') ? PLUS_HINT : '');

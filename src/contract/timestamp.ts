@@ -3,51 +3,53 @@
  * extended format, calendar date).
  *
  * The available parsers are too lenient. `Date.parse` accepts local times and plain dates. Luxon accepts week dates and
- * truncates to milliseconds. The `date-time` of ajv accepts a space for the `T`.
+ * truncates to milliseconds. The `date-time` of ajv accepts a space for the `T`, and that of JSON Schema requires seconds.
  */
+
+// The patterns avoid \d: in some languages, it matches digits of other scripts, too.
+const DAY_TO_29 = '0[1-9]|[12][0-9]';
+const MONTH_AND_DAY = `((0[13578]|1[02])-(${DAY_TO_29}|3[01])|(0[469]|11)-(${DAY_TO_29}|30)|02-(${DAY_TO_29}))`;
+const MINUTES = '([01][0-9]|2[0-3]):[0-5][0-9]';
+const TIME = `${MINUTES}(:[0-5][0-9](\\.[0-9]+)?)?`;
+const OFFSET = `[+-]${MINUTES}`;
+
+/** Calendar dates, and 29 February of any year. */
+export const DATE_PATTERN = `[0-9]{4}-${MONTH_AND_DAY}`;
+export const TIMESTAMP_PATTERN = `^${DATE_PATTERN}T${TIME}(Z|${OFFSET})$`;
+export const UTC_TIMESTAMP_PATTERN = `^${DATE_PATTERN}T${TIME}Z$`;
+export const OFFSET_TIMESTAMP_PATTERN = `^${DATE_PATTERN}T${TIME}${OFFSET}$`;
+
+const DATE = new RegExp(`^${DATE_PATTERN}$`);
+const TIMESTAMP = new RegExp(TIMESTAMP_PATTERN);
 
 /** Microseconds since 1970-01-01T00:00:00Z. A bigint because the number passes 2^53 in the year 2255. */
 export type Instant = bigint;
 
-const DAYS_BEFORE_MONTH = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334];
-const DAYS_IN_MONTH = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
-const DAYS_BEFORE_1970 = 719_528; // from 0000-01-01, proleptic Gregorian calendar
+/** The calendar repeats after 400 years. For a year below 100, `Date.UTC` takes one of the 20th century. */
+const CYCLE_YEARS = 400;
+const CYCLE_MS = 146_097 * 86_400_000;
 
 /** Returns the instant of a timestamp, truncated to microseconds; undefined when `text` is malformed. */
 export function parseTimestamp(text: string): Instant | undefined {
-  const day = parseDate(text);
-  if (day === undefined || text[10] !== 'T' || text[13] !== ':') return undefined;
-  const hour = digits(text, 11, 2);
-  const minute = digits(text, 14, 2);
-  let end = 16;
-  let second = 0;
-  let micros = 0;
-  if (text[end] === ':') {
-    second = digits(text, 17, 2);
-    end = 19;
-    if (text[end] === '.') {
-      const start = ++end;
-      while (isDigit(text.charCodeAt(end))) end++;
-      if (end === start) return undefined;
-      micros = digits(text.slice(start, Math.min(end, start + 6)).padEnd(6, '0'), 0, 6);
-    }
-  }
-  const offset = parseOffset(text, end);
-  if (!(hour <= 23 && minute <= 59 && second <= 59) || offset === undefined) return undefined;
-  const seconds = day * 86_400 + hour * 3600 + (minute - offset) * 60 + second;
-  return BigInt(seconds) * 1_000_000n + BigInt(micros);
+  if (!TIMESTAMP.test(text) || !isExistingDay(text)) return undefined;
+  const [year, month, day] = [digits(text, 0, 4), digits(text, 5, 2), digits(text, 8, 2)];
+  const [hour, minute] = [digits(text, 11, 2), digits(text, 14, 2) - offsetOf(text)];
+  const second = text[16] === ':' ? digits(text, 17, 2) : 0;
+  const milliseconds = Date.UTC(year + CYCLE_YEARS, month - 1, day, hour, minute, second) - CYCLE_MS;
+  return BigInt(milliseconds) * 1000n + BigInt(microsecondsOf(text));
+}
+
+/** Returns whether `text` is an existing calendar date, `YYYY-MM-DD`. */
+export function isCalendarDate(text: string): boolean {
+  return DATE.test(text) && isExistingDay(text);
 }
 
 /** Converts a valid timestamp to UTC with `Z`. Seconds and fraction stay unchanged. */
 export function inUtc(text: string): string {
-  const end = text.search(/Z$|[+-]\d\d:\d\d$/);
-  const offset = parseOffset(text, end);
-  if (offset === undefined || text[end] === 'Z') return text;
-  const day = parseDate(text) ?? 0;
-  const minutes = day * 1440 + digits(text, 11, 2) * 60 + digits(text, 14, 2) - offset;
-  const moved = new Date(minutes * 60_000).toISOString();
+  if (text.endsWith('Z')) return text;
+  const moved = new Date(text.slice(0, 16) + text.slice(-6)).toISOString();
   // A year outside 0000-9999 has no four-digit form, so the timestamp stays unchanged.
-  return moved.length === 24 ? moved.slice(0, 16) + text.slice(16, end) + 'Z' : text;
+  return moved.length === 24 ? moved.slice(0, 16) + text.slice(16, -6) + 'Z' : text;
 }
 
 /** Converts the `Z` of a valid timestamp to an offset. */
@@ -55,49 +57,30 @@ export function withOffset(text: string): string {
   return text.replace('Z', '+00:00');
 }
 
-/** Returns whether `text` is an existing calendar date, `YYYY-MM-DD`. */
-export function isCalendarDate(text: string): boolean {
-  return text.length === 10 && parseDate(text) !== undefined;
-}
-
-/** Returns the days from 1970-01-01 to the date that begins `text`; undefined when malformed. */
-function parseDate(text: string): number | undefined {
-  if (text[4] !== '-' || text[7] !== '-') return undefined;
+/** Returns whether the day that begins `text`, of the pattern of dates, is not 29 February of another than a leap year. */
+function isExistingDay(text: string): boolean {
+  if (!text.startsWith('-02-29', 4)) return true;
   const year = digits(text, 0, 4);
-  const month = digits(text, 5, 2);
-  const day = digits(text, 8, 2);
-  if (!(year >= 0 && month >= 1 && month <= 12 && day >= 1)) return undefined;
-  const leap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
-  if (day > DAYS_IN_MONTH[month - 1] + (leap && month === 2 ? 1 : 0)) return undefined;
-  const before = year - 1;
-  const leapDays = Math.floor(before / 4) - Math.floor(before / 100) + Math.floor(before / 400) + 1;
-  const inYear = DAYS_BEFORE_MONTH[month - 1] + (leap && month > 2 ? 1 : 0) + day - 1;
-  return year * 365 + leapDays + inYear - DAYS_BEFORE_1970;
+  return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
 }
 
-/** Returns the offset from `start` to the end, in minutes east of UTC; undefined when malformed. */
-function parseOffset(text: string, start: number): number | undefined {
-  const sign = text[start];
-  if (sign === 'Z') return text.length === start + 1 ? 0 : undefined;
-  if ((sign !== '+' && sign !== '-') || text.length !== start + 6 || text[start + 3] !== ':')
-    return undefined;
-  const hours = digits(text, start + 1, 2);
-  const minutes = digits(text, start + 4, 2);
-  if (!(hours <= 23 && minutes <= 59)) return undefined;
-  return (sign === '-' ? -1 : 1) * (hours * 60 + minutes);
+/** Returns the offset at the end of a valid timestamp, in minutes east of UTC. */
+function offsetOf(text: string): number {
+  if (text.endsWith('Z')) return 0;
+  const minutes = digits(text, text.length - 5, 2) * 60 + digits(text, text.length - 2, 2);
+  return text.at(-6) === '-' ? -minutes : minutes;
 }
 
-/** Returns the number in `length` digits from `start`. For other characters, returns NaN, which fails every comparison. */
+/** Returns the fraction of a second in a valid timestamp. */
+function microsecondsOf(text: string): number {
+  if (text[19] !== '.') return 0;
+  const [fraction] = text.slice(20, 26).split(/[^0-9]/, 1);
+  return Number(fraction.padEnd(6, '0'));
+}
+
+/** Returns the number in `length` digits from `start`. */
 function digits(text: string, start: number, length: number): number {
   let value = 0;
-  for (let i = start; i < start + length; i++) {
-    const code = text.charCodeAt(i);
-    if (!isDigit(code)) return NaN;
-    value = value * 10 + code - 48;
-  }
+  for (let i = start; i < start + length; i++) value = value * 10 + text.charCodeAt(i) - 48;
   return value;
-}
-
-function isDigit(code: number): boolean {
-  return code >= 48 && code <= 57;
 }

@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import fc from 'fast-check';
 import {
   BOOLEAN,
   EMAIL,
@@ -12,12 +11,9 @@ import {
   type ParameterKind,
   PER_PAGE,
   TAG_LIST,
-  TIMESTAMP_PATTERN,
 } from '../../src/contract/parameter.ts';
-import { parseTimestamp } from '../../src/contract/timestamp.ts';
 import { queryReader } from '../../src/http/checks/query.ts';
 import { Problem } from '../../src/http/response/problem.ts';
-import { FIXED } from '../support/random.ts';
 
 /** Returns the `ctx` of each violation of a text. */
 function violationsOf(kind: ParameterKind, text: string): string[] {
@@ -151,60 +147,5 @@ describe('normalizeTag', () => {
   }
   it('keeps accents', () => {
     expect(normalizeTag('Théâtre')).not.to.equal(normalizeTag('Theatre'));
-  });
-});
-
-describe('TIMESTAMP_PATTERN', () => {
-  // Numbers around every limit, and any one character replaced, added or dropped.
-  const number = (most: number) =>
-    fc.integer({ min: 0, max: most + 1 }).map((n) => String(n).padStart(2, '0'));
-  const written = fc
-    .tuple(
-      fc.constantFrom('0000', '1900', '2024', '2026', '9999'),
-      number(12),
-      number(31),
-      number(23),
-      number(59),
-      fc.option(fc.tuple(number(59), fc.constantFrom('', '.', '.5', '.1234567')), { nil: ['', ''] }),
-      fc.oneof(fc.constant('Z'), fc.tuple(fc.constantFrom('+', '-', ' '), number(23), number(59))),
-    )
-    .map(([year, month, day, hour, minute, [second, fraction], zone]) => {
-      const [sign, ...offset] = zone;
-      const seconds = second === '' ? '' : `:${second}${fraction}`;
-      return `${year}-${month}-${day}T${hour}:${minute}${seconds}${sign}${offset.join(':')}`;
-    });
-  const damaged = fc
-    .tuple(written, fc.nat(30), fc.nat(1), fc.constantFrom('', '0', '-', 'T', 'Z', ' ', '\n', '٣'))
-    .map(([text, at, dropped, added]) => text.slice(0, at) + added + text.slice(at + dropped));
-
-  it('matches a text if and only if the service accepts it, except for 29 February', () => {
-    const pattern = new RegExp(TIMESTAMP_PATTERN);
-    let accepted = 0;
-    fc.assert(
-      fc.property(fc.oneof(written, damaged), (text) => {
-        const isAccepted = parseTimestamp(text) !== undefined;
-        if (isAccepted) accepted++;
-        if (isAccepted || text.slice(4, 10) !== '-02-29')
-          expect(pattern.test(text), text).to.equal(isAccepted);
-      }),
-      { ...FIXED, numRuns: 5000 },
-    );
-    expect(accepted).to.be.within(500, 4500);
-  });
-
-  it('rejects an impossible month, day, hour, minute or offset', () => {
-    for (const text of [
-      '2026-13-01T00:00Z',
-      '2026-00-01T00:00Z',
-      '2026-01-32T00:00Z',
-      '2026-02-30T00:00Z',
-      '2026-11-31T00:00Z',
-      '2026-01-01T24:00Z',
-      '2026-01-01T00:60Z',
-      '2026-01-01T00:00:60Z',
-      '2026-01-01T00:00+24:00',
-    ]) {
-      expect(text).not.to.match(new RegExp(TIMESTAMP_PATTERN));
-    }
   });
 });

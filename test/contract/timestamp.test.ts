@@ -1,6 +1,21 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { inUtc, isCalendarDate, parseTimestamp } from '../../src/contract/timestamp.ts';
+import { FIXED } from '../support/random.ts';
+
+const FORM = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d)(?::(\d\d)(?:\.(\d+))?)?(?:Z|[+-](\d\d:\d\d))$/;
+
+/** Parses a timestamp by Date, which moves a day that does not exist to the next month. */
+function parsedByDate(text: string): bigint | undefined {
+  const [, date, minute, second = '00', fraction = '', offset = '00:00'] = FORM.exec(text) ?? [];
+  const exists = [`${date}T${minute}:${second}.000Z`, `1970-01-01T${offset}:00.000Z`].every((utc) => {
+    const moment = Date.parse(utc);
+    return !Number.isNaN(moment) && new Date(moment).toISOString() === utc;
+  });
+  if (!exists) return undefined;
+  const milliseconds = Date.parse(text.replace(`.${fraction}`, ''));
+  return BigInt(milliseconds) * 1000n + BigInt(fraction.slice(0, 6).padEnd(6, '0'));
+}
 
 describe('Timestamps', () => {
   const accepted: [text: string, micros: bigint][] = [
@@ -87,6 +102,41 @@ describe('Timestamps', () => {
       }),
       { seed: 1, numRuns: 5000 },
     );
+  });
+
+  // Numbers around every limit, and any one character replaced, added or dropped.
+  const number = (most: number) =>
+    fc.integer({ min: 0, max: most + 1 }).map((n) => String(n).padStart(2, '0'));
+  const written = fc
+    .tuple(
+      fc.constantFrom('0000', '1900', '2024', '2026', '9999'),
+      number(12),
+      number(31),
+      number(23),
+      number(59),
+      fc.option(fc.tuple(number(59), fc.constantFrom('', '.', '.5', '.1234567')), { nil: ['', ''] }),
+      fc.oneof(fc.constant('Z'), fc.tuple(fc.constantFrom('+', '-', ' '), number(23), number(59))),
+    )
+    .map(([year, month, day, hour, minute, [second, fraction], zone]) => {
+      const [sign, ...offset] = zone;
+      const seconds = second === '' ? '' : `:${second}${fraction}`;
+      return `${year}-${month}-${day}T${hour}:${minute}${seconds}${sign}${offset.join(':')}`;
+    });
+  const damaged = fc
+    .tuple(written, fc.nat(30), fc.nat(1), fc.constantFrom('', '0', '-', 'T', 'Z', ' ', '\n', '٣'))
+    .map(([text, at, dropped, added]) => text.slice(0, at) + added + text.slice(at + dropped));
+
+  it('are parsed as by Date, and refused where Date moves a part of them', () => {
+    let accepted = 0;
+    fc.assert(
+      fc.property(fc.oneof(written, damaged), (text) => {
+        const instant = parsedByDate(text);
+        if (instant !== undefined) accepted++;
+        expect(parseTimestamp(text), text).to.equal(instant);
+      }),
+      { ...FIXED, numRuns: 5000 },
+    );
+    expect(accepted).to.be.within(500, 4500);
   });
 
   it('are written in UTC with the same instant and fraction', () => {

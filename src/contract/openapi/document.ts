@@ -9,18 +9,15 @@ import {
   type PathParameter,
   TAGS,
 } from '../operations.ts';
-import {
-  DATE_PATTERN,
-  isList,
-  OFFSET_TIMESTAMP_PATTERN,
-  type ParameterKind,
-  type Schema,
-  splitList,
-  TIMESTAMP_PATTERN,
-  UTC_TIMESTAMP_PATTERN,
-} from '../parameter.ts';
+import { isList, type ParameterKind, type Schema, splitList } from '../parameter.ts';
 import { type End, PREVIEW, type Release, STABLE, VERSION_HEADER } from '../releases.ts';
 import { PUBLIC_PATHS, type PublicPathName } from '../public-paths.ts';
+import {
+  DATE_PATTERN,
+  OFFSET_TIMESTAMP_PATTERN,
+  TIMESTAMP_PATTERN,
+  UTC_TIMESTAMP_PATTERN,
+} from '../timestamp.ts';
 import { changeSchemas } from './changes.ts';
 import { PUBLIC_RESPONSES, PUBLIC_TAG, publicPathItem } from './public-paths.ts';
 import {
