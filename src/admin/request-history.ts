@@ -4,29 +4,31 @@ const INTERVAL_SECONDS = 10;
 /** The intervals of an hour. */
 const MAX_INTERVALS = 3600 / INTERVAL_SECONDS;
 
-/** The columns of a sample. */
-const TIME = 0;
-const REQUESTS = 1;
-const TOO_MANY_REQUESTS = 2;
-const CLIENT_ERRORS = 3;
-const SERVER_ERRORS = 4;
-const FIRST_BUCKET = 5;
+/** The totals since the start of the process, of all operations. */
+interface Sample {
+  /** Milliseconds of a monotonic clock. */
+  readonly time: number;
+  readonly requests: number;
+  readonly tooManyRequests: number;
+  readonly clientErrors: number;
+  readonly serverErrors: number;
+  /** Number of durations in each bucket of the histogram. */
+  readonly buckets: readonly number[];
+}
 
 /** The requests between two samples. */
 export type RequestInterval = ReturnType<RequestHistory['intervals']>[number];
 
 /**
  * Samples the request metrics of all workers every 10 seconds, and keeps the samples of an hour. The metrics never
- * decrease, since they remain when a worker is replaced. A sample is a row of doubles: the time in milliseconds of a
- * monotonic clock, the totals of responses, and the number of durations in each bucket, of all operations.
+ * decrease, since they remain when a worker is replaced.
  */
 export class RequestHistory {
   readonly #totals: () => RequestTotals;
   readonly #monotonicNow: () => number;
   readonly #bounds: readonly number[];
-  /** A ring. An interval lies between two samples. */
-  readonly #rows: readonly Float64Array[];
-  #samples = 0;
+  /** An interval lies between two samples. */
+  readonly #samples: Sample[] = [];
   readonly #timer: NodeJS.Timeout;
 
   /** Takes the first sample. The timer of the others does not keep the process alive. */
@@ -34,8 +36,6 @@ export class RequestHistory {
     this.#totals = totals;
     this.#monotonicNow = monotonicNow;
     this.#bounds = totals().durations[0].totals.bounds;
-    const width = FIRST_BUCKET + this.#bounds.length + 1;
-    this.#rows = Array.from({ length: MAX_INTERVALS + 1 }, () => new Float64Array(width));
     this.sample();
     this.#timer = setInterval(() => {
       this.sample();
@@ -48,16 +48,19 @@ export class RequestHistory {
 
   sample(): void {
     const { requests, durations } = this.#totals();
-    const row = this.#row(this.#samples++).fill(0);
-    row[TIME] = this.#monotonicNow();
-    for (const { status, count } of requests) {
-      row[REQUESTS] += count;
-      const errors = errorColumn(status);
-      if (errors !== undefined) row[errors] += count;
-    }
-    for (const { totals } of durations) {
-      for (const [i, count] of totals.counts.entries()) row[FIRST_BUCKET + i] += count;
-    }
+    const count = (isCounted: (status: string) => boolean) =>
+      requests.reduce((sum, { status, count }) => (isCounted(status) ? sum + count : sum), 0);
+    this.#samples.push({
+      time: this.#monotonicNow(),
+      requests: count(() => true),
+      tooManyRequests: count((status) => status === '429'),
+      clientErrors: count((status) => status.startsWith('4') && status !== '429'),
+      serverErrors: count((status) => status.startsWith('5')),
+      buckets: durations[0].totals.counts.map((_, i) =>
+        durations.reduce((sum, { totals }) => sum + totals.counts[i], 0),
+      ),
+    });
+    if (this.#samples.length > MAX_INTERVALS + 1) this.#samples.shift();
   }
 
   /**
@@ -65,28 +68,24 @@ export class RequestHistory {
    * @param now milliseconds since the epoch
    */
   intervals(now: number) {
-    const last = this.#samples - 1;
-    const first = Math.max(0, last - MAX_INTERVALS);
     const epoch = now - this.#monotonicNow();
-    return Array.from({ length: last - first }, (_, i) => {
-      const from = this.#row(first + i);
-      const to = this.#row(first + i + 1);
-      const change = to.map((total, column) => total - from[column]);
-      const buckets = [...change.subarray(FIRST_BUCKET)];
+    return this.#samples.slice(1).map((to, i) => {
+      const from = this.#samples[i];
+      const buckets = to.buckets.map((count, bucket) => count - from.buckets[bucket]);
       const percentile = (share: number) => percentileOf(buckets, this.#bounds, share);
       return {
         /** End of the interval, in seconds since the epoch. */
-        until: Math.round(epoch + to[TIME]) / 1000,
+        until: Math.round(epoch + to.time) / 1000,
         /** Length of the interval. A busy process samples late. */
-        seconds: Math.round(change[TIME]) / 1000,
+        seconds: Math.round(to.time - from.time) / 1000,
         /** Responses sent. */
-        requests: change[REQUESTS],
+        requests: to.requests - from.requests,
         /** Responses with 429. */
-        tooManyRequests: change[TOO_MANY_REQUESTS],
+        tooManyRequests: to.tooManyRequests - from.tooManyRequests,
         /** Responses with another status from 400 to 499. */
-        clientErrors: change[CLIENT_ERRORS],
+        clientErrors: to.clientErrors - from.clientErrors,
         /** Responses with a status from 500 on. */
-        serverErrors: change[SERVER_ERRORS],
+        serverErrors: to.serverErrors - from.serverErrors,
         /** Percentiles of the time from a request to the end of its response, in seconds; null without a request. */
         p50: percentile(0.5),
         p95: percentile(0.95),
@@ -94,17 +93,6 @@ export class RequestHistory {
       };
     });
   }
-
-  #row(sample: number): Float64Array {
-    return this.#rows[sample % this.#rows.length];
-  }
-}
-
-/** Returns the column that counts responses with an error status; undefined for another status. */
-function errorColumn(status: string): number | undefined {
-  if (status === '429') return TOO_MANY_REQUESTS;
-  if (status.startsWith('4')) return CLIENT_ERRORS;
-  return status.startsWith('5') ? SERVER_ERRORS : undefined;
 }
 
 /**
