@@ -28,7 +28,12 @@ export class KeysWatcher {
   readonly #log: Logger;
   readonly #apply: (ring: KeyRing) => Promise<void>;
   readonly #clock: () => number;
-  #ring: KeyRing | undefined;
+  /** The keys in force; undefined until there was a file. */
+  current: KeyRing | undefined;
+  /** The reason why the keys in force may differ from those of the file. Each reason is logged once. */
+  complaint: string | undefined;
+  /** The way in which other users can change the keys; undefined when there is none. */
+  warning: string | undefined;
   /** The keys of the file, which come into force when `#applied` is fulfilled. */
   #latest: KeyRing | undefined;
   #applied = Promise.resolve();
@@ -39,29 +44,12 @@ export class KeysWatcher {
   #isSettled = false;
   /** Stamp of the keys that the log last reported as live. */
   #liveStamp: string | undefined;
-  #complaint: string | undefined;
-  #warning: string | undefined;
 
   constructor(path: string, log: Logger, options: KeysWatcherOptions = {}) {
     this.#path = path;
     this.#log = log;
     this.#apply = options.apply ?? (() => Promise.resolve());
     this.#clock = options.clock ?? (() => performance.now());
-  }
-
-  /** The keys in force; undefined until there was a file. */
-  get current(): KeyRing | undefined {
-    return this.#ring;
-  }
-
-  /** The reason why the keys in force may differ from those of the file. */
-  get complaint(): string | undefined {
-    return this.#complaint;
-  }
-
-  /** The way in which other users can change the keys; undefined when there is none. */
-  get warning(): string | undefined {
-    return this.#warning;
   }
 
   /**
@@ -95,16 +83,16 @@ export class KeysWatcher {
       if (!isDeepStrictEqual(ring.rows, this.#latest?.rows)) {
         this.#latest = ring;
         this.#applied = this.#apply(ring).then(() => {
-          this.#ring = ring;
+          this.current = ring;
         });
       }
-      if (stamp !== this.#liveStamp || this.#complaint !== undefined) {
+      if (stamp !== this.#liveStamp || this.complaint !== undefined) {
         void this.#applied.then(() => {
           this.#log.info({ validKeys: ring.countValid(Date.now()) }, 'keys live');
         });
       }
       this.#liveStamp = stamp;
-      this.#complaint = undefined;
+      this.complaint = undefined;
       this.#isSettled = now - this.#stampSeenAt >= STAMP_RESOLUTION_MS;
     } catch (error) {
       // A write in progress ends soon, and the next poll reads its result.
@@ -115,15 +103,15 @@ export class KeysWatcher {
 
   /** Logs a warning once. The keys stay in force: without them, the service would stop. */
   #warn(reason: string | undefined): void {
-    if (reason !== undefined && reason !== this.#warning)
+    if (reason !== undefined && reason !== this.warning)
       this.#log.warn({ reason }, 'the keys file is exposed');
-    this.#warning = reason;
+    this.warning = reason;
   }
 
   /** Logs a reason once. */
   #complain(reason: string): void {
-    if (reason === this.#complaint) return;
-    this.#complaint = reason;
+    if (reason === this.complaint) return;
+    this.complaint = reason;
     this.#log.error({ reason }, 'cannot use the keys file; the previous keys stay in force');
   }
 }
