@@ -20,11 +20,11 @@ process.on('message', (path: string) => {
   const memory = new SharedArrayBuffer(recordBytes);
   let copied = 0;
   let bytes = 0;
-  for (const { table } of COLLECTIONS) {
-    const columns = contentColumns(table);
+  for (const layout of COLLECTIONS) {
+    const columns = contentColumns(layout);
     const recordsAt = columns.indexOf(RECORDS_COLUMN);
     const statement = database.prepare<[], Buffer[]>(
-      `SELECT ${columns.map((column) => `CAST(${column} AS BLOB)`).join(', ')} FROM ${table}`,
+      `SELECT ${columns.map((column) => `CAST(${column} AS BLOB)`).join(', ')} FROM ${layout.table}`,
     );
     for (const values of statement.raw().iterate()) {
       const records = values[recordsAt];

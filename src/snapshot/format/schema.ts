@@ -3,7 +3,7 @@ import { createHash, hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { type Bytes, MEGABYTE } from '../../store/memory/shared-arrays.ts';
-import { COLLECTIONS } from './layout.ts';
+import type { CollectionLayout } from './layout.ts';
 
 /** Identification, schema and run rules of a snapshot file. `docs/snapshot-format.md` describes them. */
 
@@ -53,10 +53,8 @@ export const SCHEMA_STATEMENTS = schemaStatements(reference);
 reference.close();
 
 /** Returns the content columns of a run table, in schema order. */
-export function contentColumns(table: string): readonly string[] {
-  const list = COLLECTIONS.find((stored) => stored.table === table);
-  if (list === undefined) throw new TypeError(`no run table ${table}`);
-  return [LENGTHS_COLUMN, ...list.columns.map(({ column }) => column), RECORDS_COLUMN];
+export function contentColumns({ columns }: CollectionLayout): readonly string[] {
+  return [LENGTHS_COLUMN, ...columns.map(({ column }) => column), RECORDS_COLUMN];
 }
 
 /**

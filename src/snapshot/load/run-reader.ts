@@ -38,14 +38,14 @@ export class RunReader {
   readonly #statements: Readonly<Record<CollectionName, Database.Statement<[string, number], Columns>>>;
 
   constructor(database: Database.Database) {
-    this.#statements = byCollection(({ table }) => {
-      const columns = [...contentColumns(table), CHANGED_COLUMN];
+    this.#statements = byCollection((layout) => {
+      const columns = [...contentColumns(layout), CHANGED_COLUMN];
       // The cast makes better-sqlite3 return bytes: it would decode a text column into a string.
       const values = columns.map((column) => `CAST(${column} AS BLOB) AS ${column}`);
       // octet_length() reads only the header of a row, so that an oversized column takes no memory.
       const isTooLong = columns.map((column) => `octet_length(${column}) > ${MAX_RUN_BYTES}`);
       return database.prepare(
-        `SELECT ${values.join(', ')} FROM ${table}
+        `SELECT ${values.join(', ')} FROM ${layout.table}
          WHERE organization_id = ? AND first_row = ? AND (${isTooLong.join(' OR ')}) IS NOT TRUE`,
       );
     });
@@ -92,7 +92,7 @@ export class Run {
 
   /** The content columns as they are stored, in schema order. */
   get content(): readonly Buffer[] {
-    return contentColumns(this.layout.table).map((column) => this.#columns[column]);
+    return contentColumns(this.layout).map((column) => this.#columns[column]);
   }
 
   get changedAt(): Buffer {

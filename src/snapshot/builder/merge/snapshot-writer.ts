@@ -78,7 +78,7 @@ export class SnapshotWriter {
    * @param records by organization and in list order
    */
   *write(layout: CollectionLayout, records: Iterable<StagedRecord | Span>): Generator<number> {
-    const columns = [CHANGED_COLUMN, ...contentColumns(layout.table)].map(() => 'CAST(? AS TEXT)');
+    const columns = [CHANGED_COLUMN, ...contentColumns(layout)].map(() => 'CAST(? AS TEXT)');
     const insert = this.#database.prepare(`INSERT INTO ${layout.table} VALUES (?, ?, ${columns.join(', ')})`);
     let run: GrowingRun | undefined;
     for (const next of records) {
