@@ -225,14 +225,8 @@ export function readConfig(environment: Environment = process.env): Config {
   return Object.freeze(Object.fromEntries(values)) as Config;
 }
 
-/** A variable that is not read, and the one that its name resembles. */
-export interface MisspeltVariable {
-  readonly variable: string;
-  readonly similar: string;
-}
-
-/** Returns the variables of the environment that are not read, but resemble one that is. */
-export function misspeltVariables(environment: Environment = process.env): MisspeltVariable[] {
+/** Returns the variables of the environment that are not read, each with the one that its name resembles. */
+export function misspeltVariables(environment: Environment = process.env) {
   const known = Object.keys(CONFIG_VARIABLES);
   return Object.keys(environment).flatMap((variable) => {
     if (known.includes(variable)) return [];

@@ -18,19 +18,12 @@ export function newHitCounts(slots: number): HitCounts {
   return new BigInt64Array(new SharedArrayBuffer(slots * BigInt64Array.BYTES_PER_ELEMENT));
 }
 
-/** The hits of a key in its current window. */
-export interface Hits {
-  /** Includes the latest hit. */
-  readonly count: number;
-  /** Time until the window ends, more than 0. */
-  readonly millisecondsLeft: number;
-}
-
 /**
  * Counts a hit. The first hit of a key opens a window of fixed length. The first hit after its end opens the next one.
  * @param now milliseconds of a monotonic clock: setting the wall clock must not lengthen a window
+ * @returns the hits in the window, with this one, and the time until its end, more than 0
  */
-export function countHit(counts: HitCounts, slot: number, windowMs: number, now: number): Hits {
+export function countHit(counts: HitCounts, slot: number, windowMs: number, now: number) {
   let word = Atomics.load(counts, slot);
   while (endOf(word) <= now) {
     // Rounded down, so that no window is longer than `windowMs`.

@@ -18,13 +18,6 @@ const SPENT = new Problem(429, 'Too many requests without a valid API key came f
   retryReason: 'refusals',
 });
 
-/** The response to a refused request. */
-export interface Refusal {
-  readonly problem: Problem;
-  /** Whether the request has a log line of its own. */
-  readonly isLogged: boolean;
-}
-
 /**
  * Counts the refusals of each network to clients without a valid key. Beyond the budget, a short 429 that closes the
  * connection replaces them. The log has one summary line a minute for the refusals of a network beyond the first ones.
@@ -56,8 +49,11 @@ export class RefusalBudget {
     send(response, problem);
   }
 
-  /** Counts a refusal of a client. Returns the problem to send, which is the given one within the budget. */
-  apply(problem: Problem, address: string): Refusal {
+  /**
+   * Counts a refusal of a client.
+   * @returns the problem to send, which is the given one within the budget, and whether the request has a log line
+   */
+  apply(problem: Problem, address: string) {
     const network = networkOf(address);
     const count = this.#networks.countHit(network, WINDOW_MS, this.#clock());
     const isLogged = count <= LOGGED_PER_MINUTE;

@@ -51,18 +51,13 @@ function checkForm(form: RecordForm, { layout, entry }: Run, records: Buffer, of
   }
 }
 
-export interface DividedRecords {
-  /** Offset of each record, and of the end, as if a comma followed the last record. */
-  readonly offsets: Uint32s;
-  readonly ids: Texts;
-}
-
 /**
  * Divides the records of a run by their declared lengths, and reads their ids.
  * @param bytes the records, or a copy of them
+ * @returns the ids, and the offset of each record, and of the end, as if a comma followed the last record
  * @throws RefusedSnapshot when a record differs from its declared length, is too large, or does not begin with its id
  */
-export function divideRecords(run: Run, bytes: Buffer = run.records): DividedRecords {
+export function divideRecords(run: Run, bytes: Buffer = run.records) {
   const { layout } = run;
   const { id } = layout.resource;
   const refuse = (i: number, problem: string): never => {
