@@ -1,4 +1,10 @@
-import { type Bytes, sharedBytes, sharedUint32s, type Uint32s } from '../memory/shared-arrays.ts';
+import {
+  type Bytes,
+  sharedBytes,
+  sharedUint32s,
+  UINT32_BYTES,
+  type Uint32s,
+} from '../memory/shared-arrays.ts';
 import { hashBytes, slotCount, type Texts } from './texts.ts';
 
 /**
@@ -19,11 +25,11 @@ const LEAST_KEYS = 16;
 /** Numbers keys in order of first appearance, and finishes an image of exact size in shared memory. */
 export class KeyTableBuilder {
   #slots: Uint32s = sharedUint32s(slotCount(0));
-  #ends: Uint32s = new Uint32Array(LEAST_KEYS + 1);
-  #bytes: Bytes = new Uint8Array(256);
+  #ends = new Uint32Array(LEAST_KEYS + 1);
+  #bytes = new Uint8Array(256);
   #count = 0;
   /** By key. Distinguishes most keys without reading their bytes. */
-  #hashes: Uint32s = new Uint32Array(LEAST_KEYS);
+  #hashes = new Uint32Array(LEAST_KEYS);
   /** Scratch space of `#prefetch`. */
   #found: Uint32s = new Uint32Array(0);
 
@@ -104,26 +110,16 @@ export class KeyTableBuilder {
   #append(key: number, hash: number, source: Bytes, start: number, end: number): void {
     const from = this.#ends[key];
     const to = from + end - start;
-    if (to > this.#bytes.length) {
-      const grown = new Uint8Array(Math.max(to, this.#bytes.length * 2));
-      grown.set(this.#bytes);
-      this.#bytes = grown;
+    if (to > this.#bytes.length)
+      this.#bytes = new Uint8Array(this.#bytes.buffer.transfer(Math.max(to, this.#bytes.length * 2)));
+    if (key === this.#hashes.length) {
+      this.#ends = new Uint32Array(this.#ends.buffer.transfer((2 * key + 1) * UINT32_BYTES));
+      this.#hashes = new Uint32Array(this.#hashes.buffer.transfer(2 * key * UINT32_BYTES));
     }
-    if (key === this.#hashes.length) this.#growKeys();
     const bytes = this.#bytes;
     for (let i = start, at = from; i < end; i++) bytes[at++] = source[i];
     this.#ends[key + 1] = to;
     this.#hashes[key] = hash;
-  }
-
-  #growKeys(): void {
-    const keys = this.#hashes.length * 2;
-    const ends = new Uint32Array(keys + 1);
-    ends.set(this.#ends);
-    this.#ends = ends;
-    const hashes = new Uint32Array(keys);
-    hashes.set(this.#hashes);
-    this.#hashes = hashes;
   }
 
   #rehash(): void {
