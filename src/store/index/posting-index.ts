@@ -1,6 +1,7 @@
 import { type Bytes, type Row, sharedUint32s, UINT32_BYTES, type Uint32s } from '../memory/shared-arrays.ts';
 import { findKey, KeyTableBuilder, type KeyTableImage } from './key-table.ts';
 import { buildPostingsByInstant, type PostingsByInstant } from './postings-by-instant.ts';
+import { countStarts } from './row-sets.ts';
 import type { Texts } from './texts.ts';
 
 /**
@@ -123,18 +124,13 @@ export class PostingIndexBuilder {
     const rowOf = this.#rowOf.subarray(0, this.#count);
     const keyOf = this.#keyOf.subarray(0, this.#count);
     const keyCount = this.#keys.count;
-    const starts = sharedUint32s(keyCount + 1);
-    for (const key of keyOf) starts[key + 1]++;
-    let longest = 0;
-    for (let key = 0; key < keyCount; key++) {
-      longest = Math.max(longest, starts[key + 1]);
-      starts[key + 1] += starts[key];
-    }
+    const starts = countStarts(keyOf, sharedUint32s(keyCount + 1));
     const next = starts.slice();
     const rows = sharedUint32s(rowOf.length);
     for (let i = 0; i < rowOf.length; i++) rows[next[keyOf[i]]++] = rowOf[i];
     const image = { keys: this.#keys.finish(), starts, rows };
-    if (byInstant === undefined || longest <= LONG_LIST) return image;
+    const isAnyLong = starts.some((start, key) => starts[key + 1] - start > LONG_LIST);
+    if (byInstant === undefined || !isAnyLong) return image;
     return { ...image, byInstant: buildPostingsByInstant({ rowOf, keyOf }, keyCount, ...byInstant) };
   }
 }

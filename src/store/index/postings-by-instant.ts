@@ -1,6 +1,6 @@
 import { sharedUint32s, type Uint32s } from '../memory/shared-arrays.ts';
 import { groupRows, type KeyGroups } from './key-groups.ts';
-import { lowerBound, NO_ROWS, rowSet } from './row-sets.ts';
+import { countStarts, lowerBound, NO_ROWS, rowSet } from './row-sets.ts';
 import {
   buildWaveletMatrix,
   lengthOfRanges,
@@ -67,13 +67,6 @@ export function buildPostingsByInstant(
     }
   }
   return { instant, bounds, firsts, groups, ranks, matrix: buildWaveletMatrix(sequence, rows.length) };
-}
-
-/** Fills zeroed `starts`: in ascending order, the values v are at the positions starts[v] … starts[v + 1]. */
-function countStarts(values: Uint32s, starts: Uint32s): Uint32s {
-  for (const value of values) starts[value + 1]++;
-  for (let i = 1; i < starts.length; i++) starts[i] += starts[i - 1];
-  return starts;
 }
 
 /** Returns the sections of every row. Those of row r are sectionOf[first[r] … first[r + 1]]. */

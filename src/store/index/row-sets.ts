@@ -108,6 +108,13 @@ export function lowerInstantBound(instants: Int64s, bound: bigint, from = 0, to 
   return low;
 }
 
+/** Fills zeroed `starts`: in ascending order, the values v are at the positions starts[v] … starts[v + 1]. */
+export function countStarts(values: Uint32s, starts: Uint32s): Uint32s {
+  for (const value of values) starts[value + 1]++;
+  for (let i = 1; i < starts.length; i++) starts[i] += starts[i - 1];
+  return starts;
+}
+
 /** Counts the 1s of 32 bits, by pairs, nibbles and bytes (Warren, "Hacker's Delight", 5-1). */
 export function countOnes(bits: number): number {
   bits -= (bits >>> 1) & 0x55555555;
