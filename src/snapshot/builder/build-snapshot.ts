@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { chmodSync, mkdtempSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import type { CollectionName } from '../../contract/operations.ts';
 import { byCollection, COLLECTIONS, type CollectionLayout } from '../format/layout.ts';
 import { FILE_MODE, sync } from '../format/snapshot-file.ts';
 import type { Warning } from './import/rules.ts';
@@ -35,40 +34,8 @@ export interface BuildOptions extends ImportOptions {
   readonly producedAt: Date;
 }
 
-export interface BuildReport {
-  readonly snapshotId: string;
-  readonly producedAt: string;
-  readonly records: Readonly<Record<CollectionName, number>>;
-  /** Number of records that the import changed in the base, and of runs; undefined without a base. */
-  readonly changes?: {
-    readonly added: number;
-    readonly replaced: number;
-    readonly deleted: number;
-    /** Deletions of records that the base does not have. */
-    readonly withoutRecord: number;
-    readonly runs: SnapshotWriter['runs'];
-  };
-  /** Undefined without an earlier snapshot: a new history begins. */
-  readonly history?: {
-    /** Number of snapshots from which copies can be continued. */
-    readonly snapshots: number;
-    /** Number of records that were added or changed since the earlier snapshot, and of those that are gone. */
-    readonly changed: number;
-    readonly deleted: number;
-    /** Number of deletions in the snapshot. */
-    readonly deletions: number;
-  };
-  readonly organizations: number;
-  /** Number of occurrences of undeclared fields, by file and field. */
-  readonly dropped: ReadonlyMap<string, number>;
-  /** Lines left out; always 0 unless bad lines are skipped. */
-  readonly rejected: number;
-  /** Those of a build with a base are about lines alone, unless it is strict. */
-  readonly warnings: readonly Warning[];
-  readonly fileBytes: number;
-  /** Entries of the import folder that were not read. */
-  readonly unread: readonly string[];
-}
+/** Facts about the snapshot, and findings in the import. */
+export type BuildReport = Awaited<ReturnType<typeof buildSnapshot>>;
 
 export class SuspectImport extends Error {
   override readonly name = 'SuspectImport';
@@ -98,7 +65,7 @@ export function rejectsPath(output: string): string {
  * @throws SuspectImport when records look wrong in a strict build
  * @throws UnreadableImport when a file cannot be read to its end, or needs a base
  */
-export async function buildSnapshot(options: BuildOptions): Promise<BuildReport> {
+export async function buildSnapshot(options: BuildOptions) {
   const { output, base, producedAt, isStrict = false } = options;
   const input = listImport(options.input);
   const deletions = input.files.get(DELETIONS_FILE);
@@ -118,9 +85,19 @@ export async function buildSnapshot(options: BuildOptions): Promise<BuildReport>
     if (isStrict && warnings.length > 0) throw new SuspectImport(warnings);
     const { size: fileBytes } = statSync(file);
     await putIntoPlace(file, options, staging);
-    const { total: rejected, dropped } = rejections;
-    const organizations = imported.names.size;
-    return { ...written, organizations, dropped, rejected, warnings, fileBytes, unread: input.unread };
+    return {
+      ...written,
+      organizations: imported.names.size,
+      /** Number of occurrences of undeclared fields, by file and field. */
+      dropped: rejections.dropped,
+      /** Lines left out; always 0 unless bad lines are skipped. */
+      rejected: rejections.total,
+      /** Those of a build with a base are about lines alone, unless it is strict. */
+      warnings,
+      fileBytes,
+      /** Entries of the import folder that were not read. */
+      unread: input.unread,
+    };
   } catch (error) {
     throw withPlace(error, output);
   } finally {
@@ -184,14 +161,26 @@ async function writeSnapshot(
     comparison?.keepDeletions(ancestors);
     const snapshotId = randomUUID();
     await writer.finish(snapshotId, ancestors, (organizationId) => earlier?.since(organizationId));
-    if (comparison === undefined) return { snapshotId, producedAt, records };
-    const { replaced, deleted, requested } = comparison;
-    const { changed, deletions } = writer;
-    const history = { snapshots: ancestors.length, changed, deleted, deletions };
-    if (!isBase) return { snapshotId, producedAt, records, history };
-    const added = ids.count('import') - replaced;
-    const withoutRecord = ids.count('deletion') - requested;
-    const changes = { replaced, added, deleted, withoutRecord, runs: writer.runs };
+    /** Undefined without an earlier snapshot: a new history begins. */
+    const history = comparison && {
+      /** Number of snapshots from which copies can be continued. */
+      snapshots: ancestors.length,
+      /** Number of records that were added or changed since the earlier snapshot, and of those that are gone. */
+      changed: writer.changed,
+      deleted: comparison.deleted,
+      /** Number of deletions in the snapshot. */
+      deletions: writer.deletions,
+    };
+    if (comparison === undefined || !isBase) return { snapshotId, producedAt, records, history };
+    /** Number of records that the import changed in the base, and of runs. */
+    const changes = {
+      added: ids.count('import') - comparison.replaced,
+      replaced: comparison.replaced,
+      deleted: comparison.deleted,
+      /** Deletions of records that the base does not have. */
+      withoutRecord: ids.count('deletion') - comparison.requested,
+      runs: writer.runs,
+    };
     return { snapshotId, producedAt, records, history, changes };
   } finally {
     writer.close();
