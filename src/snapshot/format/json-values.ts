@@ -23,8 +23,13 @@ export function objectsIn(value: Json | undefined): readonly JsonObject[] {
 
 /** Parses a JSON object. Returns undefined when the text is not one. */
 export function parseObject(text: string): JsonObject | undefined {
+  return objectIn(parseJson(text));
+}
+
+/** Returns undefined when the text is not JSON. */
+export function parseJson(text: string): Json | undefined {
   try {
-    return objectIn(JSON.parse(text) as Json);
+    return JSON.parse(text) as Json;
   } catch {
     return undefined;
   }

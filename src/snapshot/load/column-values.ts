@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { addToHash, EMPTY_HASH, finishHash, hashBytes, type Texts } from '../../store/index/texts.ts';
 import type { Int64s, Uint32s } from '../../store/memory/shared-arrays.ts';
 import { BACKSLASH, COMMA, QUOTE } from '../../store/record-bytes.ts';
+import { parseJson } from '../format/json-values.ts';
 
 /**
  * Decoders for the columns of a run, each a JSON array without white space, with one element for each record. A decoder
@@ -118,7 +119,7 @@ function readText(texts: ColumnTexts, i: number, at: number): number {
 function readEscapedText({ bytes, starts, ends, hashes }: ColumnTexts, i: number, at: number): number {
   let quote = at + 1;
   while (quote < bytes.length && bytes[quote] !== QUOTE) quote += bytes[quote] === BACKSLASH ? 2 : 1;
-  const text = parsed(bytes.toString('utf8', at, quote + 1));
+  const text = parseJson(bytes.toString('utf8', at, quote + 1));
   if (typeof text !== 'string' || !text.isWellFormed()) return 0;
   starts[i] = at + 1;
   ends[i] = starts[i] + bytes.write(text, starts[i]);
@@ -150,15 +151,7 @@ export function readInstants(column: Buffer, count: number): Int64s | undefined 
 }
 
 function readNumbers(column: Buffer, count: number): readonly number[] | undefined {
-  const values = parsed(column.toString());
+  const values: unknown = parseJson(column.toString());
   const isValid = Array.isArray(values) && values.length === count;
   return isValid && values.every((value) => typeof value === 'number') ? values : undefined;
-}
-
-function parsed(json: string): unknown {
-  try {
-    return JSON.parse(json);
-  } catch {
-    return undefined;
-  }
 }
