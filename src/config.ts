@@ -19,7 +19,10 @@ const HOST = {
 };
 /** The counts in shared memory end a little above the greatest limit. */
 const LIMIT_PER_MINUTE = wholeNumber(0, 16_000_000);
-const SWITCH = { rule: 'must be on or off', read: readSwitch };
+const SWITCH = {
+  rule: 'must be on or off',
+  read: (text: string) => (text === 'on' ? true : text === 'off' ? false : undefined),
+};
 const PATH = { rule: 'must be a path', read: (text: string) => text };
 
 /** Every environment variable: its kind, default and description. */
@@ -279,10 +282,6 @@ function readThreads(text: string): number | undefined {
 function readNumber(text: string, form: RegExp, min: number, max: number): number | undefined {
   const value = form.test(text) ? Number(text) : NaN;
   return value >= min && value <= max ? value : undefined;
-}
-
-function readSwitch(text: string): boolean | undefined {
-  return text === 'on' ? true : text === 'off' ? false : undefined;
 }
 
 function readHost(text: string): string | undefined {

@@ -75,7 +75,8 @@ export function createServer({ app, arrive }: Api, dependencies: ServerDependenc
     if (error.code === 'ECONNRESET' || !socket.writable) connection.end();
     // The error is in the body of a request, which gets its own response.
     else if (connection.latest?.req.complete === false) connection.endAfterLatest();
-    else refuse(connection, problemOfParser(error));
+    else if (isOfUnknownMethod(error)) refuse(connection, METHOD_NOT_ALLOWED);
+    else refuse(connection, BY_ERROR_CODE[error.code ?? ''] ?? MALFORMED);
   });
   return { server, connections };
 
@@ -129,10 +130,6 @@ interface ParserError extends NodeJS.ErrnoException {
 
 /** A well-formed request line. */
 const REQUEST_LINE = /^([!#$%&'*+.^_`|~\w-]+) \S+ HTTP\/1\.[01]\r?$/;
-
-function problemOfParser(error: ParserError): Problem {
-  return isOfUnknownMethod(error) ? METHOD_NOT_ALLOWED : (BY_ERROR_CODE[error.code ?? ''] ?? MALFORMED);
-}
 
 /** The parser reports unknown methods like malformed input. The line that it rejected distinguishes them. */
 function isOfUnknownMethod({ code, rawPacket, bytesParsed = 0 }: ParserError): boolean {

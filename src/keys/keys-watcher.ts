@@ -69,7 +69,11 @@ export class KeysWatcher {
         if (this.#latest !== undefined) this.#complain('the file no longer exists');
         return;
       }
-      this.#warn(exposureOf(this.#path));
+      const exposure = exposureOf(this.#path);
+      // The keys stay in force: without them, the service would stop. Each warning is logged once.
+      if (exposure !== undefined && exposure !== this.warning)
+        this.#log.warn({ reason: exposure }, 'the keys file is exposed');
+      this.warning = exposure;
       const stamp = `${status.ino}/${status.size}/${status.mtimeNs}/${status.ctimeNs}`;
       // Taken after the stamp, so that the changes in the stamp are not later than this time.
       const now = this.#clock();
@@ -99,13 +103,6 @@ export class KeysWatcher {
       if (error instanceof KeysFileBusy && this.#clock() - this.#stampSeenAt < MAX_BUSY_MS) return;
       this.#complain(error instanceof Error ? error.message : String(error));
     }
-  }
-
-  /** Logs a warning once. The keys stay in force: without them, the service would stop. */
-  #warn(reason: string | undefined): void {
-    if (reason !== undefined && reason !== this.warning)
-      this.#log.warn({ reason }, 'the keys file is exposed');
-    this.warning = reason;
   }
 
   /** Logs a reason once. */

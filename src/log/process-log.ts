@@ -44,7 +44,9 @@ export class ProcessLog {
 
   constructor(level: LevelWithSilent) {
     this.#output = new LogOutput(STANDARD_OUTPUT, (error) => {
-      this.#fail(error);
+      this.#isFailing = true;
+      this.#writeErrorMessage(error instanceof Error ? error.message : String(error));
+      this.#giveUp();
     });
     this.logger = pino(
       { level },
@@ -97,7 +99,9 @@ export class ProcessLog {
     while (this.#rings.some(({ length }) => length > 0)) {
       for (const lines of this.#takeRound()) {
         await this.#output.write(lines);
-        this.#succeed();
+        this.#latestProgress = performance.now();
+        this.#isFailing = false;
+        this.#hasErrorMessage = false;
       }
       this.#reportDropped();
     }
@@ -123,18 +127,6 @@ export class ProcessLog {
     } catch {
       // The reader is behind or the output fails. The rest is lost.
     }
-  }
-
-  #succeed(): void {
-    this.#latestProgress = performance.now();
-    this.#isFailing = false;
-    this.#hasErrorMessage = false;
-  }
-
-  #fail(error: unknown): void {
-    this.#isFailing = true;
-    this.#writeErrorMessage(error instanceof Error ? error.message : String(error));
-    this.#giveUp();
   }
 
   #watchReader(): void {

@@ -49,9 +49,9 @@ export function openApiDocument(
   return {
     openapi: '3.1.0',
     info: {
-      // Generators derive the name and the version of a package from these.
+      // Generators derive a package from these. npm and Python accept dates without leading zeros, separated by dots.
       title: 'Foyer API',
-      version: packageVersion(releases.at(-1)?.date),
+      version: (releases.at(-1)?.date ?? '0000-00-00').split('-').map(Number).join('.'),
       description: [
         "Read-only access to an organization's own events, tickets, orders and catalog.",
         'Every request of data needs an API key of the organization, and reads only records of that organization.',
@@ -89,11 +89,6 @@ export function openApiDocument(
       },
     },
   };
-}
-
-/** Returns a version that npm and Python's packaging accept: a date without leading zeros, separated by dots. */
-function packageVersion(date = '0000-00-00'): string {
-  return date.split('-').map(Number).join('.');
 }
 
 const REQUEST_HEADERS = {

@@ -124,7 +124,10 @@ export function foundList(resource: string, item: Schema): Schema {
       'JSON as in `items`.',
     headers: apiHeaders([...DATA, RECORD_COUNT_HEADER, 'ETag', 'Link', 'Content-Encoding']),
     content: {
-      [JSON_TYPE]: { schema: componentRef('schemas', `${resource}Page`), example: pageExample(item) },
+      [JSON_TYPE]: {
+        schema: componentRef('schemas', `${resource}Page`),
+        example: { items: [item], page: 1, perPage: 25, totalPages: 1, hasMore: false, nextPage: null },
+      },
     },
   };
 }
@@ -246,8 +249,4 @@ export function pageSchema(resource: string): Schema {
     },
   };
   return closedObject(properties, `A page of ${resource} records.`);
-}
-
-function pageExample(item: Schema): Schema {
-  return { items: [item], page: 1, perPage: 25, totalPages: 1, hasMore: false, nextPage: null };
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Express, RequestHandler, Response } from 'express';
 import type { ContentCoding } from '../../contract/headers.ts';
 import type { Page } from '../../pages/page.ts';
@@ -27,11 +27,12 @@ export function documentHandler(document: Document, compression: Compression): R
   const { read, cacheControl, media } = document;
   const cacheHeaders: HeaderList = ['Cache-Control', cacheControl, 'Vary', 'Accept-Encoding'];
   const coded = new Map<ContentCoding, Promise<Buffer>>();
-  let content: { readonly text: Buffer; readonly tag: string } | undefined;
+  let text: Buffer | undefined;
+  let tag: string | undefined;
 
   return async (request, response) => {
-    content ??= withTag(read());
-    const { text, tag } = content;
+    text ??= read();
+    tag ??= `"${hash('sha256', text, 'base64url')}"`;
     const coding = compression.codingOf(request);
     const headers = [...cacheHeaders, ...codingHeaders(coding, tag)];
     const condition = request.headers['if-none-match'];
@@ -47,10 +48,6 @@ export function documentHandler(document: Document, compression: Compression): R
       if (!request.socket.destroyed) sendShared(response, headers, body, media);
     }
   };
-}
-
-function withTag(text: Buffer) {
-  return { text, tag: `"${createHash('sha256').update(text).digest('base64url')}"` };
 }
 
 /** Adds the routes of a page and its files. They need no key. */
