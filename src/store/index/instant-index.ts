@@ -56,41 +56,25 @@ export function buildInstantIndex(instants: Int64s): RankedInstantImage {
   return { sorted, rows, ranks, matrix: buildWaveletMatrix(rows.slice(), rows.length) };
 }
 
-/** Fewer instants are sorted by comparison, since a radix sort reads 65,536 counts for each digit. */
-const LEAST_FOR_RADIX = 2048;
-
-/** Returns the positions of instants in ascending order of instant, then of position. */
-export function instantOrder(instants: Int64s): Uint32s {
-  return instants.length < LEAST_FOR_RADIX ? comparisonOrder(instants) : radixOrder(instants);
-}
-
-function comparisonOrder(instants: Int64s): Uint32s {
-  return rowSpan(0, instants.length).sort((a, b) => {
-    const [first, second] = [instants[a], instants[b]];
-    if (first === second) return a - b;
-    return first < second ? -1 : 1;
-  });
-}
-
 /**
- * Sorts by radix, least significant digit first. Skips digits that all values share: one of the four for the
- * microseconds of a few years.
+ * Returns the positions of instants in ascending order of instant, then of position. Sorts by radix, least significant
+ * byte first. Skips bytes that all values share: two of the eight for the microseconds of a few years.
  */
-function radixOrder(instants: Int64s): Uint32s {
+export function instantOrder(instants: Int64s): Uint32s {
   const count = instants.length;
-  const digits = new Uint16Array(instants.buffer, instants.byteOffset, count * 4);
-  let order: Uint32s = rowSpan(0, instants.length);
+  const bytes = new Uint8Array(instants.buffer, instants.byteOffset, count * 8);
+  let order: Uint32s = rowSpan(0, count);
   let sorted: Uint32s = new Uint32Array(count);
-  for (let digit = 0; digit < 4; digit++) {
+  for (let byte = 0; byte < 8; byte++) {
     // With the sign bit flipped, negative instants come first.
-    const flip = digit === 3 ? 0x8000 : 0;
-    const starts = new Uint32Array(0x10001);
-    for (let i = digit; i < count * 4; i += 4) starts[(digits[i] ^ flip) + 1]++;
-    if (starts[(digits[digit] ^ flip) + 1] === count) continue;
-    for (let value = 0; value < 0x10000; value++) starts[value + 1] += starts[value];
+    const flip = byte === 7 ? 0x80 : 0;
+    const starts = new Uint32Array(0x101);
+    for (let i = byte; i < count * 8; i += 8) starts[(bytes[i] ^ flip) + 1]++;
+    if (starts[(bytes[byte] ^ flip) + 1] === count) continue;
+    for (let value = 0; value < 0x100; value++) starts[value + 1] += starts[value];
     for (let i = 0; i < count; i++) {
       const position = order[i];
-      sorted[starts[digits[position * 4 + digit] ^ flip]++] = position;
+      sorted[starts[bytes[position * 8 + byte] ^ flip]++] = position;
     }
     [order, sorted] = [sorted, order];
   }
