@@ -7,8 +7,6 @@
 --   SELECT key_id, organization_id, label, created_at, expires_at, revoked_at FROM keys ORDER BY created_at;
 --
 -- The file holds no keys, only their digests. A key is 256 random bits, so its digest does not reveal it.
---
--- Version 1 (keys-1.sql) has no expires_at. The server reads both versions, and a command that writes converts the file.
 
 PRAGMA application_id = 0x466F796B; -- "Foyk"
 PRAGMA user_version = 2;            -- the version of this schema

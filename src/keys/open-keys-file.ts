@@ -14,23 +14,16 @@ export class KeysFileBusy extends Error {
   }
 }
 
-const FORMAT = formatOf(readFileSync(new URL('../../data/keys.sql', import.meta.url), 'utf8'));
-/** The bytes of a keys file without a key. */
-export const EMPTY_KEYS_FILE = FORMAT.empty;
+const reference = new Database(':memory:');
+reference.exec(readFileSync(new URL('../../data/keys.sql', import.meta.url), 'utf8'));
 
-/** Returns the format of a database that `sql` creates. */
-function formatOf(sql: string) {
-  const reference = new Database(':memory:');
-  reference.exec(sql);
-  const format = {
-    applicationId: integerPragma(reference, 'application_id'),
-    version: integerPragma(reference, 'user_version'),
-    schema: schemaOf(reference),
-    empty: reference.serialize(),
-  };
-  reference.close();
-  return format;
-}
+const APPLICATION_ID = integerPragma(reference, 'application_id');
+const VERSION = integerPragma(reference, 'user_version');
+const SCHEMA = schemaOf(reference);
+/** The bytes of a keys file without a key. */
+export const EMPTY_KEYS_FILE = reference.serialize();
+
+reference.close();
 
 function integerPragma(database: Database.Database, name: string): number {
   return Number(database.pragma(name, { simple: true }));
@@ -108,19 +101,19 @@ function checkHeader(path: string): void {
 /** Checks the format and the integrity of a keys file. */
 function checkContent(database: Database.Database): void {
   const applicationId = integerPragma(database, 'application_id');
-  if (applicationId !== FORMAT.applicationId) {
+  if (applicationId !== APPLICATION_ID) {
     throw new CorruptKeysFile(
-      `it is another application's database: its application_id is ${applicationId}, not ${FORMAT.applicationId}`,
+      `it is another application's database: its application_id is ${applicationId}, not ${APPLICATION_ID}`,
     );
   }
   const version = integerPragma(database, 'user_version');
-  if (version !== FORMAT.version) {
+  if (version !== VERSION) {
     throw new CorruptKeysFile(
-      `its version (user_version) is ${version}, and this Foyer reads version ${FORMAT.version}; ` +
-        (version > FORMAT.version ? 'use a newer Foyer' : 'create a new file by `npm run keys -- create`'),
+      `its version (user_version) is ${version}, and this Foyer reads version ${VERSION}; ` +
+        (version > VERSION ? 'use a newer Foyer' : 'create a new file by `npm run keys -- create`'),
     );
   }
-  if (schemaOf(database) !== FORMAT.schema) {
+  if (schemaOf(database) !== SCHEMA) {
     throw new CorruptKeysFile('its schema is not that of a keys file (data/keys.sql)');
   }
   const finding = database.pragma('integrity_check(1)', { simple: true });
