@@ -16,19 +16,12 @@ import { LATEST_VERSION_HEADER, PREVIEW, STABLE, VERSION_HEADER } from '../relea
 
 /** The parts of the OpenAPI document that operations share: headers, problems and the pagination envelope. */
 
-interface Header {
-  readonly description: string;
-  readonly schema: Schema;
-  readonly example: string | number;
-  /** Whether every response that documents the header has it. */
-  readonly required: boolean;
-}
-
-function always(description: string, example: string | number, schema: Schema = { type: 'string' }): Header {
+/** Describes a header that every response has which documents it. */
+function always(description: string, example: string | number, schema: Schema = { type: 'string' }): Schema {
   return { description, schema, example, required: true };
 }
 
-function sometimes(description: string, example: string | number, schema?: Schema): Header {
+function sometimes(description: string, example: string | number, schema?: Schema): Schema {
   return { ...always(description, example, schema), required: false };
 }
 
@@ -78,7 +71,7 @@ export const RESPONSE_HEADERS = {
   'RateLimit-Policy': sometimes('Allowed requests, and seconds per window.', '"600-in-1min"; q=600; w=60'),
   'Retry-After': always('Seconds to wait.', 5, { type: 'integer', minimum: 1 }),
   Allow: always('Allowed methods.', 'GET, HEAD, OPTIONS'),
-} as const satisfies Readonly<Record<ResponseHeaderName, Header>>;
+} as const satisfies Readonly<Record<ResponseHeaderName, Schema>>;
 
 /** The headers that every response of the API may have. */
 const EVERYWHERE: readonly ResponseHeaderName[] = [
