@@ -37,29 +37,24 @@ const MAX_BYTES_IN_POOL = 2 ** 18;
 /** Bytes of a stream in the thread pool: about a chunk. */
 const STREAM_BYTES = 65_536;
 
-interface Codec {
-  readonly compress: (body: Buffer) => Buffer;
-  /** Compresses a body of any length in the thread pool. */
-  readonly compressInPool: (body: Buffer) => Promise<Buffer>;
-  /** Creates a stream that compresses in the thread pool. */
-  readonly createCompressor: () => Transform;
-}
-
 const GZIP = { level: constants.Z_BEST_SPEED };
 const ZSTD = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
 const gzipInPool = promisify(gzip);
 const zstdInPool = promisify(zstdCompress);
 
-/** At the fastest levels: the next ones take up to three times as long for bodies up to a fifth shorter. */
-export const CODECS: Readonly<Record<ContentCoding, Codec>> = {
+/**
+ * Functions that compress a body at once, compress one of any length in the thread pool, and create a stream that
+ * compresses there. At the fastest levels: the next ones take up to three times as long for bodies up to a fifth shorter.
+ */
+export const CODECS = {
   zstd: {
-    compress: (body) => zstdCompressSync(body, ZSTD),
-    compressInPool: (body) => zstdInPool(body, ZSTD),
+    compress: (body: Buffer) => zstdCompressSync(body, ZSTD),
+    compressInPool: (body: Buffer) => zstdInPool(body, ZSTD),
     createCompressor: () => createZstdCompress({ ...ZSTD, chunkSize: STREAM_BYTES }),
   },
   gzip: {
-    compress: (body) => gzipSync(body, GZIP),
-    compressInPool: (body) => gzipInPool(body, GZIP),
+    compress: (body: Buffer) => gzipSync(body, GZIP),
+    compressInPool: (body: Buffer) => gzipInPool(body, GZIP),
     createCompressor: () => createGzip({ ...GZIP, chunkSize: STREAM_BYTES }),
   },
 };
