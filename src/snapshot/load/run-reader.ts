@@ -87,7 +87,7 @@ export class Run {
   }
 
   get records(): Buffer {
-    return this.column(RECORDS_COLUMN);
+    return this.#columns[RECORDS_COLUMN];
   }
 
   /** The content columns as they are stored, in schema order. */
@@ -96,11 +96,7 @@ export class Run {
   }
 
   get changedAt(): Buffer {
-    return this.column(CHANGED_COLUMN);
-  }
-
-  column(column: string): Buffer {
-    return this.#columns[column];
+    return this.#columns[CHANGED_COLUMN];
   }
 
   /**
@@ -164,7 +160,7 @@ export class Run {
 
   #decoded<T>(column: string, kind: string, decode: (column: Buffer, count: number) => T | undefined): T {
     const { firstRow, recordCount } = this.entry;
-    const values = decode(this.column(column), recordCount);
+    const values = decode(this.#columns[column], recordCount);
     if (values !== undefined) return values;
     throw inconsistent(
       `column ${column} of ${this.layout.table} is not a JSON array with one ${kind} for each record at row ${firstRow}`,
