@@ -1,4 +1,3 @@
-import type { Resource } from './field.ts';
 import { NDJSON_TYPE } from './headers.ts';
 import {
   BOOLEAN,
@@ -17,16 +16,7 @@ import {
   TAG_LIST,
   TOKEN,
 } from './parameter.ts';
-import {
-  COLLECTION_NAMES,
-  EVENT,
-  EVENT_SESSION,
-  OFFER,
-  OFFER_TYPES,
-  ORDER,
-  ORDER_STATUSES,
-  TICKET,
-} from './resources.ts';
+import { COLLECTION_NAMES, OFFER_TYPES, ORDER_STATUSES } from './resources.ts';
 import type { End } from './releases.ts';
 
 /**
@@ -97,14 +87,12 @@ interface OperationBase {
 export interface ListOperation extends OperationBase {
   readonly kind: 'list';
   readonly collection: CollectionName;
-  readonly resource: Resource;
   readonly parameters: readonly ListParameter[];
 }
 
 export interface RetrieveOperation extends OperationBase {
   readonly kind: 'retrieve';
   readonly collection: CollectionName;
-  readonly resource: Resource;
   readonly pathParameter: PathParameter;
 }
 
@@ -213,7 +201,6 @@ export const OPERATIONS: readonly Operation[] = [
     summary: 'List events',
     description: 'Events, ordered by creation time, latest first.',
     collection: 'events',
-    resource: EVENT,
     parameters: [
       ...paging,
       ...bounds('startAt', 'with a session whose start', ['gte', 'lte']),
@@ -234,7 +221,6 @@ export const OPERATIONS: readonly Operation[] = [
     summary: 'Retrieve an event',
     description: 'Returns an event.',
     collection: 'events',
-    resource: EVENT,
     pathParameter: eventPath,
   },
   {
@@ -245,7 +231,6 @@ export const OPERATIONS: readonly Operation[] = [
     summary: 'List the sessions of an event',
     description: 'Sessions of an event, ordered by start, earliest first.',
     collection: 'sessions',
-    resource: EVENT_SESSION,
     pathParameter: eventPath,
     parameters: [...paging, ...bounds('startAt', 'whose start', ['gte', 'gt', 'lte', 'lt'])],
   },
@@ -257,7 +242,6 @@ export const OPERATIONS: readonly Operation[] = [
     summary: 'List tickets',
     description: 'Tickets, ordered by time of issue, latest first.',
     collection: 'tickets',
-    resource: TICKET,
     parameters: [
       ...paging,
       ...bounds('updatedAt', 'whose last update', ['gte', 'lte']),
@@ -275,7 +259,6 @@ export const OPERATIONS: readonly Operation[] = [
     summary: 'Retrieve a ticket',
     description: 'Returns a ticket in the same form as the list.',
     collection: 'tickets',
-    resource: TICKET,
     pathParameter: { name: 'ticket_id', description: 'Ticket identifier.', example: 'tkt_9001' },
   },
   {
@@ -286,7 +269,6 @@ export const OPERATIONS: readonly Operation[] = [
     summary: 'List orders',
     description: 'Orders, ordered by creation time, latest first.',
     collection: 'orders',
-    resource: ORDER,
     parameters: [
       ...paging,
       ...bounds('updatedAt', 'whose last update', ['gte', 'lte']),
@@ -309,7 +291,6 @@ export const OPERATIONS: readonly Operation[] = [
     summary: 'Retrieve an order',
     description: 'Returns an order in the same form as the list.',
     collection: 'orders',
-    resource: ORDER,
     pathParameter: { name: 'order_id', description: 'Order identifier.', example: 'ord_5120' },
   },
   {
@@ -322,7 +303,6 @@ export const OPERATIONS: readonly Operation[] = [
       'Offers, ordered by creation time, earliest first. A response filtered by `resaleEnabled` or `sessionId` ' +
       'is a partial view of its offers and must not be stored as their complete pricing or inventory.',
     collection: 'offers',
-    resource: OFFER,
     parameters: [
       ...paging,
       ...bounds('createdAt', 'whose creation', ['gte', 'lte']),
@@ -360,7 +340,6 @@ export const OPERATIONS: readonly Operation[] = [
     summary: 'Retrieve an offer',
     description: 'Returns the complete offer.',
     collection: 'offers',
-    resource: OFFER,
     pathParameter: { name: 'offerId', description: 'Offer identifier.', example: 'off_7' },
   },
   {

@@ -333,3 +333,12 @@ export const OFFER: Resource = {
     }),
   },
 };
+
+/** The resource of the records of each collection. */
+export const RESOURCES: Readonly<Record<(typeof COLLECTION_NAMES)[number], Resource>> = {
+  events: EVENT,
+  sessions: EVENT_SESSION,
+  tickets: TICKET,
+  orders: ORDER,
+  offers: OFFER,
+};

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { Fields } from '../../src/contract/field.ts';
 import { OPERATIONS } from '../../src/contract/operations.ts';
+import { RESOURCES } from '../../src/contract/resources.ts';
 import type { KeyRing } from '../../src/keys/key-ring.ts';
 import type { ApiResponse, TestApi } from '../support/test-api.ts';
 import { AMBER, BIRCH, decoyOf, type Plant, plantablePaths, plantedPaths } from './planted.ts';
@@ -57,11 +58,11 @@ describe('Two organizations with records for the same ids', () => {
 
     describe(`when ${caller.word} sends requests`, () => {
       it('find their own plant in every field that can hold one', async () => {
-        for (const { resource, path } of OPERATIONS.filter((operation) => operation.kind === 'list')) {
+        for (const { collection, path } of OPERATIONS.filter((operation) => operation.kind === 'list')) {
           const target = path.replace(/\{\w+\}/, `${caller.word}_event`);
           const { body } = await send(caller, `${target}?perPage=100`);
           const shown = new Set(plantedPaths(caller, body.items));
-          const declared = Object.values<Fields>(resource.variants).flatMap((fields) =>
+          const declared = Object.values<Fields>(RESOURCES[collection].variants).flatMap((fields) =>
             plantablePaths(fields),
           );
           expect([...shown]).to.include.members(declared);

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'chai';
 import { Random } from '../../scripts/sample/random.ts';
 import { type ListOperation, OPERATIONS } from '../../src/contract/operations.ts';
+import { RESOURCES } from '../../src/contract/resources.ts';
 import { type Plan, planList } from '../../src/query/plan.ts';
 import { readLines } from '../../src/query/read-lines.ts';
 import { contentTag, readPage, readRecord, selectRecords } from '../../src/query/read-page.ts';
@@ -77,9 +78,9 @@ for (const { seed, size, queries } of CASES) {
 
     for (const operation of OPERATIONS.filter((operation) => operation.kind === 'retrieve')) {
       it(`${operation.id} returns the record of every id, and none for other ids`, () => {
-        const { collection, resource } = operation;
+        const { collection } = operation;
         const ids = organizations.flatMap((organization) =>
-          organization[collection].map(({ record }) => idIn(record, resource.id)),
+          organization[collection].map(({ record }) => idIn(record, RESOURCES[collection].id)),
         );
         const nearIds = ids.flatMap((id) => [`${id} `, id.slice(1), id.toUpperCase(), id.normalize('NFD')]);
         for (const { store, oracle, organization } of subjects) {

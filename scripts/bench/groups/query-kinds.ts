@@ -1,5 +1,6 @@
 import { type CollectionName, OPERATIONS } from '../../../src/contract/operations.ts';
 import { PREVIEW, VERSION_HEADER } from '../../../src/contract/releases.ts';
+import { RESOURCES } from '../../../src/contract/resources.ts';
 import type { Random } from '../../sample/random.ts';
 import type { SampleRecord } from '../snapshot-content.ts';
 
@@ -117,13 +118,13 @@ function listKind(
 }
 
 function recordKind(collection: CollectionName): QueryKind {
-  const { path, resource } = operationOf(collection, 'retrieve');
+  const { path } = operationOf(collection, 'retrieve');
   return {
     name: `${collection}, one by id`,
     collection,
     isDeep: false,
     headers: headersOf(collection),
-    pathOf: (record) => path.replace(/\{.*\}/, encodeURIComponent(String(record[resource.id]))),
+    pathOf: (record) => path.replace(/\{.*\}/, encodeURIComponent(String(record[RESOURCES[collection].id]))),
   };
 }
 

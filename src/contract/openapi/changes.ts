@@ -1,6 +1,6 @@
 import type { ListOperation } from '../operations.ts';
 import type { Schema } from '../parameter.ts';
-import { COLLECTION_NAMES } from '../resources.ts';
+import { COLLECTION_NAMES, RESOURCES } from '../resources.ts';
 import { closedObject, componentRef } from './responses.ts';
 
 /** The schemas of the lines in a stream of changes. */
@@ -33,13 +33,13 @@ const ChangeEnd = line('end', 'Last line. Without it, the stream is not whole.',
 
 /** Returns the schema `Change` of a line, and those that it refers to. */
 export function changeSchemas(lists: readonly ListOperation[]): Record<string, Schema> {
-  const puts = lists.map(({ collection, resource, pathParameter }): [string, Schema] => [
-    `${resource.name}Put`,
+  const puts = lists.map(({ collection, pathParameter }): [string, Schema] => [
+    `${RESOURCES[collection].name}Put`,
     line('put', `Add a record of ${collection}, or replace the one with its id.`, {
       collection: { type: 'string', const: collection },
       id: text('Identifier of the record.'),
       ...(pathParameter && { eventId: text('Identifier of the event.') }),
-      record: componentRef('schemas', resource.name),
+      record: componentRef('schemas', RESOURCES[collection].name),
     }),
   ]);
   const lines = { ChangeReset, ChangeDelete, ...Object.fromEntries(puts), ChangeEnd };

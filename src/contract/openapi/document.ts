@@ -11,6 +11,7 @@ import {
 } from '../operations.ts';
 import { isList, type ParameterKind, type Schema, splitList } from '../parameter.ts';
 import { type End, PREVIEW, type Release, STABLE, VERSION_HEADER } from '../releases.ts';
+import { RESOURCES } from '../resources.ts';
 import { PUBLIC_PATHS, type PublicPathName } from '../public-paths.ts';
 import {
   DATE_PATTERN,
@@ -45,7 +46,7 @@ export function openApiDocument(
   operations: readonly Operation[] = OPERATIONS,
 ): Schema {
   const reads = operations.filter((operation) => operation.kind !== 'changes');
-  const resources = new Set(reads.map(({ resource }) => resource));
+  const resources = Array.from(new Set(reads.map(({ collection }) => collection)), (name) => RESOURCES[name]);
   return {
     openapi: '3.1.0',
     info: {
@@ -80,10 +81,8 @@ export function openApiDocument(
       headers: RESPONSE_HEADERS,
       responses: { ...SHARED_RESPONSES, ...PUBLIC_RESPONSES },
       schemas: {
-        ...Object.fromEntries(
-          [...resources].flatMap((resource) => Object.entries(resourceSchemas(resource))),
-        ),
-        ...Object.fromEntries([...resources].map(({ name }) => [`${name}Page`, pageSchema(name)])),
+        ...Object.fromEntries(resources.flatMap((resource) => Object.entries(resourceSchemas(resource)))),
+        ...Object.fromEntries(resources.map(({ name }) => [`${name}Page`, pageSchema(name)])),
         ...changeSchemas(reads.filter((operation) => operation.kind === 'list')),
         ...PROBLEM_SCHEMAS,
       },
@@ -171,11 +170,12 @@ function responsesOf(operation: Operation): Schema {
   };
 }
 
-function foundRecords({ kind, resource }: Exclude<Operation, ChangesOperation>): Schema {
-  const [fields] = Object.values(resource.variants);
+function foundRecords({ kind, collection }: Exclude<Operation, ChangesOperation>): Schema {
+  const { name, variants } = RESOURCES[collection];
+  const [fields] = Object.values(variants);
   const example = exampleOf(fields);
-  if (kind === 'list') return foundList(resource.name, example);
-  return found('The record.', componentRef('schemas', resource.name), example);
+  if (kind === 'list') return foundList(name, example);
+  return found('The record.', componentRef('schemas', name), example);
 }
 
 function pathParameterObject({ name, description, example }: PathParameter): Schema {
