@@ -1,4 +1,4 @@
-import { BlockList, isIP } from 'node:net';
+import { isIP } from 'node:net';
 import express, {
   type ErrorRequestHandler,
   type Express,
@@ -7,6 +7,7 @@ import express, {
   type Response,
 } from 'express';
 import type { Logger } from 'pino';
+import { compile } from 'proxy-addr';
 import { JSON_TYPE } from '../contract/headers.ts';
 import { Problem, problemOf, UNEXPECTED } from '../http/response/problem.ts';
 import { NO_STORE, SECURITY_HEADERS, securityHeadersOfPage } from '../http/response/send.ts';
@@ -68,16 +69,11 @@ export function createAdminApp(dependencies: AdminDependencies): Express {
   return app;
 }
 
-const LOOPBACK = new BlockList();
-LOOPBACK.addSubnet('127.0.0.0', 8);
-LOOPBACK.addAddress('::1', 'ipv6');
+const isLoopbackAddress = compile('loopback');
 
 /** Returns whether an address or name, in any spelling, is that of the machine itself. */
 function isLoopback(host: string): boolean {
-  const family = isIP(host);
-  return family === 0
-    ? host.toLowerCase() === 'localhost'
-    : LOOPBACK.check(host, `ipv${family === 4 ? 4 : 6}`);
+  return isIP(host) === 0 ? host.toLowerCase() === 'localhost' : isLoopbackAddress(host, 0);
 }
 
 /**
