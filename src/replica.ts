@@ -49,28 +49,16 @@ export async function startReplica(config: Config, processLog: ProcessLog): Prom
   });
   processLog.follow(workers.logRings);
   const refresh = startRefresh(config, workers, log);
-  const { stores, admission, history, snapshots, keys, memory } = refresh;
   const requestHistory = new RequestHistory(() => sumMetrics(workers.requestMetrics), monotonicNow);
 
   // The import occupies this thread, so the loader and the workers start before it.
   await Promise.race([refresh.begun, workers.started]);
   const { createAdminApp } = await import('./admin/admin-app.ts');
+  const parts = { ...refresh, config, workers, requestHistory };
   // Silent connections must not occupy the few that the admin port accepts.
   const admin = createHttpServer(
     { headersTimeout: ADMIN_TIMEOUT_MS, requestTimeout: ADMIN_TIMEOUT_MS, connectionsCheckingInterval: 1000 },
-    createAdminApp({
-      config,
-      stores,
-      admission,
-      history,
-      requestHistory,
-      snapshots,
-      keys,
-      workers,
-      log: processLog,
-      memoryLimitBytes: memory.bytes,
-      clock: Date.now,
-    }),
+    createAdminApp({ ...parts, log: processLog, memoryLimitBytes: refresh.memory.bytes, clock: Date.now }),
   );
   admin.maxConnections = MAX_ADMIN_CONNECTIONS;
   admin.setTimeout(ADMIN_TIMEOUT_MS);
