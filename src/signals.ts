@@ -22,19 +22,19 @@ export function stopOnSignal(
     for (const name of STOP_SIGNALS) process.off(name, listener);
     const replica = await starting.catch(() => undefined);
     if (replica === undefined) return;
+    let exitCode = 0;
     try {
       // SIGINT is Ctrl-C: a user waits at the terminal.
       const stopped = replica.stop(graceSeconds, signal === 'SIGINT');
       logger.info({ signal }, 'stopping');
       await stopped;
       logger.info('stopped');
-      await log.end();
-      process.exit(0);
     } catch (error) {
       logger.error(error, 'could not stop');
-      await log.end();
-      process.exit(FAILED);
+      exitCode = FAILED;
     }
+    await log.end();
+    process.exit(exitCode);
   };
   const listener = (signal: NodeJS.Signals) => void stop(signal);
   for (const name of STOP_SIGNALS) process.on(name, listener);
