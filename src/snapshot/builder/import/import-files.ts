@@ -28,17 +28,7 @@ export class UnreadableImport extends Error {
   }
 }
 
-export interface ImportFolder {
-  readonly path: string;
-  /** Import files by name without ending. A misnamed entry stands for the file that was probably meant. */
-  readonly files: ReadonlyMap<string, string>;
-  /** Advice for each entry that is misnamed. */
-  readonly misnamed: readonly string[];
-  /** Names of the files of which a misnamed entry may have lines that are not read. */
-  readonly incomplete: ReadonlySet<string>;
-  /** Entries that are not read and not misnamed. Hidden ones are ignored. */
-  readonly unread: readonly string[];
-}
+export type ImportFolder = Readonly<ReturnType<typeof listImport>>;
 
 /** The endings of a file with data, compressed or not. */
 const DATA_ENDINGS =
@@ -50,8 +40,9 @@ const LINES_OF_JSON = /^[^.]*(?:\.(?:ndjson|jsonl?|ldjson|txt))?(?:\.gz)?$/i;
  * Finds the import files of a folder, and the entries that resemble them.
  * @throws UnreadableImport when a file exists twice
  */
-export function listImport(path: string): ImportFolder {
+export function listImport(path: string) {
   const entries = readdirSync(path).sort();
+  /** Import files by name without ending. A misnamed entry stands for the file that was probably meant. */
   const files = new Map<string, string>();
   for (const name of IMPORT_FILES) {
     const named = entries.filter((entry) => entry === `${name}.ndjson` || entry === `${name}.ndjson.gz`);
@@ -59,8 +50,11 @@ export function listImport(path: string): ImportFolder {
     if (named.length === 1) files.set(name, named[0]);
   }
   const named = new Set(files.values());
+  /** Advice for each entry that is misnamed. */
   const misnamed: string[] = [];
+  /** Names of the files of which a misnamed entry may have lines that are not read. */
   const incomplete = new Set<string>();
+  /** Entries that are not read and not misnamed. Hidden ones are ignored. */
   const unread: string[] = [];
   for (const entry of entries) {
     if (entry.startsWith('.') || named.has(entry)) continue;
