@@ -311,9 +311,7 @@ function readOrigin(text: string): string | undefined {
   return url === null ? undefined : `${url.protocol}//${url.host}`;
 }
 
-type Trust = boolean | number | readonly string[];
-
-function readTrust(text: string): Trust | undefined {
+function readTrust(text: string): boolean | number | readonly string[] | undefined {
   if (text === 'true') return true;
   if (text === 'false') return false;
   if (/^\d{1,3}$/.test(text)) return Number(text);

@@ -94,14 +94,11 @@ export function versionHeader({ headers }: Request): string | undefined {
  * @throws Problem 400 for an invalid version, 404 for an operation outside of the version
  */
 export function checkVersion(operation: Operation, request: Request, version: ApiVersion | undefined): void {
-  if (!version?.isValid) throw invalidVersion(versionHeader(request) ?? '');
+  if (!version?.isValid) {
+    const header = versionHeader(request) ?? '';
+    const value = header.length > MAX_ECHO ? `${header.slice(0, MAX_ECHO)}…` : header;
+    const form = `${VERSION_HEADER} must be ${STABLE}, ${PREVIEW} or a date as YYYY-MM-DD`;
+    throw new Problem(400, `"${value}" is an invalid API version: ${form}.`);
+  }
   if (version.operations?.has(operation.id) === false) throw NOT_IN_THIS_VERSION;
-}
-
-function invalidVersion(header: string): Problem {
-  const value = header.length > MAX_ECHO ? `${header.slice(0, MAX_ECHO)}…` : header;
-  return new Problem(
-    400,
-    `"${value}" is an invalid API version: ${VERSION_HEADER} must be ${STABLE}, ${PREVIEW} or a date as YYYY-MM-DD.`,
-  );
 }

@@ -92,7 +92,8 @@ async function replaceFile(options: PublishOptions, path: string): Promise<Omit<
     signal?.throwIfAborted();
     await chmod(copy, FILE_MODE);
     const manifest = writePermits(copy, permits);
-    const parsedRuns = runDigestsIn(replaced);
+    const runs = replaced?.organizations.flatMap((one) => Object.values(one.runs).flat()) ?? [];
+    const parsedRuns = new Set(runs.map(({ digest }) => digest));
     await loadSnapshot(copy, { onProgress, isThorough: true, parsedRuns, signal });
     await sync(copy);
     checkPublication(manifest, folder, name);
@@ -155,10 +156,4 @@ function manifestOf(path: string): Manifest | undefined {
     if (error instanceof RefusedSnapshot) return undefined;
     throw error;
   }
-}
-
-function runDigestsIn({ organizations }: Partial<Manifest> = {}): Set<string> {
-  return new Set(
-    (organizations ?? []).flatMap(({ runs }) => Object.values(runs).flat()).map(({ digest }) => digest),
-  );
 }

@@ -112,17 +112,10 @@ export class RecordReader {
 
 /** Returns a record's element of the JSON array that a run stores in the column. */
 export function columnValue(column: ColumnLayout, record: ImportedRecord): string {
-  switch (column.holds) {
-    case 'text': {
-      const text = column.of(record);
-      return JSON.stringify(text.isWellFormed() ? text : '');
-    }
-    case 'instant':
-      return String(column.of(record));
-    case 'list': {
-      // A URL cannot contain a lone surrogate.
-      const texts = column.of(record).filter((text) => text.isWellFormed());
-      return JSON.stringify([...new Set(texts)]);
-    }
-  }
+  if (column.holds === 'instant') return String(column.of(record));
+  // A URL cannot contain a lone surrogate.
+  if (column.holds === 'list')
+    return JSON.stringify([...new Set(column.of(record).filter((text) => text.isWellFormed()))]);
+  const text = column.of(record);
+  return JSON.stringify(text.isWellFormed() ? text : '');
 }

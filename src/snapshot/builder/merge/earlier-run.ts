@@ -81,11 +81,6 @@ export class EarlierRun {
     return json.startsWith(`${this.#prefix}${JSON.stringify(this.idAt(row))},`);
   }
 
-  /** Returns whether a record equals a stored one. */
-  holds(row: number, json: string): boolean {
-    return this.jsonAt(row) === json;
-  }
-
   idAt(row: number): string {
     return decodeText(this.ids, row);
   }

@@ -56,13 +56,13 @@ function meet(
 ): Meeting | undefined {
   if (from < run.count) {
     // Mostly, the records of both are the same, and none has to be parsed.
-    if (run.holds(from, json)) return { row: from, isSame: true };
+    if (run.jsonAt(from) === json) return { row: from, isSame: true };
     if (!isMerged && run.hasIdOf(from, json)) return { row: from, isSame: false };
   }
   const place = placeOf(layout, json);
   if (isBefore(layout, run.placeAt(run.count - 1), place)) return undefined;
   const row = run.rowOf(place, from);
-  return row < run.count && run.idAt(row) === place.id ? { row, isSame: run.holds(row, json) } : { row };
+  return row < run.count && run.idAt(row) === place.id ? { row, isSame: run.jsonAt(row) === json } : { row };
 }
 
 function* spansOf(run: EarlierRun, from: number, to: number, leaving: ReadonlySet<number>): Generator<Span> {
