@@ -1,4 +1,4 @@
-import { LATEST_VERSION_HEADER, VERSION_HEADER } from './releases.ts';
+import { VERSION_HEADER } from './releases.ts';
 
 /** Headers, and media types and ids in headers. `releases.ts` has the version headers. */
 
@@ -20,29 +20,6 @@ export const REQUEST_HEADER_NAMES = [
   REQUEST_ID_HEADER,
   IF_NONE_MATCH_HEADER,
 ] as const;
-
-/** The response headers that the OpenAPI document describes, and that scripts of other origins may read. */
-export const RESPONSE_HEADER_NAMES = [
-  REQUEST_ID_HEADER,
-  VERSION_HEADER,
-  LATEST_VERSION_HEADER,
-  DEPRECATION_HEADER,
-  SUNSET_HEADER,
-  SNAPSHOT_ID_HEADER,
-  DATA_AS_OF_HEADER,
-  IGNORED_PARAMETERS_HEADER,
-  RECORD_COUNT_HEADER,
-  'ETag',
-  'Content-Encoding',
-  'Link',
-  'Cache-Control',
-  'Vary',
-  'RateLimit',
-  'RateLimit-Policy',
-  'Retry-After',
-  'Allow',
-] as const;
-export type ResponseHeaderName = (typeof RESPONSE_HEADER_NAMES)[number];
 
 /** Content codings of compressed responses, the preferred one first. */
 export const CONTENT_CODINGS = ['zstd', 'gzip'] as const;

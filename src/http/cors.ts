@@ -1,5 +1,6 @@
 import type { Request } from 'express';
-import { REQUEST_HEADER_NAMES, RESPONSE_HEADER_NAMES } from '../contract/headers.ts';
+import { REQUEST_HEADER_NAMES } from '../contract/headers.ts';
+import { RESPONSE_HEADERS } from '../contract/openapi/responses.ts';
 import type { HeaderList } from './response/problem.ts';
 
 /**
@@ -12,7 +13,7 @@ export type CorsOrigins = readonly string[] | '*';
 /** Seconds for which a browser may keep the response to a preflight. Chromium permits no longer time. */
 const MAX_AGE = '7200';
 
-const EXPOSED: HeaderList = ['Access-Control-Expose-Headers', RESPONSE_HEADER_NAMES.join()];
+const EXPOSED: HeaderList = ['Access-Control-Expose-Headers', Object.keys(RESPONSE_HEADERS).join()];
 const PREFLIGHT: HeaderList = [
   'Access-Control-Allow-Methods',
   'GET,HEAD',

@@ -1,7 +1,14 @@
-import { JSON_TYPE, REQUEST_ID_HEADER, type ResponseHeaderName } from '../headers.ts';
+import { JSON_TYPE, REQUEST_ID_HEADER } from '../headers.ts';
 import type { Schema } from '../parameter.ts';
 import { PUBLIC_PATHS, type PublicPathName } from '../public-paths.ts';
-import { closedObject, componentRef, headerRefs, problemContent, RESPONSE_HEADERS } from './responses.ts';
+import {
+  closedObject,
+  componentRef,
+  headerRefs,
+  problemContent,
+  RESPONSE_HEADERS,
+  type ResponseHeaderName,
+} from './responses.ts';
 
 /** The description of a public path. */
 interface PublicPath {

@@ -7,7 +7,6 @@ import {
   RECORD_COUNT_HEADER,
   REQUEST_ID_HEADER,
   REQUEST_ID_PATTERN,
-  type ResponseHeaderName,
   SNAPSHOT_ID_HEADER,
   SUNSET_HEADER,
 } from '../headers.ts';
@@ -30,6 +29,7 @@ const REQUEST_ID_SCHEMA: Schema = { type: 'string', pattern: REQUEST_ID_PATTERN 
 /** Content digest, version and hash of origin and target: see `http/response/etag.ts`. */
 const EXAMPLE_TAG = '"n4bQgYhMfWWaL-qgxVrQFaO_TxsrC4Is0V1sFbDwCgg.stable.2851307223"';
 
+/** The response headers that scripts of other origins may read. */
 export const RESPONSE_HEADERS = {
   [REQUEST_ID_HEADER]: always('Request id, of the client or generated.', '4f1c9a52', REQUEST_ID_SCHEMA),
   [VERSION_HEADER]: always(`Version used: \`${STABLE}\`, \`${PREVIEW}\` or the date of a release.`, STABLE),
@@ -71,7 +71,9 @@ export const RESPONSE_HEADERS = {
   'RateLimit-Policy': sometimes('Allowed requests, and seconds per window.', '"600-in-1min"; q=600; w=60'),
   'Retry-After': always('Seconds to wait.', 5, { type: 'integer', minimum: 1 }),
   Allow: always('Allowed methods.', 'GET, HEAD, OPTIONS'),
-} as const satisfies Readonly<Record<ResponseHeaderName, Schema>>;
+} as const satisfies Readonly<Record<string, Schema>>;
+
+export type ResponseHeaderName = keyof typeof RESPONSE_HEADERS;
 
 /** The headers that every response of the API may have. */
 const EVERYWHERE: readonly ResponseHeaderName[] = [
