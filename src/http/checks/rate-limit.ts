@@ -1,21 +1,15 @@
 import type { RequestHandler } from 'express';
-import { rateLimit, type Store } from 'express-rate-limit';
+import { rateLimit } from 'express-rate-limit';
 import type { Logger } from 'pino';
 import { monotonicNow } from '../../clock.ts';
 import { countHit, type HitCounts } from '../../counts/hit-counts.ts';
-import { type HeaderList, retryLater } from '../response/problem.ts';
+import { retryLater } from '../response/problem.ts';
 
 const WINDOW_SECONDS = 60;
 const WINDOW_MS = WINDOW_SECONDS * 1000;
 
 /** The state of a key's limit after a request. */
-export interface RateLimitState {
-  readonly isExceeded: boolean;
-  /** Whole seconds until the window has ended, at least 1. */
-  readonly seconds: number;
-  /** The headers of draft-ietf-httpapi-ratelimit-headers-08. */
-  readonly headers: HeaderList;
-}
+export type RateLimitState = NonNullable<ReturnType<RateLimit['count']>>;
 
 /**
  * The limit of requests of each key. Its counts are shared by all workers.
@@ -40,13 +34,12 @@ export class RateLimit {
     this.#name = `"${perMinute}-in-1min"`;
     this.#policy = `${this.#name}; q=${perMinute}; w=${WINDOW_SECONDS}`;
     this.refuse = rateLimit({
-      store: storeOfRefused(perMinute),
+      // It gets only requests over the limit, and has one count for all of them.
+      limit: 0,
+      keyGenerator: () => '',
       validate: false,
-      windowMs: WINDOW_MS,
-      limit: perMinute,
       standardHeaders: false,
       legacyHeaders: false,
-      keyGenerator: (_request, response) => response.locals.context.caller?.keyId ?? '',
       handler: (_request, response, next) => {
         const seconds = response.locals.context.rateLimit?.seconds ?? WINDOW_SECONDS;
         const detail = `More than ${perMinute} requests in a minute; try again in ${seconds} s.`;
@@ -56,8 +49,12 @@ export class RateLimit {
     });
   }
 
-  /** Counts a request of the key of a slot. Returns undefined without a limit. */
-  count(slot: number): RateLimitState | undefined {
+  /**
+   * Counts a request of the key of a slot. Returns undefined without a limit.
+   * @returns `seconds` until the window has ended, whole and at least 1, and the headers of
+   *   draft-ietf-httpapi-ratelimit-headers-08
+   */
+  count(slot: number) {
     if (this.#perMinute === 0) return undefined;
     const { count, millisecondsLeft } = countHit(this.#counts, slot, WINDOW_MS, this.#clock());
     const seconds = Math.ceil(millisecondsLeft / 1000);
@@ -65,15 +62,4 @@ export class RateLimit {
     const headers = ['RateLimit-Policy', this.#policy, 'RateLimit', limit];
     return { isExceeded: count > this.#perMinute, seconds, headers };
   }
-}
-
-/** Returns a store for express-rate-limit, which consults it only for requests beyond the limit. */
-function storeOfRefused(perMinute: number): Store {
-  const ignore = () => undefined;
-  return {
-    localKeys: true,
-    increment: () => ({ totalHits: perMinute + 1, resetTime: undefined }),
-    decrement: ignore,
-    resetKey: ignore,
-  };
 }
