@@ -128,7 +128,7 @@ async function writeSnapshot(
   const ofBase = isBase ? earlier.count : 0;
   const total = ofBase + linesRead - names.size - staging.rejections.total;
   let written = 0;
-  const writer = new SnapshotWriter(file, names, producedAt);
+  using writer = new SnapshotWriter(file, names, producedAt);
   const write = async (layout: CollectionLayout, stream: Iterable<StagedRecord | Span>): Promise<number> => {
     let records = 0;
     for (const more of writer.write(layout, stream)) {
@@ -140,51 +140,47 @@ async function writeSnapshot(
     }
     return records;
   };
-  try {
-    const comparison = earlier && new Comparison(staging, earlier, writer);
-    const records = byCollection(() => 0);
-    for (const layout of COLLECTIONS) {
-      const staged = staging.records(layout);
-      if (comparison === undefined) records[layout.name] = await write(layout, staged);
-      else if (LINKED.includes(layout)) {
-        for (const run of comparison.earlier.runs(layout, organizationIds)) {
-          comparison.stage(layout, run);
-          await pause(signal);
-        }
-        records[layout.name] = await write(layout, comparison.compareLinked(layout, staged));
-      } else {
-        const runs = comparison.earlier.runs(layout, organizationIds);
-        records[layout.name] = await write(layout, mergeRecords(layout, staged, runs, comparison));
+  const comparison = earlier && new Comparison(staging, earlier, writer);
+  const records = byCollection(() => 0);
+  for (const layout of COLLECTIONS) {
+    const staged = staging.records(layout);
+    if (comparison === undefined) records[layout.name] = await write(layout, staged);
+    else if (LINKED.includes(layout)) {
+      for (const run of comparison.earlier.runs(layout, organizationIds)) {
+        comparison.stage(layout, run);
+        await pause(signal);
       }
+      records[layout.name] = await write(layout, comparison.compareLinked(layout, staged));
+    } else {
+      const runs = comparison.earlier.runs(layout, organizationIds);
+      records[layout.name] = await write(layout, mergeRecords(layout, staged, runs, comparison));
     }
-    const ancestors = earlier?.lineage(options.producedAt.getTime() - keepChangesMs) ?? [];
-    comparison?.keepDeletions(ancestors);
-    const snapshotId = randomUUID();
-    await writer.finish(snapshotId, ancestors, (organizationId) => earlier?.since(organizationId));
-    /** Undefined without an earlier snapshot: a new history begins. */
-    const history = comparison && {
-      /** Number of snapshots from which copies can be continued. */
-      snapshots: ancestors.length,
-      /** Number of records that were added or changed since the earlier snapshot, and of those that are gone. */
-      changed: writer.changed,
-      deleted: comparison.deleted,
-      /** Number of deletions in the snapshot. */
-      deletions: writer.deletions,
-    };
-    if (comparison === undefined || !isBase) return { snapshotId, producedAt, records, history };
-    /** Number of records that the import changed in the base, and of runs. */
-    const changes = {
-      added: ids.count('import') - comparison.replaced,
-      replaced: comparison.replaced,
-      deleted: comparison.deleted,
-      /** Deletions of records that the base does not have. */
-      withoutRecord: ids.count('deletion') - comparison.requested,
-      runs: writer.runs,
-    };
-    return { snapshotId, producedAt, records, history, changes };
-  } finally {
-    writer.close();
   }
+  const ancestors = earlier?.lineage(options.producedAt.getTime() - keepChangesMs) ?? [];
+  comparison?.keepDeletions(ancestors);
+  const snapshotId = randomUUID();
+  await writer.finish(snapshotId, ancestors, (organizationId) => earlier?.since(organizationId));
+  /** Undefined without an earlier snapshot: a new history begins. */
+  const history = comparison && {
+    /** Number of snapshots from which copies can be continued. */
+    snapshots: ancestors.length,
+    /** Number of records that were added or changed since the earlier snapshot, and of those that are gone. */
+    changed: writer.changed,
+    deleted: comparison.deleted,
+    /** Number of deletions in the snapshot. */
+    deletions: writer.deletions,
+  };
+  if (comparison === undefined || !isBase) return { snapshotId, producedAt, records, history };
+  /** Number of records that the import changed in the base, and of runs. */
+  const changes = {
+    added: ids.count('import') - comparison.replaced,
+    replaced: comparison.replaced,
+    deleted: comparison.deleted,
+    /** Deletions of records that the base does not have. */
+    withoutRecord: ids.count('deletion') - comparison.requested,
+    runs: writer.runs,
+  };
+  return { snapshotId, producedAt, records, history, changes };
 }
 
 /** Yields to the event loop, so that a pending signal is handled. */

@@ -196,10 +196,6 @@ export function isSnapshotName(name: string): boolean {
 
 /** Flushes a file or folder to disk, so that it survives a power loss. */
 export async function sync(path: string): Promise<void> {
-  const handle = await open(path);
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
+  await using handle = await open(path);
+  await handle.sync();
 }

@@ -39,7 +39,7 @@ interface WrittenOrganization {
 }
 
 /** Writes a new snapshot file, which no other process reads yet. */
-export class SnapshotWriter {
+export class SnapshotWriter implements Disposable {
   readonly runs = { copied: 0, written: 0 };
   /** Number of records that are new or differ from their earlier selves. */
   changed = 0;
@@ -167,7 +167,7 @@ export class SnapshotWriter {
     await sync(this.#path);
   }
 
-  close(): void {
+  [Symbol.dispose](): void {
     this.#database.close();
   }
 }
