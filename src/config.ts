@@ -213,7 +213,8 @@ export function readConfig(environment: Environment = process.env): Config {
     if (text !== undefined && value === undefined) {
       mistakes.push({ variable: name, value: text, rule: variable.rule });
     }
-    values.set(camelCase(name), value);
+    const property = name.toLowerCase().replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+    values.set(property, value);
   }
   const adminPort = values.get('adminPort');
   if (typeof adminPort === 'number' && adminPort > 0 && adminPort === values.get('port')) {
@@ -236,10 +237,6 @@ export function misspeltVariables(environment: Environment = process.env) {
     const similar = similarVariable(variable, known);
     return similar === undefined ? [] : [{ variable, similar }];
   });
-}
-
-function camelCase(name: string): string {
-  return name.toLowerCase().replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
 function variable<T, Default extends string | undefined>(

@@ -1,7 +1,7 @@
 import { hash, randomBytes } from 'node:crypto';
 import { ipKeyGenerator } from 'express-rate-limit';
 import { monotonicNow } from '../clock.ts';
-import { countHit, type HitCounts, newHitCounts } from './hit-counts.ts';
+import { countHit, newHitCounts } from './hit-counts.ts';
 import { type CountsBySlot, newCountsBySlot } from './open-counts.ts';
 
 const IPV6_NETWORK_BITS = 64;
@@ -25,21 +25,16 @@ export function networkOf(address: string): string {
  *     63                            20 19                     0
  *     | fingerprint of the network    | its open connections   |
  */
-export interface NetworksMemory {
-  readonly salt: string;
-  readonly words: BigInt64Array<SharedArrayBuffer>;
-  readonly hits: HitCounts;
-  /** The end of suspicion, in milliseconds of the monotonic clock. */
-  readonly suspectUntil: Float64Array<SharedArrayBuffer>;
-}
+export type NetworksMemory = Readonly<ReturnType<typeof newNetworksMemory>>;
 
 /** The system allocates memory only for slots that are used. */
-export function newNetworksMemory(): NetworksMemory {
+export function newNetworksMemory() {
   const bytes = () => new SharedArrayBuffer(SLOTS * BigInt64Array.BYTES_PER_ELEMENT);
   return {
     salt: randomBytes(32).toString('hex'),
     words: new BigInt64Array(bytes()),
     hits: newHitCounts(SLOTS),
+    /** The end of suspicion, in milliseconds of the monotonic clock. */
     suspectUntil: new Float64Array(bytes()),
   };
 }

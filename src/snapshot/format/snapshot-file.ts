@@ -2,14 +2,11 @@ import { closeSync, constants, existsSync, fstatSync, openSync, readSync, statSy
 import { open } from 'node:fs/promises';
 import Database from 'better-sqlite3';
 import { isSystemError } from '../../system-error.ts';
-import { type Manifest, readManifest } from './manifest.ts';
+import { readManifest } from './manifest.ts';
 import { type RefusalReason, RefusedSnapshot } from './refused-snapshot.ts';
 import { APPLICATION_ID, FORMAT_VERSION, SCHEMA_STATEMENTS, schemaStatements } from './schema.ts';
 
-export interface OpenSnapshot extends Disposable {
-  readonly database: Database.Database;
-  readonly manifest: Manifest;
-}
+export type OpenSnapshot = ReturnType<typeof openSnapshot>;
 
 /**
  * Settings against a hostile file (https://www.sqlite.org/security.html). better-sqlite3 sets "defensive" itself unless
@@ -29,7 +26,7 @@ const IDENTITY = ['dev', 'ino', 'size', 'mtimeNs'] as const;
  * Opens a snapshot file, and checks its header, schema and manifest.
  * @throws RefusedSnapshot
  */
-export function openSnapshot(path: string): OpenSnapshot {
+export function openSnapshot(path: string) {
   let database: Database.Database | undefined;
   try {
     const before = statSync(path, { bigint: true });

@@ -18,15 +18,12 @@ const DIGIT_9 = 0x39;
 const OPEN = 0x5b;
 const CLOSE = 0x5d;
 
-export interface TextValues {
-  /** The distinct texts, in order of first occurrence; a writer may repeat some of them. */
-  readonly texts: Texts;
-  /** For each record, the position of its text in `texts`. */
-  readonly textOf: Uint32s;
-}
-
-/** Decodes `["…","…",0]`. An element is a text, or the position of an earlier element with that text. */
-export function readTexts(column: Buffer, count: number): TextValues | undefined {
+/**
+ * Decodes `["…","…",0]`. An element is a text, or the position of an earlier element with that text.
+ * @returns the distinct texts, in order of first occurrence, of which a writer may repeat some, and for each record the
+ *   position of its text among them
+ */
+export function readTexts(column: Buffer, count: number) {
   const texts = textsIn(column, count);
   const textOf = new Uint32Array(count);
   /** For each text, the position of its element. */
@@ -53,15 +50,11 @@ export function readTexts(column: Buffer, count: number): TextValues | undefined
   return at === column.length ? { texts: firstTexts(texts, read), textOf } : undefined;
 }
 
-export interface Lists {
-  /** The elements of all lists, record after record. */
-  readonly texts: Texts;
-  /** For each record, the length of its list. */
-  readonly counts: Uint32s;
-}
-
-/** Decodes `[["…","…"],[],["…"]]`. */
-export function readLists(column: Buffer, count: number): Lists | undefined {
+/**
+ * Decodes `[["…","…"],[],["…"]]`.
+ * @returns the elements of all lists, record after record, and for each record the length of its list
+ */
+export function readLists(column: Buffer, count: number) {
   // Each text takes at least two quotes, and the comma or bracket that follows.
   const texts = textsIn(column, Math.ceil(column.length / 3));
   const counts = new Uint32Array(count);

@@ -15,23 +15,10 @@ import {
   RECORDS_COLUMN,
   runDigest,
 } from '../format/schema.ts';
-import {
-  type Lists,
-  readCounts,
-  readInstants,
-  readLists,
-  readTexts,
-  type TextValues,
-} from './column-values.ts';
+import { readCounts, readInstants, readLists, readTexts } from './column-values.ts';
 
 /** The columns of a run by name, as they are stored. */
 type Columns = Readonly<Record<string, Buffer>>;
-
-/** The distinct times of changes, and for each record its position among them. */
-export interface ChangeTimes {
-  readonly times: readonly { readonly text: string; readonly instant: Instant }[];
-  readonly of: Uint32s;
-}
 
 /** Reads the runs of a snapshot file, one at a time. */
 export class RunReader {
@@ -121,11 +108,12 @@ export class Run {
   }
 
   /**
-   * Returns the times of the changes, none when the writer declares none.
+   * Returns the distinct times of the changes, and for each record the position of its time among them. There are none
+   * when the writer declares none.
    * @param until time of the snapshot
    * @throws RefusedSnapshot also when they do not match their digest, or one is malformed or later than the snapshot
    */
-  changes(until: Instant): ChangeTimes {
+  changes(until: Instant) {
     if (changesDigest(this.changedAt) !== this.entry.changesDigest) throw this.#damaged('history');
     if (this.changedAt.length === 0) return { times: [], of: new Uint32Array(0) };
     const { texts, textOf } = this.texts(CHANGED_COLUMN);
@@ -146,11 +134,11 @@ export class Run {
     return this.#decoded(LENGTHS_COLUMN, 'length', readCounts);
   }
 
-  texts(column: string): TextValues {
+  texts(column: string) {
     return this.#decoded(column, 'text', readTexts);
   }
 
-  lists(column: string): Lists {
+  lists(column: string) {
     return this.#decoded(column, 'list of texts', readLists);
   }
 

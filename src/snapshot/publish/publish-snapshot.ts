@@ -27,13 +27,6 @@ export interface PublishOptions {
   readonly signal?: AbortSignal;
 }
 
-export interface Publication {
-  readonly path: string;
-  readonly manifest: Manifest;
-  /** Whether the changes since the replaced snapshot are known, or there was none. */
-  readonly isDescendant: boolean;
-}
-
 /** The snapshot was not published. Published files are unchanged. The message is for operators. */
 export class NotPublished extends Error {
   override readonly name = 'NotPublished';
@@ -61,7 +54,7 @@ export function publishedName(file: string, requested?: string): string {
  * equal digest shows that these are the same bytes.
  * @throws NotPublished, or the reason of the signal
  */
-export async function publishSnapshot(options: PublishOptions): Promise<Publication> {
+export async function publishSnapshot(options: PublishOptions) {
   const { file, folder, name } = options;
   const path = join(folder, name);
   const published = await replaceFile(options, path).catch((error: unknown) => {
@@ -76,7 +69,7 @@ function isReportable(error: unknown): error is Error {
   return error instanceof RefusedSnapshot || error instanceof Database.SqliteError || isSystemError(error);
 }
 
-async function replaceFile(options: PublishOptions, path: string): Promise<Omit<Publication, 'path'>> {
+async function replaceFile(options: PublishOptions, path: string) {
   const { file, folder, name, permits, onCopy, onProgress, signal } = options;
   checkFiles(file, path);
   // Refuses before gigabytes are copied. The copy is checked again, since the folder may change during the copy.
@@ -99,6 +92,7 @@ async function replaceFile(options: PublishOptions, path: string): Promise<Omit<
     checkPublication(manifest, folder, name);
     signal?.throwIfAborted();
     await rename(copy, path);
+    // Whether the changes since the replaced snapshot are known, or there was none.
     const known = [manifest, ...manifest.ancestors].map(({ snapshotId }) => snapshotId);
     return { manifest, isDescendant: replaced === undefined || known.includes(replaced.snapshotId) };
   } catch (error) {

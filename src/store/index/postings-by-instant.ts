@@ -32,19 +32,13 @@ export interface PostingsByInstant {
   readonly matrix: WaveletMatrixImage;
 }
 
-/** Pairs of row and key, in ascending order of row. */
-export interface Pairs {
-  readonly rowOf: Uint32s;
-  readonly keyOf: Uint32s;
-}
-
 /**
- * Builds the posting lists from pairs.
+ * Builds the posting lists from pairs of row and key, in ascending order of row.
  * @param rows the rows by rank in the instant index
  * @param leastGroup least number of rows in a group
  */
 export function buildPostingsByInstant(
-  { rowOf, keyOf }: Pairs,
+  { rowOf, keyOf }: { readonly rowOf: Uint32s; readonly keyOf: Uint32s },
   keyCount: number,
   instant: string,
   rows: Uint32s,

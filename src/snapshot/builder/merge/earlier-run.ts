@@ -6,7 +6,7 @@ import { parseObject, textIn } from '../../format/json-values.ts';
 import type { CollectionLayout, ColumnLayout } from '../../format/layout.ts';
 import { beginsRun } from '../../format/schema.ts';
 import { divideRecords } from '../../load/records-loader.ts';
-import type { ChangeTimes, Run } from '../../load/run-reader.ts';
+import type { Run } from '../../load/run-reader.ts';
 
 /** The place of a record in the list order of its collection. */
 export interface Place {
@@ -43,7 +43,7 @@ export class EarlierRun {
   /** By row, where they were needed. */
   readonly #places: Place[] = [];
   #columns: readonly (readonly string[])[] | undefined;
-  readonly #changes: ChangeTimes;
+  readonly #changes: ReturnType<Run['changes']>;
   readonly #since: string;
 
   /**

@@ -26,10 +26,8 @@ export interface ReaderData {
   readonly stagingFile: string;
 }
 
-export interface ImportedBlock {
-  readonly records: number;
-  readonly notes: LineNotes;
-}
+/** The number of records of a block, and the notes on its lines. */
+export type ImportedBlock = ReturnType<BlockReader['run']>;
 
 /** Reads blocks of lines, and writes their records to a staging file of its own. */
 export class BlockReader {
@@ -52,7 +50,7 @@ export class BlockReader {
     );
   }
 
-  run(task: ImportTask): ImportedBlock {
+  run(task: ImportTask) {
     let records = 0;
     const notes = new LineNotes(this.#data.keepsLines);
     if ('isLast' in task) {
