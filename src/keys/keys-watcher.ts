@@ -40,8 +40,8 @@ export class KeysWatcher {
   /** Identity, size and time stamps of the file at the latest poll. */
   #stamp: string | undefined;
   #stampSeenAt = 0;
-  /** Whether the file was read with this stamp after the time stamps became reliable. */
-  #isSettled = false;
+  /** Time of the latest read that succeeded. */
+  #readAt = -Infinity;
   /** Stamp of the keys that the log last reported as live. */
   #liveStamp: string | undefined;
 
@@ -80,8 +80,7 @@ export class KeysWatcher {
       if (stamp !== this.#stamp) {
         this.#stamp = stamp;
         this.#stampSeenAt = now;
-        this.#isSettled = false;
-      } else if (this.#isSettled) return;
+      } else if (this.#readAt - this.#stampSeenAt >= STAMP_RESOLUTION_MS) return;
       const ring = readKeyRing(this.#path);
       // Equal keys keep their ring, so that the workers are not sent the same keys again.
       if (!isDeepStrictEqual(ring.rows, this.#latest?.rows)) {
@@ -97,7 +96,7 @@ export class KeysWatcher {
       }
       this.#liveStamp = stamp;
       this.complaint = undefined;
-      this.#isSettled = now - this.#stampSeenAt >= STAMP_RESOLUTION_MS;
+      this.#readAt = now;
     } catch (error) {
       // A write in progress ends soon, and the next poll reads its result.
       if (error instanceof KeysFileBusy && this.#clock() - this.#stampSeenAt < MAX_BUSY_MS) return;
