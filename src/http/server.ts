@@ -8,7 +8,7 @@ import {
 } from 'node:http';
 import type { Socket } from 'node:net';
 import express, { type Express, type Request, type Response } from 'express';
-import { REQUEST_ID_HEADER } from '../contract/headers.ts';
+import { JSON_TYPE, REQUEST_ID_HEADER } from '../contract/headers.ts';
 import type { Api, Dependencies } from './app.ts';
 import { versionResolver } from './checks/version.ts';
 import type { Connection } from './connections/connection.ts';
@@ -153,14 +153,8 @@ function unparsedResponse(
   const all = [
     ...SECURITY_HEADERS,
     ...NO_STORE,
-    REQUEST_ID_HEADER,
-    requestId,
-    'Content-Type',
-    'application/json',
-    'Content-Length',
-    String(body.length),
-    'Connection',
-    'close',
+    ...[REQUEST_ID_HEADER, requestId, 'Connection', 'close'],
+    ...['Content-Type', JSON_TYPE, 'Content-Length', String(body.length)],
     ...headers,
     ...versionHeaders,
   ];
