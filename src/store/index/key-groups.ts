@@ -5,25 +5,14 @@ import { KeyTableBuilder } from './key-table.ts';
 const LEAST_GROUP = 32;
 
 /** Groups of rows that have the same keys, more than one. */
-export interface KeyGroups {
-  readonly groupCount: number;
-  /** By row: its group + 1, or 0 for a row with one key or none, or with keys that too few rows share. */
-  readonly groupOf: Uint32s;
-  /** The groups of key k are groups[firsts[k] … firsts[k + 1]]. */
-  readonly firsts: Uint32s;
-  readonly groups: Uint32s;
-}
+export type KeyGroups = ReturnType<typeof groupRows>;
 
 /**
  * Groups the rows that have the same keys.
  * @param keyOf the keys of row r are keyOf[firstPair[r] … firstPair[r + 1]]
  */
-export function groupRows(
-  keyOf: Uint32s,
-  firstPair: Uint32s,
-  keyCount: number,
-  leastGroup = LEAST_GROUP,
-): KeyGroups {
+export function groupRows(keyOf: Uint32s, firstPair: Uint32s, keyCount: number, leastGroup = LEAST_GROUP) {
+  /** By row: its group + 1, or 0 for a row with one key or none, or with keys that too few rows share. */
   const groupOf = new Uint32Array(firstPair.length - 1);
   const sets = new KeyTableBuilder();
   const sizes: number[] = [];
@@ -54,10 +43,8 @@ function isAscending(values: Uint32s, from: number, to: number): boolean {
   return true;
 }
 
-function groupsByKey(
-  keysOfGroups: readonly Uint32s[],
-  keyCount: number,
-): Pick<KeyGroups, 'firsts' | 'groups'> {
+/** Returns the groups of each key. Those of key k are groups[firsts[k] … firsts[k + 1]]. */
+function groupsByKey(keysOfGroups: readonly Uint32s[], keyCount: number) {
   const firsts = sharedUint32s(keyCount + 1);
   for (const keys of keysOfGroups) for (const key of keys) firsts[key + 1]++;
   for (let key = 0; key < keyCount; key++) firsts[key + 1] += firsts[key];

@@ -9,12 +9,9 @@ import { divideRecords } from '../../load/records-loader.ts';
 import type { Run } from '../../load/run-reader.ts';
 
 /** The place of a record in the list order of its collection. */
-export interface Place {
-  readonly instant: Instant;
-  readonly id: string;
-}
+export type Place = ReturnType<typeof placeOf>;
 
-export function placeOf({ resource, orderedBy }: CollectionLayout, json: string): Place {
+export function placeOf({ resource, orderedBy }: CollectionLayout, json: string) {
   const record = parseObject(json);
   return {
     instant: parseTimestamp(textIn(record?.[orderedBy.field])) ?? 0n,

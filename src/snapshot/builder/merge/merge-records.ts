@@ -39,21 +39,17 @@ export function* mergeRecords(
   }
 }
 
-/** The row of an earlier run before which a record belongs. */
-interface Meeting {
-  readonly row: number;
-  /** Whether the record of the row equals it; undefined if that has another id. */
-  readonly isSame?: boolean;
-}
-
-/** Returns where a record belongs in a run, from a row on; undefined when it follows the run. */
+/**
+ * Returns the row of a run, from a row on, before which a record belongs; undefined when it follows the run. `isSame` is
+ * whether the record of that row equals it; undefined if that has another id.
+ */
 function meet(
   layout: CollectionLayout,
   run: EarlierRun,
   { json }: StagedRecord,
   from: number,
   isMerged: boolean,
-): Meeting | undefined {
+): { readonly row: number; readonly isSame?: boolean } | undefined {
   if (from < run.count) {
     // Mostly, the records of both are the same, and none has to be parsed.
     if (run.jsonAt(from) === json) return { row: from, isSame: true };

@@ -138,9 +138,8 @@ export class SnapshotWriter implements Disposable {
     const insertOrganization = this.#database.prepare('INSERT INTO organizations VALUES (?, ?, ?, ?, ?)');
     const insertRun = this.#database.prepare('INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?)');
     for (const one of ancestors) insertAncestor.run(one.snapshotId, one.producedAt);
-    const organizations = this.#organizations.map((organization) => {
-      const since = sinceOf(organization.organizationId) ?? producedAt;
-      const { organizationId, name, runs } = organization;
+    const organizations = this.#organizations.map(({ organizationId, name, runs }) => {
+      const since = sinceOf(organizationId) ?? producedAt;
       return {
         ...{ organizationId, name, runs, since, deletionCount: 0, deletionBytes: 0 },
         contentDigest: contentDigest(runs),
