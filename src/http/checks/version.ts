@@ -73,11 +73,9 @@ export function versionResolver(releases: readonly Release[]): VersionResolver {
   };
 }
 
-const NO_HEADERS: HeaderList = [];
-
 /** Returns the headers that announce an end; none without one. */
 export function headersOfEnd(end: End | undefined): HeaderList {
-  if (end === undefined) return NO_HEADERS;
+  if (end === undefined) return [];
   const { deprecated, sunset } = end;
   const deprecation = [DEPRECATION_HEADER, `@${Date.parse(deprecated) / 1000}`];
   return sunset === undefined ? deprecation : [...deprecation, SUNSET_HEADER, new Date(sunset).toUTCString()];

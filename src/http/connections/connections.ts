@@ -19,11 +19,9 @@ const TURN_MS = 50;
 /** Longest wait for the first read. Before it, the close of such a connection is not noticed. */
 export const MAX_WAIT_MS = 60_000;
 
-/** Express's `trust proxy`. */
-export type TrustProxy = boolean | number | readonly string[];
-
 export interface ConnectionConfig {
-  readonly trustProxy: TrustProxy;
+  /** Express's `trust proxy`. */
+  readonly trustProxy: boolean | number | readonly string[];
   /** Connections of one network, over all workers. */
   readonly maxConnectionsPerAddress: number;
   /** Time without progress after which a connection ends. */
@@ -53,7 +51,8 @@ export class Connections {
   readonly #counts: OpenCounts;
   readonly #metrics: RequestMetrics;
   readonly #events: ConnectionEvents;
-  readonly #isTrustedPeer: (address: string) => boolean;
+  /** Decides whether a peer is a trusted proxy; the distance of a peer is 0. */
+  readonly #isTrustedPeer: (address: string, distance: number) => boolean;
   /** The share of this worker. */
   readonly #maxUnsentBytes: number;
   readonly #open = new Map<Socket, Connection>();
@@ -83,7 +82,11 @@ export class Connections {
       flooded: this.#endFlood,
       waits: this.#noteUnsent,
     };
-    this.#isTrustedPeer = peerTrust(config.trustProxy);
+    const { trustProxy } = config;
+    this.#isTrustedPeer =
+      typeof trustProxy === 'object'
+        ? compile([...trustProxy])
+        : () => trustProxy !== false && trustProxy !== 0;
     this.#maxUnsentBytes = (config.maxUnsentMb * KILOBYTE ** 2) / config.threads;
     server.setTimeout(config.writeTimeoutSeconds * 1000, (socket) => {
       const connection = this.#open.get(socket);
@@ -122,7 +125,7 @@ export class Connections {
 
   #accept(socket: Socket): void {
     const { remoteAddress = '' } = socket;
-    const counted = this.#isTrustedPeer(remoteAddress)
+    const counted = this.#isTrustedPeer(remoteAddress, 0)
       ? undefined
       : this.#networks.connect(networkOf(remoteAddress));
     const network = counted?.slot;
@@ -213,11 +216,4 @@ export class Connections {
     connection.end();
     this.#noteUnsent(connection, 0);
   }
-}
-
-/** Returns a function that decides whether a peer is a trusted proxy. */
-function peerTrust(trustProxy: TrustProxy): (address: string) => boolean {
-  if (typeof trustProxy !== 'object') return () => trustProxy !== false && trustProxy !== 0;
-  const isTrusted = compile([...trustProxy]);
-  return (address) => isTrusted(address, 0);
 }
