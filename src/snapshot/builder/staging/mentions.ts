@@ -23,8 +23,6 @@ export class Mentions {
   /** By rule and organization, then by value. */
   readonly #counted = new Map<number, Map<string | number, Mention>>();
   #characters = 0;
-  /** By rule. Most records have the same values as the one before. */
-  #latest: Mention[] = [];
 
   constructor(database: Database.Database) {
     this.#inserts = RULES.map((_, rule) => {
@@ -42,9 +40,7 @@ export class Mentions {
    */
   add(organization: number, place: number, id: string, mentions: LineNotes['mentions']): void {
     for (const { rule, value } of mentions) {
-      let mention = this.#latest.at(rule);
-      if (mention?.value !== value || mention.organization !== organization)
-        mention = this.#latest[rule] = this.#mentionOf(rule, organization, value, place, id);
+      const mention = this.#mentionOf(rule, organization, value, place, id);
       if (mention.last === place) continue;
       mention.records++;
       mention.last = place;
@@ -74,7 +70,6 @@ export class Mentions {
     }
     this.#counted.clear();
     this.#characters = 0;
-    this.#latest = [];
   }
 }
 
