@@ -74,8 +74,7 @@ export function withKeysFile<T>(path: string, access: Access, use: (database: Da
   }
 }
 
-/** Offsets and values of the database header: https://www.sqlite.org/fileformat2.html#the_database_header */
-const HEADER_BYTES = 100;
+/** Offset and value in the database header: https://www.sqlite.org/fileformat2.html#the_database_header */
 const WRITE_VERSION_OFFSET = 18;
 const WAL = 2;
 
@@ -85,13 +84,13 @@ function checkHeader(path: string): void {
   if (!status.isFile()) throw new CorruptKeysFile('it is not a regular file');
   if (status.size === 0) throw new CorruptKeysFile('the file is empty');
   const file = openSync(path, 'r');
-  const header = Buffer.alloc(HEADER_BYTES);
+  const version = Buffer.alloc(1);
   try {
-    readSync(file, header, 0, HEADER_BYTES, 0);
+    readSync(file, version, 0, 1, WRITE_VERSION_OFFSET);
   } finally {
     closeSync(file);
   }
-  if (header[WRITE_VERSION_OFFSET] === WAL) {
+  if (version[0] === WAL) {
     throw new CorruptKeysFile(
       'it is in WAL mode; a keys file must be in rollback-journal mode (PRAGMA journal_mode = DELETE)',
     );
