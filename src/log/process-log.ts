@@ -59,10 +59,17 @@ export class ProcessLog {
     );
     setInterval(() => {
       this.#move();
-      this.#watchReader();
+      const hasStalled = this.#isMoving && performance.now() - this.#latestProgress > STALL_MS;
+      if (hasStalled && this.droppedLines > this.#reportedDrops)
+        this.#writeErrorMessage('the reader of standard output has stalled');
     }, POLL_MS).unref();
     process.on('exit', () => {
-      this.#writeAtExit();
+      // After an uncaught error, the event loop does not run.
+      try {
+        this.#output.writeNow(this.#takeRound());
+      } catch {
+        // The reader is behind or the output fails. The rest is lost.
+      }
     });
   }
 
@@ -118,21 +125,6 @@ export class ProcessLog {
         yield lines;
       }
     }
-  }
-
-  /** Writes the lines that the system accepts at once. After an uncaught error, the event loop does not run. */
-  #writeAtExit(): void {
-    try {
-      this.#output.writeNow(this.#takeRound());
-    } catch {
-      // The reader is behind or the output fails. The rest is lost.
-    }
-  }
-
-  #watchReader(): void {
-    const hasStalled = this.#isMoving && performance.now() - this.#latestProgress > STALL_MS;
-    if (hasStalled && this.droppedLines > this.#reportedDrops)
-      this.#writeErrorMessage('the reader of standard output has stalled');
   }
 
   /** Reports newly dropped lines. Their ring was full, so reports are at least the lines of a ring apart. */
