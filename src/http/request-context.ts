@@ -78,7 +78,9 @@ export function startContext(
 ): RequestContext {
   request.url = normalizeTarget(request.url);
   const requestId = requestIdOf(request.headers[REQUEST_ID_KEY]);
-  const version = isApiTarget(request.url) ? resolveVersion(versionHeader(request), now) : undefined;
+  // The responses of the API all name the version.
+  const isOfApi = request.url.startsWith('/v1/') || hasPath(request.url, '/v1');
+  const version = isOfApi ? resolveVersion(versionHeader(request), now) : undefined;
   return (response.locals.context = new RequestContext(connection, requestId, now, version));
 }
 
@@ -96,11 +98,6 @@ export function normalizeTarget(target: string): string {
 /** Returns whether a target has a path, with any query. */
 export function hasPath(target: string, path: string): boolean {
   return target.startsWith(path) && (target.length === path.length || target[path.length] === '?');
-}
-
-/** Returns whether a target belongs to the API, whose responses all name the version. */
-function isApiTarget(target: string): boolean {
-  return target.startsWith('/v1/') || hasPath(target, '/v1');
 }
 
 /** Returns whether a body follows the head of a request. */
