@@ -1,17 +1,11 @@
 import { hash } from 'node:crypto';
-import type { Express, RequestHandler, Response } from 'express';
+import type { Express, RequestHandler } from 'express';
 import type { ContentCoding } from '../../contract/headers.ts';
 import type { Page } from '../../pages/page.ts';
 import { CODECS, type Compression } from '../response/compression.ts';
 import { codedTag, codingHeaders, matchedTag, matchesAnyTag } from '../response/etag.ts';
 import { ALLOW, type HeaderList, METHOD_NOT_ALLOWED } from '../response/problem.ts';
 import { type Media, NO_STORE, securityHeadersOfPage, send } from '../response/send.ts';
-
-/** Sends a body that all responses share. */
-function sendShared(response: Response, headers: HeaderList, body: Buffer, media: Media | undefined): void {
-  response.locals.context.connection.sharedBytes = body.length;
-  send(response, 200, headers, [body], media);
-}
 
 /** A document that does not change while the process runs, and needs no key. */
 export interface Document {
@@ -38,15 +32,20 @@ export function documentHandler(document: Document, compression: Compression): R
     const condition = request.headers['if-none-match'];
     const selectedTag = codedTag(tag, coding);
     // Shared caches may store the document, so that a tag confirms its own content coding only.
-    if (matchedTag(condition, selectedTag, []) !== undefined || matchesAnyTag(condition))
+    if (matchedTag(condition, selectedTag, []) !== undefined || matchesAnyTag(condition)) {
       send(response, 304, headers, undefined, media);
-    else if (coding === undefined) sendShared(response, headers, text, media);
-    else {
+      return;
+    }
+    let body = text;
+    if (coding !== undefined) {
       const compressed = coded.get(coding) ?? CODECS[coding].compressInPool(text);
       coded.set(coding, compressed);
-      const body = await compressed;
-      if (!request.socket.destroyed) sendShared(response, headers, body, media);
+      body = await compressed;
+      if (request.socket.destroyed) return;
     }
+    // All responses share the body.
+    response.locals.context.connection.sharedBytes = body.length;
+    send(response, 200, headers, [body], media);
   };
 }
 
