@@ -101,6 +101,8 @@ describe('readKeyRing', () => {
     const path = keysFile();
     const whole = readFileSync(path);
     for (let size = whole.length - 1; size > 0; size -= 511) {
+      // SQLite reads the missing bytes of a page as zeros, and the digest at the end of the file may end in one.
+      if (whole.subarray(size).every((byte) => byte === 0)) continue;
       writeFileSync(path, whole);
       truncateSync(path, size);
       expect(() => readKeyRing(path), `${size} bytes`).to.throw(CorruptKeysFile);
