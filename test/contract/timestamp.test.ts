@@ -1,6 +1,13 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { inUtc, isCalendarDate, parseTimestamp } from '../../src/contract/timestamp.ts';
+import {
+  inUtc,
+  isCalendarDate,
+  OFFSET_TIMESTAMP_PATTERN,
+  parseTimestamp,
+  UTC_TIMESTAMP_PATTERN,
+  withOffset,
+} from '../../src/contract/timestamp.ts';
 import { FIXED } from '../support/random.ts';
 
 const FORM = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d)(?::(\d\d)(?:\.(\d+))?)?(?:Z|[+-](\d\d:\d\d))$/;
@@ -145,6 +152,19 @@ describe('Timestamps', () => {
     expect(inUtc('2026-01-01T00:30-05:30')).to.equal('2026-01-01T06:00Z');
     expect(inUtc('2026-01-01T00:30:00Z')).to.equal('2026-01-01T00:30:00Z');
     expect(inUtc('0000-01-01T00:00:00+01:00')).to.equal('0000-01-01T00:00:00+01:00');
+  });
+
+  it('are written with an offset in place of Z', () => {
+    expect(withOffset('2026-01-01T13:30:15.5Z')).to.equal('2026-01-01T13:30:15.5+00:00');
+    expect(withOffset('2026-01-01T13:30-05:30')).to.equal('2026-01-01T13:30-05:30');
+  });
+
+  it('match the pattern of their form alone', () => {
+    const forms = [UTC_TIMESTAMP_PATTERN, OFFSET_TIMESTAMP_PATTERN].map((pattern) => new RegExp(pattern));
+    const matches = (text: string) => forms.map((form) => form.test(text));
+    expect(matches('2026-01-01T13:30:15.5Z')).to.deep.equal([true, false]);
+    expect(matches('2026-01-01T13:30-05:30')).to.deep.equal([false, true]);
+    expect(matches('2026-01-01T13:30')).to.deep.equal([false, false]);
   });
 
   it('recognizes a calendar date', () => {
