@@ -12,7 +12,7 @@ export function reasonsNotReady(dependencies: AdminDependencies): string[] {
   if (workers.isStopping()) reasons.push('The process is stopping. Send requests to another one.');
   if (!workers.hasListened) reasons.push('The threads that answer requests have not started yet.');
   else if (workers.listening === 0) reasons.push('No worker is listening. See the log.');
-  if (stores.view.isEmpty) reasons.push(reasonWithoutSnapshot(dependencies));
+  if (stores.live.size === 0) reasons.push(reasonWithoutSnapshot(dependencies));
   if (keys.current === undefined) {
     reasons.push(
       keys.complaint === undefined

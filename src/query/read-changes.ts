@@ -1,23 +1,13 @@
 import type { CollectionName } from '../contract/operations.ts';
 import { lowerInstantBound } from '../store/index/row-sets.ts';
-import type { Int64s, Row, Uint32s } from '../store/memory/shared-arrays.ts';
+import type { Int64s, Row } from '../store/memory/shared-arrays.ts';
 import { collectionOf, type ListImage, listOf, type OrganizationImage } from '../store/organization-image.ts';
 import { firstValueOf } from '../store/record-bytes.ts';
-import { recordAt, type RecordsImage } from '../store/records.ts';
+import { recordAt } from '../store/records.ts';
 import { Chunk, CHUNK_BYTES } from './read-lines.ts';
 import { eventSegments } from './read-page.ts';
 
-/** The changes of a collection that a stream has. */
-export interface SelectedChanges {
-  readonly collection: CollectionName;
-  readonly list: ListImage;
-  /** Rows of the records; undefined for all of them. */
-  readonly rows: Uint32s | undefined;
-  readonly count: number;
-  /** Ids of the deleted records, as JSON texts. */
-  readonly deleted: RecordsImage;
-  readonly deletedCount: number;
-}
+type SelectedChanges = ReturnType<typeof selectChanges>[number];
 
 /**
  * Selects the changes after an instant, or all records.
@@ -27,7 +17,7 @@ export function selectChanges(
   image: OrganizationImage,
   collections: readonly CollectionName[],
   after: bigint | undefined,
-): SelectedChanges[] {
+) {
   const firstAfter = (sorted: Int64s) =>
     after === undefined ? sorted.length : lowerInstantBound(sorted, after + 1n);
   return collections.map((collection) => {

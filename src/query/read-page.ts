@@ -8,28 +8,17 @@ import { offerSegments } from './offer-view.ts';
 import type { Plan } from './plan.ts';
 import { rowsAt, select, selectInSpan, type Selection, totalOf } from './select.ts';
 
-/** One page of a list, and the total over all of its pages. */
-export interface PageOfRecords {
-  readonly totalRecords: number;
-  /** The JSON texts of the records, joined by commas. Most segments are views of the store. */
-  readonly segments: readonly Buffer[];
-}
-
 const SEPARATOR = Buffer.from(',');
 const NO_NEXT_SESSION = Buffer.from(nextSessionFields(null, null));
 
 /**
- * Reads one page of a list. A page past the end has no segments.
+ * Reads one page of a list, and its total over all pages. The segments are the JSON texts of the records, joined by
+ * commas; most are views of the store. A page past the end has none.
  * @param parentId the event whose sessions are listed
  * @param now milliseconds since the epoch
  * @returns undefined when the parent does not exist
  */
-export function readPage(
-  list: ListImage,
-  plan: Plan,
-  parentId: string | undefined,
-  now: number,
-): PageOfRecords | undefined {
+export function readPage(list: ListImage, plan: Plan, parentId: string | undefined, now: number) {
   const selection = selectRecords(list, plan, parentId);
   if (selection === undefined) return undefined;
   const totalRecords = totalOf(selection);

@@ -17,12 +17,6 @@ import type { SentImage, SentStore, SentView, ShownVersion } from './protocol.ts
  * show the view at the same moment, so a client that saw new data in one worker sees it in all others.
  */
 
-/** A view, and the images to send before it. */
-interface Update {
-  readonly images: readonly SentImage[];
-  readonly view: SentView;
-}
-
 /** Converts views to messages, for the supervisor. */
 export class ViewPublisher {
   /** The images of the latest view. */
@@ -32,12 +26,12 @@ export class ViewPublisher {
   #sent: SentView = { version: 0, live: [], retained: [] };
 
   /** The latest view with all of its images, for a new worker. */
-  get latest(): Update {
+  get latest() {
     return { images: [...this.#images.values()], view: this.#sent };
   }
 
-  /** Returns the update to `view`; undefined if it is current. */
-  next(view: StoreView): Update | undefined {
+  /** Returns the update to `view`, with the images that were not sent yet; undefined if it is current. */
+  next(view: StoreView) {
     if (view === this.#latestView) return undefined;
     const known = this.#latestNumber;
     const images = new Map<SectionImage, SentImage>();

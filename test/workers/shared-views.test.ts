@@ -48,7 +48,7 @@ describe('The store views of workers', () => {
     );
 
   it('are empty at first', () => {
-    expect(workers.map(({ view }) => view.isEmpty)).to.deep.equal([true, true]);
+    expect(workers.map(({ view }) => view.live.size)).to.deep.equal([0, 0]);
     expect(shown()).to.deep.equal([undefined, undefined]);
   });
 

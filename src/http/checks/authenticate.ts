@@ -25,7 +25,7 @@ const ORGANIZATION_NOT_LOADED = notReady(
  * @throws Problem 429 until a snapshot is live
  */
 export function checkAvailability(view: StoreView): void {
-  if (view.isEmpty) throw NO_SNAPSHOT;
+  if (view.live.size === 0) throw NO_SNAPSHOT;
 }
 
 /**

@@ -38,7 +38,7 @@ export class Admission {
         `organization "${organizationId}" is already served from ${owner}; an organization may be in one file only`,
       );
     }
-    checkSuccession(manifest, this.#predecessors(file, manifest));
+    checkSuccession(manifest, this.#replacedBy(file, manifest));
     const need = memoryNeed(manifest.organizations);
     // The live sections stay during the load.
     checkMemory(need, this.#liveBytes(), this.#limit);
@@ -70,16 +70,11 @@ export class Admission {
   }
 
   /** Returns the live organizations that a file replaces: its own, and those of removed files. */
-  #predecessors(file: string, next: Manifest): Predecessor[] {
+  #replacedBy(file: string, next: Manifest): Predecessor[] {
     const declared = new Set(next.organizations.map(({ organizationId }) => organizationId));
-    const replaced = this.#stores.live
-      .values()
-      .filter(({ store, file: owner }) => owner === file || declared.has(store.organizationId));
-    return Array.from(replaced, ({ store }) => ({
-      organizationId: store.organizationId,
-      producedAt: store.producedAt,
-      counts: loadedCounts(store),
-    }));
+    return Array.from(this.#stores.live.values())
+      .filter(({ store, file: owner }) => owner === file || declared.has(store.organizationId))
+      .map(({ store }) => ({ ...store, counts: loadedCounts(store) }));
   }
 
   #liveSnapshots(): Set<string> {
@@ -88,8 +83,7 @@ export class Admission {
 
   #nextNeed(): number {
     let need = 0;
-    for (const snapshotId of this.#liveSnapshots())
-      need = Math.max(need, this.#needs.get(snapshotId) ?? 0);
+    for (const snapshotId of this.#liveSnapshots()) need = Math.max(need, this.#needs.get(snapshotId) ?? 0);
     return need;
   }
 

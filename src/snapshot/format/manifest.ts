@@ -163,7 +163,9 @@ export function readManifest(database: Database.Database, fileBytes: number): Ma
       throw damaged(`the runs of organization "${organizationId}" do not match its digest`);
   }
   if (organizations.length === 0) throw new RefusedSnapshot('no-organization', 'it holds no organization');
-  checkNames(manifest);
+  for (const { organizationId } of organizations)
+    if (!isOrganizationId(organizationId))
+      throw inconsistent(`its organization_id "${organizationId}" ${ORGANIZATION_ID_RULE}`);
   checkHistory(manifest);
   checkRuns(organizations, fileBytes);
   checkRunTables(database, organizations);
@@ -229,14 +231,6 @@ function readOrganizations(database: Database.Database): ManifestOrganization[] 
     runs[list].push(entry);
   }
   return organizations;
-}
-
-/** Refuses names that headers, links and credentials cannot carry. */
-function checkNames({ organizations }: Manifest): void {
-  for (const { organizationId } of organizations) {
-    if (!isOrganizationId(organizationId))
-      throw inconsistent(`its organization_id "${organizationId}" ${ORGANIZATION_ID_RULE}`);
-  }
 }
 
 /** Refuses malformed ids and times of snapshots, and a history that is not in the order of their times. */

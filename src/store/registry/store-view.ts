@@ -33,10 +33,6 @@ export class StoreView {
     this.retained = new Map(retained.map((one) => [keyOf(one.organizationId, one.image), one]));
   }
 
-  get isEmpty(): boolean {
-    return this.live.size === 0;
-  }
-
   /** Returns a list with the given content, live or retained. */
   find(organizationId: string, list: ListName, digest: string): Section<ListImage> | undefined {
     const live = this.live.get(organizationId);

@@ -354,7 +354,7 @@ describe('The snapshot watcher', () => {
     publish('a.sqlite', ['one']);
     publish('b.sqlite', ['two']);
     await watcher.poll();
-    expect(stores.view.isEmpty).to.equal(true);
+    expect(stores.live.size).to.equal(0);
     expect(loads).to.have.lengthOf(1);
   });
 });
