@@ -90,6 +90,8 @@ export interface Dependencies {
 export interface Api {
   readonly app: Express;
   readonly arrive: (connection: Connection, request: Request, response: Response) => void;
+  /** Closes the connections of streams whose data is released, since they hold its memory. */
+  readonly endReleasedStreams: () => void;
 }
 
 // RFC 9112, section 3.2. Node joins the values of repeated headers.
@@ -229,6 +231,14 @@ export function createApi(dependencies: Dependencies): Api {
     };
   };
 
+  const streams = new Set<Pick<FoundLines, 'images'> & { connection: Connection; organizationId: string }>();
+
+  const endReleasedStreams = () => {
+    const view = stores();
+    for (const { connection, organizationId, images } of streams)
+      if (!images.every((image) => view.holds(organizationId, image))) connection.end();
+  };
+
   /** @throws Problem 429 when two streams of the key are open */
   const sendLines = async (
     response: Response,
@@ -242,14 +252,13 @@ export function createApi(dependencies: Dependencies): Api {
     if (!isHead) countStream(counts, response, slot);
     const compressor =
       isHead || coding === undefined ? undefined : compression.compressorFor(response, coding);
-    const isRetained = () => {
-      const view = stores();
-      return images.every((image) => view.holds(organizationId, image));
-    };
+    const stream = { connection: response.locals.context.connection, organizationId, images };
+    streams.add(stream);
     for (const image of images) countStreams(image, 1);
     try {
-      await sendStream(response, headers, read, compressor, isRetained);
+      await sendStream(response, headers, read, compressor);
     } finally {
+      streams.delete(stream);
       for (const image of images) countStreams(image, -1);
     }
   };
@@ -262,7 +271,7 @@ export function createApi(dependencies: Dependencies): Api {
     throw unknownPath;
   });
   app.use(errorHandler(refusals, log));
-  return { app, arrive };
+  return { app, arrive, endReleasedStreams };
 }
 
 function newExpressApp({ trustProxy }: ApiConfig): Express {

@@ -78,7 +78,8 @@ const dependencies: Dependencies & ServerDependencies = {
     ),
   log,
 };
-const { server, connections } = createServer(createApi(dependencies), dependencies);
+const api = createApi(dependencies);
+const { server, connections } = createServer(api, dependencies);
 const listener = new Listener(server);
 const drain = prepareDrain(server, listener, memory.drain, connections);
 // The check starts after the creation of the app, which blocks the event loop when no request waits yet.
@@ -113,6 +114,7 @@ async function execute(command: Command): Promise<Outcome> {
       return {};
     case 'drop-unused-images':
       stores.dropUnused();
+      api.endReleasedStreams();
       return {};
     case 'replace-keys':
       keys = new KeyRing(command.keys.rows, command.keys.numbers, memory.withdrawnKeys);

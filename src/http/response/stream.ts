@@ -14,7 +14,6 @@ import { writeHead } from './send.ts';
  * @param headers additional headers of this response
  * @param read returns the chunks. A chunk may reuse the buffer of the previous one if `isSent` returns true
  * @param compressor of its content coding; undefined for none
- * @param isRetained called before each chunk; the stream breaks off when it returns false
  * @returns fulfilled when the response is sent or its connection has closed
  * @throws the error of the chunks, after which the connection is closed
  */
@@ -23,7 +22,6 @@ export async function sendStream(
   headers: HeaderList,
   read: (isSent: () => boolean) => Iterable<Buffer>,
   compressor: Transform | undefined,
-  isRetained: () => boolean,
 ): Promise<void> {
   writeHead(response, 200, [...headers, 'Content-Type', NDJSON_TYPE]);
   if (response.req.method === 'HEAD') {
@@ -34,7 +32,7 @@ export async function sendStream(
   try {
     // The compressor or the system has taken the bytes of all chunks so far.
     const isSent = () => (compressor ?? response).writableLength === 0;
-    const source = inTurns(read(isSent), response, isRetained);
+    const source = inTurns(read(isSent), response);
     const count = countIn(response.locals.context);
     if (compressor === undefined) await pipeline(source, count, response);
     else await pipeline(source, compressor, count, response);
@@ -55,17 +53,9 @@ function ownTurn(): Promise<unknown> {
 }
 
 /** Takes a chunk when the one before it is sent, and reports the progress. */
-async function* inTurns(
-  chunks: Iterable<Buffer>,
-  response: Response,
-  isRetained: () => boolean,
-): AsyncGenerator<Buffer> {
+async function* inTurns(chunks: Iterable<Buffer>, response: Response): AsyncGenerator<Buffer> {
   const { connection } = response.locals.context;
   for (const chunk of chunks) {
-    if (!isRetained()) {
-      connection.end();
-      return;
-    }
     connection.noteUnsent(chunk.length);
     yield chunk;
     connection.noteUnsent();

@@ -329,7 +329,7 @@ async function startServer() {
     });
     app.get('/stream', (_request, response, next) => {
       const chunks = () => Array.from({ length: CHUNKS }, () => CHUNK);
-      sendStream(response, [], chunks, undefined, () => true).catch(next);
+      sendStream(response, [], chunks, undefined).catch(next);
     });
     return [];
   };

@@ -58,9 +58,7 @@ describe('A compressed response', () => {
       const coding = compression.codingFor(request, undefined);
       const compressor = coding && compression.compressorFor(response, coding);
       const headers = codingHeaders(coding, '"tag"');
-      sendStream(response, headers, chunksOf, compressor, () => true).catch((error: unknown) =>
-        thrown.push(error),
-      );
+      sendStream(response, headers, chunksOf, compressor).catch((error: unknown) => thrown.push(error));
       opened(response);
     });
   }

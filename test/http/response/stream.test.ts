@@ -68,7 +68,7 @@ describe('A stream', () => {
       app.use((_request, response) => {
         const source = left.shift() ?? new Source(0);
         const chunks = () => source.chunks();
-        sendStream(response, [], chunks, undefined, () => true).catch((error: unknown) => thrown.push(error));
+        sendStream(response, [], chunks, undefined).catch((error: unknown) => thrown.push(error));
       });
     };
     const write = (line: string) => logged.push(JSON.parse(line) as Record<string, unknown>);
