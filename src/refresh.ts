@@ -45,11 +45,14 @@ export function startRefresh(
     },
     goLive: async (file, image) => {
       isSwapping = true;
-      stores.swap(file, image);
-      // Until all workers show the new data, they may still send links to the replaced.
-      await workers.show(stores.view);
-      stores.releaseUnwalked();
-      isSwapping = false;
+      try {
+        stores.swap(file, image);
+        // Until all workers show the new data, they may still send links to the replaced.
+        await workers.show(stores.view);
+        stores.releaseUnwalked();
+      } finally {
+        isSwapping = false;
+      }
       await workers.show(stores.view);
     },
     hasUnendedLoads: hasLoaderThreads,

@@ -8,11 +8,15 @@ import { publishSnapshot } from '../src/snapshot/publish/publish-snapshot.ts';
 import { newServedDigests } from '../src/store/registry/served-digests.ts';
 import { build, writeImport } from './support/import-folder.ts';
 import { inOrganization, minimalOrder } from './support/records.ts';
-import { folderForAll } from './support/temporary-folder.ts';
+import { folderForEach } from './support/temporary-folder.ts';
 
 describe('A refresh', () => {
-  const inFolder = folderForAll();
-  after(() => {
+  const inFolder = folderForEach();
+  beforeEach(() => {
+    mkdirSync(inFolder('snapshots'));
+    mock.timers.enable({ apis: ['setInterval'] });
+  });
+  afterEach(() => {
     mock.timers.reset();
   });
   const publish = async (word: string) => {
@@ -23,18 +27,16 @@ describe('A refresh', () => {
     await publishSnapshot({ file, folder: inFolder('snapshots'), name: 'a.sqlite', permits: [] });
   };
 
-  it('releases replaced data once all workers have left it, and not before', async () => {
-    mkdirSync(inFolder('snapshots'));
-    mock.timers.enable({ apis: ['setInterval'] });
-    let shown: Promise<undefined> = Promise.resolve(undefined);
+  /** Starts a refresh whose workers show a view when `shown` is fulfilled, once the snapshot `first` is live. */
+  async function started(shown: { latest: Promise<void> }) {
     const showing = Promise.withResolvers<undefined>();
-    const config = { SNAPSHOT_DIR: inFolder('snapshots'), KEYS_FILE: inFolder('keys.sqlite') };
+    const variables = { SNAPSHOT_DIR: inFolder('snapshots'), KEYS_FILE: inFolder('keys.sqlite') };
     const refresh = startRefresh(
-      readConfig(config),
+      readConfig({ ...variables, SNAPSHOT_RETAIN_SECONDS: '0' }),
       {
         show: () => {
           if (refresh.stores.retained.length > 0) showing.resolve(undefined);
-          return shown;
+          return shown.latest;
         },
         replaceKeys: () => Promise.resolve(),
         servedDigests: newServedDigests(),
@@ -43,17 +45,41 @@ describe('A refresh', () => {
     );
     await publish('first');
     await refresh.poll();
+    return { refresh, showing: showing.promise };
+  }
+
+  it('releases replaced data once all workers have left it, and not before', async () => {
+    const shown = { latest: Promise.resolve() };
+    const { refresh, showing } = await started(shown);
     const left = Promise.withResolvers<undefined>();
-    shown = left.promise;
     await publish('second');
+    shown.latest = left.promise.then();
     const polled = refresh.poll();
-    await showing.promise;
+    await showing;
     const replaced = refresh.stores.retained.map(({ image }) => image.name);
     expect(replaced).to.deep.equal(['orders', 'history']);
     for (let i = 0; i < 5; i++) mock.timers.tick(500);
     expect(refresh.stores.retained).to.have.length(replaced.length);
     left.resolve(undefined);
     await polled;
+    expect(refresh.stores.retained).to.deep.equal([]);
+    refresh.stop();
+  });
+
+  it('releases replaced data also after a swap that failed', async () => {
+    const shown = { latest: Promise.resolve() };
+    const { refresh, showing } = await started(shown);
+    const left = Promise.withResolvers<undefined>();
+    await publish('second');
+    shown.latest = left.promise.then();
+    const polled = refresh.poll();
+    await showing;
+    shown.latest = Promise.resolve();
+    left.reject(new Error('the swap failed'));
+    await polled;
+    expect(refresh.history.refused.map(({ reason }) => reason)).to.deep.equal(['loader-failed']);
+    expect(refresh.stores.retained).to.have.length(2);
+    mock.timers.tick(500);
     expect(refresh.stores.retained).to.deep.equal([]);
     refresh.stop();
   });
