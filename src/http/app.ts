@@ -17,7 +17,7 @@ import {
 import { PUBLIC_PATHS } from '../contract/public-paths.ts';
 import type { Release } from '../contract/releases.ts';
 import type { KeyRing, ValidKey } from '../keys/key-ring.ts';
-import { countStreams, listOf } from '../store/organization-image.ts';
+import { addStreams, listOf } from '../store/organization-image.ts';
 import { sectionOf, type StoreView } from '../store/registry/store-view.ts';
 import { authenticate, checkAvailability, storesOf } from './checks/authenticate.ts';
 import { OVERLOADED } from './checks/overload.ts';
@@ -254,12 +254,12 @@ export function createApi(dependencies: Dependencies): Api {
       isHead || coding === undefined ? undefined : compression.compressorFor(response, coding);
     const stream = { connection: response.locals.context.connection, organizationId, images };
     streams.add(stream);
-    for (const image of images) countStreams(image, 1);
+    for (const image of images) addStreams(image, 1);
     try {
       await sendStream(response, headers, read, compressor);
     } finally {
       streams.delete(stream);
-      for (const image of images) countStreams(image, -1);
+      for (const image of images) addStreams(image, -1);
     }
   };
 

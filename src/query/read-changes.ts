@@ -1,7 +1,7 @@
 import type { CollectionName } from '../contract/operations.ts';
 import { lowerInstantBound } from '../store/index/row-sets.ts';
 import type { Int64s, Row } from '../store/memory/shared-arrays.ts';
-import { collectionOf, type ListImage, listOf, type OrganizationImage } from '../store/organization-image.ts';
+import { type ListImage, listOf, type OrganizationImage } from '../store/organization-image.ts';
 import { firstValueOf } from '../store/record-bytes.ts';
 import { recordAt } from '../store/records.ts';
 import { Chunk, CHUNK_BYTES } from './read-lines.ts';
@@ -21,12 +21,13 @@ export function selectChanges(
   const firstAfter = (sorted: Int64s) =>
     after === undefined ? sorted.length : lowerInstantBound(sorted, after + 1n);
   return collections.map((collection) => {
+    const list = image.lists[listOf(collection)];
     const { changed, deleted } = image.history.changes[collection];
     const rows = after === undefined ? undefined : changed.rows.subarray(firstAfter(changed.sorted));
     const offsets = deleted.ids.offsets.subarray(firstAfter(deleted.sorted));
     return {
-      ...{ collection, list: image.lists[listOf(collection)] },
-      ...{ rows, count: rows?.length ?? collectionOf(image, collection).count },
+      ...{ collection, list },
+      ...{ rows, count: rows?.length ?? list.collections[collection].count },
       ...{ deleted: { ...deleted.ids, offsets }, deletedCount: offsets.length - 1 },
     };
   });

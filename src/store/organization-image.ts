@@ -158,7 +158,7 @@ export function noteUse({ uses }: SectionImage, now: number): void {
 }
 
 /** Adds to the open streams of a section. Those of a worker that fails stay in the number. */
-export function countStreams({ uses }: SectionImage, change: 1 | -1): void {
+export function addStreams({ uses }: SectionImage, change: 1 | -1): void {
   Atomics.add(uses, 1, change);
 }
 

@@ -1,8 +1,9 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { OPERATIONS } from '../../src/contract/operations.ts';
+import { type CollectionName, OPERATIONS } from '../../src/contract/operations.ts';
 import { COLLECTION_NAMES } from '../../src/contract/resources.ts';
 import { Pins } from '../../src/http/checks/pin.ts';
+import { byCollection } from '../../src/snapshot/format/layout.ts';
 import { listOf, type ListName } from '../../src/store/organization-image.ts';
 import { newServedDigests } from '../../src/store/registry/served-digests.ts';
 import { StoreRegistry } from '../../src/store/registry/store-registry.ts';
@@ -20,8 +21,6 @@ import {
 import { FIXED } from '../support/random.ts';
 import { withFolder } from '../support/temporary-folder.ts';
 import { type ApiResponse, TestApi } from '../support/test-api.ts';
-
-type CollectionName = (typeof COLLECTION_NAMES)[number];
 
 /** Records of each collection. A change alters the word of a record. */
 const RECORDS: Readonly<Record<CollectionName, (i: number, word: string) => ImportRecord>> = {
@@ -88,7 +87,7 @@ describe(`Over swaps that change some records (seed ${FIXED.seed})`, function ()
       fc.array(fc.array(change, { maxLength: 2 }), { minLength: 1, maxLength: 4 }),
       async (history) => {
         stores = new StoreRegistry(served);
-        let words = byName((name): readonly string[] =>
+        let words = byCollection(({ name }): readonly string[] =>
           times(name === 'sessions' ? 2 * COUNT : COUNT, () => 'a'),
         );
         let snapshotId = await swap(words);
@@ -129,8 +128,3 @@ describe(`Over swaps that change some records (seed ${FIXED.seed})`, function ()
     await api.stop();
   });
 });
-
-function byName<T>(make: (name: CollectionName) => T): Record<CollectionName, T> {
-  const [events, sessions, tickets, orders, offers] = COLLECTION_NAMES.map(make);
-  return { events, sessions, tickets, orders, offers };
-}

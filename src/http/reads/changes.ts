@@ -3,7 +3,7 @@ import { COLLECTION_NAMES } from '../../contract/resources.ts';
 import { type Instant, parseTimestamp } from '../../contract/timestamp.ts';
 import { readChanges, selectChanges } from '../../query/read-changes.ts';
 import { descendsFrom, UUID } from '../../store/history.ts';
-import { collectionOf, type OrganizationStore } from '../../store/organization-image.ts';
+import type { OrganizationStore } from '../../store/organization-image.ts';
 import type { Arrivals } from '../checks/pin.ts';
 import { type Query, queryReader } from '../checks/query.ts';
 import { retryLater } from '../response/problem.ts';
@@ -43,7 +43,9 @@ export function changesReader(operation: ChangesOperation, arrivals: Arrivals) {
       change: 'end',
       next: encodeToken({ organizationId, collections, snapshotId, producedAt }),
       dataAsOf: producedAt,
-      counts: countsOf(store, collections),
+      counts: Object.fromEntries(
+        selected.map(({ collection, list }) => [collection, list.collections[collection].count]),
+      ),
     };
     // The closure below holds the sections that it reads, and no others.
     const [first, last] = [after === undefined ? RESET : '', `${JSON.stringify(end)}\n`];
@@ -68,10 +70,6 @@ export function changesReader(operation: ChangesOperation, arrivals: Arrivals) {
     if (instant > latestInstant && arrivals.mayArrive(owner, snapshotId)) throw NOT_LOADED;
     return undefined;
   }
-}
-
-function countsOf(store: OrganizationStore, collections: readonly CollectionName[]) {
-  return Object.fromEntries(collections.map((name) => [name, collectionOf(store, name).count]));
 }
 
 const RESET = '{"change":"reset"}\n';

@@ -57,8 +57,9 @@ export class Admission {
   /** Releases the retained sections that leave too little memory for a load, the longest unused first. */
   makeRoom(need = this.#nextNeed()): void {
     const { retained } = this.#stores;
+    if (retained.length === 0) return;
     let room = this.#roomBeside(need);
-    if (retained.length === 0 || this.#bytesOf(retained) <= room) return;
+    if (this.#bytesOf(retained) <= room) return;
     const kept = latestUsedFirst(retained, monotonicNow()).filter((one) => {
       const bytes = this.#bytesOf([one]);
       // One that does not fit in any case must not cost the others their room.

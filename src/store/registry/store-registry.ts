@@ -115,8 +115,8 @@ export class StoreRegistry {
     for (const image of organizations) {
       const { organizationId } = image;
       // A key has the name of its section.
-      const kept = <Image extends SectionImage>(arrived: Image) =>
-        (images.get(keyOf(organizationId, arrived)) ?? arrived) as Image;
+      const kept = <Image extends SectionImage>(section: Image) =>
+        (images.get(keyOf(organizationId, section)) ?? section) as Image;
       const history = kept(image.history);
       const latest = this.#latestInstants.get(organizationId) ?? history.until;
       const latestInstant = history.until > latest ? history.until : latest;

@@ -8,7 +8,7 @@ import {
 } from '../../../src/snapshot/admission/memory.ts';
 import type { Manifest } from '../../../src/snapshot/format/manifest.ts';
 import { RefusedSnapshot } from '../../../src/snapshot/format/refused-snapshot.ts';
-import { countStreams, noteUse, sectionsOf } from '../../../src/store/organization-image.ts';
+import { addStreams, type ListImage, noteUse, sectionsOf } from '../../../src/store/organization-image.ts';
 import { StoreRegistry } from '../../../src/store/registry/store-registry.ts';
 import { declaration, emptyList, emptySnapshot } from '../../support/empty-image.ts';
 
@@ -97,6 +97,15 @@ describe('The admission of a snapshot', () => {
     const SPARE_BYTES = 1000;
     const NEED = memoryNeed([declaration('north'), declaration('south')]).peak;
 
+    /** Replaces the tickets of north alone. */
+    const swapTickets = (snapshotId: string, tickets: ListImage) => {
+      const { organizations, ...snapshot } = emptySnapshot(snapshotId, 'north=day 7', 'south=day 5');
+      const [north, south] = organizations;
+      const changed = { ...north, lists: { ...north.lists, tickets } };
+      stores.swap('a.sqlite', { ...snapshot, organizations: [changed, south] });
+      stores.releaseUnwalked();
+    };
+
     /** Leaves room for some retained lists beside the load. */
     const leaveRoomFor = (sections: number) => {
       const live = bytesInUse(stores.liveBytes + 10 * SECTION_BYTES, 1);
@@ -133,13 +142,7 @@ describe('The admission of a snapshot', () => {
         admission.admit('a.sqlite', manifest(8, 'north', 'south'));
         // The live data grows.
         const tickets = { ...emptyList('tickets', 'large'), bytesHeld: (4 - room) * SECTION_BYTES };
-        const { organizations, ...snapshot } = emptySnapshot('day 8', 'north=day 7', 'south=day 5');
-        const [north, south] = organizations;
-        stores.swap('a.sqlite', {
-          ...snapshot,
-          organizations: [{ ...north, lists: { ...north.lists, tickets } }, south],
-        });
-        stores.releaseUnwalked();
+        swapTickets('day 8', tickets);
         admission.makeRoom();
         expect(retained()).to.have.members(kept);
         expect(admission.retainableBytes).to.equal(SPARE_BYTES);
@@ -149,13 +152,7 @@ describe('The admission of a snapshot', () => {
     it('with one that does not fit in any case, and no others for it', () => {
       const tickets = { ...emptyList('tickets', 'large'), bytesHeld: 10 * SECTION_BYTES };
       noteUse(tickets, 9000);
-      const { organizations, ...snapshot } = emptySnapshot('large', 'north=day 7', 'south=day 5');
-      const [north, south] = organizations;
-      stores.swap('a.sqlite', {
-        ...snapshot,
-        organizations: [{ ...north, lists: { ...north.lists, tickets } }, south],
-      });
-      stores.releaseUnwalked();
+      swapTickets('large', tickets);
       const before = retained();
       swap('a.sqlite', manifest(8), ['north=day 7', 'south=day 5']);
       stores.releaseUnwalked();
@@ -171,7 +168,7 @@ describe('The admission of a snapshot', () => {
         ({ image }) => image.digest === 'digest' && image.name === 'tickets',
       );
       if (oldest === undefined) throw new Error('the first content is not retained');
-      countStreams(oldest.image, 1);
+      addStreams(oldest.image, 1);
       leaveRoomFor(1);
       admission.admit('a.sqlite', manifest(8, 'north', 'south'));
       expect(stores.retained).to.deep.equal([oldest]);
