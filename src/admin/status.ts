@@ -26,7 +26,7 @@ export function statusOf(dependencies: AdminDependencies) {
       ...snapshotSummary(snapshot),
       organizations: snapshot.organizations.map(organizationStatus),
     })),
-    /** When memory is short, the first are released first. */
+    /** When memory is short, one that does not fit at all is released, and then the first ones. */
     retained: latestUsedFirst(stores.retained, now)
       .reverse()
       .map((one) => ({
