@@ -122,6 +122,7 @@ describe('The explorer', () => {
       explore(
         `#/${list}`,
         async (page) => {
+          await page.locator('.records time').first().waitFor();
           const times = await page.locator('.records time').allInnerTexts();
           for (const time of times) expect(time).to.match(/\d\d:\d\d\s+UTC/);
           expect(times).not.to.deep.equal([]);
