@@ -27,16 +27,18 @@ describe('A refresh', () => {
     await publishSnapshot({ file, folder: inFolder('snapshots'), name: 'a.sqlite', permits: [] });
   };
 
-  /** Starts a refresh whose workers show a view when `shown` is fulfilled, once the snapshot `first` is live. */
-  async function started(shown: { latest: Promise<void> }) {
+  /** Starts a refresh in the middle of a swap. The workers show the new view when `left` is fulfilled. */
+  async function swapping() {
+    const left = Promise.withResolvers<undefined>();
     const showing = Promise.withResolvers<undefined>();
+    let shown = Promise.resolve();
     const variables = { SNAPSHOT_DIR: inFolder('snapshots'), KEYS_FILE: inFolder('keys.sqlite') };
     const refresh = startRefresh(
       readConfig({ ...variables, SNAPSHOT_RETAIN_SECONDS: '0' }),
       {
         show: () => {
           if (refresh.stores.retained.length > 0) showing.resolve(undefined);
-          return shown.latest;
+          return shown;
         },
         replaceKeys: () => Promise.resolve(),
         servedDigests: newServedDigests(),
@@ -45,17 +47,16 @@ describe('A refresh', () => {
     );
     await publish('first');
     await refresh.poll();
-    return { refresh, showing: showing.promise };
+    await publish('second');
+    shown = left.promise.then();
+    const polled = refresh.poll();
+    await showing.promise;
+    shown = Promise.resolve();
+    return { refresh, left, polled };
   }
 
   it('releases replaced data once all workers have left it, and not before', async () => {
-    const shown = { latest: Promise.resolve() };
-    const { refresh, showing } = await started(shown);
-    const left = Promise.withResolvers<undefined>();
-    await publish('second');
-    shown.latest = left.promise.then();
-    const polled = refresh.poll();
-    await showing;
+    const { refresh, left, polled } = await swapping();
     const replaced = refresh.stores.retained.map(({ image }) => image.name);
     expect(replaced).to.deep.equal(['orders', 'history']);
     for (let i = 0; i < 5; i++) mock.timers.tick(500);
@@ -67,14 +68,7 @@ describe('A refresh', () => {
   });
 
   it('releases replaced data also after a swap that failed', async () => {
-    const shown = { latest: Promise.resolve() };
-    const { refresh, showing } = await started(shown);
-    const left = Promise.withResolvers<undefined>();
-    await publish('second');
-    shown.latest = left.promise.then();
-    const polled = refresh.poll();
-    await showing;
-    shown.latest = Promise.resolve();
+    const { refresh, left, polled } = await swapping();
     left.reject(new Error('the swap failed'));
     await polled;
     expect(refresh.history.refused.map(({ reason }) => reason)).to.deep.equal(['loader-failed']);
