@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { RESPONSE_HEADERS } from '../../src/contract/openapi/responses.ts';
 import { type ApiResponse, givenApi, type RequestOptions } from '../support/test-api.ts';
+import { RESPONSES } from './responses.ts';
 
 const APP = 'https://app.example.org';
 const VARY = 'Authorization, Service-API-Version, Accept, Accept-Encoding';
@@ -56,25 +57,10 @@ describe('CORS', () => {
       isFailing = false;
     });
 
-    const responses: readonly [what: string, status: number, target: string, options?: RequestOptions][] = [
-      ['a page', 200, '/v1/tickets'],
-      ['a record', 200, '/v1/events/evt_a'],
-      ['HEAD', 200, '/v1/tickets', { method: 'head' }],
-      ['a stream', 200, '/v1/tickets', { headers: { Accept: 'application/x-ndjson' } }],
-      ['a compressed page', 200, '/v1/tickets', { headers: { 'Accept-Encoding': 'gzip' } }],
-      ['a page beyond the last', 204, '/v1/tickets?page=99'],
-      ['OPTIONS', 204, '/v1/tickets', { method: 'options' }],
-      ['an unchanged page', 304, '/v1/tickets', { headers: { 'If-None-Match': '*' } }],
-      ['a missing key', 400, '/v1/tickets', { as: undefined }],
-      ['an invalid query', 400, '/v1/tickets?page=0&Vary'],
-      ['a revoked key', 403, '/v1/tickets', { as: 'revoked' }],
-      ['a missing record', 404, '/v1/events/none'],
-      ['an unknown path', 404, '/v1/none'],
-      ['another method', 405, '/v1/tickets', { method: 'post' }],
-      ['an organization that is not loaded', 429, '/v1/tickets', { as: 'absent' }],
-      ['the health check', 200, '/healthz'],
-    ];
-    for (const [what, status, target, options] of responses) {
+    for (const [what, status, target, options] of [
+      ...RESPONSES,
+      ['the health check', 200, '/healthz', {}] as const,
+    ]) {
       it(`permits it to read each response: ${what}`, async () => {
         const headers = { ...options?.headers, ...sentFrom(APP), 'X-Request-Id': 'Vary' };
         const response = await given.api.send(target, { ...options, headers });

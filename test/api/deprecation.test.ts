@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { OPERATIONS } from '../../src/contract/operations.ts';
 import { type Release, RELEASES } from '../../src/contract/releases.ts';
-import { type ApiResponse, givenApi, type RequestOptions } from '../support/test-api.ts';
+import { type ApiResponse, givenApi } from '../support/test-api.ts';
+import { responsesOf } from './responses.ts';
 
 /** Returns the headers that announce an end. */
 function announced({ headers }: ApiResponse): unknown[] {
@@ -21,19 +22,7 @@ describe('The end of an operation', () => {
     expect(announced(await given.api.send('/v1/orders/none'))).to.deep.equal(NONE);
   });
 
-  const responses: [what: string, status: number, target: string, options?: RequestOptions][] = [
-    ['a page', 200, '/v1/orders'],
-    ['HEAD', 200, '/v1/orders', { method: 'head' }],
-    ['a stream', 200, '/v1/orders', { headers: { Accept: 'application/x-ndjson' } }],
-    ['preview', 200, '/v1/orders', { headers: { 'Service-API-Version': 'preview' } }],
-    ['a page beyond the last', 204, '/v1/orders?page=99'],
-    ['an unchanged page', 304, '/v1/orders', { headers: { 'If-None-Match': '*' } }],
-    ['an invalid query', 400, '/v1/orders?page=0'],
-    ['a missing key', 400, '/v1/orders', { as: undefined }],
-    ['a revoked key', 403, '/v1/orders', { as: 'revoked' }],
-    ['an organization that is not loaded', 429, '/v1/orders', { as: 'absent' }],
-  ];
-  for (const [what, status, target, options] of responses) {
+  for (const [what, status, target, options] of responsesOf('/v1/orders')) {
     it(`is announced by each of its responses: ${what}`, async () => {
       const response = await given.api.send(target, options);
       expect(response.status).to.equal(status);

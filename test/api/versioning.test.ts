@@ -1,56 +1,39 @@
 import { expect } from 'chai';
 import { type Release, RELEASES } from '../../src/contract/releases.ts';
 import { givenApi } from '../support/test-api.ts';
+import { RESPONSES } from './responses.ts';
 
 const CATALOG = ['/v1/catalog/offers', '/v1/catalog/offers/off_t'];
 
 describe('Versioning', () => {
   const given = givenApi();
 
-  const valid: [header: string, version: string][] = [
-    ['stable', 'stable'],
+  for (const [header, version] of [
+    [undefined, 'stable'],
     ['preview', 'preview'],
     ['2026-10-01', 'stable'],
-    ['2019-01-01', 'stable'],
-    ['2099-12-31', 'stable'],
-  ];
-  for (const [header, version] of valid) {
-    it(`serves ${version} for ${header}`, async () => {
+  ] as const) {
+    it(`serves ${version} for ${header ?? 'no header'}`, async () => {
       const { status, headers } = await given.api.send('/v1/events', {
-        headers: { 'Service-API-Version': header },
+        headers: header === undefined ? {} : { 'Service-API-Version': header },
       });
       expect(status).to.equal(200);
-      expect(headers['service-api-version']).to.equal(version);
-      expect(headers['service-api-latest-version']).to.equal('2026-10-01');
+      expect(headers).to.include({
+        'service-api-version': version,
+        'service-api-latest-version': '2026-10-01',
+      });
     });
   }
 
-  it('serves stable without the header', async () => {
-    const { headers } = await given.api.send('/v1/events');
+  it('is 400 for an invalid header, which the detail repeats', async () => {
+    const { status, headers, body } = await given.api.send('/v1/events', {
+      headers: { 'Service-API-Version': 'latest' },
+    });
+    expect(status).to.equal(400);
+    expect(body).to.have.all.keys('detail');
+    expect(body.detail).to.include('invalid API version').and.to.include('"latest"');
     expect(headers['service-api-version']).to.equal('stable');
   });
-
-  for (const header of [
-    '',
-    'Stable',
-    'PREVIEW',
-    'latest',
-    '1',
-    '2026-02-30',
-    '2026-1-1',
-    '20261001',
-    '2026-10-01Z',
-  ]) {
-    it(`is 400 for "${header}"`, async () => {
-      const { status, headers, body } = await given.api.send('/v1/events', {
-        headers: { 'Service-API-Version': header },
-      });
-      expect(status).to.equal(400);
-      expect(body).to.have.all.keys('detail');
-      expect(body.detail).to.include('invalid API version').and.to.include(`"${header}"`);
-      expect(headers['service-api-version']).to.equal('stable');
-    });
-  }
 
   it('is 400 for a repeated header, even with the same value', async () => {
     const response = await given.api.raw(
@@ -90,24 +73,11 @@ describe('Versioning', () => {
   });
 
   describe('on every response below /v1', () => {
-    const cases: [what: string, target: string, options: object, status: number][] = [
-      ['a page', '/v1/events', {}, 200],
-      ['a page beyond range', '/v1/events?page=9', {}, 204],
-      ['an invalid query', '/v1/events?page=0', {}, 400],
-      ['a missing key', '/v1/events', { as: undefined }, 400],
-      ['a revoked key', '/v1/events', { as: 'revoked' }, 403],
-      ['a missing record', '/v1/events/none', {}, 404],
-      ['an unknown path', '/v1/none?x', { as: undefined }, 404],
-      ['a method other than GET', '/v1/events', { method: 'post' }, 405],
-      ['OPTIONS', '/v1/events', { method: 'options' }, 204],
-      ['an organization without a snapshot', '/v1/events', { as: 'absent' }, 429],
-      ['a path with broken encoding', '/v1/events/%ff', {}, 400],
-    ];
-    for (const [what, target, options, status] of cases) {
+    for (const [what, status, target, options] of RESPONSES) {
       it(`names the version: ${what}`, async () => {
         const response = await given.api.send(target, {
           ...options,
-          headers: { 'Service-API-Version': 'preview' },
+          headers: { ...options?.headers, 'Service-API-Version': 'preview' },
         });
         expect(response.status).to.equal(status);
         expect(response.headers['service-api-version']).to.equal('preview');
@@ -133,18 +103,10 @@ describe('Versioning', () => {
     const days: [now: string, header: string | undefined, status: number, version: string, latest: string][] =
       [
         ['2027-02-28T23:59:59.999Z', undefined, 404, 'stable', '2026-10-01'],
-        ['2027-02-28T23:59:59.999Z', 'stable', 404, 'stable', '2026-10-01'],
-        ['2027-02-28T23:59:59.999Z', '2026-10-01', 404, 'stable', '2026-10-01'],
-        ['2027-02-28T23:59:59.999Z', '2027-02-28', 404, 'stable', '2026-10-01'],
-        ['2027-02-28T23:59:59.999Z', '2027-03-02', 404, 'stable', '2026-10-01'],
         ['2027-02-28T23:59:59.999Z', '2027-03-01', 200, '2027-03-01', '2026-10-01'],
-        ['2027-02-28T23:59:59.999Z', 'preview', 200, 'preview', '2026-10-01'],
         ['2027-03-01T00:00:00.000Z', undefined, 200, 'stable', '2027-03-01'],
-        ['2027-03-01T00:00:00.000Z', '2027-03-01', 200, 'stable', '2027-03-01'],
         ['2027-03-01T00:00:00.000Z', '2026-10-01', 200, 'stable', '2027-03-01'],
         ['2027-03-01T00:00:00.000Z', 'preview', 200, 'preview', '2027-03-01'],
-        ['2028-01-01T00:00:00.000Z', '2027-03-01', 200, 'stable', '2027-03-01'],
-        ['2028-01-01T00:00:00.000Z', undefined, 200, 'stable', '2027-03-01'],
       ];
     for (const [now, header, status, version, latest] of days) {
       it(`at ${now} with ${header ?? 'no header'} it is ${status} in ${version}`, async () => {
