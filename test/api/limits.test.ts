@@ -48,16 +48,6 @@ describe('Rate limit', () => {
     const { headers } = await given.api.send('/v1/events', options);
     expect(headers['ratelimit']).to.include('r=0');
   });
-
-  describe('of 0', () => {
-    const unlimited = givenApi(() => ({ config: { rateLimitPerMinute: 0 } }));
-
-    it('is disabled', async () => {
-      const { status, headers } = await unlimited.api.send('/v1/events');
-      expect(status).to.equal(200);
-      expect(headers).not.to.have.any.keys('ratelimit', 'ratelimit-policy');
-    });
-  });
 });
 
 describe('Readiness', () => {

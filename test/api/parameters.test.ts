@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { openApiDocument } from '../../src/contract/openapi/document.ts';
+import { OPERATIONS, parametersOf } from '../../src/contract/operations.ts';
 import { RELEASES } from '../../src/contract/releases.ts';
 import { givenApi } from '../support/test-api.ts';
 
@@ -10,32 +11,11 @@ interface Documented {
   >;
 }
 
-/** Every parameter name of any operation, and some unknown names. */
+/** The name of every parameter without its suffix, with each suffix of bounds, and some unknown ones. */
 const CANDIDATES = [
-  'page',
-  'perPage',
-  'snapshot',
-  'startAt',
-  'updatedAt',
-  'createdAt',
+  ...new Set(OPERATIONS.flatMap(parametersOf).map(({ name }) => name.split('.')[0])),
   'issuedAt',
-  'tags',
-  'eventIds',
-]
-  .concat([
-    'sessionIds',
-    'qrCodes',
-    'orderIds',
-    'status',
-    'email',
-    'eventId',
-    'sessionId',
-    'type',
-    'resaleEnabled',
-    'since',
-    'collections',
-  ])
-  .flatMap((name) => [name, ...['gt', 'gte', 'lt', 'lte', 'ne', 'eq'].map((suffix) => `${name}.${suffix}`)]);
+].flatMap((name) => [name, ...['gt', 'gte', 'lt', 'lte', 'ne', 'eq'].map((suffix) => `${name}.${suffix}`)]);
 
 describe('The documented parameters are the accepted ones', () => {
   const given = givenApi();

@@ -53,19 +53,12 @@ describe('Unknown parameters', () => {
       '/v1/events?page=1&perPage=2&tags=a&startAt.gte=2026-01-01T00:00Z&startAt.lte=2026-01-01T00:00Z',
       undefined,
     ],
-    ['/v1/events?Page=0&PERPAGE=x', 'Page, PERPAGE'],
-    [
-      '/v1/events?startAt=x&startAt.gt=x&startAt.lt=x&startAt.eq=x',
-      'startAt, startAt.gt, startAt.lt, startAt.eq',
-    ],
-    ['/v1/events?tags.ne=&page.gte=1', 'tags.ne, page.gte'],
+    ['/v1/events?startAt=x&startAt.gt=x&tags.ne=&Page=0', 'startAt, startAt.gt, tags.ne, Page'],
     ['/v1/events/evt_a/sessions?tags=&startAt.lt=2030-01-01T00:00Z', 'tags'],
     ['/v1/tickets?status=x&email=&startAt.gte=x', 'status, email, startAt.gte'],
     ['/v1/orders?updatedAt.gt=x&type=x', 'updatedAt.gt, type'],
     ['/v1/tickets/tkt_05?page=0&perPage=0&perPage=1', 'page, perPage'],
     ['/v1/events?__proto__=1&constructor=1&toString=1', '__proto__, constructor, toString'],
-    ['/v1/events?%0d%0aX-Evil:%201=1', '%0D%0AX-Evil%3A%201'],
-    ['/v1/events?a&a&b&a=2', 'a, b'],
   ];
   for (const [target, ignored] of cases) {
     it(`are ignored and named: ${target}`, async () => {
@@ -86,15 +79,6 @@ describe('Unknown parameters', () => {
       expect(response.status).to.equal(status);
       expect(response.headers['service-api-ignored-parameters']).to.equal('foo');
     }
-  });
-
-  it('are named up to a length', async () => {
-    const { headers } = await given.api.send(
-      `/v1/events?${Array.from({ length: 900 }, (_, i) => `name${i}`).join('&')}`,
-    );
-    expect(headers['service-api-ignored-parameters'])
-      .to.match(/^name0, .*, \.\.\.$/)
-      .and.have.length.at.most(2000);
   });
 });
 
@@ -158,18 +142,11 @@ describe('Targets', () => {
 describe('The id of a request', () => {
   const given = givenApi();
 
-  it("is the client's own when it is valid", async () => {
-    const { headers } = await given.api.send('/v1/none', { headers: { 'X-Request-Id': 'My.id_1-2' } });
-    expect(headers['x-request-id']).to.equal('My.id_1-2');
-  });
-
-  it('is new otherwise', async () => {
-    const ids = new Set<string>();
-    for (const id of ['a b', 'x'.repeat(129), '"', '']) {
-      const { headers } = await given.api.send('/v1/events', { headers: { 'X-Request-Id': id } });
-      ids.add(headers['x-request-id']);
-    }
-    expect(ids).to.have.property('size', 4);
+  it("is the client's own when it is valid, and new otherwise", async () => {
+    const idFor = async (id: string) =>
+      (await given.api.send('/v1/none', { headers: { 'X-Request-Id': id } })).headers['x-request-id'];
+    expect(await idFor('My.id_1-2')).to.equal('My.id_1-2');
+    expect(await idFor('a b')).to.match(/^[\da-f-]{36}$/);
   });
 });
 
@@ -178,30 +155,23 @@ describe('The log', () => {
 
   it('has one line for each request, without its ids and filters', async () => {
     const { secrets } = await fixture();
-    await given.api.send('/v1/orders?email=canary@example.org', { headers: { 'X-Request-Id': 'list' } });
-    await given.api.send('/v1/tickets?qrCodes=canary', { headers: { 'X-Request-Id': 'none' } });
-    await given.api.send('/v1/tickets/canary', { headers: { 'X-Request-Id': 'missing' } });
-    await given.api.send('/v1/events?page=canary', { as: 'revoked', headers: { 'X-Request-Id': 'revoked' } });
-    await given.api.send('/canary', { headers: { 'X-Request-Id': 'path' } });
-    await given.api.send('/v1/tickets?perPage=20&page=3', { headers: { 'X-Request-Id': 'last-page' } });
-    await given.api.send('/v1/tickets/tkt_05', { headers: { 'X-Request-Id': 'record' } });
-    const lines = given.api.logged.map(({ requestId, organizationId, operation, status, rows, level }) => [
-      requestId,
-      organizationId,
-      operation,
-      status,
-      rows,
-      level,
-    ]);
-    expect(lines).to.deep.equal([
-      ['list', 'north', 'listOrders', 200, 0, 30],
-      ['none', 'north', 'listTickets', 200, 0, 30],
-      ['missing', 'north', 'getTicket', 404, undefined, 30],
-      ['revoked', undefined, 'listEvents', 403, undefined, 30],
-      ['path', undefined, undefined, 404, undefined, 30],
-      ['last-page', 'north', 'listTickets', 200, 17, 30],
-      ['record', 'north', 'getTicket', 200, 1, 30],
-    ]);
+    const requests: [target: string, expected: unknown[], as?: 'revoked'][] = [
+      ['/v1/orders?email=canary@example.org', ['north', 'listOrders', 200, 0]],
+      ['/v1/tickets/canary', ['north', 'getTicket', 404, undefined]],
+      ['/v1/events?page=canary', [undefined, 'listEvents', 403, undefined], 'revoked'],
+      ['/canary', [undefined, undefined, 404, undefined]],
+      ['/v1/tickets?perPage=20&page=3', ['north', 'listTickets', 200, 17]],
+      ['/v1/tickets/tkt_05', ['north', 'getTicket', 200, 1]],
+    ];
+    for (const [target, , as = 'north'] of requests) await given.api.send(target, { as });
+    expect(
+      given.api.logged.map((line) => [
+        line['organizationId'],
+        line['operation'],
+        line['status'],
+        line['rows'],
+      ]),
+    ).to.deep.equal(requests.map(([, expected]) => expected));
     for (const line of given.api.logged) {
       expect(line['durationMs']).to.be.a('number').and.to.be.within(0, 10_000);
       expect(line['bytes']).to.be.a('number').and.to.be.greaterThan(0);
