@@ -127,30 +127,6 @@ describe('Two organizations with records for the same ids', () => {
         for (const target of brokenTargets(other)) await expectAsNowhere(target);
       });
 
-      it('get 404 with the same bytes for ids of the other and unknown ids', async () => {
-        for (const { path } of OPERATIONS) {
-          if (!path.includes('{')) continue;
-          const bytes = new Set<string>();
-          const names = ['event', 'ticket', 'order', 'offer_TICKET', 'offer_PRODUCT', 'offer_BUNDLE'];
-          const foreign = names.map((name) => `${other.word}_${name}`);
-          for (const id of [...foreign, `${decoy.word}_ticket`, 'x', 'é%2F%22']) {
-            const response = await send(caller, path.replace(/\{\w+\}/, id));
-            expect(response.status, id).to.equal(404);
-            bytes.add(comparable(response));
-          }
-          expect([...bytes]).to.have.length(1);
-        }
-      });
-
-      it('get no match for the entity tag of the other', async () => {
-        for (const target of targetsFor([SHARED]).filter((_, i) => i % 10 === 0)) {
-          const tag = (await send(other, target)).headers['etag'];
-          const response = await send(caller, target, { 'If-None-Match': tag });
-          expect(response.status, target).to.equal(200);
-          expect(response.headers['etag']).not.to.equal(tag);
-        }
-      });
-
       it('get nothing by HEAD, OPTIONS and unsupported methods', async () => {
         const targets = [...targetsFor([other]).filter((_, i) => i % 20 === 0), ...brokenTargets(other)];
         for (const target of targets) {
@@ -177,22 +153,6 @@ describe('Two organizations with records for the same ids', () => {
         );
         expect(foreign.status).to.equal(403);
         expect(comparable(foreign)).to.equal(comparable(nowhere));
-      });
-
-      it('get the same responses when the other does not exist', async () => {
-        const alone = await startApi(await plantedSnapshot([caller]), ring);
-        try {
-          const targets = [...targetsFor([SHARED]), ...targetsFor([SHARED, other]), ...brokenTargets(other)];
-          for (const target of targets.filter((_, i) => i % 3 === 0)) {
-            const together = await send(caller, target);
-            expect(comparable(together), target).to.equal(comparable(await send(caller, target, {}, alone)));
-            expect(together.headers['etag']).to.equal(
-              (await send(caller, target, {}, alone)).headers['etag'],
-            );
-          }
-        } finally {
-          await alone.stop();
-        }
       });
     });
   }
