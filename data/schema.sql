@@ -142,9 +142,9 @@ SELECT
   organization_id,
   first_row + record.key AS row,
   record.value ->> 'id' AS event_id,
-  CASE typeof(changed_at ->> record.key)
+  CASE typeof(nullif(changed_at, '') ->> record.key)
     WHEN 'integer' THEN changed_at ->> (changed_at ->> record.key)
-    ELSE changed_at ->> record.key
+    WHEN 'text' THEN changed_at ->> record.key
   END AS changed_at,
   record.value AS record
 FROM event_runs, json_each('[' || records || ']') AS record
@@ -161,9 +161,9 @@ SELECT
   END AS event_id,
   starts ->> record.key AS starts,
   record.value ->> 'startAt' AS start_at,
-  CASE typeof(changed_at ->> record.key)
+  CASE typeof(nullif(changed_at, '') ->> record.key)
     WHEN 'integer' THEN changed_at ->> (changed_at ->> record.key)
-    ELSE changed_at ->> record.key
+    WHEN 'text' THEN changed_at ->> record.key
   END AS changed_at,
   record.value AS record
 FROM session_runs, json_each('[' || records || ']') AS record
@@ -179,9 +179,9 @@ SELECT
   record.value ->> 'orderId' AS order_id,
   record.value ->> 'qrCode' AS qr_code,
   updated_at ->> record.key AS updated_at,
-  CASE typeof(changed_at ->> record.key)
+  CASE typeof(nullif(changed_at, '') ->> record.key)
     WHEN 'integer' THEN changed_at ->> (changed_at ->> record.key)
-    ELSE changed_at ->> record.key
+    WHEN 'text' THEN changed_at ->> record.key
   END AS changed_at,
   record.value AS record
 FROM ticket_runs, json_each('[' || records || ']') AS record
@@ -198,9 +198,9 @@ SELECT
     ELSE email ->> record.key
   END AS email,
   updated_at ->> record.key AS updated_at,
-  CASE typeof(changed_at ->> record.key)
+  CASE typeof(nullif(changed_at, '') ->> record.key)
     WHEN 'integer' THEN changed_at ->> (changed_at ->> record.key)
-    ELSE changed_at ->> record.key
+    WHEN 'text' THEN changed_at ->> record.key
   END AS changed_at,
   record.value AS record
 FROM order_runs, json_each('[' || records || ']') AS record
@@ -213,9 +213,9 @@ SELECT
   record.value ->> 'offerId' AS offer_id,
   record.value ->> 'type' AS type,
   created_at ->> record.key AS created_at,
-  CASE typeof(changed_at ->> record.key)
+  CASE typeof(nullif(changed_at, '') ->> record.key)
     WHEN 'integer' THEN changed_at ->> (changed_at ->> record.key)
-    ELSE changed_at ->> record.key
+    WHEN 'text' THEN changed_at ->> record.key
   END AS changed_at,
   record.value AS record
 FROM offer_runs, json_each('[' || records || ']') AS record

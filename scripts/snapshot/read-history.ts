@@ -26,7 +26,8 @@ export function readHistory(path: string): SnapshotHistory {
     // The other elements of a repeated text are the position of the first one.
     const changed = byCollection(({ table }) =>
       count(
-        `SELECT count(*) FROM ${table} AS run, json_each(run.changed_at) AS first, json_each(run.changed_at) AS element
+        `SELECT count(*) FROM (SELECT nullif(changed_at, '') AS times FROM ${table}),
+                json_each(times) AS first, json_each(times) AS element
          WHERE first.value = ? AND (element.key = first.key OR element.type = 'integer' AND element.value = first.key)`,
         producedAt,
       ),

@@ -1,5 +1,6 @@
 import Database from 'better-sqlite3';
 import { expect } from 'chai';
+import { readHistory } from '../../../scripts/snapshot/read-history.ts';
 import { parseTimestamp } from '../../../src/contract/timestamp.ts';
 import { organizationOf, textsOf } from '../../support/import-folder.ts';
 import { SMALL_IMPORT } from '../../support/small-import.ts';
@@ -110,5 +111,25 @@ describe('The views of a snapshot', () => {
     expect(pairs('offer_resales', 'offer', 'offer_id', 'resale_enabled'))
       .to.have.length(6)
       .and.include('off_2 true');
+  });
+
+  it('have no times of changes where a writer declares none', () => {
+    const views = ['events', 'sessions', 'tickets', 'orders', 'offers'];
+    const path = snapshot.copyWith(
+      ...views.map((view) => `UPDATE ${view.slice(0, -1)}_runs SET changed_at = ''`),
+    );
+    const database = new Database(path, { readonly: true });
+    for (const view of views) {
+      const times = database.prepare(`SELECT DISTINCT changed_at FROM ${view}`).pluck().all();
+      expect(times, view).to.deep.equal([null]);
+    }
+    database.close();
+    expect(readHistory(path).changed).to.deep.equal({
+      events: 0,
+      sessions: 0,
+      tickets: 0,
+      orders: 0,
+      offers: 0,
+    });
   });
 });
