@@ -65,7 +65,7 @@ CREATE TABLE event_runs (
   first_row       INTEGER NOT NULL,
   changed_at      TEXT    NOT NULL,
   record_lengths  TEXT    NOT NULL, -- length of each record in bytes
-  tags            TEXT    NOT NULL, -- tags of each event in compared form: NFC, lower case, white space collapsed
+  tags            TEXT    NOT NULL, -- each tag in NFC, trimmed, white space collapsed to single blanks, in lower case, in NFC again
   records         TEXT    NOT NULL, -- without nextSessionStartAt and nextSessionId, which depend on the time of the request
   PRIMARY KEY (organization_id, first_row)
 ) STRICT;
@@ -76,7 +76,7 @@ CREATE TABLE session_runs (
   first_row       INTEGER NOT NULL,
   changed_at      TEXT    NOT NULL,
   record_lengths  TEXT    NOT NULL,
-  event_id        TEXT    NOT NULL,
+  event_id        TEXT    NOT NULL, -- id of the event, of the same organization
   starts          TEXT    NOT NULL, -- instant of startAt
   records         TEXT    NOT NULL,
   PRIMARY KEY (organization_id, first_row)
@@ -88,10 +88,10 @@ CREATE TABLE ticket_runs (
   first_row        INTEGER NOT NULL,
   changed_at       TEXT    NOT NULL,
   record_lengths   TEXT    NOT NULL,
-  event_id         TEXT    NOT NULL,
-  event_session_id TEXT    NOT NULL,
-  order_id         TEXT    NOT NULL,
-  qr_code          TEXT    NOT NULL,
+  event_id         TEXT    NOT NULL, -- eventId
+  event_session_id TEXT    NOT NULL, -- eventSessionId
+  order_id         TEXT    NOT NULL, -- orderId
+  qr_code          TEXT    NOT NULL, -- qrCode
   updated_at       TEXT    NOT NULL, -- instant of updatedAt
   records          TEXT    NOT NULL,
   PRIMARY KEY (organization_id, first_row)
@@ -103,10 +103,10 @@ CREATE TABLE order_runs (
   first_row       INTEGER NOT NULL,
   changed_at      TEXT    NOT NULL,
   record_lengths  TEXT    NOT NULL,
-  status          TEXT    NOT NULL,
-  email           TEXT    NOT NULL, -- customer.email in lower case; empty without a customer
+  status          TEXT    NOT NULL, -- status
+  email           TEXT    NOT NULL, -- customer.email in lower case (Unicode default mapping); empty without a customer
   updated_at      TEXT    NOT NULL, -- instant of updatedAt
-  event_ids       TEXT    NOT NULL, -- the distinct events of each order's items
+  event_ids       TEXT    NOT NULL, -- each placedItems[].eventId
   records         TEXT    NOT NULL,
   PRIMARY KEY (organization_id, first_row)
 ) STRICT;
@@ -117,10 +117,10 @@ CREATE TABLE offer_runs (
   first_row       INTEGER NOT NULL,
   changed_at      TEXT    NOT NULL,
   record_lengths  TEXT    NOT NULL,
-  type            TEXT    NOT NULL, -- TICKET, PRODUCT or BUNDLE
+  type            TEXT    NOT NULL, -- type: TICKET, PRODUCT or BUNDLE
   created_at      TEXT    NOT NULL, -- instant of createdAt
-  event_ids       TEXT    NOT NULL, -- the event of a TICKET offer; the distinct events that hold any other offer
-  resale_enabled  TEXT    NOT NULL, -- the distinct resaleEnabled values of a TICKET offer's pricings: "true", "false"
+  event_ids       TEXT    NOT NULL, -- eventId of a TICKET offer; of any other, the events that hold it, which its record does not name
+  resale_enabled  TEXT    NOT NULL, -- each pricing[].resaleEnabled of a TICKET offer: "true", "false"
   records         TEXT    NOT NULL,
   PRIMARY KEY (organization_id, first_row)
 ) STRICT;

@@ -4,77 +4,58 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import packageJson from '../package.json' with { type: 'json' };
 import { COMPILE_CACHE } from '../src/compile-cache.ts';
-import { CONFIG_VARIABLES } from '../src/config.ts';
-import { type Operation, OPERATIONS, parametersOf } from '../src/contract/operations.ts';
-import { RELEASES } from '../src/contract/releases.ts';
+import { APPLICATION_ID, FORMAT_VERSION } from '../src/snapshot/format/schema.ts';
+import * as tables from './reference/tables.ts';
 
 /**
- * Writes the parts of docs/reference.md that derive from the code, each between `<!-- NAME -->` and
- * `<!-- end of NAME -->`. With `--check`, exits with 1 if they differ.
+ * Writes the parts of documents that derive from the code, each between `<!-- NAME -->` and `<!-- end of NAME -->`.
+ * With `--check`, exits with 1 if they differ.
  */
 
 const ROOT = new URL('..', import.meta.url);
-const REFERENCE = new URL('docs/reference.md', ROOT);
 
-/** Roles of parameters that every list has. */
-const COMMON_ROLES = ['page', 'perPage', 'contentDigest'];
+/** The programs that npm scripts run in their own place (`exec`): those for users. */
+const PROGRAMS = Object.values(packageJson.scripts).flatMap(
+  (line) => /\bexec node .*?(\S+\.ts)$/.exec(line)?.[1] ?? [],
+);
 
-const written = await readFile(REFERENCE, 'utf8');
-const derived = await withDerivedParts(written);
-if (!process.argv.includes('--check')) {
-  await writeFile(REFERENCE, derived);
-} else if (derived !== written) {
-  console.error('docs/reference.md differs from the code: run `npm run reference`');
-  process.exitCode = 1;
-}
+/** The derived parts of each document, by name. */
+const PARTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  'docs/reference.md': {
+    operations: tables.operationTable(),
+    commands: commandsText((await Promise.all(PROGRAMS.map(helpsOf))).flat()),
+    environment: tables.environmentTable(),
+    'import files': tables.importFileSections(),
+    refusals: tables.refusalTable(),
+    memory: tables.memoryTable(),
+  },
+  'docs/snapshot-format.md': {
+    identification: `\`\`\`sql\nPRAGMA application_id = ${APPLICATION_ID};\nPRAGMA user_version = ${FORMAT_VERSION};\n\`\`\``,
+    columns: tables.columnTable(),
+  },
+};
 
-async function withDerivedParts(text: string): Promise<string> {
-  const parts = {
-    operations: table(['operation', 'parameters'], OPERATIONS.map(operationRow)),
-    commands: commandsText(await allHelps()),
-    environment: table(
-      ['variable', 'default', 'meaning'],
-      Object.entries(CONFIG_VARIABLES).map(([name, variable]) => [
-        `\`${name}\``,
-        variable.default ?? '',
-        variable.description,
-      ]),
-    ),
-  };
-  return Object.entries(parts).reduce((result, [name, part]) => replacePart(result, name, part), text);
+for (const [document, parts] of Object.entries(PARTS)) {
+  const file = new URL(document, ROOT);
+  const written = await readFile(file, 'utf8');
+  const derived = Object.entries(parts).reduce(
+    (text, [name, part]) => replacePart(text, name, part),
+    written,
+  );
+  if (!process.argv.includes('--check')) {
+    await writeFile(file, derived);
+  } else if (derived !== written) {
+    console.error(`${document} differs from the code: run \`npm run reference\``);
+    process.exitCode = 1;
+  }
 }
 
 function replacePart(text: string, name: string, part: string): string {
   const [begin, end] = [`<!-- ${name} -->\n\n`, `\n\n<!-- end of ${name} -->`];
   const from = text.indexOf(begin);
   const to = text.indexOf(end);
-  if (from < 0 || to < from) throw new Error(`docs/reference.md has no part "${name}"`);
+  if (from < 0 || to < from) throw new Error(`no document part "${name}" between its markers`);
   return text.slice(0, from + begin.length) + part + text.slice(to);
-}
-
-function table(heads: readonly string[], rows: readonly (readonly string[])[]): string {
-  return [heads, heads.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
-}
-
-function operationRow(operation: Operation): string[] {
-  const parameters =
-    operation.kind === 'list'
-      ? operation.parameters.filter(({ role }) => !COMMON_ROLES.includes(role.is))
-      : parametersOf(operation);
-  const isReleased = RELEASES.some(({ operations }) => operations.includes(operation.id));
-  return [
-    `\`GET ${operation.path}\`${isReleased ? '' : ' (preview)'}`,
-    parameters.map(({ name }) => `\`${name}\``).join(', '),
-  ];
-}
-
-/** Returns the help of the programs that npm scripts run in their own place (`exec`): those for users. */
-async function allHelps(): Promise<string[]> {
-  const programs = Object.values(packageJson.scripts).flatMap((line) => {
-    const program = /\bexec node .*?(\S+\.ts)$/.exec(line)?.[1];
-    return program === undefined ? [] : [program];
-  });
-  return (await Promise.all(programs.map(helpsOf))).flat();
 }
 
 /** Returns the help of a program, or those of its subcommands if it has any. */
@@ -97,26 +78,17 @@ async function helpText(program: string, ...subcommand: string[]): Promise<strin
 
 /** Returns an overview of commands, and a section with the help of each. */
 function commandsText(helps: readonly string[]): string {
-  const rows = helps.map((help) => [`[\`${nameIn(help)}\`](#${anchor(nameIn(help))})`, firstSentence(help)]);
-  const sections = helps.map((help) => `### ${nameIn(help)}\n\n\`\`\`\n${help}\n\`\`\``);
-  return [table(['command', 'does'], rows), ...sections].join('\n\n');
-}
-
-/** Returns the command in the line of usage, such as `npm run keys -- create`. */
-function nameIn(help: string): string {
-  return /^Usage: (.*?)(?: --)? (?:[[<]|$)/m.exec(help)?.[1] ?? '';
-}
-
-/** Returns the first sentence of a help after its line of usage. */
-function firstSentence(help: string): string {
-  const [, description = ''] = help.split('\n\n');
-  return /^.*?\.(?=\s|$)/.exec(description.replaceAll('\n', ' '))?.[0] ?? description;
-}
-
-/** Returns the anchor that GitHub derives from a heading. */
-function anchor(heading: string): string {
-  return heading
-    .toLowerCase()
-    .replaceAll(/[^\w -]/g, '')
-    .replaceAll(' ', '-');
+  const commands = helps.map((help) => {
+    // Such as `Usage: npm run keys -- create [options]`.
+    const name = /^Usage: (.*?)(?: --)? (?:[[<]|$)/m.exec(help)?.[1] ?? '';
+    const [, description = ''] = help.split('\n\n');
+    const firstSentence = /^.*?\.(?=\s|$)/.exec(description.replaceAll('\n', ' '))?.[0] ?? description;
+    const anchor = name.replaceAll(/[^\w -]/g, '').replaceAll(' ', '-');
+    return {
+      row: [`[\`${name}\`](#${anchor})`, firstSentence],
+      section: `### ${name}\n\n\`\`\`\n${help}\n\`\`\``,
+    };
+  });
+  const rows = commands.map(({ row }) => row);
+  return [tables.table(['command', 'purpose'], rows), ...commands.map(({ section }) => section)].join('\n\n');
 }

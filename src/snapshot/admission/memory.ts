@@ -57,7 +57,7 @@ const BUILDING_BYTES = 96; // for each record of the largest list: the arrays fr
 const DELETION_BYTES = 16; // for each deletion: the offset of its id (8), and its instant (8)
 const DELETION_BUILDING_BYTES = 250; // for each deletion: the objects from which these are built
 const LOADER_BYTES = 64 * MEGABYTE; // the loader thread: 50 MB were measured
-const UNCOLLECTED_BYTES = 64 * MEGABYTE; // of run buffers that await garbage collection, at most
+export const UNCOLLECTED_BYTES = 64 * MEGABYTE; // of run buffers that await garbage collection, at most
 const MARGIN = 1.05; // for longer keys, and for lists of several texts, which the manifest does not declare
 
 /**

@@ -23,7 +23,7 @@ import type { Staging } from './staging.ts';
 
 /** Reads the import files without records of a collection. */
 
-const DELETION_FIELDS: Fields = {
+export const DELETION_FIELDS: Fields = {
   organizationId: ORGANIZATION_ID,
   collection: choice(COLLECTION_NAMES, 'Collection of the record.', 'tickets'),
   id: id('Id of the record.', 'tkt_1'),
