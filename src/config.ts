@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
-import { similarVariable } from './similar-names.ts';
+import { distance } from 'fastest-levenshtein';
 
 /** A kind of value. */
 interface Kind<T> {
@@ -229,14 +229,24 @@ export function readConfig(environment: Environment = process.env): Config {
   return Object.freeze(Object.fromEntries(values)) as Config;
 }
 
-/** Returns the variables of the environment that are not read, each with the one that its name resembles. */
+/** Returns the variables of the environment that are not read, each with the known one that it resembles. */
 export function misspeltVariables(environment: Environment = process.env) {
   const known = Object.keys(CONFIG_VARIABLES);
   return Object.keys(environment).flatMap((variable) => {
-    if (known.includes(variable)) return [];
-    const similar = similarVariable(variable, known);
-    return similar === undefined ? [] : [{ variable, similar }];
+    const edits = (name: string) => distance(variable.toUpperCase(), name);
+    const similar = known.filter((name) => resembles(variable, name)).sort((a, b) => edits(a) - edits(b));
+    return known.includes(variable) || similar.length === 0 ? [] : [{ variable, similar: similar[0] }];
   });
+}
+
+/** Other programs have variables with short or similar names, such as `PORT0`, `HOSTNAME` and `DB_HOST`. */
+function resembles(variable: string, known: string): boolean {
+  const mistakes = known.length < 6 ? 0 : known.length < 10 ? 1 : 2;
+  const beginning = known.slice(0, 10);
+  return (
+    (beginning.length === 10 && variable.startsWith(beginning)) ||
+    distance(variable.toUpperCase(), known) <= mistakes
+  );
 }
 
 function variable<T, Default extends string | undefined>(

@@ -9,7 +9,6 @@ import { RequestHistory } from './admin/request-history.ts';
 import { monotonicNow } from './clock.ts';
 import { sumMetrics } from './counts/request-metrics.ts';
 import { startRefresh } from './refresh.ts';
-import { isSystemError } from './system-error.ts';
 import { Supervisor } from './workers/supervisor.ts';
 import type { WorkerInput } from './workers/worker.ts';
 
@@ -102,7 +101,7 @@ const STEP = 10;
  * @param command such as `npm start`
  */
 export function portInUse(error: unknown, { port, adminPort }: Config, command: string): Error | undefined {
-  if (!isSystemError(error, 'EADDRINUSE')) return undefined;
+  if (!(error instanceof Error && 'code' in error && error.code === 'EADDRINUSE')) return undefined;
   // The error of a worker has no port.
   const taken = 'port' in error && error.port === adminPort ? adminPort : port;
   // 0 selects a free port.

@@ -3,7 +3,6 @@ import { TooFewOpenFiles } from './open-files.ts';
 import { ProcessLog } from './log/process-log.ts';
 import { portInUse, startReplica } from './replica.ts';
 import { pollOnSignal, stopOnSignal } from './signals.ts';
-import { isSystemError } from './system-error.ts';
 
 /** Runs a replica with the configuration of the environment, until a signal stops it. Its options only print. */
 
@@ -17,7 +16,8 @@ try {
   if (!hasPrinted) await serve(readConfig());
 } catch (error) {
   const isWrongUsage = error instanceof WrongUsage;
-  const isExpected = isWrongUsage || isSystemError(error) || error instanceof TooFewOpenFiles;
+  const isExpected =
+    isWrongUsage || error instanceof TooFewOpenFiles || (error instanceof Error && 'syscall' in error);
   const message = isExpected ? error.message : String(error);
   process.stderr.write(`${message}\n`);
   // A stalled log reader would prevent the process from exiting.

@@ -32,7 +32,7 @@ const SNAPSHOT_FOLDERS: Readonly<Partial<Record<string, readonly string[]>>> = {
   format: [],
 };
 /** Files at the top of src that every folder may import. */
-const FOUNDATIONS = ['src/clock.ts', 'src/similar-names.ts', 'src/system-error.ts', 'src/version.ts'];
+const FOUNDATIONS = ['src/clock.ts', 'src/version.ts'];
 /** Files at the top of src that import no folder. All others there, such as main.ts, put the folders together. */
 const INDEPENDENT = ['src/config.ts', 'src/compile-cache.ts', ...FOUNDATIONS];
 

@@ -286,20 +286,30 @@ const ENVIRONMENTS: Readonly<Record<string, string>> = {
 };
 
 describe('misspeltVariables', () => {
-  it('names each variable that is not read, and the one that it resembles', () => {
-    const environment = {
-      SNAPSHOT_DIRS: '',
-      RATE_LIMIT_PER_MIN: '60',
-      TRUST_PROXYS: '1',
-      PORT: '80',
-      HOSTNAME: 'a',
-    };
-    expect(misspeltVariables(environment)).to.deep.equal([
-      { variable: 'SNAPSHOT_DIRS', similar: 'SNAPSHOT_DIR' },
-      { variable: 'RATE_LIMIT_PER_MIN', similar: 'RATE_LIMIT_PER_MINUTE' },
-      { variable: 'TRUST_PROXYS', similar: 'TRUST_PROXY' },
-    ]);
-  });
+  for (const [variable, similar] of [
+    ['SNAPSHOT_DIRS', 'SNAPSHOT_DIR'],
+    ['SNAPSHOT_DIRECTORY', 'SNAPSHOT_DIR'],
+    ['SNAPSHOTS_DIR', 'SNAPSHOT_DIR'],
+    ['SNPASHOT_DIR', 'SNAPSHOT_DIR'],
+    ['SNAPSHOT_RETAIN_MAX_SECOND', 'SNAPSHOT_RETAIN_MAX_SECONDS'],
+    ['TRUST_PROXYS', 'TRUST_PROXY'],
+    ['TRUST_PROXIES', 'TRUST_PROXY'],
+    ['RATE_LIMIT_PER_MIN', 'RATE_LIMIT_PER_MINUTE'],
+    ['RATE_LIMIT', 'RATE_LIMIT_PER_MINUTE'],
+    ['LOGLEVEL', 'LOG_LEVEL'],
+    ['THREAD', 'THREADS'],
+    ['port', 'PORT'],
+  ]) {
+    it(`reports that ${variable} resembles ${similar}`, () => {
+      expect(misspeltVariables({ [variable]: 'x', PORT: '80' })).to.deep.equal([{ variable, similar }]);
+    });
+  }
+
+  for (const variable of 'HOSTNAME DB_HOST PORTS PORT0 TRANSPORT POST RUST_LOG_LEVEL SNAPSHOT'.split(' ')) {
+    it(`finds none that resembles ${variable}`, () => {
+      expect(misspeltVariables({ [variable]: 'x' })).to.deep.equal([]);
+    });
+  }
 
   it('names no known variable', () => {
     expect(

@@ -3,7 +3,6 @@ import { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isatty } from 'node:tty';
 import { promisify } from 'node:util';
-import { isSystemError } from '../system-error.ts';
 
 /** PIPE_BUF of Linux. A pipe accepts a piece of this size whole or not at all. So lines of other writers are not interleaved. */
 const ATOMIC_BYTES = 4096;
@@ -106,7 +105,7 @@ function descriptorWriter(descriptor: number): WriteSome {
       const { bytesWritten } = await writeToDescriptor(descriptor, bytes);
       return bytesWritten;
     } catch (error) {
-      if (!isSystemError(error, 'EAGAIN')) throw error;
+      if (!(error instanceof Error && 'code' in error && error.code === 'EAGAIN')) throw error;
       await delay(FULL_TERMINAL_PAUSE_MS, undefined, { ref: false });
       return 0;
     }

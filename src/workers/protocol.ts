@@ -102,4 +102,4 @@ export interface Outcome {
   readonly failure?: SystemFailure;
 }
 
-export type SystemFailure = Readonly<Record<'code' | 'syscall', string | undefined> & { message: string }>;
+export type SystemFailure = Readonly<Pick<Error, 'message'> & Record<'code' | 'syscall', unknown>>;

@@ -16,7 +16,6 @@ import { RequestMetrics } from '../counts/request-metrics.ts';
 import { createServer, type ServerDependencies } from '../http/server.ts';
 import { KeyRing, noteUse } from '../keys/key-ring.ts';
 import { LogRing } from '../log/log-ring.ts';
-import { isSystemError } from '../system-error.ts';
 import type {
   Command,
   ListenTarget,
@@ -135,7 +134,7 @@ async function listen({ port, host, isShared }: ListenTarget): Promise<Outcome> 
   try {
     return { port: await listener.listen({ port, host, reusePort: true }) };
   } catch (error) {
-    if (!isSystemError(error)) throw error;
+    if (!(error instanceof Error && 'code' in error && 'syscall' in error)) throw error;
     if (!isShared && error.code === 'ENOTSUP') return { port: await listener.listen({ port, host }) };
     const { message, code, syscall } = error;
     return { failure: { message, code, syscall } };

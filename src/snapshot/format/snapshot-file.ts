@@ -1,7 +1,6 @@
 import { closeSync, constants, existsSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import Database from 'better-sqlite3';
-import { isSystemError } from '../../system-error.ts';
 import { readManifest } from './manifest.ts';
 import { type RefusalReason, RefusedSnapshot } from './refused-snapshot.ts';
 import { APPLICATION_ID, FORMAT_VERSION, SCHEMA_STATEMENTS, schemaStatements } from './schema.ts';
@@ -49,7 +48,8 @@ export function openSnapshot(path: string) {
 
 /** Converts an error of SQLite or the system into a refusal. Returns any other error unchanged. */
 export function asRefusal(error: unknown): unknown {
-  if (isSystemError(error)) return new RefusedSnapshot('unreadable', `it cannot be read: ${error.message}`);
+  if (error instanceof Error && 'syscall' in error)
+    return new RefusedSnapshot('unreadable', `it cannot be read: ${error.message}`);
   if (!(error instanceof Database.SqliteError)) return error;
   const message = `SQLite cannot read it: ${error.message} (${error.code}); copy or build it again`;
   return new RefusedSnapshot(reasonOf(error), message);

@@ -3,7 +3,6 @@ import { readdirSync, rmSync, statSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { isSystemError } from '../../system-error.ts';
 import { type Manifest, manifestDigest, type Permit, PERMITS, permitValues } from '../format/manifest.ts';
 import { inspectSnapshot } from '../load/read-snapshot.ts';
 
@@ -34,7 +33,7 @@ function isOfEndedProcess(publisher: string): boolean {
     process.kill(Number(pid), 0);
     return false;
   } catch (error) {
-    return isSystemError(error, 'ESRCH');
+    return error instanceof Error && 'code' in error && error.code === 'ESRCH';
   }
 }
 

@@ -2,7 +2,6 @@ import { constants, lstatSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { chmod, copyFile, rename } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import Database from 'better-sqlite3';
-import { isSystemError } from '../../system-error.ts';
 import { aheadOfClock, declaredCounts, type Manifest, type Permit } from '../format/manifest.ts';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
 import { checkSuccession, type Predecessor } from '../format/succession.ts';
@@ -66,7 +65,8 @@ export async function publishSnapshot(options: PublishOptions) {
 
 /** Returns whether an operator can act on an error: a refusal, or an error of the system or SQLite. */
 function isReportable(error: unknown): error is Error {
-  return error instanceof RefusedSnapshot || error instanceof Database.SqliteError || isSystemError(error);
+  if (error instanceof RefusedSnapshot || error instanceof Database.SqliteError) return true;
+  return error instanceof Error && 'syscall' in error;
 }
 
 async function replaceFile(options: PublishOptions, path: string) {

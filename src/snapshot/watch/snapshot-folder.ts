@@ -1,7 +1,6 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { lstat, readdir, realpath, stat } from 'node:fs/promises';
 import { join, sep } from 'node:path';
-import { isSystemError } from '../../system-error.ts';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
 import { asRefusal, isSnapshotName } from '../format/snapshot-file.ts';
 
@@ -114,7 +113,9 @@ async function statusOf(path: string) {
     };
   } catch (error) {
     // A link to a missing file is present.
-    const isPresent = !isSystemError(error, 'ENOENT') || (await lstat(path).catch(() => undefined));
+    const isPresent =
+      !(error instanceof Error && 'code' in error && error.code === 'ENOENT') ||
+      (await lstat(path).catch(() => undefined));
     return isPresent ? { version: String(error), changedAt: 0 } : undefined;
   }
 }

@@ -6,8 +6,7 @@ import { createGunzip } from 'node:zlib';
 import { MEGABYTE } from '../../../store/memory/shared-arrays.ts';
 import { COLLECTIONS } from '../../format/layout.ts';
 import type { JsonObject } from '../../format/json-values.ts';
-import { type FieldProblem, parseLine, shown, UTF_16 } from './problems.ts';
-import { similarName } from '../../../similar-names.ts';
+import { type FieldProblem, parseLine, shown, similarName, UTF_16 } from './problems.ts';
 
 /** The files of an import folder: one JSON object per line, in UTF-8, optionally compressed (`.ndjson.gz`). */
 

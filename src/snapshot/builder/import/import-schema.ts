@@ -15,9 +15,8 @@ import type { Schema } from '../../../contract/parameter.ts';
 import { inUtc, parseTimestamp, withOffset } from '../../../contract/timestamp.ts';
 import { type JsonObject, objectIn, textIn } from '../../format/json-values.ts';
 import { addCount, type LineNotes } from './line-notes.ts';
-import { type FieldProblem, quoted, withoutRepetition } from './problems.ts';
+import { type FieldProblem, quoted, similarName, withoutRepetition } from './problems.ts';
 import { remembered } from './rules.ts';
-import { similarName } from '../../../similar-names.ts';
 
 /** The checks of import records and their stored form, derived from the declared fields. */
 

@@ -1,3 +1,4 @@
+import { distance } from 'fastest-levenshtein';
 import type { Json } from '../../../contract/field.ts';
 import { type JsonObject, objectIn } from '../../format/json-values.ts';
 
@@ -95,4 +96,21 @@ const MAX_SHOWN = 60;
 export function shown(text: string): string {
   const start = text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
   return start.toWellFormed().replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '\ufffd');
+}
+
+/**
+ * Returns the known name that a name resembles most: apart from letter case and punctuation, one contains the other, or
+ * they differ by a typing mistake.
+ */
+export function similarName(name: string, known: Iterable<string>): string | undefined {
+  const plain = (text: string) => text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
+  const given = plain(name);
+  const resembles = (candidate: string) => {
+    const [shorter, longer] = [given, candidate].sort((a, b) => a.length - b.length);
+    // Almost any two shorter names are one mistake apart.
+    if (shorter.length < 4) return shorter === longer;
+    return longer.includes(shorter) || distance(shorter, longer) <= (longer.length < 10 ? 1 : 2);
+  };
+  const edits = (candidate: string) => distance(given, plain(candidate));
+  return [...known].filter((one) => resembles(plain(one))).sort((a, b) => edits(a) - edits(b))[0];
 }
