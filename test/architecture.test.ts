@@ -32,9 +32,9 @@ const SNAPSHOT_FOLDERS: Readonly<Partial<Record<string, readonly string[]>>> = {
   format: [],
 };
 /** Files at the top of src that every folder may import. */
-const FOUNDATIONS = ['src/clock.ts', 'src/version.ts'];
+const FOUNDATIONS = ['src/clock.ts', 'src/config.ts', 'src/version.ts'];
 /** Files at the top of src that import no folder. All others there, such as main.ts, put the folders together. */
-const INDEPENDENT = ['src/config.ts', 'src/compile-cache.ts', ...FOUNDATIONS];
+const INDEPENDENT = ['src/compile-cache.ts', ...FOUNDATIONS];
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
@@ -206,7 +206,7 @@ describe('The checks of the architecture', () => {
     expect(into('scripts/sample/deep/a.ts', "export * from '../../../src/store/b.ts';")).to.have.length(1);
     expect(into('src/query/a.ts', "const b = await import('../http/b.ts');")).to.have.length(1);
     expect(into('src/query/a.ts', "new Worker(new URL('../http/b.ts', import.meta.url));")).to.have.length(1);
-    expect(into('src/http/a.ts', "import { readConfig } from '../config.ts';")).to.have.length(1);
+    expect(into('src/http/a.ts', "import { startRefresh } from '../refresh.ts';")).to.have.length(1);
     expect(into('src/config.ts', "import { b } from './contract/b.ts';")).to.have.length(1);
     expect(into('src/main.ts', "import { b } from '../test/b.ts';")).to.have.length(1);
     expect(into('src/store/a.ts', "import { b } from '../../scripts/b.ts';")).to.have.length(1);

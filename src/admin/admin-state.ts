@@ -1,3 +1,4 @@
+import type { Config } from '../config.ts';
 import { stateOf } from '../keys/key-ring.ts';
 import type { KeysWatcher } from '../keys/keys-watcher.ts';
 import type { ProcessLog } from '../log/process-log.ts';
@@ -11,14 +12,10 @@ import type { RequestHistory } from './request-history.ts';
 
 /** The parts of a replica on which the admin port reports. */
 export interface AdminDependencies {
-  readonly config: Retention & {
-    readonly adminHost: string;
-    readonly snapshotDir: string;
-    readonly keysFile: string;
-    readonly threads: number;
-    /** Undefined for no limit. */
-    readonly maxSnapshotAgeSeconds: number | undefined;
-  };
+  readonly config: Pick<
+    Config,
+    'adminHost' | 'snapshotDir' | 'keysFile' | 'threads' | 'maxSnapshotAgeSeconds' | keyof Retention
+  >;
   readonly stores: StoreRegistry;
   readonly admission: Pick<Admission, 'retainableBytes'>;
   readonly history: LoadHistory;

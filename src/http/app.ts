@@ -6,6 +6,7 @@ import express, {
   type Response,
 } from 'express';
 import type { Logger } from 'pino';
+import type { Config } from '../config.ts';
 import { type ContentCoding, RECORD_COUNT_HEADER } from '../contract/headers.ts';
 import {
   CONTENT_DIGEST_PARAMETER,
@@ -28,14 +29,14 @@ import type { RefusalBudget } from './checks/refusal-budget.ts';
 import { countStream } from './checks/stream-limit.ts';
 import { checkVersion, headersOfEnd, versionResolver } from './checks/version.ts';
 import type { Connection } from './connections/connection.ts';
-import { type CorsOrigins, corsHeaders, isPreflight } from './cors.ts';
+import { corsHeaders, isPreflight } from './cors.ts';
 import { healthHandler, otherMethodsHandler } from './handlers/documents.ts';
 import type { HitCounts } from '../counts/hit-counts.ts';
 import type { OpenCounts } from '../counts/open-counts.ts';
 import { changesReader } from './reads/changes.ts';
 import { type FoundLines, linkHeader, readersOf } from './reads/records.ts';
 import { bodyProblem, refuseBody } from './request-body.ts';
-import { hasBody, hasPath, originOf, type OriginOptions, queryOf, startContext } from './request-context.ts';
+import { hasBody, hasPath, originOf, queryOf, startContext } from './request-context.ts';
 import { Compression } from './response/compression.ts';
 import { codedTag, codingHeaders, entityTag, matchedTag, matchesAnyTag } from './response/etag.ts';
 import {
@@ -50,16 +51,10 @@ import {
 import { dataHeaders, NO_STORE, send, sendProblem } from './response/send.ts';
 import { sendStream } from './response/stream.ts';
 
-export interface ApiConfig extends OriginOptions {
-  /** Requests per minute for each key; 0 for no limit. */
-  readonly rateLimitPerMinute: number;
-  /** Whether responses are compressed for clients that accept it. */
-  readonly compression: boolean;
-  /** Time for which the token of a later snapshot waits, after the first request with it. */
-  readonly changesWaitSeconds: number;
-  /** Undefined if no scripts of other origins may read responses. */
-  readonly corsOrigins: CorsOrigins | undefined;
-}
+type ApiConfig = Pick<
+  Config,
+  'publicBaseUrl' | 'trustProxy' | 'corsOrigins' | 'rateLimitPerMinute' | 'compression' | 'changesWaitSeconds'
+>;
 
 export interface Dependencies {
   readonly config: ApiConfig;

@@ -7,9 +7,6 @@ import type { HeaderList } from './response/problem.ts';
  * Which scripts of other origins may read responses: the CORS protocol (https://fetch.spec.whatwg.org/#http-cors-protocol).
  */
 
-/** Origins whose scripts may read responses, or `*` for all. */
-export type CorsOrigins = readonly string[] | '*';
-
 /** Seconds for which a browser may keep the response to a preflight. Chromium permits no longer time. */
 const MAX_AGE = '7200';
 
@@ -24,7 +21,7 @@ const PREFLIGHT: HeaderList = [
 ];
 
 /** Returns the CORS headers of the response to a request. A response to a listed origin varies by the origin. */
-export function corsHeaders(request: Request, origins: CorsOrigins): HeaderList {
+export function corsHeaders(request: Request, origins: readonly string[] | '*'): HeaderList {
   const { origin = '' } = request.headers;
   const isPermitted = origins === '*' || origins.includes(origin);
   return [

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { isIPv6 } from 'node:net';
 import type { Request, Response } from 'express';
 import type { Logger } from 'pino';
+import type { Config } from '../config.ts';
 import { REQUEST_ID_HEADER, REQUEST_ID_PATTERN } from '../contract/headers.ts';
 import type { PathParameter } from '../contract/operations.ts';
 import type { ValidKey } from '../keys/key-ring.ts';
@@ -118,18 +119,14 @@ export function pathParameter({ params }: Request, { name }: PathParameter): str
   return value;
 }
 
-export interface OriginOptions {
-  /** Undefined for the address of the request. */
-  readonly publicBaseUrl: string | undefined;
-  /** Express's `trust proxy` setting. */
-  readonly trustProxy: boolean | number | readonly string[];
-}
-
 /**
  * Returns the base URL of links. It is the configured one, or the scheme and authority of the request. The address of
  * the socket replaces an absent or malformed host.
  */
-export function originOf(request: Request, { publicBaseUrl, trustProxy }: OriginOptions): string {
+export function originOf(
+  request: Request,
+  { publicBaseUrl, trustProxy }: Pick<Config, 'publicBaseUrl' | 'trustProxy'>,
+): string {
   if (publicBaseUrl !== undefined) return publicBaseUrl;
   // Without trusted proxies, Express would return the same values, but look up its settings for each.
   const { protocol, host } =

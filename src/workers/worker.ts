@@ -1,16 +1,16 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { type LevelWithSilent, pino } from 'pino';
+import { pino } from 'pino';
+import type { Config } from '../config.ts';
 import { OPERATIONS } from '../contract/operations.ts';
 import { RELEASES } from '../contract/releases.ts';
 import { openApiDocument } from '../contract/openapi/document.ts';
-import { type ApiConfig, createApi, type Dependencies } from '../http/app.ts';
-import { OverloadCheck, type OverloadConfig } from '../http/checks/overload.ts';
+import { createApi, type Dependencies } from '../http/app.ts';
+import { OverloadCheck } from '../http/checks/overload.ts';
 import { Pins } from '../http/checks/pin.ts';
 import { RefusalBudget } from '../http/checks/refusal-budget.ts';
-import type { ConnectionConfig } from '../http/connections/connections.ts';
 import { Listener, prepareDrain } from '../http/connections/drain.ts';
 import { Networks } from '../counts/networks.ts';
-import { addDocumentation, type DocumentationConfig } from '../http/handlers/documentation.ts';
+import { addDocumentation } from '../http/handlers/documentation.ts';
 import { OpenCounts, STREAMS } from '../counts/open-counts.ts';
 import { RequestMetrics } from '../counts/request-metrics.ts';
 import { createServer, type ServerDependencies } from '../http/server.ts';
@@ -29,13 +29,7 @@ import { WorkerStores } from './shared-views.ts';
 /** Program of a worker: a thread that answers requests and executes commands of the supervisor. */
 
 export interface WorkerInput {
-  readonly config: ApiConfig &
-    ConnectionConfig &
-    DocumentationConfig &
-    OverloadConfig & {
-      readonly refusalsPerMinute: number;
-      readonly logLevel: LevelWithSilent;
-    };
+  readonly config: Config;
   readonly memory: WorkerMemory;
 }
 

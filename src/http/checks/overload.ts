@@ -1,5 +1,6 @@
 import type { PerformanceNodeTiming } from 'node:perf_hooks';
 import type { Logger } from 'pino';
+import type { Config } from '../../config.ts';
 import type { RequestMetrics } from '../../counts/request-metrics.ts';
 import { retryLater } from '../response/problem.ts';
 
@@ -22,13 +23,8 @@ const IDLE_MS = 1;
 const SAMPLE_MS = 50;
 const LOG_MS = 1000;
 
-export interface OverloadConfig {
-  /** Waiting time above which requests are refused, in milliseconds; 0 disables the check. */
-  readonly overloadDelayMs: number;
-}
-
 export interface OverloadOptions {
-  readonly config: OverloadConfig;
+  readonly config: Pick<Config, 'overloadDelayMs'>;
   readonly metrics: RequestMetrics;
   readonly log: Logger;
   /** Returns the number of open connections of this thread. */

@@ -2,6 +2,7 @@ import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { compile } from 'proxy-addr';
 import { monotonicNow } from '../../clock.ts';
+import type { Config } from '../../config.ts';
 import { CONNECTIONS, type OpenCounts, UNSENT_KB } from '../../counts/open-counts.ts';
 import type { EndReason, RequestMetrics } from '../../counts/request-metrics.ts';
 import { Connection, type ConnectionEvents } from './connection.ts';
@@ -19,18 +20,10 @@ const TURN_MS = 50;
 /** Longest wait for the first read. Before it, the close of such a connection is not noticed. */
 export const MAX_WAIT_MS = 60_000;
 
-export interface ConnectionConfig {
-  /** Express's `trust proxy`. */
-  readonly trustProxy: boolean | number | readonly string[];
-  /** Connections of one network, over all workers. */
-  readonly maxConnectionsPerAddress: number;
-  /** Time without progress after which a connection ends. */
-  readonly writeTimeoutSeconds: number;
-  /** Megabytes of responses that may wait to be sent, over all workers. */
-  readonly maxUnsentMb: number;
-  /** Number of workers. */
-  readonly threads: number;
-}
+export type ConnectionConfig = Pick<
+  Config,
+  'trustProxy' | 'maxConnectionsPerAddress' | 'writeTimeoutSeconds' | 'maxUnsentMb' | 'threads'
+>;
 
 /** Answers the requests of connections. */
 export type RequestHandler = Pick<ConnectionEvents, 'handle' | 'closed'>;

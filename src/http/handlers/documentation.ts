@@ -1,4 +1,5 @@
 import type { Express, RequestHandler } from 'express';
+import type { Config } from '../../config.ts';
 import { JSON_TYPE } from '../../contract/headers.ts';
 import { PUBLIC_PATHS, type PublicPathName } from '../../contract/public-paths.ts';
 import { pageOf } from '../../pages/page.ts';
@@ -7,13 +8,7 @@ import type { HeaderList } from '../response/problem.ts';
 import { NO_STORE, send } from '../response/send.ts';
 import { addPage, type Document, documentHandler, otherMethodsHandler } from './documents.ts';
 
-export interface DocumentationConfig {
-  readonly publicBaseUrl: string | undefined;
-  /** Whether the documentation is served. */
-  readonly docs: boolean;
-  /** Whether the explorer is served. It needs the documentation. */
-  readonly explorer: boolean;
-}
+export type DocumentationConfig = Pick<Config, 'publicBaseUrl' | 'docs' | 'explorer'>;
 
 /** The pages, which have a switch each in the configuration. */
 const PAGE_NAMES = ['docs', 'explorer'] as const;

@@ -2,15 +2,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { pino } from 'pino';
 import { Random } from '../../../scripts/sample/random.ts';
-import {
-  OverloadCheck,
-  type OverloadConfig,
-  type OverloadOptions,
-} from '../../../src/http/checks/overload.ts';
+import { OverloadCheck, type OverloadOptions } from '../../../src/http/checks/overload.ts';
 import { RequestMetrics, sumMetrics } from '../../../src/counts/request-metrics.ts';
 
 const TARGET_MS = 100;
-const CONFIG: OverloadConfig = { overloadDelayMs: TARGET_MS };
+const CONFIG = { overloadDelayMs: TARGET_MS };
 const DISABLED = { ...CONFIG, overloadDelayMs: 0 };
 const SEED = 20_261_122;
 
