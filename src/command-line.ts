@@ -1,6 +1,6 @@
 import { Command, CommanderError } from 'commander';
+import packageJson from '../package.json' with { type: 'json' };
 import { CONFIG_VARIABLES, WrongUsage } from './config.ts';
-import { VERSION } from './version.ts';
 
 /** Command lines of npm scripts: the parts that all have, and that of `npm start`. */
 
@@ -10,7 +10,7 @@ const DEFAULT_WIDTH = 80;
 export function programOf(name: string, description: string): Command {
   return new Command(name)
     .description(description)
-    .version(VERSION, '--version', 'print the version of Foyer')
+    .version(packageJson.version, '--version', 'print the version of Foyer')
     .exitOverride();
 }
 

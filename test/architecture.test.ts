@@ -31,8 +31,8 @@ const SNAPSHOT_FOLDERS: Readonly<Partial<Record<string, readonly string[]>>> = {
   load: ['format'],
   format: [],
 };
-/** Files at the top of src that every folder may import. */
-const FOUNDATIONS = ['src/clock.ts', 'src/config.ts', 'src/version.ts'];
+/** Files that every folder may import. */
+const FOUNDATIONS = ['package.json', 'src/clock.ts', 'src/config.ts'];
 /** Files at the top of src that import no folder. All others there, such as main.ts, put the folders together. */
 const INDEPENDENT = ['src/compile-cache.ts', ...FOUNDATIONS];
 
@@ -65,8 +65,8 @@ function mayImport(path: string, target: string): boolean {
   const from = folderOf(path);
   const to = folderOf(target);
   if (from === to && from !== undefined) return from !== 'snapshot' || mayImportInSnapshot(path, target);
-  if (!target.startsWith('src/')) return false;
   if (FOUNDATIONS.includes(target)) return true;
+  if (!target.startsWith('src/')) return false;
   if (from === undefined) return !INDEPENDENT.includes(path);
   return to !== undefined && (FOLDERS[from]?.includes(to) ?? false);
 }

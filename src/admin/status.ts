@@ -1,10 +1,10 @@
+import packageJson from '../../package.json' with { type: 'json' };
 import { monotonicNow } from '../clock.ts';
 import { CONNECTIONS } from '../counts/open-counts.ts';
 import { byCollection } from '../snapshot/format/layout.ts';
 import { REFUSALS } from '../snapshot/format/refused-snapshot.ts';
 import { bytesOf, lastUseOf } from '../store/organization-image.ts';
 import { endOfRetention, latestUsedFirst, type RetainedSection } from '../store/registry/store-registry.ts';
-import { VERSION } from '../version.ts';
 import {
   type AdminDependencies,
   type LiveSnapshot,
@@ -46,7 +46,7 @@ export function summaryOf(dependencies: AdminDependencies) {
   const reasons = reasonsNotReady(dependencies);
   const { retainedBytes } = stores;
   return {
-    version: VERSION,
+    version: packageJson.version,
     startedAt: new Date(performance.timeOrigin).toISOString(),
     uptimeSeconds: seconds(performance.now()),
     ready: reasons.length === 0,
