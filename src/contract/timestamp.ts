@@ -25,18 +25,11 @@ const TIMESTAMP = new RegExp(TIMESTAMP_PATTERN);
 /** Microseconds since 1970-01-01T00:00:00Z. A bigint because the number passes 2^53 in the year 2255. */
 export type Instant = bigint;
 
-/** The calendar repeats after 400 years. For a year below 100, `Date.UTC` takes one of the 20th century. */
-const CYCLE_YEARS = 400;
-const CYCLE_MS = 146_097 * 86_400_000;
-
 /** Returns the instant of a timestamp, truncated to microseconds; undefined when `text` is malformed. */
 export function parseTimestamp(text: string): Instant | undefined {
   if (!TIMESTAMP.test(text) || !isExistingDay(text)) return undefined;
-  const [year, month, day] = [digits(text, 0, 4), digits(text, 5, 2), digits(text, 8, 2)];
-  const [hour, minute] = [digits(text, 11, 2), digits(text, 14, 2) - offsetOf(text)];
-  const second = text[16] === ':' ? digits(text, 17, 2) : 0;
-  const milliseconds = Date.UTC(year + CYCLE_YEARS, month - 1, day, hour, minute, second) - CYCLE_MS;
-  return BigInt(milliseconds) * 1000n + BigInt(microsecondsOf(text));
+  const seconds = Math.floor(Date.parse(text) / 1000);
+  return BigInt(seconds) * 1_000_000n + BigInt(microsecondsOf(text));
 }
 
 /** Returns whether `text` is an existing calendar date, `YYYY-MM-DD`. */
@@ -57,30 +50,14 @@ export function withOffset(text: string): string {
   return text.replace('Z', '+00:00');
 }
 
-/** Returns whether the day that begins `text`, of the pattern of dates, is not 29 February of another than a leap year. */
+/** Returns whether the day that begins a text of the pattern exists: 29 February only in leap years. */
 function isExistingDay(text: string): boolean {
-  if (!text.startsWith('-02-29', 4)) return true;
-  const year = digits(text, 0, 4);
-  return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
+  // Date.parse takes 29 February of another year for 1 March.
+  return !text.startsWith('-02-29', 4) || new Date(text.slice(0, 10)).getUTCDate() === 29;
 }
 
-/** Returns the offset at the end of a valid timestamp, in minutes east of UTC. */
-function offsetOf(text: string): number {
-  if (text.endsWith('Z')) return 0;
-  const minutes = digits(text, text.length - 5, 2) * 60 + digits(text, text.length - 2, 2);
-  return text.at(-6) === '-' ? -minutes : minutes;
-}
-
-/** Returns the fraction of a second in a valid timestamp. */
 function microsecondsOf(text: string): number {
   if (text[19] !== '.') return 0;
   const [fraction] = text.slice(20, 26).split(/[^0-9]/, 1);
   return Number(fraction.padEnd(6, '0'));
-}
-
-/** Returns the number in `length` digits from `start`. */
-function digits(text: string, start: number, length: number): number {
-  let value = 0;
-  for (let i = start; i < start + length; i++) value = value * 10 + text.charCodeAt(i) - 48;
-  return value;
 }
