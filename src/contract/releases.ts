@@ -44,39 +44,23 @@ export const STABLE: Version = 'stable';
 export const PREVIEW: Version = 'preview';
 
 /**
- * Returns the version that a header value selects; undefined when the value is invalid. The date of an upcoming
- * release selects it, and any other date selects the stable version.
+ * Returns the version that a header value selects on a day, which for an invalid value is the stable version. The date of
+ * an upcoming release selects it, and any other date the stable version, which has the operations of the latest release.
+ * Before the first release, that one is the latest. Preview has no end: it may change on any day.
  */
-export function selectVersion(
-  header: string | undefined,
-  releases: readonly Release[],
-  today: string,
-): Version | undefined {
-  if (header === undefined || header === STABLE) return STABLE;
-  if (header === PREVIEW) return PREVIEW;
-  if (!isCalendarDate(header)) return undefined;
-  return header > today && releases.some(({ date }) => date === header) ? header : STABLE;
-}
-
-/** Returns the date of the latest release. Before the first one, returns the date of that. */
-export function latestVersion(releases: readonly Release[], today: string): string {
-  return releases.findLast(({ date }) => date <= today)?.date ?? releases[0].date;
-}
-
-/** Returns the announced end of a version; undefined without one. Preview has none: it may change on any day. */
-export function endOf(version: Version, releases: readonly Release[], today: string): End | undefined {
-  const release = version === STABLE ? latestVersion(releases, today) : version;
-  return releases.find(({ date }) => date === release)?.end;
-}
-
-/** Returns the ids of the operations that a version has on `today`; undefined for preview, which has all. */
-export function operationsOf(
-  version: Version,
-  releases: readonly Release[],
-  today: string,
-): ReadonlySet<string> | undefined {
-  if (version === PREVIEW) return undefined;
-  // Before its day, the first release is already the stable version.
-  const until = version === STABLE ? latestVersion(releases, today) : version;
-  return new Set(releases.filter(({ date }) => date <= until).flatMap(({ operations }) => operations));
+export function selectVersion(header: string | undefined, releases: readonly Release[], today: string) {
+  const latest = releases.findLast(({ date }) => date <= today)?.date ?? releases[0].date;
+  const upcoming = releases.find(({ date }) => date === header && date > today)?.date;
+  const date = upcoming ?? latest;
+  const isPreview = header === PREVIEW;
+  return {
+    name: isPreview ? PREVIEW : (upcoming ?? STABLE),
+    isValid: header === undefined || header === STABLE || isPreview || isCalendarDate(header),
+    latest,
+    /** Ids of its operations; undefined for all. */
+    operations: isPreview
+      ? undefined
+      : new Set(releases.filter((one) => one.date <= date).flatMap((one) => one.operations)),
+    end: isPreview ? undefined : releases.find((one) => one.date === date)?.end,
+  };
 }

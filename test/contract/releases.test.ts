@@ -1,19 +1,7 @@
 import { expect } from 'chai';
 import { OPERATIONS } from '../../src/contract/operations.ts';
-import {
-  endOf,
-  operationsOf,
-  latestVersion,
-  type Release,
-  RELEASES,
-  selectVersion,
-} from '../../src/contract/releases.ts';
+import { type Release, RELEASES, selectVersion } from '../../src/contract/releases.ts';
 import { isCalendarDate } from '../../src/contract/timestamp.ts';
-
-const releases: readonly Release[] = [
-  { date: '2026-10-01', operations: ['listEvents'] },
-  { date: '2027-03-01', operations: ['listOffers'] },
-];
 
 describe('RELEASES', () => {
   it('are in ascending order of real days, and name existing operations once each', () => {
@@ -43,82 +31,44 @@ describe('The announced ends', () => {
   });
 });
 
-describe('endOf', () => {
+describe('selectVersion', () => {
   const first = { deprecated: '2027-01-01', sunset: '2027-03-01' };
   const second = { deprecated: '2028-01-01' };
-  const ending = [
-    { ...releases[0], end: first },
-    { ...releases[1], end: second },
+  const releases: readonly Release[] = [
+    { date: '2026-10-01', operations: ['listEvents'], end: first },
+    { date: '2027-03-01', operations: ['listOffers'], end: second },
   ];
-  const cases: [version: string, today: string, end: object | undefined][] = [
-    ['stable', '2026-09-30', first],
-    ['stable', '2027-02-28', first],
-    ['stable', '2027-03-01', second],
-    ['2027-03-01', '2027-02-28', second],
-    ['preview', '2027-02-28', undefined],
+  const before = { latest: '2026-10-01', operations: ['listEvents'], end: first };
+  const after = { latest: '2027-03-01', operations: ['listEvents', 'listOffers'], end: second };
+  const upcoming = { name: '2027-03-01', ...after, latest: '2026-10-01' };
+  const preview = { name: 'preview', latest: '2026-10-01', operations: undefined, end: undefined };
+  const cases: [today: string, header: string | undefined, version: object][] = [
+    ['2026-09-30', undefined, before],
+    ['2026-11-01', undefined, before],
+    ['2027-02-28', 'stable', before],
+    ['2027-03-01', 'stable', after],
+    ['2027-02-28', 'preview', preview],
+    ['2027-02-28', '2027-03-01', upcoming],
+    ['2027-03-01', '2027-03-01', after],
+    ['2027-03-02', '2027-03-01', after],
+    ['2026-11-01', '2026-10-01', before],
+    ['2026-11-01', '2027-03-02', before],
+    ['2026-11-01', '1999-12-31', before],
+    ['2026-11-01', '2028-02-29', before],
   ];
-  for (const [version, today, end] of cases) {
-    it(`of ${version} on ${today} is ${JSON.stringify(end)}`, () => {
-      expect(endOf(version, ending, today)).to.deep.equal(end);
-      expect(endOf(version, releases, today)).to.equal(undefined);
+  for (const [today, header, version] of cases) {
+    it(`selects a version for ${String(header)} on ${today}`, () => {
+      const { operations, ...selected } = selectVersion(header, releases, today);
+      expect({ ...selected, operations: operations && [...operations] }).to.deep.equal({
+        name: 'stable',
+        isValid: true,
+        ...version,
+      });
     });
   }
-});
 
-describe('selectVersion', () => {
-  const cases: [header: string | undefined, today: string, version: string | undefined][] = [
-    [undefined, '2026-11-01', 'stable'],
-    ['stable', '2026-11-01', 'stable'],
-    ['preview', '2026-11-01', 'preview'],
-    ['2027-03-01', '2027-02-28', '2027-03-01'],
-    ['2027-03-01', '2027-03-01', 'stable'],
-    ['2027-03-01', '2027-03-02', 'stable'],
-    ['2026-10-01', '2026-11-01', 'stable'],
-    ['2027-03-02', '2026-11-01', 'stable'],
-    ['1999-12-31', '2026-11-01', 'stable'],
-    ['2028-02-29', '2026-11-01', 'stable'],
-    ['2026-02-30', '2026-11-01', undefined],
-    ['2026-2-3', '2026-11-01', undefined],
-    ['2026-10-01T00:00Z', '2026-11-01', undefined],
-    ['', '2026-11-01', undefined],
-    ['Stable', '2026-11-01', undefined],
-    ['stable, stable', '2026-11-01', undefined],
-    ['latest', '2026-11-01', undefined],
-  ];
-  for (const [header, today, version] of cases) {
-    it(`selects ${String(version)} for ${String(header)} on ${today}`, () => {
-      expect(selectVersion(header, releases, today)).to.equal(version);
-    });
-  }
-});
-
-describe('latestVersion', () => {
-  it('is the latest release in force, or the first release before that', () => {
-    const days = ['2026-09-30', '2026-10-01', '2027-02-28', '2027-03-01'];
-    expect(days.map((day) => latestVersion(releases, day))).to.deep.equal([
-      '2026-10-01',
-      '2026-10-01',
-      '2026-10-01',
-      '2027-03-01',
-    ]);
+  it('marks every other value as invalid, and selects the stable version for it', () => {
+    for (const header of '2026-02-30|2026-2-3|2026-10-01T00:00Z||Stable|stable, stable|latest'.split('|'))
+      expect(selectVersion(header, releases, '2026-11-01')).to.include({ name: 'stable', isValid: false });
   });
-});
-
-describe('operationsOf', () => {
-  const cases: [operation: string, version: string, today: string, reachable: boolean][] = [
-    ['listEvents', 'stable', '2020-01-01', true],
-    ['listOffers', 'stable', '2027-02-28', false],
-    ['listOffers', 'preview', '2027-02-28', true],
-    ['listOffers', '2027-03-01', '2027-02-28', true],
-    ['listOffers', 'stable', '2027-03-01', true],
-    ['listEvents', '2027-03-01', '2027-02-28', true],
-    ['getOffer', '2027-03-01', '2027-02-28', false],
-    ['getOffer', 'preview', '2027-03-01', true],
-  ];
-  for (const [operation, version, today, reachable] of cases) {
-    it(`${operation} in ${version} on ${today}: ${reachable}`, () => {
-      const operations = operationsOf(version, releases, today);
-      expect(operations?.has(operation) ?? true).to.equal(reachable);
-    });
-  }
 });

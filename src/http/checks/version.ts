@@ -3,10 +3,7 @@ import { DEPRECATION_HEADER, SUNSET_HEADER } from '../../contract/headers.ts';
 import type { Operation } from '../../contract/operations.ts';
 import {
   type End,
-  endOf,
   LATEST_VERSION_HEADER,
-  latestVersion,
-  operationsOf,
   PREVIEW,
   type Release,
   selectVersion,
@@ -61,14 +58,11 @@ export function versionResolver(releases: readonly Release[]): VersionResolver {
     }
     const known = kept.get(header);
     if (known !== undefined) return known;
-    const selected = selectVersion(header, releases, today);
-    const name = selected ?? STABLE;
-    const headers = [VERSION_HEADER, name, LATEST_VERSION_HEADER, latestVersion(releases, today)];
-    const endHeaders = headersOfEnd(endOf(name, releases, today));
-    const operations = operationsOf(name, releases, today);
-    const version = { name, isValid: selected !== undefined, operations, headers, endHeaders };
+    const { latest, end, ...selected } = selectVersion(header, releases, today);
+    const headers = [VERSION_HEADER, selected.name, LATEST_VERSION_HEADER, latest];
+    const version = { ...selected, headers, endHeaders: headersOfEnd(end) };
     // Clients can send other values without end.
-    if (header === undefined || header === name) kept.set(header, version);
+    if (header === undefined || header === version.name) kept.set(header, version);
     return version;
   };
 }
