@@ -12,11 +12,9 @@ import { JSON_TYPE } from '../contract/headers.ts';
 import { Problem, problemOf, UNEXPECTED } from '../http/response/problem.ts';
 import { NO_STORE, SECURITY_HEADERS, securityHeadersOfPage } from '../http/response/send.ts';
 import { pageOf } from '../pages/page.ts';
-import type { AdminDependencies } from './admin-state.ts';
+import { type AdminDependencies, reasonsNotReady } from './admin-state.ts';
 import { METRICS_CONTENT_TYPE, metricsText } from './prometheus.ts';
-import { reasonsNotReady } from './readiness.ts';
-import { keysPage, listQuery, organizationsPage } from './status-lists.ts';
-import { statusOf, summaryOf } from './status.ts';
+import { keysPage, listQuery, organizationsPage, statusOf, summaryOf } from './status.ts';
 
 const METHOD_NOT_ALLOWED = new Problem(405, 'The method must be GET or HEAD.', {
   headers: ['Allow', 'GET, HEAD'],

@@ -4,8 +4,12 @@ import { type HistogramTotals, sumMetrics } from '../counts/request-metrics.ts';
 import { COLLECTIONS } from '../snapshot/format/layout.ts';
 import { REFUSALS } from '../snapshot/format/refused-snapshot.ts';
 import { collectionOf } from '../store/organization-image.ts';
-import { type AdminDependencies, liveSnapshots, validKeysWithoutData } from './admin-state.ts';
-import { reasonsNotReady } from './readiness.ts';
+import {
+  type AdminDependencies,
+  liveSnapshots,
+  reasonsNotReady,
+  validKeysWithoutData,
+} from './admin-state.ts';
 
 export const METRICS_CONTENT_TYPE = Registry.PROMETHEUS_CONTENT_TYPE;
 

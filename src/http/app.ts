@@ -8,6 +8,7 @@ import express, {
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
 import { type ContentCoding, RECORD_COUNT_HEADER } from '../contract/headers.ts';
+import { PUBLIC_PATHS } from '../contract/openapi/public-paths.ts';
 import {
   CONTENT_DIGEST_PARAMETER,
   cutsOffers,
@@ -15,18 +16,16 @@ import {
   parametersOf,
   routePath,
 } from '../contract/operations.ts';
-import { PUBLIC_PATHS } from '../contract/public-paths.ts';
 import type { Release } from '../contract/releases.ts';
 import type { KeyRing, ValidKey } from '../keys/key-ring.ts';
 import { addStreams, listOf } from '../store/organization-image.ts';
 import { sectionOf, type StoreView } from '../store/registry/store-view.ts';
 import { authenticate, checkAvailability, storesOf } from './checks/authenticate.ts';
 import { OVERLOADED } from './checks/overload.ts';
+import { countStream, RateLimit } from './checks/key-limits.ts';
 import { Arrivals, type Pins } from './checks/pin.ts';
 import { ignoredParameters, parseQuery } from './checks/query.ts';
-import { RateLimit } from './checks/rate-limit.ts';
 import type { RefusalBudget } from './checks/refusal-budget.ts';
-import { countStream } from './checks/stream-limit.ts';
 import { checkVersion, headersOfEnd, versionResolver } from './checks/version.ts';
 import type { Connection } from './connections/connection.ts';
 import { corsHeaders, isPreflight } from './cors.ts';

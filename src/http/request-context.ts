@@ -7,7 +7,7 @@ import { REQUEST_ID_HEADER, REQUEST_ID_PATTERN } from '../contract/headers.ts';
 import type { PathParameter } from '../contract/operations.ts';
 import type { ValidKey } from '../keys/key-ring.ts';
 import type { Connection } from './connections/connection.ts';
-import type { RateLimitState } from './checks/rate-limit.ts';
+import type { RateLimitState } from './checks/key-limits.ts';
 import { type ApiVersion, versionHeader, type VersionResolver } from './checks/version.ts';
 import type { PinOutcome, RequestMetrics, RetryReason } from '../counts/request-metrics.ts';
 import type { HeaderList } from './response/problem.ts';

@@ -10,7 +10,7 @@ import { Pins } from '../http/checks/pin.ts';
 import { RefusalBudget } from '../http/checks/refusal-budget.ts';
 import { Listener, prepareDrain } from '../http/connections/drain.ts';
 import { Networks } from '../counts/networks.ts';
-import { addDocumentation } from '../http/handlers/documentation.ts';
+import { addDocumentation } from '../http/handlers/documents.ts';
 import { OpenCounts, STREAMS } from '../counts/open-counts.ts';
 import { RequestMetrics } from '../counts/request-metrics.ts';
 import { createServer, type ServerDependencies } from '../http/server.ts';

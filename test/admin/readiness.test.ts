@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { reasonsNotReady } from '../../src/admin/readiness.ts';
+import { reasonsNotReady } from '../../src/admin/admin-state.ts';
 import { emptyImage } from '../support/empty-image.ts';
 import {
   AGE_SECONDS,

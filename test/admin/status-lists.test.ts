@@ -1,6 +1,5 @@
 import { expect } from 'chai';
-import { keysPage, listQuery, organizationsPage } from '../../src/admin/status-lists.ts';
-import { summaryOf } from '../../src/admin/status.ts';
+import { keysPage, listQuery, organizationsPage, summaryOf } from '../../src/admin/status.ts';
 import { Problem } from '../../src/http/response/problem.ts';
 import { KeyRing } from '../../src/keys/key-ring.ts';
 import { emptyImage } from '../support/empty-image.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { fixture, HARD_ID } from '../support/api-fixture.ts';
-import { PUBLIC_PATHS } from '../../src/contract/public-paths.ts';
+import { PUBLIC_PATHS } from '../../src/contract/openapi/public-paths.ts';
 import { givenApi } from '../support/test-api.ts';
 
 describe('Identifiers', () => {

@@ -12,7 +12,6 @@ import {
 import { isList, type ParameterKind, type Schema, splitList } from '../parameter.ts';
 import { type End, PREVIEW, type Release, STABLE, VERSION_HEADER } from '../releases.ts';
 import { RESOURCES } from '../resources.ts';
-import { PUBLIC_PATHS, type PublicPathName } from '../public-paths.ts';
 import {
   DATE_PATTERN,
   OFFSET_TIMESTAMP_PATTERN,
@@ -20,7 +19,13 @@ import {
   UTC_TIMESTAMP_PATTERN,
 } from '../timestamp.ts';
 import { changeSchemas } from './changes.ts';
-import { PUBLIC_RESPONSES, PUBLIC_TAG, publicPathItem } from './public-paths.ts';
+import {
+  PUBLIC_PATHS,
+  PUBLIC_RESPONSES,
+  PUBLIC_TAG,
+  publicPathItem,
+  type PublicPathName,
+} from './public-paths.ts';
 import {
   closedObject,
   componentRef,

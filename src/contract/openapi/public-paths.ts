@@ -1,6 +1,5 @@
 import { JSON_TYPE, REQUEST_ID_HEADER } from '../headers.ts';
 import type { Schema } from '../parameter.ts';
-import { PUBLIC_PATHS, type PublicPathName } from '../public-paths.ts';
 import {
   closedObject,
   componentRef,
@@ -9,6 +8,17 @@ import {
   RESPONSE_HEADERS,
   type ResponseHeaderName,
 } from './responses.ts';
+
+/** The paths that need no key, have no version, and return no data. A configuration serves some of them. */
+export const PUBLIC_PATHS = {
+  index: '/',
+  health: '/healthz',
+  openApi: '/openapi.json',
+  docs: '/docs',
+  explorer: '/explorer',
+} as const;
+
+export type PublicPathName = keyof typeof PUBLIC_PATHS;
 
 /** The description of a public path. */
 interface PublicPath {

@@ -1,14 +1,16 @@
 import { hash } from 'node:crypto';
 import type { Express, RequestHandler } from 'express';
-import type { ContentCoding } from '../../contract/headers.ts';
-import type { Page } from '../../pages/page.ts';
+import type { Config } from '../../config.ts';
+import { type ContentCoding, JSON_TYPE } from '../../contract/headers.ts';
+import { PUBLIC_PATHS, type PublicPathName } from '../../contract/openapi/public-paths.ts';
+import { type Page, pageOf } from '../../pages/page.ts';
 import { CODECS, type Compression } from '../response/compression.ts';
 import { codedTag, codingHeaders, matchedTag, matchesAnyTag } from '../response/etag.ts';
 import { ALLOW, type HeaderList, METHOD_NOT_ALLOWED } from '../response/problem.ts';
 import { type Media, NO_STORE, securityHeadersOfPage, send } from '../response/send.ts';
 
 /** A document that does not change while the process runs, and needs no key. */
-export interface Document {
+interface Document {
   /** Returns the content. Called once, at the first request. */
   readonly read: () => Buffer;
   readonly cacheControl: string;
@@ -17,7 +19,7 @@ export interface Document {
 }
 
 /** Creates the handler of a document. The document is compressed once for each content coding. */
-export function documentHandler(document: Document, compression: Compression): RequestHandler {
+function documentHandler(document: Document, compression: Compression): RequestHandler {
   const { read, cacheControl, media } = document;
   const cacheHeaders: HeaderList = ['Cache-Control', cacheControl, 'Vary', 'Accept-Encoding'];
   const coded = new Map<ContentCoding, Promise<Buffer>>();
@@ -50,7 +52,7 @@ export function documentHandler(document: Document, compression: Compression): R
 }
 
 /** Adds the routes of a page and its files. They need no key. */
-export function addPage(app: Express, page: Page, compression: Compression): void {
+function addPage(app: Express, page: Page, compression: Compression): void {
   const securityHeaders = securityHeadersOfPage(page.contentSecurityPolicy);
   for (const { path, contentType, read } of [page.document, ...page.files]) {
     const media: Media = { contentType: ['Content-Type', contentType], securityHeaders };
@@ -74,3 +76,58 @@ export const otherMethodsHandler: RequestHandler = (request, response) => {
   if (request.method !== 'OPTIONS') throw METHOD_NOT_ALLOWED;
   send(response, 204, OPTIONS_HEADERS);
 };
+
+export type DocumentationConfig = Pick<Config, 'publicBaseUrl' | 'docs' | 'explorer'>;
+
+/** The pages, which have a switch each in the configuration. */
+const PAGE_NAMES = ['docs', 'explorer'] as const;
+
+/**
+ * Adds the routes that describe the service, if they are served: its addresses, its OpenAPI document, and the pages that
+ * read it. Returns the addresses at which the API is described.
+ * @param describe returns the OpenAPI document with these public paths
+ */
+export function addDocumentation(
+  app: Express,
+  config: DocumentationConfig,
+  describe: (publicPaths: readonly PublicPathName[]) => object,
+  compression: Compression,
+): readonly string[] {
+  const { docs, explorer, publicBaseUrl = '' } = config;
+  if (!docs) return [];
+  const pages = PAGE_NAMES.filter((name) => config[name]);
+  const document: Document = {
+    read: () => Buffer.from(JSON.stringify(describe(['index', 'health', 'openApi', ...pages]))),
+    cacheControl: 'public, max-age=300',
+  };
+  app.route(PUBLIC_PATHS.openApi).get(documentHandler(document, compression)).all(otherMethodsHandler);
+  for (const name of pages) addPage(app, pageOf(name), compression);
+
+  const addressOf = (name: PublicPathName) => publicBaseUrl + PUBLIC_PATHS[name];
+  const addresses = {
+    ...Object.fromEntries(pages.map((name) => [name, addressOf(name)])),
+    openapi: addressOf('openApi'),
+    health: addressOf('health'),
+  };
+  const home = explorer ? 'explorer' : undefined;
+  app.route(PUBLIC_PATHS.index).get(homeHandler(addresses, home)).all(otherMethodsHandler);
+  return [addressOf('openApi'), addressOf('docs')];
+}
+
+const HTML_TYPE = 'text/html';
+/** JSON is the default, such as for a request without `Accept`. */
+const MEDIA_TYPES = [JSON_TYPE, HTML_TYPE];
+const HOME_HEADERS: HeaderList = [...NO_STORE, 'Vary', 'Accept'];
+
+/**
+ * Creates the handler of `/`, which names the service and lists its public addresses.
+ * @param page URL, relative to `/`, of the page to which browsers are redirected; undefined for none
+ */
+function homeHandler(addresses: Readonly<Record<string, string>>, page: string | undefined): RequestHandler {
+  const body = [JSON.stringify({ name: 'Foyer', description: 'Event ticketing read API', ...addresses })];
+  return (request, response) => {
+    if (page !== undefined && request.accepts(MEDIA_TYPES) === HTML_TYPE)
+      send(response, 302, [...HOME_HEADERS, 'Location', page], body);
+    else send(response, 200, HOME_HEADERS, body);
+  };
+}

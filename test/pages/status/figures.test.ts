@@ -1,6 +1,5 @@
 import { expect } from 'chai';
-import { statusOf, summaryOf } from '../../../src/admin/status.ts';
-import { keysPage, listQuery, organizationsPage } from '../../../src/admin/status-lists.ts';
+import { keysPage, listQuery, organizationsPage, statusOf, summaryOf } from '../../../src/admin/status.ts';
 import { chartData, minutesOf, peakText, totalsOf } from '../../../src/pages/status/intervals.js';
 import { concernsOf } from '../../../src/pages/status/overview.js';
 import type { Interval, Key, ListPage, Organization, Summary } from '../../../src/pages/status/responses.js';

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import express from 'express';
 import { pino } from 'pino';
-import { RateLimit } from '../../../src/http/checks/rate-limit.ts';
+import { RateLimit } from '../../../src/http/checks/key-limits.ts';
 import { newHitCounts } from '../../../src/counts/hit-counts.ts';
 import { Problem } from '../../../src/http/response/problem.ts';
 import { contextOf } from '../../support/test-api.ts';
