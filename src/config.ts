@@ -2,7 +2,6 @@ import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { distance } from 'fastest-levenshtein';
 
-/** A kind of value. */
 interface Kind<T> {
   /** Parses the text of a variable. Returns undefined for an invalid text. */
   readonly read: (text: string) => T | undefined;
@@ -271,12 +270,10 @@ function seconds(min: number, max: number): Kind<number> {
 const SYSTEMS_WITH_SHARED_PORTS: readonly string[] = ['linux', 'freebsd', 'sunos', 'aix'];
 const MAX_AUTOMATIC_THREADS = 8;
 
-/** Returns whether threads can share a port on a system. */
 export function canSharePort(platform: string = process.platform): boolean {
   return SYSTEMS_WITH_SHARED_PORTS.includes(platform);
 }
 
-/** Returns the number of threads for `auto`. */
 export function automaticThreads(processors = availableParallelism(), platform?: string): number {
   return canSharePort(platform) ? Math.min(Math.max(1, processors - 1), MAX_AUTOMATIC_THREADS) : 1;
 }

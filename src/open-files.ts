@@ -7,7 +7,6 @@ const RESERVED = MAX_ADMIN_CONNECTIONS + 16;
 /** Files that a process has open where the system does not list them. */
 const UNLISTED = 64;
 
-/** The process may open too few files to accept a connection. */
 export class TooFewOpenFiles extends Error {
   override readonly name = 'TooFewOpenFiles';
 }

@@ -15,9 +15,7 @@ import type { WorkerInput } from './workers/worker.ts';
 /** Time for a request to the admin port to arrive, and for progress of its response. */
 const ADMIN_TIMEOUT_MS = 5000;
 
-/** A running replica. */
 export interface Replica {
-  /** Port of the API. */
   readonly port: number;
   readonly adminPort: number;
   /** Polls the snapshot folder and the keys file now. Joins a poll in progress, such as the first one. */

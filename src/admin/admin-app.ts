@@ -84,7 +84,6 @@ function isForeign(host: string | undefined): boolean {
   return hostname !== 'localhost' && isIP(hostname.replace(/^\[|\]$/g, '')) === 0;
 }
 
-/** Returns the handlers of the status page and its files. */
 function statusPage(): Readonly<Record<string, RequestHandler>> {
   const { document, files, contentSecurityPolicy } = pageOf('status');
   const security = securityHeadersOfPage(contentSecurityPolicy);

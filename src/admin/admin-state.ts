@@ -10,7 +10,6 @@ import type { Retention, StoreRegistry } from '../store/registry/store-registry.
 import type { Supervisor } from '../workers/supervisor.ts';
 import type { RequestHistory } from './request-history.ts';
 
-/** The parts of a replica on which the admin port reports. */
 export interface AdminDependencies {
   readonly config: Pick<
     Config,
@@ -27,13 +26,11 @@ export interface AdminDependencies {
     'listening' | 'hasListened' | 'replaced' | 'isStopping' | 'requestMetrics' | 'counts' | 'lastUseOf'
   >;
   readonly log: Pick<ProcessLog, 'logger' | 'droppedLines'>;
-  /** Memory that the process may use. */
   readonly memoryLimitBytes: number;
   /** Returns milliseconds since the epoch. */
   readonly clock: () => number;
 }
 
-/** A snapshot file with live organizations. */
 export type LiveSnapshot = ReturnType<typeof liveSnapshots>[number];
 
 /** Returns the snapshot files that have live organizations, sorted by name. */

@@ -17,7 +17,6 @@ export const METRICS_CONTENT_TYPE = Registry.PROMETHEUS_CONTENT_TYPE;
 const PROCESS_METRICS = new Registry();
 collectDefaultMetrics({ register: PROCESS_METRICS });
 
-/** Returns all metrics in the Prometheus text format. */
 export function metricsText(dependencies: AdminDependencies): Promise<string> {
   const metrics = Object.entries({ ...requestMetrics(dependencies), ...snapshotMetrics(dependencies) });
   const foyerMetrics = AggregatorRegistry.aggregate<PrometheusContentType>([metrics.map(jsonOf)]);
@@ -157,7 +156,6 @@ function snapshotMetrics(dependencies: AdminDependencies): Metrics {
   };
 }
 
-/** Metrics by name. */
 type Metrics = Readonly<Record<string, Metric>>;
 
 interface Metric {

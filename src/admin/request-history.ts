@@ -1,7 +1,6 @@
 import type { HistogramTotals, RequestTotals } from '../counts/request-metrics.ts';
 
 const INTERVAL_SECONDS = 10;
-/** The intervals of an hour. */
 const MAX_INTERVALS = 3600 / INTERVAL_SECONDS;
 
 /** The totals since the start of the process, of all operations. */
@@ -16,7 +15,6 @@ interface Sample {
   readonly buckets: readonly number[];
 }
 
-/** The requests between two samples. */
 export type RequestInterval = ReturnType<RequestHistory['intervals']>[number];
 
 /**
@@ -78,13 +76,10 @@ export class RequestHistory {
         until: Math.round(epoch + to.time) / 1000,
         /** Length of the interval. A busy process samples late. */
         seconds: Math.round(to.time - from.time) / 1000,
-        /** Responses sent. */
         requests: to.requests - from.requests,
-        /** Responses with 429. */
         tooManyRequests: to.tooManyRequests - from.tooManyRequests,
         /** Responses with another status from 400 to 499. */
         clientErrors: to.clientErrors - from.clientErrors,
-        /** Responses with a status from 500 on. */
         serverErrors: to.serverErrors - from.serverErrors,
         /** Percentiles of the time from a request to the end of its response, in seconds; null without a request. */
         p50: percentile(0.5),

@@ -75,7 +75,6 @@ export function summaryOf(dependencies: AdminDependencies) {
       limitBytes: dependencies.memoryLimitBytes,
       heldBytes: stores.liveBytes + retainedBytes,
       retainedBytes,
-      /** Bytes that retained data may hold. */
       retainableBytes: dependencies.admission.retainableBytes,
       residentBytes: process.memoryUsage.rss(),
     },
@@ -137,7 +136,6 @@ function retentionOf(one: RetainedSection, config: AdminDependencies['config'], 
   };
 }
 
-/** Converts milliseconds to seconds, with three decimals. */
 function seconds(milliseconds: number): number {
   return Math.round(milliseconds) / 1000;
 }
@@ -162,7 +160,6 @@ export function listQuery({ search = '', page = '1' }: Request['query']): ListQu
   return { search: search.toLowerCase(), page: Number(page) };
 }
 
-/** Returns a page of the live organizations, by id. */
 export function organizationsPage({ stores }: AdminDependencies, query: ListQuery) {
   const found = [...stores.live.values()]
     .filter(({ store }) => matches(query, store.organizationId))
@@ -170,7 +167,6 @@ export function organizationsPage({ stores }: AdminDependencies, query: ListQuer
   return pageOfList(found, query, (live) => ({ ...organizationStatus(live), file: live.file }));
 }
 
-/** Returns a page of the keys, in the order of the keys file. */
 export function keysPage(dependencies: AdminDependencies, query: ListQuery) {
   const rows = dependencies.keys.current?.rows ?? [];
   const found = rows.filter(({ keyId, organizationId, label }) =>
@@ -187,7 +183,6 @@ function organizationStatus({ store }: LiveStore) {
   };
 }
 
-/** Describes a key without its digest. */
 function keyStatus(row: KeyRow, { stores, workers, clock }: AdminDependencies) {
   const { keyId, organizationId, label, expiresAt } = row;
   return {
@@ -214,7 +209,6 @@ function pageOfList<T, U>(found: readonly T[], { page }: ListQuery, describe: (o
     items: found.slice(end - PER_PAGE, end).map(describe),
     page,
     totalPages: Math.ceil(found.length / PER_PAGE),
-    /** Number of items on all pages. */
     total: found.length,
   };
 }

@@ -94,7 +94,6 @@ const JSON_TYPES: Partial<Record<Shape['kind'], string>> = {
 
 type Declaration<Example extends Json> = (description: string, example: Example) => Field;
 
-/** Returns a function that declares fields of a shape. */
 function declaring(shape: Shape): Declaration<Json> {
   return (description, example) => ({ shape, description, example });
 }
@@ -140,7 +139,6 @@ export function derived(by: 'builder' | 'response', imported: Field): Field {
   return { ...imported, derived: by };
 }
 
-/** Declares a rule for the plausible values of a field. */
 export function expecting(expectation: Expectation, accepted: Field): Field {
   return { ...accepted, expectation };
 }
@@ -159,7 +157,6 @@ export function choice(values: readonly string[], description: string, example =
   return required({ shape: { kind: 'choice', values }, description, example });
 }
 
-/** Declares a price, which should not be negative. */
 export function price(description: string, example: number): Field {
   return expecting({ kind: 'notNegative' }, number(description, example));
 }

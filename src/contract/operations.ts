@@ -35,7 +35,6 @@ export type Role =
   | { readonly is: 'perPage' }
   /** The content that a walk began on. */
   | { readonly is: 'contentDigest' }
-  /** Bounds a window of instants. */
   | { readonly is: 'bound'; readonly index: string; readonly bound: Bound }
   /** Selects the records that have any of the listed keys. */
   | { readonly is: 'anyOf'; readonly index: string }
@@ -61,7 +60,6 @@ export interface ListParameter extends Parameter {
   readonly role: Role;
 }
 
-/** The groups of operations in the OpenAPI document. */
 export const TAGS = {
   Events: 'Events and their sessions.',
   Tickets: 'Issued tickets.',
@@ -96,10 +94,8 @@ export interface RetrieveOperation extends OperationBase {
   readonly pathParameter: PathParameter;
 }
 
-/** A stream of what changed in some collections since a snapshot. */
 export interface ChangesOperation extends OperationBase {
   readonly kind: 'changes';
-  /** The token of the snapshot. */
   readonly since: Parameter;
   readonly collections: Parameter;
 }
@@ -112,18 +108,15 @@ export interface PathParameter {
 
 export type Operation = ListOperation | RetrieveOperation | ChangesOperation;
 
-/** Returns the query parameters of an operation. */
 export function parametersOf(operation: Operation): readonly Parameter[] {
   if (operation.kind === 'changes') return [operation.since, operation.collections];
   return operation.kind === 'list' ? operation.parameters : [];
 }
 
-/** Returns the path of an operation as an Express pattern. */
 export function routePath({ path }: Operation): string {
   return path.replace(/\{(\w+)\}/g, ':$1');
 }
 
-/** Returns the path of an operation with the value of its parameter. */
 export function pathWith({ path }: Operation, parameter: string): string {
   return path.replace(/\{\w+\}/, encodeURIComponent(parameter));
 }

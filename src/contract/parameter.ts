@@ -52,12 +52,10 @@ export function normalizeTag(tag: string): string {
   return tag.normalize('NFC').trim().replace(/\s+/g, ' ').toLowerCase().normalize('NFC');
 }
 
-/** Returns the form in which e-mail addresses are compared: lower case. */
 export function normalizeEmail(email: string): string {
   return email.toLowerCase();
 }
 
-/** Returns a kind whose values are texts, as they are. */
 function textKind(schema: Schema, ctx: ParameterKind['ctx']): ParameterKind {
   return { schema: { type: 'string', ...schema }, read: (text) => text, ctx };
 }

@@ -1,6 +1,5 @@
 import { MAX_SLOTS } from '../keys/key-ring.ts';
 
-/** Counts by slot in shared memory. */
 export type CountsBySlot = Int32Array<SharedArrayBuffer>;
 
 /** Creates a count for each slot. The system allocates memory only for counts that are used. */
@@ -26,7 +25,6 @@ export function newOpenCounts(): CountsBySlot {
  */
 export class OpenCounts {
   readonly #shared: CountsBySlot;
-  /** The counts of this worker. */
   readonly part: CountsBySlot;
 
   constructor(shared: CountsBySlot, part = newOpenCounts()) {
@@ -50,7 +48,6 @@ export class OpenCounts {
     return Atomics.add(this.#shared, slot, by) + by;
   }
 
-  /** Maximum number of connections over all workers. */
   get limit(): number {
     return this.inAll(LIMIT);
   }

@@ -10,11 +10,9 @@ const UPCOMING = 'upcoming';
 const NONE = 'none';
 const VERSION_LABELS: readonly string[] = [STABLE, PREVIEW, UPCOMING, NONE];
 
-/** The reasons for a 429 response. */
 export const RETRY_REASONS = ['rate-limit', 'overload', 'not-ready', 'refusals', 'streams'] as const;
 export type RetryReason = (typeof RETRY_REASONS)[number];
 
-/** The reasons for which the server ends a connection. */
 export const END_REASONS = [
   'limit',
   'limit-of-address',
@@ -129,7 +127,6 @@ export class RequestMetrics {
     this.#slots[ENDS + END_REASONS.indexOf(reason)]++;
   }
 
-  /** Records a sample of the event-loop delay. */
   observeDelay(seconds: number): void {
     observe(this.#delay, DELAY_BOUNDS, seconds);
   }
@@ -142,10 +139,8 @@ function histogramTotals(histogram: Float64Array, bounds: readonly number[]) {
   return { bounds, counts: [...histogram.subarray(0, bounds.length + 1)], sum: histogram[bounds.length + 1] };
 }
 
-/** The metrics of all workers. */
 export type RequestTotals = ReturnType<typeof sumMetrics>;
 
-/** Adds up the metrics of any number of workers. */
 export function sumMetrics(requestMetrics: readonly RequestMetrics[]) {
   const slots = new Float64Array(SLOTS);
   for (const { buffer } of requestMetrics) {
@@ -165,7 +160,6 @@ export function sumMetrics(requestMetrics: readonly RequestMetrics[]) {
   return {
     /** The combinations of labels that occurred. */
     requests: requests.filter(({ count }) => count > 0),
-    /** Number of 429 responses for each reason. */
     retries: new Map(RETRY_REASONS.map((reason, i) => [reason, slots[RETRIES + i]])),
     /** Seconds, for each operation. */
     durations: OPERATION_LABELS.map((operation, i) => ({
@@ -174,9 +168,7 @@ export function sumMetrics(requestMetrics: readonly RequestMetrics[]) {
     })),
     /** Seconds. */
     delay: histogramTotals(slots.subarray(DELAY, ENDS), DELAY_BOUNDS),
-    /** Number of connections that the server ended, by reason. */
     ends: new Map(END_REASONS.map((reason, i) => [reason, slots[ENDS + i]])),
-    /** Number of requests whose content digest did not select the live data. */
     pins: new Map(PIN_OUTCOMES.map((outcome, i) => [outcome, slots[PINS + i]])),
   };
 }

@@ -65,7 +65,6 @@ export interface Dependencies {
   /** Returns undefined until keys are loaded. */
   readonly keys: () => KeyRing | undefined;
   readonly operations: readonly Operation[];
-  /** Every release, earliest first. */
   readonly releases: readonly Release[];
   readonly hits: HitCounts;
   readonly counts: OpenCounts;

@@ -27,23 +27,16 @@ export class RequestContext {
   endHeaders: HeaderList;
   /** Headers that permit scripts of other origins to read the response; undefined if they never may. */
   corsHeaders: HeaderList | undefined;
-  /** Set when the key is valid. */
   caller: ValidKey | undefined;
-  /** Set when the request is counted. */
   rateLimit: RateLimitState | undefined;
-  /** Value of the header that names the ignored query parameters. */
   ignoredParameters: string | undefined;
-  /** Reason for a 429 response. */
   retryReason: RetryReason | undefined;
   /** Set when the content digest of a link did not select the live data. */
   pin: PinOutcome | undefined;
   /** Whether the request has a log line of its own. */
   isLogged = true;
-  /** Length of the response body. */
   bytes = 0;
-  /** Number of records in the response; undefined when it has none. */
   rows: number | undefined;
-  /** Whether the response is a stream. */
   isStream = false;
 
   constructor(connection: Connection, requestId: string, now: number, version?: ApiVersion) {
@@ -64,7 +57,6 @@ declare module 'express-serve-static-core' {
 const REQUEST_ID_KEY = REQUEST_ID_HEADER.toLowerCase();
 const REQUEST_ID = new RegExp(REQUEST_ID_PATTERN);
 
-/** Returns the client's request id if it has the required form, else a new one. */
 export function requestIdOf(header: string | string[] | undefined): string {
   return typeof header === 'string' && REQUEST_ID.test(header) ? header : randomUUID();
 }
@@ -96,12 +88,10 @@ export function normalizeTarget(target: string): string {
   return withoutHost.startsWith('/') ? withoutHost : `/${withoutHost}`;
 }
 
-/** Returns whether a target has a path, with any query. */
 export function hasPath(target: string, path: string): boolean {
   return target.startsWith(path) && (target.length === path.length || target[path.length] === '?');
 }
 
-/** Returns whether a body follows the head of a request. */
 export function hasBody({ headers }: Request): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
@@ -112,7 +102,6 @@ export function queryOf(target: string): string {
   return delimiter < 0 ? '' : target.slice(delimiter + 1);
 }
 
-/** Returns the decoded value of a path parameter. */
 export function pathParameter({ params }: Request, { name }: PathParameter): string {
   const { [name]: value } = params;
   if (typeof value !== 'string') throw new TypeError(`the route has no parameter ${name}`);

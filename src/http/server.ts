@@ -23,7 +23,6 @@ import { NO_STORE, SECURITY_HEADERS } from './response/send.ts';
 const DETACHED_MS = 2000;
 
 const MALFORMED = new Problem(400, 'The request is not well-formed HTTP.');
-/** The problems of parser errors, by their codes. */
 const BY_ERROR_CODE: Readonly<Record<string, Problem>> = {
   HPE_INVALID_URL: new Problem(400, 'The target must be ASCII; percent-encode other characters as UTF-8.'),
   HPE_HEADER_OVERFLOW: new Problem(431, 'The request target and headers exceed 16 KiB in total.'),
@@ -38,7 +37,6 @@ export interface ServerDependencies extends SharedDependencies {
   readonly networks: Networks;
 }
 
-/** Creates the HTTP server of the API. */
 export function createServer({ app, arrive }: Api, dependencies: ServerDependencies) {
   const { config, clock, releases, log, metrics, networks, counts, refusals } = dependencies;
   const server = createHttpServer({
@@ -121,14 +119,12 @@ function adopt(prototype: object, from: object, app: Express): void {
   Object.defineProperty(prototype, 'app', { value: app });
 }
 
-/** The error of a `clientError` event. */
 interface ParserError extends NodeJS.ErrnoException {
   /** The packet that the parser rejected, and the number of its bytes that are parsed. */
   readonly rawPacket?: Buffer;
   readonly bytesParsed?: number;
 }
 
-/** A well-formed request line. */
 const REQUEST_LINE = /^([!#$%&'*+.^_`|~\w-]+) \S+ HTTP\/1\.[01]\r?$/;
 
 /** The parser reports unknown methods like malformed input. The line that it rejected distinguishes them. */

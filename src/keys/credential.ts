@@ -1,6 +1,5 @@
 import { hash, randomBytes } from 'node:crypto';
 
-/** An API key, as a client sends it. */
 export interface Credential {
   readonly organizationId: string;
   readonly secret: string;
@@ -29,7 +28,6 @@ export function newSecret(): string {
   return randomBytes(SECRET_BYTES).toString('base64url');
 }
 
-/** Bytes of a secret's digest. */
 export const DIGEST_BYTES = 32;
 
 /**

@@ -3,11 +3,9 @@ import { digestOf } from './credential.ts';
 /** A key that is both revoked and expired counts as revoked. */
 export type KeyState = 'valid' | 'expired' | 'revoked';
 
-/** A valid key and its owner. */
 export interface ValidKey {
   readonly keyId: string;
   readonly organizationId: string;
-  /** Slot of the key in shared memory. */
   readonly slot: number;
 }
 
@@ -92,7 +90,6 @@ export class KeyRing {
     return now < found.end ? found.check : EXPIRED;
   }
 
-  /** Returns the number of keys that are neither revoked nor expired at a time. */
   countValid(now: number): number {
     return this.rows.filter((row) => stateOf(row, now) === 'valid').length;
   }

@@ -7,7 +7,6 @@ import { type Credential, DIGEST_BYTES, digestOf, newSecret } from './credential
 import { KeyRing, type KeyRow, type KeyState, endOf, stateOf } from './key-ring.ts';
 import { CorruptKeysFile, EMPTY_KEYS_FILE, withKeysFile } from './open-keys-file.ts';
 
-/** The public fields of a key. */
 export interface KeyEntry extends Omit<KeyRow, 'digest'> {
   /** ISO 8601, UTC. */
   readonly createdAt: string;

@@ -22,7 +22,6 @@ export interface KeysWatcherOptions {
   readonly clock?: () => number;
 }
 
-/** Polls a keys file and holds its keys. */
 export class KeysWatcher {
   readonly #path: string;
   readonly #log: Logger;
@@ -104,7 +103,6 @@ export class KeysWatcher {
     }
   }
 
-  /** Logs a reason once. */
   #complain(reason: string): void {
     if (reason === this.complaint) return;
     this.complaint = reason;

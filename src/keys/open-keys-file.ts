@@ -20,7 +20,6 @@ reference.exec(readFileSync(new URL('../../data/keys.sql', import.meta.url), 'ut
 const APPLICATION_ID = integerPragma(reference, 'application_id');
 const VERSION = integerPragma(reference, 'user_version');
 const SCHEMA = schemaOf(reference);
-/** The bytes of a keys file without a key. */
 export const EMPTY_KEYS_FILE = reference.serialize();
 
 reference.close();

@@ -34,7 +34,6 @@ export class LogOutput {
   readonly #writeSome: WriteSome;
   readonly #onError: (error: unknown) => void;
 
-  /** @param onError receives the error of each failed attempt */
   constructor(descriptor: number, onError: (error: unknown) => void) {
     const stats = fstatSync(descriptor);
     const isShared = stats.isFIFO() || isatty(descriptor);

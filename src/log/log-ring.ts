@@ -45,7 +45,6 @@ export class LogRing {
     return (Atomics.load(this.#numbers, WRITTEN) - Atomics.load(this.#numbers, TAKEN)) | 0;
   }
 
-  /** Lines dropped so far. */
   get dropped(): number {
     return Atomics.load(this.#numbers, DROPPED) >>> 0;
   }
@@ -92,7 +91,6 @@ export class LogRing {
     return lines.subarray(0, end);
   }
 
-  /** Copies the first bytes that can be taken. */
   #copy(length: number): Buffer {
     const at = this.#numbers[TAKEN] & (this.#bytes.length - 1);
     const copy = Buffer.allocUnsafe(length);

@@ -20,7 +20,6 @@ const END_MS = 1000;
  * the reader stalls or the output fails, they fill up, drop lines and count them; no thread waits.
  */
 export class ProcessLog {
-  /** Writes lines of the main thread. */
   readonly logger: Logger;
   readonly #output: LogOutput;
   readonly #errorOutput = new LogOutput(STANDARD_ERROR, () => undefined);
@@ -32,7 +31,6 @@ export class ProcessLog {
   /** Fulfilled when the current move, or the latest one, has emptied the rings. */
   #moved = Promise.resolve();
   #latestProgress = performance.now();
-  /** Whether the latest attempt to write failed. */
   #isFailing = false;
   /** Ends the wait in `end`. */
   #giveUp = (): void => undefined;
@@ -73,7 +71,6 @@ export class ProcessLog {
     });
   }
 
-  /** Lines dropped so far, in all threads. */
   get droppedLines(): number {
     return this.#rings.reduce((sum, { dropped }) => sum + dropped, 0);
   }
@@ -100,7 +97,6 @@ export class ProcessLog {
     if (!this.#isMoving) this.#moved = this.#moveLines();
   }
 
-  /** Moves lines until the rings are empty. */
   async #moveLines(): Promise<void> {
     this.#isMoving = true;
     while (this.#rings.some(({ length }) => length > 0)) {

@@ -80,15 +80,12 @@ export type Command =
   /** All workers have reached the drain step that this one reported. */
   | { readonly name: 'continue-drain' };
 
-/** From the supervisor. */
 export interface NumberedCommand {
   readonly number: number;
   readonly command: Command;
 }
 
-/** From a worker. */
 export type WorkerMessage =
-  /** The worker accepts commands. */
   | 'started'
   /** The worker waits at its next drain step until all others reach it. */
   | 'drain-step'
@@ -96,7 +93,6 @@ export type WorkerMessage =
   | { readonly done: number; readonly outcome: Outcome };
 
 export interface Outcome {
-  /** The port on which the worker listens. */
   readonly port?: number;
   /** The reason why the worker does not listen. A message loses the code of an Error. */
   readonly failure?: SystemFailure;

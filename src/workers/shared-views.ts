@@ -19,7 +19,6 @@ import type { SentImage, SentStore, SentView, ShownVersion } from './protocol.ts
 
 /** Converts views to messages, for the supervisor. */
 export class ViewPublisher {
-  /** The images of the latest view. */
   #images: ReadonlyMap<SectionImage, SentImage> = new Map();
   #latestNumber = 0;
   #latestView = EMPTY_VIEW;
@@ -82,7 +81,6 @@ export class WorkerStores {
     this.#images.set(number, image);
   }
 
-  /** Prepares a view over images that were added. */
   prepare({ version, live, retained }: SentView): void {
     const view = new StoreView(
       new Map(live.map((sent) => [sent.organizationId, this.#storeOf(sent)])),

@@ -25,11 +25,9 @@ const MAX_PAUSE_MS = 5000;
 const NOT_NEEDED = 'it is no longer needed';
 
 export interface SupervisorOptions {
-  /** Number of workers. */
   readonly count: number;
   readonly port: number;
   readonly host: string;
-  /** Starts the program of a worker. */
   readonly start: (memory: WorkerMemory) => Worker;
   readonly log: Logger;
 }
@@ -105,7 +103,6 @@ export class Supervisor {
     return this.#slots[0].counts;
   }
 
-  /** Number of workers that listen at the moment. */
   get listening(): number {
     return this.#listening.size;
   }
@@ -115,7 +112,6 @@ export class Supervisor {
     return this.#hasListened;
   }
 
-  /** Number of workers that ended and were replaced. */
   get replaced(): number {
     return this.#replaced;
   }
@@ -125,7 +121,6 @@ export class Supervisor {
     return lastUseOf(this.#memory.lastUses, this.#keyNumbers.of(keyId) % MAX_SLOTS);
   }
 
-  /** Whether `stop` or `terminate` was called. */
   isStopping(): boolean {
     return this.#stopping.signal.aborted;
   }
@@ -196,7 +191,6 @@ export class Supervisor {
     clearTimeout(end);
   }
 
-  /** Ends all workers at once. */
   async terminate(): Promise<void> {
     this.#stopping.abort();
     await terminateAll(this.#workers, NOT_NEEDED);
@@ -206,7 +200,6 @@ export class Supervisor {
     return this.#slots.map(({ worker }) => worker);
   }
 
-  /** Runs an update when all updates before it are done. */
   #afterUpdates(update: () => Promise<void>): Promise<void> {
     const done = this.#updating.then(update);
     this.#updating = done.catch(() => undefined);

@@ -7,7 +7,6 @@ const BATCH_IMAGES = 8;
 const MAX_CHECKS = 6;
 const CHECK_MS = 5000;
 
-/** A worker, as the supervisor holds it. */
 export class WorkerHandle {
   readonly #worker: Worker;
   readonly #checkMs: number;
@@ -24,7 +23,6 @@ export class WorkerHandle {
   #reason: string | undefined;
   #hasEnded = false;
 
-  /** @param checkMs interval of the checks for replies */
   constructor(worker: Worker, checkMs = CHECK_MS) {
     this.#worker = worker;
     this.#checkMs = checkMs;
@@ -64,7 +62,6 @@ export class WorkerHandle {
     });
   }
 
-  /** Sends the missing images and then a view. */
   async prepare(images: readonly SentImage[], view: SentView): Promise<void> {
     for (let i = 0; i < images.length; i += BATCH_IMAGES) {
       const batch = images.slice(i, i + BATCH_IMAGES);
@@ -79,7 +76,6 @@ export class WorkerHandle {
     return Promise.race([this.#drainStep.promise, this.ended]);
   }
 
-  /** Ends the worker at once. */
   async terminate(reason: string): Promise<void> {
     this.#reason ??= reason;
     await this.#worker.terminate();

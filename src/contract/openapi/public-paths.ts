@@ -88,7 +88,6 @@ const DESCRIPTIONS: Readonly<Record<PublicPathName, PublicPath>> = {
   },
 };
 
-/** The group of public paths in the document. */
 export const PUBLIC_TAG = { name: 'Service', description: 'Health and documents. They need no key.' };
 
 const EVERYWHERE: readonly ResponseHeaderName[] = [REQUEST_ID_HEADER, 'Cache-Control'];
@@ -122,7 +121,6 @@ export const PUBLIC_RESPONSES: Readonly<Record<'Redirected' | 'Refused' | 'Faile
   },
 };
 
-/** Returns the path item of a public path. */
 export function publicPathItem(name: PublicPathName): Schema {
   const { operationId, summary, description, content, isDocument, redirects } = DESCRIPTIONS[name];
   const responses = {

@@ -136,7 +136,6 @@ export function foundChanges(): Schema {
   };
 }
 
-/** Returns the content of a response that refuses a request. */
 export function problemContent(detail: string): Schema {
   return { [JSON_TYPE]: { schema: componentRef('schemas', 'Problem'), example: { detail } } };
 }

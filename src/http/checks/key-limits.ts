@@ -9,7 +9,6 @@ import { retryLater } from '../response/problem.ts';
 const WINDOW_SECONDS = 60;
 const WINDOW_MS = WINDOW_SECONDS * 1000;
 
-/** The state of a key's limit after a request. */
 export type RateLimitState = NonNullable<ReturnType<RateLimit['count']>>;
 
 /**
@@ -65,7 +64,6 @@ export class RateLimit {
   }
 }
 
-/** Streams of one key at a time, over all workers. */
 const MAX_STREAMS_PER_KEY = 2;
 const RETRY_SECONDS = 5;
 const TOO_MANY_STREAMS = retryLater(

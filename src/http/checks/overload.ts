@@ -27,9 +27,7 @@ export interface OverloadOptions {
   readonly config: Pick<Config, 'overloadDelayMs'>;
   readonly metrics: RequestMetrics;
   readonly log: Logger;
-  /** Returns the number of open connections of this thread. */
   readonly connections: () => number;
-  /** Returns the number of open streams of this thread. */
   readonly openStreams: () => number;
   readonly clock?: () => number;
   /** Returns a number of at least 0 and below 1. */
@@ -65,12 +63,10 @@ export class OverloadCheck {
   #previousRequests = 0;
   /** Idle time at the first request of this turn. */
   #idleTime: number;
-  /** Time of the latest request. */
   #latestAt: number;
   #isRefused = false;
   #timerDueAt: number;
   #sampledAt: number;
-  /** Refusals since the latest log line. */
   #refusals = 0;
   #loggedAt = -Infinity;
 

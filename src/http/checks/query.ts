@@ -80,7 +80,6 @@ const existing: FuncKeywordDefinition = {
 /** The validator of all operations. The schemas themselves are tested, not validated at each start. */
 const ajv = new Ajv({ allErrors: true, meta: false, validateSchema: false, keywords: [existing] });
 
-/** The values of the parameters in a query, by name. */
 export type ParameterValues = Readonly<Record<string, ParameterValue>>;
 
 /**
@@ -97,7 +96,6 @@ export function invalidQuery(errors: readonly Violation[]): Problem {
 
 const GIVEN_TWICE = 'must be given only once';
 
-/** Compiles the schemas of an operation's parameters. */
 export function queryReader(parameters: readonly Parameter[]): QueryReader {
   const kinds = new Map(parameters.map(({ name, kind }) => [name, kind]));
   const validate = ajv.compile<ParameterValues>({

@@ -13,16 +13,13 @@ import {
 } from '../../contract/releases.ts';
 import { type HeaderList, Problem } from '../response/problem.ts';
 
-/** The API version of a request. */
 export interface ApiVersion {
   /** The version that the response names: the stable version when the requested one is invalid. */
   readonly name: Version;
   readonly isValid: boolean;
   /** Ids of its operations; undefined for all. */
   readonly operations: ReadonlySet<string> | undefined;
-  /** Version headers of the response. */
   readonly headers: HeaderList;
-  /** Headers that announce the end of the version; empty without one. */
   readonly endHeaders: HeaderList;
 }
 
@@ -67,7 +64,6 @@ export function versionResolver(releases: readonly Release[]): VersionResolver {
   };
 }
 
-/** Returns the headers that announce an end; none without one. */
 export function headersOfEnd(end: End | undefined): HeaderList {
   if (end === undefined) return [];
   const { deprecated, sunset } = end;

@@ -15,7 +15,6 @@ const MAX_PIPELINED = 32;
  */
 export type PauseReason = 'flood' | 'body' | 'suspect' | 'unsent' | 'drain';
 
-/** What happens on a connection. */
 export interface ConnectionEvents {
   /** Starts the response to a request, at once or later. */
   readonly handle: (connection: Connection, request: Request, response: Response) => void;
@@ -23,7 +22,6 @@ export interface ConnectionEvents {
   readonly closed: (connection: Connection, response: Response) => void;
   /** The first request arrives, or the last one has its response. */
   readonly changedIdle: (connection: Connection) => void;
-  /** The client sends more requests than it may. */
   readonly flooded: (connection: Connection) => void;
   /** Bytes wait to be sent, or none any more. */
   readonly waits: (connection: Connection, bytes: number) => void;

@@ -25,7 +25,6 @@ export type ConnectionConfig = Pick<
   'trustProxy' | 'maxConnectionsPerAddress' | 'writeTimeoutSeconds' | 'maxUnsentMb' | 'threads'
 >;
 
-/** Answers the requests of connections. */
 export type RequestHandler = Pick<ConnectionEvents, 'handle' | 'closed'>;
 
 /**
@@ -46,7 +45,6 @@ export class Connections {
   readonly #events: ConnectionEvents;
   /** Decides whether a peer is a trusted proxy; the distance of a peer is 0. */
   readonly #isTrustedPeer: (address: string, distance: number) => boolean;
-  /** The share of this worker. */
   readonly #maxUnsentBytes: number;
   readonly #open = new Map<Socket, Connection>();
   /** Those without a request in progress that had no valid key, the longest idle first. */
@@ -95,7 +93,6 @@ export class Connections {
     }, UNSENT_CHECK_MS).unref();
   }
 
-  /** The open connections by socket. */
   get open(): ReadonlyMap<Socket, Connection> {
     return this.#open;
   }

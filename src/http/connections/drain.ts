@@ -74,7 +74,6 @@ export class Listener {
     return port;
   }
 
-  /** Stops accepting connections. Existing connections stay open. */
   close(): void {
     for (const port of this.#ports) port.close();
   }
@@ -87,7 +86,6 @@ export class Listener {
   }
 }
 
-/** The events by which a request arrives. */
 const ARRIVALS = ['request', 'checkContinue', 'checkExpectation'] as const;
 
 /**

@@ -51,7 +51,6 @@ function documentHandler(document: Document, compression: Compression): RequestH
   };
 }
 
-/** Adds the routes of a page and its files. They need no key. */
 function addPage(app: Express, page: Page, compression: Compression): void {
   const securityHeaders = securityHeadersOfPage(page.contentSecurityPolicy);
   for (const { path, contentType, read } of [page.document, ...page.files]) {
@@ -64,14 +63,12 @@ function addPage(app: Express, page: Page, compression: Compression): void {
 
 const ALIVE = [JSON.stringify({ status: 'ok' })];
 
-/** Reports that the process responds. */
 export const healthHandler: RequestHandler = (_request, response) => {
   send(response, 200, NO_STORE, ALIVE);
 };
 
 const OPTIONS_HEADERS: HeaderList = [...NO_STORE, ...ALLOW];
 
-/** Handles all methods of a path other than GET and HEAD. */
 export const otherMethodsHandler: RequestHandler = (request, response) => {
   if (request.method !== 'OPTIONS') throw METHOD_NOT_ALLOWED;
   send(response, 204, OPTIONS_HEADERS);

@@ -23,7 +23,6 @@ interface ReadRequest {
   readonly request: Request;
   readonly query: Query;
   readonly list: ListImage;
-  /** Scheme and host of links. */
   readonly origin: string;
   /** Milliseconds since the epoch. */
   readonly now: number;
@@ -38,7 +37,6 @@ type Found =
 /** `read` returns chunks of lines. A chunk may reuse the buffer of the previous one if `isSent` returns true. */
 export interface FoundLines {
   readonly rows: number;
-  /** The sections that the lines are read from. */
   readonly images: readonly SectionImage[];
   readonly read: (isSent: () => boolean) => Iterable<Buffer>;
 }
@@ -49,7 +47,6 @@ interface Reader {
   readonly hasLinks: boolean;
   /** Returns a tag that identifies the data in this form. */
   readonly contentTag: (list: ListImage, now: number) => string;
-  /** Validates the query of a list. */
   readonly readQuery: QueryReader;
   /**
    * Returns undefined when the record, or the parent of the list, does not exist.
@@ -77,7 +74,6 @@ export function readersOf(operation: ListOperation | RetrieveOperation): (reques
   };
 }
 
-/** Creates the reader of single records. */
 function recordReader({ collection, pathParameter: parameter }: RetrieveOperation): Reader {
   return {
     hasLinks: false,
@@ -90,7 +86,6 @@ function recordReader({ collection, pathParameter: parameter }: RetrieveOperatio
   };
 }
 
-/** Creates the reader of a list's pages. */
 function pageReader(operation: ListOperation): Reader {
   const { collection, pathParameter: parent } = operation;
   const readQuery = queryReader(operation.parameters);
@@ -122,7 +117,6 @@ function pageReader(operation: ListOperation): Reader {
   };
 }
 
-/** Parameters that the link sets. */
 const SET_BY_LINK: readonly string[] = ['page', 'perPage', CONTENT_DIGEST_PARAMETER];
 
 /**
@@ -169,7 +163,6 @@ function withoutPages(parameter: ListParameter): ListParameter {
   return is === 'page' || is === 'perPage' ? { ...parameter, kind: OMITTED } : parameter;
 }
 
-/** Creates the reader of all records of a list as lines. */
 function linesReader(operation: ListOperation): Reader {
   const { collection, parameters, pathParameter: parent } = operation;
   const readQuery = queryReader(parameters.map(withoutPages));

@@ -65,7 +65,6 @@ export const CODECS = {
  */
 export class Compression {
   readonly #isOn: boolean;
-  /** Bytes of bodies in the thread pool. */
   #inPool = 0;
 
   constructor(isOn: boolean) {

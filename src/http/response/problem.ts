@@ -4,7 +4,6 @@ import type { RetryReason } from '../../counts/request-metrics.ts';
 /** Response headers: names and values in turn, as `writeHead` accepts them. */
 export type HeaderList = readonly string[];
 
-/** A violated constraint on a request. */
 export interface Violation {
   /** Location, such as `query.startAt.gte`. */
   readonly loc: string;
@@ -75,7 +74,6 @@ const INVALID_PATH = new Problem(
   'The path contains invalid percent-encoding; it must be percent-encoded UTF-8.',
 );
 
-/** Returns the problem for an error; undefined for an unexpected one. */
 export function problemOf(error: unknown): Problem | undefined {
   if (error instanceof Problem) return error;
   // The router throws this error when it cannot decode the parameter of a path.

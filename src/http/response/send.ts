@@ -52,7 +52,6 @@ export const NO_STORE: HeaderList = ['Cache-Control', DO_NOT_STORE];
 
 export const CONTENT_TYPE: HeaderList = ['Content-Type', JSON_TYPE];
 
-/** The headers that depend on the kind of a body. */
 export interface Media {
   readonly contentType: HeaderList;
   readonly securityHeaders: HeaderList;
@@ -63,7 +62,6 @@ const JSON_MEDIA: Media = { contentType: CONTENT_TYPE, securityHeaders: SECURITY
 /** The pieces of a body, at least one. Bytes are mostly views of the store; text is ASCII. */
 export type Body = readonly (Buffer | string)[];
 
-/** Longest body that is sent as text. Beyond some kilobytes, bytes are faster. */
 const MAX_TEXT_BYTES = 4096;
 
 /**
@@ -122,7 +120,6 @@ export function writeHead(
   response.writeHead(status, all);
 }
 
-/** Returns the number of bytes in a body. */
 export function lengthOf(body: Body): number {
   let length = 0;
   for (const piece of body) length += piece.length;
