@@ -1,4 +1,4 @@
--- Schema of a Foyer keys file, version 2.
+-- Schema of a Foyer keys file, version 1.
 --
 -- The keys file is one SQLite file (UTF-8, rollback journal, readable by its owner only) with the API keys. It is
 -- separate from the snapshots, so that keys are created and revoked without touching data. The command `npm run keys`
@@ -9,7 +9,7 @@
 -- The file holds no keys, only their digests. A key is 256 random bits, so its digest does not reveal it.
 
 PRAGMA application_id = 0x466F796B; -- "Foyk"
-PRAGMA user_version = 2;            -- the version of this schema
+PRAGMA user_version = 1;            -- the version of this schema
 
 -- Valid, expired and revoked keys. A request with an expired or revoked key is refused with that reason.
 CREATE TABLE keys (

@@ -105,14 +105,11 @@ function checkContent(database: Database.Database): void {
     );
   }
   const version = integerPragma(database, 'user_version');
-  if (version !== VERSION) {
+  if (version !== VERSION || schemaOf(database) !== SCHEMA) {
     throw new CorruptKeysFile(
-      `its version (user_version) is ${version}, and this Foyer reads version ${VERSION}; ` +
-        (version > VERSION ? 'use a newer Foyer' : 'create a new file by `npm run keys -- create`'),
+      `it is a keys file of another Foyer: its version (user_version) is ${version}, and this one reads version ` +
+        `${VERSION} with the schema in data/keys.sql; move the file away, and create keys by \`npm run keys -- create\``,
     );
-  }
-  if (schemaOf(database) !== SCHEMA) {
-    throw new CorruptKeysFile('its schema is not that of a keys file (data/keys.sql)');
   }
   const finding = database.pragma('integrity_check(1)', { simple: true });
   if (finding !== 'ok') throw new CorruptKeysFile(`it is damaged: ${String(finding)}`);
