@@ -171,12 +171,6 @@ type Value<V> = V extends { read: (text: string) => infer T; default: infer Defa
 /** The values of all variables, by name in camel case: `PUBLIC_BASE_URL` is `publicBaseUrl`. */
 export type Config = { readonly [N in Name as CamelCase<N>]: Value<Variables[N]> };
 
-export interface ConfigMistake {
-  readonly variable: string;
-  readonly value: string;
-  readonly rule: string;
-}
-
 /** Arguments or an environment with which the process cannot start. */
 export class WrongUsage extends Error {
   override readonly name: string = 'WrongUsage';
@@ -185,15 +179,6 @@ export class WrongUsage extends Error {
 /** Lists every invalid environment variable. */
 export class InvalidConfig extends WrongUsage {
   override readonly name = 'InvalidConfig';
-  readonly mistakes: readonly ConfigMistake[];
-
-  constructor(mistakes: readonly ConfigMistake[]) {
-    const lines = mistakes.map(
-      ({ variable, value, rule }) => `  ${variable} is ${JSON.stringify(value)}: it ${rule}`,
-    );
-    super(`Invalid environment:\n${lines.join('\n')}`);
-    this.mistakes = mistakes;
-  }
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -203,27 +188,25 @@ type Environment = Readonly<Record<string, string | undefined>>;
  * @throws InvalidConfig
  */
 export function readConfig(environment: Environment = process.env): Config {
-  const mistakes: ConfigMistake[] = [];
+  const mistakes: string[] = [];
+  const refuse = (name: string, value: string, rule: string) => {
+    mistakes.push(`\n  ${name} is ${JSON.stringify(value)}: it ${rule}`);
+  };
   const values = new Map<string, unknown>();
   for (const [name, variable] of Object.entries(CONFIG_VARIABLES)) {
     const given = environment[name];
     const text = given === undefined || given === '' ? variable.default : given;
     const value = text === undefined ? undefined : variable.read(text);
-    if (text !== undefined && value === undefined) {
-      mistakes.push({ variable: name, value: text, rule: variable.rule });
-    }
+    if (text !== undefined && value === undefined) refuse(name, text, variable.rule);
     const property = name.toLowerCase().replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
     values.set(property, value);
   }
   const adminPort = values.get('adminPort');
-  if (typeof adminPort === 'number' && adminPort > 0 && adminPort === values.get('port')) {
-    mistakes.push({ variable: 'ADMIN_PORT', value: String(adminPort), rule: 'must differ from PORT' });
-  }
-  if (values.get('explorer') === true && values.get('docs') === false) {
-    const rule = 'must be off when DOCS is off, since the explorer reads the OpenAPI document';
-    mistakes.push({ variable: 'EXPLORER', value: 'on', rule });
-  }
-  if (mistakes.length > 0) throw new InvalidConfig(mistakes);
+  if (typeof adminPort === 'number' && adminPort > 0 && adminPort === values.get('port'))
+    refuse('ADMIN_PORT', String(adminPort), 'must differ from PORT');
+  if (values.get('explorer') === true && values.get('docs') === false)
+    refuse('EXPLORER', 'on', 'must be off when DOCS is off, since the explorer reads the OpenAPI document');
+  if (mistakes.length > 0) throw new InvalidConfig(`Invalid environment:${mistakes.join('')}`);
   // Both the values and the type Config derive from CONFIG_VARIABLES.
   return Object.freeze(Object.fromEntries(values)) as Config;
 }

@@ -35,7 +35,7 @@ import type { OpenCounts } from '../counts/open-counts.ts';
 import { changesReader } from './reads/changes.ts';
 import { type FoundLines, linkHeader, readersOf } from './reads/records.ts';
 import { bodyProblem, refuseBody } from './request-body.ts';
-import { hasBody, hasPath, originOf, queryOf, startContext } from './request-context.ts';
+import { hasPath, originOf, queryOf, startContext } from './request-context.ts';
 import { Compression } from './response/compression.ts';
 import { codedTag, codingHeaders, entityTag, matchedTag, matchesAnyTag } from './response/etag.ts';
 import {
@@ -113,7 +113,7 @@ export function createApi(dependencies: Dependencies): Api {
     if (origins !== undefined) context.corsHeaders = corsHeaders(request, origins);
     const isAnsweredHere = origins !== undefined && isPreflight(request);
     // Before all others, since Node reads the body of any other response to its end.
-    const body = hasBody(request) ? bodyProblem(request) : undefined;
+    const body = bodyProblem(request);
     if (body !== undefined) {
       refusals.refuse(request, response, body, refuseBody); //               400 · 413, closed
       return;

@@ -92,10 +92,6 @@ export function hasPath(target: string, path: string): boolean {
   return target.startsWith(path) && (target.length === path.length || target[path.length] === '?');
 }
 
-export function hasBody({ headers }: Request): boolean {
-  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
-}
-
 /** Returns the part of a target after the first `?`; empty when there is none. */
 export function queryOf(target: string): string {
   const delimiter = target.indexOf('?');
