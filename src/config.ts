@@ -29,7 +29,11 @@ export const CONFIG_VARIABLES = {
   PORT: variable(PORT, '3000', 'port of the API; 0 selects a free one'),
   HOST: variable(HOST, '0.0.0.0', 'address on which the API listens'),
   ADMIN_PORT: variable(PORT, '3001', 'port for health, metrics and status; 0 selects a free one'),
-  ADMIN_HOST: variable(HOST, '127.0.0.1', 'address on which the admin port listens; it requires no key'),
+  ADMIN_HOST: variable(
+    HOST,
+    '127.0.0.1',
+    'address on which the admin port listens; requests to it need no key',
+  ),
   SNAPSHOT_DIR: variable(PATH, 'data/snapshots', 'folder of the snapshot files'),
   KEYS_FILE: variable(PATH, 'data/keys.sqlite', 'file of the API keys, created by `npm run keys`'),
   PUBLIC_BASE_URL: variable(
@@ -61,32 +65,32 @@ export const CONFIG_VARIABLES = {
   REFUSALS_PER_MINUTE: variable(
     LIMIT_PER_MINUTE,
     '3000',
-    'refused requests without a valid key per minute and client address, beyond which the response is a 429 that closes the connection; 0 disables the limit',
+    'refused requests without a valid key, per minute and client address; beyond them, each gets 429 and its connection is closed; 0 disables the limit',
   ),
   MAX_CONNECTIONS: variable(
     wholeNumber(1, 1e6),
     '10000',
-    'open connections; fewer when the system allows fewer open files',
+    'maximum of open connections; lower when the system allows fewer open files',
   ),
   MAX_CONNECTIONS_PER_ADDRESS: variable(
     wholeNumber(1, 1e6),
     '5000',
-    'open connections of an IPv4 address or IPv6 /64; proxies in TRUST_PROXY are exempt',
+    'maximum of open connections of one IPv4 address or IPv6 /64 network; proxies in TRUST_PROXY are exempt',
   ),
   MAX_UNSENT_MB: variable(
     wholeNumber(1, 1e6),
     '256',
-    'responses that wait until clients read them, in megabytes of 2^20 bytes, beyond which the slowest connections are closed',
+    'memory for responses that clients have not read yet, in megabytes of 2^20 bytes; beyond it, the slowest connections are closed',
   ),
   WRITE_TIMEOUT_SECONDS: variable(
     seconds(1, 3600),
     '30',
-    'time after which a connection without progress is closed, such as one whose client does not read, in seconds',
+    'time after which a connection without progress, such as one whose client does not read, is closed, in seconds',
   ),
   OVERLOAD_DELAY_MS: variable(
     wholeNumber(0, 60_000),
     '200',
-    'waiting time of requests, in milliseconds, above which a share of them is refused with 429; 0 disables the check',
+    'time that requests may wait under overload, in milliseconds; above it, some of them are refused with 429; 0 disables the check',
   ),
   COMPRESSION: variable(
     SWITCH,
@@ -111,27 +115,27 @@ export const CONFIG_VARIABLES = {
   SNAPSHOT_RETAIN_SECONDS: variable(
     seconds(0, 604_800),
     '300',
-    'time since the last page of a walk for which a replaced snapshot still serves it, in seconds',
+    'time for which a replaced snapshot serves clients that are reading its pages, since their last page, in seconds',
   ),
   SNAPSHOT_RETAIN_MAX_SECONDS: variable(
     seconds(0, 604_800),
     '3600',
-    'time after which a replaced snapshot serves no walk, even one in progress, in seconds',
+    'maximum time for which a replaced snapshot serves such clients, in seconds',
   ),
   CHANGES_WAIT_SECONDS: variable(
     seconds(0, 604_800),
     '600',
-    'time since the first request for which the changes since a later snapshot get 429, in seconds; then a reset',
+    'time for which a token of /v1/changes that is newer than the loaded snapshot gets 429, in seconds; afterwards the response has all records',
   ),
   LOAD_TIMEOUT_SECONDS: variable(
     seconds(1, 86_400),
     '600',
-    'time after which the load of a snapshot is given up, in seconds; the live snapshot stays',
+    'maximum duration of the load of a snapshot, in seconds; the live snapshot stays when it is exceeded',
   ),
   MAX_SNAPSHOT_AGE_SECONDS: variable(
     seconds(1, 31_536_000),
     undefined,
-    'snapshot age, in seconds, above which the process is not ready; default: no limit',
+    'age of a live snapshot above which the process reports that it is not ready, in seconds; default: no limit',
   ),
   MEMORY_LIMIT_MB: variable(
     wholeNumber(256, 1e9),
@@ -146,7 +150,7 @@ export const CONFIG_VARIABLES = {
   THREADS: variable(
     { rule: 'must be auto or a whole number from 1 to 256', read: readThreads },
     'auto',
-    'threads that answer requests, over one copy of the data; auto: the processors less one, which is left for loads, from 1 to 8; 1 where threads cannot share a port (macOS)',
+    'threads that answer requests; they share one copy of the data; auto: one for each processor but one, from 1 to 8; 1 where threads cannot share a port (macOS)',
   ),
   LOG_LEVEL: variable(
     {

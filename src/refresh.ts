@@ -16,7 +16,7 @@ const EXPIRY_MS = 500;
 /** Starts polling of snapshots and keys, and publishes both to the workers. */
 export function startRefresh(
   config: Config,
-  workers: Pick<Supervisor, 'show' | 'replaceKeys' | 'servedDigests'>,
+  workers: Pick<Supervisor, 'publish' | 'replaceKeys' | 'servedDigests'>,
   log: Logger,
 ) {
   const stores = new StoreRegistry(workers.servedDigests);
@@ -40,7 +40,7 @@ export function startRefresh(
         admission.admit(file, manifest);
       } finally {
         // The admission may have released retained sections to make room.
-        void workers.show(stores.view);
+        void workers.publish(stores.view);
       }
     },
     goLive: async (file, image) => {
@@ -48,12 +48,12 @@ export function startRefresh(
       try {
         stores.swap(file, image);
         // Until all workers show the new data, they may still send links to the replaced.
-        await workers.show(stores.view);
+        await workers.publish(stores.view);
         stores.releaseUnwalked();
       } finally {
         isSwapping = false;
       }
-      await workers.show(stores.view);
+      await workers.publish(stores.view);
     },
     hasUnendedLoads: hasLoaderThreads,
     log,
@@ -62,7 +62,7 @@ export function startRefresh(
     if (isSwapping) return;
     stores.releaseExpired(config);
     admission.makeRoom();
-    void workers.show(stores.view);
+    void workers.publish(stores.view);
   };
   const poll = async () => {
     await Promise.all([keys.poll(), snapshots.poll()]);

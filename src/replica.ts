@@ -22,9 +22,9 @@ export interface Replica {
   poll(): Promise<void>;
   /**
    * Stops being ready, lets requests end within the grace, then closes all connections.
-   * @param hurry whether to skip the wait for new and idle connections
+   * @param isUrgent whether to skip the wait for new and idle connections
    */
-  stop(graceSeconds: number, hurry: boolean): Promise<void>;
+  stop(graceSeconds: number, isUrgent: boolean): Promise<void>;
 }
 
 /**
@@ -44,7 +44,7 @@ export async function startReplica(config: Config, processLog: ProcessLog): Prom
     },
     log,
   });
-  processLog.follow(workers.logRings);
+  processLog.attach(workers.logRings);
   const refresh = startRefresh(config, workers, log);
   const requestHistory = new RequestHistory(() => sumMetrics(workers.requestMetrics), monotonicNow);
 
@@ -71,8 +71,8 @@ export async function startReplica(config: Config, processLog: ProcessLog): Prom
       port,
       adminPort,
       poll: refresh.poll,
-      stop: async (graceSeconds, hurry) => {
-        await workers.stop(graceSeconds, hurry);
+      stop: async (graceSeconds, isUrgent) => {
+        await workers.stop(graceSeconds, isUrgent);
         // The polls continue during the drain, so that a key revoked in that time is refused.
         refresh.stop();
         requestHistory.stop();
@@ -103,9 +103,9 @@ export function portInUse(error: unknown, { port, adminPort }: Config, command: 
   // The error of a worker has no port.
   const taken = 'port' in error && error.port === adminPort ? adminPort : port;
   // 0 selects a free port.
-  const others = Object.entries({ PORT: port, ADMIN_PORT: adminPort })
+  const free = Object.entries({ PORT: port, ADMIN_PORT: adminPort })
     .filter(([, configured]) => configured > 0)
     .map(([name, configured]) => `${name}=${configured + (configured > MAX_PORT - STEP ? -STEP : STEP)}`);
-  const message = `port ${taken} is in use; try: ${others.join(' ')} ${command}`;
+  const message = `port ${taken} is in use; try: ${free.join(' ')} ${command}`;
   return Object.assign(new Error(message, { cause: error }), { syscall: 'listen' });
 }

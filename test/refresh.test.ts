@@ -36,7 +36,7 @@ describe('A refresh', () => {
     const refresh = startRefresh(
       readConfig({ ...variables, SNAPSHOT_RETAIN_SECONDS: '0' }),
       {
-        show: () => {
+        publish: () => {
           if (refresh.stores.retained.length > 0) showing.resolve(undefined);
           return shown;
         },

@@ -29,7 +29,7 @@ describe('A stop signal', () => {
   });
 
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    it(`${signal} stops the replica within the grace${signal === 'SIGINT' ? ', in a hurry' : ''}`, async () => {
+    it(`${signal} stops the replica within the grace${signal === 'SIGINT' ? ', urgently' : ''}`, async () => {
       const stops: unknown[] = [];
       const starting = Promise.withResolvers<{ stop: (...how: unknown[]) => Promise<void> }>();
       stopOnSignal(starting.promise, 7, log);

@@ -96,7 +96,7 @@ function snapshotMetrics(dependencies: AdminDependencies): Metrics {
       { labels: { state: 'retained' }, value: stores.retainedBytes },
     ]),
     foyer_retention_limit_bytes: gauge(
-      'Memory that data retained for walks may hold: what is free beside live data and the next load.',
+      'Memory that data retained for walks may hold: what is free besides live data and the next load.',
       dependencies.admission.retainableBytes,
     ),
     foyer_memory_limit_bytes: gauge('Memory that the process may use.', dependencies.memoryLimitBytes),

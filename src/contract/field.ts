@@ -38,7 +38,7 @@ export type Referent = 'events' | 'sessions' | 'orders' | 'offers' | 'pricings';
 
 /** A rule for the plausible values of a field. */
 export type Expectation =
-  /** A pricing is named beside the `offerId` of its offer. */
+  /** A pricing is named next to the `offerId` of its offer. */
   | { readonly kind: 'names'; readonly referent: Referent }
   | { readonly kind: 'currencyCode' }
   | { readonly kind: 'notNegative' }
@@ -70,7 +70,7 @@ export function* fieldsIn(fields: Fields, path = ''): Generator<readonly [path: 
 
 /**
  * Returns the JSON Schema of a shape.
- * @param keywordsOf returns the keywords of a value's schema beside `type` and `enum`
+ * @param keywordsOf returns the keywords of a value's schema besides `type` and `enum`
  */
 export function shapeSchema(
   shape: Shape,

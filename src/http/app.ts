@@ -91,7 +91,7 @@ export interface Api {
 const ONE_HOST_NEEDED = new Problem(400, 'An HTTP/1.1 request must have one Host header.');
 
 /**
- * Creates the API. The steps of a request follow one another here, each with its refusals beside it: `arrive` has those
+ * Creates the API. The steps of a request follow one another here, each next to its refusals: `arrive` has those
  * before the router, and `answer` those of an operation, which refuse by throwing a `Problem`.
  */
 export function createApi(dependencies: Dependencies): Api {

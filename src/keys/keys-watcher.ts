@@ -31,7 +31,7 @@ export class KeysWatcher {
   current: KeyRing | undefined;
   /** The reason why the keys in force may differ from those of the file. Each reason is logged once. */
   complaint: string | undefined;
-  /** The way in which other users can change the keys; undefined when there is none. */
+  /** How other users can change the keys; undefined when they cannot. */
   warning: string | undefined;
   /** The keys of the file, which come into force when `#applied` is fulfilled. */
   #latest: KeyRing | undefined;

@@ -76,7 +76,7 @@ export class ProcessLog {
   }
 
   /** Reads the rings of other threads from now on. */
-  follow(rings: readonly LogRing[]): void {
+  attach(rings: readonly LogRing[]): void {
     this.#rings = [...rings, this.#ownRing];
   }
 

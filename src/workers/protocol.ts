@@ -76,7 +76,7 @@ export type Command =
   | { readonly name: 'replace-keys'; readonly keys: SentKeys }
   | { readonly name: 'listen'; readonly target: ListenTarget }
   /** Drains the server. The grace has begun; the worker ends after its reply. */
-  | { readonly name: 'stop'; readonly graceSeconds: number; readonly hurry: boolean }
+  | { readonly name: 'stop'; readonly graceSeconds: number; readonly isUrgent: boolean }
   /** All workers have reached the drain step that this one reported. */
   | { readonly name: 'continue-drain' };
 

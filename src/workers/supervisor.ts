@@ -142,20 +142,20 @@ export class Supervisor {
    */
   async listen(maxConnections: number): Promise<number> {
     const { port, host } = this.#options;
-    const [first, ...others] = this.#slots;
+    const [first, ...further] = this.#slots;
     first.counts.limit = maxConnections;
     // The probe runs right before the port is bound. Otherwise, replicas that start together would both find it free.
     await first.worker.started;
     if (port !== 0) await probePort(port, host);
     this.#port = await this.#bringUp(first);
-    await Promise.all(others.map((slot) => this.#bringUp(slot)));
+    await Promise.all(further.map((slot) => this.#bringUp(slot)));
     this.#hasListened = true;
     for (const slot of this.#slots) void this.#replaceWhenEnded(slot);
     return this.#port;
   }
 
-  /** Shows a view in all workers at the same moment. Fulfilled when no worker uses an earlier view. */
-  show(view: StoreView): Promise<void> {
+  /** Publishes a view to all workers, at the same moment. Fulfilled when no worker uses an earlier view. */
+  publish(view: StoreView): Promise<void> {
     return this.#afterUpdates(async () => {
       const update = this.#publisher.next(view);
       if (update === undefined) return;
@@ -165,7 +165,7 @@ export class Supervisor {
     });
   }
 
-  /** Replaces the keys of all workers, and withdraws others at once. Fulfilled when the keys are in force. */
+  /** Replaces the keys of all workers, and withdraws the keys that are gone or revoked at once. Fulfilled when the keys are in force. */
   replaceKeys({ rows }: KeyRing): Promise<void> {
     // A swap before this update may take seconds.
     this.#keyNumbers.withdrawOthers(rows);
@@ -176,14 +176,14 @@ export class Supervisor {
   }
 
   /** Ends each worker when its connections have ended, at the latest when the grace is over. */
-  async stop(graceSeconds: number, hurry: boolean): Promise<void> {
+  async stop(graceSeconds: number, isUrgent: boolean): Promise<void> {
     beginGrace(this.#memory.drain);
     this.#stopping.abort();
     const workers = this.#workers;
     const idle = workers.filter((worker) => !this.#listening.has(worker));
     await terminateAll(idle, NOT_NEEDED);
     const end = setTimeout(() => void terminateAll(workers, 'the grace is over'), graceSeconds * 1000);
-    for (const worker of workers) void worker.run({ name: 'stop', graceSeconds, hurry });
+    for (const worker of workers) void worker.run({ name: 'stop', graceSeconds, isUrgent });
     while (workers.some(({ hasEnded }) => !hasEnded)) {
       await Promise.all(workers.map((worker) => worker.nextDrainStep()));
       for (const worker of workers) void worker.run({ name: 'continue-drain' });

@@ -115,7 +115,7 @@ async function execute(command: Command): Promise<Outcome> {
     case 'listen':
       return await listen(command.target);
     case 'stop':
-      await drain(command.graceSeconds, command.hurry, waitForOtherWorkers);
+      await drain(command.graceSeconds, command.isUrgent, waitForOtherWorkers);
       refusals.logSummaries();
       return {};
     case 'continue-drain':

@@ -30,7 +30,7 @@ const level = (process.argv[2] ?? 'info') as LevelWithSilent;
 if (isMainThread) {
   const log = new ProcessLog(level);
   const ring = new LogRing();
-  log.follow([ring]);
+  log.attach([ring]);
   process.stdin.on('data', () => process.send?.('input'));
   process.on('message', (command: WriterCommand) => {
     if ('write' in command) void write(command.write);

@@ -121,31 +121,35 @@ export function prepareDrain(
 
   /**
    * Drains the server once the grace has started. Fulfilled when all connections have ended, before the grace is over.
-   * @param hurry do not wait for new requests, neither on new connections nor on idle ones
+   * @param isUrgent whether to skip the wait for requests on new and idle connections
    * @param barrier called at each step; fulfilled when all servers that drain together have reached the step
    */
-  return async (graceSeconds: number, hurry: boolean, barrier = () => Promise.resolve()): Promise<void> => {
+  return async (
+    graceSeconds: number,
+    isUrgent: boolean,
+    barrier = () => Promise.resolve(),
+  ): Promise<void> => {
     const graceMs = graceSeconds * 1000;
     const start = times[GRACE_START];
     const end = start + graceMs - Math.min(graceMs * RESERVED_SHARE, RESERVED_MAX_MS);
     // Among pipelined requests from before the grace, the last response ends the connection.
     for (const connection of connections.open.values()) connection.closeAfterLatest();
 
-    if (!hurry) {
+    if (!isUrgent) {
       await quiet(times, quietMs, start, start + graceMs * ACCEPTING_SHARE);
       // When the listening socket closes, the system resets connections in its backlog. While reads are paused, clients
       // that reconnect after each response get none, and open no connection: the backlog empties.
       connections.pause();
     }
     await barrier();
-    if (!hurry) await emptyBacklog(times, end);
+    if (!isUrgent) await emptyBacklog(times, end);
     await barrier();
     listener.close();
     await barrier();
     connections.resume();
-    if (hurry) server.closeIdleConnections();
+    if (isUrgent) server.closeIdleConnections();
 
-    await connectionsEnd(connections, end, hurry ? 0 : quietMs);
+    await connectionsEnd(connections, end, isUrgent ? 0 : quietMs);
     for (const connection of connections.open.values()) connection.end();
     server.close();
   };

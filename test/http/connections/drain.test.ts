@@ -101,9 +101,9 @@ describe('The drain of a server', () => {
     port = await listener.listen({ port: 0, host: '127.0.0.1', reusePort: process.platform === 'linux' });
   }
 
-  function drainFor(graceSeconds: number, hurry = false): Promise<void> {
+  function drainFor(graceSeconds: number, isUrgent = false): Promise<void> {
     beginGrace(times);
-    return drain(graceSeconds, hurry);
+    return drain(graceSeconds, isUrgent);
   }
 
   async function connected(): Promise<Client> {
@@ -306,7 +306,7 @@ describe('The drain of a server', () => {
       quietMs = QUIET_MS;
     });
 
-    it('ends in a hurry as soon as the pending requests end', async () => {
+    it('ends, when urgent, as soon as the pending requests end', async () => {
       const waiting = await idle();
       const silent = await connected();
       const held = hold();
