@@ -3,14 +3,13 @@ import { pino } from 'pino';
 import type { Config } from '../config.ts';
 import { OPERATIONS } from '../contract/operations.ts';
 import { RELEASES } from '../contract/releases.ts';
-import { openApiDocument } from '../contract/openapi/document.ts';
 import { createApi, type Dependencies } from '../http/app.ts';
 import { OverloadCheck } from '../http/checks/overload.ts';
 import { Pins } from '../http/checks/pin.ts';
 import { RefusalBudget } from '../http/checks/refusal-budget.ts';
 import { Listener, prepareDrain } from '../http/connections/drain.ts';
 import { Networks } from '../counts/networks.ts';
-import { addDocumentation } from '../http/handlers/documents.ts';
+import { addDocumentation, type DocumentationDependencies } from '../http/handlers/documents.ts';
 import { OpenCounts, STREAMS } from '../counts/open-counts.ts';
 import { RequestMetrics } from '../counts/request-metrics.ts';
 import { createServer, type ServerDependencies } from '../http/server.ts';
@@ -45,7 +44,7 @@ const networks = new Networks(memory.networks, memory.networksPart);
 const counts = new OpenCounts(memory.counts, memory.countsPart);
 const refusals = new RefusalBudget(config.refusalsPerMinute, networks, log);
 
-const dependencies: Dependencies & ServerDependencies = {
+const dependencies: Dependencies & ServerDependencies & DocumentationDependencies = {
   config,
   stores: () => stores.view,
   keys: () => keys,
@@ -62,13 +61,7 @@ const dependencies: Dependencies & ServerDependencies = {
   noteUse: (slot, now) => {
     noteUse(memory.lastUses, slot, now);
   },
-  addDocuments: (app, compression) =>
-    addDocumentation(
-      app,
-      config,
-      (publicPaths) => openApiDocument(RELEASES, config.publicBaseUrl, publicPaths),
-      compression,
-    ),
+  addDocuments: (app, compression) => addDocumentation(app, dependencies, compression),
   log,
 };
 const api = createApi(dependencies);

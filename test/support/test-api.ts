@@ -7,16 +7,14 @@ import { type Logger, pino } from 'pino';
 import supertest from 'supertest';
 import { JSON_TYPE } from '../../src/contract/headers.ts';
 import { OPERATIONS } from '../../src/contract/operations.ts';
-import type { PublicPathName } from '../../src/contract/openapi/public-paths.ts';
 import { RELEASES } from '../../src/contract/releases.ts';
-import { openApiDocument } from '../../src/contract/openapi/document.ts';
 import { createApi, type Dependencies } from '../../src/http/app.ts';
 import { readConfig } from '../../src/config.ts';
 import { RefusalBudget } from '../../src/http/checks/refusal-budget.ts';
 import { Pins } from '../../src/http/checks/pin.ts';
 import { Connection } from '../../src/http/connections/connection.ts';
 import { Networks, newNetworksMemory } from '../../src/counts/networks.ts';
-import { addDocumentation, type DocumentationConfig } from '../../src/http/handlers/documents.ts';
+import { addDocumentation, type DocumentationDependencies } from '../../src/http/handlers/documents.ts';
 import { newHitCounts } from '../../src/counts/hit-counts.ts';
 import { newOpenCounts, OpenCounts } from '../../src/counts/open-counts.ts';
 import { RequestContext } from '../../src/http/request-context.ts';
@@ -63,7 +61,7 @@ export interface Body {
   readonly errors: readonly { readonly loc: string; readonly input: string; readonly ctx: string }[];
 }
 
-type AllDependencies = Dependencies & ServerDependencies & { readonly config: DocumentationConfig };
+type AllDependencies = Dependencies & ServerDependencies & DocumentationDependencies;
 export type Overrides = Partial<Omit<AllDependencies, 'config'>> & {
   readonly config?: Partial<AllDependencies['config']>;
 };
@@ -152,11 +150,7 @@ export class TestApi {
       clock: () => clock.now,
       ...overrides,
       config,
-      addDocuments: (app, compression) => {
-        const describe = (paths: readonly PublicPathName[]) =>
-          openApiDocument(dependencies.releases, config.publicBaseUrl, paths, dependencies.operations);
-        return addDocumentation(app, config, describe, compression);
-      },
+      addDocuments: (app, compression) => addDocumentation(app, dependencies, compression),
     };
     const { server } = createServer(createApi(dependencies), dependencies);
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -2,7 +2,10 @@ import { hash } from 'node:crypto';
 import type { Express, RequestHandler } from 'express';
 import type { Config } from '../../config.ts';
 import { type ContentCoding, JSON_TYPE } from '../../contract/headers.ts';
+import { openApiDocument } from '../../contract/openapi/document.ts';
 import { PUBLIC_PATHS, type PublicPathName } from '../../contract/openapi/public-paths.ts';
+import type { Operation } from '../../contract/operations.ts';
+import type { Release } from '../../contract/releases.ts';
 import { type Page, pageOf } from '../../pages/page.ts';
 import { CODECS, type Compression } from '../response/compression.ts';
 import { codedTag, codingHeaders, matchedTag, matchesAnyTag } from '../response/etag.ts';
@@ -74,7 +77,11 @@ export const otherMethodsHandler: RequestHandler = (request, response) => {
   send(response, 204, OPTIONS_HEADERS);
 };
 
-export type DocumentationConfig = Pick<Config, 'publicBaseUrl' | 'docs' | 'explorer'>;
+export interface DocumentationDependencies {
+  readonly config: Pick<Config, 'publicBaseUrl' | 'docs' | 'explorer'>;
+  readonly releases: readonly Release[];
+  readonly operations: readonly Operation[];
+}
 
 /** The pages, which have a switch each in the configuration. */
 const PAGE_NAMES = ['docs', 'explorer'] as const;
@@ -82,19 +89,20 @@ const PAGE_NAMES = ['docs', 'explorer'] as const;
 /**
  * Adds the routes that describe the service, if they are served: its addresses, its OpenAPI document, and the pages that
  * read it. Returns the addresses at which the API is described.
- * @param describe returns the OpenAPI document with these public paths
  */
 export function addDocumentation(
   app: Express,
-  config: DocumentationConfig,
-  describe: (publicPaths: readonly PublicPathName[]) => object,
+  { config, releases, operations }: DocumentationDependencies,
   compression: Compression,
 ): readonly string[] {
   const { docs, explorer, publicBaseUrl = '' } = config;
   if (!docs) return [];
   const pages = PAGE_NAMES.filter((name) => config[name]);
   const document: Document = {
-    read: () => Buffer.from(JSON.stringify(describe(['index', 'health', 'openApi', ...pages]))),
+    read: () => {
+      const paths = ['index', 'health', 'openApi', ...pages] as const;
+      return Buffer.from(JSON.stringify(openApiDocument(releases, config.publicBaseUrl, paths, operations)));
+    },
     cacheControl: 'public, max-age=300',
   };
   app.route(PUBLIC_PATHS.openApi).get(documentHandler(document, compression)).all(otherMethodsHandler);
