@@ -57,10 +57,6 @@ declare module 'express-serve-static-core' {
 const REQUEST_ID_KEY = REQUEST_ID_HEADER.toLowerCase();
 const REQUEST_ID = new RegExp(REQUEST_ID_PATTERN);
 
-export function requestIdOf(header: string | string[] | undefined): string {
-  return typeof header === 'string' && REQUEST_ID.test(header) ? header : randomUUID();
-}
-
 /** Creates the context of a request, and reduces its target to path and query. */
 export function startContext(
   connection: Connection,
@@ -70,7 +66,8 @@ export function startContext(
   now: number,
 ): RequestContext {
   request.url = normalizeTarget(request.url);
-  const requestId = requestIdOf(request.headers[REQUEST_ID_KEY]);
+  const { [REQUEST_ID_KEY]: ownId } = request.headers;
+  const requestId = typeof ownId === 'string' && REQUEST_ID.test(ownId) ? ownId : randomUUID();
   // The responses of the API all name the version.
   const isOfApi = request.url.startsWith('/v1/') || hasPath(request.url, '/v1');
   const version = isOfApi ? resolveVersion(versionHeader(request), now) : undefined;
@@ -121,7 +118,7 @@ export function originOf(
 }
 
 /** Returns whether a text is a valid host with an optional port. */
-export function isHost(text: string | undefined): text is string {
+function isHost(text: string | undefined): text is string {
   if (text === undefined || text.length > 261) return false;
   const parts = /^(?:[a-z0-9_](?:[a-z0-9._-]*[a-z0-9_])?\.?|\[([0-9a-f:.]+)\])(?::([0-9]{1,5}))?$/i.exec(
     text,

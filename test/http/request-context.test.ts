@@ -6,8 +6,7 @@ import { expect } from 'chai';
 import type { Express, RequestHandler } from 'express';
 import { pino } from 'pino';
 import supertest from 'supertest';
-import { type RetryReason, sumMetrics, RequestMetrics } from '../../src/counts/request-metrics.ts';
-import { retryLater } from '../../src/http/response/problem.ts';
+import { sumMetrics, RequestMetrics } from '../../src/counts/request-metrics.ts';
 import { NO_STORE, send } from '../../src/http/response/send.ts';
 import { serverDependencies, serverWith } from '../support/test-api.ts';
 
@@ -21,12 +20,6 @@ const respond =
     context.rows = 2;
     send(response, 200, NO_STORE, ['[1,2]']);
   };
-const refuse = (reason: RetryReason): RequestHandler => {
-  return () => {
-    throw retryLater(reason, 'Retry later.', 1);
-  };
-};
-
 describe('The end of a request', () => {
   let server: Server;
   let metrics: RequestMetrics;
@@ -39,9 +32,6 @@ describe('The end of a request', () => {
     const log = pino({}, destination);
     const addRoutes = (app: Express) => {
       app.get('/v1/tickets', respond('listTickets'));
-      app.get('/v1/limited', refuse('rate-limit'));
-      app.get('/v1/shed', refuse('overload'));
-      app.get('/v1/early', refuse('not-ready'));
     };
     server = serverWith(addRoutes, { ...serverDependencies(log), clock: () => NOW, metrics });
     server.listen(0, '127.0.0.1');
@@ -76,21 +66,6 @@ describe('The end of a request', () => {
     const totals = durations.find(({ operation }) => operation === 'listTickets')?.totals;
     expect(totals?.counts.reduce((sum, count) => sum + count, 0)).to.equal(4);
     expect(totals?.sum).to.be.within(0.000_001, 4);
-  });
-
-  it('is counted with the reason of a 429', async () => {
-    for (const path of ['/v1/limited', '/v1/shed', '/v1/shed', '/v1/early']) {
-      expect(await get(path)).to.have.property('status', 429);
-    }
-    const { requests, retries } = sumMetrics([metrics]);
-    expect([...retries]).to.deep.equal([
-      ['rate-limit', 1],
-      ['overload', 2],
-      ['not-ready', 1],
-      ['refusals', 0],
-      ['streams', 0],
-    ]);
-    expect(requests).to.have.length(1).and.to.have.nested.property('[0].count', 4);
   });
 
   it('is counted for malformed requests, too', async () => {
