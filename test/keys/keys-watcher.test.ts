@@ -149,35 +149,17 @@ describe('The keys watcher', () => {
       watcher = new KeysWatcher(path, log);
     });
 
+    const exposed =
+      (mode: number, pathOf = () => path) =>
+      () => {
+        chmodSync(pathOf(), mode);
+      };
+    const ofFolder = () => dirname(path);
     const cases: [exposure: string, expose: () => void, warning: RegExp][] = [
-      [
-        'group may write to the file',
-        () => {
-          chmodSync(path, 0o620);
-        },
-        /^group or others can write to the file$/,
-      ],
-      [
-        'others may write to the file',
-        () => {
-          chmodSync(path, 0o602);
-        },
-        /^group or others can write to the file$/,
-      ],
-      [
-        'group may write to the folder',
-        () => {
-          chmodSync(dirname(path), 0o770);
-        },
-        /write to the folder .*folder$/,
-      ],
-      [
-        'others may write to the folder',
-        () => {
-          chmodSync(dirname(path), 0o707);
-        },
-        /write to the folder .*folder$/,
-      ],
+      ['group may write to the file', exposed(0o620), /^group or others can write to the file$/],
+      ['others may write to the file', exposed(0o602), /^group or others can write to the file$/],
+      ['group may write to the folder', exposed(0o770, ofFolder), /write to the folder .*folder$/],
+      ['others may write to the folder', exposed(0o707, ofFolder), /write to the folder .*folder$/],
       [
         "others may write to the folder of a link's target",
         () => {
