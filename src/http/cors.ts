@@ -11,14 +11,11 @@ import type { HeaderList } from './response/problem.ts';
 const MAX_AGE = '7200';
 
 const EXPOSED: HeaderList = ['Access-Control-Expose-Headers', Object.keys(RESPONSE_HEADERS).join()];
-const PREFLIGHT: HeaderList = [
-  'Access-Control-Allow-Methods',
-  'GET,HEAD',
-  'Access-Control-Allow-Headers',
-  REQUEST_HEADER_NAMES.join(),
-  'Access-Control-Max-Age',
-  MAX_AGE,
-];
+const PREFLIGHT: HeaderList = Object.entries({
+  'Access-Control-Allow-Methods': 'GET,HEAD',
+  'Access-Control-Allow-Headers': REQUEST_HEADER_NAMES.join(),
+  'Access-Control-Max-Age': MAX_AGE,
+}).flat();
 
 /** Returns the CORS headers of the response to a request. A response to a listed origin varies by the origin. */
 export function corsHeaders(request: Request, origins: readonly string[] | '*'): HeaderList {

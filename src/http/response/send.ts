@@ -18,29 +18,22 @@ import type { HeaderList, Problem } from './problem.ts';
 export const SECURITY_HEADERS = securityHeaders("default-src 'none'; frame-ancestors 'none'");
 
 function securityHeaders(contentSecurityPolicy: string): HeaderList {
-  return [
-    'X-Content-Type-Options',
-    'nosniff',
-    'Content-Security-Policy',
-    contentSecurityPolicy,
-    'X-Frame-Options',
-    'DENY',
-    'Strict-Transport-Security',
-    'max-age=31536000',
-  ];
+  return Object.entries({
+    'X-Content-Type-Options': 'nosniff',
+    'Content-Security-Policy': contentSecurityPolicy,
+    'X-Frame-Options': 'DENY',
+    'Strict-Transport-Security': 'max-age=31536000',
+  }).flat();
 }
 
 /** Returns the security headers of a page and its files, with those that concern HTML only. */
 export function securityHeadersOfPage(contentSecurityPolicy: string): HeaderList {
-  return [
-    ...securityHeaders(contentSecurityPolicy),
-    'Referrer-Policy',
-    'no-referrer',
-    'Permissions-Policy',
-    'camera=(), geolocation=(), microphone=()',
-    'Cross-Origin-Resource-Policy',
-    'same-origin',
-  ];
+  const ofHtml = {
+    'Referrer-Policy': 'no-referrer',
+    'Permissions-Policy': 'camera=(), geolocation=(), microphone=()',
+    'Cross-Origin-Resource-Policy': 'same-origin',
+  };
+  return [...securityHeaders(contentSecurityPolicy), ...Object.entries(ofHtml).flat()];
 }
 
 const VARY = `Authorization, ${VERSION_HEADER}, Accept, Accept-Encoding`;
