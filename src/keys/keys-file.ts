@@ -25,8 +25,6 @@ interface Rotation {
 export const LABEL_RULE = 'must be at most 200 characters without line breaks or other control characters';
 
 const KEY_ID_BYTES = 6;
-/** Busy timeout of a write. Other writers hold the file for milliseconds each. */
-const WRITE_TIMEOUT_MS = 5000;
 const OWNER_ONLY = 0o600;
 
 /** The columns that `KeyEntry` and `KeyRow` share. */
@@ -86,8 +84,7 @@ export class KeysFile {
 
   /** Lists all keys, in order of creation. */
   list(): KeyEntry[] {
-    const access = { mode: 'recover', timeoutMs: WRITE_TIMEOUT_MS } as const;
-    return withKeysFile(this.#path, access, (database) =>
+    return withKeysFile(this.#path, 'recover', (database) =>
       database.prepare<[], KeyEntry>(`${SELECT_ENTRIES} ORDER BY created_at, key_id`).all(),
     );
   }
@@ -107,7 +104,7 @@ export class KeysFile {
   }
 
   #write<T>(change: (database: Database.Database) => T): T {
-    return withKeysFile(this.#path, { mode: 'write', timeoutMs: WRITE_TIMEOUT_MS }, change);
+    return withKeysFile(this.#path, 'write', change);
   }
 }
 
@@ -145,15 +142,12 @@ function createKeysFile(path: string): void {
   }
 }
 
-/** Busy timeout of a read, which blocks its thread. A commit takes milliseconds. */
-const READ_TIMEOUT_MS = 20;
-
 /**
  * Reads a keys file. Leaves the file and its folder unchanged.
  * @throws CorruptKeysFile, KeysFileBusy, or the system's error (ENOENT when there is no file)
  */
 export function readKeyRing(path: string): KeyRing {
-  const rows = withKeysFile(path, { mode: 'read', timeoutMs: READ_TIMEOUT_MS }, (database) =>
+  const rows = withKeysFile(path, 'read', (database) =>
     database.prepare<[], KeyRow>(`SELECT ${COLUMNS}, digest FROM keys`).all(),
   );
   for (const { keyId, organizationId, digest, expiresAt } of rows) {

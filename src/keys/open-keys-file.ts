@@ -39,22 +39,20 @@ function schemaOf(database: Database.Database): string {
     .replace(/\s+/g, ' ');
 }
 
-interface Access {
-  /** `read` leaves the file and its folder unchanged. `recover` rolls back an interrupted write, and so does `write`. */
-  readonly mode: 'read' | 'recover' | 'write';
-  /** SQLite's busy timeout, which blocks this thread. */
-  readonly timeoutMs: number;
-}
+/** `read` leaves the file and its folder unchanged. `recover` rolls back an interrupted write, and so does `write`. */
+type Mode = 'read' | 'recover' | 'write';
+
+/** SQLite's busy timeout, which blocks this thread. A writer holds the file for milliseconds. */
+const TIMEOUT_MS: Readonly<Record<Mode, number>> = { read: 20, recover: 5000, write: 5000 };
 
 /**
  * Opens an existing keys file, checks it, calls `use`, and closes the file. All of it is one transaction.
  * @param use sees the tables of `data/keys.sql`
  * @throws CorruptKeysFile, KeysFileBusy, or the system's error when the file is missing or cannot be read
  */
-export function withKeysFile<T>(path: string, access: Access, use: (database: Database.Database) => T): T {
-  const { mode, timeoutMs } = access;
+export function withKeysFile<T>(path: string, mode: Mode, use: (database: Database.Database) => T): T {
   checkHeader(path);
-  const options = { readonly: mode === 'read', fileMustExist: true, timeout: timeoutMs };
+  const options = { readonly: mode === 'read', fileMustExist: true, timeout: TIMEOUT_MS[mode] };
   try {
     const database = new Database(path, options);
     try {
