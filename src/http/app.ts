@@ -103,7 +103,11 @@ export function createApi(dependencies: Dependencies): Api {
   // With its type, so that a call narrows the store.
   const refusePin: Pins['refuse'] = (...link) => pins.refuse(...link);
   const resolveVersion = versionResolver(dependencies.releases);
-  const app = newExpressApp(config);
+  const app = express()
+    .disable('x-powered-by')
+    .enable('case sensitive routing')
+    .enable('strict routing')
+    .set('trust proxy', config.trustProxy);
 
   const arrive: Api['arrive'] = (connection, request, response) => {
     const context = startContext(connection, request, response, resolveVersion, clock());
@@ -265,14 +269,6 @@ export function createApi(dependencies: Dependencies): Api {
   });
   app.use(errorHandler(refusals, log));
   return { app, arrive, endReleasedStreams };
-}
-
-function newExpressApp({ trustProxy }: ApiConfig): Express {
-  return express()
-    .disable('x-powered-by')
-    .enable('case sensitive routing')
-    .enable('strict routing')
-    .set('trust proxy', trustProxy);
 }
 
 /** Creates the error handler of the API. It converts the errors of all layers into responses. */

@@ -86,7 +86,8 @@ export class KeyRing {
   check(organizationId: string, secret: string, now: number): KeyCheck {
     const found = this.#entries.get(digestOf(secret));
     if (found?.organizationId !== organizationId) return UNKNOWN;
-    if (this.#withdrawn !== undefined && isWithdrawn(this.#withdrawn, found.number)) return REVOKED;
+    const { number } = found;
+    if (this.#withdrawn !== undefined && this.#withdrawn[number >>> 5] & (1 << (number & 31))) return REVOKED;
     return now < found.end ? found.check : EXPIRED;
   }
 
@@ -130,10 +131,6 @@ export class KeyNumbers {
       else this.withdrawn[number >>> 5] |= bit;
     }
   }
-}
-
-function isWithdrawn(withdrawn: WithdrawnKeys, number: number): boolean {
-  return (withdrawn[number >>> 5] & (1 << (number & 31))) !== 0;
 }
 
 /**

@@ -3,7 +3,6 @@ import { JSON_TYPE, NDJSON_TYPE } from '../../contract/headers.ts';
 import {
   CONTENT_DIGEST_PARAMETER,
   type ListOperation,
-  type ListParameter,
   pathWith,
   type RetrieveOperation,
 } from '../../contract/operations.ts';
@@ -158,14 +157,13 @@ const OMITTED: ParameterKind = {
   ctx: () => `must be omitted with Accept: ${NDJSON_TYPE}, since that response has all records`,
 };
 
-function withoutPages(parameter: ListParameter): ListParameter {
-  const { is } = parameter.role;
-  return is === 'page' || is === 'perPage' ? { ...parameter, kind: OMITTED } : parameter;
-}
-
 function linesReader(operation: ListOperation): Reader {
   const { collection, parameters, pathParameter: parent } = operation;
-  const readQuery = queryReader(parameters.map(withoutPages));
+  const readQuery = queryReader(
+    parameters.map((parameter) =>
+      ['page', 'perPage'].includes(parameter.role.is) ? { ...parameter, kind: OMITTED } : parameter,
+    ),
+  );
   return {
     hasLinks: false,
     contentTag: (list, now) => `${contentTag(list, collection, now)}.lines`,

@@ -37,7 +37,7 @@ export async function sendStream(
     if (compressor === undefined) await pipeline(source, count, response);
     else await pipeline(source, compressor, count, response);
   } catch (error) {
-    if (!isEarlyClose(error)) throw error;
+    if (!(error instanceof Error && 'code' in error && EARLY_CLOSE.includes(String(error.code)))) throw error;
   }
 }
 
@@ -75,7 +75,3 @@ function countIn(context: RequestContext) {
 
 /** The codes with which `pipeline` rejects when the connection has closed: by itself, or by a stream that it ends. */
 const EARLY_CLOSE = ['ERR_STREAM_PREMATURE_CLOSE', 'ABORT_ERR'];
-
-function isEarlyClose(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && EARLY_CLOSE.includes(String(error.code));
-}
