@@ -19,8 +19,8 @@ export interface AdminDependencies {
   readonly admission: Pick<Admission, 'retainableBytes'>;
   readonly history: LoadHistory;
   readonly requestHistory: Pick<RequestHistory, 'intervals'>;
-  readonly snapshots: Pick<SnapshotWatcher, 'complaint'>;
-  readonly keys: Pick<KeysWatcher, 'current' | 'complaint' | 'warning'>;
+  readonly snapshots: Readonly<Pick<SnapshotWatcher, 'complaint'>>;
+  readonly keys: Readonly<Pick<KeysWatcher, 'current' | 'complaint' | 'warning'>>;
   readonly workers: Pick<
     Supervisor,
     'listening' | 'hasListened' | 'replaced' | 'isStopping' | 'requestMetrics' | 'counts' | 'lastUseOf'
