@@ -3,31 +3,6 @@ import { codedTag, entityTag, matchedTag, matchesAnyTag } from '../../../src/htt
 
 const tag = entityTag('content', 'stable', 'http://host', '/v1/events');
 
-describe('entityTag', () => {
-  it('is a strong tag, equal for equal parts', () => {
-    expect(tag).to.match(/^"content\.stable\.[0-9a-z]+"$/);
-    expect(entityTag('content', 'stable', 'http://host', '/v1/events')).to.equal(tag);
-  });
-
-  it('differs by content, version, origin and target', () => {
-    const others = [
-      entityTag('changed', 'stable', 'http://host', '/v1/events'),
-      entityTag('content', 'preview', 'http://host', '/v1/events'),
-      entityTag('content', 'stable', 'http://tsoh', '/v1/events'),
-      entityTag('content', 'stable', 'http://host', '/v1/events?page=2'),
-    ];
-    expect(new Set([tag, ...others])).to.have.property('size', 5);
-  });
-});
-
-describe('codedTag', () => {
-  it('is another strong tag for each content coding', () => {
-    const tags = [tag, codedTag(tag, 'gzip'), codedTag(tag, 'zstd')];
-    expect(new Set(tags)).to.have.property('size', 3);
-    for (const each of tags) expect(each).to.match(/^"[!#-~]+"$/);
-  });
-});
-
 describe('matchedTag', () => {
   for (const current of [tag, codedTag(tag, 'gzip'), codedTag(tag, 'zstd')]) {
     for (const header of [current, `W/${current}`, `"a", ${current}`, `"a",W/${current} , "b"`]) {
