@@ -29,9 +29,10 @@ const BY_ERROR_CODE: Readonly<Record<string, Problem>> = {
   ERR_HTTP_REQUEST_TIMEOUT: new Problem(408, 'The request did not arrive in time.'),
 };
 
-type SharedDependencies = Pick<Dependencies, 'clock' | 'releases' | 'log' | 'counts' | 'refusals'>;
-
-export interface ServerDependencies extends SharedDependencies {
+export interface ServerDependencies extends Pick<
+  Dependencies,
+  'clock' | 'releases' | 'log' | 'counts' | 'refusals'
+> {
   readonly config: ConnectionConfig;
   readonly metrics: RequestMetrics;
   readonly networks: Networks;

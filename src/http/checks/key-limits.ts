@@ -65,11 +65,9 @@ export class RateLimit {
 }
 
 const MAX_STREAMS_PER_KEY = 2;
-const RETRY_SECONDS = 5;
 const TOO_MANY_STREAMS = retryLater(
   'streams',
   `The key already has ${MAX_STREAMS_PER_KEY} open streams (application/x-ndjson); try again when one has ended.`,
-  RETRY_SECONDS,
 );
 
 /**

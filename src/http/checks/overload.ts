@@ -4,12 +4,7 @@ import type { Config } from '../../config.ts';
 import type { RequestMetrics } from '../../counts/request-metrics.ts';
 import { retryLater } from '../response/problem.ts';
 
-const RETRY_SECONDS = 1;
-export const OVERLOADED = retryLater(
-  'overload',
-  'The service is overloaded. Try again later.',
-  RETRY_SECONDS,
-);
+export const OVERLOADED = retryLater('overload', 'The service is overloaded. Try again later.', 1);
 
 /** Share of the time that refusals may take. The rest is for answers, however many requests wait. */
 const REFUSAL_BUDGET = 0.1;

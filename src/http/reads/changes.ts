@@ -9,12 +9,7 @@ import { type Query, queryReader } from '../checks/query.ts';
 import { retryLater } from '../response/problem.ts';
 import type { FoundLines } from './records.ts';
 
-const RETRY_SECONDS = 5;
-const NOT_LOADED = retryLater(
-  'not-ready',
-  'The snapshot of the token is not loaded yet. Try again later.',
-  RETRY_SECONDS,
-);
+const NOT_LOADED = retryLater('not-ready', 'The snapshot of the token is not loaded yet. Try again later.');
 
 /**
  * Creates the reader of changes, as lines.

@@ -4,15 +4,8 @@ declare module 'negotiator' {
 
   class Negotiator {
     constructor(request: { readonly headers: IncomingHttpHeaders });
-    /**
-     * Returns the available content codings that `Accept-Encoding` allows, the best first.
-     *
-     * @param options.preferred their order on a tie
-     */
-    encodings(
-      available: readonly string[],
-      options: { readonly preferred: readonly string[] },
-    ): readonly string[];
+    /** Returns the available codings that `Accept-Encoding` allows, the best first; on a tie, in the preferred order. */
+    encodings(available: readonly string[], options: { preferred: readonly string[] }): readonly string[];
   }
   export = Negotiator;
 }

@@ -35,8 +35,11 @@ export class Problem extends Error {
   }
 }
 
+/** Pause of clients whose request may succeed at any time. */
+const RETRY_SECONDS = 5;
+
 /** Returns a 429 problem with a `Retry-After` header of at least one second. */
-export function retryLater(retryReason: RetryReason, detail: string, seconds: number): Problem {
+export function retryLater(retryReason: RetryReason, detail: string, seconds = RETRY_SECONDS): Problem {
   const headers = ['Retry-After', String(Math.max(1, Math.ceil(seconds)))];
   return new Problem(429, detail, { headers, retryReason });
 }
@@ -50,11 +53,8 @@ export function noSuchPath(descriptions: readonly string[]): Problem {
   return new Problem(404, `There is no resource at this path${hint}.`);
 }
 
-const RETRY_NOT_READY_SECONDS = 5;
-
 export function notReady(reason: string): Problem {
-  const detail = `The service is not ready: ${reason}. Try again later.`;
-  return retryLater('not-ready', detail, RETRY_NOT_READY_SECONDS);
+  return retryLater('not-ready', `The service is not ready: ${reason}. Try again later.`);
 }
 
 /** Has the same bytes for a missing record and for one of another organization. */
