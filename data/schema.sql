@@ -6,7 +6,7 @@
 --   SELECT record ->> 'status', count(*) FROM tickets GROUP BY 1;
 --   SELECT record FROM orders WHERE order_id = 'ord_5120';
 --
--- The database header has application_id 0x466F7972 ("Foyr") and user_version 7, the version of this schema.
+-- The database header has application_id 0x466F7972 ("Foyr") and user_version 1, the version of this schema.
 --
 -- The tables event_runs, session_runs, ticket_runs, order_runs and offer_runs hold the records in runs: each row has
 -- up to 4,096 consecutive records of one organization, in the list order of the API. The views below the

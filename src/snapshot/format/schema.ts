@@ -9,7 +9,7 @@ import type { CollectionLayout } from './layout.ts';
 
 /** "Foyr", in the database header. */
 export const APPLICATION_ID = 0x466f7972;
-export const FORMAT_VERSION = 7;
+export const FORMAT_VERSION = 1;
 export const SCHEMA = readFileSync(new URL('../../../data/schema.sql', import.meta.url), 'utf8');
 
 export const LENGTHS_COLUMN = 'record_lengths';

@@ -107,9 +107,8 @@ function checkFields(header: Buffer, size: number): void {
   }
   const version = header.readInt32BE(60);
   if (version !== FORMAT_VERSION) {
-    const remedy = version > FORMAT_VERSION ? 'use a newer Foyer' : REBUILD;
     const found = `its format (user_version) is ${version}, but this Foyer reads format ${FORMAT_VERSION}`;
-    throw new RefusedSnapshot('other-version', `${found}; ${remedy}`);
+    throw new RefusedSnapshot('other-version', `${found}; ${REBUILD}`);
   }
   if (header[18] !== 1 || header[19] !== 1) {
     const required = 'a snapshot is in rollback-journal mode (PRAGMA journal_mode = DELETE)';
@@ -172,7 +171,7 @@ function checkSchema(database: Database.Database): void {
       return `${object} ${SCHEMA_STATEMENTS.has(object) ? 'differs' : 'is unexpected'}`;
     });
   if (differences.length === 0) return;
-  const message = `its schema is not that of a snapshot (data/schema.sql): ${differences.join(', ')}`;
+  const message = `its schema is not that of a snapshot (data/schema.sql): ${differences.join(', ')}; ${REBUILD}`;
   throw new RefusedSnapshot('schema', message);
 }
 

@@ -40,7 +40,7 @@ const DAMAGES: Readonly<Record<string, (path: string) => void>> = {
   },
   'has another format version': (path) => {
     const database = new Database(path);
-    database.pragma('user_version = 99');
+    database.pragma('user_version = 7');
     database.close();
   },
   'has a journal': (path) => {
