@@ -1,5 +1,5 @@
 import type { Bytes, Uint32s } from './memory/shared-arrays.ts';
-import { addToHash, EMPTY_HASH, encodeTexts, finishHash, type Texts } from './index/texts.ts';
+import { encodeTexts, hashBytes, type Texts } from './index/texts.ts';
 
 /** The bytes of stored records: JSON texts, each with a text that is not empty as its first value, such as its id. */
 
@@ -37,13 +37,11 @@ export function firstValues(
     const end = offsets[i + 1] - 1;
     let at = offsets[i] + prefix.length;
     starts[i] = at;
-    let hash = EMPTY_HASH;
     for (; at < end && records[at] !== QUOTE; at++) {
       if (records[at] === BACKSLASH || records[at] < FIRST_VISIBLE) isPlain = false;
-      hash = addToHash(hash, records[at]);
     }
     if (at >= end || at === starts[i]) refuse(i);
-    hashes[i] = finishHash(hash);
+    hashes[i] = hashBytes(records, starts[i], at);
     ends[i] = at;
   }
   if (isPlain) return { bytes: records, starts, ends, hashes };

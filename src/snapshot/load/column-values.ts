@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { addToHash, EMPTY_HASH, finishHash, hashBytes, type Texts } from '../../store/index/texts.ts';
+import { hashBytes, type Texts } from '../../store/index/texts.ts';
 import type { Int64s, Uint32s } from '../../store/memory/shared-arrays.ts';
 import { BACKSLASH, COMMA, QUOTE } from '../../store/record-bytes.ts';
 import { parseJson } from '../format/json-values.ts';
@@ -8,7 +8,7 @@ import { parseJson } from '../format/json-values.ts';
  * Decoders for the columns of a run, each a JSON array without white space, with one element for each record. A decoder
  * returns undefined when the column is not such an array of `count` elements.
  *
- * Texts are not copied: one pass over the column finds their bounds and computes their hashes. Parsing the column and
+ * Texts are not copied: the decoders find their bounds and compute their hashes. Parsing the column and
  * encoding its texts again takes 3.6 times as long (2,000,000 distinct texts of 20 bytes).
  */
 
@@ -97,14 +97,12 @@ function readText(texts: ColumnTexts, i: number, at: number): number {
   const { bytes, starts, ends, hashes } = texts;
   if (bytes[at] !== QUOTE) return 0;
   let end = at + 1;
-  let hash = EMPTY_HASH;
-  for (; bytes[end] >= BLANK && bytes[end] !== QUOTE && bytes[end] !== BACKSLASH; end++)
-    hash = addToHash(hash, bytes[end]);
+  while (bytes[end] >= BLANK && bytes[end] !== QUOTE && bytes[end] !== BACKSLASH) end++;
   if (bytes[end] === BACKSLASH) return readEscapedText(texts, i, at);
   if (bytes[end] !== QUOTE) return 0;
   starts[i] = at + 1;
   ends[i] = end;
-  hashes[i] = finishHash(hash);
+  hashes[i] = hashBytes(bytes, at + 1, end);
   return end + 1;
 }
 

@@ -68,7 +68,7 @@ export function findRow(index: IdIndexImage, { bytes, offsets }: RecordsImage, i
   const json = Buffer.from(JSON.stringify(id));
   const key = Buffer.from(id);
   const mask = index.slots.length - 1;
-  let slot = hashBytes(key, 0, key.length) & mask;
+  let slot = hashBytes(key) & mask;
   for (;;) {
     const entry = index.slots[slot];
     if (entry === 0) return -1;

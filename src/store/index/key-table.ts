@@ -138,7 +138,7 @@ export class KeyTableBuilder {
 /** Returns the number of a key, or -1. */
 export function findKey({ slots, ends, bytes }: KeyTableImage, key: Bytes): number {
   const mask = slots.length - 1;
-  let slot = hashBytes(key, 0, key.length) & mask;
+  let slot = hashBytes(key) & mask;
   for (;;) {
     const entry = slots[slot];
     if (entry === 0) return -1;

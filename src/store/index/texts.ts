@@ -1,28 +1,9 @@
+import { crc32 } from 'node:zlib';
 import type { Bytes, Uint32s } from '../memory/shared-arrays.ts';
 
-/**
- * Hashes bytes by 32-bit FNV-1a (http://www.isthe.com/chongo/tech/comp/fnv/) and the mixer of MurmurHash3.
- * So the low bits, which select the slot, depend on every byte.
- */
-export function hashBytes(bytes: Bytes, start: number, end: number): number {
-  let hash = EMPTY_HASH;
-  for (let i = start; i < end; i++) hash = addToHash(hash, bytes[i]);
-  return finishHash(hash);
-}
-
-/** Start of a hash in steps, for loops that also read the bytes for another purpose. */
-export const EMPTY_HASH = 0x811c9dc5;
-
-/** Returns a hash with one more byte. */
-export function addToHash(hash: number, byte: number): number {
-  return Math.imul(hash ^ byte, 0x01000193);
-}
-
-/** Returns the hash of `hashBytes` after the last byte. */
-export function finishHash(hash: number): number {
-  const mixed = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
-  const mixedAgain = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);
-  return (mixedAgain ^ (mixedAgain >>> 16)) >>> 0;
+/** Hashes bytes for a table with open addressing. The low bits, which select the slot, depend on every byte. */
+export function hashBytes(bytes: Bytes, start = 0, end = bytes.length): number {
+  return crc32(bytes.subarray(start, end));
 }
 
 /** Returns the size of an open-addressing table for `count` entries: a power of two. At most half of it is used. */

@@ -67,8 +67,7 @@ export class StagedIds {
   buildFilter(): void {
     const filter = new Uint8Array(2 ** (FILTER_BITS - 3));
     for (const key of this.#database.prepare<[], string>('SELECT id FROM ids').pluck().iterate()) {
-      const bytes = Buffer.from(idOf(key));
-      const bit = hashBytes(bytes, 0, bytes.length) >>> (32 - FILTER_BITS);
+      const bit = hashBytes(Buffer.from(idOf(key))) >>> (32 - FILTER_BITS);
       filter[bit >>> 3] |= 1 << (bit & 7);
     }
     this.#filter = filter;
