@@ -2,8 +2,7 @@ import type { CollectionName } from '../contract/operations.ts';
 import { lowerInstantBound } from '../store/index/row-sets.ts';
 import type { Int64s, Row } from '../store/memory/shared-arrays.ts';
 import { type ListImage, listOf, type OrganizationImage } from '../store/organization-image.ts';
-import { firstValueOf } from '../store/record-bytes.ts';
-import { recordAt } from '../store/records.ts';
+import { firstValueOf, recordAt } from '../store/records.ts';
 import { Chunk, CHUNK_BYTES } from './read-lines.ts';
 import { eventSegments } from './read-page.ts';
 

@@ -1,13 +1,12 @@
 import { isRanked } from '../store/index/instant-index.ts';
 import { postingList } from '../store/index/posting-index.ts';
 import { type PostingsByInstant, rowsOfKeys } from '../store/index/postings-by-instant.ts';
-import { NO_ROWS, rowSpan } from '../store/index/row-sets.ts';
+import { intersection, NO_ROWS, rowSet, rowSpan, totalLength, union } from '../store/index/row-sets.ts';
 import { type RowRanges, rowsAtPositions, rowsInRanges } from '../store/index/wavelet-matrix.ts';
 import { MEGABYTE, type Int64s, type Row, type Uint32s } from '../store/memory/shared-arrays.ts';
 import type { CollectionImage } from '../store/organization-image.ts';
 import type { Predicate } from './plan.ts';
-import { cacheKeyOf, type ResolvedQuery, resolve, windowRange } from './resolve.ts';
-import { scan } from './scan.ts';
+import { cacheKeyOf, type KeySet, type ResolvedQuery, resolve, type Window, windowRange } from './resolve.ts';
 import { SelectionCache } from './selection-cache.ts';
 
 /** The rows of a query, in list order: consecutive rows, a list of rows, or ranges of a wavelet matrix. */
@@ -88,6 +87,51 @@ function findRanges(
 ): RowRanges {
   const { low, high } = windows.at(0) ?? { low: 0, high: count };
   return rowsOfKeys(postings, keys, instants[postings.instant].rows, low, high);
+}
+
+/** A set of rows that a scan reads, or intersects with the rows of another set. */
+interface ScannedSet {
+  /** Rows to read, repeated ones included. */
+  readonly size: number;
+  readonly rows: () => Uint32s;
+  readonly intersect: (rows: Uint32s) => Uint32s;
+}
+
+/** Returns the rows of a query. Reads the smallest set, and intersects it with the others. */
+function scan({ keySets, windows }: ResolvedQuery, rowCount: number): Uint32s {
+  const sets = [
+    ...keySets.map((set) => scannedKeys(set, rowCount)),
+    ...windows.map((window) => scannedWindow(window, rowCount)),
+  ].sort((a, b) => a.size - b.size);
+  const [smallest, ...others] = sets;
+  return others.reduce((rows, { intersect }) => intersect(rows), smallest.rows());
+}
+
+function scannedKeys({ postings, keys }: KeySet, rowCount: number): ScannedSet {
+  const lists = keys.map((key) => postingList(postings, key));
+  return {
+    size: totalLength(lists),
+    rows: () => union(lists, rowCount),
+    intersect: (rows) =>
+      union(
+        lists.map((list) => intersection(rows, list)),
+        rowCount,
+      ),
+  };
+}
+
+function scannedWindow({ instants, low, high }: Window, rowCount: number): ScannedSet {
+  const size = high - low;
+  const rowsInWindow = () => rowSet(instants.rows.subarray(low, high), rowCount);
+  if (!isRanked(instants)) {
+    return { size, rows: rowsInWindow, intersect: (rows) => intersection(rows, rowsInWindow()) };
+  }
+  const { ranks } = instants;
+  return {
+    size,
+    rows: rowsInWindow,
+    intersect: (rows) => rows.filter((row) => ranks[row] >= low && ranks[row] < high),
+  };
 }
 
 /** Selects the rows `from … to` that pass every window. Their instants ascend. */

@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { parseTimestamp } from '../../src/contract/timestamp.ts';
 import { byCollection, COLLECTIONS } from '../../src/snapshot/format/layout.ts';
 import type { ManifestOrganization } from '../../src/snapshot/format/manifest.ts';
-import { lineageOf } from '../../src/store/history.ts';
 import { IdIndexBuilder } from '../../src/store/index/id-index.ts';
 import { sharedUint32s } from '../../src/store/memory/shared-arrays.ts';
 import {
   byList,
   type CollectionImage,
   type HistoryImage,
+  lineageOf,
   type ListImage,
   type ListName,
   listOf,

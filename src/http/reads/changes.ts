@@ -2,8 +2,7 @@ import { type ChangesOperation, type CollectionName, parametersOf } from '../../
 import { COLLECTION_NAMES } from '../../contract/resources.ts';
 import { type Instant, parseTimestamp } from '../../contract/timestamp.ts';
 import { readChanges, selectChanges } from '../../query/read-changes.ts';
-import { descendsFrom, UUID } from '../../store/history.ts';
-import type { OrganizationStore } from '../../store/organization-image.ts';
+import { descendsFrom, type OrganizationStore, UUID } from '../../store/organization-image.ts';
 import type { Arrivals } from '../checks/pin.ts';
 import { type Query, queryReader } from '../checks/query.ts';
 import { retryLater } from '../response/problem.ts';

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { hashBytes, type Texts } from '../../store/index/texts.ts';
 import type { Int64s, Uint32s } from '../../store/memory/shared-arrays.ts';
-import { BACKSLASH, COMMA, QUOTE } from '../../store/record-bytes.ts';
+import { BACKSLASH, COMMA, endOfText, QUOTE } from '../../store/records.ts';
 import { parseJson } from '../format/json-values.ts';
 
 /**
@@ -108,8 +108,7 @@ function readText(texts: ColumnTexts, i: number, at: number): number {
 
 /** Decodes a text with escapes in its place. It takes fewer bytes there. */
 function readEscapedText({ bytes, starts, ends, hashes }: ColumnTexts, i: number, at: number): number {
-  let quote = at + 1;
-  while (quote < bytes.length && bytes[quote] !== QUOTE) quote += bytes[quote] === BACKSLASH ? 2 : 1;
+  const quote = endOfText(bytes, at + 1);
   const text = parseJson(bytes.toString('utf8', at, quote + 1));
   if (typeof text !== 'string' || !text.isWellFormed()) return 0;
   starts[i] = at + 1;

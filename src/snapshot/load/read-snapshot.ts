@@ -1,11 +1,11 @@
 import type Database from 'better-sqlite3';
 import type { CollectionName } from '../../contract/operations.ts';
-import { lineageOf } from '../../store/history.ts';
 import { sizedImage } from '../../store/memory/image-memory.ts';
 import { sharedUint32s } from '../../store/memory/shared-arrays.ts';
 import {
   byList,
   type HistoryImage,
+  lineageOf,
   listOf,
   NO_SCHEDULE,
   type OrganizationImage,

@@ -1,8 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { Texts } from '../../store/index/texts.ts';
 import { sharedBytes, sharedFloats, type Uint32s } from '../../store/memory/shared-arrays.ts';
-import { COMMA, firstValues } from '../../store/record-bytes.ts';
-import type { RecordsImage } from '../../store/records.ts';
+import { COMMA, firstValues, type RecordsImage } from '../../store/records.ts';
 import type { CollectionLayout } from '../format/layout.ts';
 import { rowCount, type RunEntry } from '../format/manifest.ts';
 import { inconsistent, type RefusedSnapshot } from '../format/refused-snapshot.ts';

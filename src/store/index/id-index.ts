@@ -1,6 +1,5 @@
 import { type Row, sharedUint32s, type Uint32s } from '../memory/shared-arrays.ts';
-import { BACKSLASH, QUOTE, recordPrefix } from '../record-bytes.ts';
-import type { RecordsImage } from '../records.ts';
+import { BACKSLASH, QUOTE, recordPrefix, type RecordsImage } from '../records.ts';
 import { sameBytes } from './key-table.ts';
 import { hashBytes, slotCount, type Texts } from './texts.ts';
 

@@ -1,7 +1,7 @@
 import { type Instant, parseTimestamp } from '../../../contract/timestamp.ts';
 import { decodeText, type Texts } from '../../../store/index/texts.ts';
 import type { Uint32s } from '../../../store/memory/shared-arrays.ts';
-import { recordPrefix } from '../../../store/record-bytes.ts';
+import { recordPrefix } from '../../../store/records.ts';
 import { parseObject, textIn } from '../../format/json-values.ts';
 import type { CollectionLayout, ColumnLayout } from '../../format/layout.ts';
 import { beginsRun } from '../../format/schema.ts';

@@ -1,7 +1,7 @@
 import type { CollectionName } from '../../../contract/operations.ts';
 import type Database from 'better-sqlite3';
 import { MEGABYTE } from '../../../store/memory/shared-arrays.ts';
-import { COMMA } from '../../../store/record-bytes.ts';
+import { COMMA } from '../../../store/records.ts';
 import { byCollection, type CollectionLayout, COLLECTIONS } from '../../format/layout.ts';
 import {
   type Ancestor,
