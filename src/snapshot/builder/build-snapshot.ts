@@ -6,10 +6,9 @@ import { byCollection, COLLECTIONS, type CollectionLayout } from '../format/layo
 import { FILE_MODE, sync } from '../format/snapshot-file.ts';
 import type { Warning } from './import/rules.ts';
 import { DELETIONS_FILE, listImport, UnreadableImport } from './import/import-files.ts';
-import { Comparison } from './merge/comparison.ts';
+import { Comparison, mergeRecords } from './merge/comparison.ts';
 import { EarlierSnapshot } from './merge/earlier-snapshot.ts';
 import type { Span } from './merge/earlier-run.ts';
-import { mergeRecords } from './merge/merge-records.ts';
 import { SnapshotWriter } from './merge/snapshot-writer.ts';
 import { reviewSnapshot } from './review-snapshot.ts';
 import { type Imported, type ImportOptions, readImport } from './staging/read-import.ts';

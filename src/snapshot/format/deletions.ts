@@ -1,10 +1,9 @@
-import { createHash, type Hash } from 'node:crypto';
 import type Database from 'better-sqlite3';
 import type { CollectionName } from '../../contract/operations.ts';
 import { COLLECTION_NAMES } from '../../contract/resources.ts';
 import type { Instant } from '../../contract/timestamp.ts';
 import { COLLECTIONS } from './layout.ts';
-import { digestLine, type ManifestOrganization, utcInstant } from './manifest.ts';
+import { linesDigest, type ManifestOrganization, utcInstant } from './manifest.ts';
 import { damaged, inconsistent } from './refused-snapshot.ts';
 
 /** A record that a snapshot of the history held, and that is gone since another one, which `deletedAt` names. */
@@ -28,53 +27,39 @@ type History = Pick<ManifestOrganization, 'organizationId' | 'since' | 'runs'>;
  *     [<collection>,<id>,<deleted_at>]              for each deletion
  */
 export function historyDigest(database: Database.Database, history: History): string {
-  const hash = beginDigest(history);
-  for (const row of deletionRows(database, history)) hash.update(digestLine(row));
-  return hash.digest('base64url');
+  const runs = COLLECTIONS.flatMap(({ name }) =>
+    history.runs[name].map(({ firstRow, changesDigest }) => [name, firstRow, changesDigest]),
+  );
+  return linesDigest([[history.since], ...runs], deletionRows(database, history));
 }
 
 /**
- * Reads the deletions of an organization, by collection and id. At their end, it checks the history digest.
+ * Reads the deletions of an organization, by collection and id, after a check of the history digest.
  * @param until time of the snapshot
- * @throws RefusedSnapshot when one is malformed or later than the snapshot, or they or the digests of the changes do
- * not match the history digest
+ * @throws RefusedSnapshot also when one is malformed or later than the snapshot
  */
 export function* readDeletions(
   database: Database.Database,
   organization: ManifestOrganization,
   until: Instant,
 ): Generator<Deletion> {
-  const hash = beginDigest(organization);
-  for (const row of deletionRows(database, organization)) {
-    hash.update(digestLine(row));
-    yield readDeletion(row, until);
-  }
-  if (hash.digest('base64url') !== organization.historyDigest)
+  if (historyDigest(database, organization) !== organization.historyDigest)
     throw damaged(`the history of organization "${organization.organizationId}" does not match its digest`);
-}
-
-function readDeletion([name, id, deletedAt]: DeletionRow, until: Instant): Deletion {
-  const refused = (problem: string) => inconsistent(`the deletion of "${id}" of ${name} ${problem}`);
-  const collection = COLLECTION_NAMES.find((one) => one === name);
-  const instant = utcInstant(deletedAt);
-  if (collection === undefined) throw refused('is of no collection');
-  if (id === '') throw refused('has no id');
-  if (instant === undefined || instant > until)
-    throw refused(`has the time "${deletedAt}", which is not that of a snapshot up to this one`);
-  return { collection, id, deletedAt, instant };
-}
-
-function beginDigest({ since, runs }: History): Hash {
-  const hash = createHash('sha256').update(digestLine([since]));
-  for (const { name } of COLLECTIONS)
-    for (const { firstRow, changesDigest } of runs[name])
-      hash.update(digestLine([name, firstRow, changesDigest]));
-  return hash;
+  for (const [name, id, deletedAt] of deletionRows(database, organization)) {
+    const refused = (problem: string) => inconsistent(`the deletion of "${id}" of ${name} ${problem}`);
+    const collection = COLLECTION_NAMES.find((one) => one === name);
+    const instant = utcInstant(deletedAt);
+    if (collection === undefined) throw refused('is of no collection');
+    if (id === '') throw refused('has no id');
+    if (instant === undefined || instant > until)
+      throw refused(`has the time "${deletedAt}", which is not that of a snapshot up to this one`);
+    yield { collection, id, deletedAt, instant };
+  }
 }
 
 function deletionRows(
   database: Database.Database,
-  { organizationId }: History,
+  { organizationId }: Pick<History, 'organizationId'>,
 ): IterableIterator<DeletionRow> {
   return database
     .prepare<[string], DeletionRow>(

@@ -3,7 +3,12 @@ import type Database from 'better-sqlite3';
 import { isOrganizationId, ORGANIZATION_ID_RULE } from '../../contract/headers.ts';
 import type { CollectionName } from '../../contract/operations.ts';
 import { type Instant, parseTimestamp } from '../../contract/timestamp.ts';
-import { collectionOf, type OrganizationImage, UUID } from '../../store/organization-image.ts';
+import {
+  collectionOf,
+  type OrganizationImage,
+  type SnapshotOrigin,
+  UUID,
+} from '../../store/organization-image.ts';
 import { byCollection, COLLECTIONS } from './layout.ts';
 import { damaged, inconsistent, RefusedSnapshot } from './refused-snapshot.ts';
 import { MAX_ANCESTORS, MAX_NAMES_BYTES, MAX_RUN_BYTES, MAX_RUN_RECORDS, MAX_RUNS } from './schema.ts';
@@ -15,19 +20,13 @@ import { MAX_ANCESTORS, MAX_NAMES_BYTES, MAX_RUN_BYTES, MAX_RUN_RECORDS, MAX_RUN
 export const PERMITS = ['rollback', 'shrink'] as const;
 export type Permit = (typeof PERMITS)[number];
 
-/** A snapshot by its UUID and its production time, ISO 8601 in UTC. */
-export interface Ancestor {
-  readonly snapshotId: string;
-  readonly producedAt: string;
-}
-
 /** Declared content of a snapshot: the tables `snapshot`, `ancestors`, `organizations` and `runs`. */
-export interface Manifest extends Ancestor {
+export interface Manifest extends SnapshotOrigin {
   /** Whether all runs are cut by the rule of the builder, which copies them from a base where they stay the same. */
   readonly hasCanonicalRuns: boolean;
   readonly permits: readonly Permit[];
   /** The snapshots from which it descends, earliest first. */
-  readonly ancestors: readonly Ancestor[];
+  readonly ancestors: readonly SnapshotOrigin[];
   /** In id order. */
   readonly organizations: readonly ManifestOrganization[];
 }
@@ -101,35 +100,32 @@ export function contentDigest(runs: Runs, collections = COLLECTIONS): string {
 }
 
 /** Computes a digest, base64url, over lines of JSON. */
-export function linesDigest(lines: Iterable<readonly (string | number)[]>): string {
+export function linesDigest(...parts: Iterable<readonly (string | number)[]>[]): string {
   const hash = createHash('sha256');
-  for (const line of lines) hash.update(digestLine(line));
+  for (const lines of parts) for (const line of lines) hash.update(`${JSON.stringify(line)}\n`);
   return hash.digest('base64url');
 }
 
-export function digestLine(values: readonly (string | number)[]): string {
-  return `${JSON.stringify(values)}\n`;
-}
+/** The parts of a manifest that its digest covers. */
+type DigestedManifest = Omit<Manifest, 'organizations'> & {
+  readonly organizations: readonly Omit<ManifestOrganization, 'deletionCount' | 'deletionBytes' | 'runs'>[];
+};
 
 /** Computes the manifest digest, base64url: a JSON line for the snapshot, each ancestor, and each organization. */
-export function manifestDigest(manifest: Manifest): string {
-  const { snapshotId, producedAt, hasCanonicalRuns, permits, ancestors, organizations } = manifest;
-  return linesDigest([
-    [snapshotId, producedAt, Number(hasCanonicalRuns), ...permitValues(permits)],
-    ...ancestors.map((one) => [one.snapshotId, one.producedAt]),
-    ...organizations.map((one) => [
-      one.organizationId,
-      one.name,
-      one.contentDigest,
-      one.since,
-      one.historyDigest,
-    ]),
-  ]);
+export function manifestDigest(manifest: DigestedManifest): string {
+  const { snapshotId, producedAt, hasCanonicalRuns, permits } = manifest;
+  return linesDigest(
+    [[snapshotId, producedAt, Number(hasCanonicalRuns), ...permitValues(permits)]],
+    manifest.ancestors.map((one) => [one.snapshotId, one.producedAt]),
+    manifest.organizations.map(({ organizationId, name, contentDigest: content, since, historyDigest }) => {
+      return [organizationId, name, content, since, historyDigest];
+    }),
+  );
 }
 
 /** Returns the values of the permit columns, in schema order. */
 export function permitValues(permits: readonly Permit[]): number[] {
-  return PERMITS.map((permit) => (permits.includes(permit) ? 1 : 0));
+  return PERMITS.map((permit) => Number(permits.includes(permit)));
 }
 
 type SnapshotRow = Readonly<Record<'snapshot_id' | 'produced_at' | 'digest', string>> &
@@ -151,7 +147,7 @@ export function readManifest(database: Database.Database, fileBytes: number): Ma
   const organizations = readOrganizations(database);
   const hasCanonicalRuns = row.canonical_runs === 1;
   const ancestors = database
-    .prepare<[], Ancestor>(
+    .prepare<[], SnapshotOrigin>(
       'SELECT snapshot_id AS snapshotId, produced_at AS producedAt FROM ancestors ORDER BY rowid',
     )
     .all();

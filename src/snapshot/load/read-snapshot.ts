@@ -1,9 +1,14 @@
 import type Database from 'better-sqlite3';
 import type { CollectionName } from '../../contract/operations.ts';
+import type { Instant } from '../../contract/timestamp.ts';
+import { findRow } from '../../store/index/id-index.ts';
+import { instantImage } from '../../store/index/instant-index.ts';
 import { sizedImage } from '../../store/memory/image-memory.ts';
 import { sharedUint32s } from '../../store/memory/shared-arrays.ts';
+import { recordsImage } from '../../store/records.ts';
 import {
   byList,
+  type ChangesImage,
   type HistoryImage,
   lineageOf,
   listOf,
@@ -11,6 +16,7 @@ import {
   type OrganizationImage,
 } from '../../store/organization-image.ts';
 import {
+  byCollection,
   COLLECTIONS,
   EVENTS,
   type CollectionLayout,
@@ -28,10 +34,10 @@ import {
   recordsIn,
   type RunEntry,
 } from '../format/manifest.ts';
-import { readDeletions } from '../format/deletions.ts';
+import { type Deletion, readDeletions } from '../format/deletions.ts';
+import { inconsistent } from '../format/refused-snapshot.ts';
 import { asRefusal, openSnapshot } from '../format/snapshot-file.ts';
-import { loadDeletions } from './deletions-loader.ts';
-import { loadCollection, type StoredList } from './list-loader.ts';
+import { loadCollection, type LoadedCollection, type StoredList } from './collection-loader.ts';
 import { JSON_OBJECT, STORED_EVENT, STORED_OFFER } from './record-form.ts';
 import { RunReader } from './run-reader.ts';
 import { eventsByStart, loadSessions } from './sessions-loader.ts';
@@ -136,11 +142,30 @@ function readOrganization(
     changes,
     uses: sharedUint32s(2),
   });
-  return {
-    organizationId,
-    lists,
-    history: { ...history, lineage },
-  };
+  return { organizationId, lists, history: { ...history, lineage } };
+}
+
+/** Loads the deletions of an organization beside its other changes. Refuses one of a record of the content. */
+function loadDeletions(
+  deletions: Iterable<Deletion>,
+  loaded: Readonly<Record<CollectionName, LoadedCollection>>,
+  since: Instant,
+): HistoryImage['changes'] {
+  const found = byCollection((): Deletion[] => []);
+  for (const deletion of deletions) {
+    const { collection, id, instant } = deletion;
+    const { ids, records } = loaded[collection].image;
+    if (findRow(ids, records, id) >= 0)
+      throw inconsistent(`the deletion of "${id}" of ${collection} is of a record that the snapshot holds`);
+    if (instant > since) found[collection].push(deletion);
+  }
+  return byCollection(({ name }) => ({ changed: loaded[name].changed, deleted: imageOf(found[name]) }));
+}
+
+function imageOf(deletions: readonly Deletion[]): ChangesImage['deleted'] {
+  const { sorted, rows } = instantImage(BigInt64Array.from(deletions, ({ instant }) => instant));
+  const inOrder = Array.from(rows, (i) => deletions[i]);
+  return { sorted, ids: recordsImage(inOrder, ({ id }) => JSON.stringify(id)) };
 }
 
 /** Returns a function that counts the records of each run that was read, and reports them. */

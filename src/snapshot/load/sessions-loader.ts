@@ -8,7 +8,7 @@ import { recordAt, recordsImage } from '../../store/records.ts';
 import { SESSIONS } from '../format/layout.ts';
 import { rowCount } from '../format/manifest.ts';
 import { inconsistent, RefusedSnapshot } from '../format/refused-snapshot.ts';
-import { loadCollection, type LoadedCollection, type StoredList } from './list-loader.ts';
+import { loadCollection, type LoadedCollection, type StoredList } from './collection-loader.ts';
 import { STORED_SESSION } from './record-form.ts';
 import type { Run } from './run-reader.ts';
 

@@ -1,6 +1,7 @@
 import { type Bytes, type Floats, type Int64s, MEGABYTE, type Uint32s } from './shared-arrays.ts';
 
 /** Images consist of plain objects and arrays of these typed arrays, nested in any way. */
+const ARRAYS = [Uint8Array, Uint32Array, BigInt64Array, Float64Array];
 type SharedArray = Bytes | Uint32s | Int64s | Floats;
 
 /** Smaller images are packed into one buffer, since each has dozens of arrays, and a file may hold many of them. */
@@ -17,7 +18,10 @@ export function sizedImage<Image extends object>(image: Image): Image & { readon
 /** Returns the size of the buffers of an image in bytes. Counts each buffer once. */
 export function imageBytes(image: object): number {
   const buffers = new Set<ArrayBufferLike>();
-  for (const { buffer } of arraysOf(image)) buffers.add(buffer);
+  withArrays(image, (array) => {
+    buffers.add(array.buffer);
+    return array;
+  });
   return buffers.values().reduce((sum, { byteLength }) => sum + byteLength, 0);
 }
 
@@ -35,52 +39,40 @@ const ALIGNMENT = 8;
 export function packedImage<Image extends object>(image: Image): Image {
   const places = new Map<SharedArray, number>();
   let end = 0;
-  for (const array of arraysOf(image)) {
-    if (places.has(array)) continue;
-    places.set(array, end);
-    end += Math.ceil(array.byteLength / ALIGNMENT) * ALIGNMENT;
+  withArrays(image, (array) => {
+    if (!places.has(array)) {
+      places.set(array, end);
+      end += Math.ceil(array.byteLength / ALIGNMENT) * ALIGNMENT;
+    }
+    return array;
+  });
+  const packed = new SharedArrayBuffer(end);
+  const copies = new Map(Array.from(places, ([array, at]) => [array, copyTo(packed, at, array)]));
+  return withArrays(image, (array) => copies.get(array)) as Image;
+}
+
+/** Returns a copy of an image with other arrays. */
+function withArrays(part: unknown, replaced: (array: SharedArray) => SharedArray | undefined): unknown {
+  if (typeof part !== 'object' || part === null) return part;
+  if (ArrayBuffer.isView(part)) {
+    if (isShared(part)) return replaced(part);
+    throw new TypeError('an image has no arrays of this type');
   }
-  const bytes = new Uint8Array(new SharedArrayBuffer(end));
-  const views = new Map<SharedArray, SharedArray>();
-  for (const [array, at] of places) views.set(array, copyTo(bytes, at, array));
-  return withViews(image, views) as Image;
+  if (Array.isArray(part)) return part.map((value) => withArrays(value, replaced));
+  return Object.fromEntries(Object.entries(part).map(([name, value]) => [name, withArrays(value, replaced)]));
 }
 
-/** Returns the arrays of an image, after those of `found`. */
-function arraysOf(part: unknown, found: SharedArray[] = []): SharedArray[] {
-  if (isArray(part)) found.push(part);
-  else if (isObject(part)) for (const name in part) arraysOf(part[name], found);
-  return found;
+function isShared(view: ArrayBufferView): view is SharedArray {
+  return ARRAYS.some((kind) => view instanceof kind);
 }
 
-function copyTo(bytes: Uint8Array<SharedArrayBuffer>, at: number, array: SharedArray): SharedArray {
+function copyTo(buffer: SharedArrayBuffer, at: number, array: SharedArray): SharedArray {
   const { buffer: source, byteOffset, byteLength, length } = array;
-  const { buffer } = bytes;
-  bytes.set(new Uint8Array(source, byteOffset, byteLength), at);
+  new Uint8Array(buffer).set(new Uint8Array(source, byteOffset, byteLength), at);
   if (array instanceof Uint8Array) return new Uint8Array(buffer, at, length);
   if (array instanceof Uint32Array) return new Uint32Array(buffer, at, length);
   if (array instanceof Float64Array) return new Float64Array(buffer, at, length);
   return new BigInt64Array(buffer, at, length);
-}
-
-function withViews(part: unknown, views: ReadonlyMap<SharedArray, SharedArray>): unknown {
-  if (isArray(part)) return views.get(part);
-  if (Array.isArray(part)) return part.map((value) => withViews(value, views));
-  if (!isObject(part)) return part;
-  const copy: Record<string, unknown> = { ...part };
-  for (const name in copy) copy[name] = withViews(copy[name], views);
-  return copy;
-}
-
-function isArray(part: unknown): part is SharedArray {
-  if (!ArrayBuffer.isView(part)) return false;
-  if (part instanceof Uint32Array || part instanceof Uint8Array) return true;
-  if (part instanceof Float64Array || part instanceof BigInt64Array) return true;
-  throw new TypeError('an image has no arrays of this type');
-}
-
-function isObject(part: unknown): part is Readonly<Record<string, unknown>> {
-  return typeof part === 'object' && part !== null;
 }
 
 /** Delay of the second allocation. A collection that was in progress at the release may have marked the memory. */

@@ -5,7 +5,7 @@ import { recordPrefix } from '../../../store/records.ts';
 import { parseObject, textIn } from '../../format/json-values.ts';
 import type { CollectionLayout, ColumnLayout } from '../../format/layout.ts';
 import { beginsRun } from '../../format/schema.ts';
-import { divideRecords } from '../../load/records-loader.ts';
+import { divideRecords } from '../../load/collection-loader.ts';
 import type { Run } from '../../load/run-reader.ts';
 
 /** The place of a record in the list order of its collection. */

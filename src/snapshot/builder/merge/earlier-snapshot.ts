@@ -1,7 +1,8 @@
 import type { Instant } from '../../../contract/timestamp.ts';
+import type { SnapshotOrigin } from '../../../store/organization-image.ts';
 import { type CollectionLayout, EVENTS } from '../../format/layout.ts';
 import { type Deletion, readDeletions } from '../../format/deletions.ts';
-import { type Ancestor, instantOf, type ManifestOrganization, recordsIn } from '../../format/manifest.ts';
+import { instantOf, type ManifestOrganization, recordsIn } from '../../format/manifest.ts';
 import { RefusedSnapshot } from '../../format/refused-snapshot.ts';
 import { MAX_ANCESTORS } from '../../format/schema.ts';
 import { asRefusal, type OpenSnapshot, openSnapshot } from '../../format/snapshot-file.ts';
@@ -90,7 +91,7 @@ export class EarlierSnapshot implements Base, Disposable {
    * Returns the snapshots from which a later one descends, earliest first.
    * @param since earlier ones are left out; milliseconds since the epoch
    */
-  lineage(since: number): readonly Ancestor[] {
+  lineage(since: number): readonly SnapshotOrigin[] {
     const { ancestors, snapshotId, producedAt } = this.#snapshot.manifest;
     return [...ancestors, { snapshotId, producedAt }]
       .filter((one) => Date.parse(one.producedAt) >= since)

@@ -3,15 +3,8 @@ import type Database from 'better-sqlite3';
 import { MEGABYTE } from '../../../store/memory/shared-arrays.ts';
 import { COMMA } from '../../../store/records.ts';
 import { byCollection, type CollectionLayout, COLLECTIONS } from '../../format/layout.ts';
-import {
-  type Ancestor,
-  contentDigest,
-  type Manifest,
-  manifestDigest,
-  permitValues,
-  rowCount,
-  type RunEntry,
-} from '../../format/manifest.ts';
+import type { SnapshotOrigin } from '../../../store/organization-image.ts';
+import { contentDigest, manifestDigest, rowCount, type RunEntry } from '../../format/manifest.ts';
 import {
   APPLICATION_ID,
   CHANGED_COLUMN,
@@ -130,7 +123,7 @@ export class SnapshotWriter implements Disposable {
    */
   async finish(
     snapshotId: string,
-    ancestors: readonly Ancestor[],
+    ancestors: readonly SnapshotOrigin[],
     sinceOf: (organizationId: string) => string | undefined,
   ): Promise<void> {
     const producedAt = this.#producedAt;
@@ -140,26 +133,26 @@ export class SnapshotWriter implements Disposable {
     for (const one of ancestors) insertAncestor.run(one.snapshotId, one.producedAt);
     const organizations = this.#organizations.map(({ organizationId, name, runs }) => {
       const since = sinceOf(organizationId) ?? producedAt;
-      return {
-        ...{ organizationId, name, runs, since, deletionCount: 0, deletionBytes: 0 },
-        contentDigest: contentDigest(runs),
-        historyDigest: historyDigest(this.#database, { organizationId, since, runs }),
-      };
-    });
-    for (const { organizationId, name, contentDigest, since, historyDigest, runs } of organizations) {
-      insertOrganization.run(organizationId, name, contentDigest, since, historyDigest);
+      const content = contentDigest(runs);
+      const history = historyDigest(this.#database, { organizationId, since, runs });
+      insertOrganization.run(organizationId, name, content, since, history);
       for (const { name: list } of COLLECTIONS) {
         for (const { firstRow, recordCount, recordBytes, digest, changesDigest: changes } of runs[list])
           insertRun.run(organizationId, list, firstRow, recordCount, recordBytes, digest, changes);
       }
-    }
-    const manifest: Manifest = {
-      ...{ snapshotId, producedAt, hasCanonicalRuns: true },
-      ...{ permits: [], ancestors, organizations },
+      return { organizationId, name, contentDigest: content, since, historyDigest: history };
+    });
+    const manifest = {
+      snapshotId,
+      producedAt,
+      hasCanonicalRuns: true,
+      permits: [],
+      ancestors,
+      organizations,
     };
     this.#database
-      .prepare('INSERT INTO snapshot VALUES (?, ?, 1, ?, ?, ?)')
-      .run(snapshotId, producedAt, ...permitValues(manifest.permits), manifestDigest(manifest));
+      .prepare('INSERT INTO snapshot VALUES (?, ?, 1, 0, 0, ?)')
+      .run(snapshotId, producedAt, manifestDigest(manifest));
     this.#database.exec('COMMIT');
     this.#database.close();
     await this.#flushed;
