@@ -59,8 +59,8 @@ function compose(collection: CollectionImage, keySets: readonly KeySet[]): reado
       const postings = collection.postings[index];
       const keys = pairNumbers(postings, first.keys, second.keys);
       if (keys.length === 0) return undefined;
-      const others = keySets.filter((set) => set !== first && set !== second);
-      return [{ index, postings, keys }, ...others];
+      const rest = keySets.filter((set) => set !== first && set !== second);
+      return [{ index, postings, keys }, ...rest];
     }
   }
   return keySets;

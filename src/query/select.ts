@@ -50,7 +50,7 @@ export function select(
   if (keySets.length === 0 && windows.length === 1) {
     const [{ instants, low, high }] = windows;
     if (isRanked(instants)) {
-      return { kind: 'ranges', matrix: instants.matrix, ranges: Uint32Array.of(low, high), others: NO_ROWS };
+      return { kind: 'ranges', matrix: instants.matrix, ranges: Uint32Array.of(low, high), listed: NO_ROWS };
     }
   }
   const isOneKey = keySets.length === 1 && keySets[0].keys.length === 1;
@@ -60,14 +60,14 @@ export function select(
   const postings = postingsByInstantFor(query);
   const find = () =>
     postings === undefined
-      ? { ranges: NO_ROWS, others: scan(query, collection.count) }
+      ? { ranges: NO_ROWS, listed: scan(query, collection.count) }
       : findRanges(collection, query, postings);
   // The ranges of one key are not cached: with the cache, throughput is 0.93 times (docs/performance.md).
   const isQuick = isOneKey && postings !== undefined;
-  const { ranges, others } = isQuick ? find() : cache.get(collection, cacheKeyOf(query), find);
+  const { ranges, listed } = isQuick ? find() : cache.get(collection, cacheKeyOf(query), find);
   return postings === undefined
-    ? { kind: 'list', rows: others }
-    : { kind: 'ranges', matrix: postings.matrix, ranges, others };
+    ? { kind: 'list', rows: listed }
+    : { kind: 'ranges', matrix: postings.matrix, ranges, listed };
 }
 
 /**
@@ -103,8 +103,8 @@ function scan({ keySets, windows }: ResolvedQuery, rowCount: number): Uint32s {
     ...keySets.map((set) => scannedKeys(set, rowCount)),
     ...windows.map((window) => scannedWindow(window, rowCount)),
   ].sort((a, b) => a.size - b.size);
-  const [smallest, ...others] = sets;
-  return others.reduce((rows, { intersect }) => intersect(rows), smallest.rows());
+  const [smallest, ...larger] = sets;
+  return larger.reduce((rows, { intersect }) => intersect(rows), smallest.rows());
 }
 
 function scannedKeys({ postings, keys }: KeySet, rowCount: number): ScannedSet {

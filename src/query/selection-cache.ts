@@ -41,14 +41,14 @@ export class SelectionCache {
       this.#entries.set(key, known);
       return known.found;
     }
-    const { ranges, others } = find();
-    const found = { ranges: ranges.slice(), others: others.slice() };
+    const { ranges, listed } = find();
+    const found = { ranges: ranges.slice(), listed: listed.slice() };
     this.#keep(key, found);
     return found;
   }
 
   #keep(key: string, found: FoundRows): void {
-    const bytes = found.ranges.byteLength + found.others.byteLength + 2 * key.length + ENTRY_BYTES;
+    const bytes = found.ranges.byteLength + found.listed.byteLength + 2 * key.length + ENTRY_BYTES;
     if (bytes > this.#maxBytes) return;
     this.#entries.set(key, { found, bytes });
     this.#bytes += bytes;

@@ -177,7 +177,7 @@ describe('A selection', () => {
       const selection = select(image, where, cache);
       if (selection.kind !== 'ranges') throw new TypeError(selection.kind);
       expect(selection.ranges).not.to.have.length(0);
-      expect(selection.others).to.have.length(0);
+      expect(selection.listed).to.have.length(0);
     }
     expect(cache.bytes).to.equal(0);
   });

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { SelectionCache } from '../../src/query/selection-cache.ts';
 
 const NO_ROWS = new Uint32Array(0);
-const selectionOf = (...rows: number[]) => ({ ranges: NO_ROWS, others: Uint32Array.from(rows) });
+const selectionOf = (...rows: number[]) => ({ ranges: NO_ROWS, listed: Uint32Array.from(rows) });
 const MEGABYTE = 1024 * 1024;
 
 describe('A cache of selections', () => {
@@ -12,9 +12,9 @@ describe('A cache of selections', () => {
     const source = {};
     let searches = 0;
     const find = () => selectionOf(++searches);
-    expect([...cache.get(source, 'a', find).others]).to.deep.equal([1]);
-    expect([...cache.get(source, 'b', find).others]).to.deep.equal([2]);
-    expect([...cache.get(source, 'a', find).others]).to.deep.equal([1]);
+    expect([...cache.get(source, 'a', find).listed]).to.deep.equal([1]);
+    expect([...cache.get(source, 'b', find).listed]).to.deep.equal([2]);
+    expect([...cache.get(source, 'a', find).listed]).to.deep.equal([1]);
     expect(searches).to.equal(2);
   });
 
@@ -22,7 +22,7 @@ describe('A cache of selections', () => {
     const cache = new SelectionCache(MEGABYTE);
     const sources = [{ count: 1 }, { count: 1 }];
     for (const [i, source] of [...sources.entries(), ...sources.entries()]) {
-      expect([...cache.get(source, 'a', () => selectionOf(i)).others]).to.deep.equal([i]);
+      expect([...cache.get(source, 'a', () => selectionOf(i)).listed]).to.deep.equal([i]);
     }
   });
 
@@ -33,7 +33,7 @@ describe('A cache of selections', () => {
     const select = (query: string) =>
       cache.get(source, query, () => {
         searched.push(query);
-        return { ranges: NO_ROWS, others: new Uint32Array(150) };
+        return { ranges: NO_ROWS, listed: new Uint32Array(150) };
       });
     for (const query of ['a', 'b', 'c', 'a', 'd', 'a', 'c', 'b']) select(query);
     expect(searched.join('')).to.equal('abcdb');
@@ -41,19 +41,19 @@ describe('A cache of selections', () => {
 
   it('counts the bytes of the rows and of the query', () => {
     const cache = new SelectionCache(MEGABYTE);
-    cache.get({}, 'x'.repeat(5000), () => ({ ranges: new Uint32Array(20), others: new Uint32Array(100) }));
+    cache.get({}, 'x'.repeat(5000), () => ({ ranges: new Uint32Array(20), listed: new Uint32Array(100) }));
     expect(cache.bytes).to.be.within(2 * 5000 + 4 * 120, 2 * 5000 + 4 * 120 + 500);
   });
 
   it('holds copies that retain no other memory', () => {
     const cache = new SelectionCache(MEGABYTE);
     const all = new Uint32Array(new SharedArrayBuffer(4000));
-    const { ranges, others } = cache.get({}, 'a', () => ({
+    const { ranges, listed } = cache.get({}, 'a', () => ({
       ranges: all.subarray(10, 20),
-      others: all.subarray(5, 6),
+      listed: all.subarray(5, 6),
     }));
-    expect([ranges.buffer.byteLength, others.buffer.byteLength]).to.deep.equal([40, 4]);
-    for (const { buffer } of [ranges, others]) expect(buffer).to.be.instanceOf(ArrayBuffer);
+    expect([ranges.buffer.byteLength, listed.buffer.byteLength]).to.deep.equal([40, 4]);
+    for (const { buffer } of [ranges, listed]) expect(buffer).to.be.instanceOf(ArrayBuffer);
   });
 
   it('never holds more bytes than its bound, nor returns wrong rows, for any sequence of queries', () => {
@@ -69,8 +69,8 @@ describe('A cache of selections', () => {
         queries.forEach(({ source, text }) => {
           const length = lengths[(source * 5 + text.length) % lengths.length];
           const rows = new Uint32Array(length).fill(source * 1000 + text.length);
-          const found = cache.get(sources[source], text, () => ({ ranges: rows, others: rows }));
-          expect(found).to.deep.equal({ ranges: rows, others: rows });
+          const found = cache.get(sources[source], text, () => ({ ranges: rows, listed: rows }));
+          expect(found).to.deep.equal({ ranges: rows, listed: rows });
           expect(cache.bytes).to.be.at.most(maxBytes);
         });
       }),

@@ -10,7 +10,7 @@ import { RefusedSnapshot } from '../format/refused-snapshot.ts';
 import { checkSuccession, type Predecessor } from '../format/succession.ts';
 import { bytesInUse, checkMemory, type MemoryLimit, memoryNeed, storedBytes } from './memory.ts';
 
-/** Decides which snapshots may be loaded, and which retained sections stay in memory beside the next load. */
+/** Decides which snapshots may be loaded, and which retained sections stay in memory during the next load. */
 export class Admission {
   readonly #stores: StoreRegistry;
   readonly #limit: MemoryLimit;
@@ -26,7 +26,7 @@ export class Admission {
   }
 
   /**
-   * Admits declared content that may go live beside the other files. Releases retained sections if memory is short.
+   * Admits declared content that may go live alongside the other files. Releases retained sections if memory is short.
    * @throws RefusedSnapshot
    */
   admit(file: string, manifest: Manifest): void {

@@ -121,7 +121,7 @@ export function bytesInUse(stored: number, threads: number): number {
   return PROCESS_BYTES + (threads - 1) * WORKER_BYTES + stored;
 }
 
-/** Computes the memory to load a snapshot beside a live and a retained one of its size, with one worker. */
+/** Computes the memory to load a snapshot in addition to a live and a retained one of its size, with one worker. */
 export function plannedMemory({ held, peak }: MemoryNeed): number {
   return bytesInUse(2 * held, 1) + peak;
 }

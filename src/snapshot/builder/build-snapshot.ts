@@ -194,7 +194,7 @@ function reviewRecords(file: string, options: BuildOptions, imported: Imported, 
   return staging.rejections.total > imported.badLines ? reviewSnapshot(file) : staging.warnings();
 }
 
-/** Puts the file in the place of the output, and the rejections beside it. */
+/** Puts the file in the place of the output, with the rejections next to it. */
 async function putIntoPlace(file: string, options: BuildOptions, { rejections }: Staging): Promise<void> {
   const { output, signal } = options;
   chmodSync(file, FILE_MODE);

@@ -145,7 +145,7 @@ function readOrganization(
   return { organizationId, lists, history: { ...history, lineage } };
 }
 
-/** Loads the deletions of an organization beside its other changes. Refuses one of a record of the content. */
+/** Loads the deletions of an organization with its other changes. Refuses one of a record of the content. */
 function loadDeletions(
   deletions: Iterable<Deletion>,
   loaded: Readonly<Record<CollectionName, LoadedCollection>>,

@@ -133,8 +133,8 @@ function checkPublication(next: Manifest, folder: string, name: string): void {
   }
 }
 
-function checkConflict(next: Manifest, others: readonly Predecessor[], file: string): void {
-  const taken = new Set(others.map(({ organizationId }) => organizationId));
+function checkConflict(next: Manifest, published: readonly Predecessor[], file: string): void {
+  const taken = new Set(published.map(({ organizationId }) => organizationId));
   const shared = next.organizations.find(({ organizationId }) => taken.has(organizationId));
   if (shared === undefined) return;
   throw new RefusedSnapshot(

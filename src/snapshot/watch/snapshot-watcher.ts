@@ -24,7 +24,7 @@ export interface WatcherDependencies {
   /** Throws RefusedSnapshot when the declared content of a file may not go live. */
   readonly admit: (file: string, manifest: Manifest) => void;
   /**
-   * Replaces the organizations of the file with those of the image. Fulfilled when all workers show it; rejects when
+   * Replaces the organizations of the file with those of the image. Fulfilled when all workers use it; rejects when
    * another file serves one of them.
    */
   readonly goLive: (file: string, image: SnapshotImage) => Promise<void>;

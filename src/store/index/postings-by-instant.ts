@@ -144,7 +144,7 @@ const FEW_ROWS = 16;
 
 /**
  * Returns the rows that have any of the keys, within a range of ranks.
- * Each row is either in one range or in `others`, which has the rows of rare sections and of short ranges.
+ * Each row is either in one range or in `listed`, which has the rows of rare sections and of short ranges.
  * @param rows the rows by rank in the instant index
  */
 export function rowsOfKeys(
@@ -175,10 +175,10 @@ export function rowsOfKeys(
   const rare = inWindow(keys.map((key) => firstRare + key));
   const all = [...disjoint, ...rare];
   if (all.length > 2 && lengthOfRanges(all) <= (fewRows * all.length) / 2)
-    return { matrix, ranges: NO_ROWS, others: gathered(all, ranks, rows) };
+    return { matrix, ranges: NO_ROWS, listed: gathered(all, ranks, rows) };
   // Rare rows repeat only between keys, so those of one key stay a range.
-  if (rare.length <= 2) return { matrix, ranges: Uint32Array.from(all), others: NO_ROWS };
-  return { matrix, ranges: Uint32Array.from(disjoint), others: gathered(rare, ranks, rows) };
+  if (rare.length <= 2) return { matrix, ranges: Uint32Array.from(all), listed: NO_ROWS };
+  return { matrix, ranges: Uint32Array.from(disjoint), listed: gathered(rare, ranks, rows) };
 }
 
 /** Returns the set of the rows at ranges of positions. */

@@ -89,18 +89,18 @@ function zerosOfLevels(rows: Uint32s, levels: number): Uint32s {
   return zeros;
 }
 
-/** Rows to read in ascending order: those at ranges of a sequence, and others. */
+/** Rows to read in ascending order: those at ranges of a sequence, and listed. */
 export interface RowRanges {
   readonly matrix: WaveletMatrixImage;
   /** Start and end of each range, in turn. Ranges do not overlap. */
   readonly ranges: Uint32s;
   /** Ascending. */
-  readonly others: Uint32s;
+  readonly listed: Uint32s;
 }
 
 /** Counts the rows, repeated ones included. */
-export function rowsInRanges({ ranges, others }: RowRanges): number {
-  return others.length + lengthOfRanges(ranges);
+export function rowsInRanges({ ranges, listed }: RowRanges): number {
+  return listed.length + lengthOfRanges(ranges);
 }
 
 /** Returns the total length of ranges, given as start and end in turn. */
@@ -140,38 +140,38 @@ class Descent {
   readonly rows: Uint32s;
   readonly #matrix: WaveletMatrixImage;
   readonly #levelWords: number;
-  readonly #others: Uint32s;
+  readonly #listed: Uint32s;
   /** The ranges on the path of the descent, those of each level after those of the level above. */
   readonly #ranges: Uint32s;
   /** Rows still to skip before the first one wanted. */
   #skip: number;
   #count = 0;
 
-  constructor({ matrix, ranges, others }: RowRanges, skip: number, wanted: number) {
+  constructor({ matrix, ranges, listed }: RowRanges, skip: number, wanted: number) {
     this.rows = new Uint32Array(wanted);
     this.#matrix = matrix;
     this.#levelWords = levelWords(matrix.length);
-    this.#others = others;
+    this.#listed = listed;
     const length = ranges.length * (1 + 2 * matrix.levels);
     this.#ranges = length <= fewRanges.length ? fewRanges : new Uint32Array(length);
     this.#ranges.set(ranges);
     this.#skip = skip;
-    this.#visit(0, 0, ranges.length, 0, 0, others.length);
+    this.#visit(0, 0, ranges.length, 0, 0, listed.length);
   }
 
   /**
    * Takes the wanted rows that begin with the bits of `row` down to `level`.
-   * They are at the ranges `#ranges[start … end]`, and in `#others[otherStart … otherEnd]`.
+   * They are at the ranges `#ranges[start … end]`, and in `#listed[listedStart … listedEnd]`.
    */
-  #visit(level: number, start: number, end: number, row: Row, otherStart: number, otherEnd: number): void {
+  #visit(level: number, start: number, end: number, row: Row, listedStart: number, listedEnd: number): void {
     const { levels, words } = this.#matrix;
     const ranges = this.#ranges;
     if (start === end) {
-      this.#takeOthers(otherStart, otherEnd);
+      this.#takeListed(listedStart, listedEnd);
       return;
     }
     if (level === levels) {
-      this.#takeByLows(start, end, row, otherStart, otherEnd);
+      this.#takeByLows(start, end, row, listedStart, listedEnd);
       return;
     }
     const base = levels + level * this.#levelWords;
@@ -200,12 +200,12 @@ class Descent {
       }
     }
     const rowOfOnes = row + 2 ** (levels - 1 - level + LOW_BITS);
-    const otherMiddle =
-      otherStart === otherEnd ? otherEnd : lowerBound(this.#others, rowOfOnes, otherStart, otherEnd);
-    if (this.#isWanted(zeroCount + otherMiddle - otherStart))
-      this.#visit(level + 1, zeroStart, zeroEnd, row, otherStart, otherMiddle);
-    if (this.#isWanted(oneCount + otherEnd - otherMiddle))
-      this.#visit(level + 1, oneStart, oneEnd, rowOfOnes, otherMiddle, otherEnd);
+    const listedMiddle =
+      listedStart === listedEnd ? listedEnd : lowerBound(this.#listed, rowOfOnes, listedStart, listedEnd);
+    if (this.#isWanted(zeroCount + listedMiddle - listedStart))
+      this.#visit(level + 1, zeroStart, zeroEnd, row, listedStart, listedMiddle);
+    if (this.#isWanted(oneCount + listedEnd - listedMiddle))
+      this.#visit(level + 1, oneStart, oneEnd, rowOfOnes, listedMiddle, listedEnd);
   }
 
   /** Returns whether any of the next `count` rows is wanted. Skips them if not. */
@@ -222,41 +222,41 @@ class Descent {
     this.#skip = 0;
   }
 
-  #takeOthers(start: number, end: number): void {
+  #takeListed(start: number, end: number): void {
     if (!this.#isWanted(end - start)) return;
     const from = start + this.#skip;
     const to = Math.min(end, from + this.rows.length - this.#count);
-    this.rows.set(this.#others.subarray(from, to), this.#count);
+    this.rows.set(this.#listed.subarray(from, to), this.#count);
     this.#skip = 0;
     this.#count += to - from;
   }
 
   /** Takes rows that differ from `row` in their lowest byte alone, sorted by insertion. */
-  #takeFew(start: number, end: number, row: Row, otherStart: number, otherEnd: number): void {
+  #takeFew(start: number, end: number, row: Row, listedStart: number, listedEnd: number): void {
     const { lows } = this.#matrix;
     const ranges = this.#ranges;
     let count = 0;
     for (let i = start; i < end; i += 2) {
       for (let at = ranges[i]; at < ranges[i + 1]; at++) insert(lows[at], count++);
     }
-    for (let i = otherStart; i < otherEnd; i++) insert(this.#others[i] - row, count++);
+    for (let i = listedStart; i < listedEnd; i++) insert(this.#listed[i] - row, count++);
     for (let i = 0; i < count; i++) this.#take(row + fewLows[i], 1);
   }
 
   /** Takes rows that differ from `row` in their lowest byte alone, sorted by counting these bytes. */
-  #takeByLows(start: number, end: number, row: Row, otherStart: number, otherEnd: number): void {
+  #takeByLows(start: number, end: number, row: Row, listedStart: number, listedEnd: number): void {
     const { lows } = this.#matrix;
     const ranges = this.#ranges;
-    let count = otherEnd - otherStart;
+    let count = listedEnd - listedStart;
     for (let i = start; i < end; i += 2) count += ranges[i + 1] - ranges[i];
     if (count <= FEW_LOWS) {
-      this.#takeFew(start, end, row, otherStart, otherEnd);
+      this.#takeFew(start, end, row, listedStart, listedEnd);
       return;
     }
     for (let i = start; i < end; i += 2) {
       for (let at = ranges[i]; at < ranges[i + 1]; at++) countsOfLows[lows[at]]++;
     }
-    for (let i = otherStart; i < otherEnd; i++) countsOfLows[this.#others[i] - row]++;
+    for (let i = listedStart; i < listedEnd; i++) countsOfLows[this.#listed[i] - row]++;
     for (let low = 0; low < LOW_VALUES; low++) {
       if (countsOfLows[low] === 0) continue;
       this.#take(row + low, countsOfLows[low]);

@@ -88,7 +88,7 @@ export class StoreRegistry {
 
   /**
    * Replaces the organizations of a file by those of its new snapshot, in one step. A section whose content is live or
-   * retained keeps its memory. All replaced sections are retained: until every worker shows the new view, workers may
+   * retained keeps its memory. All replaced sections are retained: until every worker uses the new view, workers may
    * send links to them (see `releaseUnwalked`).
    * @throws Error, and changes nothing, when another file serves one of the organizations; the admission refuses
    * these
@@ -133,7 +133,7 @@ export class StoreRegistry {
     this.#replace(live, retained, organizations);
   }
 
-  /** Releases the retained sections that no client walks. Must be called when all workers show the live view. */
+  /** Releases the retained sections that no client walks. Must be called when all workers use the live view. */
   releaseUnwalked(): void {
     const now = this.#clock();
     this.retainOnly(this.#retained.filter(({ image }) => lastUseOf(image, now) > 0));

@@ -71,9 +71,9 @@ describe('Posting lists by an instant', () => {
     const found = (leastGroup: number) =>
       rowsOfKeys(build(keysOf, rows, leastGroup), [0, 1, 2], Uint32Array.from(rows), 0, 100, 0);
     // The group and the rows of key 2; then gathered rows, because 50 are too few for a group.
-    expect(found(50).others).to.have.length(0);
+    expect(found(50).listed).to.have.length(0);
     expect(found(50).ranges).to.have.length(2 * 2);
-    expect(found(51).others).to.have.length(50);
+    expect(found(51).listed).to.have.length(50);
   });
 
   it('gather the rows of short ranges', () => {
@@ -82,9 +82,9 @@ describe('Posting lists by an instant', () => {
     const found = (high: number) =>
       rowsOfKeys(build(keysOf, rows), [0, 1, 2], Uint32Array.from(rows), 0, high);
     expect(found(40).ranges).to.have.length(0);
-    expect(found(40).others).to.have.length(rows.slice(0, 40).filter((row) => row % 4 < 3).length);
+    expect(found(40).listed).to.have.length(rows.slice(0, 40).filter((row) => row % 4 < 3).length);
     expect(found(399).ranges).to.have.length(2 * 3);
-    expect(found(399).others).to.have.length(0);
+    expect(found(399).listed).to.have.length(0);
   });
 
   it('leave the pairs unchanged', () => {

@@ -52,12 +52,12 @@ describe('A wavelet matrix', () => {
         ({ sequence, rowCount }, fractions, more, skip, perPage) => {
           const matrix = buildWaveletMatrix(Uint32Array.from(sequence), rowCount);
           const ranges = rangesOf(fractions, sequence.length);
-          const others = ascending(more.map((row) => row % rowCount));
+          const listed = ascending(more.map((row) => row % rowCount));
           const inRanges = ranges.flatMap((from, i) =>
             i % 2 === 0 ? sequence.slice(from, ranges[i + 1]) : [],
           );
-          const expected = ascending([...inRanges, ...others]);
-          const rows = { matrix, ranges: Uint32Array.from(ranges), others: Uint32Array.from(others) };
+          const expected = ascending([...inRanges, ...listed]);
+          const rows = { matrix, ranges: Uint32Array.from(ranges), listed: Uint32Array.from(listed) };
           expect(rowsInRanges(rows)).to.equal(expected.length);
           const start = Math.floor(skip * expected.length);
           const end = Math.min(start + perPage, expected.length);
@@ -81,7 +81,7 @@ describe('A wavelet matrix', () => {
         const rows = {
           matrix: buildWaveletMatrix(Uint32Array.from(sequence), rowCount),
           ranges: Uint32Array.of(0, length),
-          others: new Uint32Array(0),
+          listed: new Uint32Array(0),
         };
         expect([...rowsAtPositions(rows, 0, length)]).to.deep.equal(ascending(sequence));
       }
@@ -95,7 +95,7 @@ describe('A wavelet matrix', () => {
     const rows = {
       matrix: buildWaveletMatrix(Uint32Array.from(sequence), rowCount),
       ranges: Uint32Array.from(inRanges.flatMap((_, i) => [2 * i, 2 * i + 1])),
-      others: new Uint32Array(0),
+      listed: new Uint32Array(0),
     };
     expect([...rowsAtPositions(rows, 0, inRanges.length)]).to.deep.equal(ascending(inRanges));
   });
@@ -112,7 +112,7 @@ describe('A wavelet matrix', () => {
       [2500, 2501],
     ]) {
       const expected = ascending(sequence.slice(from, to));
-      const rows = { matrix, ranges: Uint32Array.of(from, to), others: new Uint32Array(0) };
+      const rows = { matrix, ranges: Uint32Array.of(from, to), listed: new Uint32Array(0) };
       for (let start = 0; start < to - from; start += 100) {
         const end = Math.min(start + 100, to - from);
         expect([...rowsAtPositions(rows, start, end)]).to.deep.equal(expected.slice(start, end));

@@ -21,7 +21,7 @@ export class LineNotes {
   /** Number of bad lines. */
   total = 0;
   /** Number of bad lines whose problems all follow from other lines. */
-  following = 0;
+  consequences = 0;
   readonly problems = new Map<string, ProblemGroup>();
   /** The bad lines themselves, if they are kept. A line that cannot be decoded has no text. */
   readonly lines: { line: number; problems: readonly FieldProblem[]; text: string | undefined }[] = [];
@@ -44,8 +44,8 @@ export class LineNotes {
 
   reject(problems: readonly FieldProblem[], text: string | undefined): void {
     this.total++;
-    const own = problems.filter(({ follows }) => !follows);
-    if (own.length === 0) this.following++;
+    const own = problems.filter(({ isConsequence }) => !isConsequence);
+    if (own.length === 0) this.consequences++;
     for (const problem of own) addGroup(this.problems, { ...problem, lines: 1, first: this.line });
     if (this.#keepsLines) this.lines.push({ line: this.line, problems, text });
   }

@@ -12,7 +12,7 @@ export interface FieldProblem {
   /** The value found, or its beginning, as JSON. */
   readonly found?: string | undefined;
   /** Whether the problem only follows from one of another line, and disappears with it. */
-  readonly follows?: boolean;
+  readonly isConsequence?: boolean;
 }
 
 /** The reason of each line after the first one with an id. */

@@ -89,9 +89,9 @@ export class RecordReader {
   #problemsOfType(imported: JsonObject): readonly FieldProblem[] {
     const meant = this.#variants.get(textIn(imported['type']).trim().toUpperCase());
     const variants = meant === undefined ? [...this.#variants.values()] : [meant];
-    const [problems, ...others] = variants.map(({ check }) => check(imported));
+    const [problems, ...rest] = variants.map(({ check }) => check(imported));
     const isOfAll = ({ field }: FieldProblem) =>
-      others.every((each) => each.some((other) => other.field === field));
+      rest.every((each) => each.some((other) => other.field === field));
     const reason = `must be one of ${[...this.#variants.keys()].join(', ')}`;
     return [
       { field: 'type', reason, found: 'type' in imported ? quoted(imported['type']) : undefined },
@@ -105,8 +105,8 @@ export class RecordReader {
     const { organizationId } = imported;
     const { ids, isAnyUnknown } = this.#badOrganizations;
     const reason = `must be in ${ORGANIZATIONS_FILE}.ndjson`;
-    const follows = isAnyUnknown || ids.has(textIn(organizationId));
-    return [...problems, { field: 'organizationId', reason, found: quoted(organizationId), follows }];
+    const isConsequence = isAnyUnknown || ids.has(textIn(organizationId));
+    return [...problems, { field: 'organizationId', reason, found: quoted(organizationId), isConsequence }];
   }
 }
 

@@ -5,7 +5,7 @@ import { type FieldProblem, UNIQUE } from '../import/problems.ts';
 import { eventOf, selectAll } from './staging-file.ts';
 import type { Staging } from './staging.ts';
 
-/** The base of a build, whose events and sessions are staged beside the lines. */
+/** The base of a build, whose events and sessions are staged with the lines. */
 export interface Base {
   readonly path: string;
   readonly names: ReadonlyMap<string, string>;
@@ -52,7 +52,7 @@ export function rejectContradictions(
     EVENTS,
     { field: EVENTS.resource.id, reason: 'must have a session' },
     `SELECT origin, line, id AS value, '' AS addition, ${mayHave(SESSIONS)}
-       OR (organization, event) IN (SELECT organization, event FROM events_of_sessions) AS follows
+       OR (organization, event) IN (SELECT organization, event FROM events_of_sessions) AS is_consequence
      FROM (${allLines(EVENTS)})
      WHERE (organization, event) NOT IN (SELECT organization, event FROM sessions_by_event)`,
   );
@@ -68,7 +68,7 @@ export function rejectContradictions(
       reject(
         layout,
         { field: resource.id, reason: UNIQUE },
-        `SELECT listed.origin, listed.line, id AS value, ' also on line ' || named.line AS addition, 0 AS follows
+        `SELECT listed.origin, listed.line, id AS value, ' also on line ' || named.line AS addition, 0 AS is_consequence
          FROM (${allLines(layout)}) AS listed CROSS JOIN ids AS named USING (organization, id)
          WHERE named.collection = '${name}' AND listed.line <> named.line`,
       );
@@ -81,7 +81,7 @@ export function rejectContradictions(
     reject(
       SESSIONS,
       { field: 'eventId', reason: 'must be an event of the organization' },
-      `SELECT origin, line, event AS value, '' AS addition, ${mayHave(EVENTS)} AS follows
+      `SELECT origin, line, event AS value, '' AS addition, ${mayHave(EVENTS)} AS is_consequence
        FROM (${allLines(SESSIONS)})
        WHERE event NOTNULL AND (organization, event) NOT IN
          (SELECT organization, id FROM ids WHERE collection = 'events' AND origin <> 'deletion')`,
@@ -90,8 +90,8 @@ export function rejectContradictions(
 
   /**
    * Moves records to the rejections, and adds the problem to lines that are there.
-   * @param rows SQL that selects `origin`, `line`, the `value` found as a sort key, an `addition` to it, and whether the
-   *   problem `follows` from another rejection
+   * @param rows SQL that selects `origin`, `line`, the `value` found as a sort key, an `addition` to it, and
+   *   `is_consequence`: whether the problem only follows from another rejection
    */
   function reject(layout: CollectionLayout, problem: FieldProblem, rows: string): void {
     database.exec(`CREATE TEMP TABLE rejected AS ${rows}`);
@@ -106,11 +106,11 @@ export function rejectContradictions(
         const found = `'"' || substr(id_of(value), 1, 40) || '"' || ${addition}`;
         rejections.addSelected(
           { file, ...problem, ...(ofBase && { ofBase }) },
-          `SELECT line, ${found} AS found, follows, '{"organizationId":' || json_quote(organization_id(organization))
+          `SELECT line, ${found} AS found, is_consequence, '{"organizationId":' || json_quote(organization_id(organization))
              || ',' || ${IMPORT_ONLY.get(layout) ?? ''} substr(record, 2) AS text
            FROM rejected JOIN ${schema}.${name} USING (origin, line)
            UNION ALL SELECT line, ${found}, FALSE, NULL
-           FROM rejected JOIN ${schema}.bad_${name} USING (line) WHERE origin = 'bad' AND NOT follows`,
+           FROM rejected JOIN ${schema}.bad_${name} USING (line) WHERE origin = 'bad' AND NOT is_consequence`,
         );
         database.exec(`DELETE FROM ${schema}.${name} WHERE ${isRejected}`);
       }

@@ -38,11 +38,11 @@ export class ImportRejected extends Error {
   }
 }
 
-function describeTotal({ total, following, ofBase }: Rejections): string {
+function describeTotal({ total, consequences, ofBase }: Rejections): string {
   const lines = ofBase < total ? [`contains ${counted(total - ofBase, 'bad line')}`] : [];
   const records = ofBase > 0 ? [`contradicts ${counted(ofBase, 'record')} of the base`] : [];
-  const others = `, ${following.toLocaleString('en')} of them only because of others`;
-  return `the import ${[...lines, ...records].join(' and ')}${following > 0 ? others : ''}`;
+  const only = `, ${consequences.toLocaleString('en')} of them only because of others`;
+  return `the import ${[...lines, ...records].join(' and ')}${consequences > 0 ? only : ''}`;
 }
 
 function counted(count: number, one: string, many = `${one}s`): string {
@@ -53,7 +53,7 @@ function counted(count: number, one: string, many = `${one}s`): string {
 export class Rejections {
   total = 0;
   /** Number of lines that are bad only because of others. */
-  following = 0;
+  consequences = 0;
   /** Number of records of a base among them, which the import contradicts. */
   ofBase = 0;
   readonly keepsLines: boolean;
@@ -72,9 +72,9 @@ export class Rejections {
   }
 
   add(file: string, notes: LineNotes): void {
-    const { total, following, problems, lines, dropped, suspects } = notes;
+    const { total, consequences, problems, lines, dropped, suspects } = notes;
     this.total += total;
-    this.following += following;
+    this.consequences += consequences;
     for (const group of problems.values()) addGroup(this.#groups, { file, ...group });
     for (const [field, count] of dropped) addCount(this.dropped, `${file}: ${field}`, count);
     for (const group of suspects.values()) addGroup(this.#suspects, { file, ...group });
@@ -91,21 +91,21 @@ export class Rejections {
 
   /**
    * Adds lines of a file, or records of a base, that have the same problem.
-   * @param query selects `line`, `found`, `follows` and `text`. Lines that are rejected already have no text
+   * @param query selects `line`, `found`, `is_consequence` and `text`. Lines that are rejected already have no text
    */
   addSelected(problem: Pick<FileGroup, 'file' | 'field' | 'reason' | 'ofBase'>, query: string): void {
     const { file, field, reason, ofBase } = problem;
     // SQLite takes a column outside of an aggregate from the row with the minimum.
-    const [[rows, added, following, first, found]] = this.#database
-      .prepare<[], [rows: number, added: number, following: number, first: number, found: string]>(
-        `SELECT count(*), count(text), total(follows), min(iif(follows, NULL, line)), found FROM (${query})`,
+    const [[rows, added, consequences, first, found]] = this.#database
+      .prepare<[], [rows: number, added: number, consequences: number, first: number, found: string]>(
+        `SELECT count(*), count(text), total(is_consequence), min(iif(is_consequence, NULL, line)), found FROM (${query})`,
       )
       .raw()
       .all();
     this.total += added;
-    this.following += following;
+    this.consequences += consequences;
     if (ofBase === true) this.ofBase += added;
-    const lines = rows - following;
+    const lines = rows - consequences;
     if (lines > 0) addGroup(this.#groups, { ...problem, lines, first, found: shown(found) });
     if (!this.keepsLines) return;
     this.#database
