@@ -15,21 +15,8 @@ import { minimalPricing } from '../support/records.ts';
 const SEEDS = [20261121, 7, 4294967295];
 const OFFERS_EACH = 4000;
 const SESSIONS = [
-  'a',
-  'ab',
-  'A',
-  '',
-  'null',
-  'true',
-  'a"',
-  'a\\',
-  'a\\"',
-  'é',
-  'e\u0301',
-  '\n',
-  '}',
-  '},{',
-  '\ud800',
+  ...['a', 'ab', 'A', '', 'null', 'true', 'a"', 'a\\', 'a\\"'],
+  ...['é', 'e\u0301', '\n', '}', '},{', '\ud800'],
 ];
 
 interface ServedOffer {

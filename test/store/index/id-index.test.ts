@@ -53,14 +53,6 @@ describe('An id index', () => {
     expect(findRow(index, records, '50000')).to.equal(-1);
   });
 
-  it('finds ids of any length', () => {
-    const ids = Array.from({ length: 600 }, (_, i) => 'a'.repeat(i));
-    const { index, records } = build(ids.slice(0, 500));
-    for (const [length, id] of ids.entries()) {
-      expect(findRow(index, records, id)).to.equal(length < 500 ? length : -1);
-    }
-  });
-
   it('distinguishes ids with the same hash', () => {
     for (const [one, other] of COLLIDING_TEXTS) {
       const { index, records, twice } = build([one, other]);
@@ -94,12 +86,6 @@ describe('An id index', () => {
     expect(ids.map((id) => findRow(index, records, id))).to.deep.equal([...ids.keys()]);
     for (const other of ['a"a', 'b', 'a ', '\\', 'u0061'])
       expect(findRow(index, records, other)).to.equal(-1);
-  });
-
-  it('finds no row when it is empty', () => {
-    const { index, records } = build([]);
-    expect(findRow(index, records, '')).to.equal(-1);
-    expect(findRow(index, records, 'a')).to.equal(-1);
   });
 
   it('distinguishes a lone surrogate from the replacement character of UTF-8', () => {

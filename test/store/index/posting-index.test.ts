@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { buildInstantIndex } from '../../../src/store/index/instant-index.ts';
 import {
   keyNumbers,
   type PostingImage,
@@ -7,7 +8,7 @@ import {
   postingList,
 } from '../../../src/store/index/posting-index.ts';
 import { encodeTexts } from '../../../src/store/index/texts.ts';
-import { COLLIDING_TEXTS, FIXED, texts } from '../../support/random.ts';
+import { FIXED, texts } from '../../support/random.ts';
 
 /** `keysOf[row]` are the keys of a row; some rows are added in batches. */
 function build(keysOf: readonly (readonly string[])[], atOnce = 7): PostingImage {
@@ -70,15 +71,6 @@ describe('A posting index', () => {
     );
   });
 
-  it('keeps keys with the same hash apart', () => {
-    for (const [one, other] of COLLIDING_TEXTS) {
-      const image = build([[one], [other], [one, other]]);
-      expect(listOf(image, one)).to.deep.equal([0, 2]);
-      expect(listOf(image, other)).to.deep.equal([1, 2]);
-      expect(listOf(build([[one]]), other)).to.deep.equal([]);
-    }
-  });
-
   it('recognizes when the key of another index determines the pair', () => {
     const keys = fc.oneof(
       { weight: 9, arbitrary: fc.tuple(fc.nat(2)) },
@@ -113,13 +105,15 @@ describe('A posting index', () => {
     }
   });
 
-  it('has no rows when it is empty', () => {
-    expect(listOf(build([]), '')).to.deep.equal([]);
-    expect(listOf(build([[], []]), 'a')).to.deep.equal([]);
-  });
-
-  it('lies in shared memory', () => {
-    const { starts, rows } = build([['a']]);
-    for (const { buffer } of [starts, rows]) expect(buffer).to.be.instanceOf(SharedArrayBuffer);
+  it('lies in shared memory with all of its parts, as does the instant index', () => {
+    const instants = buildInstantIndex(BigInt64Array.from({ length: 400 }, (_, i) => BigInt(i % 7)));
+    const keysOf = Array.from({ length: 400 }, (_, row) => (row % 3 === 0 ? [1, 2] : [3]));
+    const image = builderOf(keysOf).finish(['updatedAt', instants.rows]);
+    const arraysOf = (part: unknown): ArrayBufferView[] => {
+      if (ArrayBuffer.isView(part)) return [part];
+      return typeof part === 'object' && part !== null ? Object.values(part).flatMap(arraysOf) : [];
+    };
+    expect(arraysOf(image)).to.have.length(11);
+    for (const { buffer } of arraysOf([image, instants])) expect(buffer).to.be.instanceOf(SharedArrayBuffer);
   });
 });

@@ -95,16 +95,4 @@ describe('Posting lists by an instant', () => {
       [1, 0, 2, 1],
     ]);
   });
-
-  it('lie in shared memory', () => {
-    fc.assert(
-      fc.property(fc.oneof(oneKey, manyKeys), (keysOf) => {
-        const { bounds, firsts, groups, ranks } = build(keysOf, Array.from(keysOf.keys()));
-        for (const { buffer } of [bounds, firsts, groups, ranks]) {
-          expect(buffer).to.be.instanceOf(SharedArrayBuffer);
-        }
-      }),
-      FIXED,
-    );
-  });
 });
