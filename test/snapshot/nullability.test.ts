@@ -45,125 +45,57 @@ interface Resource {
   readonly ofResponses: readonly string[];
 }
 
-const OFFER = {
-  neverNull: [
-    'offerId',
-    'type',
-    'name',
-    'currency',
-    'minQuantityPerOrder',
-    'maxQuantityPerOrder',
-    'createdAt',
-  ],
-  nullable: ['description', 'compareAtPrice'],
-  lists: ['images', 'tags'],
-} as const;
+type Marks = Partial<Record<'neverNull' | 'nullable' | 'lists' | 'derived' | 'ofResponses', string>>;
 
-const RESOURCES: readonly Resource[] = [
-  {
-    schema: 'Event',
-    collection: 'events',
-    full: FULL_EVENT,
-    neverNull: [
-      'id',
-      'createdAt',
-      'updatedAt',
-      'title',
-      'venueAddress.addressLine1',
-      'venueAddress.city',
-      'venueAddress.postalCode',
-      'venueAddress.countryCode',
-      'eventTimezone',
-      'currency',
-    ],
-    nullable: ['description', 'imageUrl', 'venueName', 'venueAddress', 'venueAddress.addressLine2'],
-    lists: ['tags'],
-    derived: ['sessionCount', 'firstSessionStartAt', 'lastSessionStartAt'],
-    ofResponses: ['nextSessionStartAt', 'nextSessionId'],
-  },
-  {
-    schema: 'EventSession',
-    collection: 'sessions',
-    full: FULL_SESSION,
-    neverNull: ['id', 'startAt', 'durationMinutes'],
-    nullable: [],
-    lists: [],
-    derived: [],
-    ofResponses: [],
-  },
-  {
-    schema: 'TicketOffer',
-    collection: 'offers',
-    full: FULL_TICKET_OFFER,
-    neverNull: [
-      ...OFFER.neverNull,
-      'eventId',
-      'vatRate',
-      'defaultMaximumCapacity',
-      'pricing[].pricingId',
-      'pricing[].name',
-      'pricing[].price',
-      'pricing[].resaleEnabled',
-      'optionOffers[].offerId',
-      'optionOffers[].pricingId',
-      'inventory[].inventoryId',
-      'inventory[].sessionId',
-      'inventory[].totalStock',
-      'inventory[].availableStock',
-    ],
-    nullable: [...OFFER.nullable, 'attendeeFormId', 'pricing[].bundleOfferId'],
-    lists: [...OFFER.lists, 'pricing', 'optionOffers', 'inventory'],
-    derived: [],
-    ofResponses: [],
-  },
-  {
-    schema: 'ProductOffer',
-    collection: 'offers',
-    full: FULL_PRODUCT_OFFER,
-    neverNull: [
-      ...OFFER.neverNull,
-      'vatRate',
-      'defaultQuantity',
-      'variantOptionLabels',
-      'pricing[].pricingId',
-      'pricing[].name',
-      'pricing[].price',
-      'inventory[].inventoryId',
-      'inventory[].totalStock',
-      'inventory[].availableStock',
-      'inventory[].weightInGrams',
-    ],
-    nullable: [
-      ...OFFER.nullable,
-      'variantOptionLabels.option1',
-      'variantOptionLabels.option2',
-      'variantOptionLabels.option3',
-      'pricing[].bundleOfferId',
-      'inventory[].option1',
-      'inventory[].option2',
-      'inventory[].option3',
-    ],
-    lists: [...OFFER.lists, 'pricing', 'inventory'],
-    derived: [],
-    ofResponses: [],
-  },
-  {
-    schema: 'BundleOffer',
-    collection: 'offers',
-    full: FULL_BUNDLE_OFFER,
-    neverNull: [
-      ...OFFER.neverNull,
-      'pricingId',
-      'price',
-      'contains[].offerId',
-      'contains[].quantity',
-      'contains[].price',
-    ],
-    nullable: OFFER.nullable,
-    lists: [...OFFER.lists, 'contains'],
-    derived: [],
-    ofResponses: [],
-  },
+function resource(
+  schema: string,
+  collection: Resource['collection'],
+  full: ImportRecord,
+  ...marks: Marks[]
+): Resource {
+  const names = (mark: keyof Marks) => marks.flatMap(({ [mark]: list = '' }) => list.match(/\S+/g) ?? []);
+  return {
+    ...{ schema, collection, full, neverNull: names('neverNull'), nullable: names('nullable') },
+    ...{ lists: names('lists'), derived: names('derived'), ofResponses: names('ofResponses') },
+  };
+}
+
+const OFFER = {
+  neverNull: 'offerId type name currency minQuantityPerOrder maxQuantityPerOrder createdAt',
+  nullable: 'description compareAtPrice',
+  lists: 'images tags',
+};
+
+const RESOURCES = [
+  resource('Event', 'events', FULL_EVENT, {
+    neverNull: `id createdAt updatedAt title eventTimezone currency
+      venueAddress.addressLine1 venueAddress.city venueAddress.postalCode venueAddress.countryCode`,
+    nullable: 'description imageUrl venueName venueAddress venueAddress.addressLine2',
+    lists: 'tags',
+    derived: 'sessionCount firstSessionStartAt lastSessionStartAt',
+    ofResponses: 'nextSessionStartAt nextSessionId',
+  }),
+  resource('EventSession', 'sessions', FULL_SESSION, { neverNull: 'id startAt durationMinutes' }),
+  resource('TicketOffer', 'offers', FULL_TICKET_OFFER, OFFER, {
+    neverNull: `eventId vatRate defaultMaximumCapacity
+      pricing[].pricingId pricing[].name pricing[].price pricing[].resaleEnabled
+      optionOffers[].offerId optionOffers[].pricingId
+      inventory[].inventoryId inventory[].sessionId inventory[].totalStock inventory[].availableStock`,
+    nullable: 'attendeeFormId pricing[].bundleOfferId',
+    lists: 'pricing optionOffers inventory',
+  }),
+  resource('ProductOffer', 'offers', FULL_PRODUCT_OFFER, OFFER, {
+    neverNull: `vatRate defaultQuantity variantOptionLabels
+      pricing[].pricingId pricing[].name pricing[].price
+      inventory[].inventoryId inventory[].totalStock inventory[].availableStock inventory[].weightInGrams`,
+    nullable: `variantOptionLabels.option1 variantOptionLabels.option2 variantOptionLabels.option3
+      pricing[].bundleOfferId inventory[].option1 inventory[].option2 inventory[].option3`,
+    lists: 'pricing inventory',
+  }),
+  resource('BundleOffer', 'offers', FULL_BUNDLE_OFFER, OFFER, {
+    neverNull: 'pricingId price contains[].offerId contains[].quantity contains[].price',
+    lists: 'contains',
+  }),
 ];
 
 /** Returns a copy of a record with null at a path, or without the field; of a list, its first element changes. */
@@ -213,8 +145,8 @@ function nullabilityOf(
 describe('The nullability of events, sessions and offers', () => {
   const folder = folderForAll();
   const own = inOrganization('org');
-  const imported = (resource: Resource, record: ImportRecord) =>
-    own(resource.collection === 'sessions' ? { eventId: 'evt full', ...record } : record);
+  const imported = (collection: string, record: ImportRecord) =>
+    own(collection === 'sessions' ? { eventId: 'evt full', ...record } : record);
   const complete: Import = {
     organizations: [{ organizationId: 'org' }],
     events: [own(FULL_EVENT)],
@@ -227,9 +159,7 @@ describe('The nullability of events, sessions and offers', () => {
     await builtFrom(folder('complete'), complete);
   });
 
-  for (const resource of RESOURCES) {
-    const { schema, collection, full, neverNull, nullable, lists, derived, ofResponses } = resource;
-
+  for (const { schema, collection, full, neverNull, nullable, lists, derived, ofResponses } of RESOURCES) {
     it(`is that of the specification in the OpenAPI document: ${schema}`, () => {
       const expected = [
         ...[...neverNull, ...lists, ...derived].map((path) => [path, false]),
@@ -240,7 +170,7 @@ describe('The nullability of events, sessions and offers', () => {
 
     it(`is held by a build, which names each field without a value: ${schema}`, async () => {
       const bad = [null, undefined].flatMap((value) =>
-        neverNull.map((path) => imported(resource, without(full, path, value))),
+        neverNull.map((path) => imported(collection, without(full, path, value))),
       );
       writeImport(folder(schema), { organizations: [{ organizationId: 'org' }], [collection]: bad });
       const error: unknown = await build(folder(schema), folder(`${schema}.sqlite`)).catch(
@@ -262,7 +192,7 @@ describe('The nullability of events, sessions and offers', () => {
           [null, undefined].map((value) => ({ path, value, id: `${path} ${String(value)}` })),
         );
         const records = variants.map(({ path, value, id }) =>
-          imported(resource, { ...without(full, path, value), [idField]: id }),
+          imported(collection, { ...without(full, path, value), [idField]: id }),
         );
         const sessions = records.map(({ id }, i) => own({ ...FULL_SESSION, id: `ses ${i}`, eventId: id }));
         const files: Import = {
