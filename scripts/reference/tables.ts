@@ -5,7 +5,7 @@ import { OPERATIONS, parametersOf } from '../../src/contract/operations.ts';
 import { RELEASES } from '../../src/contract/releases.ts';
 import { bytesInUse, memoryNeed, UNCOLLECTED_BYTES } from '../../src/snapshot/admission/memory.ts';
 import { importOnlyFields, ORGANIZATION_FIELDS } from '../../src/snapshot/builder/import/import-schema.ts';
-import { DELETION_FIELDS } from '../../src/snapshot/builder/staging/organizations-and-deletions.ts';
+import { DELETION_FIELDS } from '../../src/snapshot/builder/staging/read-import.ts';
 import { COLLECTIONS, type CollectionLayout } from '../../src/snapshot/format/layout.ts';
 import { REFUSALS } from '../../src/snapshot/format/refused-snapshot.ts';
 import { SCHEMA } from '../../src/snapshot/format/schema.ts';

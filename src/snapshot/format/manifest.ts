@@ -181,21 +181,19 @@ function checkTable(database: Database.Database, table: string): void {
 
 /** Refuses a manifest that would not fit in the memory of the main thread, which receives it. */
 function checkManifestSize(database: Database.Database): void {
-  const [runs, ancestors, bytes] = database
-    .prepare<[], [runs: number, ancestors: number, bytes: number]>(
-      `SELECT (SELECT count(*) FROM runs), (SELECT count(*) FROM ancestors),
-              (SELECT sum(octet_length(organization_id) + octet_length(name) + octet_length(since)) FROM organizations)
-              + (SELECT total(octet_length(snapshot_id) + octet_length(produced_at)) FROM ancestors)`,
-    )
-    .raw()
-    .all()[0];
-  if (runs > MAX_RUNS) throw inconsistent(`"runs" has ${runs} rows, more than ${MAX_RUNS}`);
-  if (ancestors > MAX_ANCESTORS)
-    throw inconsistent(`"ancestors" has ${ancestors} rows, more than ${MAX_ANCESTORS}`);
-  if (bytes > MAX_NAMES_BYTES)
-    throw inconsistent(
-      `the texts of "organizations" and "ancestors" have ${bytes} bytes, more than ${MAX_NAMES_BYTES}`,
-    );
+  for (const [what, found, limit] of [
+    ['rows of "runs"', 'SELECT count(*) FROM runs', MAX_RUNS],
+    ['rows of "ancestors"', 'SELECT count(*) FROM ancestors', MAX_ANCESTORS],
+    [
+      'bytes in the texts of "organizations" and "ancestors"',
+      `SELECT (SELECT total(octet_length(organization_id) + octet_length(name) + octet_length(since)) FROM organizations)
+            + (SELECT total(octet_length(snapshot_id) + octet_length(produced_at)) FROM ancestors)`,
+      MAX_NAMES_BYTES,
+    ],
+  ] as const) {
+    const size = database.prepare<[], number>(found).pluck().get() ?? 0;
+    if (size > limit) throw inconsistent(`it has ${size} ${what}, more than ${limit}`);
+  }
 }
 
 type RunRow = RunEntry & Readonly<Record<'organizationId' | 'list', string>>;

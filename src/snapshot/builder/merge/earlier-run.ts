@@ -33,8 +33,6 @@ export class EarlierRun {
   /** Whether the run is cut by the rule of the builder. */
   readonly isCanonical: boolean;
   readonly ids: Texts;
-  readonly #layout: CollectionLayout;
-  readonly #prefix: string;
   /** Offset of each record, and of the end, as if a comma followed the last record. */
   readonly #offsets: Uint32s;
   /** By row, where they were needed. */
@@ -49,7 +47,6 @@ export class EarlierRun {
    * @throws RefusedSnapshot when the records differ from their declared lengths, or the changes from their digest
    */
   constructor(
-    layout: CollectionLayout,
     organization: number,
     run: Run,
     { isCanonical, since, until }: { isCanonical: boolean; since: string; until: Instant },
@@ -60,8 +57,6 @@ export class EarlierRun {
     this.organization = organization;
     this.isCanonical = isCanonical;
     this.ids = ids;
-    this.#layout = layout;
-    this.#prefix = recordPrefix(layout.resource.id);
     this.#offsets = offsets;
     this.#changes = run.changes(until);
     this.#since = since;
@@ -75,7 +70,7 @@ export class EarlierRun {
 
   /** Returns whether a record has the id of a stored one. */
   hasIdOf(row: number, json: string): boolean {
-    return json.startsWith(`${this.#prefix}${JSON.stringify(this.idAt(row))},`);
+    return json.startsWith(`${recordPrefix(this.run.layout.resource.id)}${JSON.stringify(this.idAt(row))},`);
   }
 
   idAt(row: number): string {
@@ -88,17 +83,18 @@ export class EarlierRun {
   }
 
   placeAt(row: number): Place {
-    return (this.#places[row] ??= placeOf(this.#layout, this.jsonAt(row)));
+    return (this.#places[row] ??= placeOf(this.run.layout, this.jsonAt(row)));
   }
 
   /** Returns the first row from one on whose record does not come before a place; `count` when there is none. */
   rowOf(place: Place, from: number): number {
-    if (from < this.count && !isBefore(this.#layout, this.placeAt(from), place)) return from;
+    const { layout } = this.run;
+    if (from < this.count && !isBefore(layout, this.placeAt(from), place)) return from;
     let low = from;
     let high = this.count;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if (isBefore(this.#layout, this.placeAt(middle), place)) low = middle + 1;
+      if (isBefore(layout, this.placeAt(middle), place)) low = middle + 1;
       else high = middle;
     }
     return low;
@@ -119,7 +115,7 @@ export class EarlierRun {
 
   /** Returns the column values of a record as JSON, in the order of the layout. */
   valuesAt(row: number): readonly string[] {
-    this.#columns ??= this.#layout.columns.map((column) => elementsOf(this.run, column));
+    this.#columns ??= this.run.layout.columns.map((column) => elementsOf(this.run, column));
     return this.#columns.map((elements) => elements[row]);
   }
 }

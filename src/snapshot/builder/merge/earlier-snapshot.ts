@@ -47,7 +47,7 @@ export class EarlierSnapshot implements Base, Disposable {
     const { hasCanonicalRuns } = this.#snapshot.manifest;
     for (const [organization, organizationId] of organizationIds.entries()) {
       for (const run of this.#read(layout, organizationId))
-        yield new EarlierRun(layout, organization, run, {
+        yield new EarlierRun(organization, run, {
           isCanonical: hasCanonicalRuns,
           since: this.since(organizationId) ?? '',
           until: this.#until,

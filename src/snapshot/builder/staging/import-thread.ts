@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { BlockReader, type ImportTask, type ReaderData } from './block-reader.ts';
+import { BlockReader, type ImportTask, type ReaderData } from './import-threads.ts';
 
 const reader = new BlockReader(workerData as ReaderData);
 
