@@ -6,7 +6,6 @@ import type { Instant } from '../contract/timestamp.ts';
 export interface Plan {
   readonly collection: CollectionName;
   readonly where: readonly Predicate[];
-  /** Present when the response is a partial view of its offers. */
   readonly view?: OfferView;
   /** From 1. */
   readonly page: number;
@@ -75,7 +74,6 @@ export function planList(operation: ListOperation, values: Readonly<Record<strin
   return { collection: operation.collection, where, ...(view && { view }), page, perPage };
 }
 
-/** Returns the distinct keys of a value. */
 function keysOf(value: ParameterValue): string[] {
   return typeof value === 'object' ? [...new Set(value)] : [String(value)];
 }

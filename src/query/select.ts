@@ -89,7 +89,6 @@ function findRanges(
   return rowsOfKeys(postings, keys, instants[postings.instant].rows, low, high);
 }
 
-/** A set of rows that a scan reads, or intersects with the rows of another set. */
 interface ScannedSet {
   /** Rows to read, repeated ones included. */
   readonly size: number;

@@ -78,7 +78,6 @@ export function listOf(collection: CollectionName): ListName {
   return collection === 'sessions' ? 'events' : collection;
 }
 
-/** Maps each list to a value. */
 export function byList<T>(make: (list: ListName) => T): Record<ListName, T> {
   return { events: make('events'), tickets: make('tickets'), orders: make('orders'), offers: make('offers') };
 }
@@ -105,7 +104,6 @@ export interface HistoryImage extends SectionBase {
   readonly changes: Readonly<Record<CollectionName, ChangesImage>>;
 }
 
-/** The form of snapshot ids. */
 export const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** A snapshot: its UUID, and its production time in microseconds since the epoch. */
@@ -119,7 +117,6 @@ export function lineageOf(snapshots: readonly Snapshot[]): Bytes {
   return lineage;
 }
 
-/** Returns whether the changes since a snapshot are known. */
 export function descendsFrom({ lineage, since }: HistoryImage, snapshot: Snapshot): boolean {
   const [, instant] = snapshot;
   return instant >= since && Buffer.from(lineage.buffer).includes(lineOf(snapshot));
@@ -165,7 +162,6 @@ export interface SnapshotImage extends SnapshotOrigin {
   readonly organizations: readonly OrganizationImage[];
 }
 
-/** The live data of an organization. */
 export interface OrganizationStore extends OrganizationImage, SnapshotOrigin {
   /** The latest production time of the organization that was live so far, microseconds since the epoch. */
   readonly latestInstant: bigint;

@@ -27,7 +27,6 @@ export interface RecordsImage {
   readonly offsets: Floats;
 }
 
-/** Returns the image of values as JSON texts. */
 export function recordsImage<T>(values: readonly T[], textOf: (value: T) => string): RecordsImage {
   const offsets = sharedFloats(values.length + 1);
   for (const [i, value] of values.entries())

@@ -150,7 +150,6 @@ export function isIdentifier({ resource }: CollectionLayout, index: string): boo
   });
 }
 
-/** Maps each collection name to a value made from its layout. */
 export function byCollection<T>(make: (layout: CollectionLayout) => T): Record<CollectionName, T> {
   return {
     events: make(EVENTS),

@@ -79,7 +79,6 @@ export function aheadOfClock(producedAt: string, now: number): string | undefine
   );
 }
 
-/** Number of records of an organization, by collection. */
 export type RecordCounts = Readonly<Record<CollectionName, number>>;
 
 export function declaredCounts({ runs }: ManifestOrganization): RecordCounts {
@@ -106,7 +105,6 @@ export function linesDigest(...parts: Iterable<readonly (string | number)[]>[]):
   return hash.digest('base64url');
 }
 
-/** The parts of a manifest that its digest covers. */
 type DigestedManifest = Omit<Manifest, 'organizations'> & {
   readonly organizations: readonly Omit<ManifestOrganization, 'deletionCount' | 'deletionBytes' | 'runs'>[];
 };
@@ -123,7 +121,6 @@ export function manifestDigest(manifest: DigestedManifest): string {
   );
 }
 
-/** Returns the values of the permit columns, in schema order. */
 export function permitValues(permits: readonly Permit[]): number[] {
   return PERMITS.map((permit) => Number(permits.includes(permit)));
 }

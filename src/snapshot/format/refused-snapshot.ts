@@ -47,7 +47,6 @@ export class RefusedSnapshot extends Error {
   }
 }
 
-/** Returns the refusal of a snapshot whose declared and actual content differ. */
 export function damaged(finding: string): RefusedSnapshot {
   return new RefusedSnapshot('damaged', `${finding}: the file is damaged; copy or build it again`);
 }

@@ -52,7 +52,6 @@ export const SCHEMA_STATEMENTS = schemaStatements(reference);
 
 reference.close();
 
-/** Returns the content columns of a run table, in schema order. */
 export function contentColumns({ columns }: CollectionLayout): readonly string[] {
   return [LENGTHS_COLUMN, ...columns.map(({ column }) => column), RECORDS_COLUMN];
 }
@@ -80,7 +79,6 @@ export function runDigest(list: CollectionName, recordCount: number, columns: re
   return digest.digest('base64url');
 }
 
-/** Computes the digest of the column `changed_at` of a run, base64url. */
 export function changesDigest(column: Bytes): string {
   return hash('sha256', column, 'base64url');
 }

@@ -19,7 +19,6 @@ export interface StoredList {
   readonly entries: readonly RunEntry[];
   /** The runs of the entries, in order. Each is read when its predecessor is loaded. */
   readonly runs: Iterable<Run>;
-  /** The times for which changes are known. */
   readonly range: Pick<HistoryImage, 'since' | 'until'>;
 }
 

@@ -5,7 +5,6 @@ import type { Manifest } from '../format/manifest.ts';
 import { RefusedSnapshot } from '../format/refused-snapshot.ts';
 import type { OnProgress, ReadOptions } from './read-snapshot.ts';
 
-/** The `workerData` of the loader thread. */
 export interface LoaderTask extends Pick<ReadOptions, 'isThorough' | 'parsedRuns'> {
   readonly path: string;
   /** One element: 1 once the declared snapshot is admitted. The loader waits until it is 1. */

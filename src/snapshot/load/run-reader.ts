@@ -17,7 +17,6 @@ import {
 } from '../format/schema.ts';
 import { readCounts, readInstants, readLists, readTexts } from './column-values.ts';
 
-/** The columns of a run by name, as they are stored. */
 type Columns = Readonly<Record<string, Buffer>>;
 
 /** Reads the runs of a snapshot file, one at a time. */
@@ -129,7 +128,6 @@ export class Run {
     return { times, of: textOf };
   }
 
-  /** Returns the length of each record in bytes. */
   lengths(): Uint32s {
     return this.#decoded(LENGTHS_COLUMN, 'length', readCounts);
   }

@@ -78,7 +78,6 @@ function nextFieldsOf({ count, records }: CollectionImage): ScheduleImage['nextF
   return recordsImage(texts, (text) => text);
 }
 
-/** Builds the index `startAt` of the events from the starts of their sessions. */
 export function eventsByStart({ starts, startOrder, eventOf }: ScheduleImage): CollectionImage['instants'] {
   return { startAt: instantImage(starts, eventOf, startOrder) };
 }

@@ -27,7 +27,6 @@ export interface PublishOptions {
   readonly name: string;
   /** The permits of the published copy; those of the file are dropped. */
   readonly permits: readonly Permit[];
-  /** Whether its production time may be ahead of the clock. */
   readonly allowFuture?: boolean;
   readonly onCopy?: () => void;
   readonly onProgress?: OnProgress;

@@ -1,7 +1,6 @@
 import type { RefusalReason } from '../format/refused-snapshot.ts';
 
 export interface LoadInProgress {
-  /** Name of the file in the snapshot folder. */
   readonly file: string;
   /** ISO 8601, UTC. */
   readonly startedAt: string;

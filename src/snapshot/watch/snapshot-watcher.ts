@@ -32,7 +32,6 @@ export interface WatcherDependencies {
   readonly hasUnendedLoads: () => boolean;
   readonly log: Logger;
   readonly settleMs?: number;
-  /** Monotonic clock, in milliseconds. */
   readonly clock?: () => number;
 }
 
@@ -91,7 +90,6 @@ export class SnapshotWatcher {
     this.#stop.abort();
   }
 
-  /** Rejects when the watcher is stopped. */
   async #loadChanges(signal: AbortSignal): Promise<void> {
     for (;;) {
       signal.throwIfAborted();

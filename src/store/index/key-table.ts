@@ -30,7 +30,6 @@ export class KeyTableBuilder {
   #count = 0;
   /** By key. Distinguishes most keys without reading their bytes. */
   #hashes = new Uint32Array(LEAST_KEYS);
-  /** Scratch space of `#prefetch`. */
   #found: Uint32s = new Uint32Array(0);
 
   get count(): number {

@@ -135,20 +135,16 @@ export class PostingIndexBuilder {
   }
 }
 
-/** Returns the posting list of a key number. */
 export function postingList({ starts, rows }: PostingImage, key: number): Uint32s {
   return rows.subarray(starts[key], starts[key + 1]);
 }
 
-/** Returns the numbers of those keys that the index has. */
 export function keyNumbers({ keys }: PostingImage, texts: readonly string[]): number[] {
   return texts.map((text) => findKey(keys, Buffer.from(text))).filter((key) => key >= 0);
 }
 
-/** Length of a composite key. */
 const PAIR_BYTES = 2 * UINT32_BYTES;
 
-/** Returns the name of a composite index. */
 export function compositeName(first: string, second: string): string {
   return `${first} ${second}`;
 }

@@ -23,7 +23,6 @@ import {
  *     matrix   over the rows
  */
 export interface PostingsByInstant {
-  /** Name of the instant index. */
   readonly instant: string;
   readonly bounds: Uint32s;
   readonly firsts: Uint32s;

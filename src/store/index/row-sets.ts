@@ -4,7 +4,6 @@ import type { Int64s, Row, Uint32s } from '../memory/shared-arrays.ts';
 
 export const NO_ROWS: Uint32s = new Uint32Array(0);
 
-/** Returns the rows `from … to`. */
 export function rowSpan(from: Row, to: Row): Uint32s {
   const rows = new Uint32Array(to - from);
   for (let i = 0; i < rows.length; i++) rows[i] = from + i;

@@ -35,7 +35,6 @@ export function encodeTexts(texts: readonly string[]): Texts {
   return { bytes, starts, ends, hashes };
 }
 
-/** Decodes text `i`. */
 export function decodeText({ bytes, starts, ends }: Texts, i: number): string {
   return Buffer.from(bytes.subarray(starts[i], ends[i])).toString();
 }

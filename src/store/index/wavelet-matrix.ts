@@ -35,7 +35,6 @@ const BLOCK_WORDS = 2;
 /** Returns the number of words of a level. One more block than are full makes the end of the sequence a valid position. */
 const levelWords = (length: number): number => (Math.floor(length / BLOCK) + 1) * BLOCK_WORDS;
 
-/** Returns the number of levels for rows below `rowCount`. */
 const levelsOf = (rowCount: number): number =>
   rowCount <= LOW_VALUES ? 0 : 32 - Math.clz32(rowCount - 1) - LOW_BITS;
 

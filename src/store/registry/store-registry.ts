@@ -13,10 +13,8 @@ import {
 import { newServedDigests, noteServed } from './served-digests.ts';
 import { EMPTY_VIEW, keyOf, type Section, StoreView } from './store-view.ts';
 
-/** The store that serves an organization. */
 export interface LiveStore {
   readonly store: OrganizationStore;
-  /** The snapshot file that the store was loaded from. */
   readonly file: string;
   /** Whether that file still exists. If not, another file may serve the organization. */
   readonly isFilePresent: boolean;
@@ -49,7 +47,6 @@ export class StoreRegistry {
     this.#clock = clock;
   }
 
-  /** The data that requests can reach now. */
   get view(): StoreView {
     return this.#view;
   }
@@ -139,13 +136,11 @@ export class StoreRegistry {
     this.retainOnly(this.#retained.filter(({ image }) => lastUseOf(image, now) > 0));
   }
 
-  /** Releases the sections whose retention has ended. */
   releaseExpired(retention: Retention): void {
     const now = this.#clock();
     this.retainOnly(this.#retained.filter((one) => now < endOfRetention(one, retention, now)));
   }
 
-  /** Releases the retained sections that are not among `kept`. */
   retainOnly(kept: readonly RetainedSection[]): void {
     if (kept.length < this.#retained.length) this.#replace(this.#live, kept, []);
   }

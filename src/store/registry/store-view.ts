@@ -13,7 +13,6 @@ export interface Section<Image extends SectionImage = SectionImage> extends Snap
   readonly image: Image;
 }
 
-/** Returns a list of a live store. */
 export function sectionOf(
   { organizationId, snapshotId, producedAt, lists }: OrganizationStore,
   list: ListName,

@@ -18,7 +18,6 @@ const MAX_CHECKED_LENGTH = 65_536;
 
 /** Collects the problems of a block's lines, and what good lines have and their records lack. */
 export class LineNotes {
-  /** Number of bad lines. */
   total = 0;
   /** Number of bad lines whose problems all follow from other lines. */
   consequences = 0;
@@ -29,7 +28,6 @@ export class LineNotes {
   readonly dropped = new Map<string, number>();
   /** Problems of lines that were accepted. */
   readonly suspects = new Map<string, ProblemGroup>();
-  /** Number of the line that is being read. */
   line = 0;
   /** Its values for which there is a rule, unless they keep it; a pricing as JSON with its offer. */
   mentions: { readonly rule: number; readonly value: string | number }[] = [];

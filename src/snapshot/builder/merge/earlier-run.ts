@@ -108,7 +108,6 @@ export class EarlierRun {
     return this.run.records.toString('utf8', this.#offsets[row], this.#offsets[row + 1] - 1);
   }
 
-  /** Copies consecutive records, joined by commas. */
   copy(from: number, to: number, target: Buffer, at: number): void {
     this.run.records.copy(target, at, this.#offsets[from], this.#offsets[to] - 1);
   }

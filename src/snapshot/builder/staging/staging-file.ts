@@ -85,7 +85,6 @@ export function sortKey(id: string): string {
   });
 }
 
-/** Adds the SQL functions `sort_key` and `id_of`. */
 export function registerSortKeys(database: Database.Database): void {
   for (const [name, convert] of Object.entries({ sort_key: sortKey, id_of: idOf }))
     database.function(name, { deterministic: true }, (text: string | null) => text && convert(text));
