@@ -1,4 +1,4 @@
-import { encodeTexts, hashBytes, type Texts } from './index/texts.ts';
+import { encodeTexts, type Texts } from './index/texts.ts';
 import {
   type Bytes,
   type Floats,
@@ -70,7 +70,7 @@ export function recordPrefix(firstField: string): string {
 }
 
 /**
- * Reads the first values of consecutive records, with the hashes of their UTF-8.
+ * Reads the first values of consecutive records.
  * A value that is not in the form of JSON.stringify is refused: look-ups compare values in this form.
  * @param offsets of each record, and of the end, as if one byte followed the last record
  * @param refuse called with the position of a record that does not begin with a valid value
@@ -85,7 +85,6 @@ export function firstValues(
   const count = offsets.length - 1;
   const starts = new Uint32Array(count);
   const ends = new Uint32Array(count);
-  const hashes = new Uint32Array(count);
   let isPlain = true;
   for (let i = 0; i < count; i++) {
     if (!beginsWith(records, offsets[i], prefix)) refuse(i);
@@ -96,10 +95,9 @@ export function firstValues(
       if (records[at] === BACKSLASH || records[at] < FIRST_VISIBLE) isPlain = false;
     }
     if (at >= end || at === starts[i]) refuse(i);
-    hashes[i] = hashBytes(records, starts[i], at);
     ends[i] = at;
   }
-  if (isPlain) return { bytes: records, starts, ends, hashes };
+  if (isPlain) return { bytes: records, starts, ends };
   return encodeTexts(
     Array.from(starts, (start, i) => decodedText(records, start, offsets[i + 1] - 1) ?? refuse(i)),
   );

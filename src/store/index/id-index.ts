@@ -1,7 +1,7 @@
 import { type Row, sharedUint32s, type Uint32s } from '../memory/shared-arrays.ts';
 import { BACKSLASH, QUOTE, recordPrefix, type RecordsImage } from '../records.ts';
 import { sameBytes } from './key-table.ts';
-import { hashBytes, slotCount, type Texts } from './texts.ts';
+import { hashBytes, hashText, slotCount, type Texts } from './texts.ts';
 
 /**
  * Maps record ids to rows. The index holds no ids: every record begins with its id (`{"ticketId":"…"`), and a look-up
@@ -31,16 +31,17 @@ export class IdIndexBuilder {
    * Adds the ids of the rows from `firstRow` on. Their records must be in place.
    * @returns position, from `firstRow`, of the first id that an earlier row has
    */
-  addEach(records: RecordsImage, firstRow: Row, { hashes }: Texts): number | undefined {
+  addEach(records: RecordsImage, firstRow: Row, ids: Texts): number | undefined {
     const [slots, known] = [this.#slots, this.#hashes];
     const mask = slots.length - 1;
-    known.set(hashes, firstRow);
-    for (let i = 0; i < hashes.length; i++) {
+    for (let i = 0; i < ids.ends.length; i++) {
       const row = firstRow + i;
-      let slot = hashes[i] & mask;
+      const hash = hashText(ids, i);
+      known[row] = hash;
+      let slot = hash & mask;
       for (; slots[slot] !== 0; slot = (slot + 1) & mask) {
         const other = slots[slot] - 1;
-        if (known[other] === hashes[i] && this.#sameId(records, other, row)) return i;
+        if (known[other] === hash && this.#sameId(records, other, row)) return i;
       }
       slots[slot] = row + 1;
     }

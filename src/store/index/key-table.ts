@@ -5,7 +5,7 @@ import {
   UINT32_BYTES,
   type Uint32s,
 } from '../memory/shared-arrays.ts';
-import { hashBytes, slotCount, type Texts } from './texts.ts';
+import { hashBytes, hashText, slotCount, type Texts } from './texts.ts';
 
 /**
  * Distinct keys, numbered 0, 1, 2 … in order of first appearance.
@@ -42,7 +42,10 @@ export class KeyTableBuilder {
   }
 
   /** Interns texts in order, and writes the numbers of their keys to `numbers`. */
-  internEach({ bytes, starts, ends, hashes }: Texts, numbers: Uint32s): void {
+  internEach(texts: Texts, numbers: Uint32s): void {
+    const { bytes, starts, ends } = texts;
+    const hashes = new Uint32Array(ends.length);
+    for (let i = 0; i < ends.length; i++) hashes[i] = hashText(texts, i);
     this.#prefetch(hashes, numbers);
     for (let i = 0; i < ends.length; i++) {
       const entry = numbers[i];

@@ -1,5 +1,5 @@
 import type Database from 'better-sqlite3';
-import { decodeText, hashBytes, type Texts } from '../../../store/index/texts.ts';
+import { decodeText, hashBytes, hashText, type Texts } from '../../../store/index/texts.ts';
 import { idOf, type Origin, sortKey } from './staging-file.ts';
 
 /** Bits of the filter: 8 MB. With 1,000,000 ids, one in 67 others passes it. */
@@ -80,7 +80,7 @@ export class StagedIds {
 
   /** Returns the origin of the id at a position of `ids`. */
   find(collection: string, organization: number, ids: Texts, i: number): Named | undefined {
-    const bit = ids.hashes[i] >>> (32 - FILTER_BITS);
+    const bit = hashText(ids, i) >>> (32 - FILTER_BITS);
     if (this.#filter !== undefined && (this.#filter[bit >>> 3] & (1 << (bit & 7))) === 0) return undefined;
     return this.get(collection, organization, decodeText(ids, i));
   }
