@@ -6,6 +6,7 @@ import { rowsAt, select, totalOf } from '../../src/query/select.ts';
 import { SelectionCache } from '../../src/query/selection-cache.ts';
 import { buildInstantIndex, type InstantImage } from '../../src/store/index/instant-index.ts';
 import { compositeName, LONG_LIST, PostingIndexBuilder } from '../../src/store/index/posting-index.ts';
+import { encodeTexts } from '../../src/store/index/texts.ts';
 import type { CollectionImage } from '../../src/store/organization-image.ts';
 import { emptyCollection } from '../support/empty-image.ts';
 
@@ -47,9 +48,11 @@ function randomRows(random: Random, count: number): Row[] {
 function imageOf(rows: readonly Row[]): CollectionImage {
   const index = (keysOf: (row: Row) => readonly string[]) => {
     const builder = new PostingIndexBuilder(rows.flatMap(keysOf).length);
-    rows.forEach((row, i) => {
-      for (const key of keysOf(row)) builder.add(i, Buffer.from(key), 0, key.length);
-    });
+    builder.addLists(
+      0,
+      encodeTexts(rows.flatMap(keysOf)),
+      Uint32Array.from(rows, (row) => keysOf(row).length),
+    );
     return builder;
   };
   const builders = {

@@ -38,13 +38,6 @@ export class PostingIndexBuilder {
     this.#rowOf = rowOf;
   }
 
-  /** Adds a pair of row and key. Rows must not descend, and no pair may repeat. */
-  add(row: Row, source: Bytes, start: number, end: number): void {
-    this.#reserve(1);
-    this.#keyOf[this.#count] = this.#keys.intern(source, start, end);
-    this.#rowOf[this.#count++] = row;
-  }
-
   /**
    * Adds the rows from `firstRow` on, in order, with one key each.
    * @param keyOf by row: position of its key in `keys`
@@ -89,9 +82,9 @@ export class PostingIndexBuilder {
    */
   crossedWith(other: PostingIndexBuilder): PostingIndexBuilder {
     const crossed = new PostingIndexBuilder(this.#count, this.#rowOf);
-    for (let i = 0; i < this.#count; i++) {
-      const pair = compositeKey(this.#keyOf[i], other.#keyOf[this.#rowOf[i]]);
-      crossed.add(this.#rowOf[i], pair, 0, pair.length);
+    for (; crossed.#count < this.#count; crossed.#count++) {
+      const pair = compositeKey(this.#keyOf[crossed.#count], other.#keyOf[this.#rowOf[crossed.#count]]);
+      crossed.#keyOf[crossed.#count] = crossed.#keys.intern(pair, 0, PAIR_BYTES);
     }
     return crossed;
   }

@@ -24,15 +24,11 @@ function build(keysOf: readonly (readonly string[])[], atOnce = 7): PostingImage
   return builder.finish();
 }
 
-/** Adds one pair after another. The builder does not know their number. */
+/** Adds one row after another. The builder does not know the number of pairs. */
 function builderOf(keysOf: readonly (readonly number[])[]): PostingIndexBuilder {
   const builder = new PostingIndexBuilder();
-  keysOf.forEach((keys, row) => {
-    for (const key of keys) {
-      const bytes = Buffer.from(String(key));
-      builder.add(row, bytes, 0, bytes.length);
-    }
-  });
+  for (const [row, keys] of keysOf.entries())
+    builder.addLists(row, encodeTexts(keys.map(String)), Uint32Array.of(keys.length));
   return builder;
 }
 
