@@ -136,48 +136,33 @@ describe('A built snapshot contains', () => {
   const text = (collection: CollectionImage, id: string) =>
     JSON.stringify(recordsOf(collection).get(id) ?? `no ${id}`);
 
-  it('every field of an event, its times in UTC, with the summary of its sessions', () => {
-    const expected = {
-      ...FULL_EVENT,
-      ...summary(3, '2027-03-14T21:30:00+03:00', '2027-03-14T20:00:00+00:00'),
-    };
-    expect(text(image.events, 'evt full')).to.equal(JSON.stringify(expected));
-  });
+  const eventSummary = summary(3, '2027-03-14T21:30:00+03:00', '2027-03-14T20:00:00+00:00');
+  for (const [what, collection, record] of [
+    [
+      'an event, its times in UTC, with the summary of its sessions',
+      'events',
+      { ...FULL_EVENT, ...eventSummary },
+    ],
+    ['a session', 'sessions', FULL_SESSION],
+    ['a ticket', 'tickets', FULL_TICKET],
+    ['an order', 'orders', FULL_ORDER],
+    ['a TICKET offer, and no field of another type', 'offers', FULL_TICKET_OFFER],
+    ['a PRODUCT offer, and no field of another type', 'offers', FULL_PRODUCT_OFFER],
+    ['a BUNDLE offer, and no field of another type', 'offers', FULL_BUNDLE_OFFER],
+  ] as const) {
+    it(`every field of ${what}`, () => {
+      expect(text(image[collection], String(Object.values(record)[0]))).to.equal(JSON.stringify(record));
+    });
+  }
 
   it('the next session of an event at a given time', () => {
     const event = textsOf(image.events).findIndex((record) => record.startsWith('{"id":"evt full"'));
-    const next = new NextSessions(image.lists.events.schedule).of(event, Date.parse('2027-03-14T18:30:00Z'));
-    const end = recordAt(image.lists.events.schedule.nextFields, next).toString();
-    expect(end).to.equal(',"nextSessionStartAt":"2027-03-14T20:00:00+01:00","nextSessionId":"ses/2"}');
+    const { schedule } = image.lists.events;
+    const next = new NextSessions(schedule).of(event, Date.parse('2027-03-14T18:30:00Z'));
+    expect(recordAt(schedule.nextFields, next).toString()).to.equal(
+      ',"nextSessionStartAt":"2027-03-14T20:00:00+01:00","nextSessionId":"ses/2"}',
+    );
   });
-
-  it('every field of a session', () => {
-    expect(text(image.sessions, 'ses/2')).to.equal(JSON.stringify(FULL_SESSION));
-  });
-
-  it('every field of a ticket', () => {
-    expect(text(image.tickets, 'tkt "1"')).to.equal(JSON.stringify(FULL_TICKET));
-  });
-
-  it('every field of an order', () => {
-    expect(text(image.orders, 'ord_5120')).to.equal(JSON.stringify(FULL_ORDER));
-  });
-
-  for (const offer of [FULL_TICKET_OFFER, FULL_PRODUCT_OFFER, FULL_BUNDLE_OFFER]) {
-    it(`every field of a ${offer.type} offer, and no field of another type`, () => {
-      expect(text(image.offers, offer.offerId)).to.equal(JSON.stringify(offer));
-    });
-  }
-
-  for (const id of ['evt_min', 'evt_null']) {
-    it(`absent and null fields of an event as null or [] (${id})`, () => {
-      expect(recordsOf(image.events).get(id)).to.deep.equal({
-        ...emptied(FULL_EVENT),
-        ...minimalEvent(id),
-        ...minimalSummary,
-      });
-    });
-  }
 
   it('the start of a session with an offset in place of Z', () => {
     expect(text(image.sessions, 'ses_3')).to.equal(
@@ -185,27 +170,22 @@ describe('A built snapshot contains', () => {
     );
   });
 
-  for (const id of ['min', 'null']) {
-    it(`absent and null fields of tickets and orders as null or [] (${id})`, () => {
-      const tickets = recordsOf(image.tickets);
-      const orders = recordsOf(image.orders);
-      expect(tickets.get(id)).to.deep.equal({ ...emptied(FULL_TICKET), ...minimalTicket(id) });
-      expect(orders.get(id)).to.deep.equal({ ...emptied(FULL_ORDER), ...minimalOrder(id) });
-    });
-  }
-
-  for (const [id, type, full] of [
-    ['ticket', 'TICKET', FULL_TICKET_OFFER],
-    ['ticket_null', 'TICKET', FULL_TICKET_OFFER],
-    ['product', 'PRODUCT', FULL_PRODUCT_OFFER],
-    ['bundle', 'BUNDLE', FULL_BUNDLE_OFFER],
+  const noOptions = { variantOptionLabels: { option1: null, option2: null, option3: null } };
+  for (const [collection, id, full, minimal] of [
+    ...['evt_min', 'evt_null'].map((id) => {
+      return ['events', id, FULL_EVENT, { ...minimalEvent(id), ...minimalSummary }] as const;
+    }),
+    ...['min', 'null'].flatMap((id) => [
+      ['tickets', id, FULL_TICKET, minimalTicket(id)] as const,
+      ['orders', id, FULL_ORDER, minimalOrder(id)] as const,
+    ]),
+    ['offers', 'ticket', FULL_TICKET_OFFER, minimalOffer('ticket', 'TICKET')],
+    ['offers', 'ticket_null', FULL_TICKET_OFFER, minimalOffer('ticket_null', 'TICKET')],
+    ['offers', 'product', FULL_PRODUCT_OFFER, minimalOffer('product', 'PRODUCT', noOptions)],
+    ['offers', 'bundle', FULL_BUNDLE_OFFER, minimalOffer('bundle', 'BUNDLE')],
   ] as const) {
-    it(`absent and null fields of an offer as null or [] (${id})`, () => {
-      const options = { variantOptionLabels: { option1: null, option2: null, option3: null } };
-      expect(recordsOf(image.offers).get(id)).to.deep.equal({
-        ...emptied(full),
-        ...minimalOffer(id, type, type === 'PRODUCT' ? options : {}),
-      });
+    it(`absent and null fields of ${collection} as null or []: ${id}`, () => {
+      expect(recordsOf(image[collection]).get(id)).to.deep.equal({ ...emptied(full), ...minimal });
     });
   }
 
@@ -309,14 +289,11 @@ describe('A built snapshot contains', () => {
     ]);
   });
 
-  it('its production time and a snapshot id', () => {
+  it('its production time, a snapshot id, and the records that the report counts', () => {
     expect(built.image.producedAt).to.equal('2026-11-21T12:00:00.000Z');
     expect(built.image.snapshotId)
       .to.equal(built.report.snapshotId)
       .and.match(/^[0-9a-f-]{36}$/);
-  });
-
-  it('the records that the report counts', () => {
     expect(built.report).to.deep.include({
       organizations: 3,
       records: { events: 5, sessions: 7, tickets: 6, orders: 6, offers: 10 },

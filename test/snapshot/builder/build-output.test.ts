@@ -50,14 +50,13 @@ describe('The output of a build', () => {
   const target = () => folder(`${output}/a.sqlite`);
   const inOutput = () => readdirSync(folder(output));
 
-  it('is a single file', async () => {
-    await build(folder('good'), target());
-    expect(inOutput()).to.deep.equal(['a.sqlite']);
-  });
-
-  it('may have the name of a temporary file', async () => {
+  it('is a single SQLite file in rollback-journal mode with the application id, under any name', async () => {
     await build(folder('good'), folder(`${output}/staging.sqlite`));
     expect(inOutput()).to.deep.equal(['staging.sqlite']);
+    const header = readFileSync(folder(`${output}/staging.sqlite`)).subarray(0, 100);
+    expect(header.toString('latin1', 0, 15)).to.equal('SQLite format 3');
+    expect([header[18], header[19]]).to.deep.equal([1, 1]);
+    expect(header.toString('latin1', 68, 72)).to.equal('Foyr');
   });
 
   it('takes time in proportion to the number of sessions, also with many events', async function () {
@@ -115,20 +114,9 @@ describe('The output of a build', () => {
     });
   }
 
-  it('is an SQLite file in rollback-journal mode with the application id', async () => {
-    await build(folder('good'), target());
-    const header = readFileSync(target()).subarray(0, 100);
-    expect(header.toString('latin1', 0, 15)).to.equal('SQLite format 3');
-    expect([header[18], header[19]]).to.deep.equal([1, 1]);
-    expect(header.toString('latin1', 68, 72)).to.equal('Foyr');
-  });
-
-  it('is not created when lines are bad', async () => {
+  it('is not created when lines are bad, nor does it replace earlier files', async () => {
     await refusalOf(build(folder('broken'), target()), ImportRejected);
     expect(inOutput()).to.deep.equal([]);
-  });
-
-  it('does not replace earlier files when lines are bad', async () => {
     writeFileSync(target(), 'the earlier file');
     writeFileSync(folder(`${output}/${REJECTS}`), 'its rejects');
     await refusalOf(build(folder('broken'), target()), ImportRejected);
