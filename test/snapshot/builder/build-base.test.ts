@@ -32,6 +32,7 @@ import {
 import { inOrganization, minimalOrder, minimalTicket, times } from '../../support/records.ts';
 import { SMALL_IMPORT } from '../../support/small-import.ts';
 import { folderForAll, withFolder } from '../../support/temporary-folder.ts';
+import { refusalOf } from '../format/refusal.ts';
 import { histories, World } from './random-history.ts';
 
 type Deletion = Readonly<Record<'organizationId' | 'collection' | 'id', string>>;
@@ -122,15 +123,6 @@ describe('A build with a base', () => {
     writeChanges(input, files, deletions);
     const output = `${input}.sqlite`;
     return { report: await build(input, output, { base: base(), producedAt: later(1), ...options }), output };
-  }
-
-  async function rejectionsOf(
-    files: Import,
-    deletions: readonly (Deletion | string)[] = [],
-  ): Promise<string[]> {
-    const error = await change(files, deletions).catch((thrown: unknown) => thrown);
-    if (!(error instanceof ImportRejected)) throw new Error('the build was not refused', { cause: error });
-    return error.groups.map(describeGroup);
   }
 
   const deletion = (collection: string, id: string) => ({ organizationId: 'north', collection, id });
@@ -290,98 +282,93 @@ describe('A build with a base', () => {
     }
   });
 
-  describe('cuts the runs of a build of all records, where they end', () => {
+  describe('cuts the runs of a build of all records, where they end at 16 MiB, with', () => {
     const organizations = [{ organizationId: 'north' }];
-
-    describe('at 16 MiB, with', () => {
-      const wide = (i: number, width = 520_000) =>
-        north(minimalOrder(`ord_${10 + i}`, { paymentMethod: 'é'.repeat(width) }));
-      const orders = times(36, (i) => wide(i));
-      const wideBase = () => folder('wide.sqlite');
-      before(async () => {
-        writeImport(folder('wide'), { organizations, orders });
-        await build(folder('wide'), wideBase());
-      });
-
-      const cases: [string, ImportRecord[], number[], { copied: number; written: number }][] = [
-        ['a smaller first record of the second run', [wide(16, 1)], [], { copied: 0, written: 3 }],
-        ['a record less in the first run', [], [3], { copied: 0, written: 3 }],
-        ['no first record of the second run', [], [16], { copied: 1, written: 2 }],
-        ['a change in the last run', [wide(35, 5)], [], { copied: 2, written: 1 }],
-      ];
-      for (const [what, changed, deleted, runs] of cases) {
-        it(what, async () => {
-          const ids = new Set(changed.map((order) => order['orderId']));
-          const left = orders.filter((order, i) => !ids.has(order['orderId']) && !deleted.includes(i));
-          const deletions = deleted.map((i) => deletion('orders', String(orders[i]['orderId'])));
-          const after = folder(`after-${builds++}`);
-          writeImport(after, { organizations, orders: [...left, ...changed] });
-          await build(after, `${after}.sqlite`);
-          const { output, report } = await change({ orders: changed }, deletions, { base: wideBase() });
-          expect(digestsIn(output)).to.deep.equal(digestsIn(`${after}.sqlite`));
-          expect(report.changes?.runs).to.deep.equal(runs);
-        });
-      }
+    const wide = (i: number, width = 520_000) =>
+      north(minimalOrder(`ord_${10 + i}`, { paymentMethod: 'é'.repeat(width) }));
+    const orders = times(36, (i) => wide(i));
+    const wideBase = () => folder('wide.sqlite');
+    before(async () => {
+      writeImport(folder('wide'), { organizations, orders });
+      await build(folder('wide'), wideBase());
     });
+
+    const cases: [string, ImportRecord[], number[], { copied: number; written: number }][] = [
+      ['a smaller first record of the second run', [wide(16, 1)], [], { copied: 0, written: 3 }],
+      ['a record less in the first run', [], [3], { copied: 0, written: 3 }],
+      ['no first record of the second run', [], [16], { copied: 1, written: 2 }],
+      ['a change in the last run', [wide(35, 5)], [], { copied: 2, written: 1 }],
+    ];
+    for (const [what, changed, deleted, runs] of cases) {
+      it(what, async () => {
+        const ids = new Set(changed.map((order) => order['orderId']));
+        const left = orders.filter((order, i) => !ids.has(order['orderId']) && !deleted.includes(i));
+        const deletions = deleted.map((i) => deletion('orders', String(orders[i]['orderId'])));
+        const after = folder(`after-${builds++}`);
+        writeImport(after, { organizations, orders: [...left, ...changed] });
+        await build(after, `${after}.sqlite`);
+        const { output, report } = await change({ orders: changed }, deletions, { base: wideBase() });
+        expect(digestsIn(output)).to.deep.equal(digestsIn(`${after}.sqlite`));
+        expect(report.changes?.runs).to.deep.equal(runs);
+      });
+    }
   });
 
   describe('refuses', () => {
-    it('a deletion that leaves a session without its event, and names the session', async () => {
-      expect(await rejectionsOf({}, [deletion('events', 'evt_3')])).to.deep.equal([
-        `${base()}: eventId must be an event of the organization, found "evt_3" in sessions "ses_3": 2 records`,
-      ]);
-    });
+    const [ticket] = SMALL_IMPORT.tickets;
+    for (const [what, files, deletions, ...expected] of [
+      [
+        'a deletion that leaves a session without its event, and names the session',
+        {},
+        [deletion('events', 'evt_3')],
+        'BASE: eventId must be an event of the organization, found "evt_3" in sessions "ses_3": 2 records',
+      ],
+      [
+        'deletions that leave an event without a session, and names the event',
+        {},
+        ['ses_3', 'ses_7'].map((id) => deletion('sessions', id)),
+        'BASE: id must have a session, found "evt_3" in events "evt_3": 1 record',
+      ],
+      [
+        'an id that occurs twice in the import',
+        { tickets: [ticket, ticket] },
+        [],
+        'tickets.ndjson: ticketId must be unique, found "tkt_0" also on line 1: line 2',
+      ],
+      [
+        'deletions that name no collection or organization',
+        {},
+        [{ ...deletion('tickets', 'tkt_0'), organizationId: 'west' }, deletion('ticket', 'tkt_0'), 'tkt_0'],
+        'deletions.ndjson: organizationId must be in the base or in organizations.ndjson, found "west": line 1',
+        'deletions.ndjson: collection must be one of events, sessions, tickets, orders, offers, found "ticket": line 2',
+        'deletions.ndjson: the line must be a JSON object, found tkt_0: line 3',
+      ],
+    ] satisfies [string, Import, (Deletion | string)[], ...string[]][]) {
+      it(what, async () => {
+        const { groups } = await refusalOf(change(files, deletions), ImportRejected);
+        const found = groups.map((group) => describeGroup(group).replace(base(), 'BASE'));
+        expect(found).to.deep.equal(expected);
+      });
+    }
 
     it('such deletions beside a bad line, and counts records of the base apart from lines', async () => {
       const deletions = ['bad', deletion('events', 'evt_3'), deletion('sessions', 'ses_5')];
-      const rejected = await change({}, deletions).catch((thrown: unknown) => thrown);
-      expect(rejected).to.have.property(
-        'message',
+      expect((await refusalOf(change({}, deletions), ImportRejected)).message).to.equal(
         'the import contains 1 bad line and contradicts 2 records of the base',
       );
     });
 
-    it('deletions that leave an event without a session, and names the event', async () => {
-      const deletions = ['ses_3', 'ses_7'].map((id) => deletion('sessions', id));
-      expect(await rejectionsOf({}, deletions)).to.deep.equal([
-        `${base()}: id must have a session, found "evt_3" in events "evt_3": 1 record`,
-      ]);
-    });
-
-    it('an id that occurs twice in the import', async () => {
-      const [ticket] = SMALL_IMPORT.tickets;
-      expect(await rejectionsOf({ tickets: [ticket, ticket] })).to.deep.equal([
-        'tickets.ndjson: ticketId must be unique, found "tkt_0" also on line 1: line 2',
-      ]);
-    });
-
-    it('deletions that name no collection or organization', async () => {
-      expect(
-        await rejectionsOf({}, [
-          { ...deletion('tickets', 'tkt_0'), organizationId: 'west' },
-          deletion('ticket', 'tkt_0'),
-          'tkt_0',
-        ]),
-      ).to.deep.equal([
-        'deletions.ndjson: organizationId must be in the base or in organizations.ndjson, found "west": line 1',
-        'deletions.ndjson: collection must be one of events, sessions, tickets, orders, offers, found "ticket": line 2',
-        'deletions.ndjson: the line must be a JSON object, found tkt_0: line 3',
-      ]);
-    });
-
     it('a base that is damaged, or not earlier, and deletions without a base', async () => {
-      const refusalOf = (options: Partial<BuildOptions>) =>
-        change({ tickets: [SMALL_IMPORT.tickets[0]] }, [], options).catch((thrown: unknown) => thrown);
-      expect(await refusalOf({ producedAt: PRODUCED_AT })).to.have.property('reason', 'older');
-      expect(await refusalOf({ base: undefined })).to.be.instanceOf(UnreadableImport);
+      const changed = (options: Partial<BuildOptions>) => change({ tickets: [ticket] }, [], options);
+      const older = await refusalOf(changed({ producedAt: PRODUCED_AT }), RefusedSnapshot);
+      expect(older.reason).to.equal('older');
+      await refusalOf(changed({ base: undefined }), UnreadableImport);
       const damaged = folder('damaged.sqlite');
       writeFileSync(damaged, readFileSync(base()));
       const database = new Database(damaged);
       database.exec(`UPDATE ticket_runs SET records = replace(records, 'tkt_1"', 'tkt_x"')`);
       database.close();
-      expect(await refusalOf({ base: damaged }))
-        .to.be.instanceOf(RefusedSnapshot)
-        .and.include({ reason: 'damaged' });
+      expect((await refusalOf(changed({ base: damaged }), RefusedSnapshot)).reason).to.equal('damaged');
     });
 
     it('a base with a malformed history, also under matching digests', async () => {
@@ -399,8 +386,8 @@ describe('A build with a base', () => {
       database.close();
       reseal(changes);
       for (const path of [deletions, changes]) {
-        const refusal: unknown = await change({}, [], { base: path }).catch((thrown: unknown) => thrown);
-        expect(refusal).to.be.instanceOf(RefusedSnapshot).and.include({ reason: 'inconsistent' });
+        const { reason } = await refusalOf(change({}, [], { base: path }), RefusedSnapshot);
+        expect(reason).to.equal('inconsistent');
       }
     });
   });
@@ -419,8 +406,7 @@ describe('A build with a base', () => {
         if (step === 'written') abort.abort(new Error('stopped'));
       },
     };
-    const error: unknown = await build(input, base(), options).catch((thrown: unknown) => thrown);
-    expect(error).to.have.property('message', 'stopped');
+    expect((await refusalOf(build(input, base(), options), Error)).message).to.equal('stopped');
     expect(readFileSync(base()).equals(before)).to.equal(true);
     expect(readdirSync(folder('.'))).to.have.length(entries + 1);
   });

@@ -22,6 +22,7 @@ import {
 import { refusalOf } from '../format/refusal.ts';
 import { SMALL_IMPORT } from '../../support/small-import.ts';
 
+const organizations = [{ organizationId: 'o' }];
 const HUGE_BYTES = 250_000_000;
 /** Reports the peak of the resident memory when the main thread exits. `maxRSS` includes that of the parent process. */
 const REPORT_PEAK = `import { isMainThread } from 'node:worker_threads';
@@ -67,7 +68,7 @@ describe('The files of an import folder', () => {
 
   it('may be missing or empty except for the organizations', async () => {
     const { report } = await builtFrom(folder('one'), {
-      organizations: [{ organizationId: 'o' }],
+      organizations,
       tickets: [],
     });
     expect(report).to.deep.include({
@@ -99,7 +100,7 @@ describe('The files of an import folder', () => {
     const endings = ['', '.csv', '.gz', '.json', '.jsonl', '.ndjson.bz2', '.ndjson.zip', '_2.ndjson'];
     const others = endings.map((ending) => `tickets${ending}`);
     const misnamed = ['Tickets.NDJSON', 'ticket.ndjson', ...others, 'tikets.ndjson'];
-    writeImport(folder('misnamed'), { organizations: [{ organizationId: 'o' }] });
+    writeImport(folder('misnamed'), { organizations });
     for (const entry of [...misnamed, 'README.md']) writeFileSync(folder(`misnamed/${entry}`), '');
     for (const skipInvalid of [false, true]) {
       const building = build(folder('misnamed'), folder('misnamed.sqlite'), { skipInvalid });
@@ -113,7 +114,7 @@ describe('The files of an import folder', () => {
   });
 
   it('are checked in the same build under a wrong name, and nothing follows from a file of another form', async () => {
-    const { organizations, events, sessions, tickets } = SMALL_IMPORT;
+    const { events, sessions, tickets } = SMALL_IMPORT;
     const [ticket] = tickets;
     const rejectionOf = async (name: string, files: Record<string, string | Buffer>) => {
       mkdirSync(folder(name));
@@ -125,7 +126,7 @@ describe('The files of an import folder', () => {
     const lines = (records: Import['events']) => toFile(records ?? []);
     expect(
       await rejectionOf('names', {
-        'organization.JSONL.GZ': gzipSync(lines(organizations)),
+        'organization.JSONL.GZ': gzipSync(lines(SMALL_IMPORT.organizations)),
         'events.json': lines(events),
         'session.ndjson': lines(sessions),
         'ticket.ndjson': lines([{ ...ticket, listPrice: '12' }, tickets[1]]),
@@ -147,7 +148,7 @@ describe('The files of an import folder', () => {
     });
     expect(groups).to.deep.equal(['tickets.ndjson: listPrice must be number or null, found "12": line 1']);
     const withParts = await rejectionOf('parts', {
-      'organizations.ndjson': lines(organizations),
+      'organizations.ndjson': lines(SMALL_IMPORT.organizations),
       'events.ndjson': lines(events.slice(1)),
       'events_2.ndjson': lines(events.slice(0, 1)),
       'sessions.ndjson': lines(sessions),
@@ -168,7 +169,7 @@ describe('The files of an import folder', () => {
 
     it('are read once, wherever a line crosses a block boundary', async () => {
       const { image, report } = await builtFrom(folder('large'), {
-        organizations: [{ organizationId: 'o' }],
+        organizations,
         tickets,
         orders: [
           ours(minimalOrder('first')),
@@ -193,7 +194,7 @@ describe('The files of an import folder', () => {
     it('have their bad lines reported by number, however far down', async () => {
       const lines = [...tickets.map(toLine), '', toLine(tickets[0]), '{', toLine(tickets[COUNT - 1])];
       const refusal = await refusalOf(
-        builtFrom(folder('numbered'), { organizations: [{ organizationId: 'o' }], tickets: lines }),
+        builtFrom(folder('numbered'), { organizations, tickets: lines }),
         ImportRejected,
       );
       expect(
@@ -208,7 +209,7 @@ describe('The files of an import folder', () => {
       const { report, image } = await builtFrom(
         folder('too-long'),
         {
-          organizations: [{ organizationId: 'o' }],
+          organizations,
           orders: [
             ours(minimalOrder('a')),
             ours(minimalOrder('b', { ignored: 'x'.repeat(40_000_000) })),
