@@ -109,11 +109,6 @@ export function lengthOfRanges(ranges: ArrayLike<number>): number {
   return length;
 }
 
-/** Returns the rows at the positions `start … end` of their ascending order. */
-export function rowsAtPositions(rows: RowRanges, start: number, end: number): Uint32s {
-  return new Descent(rows, start, end - start).rows;
-}
-
 /** Scratch space of a descent: occurrences of each lowest byte. All 0 between two uses. */
 const countsOfLows = new Uint32Array(LOW_VALUES);
 
@@ -127,141 +122,115 @@ const fewLows = new Uint8Array(FEW_LOWS);
 /** Scratch space of a descent: the ranges of a window, or of a few keys. */
 const fewRanges = new Uint32Array(1024);
 
+/**
+ * Returns the rows at the positions `start … end` of their ascending order.
+ * Descends the levels with all ranges at once, and only where rows are wanted.
+ */
+export function rowsAtPositions({ matrix, ranges, listed }: RowRanges, start: number, end: number): Uint32s {
+  const { levels, words, lows, length } = matrix;
+  const rows = new Uint32Array(end - start);
+  let count = 0;
+  /** Rows to pass over before the first one wanted. */
+  let skip = start;
+  /** The ranges on the path of the descent, those of each level after those of the level above. */
+  const size = ranges.length * (1 + 2 * levels);
+  const path = size <= fewRanges.length ? fewRanges : new Uint32Array(size);
+  path.set(ranges);
+  visit(0, 0, ranges.length, 0, 0, listed.length);
+  return rows;
+
+  /**
+   * Takes the wanted rows that begin with the bits of `row` down to `level`: those at the ranges `path[from … to]`, and
+   * `listed[first … last]`.
+   */
+  function visit(level: number, from: number, to: number, row: Row, first: number, last: number): void {
+    if (from === to) {
+      takeListed(first, last);
+      return;
+    }
+    if (level === levels) {
+      takeByLows(from, to, row, first, last);
+      return;
+    }
+    const base = levels + level * levelWords(length);
+    const zeros = words[level];
+    // The ranges of the 1s precede those of the 0s, which are visited first and need the space after them.
+    const oneStart = to;
+    let oneEnd = oneStart;
+    const zeroStart = to + (to - from);
+    let zeroEnd = zeroStart;
+    let zeroCount = 0;
+    let oneCount = 0;
+    for (let i = from; i < to; i += 2) {
+      const oneFrom = onesBefore(words, base, path[i]);
+      const oneTo = onesBefore(words, base, path[i + 1]);
+      const zeroFrom = path[i] - oneFrom;
+      const zeroTo = path[i + 1] - oneTo;
+      if (zeroTo > zeroFrom) {
+        path[zeroEnd++] = zeroFrom;
+        path[zeroEnd++] = zeroTo;
+        zeroCount += zeroTo - zeroFrom;
+      }
+      if (oneTo > oneFrom) {
+        path[oneEnd++] = zeros + oneFrom;
+        path[oneEnd++] = zeros + oneTo;
+        oneCount += oneTo - oneFrom;
+      }
+    }
+    const rowOfOnes = row + 2 ** (levels - 1 - level + LOW_BITS);
+    const middle = first === last ? last : lowerBound(listed, rowOfOnes, first, last);
+    if (isWanted(zeroCount + middle - first)) visit(level + 1, zeroStart, zeroEnd, row, first, middle);
+    if (isWanted(oneCount + last - middle)) visit(level + 1, oneStart, oneEnd, rowOfOnes, middle, last);
+  }
+
+  /** Returns whether any of the next rows is wanted. Passes over them if not. */
+  function isWanted(next: number): boolean {
+    if (skip < next) return count < rows.length;
+    skip -= next;
+    return false;
+  }
+
+  function take(row: Row, times: number): void {
+    if (!isWanted(times)) return;
+    for (const until = Math.min(rows.length, count + times - skip); count < until; count++) rows[count] = row;
+    skip = 0;
+  }
+
+  function takeListed(first: number, last: number): void {
+    if (!isWanted(last - first)) return;
+    const taken = listed.subarray(first + skip, Math.min(last, first + skip + rows.length - count));
+    rows.set(taken, count);
+    skip = 0;
+    count += taken.length;
+  }
+
+  /** Takes rows that differ from `row` in their lowest byte alone, sorted by these bytes. */
+  function takeByLows(from: number, to: number, row: Row, first: number, last: number): void {
+    let size = last - first;
+    for (let i = from; i < to; i += 2) size += path[i + 1] - path[i];
+    if (size <= FEW_LOWS) {
+      let sorted = 0;
+      for (let i = from; i < to; i += 2)
+        for (let at = path[i]; at < path[i + 1]; at++) insert(lows[at], sorted++);
+      for (let i = first; i < last; i++) insert(listed[i] - row, sorted++);
+      for (let i = 0; i < size; i++) take(row + fewLows[i], 1);
+      return;
+    }
+    for (let i = from; i < to; i += 2)
+      for (let at = path[i]; at < path[i + 1]; at++) countsOfLows[lows[at]]++;
+    for (let i = first; i < last; i++) countsOfLows[listed[i] - row]++;
+    for (let low = 0; low < LOW_VALUES; low++) {
+      if (countsOfLows[low] > 0) take(row + low, countsOfLows[low]);
+    }
+    countsOfLows.fill(0);
+  }
+}
+
 /** Inserts a byte into the first `count` of `fewLows`. */
 function insert(low: number, count: number): void {
   let at = count;
   for (; at > 0 && fewLows[at - 1] > low; at--) fewLows[at] = fewLows[at - 1];
   fewLows[at] = low;
-}
-
-/** Descends the levels with all ranges at once, and only where rows are wanted. */
-class Descent {
-  readonly rows: Uint32s;
-  readonly #matrix: WaveletMatrixImage;
-  readonly #levelWords: number;
-  readonly #listed: Uint32s;
-  /** The ranges on the path of the descent, those of each level after those of the level above. */
-  readonly #ranges: Uint32s;
-  /** Rows still to skip before the first one wanted. */
-  #skip: number;
-  #count = 0;
-
-  constructor({ matrix, ranges, listed }: RowRanges, skip: number, wanted: number) {
-    this.rows = new Uint32Array(wanted);
-    this.#matrix = matrix;
-    this.#levelWords = levelWords(matrix.length);
-    this.#listed = listed;
-    const length = ranges.length * (1 + 2 * matrix.levels);
-    this.#ranges = length <= fewRanges.length ? fewRanges : new Uint32Array(length);
-    this.#ranges.set(ranges);
-    this.#skip = skip;
-    this.#visit(0, 0, ranges.length, 0, 0, listed.length);
-  }
-
-  /**
-   * Takes the wanted rows that begin with the bits of `row` down to `level`.
-   * They are at the ranges `#ranges[start … end]`, and in `#listed[listedStart … listedEnd]`.
-   */
-  #visit(level: number, start: number, end: number, row: Row, listedStart: number, listedEnd: number): void {
-    const { levels, words } = this.#matrix;
-    const ranges = this.#ranges;
-    if (start === end) {
-      this.#takeListed(listedStart, listedEnd);
-      return;
-    }
-    if (level === levels) {
-      this.#takeByLows(start, end, row, listedStart, listedEnd);
-      return;
-    }
-    const base = levels + level * this.#levelWords;
-    const zeros = words[level];
-    // The ranges of the 1s precede those of the 0s, which are visited first and need the space after them.
-    const oneStart = end;
-    let oneEnd = oneStart;
-    const zeroStart = end + (end - start);
-    let zeroEnd = zeroStart;
-    let zeroCount = 0;
-    let oneCount = 0;
-    for (let i = start; i < end; i += 2) {
-      const oneFrom = onesBefore(words, base, ranges[i]);
-      const oneTo = onesBefore(words, base, ranges[i + 1]);
-      const zeroFrom = ranges[i] - oneFrom;
-      const zeroTo = ranges[i + 1] - oneTo;
-      if (zeroTo > zeroFrom) {
-        ranges[zeroEnd++] = zeroFrom;
-        ranges[zeroEnd++] = zeroTo;
-        zeroCount += zeroTo - zeroFrom;
-      }
-      if (oneTo > oneFrom) {
-        ranges[oneEnd++] = zeros + oneFrom;
-        ranges[oneEnd++] = zeros + oneTo;
-        oneCount += oneTo - oneFrom;
-      }
-    }
-    const rowOfOnes = row + 2 ** (levels - 1 - level + LOW_BITS);
-    const listedMiddle =
-      listedStart === listedEnd ? listedEnd : lowerBound(this.#listed, rowOfOnes, listedStart, listedEnd);
-    if (this.#isWanted(zeroCount + listedMiddle - listedStart))
-      this.#visit(level + 1, zeroStart, zeroEnd, row, listedStart, listedMiddle);
-    if (this.#isWanted(oneCount + listedEnd - listedMiddle))
-      this.#visit(level + 1, oneStart, oneEnd, rowOfOnes, listedMiddle, listedEnd);
-  }
-
-  /** Returns whether any of the next `count` rows is wanted. Skips them if not. */
-  #isWanted(count: number): boolean {
-    if (this.#skip < count) return this.#count < this.rows.length;
-    this.#skip -= count;
-    return false;
-  }
-
-  #take(row: Row, times: number): void {
-    if (!this.#isWanted(times)) return;
-    const end = Math.min(this.rows.length, this.#count + times - this.#skip);
-    while (this.#count < end) this.rows[this.#count++] = row;
-    this.#skip = 0;
-  }
-
-  #takeListed(start: number, end: number): void {
-    if (!this.#isWanted(end - start)) return;
-    const from = start + this.#skip;
-    const to = Math.min(end, from + this.rows.length - this.#count);
-    this.rows.set(this.#listed.subarray(from, to), this.#count);
-    this.#skip = 0;
-    this.#count += to - from;
-  }
-
-  /** Takes rows that differ from `row` in their lowest byte alone, sorted by insertion. */
-  #takeFew(start: number, end: number, row: Row, listedStart: number, listedEnd: number): void {
-    const { lows } = this.#matrix;
-    const ranges = this.#ranges;
-    let count = 0;
-    for (let i = start; i < end; i += 2) {
-      for (let at = ranges[i]; at < ranges[i + 1]; at++) insert(lows[at], count++);
-    }
-    for (let i = listedStart; i < listedEnd; i++) insert(this.#listed[i] - row, count++);
-    for (let i = 0; i < count; i++) this.#take(row + fewLows[i], 1);
-  }
-
-  /** Takes rows that differ from `row` in their lowest byte alone, sorted by counting these bytes. */
-  #takeByLows(start: number, end: number, row: Row, listedStart: number, listedEnd: number): void {
-    const { lows } = this.#matrix;
-    const ranges = this.#ranges;
-    let count = listedEnd - listedStart;
-    for (let i = start; i < end; i += 2) count += ranges[i + 1] - ranges[i];
-    if (count <= FEW_LOWS) {
-      this.#takeFew(start, end, row, listedStart, listedEnd);
-      return;
-    }
-    for (let i = start; i < end; i += 2) {
-      for (let at = ranges[i]; at < ranges[i + 1]; at++) countsOfLows[lows[at]]++;
-    }
-    for (let i = listedStart; i < listedEnd; i++) countsOfLows[this.#listed[i] - row]++;
-    for (let low = 0; low < LOW_VALUES; low++) {
-      if (countsOfLows[low] === 0) continue;
-      this.#take(row + low, countsOfLows[low]);
-      countsOfLows[low] = 0;
-    }
-  }
 }
 
 /** Counts the 1s ahead of a position in the level whose words begin at `base`. */
