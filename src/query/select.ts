@@ -120,17 +120,11 @@ function scannedKeys({ postings, keys }: KeySet, rowCount: number): ScannedSet {
 }
 
 function scannedWindow({ instants, low, high }: Window, rowCount: number): ScannedSet {
-  const size = high - low;
-  const rowsInWindow = () => rowSet(instants.rows.subarray(low, high), rowCount);
-  if (!isRanked(instants)) {
-    return { size, rows: rowsInWindow, intersect: (rows) => intersection(rows, rowsInWindow()) };
-  }
-  const { ranks } = instants;
-  return {
-    size,
-    rows: rowsInWindow,
-    intersect: (rows) => rows.filter((row) => ranks[row] >= low && ranks[row] < high),
-  };
+  const all = () => rowSet(instants.rows.subarray(low, high), rowCount);
+  const ranks = isRanked(instants) ? instants.ranks : undefined;
+  const intersect = (rows: Uint32s) =>
+    ranks ? rows.filter((row) => ranks[row] >= low && ranks[row] < high) : intersection(rows, all());
+  return { size: high - low, rows: all, intersect };
 }
 
 /** Selects the rows `from … to` that pass every window. Their instants ascend. */

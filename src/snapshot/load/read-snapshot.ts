@@ -79,11 +79,8 @@ export function readOrganizations(
     const snapshots = [...manifest.ancestors, manifest].map(
       (one) => [one.snapshotId, instantOf(one.producedAt)] as const,
     );
-    const [[, since]] = snapshots;
-    const known = {
-      ...{ digest: manifestDigest(manifest), lineage: lineageOf(snapshots) },
-      ...{ since, until: instantOf(manifest.producedAt) },
-    };
+    const [since, until] = [snapshots[0][1], instantOf(manifest.producedAt)];
+    const known = { digest: manifestDigest(manifest), lineage: lineageOf(snapshots), since, until };
     const onRun = runCounter(recordsIn(manifest), options.onProgress);
     for (const organization of manifest.organizations)
       onOrganization(readOrganization(database, reader, organization, known, options, onRun));
