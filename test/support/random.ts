@@ -24,4 +24,7 @@ export const COLLIDING_TEXTS: readonly (readonly [string, string])[] = [
   ['1k6g', '2ahzé'],
   ['266s', '2ao7é'],
   ['1cjdé', '4tkm'],
+  ['"n15q8y11', '"d3asq72k'],
+  ['\\tbfq0726', '\\ryt5en12'],
+  ['\n"zh50gwg2n', '\n"oezgq31x'],
 ];
