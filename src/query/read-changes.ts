@@ -1,7 +1,7 @@
 import type { CollectionName } from '../contract/operations.ts';
 import { lowerInstantBound } from '../store/index/row-sets.ts';
 import type { Int64s, Row } from '../store/memory/shared-arrays.ts';
-import { type ListImage, listOf, type OrganizationImage } from '../store/organization-image.ts';
+import { listOf, type OrganizationImage } from '../store/organization-image.ts';
 import { firstValueOf, recordAt } from '../store/records.ts';
 import { Chunk, CHUNK_BYTES } from './read-lines.ts';
 import { eventSegments } from './read-page.ts';
@@ -24,11 +24,9 @@ export function selectChanges(
     const { changed, deleted } = image.history.changes[collection];
     const rows = after === undefined ? undefined : changed.rows.subarray(firstAfter(changed.sorted));
     const offsets = deleted.ids.offsets.subarray(firstAfter(deleted.sorted));
-    return {
-      ...{ collection, list },
-      ...{ rows, count: rows?.length ?? list.collections[collection].count },
-      ...{ deleted: { ...deleted.ids, offsets }, deletedCount: offsets.length - 1 },
-    };
+    const count = rows?.length ?? list.collections[collection].count;
+    const ids = { ...deleted.ids, offsets };
+    return { collection, list, rows, count, deleted: ids, deletedCount: offsets.length - 1 };
   });
 }
 
@@ -67,10 +65,6 @@ function lineStart(change: 'delete' | 'put', collection: CollectionName): Buffer
   return Buffer.from(`${JSON.stringify({ change, collection }).slice(0, -1)},"id":`);
 }
 
-function eventOfSession({ collections, schedule }: ListImage, session: Row): Buffer {
-  return recordAt(collections['events'].records, schedule.eventOf[session]);
-}
-
 /** Yields the pieces of each line. Of the deletions, those of the records that refer to others come first. */
 function* linesOf(selected: readonly SelectedChanges[], now: number): Generator<readonly Buffer[]> {
   for (const { collection, deleted, deletedCount } of selected.toReversed()) {
@@ -85,7 +79,10 @@ function* linesOf(selected: readonly SelectedChanges[], now: number): Generator<
       const record = recordAt(records, row);
       const segments = collection === 'events' ? eventSegments(list, row, now) : [record];
       const ids = [firstValueOf(record)];
-      if (collection === 'sessions') ids.push(EVENT_ID, firstValueOf(eventOfSession(list, row)));
+      if (collection === 'sessions') {
+        const event = recordAt(list.collections['events'].records, list.schedule.eventOf[row]);
+        ids.push(EVENT_ID, firstValueOf(event));
+      }
       yield [start, ...ids, RECORD, ...segments, END];
     }
   }

@@ -34,13 +34,16 @@ export function readPage(list: ListImage, plan: Plan, parentId: string | undefin
  * @returns undefined when the parent does not exist
  */
 export function selectRecords(
-  list: ListImage,
-  plan: Plan,
+  { collections, schedule }: ListImage,
+  { collection, where }: Plan,
   parentId: string | undefined,
 ): Selection | undefined {
-  return parentId === undefined
-    ? select(list.collections[plan.collection], plan.where)
-    : sessionsOf(list, plan, parentId);
+  if (parentId === undefined) return select(collections[collection], where);
+  const { ids, records } = collections['events'];
+  const event = findRow(ids, records, parentId);
+  if (event < 0) return undefined;
+  const { starts, firstOfEvent } = schedule;
+  return selectInSpan(starts, firstOfEvent[event], firstOfEvent[event + 1], where);
 }
 
 /** Reads the JSON text of a record, in segments. Returns undefined if it does not exist. */
@@ -62,14 +65,6 @@ export function readRecord(
  */
 export function contentTag({ digest, schedule }: ListImage, collection: CollectionName, now: number): string {
   return collection === 'events' ? `${digest}.${nextSessionsOf(schedule).epoch(now)}` : digest;
-}
-
-function sessionsOf(list: ListImage, plan: Plan, eventId: string): Selection | undefined {
-  const { collections, schedule } = list;
-  const { starts, firstOfEvent } = schedule;
-  const event = findRow(collections['events'].ids, collections['events'].records, eventId);
-  if (event < 0) return undefined;
-  return selectInSpan(starts, firstOfEvent[event], firstOfEvent[event + 1], plan.where);
 }
 
 /** Reads the records at the positions `start … end` of a selection. */

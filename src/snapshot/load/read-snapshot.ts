@@ -40,7 +40,7 @@ import { asRefusal, openSnapshot } from '../format/snapshot-file.ts';
 import { loadCollection, type LoadedCollection, type StoredList } from './collection-loader.ts';
 import { JSON_OBJECT, STORED_EVENT, STORED_OFFER } from './record-form.ts';
 import { RunReader } from './run-reader.ts';
-import { eventsByStart, loadSessions } from './sessions-loader.ts';
+import { loadSessions } from './sessions-loader.ts';
 
 /** Called after each run with the number of records that were read, of those to read, and with the list of the run. */
 export type OnProgress = (records: number, total: number, list: CollectionName) => void;
@@ -119,7 +119,8 @@ function readOrganization(
   const events = loadCollection(stored(EVENTS), STORED_EVENT);
   const { schedule, ...sessions } = loadSessions(stored(SESSIONS), events.image);
   const offers = loadCollection(stored(OFFERS), STORED_OFFER);
-  const scheduled = { ...events, image: { ...events.image, instants: eventsByStart(schedule) } };
+  const startAt = instantImage(schedule.starts, schedule.eventOf, schedule.startOrder);
+  const scheduled = { ...events, image: { ...events.image, instants: { startAt } } };
   const loaded = { events: scheduled, sessions, tickets, orders, offers };
   const lists = byList((name) => {
     const layouts = COLLECTIONS.filter((layout) => listOf(layout.name) === name);

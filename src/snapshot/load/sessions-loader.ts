@@ -1,5 +1,5 @@
 import { findRow } from '../../store/index/id-index.ts';
-import { instantImage, instantOrder } from '../../store/index/instant-index.ts';
+import { instantOrder } from '../../store/index/instant-index.ts';
 import { decodeText } from '../../store/index/texts.ts';
 import { type Int64s, sharedInt64s, sharedUint32s, type Uint32s } from '../../store/memory/shared-arrays.ts';
 import { nextSessionFields } from '../../store/next-sessions.ts';
@@ -76,8 +76,4 @@ function nextFieldsOf({ count, records }: CollectionImage): ScheduleImage['nextF
     throw inconsistent(`record ${session} of ${SESSIONS.table} is not ${STORED_SESSION.name}`);
   });
   return recordsImage(texts, (text) => text);
-}
-
-export function eventsByStart({ starts, startOrder, eventOf }: ScheduleImage): CollectionImage['instants'] {
-  return { startAt: instantImage(starts, eventOf, startOrder) };
 }

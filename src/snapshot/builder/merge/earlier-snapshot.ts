@@ -2,7 +2,7 @@ import type { Instant } from '../../../contract/timestamp.ts';
 import type { SnapshotOrigin } from '../../../store/organization-image.ts';
 import { type CollectionLayout, EVENTS } from '../../format/layout.ts';
 import { type Deletion, readDeletions } from '../../format/deletions.ts';
-import { instantOf, type ManifestOrganization, recordsIn } from '../../format/manifest.ts';
+import { instantOf, type ManifestOrganization, recordsIn, type RunEntry } from '../../format/manifest.ts';
 import { RefusedSnapshot } from '../../format/refused-snapshot.ts';
 import { MAX_ANCESTORS } from '../../format/schema.ts';
 import { asRefusal, type OpenSnapshot, openSnapshot } from '../../format/snapshot-file.ts';
@@ -44,14 +44,14 @@ export class EarlierSnapshot implements Base, Disposable {
 
   /** @param organizationIds in the order of the positions */
   *runs(layout: CollectionLayout, organizationIds: readonly string[]): Generator<EarlierRun> {
-    const { hasCanonicalRuns } = this.#snapshot.manifest;
+    const { hasCanonicalRuns: isCanonical } = this.#snapshot.manifest;
+    const until = this.#until;
     for (const [organization, organizationId] of organizationIds.entries()) {
-      for (const run of this.#read(layout, organizationId))
-        yield new EarlierRun(organization, run, {
-          isCanonical: hasCanonicalRuns,
-          since: this.since(organizationId) ?? '',
-          until: this.#until,
-        });
+      const { runs, since = '' } = this.#organizations.get(organizationId) ?? {};
+      for (const entry of runs?.[layout.name] ?? []) {
+        const run = this.#read(layout, organizationId, entry);
+        yield new EarlierRun(organization, run, { isCanonical, since, until });
+      }
     }
   }
 
@@ -106,16 +106,13 @@ export class EarlierSnapshot implements Base, Disposable {
     this.#snapshot[Symbol.dispose]();
   }
 
-  /** Reads the runs of a list of an organization, and checks their digests. */
-  *#read(layout: CollectionLayout, organizationId: string): Generator<Run> {
-    for (const entry of this.#organizations.get(organizationId)?.runs[layout.name] ?? []) {
-      try {
-        const run = this.#reader.read(layout, organizationId, entry);
-        run.checkDigest();
-        yield run;
-      } catch (error) {
-        throw asRefusal(error);
-      }
+  #read(layout: CollectionLayout, organizationId: string, entry: RunEntry): Run {
+    try {
+      const run = this.#reader.read(layout, organizationId, entry);
+      run.checkDigest();
+      return run;
+    } catch (error) {
+      throw asRefusal(error);
     }
   }
 }
