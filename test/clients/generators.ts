@@ -65,9 +65,9 @@ export const GENERATORS: readonly Generator[] = [
       // Never another version of Go than that of the machine.
       GOTOOLCHAIN: 'local',
     },
-    prepare: 'go tool oapi-codegen -version',
+    prepare: 'go get -tool github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2',
     generate: 'go tool oapi-codegen -package main "$DOCUMENT" > foyer.go',
-    compile: 'go build -o client .',
+    compile: 'go mod tidy && go build -o client .',
     run: './client "$INPUT"',
   },
 ];

@@ -39,7 +39,7 @@ export class Command {
   stderr = '';
   readonly ended: Promise<Ended>;
   readonly #process: ChildProcessByStdio<null, Readable, Readable>;
-  #wake = Promise.withResolvers<undefined>();
+  #change = Promise.withResolvers<undefined>();
 
   constructor(
     script: string,
@@ -47,27 +47,24 @@ export class Command {
     environment: Readonly<Record<string, string>>,
     { cwd = ROOT, openFiles, fileBlocks }: CommandOptions = {},
   ) {
-    const command = [process.execPath, join(ROOT, script), ...args];
     const limits = [
-      ...(openFiles === undefined ? [] : [`ulimit -n ${openFiles}`]),
-      ...(fileBlocks === undefined ? [] : [`ulimit -f ${fileBlocks}`]),
+      openFiles === undefined ? '' : `ulimit -n ${openFiles};`,
+      fileBlocks === undefined ? '' : `ulimit -f ${fileBlocks};`,
     ];
-    const [program, ...rest] = ['sh', '-c', [...limits, 'exec "$0" "$@"'].join(' && '), ...command];
-    this.#process = spawn(program, rest, {
+    const command = [`${limits.join('')} exec "$0" "$@"`, process.execPath, join(ROOT, script), ...args];
+    this.#process = spawn('sh', ['-c', ...command], {
       cwd,
       env: { ...INHERITED, ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
-    this.#process.stdout.setEncoding('utf8').on('data', (text: string) => {
-      this.stdout += text;
-      this.#changed();
-    });
-    this.#process.stderr.setEncoding('utf8').on('data', (text: string) => {
-      this.stderr += text;
-      this.#changed();
-    });
+    for (const name of ['stdout', 'stderr'] as const) {
+      this.#process[name].setEncoding('utf8').on('data', (text: string) => {
+        this[name] += text;
+        this.#wake();
+      });
+    }
     this.ended = once(this.#process, 'close').then(() => {
-      this.#changed();
+      this.#wake();
       const { exitCode: code, signalCode: signal } = this.#process;
       return { code, signal, stdout: this.stdout, stderr: this.stderr };
     });
@@ -83,8 +80,13 @@ export class Command {
           `exit status ${String(this.#process.exitCode)} without output ${String(pattern)}:\n${this.stdout}${this.stderr}`,
         );
       }
-      await this.#wake.promise;
+      await this.change;
     }
+  }
+
+  /** Fulfilled at the next output, or at the end of the process. */
+  get change(): Promise<unknown> {
+    return this.#change.promise;
   }
 
   /** Standard output, for further readers. */
@@ -101,9 +103,9 @@ export class Command {
     this.#process.kill(signal);
   }
 
-  #changed(): void {
-    this.#wake.resolve(undefined);
-    this.#wake = Promise.withResolvers();
+  #wake(): void {
+    this.#change.resolve(undefined);
+    this.#change = Promise.withResolvers();
   }
 }
 

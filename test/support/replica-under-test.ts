@@ -6,6 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { formatCredential } from '../../src/keys/credential.ts';
 import { KeysFile } from '../../src/keys/keys-file.ts';
 import { Command, type Ended } from './command.ts';
+import { build } from './import-folder.ts';
 import type { InFolder } from './temporary-folder.ts';
 
 /** A parsed log line. */
@@ -17,6 +18,17 @@ export interface Answer {
   readonly text: string;
 }
 
+export type Environment = Readonly<Record<string, string>>;
+
+/** The environment of a replica over the snapshots and keys of a folder, on free ports. */
+export const environmentIn = (inFolder: InFolder) => ({
+  PORT: '0',
+  ADMIN_PORT: '0',
+  HOST: '127.0.0.1',
+  SNAPSHOT_DIR: inFolder('snapshots'),
+  KEYS_FILE: inFolder('keys.sqlite'),
+});
+
 /** A replica in its own process, with the folder `snapshots` and the keys file `keys.sqlite`. */
 export class ReplicaUnderTest {
   /** The log lines so far, except those of requests. */
@@ -25,19 +37,10 @@ export class ReplicaUnderTest {
   readonly #agent = new Agent({ keepAlive: true });
   #origin = '';
   #adminOrigin = '';
-  #wake = Promise.withResolvers<undefined>();
 
-  private constructor(
-    inFolder: InFolder,
-    environment: Readonly<Record<string, string>>,
-    openFiles: number | undefined,
-  ) {
+  private constructor(inFolder: InFolder, environment: Environment, openFiles: number | undefined) {
     const all = {
-      PORT: '0',
-      ADMIN_PORT: '0',
-      HOST: '127.0.0.1',
-      SNAPSHOT_DIR: inFolder('snapshots'),
-      KEYS_FILE: inFolder('keys.sqlite'),
+      ...environmentIn(inFolder),
       SNAPSHOT_POLL_SECONDS: '0.05',
       THREADS: '1',
       // Disabled, since they would refuse requests of these tests on a busy machine.
@@ -48,19 +51,14 @@ export class ReplicaUnderTest {
     this.#command = new Command('src/main.ts', [], all, { openFiles });
     createInterface({ input: this.#command.output }).on('line', (line) => {
       const entry = parseLine(line);
-      if (entry['msg'] === 'request') return;
-      this.log.push(entry);
-      this.#changed();
-    });
-    void this.ended.then(() => {
-      this.#changed();
+      if (entry['msg'] !== 'request') this.log.push(entry);
     });
   }
 
   /** Starts a replica. Creates the snapshot folder if it is absent. */
   static async start(
     inFolder: InFolder,
-    environment: Readonly<Record<string, string>> = {},
+    environment: Environment = {},
     openFiles?: number,
   ): Promise<ReplicaUnderTest> {
     mkdirSync(inFolder('snapshots'), { recursive: true });
@@ -71,6 +69,14 @@ export class ReplicaUnderTest {
     ]);
     replica.#origin = `http://127.0.0.1:${String(api['port'])}`;
     replica.#adminOrigin = `http://127.0.0.1:${String(admin['port'])}`;
+    return replica;
+  }
+
+  /** Starts a replica with a snapshot and keys in its folder, and waits until both are live. */
+  static async startReady(...given: Parameters<typeof ReplicaUnderTest.start>): Promise<ReplicaUnderTest> {
+    const replica = await ReplicaUnderTest.start(...given);
+    await replica.waitForLog({ msg: 'keys live' });
+    await replica.waitForLog({ msg: 'snapshot live' });
     return replica;
   }
 
@@ -91,7 +97,7 @@ export class ReplicaUnderTest {
           `the replica ended without log line ${JSON.stringify(values)}: ${JSON.stringify(this.log, undefined, 1)}${this.#command.stderr}`,
         );
       }
-      await this.#wake.promise;
+      await this.#command.change;
     }
   }
 
@@ -114,7 +120,7 @@ export class ReplicaUnderTest {
     path: string,
     credential: string,
     headers: Readonly<Record<string, string>> = {},
-    agent = this.#agent,
+    agent: Agent | false = this.#agent,
   ): Promise<Answer> {
     // The link to the next page is an absolute URL.
     const url = URL.canParse(path) ? path : this.#origin + path;
@@ -138,11 +144,14 @@ export class ReplicaUnderTest {
     return this.#get(this.#adminOrigin + path, {});
   }
 
-  /** Returns the value of a metric, named with its labels; NaN when it is absent. */
+  /** Requests the status. The caller declares the fields that it reads. */
+  async status<Fields>(): Promise<Fields> {
+    return JSON.parse((await this.requestAdmin('/status')).text) as Fields;
+  }
+
+  /** Requests the value of a metric: of one sample, or without labels, the sum of all. NaN when it is absent. */
   async metric(name: string): Promise<number> {
-    const { text: metrics } = await this.requestAdmin('/metrics');
-    const line = metrics.split('\n').find((one) => one.startsWith(`${name} `));
-    return Number(line?.slice(name.length));
+    return metricIn((await this.requestAdmin('/metrics')).text, name);
   }
 
   /**
@@ -153,7 +162,11 @@ export class ReplicaUnderTest {
     while ((await this.metric(name)) !== value) await delay(10);
   }
 
-  async #get(url: string, headers: Readonly<Record<string, string>>, agent = this.#agent): Promise<Answer> {
+  async #get(
+    url: string,
+    headers: Readonly<Record<string, string>>,
+    agent: Agent | false = this.#agent,
+  ): Promise<Answer> {
     const { promise, resolve, reject } = Promise.withResolvers<Answer>();
     const sent = request(url, { agent, headers }, (response) => {
       text(response).then((body) => {
@@ -183,11 +196,15 @@ export class ReplicaUnderTest {
     this.#command.kill('SIGINT');
     await this.#command.ended;
   }
+}
 
-  #changed(): void {
-    this.#wake.resolve(undefined);
-    this.#wake = Promise.withResolvers();
-  }
+/** Returns the value of a metric in an exposition, as `ReplicaUnderTest.metric` does. */
+export function metricIn(exposition: string, name: string): number {
+  const samples = exposition
+    .split('\n')
+    .filter((line) => line.startsWith(`${name} `) || line.startsWith(`${name}{`))
+    .map((line) => Number(line.slice(line.lastIndexOf(' '))));
+  return samples.length === 0 ? NaN : samples.reduce((sum, value) => sum + value);
 }
 
 /** Parses a log line. A line that is not JSON becomes the message. */
@@ -202,4 +219,13 @@ function parseLine(line: string): LogLine {
 /** Creates a key for an organization in the folder's keys file. Returns its credential. */
 export function newCredential(inFolder: InFolder, organizationId: string): string {
   return formatCredential(new KeysFile(inFolder('keys.sqlite')).create(organizationId, '', new Date()));
+}
+
+export const SAMPLE_ORGANIZATION = 'theatre-des-trois-ponts';
+
+/** Builds the snapshot of data/sample in the snapshot folder. Returns a credential of its first organization. */
+export async function placeSample(inFolder: InFolder): Promise<string> {
+  mkdirSync(inFolder('snapshots'), { recursive: true });
+  await build('data/sample', inFolder('snapshots/sample.sqlite'));
+  return newCredential(inFolder, SAMPLE_ORGANIZATION);
 }

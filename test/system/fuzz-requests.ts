@@ -45,27 +45,10 @@ export function malformedRequest(random: Random, authorizations: readonly string
   };
 }
 
-function randomDraft(random: Random, authorizations: readonly string[]): Draft {
-  const headers: [string, string][] = [
-    ['Host', random.pick(['x', 'api.example.org', '127.0.0.1:80'])],
-    ['Authorization', random.pick(authorizations)],
-    ...OPTIONAL_HEADERS.filter(() => random.chance(0.2)).map(([name, values]): [string, string] => [
-      name,
-      random.pick(values),
-    ]),
-  ];
-  return {
-    method: random.pick(['GET', 'GET', 'GET', 'GET', 'HEAD', 'OPTIONS', 'POST', 'DELETE']),
-    target: randomTarget(random),
-    version: 'HTTP/1.1',
-    headers: shuffled(random, headers),
-    endOfLine: '\r\n',
-    body: '',
-  };
-}
+const words = (text: string) => text.split(' ');
 
-const OPTIONAL_HEADERS: readonly (readonly [name: string, values: readonly string[]])[] = [
-  ['Service-API-Version', ['preview', 'preview', 'stable', '2026-10-01', '2026-02-30', 'Preview', '']],
+const HEADERS: readonly (readonly [name: string, values: readonly string[]])[] = [
+  ['Service-API-Version', ['', ...words('preview preview stable 2026-10-01 2026-02-30 Preview')]],
   ['If-None-Match', ['*', '"x"', 'W/"x", "y"', '', '"x', ','.repeat(2000), '"'.repeat(2000)]],
   ['X-Request-Id', ['id-1', 'a b', 'x'.repeat(129), '<script>', '']],
   ['X-Forwarded-Host', ['evil.example', '"><script>']],
@@ -74,36 +57,39 @@ const OPTIONAL_HEADERS: readonly (readonly [name: string, values: readonly strin
   ['Cookie', ['a=b', '='.repeat(500)]],
 ];
 
-const ID_CHARACTERS = ['evt_0', 'tkt_1', 'ord_2', 'off_3', 'ses_4', 'north-1', 'none', '..', '.'];
+function randomDraft(random: Random, authorizations: readonly string[]): Draft {
+  const headers: [string, string][] = [
+    ['Host', random.pick(['x', 'api.example.org', '127.0.0.1:80'])],
+    ['Authorization', random.pick(authorizations)],
+  ];
+  for (const [name, values] of HEADERS) if (random.chance(0.2)) headers.push([name, random.pick(values)]);
+  return {
+    method: random.pick(words('GET GET GET GET HEAD OPTIONS POST DELETE')),
+    target: randomTarget(random),
+    version: 'HTTP/1.1',
+    headers: shuffled(random, headers),
+    endOfLine: '\r\n',
+    body: '',
+  };
+}
+
+const IDS = words('evt_0 tkt_1 ord_2 off_3 ses_4 north-1 none .. .');
 const HOSTILE_VALUES = [
-  ...['', '0', '-1', '1.5', '1e2', '٣', '9'.repeat(400), 'true', 'TRUE', 'null', ' ', ',', ',,a'],
-  ...['1,2,3,4,5,6,7,8,9,10,11', '<script>alert(1)</script>', "' OR 1=1 --", '__proto__', '\0', '\r\n\r\n'],
-  ...['2026-02-30T00:00Z', '2026-01-01T00:00:00.123456789012345Z', '2026-01-01T00:00:00 01:00'],
+  ...words('0 -1 1.5 1e2 ٣ true TRUE null , ,,a 1,2,3,4,5,6,7,8,9,10,11 __proto__ 2026-02-30T00:00Z'),
+  ...['', ' ', '\0', '\r\n\r\n', '9'.repeat(400), '<script>alert(1)</script>', "' OR 1=1 --"],
+  ...['2026-01-01T00:00:00.123456789012345Z', '2026-01-01T00:00:00 01:00'],
   ...[`2026-01-01T00:00:00.${'1'.repeat(3000)}`, ' '.repeat(3000), 'a'.repeat(3000), ' a'.repeat(1500)],
 ];
-const BROKEN_ENCODINGS = [
-  '%',
-  '%zz',
-  '%f',
-  '%ff',
-  '%C3',
-  '%ED%A0%80',
-  '%00',
-  '%25ff',
-  '+',
-  '%2B',
-  '&',
-  '=&=',
-];
+const BROKEN_ENCODINGS = words('% %zz %f %ff %C3 %ED%A0%80 %00 %25ff + %2B & =&=');
 
 function randomTarget(random: Random): string {
   const operation = random.pick(OPERATIONS);
   const id = random.chance(0.8)
-    ? encodeURIComponent(random.chance(0.7) ? random.pick(ID_CHARACTERS) : randomText(random) || '-')
-    : random.pick(['%ff', '%zz', '%2F', '%00', '%F0%9F%98%80']);
+    ? encodeURIComponent(random.chance(0.7) ? random.pick(IDS) : randomText(random) || '-')
+    : random.pick(words('%ff %zz %2F %00 %F0%9F%98%80'));
   const path = operation.path.replace(/\{\w+\}/, id);
   if (random.chance(0.02))
-    return `${path}?${random.pick(['a&', 'page=1&', 'x=%41&', '&', '='])}`.padEnd(9000, 'a&=');
+    return `${path}?${random.pick(words('a& page=1& x=%41& & ='))}`.padEnd(9000, 'a&=');
   const query = parametersOf(operation)
     .filter(() => random.chance(0.3))
     .map((parameter) => `${encodeURIComponent(parameter.name)}=${randomValue(random, parameter)}`);
@@ -118,42 +104,39 @@ function randomValue(random: Random, { example, kind: { schema } }: Parameter): 
   const valid = Array.isArray(values) ? String(random.pick(values)) : (example ?? 'x');
   const value = random.chance(0.6)
     ? valid
-    : random.pick([random.pick(HOSTILE_VALUES), random.pick(ID_CHARACTERS), randomText(random)]);
+    : random.pick([random.pick(HOSTILE_VALUES), random.pick(IDS), randomText(random)]);
   return random.chance(0.95) ? encodeURIComponent(value) : random.pick(BROKEN_ENCODINGS);
 }
 
 type Trick = (draft: Draft, random: Random) => void;
 
-const VALUES = ['', ' ', '\0', '\x80\xff', '\t', 'a\rb', 'a\nb', 'a\r\n b', '"', 'x'.repeat(9000)];
-const HOSTS = ['', 'a b', '[::1', 'x'.repeat(300), 'x:99999', '"><script>', 'é', '\0', 'a,b', 'http://x/'];
-const CODINGS = [
-  'chunked',
-  'xchunked',
-  'gzip, chunked',
-  'chunked, x',
-  'identity',
-  '',
-  ' chunked ',
-  'CHUNKED',
-  '\x0bchunked',
-];
-const LENGTHS = ['0', '5', '-1', '+5', '5,5', '0x5', '1e3', '9'.repeat(30), '', ' 5 ', '65536', '1000000'];
-const CHUNKS = [
+/** Replaces a part of the request line, or the line ends. */
+const replaces =
+  (part: 'method' | 'version' | 'endOfLine', values: readonly string[]): Trick =>
+  (draft, random) => {
+    draft[part] = random.pick(values);
+  };
+
+/** Adds a header, and a body that may not be what it announces. */
+const adds =
+  (names: readonly string[], values: readonly string[], bodies: readonly string[] = ['']): Trick =>
+  (draft, random) => {
+    draft.headers.push([random.pick(names), random.pick(values)]);
+    draft.body += random.pick(bodies);
+  };
+
+const METHODS = words('get GETT PUT PATCH TRACE CONNECT PRI M-SEARCH QUERY SOURCE');
+const VERSIONS = words('HTTP/1.0 HTTP/0.9 HTTP/2.0 http/1.1 HTTP/1.11 HTTP/1. HTTP/1.1\0 RTSP/1.0 ICE/1.0');
+const TARGETS = words('h:443 * /%2e%2e/ ? # http:// /v1 /openapi.json /healthz /<script>');
+/** Parts around the drafted target. */
+const AROUND = [
+  ...[['http://h'], ['HTTPS://u:p@h:1'], ['ftp://h'], ['/'], ['/v1/..'], ['\\']],
   ...[
-    '0\r\n\r\n',
-    '5\r\nabcde\r\n0\r\n\r\n',
-    '5\r\nab',
-    '-1\r\n',
-    'f'.repeat(40) + '\r\n',
-    'zz\r\n',
-    '5;a="\r\n',
-  ],
-  ...[
-    '0\r\nTrailer: x\r\n\r\n',
-    '5\nabcde\n0\n\n',
-    '5\r\nabcdefgh\r\n',
-    `1;${'x'.repeat(20_000)}\r\na\r\n`,
-    '\r\n',
+    ['', '#f'],
+    ['', ' x'],
+    ['', '\0'],
+    ['', '\xff'],
+    ['', '\t'],
   ],
 ];
 const NAMES = [
@@ -169,81 +152,25 @@ const NAMES = [
   ':a',
   '(a)',
 ];
+const VALUES = ['', ' ', '\0', '\x80\xff', '\t', 'a\rb', 'a\nb', 'a\r\n b', '"', 'x'.repeat(9000)];
+const HOSTS = ['', 'a b', '[::1', 'x'.repeat(300), 'x:99999', '"><script>', 'é', '\0', 'a,b', 'http://x/'];
+const CODINGS = ['', ...words('chunked xchunked identity CHUNKED \x0bchunked'), ' chunked ', 'gzip, chunked'];
+const LENGTHS = ['0', '5', '-1', '+5', '5,5', '0x5', '1e3', '9'.repeat(30), '', ' 5 ', '65536', '1000000'];
+const CHUNKS = [
+  ...['0\r\n\r\n', '5\r\nabcde\r\n0\r\n\r\n', '5\r\nab', '-1\r\n', 'zz\r\n', '5;a="\r\n', '\r\n'],
+  ...['0\r\nTrailer: x\r\n\r\n', '5\nabcde\n0\n\n', '5\r\nabcdefgh\r\n', `${'f'.repeat(40)}\r\n`],
+  `1;${'x'.repeat(20_000)}\r\na\r\n`,
+];
+const AFTER = ['\r\n', '\r\n\r\n', '\0', 'GET', 'HTTP/1.1 200 OK\r\n\r\n', '\x16\x03\x01\x02'];
 
 const TRICKS: readonly Trick[] = [
+  replaces('method', [...METHODS, '', 'G\0T', 'X'.repeat(3000), ' GET', '\r\nGET', '\x16\x03\x01']),
+  replaces('version', [...VERSIONS, '', 'HTTP/1.1 ']),
+  replaces('endOfLine', ['\n', '\r', '\r\n ', '\r\r\n', '\n\r', '\0\r\n']),
   (draft, random) => {
-    draft.method = random.pick([
-      ...[
-        'get',
-        'GETT',
-        '',
-        'G\0T',
-        'PUT',
-        'PATCH',
-        'TRACE',
-        'CONNECT',
-        'PRI',
-        'M-SEARCH',
-        'QUERY',
-        'SOURCE',
-      ],
-      ...['X'.repeat(3000), ' GET', '\r\nGET', '\x16\x03\x01'],
-    ]);
-  },
-  (draft, random) => {
-    draft.version = random.pick([
-      ...[
-        'HTTP/1.0',
-        'HTTP/0.9',
-        'HTTP/2.0',
-        'HTTP/1.1 ',
-        'http/1.1',
-        '',
-        'HTTP/1.11',
-        'HTTP/1.',
-        'HTTP/1.1\0',
-      ],
-      ...['RTSP/1.0', 'ICE/1.0'],
-    ]);
-  },
-  (draft, random) => {
-    draft.target = random.pick([
-      ...[
-        `http://h${draft.target}`,
-        `HTTPS://u:p@h:1${draft.target}`,
-        `ftp://h${draft.target}`,
-        'h:443',
-        '*',
-        '',
-      ],
-      ...[
-        `/${draft.target}`,
-        `/v1/..${draft.target}`,
-        `\\${draft.target}`,
-        `${draft.target}#f`,
-        `${draft.target} x`,
-      ],
-      ...[
-        `${draft.target}\0`,
-        `${draft.target}\xff`,
-        `${draft.target}\t`,
-        '/%2e%2e/',
-        '?',
-        '#',
-        'http://',
-        '/v1',
-      ],
-      ...[
-        '/openapi.json',
-        '/healthz',
-        '/<script>',
-        `/${'a/'.repeat(4000)}`,
-        `/v1/events?${'%'.repeat(5000)}`,
-      ],
-    ]);
-  },
-  (draft, random) => {
-    draft.endOfLine = random.pick(['\n', '\r', '\r\n ', '\r\r\n', '\n\r', '\0\r\n']);
+    const [before, after = ''] = random.pick(AROUND);
+    const long = [`/${'a/'.repeat(4000)}`, `/v1/events?${'%'.repeat(5000)}`];
+    draft.target = random.pick(['', before + draft.target + after, random.pick(TARGETS), ...long]);
   },
   (draft, random) => {
     draft.headers.push(...draft.headers.filter(() => random.chance(0.5)));
@@ -252,49 +179,17 @@ const TRICKS: readonly Trick[] = [
     draft.headers = draft.headers.filter(() => random.chance(0.5));
   },
   (draft, random) => {
-    draft.headers.push(['Host', random.pick(HOSTS)]);
-  },
-  (draft, random) => {
-    draft.headers.push([random.pick(NAMES), random.pick(VALUES)]);
-  },
-  (draft, random) => {
     const count = random.pick([100, 1000, 2500]);
     for (let i = 0; i < count; i++) draft.headers.push([`a${i % 700}`, '']);
   },
-  (draft, random) => {
-    draft.headers.push([
-      'Authorization',
-      random.pick(['', 'Bearer', 'Basic eDp5', `Bearer ${randomText(random)}`]),
-    ]);
-  },
-  (draft, random) => {
-    draft.headers.push(['Transfer-Encoding', random.pick(CODINGS)]);
-    draft.body += random.pick(CHUNKS);
-  },
-  (draft, random) => {
-    draft.headers.push(['Content-Length', random.pick(LENGTHS)]);
-    draft.body += random.pick(['', 'abcde', 'abc', 'x'.repeat(70_000)]);
-  },
-  (draft, random) => {
-    draft.headers.push(['Expect', random.pick(['100-continue', '100-Continue, x', 'tea', ''])]);
-  },
-  (draft, random) => {
-    draft.headers.push([
-      'Connection',
-      random.pick(['close', 'upgrade', 'keep-alive, close', 'Host', 'HTTP2-Settings']),
-    ]);
-    draft.headers.push(['Upgrade', random.pick(['h2c', 'websocket', ''])]);
-  },
-  (draft, random) => {
-    draft.body += random.pick([
-      '\r\n',
-      '\r\n\r\n',
-      '\0',
-      'GET',
-      'HTTP/1.1 200 OK\r\n\r\n',
-      '\x16\x03\x01\x02',
-    ]);
-  },
+  adds(NAMES, VALUES),
+  adds(['Host'], HOSTS),
+  adds(['Authorization'], ['', 'Bearer', 'Basic eDp5', 'Bearer \xff', 'Bearer svc:o:\0:x']),
+  adds(['Transfer-Encoding'], CODINGS, CHUNKS),
+  adds(['Content-Length'], LENGTHS, ['', 'abcde', 'abc', 'x'.repeat(70_000)]),
+  adds(['Expect'], ['100-continue', '100-Continue, x', 'tea', '']),
+  adds(['Connection'], ['close', 'upgrade', 'keep-alive, close', 'Host', 'HTTP2-Settings']),
+  adds(['Upgrade'], ['h2c', 'websocket', ''], AFTER),
 ];
 
 function written({ method, target, version, headers, endOfLine, body }: Draft): Buffer {

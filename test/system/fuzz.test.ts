@@ -1,13 +1,11 @@
-import { mkdirSync } from 'node:fs';
-import { connect } from 'node:net';
-import { join } from 'node:path';
+import type { Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Random } from '../../scripts/sample/random.ts';
 import { expectConformance } from '../support/conformance.ts';
 import { byDepth } from '../support/depth.ts';
-import { build, writeImport } from '../support/import-folder.ts';
-import { type RawResponse, responsesIn } from '../support/raw-responses.ts';
+import { builtFrom } from '../support/import-folder.ts';
+import { exchange, responsesIn, wholeResponsesIn } from '../support/raw-responses.ts';
 import { newCredential, ReplicaUnderTest } from '../support/replica-under-test.ts';
 import { SMALL_IMPORT } from '../support/small-import.ts';
 import { folderForAll } from '../support/temporary-folder.ts';
@@ -29,13 +27,10 @@ describe(`A replica that receives random bytes (seed ${SEED})`, function () {
   let authorizations: string[];
 
   before(async () => {
-    mkdirSync(inFolder('snapshots'));
-    writeImport(inFolder('import'), SMALL_IMPORT);
-    await build(inFolder('import'), join(inFolder('snapshots'), 'small.sqlite'));
+    await builtFrom(inFolder('snapshots'), SMALL_IMPORT);
     const keys = ['north', 'south'].map((id) => `Bearer ${newCredential(inFolder, id)}`);
     authorizations = [...keys, ...keys, ...keys, 'Bearer svc:o:north:none', 'Bearer svc:o:', 'none'];
-    replica = await ReplicaUnderTest.start(inFolder, { THREADS: '2', REFUSALS_PER_MINUTE: '0' });
-    await replica.waitForLog({ msg: 'snapshot live' });
+    replica = await ReplicaUnderTest.startReady(inFolder, { THREADS: '2', REFUSALS_PER_MINUTE: '0' });
   });
   after(() => replica.end());
 
@@ -44,38 +39,36 @@ describe(`A replica that receives random bytes (seed ${SEED})`, function () {
    * are slow each time fail.
    */
   async function forEachConnection(
-    handle: (random: Random, exchange: typeof send) => Promise<void>,
+    handle: (
+      random: Random,
+      send: (requests: readonly FuzzRequest[], end: End) => Promise<string>,
+    ) => Promise<void>,
   ): Promise<void> {
-    const slow: Parameters<typeof send>[] = [];
-    const exchange = async (...given: Parameters<typeof send>) => {
+    const slow: [requests: readonly FuzzRequest[], end: End][] = [];
+    const timed = async (requests: readonly FuzzRequest[], end: End) => {
       const start = performance.now();
-      const responses = await send(...given);
-      if (performance.now() - start > SLOW_MS) slow.push(given);
-      return responses;
+      const received = await send(replica.port, requests, end);
+      return { received, ms: performance.now() - start };
     };
     let next = 0;
     const handleInTurn = async () => {
       for (let i = next++; i < CONNECTIONS; i = next++) {
-        await handle(new Random(SEED + i), exchange).catch((error: unknown) => {
+        const sending = handle(new Random(SEED + i), async (requests, end) => {
+          const { received, ms } = await timed(requests, end);
+          if (ms > SLOW_MS) slow.push([requests, end]);
+          return received;
+        });
+        await sending.catch((error: unknown) => {
           throw new Error(`connection ${i}: ${String(error)}`, { cause: error });
         });
       }
     };
     await Promise.all(Array.from({ length: CONCURRENT }, handleInTurn));
-    for (const given of slow) {
+    for (const [requests, end] of slow) {
       let fastest = Infinity;
-      for (let i = 0; i < TRIES; i++) {
-        const start = performance.now();
-        await send(...given);
-        fastest = Math.min(fastest, performance.now() - start);
-      }
-      expect(fastest, textOf(given[1])).to.be.below(SLOW_MS);
+      for (let i = 0; i < TRIES; i++) fastest = Math.min(fastest, (await timed(requests, end)).ms);
+      expect(fastest, textOf(requests)).to.be.below(SLOW_MS);
     }
-  }
-
-  async function residentBytes(): Promise<number> {
-    const { text } = await replica.requestAdmin('/status');
-    return Number(/"residentBytes":(\d+)/.exec(text)?.[1]);
   }
 
   async function expectHealthy(): Promise<void> {
@@ -89,11 +82,11 @@ describe(`A replica that receives random bytes (seed ${SEED})`, function () {
 
   it('answers each well-formed request of a pipeline as the OpenAPI document says', async () => {
     const statuses = new Set<number>();
-    await forEachConnection(async (random, exchange) => {
+    await forEachConnection(async (random, send) => {
       const requests = Array.from({ length: random.between(1, 4) }, () =>
         wellFormedRequest(random, authorizations),
       );
-      const responses = await exchange(replica.port, requests, 'last response');
+      const responses = responsesIn(await send(requests, 'last response'));
       expect(responses, textOf(requests)).to.have.length(requests.length);
       for (const [i, { method, target = '' }] of requests.entries()) {
         statuses.add(responses[i].status);
@@ -105,16 +98,16 @@ describe(`A replica that receives random bytes (seed ${SEED})`, function () {
   });
 
   it('answers malformed requests by problems in JSON, or not at all', async () => {
-    const before = await residentBytes();
+    const before = await replica.metric('process_resident_memory_bytes');
     const statuses = new Set<number>();
-    await forEachConnection(async (random, exchange) => {
+    await forEachConnection(async (random, send) => {
       const requests = Array.from({ length: random.between(1, 4) }, () =>
         random.chance(0.8)
           ? malformedRequest(random, authorizations)
           : wellFormedRequest(random, authorizations),
       );
       const end = random.chance(0.1) ? 'early' : random.chance(0.3) ? 'pieces' : 'half-close';
-      for (const response of await exchange(replica.port, requests, end)) {
+      for (const response of responsesIn(await send(requests, end))) {
         const { status, text } = response;
         statuses.add(status);
         expect(status, textOf(requests)).to.be.below(500);
@@ -126,7 +119,8 @@ describe(`A replica that receives random bytes (seed ${SEED})`, function () {
     });
     expect([...statuses]).to.include.members([200, 400, 403, 404, 405, 413, 431]);
     await expectHealthy();
-    expect((await residentBytes()) - before).to.be.below(GROWTH_BYTES);
+    const growth = (await replica.metric('process_resident_memory_bytes')) - before;
+    expect(growth).to.be.below(GROWTH_BYTES);
   });
 });
 
@@ -136,43 +130,26 @@ describe(`A replica that receives random bytes (seed ${SEED})`, function () {
  */
 type End = 'last response' | 'half-close' | 'pieces' | 'early';
 
-/** Sends requests over a connection, and returns all responses. */
-async function send(port: number, requests: readonly FuzzRequest[], end: End): Promise<RawResponse[]> {
-  const socket = connect(port, '127.0.0.1');
-  let received = '';
-  const closed = new Promise((resolve) => socket.on('close', resolve));
-  // The server resets a connection that it closes before it has read all.
-  socket.on('error', () => undefined);
-  socket.on('data', (chunk: Buffer) => {
-    received += chunk.toString('latin1');
-    // A client that honors the header closes the connection.
-    if (received.includes('\r\nConnection: close\r\n') && isComplete(received)) socket.destroy();
-    else if (end === 'last response' && isComplete(received, requests.length)) socket.destroy();
-  });
-  socket.on('end', () => socket.destroy());
+/** Sends requests over a connection, and returns all received bytes. */
+function send(port: number, requests: readonly FuzzRequest[], end: End): Promise<string> {
   const bytes = Buffer.concat(requests.map((request) => request.bytes));
-  if (end === 'last response') socket.write(bytes);
-  if (end === 'half-close') socket.end(bytes);
-  if (end === 'pieces' || end === 'early') {
+  const write = async (socket: Socket) => {
+    if (end === 'last response') return socket.write(bytes);
+    if (end === 'half-close') return socket.end(bytes);
     const size = Math.ceil(bytes.length / 7);
     const sent = end === 'early' ? bytes.length / 2 : bytes.length;
     for (let at = 0; at < sent && socket.writable; at += size) {
       socket.write(bytes.subarray(at, at + size));
       await turn();
     }
-    if (end === 'early') socket.resetAndDestroy();
-    else socket.end();
-  }
-  await closed;
-  return responsesIn(received);
-}
-
-function isComplete(received: string, count = 1): boolean {
-  try {
-    return responsesIn(received).length >= count;
-  } catch {
-    return false;
-  }
+    return end === 'early' ? socket.resetAndDestroy() : socket.end();
+  };
+  return exchange(port, write, (received) => {
+    const { length } = wholeResponsesIn(received).responses;
+    // A client that honors the header closes the connection.
+    const isClosing = received.includes('\r\nConnection: close\r\n') && length > 0;
+    return isClosing || (end === 'last response' && length === requests.length);
+  });
 }
 
 function textOf(requests: readonly FuzzRequest[]): string {

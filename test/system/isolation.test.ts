@@ -1,18 +1,15 @@
-import { mkdirSync } from 'node:fs';
-import { connect } from 'node:net';
-import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Random } from '../../scripts/sample/random.ts';
 import { OPERATIONS } from '../../src/contract/operations.ts';
-import { readSnapshot } from '../support/read-snapshot.ts';
+import { listOf, type OrganizationImage } from '../../src/store/organization-image.ts';
 import { byDepth } from '../support/depth.ts';
 import { Oracle } from '../support/oracle/oracle.ts';
 import type { Organization } from '../support/oracle/random-organization.ts';
 import { QueryMaker } from '../support/oracle/random-query.ts';
 import { buildWorld, randomOrganizations } from '../support/oracle/random-snapshot.ts';
-import { type RawResponse, responsesIn } from '../support/raw-responses.ts';
-import { listOf, type OrganizationImage } from '../../src/store/organization-image.ts';
+import { exchange, type RawResponse, responsesIn, wholeResponsesIn } from '../support/raw-responses.ts';
+import { readSnapshot } from '../support/read-snapshot.ts';
 import { newCredential, ReplicaUnderTest } from '../support/replica-under-test.ts';
 import { folderForAll } from '../support/temporary-folder.ts';
 
@@ -22,9 +19,10 @@ const READS = OPERATIONS.filter((operation) => operation.kind !== 'changes');
 const CLIENTS = 12;
 /** Connections for each client, with up to 12 pipelined requests each. */
 const CONNECTIONS = byDepth({ short: 30, deep: 900 });
+const MISSING = { status: 404, body: '{"detail":"There is no such record."}' };
 
 /** A request, and the body that it must get. */
-interface Exchange {
+interface Question {
   readonly request: string;
   readonly requestId: string;
   readonly organizationId: string;
@@ -49,23 +47,23 @@ describe(`${CLIENTS} clients with alternating keys, over ${THREADS} threads (see
   let count = 0;
 
   before(async () => {
-    mkdirSync(inFolder('snapshots'));
-    const path = join(inFolder('snapshots'), 'world.sqlite');
+    replica = await ReplicaUnderTest.start(inFolder, { THREADS: String(THREADS) });
+    const path = inFolder('snapshots/world.sqlite');
     await buildWorld(random, organizations, path);
     images = readSnapshot(path).organizations;
     for (const { organizationId: id } of organizations) credentials.set(id, newCredential(inFolder, id));
-    replica = await ReplicaUnderTest.start(inFolder, { THREADS: String(THREADS) });
+    await replica.waitForLog({ msg: 'keys live', validKeys: organizations.length });
     await replica.waitForLog({ msg: 'snapshot live' });
   });
   after(() => replica.end());
 
-  function randomExchange(): Exchange {
+  function randomQuestion(): Question {
     const organization = organizations[Math.min(random.below(6), random.below(4))];
     const { organizationId } = organization;
     const operation = random.pick(READS);
     const image = images.find((one) => one.organizationId === organizationId);
     const digest = image?.lists[listOf(operation.collection)].digest ?? '';
-    const { target, status, body } = randomQuestion(operation, organization, digest);
+    const { target, status, body } = randomRead(operation, organization, digest);
     const requestId = `${organizationId}-${count++}`;
     const headers = [
       'Host: x',
@@ -78,7 +76,7 @@ describe(`${CLIENTS} clients with alternating keys, over ${THREADS} threads (see
     return { request, requestId, organizationId, digest, status, body };
   }
 
-  function randomQuestion(operation: (typeof READS)[number], organization: Organization, digest: string) {
+  function randomRead(operation: (typeof READS)[number], organization: Organization, digest: string) {
     const oracle = oracles.get(organization);
     const withId = (id: string) => operation.path.replace(/\{\w+\}/, encodeURIComponent(id));
     if (operation.kind === 'retrieve') {
@@ -111,7 +109,7 @@ describe(`${CLIENTS} clients with alternating keys, over ${THREADS} threads (see
     return { target, status: 200, body: JSON.stringify(envelope) };
   }
 
-  function expectExchange({ request, requestId, digest, status, body }: Exchange, response: RawResponse) {
+  function expectAnswer({ request, requestId, digest, status, body }: Question, response: RawResponse) {
     expect(response.headers['x-request-id'], request).to.equal(requestId);
     expect(response.status, request).to.equal(status);
     if (response.text !== body) expect(inOrder(response.text), request).to.equal(inOrder(body));
@@ -124,23 +122,39 @@ describe(`${CLIENTS} clients with alternating keys, over ${THREADS} threads (see
     if (status === 200) expect(response.headers['etag']).to.match(new RegExp(`^"${digest}\\.`));
   }
 
+  /** Sends requests over one connection, and returns all received bytes. */
+  const ask = (questions: readonly Question[], client: Client) =>
+    exchange(
+      replica.port,
+      (socket) => socket.write(questions.map(({ request }) => request).join('')),
+      async (received, socket) => {
+        if (client === 'aborting') socket.resetAndDestroy();
+        // Between two reads, the responses of others are written.
+        for (let i = 0; client === 'slow' && i < 20; i++) await turn();
+        // The last response ends the last request; its id is in no other.
+        const isLast = received.includes(questions[questions.length - 1].requestId);
+        return isLast && wholeResponsesIn(received).responses.length === questions.length;
+      },
+    );
+
   it('each get the bytes of the oracle for their key, however they read', async () => {
     const compared = { fast: 0, slow: 0, aborting: 0 };
     const found = new Set<string>();
     const beClient = async () => {
       for (let i = 0; i < CONNECTIONS; i++) {
         const client = random.pick(['fast', 'slow', 'aborting'] as const);
-        const exchanges = Array.from({ length: random.between(1, 12) }, randomExchange);
-        const received = await exchange(replica.port, exchanges, client);
+        const questions = Array.from({ length: random.between(1, 12) }, randomQuestion);
+        const received = await ask(questions, client);
         // An aborted response is incomplete.
-        const responses = client === 'aborting' ? completeResponsesIn(received) : responsesIn(received);
-        if (client !== 'aborting') expect(responses).to.have.length(exchanges.length);
+        const responses =
+          client === 'aborting' ? wholeResponsesIn(received).responses : responsesIn(received);
+        if (client !== 'aborting') expect(responses).to.have.length(questions.length);
         for (const [j, response] of responses.entries()) {
-          expectExchange(exchanges[j], response);
+          expectAnswer(questions[j], response);
           found.add(`coding ${response.headers['content-encoding'] ?? 'none'}`);
         }
         compared[client] += responses.length;
-        for (const { organizationId, status } of exchanges) found.add(`${organizationId} ${status}`);
+        for (const { organizationId, status } of questions) found.add(`${organizationId} ${status}`);
       }
     };
     await Promise.all(Array.from({ length: CLIENTS }, beClient));
@@ -155,8 +169,6 @@ describe(`${CLIENTS} clients with alternating keys, over ${THREADS} threads (see
   });
 });
 
-const MISSING = { status: 404, body: '{"detail":"There is no such record."}' };
-
 /** Orders the fields of `pickupPoint`, which are served in the order of the import. That of all others is declared. */
 function inOrder(text: string): string {
   const parsed: unknown = JSON.parse(text, (name, value: unknown) =>
@@ -165,45 +177,4 @@ function inOrder(text: string): string {
       : value,
   );
   return JSON.stringify(parsed);
-}
-
-/** Sends requests over one connection, and returns all received bytes as Latin-1. */
-async function exchange(port: number, exchanges: readonly Exchange[], client: Client): Promise<string> {
-  const socket = connect(port, '127.0.0.1');
-  socket.write(exchanges.map(({ request }) => request).join(''));
-  let received = '';
-  for await (const chunk of socket as AsyncIterable<Buffer>) {
-    received += chunk.toString('latin1');
-    if (client === 'aborting') {
-      socket.resetAndDestroy();
-      break;
-    }
-    // The last response ends the last request; its id is in no other.
-    if (
-      received.includes(exchanges[exchanges.length - 1].requestId) &&
-      isComplete(received, exchanges.length)
-    )
-      break;
-    // Between two reads, the responses of others are written.
-    for (let i = 0; client === 'slow' && i < 20; i++) await turn();
-  }
-  socket.destroy();
-  return received;
-}
-
-function isComplete(received: string, count: number): boolean {
-  return completeResponsesIn(received).length === count;
-}
-
-/** Returns the responses before the first incomplete one. */
-function completeResponsesIn(received: string): RawResponse[] {
-  const starts = [...received.matchAll(/HTTP\/1\.1 \d\d\d /g)].map(({ index }) => index);
-  for (const end of [received.length, ...starts.reverse()]) {
-    try {
-      return responsesIn(received.slice(0, end));
-    } catch {
-      // The last one is incomplete.
-    }
-  }
-  return [];
 }

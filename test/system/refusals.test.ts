@@ -1,28 +1,159 @@
-import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, renameSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import { basename } from 'node:path';
 import { expect } from 'chai';
 import {
   type RefusalReason,
   REFUSALS,
   TRANSIENT_REASONS,
 } from '../../src/snapshot/format/refused-snapshot.ts';
-import { alterRuns, keepFirst, replaceInRecords } from '../support/alter-runs.ts';
+import {
+  alteredCopy,
+  asOf,
+  asOrganization,
+  asSnapshot,
+  type Change,
+  change,
+  restampedCopy,
+  snapshotIdOf,
+} from '../support/altered-snapshot.ts';
+import { alterRuns, keepFirst, replaceInRecords, type RunContent } from '../support/alter-runs.ts';
+import { run } from '../support/command.ts';
+import { type Collection, reseal, restamp } from '../support/digests.ts';
 import { build, writeImport } from '../support/import-folder.ts';
+import { newCredential, ReplicaUnderTest } from '../support/replica-under-test.ts';
 import { SMALL_IMPORT } from '../support/small-import.ts';
 import { folderForAll } from '../support/temporary-folder.ts';
-import { alteredCopy, asOrganization, asSnapshot, restampedCopy, snapshotIdOf } from './altered-snapshot.ts';
-import { BAD_FILES } from './bad-files.ts';
-import { run } from '../support/command.ts';
-import { type LogLine, newCredential, ReplicaUnderTest } from '../support/replica-under-test.ts';
 
-/** Where the reasons that `BAD_FILES` lacks are tested. */
-const TESTED_ELSEWHERE: Readonly<Partial<Record<RefusalReason, string>>> = {
-  conflict: 'below, with two files',
-  'organization-gone': 'below, with two organizations',
-  memory: 'below, in a process with a low memory limit',
-  timeout: 'test/resilience/load-timeout.test.ts',
-  'loader-failed': 'test/resilience/faults.test.ts, since no file causes it',
+/**
+ * Spoils a file before it replaces the live snapshot: a valid snapshot at `path`, newer than the live one, which is at
+ * `place`.
+ */
+type Spoil = (path: string, place: string) => void;
+
+/** Changes a file, and updates none, all, or the manifest's digests. */
+const spoiled =
+  (update: (path: string) => void, ...changes: readonly Change[]): Spoil =>
+  (path) => {
+    change(path, changes);
+    update(path);
+  };
+const none = () => undefined;
+const altered = (collection: Collection, alter: (run: RunContent) => void) => (path: string) => {
+  alterRuns(path, collection, alter);
 };
+const replacedBy =
+  (make: (path: string, place: string) => unknown): Spoil =>
+  (path, place) => {
+    rmSync(path);
+    make(path, place);
+  };
+
+/**
+ * A file of every reason that depends on the file alone, or on its predecessor, and the message of its refusal. The tests
+ * of the reader (test/snapshot) have the other files of each reason.
+ */
+const BAD_FILES: Readonly<
+  Record<
+    Exclude<RefusalReason, 'conflict' | 'organization-gone' | 'memory' | 'timeout' | 'loader-failed'>,
+    readonly [what: string, message: RegExp, spoil: Spoil]
+  >
+> = {
+  unreadable: [
+    'a link to itself',
+    /^it cannot be read: ELOOP/,
+    replacedBy((path, place) => {
+      symlinkSync(basename(place), path);
+    }),
+  ],
+  'not-a-file': [
+    'a pipe',
+    /^it is not a regular file$/,
+    replacedBy((path) => execFileSync('mkfifo', [path])),
+  ],
+  'outside-folder': [
+    'a link out of the folder',
+    /^it is a link to .*outside\.sqlite, outside the snapshot folder; publish the file itself$/,
+    replacedBy((path) => {
+      symlinkSync('../outside.sqlite', path);
+    }),
+  ],
+  empty: ['an empty file', /^the file is empty$/, (path) => truncateSync(path, 0)],
+  'not-sqlite': [
+    'a text file',
+    /^it is not an SQLite database$/,
+    (path) => writeFileSync(path, 'a text, not a database\n'.repeat(1000)),
+  ],
+  foreign: [
+    "another application's database",
+    /its application_id is 0x0f055111, not 0x466f7972$/,
+    spoiled(none, 'PRAGMA application_id = 252006673'),
+  ],
+  'other-version': ['a later format', /use a newer Foyer$/, spoiled(none, 'PRAGMA user_version = 999')],
+  wal: ['a snapshot in WAL mode', /^it is in WAL mode/, spoiled(none, 'PRAGMA journal_mode = WAL')],
+  'cut-short': [
+    'half a file',
+    /it is truncated, or still being copied$/,
+    (path) => truncateSync(path, 20_000),
+  ],
+  unfinished: [
+    'a snapshot with a journal beside it',
+    /^a -journal file exists: the write to it is not complete$/,
+    (_, place) => writeFileSync(`${place}-journal`, ''),
+  ],
+  schema: [
+    'another schema',
+    /: table ticket_runs differs, view tickets is missing$/,
+    spoiled(none, 'DROP VIEW tickets; ALTER TABLE ticket_runs DROP COLUMN qr_code'),
+  ],
+  damaged: [
+    'a changed record',
+    /^the content of organization "[\w-]+" does not match its digest: tickets from row 0 to 59/,
+    spoiled(none, altered('tickets', replaceInRecords('"JPY"', '"EUR"'))),
+  ],
+  inconsistent: [
+    'fewer runs than declared',
+    /^ticket_runs has 0 rows, but "runs" declares 1 for tickets$/,
+    spoiled(restamp, 'DELETE FROM ticket_runs'),
+  ],
+  'duplicate-id': [
+    'a repeated id',
+    /^ticket_runs holds ticketId "tkt_\d+" twice$/,
+    spoiled(
+      reseal,
+      altered('tickets', ({ records }) => {
+        records[4] = records[3];
+      }),
+    ),
+  ],
+  'event-without-session': [
+    'a session of a missing event',
+    /^record 9 of session_runs is a session of "evt_7", which is not an event of the organization$/,
+    spoiled(
+      reseal,
+      altered('sessions', ({ columns }) => {
+        columns['event_id'][9] = 'evt_7';
+      }),
+    ),
+  ],
+  'no-organization': [
+    'a snapshot without an organization',
+    /^it holds no organization$/,
+    spoiled(restamp, 'DELETE FROM organizations', 'DELETE FROM runs'),
+  ],
+  older: [
+    'a snapshot older than the live one',
+    /^it was produced at 2026-10-31T23:59:59.000Z, and the snapshot that it would replace for .* --rollback$/,
+    spoiled(restamp, asOf(-1)),
+  ],
+  shrunk: [
+    'a snapshot with less than half of the tickets',
+    /^it has 29 tickets of .* would replace has 60; to remove the records, publish it with --allow-shrink$/,
+    spoiled(reseal, altered('tickets', keepFirst(29))),
+  ],
+};
+type Bad = keyof typeof BAD_FILES;
+const EACH_BAD = Object.keys(BAD_FILES) as Bad[];
 
 interface Refused {
   readonly file: string;
@@ -42,12 +173,12 @@ const isTransient = (reason: string) => TRANSIENT_REASONS.some((one) => one === 
 
 describe('A file in the snapshot folder', () => {
   const inFolder = folderForAll();
-  const inSnapshots = (name: string) => join(inFolder('snapshots'), name);
+  const inSnapshots = (name: string) => inFolder(`snapshots/${name}.sqlite`);
   const credentials = new Map<string, string>();
+  /** Number of the snapshot of an organization that is live first. The organization of a bad file has its reason as id. */
+  const FIRST = 100;
   let replica: ReplicaUnderTest;
   let next = 1000;
-  /** Returns the number of the live snapshot that the `i`th bad file tries to replace. */
-  const validOf = (i: number) => 100 + i;
 
   before(async () => {
     mkdirSync(inFolder('snapshots'));
@@ -55,165 +186,109 @@ describe('A file in the snapshot folder', () => {
     writeImport(inFolder('single'), NORTH);
     await build(inFolder('pair'), inFolder('pair.sqlite'));
     await build(inFolder('single'), inFolder('single.sqlite'));
-    for (const [i] of BAD_FILES.entries()) {
-      alteredCopy(
-        inFolder('single.sqlite'),
-        inSnapshots(`${nameOf(i)}.sqlite`),
-        asOrganization(nameOf(i)),
-        asSnapshot(validOf(i)),
-      );
-    }
-    restampedCopy(inFolder('pair.sqlite'), inSnapshots('pair.sqlite'), asSnapshot(900));
-    alteredCopy(inFolder('single.sqlite'), inFolder('outside.sqlite'), asOrganization('outside'));
-    for (const id of [...BAD_FILES.keys().map(nameOf), 'north', 'south', 'beacon', 'within']) {
+    restampedCopy(inFolder('pair.sqlite'), inSnapshots('pair'), asSnapshot(FIRST));
+    for (const reason of EACH_BAD) publish(drafted(reason, FIRST), reason);
+    renameSync(drafted('outside', FIRST), inFolder('outside.sqlite'));
+    for (const id of [...EACH_BAD, 'north', 'south', 'within'])
       credentials.set(id, newCredential(inFolder, id));
-    }
     replica = await ReplicaUnderTest.start(inFolder);
-    for (const [i] of BAD_FILES.entries()) await isLive(`${nameOf(i)}.sqlite`, validOf(i));
-    await isLive('pair.sqlite', 900);
+    for (const file of [...EACH_BAD, 'pair']) await isLive(file, FIRST);
 
     // All files change at once, so that few polls see all of them.
-    for (const [i, { spoil, beside }] of BAD_FILES.entries()) {
-      const place = inSnapshots(`${nameOf(i)}.sqlite`);
-      const draft = validDraft(nameOf(i));
-      spoil(draft, place);
-      if (beside === undefined) rmSync(place);
-      renameSync(draft, place);
-      if (beside !== undefined) writeFileSync(place + beside, '');
+    for (const reason of EACH_BAD) {
+      const [, , spoil] = BAD_FILES[reason];
+      const draft = drafted(reason);
+      spoil(draft, inSnapshots(reason));
+      if (reason !== 'unfinished') rmSync(inSnapshots(reason));
+      publish(draft, reason);
     }
   });
 
   after(() => replica.end());
 
-  /** Returns the name of the `i`th bad file, which is also that of its organization. */
-  const nameOf = (i: number) => `kind-${i}`;
-
-  /** Makes a valid snapshot of one organization, newer than all before it. */
-  function validDraft(organizationId: string): string {
-    return alteredCopy(
-      inFolder('single.sqlite'),
-      inFolder('draft'),
-      asOrganization(organizationId),
-      asSnapshot(next++),
-    );
+  /** Makes a valid snapshot of one organization, by default newer than all before it. */
+  function drafted(organizationId: string, n = next++, ...changes: readonly Change[]): string {
+    const single = inFolder('single.sqlite');
+    return alteredCopy(single, inFolder('draft'), asOrganization(organizationId), asSnapshot(n), ...changes);
   }
 
   const isLive = (file: string, n: number, from = 0) =>
-    replica.waitForLog({ msg: 'snapshot live', file, snapshotId: snapshotIdOf(n) }, from);
+    replica.waitForLog({ msg: 'snapshot live', file: `${file}.sqlite`, snapshotId: snapshotIdOf(n) }, from);
   const isRefused = (file: string, reason: RefusalReason, from = 0) =>
-    replica.waitForLog({ msg: 'snapshot refused', file, reason }, from);
+    replica.waitForLog({ msg: 'snapshot refused', file: `${file}.sqlite`, reason }, from);
 
   /** Renames a draft into the snapshot folder. */
   function publish(draft: string, file: string): void {
     renameSync(draft, inSnapshots(file));
   }
 
-  async function servedId(organizationId: string): Promise<string | undefined> {
+  /** Expects that an organization is served from its `n`th snapshot. */
+  async function expectServed(organizationId: string, n: number): Promise<void> {
     const { status, headers } = await replica.request('/v1/tickets', credentials.get(organizationId) ?? '');
-    expect(status, organizationId).to.equal(200);
-    return String(headers['service-snapshot-id']);
+    const served = [status, headers['service-snapshot-id']];
+    expect(served, organizationId).to.deep.equal([200, snapshotIdOf(n)]);
   }
 
-  async function refusedByStatus(): Promise<readonly Refused[]> {
-    const { refused } = JSON.parse((await replica.requestAdmin('/status')).text) as { refused: Refused[] };
-    return refused;
-  }
+  const refused = async () => (await replica.status<{ refused: readonly Refused[] }>()).refused;
 
-  async function refusalsCounted(): Promise<Map<string, number>> {
-    const { text } = await replica.requestAdmin('/metrics');
-    const samples = text.matchAll(/^foyer_snapshot_refusals_total\{reason="([\w-]+)"\} (\d+)$/gm);
-    return new Map(Array.from(samples, ([, reason, count]) => [reason, Number(count)]));
-  }
-
-  /** Waits for a poll of all files: a new valid file goes live. */
-  async function anotherPoll(): Promise<void> {
-    const n = next;
-    publish(validDraft('beacon'), 'beacon.sqlite');
-    await isLive('beacon.sqlite', n);
-  }
-
-  it('has a test for every refusal reason', () => {
-    const tested = [...BAD_FILES.map(({ reason }) => reason), ...Object.keys(TESTED_ELSEWHERE)];
-    expect(tested).to.include.members(Object.keys(REFUSALS));
-  });
-
-  for (const [i, { kind, reason, detail }] of BAD_FILES.entries()) {
-    it(`is refused as ${reason}: ${kind}`, async () => {
-      const file = `${nameOf(i)}.sqlite`;
-      const line = await replica.waitForLog({ msg: 'snapshot refused', file });
-      expect(line['detail']).to.match(detail);
-      expect(line['reason']).to.equal(reason);
-      expect(await servedId(nameOf(i))).to.equal(snapshotIdOf(validOf(i)));
-      const listed = (await refusedByStatus()).find((one) => one.file === file);
-      expect(listed).to.include({ reason, detail: line['detail'], advice: REFUSALS[reason] });
+  for (const [reason, [what, message]] of Object.entries(BAD_FILES)) {
+    it(`is refused as ${reason}: ${what}`, async () => {
+      const line = await isRefused(reason, reason as Bad);
+      expect(line['detail']).to.match(message);
+      await expectServed(reason, FIRST);
+      const listed = (await refused()).find(({ file }) => file === `${reason}.sqlite`);
+      expect(listed).to.include({ reason, detail: line['detail'], advice: REFUSALS[reason as Bad] });
     });
   }
 
-  it('is counted by refusal reason', async () => {
-    const expected = Map.groupBy(BAD_FILES, ({ reason }) => reason);
-    const counted = await refusalsCounted();
-    expect([...counted.keys()]).to.have.members(Object.keys(REFUSALS));
-    for (const [reason, count] of counted) {
-      const files = expected.get(reason as RefusalReason)?.length ?? 0;
-      if (isTransient(reason)) expect(count, reason).to.be.at.least(files);
-      else expect(count, reason).to.equal(files);
+  it('is not retried until it changes, however often the folder is polled, and counted once', async () => {
+    for (let i = 0; i < 3; i++) {
+      publish(drafted('beacon'), 'beacon');
+      await isLive('beacon', next - 1);
     }
-  });
-
-  it('is not retried until it changes, however often the folder is polled', async () => {
-    for (let i = 0; i < 3; i++) await anotherPoll();
-    for (const [i, { kind, reason }] of BAD_FILES.entries()) {
-      const lines = replica.linesOf({ msg: 'snapshot refused', file: `${nameOf(i)}.sqlite` });
+    for (const reason of EACH_BAD) {
       // On a busy machine, these may be tried again meanwhile.
-      if (!isTransient(reason)) expect(lines, kind).to.have.length(1);
-      expect(await servedId(nameOf(i)), kind).to.equal(snapshotIdOf(validOf(i)));
+      if (isTransient(reason)) continue;
+      const count = await replica.metric(`foyer_snapshot_refusals_total{reason="${reason}"}`);
+      expect(count, reason).to.equal(1);
+      expect(replica.linesOf({ msg: 'snapshot refused', file: `${reason}.sqlite` }), reason).to.have.length(
+        1,
+      );
+      await expectServed(reason, FIRST);
     }
   });
 
-  it('goes live once a valid file replaces it, and leaves the list of refusals', async () => {
-    const n = next;
-    const file = `${nameOf(0)}.sqlite`;
-    publish(validDraft(nameOf(0)), file);
-    await isLive(file, n);
-    expect(await servedId(nameOf(0))).to.equal(snapshotIdOf(n));
-    expect((await refusedByStatus()).map((one) => one.file)).not.to.include(file);
-  });
-
-  it('goes live once the journal beside it is removed', async () => {
-    const i = BAD_FILES.findIndex(({ beside }) => beside === '-journal');
-    const file = `${nameOf(i)}.sqlite`;
-    rmSync(inSnapshots(`${file}-journal`));
-    await replica.waitForLog({ msg: 'snapshot live', file }, replica.log.length - 1);
-    expect(await servedId(nameOf(i))).not.to.equal(snapshotIdOf(validOf(i)));
+  it('goes live once a valid file replaces it, or its journal is removed, and leaves the list of refusals', async () => {
+    publish(drafted('damaged'), 'damaged');
+    await isLive('damaged', next - 1);
+    await expectServed('damaged', next - 1);
+    rmSync(`${inSnapshots('unfinished')}-journal`);
+    await isLive('unfinished', 1000 + EACH_BAD.indexOf('unfinished'));
+    const files = (await refused()).map(({ file }) => file);
+    expect(files).to.include('schema.sqlite').and.not.include.oneOf(['damaged.sqlite', 'unfinished.sqlite']);
   });
 
   it('is refused as conflict: a second file with the same organization', async () => {
-    publish(validDraft('south'), 'second.sqlite');
-    const line: LogLine = await isRefused('second.sqlite', 'conflict');
-    expect(line['detail']).to.match(/^organization "south" is already served from pair\.sqlite/);
-    expect(await servedId('south')).to.equal(snapshotIdOf(900));
-    rmSync(inSnapshots('second.sqlite'));
+    publish(drafted('south'), 'second');
+    const { detail } = await isRefused('second', 'conflict');
+    expect(detail).to.match(/^organization "south" is already served from pair\.sqlite/);
+    await expectServed('south', FIRST);
+    rmSync(inSnapshots('second'));
   });
 
   it('may be a link within the folder', async () => {
-    mkdirSync(inSnapshots('..data'));
-    const n = next;
-    renameSync(validDraft('within'), inSnapshots('..data/within.sqlite'));
-    symlinkSync('..data/within.sqlite', inSnapshots('within.sqlite'));
-    await isLive('within.sqlite', n);
-    expect(await servedId('within')).to.equal(snapshotIdOf(n));
+    mkdirSync(inFolder('snapshots/..data'));
+    renameSync(drafted('within'), inFolder('snapshots/..data/within.sqlite'));
+    symlinkSync('..data/within.sqlite', inSnapshots('within'));
+    await isLive('within', next - 1);
+    await expectServed('within', next - 1);
   });
 
   describe('goes live with a permit, which covers no later file:', () => {
-    const kindOf = (reason: RefusalReason) => nameOf(BAD_FILES.findIndex((one) => one.reason === reason));
-
     async function publishWith(option: string, draft: string, file: string): Promise<void> {
       const environment = { SNAPSHOT_DIR: inFolder('snapshots') };
-      const { code, stderr } = await run(
-        'scripts/snapshot.ts',
-        ['publish', draft, '--as', file, option],
-        environment,
-      );
+      const command = ['publish', draft, '--as', `${file}.sqlite`, option];
+      const { code, stderr } = await run('scripts/snapshot.ts', command, environment);
       // None of them descends from the published one.
       expect(stderr).to.match(
         /^warning: the snapshot does not descend from the one that it replaces[^\n]*\n?$/,
@@ -221,90 +296,63 @@ describe('A file in the snapshot folder', () => {
       expect(code).to.equal(0);
     }
 
-    it('older, with --rollback', async () => {
-      const organizationId = kindOf('older');
-      const file = `${organizationId}.sqlite`;
-      const older = (n: number) =>
-        alteredCopy(
-          inFolder('single.sqlite'),
-          inFolder('draft'),
-          asOrganization(organizationId),
-          asSnapshot(n),
-        );
-      await publishWith('--rollback', older(50), file);
-      await isLive(file, 50);
-      expect(await servedId(organizationId)).to.equal(snapshotIdOf(50));
-      const seen = replica.log.length;
-      publish(older(49), file);
-      await isRefused(file, 'older', seen);
-      expect(await servedId(organizationId)).to.equal(snapshotIdOf(50));
-    });
+    const shrunk = (tickets: number) => drafted('shrunk', next++, altered('tickets', keepFirst(tickets)));
 
-    it('shrunk, with --allow-shrink', async () => {
-      const organizationId = kindOf('shrunk');
-      const file = `${organizationId}.sqlite`;
-      const shrunk = (n: number, tickets: number) =>
-        alteredCopy(
-          inFolder('single.sqlite'),
-          inFolder('draft'),
-          asOrganization(organizationId),
-          asSnapshot(n),
-          (path) => {
-            alterRuns(path, 'tickets', keepFirst(tickets));
-          },
-        );
-      const n = next++;
-      await publishWith('--allow-shrink', shrunk(n, 20), file);
-      await isLive(file, n);
-      const seen = replica.log.length;
-      publish(shrunk(next++, 9), file);
-      await isRefused(file, 'shrunk', seen);
-      expect(await servedId(organizationId)).to.equal(snapshotIdOf(n));
-    });
+    for (const [reason, option, permitted, later] of [
+      ['older', '--rollback', () => drafted('older', 50), () => drafted('older', 49)],
+      ['shrunk', '--allow-shrink', () => shrunk(20), () => shrunk(9)],
+    ] as const) {
+      it(`${reason}, with ${option}`, async () => {
+        const n = reason === 'older' ? 50 : next;
+        await publishWith(option, permitted(), reason);
+        await isLive(reason, n);
+        const seen = replica.log.length;
+        publish(later(), reason);
+        await isRefused(reason, reason, seen);
+        await expectServed(reason, n);
+      });
+    }
 
     it('organization-gone, with --allow-shrink', async () => {
-      publish(validDraft('north'), 'pair.sqlite');
-      const { detail } = await isRefused('pair.sqlite', 'organization-gone');
+      publish(drafted('north'), 'pair');
+      const { detail } = await isRefused('pair', 'organization-gone');
       expect(detail).to.match(/^it lacks organization "south" of the snapshot that it would replace/);
-      expect(await servedId('south')).to.equal(snapshotIdOf(900));
+      await expectServed('south', FIRST);
 
-      const alone = next;
-      await publishWith('--allow-shrink', validDraft('north'), 'pair.sqlite');
-      await isLive('pair.sqlite', alone);
+      await publishWith('--allow-shrink', drafted('north'), 'pair');
+      await isLive('pair', next - 1);
       const { status } = await replica.request('/v1/tickets', credentials.get('south') ?? '');
       expect(status, 'a removed organization').to.equal(429);
 
       const both = next++;
-      publish(restampedCopy(inFolder('pair.sqlite'), inFolder('draft'), asSnapshot(both)), 'pair.sqlite');
-      await isLive('pair.sqlite', both);
+      publish(restampedCopy(inFolder('pair.sqlite'), inFolder('draft'), asSnapshot(both)), 'pair');
+      await isLive('pair', both);
       const seen = replica.log.length;
-      publish(validDraft('north'), 'pair.sqlite');
-      await isRefused('pair.sqlite', 'organization-gone', seen);
-      expect(await servedId('south')).to.equal(snapshotIdOf(both));
+      publish(drafted('north'), 'pair');
+      await isRefused('pair', 'organization-gone', seen);
+      await expectServed('south', both);
     });
   });
 
   it('is refused as memory: a valid one that exceeds the memory limit', async () => {
-    const inOther = (name: string) => inFolder(`other-${name}`);
-    mkdirSync(inOther('snapshots'));
-    const place = join(inOther('snapshots'), 'small.sqlite');
-    const small = (n: number) => restampedCopy(inFolder('single.sqlite'), inFolder('draft'), asSnapshot(n));
-    renameSync(small(1), place);
+    const inOther = (name: string) => inFolder(`other/${name}`);
+    const place = (draft: string) => {
+      renameSync(draft, inOther('snapshots/north.sqlite'));
+    };
+    mkdirSync(inOther('snapshots'), { recursive: true });
+    place(drafted('north', 1));
     const credential = newCredential(inOther, 'north');
-    const limited = await ReplicaUnderTest.start(inOther, { MEMORY_LIMIT_MB: '256' });
+    const limited = await ReplicaUnderTest.startReady(inOther, { MEMORY_LIMIT_MB: '256' });
     try {
-      await limited.waitForLog({ msg: 'snapshot live', snapshotId: snapshotIdOf(1) });
       const lengthen = (by: number) => replaceInRecords('"currency"', `"pad":"${'0'.repeat(by)}","currency"`);
-      renameSync(
-        alteredCopy(inFolder('single.sqlite'), inFolder('draft'), asSnapshot(2), (path) => {
-          alterRuns(path, 'tickets', (run) => {
-            keepFirst(30)(run);
-            lengthen(500_000)(run);
-          });
-          alterRuns(path, 'orders', lengthen(1_000_000));
-        }),
-        place,
+      const large = drafted(
+        'north',
+        2,
+        altered('tickets', keepFirst(30)),
+        altered('tickets', lengthen(500_000)),
+        altered('orders', lengthen(1_000_000)),
       );
+      place(large);
       const { reason, detail } = await limited.waitForLog({ msg: 'snapshot refused' });
       expect(reason).to.equal('memory');
       expect(detail).to.match(
@@ -312,7 +360,7 @@ describe('A file in the snapshot folder', () => {
       );
       const { headers } = await limited.request('/v1/tickets', credential);
       expect(headers['service-snapshot-id']).to.equal(snapshotIdOf(1));
-      renameSync(small(3), place);
+      place(drafted('north', 3));
       await limited.waitForLog({ msg: 'snapshot live', snapshotId: snapshotIdOf(3) });
     } finally {
       await limited.end();

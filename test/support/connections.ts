@@ -1,8 +1,11 @@
 import { Agent } from 'node:http';
-import { THREAD_HEADER } from './mortal-thread.ts';
-import type { Answer, ReplicaUnderTest } from '../support/replica-under-test.ts';
+import { DEATH_HEADER, type Death, THREAD_HEADER } from '../system/mortal-thread.ts';
+import type { Answer, ReplicaUnderTest } from './replica-under-test.ts';
 
-/** A keep-alive connection to one worker of a replica that preloads `mortal-thread.ts`. */
+/** Options of Node that make the workers of a replica identifiable and mortal. */
+export const MORTAL = `--import=${new URL('../system/mortal-thread.ts', import.meta.url).href}`;
+
+/** A keep-alive connection to one worker of a replica with `MORTAL` threads. */
 export class Connection {
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 1 });
   readonly #replica: ReplicaUnderTest;
@@ -13,14 +16,15 @@ export class Connection {
     this.#replica = replica;
   }
 
-  async ask(
-    path: string,
-    credential: string,
-    headers: Readonly<Record<string, string>> = {},
-  ): Promise<Answer> {
+  async ask(path: string, credential = '', headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
     const answer = await this.#replica.request(path, credential, headers, this.#agent);
     this.thread = String(answer.headers[THREAD_HEADER]);
     return answer;
+  }
+
+  /** Ends the worker. */
+  async kill(death: Death = 'exits'): Promise<void> {
+    await this.ask('/healthz', '', { [DEATH_HEADER]: death }).catch(() => undefined);
   }
 
   close(): void {
@@ -44,7 +48,7 @@ export async function connectionsToEach(
     byThread.size === threads && byThread.values().every((ofThread) => ofThread.length === count);
   for (let i = 0; i < MAX_TRIES && !isEnough(); i++) {
     const connection = new Connection(replica);
-    await connection.ask('/healthz', '');
+    await connection.ask('/healthz');
     const ofThread = byThread.get(connection.thread) ?? [];
     byThread.set(connection.thread, ofThread);
     if (ofThread.length < count) ofThread.push(connection);

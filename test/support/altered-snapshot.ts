@@ -1,6 +1,6 @@
 import { copyFileSync } from 'node:fs';
 import Database from 'better-sqlite3';
-import { reseal, restamp, RUN_TABLES } from '../support/digests.ts';
+import { reseal, restamp, RUN_TABLES } from './digests.ts';
 
 /** Makes valid snapshots out of a built one. An alteration takes a fraction of the time of a build. */
 
