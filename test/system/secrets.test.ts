@@ -1,16 +1,14 @@
-import { mkdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { Agent } from 'node:http';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { formatCredential } from '../../src/keys/credential.ts';
 import { KeysFile, type NewKey } from '../../src/keys/keys-file.ts';
-import { build } from '../support/import-folder.ts';
-import { ReplicaUnderTest } from '../support/replica-under-test.ts';
+import { placeSample, ReplicaUnderTest, SAMPLE_ORGANIZATION } from '../support/replica-under-test.ts';
 import { folderForAll } from '../support/temporary-folder.ts';
 import { DUMP_SIGNAL, dumpedBy, heapFile, REPORT_FILE } from './memory-dump.ts';
 
-const ORGANIZATION = 'theatre-des-trois-ponts';
 /** The main thread and the worker. */
 const THREADS = [0, 1];
 /** Secrets that a client sends. None is a number, a word of the API, or part of another. */
@@ -35,17 +33,15 @@ describe('A secret that a client has sent', () => {
   /** Declares the requests. Each is the last one of its connection, which stays open. */
   function requestsOf(file: KeysFile): ReadonlyMap<string, Sent> {
     const now = new Date();
-    const withKey = ({ organizationId, secret }: NewKey) => ({
-      Authorization: `Bearer ${formatCredential({ organizationId, secret })}`,
-    });
-    const valid = file.create(ORGANIZATION, '', now);
-    const revoked = file.create(ORGANIZATION, '', now);
-    const expired = file.create(ORGANIZATION, '', now);
+    const withKey = (key: NewKey) => ({ Authorization: `Bearer ${formatCredential(key)}` });
+    const valid = file.create(SAMPLE_ORGANIZATION, '', now);
+    const revoked = file.create(SAMPLE_ORGANIZATION, '', now);
+    const expired = file.create(SAMPLE_ORGANIZATION, '', now);
     file.revoke(revoked.keyId, now);
     file.rotate(expired.keyId, 0, now);
     validKeyId = valid.keyId;
     const authorized = withKey(valid);
-    const credentialOf = (secret: string) => `svc:o:${ORGANIZATION}:${secret}`;
+    const credentialOf = (secret: string) => `svc:o:${SAMPLE_ORGANIZATION}:${secret}`;
     const inKey = (place: string, form: (secret: string) => string): Sent => ({
       secrets: [planted(place)],
       status: 403,
@@ -85,17 +81,12 @@ describe('A secret that a client has sent', () => {
   }
 
   before(async () => {
-    mkdirSync(inFolder('snapshots'));
-    await build('data/sample', inFolder('snapshots/sample.sqlite'));
+    await placeSample(inFolder);
     const requests = requestsOf(new KeysFile(inFolder('keys.sqlite')));
-    replica = await ReplicaUnderTest.start(inFolder, {
+    replica = await ReplicaUnderTest.startReady(inFolder, {
       NODE_OPTIONS: `--import=${new URL('memory-dump.ts', import.meta.url).href}`,
       DUMP_FOLDER: inFolder(''),
     });
-    await Promise.all([
-      replica.waitForLog({ msg: 'snapshot live' }),
-      replica.waitForLog({ msg: 'keys live' }),
-    ]);
     const agents: Agent[] = [];
     for (const [name, { secrets: sent, status, path = '/v1/events', headers = {} }] of requests) {
       const agent = new Agent({ keepAlive: true });
@@ -112,7 +103,9 @@ describe('A secret that a client has sent', () => {
     ]) {
       const secret = planted(name.replaceAll(' ', '-'));
       const socket = connect(replica.port, '127.0.0.1');
-      socket.end(`${head}Authorization: Bearer svc:o:${ORGANIZATION}:${secret}\r\nConnection: close\r\n\r\n`);
+      socket.end(
+        `${head}Authorization: Bearer svc:o:${SAMPLE_ORGANIZATION}:${secret}\r\nConnection: close\r\n\r\n`,
+      );
       responses.push(await text(socket));
       expect(responses.at(-1)).to.match(/^HTTP\/1.1 40[05] /);
       secrets.set(name, [secret]);
