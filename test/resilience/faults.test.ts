@@ -15,38 +15,38 @@ import {
   writeFileSync,
   writeSync,
 } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Random } from '../../scripts/sample/random.ts';
-import { build, writeImport } from '../support/import-folder.ts';
-import { folderForAll } from '../support/temporary-folder.ts';
-import { alteredCopy, asOrganization, asSnapshot, snapshotIdOf } from '../system/altered-snapshot.ts';
+import { alteredCopy, asOrganization, asSnapshot, snapshotIdOf } from '../support/altered-snapshot.ts';
 import { run } from '../support/command.ts';
-import { type Fault, RESUME, WAITING } from './faulty-loader.ts';
-import { markedAs, markedImport, marksIn } from '../system/marked-import.ts';
+import { markedImport, MarkedSnapshots, marksIn } from '../support/marked-snapshots.ts';
+import { times } from '../support/records.ts';
 import { newCredential, ReplicaUnderTest } from '../support/replica-under-test.ts';
+import { folderForAll } from '../support/temporary-folder.ts';
+import { type Fault, FAULTY_LOADER, RESUME, WAITING } from './faulty-loader.ts';
 
-const PRELOADED = new URL('faulty-loader.ts', import.meta.url).href;
 const HEAP_MB = 96;
 const SEED = 20_261_121;
 const BLOCK = 4096;
 const PREVIEW = { 'Service-API-Version': 'preview' };
 
+const exited = (code: number) =>
+  new RegExp(`^the loader failed: it exited with code ${code} before it was done$`);
+
 /** The faults of a load, and the reason and detail of the refusal. */
 const FAILURES: readonly (readonly [Fault, reason: string, detail: RegExp])[] = [
   ['throws at startup', 'loader-failed', /^the loader failed: a fault at startup$/],
-  ['exits at startup', 'loader-failed', /^the loader failed: it exited with code 3 before it was done$/],
+  ['exits at startup', 'loader-failed', exited(3)],
   ['runs out of memory', 'loader-failed', /^the loader failed: .*memory/],
-  [
-    'exits after it has declared the snapshot',
-    'loader-failed',
-    /^the loader failed: it exited with code 4 before it was done$/,
-  ],
+  ['exits after it has declared the snapshot', 'loader-failed', exited(4)],
   ['throws while it reads', 'loader-failed', /^the loader failed: a fault while reading$/],
   ['throws a string while it reads', 'loader-failed', /^the loader failed: a string$/],
-  ['exits while it reads', 'loader-failed', /^the loader failed: it exited with code 0 before it was done$/],
+  ['exits while it reads', 'loader-failed', exited(0)],
   ['gets an I/O error while it reads', 'unreadable', /disk I\/O error \(SQLITE_IOERR_READ\)/],
+  // Loads that do not end, as on a disk that does not respond. The second thread cannot be ended either.
+  ['waits before it reads tickets', 'timeout', /^it was not loaded within 3 s$/],
+  ['is blocked in the system before it reads orders', 'timeout', /^it was not loaded within 3 s$/],
 ];
 
 /** Together, these cover every record of an organization. */
@@ -61,33 +61,26 @@ const PATHS = [
 
 describe('A replica with faults', () => {
   const inFolder = folderForAll();
-  const inSnapshots = (name: string) => join(inFolder('snapshots'), name);
   const FILE = 'north.sqlite';
+  const place = () => inFolder(`snapshots/${FILE}`);
+  let snapshots: MarkedSnapshots;
   let replica: ReplicaUnderTest;
   let credential: string;
   let next = 1;
   let live = 0;
 
   before(async () => {
-    mkdirSync(inFolder('snapshots'));
-    writeImport(inFolder('import'), markedImport(['north'], 1));
-    await build(inFolder('import'), inFolder('built'));
+    snapshots = await MarkedSnapshots.build(inFolder, [markedImport(['north'], 1)]);
     credential = newCredential(inFolder, 'north');
-    replica = await ReplicaUnderTest.start(inFolder, {
-      NODE_OPTIONS: `--import=${PRELOADED} --max-old-space-size=${HEAP_MB}`,
-      FAULT_FILE: inFolder('fault'),
-    });
-    await goLive();
   });
 
-  after(() => replica.end());
-
-  /** Makes the `n`th snapshot, with `n` as the mark of every record. All have the same size. */
-  const drafted = (n: number) =>
-    alteredCopy(inFolder('built'), inFolder(`draft-${n}`), asSnapshot(n), markedAs(n));
-
-  function publish(n: number): void {
-    renameSync(drafted(n), inSnapshots(FILE));
+  async function start(environment = {}): Promise<void> {
+    replica = await ReplicaUnderTest.start(inFolder, {
+      NODE_OPTIONS: `${FAULTY_LOADER} --max-old-space-size=${HEAP_MB}`,
+      FAULT_FILE: inFolder('fault'),
+      ...environment,
+    });
+    await goLive();
   }
 
   /** Sets or removes the fault of the next loads. */
@@ -100,9 +93,9 @@ describe('A replica with faults', () => {
 
   /** Publishes a valid snapshot, and expects it to go live: the process has recovered from the fault. */
   async function goLive(): Promise<void> {
+    setFault();
     const n = next++;
-    publish(n);
-    await replica.waitForLog({ msg: 'snapshot live', snapshotId: snapshotIdOf(n) });
+    await snapshots.publish(replica, n);
     await expectServed(n);
   }
 
@@ -118,25 +111,21 @@ describe('A replica with faults', () => {
   }
 
   describe('refuses the snapshot, and then loads the next one, when the loader', () => {
-    afterEach(async () => {
-      setFault();
-      await goLive();
-    });
+    before(() => start({ LOAD_TIMEOUT_SECONDS: '3' }));
+    afterEach(goLive);
+    after(() => replica.end());
 
     for (const [fault, reason, detail] of FAILURES) {
       it(fault, async () => {
         setFault(fault);
         const seen = replica.log.length;
-        publish(next++);
+        snapshots.place(next++);
         const line = await replica.waitForLog({ msg: 'snapshot refused', file: FILE }, seen);
         expect(line['detail']).to.match(detail);
         expect(line['reason']).to.equal(reason);
         expect(replica.isRunning).to.equal(true);
         await expectServed(live);
-        const { text } = await replica.requestAdmin('/metrics');
-        expect(text).to.match(
-          new RegExp(`^foyer_snapshot_refusals_total\\{reason="${reason}"\\} [1-9]`, 'm'),
-        );
+        expect(await replica.metric(`foyer_snapshot_refusals_total{reason="${reason}"}`)).to.be.above(0);
       });
     }
   });
@@ -150,8 +139,9 @@ describe('A replica with faults', () => {
       'waits before it reads offers',
     ];
     const blocksOf = (bytes: Buffer) => Math.ceil(bytes.length / BLOCK);
+    const halfOf = (bytes: Buffer) => blocksOf(bytes) >> 1;
 
-    function writeBlocks(path: string, bytes: Buffer, blocks: Iterable<number>): void {
+    function writeBlocks(path: string, bytes: Buffer, blocks: readonly number[]): void {
       const file = openSync(path, 'r+');
       try {
         for (const block of blocks) {
@@ -166,31 +156,26 @@ describe('A replica with faults', () => {
     /** Changes to the file; `other` has the bytes of another valid snapshot of the same size. */
     const CHANGES: Readonly<Record<string, (path: string, other: Buffer) => void>> = {
       'all of another snapshot': (path, other) => {
-        writeBlocks(path, other, Array(blocksOf(other)).keys());
+        writeBlocks(path, other, times(blocksOf(other), Number));
       },
       'the first half of another': (path, other) => {
-        writeBlocks(path, other, Array(blocksOf(other) >> 1).keys());
+        writeBlocks(path, other, times(halfOf(other), Number));
       },
       'the second half of another': (path, other) => {
-        const half = blocksOf(other) >> 1;
-        writeBlocks(
-          path,
-          other,
-          Array.from({ length: blocksOf(other) - half }, (_, i) => half + i),
-        );
+        writeBlocks(path, other, times(blocksOf(other), Number).slice(halfOf(other)));
       },
       'random blocks of another': (path, other) => {
         writeBlocks(
           path,
           other,
-          Array.from({ length: blocksOf(other) >> 1 }, () => random.below(blocksOf(other))),
+          times(halfOf(other), () => random.below(blocksOf(other))),
         );
       },
       'blocks of zeros': (path, other) => {
         writeBlocks(
           path,
           Buffer.alloc(other.length),
-          Array.from({ length: 9 }, () => random.below(blocksOf(other))),
+          times(9, () => random.below(blocksOf(other))),
         );
       },
       'a truncation to one half': (path, other) => {
@@ -211,16 +196,16 @@ describe('A replica with faults', () => {
       },
     };
 
-    afterEach(async () => {
-      setFault();
-      await goLive();
-    });
+    before(() => start());
+    afterEach(goLive);
+    after(() => replica.end());
 
     /** Starts a load that pauses before it reads the content. Returns the number of its snapshot. */
     async function beginLoad(fault: Fault): Promise<number> {
+      rmSync(inFolder('fault') + WAITING, { force: true });
       setFault(fault);
       const n = next++;
-      publish(n);
+      snapshots.place(n);
       while (!existsSync(inFolder('fault') + WAITING)) await delay(2);
       setFault();
       return n;
@@ -232,12 +217,10 @@ describe('A replica with faults', () => {
       writeFileSync(inFolder('fault') + RESUME, '');
     };
 
-    async function outcome(seen: number) {
-      const [live, refused] = ['snapshot live', 'snapshot refused'].map((msg) =>
-        replica.waitForLog({ msg, file: FILE }, seen),
+    const outcome = (seen: number) =>
+      Promise.race(
+        ['snapshot live', 'snapshot refused'].map((msg) => replica.waitForLog({ msg, file: FILE }, seen)),
       );
-      return Promise.race([live, refused]);
-    }
 
     for (const [i, [what, change]] of Object.entries(CHANGES).entries()) {
       it(what, async () => {
@@ -245,7 +228,7 @@ describe('A replica with faults', () => {
         const fault = WAITS[i % WAITS.length];
         const n = await beginLoad(fault);
         const other = next++;
-        change(inSnapshots(FILE), readFileSync(drafted(other)));
+        change(place(), readFileSync(snapshots.draft(other)));
         const seen = replica.log.length;
         resume();
         const line = await outcome(seen);
@@ -258,101 +241,90 @@ describe('A replica with faults', () => {
       const before = live;
       const n = await beginLoad('waits before it reads events');
       const other = next++;
-      const contents = [readFileSync(inSnapshots(FILE)), readFileSync(drafted(other))];
+      const contents = [readFileSync(place()), readFileSync(snapshots.draft(other))];
       const seen = replica.log.length;
       resume();
       let line: Record<string, unknown> | undefined;
       void outcome(seen).then((known) => (line = known));
       while (line === undefined) {
-        const blocks = blocksOf(contents[0]);
-        writeBlocks(inSnapshots(FILE), contents[random.below(2)], [
-          random.below(blocks),
-          random.below(blocks),
-          random.below(blocks),
-        ]);
+        const blocks = times(3, () => random.below(blocksOf(contents[0])));
+        writeBlocks(place(), contents[random.below(2)], blocks);
         await delay(0);
       }
       await expectServed(line['msg'] === 'snapshot refused' ? before : n);
 
       // The last write completes the other snapshot, which goes live.
       setFault();
-      writeBlocks(inSnapshots(FILE), contents[1], Array(blocksOf(contents[1])).keys());
+      writeBlocks(place(), contents[1], times(blocksOf(contents[1]), Number));
       await replica.waitForLog({ msg: 'snapshot live', snapshotId: snapshotIdOf(other) });
       await expectServed(other);
     });
-  });
 
-  it('keeps serving while the snapshot folder is moved away and back', async () => {
-    const seen = replica.log.length;
-    renameSync(inFolder('snapshots'), inFolder('away'));
-    await replica.waitForLog({ msg: 'the snapshot folder cannot be read; retrying' }, seen);
-    await expectServed(live);
-    renameSync(inFolder('away'), inFolder('snapshots'));
-    await goLive();
-    expect(replica.log.slice(seen).filter(({ msg }) => msg === 'snapshot live')).to.have.length(1);
+    it('keeps serving while the snapshot folder is moved away and back', async () => {
+      const seen = replica.log.length;
+      renameSync(inFolder('snapshots'), inFolder('away'));
+      await replica.waitForLog({ msg: 'the snapshot folder cannot be read; retrying' }, seen);
+      await expectServed(live);
+      renameSync(inFolder('away'), inFolder('snapshots'));
+      await goLive();
+      expect(replica.linesOf({ msg: 'snapshot live' }, seen)).to.have.length(1);
+    });
   });
 });
 
 describe('A full disk', () => {
   const inFolder = folderForAll();
-  const inSnapshots = (name: string) => join(inFolder('snapshots'), name);
 
   it('leads to the refusal of a partial copy until it is complete; a failed publication leaves no file', async function () {
+    const snapshots = await MarkedSnapshots.build(inFolder);
     mkdirSync(inFolder('snapshots'));
-    writeImport(inFolder('import'), markedImport(['north'], 0));
-    await build(inFolder('import'), inFolder('built'));
-    const { size } = statSync(inFolder('built'));
+    const first = snapshots.draft(1);
+    const south = alteredCopy(first, inFolder('south'), asOrganization('south'), asSnapshot(2));
+    const { size } = statSync(first);
     try {
       // Room for two and a half files.
-      const options = `size=${Math.ceil(size * 2.5)}`;
-      execFileSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', inFolder('snapshots')], {
-        stdio: 'pipe',
-      });
+      const options = ['-t', 'tmpfs', '-o', `size=${Math.ceil(size * 2.5)}`];
+      execFileSync('mount', [...options, 'tmpfs', inFolder('snapshots')], { stdio: 'pipe' });
     } catch {
       this.skip();
     }
     let replica: ReplicaUnderTest | undefined;
     try {
-      copyFileSync(inFolder('built'), inSnapshots('north.sqlite'));
-      writeFileSync(inSnapshots('ballast'), Buffer.alloc(size));
-      const credentials = ['north', 'south'].map((id) => newCredential(inFolder, id));
-      replica = await ReplicaUnderTest.start(inFolder);
-      const { snapshotId } = await replica.waitForLog({ msg: 'snapshot live', file: 'north.sqlite' });
-      const served = async (credential: string) =>
-        (await replica?.request('/v1/tickets', credential))?.headers['service-snapshot-id'];
+      copyFileSync(first, inFolder('snapshots/north.sqlite'));
+      writeFileSync(inFolder('snapshots/ballast'), Buffer.alloc(size));
+      const credentials = {
+        north: newCredential(inFolder, 'north'),
+        south: newCredential(inFolder, 'south'),
+      };
+      const started = (replica = await ReplicaUnderTest.startReady(inFolder));
+      const expectServed = async (organizationId: keyof typeof credentials, n: number) => {
+        const { headers } = await started.request('/v1/tickets', credentials[organizationId]);
+        expect(headers['service-snapshot-id']).to.equal(snapshotIdOf(n));
+      };
 
-      const south = alteredCopy(inFolder('built'), inFolder('south'), asOrganization('south'), asSnapshot(2));
-      expect(() => execFileSync('cp', [south, inSnapshots('south.sqlite')], { stdio: 'pipe' })).to.throw(
-        /No space left/,
-      );
-      expect(await replica.waitForLog({ msg: 'snapshot refused', file: 'south.sqlite' })).to.include({
-        reason: 'cut-short',
-      });
-      expect(await served(credentials[0])).to.equal(snapshotId);
+      const copy = () => execFileSync('cp', [south, inFolder('snapshots/south.sqlite')], { stdio: 'pipe' });
+      expect(copy).to.throw(/No space left/);
+      const refused = await replica.waitForLog({ msg: 'snapshot refused', file: 'south.sqlite' });
+      expect(refused).to.include({ reason: 'cut-short' });
+      await expectServed('north', 1);
 
-      const later = alteredCopy(inFolder('built'), inFolder('later'), asSnapshot(3));
-      const publish = () =>
-        run('scripts/snapshot.ts', ['publish', later, '--as', 'north', '--rollback'], {
-          SNAPSHOT_DIR: inFolder('snapshots'),
-        });
+      const command = ['publish', snapshots.draft(3), '--as', 'north', '--rollback'];
+      const publish = () => run('scripts/snapshot.ts', command, { SNAPSHOT_DIR: inFolder('snapshots') });
       const failed = await publish();
       expect(failed.code, failed.stderr).to.equal(1);
       expect(failed.stderr).to.match(/no space left|full/i);
-      expect(readdirSync(inFolder('snapshots')).sort()).to.deep.equal([
-        'ballast',
-        'north.sqlite',
-        'south.sqlite',
-      ]);
-      expect(await served(credentials[0])).to.equal(snapshotId);
+      const names = readdirSync(inFolder('snapshots')).sort();
+      expect(names).to.deep.equal(['ballast', 'north.sqlite', 'south.sqlite']);
+      await expectServed('north', 1);
 
-      rmSync(inSnapshots('ballast'));
-      execFileSync('cp', [south, inSnapshots('south.sqlite')]);
+      rmSync(inFolder('snapshots/ballast'));
+      copy();
       await replica.waitForLog({ msg: 'snapshot live', snapshotId: snapshotIdOf(2) });
-      expect(await served(credentials[1])).to.equal(snapshotIdOf(2));
-      rmSync(inSnapshots('south.sqlite'));
+      await expectServed('south', 2);
+      rmSync(inFolder('snapshots/south.sqlite'));
       expect((await publish()).code).to.equal(0);
       await replica.waitForLog({ msg: 'snapshot live', snapshotId: snapshotIdOf(3) });
-      expect(await served(credentials[0])).to.equal(snapshotIdOf(3));
+      await expectServed('north', 3);
     } finally {
       await replica?.end();
       execFileSync('umount', [inFolder('snapshots')]);

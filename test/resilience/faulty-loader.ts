@@ -27,49 +27,32 @@ const FAULTS = {
       },
     });
   },
-  'throws while it reads': () => {
-    beforeReading((collection) => {
-      if (collection === 'orders') throw new Error('a fault while reading');
-    });
-  },
-  'throws a string while it reads': () => {
-    beforeReading((collection) => {
-      // eslint-disable-next-line @typescript-eslint/only-throw-error -- this is the fault
-      if (collection === 'orders') throw 'a string';
-    });
-  },
-  'exits while it reads': () => {
-    beforeReading((collection) => {
-      if (collection === 'offers') process.exit(0);
-    });
-  },
-  'gets an I/O error while it reads': () => {
-    beforeReading((collection) => {
-      if (collection === 'orders') throw new Database.SqliteError('disk I/O error', 'SQLITE_IOERR_READ');
-    });
-  },
-  'is blocked in the system before it reads orders': () => {
-    beforeReading((collection) => {
-      // Unlike Atomics.wait(), this is not interrupted when the thread is terminated.
-      if (collection === 'orders') execFileSync('sleep', [BLOCKED_SECONDS]);
-    });
-  },
-  'waits before it reads events': () => {
-    waitBefore('events');
-  },
-  'waits before it reads tickets': () => {
-    waitBefore('tickets');
-  },
-  'waits before it reads orders': () => {
-    waitBefore('orders');
-  },
-  'waits before it reads offers': () => {
-    waitBefore('offers');
-  },
+  'throws while it reads': before('orders', () => {
+    throw new Error('a fault while reading');
+  }),
+  'throws a string while it reads': before('orders', () => {
+    // eslint-disable-next-line @typescript-eslint/only-throw-error -- this is the fault
+    throw 'a string';
+  }),
+  'exits while it reads': before('offers', () => process.exit(0)),
+  'gets an I/O error while it reads': before('orders', () => {
+    throw new Database.SqliteError('disk I/O error', 'SQLITE_IOERR_READ');
+  }),
+  // Unlike Atomics.wait(), this is not interrupted when the thread is terminated.
+  'is blocked in the system before it reads orders': before('orders', () =>
+    execFileSync('sleep', [BLOCKED_SECONDS]),
+  ),
+  'waits before it reads events': before('events', wait),
+  'waits before it reads tickets': before('tickets', wait),
+  'waits before it reads orders': before('orders', wait),
+  'waits before it reads offers': before('offers', wait),
 } as const;
 
 /** Long enough for the next snapshot to go live in the meantime. */
 const BLOCKED_SECONDS = '8';
+
+/** The option of Node that preloads this file. */
+export const FAULTY_LOADER = `--import=${import.meta.url}`;
 
 export type Fault = keyof typeof FAULTS;
 
@@ -77,33 +60,33 @@ export type Fault = keyof typeof FAULTS;
 export const WAITING = '.waiting';
 export const RESUME = '.go';
 
-/** Calls `act` before the first run of a collection is read. */
-function beforeReading(act: (collection: string) => void): void {
-  const { prototype } = RunReader;
-  const read = Reflect.get(prototype, 'read');
-  const begun = new Set<string>();
-  Object.defineProperty(prototype, 'read', {
-    value: function (this: RunReader, ...given: Parameters<RunReader['read']>) {
-      const [{ name }] = given;
-      if (!begun.has(name)) {
-        begun.add(name);
-        act(name);
-      }
-      return read.apply(this, given);
-    },
-  });
+/** Returns a fault: a call of `act` before the first run of a collection is read. */
+function before(collection: string, act: () => unknown): () => void {
+  return () => {
+    const { prototype } = RunReader;
+    const read = Reflect.get(prototype, 'read');
+    let isBegun = false;
+    Object.defineProperty(prototype, 'read', {
+      value: function (this: RunReader, ...given: Parameters<RunReader['read']>) {
+        const [{ name }] = given;
+        if (!isBegun && name === collection) {
+          isBegun = true;
+          act();
+        }
+        return read.apply(this, given);
+      },
+    });
+  };
 }
 
-function waitBefore(where: string): void {
-  beforeReading((collection) => {
-    if (collection !== where) return;
-    const file = faultFile();
-    writeFileSync(file + WAITING, '');
-    const never = new Int32Array(new SharedArrayBuffer(4));
-    while (!existsSync(file + RESUME)) Atomics.wait(never, 0, 0, 2);
-    rmSync(file + RESUME);
-    rmSync(file + WAITING);
-  });
+/** Reports that the loader waits, until it is resumed. */
+function wait(): void {
+  const file = faultFile();
+  writeFileSync(file + WAITING, '');
+  const never = new Int32Array(new SharedArrayBuffer(4));
+  while (!existsSync(file + RESUME)) Atomics.wait(never, 0, 0, 2);
+  rmSync(file + RESUME);
+  rmSync(file + WAITING);
 }
 
 function faultFile(): string {
