@@ -1,21 +1,24 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { Agent } from 'node:http';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Random } from '../../scripts/sample/random.ts';
+import { snapshotIdOf } from '../support/altered-snapshot.ts';
 import { Command } from '../support/command.ts';
 import { byDepth } from '../support/depth.ts';
-import { build, writeImport } from '../support/import-folder.ts';
-import { type Answer, newCredential, ReplicaUnderTest } from '../support/replica-under-test.ts';
-import { folderForAll, folderForEach, type InFolder } from '../support/temporary-folder.ts';
-import { alteredCopy, asSnapshot, snapshotIdOf } from '../system/altered-snapshot.ts';
-import { type Fault, RESUME, WAITING } from './faulty-loader.ts';
-import { markedAs, markedImport, marksIn } from '../system/marked-import.ts';
+import { MarkedSnapshots, marksIn } from '../support/marked-snapshots.ts';
+import { times } from '../support/records.ts';
+import {
+  type Answer,
+  type Environment,
+  environmentIn,
+  newCredential,
+  ReplicaUnderTest,
+} from '../support/replica-under-test.ts';
+import { folderForAll, folderForEach } from '../support/temporary-folder.ts';
+import { type Fault, FAULTY_LOADER, RESUME, WAITING } from './faulty-loader.ts';
 
 const SEED = 20_261_122;
-const FAULTY_LOADER = new URL('faulty-loader.ts', import.meta.url).href;
-const FILE = 'north.sqlite';
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGKILL'] as const;
 /** Starts that receive a signal, at moments from its beginning to some time after it listens. */
 const MOMENTS = byDepth({ short: 9, deep: 90 });
@@ -24,26 +27,19 @@ const PAST_START = 1.3;
 /** Time in which the process is stopped, below Node's timeout of idle connections. */
 const STOPPED_MS = byDepth({ short: 1500, deep: 4000 });
 
-/** Writes the snapshot `n` of north, with `n` as the mark of every record, into the snapshot folder. */
-function publishIn(inFolder: InFolder, built: string, n: number): void {
-  const draft = alteredCopy(built, inFolder('draft'), asSnapshot(n), markedAs(n));
-  renameSync(draft, join(inFolder('snapshots'), FILE));
-}
-
 describe('A process', () => {
   const inSource = folderForAll();
   const inFolder = folderForEach();
+  let snapshots: MarkedSnapshots;
   let credential: string;
   let replica: ReplicaUnderTest | undefined;
 
   before(async () => {
-    writeImport(inSource('import'), markedImport(['north'], 0));
-    await build(inSource('import'), inSource('built'));
+    snapshots = await MarkedSnapshots.build(inSource);
   });
 
   beforeEach(() => {
-    mkdirSync(inFolder('snapshots'));
-    publishIn(inFolder, inSource('built'), 1);
+    snapshots.place(1, inFolder);
     credential = newCredential(inFolder, 'north');
   });
 
@@ -51,11 +47,8 @@ describe('A process', () => {
     replica?.signal('SIGKILL');
   });
 
-  async function start(environment: Readonly<Record<string, string>> = {}): Promise<ReplicaUnderTest> {
-    replica = await ReplicaUnderTest.start(inFolder, environment);
-    await replica.waitForLog({ msg: 'keys live' });
-    await replica.waitForLog({ msg: 'snapshot live' });
-    return replica;
+  async function start(environment: Environment = {}): Promise<ReplicaUnderTest> {
+    return (replica = await ReplicaUnderTest.startReady(inFolder, environment));
   }
 
   /** Expects all tickets of one snapshot. */
@@ -71,24 +64,17 @@ describe('A process', () => {
     const startMs = performance.now() - began;
     first.signal('SIGKILL');
     await first.ended;
-    const names = ['keys.sqlite', `snapshots/${FILE}`];
+    const names = ['keys.sqlite', 'snapshots/north.sqlite'];
     const before = names.map((name) => readFileSync(inFolder(name)).toString('latin1'));
 
-    const attacks = Array.from({ length: MOMENTS }, (_, i) => ({
+    const attacks = times(MOMENTS, (i) => ({
       signal: SIGNALS[i % SIGNALS.length],
       moment: ((i + random.fraction()) / MOMENTS) * PAST_START * startMs,
     }));
     const attack = async () => {
       for (let next = attacks.pop(); next !== undefined; next = attacks.pop()) {
         const { signal, moment } = next;
-        const command = new Command('src/main.ts', [], {
-          PORT: '0',
-          ADMIN_PORT: '0',
-          HOST: '127.0.0.1',
-          SNAPSHOT_DIR: inFolder('snapshots'),
-          KEYS_FILE: inFolder('keys.sqlite'),
-          THREADS: '2',
-        });
+        const command = new Command('src/main.ts', [], { ...environmentIn(inFolder), THREADS: '2' });
         await delay(moment);
         command.kill(signal);
         const { code, signal: by, stdout, stderr } = await command.ended;
@@ -99,9 +85,9 @@ describe('A process', () => {
         else expect([by, signal === 'SIGKILL' || stdout === ''], what).to.deep.equal([signal, true]);
       }
     };
-    await Promise.all(Array.from({ length: MOMENTS_AT_ONCE }, attack));
+    await Promise.all(times(MOMENTS_AT_ONCE, attack));
     expect(names.map((name) => readFileSync(inFolder(name)).toString('latin1'))).to.deep.equal(before);
-    expect(readdirSync(inFolder('snapshots'))).to.deep.equal([FILE]);
+    expect(readdirSync(inFolder('snapshots'))).to.deep.equal(['north.sqlite']);
 
     const last = await start();
     expectServed(await last.request('/v1/tickets?perPage=100', credential), 1);
@@ -111,12 +97,12 @@ describe('A process', () => {
     /** Starts a replica, and a load that waits before it reads the tickets. */
     async function startLoad(): Promise<ReplicaUnderTest> {
       const started = await start({
-        NODE_OPTIONS: `--import=${FAULTY_LOADER}`,
+        NODE_OPTIONS: FAULTY_LOADER,
         FAULT_FILE: inFolder('fault'),
         SHUTDOWN_GRACE_SECONDS: '2',
       });
       writeFileSync(inFolder('fault'), 'waits before it reads tickets' satisfies Fault);
-      publishIn(inFolder, inSource('built'), 2);
+      snapshots.place(2, inFolder);
       while (!existsSync(inFolder('fault') + WAITING)) await delay(2);
       return started;
     }
@@ -131,13 +117,6 @@ describe('A process', () => {
       expectServed(await (await start()).request('/v1/tickets', credential), 2);
     });
 
-    it('loads the snapshot after its next start when it receives SIGKILL', async () => {
-      const loading = await startLoad();
-      loading.signal('SIGKILL');
-      expect(await loading.ended).to.include({ signal: 'SIGKILL', stderr: '' });
-      expectServed(await (await start()).request('/v1/tickets', credential), 2);
-    });
-
     it('swaps when the load continues after a stop of the process', async () => {
       const loading = await startLoad();
       loading.signal('SIGSTOP');
@@ -149,37 +128,34 @@ describe('A process', () => {
     });
   });
 
-  for (const threads of ['1', '2']) {
-    it(`that is stopped for ${STOPPED_MS} ms and continued answers every request of that time, with THREADS=${threads}`, async () => {
-      // An empty variable has its default, so the check of overload is enabled.
-      const stopped = await start({ THREADS: threads, OVERLOAD_DELAY_MS: '' });
-      const connections = Array.from({ length: 6 }, () => new Agent({ keepAlive: true, maxSockets: 1 }));
-      const ask = (agent?: Agent) => stopped.request('/v1/tickets?perPage=100', credential, {}, agent);
-      const { text } = await ask();
-      const { nextPage } = JSON.parse(text) as { nextPage: string };
-      await Promise.all(connections.map(ask));
-      const admin = stopped.requestAdmin('/readyz');
-      expect((await admin).status).to.equal(200);
+  it(`that is stopped for ${STOPPED_MS} ms and continued answers every request of that time`, async () => {
+    // An empty variable has its default, so the check of overload is enabled.
+    const stopped = await start({ THREADS: '2', OVERLOAD_DELAY_MS: '' });
+    const connections = times(6, () => new Agent({ keepAlive: true, maxSockets: 1 }));
+    const ask = (agent?: Agent) => stopped.request('/v1/tickets?perPage=100', credential, {}, agent);
+    const { text } = await ask();
+    const { nextPage } = JSON.parse(text) as { nextPage: string };
+    await Promise.all(connections.map(ask));
+    expect((await stopped.requestAdmin('/readyz')).status).to.equal(200);
 
-      stopped.signal('SIGSTOP');
-      const early = connections.slice(0, 3).map(ask);
-      const onNewConnections = Array.from({ length: 3 }, () => ask(new Agent()));
-      publishIn(inFolder, inSource('built'), 2);
-      await delay(STOPPED_MS);
-      const late = connections.slice(3).map(ask);
-      const readiness = stopped.requestAdmin('/readyz');
-      stopped.signal('SIGCONT');
+    stopped.signal('SIGSTOP');
+    const early = connections.slice(0, 3).map(ask);
+    const onNewConnections = times(3, () => ask(new Agent()));
+    snapshots.place(2, inFolder);
+    await delay(STOPPED_MS);
+    const late = connections.slice(3).map(ask);
+    const readiness = stopped.requestAdmin('/readyz');
+    stopped.signal('SIGCONT');
 
-      for (const answer of await Promise.all([...early, ...onNewConnections, ...late])) {
-        const [mark] = marksIn(answer.text);
-        expect([1, 2]).to.include(mark);
-        expectServed(answer, mark);
-      }
-      expect((await readiness).status).to.equal(200);
-      await stopped.waitForLog({ msg: 'snapshot live', snapshotId: snapshotIdOf(2) });
-      expectServed(await ask(), 2);
-      expectServed(await stopped.request(nextPage, credential), 1);
-      for (const agent of connections) agent.destroy();
-    });
-  }
+    for (const answer of await Promise.all([...early, ...onNewConnections, ...late])) {
+      const [mark] = marksIn(answer.text);
+      expect([1, 2]).to.include(mark);
+      expectServed(answer, mark);
+    }
+    expect((await readiness).status).to.equal(200);
+    await stopped.waitForLog({ msg: 'snapshot live', snapshotId: snapshotIdOf(2) });
+    expectServed(await ask(), 2);
+    expectServed(await stopped.request(nextPage, credential), 1);
+    for (const agent of connections) agent.destroy();
+  });
 });
