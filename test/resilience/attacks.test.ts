@@ -8,15 +8,19 @@ import { expect } from 'chai';
 import { KeysFile } from '../../src/keys/keys-file.ts';
 import { MAX_ADMIN_CONNECTIONS } from '../../src/open-files.ts';
 import { build } from '../support/import-folder.ts';
-import { newCredential, ReplicaUnderTest } from '../support/replica-under-test.ts';
+import {
+  type Environment,
+  newCredential,
+  placeSample,
+  ReplicaUnderTest,
+  SAMPLE_ORGANIZATION,
+} from '../support/replica-under-test.ts';
+import { times } from '../support/records.ts';
 import { folderForEach } from '../support/temporary-folder.ts';
-import { connectionsToEach } from '../system/connections.ts';
+import { connectionsToEach, MORTAL } from '../support/connections.ts';
 import type { BusyClientsInput } from './busy-clients.ts';
 import type { FloodInput } from './flood.ts';
-import { DEATH_HEADER } from '../system/mortal-thread.ts';
 
-const PRELOADED = new URL('../system/mortal-thread.ts', import.meta.url).href;
-const ORGANIZATION = 'theatre-des-trois-ponts';
 const ATTACKER = '127.0.0.2';
 /** A response under attack takes milliseconds. Without a defense, responses stop for many seconds. */
 const STANDSTILL_MS = 3000;
@@ -47,15 +51,19 @@ describe('A replica under attack', () => {
     await replica?.end();
   });
 
-  async function start(environment: Readonly<Record<string, string>> = {}, openFiles?: number) {
-    replica = await ReplicaUnderTest.start(inFolder, environment, openFiles);
-    await build('data/sample', inFolder('snapshots/sample.sqlite'));
-    const credential = newCredential(inFolder, ORGANIZATION);
-    await Promise.all([
-      replica.waitForLog({ msg: 'snapshot live' }),
-      replica.waitForLog({ msg: 'keys live', validKeys: 1 }),
-    ]);
+  async function start(environment: Environment = {}, openFiles?: number) {
+    const credential = await placeSample(inFolder);
+    replica = await ReplicaUnderTest.startReady(inFolder, environment, openFiles);
     return { replica, credential };
+  }
+
+  /** Starts a replica that has collected its garbage and answered requests, and creates another key. */
+  async function startForAttack() {
+    const { replica, credential } = await start(COLLECTING);
+    const other = newCredential(inFolder, SAMPLE_ORGANIZATION);
+    await replica.waitForLog({ msg: 'keys live', validKeys: 2 });
+    await askFor(500, replica, credential);
+    return { replica, credential, other };
   }
 
   function open(port: number, from = ATTACKER): Socket {
@@ -63,6 +71,28 @@ describe('A replica under attack', () => {
     sockets.add(socket);
     return socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
   }
+
+  /** Sends a request, as the only or the last one of a connection. Returns the response. */
+  function askOnce(socket: Socket, credential?: string): Promise<string> {
+    const key = credential === undefined ? '' : `Authorization: Bearer ${credential}\r\n`;
+    socket.write(`GET /v1/events HTTP/1.1\r\nHost: a\r\n${key}Connection: close\r\n\r\n`);
+    return text(socket);
+  }
+
+  /** Begins an attack, during which the responses to a key neither stop nor cost much memory. */
+  async function expectAnswersDuring<Attack>(
+    { replica, credential }: { replica: ReplicaUnderTest; credential: string },
+    attack: () => Attack,
+  ): Promise<Attack> {
+    const before = await residentMb(replica);
+    const attacking = attack();
+    expect(await askFor(1500, replica, credential)).to.be.below(STANDSTILL_MS);
+    expect((await residentMb(replica)) - before).to.be.below(MAX_GROWTH_MB);
+    return attacking;
+  }
+
+  const countFloods = (from: ReplicaUnderTest) =>
+    from.metric('foyer_connections_ended_total{reason="pipelining"}');
 
   function startFlood(
     { port }: ReplicaUnderTest,
@@ -122,17 +152,14 @@ describe('A replica under attack', () => {
     ['100 connections that pipeline requests after one with a valid key', 100, true, true],
   ] as const) {
     it(`answers another key during ${kind}`, async () => {
-      const { replica, credential } = await start(COLLECTING);
-      await askFor(500, replica, credential);
-      const other = newCredential(inFolder, ORGANIZATION);
-      await replica.waitForLog({ msg: 'keys live', validKeys: 2 });
-      const countFloods = () => replica.metric('foyer_connections_ended_total{reason="pipelining"}');
+      const started = await startForAttack();
+      const { replica, other } = started;
       await attackTwice(replica, async (address) => {
-        const [before, floodsBefore] = [await residentMb(replica), await countFloods()];
-        const flood = startFlood(replica, address, connections, reads, hasKey ? other : undefined);
-        expect(await askFor(1200, replica, credential)).to.be.below(STANDSTILL_MS);
-        expect((await residentMb(replica)) - before).to.be.below(MAX_GROWTH_MB);
-        const floods = (await countFloods()) - floodsBefore;
+        const before = await countFloods(replica);
+        const flood = await expectAnswersDuring(started, () =>
+          startFlood(replica, address, connections, reads, hasKey ? other : undefined),
+        );
+        const floods = (await countFloods(replica)) - before;
         expect(floods).to.be.above(0);
         const stopped = once(flood, 'message');
         flood.postMessage('stop');
@@ -149,17 +176,14 @@ describe('A replica under attack', () => {
     ['100 connections of a key do not read 3,000 pages', 100, '/v1/tickets?perPage=100', true],
   ] as const) {
     it(`answers another key while ${kind}`, async () => {
-      const { replica, credential } = await start(COLLECTING);
-      const other = newCredential(inFolder, ORGANIZATION);
-      await replica.waitForLog({ msg: 'keys live', validKeys: 2 });
-      await askFor(500, replica, credential);
+      const started = await startForAttack();
+      const { replica, other } = started;
       const head = `Host: a\r\n${hasKey ? `Authorization: Bearer ${other}\r\n` : ''}`;
       const requests = `GET ${target} HTTP/1.1\r\n${head}\r\n`.repeat(30);
       await attackTwice(replica, async (address) => {
-        const before = await residentMb(replica);
-        for (let i = 0; i < connections; i++) open(replica.port, address).pause().write(requests);
-        expect(await askFor(1500, replica, credential)).to.be.below(STANDSTILL_MS);
-        expect((await residentMb(replica)) - before).to.be.below(MAX_GROWTH_MB);
+        await expectAnswersDuring(started, () => {
+          times(connections, () => open(replica.port, address).pause().write(requests));
+        });
         for (const socket of sockets) expect(socket.destroyed).to.equal(false);
         // The documentation lies in memory once for all of them.
         if (!hasKey) expect(await replica.metric('foyer_unsent_bytes')).to.be.below(2 ** 20);
@@ -168,8 +192,7 @@ describe('A replica under attack', () => {
   }
 
   it('accepts connections while others ask without a pause, and silent ones arrive', async () => {
-    const { replica, credential } = await start(COLLECTING);
-    await askFor(500, replica, credential);
+    const { replica, credential } = await startForAttack();
     await attackTwice(replica, async (address) => {
       const workerData: BusyClientsInput = {
         port: replica.port,
@@ -181,42 +204,20 @@ describe('A replica under attack', () => {
       await eventually(async () => (await replica.metric('foyer_connections_open')) > 350);
       for (let i = 0; i < 10; i++) {
         const begun = performance.now();
-        const socket = open(replica.port, '127.0.0.5');
-        const head = `Host: a\r\nAuthorization: Bearer ${credential}\r\nConnection: close`;
-        socket.write(`GET /v1/events HTTP/1.1\r\n${head}\r\n\r\n`);
-        expect(await text(socket)).to.match(/^HTTP\/1\.1 200 /);
+        expect(await askOnce(open(replica.port, '127.0.0.5'), credential)).to.match(/^HTTP\/1\.1 200 /);
         expect(performance.now() - begun).to.be.below(STANDSTILL_MS);
       }
       await attack.terminate();
     });
   });
 
-  it('answers a later connection from the address of a flood', async () => {
-    const { replica, credential } = await start();
-    const flood = open(replica.port);
-    flood.resume().write('GET /v1/x HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(1000));
-    await once(flood, 'close');
-    for (let i = 0; i < 3; i++) {
-      const socket = open(replica.port);
-      const head = `Host: a\r\nAuthorization: Bearer ${credential}\r\nConnection: close`;
-      socket.write(`GET /v1/events HTTP/1.1\r\n${head}\r\n\r\n`);
-      expect(await text(socket)).to.match(/^HTTP\/1\.1 200 /);
-    }
-  });
-
   it('reads an address that has spent its budget of refusals one connection at a time', async () => {
     const { replica, credential } = await start({ REFUSALS_PER_MINUTE: '5' });
-    for (let i = 0; i <= 5; i++) {
-      const socket = open(replica.port);
-      socket.write('GET /v1/events HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
-      expect(await text(socket)).to.match(i < 5 ? /^HTTP\/1\.1 400 / : /^HTTP\/1\.1 429 /);
-    }
+    for (let i = 0; i <= 5; i++)
+      expect(await askOnce(open(replica.port))).to.match(i < 5 ? /^HTTP\/1\.1 400 / : /^HTTP\/1\.1 429 /);
     const began = performance.now();
-    const head = `Host: a\r\nAuthorization: Bearer ${credential}\r\nConnection: close`;
-    const waiting = Array.from({ length: 20 }, () => open(replica.port));
-    for (const socket of waiting) socket.write(`GET /v1/events HTTP/1.1\r\n${head}\r\n\r\n`);
-    for (const response of await Promise.all(waiting.map((socket) => text(socket))))
-      expect(response).to.match(/^HTTP\/1\.1 200 /);
+    const waiting = await Promise.all(times(20, () => askOnce(open(replica.port), credential)));
+    for (const response of waiting) expect(response).to.match(/^HTTP\/1\.1 200 /);
     // Between the turns of two connections there is a pause of at least 20 ms.
     expect(performance.now() - began).to.be.at.least(19 * 20 - 20);
   });
@@ -224,8 +225,7 @@ describe('A replica under attack', () => {
   it('stops in order during a flood', async () => {
     const { replica } = await start({ SHUTDOWN_GRACE_SECONDS: '3' });
     const flood = startFlood(replica, ATTACKER, 50, true);
-    const floods = () => replica.metric('foyer_connections_ended_total{reason="pipelining"}');
-    await eventually(async () => (await floods()) > 2);
+    await eventually(async () => (await countFloods(replica)) > 2);
     const signalled = performance.now();
     replica.signal('SIGTERM');
     expect(await replica.ended).to.include({ code: 0 });
@@ -247,28 +247,20 @@ describe('A replica under attack', () => {
       THREADS: '2',
       MAX_CONNECTIONS: '40',
       MAX_CONNECTIONS_PER_ADDRESS: '30',
-      NODE_OPTIONS: `--import=${PRELOADED}`,
+      NODE_OPTIONS: MORTAL,
     });
     const accepted = async (count: number, from: string) => {
-      const opened = await Promise.all(
-        Array.from({ length: count }, async () => {
-          const socket = open(replica.port, from);
-          socket.write('GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n');
-          return await Promise.race([
-            new Promise<boolean>((resolve) =>
-              socket.on('data', () => {
-                resolve(true);
-              }),
-            ),
-            new Promise<boolean>((resolve) =>
-              socket.on('close', () => {
-                resolve(false);
-              }),
-            ),
-          ]);
-        }),
-      );
-      return opened.filter(Boolean).length;
+      const opened = times(count, () => open(replica.port, from));
+      const events = opened.map((socket) => {
+        socket.write('GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n');
+        return new Promise<boolean>((resolve) => {
+          for (const event of ['data', 'close'])
+            socket.once(event, () => {
+              resolve(event === 'data');
+            });
+        });
+      });
+      return (await Promise.all(events)).filter(Boolean).length;
     };
     expect(await accepted(35, ATTACKER)).to.equal(30);
     // A client sees the end of its connection before the replica has counted it.
@@ -280,7 +272,7 @@ describe('A replica under attack', () => {
     await replica.waitForMetric('foyer_connections_open', 0);
 
     const idle = await connectionsToEach(replica, 2, 3);
-    await idle[0]?.ask('/healthz', '', { [DEATH_HEADER]: 'exits' }).catch(() => undefined);
+    await idle[0].kill();
     await replica.waitForLog({ msg: 'the new worker listens' });
     for (const connection of idle) connection.close();
     await replica.waitForMetric('foyer_connections_open', 0);
@@ -290,11 +282,9 @@ describe('A replica under attack', () => {
     const { replica, credential } = await start({}, 88);
     const limit = await replica.metric('foyer_connections_limit');
     expect(limit).to.be.within(1, 40);
-    const silent = Array.from({ length: 80 }, () => open(replica.port));
+    const silent = times(80, () => open(replica.port));
     await Promise.all(
-      silent.map((socket) =>
-        Promise.race([new Promise((resolve) => socket.on('connect', resolve).on('close', resolve))]),
-      ),
+      silent.map((socket) => new Promise((resolve) => socket.on('connect', resolve).on('close', resolve))),
     );
     await replica.waitForMetric('foyer_connections_open', limit);
     for (let i = 0; i < 20; i++) expect(await replica.requestAdmin('/readyz')).to.include({ status: 200 });
@@ -316,13 +306,12 @@ describe('A replica under attack', () => {
   it('loses none of 1,000 connections that arrive while it stalls', async () => {
     const { replica, credential } = await start();
     replica.signal('SIGSTOP');
-    const head = `Host: a\r\nAuthorization: Bearer ${credential}\r\nConnection: close`;
-    const stalled = Array.from({ length: 1000 }, () => open(replica.port));
+    const stalled = times(1000, () => open(replica.port));
     // The system completes the connections that the backlog has room for.
     await Promise.all(stalled.map((socket) => once(socket, 'connect')));
-    for (const socket of stalled) socket.write(`GET /v1/events HTTP/1.1\r\n${head}\r\n\r\n`);
+    const asked = stalled.map((socket) => askOnce(socket, credential));
     replica.signal('SIGCONT');
-    const responses = await Promise.all(stalled.map((socket) => text(socket)));
+    const responses = await Promise.all(asked);
     for (const response of responses) expect(response).to.match(/^HTTP\/1\.1 200 /);
   });
 

@@ -1,14 +1,10 @@
-import { mkdirSync, renameSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { byDepth } from '../support/depth.ts';
-import { build, writeImport } from '../support/import-folder.ts';
+import { MARK, markedImport, MarkedSnapshots, marksIn } from '../support/marked-snapshots.ts';
 import { inOrganization, minimalTicket, times } from '../support/records.ts';
 import { newCredential, ReplicaUnderTest } from '../support/replica-under-test.ts';
 import { folderForAll } from '../support/temporary-folder.ts';
-import { alteredCopy, asSnapshot, snapshotIdOf } from '../system/altered-snapshot.ts';
-import { MARK, markedAs, markedImport, marksIn } from '../system/marked-import.ts';
 
 const SWAPS = byDepth({ short: 14, deep: 50 });
 /** The limit has room for a load, the live data, and some seven replaced snapshots of this size. */
@@ -57,6 +53,7 @@ class Walk {
 /** Starts a replica of snapshots with tickets of a length. */
 function givenReplica(length: number, environment: Readonly<Record<string, string>>) {
   const inFolder = folderForAll();
+  let snapshots: MarkedSnapshots;
   let replica: ReplicaUnderTest;
   let credential: string;
 
@@ -65,9 +62,7 @@ function givenReplica(length: number, environment: Readonly<Record<string, strin
     const tickets = times(TICKETS, (i) =>
       inOrganization('north')(minimalTicket(`tkt_${i}`, { offerName, orderId: `ord_${i}` })),
     );
-    writeImport(inFolder('import'), { ...markedImport(['north'], 0), tickets });
-    await build(inFolder('import'), inFolder('built'));
-    mkdirSync(inFolder('snapshots'));
+    snapshots = await MarkedSnapshots.build(inFolder, [{ ...markedImport(['north'], 0), tickets }]);
     credential = newCredential(inFolder, 'north');
     replica = await ReplicaUnderTest.start(inFolder, environment);
     await replica.waitForLog({ msg: 'keys live' });
@@ -78,13 +73,8 @@ function givenReplica(length: number, environment: Readonly<Record<string, strin
   return {
     /** Publishes the `n`th snapshot. Returns the resident memory after the swap, in megabytes. */
     swap: async (n: number): Promise<number> => {
-      const draft = alteredCopy(inFolder('built'), inFolder('draft'), asSnapshot(n), markedAs(n));
-      renameSync(draft, join(inFolder('snapshots'), 'north.sqlite'));
-      const outcome = await Promise.race([
-        replica.waitForLog({ msg: 'snapshot live', snapshotId: snapshotIdOf(n) }),
-        replica.waitForLog({ msg: 'snapshot refused' }),
-      ]);
-      expect(outcome).to.include({ msg: 'snapshot live' });
+      const refused = replica.waitForLog({ msg: 'snapshot refused' });
+      expect(await Promise.race([snapshots.publish(replica, n), refused])).to.equal(undefined);
       return (await replica.metric('process_resident_memory_bytes')) / 2 ** 20;
     },
     step: (walk: Walk) => walk.step(replica, credential),
@@ -94,7 +84,7 @@ function givenReplica(length: number, environment: Readonly<Record<string, strin
         await delay(50);
     },
     metric: (name: string) => replica.metric(name),
-    status: async () => JSON.parse((await replica.requestAdmin('/status')).text) as Status,
+    retained: async () => (await replica.status<Status>()).retained,
   };
 }
 
@@ -135,7 +125,7 @@ describe('A replica with free memory', () => {
   const WALKS = 10;
   const RETAIN_SECONDS = 8;
   // Ten replaced snapshots hold several times the memory of the live one.
-  const { swap, step, metric, status } = givenReplica(2000, {
+  const { swap, step, metric, retained } = givenReplica(2000, {
     SNAPSHOT_RETAIN_SECONDS: String(RETAIN_SECONDS),
   });
 
@@ -159,12 +149,11 @@ describe('A replica with free memory', () => {
       .to.be.above(64 * 2 ** 20)
       .and.below(await metric('foyer_retention_limit_bytes'));
     const began = performance.now();
-    let { retained } = await status();
-    expect(retained.map(({ list }) => list)).to.deep.equal(Array(WALKS).fill('tickets'));
-    const announced = new Map(retained.map((one) => [one.snapshotId, one.goneInSeconds]));
-    while (retained.length > 0) {
-      ({ retained } = await status());
-      const left = new Set(retained.map(({ snapshotId }) => snapshotId));
+    const lists = await retained();
+    expect(lists.map(({ list }) => list)).to.deep.equal(Array(WALKS).fill('tickets'));
+    const announced = new Map(lists.map((one) => [one.snapshotId, one.goneInSeconds]));
+    while (announced.size > 0) {
+      const left = new Set((await retained()).map(({ snapshotId }) => snapshotId));
       const elapsed = (performance.now() - began) / 1000;
       for (const [snapshotId, goneInSeconds] of announced) {
         if (left.has(snapshotId)) continue;

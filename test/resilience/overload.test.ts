@@ -1,12 +1,9 @@
-import { mkdirSync } from 'node:fs';
 import { Agent } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
-import { build } from '../support/import-folder.ts';
-import { type Answer, newCredential, ReplicaUnderTest } from '../support/replica-under-test.ts';
+import { type Answer, placeSample, ReplicaUnderTest } from '../support/replica-under-test.ts';
 import { folderForAll } from '../support/temporary-folder.ts';
 
-const ORGANIZATION = 'theatre-des-trois-ponts';
 const PAGE = '/v1/tickets?perPage=100';
 /** More than the 1,024 ready sockets that one poll returns, so that the event loop polls on without timers. */
 const CONNECTIONS = 2000;
@@ -19,11 +16,8 @@ describe('A replica with a short OVERLOAD_DELAY_MS', () => {
   let replica: ReplicaUnderTest;
 
   before(async () => {
-    mkdirSync(inFolder('snapshots'));
-    await build('data/sample', inFolder('snapshots/sample.sqlite'));
-    credential = newCredential(inFolder, ORGANIZATION);
-    replica = await ReplicaUnderTest.start(inFolder, { OVERLOAD_DELAY_MS: '10' });
-    await replica.waitForLog({ msg: 'snapshot live' });
+    credential = await placeSample(inFolder);
+    replica = await ReplicaUnderTest.startReady(inFolder, { OVERLOAD_DELAY_MS: '10' });
   });
 
   after(() => {
@@ -76,11 +70,8 @@ describe('A replica with a short OVERLOAD_DELAY_MS', () => {
       }
     });
 
-    it('answers health checks', () => {
+    it('answers health checks, and a single caller at once after it', async () => {
       expect(healthChecks.map(({ status }) => status)).to.deep.equal(Array(10).fill(200));
-    });
-
-    it('answers a single caller at once after it', async () => {
       expect(await askOneAtATime(20)).to.deep.equal(Array(20).fill(200));
     });
 
