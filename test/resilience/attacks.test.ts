@@ -146,7 +146,6 @@ describe('A replica under attack', () => {
   }
 
   for (const [kind, connections, reads, hasKey] of [
-    ['one connection that pipelines requests without a key', 1, true, false],
     ['16 connections that pipeline requests without a key', 16, true, false],
     ['300 connections that pipeline requests and do not read the responses', 300, false, false],
     ['100 connections that pipeline requests after one with a valid key', 100, true, true],
