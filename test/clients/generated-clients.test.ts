@@ -3,9 +3,9 @@ import { cpSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { givenSite } from '../browser/support/site.ts';
 import { ROOT } from '../support/command.ts';
 import { needs } from '../support/components.ts';
+import { placeSample, ReplicaUnderTest } from '../support/replica-under-test.ts';
 import { folderForAll } from '../support/temporary-folder.ts';
 import { GENERATORS } from './generators.ts';
 
@@ -18,21 +18,22 @@ interface Page {
 }
 
 describe('A client generated from the OpenAPI document of a replica by', () => {
-  const given = givenSite();
   const inFolder = folderForAll();
+  let replica: ReplicaUnderTest;
+  let credential: string;
   let input: string;
   let expected: unknown;
 
   /** Requests a list as `curl` would. */
   async function list(target: string): Promise<Page> {
-    const { replica, credential } = given.site;
     const { status, text } = await replica.request(target, credential, { 'Service-API-Version': 'preview' });
     expect(status, text).to.equal(200);
     return JSON.parse(text) as Page;
   }
 
   before(async () => {
-    const { replica, credential } = given.site;
+    credential = await placeSample(inFolder);
+    replica = await ReplicaUnderTest.startReady(inFolder);
     const { items: events } = await list('/v1/events?perPage=2');
     const eventIds = events.map(({ id }) => id);
     const [from, until] = ['2000-01-01T00:00:00+01:00', '2100-01-01T00:00:00+01:00'];
@@ -58,6 +59,8 @@ describe('A client generated from the OpenAPI document of a replica by', () => {
     };
   });
 
+  after(() => replica.end());
+
   for (const { name, program, component, environment, prepare, generate, compile, run } of GENERATORS) {
     describe(name, () => {
       if (component !== undefined) needs(component);
@@ -68,7 +71,7 @@ describe('A client generated from the OpenAPI document of a replica by', () => {
           env: {
             ...process.env,
             PATH: `${join(PACKAGES, '.bin')}:${process.env['PATH'] ?? ''}`,
-            DOCUMENT: `${given.site.replica.origin}/openapi.json`,
+            DOCUMENT: `${replica.origin}/openapi.json`,
             INPUT: input,
             ...environment,
           },

@@ -2,8 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { parseTimestamp } from '../../src/contract/timestamp.ts';
 import type { ImportRecord } from '../support/import-folder.ts';
-import type { Copied } from '../system/copies.ts';
-import { describeSync } from '../system/sync-program.ts';
+import { type Copied, describeSync } from '../support/sync-program.ts';
 import { givenPython } from './python.ts';
 
 /** Returns the value of a column: an instant for a time, and no halves of characters. */

@@ -1,16 +1,29 @@
+import { spawnSync } from 'node:child_process';
 import { stripVTControlCharacters } from 'node:util';
 import { expect } from 'chai';
+import { INHERITED, ROOT } from '../support/command.ts';
 import { needs } from '../support/components.ts';
 import { folderForAll } from '../support/temporary-folder.ts';
-import { runOnTerminal } from './terminal.ts';
 
 describe('The progress of a command', () => {
-  needs('Python 3.11 with venv');
+  needs('script');
   const folder = folderForAll();
-  const sample = (name: string) => ['--output', folder(name), '--tickets', '8000', '--events', '60'];
 
-  it('is a bar on a terminal, within its width, and leaves only the summary', async () => {
-    const screen = await runOnTerminal('scripts/sample.ts', sample('terminal'));
+  /** Makes a sample in a terminal of 80 columns. Returns all that was written to it. */
+  function screenOf(name: string, environment: Readonly<Record<string, string>> = {}): string {
+    const command = `scripts/sample.ts --output ${folder(name)} --tickets 8000 --events 60`;
+    const line = `stty columns 80 && exec ${process.execPath} ${command}`;
+    const { status, stdout } = spawnSync('script', ['--quiet', '--return', '--command', line, '/dev/null'], {
+      cwd: ROOT,
+      env: { ...INHERITED, TERM: 'xterm-256color', ...environment },
+      encoding: 'utf8',
+    });
+    expect(status, stdout).to.equal(0);
+    return stdout;
+  }
+
+  it('is a bar on a terminal, within its width, and leaves only the summary', () => {
+    const screen = screenOf('terminal');
     const drawn = screen.split('\r').filter((line) => line.includes('%'));
     expect(stripVTControlCharacters(drawn[0])).to.match(
       /^[█░]{24} +\d+ % {2}writing tickets, [\d,]+ of 8,000$/,
@@ -22,13 +35,13 @@ describe('The progress of a command', () => {
     expect(screen.split('\r\x1b[K').at(-1)).to.match(/^\S+terminal: written in /);
   });
 
-  it('has no colour with NO_COLOR', async () => {
-    const screen = await runOnTerminal('scripts/sample.ts', sample('plain'), { NO_COLOR: '1' });
-    expect(screen).to.include('░').and.not.include('\x1b[36m');
+  it('has no colour with NO_COLOR', () => {
+    expect(screenOf('plain', { NO_COLOR: '1' }))
+      .to.include('░')
+      .and.not.include('\x1b[36m');
   });
 
-  it('is lines on a dumb terminal', async () => {
-    const screen = await runOnTerminal('scripts/sample.ts', sample('dumb'), { TERM: 'dumb' });
-    expect(screen).to.not.include('\x1b');
+  it('is lines on a dumb terminal', () => {
+    expect(screenOf('dumb', { TERM: 'dumb' })).to.not.include('\x1b');
   });
 });

@@ -1,19 +1,16 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { Agent, type IncomingHttpHeaders, request } from 'node:http';
+import { Agent } from 'node:http';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { ROOT } from '../support/command.ts';
 import { needs } from '../support/components.ts';
 import { freePort } from '../support/free-port.ts';
-import { build } from '../support/import-folder.ts';
-import { newCredential, ReplicaUnderTest } from '../support/replica-under-test.ts';
+import { type Answer, placeSample, ReplicaUnderTest } from '../support/replica-under-test.ts';
 import { folderForAll } from '../support/temporary-folder.ts';
 
-const ORGANIZATION = 'theatre-des-trois-ponts';
 const HOST = 'tickets.example.org';
 const REFUSALS = 5;
 
@@ -31,34 +28,24 @@ function configuration(port: number, upstream: number, folder: string): string {
     http { access_log off; ${paths}\n${local} }`;
 }
 
-interface Answer {
-  readonly status: number;
-  readonly headers: IncomingHttpHeaders;
-  readonly text: string;
-}
-
 describe('A replica behind nginx with the documented configuration', () => {
   needs('nginx');
   const inFolder = folderForAll();
-  const agent = new Agent({ keepAlive: true });
+  const agents = new Map<string, Agent>();
   const started = new AsyncDisposableStack();
+  let replica: ReplicaUnderTest;
   let port: number;
   let credential: string;
 
   before(async () => {
-    const replica = await ReplicaUnderTest.start(inFolder, {
+    credential = await placeSample(inFolder);
+    replica = await ReplicaUnderTest.startReady(inFolder, {
       TRUST_PROXY: 'loopback',
       PUBLIC_BASE_URL: `https://${HOST}`,
       REFUSALS_PER_MINUTE: String(REFUSALS),
       MAX_CONNECTIONS_PER_ADDRESS: '1',
     });
     started.defer(() => replica.end());
-    await build('data/sample', inFolder('snapshots/sample.sqlite'));
-    credential = newCredential(inFolder, ORGANIZATION);
-    await Promise.all([
-      replica.waitForLog({ msg: 'snapshot live' }),
-      replica.waitForLog({ msg: 'keys live', validKeys: 1 }),
-    ]);
     port = await freePort();
     mkdirSync(inFolder('nginx'));
     const file = inFolder('nginx/nginx.conf');
@@ -71,28 +58,24 @@ describe('A replica behind nginx with the documented configuration', () => {
   });
 
   after(async () => {
-    agent.destroy();
+    for (const agent of agents.values()) agent.destroy();
     await started.disposeAsync();
   });
 
-  /** Sends a request through the proxy, from a client address in 127.0.0.0/8. */
-  function get(path: string, from: string, headers: Readonly<Record<string, string>> = {}, body = '') {
-    const { promise, resolve, reject } = Promise.withResolvers<Answer>();
-    const options = { agent, port, host: '127.0.0.1', localAddress: from, path };
-    request({ ...options, headers: { Host: HOST, ...headers } }, (response) => {
-      text(response).then((content) => {
-        resolve({ status: response.statusCode ?? 0, headers: response.headers, text: content });
-      }, reject);
-    })
-      .on('error', reject)
-      .end(body);
-    return promise;
+  /** Sends a request through the proxy, from a client address in 127.0.0.0/8, with a valid key or a malformed one. */
+  function get(
+    path: string,
+    from: string,
+    key = '',
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<Answer> {
+    const agent = agents.getOrInsertComputed(from, () => new Agent({ keepAlive: true, localAddress: from }));
+    return replica.request(`http://127.0.0.1:${port}${path}`, key, { Host: HOST, ...headers }, agent);
   }
-  const authorized = () => ({ Authorization: `Bearer ${credential}` });
 
   it('answers many clients at once, with public links', async () => {
     const answers = await Promise.all(
-      Array.from({ length: 50 }, (_, i) => get('/v1/tickets?perPage=1', `127.0.1.${i + 1}`, authorized())),
+      Array.from({ length: 50 }, (_, i) => get('/v1/tickets?perPage=1', `127.0.1.${i + 1}`, credential)),
     );
     for (const { status, text: body } of answers) {
       expect(status).to.equal(200);
@@ -103,31 +86,31 @@ describe('A replica behind nginx with the documented configuration', () => {
   });
 
   it('passes on compressed responses and their entity tags', async () => {
-    const headers = { ...authorized(), 'Accept-Encoding': 'gzip' };
-    const first = await get('/v1/events', '127.0.0.6', headers);
+    const headers = { 'Accept-Encoding': 'gzip' };
+    const first = await get('/v1/events', '127.0.0.6', credential, headers);
     expect(first.headers).to.include({ 'content-encoding': 'gzip' });
     const { etag = '' } = first.headers;
-    const again = await get('/v1/events', '127.0.0.6', { ...headers, 'If-None-Match': etag });
+    const again = await get('/v1/events', '127.0.0.6', credential, { ...headers, 'If-None-Match': etag });
     expect(again).to.include({ status: 304 });
   });
 
   it('gives each client address a budget of refusals, which a forged header does not change', async () => {
     const forged = (i: number) => ({ 'X-Forwarded-For': `192.0.2.${i}` });
     for (let i = 0; i < REFUSALS; i++)
-      expect(await get('/v1/events', '127.0.0.2', forged(i))).to.include({ status: 400 });
-    expect(await get('/v1/events', '127.0.0.2', forged(99))).to.include({ status: 429 });
+      expect(await get('/v1/events', '127.0.0.2', '', forged(i))).to.include({ status: 400 });
+    expect(await get('/v1/events', '127.0.0.2', '', forged(99))).to.include({ status: 429 });
     expect(await get('/v1/events', '127.0.0.3')).to.include({ status: 400 });
-    expect(await get('/v1/events', '127.0.0.2', authorized())).to.include({ status: 200 });
+    expect(await get('/v1/events', '127.0.0.2', credential)).to.include({ status: 200 });
   });
 
   it('refuses request bodies at the proxy', async () => {
-    const headers = { ...authorized(), 'Content-Length': '2000' };
-    expect(await get('/v1/events', '127.0.0.4', headers, 'x'.repeat(2000))).to.include({ status: 413 });
+    const headers = { 'Content-Length': '2000' };
+    expect(await get('/v1/events', '127.0.0.4', credential, headers)).to.include({ status: 413 });
   });
 
   it('limits the requests of a client address at the proxy', async () => {
     const answers = await Promise.all(
-      Array.from({ length: 260 }, () => get('/v1/events?perPage=1', '127.0.0.5', authorized())),
+      Array.from({ length: 260 }, () => get('/v1/events?perPage=1', '127.0.0.5', credential)),
     );
     const limited = answers.filter(({ status }) => status !== 200);
     expect(limited).to.have.length.above(0);

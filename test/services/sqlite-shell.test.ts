@@ -1,14 +1,23 @@
 import { execFileSync } from 'node:child_process';
 import { expect } from 'chai';
-import { SoundSnapshot } from '../snapshot/format/sound-snapshot.ts';
 import { needs } from '../support/components.ts';
+import { setDeletions } from '../support/deletions.ts';
+import { builtFrom } from '../support/import-folder.ts';
+import { SMALL_DELETIONS, SMALL_IMPORT } from '../support/small-import.ts';
+import { folderForAll } from '../support/temporary-folder.ts';
 
 describe('The shell of SQLite', () => {
   needs('the shell of SQLite');
-  const snapshot = new SoundSnapshot();
+  const inFolder = folderForAll();
+  const path = () => inFolder('snapshot.sqlite');
+
+  before(async () => {
+    await builtFrom(inFolder('.'), SMALL_IMPORT);
+    setDeletions(path(), { north: SMALL_DELETIONS });
+  });
 
   const linesOf = (sql: string) =>
-    execFileSync('sqlite3', ['-readonly', snapshot.path, sql], { encoding: 'utf8' }).trim().split('\n');
+    execFileSync('sqlite3', ['-readonly', path(), sql], { encoding: 'utf8' }).trim().split('\n');
 
   it('reads the views of a snapshot', () => {
     expect(linesOf("SELECT record ->> 'currency', count(*) FROM tickets GROUP BY 1")).to.deep.equal([

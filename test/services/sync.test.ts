@@ -1,5 +1,4 @@
-import { sqliteReader } from '../system/copies.ts';
-import { describeSync } from '../system/sync-program.ts';
+import { describeSync, sqliteReader } from '../support/sync-program.ts';
 import { givenPython } from './python.ts';
 
 describe('The example of a sync in Python', () => {

@@ -1,5 +1,4 @@
-import { sqliteReader } from './copies.ts';
-import { describeSync } from './sync-program.ts';
+import { describeSync, sqliteReader } from '../support/sync-program.ts';
 
 describe('The example of a sync with the TypeScript client', () => {
   describeSync({

@@ -1,27 +1,94 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import Database from 'better-sqlite3';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { Random } from '../../scripts/sample/random.ts';
 import type { BuildOptions } from '../../src/snapshot/builder/build-snapshot.ts';
 import { publishSnapshot } from '../../src/snapshot/publish/publish-snapshot.ts';
 import { histories, ORGANIZATIONS, World } from '../snapshot/builder/random-history.ts';
-import { INHERITED, ROOT } from '../support/command.ts';
-import { byDepth } from '../support/depth.ts';
-import { COMPLETE_DELETIONS, COMPLETE_IMPORT, EMPTY_IMPORT } from '../support/complete-import.ts';
-import { build, type Import, type ImportRecord, writeImport } from '../support/import-folder.ts';
-import { newCredential, ReplicaUnderTest } from '../support/replica-under-test.ts';
-import { folderForAll } from '../support/temporary-folder.ts';
-import type { CopiedRow, SyncProgram } from './copies.ts';
-import { type Fault, FAULTS, RETRY_SECONDS } from './sync-faults.ts';
+import { INHERITED, ROOT } from './command.ts';
+import { byDepth } from './depth.ts';
+import { COMPLETE_DELETIONS, COMPLETE_IMPORT, EMPTY_IMPORT } from './complete-import.ts';
+import { build, type Import, type ImportRecord, writeImport } from './import-folder.ts';
+import { newCredential, ReplicaUnderTest } from './replica-under-test.ts';
+import { folderForAll } from './temporary-folder.ts';
 
 const SEED = 20_261_122;
 const PREVIEW = { 'Service-API-Version': 'preview' };
+
+/** A program that keeps a copy. */
+export interface SyncProgram {
+  readonly command: string;
+  /** Path in `examples`. */
+  readonly file: string;
+  /** Random snapshots that the program follows in a short test. */
+  readonly steps?: number;
+  readonly environment?: Readonly<Record<string, string>>;
+  /** Standard error of a round that gets 403. */
+  readonly refused: RegExp;
+  /** Moments at which the program is killed, and the line of its log, on standard error, that announces each. */
+  readonly moments?: Readonly<Record<string, RegExp>>;
+  /** Reads the copy in a database. */
+  readonly read: (database: string) => Copied;
+  /** Returns what a copy has of a record; by default, all of it. */
+  readonly copied?: (record: ImportRecord) => ImportRecord;
+}
+
+/** A copy, and the time of its data. */
+export interface Copied {
+  readonly time: string;
+  readonly rows: readonly CopiedRow[];
+}
+
+interface CopiedRow {
+  readonly collection: string;
+  readonly id: string;
+  /** Of sessions, whose bodies lack it. */
+  readonly event_id: string | null;
+  /** JSON. */
+  readonly body: string;
+}
+
+/** Returns the reader of a copy in SQLite. */
+export function sqliteReader(selectTime: string): SyncProgram['read'] {
+  return (path) => {
+    const database = new Database(path, { readonly: true });
+    const rows = database.prepare<[], CopiedRow>('SELECT * FROM records').all();
+    const time = database.prepare<[], string>(selectTime).pluck().get() ?? '';
+    database.close();
+    return { time, rows };
+  };
+}
+
+/** Ends a response as a proxy may do: without a length, and without chunks. */
+function endEarly(response: ServerResponse, part: Buffer): void {
+  response.useChunkedEncodingByDefault = false;
+  response.shouldKeepAlive = false;
+  response.end(part);
+}
+
+/** More than the pause that programs make without Retry-After. */
+const RETRY_SECONDS = 2;
+
+/** What the first response of a round is, in place of the whole one. `part` is the beginning of its body. */
+const FAULTS = {
+  '429': (response) => response.writeHead(429, { 'Retry-After': RETRY_SECONDS }).end(),
+  '429 without Retry-After': (response) => response.writeHead(429).end('<html>'),
+  reset: (response, part) => response.write(part, () => response.destroy()),
+  'cut within a line': endEarly,
+  'cut after a line': (response, part) => {
+    endEarly(response, part.subarray(0, part.lastIndexOf('\n') + 1));
+  },
+  'late, and the program is killed': (response, part) => response.write(part),
+} as const satisfies Record<string, (response: ServerResponse, part: Buffer) => unknown>;
+
+type Fault = keyof typeof FAULTS;
 
 /** The snapshot that another one descends from, as base or as previous one. */
 type Earlier = Pick<BuildOptions, 'base' | 'previous'>;
@@ -34,7 +101,7 @@ const identity = (record: ImportRecord): ImportRecord => record;
 /** Declares the tests of a program that keeps a copy, as docs/integrators.md explains. */
 export function describeSync(program: SyncProgram): void {
   const { command, file, environment, refused, moments = {}, read, copied = identity } = program;
-  const steps = byDepth({ short: program.steps ?? 15, deep: 75 });
+  const steps = byDepth({ short: program.steps ?? 10, deep: 75 });
   /** The first of the steps that follow those of the random history, and the one built after the rollback. */
   const complete = steps + 2;
 
@@ -189,13 +256,13 @@ export function describeSync(program: SyncProgram): void {
         await buildStep(step, random.pick([{ base: earlier }, { base: earlier }, { previous: earlier }, {}]));
         const { time } = copy();
         // Some snapshots go live before a round, some during one, and some without a round.
-        if (random.chance(0.3)) {
+        if (random.chance(0.2)) {
           await Promise.all([goLive(step), sync()]);
           expectCopyOf(copy().time);
           continue;
         }
         await goLive(step);
-        if (random.chance(0.2)) continue;
+        if (random.chance(0.1)) continue;
         const fault = faults[faulty++ % faults.length];
         await syncWith(fault);
         expectCopyOf(fault.endsWith('killed') ? time : copy().time);
