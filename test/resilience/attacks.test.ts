@@ -210,6 +210,15 @@ describe('A replica under attack', () => {
     });
   });
 
+  it('answers a later connection from the address of a flood', async () => {
+    const { replica, credential } = await start();
+    const flood = open(replica.port).resume();
+    flood.write('GET /v1/x HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(1000));
+    await once(flood, 'close');
+    for (let i = 0; i < 3; i++)
+      expect(await askOnce(open(replica.port), credential)).to.match(/^HTTP\/1\.1 200 /);
+  });
+
   it('reads an address that has spent its budget of refusals one connection at a time', async () => {
     const { replica, credential } = await start({ REFUSALS_PER_MINUTE: '5' });
     for (let i = 0; i <= 5; i++)
