@@ -117,6 +117,13 @@ describe('A process', () => {
       expectServed(await (await start()).request('/v1/tickets', credential), 2);
     });
 
+    it('loads the snapshot after its next start when it receives SIGKILL', async () => {
+      const loading = await startLoad();
+      loading.signal('SIGKILL');
+      expect(await loading.ended).to.include({ signal: 'SIGKILL', stderr: '' });
+      expectServed(await (await start()).request('/v1/tickets', credential), 2);
+    });
+
     it('swaps when the load continues after a stop of the process', async () => {
       const loading = await startLoad();
       loading.signal('SIGSTOP');

@@ -78,11 +78,19 @@ const BAD_FILES: Readonly<
       symlinkSync('../outside.sqlite', path);
     }),
   ],
-  empty: ['an empty file', /^the file is empty$/, (path) => truncateSync(path, 0)],
+  empty: [
+    'an empty file',
+    /^the file is empty$/,
+    (path) => {
+      truncateSync(path, 0);
+    },
+  ],
   'not-sqlite': [
     'a text file',
     /^it is not an SQLite database$/,
-    (path) => writeFileSync(path, 'a text, not a database\n'.repeat(1000)),
+    (path) => {
+      writeFileSync(path, 'a text, not a database\n'.repeat(1000));
+    },
   ],
   foreign: [
     "another application's database",
@@ -94,12 +102,16 @@ const BAD_FILES: Readonly<
   'cut-short': [
     'half a file',
     /it is truncated, or still being copied$/,
-    (path) => truncateSync(path, 20_000),
+    (path) => {
+      truncateSync(path, 20_000);
+    },
   ],
   unfinished: [
     'a snapshot with a journal beside it',
     /^a -journal file exists: the write to it is not complete$/,
-    (_, place) => writeFileSync(`${place}-journal`, ''),
+    (_, place) => {
+      writeFileSync(`${place}-journal`, '');
+    },
   ],
   schema: [
     'another schema',
