@@ -1,17 +1,14 @@
-import { execFile, execFileSync } from 'node:child_process';
+import { execFile, type Serializable } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { formatCredential } from '../../src/keys/credential.ts';
-import { KeysFile } from '../../src/keys/keys-file.ts';
-import { buildSnapshot } from '../../src/snapshot/builder/build-snapshot.ts';
-import { RefusedSnapshot } from '../../src/snapshot/format/refused-snapshot.ts';
 import { inspectSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
 import { DEFAULT_SAMPLE } from '../sample/sample-options.ts';
 import { writeSample } from '../sample/write-sample.ts';
 import { count } from '../terminal/units.ts';
-import type { ReplicaFiles } from './servers/replica-process.ts';
+import { Replica } from './servers/replica.ts';
+import { ServerProcess } from './servers/server-process.ts';
 
 /** Sizes of the samples, and number and length of the rounds. */
 export interface Sizes {
@@ -35,13 +32,16 @@ export interface SampleShape {
   readonly isVariant?: boolean;
 }
 
+/** The root folder of this checkout. */
+const THIS_CHECKOUT = new URL('../..', import.meta.url);
 const TICKETS_PER_EVENT = 500;
-/** The same for every sample, so that none is older than another and any can replace any. */
-const PRODUCED_AT = new Date(`${DEFAULT_SAMPLE.now}T00:00:00Z`);
+/** Production time of every sample: none is older than another, so that any can replace any. */
+const PRODUCED_AT = `${DEFAULT_SAMPLE.now}T00:00:00Z`;
 
-/** Returns the shape of a sample with the usual number of events for its tickets. */
-export function shapeOf(tickets: number): SampleShape {
-  return { tickets, events: Math.max(1, Math.round(tickets / TICKETS_PER_EVENT)) };
+/** A key to every sample: all have the same organization. */
+interface Access {
+  readonly keysFile: string;
+  readonly credential: string;
 }
 
 interface ContextOptions {
@@ -49,16 +49,23 @@ interface ContextOptions {
   /** Temporary folder. */
   readonly folder: string;
   /** Folder that keeps snapshots for later runs; the temporary folder when absent. */
-  readonly keep?: string | undefined;
+  readonly keep: string | undefined;
   /** Root folder of another checkout of Foyer to compare with. */
-  readonly against?: URL | undefined;
+  readonly against: URL | undefined;
   /** Text in the names of the request kinds to measure. */
-  readonly only?: string | undefined;
+  readonly only: string;
   readonly signal: AbortSignal;
   readonly showProgress: (text: string) => void;
 }
 
-/** The state that all groups share: sizes, folders, samples with a key to them, and the signal to stop. */
+interface Start {
+  /** Snapshot files that go live in rotation; by default the usual sample. */
+  readonly snapshots?: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly checkout?: URL;
+}
+
+/** The state that all groups share: sizes, folders, samples, the signal to stop, and how to start servers. */
 export class BenchContext {
   readonly sizes: Sizes;
   readonly folder: string;
@@ -67,68 +74,78 @@ export class BenchContext {
   readonly signal: AbortSignal;
   readonly showProgress: (text: string) => void;
   readonly #samples: string;
-  #access: Pick<ReplicaFiles, 'keysFile' | 'credential'> | undefined;
+  readonly #access = new Map<URL, Access>();
+  #servers = 0;
 
   constructor({ sizes, folder, keep, against, only, signal, showProgress }: ContextOptions) {
     this.sizes = sizes;
     this.folder = folder;
     this.against = against;
-    this.only = only ?? '';
+    this.only = only;
     this.signal = signal;
     this.showProgress = showProgress;
     this.#samples = keep ?? folder;
+    mkdirSync(this.#samples, { recursive: true });
   }
 
-  /** Returns the snapshot file of a sample, and builds it when it is absent. */
-  async snapshot(shape: SampleShape): Promise<string> {
-    const output = this.#sampleFile(shape, '');
-    if (isReadable(output)) return output;
+  /** The sample that most groups use. */
+  get usualShape(): SampleShape {
+    const { tickets } = this.sizes;
+    return { tickets, events: Math.max(1, Math.round(tickets / TICKETS_PER_EVENT)) };
+  }
+
+  get largeShape(): SampleShape {
+    const { largeTickets: tickets, events } = this.sizes;
+    return { tickets, events };
+  }
+
+  /** Measures each round, and before them one that does not count. */
+  async rounds<T>(title: string, measure: (round: number) => Promise<T>): Promise<T[]> {
+    const figures: T[] = [];
+    for (let round = 0; round <= this.sizes.rounds; round++) {
+      this.showProgress(`${title}: ${round === 0 ? 'warming up' : `round ${round} of ${this.sizes.rounds}`}`);
+      const figure = await measure(round);
+      if (round > 0) figures.push(figure);
+    }
+    return figures;
+  }
+
+  /** Returns a snapshot file of a sample that a checkout can read, and builds it when there is none. */
+  async snapshot(shape = this.usualShape, checkout = THIS_CHECKOUT): Promise<string> {
+    const { tickets, events, isVariant = false } = shape;
+    const name = `${tickets}-tickets-${events}-events${isVariant ? '-other' : ''}`;
+    const [own, others] = ['', '-against'].map((suffix) => join(this.#samples, `${name}${suffix}.sqlite`));
+    for (const file of [own, others]) {
+      const inspect = () => this.#run(checkout, 'snapshot', 'inspect', file);
+      const isReadable =
+        existsSync(file) &&
+        (await inspect().then(
+          () => true,
+          () => false,
+        ));
+      this.signal.throwIfAborted();
+      if (isReadable) return file;
+    }
+    const output = checkout === THIS_CHECKOUT ? own : others;
     const input = await this.writeImport(shape);
-    await buildSnapshot({
-      input,
-      output,
-      skipInvalid: false,
-      producedAt: PRODUCED_AT,
-      signal: this.signal,
-      onProgress: ({ step, list, records }) => {
-        this.showProgress(`snapshot: ${count(records)} ${list} ${step}`);
-      },
-    });
+    this.showProgress(`building the snapshot of ${count(tickets)} tickets`);
+    await this.build(input, output, ['--as-of', PRODUCED_AT], checkout);
     rmSync(input, { recursive: true });
     return output;
   }
 
-  /** Returns a snapshot of the sample that another checkout can read: this checkout's, or one that the other builds. */
-  async snapshotFor(checkout: URL, shape: SampleShape): Promise<string> {
-    const script = fileURLToPath(new URL('scripts/snapshot.ts', checkout));
-    const command = (...args: string[]) =>
-      promisify(execFile)(process.execPath, [script, ...args], { signal: this.signal });
-    const canRead = async (file: string): Promise<boolean> => {
-      if (!existsSync(file)) return false;
-      return await command('inspect', file).then(
-        () => true,
-        () => false,
-      );
-    };
-    const shared = await this.snapshot(shape);
-    if (await canRead(shared)) return shared;
-    const output = this.#sampleFile(shape, '-against');
-    if (await canRead(output)) return output;
-    const input = await this.writeImport(shape);
-    this.showProgress('snapshot of the other checkout');
-    await command('build', '--input', input, '--output', output);
-    rmSync(input, { recursive: true });
-    return output;
-  }
-
-  #sampleFile({ tickets, events, isVariant = false }: SampleShape, suffix: string): string {
-    const name = `${tickets}-tickets-${events}-events${isVariant ? '-other' : ''}${suffix}.sqlite`;
-    return join(this.#samples, name);
+  /** Builds a snapshot by the command of a checkout. */
+  async build(
+    input: string,
+    output: string,
+    options: readonly string[] = [],
+    checkout = THIS_CHECKOUT,
+  ): Promise<void> {
+    await this.#run(checkout, 'snapshot', 'build', '--input', input, '--output', output, ...options);
   }
 
   /** Writes the import folder of a sample, in place of an earlier one. Returns its path. */
   async writeImport({ tickets, events, isVariant = false }: SampleShape): Promise<string> {
-    mkdirSync(this.#samples, { recursive: true });
     const input = join(this.folder, 'import');
     await writeSample({
       ...DEFAULT_SAMPLE,
@@ -145,39 +162,66 @@ export class BenchContext {
     return input;
   }
 
-  /** Returns the files of a replica that serves these snapshots in rotation. */
-  replicaFiles(...snapshots: readonly [string, ...string[]]): ReplicaFiles {
-    this.#access ??= this.#createKey(snapshots[0]);
-    return { folder: this.folder, snapshots, ...this.#access };
+  /** Starts a replica of a checkout, and waits until its first snapshot is live. */
+  async startReplica({
+    snapshots,
+    environment = {},
+    checkout = THIS_CHECKOUT,
+  }: Start = {}): Promise<Replica> {
+    const files = snapshots ?? [await this.snapshot(this.usualShape, checkout)];
+    return await Replica.launch({
+      signal: this.signal,
+      folder: this.folder,
+      checkout,
+      environment,
+      snapshots: files,
+      ...(await this.#accessFor(checkout)),
+    });
   }
 
   /**
-   * Creates the key to every sample: all have the same organization. Another checkout creates it itself, since this one
-   * reads the keys files of earlier versions.
+   * Starts a server for comparison.
+   * @param program file name
+   * @param settings of the program; those of a server with a database of its own are extended by snapshot and keys file
    */
-  #createKey(snapshot: string): Pick<ReplicaFiles, 'keysFile' | 'credential'> {
-    const [{ organizationId }] = inspectSnapshot(snapshot).organizations;
-    const keysFile = join(this.folder, 'keys.sqlite');
-    if (this.against === undefined) {
-      const key = new KeysFile(keysFile).create(organizationId, 'bench', new Date());
-      return { keysFile, credential: formatCredential(key) };
-    }
-    const script = fileURLToPath(new URL('scripts/keys.ts', this.against));
-    const words = ['create', '--organization', organizationId, '--file', keysFile];
-    const output = execFileSync(process.execPath, [script, ...words], { encoding: 'utf8' });
-    return { keysFile, credential: output.trimEnd().split('\n').at(-1) ?? '' };
+  async startServer(
+    program: string,
+    settings: Readonly<Record<string, Serializable>>,
+  ): Promise<ServerProcess> {
+    const { keysFile, credential } = await this.#accessFor(THIS_CHECKOUT);
+    const all = { snapshot: await this.snapshot(), keysFile, ...settings };
+    return await ServerProcess.start(new URL(`servers/${program}`, import.meta.url), all, {
+      signal: this.signal,
+      credential,
+      output: join(this.folder, `server-${this.#servers++}.log`),
+    });
   }
-}
 
-/** Returns whether a snapshot file exists and has the format of this checkout. */
-function isReadable(snapshot: string): boolean {
-  if (!existsSync(snapshot)) return false;
-  try {
-    inspectSnapshot(snapshot);
-    return true;
-  } catch (error) {
-    if (error instanceof RefusedSnapshot) return false;
-    throw error;
+  /** Creates a key by the command of a checkout, which alone knows the format of its keys file. */
+  async #accessFor(checkout: URL): Promise<Access> {
+    let access = this.#access.get(checkout);
+    if (access === undefined) {
+      const [{ organizationId }] = inspectSnapshot(await this.snapshot()).organizations;
+      const keysFile = join(this.folder, `keys-${this.#access.size}.sqlite`);
+      const options = ['--organization', organizationId, '--file', keysFile];
+      const output = await this.#run(checkout, 'keys', 'create', ...options);
+      access = { keysFile, credential: output.trimEnd().split('\n').at(-1) ?? '' };
+      this.#access.set(checkout, access);
+    }
+    return access;
+  }
+
+  /** Runs a command of a checkout. Returns its output. */
+  async #run(checkout: URL, command: string, ...args: readonly string[]): Promise<string> {
+    const script = fileURLToPath(new URL(`scripts/${command}.ts`, checkout));
+    const { stdout } = await promisify(execFile)(process.execPath, [script, ...args], {
+      signal: this.signal,
+    }).catch((error: unknown) => {
+      // Of an interrupted bench, the reason counts.
+      this.signal.throwIfAborted();
+      throw error;
+    });
+    return stdout;
   }
 }
 

@@ -9,7 +9,6 @@ import { Progress } from '../terminal/progress.ts';
 import { left, table } from '../terminal/table.ts';
 import { count } from '../terminal/units.ts';
 import { BenchContext, type Sizes } from './bench-context.ts';
-import { printRows, type Row } from './figures.ts';
 import { measureBuild } from './groups/build.ts';
 import { measureChanges } from './groups/changes.ts';
 import { measureCompression } from './groups/compression.ts';
@@ -18,44 +17,34 @@ import { measureLoad } from './groups/load.ts';
 import { measureOverload } from './groups/overload.ts';
 import { FIRST_SWAPS, measureRefresh } from './groups/refresh.ts';
 import { measureRequests } from './groups/requests.ts';
-import { type KindFigure, measureScale, printKinds } from './groups/scale.ts';
+import { measureScale } from './groups/scale.ts';
 import { measureStart } from './groups/start.ts';
 import { measureStreams } from './groups/streams.ts';
 import { measureThreads } from './groups/threads.ts';
-
-/** The figures of a group. */
-interface GroupResult {
-  readonly rows: readonly Row[];
-  /** The kinds of query behind a row of `scale`. */
-  readonly kinds?: readonly KindFigure[];
-}
+import { printRows, type Row } from './rows.ts';
 
 /** Groups can be measured apart from each other; this is their order. */
 const GROUPS = {
-  requests: group('requests a second, compared with a bare server and others', measureRequests),
-  latency: group('response times under load, compared with a bare server', measureLatency),
-  streams: group('bytes a second of streams, and requests beside them', measureStreams),
-  changes: group('the changes since a snapshot, compared with all records', measureChanges),
-  compression: group('requests a second of compressed pages, response times of others', measureCompression),
-  overload: group('goodput and response times beyond the capacity', measureOverload),
-  threads: group('throughput of a second thread, and memory of each', measureThreads),
-  scale: {
-    description: 'response time of each kind of query at two sizes',
-    measure: measureScale,
-  },
-  build: group('a build from changes, compared with one of all records', measureBuild),
-  load: group('load time and memory of a large snapshot', measureLoad),
-  start: group('start of the demo', measureStart),
-  refresh: group('requests, event loop and memory while snapshots go live', measureRefresh),
-};
-
+  requests: ['requests a second, compared with a bare server and others', measureRequests],
+  latency: ['response times under load, compared with a bare server', measureLatency],
+  streams: ['bytes a second of streams, and requests beside them', measureStreams],
+  changes: ['the changes since a snapshot, compared with all records', measureChanges],
+  compression: ['requests a second of compressed pages, response times of others', measureCompression],
+  overload: ['goodput and response times beyond the capacity', measureOverload],
+  threads: ['throughput of a second thread, and memory of each', measureThreads],
+  scale: ['response time of each kind of query at two sizes', measureScale],
+  build: ['a build from changes, compared with one of all records', measureBuild],
+  load: ['load time and memory of a large snapshot', measureLoad],
+  start: ['start of the demo', measureStart],
+  refresh: ['requests, event loop and memory while snapshots go live', measureRefresh],
+} as const;
 type Group = keyof typeof GROUPS;
+const NAMES = Object.keys(GROUPS) as readonly Group[];
 
 /** Outcome of an interrupted bench, for the user. */
 const OUTCOME = 'not all was measured';
 const TIMEOUT_MINUTES = 120;
 const ALL_GROUPS_MINUTES = 40;
-const NAMES = Object.keys(GROUPS) as readonly Group[];
 
 interface Choices {
   readonly keep?: string | undefined;
@@ -63,15 +52,11 @@ interface Choices {
   readonly only?: string | undefined;
 }
 
-interface Options extends Sizes, Choices {
-  readonly json?: true;
-}
-
 const program = commandLine(
   'bench',
   'Measures the performance that Foyer promises, on this machine, as ratios.\n' +
     'A figure out of reach is not an error. Groups of figures:\n' +
-    NAMES.map((name) => `  ${name.padEnd(13)}${GROUPS[name].description}`).join('\n'),
+    NAMES.map((name) => `  ${name.padEnd(13)}${GROUPS[name][0]}`).join('\n'),
 )
   .addArgument(
     new Argument('[group...]', `groups to measure; all take about ${ALL_GROUPS_MINUTES} minutes`).choices(
@@ -105,24 +90,24 @@ const program = commandLine(
 
 process.exitCode = await runCommand(program, process.argv.slice(2));
 
-async function bench(chosen: Group[], { keep, against, only, json, ...sizes }: Options): Promise<void> {
+async function bench(
+  chosen: Group[],
+  { keep, against, only, json, ...sizes }: Sizes & Choices & { readonly json?: true },
+): Promise<void> {
   const groups = chosen.length === 0 ? NAMES : NAMES.filter((name) => chosen.includes(name));
   if (chosen.length === 0 && !json) {
     console.error(`All groups take about ${ALL_GROUPS_MINUTES} minutes. Single groups: ${NAMES.join(', ')}.`);
   }
-  const { rows, kinds, failure } = await measure(groups, sizes, { keep, against, only });
-  // Figures taken before a failure are valid.
-  if (rows.length > 0) print(groups, sizes, rows, kinds, json === true);
-  if (failure !== undefined) throw failure.reason;
+  const rows: Row[] = [];
+  try {
+    await measure(groups, sizes, { keep, against, only }, rows);
+  } finally {
+    // Figures taken before a failure are valid.
+    if (rows.length > 0) print(groups, sizes, rows, json === true);
+  }
 }
 
-function print(
-  groups: readonly Group[],
-  sizes: Sizes,
-  rows: readonly Row[],
-  kinds: readonly KindFigure[] | undefined,
-  json: boolean,
-): void {
+function print(groups: readonly Group[], sizes: Sizes, rows: readonly Row[], json: boolean): void {
   const conditions = {
     ...sizes,
     cpus: availableParallelism(),
@@ -130,7 +115,7 @@ function print(
     node: process.version,
   };
   if (json) {
-    console.log(JSON.stringify({ groups, conditions, rows, ...(kinds && { kinds }) }, null, 2));
+    console.log(JSON.stringify({ groups, conditions, rows }, null, 2));
     return;
   }
   const described = Object.entries(conditions).map(([name, value]) => [
@@ -139,29 +124,22 @@ function print(
   ]);
   console.log(`${table([left(''), left('')], described)}\n`);
   printRows(rows);
-  if (kinds) printKinds(kinds);
 }
 
-interface Measured {
-  readonly rows: readonly Row[];
-  readonly kinds: readonly KindFigure[] | undefined;
-  /** Reason that ended the bench early. */
-  readonly failure: { readonly reason: unknown } | undefined;
-}
-
-/** Measures the groups. However it ends, it leaves no file and no process behind. */
+/** Measures the groups, and adds their rows. However it ends, it leaves no file and no process behind. */
 async function measure(
   groups: readonly Group[],
   sizes: Sizes,
-  { keep, against, only }: Choices,
-): Promise<Measured> {
+  { keep, against, only = '' }: Choices,
+  rows: Row[],
+): Promise<void> {
   using progress = new Progress();
   using interruption = new Interruption(OUTCOME);
-  const signal = AbortSignal.any([interruption.signal, timeoutSignal()]);
+  const timeout = new AbortController();
+  const timer = setTimeout(() => {
+    timeout.abort(new Refused(`not done after ${TIMEOUT_MINUTES} minutes; ${OUTCOME}`));
+  }, TIMEOUT_MINUTES * 60_000).unref();
   const folder = mkdtempSync(join(tmpdir(), 'foyer-bench-'));
-  const rows: Row[] = [];
-  let kinds: readonly KindFigure[] | undefined;
-  let failure: Measured['failure'];
   let done = 0;
   try {
     const context = new BenchContext({
@@ -170,39 +148,16 @@ async function measure(
       keep,
       against: against === undefined ? undefined : pathToFileURL(`${resolve(against)}/`),
       only,
-      signal,
+      signal: AbortSignal.any([interruption.signal, timeout.signal]),
       showProgress: (text) => {
         progress.show(text, groups.length > 1 ? done / groups.length : undefined);
       },
     });
-    for (; done < groups.length; done++) {
-      const result = await GROUPS[groups[done]].measure(context);
-      rows.push(...result.rows);
-      kinds ??= result.kinds;
-    }
-  } catch (reason) {
-    failure = { reason };
+    for (; done < groups.length; done++) rows.push(...(await GROUPS[groups[done]][1](context)));
   } finally {
+    clearTimeout(timer);
     rmSync(folder, { recursive: true, force: true });
   }
-  return { rows, kinds, failure };
-}
-
-/** Returns a signal that aborts after the timeout. */
-function timeoutSignal(): AbortSignal {
-  const timeout = new AbortController();
-  const reason = new Refused(`not done after ${TIMEOUT_MINUTES} minutes; ${OUTCOME}`);
-  setTimeout(() => {
-    timeout.abort(reason);
-  }, TIMEOUT_MINUTES * 60_000).unref();
-  return timeout.signal;
-}
-
-function group(description: string, measureRows: (context: BenchContext) => Promise<Row[]>) {
-  return {
-    description,
-    measure: async (context: BenchContext): Promise<GroupResult> => ({ rows: await measureRows(context) }),
-  };
 }
 
 function wholeNumber(least: number): (text: string) => number {

@@ -4,70 +4,58 @@ import { pipeline } from 'node:stream/promises';
 import Database from 'better-sqlite3';
 import { buildSnapshot } from '../../../src/snapshot/builder/build-snapshot.ts';
 import type { BenchContext } from '../bench-context.ts';
-import { format, median, type Row, rowOf } from '../figures.ts';
+import { median, ratioRow, type Row } from '../rows.ts';
 
 /** The tickets that change, as an SQL condition on `row`, the position in list order, and the number of all tickets. */
-const CHANGES = {
-  'the latest 1 % of the tickets': { condition: 'row < tickets / 100', reach: { atMost: 0.2 } },
-  'every hundredth ticket': { condition: 'row % 100 = 0', reach: { atMost: 0.25 } },
-};
-
-interface Build {
-  readonly seconds: number;
-  readonly processorSeconds: number;
-}
+const CHANGES = [
+  { name: 'the latest 1 % of the tickets', condition: 'row < tickets / 100', reach: { atMost: 0.2 } },
+  { name: 'every hundredth ticket', condition: 'row % 100 = 0', reach: { atMost: 0.25 } },
+] as const;
 
 /** Measures builds from changes, against a build of all records. */
 export async function measureBuild(context: BenchContext): Promise<Row[]> {
-  const { rounds, largeTickets: tickets, events } = context.sizes;
-  const shape = { tickets, events };
-  const base = await context.snapshot(shape);
-  const input = await context.writeImport(shape);
+  const { signal, largeShape } = context;
+  const base = await context.snapshot(largeShape);
+  const input = await context.writeImport(largeShape);
   const folder = mkdtempSync(join(context.folder, 'build-'));
-  const output = join(folder, 'output.sqlite');
+  const changes: string[] = [];
+  for (const { condition } of CHANGES) changes.push(await writeChanges(base, condition, folder));
 
-  const build = async (source: { input: string; base?: string }): Promise<Build> => {
-    const startedAt = performance.now();
-    const before = process.cpuUsage();
-    const options = { ...source, output, skipInvalid: false, producedAt: new Date(), signal: context.signal };
-    await buildSnapshot(options);
+  const build = async (source: { input: string; base?: string }) => {
+    const [startedAt, before] = [performance.now(), process.cpuUsage()];
+    const output = join(folder, 'output.sqlite');
+    await buildSnapshot({ ...source, output, skipInvalid: false, producedAt: new Date(), signal });
     const { user, system } = process.cpuUsage(before);
     return { seconds: (performance.now() - startedAt) / 1000, processorSeconds: (user + system) / 1e6 };
   };
-  const kinds = await Promise.all(
-    Object.entries(CHANGES).map(async ([name, { condition, reach }]) => {
-      const changes = mkdtempSync(join(folder, 'changes-'));
-      await writeChanges(base, condition, join(changes, 'tickets.ndjson'));
-      return { name, reach, changes, builds: new Array<Build>() };
-    }),
-  );
-  const full: Build[] = [];
-  for (let round = 1; round <= rounds; round++) {
-    context.showProgress(`build: round ${round} of ${rounds}`);
-    full.push(await build({ input }));
-    for (const { changes, builds } of kinds) builds.push(await build({ input: changes, base }));
-  }
+  const rounds = await context.rounds('build', async () => {
+    const full = await build({ input });
+    const fromChanges = [];
+    for (const changed of changes) fromChanges.push(await build({ input: changed, base }));
+    return { full, fromChanges };
+  });
   rmSync(input, { recursive: true });
   rmSync(folder, { recursive: true });
-
-  const processor = (builds: readonly Build[]) => median(builds.map((one) => one.processorSeconds));
-  return kinds.map(({ name, reach, builds }) =>
-    rowOf({
+  return CHANGES.map(({ name, reach }, i) => {
+    const processor = rounds.map(
+      ({ full, fromChanges }) => fromChanges[i].processorSeconds / full.processorSeconds,
+    );
+    return ratioRow({
       name: `build from changes to ${name}, against a build of all`,
-      note:
-        `${tickets} tickets, by the clock: ${format(median(builds.map(({ seconds }) => seconds)), 's')} against ` +
-        `${format(median(full.map(({ seconds }) => seconds)), 's')}; processor time ` +
-        format(processor(builds) / processor(full), 'times'),
-      unit: 'times',
+      note: `by the clock; ${largeShape.tickets} tickets; processor time ${median(processor).toFixed(2)} times`,
+      unit: 's',
       reach,
-      rounds: builds.map(({ seconds }, i) => seconds / full[i].seconds),
-      summarize: median,
-    }),
-  );
+      pairs: rounds.map(({ full, fromChanges }) => [fromChanges[i].seconds, full.seconds]),
+    });
+  });
 }
 
-/** Writes the tickets of a snapshot that meet a condition as import lines, each with another status. */
-export async function writeChanges(snapshot: string, condition: string, file: string): Promise<void> {
+/**
+ * Writes the tickets of a snapshot that meet a condition, each with another status, into an import folder.
+ * Returns its path.
+ */
+export async function writeChanges(snapshot: string, condition: string, parent: string): Promise<string> {
+  const folder = mkdtempSync(join(parent, 'changes-'));
   const database = new Database(snapshot, { readonly: true, fileMustExist: true });
   const lines = database
     .prepare<[], string>(
@@ -76,6 +64,7 @@ export async function writeChanges(snapshot: string, condition: string, file: st
        WHERE ${condition}`,
     )
     .pluck();
-  await pipeline(lines.iterate(), createWriteStream(file));
+  await pipeline(lines.iterate(), createWriteStream(join(folder, 'tickets.ndjson')));
   database.close();
+  return folder;
 }

@@ -1,17 +1,15 @@
 import { Agent } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Refused } from '../../run-command.ts';
-import { type BenchContext, shapeOf } from '../bench-context.ts';
-import { format, greatest, quantile, type Row, rowOf, sum } from '../figures.ts';
+import type { BenchContext } from '../bench-context.ts';
 import { sendRequest } from '../load/http-client.ts';
-import type { OpenCommand, OpenLoad, OpenReport } from '../load/open-load.ts';
-import { pathInPass } from '../load/traffic.ts';
-import { Child } from '../servers/child.ts';
-import { ReplicaProcess } from '../servers/replica-process.ts';
+import { LoadGenerator } from '../load/load-generator.ts';
+import type { Load, LoadReport } from '../load/load-program.ts';
+import { REQUEST_KINDS } from '../load/request-kinds.ts';
+import type { Target } from '../load/traffic.ts';
+import { format, greatest, quantile, type Row, rowOf } from '../rows.ts';
+import type { Replica } from '../servers/replica.ts';
 import { SnapshotContent } from '../snapshot-content.ts';
-import { type RequestKind, requestKinds } from './request-kinds.ts';
-
-const OPEN_LOAD = new URL('../load/open-load.ts', import.meta.url);
 
 /** The kinds of request to measure, with the least goodput as a share of the peak. */
 const GOODPUT: Readonly<Record<string, number>> = {
@@ -38,7 +36,7 @@ const NORMAL_MS = 100;
 const RECOVERY_TIMEOUT_MS = 10_000;
 
 /** A load at a multiple of the peak. */
-interface Cell extends OpenReport {
+interface Cell extends LoadReport {
   readonly kind: string;
   readonly connections: number;
   readonly factor: number;
@@ -51,28 +49,49 @@ interface Cell extends OpenReport {
 /** Measures goodput, response times and recovery at multiples of the peak. */
 export async function measureOverload(context: BenchContext): Promise<Row[]> {
   const { signal } = context;
-  const snapshot = await context.snapshot(shapeOf(context.sizes.tickets));
-  const files = context.replicaFiles(snapshot);
-  using content = new SnapshotContent(snapshot);
   // The peak is that of a replica without refusals.
-  await using unlimited = await ReplicaProcess.start(files, ENVIRONMENT, signal);
-  await using replica = await ReplicaProcess.start(files, { ...ENVIRONMENT, OVERLOAD_DELAY_MS: '' }, signal);
-  const kinds = requestKinds(content).filter(({ name }) => name in GOODPUT);
+  await using unlimited = await context.startReplica({ environment: ENVIRONMENT });
+  await using replica = await context.startReplica({
+    environment: { ...ENVIRONMENT, OVERLOAD_DELAY_MS: '' },
+  });
+  await using generator = new LoadGenerator(signal);
+  using content = new SnapshotContent(await context.snapshot());
+  const seconds = Math.max(context.sizes.seconds, LEAST_SECONDS);
+  const start = async (load: Load) => {
+    await generator.start(load);
+    await pause(seconds * WARM_UP * 1000, undefined, { signal });
+    await generator.report();
+  };
   const cells: Cell[] = [];
-  for (const kind of kinds)
-    for (const { count } of CONNECTIONS)
-      cells.push(...(await measureKind(context, kind, count, unlimited, replica)));
+  for (const { name: kind, targetsIn } of REQUEST_KINDS.filter(({ name }) => name in GOODPUT)) {
+    const targets = targetsIn(content);
+    for (const { count: connections } of CONNECTIONS) {
+      const title = `overload: ${kind}, ${connections} connections`;
+      context.showProgress(`${title}, peak`);
+      await start({ ...unlimited.traffic(targets), connections });
+      await pause(seconds * 1000, undefined, { signal });
+      const { perSecond: peak } = await generator.stop();
+      for (const factor of FACTORS) {
+        context.showProgress(`${title}, ${factor} ×`);
+        const perSecond = peak * factor;
+        await start({ ...replica.traffic(targets), perSecond, connections, omitsUnsent: true });
+        const adminMs = await pollAdmin(replica, seconds);
+        const [report, recoverySeconds] = await Promise.all([
+          generator.stop(),
+          measureRecovery(replica, targets[0]),
+        ]);
+        if (report.failed > 0)
+          throw new Refused(`${report.failed} requests for ${kind} had neither an answer nor a refusal`);
+        cells.push({ ...report, kind, connections, factor, peak, adminMs, recoverySeconds });
+      }
+    }
+  }
   return [
-    ...kinds.map(({ name }) =>
-      goodputRow(
-        name,
-        cells.filter(({ kind }) => kind === name),
-      ),
-    ),
+    ...Object.entries(GOODPUT).map(([name, atLeast]) => goodputRow(name, atLeast, cells)),
     ...CONNECTIONS.map(({ count, p99Ms }) =>
       rowOf({
         name: `p99 of answered requests, ${count} connections`,
-        note: `from the time a request was due, over all kinds and rates`,
+        note: 'from the time a request was due, over all kinds and rates',
         unit: 'ms',
         reach: { atMost: p99Ms },
         rounds: cells.filter(({ connections }) => connections === count).map((cell) => cell.p99Ms),
@@ -98,86 +117,31 @@ export async function measureOverload(context: BenchContext): Promise<Row[]> {
   ];
 }
 
-function goodputRow(name: string, cells: readonly Cell[]): Row {
-  const ofConnections = CONNECTIONS.map(({ count }) => {
-    const some = cells.filter(({ connections }) => connections === count);
-    const parts = some.map(
-      ({ factor, perSecond, peak, refused, due, unsent }) =>
-        `${format(perSecond / peak, 'times')} at ${factor} × (${Math.round((100 * refused) / (due - unsent))} % refused)`,
-    );
-    return `${parts.join(', ')} of ${Math.round(some[0].peak)} a second with ${count} connections`;
-  });
+function goodputRow(name: string, atLeast: number, allCells: readonly Cell[]): Row {
+  const cells = allCells.filter(({ kind }) => kind === name);
+  const notes = cells.map(
+    ({ factor, connections, perSecond, peak, refused, due, unsent }) =>
+      `${format(perSecond / peak, 'times')} at ${factor} × ${Math.round(peak)} a second with ${connections} connections ` +
+      `(${Math.round((100 * refused) / (due - unsent))} % refused)`,
+  );
+  const busy = Math.round(100 * greatest(cells.map((cell) => cell.busy)));
   return rowOf({
     name: `goodput of ${name} beyond the peak`,
-    note: `${ofConnections.join('; ')}; generator busy for ${Math.round(100 * greatest(cells.map(({ busy }) => busy)))} %`,
+    note: `${notes.join(', ')}; generator busy for ${busy} %`,
     unit: 'times',
-    reach: { atLeast: GOODPUT[name] },
+    reach: { atLeast },
     rounds: cells.map(({ perSecond, peak }) => perSecond / peak),
     summarize: (values) => Math.min(...values),
   });
 }
 
-async function measureKind(
-  context: BenchContext,
-  kind: RequestKind,
-  connections: number,
-  unlimited: ReplicaProcess,
-  replica: ReplicaProcess,
-): Promise<Cell[]> {
-  const { signal } = context;
-  const seconds = Math.max(context.sizes.seconds, LEAST_SECONDS);
-  const load = (server: ReplicaProcess, perSecond?: number): OpenLoad => ({
-    ...server.traffic(kind.targets),
-    perSecond,
-    connections,
-    warmUpSeconds: seconds * WARM_UP,
-    seconds,
-  });
-  const title = `overload: ${kind.name}, ${connections} connections`;
-  context.showProgress(`${title}, peak`);
-  const { perSecond: peak } = await run(load(unlimited), signal, () => Promise.resolve());
-  const cells: Cell[] = [];
-  for (const factor of FACTORS) {
-    context.showProgress(`${title}, ${factor} ×`);
-    let recoverySeconds = NaN;
-    const isOver = new AbortController();
-    const loaded = run(load(replica, peak * factor), signal, async () => {
-      isOver.abort();
-      recoverySeconds = await measureRecovery(replica, kind);
-    }).finally(() => {
-      isOver.abort();
-    });
-    const [report, adminMs] = await Promise.all([loaded, pollAdmin(replica, isOver.signal)]);
-    cells.push({
-      ...report,
-      kind: kind.name,
-      connections,
-      factor,
-      peak,
-      adminMs,
-      recoverySeconds,
-    });
-  }
-  const failed = sum(cells.map((cell) => cell.failed));
-  if (failed > 0)
-    throw new Refused(`${failed} requests for ${kind.name} had neither an answer nor a refusal`);
-  return cells;
-}
-
-/** Runs a load by a generator in its own process. */
-async function run(load: OpenLoad, signal: AbortSignal, whenOver: () => Promise<void>): Promise<OpenReport> {
-  await using generator = new Child<OpenCommand, OpenReport>(OPEN_LOAD, signal);
-  await generator.call({ start: load });
-  await whenOver();
-  return await generator.call('report');
-}
-
-/** Requests the admin port at a fixed rate until the signal. Returns the times from when they were due. */
-async function pollAdmin({ adminPort }: ReplicaProcess, isOver: AbortSignal): Promise<number[]> {
+/** Requests the admin port at a fixed rate for a time. Returns the response times from when the requests were due. */
+async function pollAdmin({ adminPort: port }: Replica, seconds: number): Promise<number[]> {
   const times: number[] = [];
-  for (let dueAt = performance.now(); !isOver.aborted; dueAt += ADMIN_POLL_MS) {
+  const end = performance.now() + seconds * 1000;
+  for (let dueAt = performance.now(); dueAt < end; dueAt += ADMIN_POLL_MS) {
     await pause(Math.max(0, dueAt - performance.now()));
-    await sendRequest(adminPort, '', { path: '/livez' });
+    await sendRequest({ port, credential: '' }, { path: '/livez' });
     // A timer may be early by a part of a millisecond.
     times.push(Math.max(0, performance.now() - dueAt));
   }
@@ -185,14 +149,13 @@ async function pollAdmin({ adminPort }: ReplicaProcess, isOver: AbortSignal): Pr
 }
 
 /** Returns the seconds from now until the first of the answers that show normal service. */
-async function measureRecovery(replica: ReplicaProcess, { targets: [target] }: RequestKind): Promise<number> {
-  const { port, credential } = replica.traffic([]);
+async function measureRecovery(replica: Replica, target: Target): Promise<number> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const startedAt = performance.now();
   let normalSince = startedAt;
   for (let normal = 0; normal < NORMAL_ANSWERS;) {
     const sentAt = performance.now();
-    const { status } = await sendRequest(port, credential, { path: pathInPass(0, target) }, agent);
+    const { status } = await sendRequest(replica.traffic([]), target, agent);
     const now = performance.now();
     const isNormal = status === 200 && now - sentAt <= NORMAL_MS;
     if (!isNormal) normal = 0;

@@ -1,5 +1,3 @@
-import type { SnapshotContent } from '../snapshot-content.ts';
-
 /** One request that a server may be sent. */
 export interface Target {
   /** Path and query. */
@@ -7,8 +5,8 @@ export interface Target {
   /** Headers other than Host and Authorization. */
   readonly headers?: Readonly<Record<string, string>>;
   /**
-   * Lower bound of a window, in milliseconds since the epoch. The path ends where its value belongs; each pass over the targets
-   * moves the bound, so that no window is requested twice.
+   * Lower bound of a window, in milliseconds since the epoch. The path ends where its value belongs; each pass over the
+   * targets moves the bound, so that no window is requested twice.
    */
   readonly windowFrom?: number;
 }
@@ -24,41 +22,32 @@ export interface Traffic {
 }
 
 /**
- * Rate limit of the servers under test, in requests a minute: the highest that Foyer accepts. The limiter counts and sends its
- * headers, but never refuses.
+ * Rate limit of the servers under test, in requests a minute: the highest that Foyer accepts. The limiter counts and sends
+ * its headers, but never refuses.
  */
 export const UNREACHED_RATE_LIMIT = 16_000_000;
 
-/** Describes `ticketTargets` in the notes of rows. */
-export const TICKET_TRAFFIC = 'one ticket, three times in four, or a page of 25';
-
-const TICKETS = 6000;
-const TICKETS_PER_PAGE_REQUEST = 3;
-const PER_PAGE = 25;
 /** Shift of a window in each pass: about the time between two updates of the sample, so that each pass selects other rows. */
 const PASS_MS = 307_000;
 /** Length of the bound at the end of a path. */
-export const BOUND_LENGTH = '2026-01-01T00:00:00.000Z'.length;
-
-/** Builds three requests for a ticket, then one for a page, repeatedly, from all over the list. */
-export function ticketTargets(content: SnapshotContent): Target[] {
-  const tickets = content.records('tickets', TICKETS);
-  const pages = Math.ceil(content.count('tickets') / PER_PAGE);
-  return tickets.flatMap(({ ticketId }, i) => {
-    const ticket = { path: `/v1/tickets/${String(ticketId)}` };
-    if (i % TICKETS_PER_PAGE_REQUEST < TICKETS_PER_PAGE_REQUEST - 1) return [ticket];
-    const page = 1 + Math.floor((i * pages) / tickets.length);
-    return [ticket, { path: `/v1/tickets?perPage=${PER_PAGE}&page=${page}` }];
-  });
-}
+const BOUND_LENGTH = '2026-01-01T00:00:00.000Z'.length;
 
 /** Returns path and query of a target in a pass over the targets, counted from 0. */
 export function pathInPass(pass: number, { path, windowFrom }: Target): string {
   return windowFrom === undefined ? path : path + new Date(windowFrom - pass * PASS_MS).toISOString();
 }
 
+/** Returns the path of a target of which this is the path in a pass. */
+export function pathOfTarget(path: string, hasWindow: boolean): string {
+  return hasWindow ? path.slice(0, -BOUND_LENGTH) : path;
+}
+
+export function hasWindows(targets: readonly Target[]): boolean {
+  return targets.some(({ windowFrom }) => windowFrom !== undefined);
+}
+
 /** Returns the bytes of a request. Host includes the port, because links and entity tags of a response depend on it. */
-export function requestBytes(port: number, credential: string, target: Target, pass = 0): Buffer {
+export function requestBytes({ port, credential }: Traffic, target: Target, pass = 0): Buffer {
   const lines = Object.entries(target.headers ?? {}).map(([name, value]) => `${name}: ${value}\r\n`);
   return Buffer.from(
     `GET ${pathInPass(pass, target)} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n` +

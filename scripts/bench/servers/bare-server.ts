@@ -1,41 +1,56 @@
-import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pipeline } from 'node:stream';
-import { deserialize } from 'node:v8';
 import express from 'express';
 import { OPERATIONS, routePath } from '../../../src/contract/operations.ts';
-import type { CapturedResponse } from '../load/http-client.ts';
+import { captureResponses } from '../load/http-client.ts';
+import { hasWindows, pathOfTarget, type Traffic } from '../load/traffic.ts';
 
-/**
- * The upper limit: a server that sends captured responses, one for each path, and does nothing else. Arguments: `node`
- * for `node:http` or `express` for Express with the routes of all operations; the file of the responses; the number of
- * characters at the end of a target that vary between requests and are not part of the path; the length of the chunks
- * in which bodies are streamed, 0 for whole bodies.
- */
+/** The upper limit: a server that sends the responses of another server, and does nothing else. */
 
-const [, , kind, file, varying, chunk] = process.argv;
-const responses = deserialize(readFileSync(file)) as ReadonlyMap<string, CapturedResponse>;
-const varyingLength = Number(varying);
-const chunkLength = Number(chunk);
-
-function* chunksOf(body: Buffer): Generator<Buffer> {
-  for (let at = 0; at < body.length; at += chunkLength) yield body.subarray(at, at + chunkLength);
+export interface BareSettings {
+  /** Requests to the other server, each of which is sent once. */
+  readonly traffic: Traffic;
+  /** Whether Express with the routes of all operations receives the requests, in place of `node:http` alone. */
+  readonly isExpress: boolean;
+  /** Length of the chunks in which bodies are streamed, 0 for whole bodies. */
+  readonly chunkBytes: number;
 }
 
-const listener = (request: IncomingMessage, response: ServerResponse): void => {
-  const { url = '' } = request;
-  const captured = responses.get(varyingLength === 0 ? url : url.slice(0, -varyingLength));
-  if (captured === undefined) response.writeHead(404).end();
-  else {
-    const { status, rawHeaders, body } = captured;
-    response.writeHead(status, rawHeaders as string[]);
-    if (chunkLength > 0) pipeline(chunksOf(body), response, () => undefined);
+/** Headers that Node adds to every response by itself. */
+const ADDED_BY_NODE = ['date', 'connection', 'keep-alive', 'transfer-encoding'];
+
+async function serve({ traffic, isExpress, chunkBytes }: BareSettings): Promise<void> {
+  const captured = await captureResponses(traffic);
+  const responses = new Map(
+    captured.entries().map(([path, { status, rawHeaders, body }]) => {
+      const isAdded = (i: number) => ADDED_BY_NODE.includes(rawHeaders[i - (i % 2)].toLowerCase());
+      return [path, { status, body, headers: rawHeaders.filter((_, i) => !isAdded(i)) }];
+    }),
+  );
+  const hasWindow = hasWindows(traffic.targets);
+
+  const listener = ({ url = '' }: IncomingMessage, response: ServerResponse): void => {
+    const stored = responses.get(pathOfTarget(url, hasWindow));
+    if (stored === undefined) {
+      response.writeHead(404).end();
+      return;
+    }
+    const { status, headers, body } = stored;
+    response.writeHead(status, headers);
+    if (chunkBytes > 0) pipeline(chunksOf(body, chunkBytes), response, () => undefined);
     else if (body.length > 0) response.end(body);
     else response.end();
-  }
-};
-const app = express().disable('x-powered-by');
-for (const operation of OPERATIONS) app.get(routePath(operation), listener);
-const server = createServer(kind === 'express' ? app : listener);
-server.listen(0, '127.0.0.1', () => process.send?.((server.address() as AddressInfo).port));
+  };
+  const app = express().disable('x-powered-by');
+  for (const operation of OPERATIONS) app.get(routePath(operation), listener);
+  const server = createServer(isExpress ? app : listener);
+  server.listen(0, '127.0.0.1', () => process.send?.((server.address() as AddressInfo).port));
+}
+
+function* chunksOf(body: Buffer, length: number): Generator<Buffer> {
+  for (let at = 0; at < body.length; at += length) yield body.subarray(at, at + length);
+}
+
+process.once('message', serve);
+process.send?.('ready');

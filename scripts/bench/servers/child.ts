@@ -1,125 +1,78 @@
 import { type ChildProcess, fork, type ForkOptions, type Serializable } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, openSync } from 'node:fs';
 import { basename } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { Refused } from '../../run-command.ts';
-import type { ProbeReport } from './probe.ts';
 
-const REPLY_TIMEOUT_SECONDS = 600;
-const EXIT_GRACE_SECONDS = 5;
-const PROBE = new URL('./probe.ts', import.meta.url);
+const EXIT_GRACE_MS = 5000;
 
 /**
- * A process of the bench. It replies to one call at a time. It exits with the bench, however that ends, because the channel between
- * them is closed then.
+ * A process of the bench, which replies to one call at a time. It exits with the bench, however that ends, because the
+ * channel between them is closed then.
  */
-export class Child<Call extends Serializable, Reply> implements AsyncDisposable {
-  readonly process: ChildProcess;
-  readonly #ended = new AbortController();
-  readonly #benchSignal: AbortSignal;
+export class Child implements AsyncDisposable {
+  readonly #process: ChildProcess;
+  /** Rejected when the process exits or the bench stops. */
+  readonly #failure = Promise.withResolvers<never>();
+  readonly #signal: AbortSignal;
 
-  constructor(script: URL, signal: AbortSignal, args: readonly string[] = [], options: ForkOptions = {}) {
+  constructor(script: URL, signal: AbortSignal, options: ForkOptions = {}) {
     signal.throwIfAborted();
-    this.process = fork(fileURLToPath(script), args, {
+    this.#failure.promise.catch(() => undefined);
+    this.#process = fork(script, {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-      // A terminal sends a signal such as Ctrl-C to the whole process group. The bench alone handles it, and ends its children.
+      // A terminal sends Ctrl-C to the whole process group. The bench alone handles it, and ends its children.
       detached: true,
       ...options,
     });
-    this.process.once('error', this.#end);
-    this.process.once('exit', (code, by) => {
-      this.#end(new Refused(`${basename(script.pathname)} exited too early (${by ?? code})`));
+    this.#process.once('error', this.#failure.reject);
+    this.#process.once('exit', (code, by) => {
+      this.#failure.reject(new Refused(`${basename(script.pathname)} exited too early (${by ?? code})`));
     });
-    this.#benchSignal = signal;
-    signal.addEventListener('abort', this.#stop);
+    this.#signal = signal;
+    signal.addEventListener('abort', this.#abort);
   }
 
-  /** Aborted, with the reason, when the process has exited or the bench stops. */
-  get ended(): AbortSignal {
-    return this.#ended.signal;
-  }
-
-  async call(message: Call): Promise<Reply> {
-    this.process.send(message);
+  async call<Reply>(message: Serializable): Promise<Reply> {
+    this.#process.send(message);
     return await this.nextMessage<Reply>();
   }
 
   async nextMessage<Message>(): Promise<Message> {
-    const [message] = (await this.waitFor(once(this.process, 'message'))) as [Message];
+    const [message] = (await this.waitFor(once(this.#process, 'message'))) as [Message];
     return message;
   }
 
   /**
    * Waits for an event that the process causes.
-   * @throws the reason of `ended`, or Refused after the timeout
+   * @throws Refused when the process exits, or the reason for which the bench stops
    */
-  async waitFor<T>(event: Promise<T>): Promise<T> {
-    const { promise, reject } = Promise.withResolvers<never>();
-    const onEnd = () => {
-      reject(this.ended.reason);
-    };
-    const timer = setTimeout(() => {
-      reject(new Refused(`a process of the bench did not reply for ${REPLY_TIMEOUT_SECONDS} s`));
-    }, REPLY_TIMEOUT_SECONDS * 1000);
-    if (this.ended.aborted) onEnd();
-    else this.ended.addEventListener('abort', onEnd);
+  waitFor<T>(event: Promise<T>): Promise<T> {
+    return Promise.race([event, this.#failure.promise]);
+  }
+
+  /** Ends the process if its initialization fails. */
+  protected async initialized(initialization: Promise<void>): Promise<this> {
     try {
-      return await Promise.race([event, promise]);
-    } finally {
-      clearTimeout(timer);
-      this.ended.removeEventListener('abort', onEnd);
+      await initialization;
+      return this;
+    } catch (error) {
+      await this[Symbol.asyncDispose]();
+      throw error;
     }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#benchSignal.removeEventListener('abort', this.#stop);
-    if (this.process.pid === undefined || hasExited(this.process)) return;
-    const exited = once(this.process, 'exit');
-    this.process.kill('SIGTERM');
-    const timer = setTimeout(() => this.process.kill('SIGKILL'), EXIT_GRACE_SECONDS * 1000);
+    this.#signal.removeEventListener('abort', this.#abort);
+    const { pid, exitCode, signalCode } = this.#process;
+    if (pid === undefined || exitCode !== null || signalCode !== null) return;
+    const exited = once(this.#process, 'exit');
+    this.#process.disconnect();
+    const timer = setTimeout(() => this.#process.kill('SIGKILL'), EXIT_GRACE_MS);
     await exited;
     clearTimeout(timer);
   }
 
-  readonly #end = (reason: unknown) => {
-    this.#ended.abort(reason);
+  readonly #abort = () => {
+    this.#failure.reject(this.#signal.reason);
   };
-
-  readonly #stop = () => {
-    this.#end(this.#benchSignal.reason);
-  };
-}
-
-interface ProbedOptions {
-  readonly args?: readonly string[];
-  /** Environment variables other than PATH and NODE_ENV. */
-  readonly environment?: Readonly<Record<string, string>>;
-  /** File for standard output. Reading a pipe would take processor time from the measurement. */
-  readonly output: string;
-}
-
-/** A server under test in its own process, with the probe loaded. */
-export class ProbedProcess extends Child<'report', ProbeReport> {
-  constructor(script: URL, signal: AbortSignal, { args = [], environment = {}, output }: ProbedOptions) {
-    const file = openSync(output, 'a');
-    try {
-      super(script, signal, args, {
-        execArgv: ['--import', PROBE.href],
-        env: { PATH: process.env['PATH'], NODE_ENV: 'production', ...environment },
-        stdio: ['ignore', file, 'inherit', 'ipc'],
-      });
-    } finally {
-      closeSync(file);
-    }
-  }
-
-  /** Returns the measurements of the probe since the last report. */
-  probe(): Promise<ProbeReport> {
-    return this.call('report');
-  }
-}
-
-function hasExited({ exitCode, signalCode }: ChildProcess): boolean {
-  return exitCode !== null || signalCode !== null;
 }

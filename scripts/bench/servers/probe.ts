@@ -65,7 +65,8 @@ function raise(shared: Int32Array, at: number, least: number): void {
 }
 
 function reportOnRequest(shared: Int32Array): void {
-  process.on('message', () => {
+  process.on('message', (message) => {
+    if (message !== 'report') return;
     const { user, system } = process.cpuUsage();
     const report: ProbeReport = {
       threads: Atomics.load(shared, THREADS),
@@ -77,6 +78,4 @@ function reportOnRequest(shared: Int32Array): void {
     process.send?.(report);
   });
   process.once('disconnect', () => process.exit());
-  // The channel must not keep the program running.
-  process.channel?.unref();
 }

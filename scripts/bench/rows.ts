@@ -1,9 +1,11 @@
 import { left, right, table } from '../terminal/table.ts';
 
 /** The bound that a figure should keep to. */
-export type Reach = { readonly atMost: number } | { readonly atLeast: number };
+type Reach = { readonly atMost: number } | { readonly atLeast: number };
 
-export type Unit = 'times' | 'ms' | 's' | 'MB' | 'requests';
+/** Units of figures, each with its number of decimals. */
+const DECIMALS = { times: 2, ms: 2, s: 2, MB: 0, 'MB/s': 0, requests: 0, 'requests/s': 0 };
+type Unit = keyof typeof DECIMALS;
 
 /** One figure of the bench, and whether it is within its bound. */
 export interface Row {
@@ -21,10 +23,10 @@ export interface Row {
 interface Figure extends Pick<Row, 'name' | 'note' | 'unit' | 'reach'> {
   /** The value of each round; at least one. */
   readonly rounds: readonly number[];
-  readonly summarize: (rounds: readonly number[]) => number;
+  readonly summarize?: (rounds: readonly number[]) => number;
 }
 
-export function rowOf({ rounds, summarize, ...figure }: Figure): Row {
+export function rowOf({ rounds, summarize = median, ...figure }: Figure): Row {
   const measured = summarize(rounds);
   const { reach } = figure;
   return {
@@ -33,6 +35,25 @@ export function rowOf({ rounds, summarize, ...figure }: Figure): Row {
     spread: [Math.min(...rounds), Math.max(...rounds)],
     isReached: 'atMost' in reach ? measured <= reach.atMost : measured >= reach.atLeast,
   };
+}
+
+interface Ratio extends Omit<Figure, 'rounds' | 'summarize'> {
+  /** Unit of both figures. */
+  readonly unit: Unit;
+  /** The two figures of each round. */
+  readonly pairs: readonly (readonly [figure: number, against: number])[];
+}
+
+/** Returns the row of a figure as a multiple of another one of the same round. */
+export function ratioRow({ name, note, unit, reach, pairs }: Ratio): Row {
+  const [figure, against] = [0, 1].map((i) => format(median(pairs.map((pair) => pair[i])), unit));
+  return rowOf({
+    name,
+    note: `${figure} against ${against}; ${note}`,
+    unit: 'times',
+    reach,
+    rounds: pairs.map(([figure, against]) => figure / against),
+  });
 }
 
 /** Prints rows as a table, then their notes. */
@@ -45,24 +66,12 @@ export function printRows(rows: readonly Row[]): void {
     isReached ? 'yes' : 'no',
   ]);
   const columns = [left(''), ...['REACH', 'MEASURED', 'SPREAD', 'REACHED'].map(right)];
-  console.log(table(columns, cells));
-  console.log();
+  console.log(`${table(columns, cells)}\n`);
   for (const { name, note } of rows) console.log(`${name}: ${note}`);
 }
 
 export function format(value: number, unit: Unit): string {
-  switch (unit) {
-    case 'times':
-      return `${value.toFixed(2)} times`;
-    case 'ms':
-      return `${value.toFixed(1)} ms`;
-    case 's':
-      return `${value.toFixed(2)} s`;
-    case 'MB':
-      return `${Math.round(value)} MB`;
-    case 'requests':
-      return String(value);
-  }
+  return `${value.toFixed(DECIMALS[unit])} ${unit}`;
 }
 
 /** Returns the quantile `q` (0 to 1) by nearest rank: always one of the values, NaN when there is none. */
