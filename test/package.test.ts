@@ -4,7 +4,7 @@ import { join } from 'node:path/posix';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import packageJson from '../package.json' with { type: 'json' };
-import { importsOf, packagesOf, threadsOf } from './support/imports.ts';
+import { importsOf, packagesOf } from './support/imports.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 /** The programs of a production install. `npm run bench`, `soak` and the checks need the development packages. */
@@ -25,7 +25,7 @@ function addToProgram(path: string): void {
   if (program.has(path) || !path.endsWith('.ts')) return;
   const source = textOf(path);
   program.set(path, source);
-  for (const imported of [...importsOf(path, source), ...threadsOf(path, source)]) addToProgram(imported);
+  for (const imported of importsOf(path, source)) addToProgram(imported);
 }
 
 function textOf(path: string): string {

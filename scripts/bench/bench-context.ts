@@ -1,5 +1,5 @@
 import { execFile, type Serializable } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -8,7 +8,7 @@ import { DEFAULT_SAMPLE } from '../sample/sample-options.ts';
 import { writeSample } from '../sample/write-sample.ts';
 import { count } from '../terminal/units.ts';
 import { Replica } from './servers/replica.ts';
-import { ServerProcess } from './servers/server-process.ts';
+import { ServerProcess } from './servers/processes.ts';
 
 /** Sizes of the samples, and number and length of the rounds. */
 export interface Sizes {
@@ -38,13 +38,7 @@ const TICKETS_PER_EVENT = 500;
 /** Production time of every sample: none is older than another, so that any can replace any. */
 const PRODUCED_AT = `${DEFAULT_SAMPLE.now}T00:00:00Z`;
 
-/** A key to every sample: all have the same organization. */
-interface Access {
-  readonly keysFile: string;
-  readonly credential: string;
-}
-
-interface ContextOptions {
+export interface BenchOptions {
   readonly sizes: Sizes;
   /** Temporary folder. */
   readonly folder: string;
@@ -67,43 +61,32 @@ interface Start {
 
 /** The state that all groups share: sizes, folders, samples, the signal to stop, and how to start servers. */
 export class BenchContext {
-  readonly sizes: Sizes;
-  readonly folder: string;
-  readonly against: URL | undefined;
-  readonly only: string;
-  readonly signal: AbortSignal;
-  readonly showProgress: (text: string) => void;
-  readonly #samples: string;
-  readonly #access = new Map<URL, Access>();
-  #servers = 0;
+  readonly options: BenchOptions;
+  /** Snapshot files that a checkout can read, after its address. */
+  readonly #readable = new Set<string>();
+  #keys = 0;
 
-  constructor({ sizes, folder, keep, against, only, signal, showProgress }: ContextOptions) {
-    this.sizes = sizes;
-    this.folder = folder;
-    this.against = against;
-    this.only = only;
-    this.signal = signal;
-    this.showProgress = showProgress;
-    this.#samples = keep ?? folder;
-    mkdirSync(this.#samples, { recursive: true });
+  constructor(options: BenchOptions) {
+    this.options = options;
   }
 
   /** The sample that most groups use. */
   get usualShape(): SampleShape {
-    const { tickets } = this.sizes;
+    const { tickets } = this.options.sizes;
     return { tickets, events: Math.max(1, Math.round(tickets / TICKETS_PER_EVENT)) };
   }
 
   get largeShape(): SampleShape {
-    const { largeTickets: tickets, events } = this.sizes;
+    const { largeTickets: tickets, events } = this.options.sizes;
     return { tickets, events };
   }
 
   /** Measures each round, and before them one that does not count. */
   async rounds<T>(title: string, measure: (round: number) => Promise<T>): Promise<T[]> {
+    const { sizes, showProgress } = this.options;
     const figures: T[] = [];
-    for (let round = 0; round <= this.sizes.rounds; round++) {
-      this.showProgress(`${title}: ${round === 0 ? 'warming up' : `round ${round} of ${this.sizes.rounds}`}`);
+    for (let round = 0; round <= sizes.rounds; round++) {
+      showProgress(`${title}: ${round === 0 ? 'warming up' : `round ${round} of ${sizes.rounds}`}`);
       const figure = await measure(round);
       if (round > 0) figures.push(figure);
     }
@@ -112,26 +95,33 @@ export class BenchContext {
 
   /** Returns a snapshot file of a sample that a checkout can read, and builds it when there is none. */
   async snapshot(shape = this.usualShape, checkout = THIS_CHECKOUT): Promise<string> {
+    const { keep, folder, showProgress } = this.options;
     const { tickets, events, isVariant = false } = shape;
     const name = `${tickets}-tickets-${events}-events${isVariant ? '-other' : ''}`;
-    const [own, others] = ['', '-against'].map((suffix) => join(this.#samples, `${name}${suffix}.sqlite`));
-    for (const file of [own, others]) {
-      const inspect = () => this.#run(checkout, 'snapshot', 'inspect', file);
-      const isReadable =
-        existsSync(file) &&
-        (await inspect().then(
-          () => true,
-          () => false,
-        ));
-      this.signal.throwIfAborted();
-      if (isReadable) return file;
+    const [own, others] = ['', '-against'].map((suffix) => join(keep ?? folder, `${name}${suffix}.sqlite`));
+    const known = [own, others].find((file) => this.#readable.has(checkout.href + file));
+    if (known !== undefined) return known;
+    let output = checkout === THIS_CHECKOUT ? own : others;
+    if (await this.#canRead(checkout, own)) output = own;
+    else if (!(await this.#canRead(checkout, output))) {
+      const input = await this.writeImport(shape);
+      showProgress(`building the snapshot of ${count(tickets)} tickets`);
+      await this.build(input, output, ['--as-of', PRODUCED_AT], checkout);
+      rmSync(input, { recursive: true });
     }
-    const output = checkout === THIS_CHECKOUT ? own : others;
-    const input = await this.writeImport(shape);
-    this.showProgress(`building the snapshot of ${count(tickets)} tickets`);
-    await this.build(input, output, ['--as-of', PRODUCED_AT], checkout);
-    rmSync(input, { recursive: true });
+    this.#readable.add(checkout.href + output);
     return output;
+  }
+
+  async #canRead(checkout: URL, file: string): Promise<boolean> {
+    if (!existsSync(file)) return false;
+    try {
+      await this.#run(checkout, 'snapshot', 'inspect', file);
+      return true;
+    } catch {
+      this.options.signal.throwIfAborted();
+      return false;
+    }
   }
 
   /** Builds a snapshot by the command of a checkout. */
@@ -146,7 +136,7 @@ export class BenchContext {
 
   /** Writes the import folder of a sample, in place of an earlier one. Returns its path. */
   async writeImport({ tickets, events, isVariant = false }: SampleShape): Promise<string> {
-    const input = join(this.folder, 'import');
+    const input = join(this.options.folder, 'import');
     await writeSample({
       ...DEFAULT_SAMPLE,
       organizations: 1,
@@ -154,8 +144,8 @@ export class BenchContext {
       tickets,
       output: input,
       onProgress: (written) => {
-        this.signal.throwIfAborted();
-        this.showProgress(`sample: ${count(written)} of ${count(tickets)} tickets`);
+        this.options.signal.throwIfAborted();
+        this.options.showProgress(`sample: ${count(written)} of ${count(tickets)} tickets`);
       },
     });
     if (isVariant) renameFirstEvent(join(input, 'events.ndjson'));
@@ -168,59 +158,41 @@ export class BenchContext {
     environment = {},
     checkout = THIS_CHECKOUT,
   }: Start = {}): Promise<Replica> {
+    const { signal, folder } = this.options;
     const files = snapshots ?? [await this.snapshot(this.usualShape, checkout)];
-    return await Replica.launch({
-      signal: this.signal,
-      folder: this.folder,
-      checkout,
-      environment,
-      snapshots: files,
-      ...(await this.#accessFor(checkout)),
-    });
+    const key = await this.#createKey(checkout, snapshots?.[0]);
+    return await Replica.launch({ signal, folder, checkout, environment, snapshots: files, ...key });
   }
 
   /**
    * Starts a server for comparison.
    * @param program file name
-   * @param settings of the program; those of a server with a database of its own are extended by snapshot and keys file
+   * @param settings of the program, which are extended by snapshot and keys file
    */
   async startServer(
     program: string,
     settings: Readonly<Record<string, Serializable>>,
   ): Promise<ServerProcess> {
-    const { keysFile, credential } = await this.#accessFor(THIS_CHECKOUT);
+    const { keysFile, credential } = await this.#createKey(THIS_CHECKOUT);
     const all = { snapshot: await this.snapshot(), keysFile, ...settings };
-    return await ServerProcess.start(new URL(`servers/${program}`, import.meta.url), all, {
-      signal: this.signal,
-      credential,
-      output: join(this.folder, `server-${this.#servers++}.log`),
-    });
+    const options = { signal: this.options.signal, credential, output: `${keysFile}.log` };
+    return await ServerProcess.start(new URL(`servers/${program}`, import.meta.url), all, options);
   }
 
-  /** Creates a key by the command of a checkout, which alone knows the format of its keys file. */
-  async #accessFor(checkout: URL): Promise<Access> {
-    let access = this.#access.get(checkout);
-    if (access === undefined) {
-      const [{ organizationId }] = inspectSnapshot(await this.snapshot()).organizations;
-      const keysFile = join(this.folder, `keys-${this.#access.size}.sqlite`);
-      const options = ['--organization', organizationId, '--file', keysFile];
-      const output = await this.#run(checkout, 'keys', 'create', ...options);
-      access = { keysFile, credential: output.trimEnd().split('\n').at(-1) ?? '' };
-      this.#access.set(checkout, access);
-    }
-    return access;
+  /** Creates a keys file by the command of a checkout, which alone knows its format. All samples have one organization. */
+  async #createKey(checkout: URL, snapshot?: string): Promise<{ keysFile: string; credential: string }> {
+    const [{ organizationId }] = inspectSnapshot(snapshot ?? (await this.snapshot())).organizations;
+    const keysFile = join(this.options.folder, `keys-${++this.#keys}.sqlite`);
+    const options = ['--organization', organizationId, '--file', keysFile];
+    const output = await this.#run(checkout, 'keys', 'create', ...options);
+    return { keysFile, credential: output.trimEnd().split('\n').at(-1) ?? '' };
   }
 
   /** Runs a command of a checkout. Returns its output. */
   async #run(checkout: URL, command: string, ...args: readonly string[]): Promise<string> {
+    const { signal } = this.options;
     const script = fileURLToPath(new URL(`scripts/${command}.ts`, checkout));
-    const { stdout } = await promisify(execFile)(process.execPath, [script, ...args], {
-      signal: this.signal,
-    }).catch((error: unknown) => {
-      // Of an interrupted bench, the reason counts.
-      this.signal.throwIfAborted();
-      throw error;
-    });
+    const { stdout } = await promisify(execFile)(process.execPath, [script, ...args], { signal });
     return stdout;
   }
 }

@@ -1,16 +1,15 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, cpus, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Argument, InvalidArgumentError } from 'commander';
 import { Interruption } from '../interruption.ts';
-import { commandLine, Refused, runCommand } from '../run-command.ts';
+import { commandLine, runCommand } from '../run-command.ts';
 import { Progress } from '../terminal/progress.ts';
 import { left, table } from '../terminal/table.ts';
 import { count } from '../terminal/units.ts';
 import { BenchContext, type Sizes } from './bench-context.ts';
-import { measureBuild } from './groups/build.ts';
-import { measureChanges } from './groups/changes.ts';
+import { measureBuild, measureChanges } from './groups/changes.ts';
 import { measureCompression } from './groups/compression.ts';
 import { measureLatency } from './groups/latency.ts';
 import { measureLoad } from './groups/load.ts';
@@ -41,15 +40,13 @@ const GROUPS = {
 type Group = keyof typeof GROUPS;
 const NAMES = Object.keys(GROUPS) as readonly Group[];
 
-/** Outcome of an interrupted bench, for the user. */
-const OUTCOME = 'not all was measured';
-const TIMEOUT_MINUTES = 120;
 const ALL_GROUPS_MINUTES = 40;
 
-interface Choices {
-  readonly keep?: string | undefined;
-  readonly against?: string | undefined;
-  readonly only?: string | undefined;
+interface Options extends Sizes {
+  readonly keep?: string;
+  readonly against?: string;
+  readonly only?: string;
+  readonly json?: true;
 }
 
 const program = commandLine(
@@ -90,72 +87,61 @@ const program = commandLine(
 
 process.exitCode = await runCommand(program, process.argv.slice(2));
 
-async function bench(
-  chosen: Group[],
-  { keep, against, only, json, ...sizes }: Sizes & Choices & { readonly json?: true },
-): Promise<void> {
+async function bench(chosen: Group[], options: Options): Promise<void> {
   const groups = chosen.length === 0 ? NAMES : NAMES.filter((name) => chosen.includes(name));
-  if (chosen.length === 0 && !json) {
+  if (chosen.length === 0 && !options.json) {
     console.error(`All groups take about ${ALL_GROUPS_MINUTES} minutes. Single groups: ${NAMES.join(', ')}.`);
   }
   const rows: Row[] = [];
   try {
-    await measure(groups, sizes, { keep, against, only }, rows);
+    await measure(groups, options, rows);
   } finally {
     // Figures taken before a failure are valid.
-    if (rows.length > 0) print(groups, sizes, rows, json === true);
+    if (rows.length > 0) print(groups, options, rows);
   }
 }
 
-function print(groups: readonly Group[], sizes: Sizes, rows: readonly Row[], json: boolean): void {
-  const conditions = {
-    ...sizes,
-    cpus: availableParallelism(),
-    cpu: cpus()[0]?.model ?? 'unknown',
-    node: process.version,
-  };
-  if (json) {
+function print(groups: readonly Group[], options: Options, rows: readonly Row[]): void {
+  const cpu = cpus()[0]?.model ?? 'unknown';
+  const conditions = { ...options, cpus: availableParallelism(), cpu, node: process.version };
+  if (options.json) {
     console.log(JSON.stringify({ groups, conditions, rows }, null, 2));
     return;
   }
   const described = Object.entries(conditions).map(([name, value]) => [
     name,
-    typeof value === 'number' ? count(value) : value,
+    typeof value === 'number' ? count(value) : String(value),
   ]);
   console.log(`${table([left(''), left('')], described)}\n`);
   printRows(rows);
 }
 
 /** Measures the groups, and adds their rows. However it ends, it leaves no file and no process behind. */
-async function measure(
-  groups: readonly Group[],
-  sizes: Sizes,
-  { keep, against, only = '' }: Choices,
-  rows: Row[],
-): Promise<void> {
+async function measure(groups: readonly Group[], options: Options, rows: Row[]): Promise<void> {
   using progress = new Progress();
-  using interruption = new Interruption(OUTCOME);
-  const timeout = new AbortController();
-  const timer = setTimeout(() => {
-    timeout.abort(new Refused(`not done after ${TIMEOUT_MINUTES} minutes; ${OUTCOME}`));
-  }, TIMEOUT_MINUTES * 60_000).unref();
+  using interruption = new Interruption('not all was measured');
+  const { keep, against, only = '' } = options;
   const folder = mkdtempSync(join(tmpdir(), 'foyer-bench-'));
+  if (keep !== undefined) mkdirSync(keep, { recursive: true });
   let done = 0;
   try {
     const context = new BenchContext({
-      sizes,
+      sizes: options,
       folder,
       keep,
       against: against === undefined ? undefined : pathToFileURL(`${resolve(against)}/`),
       only,
-      signal: AbortSignal.any([interruption.signal, timeout.signal]),
+      signal: interruption.signal,
       showProgress: (text) => {
         progress.show(text, groups.length > 1 ? done / groups.length : undefined);
       },
     });
     for (; done < groups.length; done++) rows.push(...(await GROUPS[groups[done]][1](context)));
+  } catch (error) {
+    // Of an interrupted bench, the reason counts, and not what it made fail.
+    interruption.signal.throwIfAborted();
+    throw error;
   } finally {
-    clearTimeout(timer);
     rmSync(folder, { recursive: true, force: true });
   }
 }

@@ -3,7 +3,7 @@ import supertest from 'supertest';
 import { createAdminApp } from '../../src/admin/admin-app.ts';
 import { SECURITY_HEADERS } from '../../src/http/response/send.ts';
 import { run } from '../support/command.ts';
-import { emptyOperations, type Operations, readyOperations } from './operations.ts';
+import { emptyOperations, type Operations, readyOperations } from '../support/admin-operations.ts';
 
 const PATHS = ['/livez', '/readyz', '/metrics', '/status', '/summary', '/organizations', '/keys', '/history'];
 

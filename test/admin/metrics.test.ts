@@ -12,7 +12,7 @@ import {
   type Operations,
   readyOperations,
   snapshotOf,
-} from './operations.ts';
+} from '../support/admin-operations.ts';
 import { parseMetrics } from './prometheus-text.ts';
 import { noteUse } from '../../src/store/organization-image.ts';
 

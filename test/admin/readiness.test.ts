@@ -8,7 +8,7 @@ import {
   type Operations,
   readyOperations,
   snapshotOf,
-} from './operations.ts';
+} from '../support/admin-operations.ts';
 
 describe('Readiness', () => {
   let operations: Operations;

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { createAdminApp } from '../../src/admin/admin-app.ts';
 import { pino } from 'pino';
 import { OverloadCheck } from '../../src/http/checks/overload.ts';
-import { emptyOperations } from './operations.ts';
+import { emptyOperations } from '../support/admin-operations.ts';
 
 /** A process that serves the admin app to four requests, and then ends by itself. */
 

@@ -3,7 +3,7 @@ import { keysPage, listQuery, organizationsPage, summaryOf } from '../../src/adm
 import { Problem } from '../../src/http/response/problem.ts';
 import { KeyRing } from '../../src/keys/key-ring.ts';
 import { emptyImage } from '../support/empty-image.ts';
-import { NOW, type Operations, readyOperations, snapshotOf } from './operations.ts';
+import { NOW, type Operations, readyOperations, snapshotOf } from '../support/admin-operations.ts';
 
 describe('The lists of the status in pages', () => {
   let operations: Operations;

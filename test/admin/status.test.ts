@@ -13,7 +13,7 @@ import {
   readyOperations,
   snapshotOf,
   RETAINABLE_BYTES,
-} from './operations.ts';
+} from '../support/admin-operations.ts';
 import { noteUse } from '../../src/store/organization-image.ts';
 
 describe('The status', () => {

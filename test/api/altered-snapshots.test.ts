@@ -11,7 +11,7 @@ import { RefusedSnapshot } from '../../src/snapshot/format/refused-snapshot.ts';
 import { readSnapshot } from '../support/read-snapshot.ts';
 import type { SnapshotImage } from '../../src/store/organization-image.ts';
 import { StoreRegistry } from '../../src/store/registry/store-registry.ts';
-import { SoundSnapshot } from '../snapshot/format/sound-snapshot.ts';
+import { SoundSnapshot } from '../support/sound-snapshot.ts';
 import { alterRuns } from '../support/alter-runs.ts';
 import { byDepth } from '../support/depth.ts';
 import { reseal, COLLECTIONS, type Collection } from '../support/digests.ts';

@@ -6,7 +6,7 @@ import type { CollectionName } from '../../src/contract/operations.ts';
 import { COLLECTION_NAMES } from '../../src/contract/resources.ts';
 import { type SnapshotImage, collectionOf } from '../../src/store/organization-image.ts';
 import { StoreRegistry } from '../../src/store/registry/store-registry.ts';
-import { type Change, change, type Files, ORGANIZATIONS, World } from '../snapshot/builder/random-history.ts';
+import { type Change, change, type Files, ORGANIZATIONS, World } from '../support/random-history.ts';
 import { byDepth } from '../support/depth.ts';
 import { build, PRODUCED_AT, textsOf, toFile, writeImport } from '../support/import-folder.ts';
 import { readSnapshot } from '../support/read-snapshot.ts';

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { givenBrowser } from './support/browser.ts';
-import { givenSite } from './support/site.ts';
+import { givenSite } from '../support/site.ts';
 
 /** What a script of a page can read of a response, or the error of `fetch`. */
 interface Seen {

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import type { Locator, Page, Request } from 'playwright-core';
 import { accessibilityViolations, givenBrowser } from './support/browser.ts';
-import { givenSite } from './support/site.ts';
+import { givenSite } from '../support/site.ts';
 
 interface Records {
   readonly items: readonly Readonly<Record<string, unknown>>[];

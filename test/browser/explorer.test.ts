@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { needs } from '../support/components.ts';
 import { accessibilityViolations, givenBrowser } from './support/browser.ts';
-import { givenSite } from './support/site.ts';
+import { givenSite } from '../support/site.ts';
 
 const PHONE = { viewport: { width: 360, height: 740 } } as const;
 const CLIPBOARD = { permissions: ['clipboard-read', 'clipboard-write'] };

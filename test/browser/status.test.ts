@@ -8,7 +8,7 @@ import { freePort } from '../support/free-port.ts';
 import { ReplicaUnderTest } from '../support/replica-under-test.ts';
 import { folderForAll } from '../support/temporary-folder.ts';
 import { accessibilityViolations, givenBrowser } from './support/browser.ts';
-import { givenSite } from './support/site.ts';
+import { givenSite } from '../support/site.ts';
 
 /** Waits until the page shows a text. */
 async function waitForText(page: Page, text: string | RegExp): Promise<void> {

@@ -7,8 +7,17 @@ import { expect } from 'chai';
 import { INHERITED, ROOT } from '../support/command.ts';
 import { LineReader, StallingReader } from '../support/stalling-reader.ts';
 import { folderForEach } from '../support/temporary-folder.ts';
-import { describeOutput, end, FLOOD, numbersOf, parseLines, SCRIPT, upTo, write } from './log-writer.ts';
-import type { WriterCommand } from './write-log-lines.ts';
+import {
+  describeOutput,
+  end,
+  FLOOD,
+  numbersOf,
+  parseLines,
+  SCRIPT,
+  upTo,
+  write,
+} from '../support/log-writer.ts';
+import type { WriterCommand } from '../support/write-log-lines.ts';
 
 /** An exit that waits for no reader, on a busy machine. */
 const IMMEDIATE_EXIT_MS = 10_000;

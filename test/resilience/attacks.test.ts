@@ -18,8 +18,8 @@ import {
 import { times } from '../support/records.ts';
 import { folderForEach } from '../support/temporary-folder.ts';
 import { connectionsToEach, MORTAL } from '../support/connections.ts';
-import type { BusyClientsInput } from './busy-clients.ts';
-import type { FloodInput } from './flood.ts';
+import type { BusyClientsInput } from '../support/busy-clients.ts';
+import type { FloodInput } from '../support/flood.ts';
 
 const ATTACKER = '127.0.0.2';
 /** A response under attack takes milliseconds. Without a defense, responses stop for many seconds. */
@@ -102,7 +102,7 @@ describe('A replica under attack', () => {
     credential?: string,
   ): Worker {
     const workerData: FloodInput = { port, from, connections, reads, credential };
-    return new Worker(new URL('flood.ts', import.meta.url), { workerData });
+    return new Worker(new URL('../support/flood.ts', import.meta.url), { workerData });
   }
 
   /** Sends requests of a valid key one at a time. Returns the greatest response time. */
@@ -199,7 +199,7 @@ describe('A replica under attack', () => {
         connections: 250,
         silentPerSecond: 100,
       };
-      const attack = new Worker(new URL('busy-clients.ts', import.meta.url), { workerData });
+      const attack = new Worker(new URL('../support/busy-clients.ts', import.meta.url), { workerData });
       await eventually(async () => (await replica.metric('foyer_connections_open')) > 350);
       for (let i = 0; i < 10; i++) {
         const begun = performance.now();

@@ -8,7 +8,7 @@ describe('A soak', function () {
   this.timeout(SECONDS * 1000 + 120_000);
 
   it(`of ${SECONDS} s breaks no promise`, async () => {
-    const { code, stdout, stderr } = await run('scripts/soak.ts', ['--seconds', String(SECONDS)]);
+    const { code, stdout, stderr } = await run('test/soak/soak.ts', ['--seconds', String(SECONDS)]);
     expect(stderr).to.match(/^(?:0 faults, [\d,]+ requests, \d+ MB \(\d+ %\)\n)*$/);
     expect(code).to.equal(0);
     for (const what of [
@@ -25,7 +25,7 @@ describe('A soak', function () {
 
   it('rejects a length or a seed that is not a whole number', async () => {
     for (const option of ['--seconds', '--seed']) {
-      const { code, stderr } = await run('scripts/soak.ts', [option, '1.5']);
+      const { code, stderr } = await run('test/soak/soak.ts', [option, '1.5']);
       expect(code).to.equal(2);
       expect(stderr)
         .to.include(option)

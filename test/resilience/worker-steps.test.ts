@@ -10,7 +10,7 @@ import { type Connection, connectionsToEach, MORTAL } from '../support/connectio
 import { MarkedSnapshots, marksIn } from '../support/marked-snapshots.ts';
 import { environmentIn, newCredential, ReplicaUnderTest } from '../support/replica-under-test.ts';
 import { type InFolder, folderForAll } from '../support/temporary-folder.ts';
-import { STEP } from '../system/mortal-thread.ts';
+import { STEP } from '../support/mortal-thread.ts';
 
 const THREADS = 2;
 /** Pause of each connection between two requests, in which replicas of other tests have the processor. */

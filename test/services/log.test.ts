@@ -1,4 +1,4 @@
-import { describeOutput } from '../log/log-writer.ts';
+import { describeOutput } from '../support/log-writer.ts';
 import { needs } from '../support/components.ts';
 
 describe('The log', () => {

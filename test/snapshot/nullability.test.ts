@@ -22,7 +22,7 @@ import {
   inOrganization,
 } from '../support/records.ts';
 import { folderForAll } from '../support/temporary-folder.ts';
-import { expectRefused } from './format/sound-snapshot.ts';
+import { expectRefused } from '../support/sound-snapshot.ts';
 import { collectionOf } from '../../src/store/organization-image.ts';
 
 /**

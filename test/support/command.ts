@@ -33,6 +33,9 @@ interface CommandOptions {
   readonly fileBlocks?: number;
 }
 
+/** Length of an output beyond which only its end is kept. */
+const MAX_OUTPUT = 100_000_000;
+
 /** A process that runs a script of the project, with its output so far. */
 export class Command {
   stdout = '';
@@ -59,6 +62,8 @@ export class Command {
     });
     for (const name of ['stdout', 'stderr'] as const) {
       this.#process[name].setEncoding('utf8').on('data', (text: string) => {
+        // A string has at most some 500 MB.
+        if (this[name].length > MAX_OUTPUT) this[name] = this[name].slice(-MAX_OUTPUT / 2);
         this[name] += text;
         this.#wake();
       });

@@ -1,4 +1,4 @@
-import { ORGANIZATIONS } from '../snapshot/builder/random-history.ts';
+import { ORGANIZATIONS } from './random-history.ts';
 import {
   FULL_BUNDLE_OFFER,
   FULL_EVENT,

@@ -1,9 +1,9 @@
 import { Agent } from 'node:http';
-import { DEATH_HEADER, type Death, THREAD_HEADER } from '../system/mortal-thread.ts';
+import { DEATH_HEADER, type Death, THREAD_HEADER } from './mortal-thread.ts';
 import type { Answer, ReplicaUnderTest } from './replica-under-test.ts';
 
 /** Options of Node that make the workers of a replica identifiable and mortal. */
-export const MORTAL = `--import=${new URL('../system/mortal-thread.ts', import.meta.url).href}`;
+export const MORTAL = `--import=${new URL('./mortal-thread.ts', import.meta.url).href}`;
 
 /** A keep-alive connection to one worker of a replica with `MORTAL` threads. */
 export class Connection {

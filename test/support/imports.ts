@@ -4,11 +4,19 @@ import ts from 'typescript';
 
 /** The imports of a file of the project. Paths are relative to the root of the project. */
 
-/** Returns the project files that a file imports, types included. */
-export function importsOf(path: string, source: string): string[] {
+/** Returns the modules of the project that a file imports, types included. */
+export function modulesOf(path: string, source: string): string[] {
   return namesIn(source)
     .filter(isRelative)
     .map((name) => join(dirname(path), name));
+}
+
+/** Returns the files of the project that a file imports, also types in comments, or starts as threads. */
+export function importsOf(path: string, source: string): string[] {
+  const others = [/@import\b[^']*'(\.[^']+)'/g, /new URL\(\s*'([^']+\.ts)'/g].flatMap((pattern) =>
+    Array.from(source.matchAll(pattern), ([, name]) => join(dirname(path), name)),
+  );
+  return [...modulesOf(path, source), ...others];
 }
 
 /** Returns the packages that a file imports at run time. */
@@ -16,12 +24,6 @@ export function packagesOf(source: string): string[] {
   return namesIn(stripTypeScriptTypes(source))
     .filter((name) => !isRelative(name) && !name.startsWith('node:'))
     .map((name) => /^(@[^/]+\/)?[^/]+/.exec(name)?.[0] ?? name);
-}
-
-/** Returns the files that a file starts as threads. They share no module with it, but the same rules hold. */
-export function threadsOf(path: string, source: string): string[] {
-  const names = source.matchAll(/new URL\(\s*'([^']+\.ts)',\s*import\.meta\.url/g);
-  return Array.from(names, ([, name]) => join(dirname(path), name));
 }
 
 /** Returns what a file imports, as it is written, types included. */

@@ -11,7 +11,7 @@ import fc from 'fast-check';
 import { Random } from '../../scripts/sample/random.ts';
 import type { BuildOptions } from '../../src/snapshot/builder/build-snapshot.ts';
 import { publishSnapshot } from '../../src/snapshot/publish/publish-snapshot.ts';
-import { histories, ORGANIZATIONS, World } from '../snapshot/builder/random-history.ts';
+import { histories, ORGANIZATIONS, World } from './random-history.ts';
 import { INHERITED, ROOT } from './command.ts';
 import { byDepth } from './depth.ts';
 import { COMPLETE_DELETIONS, COMPLETE_IMPORT, EMPTY_IMPORT } from './complete-import.ts';

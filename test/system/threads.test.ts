@@ -5,7 +5,7 @@ import { type Connection, connectionsToEach, MORTAL } from '../support/connectio
 import { MarkedSnapshots, marksIn } from '../support/marked-snapshots.ts';
 import { type Environment, newCredential, ReplicaUnderTest } from '../support/replica-under-test.ts';
 import { folderForAll } from '../support/temporary-folder.ts';
-import { EACH_DEATH } from './mortal-thread.ts';
+import { EACH_DEATH } from '../support/mortal-thread.ts';
 
 const THREADS = 2;
 const HEAP_MB = 96;

@@ -1,9 +1,8 @@
 import { CONTENT_CODINGS, type ContentCoding } from '../../../src/contract/headers.ts';
 import type { BenchContext } from '../bench-context.ts';
-import { sendRequest } from '../load/http-client.ts';
 import { CONNECTIONS, LoadGenerator, type Peak } from '../load/load-generator.ts';
 import { pages, tickets } from '../load/request-kinds.ts';
-import type { Target } from '../load/traffic.ts';
+import { sendRequest, type Target } from '../load/traffic.ts';
 import { median, ratioRow, type Row } from '../rows.ts';
 import type { Replica } from '../servers/replica.ts';
 import { SnapshotContent } from '../snapshot-content.ts';
@@ -18,7 +17,7 @@ const TICKETS_PER_SECOND = 1000;
 /** Measures the cost of compressed pages: their requests a second, and the response times of others meanwhile. */
 export async function measureCompression(context: BenchContext): Promise<Row[]> {
   await using replica = await context.startReplica();
-  await using generator = new LoadGenerator(context.signal);
+  await using generator = new LoadGenerator(context.options.signal);
   using content = new SnapshotContent(await context.snapshot());
   const rows: Row[] = [];
   let pagesPerSecond = 0;
@@ -29,7 +28,7 @@ export async function measureCompression(context: BenchContext): Promise<Row[]> 
       const peaks: Peak[] = [];
       for (const targets of kinds) {
         const traffic = replica.traffic(targets);
-        peaks.push(await generator.measurePeak(replica, traffic, context.sizes.seconds));
+        peaks.push(await generator.measurePeak(replica, traffic, context.options.sizes.seconds));
       }
       return peaks;
     });
@@ -64,14 +63,14 @@ async function measureOthers(
   pageLoad: LoadGenerator,
   pagesPerSecond: number,
 ): Promise<Row> {
-  await using ticketLoad = new LoadGenerator(context.signal);
+  await using ticketLoad = new LoadGenerator(context.options.signal);
   const plain = pages(content, LARGE_PAGE);
   const ticketTargets = tickets(content);
   const p99Beside = async (targets: readonly Target[]): Promise<number> => {
     const measure = (generator: LoadGenerator, requested: readonly Target[], perSecond: number) =>
       generator.measure(
         { ...replica.traffic(requested), perSecond, connections: CONNECTIONS / 2 },
-        context.sizes.seconds,
+        context.options.sizes.seconds,
       );
     const [{ p99Ms }] = await Promise.all([
       measure(ticketLoad, ticketTargets, TICKETS_PER_SECOND),

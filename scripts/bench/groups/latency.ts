@@ -8,14 +8,14 @@ const SHARE_OF_PEAK = 0.7;
 
 /** Measures response times below the peak, compared with the bare server at the same rate. */
 export async function measureLatency(context: BenchContext): Promise<Row[]> {
-  const { seconds } = context.sizes;
+  const { seconds } = context.options.sizes;
   await using foyer = await context.startReplica();
   using content = new SnapshotContent(await context.snapshot());
   const toFoyer = foyer.traffic(mixedTargets(content));
   const settings = { traffic: toFoyer, isExpress: false, chunkBytes: 0 };
   await using bare = await context.startServer('bare-server.ts', settings);
   const toBare = bare.traffic(toFoyer.targets);
-  await using generator = new LoadGenerator(context.signal);
+  await using generator = new LoadGenerator(context.options.signal);
 
   const peaks = await context.rounds('latency: peak', async () => {
     await generator.measurePeak(bare, toBare, seconds / 2);

@@ -4,7 +4,7 @@ import type { BenchContext } from '../bench-context.ts';
 import { LoadGenerator } from '../load/load-generator.ts';
 import { mixedTargets } from '../load/request-kinds.ts';
 import { format, ratioRow, type Row, sum } from '../rows.ts';
-import { Child } from '../servers/child.ts';
+import { Child } from '../servers/processes.ts';
 import { SnapshotContent } from '../snapshot-content.ts';
 import type { BaselineReport } from './baseline-load.ts';
 
@@ -14,8 +14,8 @@ const SETTLE_MS = 2000;
 
 /** Measures the load of the large snapshot, and the memory after it. */
 export async function measureLoad(context: BenchContext): Promise<Row[]> {
-  const { signal } = context;
-  const { seconds, largeTickets } = context.sizes;
+  const { signal } = context.options;
+  const { seconds, largeTickets } = context.options.sizes;
   const snapshot = await context.snapshot(context.largeShape);
   using content = new SnapshotContent(snapshot);
   const targets = mixedTargets(content);

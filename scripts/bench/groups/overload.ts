@@ -2,11 +2,10 @@ import { Agent } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Refused } from '../../run-command.ts';
 import type { BenchContext } from '../bench-context.ts';
-import { sendRequest } from '../load/http-client.ts';
 import { LoadGenerator } from '../load/load-generator.ts';
 import type { Load, LoadReport } from '../load/load-program.ts';
 import { REQUEST_KINDS } from '../load/request-kinds.ts';
-import type { Target } from '../load/traffic.ts';
+import { sendRequest, type Target } from '../load/traffic.ts';
 import { format, greatest, quantile, type Row, rowOf } from '../rows.ts';
 import type { Replica } from '../servers/replica.ts';
 import { SnapshotContent } from '../snapshot-content.ts';
@@ -48,7 +47,7 @@ interface Cell extends LoadReport {
 
 /** Measures goodput, response times and recovery at multiples of the peak. */
 export async function measureOverload(context: BenchContext): Promise<Row[]> {
-  const { signal } = context;
+  const { signal } = context.options;
   // The peak is that of a replica without refusals.
   await using unlimited = await context.startReplica({ environment: ENVIRONMENT });
   await using replica = await context.startReplica({
@@ -56,7 +55,7 @@ export async function measureOverload(context: BenchContext): Promise<Row[]> {
   });
   await using generator = new LoadGenerator(signal);
   using content = new SnapshotContent(await context.snapshot());
-  const seconds = Math.max(context.sizes.seconds, LEAST_SECONDS);
+  const seconds = Math.max(context.options.sizes.seconds, LEAST_SECONDS);
   const start = async (load: Load) => {
     await generator.start(load);
     await pause(seconds * WARM_UP * 1000, undefined, { signal });
@@ -67,12 +66,12 @@ export async function measureOverload(context: BenchContext): Promise<Row[]> {
     const targets = targetsIn(content);
     for (const { count: connections } of CONNECTIONS) {
       const title = `overload: ${kind}, ${connections} connections`;
-      context.showProgress(`${title}, peak`);
+      context.options.showProgress(`${title}, peak`);
       await start({ ...unlimited.traffic(targets), connections });
       await pause(seconds * 1000, undefined, { signal });
       const { perSecond: peak } = await generator.stop();
       for (const factor of FACTORS) {
-        context.showProgress(`${title}, ${factor} ×`);
+        context.options.showProgress(`${title}, ${factor} ×`);
         const perSecond = peak * factor;
         await start({ ...replica.traffic(targets), perSecond, connections, omitsUnsent: true });
         const adminMs = await pollAdmin(replica, seconds);

@@ -32,13 +32,13 @@ export async function measureRefresh(context: BenchContext): Promise<Row[]> {
 
 /** Compares a load during which a snapshot loads and goes live with the same load without. */
 async function refreshUnderLoad(context: BenchContext, snapshots: readonly string[]): Promise<Row[]> {
-  const { signal } = context;
+  const { signal } = context.options;
   const environment = { SNAPSHOT_POLL_SECONDS: POLL_SECONDS, OVERLOAD_DELAY_MS: '' };
   await using replica = await context.startReplica({ snapshots, environment });
   using content = new SnapshotContent(snapshots[0]);
   const traffic = replica.traffic(mixedTargets(content));
   await using generator = new LoadGenerator(signal);
-  context.showProgress('refresh: peak');
+  context.options.showProgress('refresh: peak');
   // The overload check has its default limit here, and may refuse requests at the peak of a slow machine.
   await generator.measurePeak(replica, traffic, WARM_UP_SECONDS, { mayRefuse: true });
   const peak = await generator.measurePeak(replica, traffic, PEAK_SECONDS, { mayRefuse: true });
@@ -92,14 +92,14 @@ async function refreshUnderLoad(context: BenchContext, snapshots: readonly strin
 
 /** Compares the memory of a replica without requests after many swaps with that after a few. */
 async function refreshMemory(context: BenchContext, snapshots: readonly string[]): Promise<Row> {
-  const { swaps } = context.sizes;
+  const { swaps } = context.options.sizes;
   const environment = { SNAPSHOT_POLL_SECONDS: POLL_SECONDS, SNAPSHOT_RETAIN_SECONDS: RETAIN_SECONDS };
   await using replica = await context.startReplica({ snapshots, environment });
   const resident: number[] = [];
   for (let i = 1; i <= swaps; i++) {
-    context.showProgress(`swap ${i} of ${swaps}`);
+    context.options.showProgress(`swap ${i} of ${swaps}`);
     await replica.swap();
-    await pause(SETTLE_MS, undefined, { signal: context.signal });
+    await pause(SETTLE_MS, undefined, { signal: context.options.signal });
     resident.push((await replica.probe()).residentBytes);
   }
   const first = resident[FIRST_SWAPS - 1];

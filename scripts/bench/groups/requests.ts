@@ -3,16 +3,15 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { Refused } from '../../run-command.ts';
 import type { BenchContext } from '../bench-context.ts';
-import { captureResponses } from '../load/http-client.ts';
 import { LoadGenerator, type Peak } from '../load/load-generator.ts';
 import { type Comparison, COMPARISONS, REQUEST_KINDS, type RequestKind } from '../load/request-kinds.ts';
-import { hasWindows, type Target, type Traffic } from '../load/traffic.ts';
+import { captureResponses, hasWindows, type Target, type Traffic } from '../load/traffic.ts';
 import { greatest, median, ratioRow, type Row } from '../rows.ts';
-import type { ServerProcess } from '../servers/server-process.ts';
+import type { ServerProcess } from '../servers/processes.ts';
 import { SnapshotContent } from '../snapshot-content.ts';
 
-/** Length of the warm-up in rounds: after one of that length V8 has not yet optimized all of a server's code. */
-const WARM_UP_ROUNDS = 2;
+/** Length of the warm-up in rounds, in which V8 optimizes the code of the new servers. */
+const WARM_UP_ROUNDS = 3;
 /** Number of responses of a kind that are compared between servers. */
 const COMPARED = 50;
 /** Least requests a second, as a multiple of those of another checkout. */
@@ -31,74 +30,55 @@ interface Competitor {
 
 /** Measures requests a second, compared with the bare, usual and rival servers or with another checkout. */
 export async function measureRequests(context: BenchContext): Promise<Row[]> {
-  const { against, only } = context;
-  await using foyer = await context.startReplica();
-  await using generator = new LoadGenerator(context.signal);
-  await using started = new AsyncDisposableStack();
+  const { only, showProgress, signal } = context.options;
+  await using generator = new LoadGenerator(signal);
   using content = new SnapshotContent(await context.snapshot());
-  const competitorsFor = await (against === undefined
-    ? comparisonServers(context, started)
-    : otherCheckout(context, started, against));
   const rows: Row[] = [];
   for (const kind of REQUEST_KINDS.filter(({ name }) => name.includes(only))) {
-    await using ofKind = new AsyncDisposableStack();
-    context.showProgress(`${kind.name}: comparing responses`);
-    const traffic = await trafficTo(foyer, kind, kind.targetsIn(content));
-    const competitors = await competitorsFor(kind, traffic, ofKind);
-    rows.push(...(await compare(context, generator, kind, { server: foyer, traffic }, competitors)));
+    showProgress(`${kind.name}: starting the servers`);
+    // Every kind begins with new servers, whose code is not optimized for another kind.
+    await using servers = new AsyncDisposableStack();
+    const server = servers.use(await context.startReplica());
+    const traffic = await trafficTo(server, kind, kind.targetsIn(content));
+    const competitors = await startCompetitors(context, servers, kind, traffic);
+    rows.push(...(await compare(context, generator, kind, { server, traffic }, competitors)));
   }
   return rows;
 }
 
-/** Returns the servers to compare with for a kind of request; the stack disposes of those that serve it alone. */
-type CompetitorsFor = (kind: RequestKind, own: Traffic, stack: AsyncDisposableStack) => Promise<Competitor[]>;
-
-async function otherCheckout(
+/** Starts the servers to compare with. `own` is the traffic to Foyer. */
+async function startCompetitors(
   context: BenchContext,
-  started: AsyncDisposableStack,
-  checkout: URL,
-): Promise<CompetitorsFor> {
-  const server = started.use(await context.startReplica({ checkout }));
-  return async (kind, { targets }) => [
-    {
-      name: 'the other checkout',
-      server,
-      traffic: await trafficTo(server, kind, targets),
-      atLeast: REACH_AGAINST_CHECKOUT,
-    },
-  ];
-}
-
-async function comparisonServers(
-  context: BenchContext,
-  started: AsyncDisposableStack,
-): Promise<CompetitorsFor> {
-  context.showProgress('the database of the other servers');
-  const database = join(context.folder, 'tickets.sqlite');
-  const start = async (program: string, settings = {}) =>
-    started.use(await context.startServer(program, { database, ...settings }));
-  const common = {
-    usual: await start('usual-server.ts'),
-    rival: await start('rival-server.ts', { remembersTotals: false }),
-    cachingRival: await start('rival-server.ts', { remembersTotals: true }),
-  };
-  return async (kind, own, stack) => {
-    const competitors: Competitor[] = [];
-    for (const [id, atLeast] of Object.entries(kind.reach) as [Comparison, number][]) {
-      if (id === 'bare' || id === 'express') {
-        const settings = { traffic: own, isExpress: id === 'express', chunkBytes: 0 };
-        const server = stack.use(await context.startServer('bare-server.ts', settings));
-        const traffic = server.traffic(own.targets, own.status);
-        competitors.push({ ...COMPARISONS[id], server, traffic, atLeast });
-      } else {
-        const { [id]: server } = common;
-        if (!kind.isConditional) await checkSameRecords(own, server);
-        const traffic = await trafficTo(server, kind, own.targets);
-        competitors.push({ ...COMPARISONS[id], server, traffic, atLeast });
-      }
-    }
-    return competitors;
-  };
+  servers: AsyncDisposableStack,
+  kind: RequestKind,
+  own: Traffic,
+): Promise<Competitor[]> {
+  const { against: checkout, folder } = context.options;
+  if (checkout !== undefined) {
+    const server = servers.use(await context.startReplica({ checkout }));
+    const traffic = await trafficTo(server, kind, own.targets);
+    return [{ name: 'the other checkout', server, traffic, atLeast: REACH_AGAINST_CHECKOUT }];
+  }
+  const database = join(folder, 'tickets.sqlite');
+  const programs = {
+    bare: ['bare-server.ts', { traffic: own, isExpress: false, chunkBytes: 0 }],
+    express: ['bare-server.ts', { traffic: own, isExpress: true, chunkBytes: 0 }],
+    usual: ['usual-server.ts', { database }],
+    rival: ['rival-server.ts', { database, remembersTotals: false }],
+    cachingRival: ['rival-server.ts', { database, remembersTotals: true }],
+  } as const;
+  const competitors: Competitor[] = [];
+  for (const [id, atLeast] of Object.entries(kind.reach) as [Comparison, number][]) {
+    const [program, settings] = programs[id];
+    const server = servers.use(await context.startServer(program, settings));
+    const sendsCaptured = program === 'bare-server.ts';
+    if (!sendsCaptured && !kind.isConditional) await checkSameRecords(own, server);
+    const traffic = sendsCaptured
+      ? server.traffic(own.targets, own.status)
+      : await trafficTo(server, kind, own.targets);
+    competitors.push({ ...COMPARISONS[id], server, traffic, atLeast });
+  }
+  return competitors;
 }
 
 /** Returns traffic of a kind to a server: conditional requests carry the entity tags of that server. */
@@ -141,7 +121,7 @@ async function compare(
   const { targets } = own.traffic;
   const polls = availableParallelism() > 1;
   const rounds = await context.rounds(kindName, async (round) => {
-    const seconds = context.sizes.seconds * (round === 0 ? WARM_UP_ROUNDS : 1);
+    const seconds = context.options.sizes.seconds * (round === 0 ? WARM_UP_ROUNDS : 1);
     const peaks: Peak[] = [];
     for (const { server, traffic } of [own, ...competitors])
       peaks.push(await generator.measurePeak(server, traffic, seconds, { polls }));

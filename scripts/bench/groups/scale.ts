@@ -1,14 +1,12 @@
 import { Refused } from '../../run-command.ts';
 import { Random } from '../../sample/random.ts';
 import type { BenchContext } from '../bench-context.ts';
-import { sendRequest } from '../load/http-client.ts';
 import { KeepAliveConnection } from '../load/keep-alive-connection.ts';
-import { requestBytes, type Target } from '../load/traffic.ts';
-import { greatest, median, ratioRow, type Row, rowOf } from '../rows.ts';
-import type { ProbeReport } from '../servers/probe.ts';
+import { requestBytes, sendRequest, type Target } from '../load/traffic.ts';
+import { format, greatest, median, ratioRow, type Row, rowOf } from '../rows.ts';
 import type { Replica } from '../servers/replica.ts';
 import { SnapshotContent } from '../snapshot-content.ts';
-import { type QueryKind, queryKinds } from './query-kinds.ts';
+import { QUERY_KINDS, type QueryKind } from './query-kinds.ts';
 
 /** Tickets of the small snapshot, as a share of those of the large one. */
 const SMALL_SHARE = 0.01;
@@ -17,38 +15,52 @@ const TARGETS = 40;
 /** Position of a deep page, as a share of the pages of its list. */
 const DEEP = 0.98;
 
+/** A replica of one size, with the content of its snapshot. */
+interface Scaled {
+  readonly replica: Replica;
+  readonly content: SnapshotContent;
+  readonly eventIds: readonly string[];
+}
+
 /** Measures every kind of query at a large and at a small size, one request at a time. */
 export async function measureScale(context: BenchContext): Promise<Row[]> {
-  const { largeTickets, rounds } = context.sizes;
+  const { largeTickets, rounds } = context.options.sizes;
   const smallTickets = Math.max(1, Math.round(largeTickets * SMALL_SHARE));
-  await using large = await ScaledReplica.start(context, largeTickets);
-  await using small = await ScaledReplica.start(context, smallTickets);
-  const sizes = `${largeTickets} tickets against ${smallTickets}`;
+  await using stack = new AsyncDisposableStack();
+  const start = async (tickets: number): Promise<Scaled> => {
+    const snapshot = await context.snapshot({ ...context.largeShape, tickets });
+    const replica = stack.use(await context.startReplica({ snapshots: [snapshot] }));
+    const content = stack.use(new SnapshotContent(snapshot));
+    const events = content.records('events', content.count('events'));
+    return { replica, content, eventIds: events.map(({ id }) => String(id)) };
+  };
+  const [large, small] = [await start(largeTickets), await start(smallTickets)];
   const figures = await context.rounds('scale', async (round) => {
     const ofRound = [];
-    for (const [i, { name }] of large.kinds.entries()) {
-      context.showProgress(`scale: round ${round} of ${rounds}: ${name}`);
-      context.signal.throwIfAborted();
+    for (const kind of QUERY_KINDS) {
+      context.options.showProgress(`scale: round ${round} of ${rounds}: ${kind.name}`);
+      context.options.signal.throwIfAborted();
       const phase = round / (rounds + 1);
-      const figure = await compare(
-        large,
-        await large.targets(i, phase, round),
-        small,
-        await small.targets(i, phase, round),
-      );
-      if (figure !== undefined) ofRound.push({ name, ...figure });
+      const targets = await Promise.all([large, small].map((one) => targetsOf(one, kind, phase, round)));
+      const pairs = Math.min(...targets.map(({ length }) => length));
+      if (pairs === 0) continue;
+      const [ofLarge, ofSmall] = targets.map((some) => some.slice(0, pairs));
+      ofRound.push({ name: kind.name, ...(await compare(large.replica, ofLarge, small.replica, ofSmall)) });
     }
     return ofRound;
   });
-  const kinds = Map.groupBy(figures.flat(), ({ name }) => name);
-  const rows = Array.from(kinds, ([name, ofKind]) =>
-    ratioRow({
-      name,
-      note: `${sizes}; longest hold of the event loop ${greatest(ofKind.map(({ workMs }) => workMs)).toFixed(1)} ms`,
-      unit: 'ms',
-      reach: { atMost: 1.3 },
-      pairs: ofKind.map(({ largeMs, smallMs }) => [largeMs, smallMs]),
-    }),
+  const rows = Array.from(
+    Map.groupBy(figures.flat(), ({ name }) => name),
+    ([name, ofKind]) =>
+      ratioRow({
+        name,
+        note:
+          `${largeTickets} tickets against ${smallTickets}; longest hold of the event loop ` +
+          format(greatest(ofKind.map(({ workMs }) => workMs)), 'ms'),
+        unit: 'ms',
+        reach: { atMost: 1.3 },
+        pairs: ofKind.map(({ largeMs, smallMs }) => [largeMs, smallMs]),
+      }),
   );
   return [
     ...rows.sort((a, b) => b.measured - a.measured),
@@ -63,91 +75,57 @@ export async function measureScale(context: BenchContext): Promise<Row[]> {
   ];
 }
 
-/** A replica of one size. */
-class ScaledReplica implements AsyncDisposable {
-  readonly kinds: readonly QueryKind[];
-  readonly #replica: Replica;
-  readonly #content: SnapshotContent;
-
-  private constructor(replica: Replica, content: SnapshotContent) {
-    this.#replica = replica;
-    this.#content = content;
-    const events = content.records('events', content.count('events'));
-    this.kinds = queryKinds(events.map(({ id }) => String(id)));
+/** Returns targets of a kind from the whole collection; another phase gives other records. */
+async function targetsOf(
+  { replica, content, eventIds }: Scaled,
+  { collection, headers, isDeep, pathOf }: QueryKind,
+  phase: number,
+  seed: number,
+): Promise<Target[]> {
+  const targets: Target[] = [];
+  for (const [i, record] of content.records(collection, TARGETS, phase).entries()) {
+    const random = () => new Random(seed * TARGETS + i);
+    const path = pathOf(record, random(), false, eventIds);
+    const neighbour = pathOf(record, random(), true, eventIds);
+    if (path === undefined || neighbour === undefined) continue;
+    if (isDeep) {
+      const { body } = await sendRequest(replica.traffic([]), { path: neighbour, headers });
+      const { totalPages } = JSON.parse(String(body)) as { totalPages: number };
+      targets.push({ path: `${path}&page=${Math.max(1, Math.floor(totalPages * DEEP))}`, headers });
+    } else targets.push({ path, headers });
   }
-
-  static async start(context: BenchContext, tickets: number): Promise<ScaledReplica> {
-    const snapshot = await context.snapshot({ ...context.largeShape, tickets });
-    const replica = await context.startReplica({ snapshots: [snapshot] });
-    return new ScaledReplica(replica, new SnapshotContent(snapshot));
-  }
-
-  probe(): Promise<ProbeReport> {
-    return this.#replica.probe();
-  }
-
-  /** Returns targets of a kind from the whole collection; another phase gives other records. */
-  async targets(kind: number, phase: number, seed: number): Promise<Target[]> {
-    const { collection, headers, isDeep, pathOf } = this.kinds[kind];
-    const targets: Target[] = [];
-    for (const [i, record] of this.#content.records(collection, TARGETS, phase).entries()) {
-      const random = () => new Random(seed * TARGETS + i);
-      const path = pathOf(record, random(), false);
-      const neighbour = pathOf(record, random(), true);
-      if (path === undefined || neighbour === undefined) continue;
-      const page = isDeep ? `&page=${await this.#deepPage({ path: neighbour, headers })}` : '';
-      targets.push({ path: path + page, headers });
-    }
-    return targets;
-  }
-
-  async #deepPage(target: Target): Promise<number> {
-    const { body } = await sendRequest(this.#replica.traffic([]), target);
-    const { totalPages } = JSON.parse(String(body)) as { totalPages: number };
-    return Math.max(1, Math.floor(totalPages * DEEP));
-  }
-
-  /** Opens a connection. The server closes a connection that is idle for some seconds. */
-  connect(): KeepAliveConnection {
-    return new KeepAliveConnection(this.#replica.port);
-  }
-
-  /** Returns the milliseconds from the request to the last byte of its response. */
-  async time(connection: KeepAliveConnection, target: Target): Promise<number> {
-    const request = requestBytes(this.#replica.traffic([]), target);
-    const { promise, resolve } = Promise.withResolvers<number>();
-    const startedAt = performance.now();
-    connection.send(request, resolve);
-    const status = await promise;
-    if (status !== 200) throw new Refused(`${target.path}: the response has status ${status} instead of 200`);
-    return performance.now() - startedAt;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#content[Symbol.dispose]();
-    await this.#replica[Symbol.asyncDispose]();
-  }
+  return targets;
 }
 
-/** Sends the targets of a kind by turns to both replicas; undefined when one of them has none. */
+/** Sends targets by turns to both replicas. */
 async function compare(
-  large: ScaledReplica,
+  large: Replica,
   largeTargets: readonly Target[],
-  small: ScaledReplica,
+  small: Replica,
   smallTargets: readonly Target[],
 ) {
-  const pairs = Math.min(largeTargets.length, smallTargets.length);
-  if (pairs === 0) return undefined;
-  const [toLarge, toSmall] = [large.connect(), small.connect()];
+  // The server closes a connection that is idle for some seconds.
+  const [toLarge, toSmall] = [large, small].map(({ port }) => new KeepAliveConnection(port));
   await large.probe();
   const [largeMs, smallMs]: [number[], number[]] = [[], []];
-  for (let i = 0; i < pairs; i++) {
-    largeMs.push(await large.time(toLarge, largeTargets[i]));
-    smallMs.push(await small.time(toSmall, smallTargets[i]));
+  for (const [i, target] of largeTargets.entries()) {
+    largeMs.push(await timeOf(large, toLarge, target));
+    smallMs.push(await timeOf(small, toSmall, smallTargets[i]));
   }
   const { longestWorkMs: workMs, threads } = await large.probe();
   if (threads === 0) throw new Refused('the probe does not see the requests of the replica');
   toLarge.close();
   toSmall.close();
   return { largeMs: median(largeMs), smallMs: median(smallMs), workMs };
+}
+
+/** Returns the milliseconds from the request to the last byte of its response. */
+async function timeOf(replica: Replica, connection: KeepAliveConnection, target: Target): Promise<number> {
+  const request = requestBytes(replica.traffic([]), target);
+  const { promise, resolve } = Promise.withResolvers<number>();
+  const startedAt = performance.now();
+  connection.send(request, resolve);
+  const status = await promise;
+  if (status !== 200) throw new Refused(`${target.path}: the response has status ${status} instead of 200`);
+  return performance.now() - startedAt;
 }

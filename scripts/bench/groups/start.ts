@@ -4,19 +4,19 @@ import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { BenchContext } from '../bench-context.ts';
-import { sendRequest } from '../load/http-client.ts';
+import { sendRequest } from '../load/traffic.ts';
 import { format, median, type Row, rowOf } from '../rows.ts';
-import { ServerProcess } from '../servers/server-process.ts';
+import { ServerProcess } from '../servers/processes.ts';
 
 const DEMO = new URL('../../demo.ts', import.meta.url);
 const RETRY_MS = 2;
 
 /** Measures the start of the demo, with snapshot and key present, until its first response. */
 export async function measureStart(context: BenchContext): Promise<Row[]> {
-  const folder = mkdtempSync(join(context.folder, 'demo-'));
+  const folder = mkdtempSync(join(context.options.folder, 'demo-'));
   mkdirSync(join(folder, 'snapshots'));
   // The warm-up creates snapshot and key.
-  const starts = await context.rounds('start', () => startDemo(context, folder));
+  const starts = await context.rounds('start', () => startDemo(context.options.signal, folder));
   return [
     rowOf({
       name: 'start of the demo until its first response',
@@ -31,7 +31,7 @@ export async function measureStart(context: BenchContext): Promise<Row[]> {
 }
 
 /** Starts the demo, and stops it at its first response. */
-async function startDemo({ signal }: BenchContext, folder: string) {
+async function startDemo(signal: AbortSignal, folder: string) {
   // The demo prints ports that the system chooses only at the end of its start.
   const [port, adminPort] = [await freePort(), await freePort()];
   const keysFile = join(folder, 'keys.sqlite');

@@ -22,12 +22,12 @@ const CONNECTIONS = 16;
 
 /** Measures the bytes a second of a stream, and the response times of other requests beside streams. */
 export async function measureStreams(context: BenchContext): Promise<Row[]> {
-  const { signal } = context;
-  const { seconds, tickets } = context.sizes;
+  const { signal } = context.options;
+  const { seconds, tickets } = context.options.sizes;
   await using foyer = await context.startReplica();
   using content = new SnapshotContent(await context.snapshot());
   const stream = foyer.traffic([ALL_TICKETS]);
-  context.showProgress('streams: bytes of the bare server');
+  context.options.showProgress('streams: bytes of the bare server');
   const settings = { traffic: stream, isExpress: false, chunkBytes: CHUNK_BYTES };
   await using bare = await context.startServer('bare-server.ts', settings);
   const rateOf = async (traffic: Traffic): Promise<number> => {

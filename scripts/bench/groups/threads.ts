@@ -11,11 +11,11 @@ const MAX_THREADS = 3;
 
 /** Measures the throughput that a second thread adds, and the memory of each thread. */
 export async function measureThreads(context: BenchContext): Promise<Row[]> {
-  const { seconds } = context.sizes;
+  const { seconds } = context.options.sizes;
   const start = (threads: number) => context.startReplica({ environment: { THREADS: String(threads) } });
   using content = new SnapshotContent(await context.snapshot());
   const targets = mixedTargets(content);
-  await using generator = new LoadGenerator(context.signal);
+  await using generator = new LoadGenerator(context.options.signal);
   const rows: Row[] = [];
   {
     await using one = await start(1);
@@ -41,7 +41,7 @@ export async function measureThreads(context: BenchContext): Promise<Row[]> {
   const megabytes = async (threads: number): Promise<number> => {
     await using server = await start(threads);
     await generator.measurePeak(server, server.traffic(targets), seconds);
-    await pause(SETTLE_MS, undefined, { signal: context.signal });
+    await pause(SETTLE_MS, undefined, { signal: context.options.signal });
     return (await server.probe()).residentBytes / 1e6;
   };
   const rounds = await context.rounds('memory of threads', async () => {

@@ -1,7 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Refused } from '../../run-command.ts';
-import { Child } from '../servers/child.ts';
-import type { ServerProcess } from '../servers/server-process.ts';
+import { Child, type ServerProcess } from '../servers/processes.ts';
 import type { Load, LoadReport } from './load-program.ts';
 import type { Traffic } from './traffic.ts';
 

@@ -14,10 +14,7 @@ export interface Load extends Traffic {
   /** Requests due a second; without it, the loop is closed. */
   readonly perSecond?: number;
   readonly connections: number;
-  /**
-   * Whether a due request that finds no free connection is not sent, as by a client whose connections are all in use. Beyond
-   * the capacity of a server, the number of such requests would grow without bound if they waited.
-   */
+  /** Whether a due request that finds no free connection is not sent: beyond a server's capacity, ever more would wait. */
   readonly omitsUnsent?: boolean;
   /**
    * Whether the generator polls for responses instead of sleeping. A server has to wake a sleeping generator in the middle of

@@ -1,3 +1,6 @@
+import { Agent, get } from 'node:http';
+import { Refused } from '../../run-command.ts';
+
 /** One request that a server may be sent. */
 export interface Target {
   /** Path and query. */
@@ -53,4 +56,57 @@ export function requestBytes({ port, credential }: Traffic, target: Target, pass
     `GET ${pathInPass(pass, target)} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n` +
       `Authorization: Bearer ${credential}\r\n${lines.join('')}\r\n`,
   );
+}
+
+/** A response to a request outside of any measurement. */
+export interface CapturedResponse {
+  readonly status: number;
+  /** Names and values in turn. */
+  readonly rawHeaders: readonly string[];
+  readonly headers: Readonly<NodeJS.Dict<string | string[]>>;
+  readonly body: Buffer;
+}
+
+/**
+ * Sends one request to a server on this machine.
+ * @param agent keeps the connection open; without one the connection closes after the response
+ */
+export async function sendRequest(
+  { port, credential }: Pick<Traffic, 'port' | 'credential'>,
+  target: Target,
+  agent: Agent | false = false,
+): Promise<CapturedResponse> {
+  const headers = { authorization: `Bearer ${credential}`, ...target.headers };
+  return await new Promise((resolve, reject) => {
+    get({ host: '127.0.0.1', port, path: pathInPass(0, target), agent, headers }, (response) => {
+      response.toArray().then((chunks: Buffer[]) => {
+        const { statusCode: status = 0, rawHeaders, headers } = response;
+        resolve({ status, rawHeaders, headers, body: Buffer.concat(chunks) });
+      }, reject);
+    }).once('error', reject);
+  });
+}
+
+/**
+ * Requests each target once.
+ * @returns the responses by the path of the target
+ * @throws Refused when a status differs from the expected one
+ */
+export async function captureResponses(traffic: Traffic): Promise<Map<string, CapturedResponse>> {
+  const responses = new Map<string, CapturedResponse>();
+  const agent = new Agent({ keepAlive: true });
+  try {
+    for (const target of traffic.targets) {
+      const response = await sendRequest(traffic, target, agent);
+      if (response.status !== traffic.status) {
+        throw new Refused(
+          `${target.path}: the response has status ${response.status} instead of ${traffic.status}`,
+        );
+      }
+      responses.set(target.path, response);
+    }
+  } finally {
+    agent.destroy();
+  }
+  return responses;
 }

@@ -3,8 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { pipeline } from 'node:stream';
 import express from 'express';
 import { OPERATIONS, routePath } from '../../../src/contract/operations.ts';
-import { captureResponses } from '../load/http-client.ts';
-import { hasWindows, pathOfTarget, type Traffic } from '../load/traffic.ts';
+import { captureResponses, hasWindows, pathOfTarget, type Traffic } from '../load/traffic.ts';
 
 /** The upper limit: a server that sends the responses of another server, and does nothing else. */
 
@@ -52,5 +51,5 @@ function* chunksOf(body: Buffer, length: number): Generator<Buffer> {
   for (let at = 0; at < body.length; at += length) yield body.subarray(at, at + length);
 }
 
-process.once('message', serve);
+process.once('message', (settings: BareSettings) => void serve(settings));
 process.send?.('ready');

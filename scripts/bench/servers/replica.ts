@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { MEGABYTE } from '../../../src/store/memory/shared-arrays.ts';
 import { Refused } from '../../run-command.ts';
 import { UNREACHED_RATE_LIMIT } from '../load/traffic.ts';
-import { ServerProcess } from './server-process.ts';
+import { ServerProcess } from './processes.ts';
 
 /**
  * The overload check runs but never refuses: at peak load on a shared machine requests can wait for any time. The highest
@@ -41,6 +41,9 @@ interface LogLine {
 
 /** A replica in its own process as an operator runs it, with every check enabled and the probe loaded. */
 export class Replica extends ServerProcess {
+  adminPort = 0;
+  /** Load time of the live snapshot according to the log, in milliseconds. */
+  loadMs = NaN;
   readonly #snapshots: readonly string[];
   readonly #snapshotDir: string;
   readonly #log: number;
@@ -49,8 +52,6 @@ export class Replica extends ServerProcess {
   /** Log lines that were read and not yet examined, except those of requests. */
   #lines: LogLine[] = [];
   #swaps = 0;
-  #adminPort = 0;
-  #loadMs = NaN;
 
   private constructor({ checkout, folder, snapshots, keysFile, environment, ...options }: ReplicaOptions) {
     const own = mkdtempSync(join(folder, 'replica-'));
@@ -81,20 +82,11 @@ export class Replica extends ServerProcess {
   static async launch(options: ReplicaOptions): Promise<Replica> {
     const replica = new Replica(options);
     const initialize = async () => {
-      replica.#adminPort = (await replica.#logLine('listening for operators')).port ?? 0;
-      replica.portNumber = (await replica.#logLine('listening')).port ?? 0;
+      replica.adminPort = (await replica.#logLine('listening for operators')).port ?? 0;
+      replica.port = (await replica.#logLine('listening')).port ?? 0;
       await replica.swap();
     };
     return await replica.initialized(initialize());
-  }
-
-  get adminPort(): number {
-    return this.#adminPort;
-  }
-
-  /** Load time of the live snapshot according to the log, in milliseconds. */
-  get loadMs(): number {
-    return this.#loadMs;
   }
 
   /** Replaces the live snapshot by the next one, by rename, and waits until that one is live. */
@@ -102,7 +94,7 @@ export class Replica extends ServerProcess {
     const next = join(this.#snapshotDir, '.next');
     linkSync(this.#snapshots[this.#swaps++ % this.#snapshots.length], next);
     renameSync(next, join(this.#snapshotDir, 'bench.sqlite'));
-    this.#loadMs = (await this.#logLine('snapshot live')).durationMs ?? NaN;
+    this.loadMs = (await this.#logLine('snapshot live')).durationMs ?? NaN;
   }
 
   /**

@@ -134,5 +134,5 @@ async function serve(settings: RivalSettings): Promise<void> {
   process.send?.((app.server.address() as AddressInfo).port);
 }
 
-process.once('message', serve);
+process.once('message', (settings: RivalSettings) => void serve(settings));
 process.send?.('ready');

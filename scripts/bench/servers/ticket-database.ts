@@ -52,7 +52,7 @@ export interface Conditions {
 /** Tickets with a prepared statement for each query. Of the rows of a result, the first column counts. */
 export class TicketDatabase {
   readonly #database: Database.Database;
-  readonly #statements = new Map<string, Database.Statement<unknown[]>>();
+  readonly #statements = new Map<string, Database.Statement>();
 
   constructor({ snapshot, database }: DatabaseSettings) {
     if (!existsSync(database)) build(snapshot, database);
@@ -61,7 +61,7 @@ export class TicketDatabase {
     this.#database.pragma(`cache_size = -${CACHE_KIB}`);
   }
 
-  statement(sql: string): Database.Statement<unknown[]> {
+  statement(sql: string): Database.Statement {
     let statement = this.#statements.get(sql);
     if (statement === undefined) {
       statement = this.#database.prepare(sql).pluck();

@@ -4,7 +4,7 @@ import { chartData, minutesOf, peakText, totalsOf } from '../../../src/pages/sta
 import { concernsOf } from '../../../src/pages/status/overview.js';
 import type { Interval, Key, ListPage, Organization, Summary } from '../../../src/pages/status/responses.js';
 import type { RequestInterval } from '../../../src/admin/request-history.ts';
-import { type Operations, readyOperations } from '../../admin/operations.ts';
+import { type Operations, readyOperations } from '../../support/admin-operations.ts';
 
 const QUIET: RequestInterval = {
   until: 1_795_284_010,

@@ -17,10 +17,10 @@ import { differences } from './diff-oracle.ts';
 import { reseal, type Collection } from '../../support/digests.ts';
 import { inOrganization, minimalTicket } from '../../support/records.ts';
 import { build, type Import, type ImportRecord, writeImport } from '../../support/import-folder.ts';
-import { randomImport } from '../../snapshot/builder/random-import.ts';
-import { thrownBy } from '../../snapshot/format/refusal.ts';
+import { randomImport } from '../../support/random-import.ts';
+import { thrownBy } from '../../support/refusal.ts';
 import { SMALL_IMPORT } from '../../support/small-import.ts';
-import { SoundSnapshot } from '../../snapshot/format/sound-snapshot.ts';
+import { SoundSnapshot } from '../../support/sound-snapshot.ts';
 
 const NOTHING: RecordsDiff = { added: [], changed: [], removed: [] };
 const NO_RECORDS = { events: NOTHING, sessions: NOTHING, tickets: NOTHING, orders: NOTHING, offers: NOTHING };

@@ -11,7 +11,7 @@ import {
 import { RefusedSnapshot } from '../../../src/snapshot/format/refused-snapshot.ts';
 import { emptyList } from '../../support/empty-image.ts';
 import { times } from '../../support/records.ts';
-import { thrownBy } from '../format/refusal.ts';
+import { thrownBy } from '../../support/refusal.ts';
 import { MEGABYTE } from '../../../src/store/memory/shared-arrays.ts';
 
 describe('The memory check', () => {

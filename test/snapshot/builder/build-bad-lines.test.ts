@@ -20,7 +20,7 @@ import {
   organizationOf,
   recordsOf,
 } from '../../support/import-folder.ts';
-import { refusalOf } from '../format/refusal.ts';
+import { refusalOf } from '../../support/refusal.ts';
 
 interface Reject {
   readonly file: string;

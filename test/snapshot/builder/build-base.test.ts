@@ -32,8 +32,8 @@ import {
 import { inOrganization, minimalOrder, minimalTicket, times } from '../../support/records.ts';
 import { SMALL_IMPORT } from '../../support/small-import.ts';
 import { folderForAll, withFolder } from '../../support/temporary-folder.ts';
-import { refusalOf } from '../format/refusal.ts';
-import { histories, World } from './random-history.ts';
+import { refusalOf } from '../../support/refusal.ts';
+import { histories, World } from '../../support/random-history.ts';
 
 type Deletion = Readonly<Record<'organizationId' | 'collection' | 'id', string>>;
 

@@ -19,7 +19,7 @@ import {
   toLine,
   writeImport,
 } from '../../support/import-folder.ts';
-import { refusalOf } from '../format/refusal.ts';
+import { refusalOf } from '../../support/refusal.ts';
 import { SMALL_IMPORT } from '../../support/small-import.ts';
 
 const organizations = [{ organizationId: 'o' }];

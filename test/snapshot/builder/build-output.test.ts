@@ -28,7 +28,7 @@ import {
   writeImport,
 } from '../../support/import-folder.ts';
 import { shuffled } from '../../support/random.ts';
-import { refusalOf } from '../format/refusal.ts';
+import { refusalOf } from '../../support/refusal.ts';
 import { SMALL_IMPORT } from '../../support/small-import.ts';
 
 const BROKEN_IMPORT: Import = { ...SMALL_IMPORT, tickets: [...SMALL_IMPORT.tickets, 'broken'] };

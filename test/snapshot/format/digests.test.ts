@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { allRuns, manifestDigest, organizationDigests, COLLECTIONS } from '../../support/digests.ts';
 import { builtFrom } from '../../support/import-folder.ts';
 import { inOrganization, minimalEvent, minimalSession } from '../../support/records.ts';
-import { SoundSnapshot } from './sound-snapshot.ts';
+import { SoundSnapshot } from '../../support/sound-snapshot.ts';
 
 describe('The digests of a snapshot are those of docs/snapshot-format.md', () => {
   const snapshot = new SoundSnapshot();

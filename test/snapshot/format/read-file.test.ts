@@ -16,7 +16,7 @@ import { FORMAT_VERSION } from '../../../src/snapshot/format/schema.ts';
 import { openSnapshot } from '../../../src/snapshot/format/snapshot-file.ts';
 import { readSnapshot } from '../../support/read-snapshot.ts';
 import { organizationOf } from '../../support/import-folder.ts';
-import { expectRefused, SoundSnapshot } from './sound-snapshot.ts';
+import { expectRefused, SoundSnapshot } from '../../support/sound-snapshot.ts';
 
 const REBUILD = 'rebuild it from its import folder: npm run snapshot -- build --input DIR --output FILE';
 

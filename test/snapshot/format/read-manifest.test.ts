@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import { RefusedSnapshot } from '../../../src/snapshot/format/refused-snapshot.ts';
 import { inspectSnapshot } from '../../../src/snapshot/load/read-snapshot.ts';
 import { restamp, RUN_TABLES } from '../../support/digests.ts';
-import { thrownBy } from './refusal.ts';
-import { expectRefused, SoundSnapshot } from './sound-snapshot.ts';
+import { thrownBy } from '../../support/refusal.ts';
+import { expectRefused, SoundSnapshot } from '../../support/sound-snapshot.ts';
 
 const UUID = '6f1c2a34-9b7e-4d05-8c61-2e5a7f90b3d8';
 const SOUTH_TICKETS = "WHERE organization_id = 'south' AND collection = 'tickets'";

@@ -4,7 +4,7 @@ import { readHistory } from '../../../scripts/snapshot/read-history.ts';
 import { parseTimestamp } from '../../../src/contract/timestamp.ts';
 import { organizationOf, textsOf } from '../../support/import-folder.ts';
 import { SMALL_IMPORT } from '../../support/small-import.ts';
-import { SoundSnapshot } from './sound-snapshot.ts';
+import { SoundSnapshot } from '../../support/sound-snapshot.ts';
 
 /** The columns of each view, on which docs/snapshot-format.md and the queries of operators rely. */
 const VIEWS = {

@@ -8,8 +8,8 @@ import { type SnapshotImage, byList } from '../../../src/store/organization-imag
 import { folderForAll } from '../../support/temporary-folder.ts';
 import { inOrganization, minimalEvent, minimalSession } from '../../support/records.ts';
 import { build, writeImport } from '../../support/import-folder.ts';
-import { refusalOf } from '../format/refusal.ts';
-import { SoundSnapshot } from '../format/sound-snapshot.ts';
+import { refusalOf } from '../../support/refusal.ts';
+import { SoundSnapshot } from '../../support/sound-snapshot.ts';
 
 describe('The loader', () => {
   const inFolder = folderForAll();

@@ -6,7 +6,7 @@ import { RefusedSnapshot } from '../../../src/snapshot/format/refused-snapshot.t
 import { readSnapshot } from '../../support/read-snapshot.ts';
 import type { SnapshotImage } from '../../../src/store/organization-image.ts';
 import { byDepth } from '../../support/depth.ts';
-import { SoundSnapshot } from '../format/sound-snapshot.ts';
+import { SoundSnapshot } from '../../support/sound-snapshot.ts';
 
 describe('A changed byte anywhere in a snapshot', () => {
   const snapshot = new SoundSnapshot();

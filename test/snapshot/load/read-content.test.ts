@@ -14,7 +14,7 @@ import {
   type Collection,
 } from '../../support/digests.ts';
 import { digestsOf, organizationOf, recordsOf, PRODUCED_AT } from '../../support/import-folder.ts';
-import { expectRefused, SoundSnapshot } from '../format/sound-snapshot.ts';
+import { expectRefused, SoundSnapshot } from '../../support/sound-snapshot.ts';
 import { collectionOf } from '../../../src/store/organization-image.ts';
 
 describe('The content of a snapshot', () => {

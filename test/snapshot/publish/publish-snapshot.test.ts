@@ -27,9 +27,9 @@ import { alterRuns, replaceInRecords } from '../../support/alter-runs.ts';
 import { reseal } from '../../support/digests.ts';
 import { folderForEach } from '../../support/temporary-folder.ts';
 import { build, type Import, type ImportRecord, writeImport } from '../../support/import-folder.ts';
-import { refusalOf, thrownBy } from '../format/refusal.ts';
+import { refusalOf, thrownBy } from '../../support/refusal.ts';
 import { SMALL_IMPORT } from '../../support/small-import.ts';
-import { SoundSnapshot } from '../format/sound-snapshot.ts';
+import { SoundSnapshot } from '../../support/sound-snapshot.ts';
 
 describe('The publication of a snapshot', () => {
   const snapshot = new SoundSnapshot();

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
-import type { FileName, ImportRecord } from '../../support/import-folder.ts';
+import type { FileName, ImportRecord } from './import-folder.ts';
 import {
   inOrganization,
   minimalEvent,
@@ -8,7 +8,7 @@ import {
   minimalOrder,
   minimalSession,
   minimalTicket,
-} from '../../support/records.ts';
+} from './records.ts';
 
 /** Histories of two organizations, as the imports that change a base and the import of all records. */
 

@@ -1,7 +1,7 @@
-import { makeDemoSnapshot } from '../../../scripts/demo/make-demo-snapshot.ts';
-import { inspectSnapshot } from '../../../src/snapshot/load/read-snapshot.ts';
-import { newCredential, ReplicaUnderTest } from '../../support/replica-under-test.ts';
-import { folderForAll, type InFolder } from '../../support/temporary-folder.ts';
+import { makeDemoSnapshot } from '../../scripts/demo/make-demo-snapshot.ts';
+import { inspectSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
+import { newCredential, ReplicaUnderTest } from './replica-under-test.ts';
+import { folderForAll, type InFolder } from './temporary-folder.ts';
 
 /** A replica in its own process, with the sample data of the demo. */
 export interface Site {

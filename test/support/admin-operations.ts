@@ -5,7 +5,7 @@ import { RequestMetrics } from '../../src/counts/request-metrics.ts';
 import { LoadHistory } from '../../src/snapshot/watch/load-history.ts';
 import type { OrganizationImage, SnapshotImage } from '../../src/store/organization-image.ts';
 import { StoreRegistry } from '../../src/store/registry/store-registry.ts';
-import { fixture, PRODUCED_AT } from '../support/api-fixture.ts';
+import { fixture, PRODUCED_AT } from './api-fixture.ts';
 
 /** Two hours after the fixture was produced. */
 export const AGE_SECONDS = 7200;

@@ -1,30 +1,27 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { InvalidArgumentError } from 'commander';
-import { MAX_WAIT_MS } from '../src/http/connections/connections.ts';
-import { Interruption } from './interruption.ts';
-import { commandLine, Refused, runCommand } from './run-command.ts';
-import { runClients } from './soak/clients.ts';
-import { buildContent } from './soak/content.ts';
-import { disturb, publish } from './soak/disturbances.ts';
-import { SoakReplica, THREADS, type Usage } from './soak/soak-replica.ts';
-import { SoakRun } from './soak/soak-run.ts';
-import { growthOf } from './soak/trend.ts';
-import { Progress } from './terminal/progress.ts';
-import { left, right, table } from './terminal/table.ts';
-import { count } from './terminal/units.ts';
-import { MEGABYTE } from '../src/store/memory/shared-arrays.ts';
+import { Interruption } from '../../scripts/interruption.ts';
+import { commandLine, Refused, runCommand } from '../../scripts/run-command.ts';
+import { Progress } from '../../scripts/terminal/progress.ts';
+import { left, right, table } from '../../scripts/terminal/table.ts';
+import { count } from '../../scripts/terminal/units.ts';
+import { MAX_WAIT_MS } from '../../src/http/connections/connections.ts';
+import { MEGABYTE } from '../../src/store/memory/shared-arrays.ts';
+import { withFolder } from '../support/temporary-folder.ts';
+import { runClients } from './clients.ts';
+import { disturb, publish } from './disturbances.ts';
+import { growthOf, type Usage } from './growth.ts';
+import { buildVariants, SoakRun, startReplica, THREADS } from './soak-run.ts';
 
 const HOUR = 3600;
 const MAX_SEED = 0xffff_ffff;
 /** Samples of memory and descriptors in a soak. */
 const SAMPLES = 200;
-
 /** Time in which the replica notices that all clients have closed their connections, those of suspect networks last. */
 const CLOSED_MS = MAX_WAIT_MS + 5000;
 
+/** pino's number for `warn`. */
+const WARNING = 40;
 /** The warnings and errors that the disturbances of a soak cause. */
 const EXPECTED_WARNINGS = [
   'snapshot refused',
@@ -49,59 +46,51 @@ const program = commandLine(
 
 process.exitCode = await runCommand(program, process.argv.slice(2));
 
-async function soak(options: Options): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'foyer-soak-'));
-  try {
-    await soakIn(folder, options);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
-}
-
-async function soakIn(folder: string, { seconds, seed }: Options): Promise<void> {
+async function soak({ seconds, seed }: Options): Promise<void> {
   using interruption = new Interruption('the soak is shorter');
-  const data = await buildContent(folder, seed);
-  let run: SoakRun | undefined;
-  const replica = await SoakReplica.start(folder, ({ msg, ...fields }) => {
-    if (!EXPECTED_WARNINGS.includes(msg)) run?.fault(`log: ${msg} ${JSON.stringify(fields)}`);
-  });
-  try {
+  await withFolder(async (inFolder) => {
+    const variants = await buildVariants(inFolder, seed);
+    const replica = await startReplica(inFolder);
     const signal = AbortSignal.any([interruption.signal, AbortSignal.timeout(seconds * 1000)]);
-    run = new SoakRun(replica, data, seed, signal);
-    await Promise.all([replica.logLine('keys live'), publish(run, data.variants[0])]);
-    const samples: Usage[] = [];
-    await Promise.all([runClients(run), disturb(run), measure(run, samples, seconds)]);
-    await check(run, samples);
-  } finally {
-    await replica.stop();
-  }
-  if (run.faults > 0) throw new Refused(`${run.faults} faults; the seed is ${seed}`);
+    const run = new SoakRun(inFolder, replica, variants, seed, signal);
+    try {
+      const keysLive = replica.waitForLog({ msg: 'keys live', validKeys: run.credentials.size });
+      await Promise.all([keysLive, publish(run, variants[0])]);
+      const [samples] = await Promise.all([measure(run, seconds), runClients(run), disturb(run)]);
+      await check(run, samples);
+    } finally {
+      await replica.end();
+    }
+    if (run.faults > 0) throw new Refused(`${run.faults} faults; the seed is ${seed}`);
+  });
 }
 
 /** Samples memory and descriptors until the end, and shows the progress. */
-async function measure(run: SoakRun, samples: Usage[], seconds: number): Promise<void> {
+async function measure(run: SoakRun, seconds: number): Promise<Usage[]> {
   using progress = new Progress();
+  const { replica } = run;
+  const samples: Usage[] = [];
   const began = performance.now();
   await run.repeat('measurement', async () => {
     await run.pause((seconds * 1000) / SAMPLES);
-    const usage = await run.replica.usage();
-    samples.push(usage);
-    const requests = count(run.counts.get('requests') ?? 0);
-    const megabytes = Math.round(usage.residentBytes / MEGABYTE);
+    const megabytes = (await replica.metric('process_resident_memory_bytes')) / MEGABYTE;
+    const openFiles = await replica.metric('process_open_fds');
+    samples.push({
+      'resident memory, MB': megabytes,
+      'heap of the main thread, MB': (await replica.metric('nodejs_heap_size_used_bytes')) / MEGABYTE,
+      'descriptors without connections': openFiles - (await replica.metric('foyer_connections_open')),
+    });
     progress.show(
-      `${run.faults} faults, ${requests} requests, ${megabytes} MB`,
+      `${run.faults} faults, ${count(run.counts.get('requests') ?? 0)} requests, ${Math.round(megabytes)} MB`,
       Math.min(1, (performance.now() - began) / (seconds * 1000)),
     );
   });
+  return samples;
 }
 
 /** Checks what the whole soak has left, stops the replica, and prints the summary. */
 async function check(run: SoakRun, samples: readonly Usage[]): Promise<void> {
   const { replica } = run;
-  for (const gauge of ['foyer_connections_open', 'foyer_unsent_bytes']) {
-    const deadline = performance.now() + CLOSED_MS;
-    while ((await replica.metric(gauge)) !== 0 && performance.now() < deadline) await delay(50);
-  }
   const expected = {
     foyer_connections_open: 0,
     foyer_unsent_bytes: 0,
@@ -110,12 +99,18 @@ async function check(run: SoakRun, samples: readonly Usage[]): Promise<void> {
     foyer_log_lines_dropped_total: 0,
     foyer_keys_valid: run.credentials.size,
   };
+  const deadline = performance.now() + CLOSED_MS;
   for (const [name, value] of Object.entries(expected)) {
+    while ((await replica.metric(name)) !== value && performance.now() < deadline) await delay(50);
     const found = await replica.metric(name);
     if (found !== value) run.fault(`${name} is ${found} instead of ${value}`);
   }
-  const { code, standardError } = await replica.stop();
-  if (code !== 0 || standardError !== '') run.fault(`exit status ${String(code)}: ${standardError}`);
+  replica.signal('SIGTERM');
+  const { code, stderr } = await replica.ended;
+  if (code !== 0 || stderr !== '') run.fault(`exit status ${String(code)}: ${stderr}`);
+  for (const { level, msg, ...fields } of replica.log)
+    if (Number(level) >= WARNING && !EXPECTED_WARNINGS.includes(String(msg)))
+      run.fault(`log: ${String(msg)} ${JSON.stringify(fields)}`);
 
   const counts = Array.from(run.counts, ([what, times]) => [what, count(times)]);
   console.log(table([left(''), right('')], counts));

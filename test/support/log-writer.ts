@@ -1,11 +1,11 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { expect } from 'chai';
-import { type ReadOutput, StallingReader } from '../support/stalling-reader.ts';
-import { folderForEach } from '../support/temporary-folder.ts';
+import { type ReadOutput, StallingReader } from './stalling-reader.ts';
+import { folderForEach } from './temporary-folder.ts';
 import type { WriterCommand, Written } from './write-log-lines.ts';
 
-export const SCRIPT = 'test/log/write-log-lines.ts';
+export const SCRIPT = 'test/support/write-log-lines.ts';
 /** More lines than the buffers of the ring, the process and the system hold. */
 export const FLOOD = 60_000;
 /** Longest wait for a stalled reader; the exit of a process takes further time on a busy machine. */

@@ -1,4 +1,4 @@
-import type { Random } from '../../../scripts/sample/random.ts';
+import type { Random } from '../../scripts/sample/random.ts';
 import {
   inOrganization,
   minimalEvent,
@@ -6,9 +6,9 @@ import {
   minimalOrder,
   minimalSession,
   minimalTicket,
-} from '../../support/records.ts';
-import type { FileName, ImportRecord } from '../../support/import-folder.ts';
-import { shuffled } from '../../support/random.ts';
+} from './records.ts';
+import type { FileName, ImportRecord } from './import-folder.ts';
+import { shuffled } from './random.ts';
 
 type RandomImport = Readonly<Record<FileName, readonly ImportRecord[]>>;
 

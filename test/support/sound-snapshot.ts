@@ -2,14 +2,14 @@ import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect } from 'chai';
-import { RefusedSnapshot } from '../../../src/snapshot/format/refused-snapshot.ts';
-import { readSnapshot } from '../../support/read-snapshot.ts';
-import type { SnapshotImage } from '../../../src/store/organization-image.ts';
-import { setDeletions } from '../../support/deletions.ts';
-import { builtFrom } from '../../support/import-folder.ts';
+import { RefusedSnapshot } from '../../src/snapshot/format/refused-snapshot.ts';
+import { readSnapshot } from './read-snapshot.ts';
+import type { SnapshotImage } from '../../src/store/organization-image.ts';
+import { setDeletions } from './deletions.ts';
+import { builtFrom } from './import-folder.ts';
 import { thrownBy } from './refusal.ts';
-import { SMALL_DELETIONS, SMALL_IMPORT } from '../../support/small-import.ts';
-import { folderForAll } from '../../support/temporary-folder.ts';
+import { SMALL_DELETIONS, SMALL_IMPORT } from './small-import.ts';
+import { folderForAll } from './temporary-folder.ts';
 
 /** A snapshot of the small import, with deletions, for the calling suite, and copies of it to change. */
 export class SoundSnapshot {
@@ -31,7 +31,7 @@ export class SoundSnapshot {
   }
 
   /** The statements of data/schema.sql. */
-  readonly schema = readFileSync(new URL('../../../data/schema.sql', import.meta.url), 'utf8');
+  readonly schema = readFileSync(new URL('../../data/schema.sql', import.meta.url), 'utf8');
 
   get image(): SnapshotImage {
     if (this.#image === undefined) throw new Error('the suite has not started');
