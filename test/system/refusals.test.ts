@@ -97,7 +97,7 @@ const BAD_FILES: Readonly<
     /its application_id is 0x0f055111, not 0x466f7972$/,
     spoiled(none, 'PRAGMA application_id = 252006673'),
   ],
-  'other-version': ['a later format', /use a newer Foyer$/, spoiled(none, 'PRAGMA user_version = 999')],
+  'other-version': ['another format', /reads format 1; rebuild it from its import folder: /, spoiled(none, 'PRAGMA user_version = 999')],
   wal: ['a snapshot in WAL mode', /^it is in WAL mode/, spoiled(none, 'PRAGMA journal_mode = WAL')],
   'cut-short': [
     'half a file',
@@ -115,7 +115,7 @@ const BAD_FILES: Readonly<
   ],
   schema: [
     'another schema',
-    /: table ticket_runs differs, view tickets is missing$/,
+    /: table ticket_runs differs, view tickets is missing; rebuild it from /,
     spoiled(none, 'DROP VIEW tickets; ALTER TABLE ticket_runs DROP COLUMN qr_code'),
   ],
   damaged: [
