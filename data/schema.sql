@@ -6,8 +6,6 @@
 --   SELECT record ->> 'status', count(*) FROM tickets GROUP BY 1;
 --   SELECT record FROM orders WHERE order_id = 'ord_5120';
 --
--- The database header has application_id 0x466F7972 ("Foyr") and user_version 1, the version of this schema.
---
 -- The tables event_runs, session_runs, ticket_runs, order_runs and offer_runs hold the records in runs: each row has
 -- up to 4,096 consecutive records of one organization, in the list order of the API. The views below the
 -- tables have one row for each record. The run tables have these columns in common:
@@ -20,6 +18,9 @@
 --
 -- "changed_at", a text column, is not content. It has the production time of the snapshot in which each record became
 -- as it is. If it is empty, no record of the run has changed since the history of the organization began.
+
+PRAGMA application_id = 0x466F7972; -- "Foyr"
+PRAGMA user_version = 1;            -- the version of this schema
 
 -- The snapshot: one row.
 CREATE TABLE snapshot (

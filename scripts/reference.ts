@@ -4,7 +4,6 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import packageJson from '../package.json' with { type: 'json' };
 import { COMPILE_CACHE } from '../src/compile-cache.ts';
-import { APPLICATION_ID, FORMAT_VERSION } from '../src/snapshot/format/schema.ts';
 import * as tables from './reference/tables.ts';
 
 /**
@@ -30,7 +29,6 @@ const PARTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     memory: tables.memoryTable(),
   },
   'docs/snapshot-format.md': {
-    identification: `\`\`\`sql\nPRAGMA application_id = ${APPLICATION_ID};\nPRAGMA user_version = ${FORMAT_VERSION};\n\`\`\``,
     columns: tables.columnTable(),
   },
 };

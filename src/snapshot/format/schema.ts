@@ -7,9 +7,6 @@ import type { CollectionLayout } from './layout.ts';
 
 /** Identification, schema and run rules of a snapshot file. `docs/snapshot-format.md` describes them. */
 
-/** "Foyr", in the database header. */
-export const APPLICATION_ID = 0x466f7972;
-export const FORMAT_VERSION = 1;
 export const SCHEMA = readFileSync(new URL('../../../data/schema.sql', import.meta.url), 'utf8');
 
 export const LENGTHS_COLUMN = 'record_lengths';
@@ -49,6 +46,9 @@ const reference = new Database(':memory:');
 reference.exec(SCHEMA);
 
 export const SCHEMA_STATEMENTS = schemaStatements(reference);
+/** "Foyr", in the database header. */
+export const APPLICATION_ID = Number(reference.pragma('application_id', { simple: true }));
+export const FORMAT_VERSION = Number(reference.pragma('user_version', { simple: true }));
 
 reference.close();
 

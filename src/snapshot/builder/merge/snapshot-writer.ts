@@ -6,11 +6,9 @@ import { byCollection, type CollectionLayout, COLLECTIONS } from '../../format/l
 import type { SnapshotOrigin } from '../../../store/organization-image.ts';
 import { contentDigest, manifestDigest, rowCount, type RunEntry } from '../../format/manifest.ts';
 import {
-  APPLICATION_ID,
   CHANGED_COLUMN,
   changesDigest,
   contentColumns,
-  FORMAT_VERSION,
   MAX_RUN_BYTES,
   MAX_RUN_RECORDS,
   runDigest,
@@ -57,8 +55,6 @@ export class SnapshotWriter implements Disposable {
     this.#producedAt = producedAt;
     this.#database = newDatabase(path);
     this.#database.exec(SCHEMA);
-    this.#database.pragma(`application_id = ${APPLICATION_ID}`);
-    this.#database.pragma(`user_version = ${FORMAT_VERSION}`);
     this.#insertDeletion = this.#database.prepare('INSERT OR IGNORE INTO deletions VALUES (?, ?, ?, ?)');
     this.#database.exec('BEGIN');
     this.#organizations = Array.from(organizations, ([organizationId, name]) => {
