@@ -21,9 +21,11 @@ export interface AdminDependencies {
   readonly requestHistory: Pick<RequestHistory, 'intervals'>;
   readonly snapshots: Readonly<Pick<SnapshotWatcher, 'complaint'>>;
   readonly keys: Readonly<Pick<KeysWatcher, 'current' | 'complaint' | 'warning'>>;
-  readonly workers: Pick<
-    Supervisor,
-    'listening' | 'hasListened' | 'replaced' | 'isStopping' | 'requestMetrics' | 'counts' | 'lastUseOf'
+  readonly workers: Readonly<
+    Pick<
+      Supervisor,
+      'listening' | 'hasListened' | 'replaced' | 'isStopping' | 'requestMetrics' | 'counts' | 'lastUseOf'
+    >
   >;
   readonly log: Pick<ProcessLog, 'logger' | 'droppedLines'>;
   readonly memoryLimitBytes: number;

@@ -1,6 +1,6 @@
 import { AggregatorRegistry, collectDefaultMetrics, type PrometheusContentType, Registry } from 'prom-client';
 import { CONNECTIONS, STREAMS, UNSENT_KB } from '../counts/open-counts.ts';
-import { type HistogramTotals, sumMetrics } from '../counts/request-metrics.ts';
+import { type HistogramTotals, type RetryReason, sumMetrics } from '../counts/request-metrics.ts';
 import { COLLECTIONS } from '../snapshot/format/layout.ts';
 import { REFUSALS } from '../snapshot/format/refused-snapshot.ts';
 import { collectionOf } from '../store/organization-image.ts';
@@ -23,6 +23,18 @@ export function metricsText(dependencies: AdminDependencies): Promise<string> {
   return Registry.merge([foyerMetrics, PROCESS_METRICS]).metrics();
 }
 
+/** The counter and the cause of each reason to answer a request with 429. */
+const RETRIES: Readonly<Record<RetryReason, readonly [name: string, cause: string]>> = {
+  'rate-limit': ['foyer_requests_rate_limited_total', 'the key exceeded its rate limit'],
+  overload: ['foyer_requests_shed_total', 'of overload'],
+  'not-ready': ['foyer_requests_not_ready_total', 'their data or the keys were not loaded'],
+  refusals: [
+    'foyer_requests_over_refusal_budget_total',
+    'their address had spent its budget of refusals without a valid key',
+  ],
+  streams: ['foyer_requests_over_stream_limit_total', 'the key already had two open streams'],
+};
+
 function requestMetrics({ workers, log }: AdminDependencies): Metrics {
   const { requests, retries, durations, delay, ends, pins } = sumMetrics(workers.requestMetrics);
   return {
@@ -34,29 +46,15 @@ function requestMetrics({ workers, log }: AdminDependencies): Metrics {
       'Time from the request to the end of its response, by operation. Streams are left out.',
       durations.map(({ operation, totals }) => ({ labels: { operation }, totals })),
     ),
-    foyer_requests_rate_limited_total: counter(
-      'Requests refused with 429 because the key exceeded its rate limit.',
-      retries.get('rate-limit') ?? 0,
-    ),
-    foyer_requests_shed_total: counter(
-      'Requests refused with 429 because of overload.',
-      retries.get('overload') ?? 0,
-    ),
-    foyer_requests_not_ready_total: counter(
-      'Requests refused with 429 because their data or the keys were not loaded.',
-      retries.get('not-ready') ?? 0,
-    ),
-    foyer_requests_over_refusal_budget_total: counter(
-      'Requests without a valid key refused with 429 because their address had spent its budget of refusals.',
-      retries.get('refusals') ?? 0,
+    ...Object.fromEntries(
+      Array.from(retries, ([reason, count]) => {
+        const [name, cause] = RETRIES[reason];
+        return [name, counter(`Requests refused with 429 because ${cause}.`, count)];
+      }),
     ),
     foyer_pinned_requests_total: counter(
       'Requests over links to data that is no longer live: retained, gone (400) or not loaded yet (429).',
       Array.from(pins, ([outcome, value]) => ({ labels: { outcome }, value })),
-    ),
-    foyer_requests_over_stream_limit_total: counter(
-      'Requests for a stream refused with 429 because the key already had two open streams.',
-      retries.get('streams') ?? 0,
     ),
     foyer_streams_open: gauge('Open streams (application/x-ndjson).', workers.counts.inAll(STREAMS)),
     foyer_connections_open: gauge('Open connections of clients.', workers.counts.inAll(CONNECTIONS)),

@@ -19,14 +19,10 @@ export class SelectionCache {
   readonly #entries = new Map<string, { readonly found: FoundRows; readonly bytes: number }>();
   readonly #numbers = new WeakMap<object, number>();
   #lastNumber = 0;
-  #bytes = 0;
+  bytes = 0;
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
-  }
-
-  get bytes(): number {
-    return this.#bytes;
   }
 
   /**
@@ -51,11 +47,11 @@ export class SelectionCache {
     const bytes = found.ranges.byteLength + found.listed.byteLength + 2 * key.length + ENTRY_BYTES;
     if (bytes > this.#maxBytes) return;
     this.#entries.set(key, { found, bytes });
-    this.#bytes += bytes;
+    this.bytes += bytes;
     for (const [oldest, entry] of this.#entries) {
-      if (this.#bytes <= this.#maxBytes) break;
+      if (this.bytes <= this.#maxBytes) break;
       this.#entries.delete(oldest);
-      this.#bytes -= entry.bytes;
+      this.bytes -= entry.bytes;
     }
   }
 

@@ -64,12 +64,14 @@ export class Supervisor {
   /** The workers that have the latest view and keys, and receive every update. */
   readonly #members = new Set<WorkerHandle>();
   readonly #listening = new Set<WorkerHandle>();
+  /** Whether all workers have listened at the same time. */
+  hasListened = false;
+  /** Number of workers that ended and were replaced. */
+  replaced = 0;
   readonly #publisher = new ViewPublisher();
   readonly #stopping = new AbortController();
   #keys: SentKeys | undefined;
   #port: number;
-  #replaced = 0;
-  #hasListened = false;
   /** Updates go to the members one after the other. */
   #updating: Promise<unknown> = Promise.resolve();
 
@@ -107,15 +109,6 @@ export class Supervisor {
     return this.#listening.size;
   }
 
-  /** Whether all workers have listened at the same time. */
-  get hasListened(): boolean {
-    return this.#hasListened;
-  }
-
-  get replaced(): number {
-    return this.#replaced;
-  }
-
   /** Returns the hour of the last use of a key, ISO 8601 in UTC; undefined without a use since the start. */
   lastUseOf(keyId: string): string | undefined {
     return lastUseOf(this.#memory.lastUses, this.#keyNumbers.of(keyId) % MAX_SLOTS);
@@ -149,7 +142,7 @@ export class Supervisor {
     if (port !== 0) await probePort(port, host);
     this.#port = await this.#bringUp(first);
     await Promise.all(further.map((slot) => this.#bringUp(slot)));
-    this.#hasListened = true;
+    this.hasListened = true;
     for (const slot of this.#slots) void this.#replaceWhenEnded(slot);
     return this.#port;
   }
@@ -259,7 +252,7 @@ export class Supervisor {
     for (;;) {
       const reason = await slot.worker.ended;
       if (this.isStopping()) return;
-      this.#replaced++;
+      this.replaced++;
       shortLives = performance.now() - startedAt < SHORT_LIFE_MS ? shortLives + 1 : 0;
       const pauseMs = shortLives === 0 ? 0 : Math.min(FIRST_PAUSE_MS * 2 ** (shortLives - 1), MAX_PAUSE_MS);
       this.#options.log.error({ reason, pauseMs }, 'a worker ended and is replaced');

@@ -16,12 +16,12 @@ export class WorkerHandle {
   readonly started = this.#started.promise;
   /** Fulfilled with the reason when the worker has ended. */
   readonly ended = this.#ended.promise;
+  hasEnded = false;
   /** Resolvers of the commands without a reply, by number. */
   readonly #pending = new Map<number, (outcome: Outcome | undefined) => void>();
   #drainStep = Promise.withResolvers<undefined>();
   #latestNumber = 0;
   #reason: string | undefined;
-  #hasEnded = false;
 
   constructor(worker: Worker, checkMs = CHECK_MS) {
     this.#worker = worker;
@@ -37,16 +37,12 @@ export class WorkerHandle {
     });
   }
 
-  get hasEnded(): boolean {
-    return this.#hasEnded;
-  }
-
   /**
    * Sends a command. Fulfilled with its outcome; with undefined when the worker ends instead. Ends a worker that does not
    * reply: a swap and a revocation wait for all workers. Only the drain may take any time.
    */
   run(command: Command): Promise<Outcome | undefined> {
-    if (this.#hasEnded) return Promise.resolve(undefined);
+    if (this.hasEnded) return Promise.resolve(undefined);
     const number = ++this.#latestNumber;
     const { promise, resolve } = Promise.withResolvers<Outcome | undefined>();
     this.#pending.set(number, resolve);
@@ -91,7 +87,7 @@ export class WorkerHandle {
   }
 
   #end(reason: string): void {
-    this.#hasEnded = true;
+    this.hasEnded = true;
     this.#started.resolve(undefined);
     for (const resolve of this.#pending.values()) resolve(undefined);
     this.#pending.clear();
