@@ -34,7 +34,7 @@ export interface Field {
 }
 
 /** Collections to whose records other records refer by id, within an organization, and the pricings of offers. */
-export type Referent = 'events' | 'sessions' | 'orders' | 'offers' | 'pricings';
+type Referent = 'events' | 'sessions' | 'orders' | 'offers' | 'pricings';
 
 /** A rule for the plausible values of a field. */
 export type Expectation =

@@ -30,7 +30,7 @@ export type CollectionName = (typeof COLLECTION_NAMES)[number];
 export type Bound = 'gt' | 'gte' | 'lt' | 'lte';
 
 /** The meaning of a parameter in a query. `index` names an index of the operation's collection in the store. */
-export type Role =
+type Role =
   | { readonly is: 'page' }
   | { readonly is: 'perPage' }
   /** The content that a walk began on. */

@@ -13,7 +13,7 @@ const VERSION_LABELS: readonly string[] = [STABLE, PREVIEW, UPCOMING, NONE];
 export const RETRY_REASONS = ['rate-limit', 'overload', 'not-ready', 'refusals', 'streams'] as const;
 export type RetryReason = (typeof RETRY_REASONS)[number];
 
-export const END_REASONS = [
+const END_REASONS = [
   'limit',
   'limit-of-address',
   'pipelining',

@@ -9,7 +9,7 @@ export interface ValidKey {
   readonly slot: number;
 }
 
-export type KeyCheck =
+type KeyCheck =
   ({ readonly outcome: 'valid' } & ValidKey) | { readonly outcome: 'unknown' | 'expired' | 'revoked' };
 
 const UNKNOWN: KeyCheck = Object.freeze({ outcome: 'unknown' });

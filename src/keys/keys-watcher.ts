@@ -15,7 +15,7 @@ const STAMP_RESOLUTION_MS = 3000;
 /** A keys file that is busy for longer is reported: its changes are not in force. */
 const MAX_BUSY_MS = 5000;
 
-export interface KeysWatcherOptions {
+interface KeysWatcherOptions {
   /** Brings changed keys into force; fulfilled when all workers have them, never rejected. */
   readonly apply?: (ring: KeyRing) => Promise<void>;
   /** Monotonic clock, in milliseconds. */

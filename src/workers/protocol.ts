@@ -41,7 +41,7 @@ export interface SentStore extends Omit<OrganizationStore, 'lists' | 'history'> 
   readonly history: number;
 }
 
-export interface SentSection extends Omit<Section, 'image'> {
+interface SentSection extends Omit<Section, 'image'> {
   readonly number: number;
 }
 

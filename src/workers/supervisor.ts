@@ -24,7 +24,7 @@ const MAX_PAUSE_MS = 5000;
 
 const NOT_NEEDED = 'it is no longer needed';
 
-export interface SupervisorOptions {
+interface SupervisorOptions {
   readonly count: number;
   readonly port: number;
   readonly host: string;

@@ -13,7 +13,7 @@ const MAX_PIPELINED = 32;
  * The reasons for which a connection is not read: it has sent too many requests or a long body, its network is suspect,
  * its response waits, or the server drains.
  */
-export type PauseReason = 'flood' | 'body' | 'suspect' | 'unsent' | 'drain';
+type PauseReason = 'flood' | 'body' | 'suspect' | 'unsent' | 'drain';
 
 export interface ConnectionEvents {
   /** Starts the response to a request, at once or later. */

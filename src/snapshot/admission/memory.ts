@@ -37,7 +37,7 @@ export function memoryLimit(
 }
 
 /** The memory that a snapshot needs, in bytes. */
-export interface MemoryNeed {
+interface MemoryNeed {
   /** Shared memory of its images. */
   readonly held: number;
   /** Maximum growth of the process during the load, `held` included. */

@@ -19,7 +19,7 @@ export type LoaderMessage =
   | { readonly complete: SnapshotOrigin }
   | { readonly refused: ConstructorParameters<typeof RefusedSnapshot> };
 
-export interface LoadOptions extends ReadOptions {
+interface LoadOptions extends ReadOptions {
   /** Time after which the load is given up, in seconds; default: no limit. */
   readonly timeoutSeconds?: number;
   /** Aborts the load, which then rejects with the reason of the signal. */

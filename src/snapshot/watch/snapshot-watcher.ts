@@ -16,7 +16,7 @@ import { SnapshotFolder } from './snapshot-folder.ts';
 const FIRST_PAUSE_MS = 5000;
 const MAX_PAUSE_MS = 300_000;
 
-export interface WatcherDependencies {
+interface WatcherDependencies {
   readonly folder: string;
   readonly stores: StoreRegistry;
   readonly history: LoadHistory;

@@ -131,7 +131,7 @@ export interface ReaderData {
 }
 
 /** The number of records of a block, and the notes on its lines. */
-export type ImportedBlock = ReturnType<BlockReader['run']>;
+type ImportedBlock = ReturnType<BlockReader['run']>;
 
 /** Reads blocks of lines, and writes their records to a staging file of its own. */
 export class BlockReader {
