@@ -8,7 +8,6 @@ import {
   type ServerOptions,
   type ServerResponse,
 } from 'node:http';
-import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { Request, Response } from 'express';
@@ -22,6 +21,7 @@ import {
   prepareDrain,
 } from '../../../src/http/connections/drain.ts';
 import { byDepth } from '../../support/depth.ts';
+import { RawClient } from '../../support/raw-client.ts';
 import { serverDependencies } from '../../support/test-api.ts';
 
 const GET = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
@@ -31,34 +31,9 @@ const GRACE_SECONDS = 15;
 const QUIET_MS = 200;
 /** An immediate end, on a busy machine. */
 const AT_ONCE_MS = 5000;
+/** A drain that waits for it does not end at once. */
+const LONG_QUIET_MS = 10 * AT_ONCE_MS;
 const STOPS_UNDER_LOAD = byDepth({ short: 2, deep: 60 });
-
-/** A connection that records the received bytes and its end. */
-class Client {
-  received = '';
-  error: string | undefined;
-  readonly ended: Promise<void>;
-  readonly socket: Socket;
-
-  constructor(port: number) {
-    this.socket = connect(port, '127.0.0.1');
-    this.socket.setEncoding('latin1').on('data', (text: string) => (this.received += text));
-    this.socket.on('error', ({ code }: NodeJS.ErrnoException) => (this.error = code));
-    this.ended = new Promise((resolve) => {
-      this.socket.on('close', () => {
-        resolve();
-      });
-    });
-  }
-
-  async has(pattern: RegExp): Promise<void> {
-    while (!pattern.test(this.received)) {
-      if (this.socket.closed)
-        throw new Error(`the connection ended without ${String(pattern)}: ${this.received}`);
-      await delay(1);
-    }
-  }
-}
 
 describe('The drain of a server', () => {
   let server: Server;
@@ -66,25 +41,28 @@ describe('The drain of a server', () => {
   let drain: ReturnType<typeof prepareDrain>;
   let times: DrainTimes;
   let port: number;
-  let clients: Client[];
+  let servers: Server[];
+  let clients: RawClient[];
   let respond: (request: IncomingMessage, response: ServerResponse) => void;
-  let serverOptions: ServerOptions = {};
-  let quietMs = QUIET_MS;
 
   beforeEach(async () => {
-    clients = [];
+    [servers, clients] = [[], []];
     respond = (_request, response) => response.end('all of it');
     await start();
   });
 
   afterEach(() => {
     for (const { socket } of clients) socket.destroy();
-    server.closeAllConnections();
-    server.close();
+    for (const server of servers) {
+      server.closeAllConnections();
+      server.close();
+    }
   });
 
-  async function start(): Promise<void> {
-    server = createServer(serverOptions);
+  /** Starts the server of the following steps. */
+  async function start(quietMs = QUIET_MS, options: ServerOptions = {}): Promise<void> {
+    server = createServer(options);
+    servers.push(server);
     const { config, networks, counts, metrics } = serverDependencies(pino({ level: 'silent' }));
     const connections = new Connections(server, config, networks, counts, metrics, {
       handle: (_connection, incoming, response) => {
@@ -106,51 +84,63 @@ describe('The drain of a server', () => {
     return drain(graceSeconds, isUrgent);
   }
 
-  async function connected(): Promise<Client> {
+  /** Returns a drain that has stopped listening. */
+  async function listeningEnd(): Promise<{ readonly drained: Promise<void> }> {
+    const drained = drainFor(GRACE_SECONDS);
+    await until(() => !listener.isListening);
+    return { drained };
+  }
+
+  /** Expects a drain to take a time, in milliseconds, and on a busy machine somewhat more. */
+  async function expectToTake(
+    [least, most]: readonly [number, number],
+    work: Promise<unknown>,
+  ): Promise<void> {
+    const start = performance.now();
+    await work;
+    expect(performance.now() - start).to.be.within(least, most + AT_ONCE_MS);
+  }
+
+  async function connected(): Promise<RawClient> {
     const accepted = once(server, 'connection');
-    const client = new Client(port);
+    const client = new RawClient(port);
     clients.push(client);
     await accepted;
     return client;
   }
 
   /** Returns a connection that is idle after one response. */
-  async function idle(): Promise<Client> {
+  async function idle(): Promise<RawClient> {
     const client = await connected();
     client.socket.write(GET);
-    await client.has(/all of it$/);
+    await client.receives(() => client.received.endsWith('all of it'));
     expect(client.received).to.include('Connection: keep-alive');
     client.received = '';
     return client;
   }
 
-  /** Leaves requests pending. Returns their responses. */
-  function hold(): ServerResponse[] {
+  /** Sends requests on a connection, the first of which is pending. Returns the responses that the server holds. */
+  async function pending(requests = GET) {
     const held: ServerResponse[] = [];
     respond = (_request, response) => held.push(response);
-    return held;
+    const client = await connected();
+    client.socket.write(requests);
+    await until(() => held.length === 1);
+    return { client, held };
   }
 
   async function until(condition: () => boolean): Promise<void> {
     while (!condition()) await delay(1);
   }
 
-  const isClosed = () => !listener.isListening;
-
   it('ends at once without connections', async () => {
-    const start = performance.now();
-    await drainFor(GRACE_SECONDS);
-    expect(performance.now() - start).to.be.within(QUIET_MS - 20, AT_ONCE_MS);
+    await expectToTake([QUIET_MS - 20, 0], drainFor(GRACE_SECONDS));
     expect(listener.isListening).to.equal(false);
   });
 
   it('completes pending requests, each with Connection: close', async () => {
-    const held = hold();
-    const client = await connected();
-    client.socket.write(GET);
-    await until(() => held.length === 1);
-    const drained = drainFor(GRACE_SECONDS);
-    await until(isClosed);
+    const { client, held } = await pending();
+    const { drained } = await listeningEnd();
     held[0]?.end('late');
     await Promise.all([drained, client.ended]);
     expect(client.received).to.match(/Connection: close[^]*late$/);
@@ -158,10 +148,7 @@ describe('The drain of a server', () => {
   });
 
   it('responds to all pipelined requests, and closes the connection with the last', async () => {
-    const held = hold();
-    const client = await connected();
-    client.socket.write(GET + GET);
-    await until(() => held.length === 1);
+    const { client, held } = await pending(GET + GET);
     const drained = drainFor(GRACE_SECONDS);
     held[0]?.end('answer');
     await until(() => held.length === 2);
@@ -171,10 +158,7 @@ describe('The drain of a server', () => {
   });
 
   it('closes connections after their response from the start of the grace', async () => {
-    const held = hold();
-    const client = await connected();
-    client.socket.write(GET);
-    await until(() => held.length === 1);
+    const { client, held } = await pending();
     beginGrace(times);
     const arrived = once(server, 'request');
     client.socket.write(GET);
@@ -189,8 +173,7 @@ describe('The drain of a server', () => {
 
   it('keeps idle connections open for one more request', async () => {
     const client = await idle();
-    const drained = drainFor(GRACE_SECONDS);
-    await until(isClosed);
+    const { drained } = await listeningEnd();
     client.socket.write(GET);
     await Promise.all([drained, client.ended]);
     expect(client.received).to.match(/Connection: close[^]*all of it$/);
@@ -199,30 +182,23 @@ describe('The drain of a server', () => {
 
   it('closes idle connections shortly before the end of the grace', async () => {
     const client = await idle();
-    const start = performance.now();
-    await drainFor(2);
-    expect(performance.now() - start).to.be.within(1750, 2000 + AT_ONCE_MS);
+    await expectToTake([1750, 2000], drainFor(2));
     await client.ended;
     expect(client.error).to.equal(undefined);
   });
 
   it('does not wait for connections without a request', async () => {
     const client = await connected();
-    const start = performance.now();
-    await drainFor(GRACE_SECONDS);
-    expect(performance.now() - start).to.be.below(AT_ONCE_MS);
+    await expectToTake([0, 0], drainFor(GRACE_SECONDS));
     await client.ended;
     expect(client.error).to.equal(undefined);
   });
 
   it('keeps those open while it waits for others', async () => {
-    const held = hold();
-    const [busy, silent] = [await connected(), await connected()];
-    busy.socket.write(GET);
-    await until(() => held.length === 1);
-    const drained = drainFor(GRACE_SECONDS);
-    await until(isClosed);
-    // Alone, they would have been closed by now.
+    const silent = await connected();
+    const { client: busy, held } = await pending();
+    const { drained } = await listeningEnd();
+    // Alone, the silent connection would have been closed by now.
     await delay(2 * QUIET_MS);
     silent.socket.write(GET);
     await until(() => held.length === 2);
@@ -232,33 +208,20 @@ describe('The drain of a server', () => {
   });
 
   it('ends an incomplete request, and one without a response, at the end of the grace', async () => {
-    const held = hold();
-    const [half, stuck] = [await connected(), await connected()];
+    const half = await connected();
     half.socket.write('GET / HTTP/1.1\r\nHo');
-    stuck.socket.write(GET);
-    await until(() => held.length === 1);
-    const start = performance.now();
-    await drainFor(2);
-    expect(performance.now() - start).to.be.within(1750, 2000 + AT_ONCE_MS);
+    const { client: stuck } = await pending();
+    await expectToTake([1750, 2000], drainFor(2));
     await Promise.all([half.ended, stuck.ended]);
   });
 
-  describe('of a server with short request timeouts', () => {
-    before(() => {
-      serverOptions = { headersTimeout: 100, connectionsCheckingInterval: 20 };
-    });
-    after(() => {
-      serverOptions = {};
-    });
-
-    it('keeps the timeouts in force', async () => {
-      const slow = await idle();
-      const drained = drainFor(GRACE_SECONDS);
-      await until(isClosed);
-      slow.socket.write('GET / HTTP/1.1\r\nHo');
-      await Promise.all([slow.ended, drained]);
-      expect(slow.received).to.match(/^HTTP\/1\.1 408 /);
-    });
+  it('keeps the timeouts of requests in force', async () => {
+    await start(QUIET_MS, { headersTimeout: 100, connectionsCheckingInterval: 20 });
+    const slow = await idle();
+    const { drained } = await listeningEnd();
+    slow.socket.write('GET / HTTP/1.1\r\nHo');
+    await Promise.all([slow.ended, drained]);
+    expect(slow.received).to.match(/^HTTP\/1\.1 408 /);
   });
 
   it('sends whole responses to a slow reader', async () => {
@@ -267,8 +230,7 @@ describe('The drain of a server', () => {
     const client = await connected();
     client.socket.pause();
     client.socket.write(GET);
-    const drained = drainFor(GRACE_SECONDS);
-    await until(isClosed);
+    const { drained } = await listeningEnd();
     client.socket.resume();
     await Promise.all([drained, client.ended]);
     const body = client.received.slice(client.received.indexOf('\r\n\r\n') + 4);
@@ -280,17 +242,16 @@ describe('The drain of a server', () => {
     for (let run = 0; run < STOPS_UNDER_LOAD; run++) {
       if (run > 0) await start();
       const clientErrors = Array.from({ length: 4 }, reconnectUntilFailure);
-      const begun = performance.now();
-      const drained = drainFor(1).then(() => performance.now() - begun);
+      const drained = expectToTake([500, 1000], drainFor(1));
       expect(await Promise.all(clientErrors), `run ${run}`).to.deep.equal(Array(4).fill('ECONNREFUSED'));
-      expect(await drained, `run ${run}`).to.be.within(500, 1000 + AT_ONCE_MS);
+      await drained;
     }
   });
 
   /** Opens a connection for each of many requests. Returns the first error. */
   async function reconnectUntilFailure(): Promise<string> {
     for (;;) {
-      const client = new Client(port);
+      const client = new RawClient(port);
       client.socket.write(GET);
       await client.ended;
       if (client.error !== undefined) return client.error;
@@ -298,80 +259,50 @@ describe('The drain of a server', () => {
     }
   }
 
-  describe('with a long quiet time', () => {
-    before(() => {
-      quietMs = 10 * AT_ONCE_MS;
-    });
-    after(() => {
-      quietMs = QUIET_MS;
-    });
-
-    it('ends, when urgent, as soon as the pending requests end', async () => {
-      const waiting = await idle();
-      const silent = await connected();
-      const held = hold();
-      const busy = await connected();
-      busy.socket.write(GET);
-      await until(() => held.length === 1);
-      const start = performance.now();
-      const drained = drainFor(GRACE_SECONDS, true);
-      await waiting.ended;
-      held[0]?.end('answer');
-      await Promise.all([drained, busy.ended, silent.ended]);
-      expect(performance.now() - start).to.be.below(AT_ONCE_MS);
-      expect(busy.received).to.match(/Connection: close[^]*answer$/);
-    });
-
-    it('closes everything at once without grace', async () => {
-      hold();
-      const client = await connected();
-      client.socket.write(GET);
-      await once(server, 'request');
-      const start = performance.now();
-      await Promise.all([drainFor(0), client.ended]);
-      expect(performance.now() - start).to.be.below(AT_ONCE_MS);
-    });
+  it('ends, when urgent, as soon as the pending requests end', async () => {
+    await start(LONG_QUIET_MS);
+    const [waiting, silent] = [await idle(), await connected()];
+    const { client: busy, held } = await pending();
+    const drained = drainFor(GRACE_SECONDS, true);
+    void waiting.ended.then(() => held[0]?.end('answer'));
+    await expectToTake([0, 0], Promise.all([drained, busy.ended, silent.ended]));
+    expect(busy.received).to.match(/Connection: close[^]*answer$/);
   });
 
-  describe('with time for busy clients', () => {
-    before(() => {
-      quietMs = 2000;
-    });
-    after(() => {
-      quietMs = QUIET_MS;
-    });
+  it('closes everything at once without grace', async () => {
+    await start(LONG_QUIET_MS);
+    const { client } = await pending();
+    await expectToTake([0, 0], Promise.all([drainFor(0), client.ended]));
+  });
 
-    it('accepts connections for a while', async () => {
-      const drained = drainFor(GRACE_SECONDS);
-      for (let i = 0; i < 3; i++) {
-        const client = await connected();
-        client.socket.write(GET);
-        await client.ended;
-        expect(client.received).to.match(/Connection: close[^]*all of it$/);
-      }
-      await drained;
-      const late = new Client(port);
-      await late.ended;
-      expect(late.error).to.equal('ECONNREFUSED');
-    });
+  it('accepts connections until none has come for a while', async () => {
+    await start(2000);
+    const drained = drainFor(GRACE_SECONDS);
+    for (let i = 0; i < 3; i++) {
+      const client = await connected();
+      client.socket.write(GET);
+      await client.ended;
+      expect(client.received).to.match(/Connection: close[^]*all of it$/);
+    }
+    await drained;
+    const late = new RawClient(port);
+    await late.ended;
+    expect(late.error).to.equal('ECONNREFUSED');
+  });
 
-    it('closes the connections of a client pool with their next requests', async () => {
-      const agent = new Agent({ keepAlive: true, maxSockets: 4 });
-      const send = () =>
-        new Promise<string | undefined>((resolve, reject) => {
-          request({ port, host: '127.0.0.1', agent }, (response) => {
-            response.resume().on('end', () => {
-              resolve(response.headers.connection);
-            });
-          })
-            .on('error', reject)
-            .end();
-        });
-      expect(await Promise.all(Array.from({ length: 12 }, send))).to.deep.equal(Array(12).fill('keep-alive'));
-      const drained = drainFor(GRACE_SECONDS);
-      expect(await Promise.all(Array.from({ length: 12 }, send))).to.deep.equal(Array(12).fill('close'));
-      await drained;
-      agent.destroy();
-    });
+  it('closes the connections of a client pool with their next requests', async () => {
+    await start(2000);
+    const agent = new Agent({ keepAlive: true, maxSockets: 4 });
+    const send = async () => {
+      const sent = request({ port, host: '127.0.0.1', agent }).end();
+      const [response] = (await once(sent, 'response')) as [IncomingMessage];
+      await once(response.resume(), 'end');
+      return response.headers.connection;
+    };
+    expect(await Promise.all(Array.from({ length: 12 }, send))).to.deep.equal(Array(12).fill('keep-alive'));
+    const drained = drainFor(GRACE_SECONDS);
+    expect(await Promise.all(Array.from({ length: 12 }, send))).to.deep.equal(Array(12).fill('close'));
+    await drained;
+    agent.destroy();
   });
 });

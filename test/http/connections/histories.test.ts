@@ -1,5 +1,4 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
 import type { Express } from 'express';
 import fc from 'fast-check';
@@ -14,6 +13,7 @@ import { createServer } from '../../../src/http/server.ts';
 import { StoreRegistry } from '../../../src/store/registry/store-registry.ts';
 import { fixture, type OrganizationId } from '../../support/api-fixture.ts';
 import { byDepth } from '../../support/depth.ts';
+import { RawClient } from '../../support/raw-client.ts';
 import { ownNetworks, serverDependencies } from '../../support/test-api.ts';
 
 const HISTORIES = { seed: 20261123, numRuns: byDepth({ short: 40, deep: 400 }) };
@@ -106,13 +106,9 @@ function parse(received: string): { readonly complete: readonly Response[]; read
 }
 
 /** A client, and the model of what it may receive. */
-class ModelClient {
+class ModelClient extends RawClient {
   readonly network: string;
   readonly key: OrganizationId | undefined;
-  readonly socket: Socket;
-  readonly ended: Promise<unknown>;
-  received = '';
-  error: string | undefined;
   /** The status of the response to each request, and the length of its body if it is known. */
   readonly expected: { readonly status: number; readonly length: number | undefined }[] = [];
   /** The most responses that the client may receive, once it has sent a flood. */
@@ -132,13 +128,10 @@ class ModelClient {
     key: OrganizationId | undefined,
     credential: string | undefined,
   ) {
+    super(port, network);
     this.network = network;
     this.key = key;
     this.#authorization = credential === undefined ? '' : `Authorization: ${credential}\r\n`;
-    this.socket = connect({ port, host: '127.0.0.1', localAddress: network });
-    this.socket.setEncoding('latin1').on('data', (text: string) => (this.received += text));
-    this.socket.on('error', ({ code }: NodeJS.ErrnoException) => (this.error ??= code));
-    this.ended = new Promise((resolve) => this.socket.on('close', resolve));
   }
 
   get isOver(): boolean {
