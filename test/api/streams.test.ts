@@ -1,7 +1,6 @@
 import { connect } from 'node:net';
 import { text as readText } from 'node:stream/consumers';
 import { expect } from 'chai';
-import { pino } from 'pino';
 import { JSON_TYPE, NDJSON_TYPE } from '../../src/contract/headers.ts';
 import { STREAMS } from '../../src/counts/open-counts.ts';
 import { sumMetrics } from '../../src/counts/request-metrics.ts';
@@ -29,7 +28,7 @@ const LISTS: Readonly<Record<string, number>> = {
 };
 
 describe('A list in application/x-ndjson', () => {
-  const { metrics, counts } = serverDependencies(pino({ level: 'silent' }));
+  const { metrics, counts } = serverDependencies();
   const given = givenApi(() => ({ metrics, counts }));
   const stream = (target: string, { headers, ...options }: RequestOptions = {}): Promise<ApiResponse> =>
     given.api.send(target, { headers: { ...HEADERS, ...headers }, ...options });

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
-import { type AddressInfo, connect, type Socket } from 'node:net';
-import { text } from 'node:stream/consumers';
+import type { Socket } from 'node:net';
 import { expect } from 'chai';
-import { pino } from 'pino';
 import { send } from '../../src/http/response/send.ts';
+import { RawClient } from '../support/raw-client.ts';
+import { close, listen } from '../support/serve.ts';
 import { serverDependencies, serverWith } from '../support/test-api.ts';
 
 const GIGABYTE = 1e9;
@@ -13,38 +13,30 @@ const MAX_READ = 256 * 1024;
 
 describe('A request with a body', () => {
   let server: Server;
+  let port: number;
   /** The connections of the server, by the client's port. */
   const accepted = new Map<number | undefined, Socket>();
 
   before(async () => {
-    server = serverWith(
-      (app) => {
-        app.use((_request, response) => {
-          send(response, 200, [], ['{}']);
-        });
-      },
-      serverDependencies(pino({ level: 'silent' })),
-    );
+    server = serverWith((app) => {
+      app.use((_request, response) => {
+        send(response, 200, [], ['{}']);
+      });
+    }, serverDependencies());
     server.on('connection', (socket: Socket) => accepted.set(socket.remotePort, socket));
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
+    port = await listen(server);
   });
-  after(() => {
-    server.closeAllConnections();
-    server.close();
-  });
+  after(() => close(server));
 
   const head = (lines: string, method = 'GET') => `${method} /1 HTTP/1.1\r\nHost: a\r\n${lines}\r\n\r\n`;
   const NEXT = 'GET /2 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n';
 
-  const open = () => connect((server.address() as AddressInfo).port, '127.0.0.1');
-
   /** Sends bytes, and returns the statuses of all responses until the server closes the connection. */
   async function statusesOf(bytes: string): Promise<number[]> {
-    const client = open();
-    client.write(bytes);
-    const statuses = (await text(client)).matchAll(/HTTP\/1.1 (\d+) /g);
-    return Array.from(statuses, ([, status]) => Number(status));
+    const client = new RawClient(port);
+    client.socket.write(bytes);
+    await client.ended;
+    return Array.from(client.received.matchAll(/HTTP\/1.1 (\d+) /g), ([, status]) => Number(status));
   }
 
   describe('of up to 64 kB', () => {
@@ -60,9 +52,10 @@ describe('A request with a body', () => {
     });
 
     it('that is incomplete gets one response', async () => {
-      const client = open();
-      client.end(head('Content-Length: 5') + 'ab');
-      expect((await text(client)).match(/HTTP\/1.1 /g)).to.have.length(1);
+      const client = new RawClient(port);
+      client.socket.end(head('Content-Length: 5') + 'ab');
+      await client.ended;
+      expect(client.received.match(/HTTP\/1.1 /g)).to.have.length(1);
     });
   });
 
@@ -111,21 +104,19 @@ describe('A request with a body', () => {
   ]) {
     it(`of 1 GB is refused and not read to its end, ${title}`, async () => {
       const refused = async (method: string) => {
-        const client = open();
-        await once(client, 'connect');
-        const { localPort = 0 } = client;
-        // The connection is reset when it closes before the end of the body.
-        client.on('error', () => undefined);
-        client.write(head(lines, method));
+        const client = new RawClient(port);
+        const { socket } = client;
+        await once(socket, 'connect');
+        const { localPort } = socket;
+        socket.write(head(lines, method));
         const chunk = Buffer.from(`10000\r\n${'x'.repeat(0x10000)}\r\n`);
         const fill = () => {
-          while (client.writable && client.write(chunk));
+          while (socket.writable && socket.write(chunk));
         };
-        client.on('drain', fill);
+        socket.on('drain', fill);
         fill();
-        let received = '';
-        client.setEncoding('latin1').on('data', (part: string) => (received += part));
-        await new Promise((resolve) => client.on('close', resolve));
+        await client.ended;
+        const { received } = client;
         expect(received).to.match(/^HTTP\/1.1 (400|413) /);
         expect(received).to.include('Connection: close').and.to.include('\r\n\r\n');
         expect(received.endsWith('send no body."}')).to.equal(method !== 'HEAD');

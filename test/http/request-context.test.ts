@@ -1,13 +1,12 @@
-import { once } from 'node:events';
 import type { Server } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
-import { text as readText } from 'node:stream/consumers';
 import { expect } from 'chai';
 import type { Express, RequestHandler } from 'express';
-import { pino } from 'pino';
 import supertest from 'supertest';
 import { sumMetrics, RequestMetrics } from '../../src/counts/request-metrics.ts';
 import { NO_STORE, send } from '../../src/http/response/send.ts';
+import { RawClient } from '../support/raw-client.ts';
+import { readableLog, type ReadableLog } from '../support/readable-log.ts';
+import { servesForEach } from '../support/serve.ts';
 import { serverDependencies, serverWith } from '../support/test-api.ts';
 
 const NOW = Date.parse('2026-09-01T12:00:00Z'); // before the first release
@@ -21,26 +20,21 @@ const respond =
     send(response, 200, NO_STORE, ['[1,2]']);
   };
 describe('The end of a request', () => {
+  const serve = servesForEach();
   let server: Server;
+  let port: number;
   let metrics: RequestMetrics;
-  let logged: Record<string, unknown>[];
+  let logged: ReadableLog['lines'];
 
   beforeEach(async () => {
     metrics = new RequestMetrics();
-    logged = [];
-    const destination = { write: (line: string) => logged.push(JSON.parse(line) as Record<string, unknown>) };
-    const log = pino({}, destination);
+    const { log, lines } = readableLog();
+    logged = lines;
     const addRoutes = (app: Express) => {
       app.get('/v1/tickets', respond('listTickets'));
     };
     server = serverWith(addRoutes, { ...serverDependencies(log), clock: () => NOW, metrics });
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-  });
-
-  afterEach(async () => {
-    server.close();
-    await once(server, 'close');
+    port = await serve(server);
   });
 
   const get = (path: string, version?: string) => {
@@ -69,9 +63,10 @@ describe('The end of a request', () => {
   });
 
   it('is counted for malformed requests, too', async () => {
-    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
-    socket.end('nonsense\r\n\r\n');
-    expect(await readText(socket)).to.match(/^HTTP\/1.1 400 /);
+    const client = new RawClient(port);
+    client.socket.end('nonsense\r\n\r\n');
+    await client.ended;
+    expect(client.received).to.match(/^HTTP\/1.1 400 /);
     expect(sumMetrics([metrics]).requests).to.deep.equal([
       { operation: 'other', status: '400', version: 'none', count: 1 },
     ]);

@@ -1,9 +1,9 @@
 import type { Server } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import { connect } from 'node:net';
 import { text as readText } from 'node:stream/consumers';
 import { expect } from 'chai';
 import type { Express, Request } from 'express';
-import { type Logger, pino } from 'pino';
+import type { Logger } from 'pino';
 import supertest from 'supertest';
 import { JSON_TYPE } from '../../src/contract/headers.ts';
 import { OPERATIONS } from '../../src/contract/operations.ts';
@@ -28,6 +28,8 @@ import { expectConformance } from './conformance.ts';
 import { fixture, type Fixture, type OrganizationId } from './api-fixture.ts';
 import type { ListName } from '../../src/store/organization-image.ts';
 import { organizationOf } from './import-folder.ts';
+import { readableLog, SILENT } from './readable-log.ts';
+import { close, listen } from './serve.ts';
 
 export const NOW = Date.parse('2026-11-21T12:00:00Z');
 
@@ -79,7 +81,7 @@ export function contextOf({ socket }: Request): RequestContext {
 }
 
 /** Creates the dependencies of a server with the default configuration, without operations and data. */
-export function serverDependencies(log: Logger): AllDependencies {
+export function serverDependencies(log: Logger = SILENT): AllDependencies {
   const counts = new OpenCounts(newOpenCounts());
   counts.limit = 1e6;
   const networks = ownNetworks();
@@ -116,17 +118,20 @@ export function serverWith(addRoutes: (app: Express) => void, dependencies: AllD
 export class TestApi {
   readonly #server: Server;
   readonly #fixture: Fixture;
+  readonly port: number;
   /** The app's clock, in milliseconds since the epoch. */
   readonly clock: { now: number };
   readonly logged: readonly Record<string, unknown>[];
 
   private constructor(
     server: Server,
+    port: number,
     made: Fixture,
     clock: { now: number },
     logged: Record<string, unknown>[],
   ) {
     this.#server = server;
+    this.port = port;
     this.#fixture = made;
     this.clock = clock;
     this.logged = logged;
@@ -137,9 +142,7 @@ export class TestApi {
     const stores = new StoreRegistry();
     stores.swap('fixture', made.image);
     const clock = { now: NOW };
-    const logged: Record<string, unknown>[] = [];
-    const destination = { write: (line: string) => logged.push(JSON.parse(line) as Record<string, unknown>) };
-    const log = pino({ level: 'debug' }, destination);
+    const { log, lines } = readableLog('debug');
     const defaults = serverDependencies(log);
     const config = { ...readConfig({}), rateLimitPerMinute: 0, ...overrides.config };
     const dependencies: AllDependencies = {
@@ -153,17 +156,11 @@ export class TestApi {
       addDocuments: (app, compression) => addDocumentation(app, dependencies, compression),
     };
     const { server } = createServer(createApi(dependencies), dependencies);
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    return new TestApi(server, made, clock, logged);
+    return new TestApi(server, await listen(server), made, clock, lines);
   }
 
   async stop(): Promise<void> {
-    this.#server.closeAllConnections();
-    await new Promise((resolve) => this.#server.close(resolve));
-  }
-
-  get port(): number {
-    return (this.#server.address() as AddressInfo).port;
+    await close(this.#server);
   }
 
   get origin(): string {

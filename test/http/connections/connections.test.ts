@@ -1,11 +1,10 @@
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import type { Express } from 'express';
-import { pino } from 'pino';
 import { CONNECTIONS, type OpenCounts, UNSENT_KB } from '../../../src/counts/open-counts.ts';
 import { RequestMetrics, sumMetrics } from '../../../src/counts/request-metrics.ts';
 import { RawClient } from '../../support/raw-client.ts';
+import { close, listen } from '../../support/serve.ts';
 import { givenApi, type Overrides, serverDependencies, serverWith, TestApi } from '../../support/test-api.ts';
 
 const MAX_PIPELINED = 32;
@@ -21,7 +20,7 @@ function statusesIn(received: string): number[] {
 const endsIn = (metrics: RequestMetrics) => Object.fromEntries(sumMetrics([metrics]).ends);
 
 describe('Pipelined requests', () => {
-  const { metrics, counts } = serverDependencies(pino({ level: 'silent' }));
+  const { metrics, counts } = serverDependencies();
   const given = givenApi(() => ({ metrics, counts }));
   const get = (target: string) =>
     `GET ${target} HTTP/1.1\r\nHost: x\r\nAuthorization: ${given.api.authorization('north')}\r\n\r\n`;
@@ -124,7 +123,7 @@ describe('The limit of connections', () => {
 
   it('in all prefers connections that had a valid key, of any address', async () => {
     const metrics = new RequestMetrics();
-    const defaults = serverDependencies(pino({ level: 'silent' }));
+    const defaults = serverDependencies();
     const { counts } = defaults;
     counts.limit = 6;
     await withApi({ counts, metrics, config: {} }, async (api) => {
@@ -164,17 +163,12 @@ describe('A client that does not read', () => {
         }
       });
     };
-    const defaults = serverDependencies(pino({ level: 'silent' }));
+    const defaults = serverDependencies();
     const server = serverWith(addRoutes, { ...defaults, config: { ...defaults.config, ...config } });
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { port } = server.address() as AddressInfo;
     try {
-      await test(port, defaults.counts, defaults.metrics);
+      await test(await listen(server), defaults.counts, defaults.metrics);
     } finally {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
+      await close(server);
     }
     await expectEventually(() => defaults.counts.inAll(UNSENT_KB) === 0);
   }

@@ -11,7 +11,6 @@ import {
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { Request, Response } from 'express';
-import { pino } from 'pino';
 import { Connections } from '../../../src/http/connections/connections.ts';
 import {
   beginGrace,
@@ -63,7 +62,7 @@ describe('The drain of a server', () => {
   async function start(quietMs = QUIET_MS, options: ServerOptions = {}): Promise<void> {
     server = createServer(options);
     servers.push(server);
-    const { config, networks, counts, metrics } = serverDependencies(pino({ level: 'silent' }));
+    const { config, networks, counts, metrics } = serverDependencies();
     const connections = new Connections(server, config, networks, counts, metrics, {
       handle: (_connection, incoming, response) => {
         respond(incoming, response);

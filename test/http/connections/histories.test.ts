@@ -2,7 +2,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { Express } from 'express';
 import fc from 'fast-check';
-import { pino } from 'pino';
 import { OPERATIONS } from '../../../src/contract/operations.ts';
 import { newNetworksMemory } from '../../../src/counts/networks.ts';
 import { CONNECTIONS, UNSENT_KB } from '../../../src/counts/open-counts.ts';
@@ -315,7 +314,7 @@ async function startServer() {
   stores.swap('fixture', made.image);
   const memory = newNetworksMemory();
   const networks = ownNetworks(memory);
-  const defaults = serverDependencies(pino({ level: 'silent' }));
+  const defaults = serverDependencies();
   const addDocuments = (app: Express) => {
     app.get('/page', (_request, response) => {
       response.end(PAGE);

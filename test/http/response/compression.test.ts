@@ -1,17 +1,17 @@
 import { once } from 'node:events';
-import { type AddressInfo, connect } from 'node:net';
+import { connect } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { setImmediate as turn } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import type { Express, Response } from 'express';
-import { pino } from 'pino';
 import { RequestMetrics } from '../../../src/counts/request-metrics.ts';
 import { Compression } from '../../../src/http/response/compression.ts';
 import { codingHeaders } from '../../../src/http/response/etag.ts';
 import { send } from '../../../src/http/response/send.ts';
 import { sendStream } from '../../../src/http/response/stream.ts';
 import { type CodedResponse, decoded, requestCoded } from '../../support/coded-response.ts';
+import { close, listen } from '../../support/serve.ts';
 import { serverDependencies, serverWith } from '../../support/test-api.ts';
 
 /** Lengths of bodies: too short to be compressed, compressed at once, in the thread pool, too long. */
@@ -33,13 +33,14 @@ function bodyOf(kind: string, name: string): Buffer {
 
 describe('A compressed response', () => {
   const metrics = new RequestMetrics();
-  const dependencies = { ...serverDependencies(pino({ level: 'silent' })), metrics };
+  const dependencies = { ...serverDependencies(), metrics };
   const server = serverWith(addRoutes, dependencies);
   let compression: Compression;
   let answer: (send: () => void, response: Response) => void;
   let chunksOf: () => Iterable<Buffer>;
   let opened: (response: Response) => void;
   let thrown: unknown[];
+  let port: number;
   let url: string;
 
   function addRoutes(app: Express): void {
@@ -64,9 +65,8 @@ describe('A compressed response', () => {
   }
 
   before(async () => {
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    port = await listen(server);
+    url = `http://127.0.0.1:${port}`;
   });
 
   beforeEach(() => {
@@ -78,9 +78,7 @@ describe('A compressed response', () => {
     thrown = [];
   });
 
-  after(() => {
-    server.close();
-  });
+  after(() => close(server));
 
   /** Answers requests in one turn of the event loop when all of them have arrived. */
   function answerTogether(count: number): void {
@@ -105,7 +103,7 @@ describe('A compressed response', () => {
 
   it('has its place in the order of a pipeline, among plain ones and ones of the thread pool', async () => {
     const kinds = Array.from({ length: 24 }, (_, i) => KINDS[(i * 7) % 3]);
-    const socket = connect(Number(new URL(url).port), '127.0.0.1');
+    const socket = connect(port, '127.0.0.1');
     const requests = kinds.map((kind, i) => {
       const accept = i % 4 === 0 ? '' : 'Accept-Encoding: gzip\r\n';
       return `GET /${kind}/${i} HTTP/1.1\r\nHost: a\r\n${accept}${i === 23 ? 'Connection: close\r\n' : ''}\r\n`;
@@ -188,7 +186,7 @@ describe('A compressed response', () => {
       };
       for (const leave of ['destroy', 'resetAndDestroy'] as const) {
         const closed = new Promise((resolve) => (opened = (response) => response.on('close', resolve)));
-        const socket = connect(Number(new URL(url).port), '127.0.0.1');
+        const socket = connect(port, '127.0.0.1');
         socket.write('GET /stream HTTP/1.1\r\nHost: a\r\nAccept-Encoding: gzip\r\n\r\n');
         await once(socket, 'data');
         socket[leave]();
@@ -206,7 +204,7 @@ describe('A compressed response', () => {
       opened = (response) => closed.push(once(response, 'close'));
       const sockets = await Promise.all(
         Array.from({ length: 8 }, async () => {
-          const socket = connect(Number(new URL(url).port), '127.0.0.1');
+          const socket = connect(port, '127.0.0.1');
           socket.write('GET /stream HTTP/1.1\r\nHost: a\r\nAccept-Encoding: gzip\r\n\r\n');
           await once(socket, 'readable');
           return socket;

@@ -1,10 +1,11 @@
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import { createServer } from 'node:http';
+import { connect } from 'node:net';
 import { text as readText } from 'node:stream/consumers';
 import { expect } from 'chai';
 import express from 'express';
 import { type Body, NO_STORE, send } from '../../../src/http/response/send.ts';
+import { servesForEach } from '../../support/serve.ts';
 import { contextOf } from '../../support/test-api.ts';
 
 const inShared = (length: number, fill: string) => Buffer.from(new SharedArrayBuffer(length)).fill(fill);
@@ -20,7 +21,8 @@ const bytesOf = (body: Body) =>
   Buffer.concat(body.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece)));
 
 describe('A response', () => {
-  let server: Server;
+  const serve = servesForEach();
+  let port: number;
   let bodyOf: (url: string) => Body;
 
   beforeEach(async () => {
@@ -29,18 +31,12 @@ describe('A response', () => {
       response.locals.context = contextOf(request);
       send(response, 200, NO_STORE, bodyOf(request.url));
     });
-    server = createServer(app);
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-  });
-
-  afterEach(() => {
-    server.close();
+    port = await serve(createServer(app));
   });
 
   /** Returns all bytes received for some requests on one connection, as latin1. */
   async function answersTo(requests: string): Promise<string> {
-    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1').setEncoding('latin1');
+    const socket = connect(port, '127.0.0.1').setEncoding('latin1');
     socket.end(requests);
     return await readText(socket);
   }
@@ -74,7 +70,6 @@ describe('A response', () => {
     const whole = String(bytesOf(pieces));
     // Different bodies: a later response must not appear in an earlier one.
     bodyOf = (url) => [url.padEnd(20), ...pieces];
-    const { port } = server.address() as AddressInfo;
     const slow = connect(port, '127.0.0.1').pause();
     const count = 60;
     slow.end(Array.from({ length: count }, (_, i) => `GET /slow/${i} HTTP/1.1\r\nHost: a\r\n\r\n`).join(''));

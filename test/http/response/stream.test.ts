@@ -1,13 +1,13 @@
-import { once } from 'node:events';
-import { type AddressInfo, connect, type Socket } from 'node:net';
 import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { Express } from 'express';
-import { pino } from 'pino';
 import { type OpenCounts, UNSENT_KB } from '../../../src/counts/open-counts.ts';
 import { sendStream } from '../../../src/http/response/stream.ts';
 import { sumMetrics, RequestMetrics } from '../../../src/counts/request-metrics.ts';
 import type { ServerDependencies } from '../../../src/http/server.ts';
+import { RawClient } from '../../support/raw-client.ts';
+import { readableLog, type ReadableLog } from '../../support/readable-log.ts';
+import { close, listen } from '../../support/serve.ts';
 import { serverDependencies, serverWith } from '../../support/test-api.ts';
 
 const CHUNK = Buffer.alloc(128 * 1024, 'x');
@@ -52,7 +52,7 @@ describe('A stream', () => {
 
   let metrics: RequestMetrics;
   let counts: OpenCounts;
-  let logged: Record<string, unknown>[];
+  let logged: ReadableLog['lines'];
   let thrown: unknown[];
 
   /** Starts a server whose responses are these sources, one after the other. Returns its port. */
@@ -62,7 +62,6 @@ describe('A stream', () => {
   ): Promise<number> {
     const left = [...sources];
     metrics = new RequestMetrics();
-    logged = [];
     thrown = [];
     const addRoutes = (app: Express) => {
       app.use((_request, response) => {
@@ -71,54 +70,48 @@ describe('A stream', () => {
         sendStream(response, [], chunks, undefined).catch((error: unknown) => thrown.push(error));
       });
     };
-    const write = (line: string) => logged.push(JSON.parse(line) as Record<string, unknown>);
-    const defaults = serverDependencies(pino({}, { write }));
+    const { log, lines } = readableLog();
+    logged = lines;
+    const defaults = serverDependencies(log);
     counts = defaults.counts;
     const server = serverWith(addRoutes, {
       ...defaults,
       metrics,
       config: { ...defaults.config, ...config },
     });
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
     cleanup.push(async () => {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
+      await close(server);
       await eventually(() => counts.inAll(UNSENT_KB) === 0);
     });
-    return (server.address() as AddressInfo).port;
+    return listen(server);
   }
 
   /** Requests a stream, and does not read it until it stalls. */
-  async function stall(port: number, source: Source): Promise<Socket> {
-    const socket = open(port);
-    socket.pause();
+  async function stall(port: number, source: Source): Promise<RawClient> {
+    const client = open(port);
+    client.socket.pause();
     let before = -1;
     while (source.taken === 0 || source.taken > before) {
       before = source.taken;
       await delay(50);
     }
-    return socket;
+    return client;
   }
 
-  function open(port: number): Socket {
-    const socket = connect(port, '127.0.0.1');
-    socket.on('error', () => undefined);
-    cleanup.push(() => socket.destroy());
-    socket.write(REQUEST);
-    return socket;
+  function open(port: number): RawClient {
+    const client = new RawClient(port);
+    cleanup.push(() => client.socket.destroy());
+    client.socket.write(REQUEST);
+    return client;
   }
 
   const endsIn = (counted: RequestMetrics) => Object.fromEntries(sumMetrics([counted]).ends);
 
   it('arrives whole, and its last chunk marks the end', async () => {
     const port = await serve([new Source(20)]);
-    const socket = open(port);
-    let received = '';
-    socket.setEncoding('latin1').on('data', (text: string) => (received += text));
-    await eventually(() => received.endsWith('\r\n0\r\n\r\n'));
-    expect(received.match(/x/g)?.length).to.be.greaterThan(20 * CHUNK.length - 1);
+    const client = open(port);
+    await eventually(() => client.received.endsWith('\r\n0\r\n\r\n'));
+    expect(client.received.match(/x/g)?.length).to.be.greaterThan(20 * CHUNK.length - 1);
     await eventually(() => logged.length === 1);
     expect(logged[0])
       .to.include({ bytes: 20 * CHUNK.length })
@@ -127,7 +120,7 @@ describe('A stream', () => {
 
   it('whose client does not read takes no more chunks than its connection holds', async () => {
     const source = new Source(FAR);
-    const socket = await stall(await serve([source]), source);
+    const { socket } = await stall(await serve([source]), source);
     expect(source.taken).to.be.below(FAR / 2);
     expect(counts.inAll(UNSENT_KB) * 1024)
       .to.be.greaterThan(0)
@@ -139,19 +132,19 @@ describe('A stream', () => {
 
   it('without progress ends, though earlier bytes were read', async () => {
     const source = new Source(FAR);
-    const socket = await stall(await serve([source], { writeTimeoutSeconds: 0.3 }), source);
+    const client = await stall(await serve([source], { writeTimeoutSeconds: 0.3 }), source);
     await eventually(() => source.isClosed);
     expect(endsIn(metrics)).to.include({ 'no-progress': 1 });
-    expect(await textOf(socket)).not.to.match(LAST_CHUNK);
+    expect(await textOf(client)).not.to.match(LAST_CHUNK);
     expect(thrown).to.deep.equal([]);
   });
 
   it('is not the slowest while it makes progress', async () => {
     const [read, stalled] = [new Source(Infinity), new Source(FAR)];
     const port = await serve([read, stalled], { maxUnsentMb: 0.8 });
-    open(port).resume();
+    open(port);
     await eventually(() => read.taken > 0);
-    open(port).pause();
+    open(port).socket.pause();
     await eventually(() => stalled.isClosed || read.isClosed);
     expect([stalled.isClosed, read.isClosed]).to.deep.equal([true, false]);
     expect(endsIn(metrics)).to.include({ 'unsent-bytes': 1 });
@@ -160,7 +153,7 @@ describe('A stream', () => {
   it('counts from its first byte, so that any number of them is bounded', async () => {
     const sources = Array.from({ length: 40 }, () => new Source(FAR));
     const port = await serve(sources, { maxUnsentMb: 2 });
-    sources.forEach(() => open(port).pause());
+    sources.forEach(() => open(port).socket.pause());
     await eventually(() => sources.filter(({ isClosed }) => isClosed).length >= 36);
     expect(counts.inAll(UNSENT_KB)).to.be.within(1, 512);
     expect(endsIn(metrics)['unsent-bytes']).to.be.at.least(36);
@@ -168,19 +161,18 @@ describe('A stream', () => {
 
   it('is reset when its client ends its side, and never ends early without a reset', async () => {
     const source = new Source(Infinity);
-    const socket = open(await serve([source]));
-    const reset = new Promise<unknown>((resolve) => socket.once('error', resolve));
-    socket.resume();
+    const client = open(await serve([source]));
     await eventually(() => source.taken > 3);
-    socket.end();
-    expect(await reset).to.have.property('code', 'ECONNRESET');
+    client.socket.end();
+    await client.ended;
+    expect(client.error).to.equal('ECONNRESET');
     await eventually(() => source.isClosed);
     expect(thrown).to.deep.equal([]);
   });
 
   it('stops when its client disconnects', async () => {
     const source = new Source(FAR);
-    const socket = await stall(await serve([source]), source);
+    const { socket } = await stall(await serve([source]), source);
     socket.resetAndDestroy();
     await eventually(() => source.isClosed);
     expect(source.taken).to.be.below(FAR);
@@ -200,24 +192,22 @@ describe('A stream', () => {
   it('shares its turns of the event loop with no other stream, and the next request waits for its end', async () => {
     const sources = [new Source(50), new Source(50), new Source(50)];
     const port = await serve(sources);
-    for (let i = 0; i < 2; i++) open(port).resume();
+    for (let i = 0; i < 2; i++) open(port);
     const pipelined = open(port);
-    pipelined.write(REQUEST);
-    const received = textOf(pipelined);
+    pipelined.socket.write(REQUEST);
     await eventually(() => sources.every(({ isClosed }) => isClosed));
     const turns = sources.flatMap((source) => source.turns.slice(1));
     expect(new Set(turns).size).to.equal(turns.length);
-    pipelined.end();
-    expect((await received).match(/\r\n0\r\n\r\n/g)).to.have.length(2);
+    pipelined.socket.end();
+    expect((await textOf(pipelined)).match(/\r\n0\r\n\r\n/g)).to.have.length(2);
   });
 });
 
-async function textOf(socket: Socket): Promise<string> {
-  let received = '';
-  socket.setEncoding('latin1').on('data', (text: string) => (received += text));
-  socket.resume();
-  if (!socket.closed) await new Promise((resolve) => socket.on('close', resolve));
-  return received;
+/** Returns all that a client receives. */
+async function textOf(client: RawClient): Promise<string> {
+  client.socket.resume();
+  await client.ended;
+  return client.received;
 }
 
 async function eventually(condition: () => boolean): Promise<void> {
