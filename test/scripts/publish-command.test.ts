@@ -5,7 +5,7 @@ import { main } from '../../scripts/snapshot.ts';
 import { inspectSnapshot } from '../../src/snapshot/load/read-snapshot.ts';
 import { Command, runHere } from '../support/command.ts';
 import { folderForAll } from '../support/temporary-folder.ts';
-import { inOrganization, minimalTicket } from '../support/records.ts';
+import { inOrganization, minimalTicket, times } from '../support/records.ts';
 import { build, writeImport } from '../support/import-folder.ts';
 import { SMALL_IMPORT } from '../support/small-import.ts';
 
@@ -19,7 +19,7 @@ describe('npm run snapshot -- publish', () => {
   before(async () => {
     writeImport(folder('import'), SMALL_IMPORT);
     await build(folder('import'), folder('north.sqlite'));
-    const more = Array.from({ length: 60_000 }, (_, i) => inOrganization('north')(minimalTicket(`t${i}`)));
+    const more = times(60_000, (i) => inOrganization('north')(minimalTicket(`t${i}`)));
     writeImport(folder('more'), { ...SMALL_IMPORT, tickets: [...SMALL_IMPORT.tickets, ...more] });
     await build(folder('more'), folder('large.sqlite'));
   });
@@ -89,11 +89,8 @@ describe('npm run snapshot -- publish', () => {
       [folder('north.sqlite'), '--as', 'other'],
     ]) {
       const { code, stdout, stderr } = await publish(file, ...options);
-      expect({ code, stdout, lines: stderr.split('\n').length }, stderr).to.deep.equal({
-        code: 1,
-        stdout: '',
-        lines: 2,
-      });
+      expect({ code, stdout }).to.deep.equal({ code: 1, stdout: '' });
+      expect(stderr.split('\n'), stderr).to.have.length(2);
     }
     expect(readdirSync(snapshotDir)).to.deep.equal(['north.sqlite']);
   });

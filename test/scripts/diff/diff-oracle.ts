@@ -1,5 +1,6 @@
 import type { OrganizationDiff, RecordsDiff } from '../../../scripts/diff/diff-snapshots.ts';
 import type { CollectionName } from '../../../src/contract/operations.ts';
+import { byCollection } from '../../../src/snapshot/format/layout.ts';
 import type { SnapshotImage } from '../../../src/store/organization-image.ts';
 import { digestsOf, type ImportRecord, organizationOf, recordsOf } from '../../support/import-folder.ts';
 
@@ -19,19 +20,17 @@ export function differences(before: Side, after: Side): OrganizationDiff[] {
     const a = (collection: CollectionName) => textsOf(before, organizationId, collection);
     const b = (collection: CollectionName) => textsOf(after, organizationId, collection);
     if (!later.includes(organizationId))
-      return { organizationId, state: 'removed', before: each((name) => a(name).size) };
+      return { organizationId, state: 'removed', before: byCollection(({ name }) => a(name).size) };
     if (!earlier.includes(organizationId))
-      return { organizationId, state: 'added', after: each((name) => b(name).size) };
-    const records = each((name) => changes(a(name), b(name)));
-    return haveSameDigest(before, after, organizationId) && Object.values(records).every(isEmpty)
-      ? { organizationId, state: 'unchanged' }
-      : {
-          organizationId,
-          state: 'changed',
-          before: each((name) => a(name).size),
-          after: each((name) => b(name).size),
-          records,
-        };
+      return { organizationId, state: 'added', after: byCollection(({ name }) => b(name).size) };
+    const records = byCollection(({ name }) => changes(a(name), b(name)));
+    if (haveSameDigest(before, after, organizationId) && Object.values(records).every(isEmpty))
+      return { organizationId, state: 'unchanged' };
+    const counts = {
+      before: byCollection(({ name }) => a(name).size),
+      after: byCollection(({ name }) => b(name).size),
+    };
+    return { organizationId, state: 'changed', ...counts, records };
   });
 }
 
@@ -42,16 +41,6 @@ function haveSameDigest(before: Side, after: Side, organizationId: string): bool
 
 function isEmpty({ added, changed, removed }: RecordsDiff): boolean {
   return added.length + changed.length + removed.length === 0;
-}
-
-function each<T>(of: (collection: CollectionName) => T): Record<CollectionName, T> {
-  return {
-    events: of('events'),
-    sessions: of('sessions'),
-    tickets: of('tickets'),
-    orders: of('orders'),
-    offers: of('offers'),
-  };
 }
 
 function changes(before: Texts, after: Texts): RecordsDiff {
