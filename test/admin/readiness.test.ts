@@ -51,26 +51,16 @@ describe('Readiness', () => {
     expectReasons(/The snapshot folder snapshots cannot be read: ENOENT/, /no keys file/);
   });
 
-  it('remains with a live snapshot while the snapshot folder is unreadable', () => {
-    operations.snapshots.complaint = 'ENOENT';
-    expectReasons();
-  });
-
   it('refers to the refused files while no snapshot is live', () => {
     operations = emptyOperations();
-    operations.history.add({
-      file: 'bad.sqlite',
-      startedAt: anHourAgo,
-      durationMs: 1,
-      outcome: 'refused',
-      reason: 'damaged',
-      detail: 'a digest differs',
-    });
+    const load = { file: 'bad.sqlite', startedAt: anHourAgo, durationMs: 1 };
+    operations.history.add({ ...load, outcome: 'refused', reason: 'damaged', detail: 'a digest differs' });
     operations.keys.complaint = 'file is not a database';
     expectReasons(/refused. See \/status/, /keys\.sqlite cannot be used: file is not a database/);
   });
 
-  it('remains with loaded keys while the keys file is unreadable', () => {
+  it('remains with data and keys while the snapshot folder and the keys file are unreadable', () => {
+    operations.snapshots.complaint = 'ENOENT';
     operations.keys.complaint = 'the file is gone';
     expectReasons();
   });

@@ -84,14 +84,8 @@ describe('The summary of the status', () => {
     const { stores } = operations;
     const [{ snapshotId }] = summaryOf(operations).snapshots;
     const bytes = stores.liveBytes;
-    stores.swap(
-      'main.sqlite',
-      snapshotOf(
-        's2',
-        new Date(NOW).toISOString(),
-        ...['north', 'south', 'void'].map((id) => emptyImage(id)),
-      ),
-    );
+    const images = ['north', 'south', 'void'].map((id) => emptyImage(id));
+    stores.swap('main.sqlite', snapshotOf('s2', new Date(NOW).toISOString(), ...images));
     const { retainedSnapshots } = summaryOf(operations);
     expect(retainedSnapshots).to.have.length(1);
     expect(retainedSnapshots[0]).to.deep.include({ file: 'main.sqlite', snapshotId, organizationCount: 3 });

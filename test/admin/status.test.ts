@@ -58,7 +58,7 @@ describe('The status', () => {
     expect(keys.warning).to.equal('others can write to the file');
   });
 
-  it('lists the keys with their state and the hour of their last use, without digests', () => {
+  it('lists the keys with their state, the hour of their last use, and whether their organization has data', () => {
     const digest = new Uint8Array(32);
     const key = { organizationId: 'north', label: '', digest, expiresAt: null, revokedAt: null };
     const ended = new Date(NOW).toISOString();
@@ -66,33 +66,22 @@ describe('The status', () => {
       { ...key, keyId: 'key_a', label: 'till' },
       { ...key, keyId: 'key_b', digest: digest.with(0, 1), expiresAt: ended },
       { ...key, keyId: 'key_c', digest: digest.with(0, 2), expiresAt: ended, revokedAt: ended },
+      { ...key, keyId: 'key_d', organizationId: 'absent' },
+      { ...key, keyId: 'key_e', organizationId: 'absent', digest: digest.with(0, 1), revokedAt: ended },
     ]);
     operations.workers.lastUseOf = (keyId) => (keyId === 'key_a' ? '2026-11-21T12:00:00.000Z' : undefined);
     const shown = { organizationId: 'north', label: '', expiresAt: null, hasData: true, lastUsedAt: null };
     expect(status().keys).to.deep.include({
-      valid: 1,
+      valid: 2,
+      validWithoutData: 1,
       list: [
         { ...shown, keyId: 'key_a', label: 'till', state: 'valid', lastUsedAt: '2026-11-21T12:00:00.000Z' },
         { ...shown, keyId: 'key_b', state: 'expired', expiresAt: ended },
         { ...shown, keyId: 'key_c', state: 'revoked', expiresAt: ended },
+        { ...shown, keyId: 'key_d', organizationId: 'absent', state: 'valid', hasData: false },
+        { ...shown, keyId: 'key_e', organizationId: 'absent', state: 'revoked', hasData: false },
       ],
     });
-  });
-
-  it('shows the keys whose organization no live snapshot holds, and counts the valid ones', () => {
-    const row = { label: '', digest: new Uint8Array(32), expiresAt: null, revokedAt: null };
-    operations.keys.current = new KeyRing([
-      { ...row, keyId: 'key_a', organizationId: 'north' },
-      { ...row, keyId: 'key_b', organizationId: 'absent' },
-      { ...row, keyId: 'key_c', organizationId: 'absent', revokedAt: new Date(NOW).toISOString() },
-    ]);
-    const { list, validWithoutData } = status().keys;
-    expect(list.map(({ keyId, hasData }) => [keyId, hasData])).to.deep.equal([
-      ['key_a', true],
-      ['key_b', false],
-      ['key_c', false],
-    ]);
-    expect(validWithoutData).to.equal(1);
   });
 
   it('lists the live snapshot of each file, with the record counts of each organization', async () => {
@@ -164,12 +153,9 @@ describe('The status', () => {
   });
 
   it('shows a load while it runs', () => {
-    const loading = { file: 'a.sqlite', startedAt: '2026-11-21T10:00:00.000Z' };
     expect(status().loading).to.equal(null);
-    operations.history.loading = loading;
-    expect(status().loading).to.deep.equal(loading);
-    operations.history.loading = undefined;
-    expect(status().loading).to.equal(null);
+    operations.history.loading = { file: 'a.sqlite', startedAt: '2026-11-21T10:00:00.000Z' };
+    expect(status().loading).to.deep.equal(operations.history.loading);
   });
 
   it('lists the refused files with advice, and the loads, latest first', () => {

@@ -70,26 +70,6 @@ describe('A ring of log lines', () => {
     );
   });
 
-  it('drops and counts a line that does not fit, and keeps the lines before it', () => {
-    const ring = ringAt(0);
-    ring.write(`${'a'.repeat(BYTES - 1)}\n`);
-    ring.write('b\n');
-    ring.write('c\n');
-    expect(ring.dropped).to.equal(2);
-    expect(ring.take(BYTES).toString()).to.equal(`${'a'.repeat(BYTES - 1)}\n`);
-    ring.write('d\n');
-    expect(ring.take(BYTES).toString()).to.equal('d\n');
-  });
-
-  it('returns a line longer than the requested length, alone', () => {
-    const ring = ringAt(0);
-    for (const line of ['a long line\n', 'b\n', 'c\n', 'd\n']) ring.write(line);
-    expect(ring.take(4).toString()).to.equal('a long line\n');
-    expect(ring.take(5).toString()).to.equal('b\nc\n');
-    expect(ring.take(5).toString()).to.equal('d\n');
-    expect(ring.take(5).toString()).to.equal('');
-  });
-
   it('shares its lines with another ring over the same memory', () => {
     const ring = ringAt(0);
     new LogRing(ring.memory).write('a\n');
