@@ -1,15 +1,8 @@
-import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
-import {
-  ConnectionError,
-  FoyerClient,
-  FoyerError,
-  ResponseError,
-  WalkGoneError,
-} from '../../client/src/foyer-client.ts';
+import { ConnectionError, FoyerClient, FoyerError, ResponseError } from '../../client/src/foyer-client.ts';
+import { close, listen } from '../support/serve.ts';
 import { rejectionOf } from './rejection.ts';
 import { broken, clientOf, CREDENTIAL, refused, SOURCE } from './scripted-client.ts';
 
@@ -20,14 +13,11 @@ const lines = (body: ReadableStream | string, count: number) =>
 
 /** Runs some work with a server of its own. */
 async function usingServer(listener: RequestListener, work: (url: string) => Promise<void>): Promise<void> {
-  const server = createServer(listener).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  const server = createServer(listener);
   try {
-    await work(`http://127.0.0.1:${port}`);
+    await work(`http://127.0.0.1:${await listen(server)}`);
   } finally {
-    server.closeAllConnections();
-    server.close();
+    await close(server);
   }
 }
 
@@ -170,15 +160,6 @@ describe('The TypeScript client', () => {
     expect(paths).to.deep.equal(['/v1/tickets/tkt_1']);
   });
 
-  it('raises WalkGoneError when the data of a walk is gone', async () => {
-    const errors = [{ loc: 'query.snapshot', input: 'x', ctx: 'is no longer available' }];
-    const gone = Response.json({ detail: 'Invalid.', errors }, { status: 400 });
-    const { client } = clientOf([page('https://tickets.example.org/v1/tickets?page=2&snapshot=x'), gone]);
-    const pages = client.tickets.pages();
-    expect((await pages.next()).value).to.include({ snapshotId: 'one' });
-    expect(await rejectionOf(pages.next())).to.be.instanceOf(WalkGoneError);
-  });
-
   it('raises an error when a stream breaks off or lacks records', async () => {
     for (const [body, count] of [
       [broken('{}\n'), 2],
@@ -233,31 +214,20 @@ describe('The TypeScript client', () => {
   });
 
   it('reports responses that are not from the service', async () => {
-    const foreign = (body: string, status = 200) => clientOf([new Response(body, { status })]).client;
-    expect(await rejectionOf(foreign('<html>').tickets.get('a'))).to.be.instanceOf(FoyerError);
-    expect(await rejectionOf(foreign('{"detail":"no"}', 404).tickets.get('a'))).to.have.property(
-      'status',
-      404,
-    );
-    const empty = await rejectionOf(foreign('{}').tickets.pages().next());
-    expect(empty).to.be.instanceOf(FoyerError);
-    expect(empty.message).to.equal('GET /v1/tickets: the body of the response is not a page');
-    for (const link of ['/v1/tickets?page=2', 'null']) {
-      const linked = await rejectionOf(
-        clientOf([page(link)])
-          .client.tickets.pages()
-          .next(),
-      );
-      expect(linked).to.be.instanceOf(FoyerError);
-      expect(linked.message).to.equal('GET /v1/tickets: the body of the response has an invalid nextPage');
+    const of = (response: Response) => clientOf([response]).client.tickets;
+    expect(await rejectionOf(of(new Response('<html>')).get('a'))).to.be.instanceOf(FoyerError);
+    const refusal = new Response('{"detail":"no"}', { status: 404 });
+    expect(await rejectionOf(of(refusal).get('a'))).to.have.property('status', 404);
+    for (const [reading, fault] of [
+      [of(new Response('{}')).pages(), 'is not a page'],
+      [of(page('/v1/tickets?page=2')).pages(), 'has an invalid nextPage'],
+      [of(page('null')).pages(), 'has an invalid nextPage'],
+      [of(lines('<html>\n', 1)).stream(), 'is not JSON'],
+    ] as const) {
+      const error = await rejectionOf(reading.next());
+      expect(error).to.be.instanceOf(FoyerError);
+      expect(error.message).to.equal(`GET /v1/tickets: the body of the response ${fault}`);
     }
-    const line = await rejectionOf(
-      clientOf([lines('<html>\n', 1)])
-        .client.tickets.stream()
-        .next(),
-    );
-    expect(line).to.be.instanceOf(FoyerError);
-    expect(line.message).to.equal('GET /v1/tickets: the body of the response is not JSON');
   });
 
   it('refuses a base URL or credential in another form, without showing them', () => {
@@ -267,23 +237,18 @@ describe('The TypeScript client', () => {
         .to.throw(TypeError, /^credential: must have the form/)
         .with.property('message')
         .that.does.not.include('secret');
-    for (const wrong of [
-      'ftp://example.org',
-      'https://user:secret@example.org',
-      `${baseUrl}/?a=b`,
-      'tickets',
-    ])
+    for (const wrong of ['ftp://a.org', 'https://user:secret@a.org', `${baseUrl}/?a=b`, 'tickets'])
       expect(() => new FoyerClient({ baseUrl: wrong, credential: CREDENTIAL })).to.throw(TypeError);
   });
 
   it('refuses options and arguments that it cannot use, and sends no request', async () => {
-    for (const wrong of [
-      { timeoutSeconds: -1 },
-      { maxWaitSeconds: NaN },
-      { maxAttempts: 0 },
-      { maxAttempts: NaN },
-    ])
-      expect(() => clientOf([], wrong)).to.throw(RangeError, new RegExp(`^${Object.keys(wrong)[0]}: must`));
+    for (const [name, wrong] of [
+      ['timeoutSeconds', -1],
+      ['maxWaitSeconds', NaN],
+      ['maxAttempts', 0],
+      ['maxAttempts', NaN],
+    ] as const)
+      expect(() => clientOf([], { [name]: wrong })).to.throw(RangeError, `${name}: must`);
     const { client, requests } = clientOf([]);
     const polled = client.events.poll({}, { everySeconds: NaN }).next();
     expect(await rejectionOf(polled)).to.be.instanceOf(RangeError);
@@ -323,11 +288,7 @@ describe('The TypeScript client', () => {
     }
     expect(seen).to.deep.equal(['a', 'b']);
     expect(pauses).to.deep.equal([30_000, 30_000, 30_000]);
-    expect(requests.map(({ headers }) => headers.get('If-None-Match'))).to.deep.equal([
-      null,
-      '"t"',
-      '"t"',
-      '"t"',
-    ]);
+    const tags = requests.map(({ headers }) => headers.get('If-None-Match'));
+    expect(tags).to.deep.equal([null, '"t"', '"t"', '"t"']);
   });
 });

@@ -3,7 +3,7 @@ import type { Fields } from '../../src/contract/field.ts';
 import { OPERATIONS } from '../../src/contract/operations.ts';
 import { RESOURCES } from '../../src/contract/resources.ts';
 import type { KeyRing } from '../../src/keys/key-ring.ts';
-import type { ApiResponse, TestApi } from '../support/test-api.ts';
+import type { ApiResponse, RequestOptions, TestApi } from '../support/test-api.ts';
 import { AMBER, BIRCH, decoyOf, type Plant, plantablePaths, plantedPaths } from './planted.ts';
 import { brokenTargets, SHARED, targetsFor, type Words } from './targets.ts';
 import { authorization, type KeyFor, makeKeys, plantedSnapshot, startApi } from './two-organizations.ts';
@@ -33,10 +33,11 @@ describe('Two organizations with records for the same ids', () => {
     if (key === undefined) throw new Error(`no key for ${plant.word}`);
     return key;
   };
-  const send = (plant: Plant, target: string, headers: Readonly<Record<string, string>> = {}, at = api) =>
-    at.send(target, {
+  const send = (plant: Plant, target: string, { headers = {}, ...options }: RequestOptions = {}) =>
+    api.send(target, {
       as: undefined,
       headers: { ...REQUEST, Authorization: authorization(keyOf(plant)), ...headers },
+      ...options,
     });
 
   for (const [caller, other] of [
@@ -45,14 +46,16 @@ describe('Two organizations with records for the same ids', () => {
   ] as const) {
     const decoy = decoyOf(other);
     const isOwn = (item: unknown) => contains(JSON.stringify(item), caller);
+    const expectNothingOfOther = (response: ApiResponse, target: string) => {
+      const shown = contains(everything(response), other);
+      expect(shown, `in a response to ${caller.word}: ${target}`).to.equal(false);
+    };
     /** Requests values of the other organization and of none, expects equal responses, and returns the response. */
-    const expectAsNowhere = async (target: string) => {
-      const response = await send(caller, target);
-      const nowhere = await send(caller, disguised(target, other, decoy));
+    const expectAsNowhere = async (target: string, method: RequestOptions['method'] = 'get') => {
+      const response = await send(caller, target, { method });
+      const nowhere = await send(caller, disguised(target, other, decoy), { method });
       expect(disguised(comparable(response), other, decoy), target).to.equal(comparable(nowhere));
-      expect(contains(everything(nowhere), other), `in a response to ${caller.word}: ${target}`).to.equal(
-        false,
-      );
+      expectNothingOfOther(nowhere, target);
       return response;
     };
 
@@ -76,10 +79,7 @@ describe('Two organizations with records for the same ids', () => {
           const items = 'items' in response.body ? response.body.items : [response.body];
           expect(items, target).not.to.have.length(0);
           expect(items.every(isOwn), target).to.equal(true);
-          expect(
-            contains(everything(response), other),
-            `in a response to ${caller.word}: ${target}`,
-          ).to.equal(false);
+          expectNothingOfOther(response, target);
         }
       });
 
@@ -87,10 +87,7 @@ describe('Two organizations with records for the same ids', () => {
         let found = 0;
         for (const target of targetsFor([caller])) {
           const response = await send(caller, target);
-          expect(
-            contains(everything(response), other),
-            `in a response to ${caller.word}: ${target}`,
-          ).to.equal(false);
+          expectNothingOfOther(response, target);
           if (response.status === 200 && isOwn(response.body)) found++;
         }
         expect(found).to.be.greaterThan(200);
@@ -130,16 +127,7 @@ describe('Two organizations with records for the same ids', () => {
       it('get nothing by HEAD, OPTIONS and unsupported methods', async () => {
         const targets = [...targetsFor([other]).filter((_, i) => i % 20 === 0), ...brokenTargets(other)];
         for (const target of targets) {
-          for (const method of ['head', 'options', 'post'] as const) {
-            const headers = { ...REQUEST, Authorization: authorization(keyOf(caller)) };
-            const response = await api.send(target, { method, as: undefined, headers });
-            const nowhere = await api.send(disguised(target, other, decoy), {
-              method,
-              as: undefined,
-              headers,
-            });
-            expect(disguised(comparable(response), other, decoy), target).to.equal(comparable(nowhere));
-          }
+          for (const method of ['head', 'options', 'post'] as const) await expectAsNowhere(target, method);
         }
       });
 
@@ -148,7 +136,7 @@ describe('Two organizations with records for the same ids', () => {
         const target = '/v1/events';
         const [foreign, nowhere] = await Promise.all(
           [other.organizationId, 'org-absent'].map((organizationId) =>
-            send(caller, target, { Authorization: authorization({ organizationId, secret }) }),
+            send(caller, target, { headers: { Authorization: authorization({ organizationId, secret }) } }),
           ),
         );
         expect(foreign.status).to.equal(403);

@@ -17,6 +17,7 @@ import { expect } from 'chai';
 import { pino } from 'pino';
 import { KeysFile } from '../../src/keys/keys-file.ts';
 import { KeysWatcher } from '../../src/keys/keys-watcher.ts';
+import { SILENT } from '../support/readable-log.ts';
 import { folderForEach } from '../support/temporary-folder.ts';
 
 describe('The keys watcher', () => {
@@ -105,7 +106,7 @@ describe('The keys watcher', () => {
       fs.statSync = (() => stamp) as unknown as typeof fs.statSync;
       syncBuiltinESMExports();
       now = 5_000_000;
-      watcher = new KeysWatcher(path, pino({ level: 'silent' }), { clock: () => now });
+      watcher = new KeysWatcher(path, SILENT, { clock: () => now });
     });
 
     afterEach(() => {

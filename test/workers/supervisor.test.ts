@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { expect } from 'chai';
-import { pino } from 'pino';
 import { Supervisor } from '../../src/workers/supervisor.ts';
+import { SILENT } from '../support/readable-log.ts';
 
 const UNWILLING = new URL('unwilling-worker.ts', import.meta.url);
 
@@ -15,8 +15,7 @@ describe('The supervisor', () => {
       workers.push(worker);
       return worker;
     };
-    const log = pino({ level: 'silent' });
-    return new Supervisor({ count, port: 0, host: '127.0.0.1', start: started, log });
+    return new Supervisor({ count, port: 0, host: '127.0.0.1', start: started, log: SILENT });
   }
 
   afterEach(() => Promise.all(workers.map((worker) => worker.terminate())));

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
-import { pino } from 'pino';
 import { Random } from '../../../scripts/sample/random.ts';
 import { OverloadCheck, type OverloadOptions } from '../../../src/http/checks/overload.ts';
 import { RequestMetrics, sumMetrics } from '../../../src/counts/request-metrics.ts';
+import { readableLog, type ReadableLog, SILENT } from '../../support/readable-log.ts';
 
 const TARGET_MS = 100;
 const CONFIG = { overloadDelayMs: TARGET_MS };
@@ -17,17 +17,18 @@ class SimulatedLoop {
   refusalMs = 0.1;
   connections = Infinity;
   readonly metrics = new RequestMetrics();
-  readonly logged: { readonly msg: string; readonly requests: number }[] = [];
+  readonly logged: ReadableLog['lines'];
   readonly #check: OverloadCheck;
   readonly #eventLoop = { uvMetricsInfo: { loopCount: 0, events: 0, eventsWaiting: 0 }, idleTime: 0 };
 
   constructor(options: Partial<OverloadOptions> = {}) {
     const random = new Random(SEED);
-    const write = (line: string) => this.logged.push(JSON.parse(line) as (typeof this.logged)[number]);
+    const { log, lines } = readableLog();
+    this.logged = lines;
     this.#check = new OverloadCheck({
       config: CONFIG,
       metrics: this.metrics,
-      log: pino({}, { write }),
+      log,
       connections: () => this.connections,
       openStreams: () => 0,
       clock: () => this.now,
@@ -156,7 +157,7 @@ describe(`The overload check (seed ${SEED})`, () => {
     let refusals = 0;
     for (let i = 0; i < 10; i++) refusals += Math.round(loop.turn(5000).refused * 5000);
     expect(loop.logged.length).to.be.within(3, loop.now / 1000 + 1);
-    const logged = loop.logged.reduce((sum, { requests }) => sum + requests, 0);
+    const logged = loop.logged.reduce((sum, { requests }) => sum + Number(requests), 0);
     expect(logged).to.be.within(0.5 * refusals, refusals);
     for (const { msg } of loop.logged) expect(msg).to.equal('requests refused because of overload');
   });
@@ -174,7 +175,7 @@ describe(`The overload check (seed ${SEED})`, () => {
       new OverloadCheck({
         config: DISABLED,
         metrics,
-        log: pino({ level: 'silent' }),
+        log: SILENT,
         connections: () => 0,
         openStreams: () => 0,
       });

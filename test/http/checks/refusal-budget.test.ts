@@ -1,9 +1,9 @@
 import { mock } from 'node:test';
 import { expect } from 'chai';
-import { pino } from 'pino';
 import { RefusalBudget } from '../../../src/http/checks/refusal-budget.ts';
 import { newNetworksMemory } from '../../../src/counts/networks.ts';
 import { noSuchPath } from '../../../src/http/response/problem.ts';
+import { readableLog, SILENT } from '../../support/readable-log.ts';
 import { givenApi, ownNetworks, TestApi } from '../../support/test-api.ts';
 
 const LOGGED_PER_MINUTE = 100;
@@ -15,7 +15,7 @@ describe('The budget of refusals', () => {
   const counts = ownNetworks();
   const given = givenApi(() => ({
     config: { trustProxy: ['127.0.0.1'] },
-    refusals: new RefusalBudget(BUDGET, counts, pino({ level: 'silent' })),
+    refusals: new RefusalBudget(BUDGET, counts, SILENT),
   }));
   const from = (address: string) => ({ 'X-Forwarded-For': address });
   const refuse = async (address: string, target = '/v1/events') =>
@@ -65,7 +65,7 @@ describe('The budget of refusals', () => {
     let now = 0;
     const shared = newNetworksMemory();
     const [first, second] = [1, 2].map(
-      () => new RefusalBudget(BUDGET, ownNetworks(shared), pino({ level: 'silent' }), () => now),
+      () => new RefusalBudget(BUDGET, ownNetworks(shared), SILENT, () => now),
     );
     for (let i = 0; i < BUDGET; i++) first.apply(NO_SUCH_PATH, '192.0.2.1');
     expect(second.apply(NO_SUCH_PATH, '192.0.2.1').problem.status).to.equal(429);
@@ -74,7 +74,7 @@ describe('The budget of refusals', () => {
   });
 
   it('of 0 is unlimited', () => {
-    const budget = new RefusalBudget(0, ownNetworks(), pino({ level: 'silent' }));
+    const budget = new RefusalBudget(0, ownNetworks(), SILENT);
     for (let i = 0; i < 1000; i++)
       expect(budget.apply(NO_SUCH_PATH, '192.0.2.1').problem).to.equal(NO_SUCH_PATH);
   });
@@ -83,7 +83,7 @@ describe('The budget of refusals', () => {
 describe('A response with 429 for another reason', () => {
   const given = givenApi(() => ({
     keys: () => undefined,
-    refusals: new RefusalBudget(2, ownNetworks(), pino({ level: 'silent' })),
+    refusals: new RefusalBudget(2, ownNetworks(), SILENT),
   }));
 
   it('is not counted by the budget of refusals', async () => {
@@ -96,9 +96,8 @@ describe('A response with 429 for another reason', () => {
 
 describe('The log of refusals', () => {
   function startBudget() {
-    const lines: Record<string, unknown>[] = [];
-    const write = (line: string) => lines.push(JSON.parse(line) as Record<string, unknown>);
-    return { budget: new RefusalBudget(0, ownNetworks(), pino({}, { write })), lines };
+    const { log, lines } = readableLog();
+    return { budget: new RefusalBudget(0, ownNetworks(), log), lines };
   }
 
   it('has a line for the first ones of a network, and one summary of the others', () => {
