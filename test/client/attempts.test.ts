@@ -2,7 +2,7 @@ import { createServer, type RequestListener } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
 import { ConnectionError, FoyerClient, FoyerError, ResponseError } from '../../client/src/foyer-client.ts';
-import { close, listen } from '../support/serve.ts';
+import { servesForEach } from '../support/serve.ts';
 import { rejectionOf } from './rejection.ts';
 import { broken, clientOf, CREDENTIAL, refused, SOURCE } from './scripted-client.ts';
 
@@ -10,16 +10,6 @@ const record = (id = 'tkt_1') => Response.json({ ticketId: id }, { headers: SOUR
 const page = (nextPage: string | null) => Response.json({ items: [{}], nextPage }, { headers: SOURCE });
 const lines = (body: ReadableStream | string, count: number) =>
   new Response(body, { headers: { ...SOURCE, ETag: '"t"', 'Service-Record-Count': String(count) } });
-
-/** Runs some work with a server of its own. */
-async function usingServer(listener: RequestListener, work: (url: string) => Promise<void>): Promise<void> {
-  const server = createServer(listener);
-  try {
-    await work(`http://127.0.0.1:${await listen(server)}`);
-  } finally {
-    await close(server);
-  }
-}
 
 describe('The TypeScript client repeats a request', () => {
   it('after 429, when the seconds of Retry-After are over', async () => {
@@ -117,6 +107,10 @@ describe('The TypeScript client repeats a request', () => {
 });
 
 describe('The TypeScript client', () => {
+  const serve = servesForEach();
+  const urlOf = async (listener: RequestListener) =>
+    `http://127.0.0.1:${await serve(createServer(listener))}`;
+
   it('sends the credential to its own address only, whatever the address in a link', async () => {
     const link = 'https://elsewhere.example.org/other?updatedAt.gte=2026-01-01T00%3A00%3A00%2B01%3A00&page=2';
     const { client, requests } = clientOf([page(link), page(null)], { baseUrl: 'http://127.0.0.1:81/api/' });
@@ -129,34 +123,26 @@ describe('The TypeScript client', () => {
   });
 
   it('ends a request without progress, before the head or within the body', async () => {
-    await usingServer(
-      ({ url }, response) => {
-        if (url === '/v1/tickets/partial') response.writeHead(200, SOURCE).write('{"ticketId":');
-      },
-      async (baseUrl) => {
-        const { client } = clientOf([], { baseUrl, fetch, timeoutSeconds: 0.1, maxAttempts: 1 });
-        for (const id of ['silent', 'partial']) {
-          const error = await rejectionOf(client.tickets.get(id));
-          expect(error).to.be.instanceOf(ConnectionError);
-          expect(error.message).to.equal(`GET /v1/tickets/${id}: no progress for 0.1 s`);
-        }
-      },
-    );
+    const baseUrl = await urlOf(({ url }, response) => {
+      if (url === '/v1/tickets/partial') response.writeHead(200, SOURCE).write('{"ticketId":');
+    });
+    const { client } = clientOf([], { baseUrl, fetch, timeoutSeconds: 0.1, maxAttempts: 1 });
+    for (const id of ['silent', 'partial']) {
+      const error = await rejectionOf(client.tickets.get(id));
+      expect(error).to.be.instanceOf(ConnectionError);
+      expect(error.message).to.equal(`GET /v1/tickets/${id}: no progress for 0.1 s`);
+    }
   });
 
   it('does not follow redirects', async () => {
     const paths: (string | undefined)[] = [];
-    await usingServer(
-      ({ url }, response) => {
-        paths.push(url);
-        response.writeHead(308, { Location: '/elsewhere' }).end();
-      },
-      async (baseUrl) => {
-        const { client } = clientOf([], { baseUrl, fetch });
-        const error = await rejectionOf(client.tickets.get('tkt_1'));
-        expect(error.message).to.equal('GET /v1/tickets/tkt_1: 308: a redirect; set baseUrl to its target');
-      },
-    );
+    const baseUrl = await urlOf(({ url }, response) => {
+      paths.push(url);
+      response.writeHead(308, { Location: '/elsewhere' }).end();
+    });
+    const { client } = clientOf([], { baseUrl, fetch });
+    const error = await rejectionOf(client.tickets.get('tkt_1'));
+    expect(error.message).to.equal('GET /v1/tickets/tkt_1: 308: a redirect; set baseUrl to its target');
     expect(paths).to.deep.equal(['/v1/tickets/tkt_1']);
   });
 
@@ -259,18 +245,14 @@ describe('The TypeScript client', () => {
   });
 
   it('has no time limit that a timer cannot have', async () => {
-    await usingServer(
-      (_request, response) => {
-        // Later than the end of a timer whose time is too long.
-        setImmediate(() => setImmediate(() => response.writeHead(200, SOURCE).end('{}')));
-      },
-      async (baseUrl) => {
-        for (const timeoutSeconds of [Infinity, 3e6]) {
-          const { client } = clientOf([], { baseUrl, fetch, timeoutSeconds, maxAttempts: 1 });
-          expect(await client.tickets.get('tkt_1')).to.deep.equal({});
-        }
-      },
-    );
+    const baseUrl = await urlOf((_request, response) => {
+      // Later than the end of a timer whose time is too long.
+      setImmediate(() => setImmediate(() => response.writeHead(200, SOURCE).end('{}')));
+    });
+    for (const timeoutSeconds of [Infinity, 3e6]) {
+      const { client } = clientOf([], { baseUrl, fetch, timeoutSeconds, maxAttempts: 1 });
+      expect(await client.tickets.get('tkt_1')).to.deep.equal({});
+    }
   });
 
   it('polls a list, and yields it when it has changed', async () => {

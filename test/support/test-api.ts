@@ -163,6 +163,10 @@ export class TestApi {
     await close(this.#server);
   }
 
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
+  }
+
   get origin(): string {
     return `http://127.0.0.1:${this.port}`;
   }

@@ -138,12 +138,8 @@ describe('The log of refusals', () => {
   });
 
   it('has no line for a request beyond the first ones', async () => {
-    const api = await TestApi.start();
-    try {
-      for (let i = 0; i < LOGGED_PER_MINUTE + 20; i++) await api.send('/v1/events', { as: undefined });
-      expect(api.logged.filter(({ msg }) => msg === 'request')).to.have.length(LOGGED_PER_MINUTE);
-    } finally {
-      await api.stop();
-    }
+    await using api = await TestApi.start();
+    for (let i = 0; i < LOGGED_PER_MINUTE + 20; i++) await api.send('/v1/events', { as: undefined });
+    expect(api.logged.filter(({ msg }) => msg === 'request')).to.have.length(LOGGED_PER_MINUTE);
   });
 });

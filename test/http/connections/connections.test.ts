@@ -5,7 +5,7 @@ import { CONNECTIONS, type OpenCounts, UNSENT_KB } from '../../../src/counts/ope
 import { RequestMetrics, sumMetrics } from '../../../src/counts/request-metrics.ts';
 import { RawClient } from '../../support/raw-client.ts';
 import { close, listen } from '../../support/serve.ts';
-import { givenApi, type Overrides, serverDependencies, serverWith, TestApi } from '../../support/test-api.ts';
+import { givenApi, serverDependencies, serverWith, TestApi } from '../../support/test-api.ts';
 
 const MAX_PIPELINED = 32;
 const ATTACKER = '127.0.0.2';
@@ -80,15 +80,6 @@ describe('Pipelined requests', () => {
 });
 
 describe('The limit of connections', () => {
-  async function withApi(overrides: Overrides, test: (api: TestApi) => Promise<void>): Promise<void> {
-    const api = await TestApi.start(overrides);
-    try {
-      await test(api);
-    } finally {
-      await api.stop();
-    }
-  }
-
   /** Opens connections one after the other. Returns those that the server accepts. */
   async function open(api: TestApi, count: number, from?: string, key?: string): Promise<RawClient[]> {
     const clients: RawClient[] = [];
@@ -104,41 +95,38 @@ describe('The limit of connections', () => {
 
   it('for an address leaves the others unaffected', async () => {
     const metrics = new RequestMetrics();
-    await withApi({ metrics, config: { maxConnectionsPerAddress: 5 } }, async (api) => {
-      const accepted = await open(api, 8, ATTACKER);
-      expect(accepted).to.have.length(5);
-      expect(endsIn(metrics)).to.include({ 'limit-of-address': 3, limit: 0 });
-      expect(await open(api, 5, OTHER)).to.have.length(5);
-      accepted[0]?.socket.destroy();
-      await expectEventually(async () => (await open(api, 1, ATTACKER)).length === 1);
-    });
+    await using api = await TestApi.start({ metrics, config: { maxConnectionsPerAddress: 5 } });
+    const accepted = await open(api, 8, ATTACKER);
+    expect(accepted).to.have.length(5);
+    expect(endsIn(metrics)).to.include({ 'limit-of-address': 3, limit: 0 });
+    expect(await open(api, 5, OTHER)).to.have.length(5);
+    accepted[0]?.socket.destroy();
+    await expectEventually(async () => (await open(api, 1, ATTACKER)).length === 1);
   });
 
   it('for an address does not apply to trusted proxies', async () => {
-    await withApi({ config: { maxConnectionsPerAddress: 2, trustProxy: [OTHER] } }, async (api) => {
-      expect(await open(api, 4, OTHER)).to.have.length(4);
-      expect(await open(api, 4, ATTACKER)).to.have.length(2);
-    });
+    await using api = await TestApi.start({ config: { maxConnectionsPerAddress: 2, trustProxy: [OTHER] } });
+    expect(await open(api, 4, OTHER)).to.have.length(4);
+    expect(await open(api, 4, ATTACKER)).to.have.length(2);
   });
 
   it('in all prefers connections that had a valid key, of any address', async () => {
     const metrics = new RequestMetrics();
-    const defaults = serverDependencies();
-    const { counts } = defaults;
+    const { counts } = serverDependencies();
     counts.limit = 6;
-    await withApi({ counts, metrics, config: {} }, async (api) => {
-      const key = api.authorization('north');
-      const authenticated = [...(await open(api, 2, ATTACKER, key)), ...(await open(api, 2, OTHER, key))];
-      const silent = [...(await open(api, 1, ATTACKER)), ...(await open(api, 1, OTHER))];
-      expect(await open(api, 1, OTHER, key)).to.have.length(1);
-      await silent[0]?.ended;
-      expect(await open(api, 1, ATTACKER, key)).to.have.length(1);
-      await silent[1]?.ended;
-      expect(endsIn(metrics)).to.include({ limit: 2, 'limit-of-address': 0 });
-      expect(await open(api, 2, OTHER)).to.have.length(0);
-      expect(endsIn(metrics)).to.include({ limit: 4 });
-      for (const { socket } of authenticated) expect(socket.closed).to.equal(false);
-    });
+    await using api = await TestApi.start({ counts, metrics });
+    const key = api.authorization('north');
+    const authenticated = [...(await open(api, 2, ATTACKER, key)), ...(await open(api, 2, OTHER, key))];
+    const silent = [...(await open(api, 1, ATTACKER)), ...(await open(api, 1, OTHER))];
+    expect(await open(api, 1, OTHER, key)).to.have.length(1);
+    await silent[0]?.ended;
+    expect(await open(api, 1, ATTACKER, key)).to.have.length(1);
+    await silent[1]?.ended;
+    expect(endsIn(metrics)).to.include({ limit: 2, 'limit-of-address': 0 });
+    expect(await open(api, 2, OTHER)).to.have.length(0);
+    expect(endsIn(metrics)).to.include({ limit: 4 });
+    for (const { socket } of authenticated) expect(socket.closed).to.equal(false);
+    await api.stop();
     await expectEventually(() => counts.inAll(CONNECTIONS) === 0);
   });
 });
