@@ -1,5 +1,3 @@
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
 import fs, {
   chmodSync,
   mkdirSync,
@@ -13,31 +11,31 @@ import fs, {
 import { syncBuiltinESMExports } from 'node:module';
 import { dirname } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
+import Database from 'better-sqlite3';
 import { expect } from 'chai';
-import { pino } from 'pino';
 import { KeysFile } from '../../src/keys/keys-file.ts';
 import { KeysWatcher } from '../../src/keys/keys-watcher.ts';
-import { SILENT } from '../support/readable-log.ts';
+import { readableLog, SILENT } from '../support/readable-log.ts';
 import { folderForEach } from '../support/temporary-folder.ts';
 
 describe('The keys watcher', () => {
   const NOW = new Date('2026-11-21T12:00:00Z');
   const inFolder = folderForEach();
   let path: string;
-  let logged: string[];
   let watcher: KeysWatcher;
-  const log = pino({}, { write: (line) => logged.push((JSON.parse(line) as { msg: string }).msg) });
+  const { log, lines } = readableLog();
+  const logged = () => lines.map(({ msg }) => msg);
 
   beforeEach(() => {
     path = inFolder('keys.sqlite');
-    logged = [];
+    lines.length = 0;
     watcher = new KeysWatcher(path, log);
   });
 
   it('has no keys while the file is absent, and logs nothing', async () => {
     await watcher.poll();
     expect(watcher.current).to.equal(undefined);
-    expect(logged).to.deep.equal([]);
+    expect(logged()).to.deep.equal([]);
   });
 
   it('detects every change, even in quick succession', async () => {
@@ -66,10 +64,10 @@ describe('The keys watcher', () => {
     await setImmediate();
     expect(calls).to.equal(1);
     expect(watcher.current).to.equal(undefined);
-    expect(logged).to.deep.equal([]);
+    expect(logged()).to.deep.equal([]);
     applied.resolve(undefined);
     await Promise.all(polls);
-    expect(logged).to.deep.equal(['keys live']);
+    expect(logged()).to.deep.equal(['keys live']);
     const { current } = watcher;
     expect(current?.countValid(NOW.getTime())).to.equal(1);
     await watcher.poll();
@@ -81,16 +79,13 @@ describe('The keys watcher', () => {
     new KeysFile(path).create('org', '', NOW);
     let now = 0;
     watcher = new KeysWatcher(path, log, { clock: () => now });
-    const holder = fork(new URL('./hold-lock.ts', import.meta.url), [path]);
-    const exit = once(holder, 'exit');
-    await once(holder, 'message');
+    const writer = new Database(path).exec('BEGIN EXCLUSIVE');
     await watcher.poll();
     expect(watcher.complaint).to.equal(undefined);
     now += 6000;
     await watcher.poll();
     expect(watcher.complaint).to.match(/try again/);
-    holder.send('release');
-    await exit;
+    writer.close();
     await watcher.poll();
     expect(watcher.complaint).to.equal(undefined);
     expect(watcher.current?.countValid(NOW.getTime())).to.equal(1);
@@ -184,7 +179,7 @@ describe('The keys watcher', () => {
         new KeysFile(path).create('org', '', NOW);
         await watcher.poll();
         expect(watcher.current?.countValid(NOW.getTime())).to.equal(2);
-        expect(logged.filter((msg) => msg === 'the keys file is exposed')).to.have.length(1);
+        expect(logged().filter((msg) => msg === 'the keys file is exposed')).to.have.length(1);
         chmodSync(path, 0o600);
         for (const folder of [dirname(path), dirname(realpathSync(path))]) chmodSync(folder, 0o755);
         await watcher.poll();
@@ -209,7 +204,10 @@ describe('The keys watcher', () => {
     symlinkSync('target', path);
     await watcher.poll();
     expect(watcher.current?.countValid(NOW.getTime())).to.equal(1);
-    expect(logged).to.deep.equal(['cannot use the keys file; the previous keys stay in force', 'keys live']);
+    expect(logged()).to.deep.equal([
+      'cannot use the keys file; the previous keys stay in force',
+      'keys live',
+    ]);
   });
 
   it('keeps the keys while the file is damaged or absent, logs each fault once, and reads the next valid file', async () => {
@@ -225,7 +223,7 @@ describe('The keys watcher', () => {
     new KeysFile(path).create('org', '', NOW);
     await watcher.poll();
     expect(isValid()).to.equal(false);
-    expect(logged).to.deep.equal([
+    expect(logged()).to.deep.equal([
       'keys live',
       'cannot use the keys file; the previous keys stay in force',
       'cannot use the keys file; the previous keys stay in force',
