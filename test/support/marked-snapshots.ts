@@ -20,7 +20,7 @@ const MARKED_MINUTES = 10_000;
 const MARKS = /"(?:[a-zA-Z]+":"mark-|durationMinutes":1)(\d{4})\b/g;
 
 /** An import whose records all carry a mark. Each variant has different records in a different order. */
-export function markedImport(organizationIds: readonly string[], variant: number): Required<Import> {
+export function markedImport(organizationIds: readonly string[], variant: number): Import {
   const isReversed = variant % 2 === 1;
   const at = (i: number) =>
     new Date(Date.UTC(2026, 0, 1) + (isReversed ? 1000 - i : i) * 1_000_000).toISOString();

@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { copyFileSync, readdirSync, readFileSync, renameSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { EarlierSnapshot } from '../../../src/snapshot/builder/merge/earlier-snapshot.ts';
-import { type BuildOptions, type BuildReport } from '../../../src/snapshot/builder/build-snapshot.ts';
+import type { BuildOptions } from '../../../src/snapshot/builder/build-snapshot.ts';
 import { UnreadableImport } from '../../../src/snapshot/builder/import/import-files.ts';
 import type { BuildProgress } from '../../../src/snapshot/builder/staging/read-import.ts';
 import { describeGroup, ImportRejected } from '../../../src/snapshot/builder/staging/rejections.ts';
@@ -18,24 +17,13 @@ import { readSnapshot } from '../../support/read-snapshot.ts';
 import { byDepth } from '../../support/depth.ts';
 import { setDeletions } from '../../support/deletions.ts';
 import { reseal, restamp } from '../../support/digests.ts';
-import {
-  build,
-  digestsOf,
-  type Import,
-  type ImportRecord,
-  organizationOf,
-  PRODUCED_AT,
-  recordsOf,
-  toFile,
-  writeImport,
-} from '../../support/import-folder.ts';
+import { build, digestsOf, type Import, PRODUCED_AT, writeImport } from '../../support/import-folder.ts';
 import { inOrganization, minimalOrder, minimalTicket, times } from '../../support/records.ts';
 import { SMALL_IMPORT } from '../../support/small-import.ts';
-import { folderForAll, withFolder } from '../../support/temporary-folder.ts';
+import { withFolder } from '../../support/temporary-folder.ts';
 import { refusalOf } from '../../support/refusal.ts';
 import { histories, World } from '../../support/random-history.ts';
-
-type Deletion = Readonly<Record<'organizationId' | 'collection' | 'id', string>>;
+import { Builds, type BuiltFile } from '../builds.ts';
 
 const later = (step: number) => new Date(PRODUCED_AT.getTime() + step);
 const digestsIn = (file: string) => digestsOf(readSnapshot(file, { isThorough: true }));
@@ -76,11 +64,6 @@ function recordsIn(file: string): StoredRecord[] {
   return records;
 }
 
-function writeChanges(folder: string, files: Import, deletions: readonly (Deletion | string)[]): void {
-  writeImport(folder, files);
-  writeFileSync(join(folder, 'deletions.ndjson'), toFile(deletions));
-}
-
 /** Copies the tickets of the organization `north` into a snapshot that another program might write, with other runs. */
 async function recut(file: string, output: string, begins: (row: number) => boolean): Promise<void> {
   using source = new EarlierSnapshot(file, later(1));
@@ -98,34 +81,17 @@ async function recut(file: string, output: string, begins: (row: number) => bool
 }
 
 describe('A build with a base', () => {
-  const folder = folderForAll();
+  const { inFolder, build: built } = new Builds();
   const north = inOrganization('north');
-  const base = () => folder('base.sqlite');
-  let builds = 0;
+  const deletion = (collection: string, id: string) => north({ collection, id });
+  let base: BuiltFile;
 
   before(async () => {
-    writeImport(folder('base'), SMALL_IMPORT);
-    await build(folder('base'), base());
+    base = await built(SMALL_IMPORT);
   });
 
-  interface Changed {
-    readonly report: BuildReport;
-    readonly output: string;
-  }
-
-  /** Changes the base, in a new file. */
-  async function change(
-    files: Import,
-    deletions: readonly (Deletion | string)[] = [],
-    options: Partial<BuildOptions> = {},
-  ): Promise<Changed> {
-    const input = folder(`changes-${builds++}`);
-    writeChanges(input, files, deletions);
-    const output = `${input}.sqlite`;
-    return { report: await build(input, output, { base: base(), producedAt: later(1), ...options }), output };
-  }
-
-  const deletion = (collection: string, id: string) => ({ organizationId: 'north', collection, id });
+  const change = (files: Import, options: Partial<BuildOptions> = {}) =>
+    built(files, { base: base.file, producedAt: later(1), ...options });
 
   it('has the content digests of a build of all records, deletions and changes, after any changes', async () => {
     await fc.assert(
@@ -139,95 +105,64 @@ describe('A build with a base', () => {
           let records: ReadonlyMap<string, StoredRecord> = new Map();
           for (const [step, changes] of history.entries()) {
             const idsBefore = world.ids();
-            const { deletions: deleted, ...files } = world.apply(changes);
+            const { deletions: deleted, ...changed } = world.apply(changes);
             const producedAt = later(step);
-            deletions = new Map(
-              [
-                ...deletions,
-                ...idsBefore
-                  .difference(world.ids())
-                  .keys()
-                  .map((id) => [id, producedAt.toISOString()] as const),
-              ].filter(
-                ([id, at]) =>
-                  !world.ids().has(id) && Date.parse(at) > later(Math.max(0, step - keepChangesMs)).getTime(),
-              ),
-            );
-            const input = inFolder(`changes-${step}`);
-            if (step === 0) writeImport(input, files);
-            else writeChanges(input, files, deleted);
-            // The output replaces the base.
-            await build(input, file, step === 0 ? {} : { base: file, producedAt, keepChangesMs });
+            for (const id of idsBefore.difference(world.ids())) deletions.set(id, producedAt.toISOString());
+            const keptSince = later(Math.max(0, step - keepChangesMs)).toISOString();
+            deletions = new Map([...deletions].filter(([id, at]) => !world.ids().has(id) && at > keptSince));
             writeImport(inFolder('all'), world.all());
-            if (step > 0) renameSync(whole, before);
-            await build(
-              inFolder('all'),
-              whole,
-              step === 0 ? {} : { previous: before, producedAt, keepChangesMs },
-            );
+            if (step === 0) {
+              await build(inFolder('all'), file);
+              await build(inFolder('all'), whole);
+            } else {
+              const input = inFolder(`changes-${step}`);
+              writeImport(input, { ...changed, deletions: deleted });
+              // The output replaces the base.
+              await build(input, file, { base: file, producedAt, keepChangesMs });
+              renameSync(whole, before);
+              await build(inFolder('all'), whole, { previous: before, producedAt, keepChangesMs });
+            }
             // A record with the same content has the same time.
             records = new Map(
               recordsIn(whole).map((record) => {
                 const earlier = records.get(record.key);
                 const isSame = earlier?.content === record.content;
-                return [
-                  record.key,
-                  { ...record, changedAt: isSame ? earlier.changedAt : producedAt.toISOString() },
-                ];
+                const changedAt = isSame ? earlier.changedAt : producedAt.toISOString();
+                return [record.key, { ...record, changedAt }];
               }),
             );
             for (const built of [file, whole])
               expect(recordsIn(built), `step ${step}`).to.have.deep.members([...records.values()]);
           }
           expect(digestsIn(file)).to.deep.equal(digestsIn(whole));
-          const inOrder = [...deletions].map(([id, at]) => `${at} ${id}`).sort();
-          expect(deletionsIn(file)).to.deep.equal(inOrder);
-          expect(deletionsIn(whole)).to.deep.equal(inOrder);
+          const expected = Array.from(deletions, ([id, at]) => `${at} ${id}`).sort();
+          for (const built of [file, whole]) expect(deletionsIn(built)).to.deep.equal(expected);
         });
       }),
       { seed: 20261122, numRuns: byDepth({ short: 2, deep: 100 }) },
     );
   });
 
-  it('keeps the records of the base except those of the import and the deletions', async () => {
-    const { report, output } = await change(
-      {
-        tickets: [
-          { ...SMALL_IMPORT.tickets[3], status: 'NEW' },
-          north(minimalTicket('more')),
-          north(minimalTicket('tkt_5', { status: 'AGAIN' })),
-        ],
-      },
-      [
+  it('counts its records, and those that the import and the deletions change', async () => {
+    const { report } = await change({
+      tickets: [
+        { ...SMALL_IMPORT.tickets[3], status: 'NEW' },
+        north(minimalTicket('more')),
+        north(minimalTicket('tkt_5', { status: 'AGAIN' })),
+      ],
+      deletions: [
         deletion('tickets', 'tkt_4'),
         deletion('tickets', 'tkt_5'),
         deletion('orders', 'none'),
         deletion('offers', 'off_4'),
       ],
-    );
+    });
     expect(report.changes).to.deep.include({ replaced: 2, added: 1, deleted: 2, withoutRecord: 1 });
     expect(report.records).to.deep.equal({ events: 8, sessions: 20, tickets: 120, orders: 18, offers: 9 });
-    const tickets = recordsOf(organizationOf(readSnapshot(output), 'north').tickets);
-    expect(tickets.get('tkt_3')).to.include({ status: 'NEW' });
-    expect(tickets.get('tkt_5')).to.include({ status: 'AGAIN' });
-    expect([...tickets.keys()])
-      .to.include('more')
-      .and.not.include('tkt_4');
-    expect(digestsIn(output)['south']).to.equal(digestsIn(base())['south']);
-  });
-
-  it('derives the summaries of events from the sessions of both', async () => {
-    const { report, output } = await change(
-      { sessions: [{ ...SMALL_IMPORT.sessions[4], startAt: '2030-01-01T00:00:00Z' }] },
-      [deletion('sessions', 'ses_0')],
-    );
-    expect(report.changes).to.deep.include({ replaced: 1, added: 0, deleted: 1, withoutRecord: 0 });
-    const event = recordsOf(organizationOf(readSnapshot(output), 'north').events).get('evt_0');
-    expect(event).to.include({ sessionCount: 2, lastSessionStartAt: '2030-01-01T00:00:00+00:00' });
   });
 
   it('keeps the names of organizations that are not renamed, and adds new ones', async () => {
-    const { output } = await change({
+    const { file } = await change({
       organizations: [
         { organizationId: 'south' },
         { organizationId: 'north', name: 'N' },
@@ -235,14 +170,11 @@ describe('A build with a base', () => {
       ],
       orders: [inOrganization('east')(minimalOrder('first'))],
     });
-    const names = inspectSnapshot(output).organizations.map(({ organizationId, name }) => [
-      organizationId,
-      name,
-    ]);
-    expect(names).to.deep.equal([
-      ['east', 'east'],
-      ['north', 'N'],
-      ['south', 'Süd'],
+    const { organizations } = inspectSnapshot(file);
+    expect(organizations.map(({ organizationId, name }) => `${organizationId} ${name}`)).to.deep.equal([
+      'east east',
+      'north N',
+      'south Süd',
     ]);
   });
 
@@ -250,19 +182,17 @@ describe('A build with a base', () => {
     const tickets = times(6000, (i) =>
       north(minimalTicket(`t${i}`, { issuedAt: new Date(Date.UTC(2026, 0, 1) - i * 1000).toISOString() })),
     );
-    writeImport(folder('runs'), { ...SMALL_IMPORT, tickets });
-    await build(folder('runs'), folder('runs.sqlite'));
-    const { organizations } = inspectSnapshot(folder('runs.sqlite'));
+    const { file } = await built({ ...SMALL_IMPORT, tickets });
+    const { organizations } = inspectSnapshot(file);
     expect(organizations[0].runs.tickets.length).to.be.within(3, 12);
     const runs = organizations.flatMap((organization) => Object.values(organization.runs).flat()).length;
-    const { report } = await change({ tickets: [{ ...tickets[3000], status: 'NEW' }] }, [], {
-      base: folder('runs.sqlite'),
-    });
+    const { report } = await change({ tickets: [{ ...tickets[3000], status: 'NEW' }] }, { base: file });
     // One run of tickets is written, and those of events and sessions of both organizations.
     expect(report.changes?.runs).to.deep.equal({ copied: runs - 5, written: 5 });
   });
 
-  describe('cuts the runs of a build of all records from a base that another writer cut', () => {
+  describe('cuts the runs of a build of all records', () => {
+    const organizations = [{ organizationId: 'north' }];
     // Some of the ids begin a run.
     const tickets = times(4500, (i) => north(minimalTicket(`t${i}`)));
     for (const [where, begins] of [
@@ -270,45 +200,34 @@ describe('A build with a base', () => {
       ['by number alone', () => false],
       ['at some of the same records', (row: number) => row % 2 === 0 && beginsRun(`t${row}`)],
     ] as const) {
-      it(where, async () => {
-        const [built, foreign] = ['built', 'foreign'].map((name) => folder(`${name}-${builds++}`));
-        writeImport(built, { organizations: [{ organizationId: 'north' }], tickets });
-        await build(built, `${built}.sqlite`);
-        await recut(`${built}.sqlite`, foreign, begins);
-        expect(digestsIn(foreign)).to.not.deep.equal(digestsIn(`${built}.sqlite`));
-        const { output } = await change({ tickets: [] }, [], { base: foreign });
-        expect(digestsIn(output)).to.deep.equal(digestsIn(`${built}.sqlite`));
+      it(`from a base that another writer cut ${where}`, async () => {
+        const { file, image } = await built({ organizations, tickets });
+        await recut(file, `${file}.foreign`, begins);
+        expect(digestsIn(`${file}.foreign`)).to.not.deep.equal(digestsOf(image));
+        const changed = await change({ tickets: [] }, { base: `${file}.foreign` });
+        expect(digestsOf(changed.image)).to.deep.equal(digestsOf(image));
       });
     }
-  });
 
-  describe('cuts the runs of a build of all records, where they end at 16 MiB, with', () => {
-    const organizations = [{ organizationId: 'north' }];
     const wide = (i: number, width = 520_000) =>
       north(minimalOrder(`ord_${10 + i}`, { paymentMethod: 'é'.repeat(width) }));
     const orders = times(36, (i) => wide(i));
-    const wideBase = () => folder('wide.sqlite');
+    let wideBase: BuiltFile;
     before(async () => {
-      writeImport(folder('wide'), { organizations, orders });
-      await build(folder('wide'), wideBase());
+      wideBase = await built({ organizations, orders });
     });
 
-    const cases: [string, ImportRecord[], number[], { copied: number; written: number }][] = [
-      ['a smaller first record of the second run', [wide(16, 1)], [], { copied: 0, written: 3 }],
-      ['a record less in the first run', [], [3], { copied: 0, written: 3 }],
-      ['no first record of the second run', [], [16], { copied: 1, written: 2 }],
-      ['a change in the last run', [wide(35, 5)], [], { copied: 2, written: 1 }],
-    ];
-    for (const [what, changed, deleted, runs] of cases) {
-      it(what, async () => {
-        const ids = new Set(changed.map((order) => order['orderId']));
-        const left = orders.filter((order, i) => !ids.has(order['orderId']) && !deleted.includes(i));
-        const deletions = deleted.map((i) => deletion('orders', String(orders[i]['orderId'])));
-        const after = folder(`after-${builds++}`);
-        writeImport(after, { organizations, orders: [...left, ...changed] });
-        await build(after, `${after}.sqlite`);
-        const { output, report } = await change({ orders: changed }, deletions, { base: wideBase() });
-        expect(digestsIn(output)).to.deep.equal(digestsIn(`${after}.sqlite`));
+    for (const [what, row, by, runs] of [
+      ['a smaller first record of the second run', 16, [wide(16, 1)], { copied: 0, written: 3 }],
+      ['a record less in the first run', 3, [], { copied: 0, written: 3 }],
+      ['no first record of the second run', 16, [], { copied: 1, written: 2 }],
+      ['a change in the last run', 35, [wide(35, 5)], { copied: 2, written: 1 }],
+    ] as const) {
+      it(`where they end at 16 MiB, with ${what}`, async () => {
+        const whole = await built({ organizations, orders: orders.toSpliced(row, 1, ...by) });
+        const deletions = by.length === 0 ? [deletion('orders', String(orders[row]['orderId']))] : [];
+        const { report, image } = await change({ orders: by, deletions }, { base: wideBase.file });
+        expect(digestsOf(image)).to.deep.equal(digestsOf(whole.image));
         expect(report.changes?.runs).to.deep.equal(runs);
       });
     }
@@ -316,98 +235,109 @@ describe('A build with a base', () => {
 
   describe('refuses', () => {
     const [ticket] = SMALL_IMPORT.tickets;
-    for (const [what, files, deletions, ...expected] of [
+    for (const [what, files, ...expected] of [
       [
         'a deletion that leaves a session without its event, and names the session',
-        {},
-        [deletion('events', 'evt_3')],
+        { deletions: [deletion('events', 'evt_3')] },
         'BASE: eventId must be an event of the organization, found "evt_3" in sessions "ses_3": 2 records',
       ],
       [
         'deletions that leave an event without a session, and names the event',
-        {},
-        ['ses_3', 'ses_7'].map((id) => deletion('sessions', id)),
+        { deletions: ['ses_3', 'ses_7'].map((id) => deletion('sessions', id)) },
         'BASE: id must have a session, found "evt_3" in events "evt_3": 1 record',
       ],
       [
         'an id that occurs twice in the import',
         { tickets: [ticket, ticket] },
-        [],
         'tickets.ndjson: ticketId must be unique, found "tkt_0" also on line 1: line 2',
       ],
       [
         'deletions that name no collection or organization',
-        {},
-        [{ ...deletion('tickets', 'tkt_0'), organizationId: 'west' }, deletion('ticket', 'tkt_0'), 'tkt_0'],
+        {
+          deletions: [
+            { ...deletion('tickets', 'tkt_0'), organizationId: 'west' },
+            deletion('ticket', 'tkt_0'),
+            'tkt_0',
+          ],
+        },
         'deletions.ndjson: organizationId must be in the base or in organizations.ndjson, found "west": line 1',
         'deletions.ndjson: collection must be one of events, sessions, tickets, orders, offers, found "ticket": line 2',
         'deletions.ndjson: the line must be a JSON object, found tkt_0: line 3',
       ],
-    ] satisfies [string, Import, (Deletion | string)[], ...string[]][]) {
+    ] satisfies [string, Import, ...string[]][]) {
       it(what, async () => {
-        const { groups } = await refusalOf(change(files, deletions), ImportRejected);
-        const found = groups.map((group) => describeGroup(group).replace(base(), 'BASE'));
+        const { groups } = await refusalOf(change(files), ImportRejected);
+        const found = groups.map((group) => describeGroup(group).replace(base.file, 'BASE'));
         expect(found).to.deep.equal(expected);
       });
     }
 
     it('such deletions beside a bad line, and counts records of the base apart from lines', async () => {
       const deletions = ['bad', deletion('events', 'evt_3'), deletion('sessions', 'ses_5')];
-      expect((await refusalOf(change({}, deletions), ImportRejected)).message).to.equal(
+      expect((await refusalOf(change({ deletions }), ImportRejected)).message).to.equal(
         'the import contains 1 bad line and contradicts 2 records of the base',
       );
     });
 
-    it('a base that is damaged, or not earlier, and deletions without a base', async () => {
-      const changed = (options: Partial<BuildOptions>) => change({ tickets: [ticket] }, [], options);
-      const older = await refusalOf(changed({ producedAt: PRODUCED_AT }), RefusedSnapshot);
-      expect(older.reason).to.equal('older');
-      await refusalOf(changed({ base: undefined }), UnreadableImport);
-      const damaged = folder('damaged.sqlite');
-      writeFileSync(damaged, readFileSync(base()));
-      const database = new Database(damaged);
-      database.exec(`UPDATE ticket_runs SET records = replace(records, 'tkt_1"', 'tkt_x"')`);
-      database.close();
-      expect((await refusalOf(changed({ base: damaged }), RefusedSnapshot)).reason).to.equal('damaged');
+    it('deletions without a base', async () => {
+      await refusalOf(change({ deletions: [] }, { base: undefined }), UnreadableImport);
     });
 
-    it('a base with a malformed history, also under matching digests', async () => {
-      const copy = () => {
-        const path = folder(`${randomUUID()}.sqlite`);
-        writeFileSync(path, readFileSync(base()));
-        return path;
-      };
-      const [deletions, changes] = [copy(), copy()];
-      setDeletions(deletions, {
-        north: [{ collection: 'forms', id: 'gone', deletedAt: '2026-01-01T00:00:00Z' }],
+    const changed = (sql: string) => (path: string) => new Database(path).exec(sql).close();
+    for (const [what, reason, producedAt, alter] of [
+      ['not earlier', 'older', PRODUCED_AT, () => undefined],
+      [
+        'damaged',
+        'damaged',
+        later(1),
+        changed(`UPDATE ticket_runs SET records = replace(records, 'tkt_1"', 'tkt_x"')`),
+      ],
+      [
+        'invalid in its deletions, under matching digests',
+        'inconsistent',
+        later(1),
+        (path) => {
+          setDeletions(path, {
+            north: [{ collection: 'forms', id: 'gone', deletedAt: '2026-01-01T00:00:00Z' }],
+          });
+        },
+      ],
+      [
+        'invalid in its changes, under matching digests',
+        'inconsistent',
+        later(1),
+        (path) => {
+          changed("UPDATE ticket_runs SET changed_at = replace(changed_at, '-', '_')")(path);
+          reseal(path);
+        },
+      ],
+    ] satisfies [string, string, Date, (path: string) => unknown][]) {
+      it(`a base that is ${what}`, async () => {
+        const path = inFolder(`${what}.sqlite`);
+        copyFileSync(base.file, path);
+        alter(path);
+        const refusal = await refusalOf(change({}, { base: path, producedAt }), RefusedSnapshot);
+        expect(refusal.reason).to.equal(reason);
       });
-      const database = new Database(changes);
-      database.exec("UPDATE ticket_runs SET changed_at = replace(changed_at, '-', '_')");
-      database.close();
-      reseal(changes);
-      for (const path of [deletions, changes]) {
-        const { reason } = await refusalOf(change({}, [], { base: path }), RefusedSnapshot);
-        expect(reason).to.equal('inconsistent');
-      }
-    });
+    }
   });
 
   it('leaves the base as it was when it is aborted, although the output has its name', async () => {
-    const before = readFileSync(base());
-    const entries = readdirSync(folder('.')).length;
+    const before = readFileSync(base.file);
+    const input = inFolder('aborted');
+    writeImport(input, { tickets: [SMALL_IMPORT.tickets[0]] });
+    const entries = readdirSync(inFolder('.'), { recursive: true });
     const abort = new AbortController();
-    const input = folder('aborted');
-    writeChanges(input, { tickets: [SMALL_IMPORT.tickets[0]] }, []);
     const options = {
-      base: base(),
+      base: base.file,
       producedAt: later(1),
       signal: abort.signal,
       onProgress: ({ step }: BuildProgress) => {
         if (step === 'written') abort.abort(new Error('stopped'));
       },
     };
-    expect((await refusalOf(build(input, base(), options), Error)).message).to.equal('stopped');
-    expect(readFileSync(base()).equals(before)).to.equal(true);
-    expect(readdirSync(folder('.'))).to.have.length(entries + 1);
+    expect((await refusalOf(build(input, base.file, options), Error)).message).to.equal('stopped');
+    expect(readFileSync(base.file).equals(before)).to.equal(true);
+    expect(readdirSync(inFolder('.'), { recursive: true })).to.deep.equal(entries);
   });
 });
