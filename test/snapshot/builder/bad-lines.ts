@@ -19,13 +19,14 @@ export type BadLine = readonly [
 
 export const ours = inOrganization('o');
 const TIMESTAMP = /^must be an ISO 8601 date and time with Z or an offset, such as /;
+const YEARS = / years 0000 to 9999 in UTC$/;
 const TIME_ZONE = /^must be a region and city of the IANA time zone database, such as /;
 /** The field has a value, or a text of a form. */
 const OF_A_VALUE = /^must be (string$|integer$|number$|one of |an ISO 8601 |a region and city )/;
 const ORGANIZATION_ID_RULE = 'must be 1 to 128 characters of visible ASCII without ":"';
+const DELIVERY_TYPE = 'must be one of home_delivery, pickup_point, on_site';
 const IDENTIFIER = 'must be well-formed text that is not empty';
 const NO_EVENT = 'must be an event of the organization';
-const NO_IDENTIFIERS = ['', 'half \ud83c', '\udfad half'];
 const NO_OBJECT = /^must be (a|one whole) JSON object/;
 export const NOT_UTF8 = 'must be UTF-8; a file compressed by gzip is named .ndjson.gz';
 
@@ -47,14 +48,32 @@ const newRecord = (file: FileName, more: ImportRecord): ImportRecord => ({
 /** Makes a bad line for each bad value of a field. */
 const bad = (file: FileName, field: string, reason: string | RegExp, ...values: unknown[]): BadLine[] =>
   values.map((value) => [file, newRecord(file, { [field]: value }), field, reason]);
-/** Makes bad lines, each with some fields, and a problem at a path within them. */
-const within = (
-  file: FileName,
-  lines: readonly (readonly [more: ImportRecord, path: string, reason: string | RegExp])[],
-): BadLine[] => lines.map(([more, path, reason]) => [file, newRecord(file, more), path, reason]);
-const withoutLine = { type: 'personal', city: 'b', postalCode: 'c', countryCode: 'd' };
 const venue = { addressLine1: 'a', city: 'b', postalCode: 'c', countryCode: 'd' };
-const address = { ...withoutLine, addressLine1: 'a' };
+const { addressLine1, ...withoutLine } = { type: 'personal', ...venue };
+const billed = (more: ImportRecord) => ({ billingAddress: { ...withoutLine, addressLine1, ...more } });
+
+const responses = [{}, { value: ['a', null] }];
+const toHome = { type: 'on_site', homeDeliveryAddress: withoutLine };
+const here = { type: 'on_site', pickupPoint: 'here' };
+const pricing = [minimalPricing('p'), minimalPricing('q', { resaleEnabled: 'no' })];
+const contains = [{ offerId: 'o', quantity: '2', price: 1 }];
+const heldByEventIds = ['a', 2];
+
+const COLLECTION_FILES = ['events', 'sessions', 'tickets', 'orders', 'offers'] as const;
+const IDENTIFIERS = {
+  events: ['id'],
+  sessions: ['id', 'eventId'],
+  tickets: ['ticketId', 'eventId', 'eventSessionId', 'orderId', 'qrCode'],
+  orders: ['orderId'],
+  offers: ['offerId', 'eventId'],
+};
+const TIMESTAMPS = {
+  events: ['createdAt', 'updatedAt'],
+  sessions: ['startAt'],
+  tickets: ['issuedAt', 'updatedAt', 'cancelledAt', 'eventSessionStartAt'],
+  orders: ['createdAt', 'updatedAt', 'fulfilledAt', 'cancelledAt'],
+  offers: ['createdAt'],
+};
 
 export const BAD_LINES: readonly BadLine[] = [
   ...FILES.flatMap((file): BadLine[] => [
@@ -82,109 +101,68 @@ export const BAD_LINES: readonly BadLine[] = [
   ...bad('organizations', 'name', 'must be string or null', 5, ['a']),
   ['organizations', { organizationId: 'o' }, 'organizationId', 'must be unique'],
 
-  ...(['events', 'sessions', 'tickets', 'orders', 'offers'] as const).flatMap((file) => [
-    ...bad(file, 'organizationId', 'must be in organizations.ndjson', 'unknown'),
-    ...bad(file, 'organizationId', 'must be in organizations.ndjson', 'a:b'),
+  ...COLLECTION_FILES.flatMap((file) => [
+    ...bad(file, 'organizationId', 'must be in organizations.ndjson', 'unknown', 'a:b'),
+    ...IDENTIFIERS[file].flatMap((field) => bad(file, field, IDENTIFIER, '', 'half \ud83c', '\udfad half')),
+    // The test of timestamps has all invalid forms.
+    ...TIMESTAMPS[file].flatMap((field) => bad(file, field, TIMESTAMP, '2026-11-02', '2026-02-30T00:00:00Z')),
   ]),
-  ...bad('events', 'id', IDENTIFIER, ...NO_IDENTIFIERS),
-  ...['id', 'eventId'].flatMap((field) => bad('sessions', field, IDENTIFIER, ...NO_IDENTIFIERS)),
-  ...['ticketId', 'eventId', 'eventSessionId', 'orderId', 'qrCode'].flatMap((field) =>
-    bad('tickets', field, IDENTIFIER, ...NO_IDENTIFIERS),
-  ),
-  ...bad('orders', 'orderId', IDENTIFIER, ...NO_IDENTIFIERS),
-  ...['offerId', 'eventId'].flatMap((field) => bad('offers', field, IDENTIFIER, ...NO_IDENTIFIERS)),
-
-  // The test of timestamps has all invalid forms.
   ...bad('tickets', 'issuedAt', TIMESTAMP, 1, null, '', '2026-W45-1T10:15:00Z', '12026-11-02T10:15:00Z'),
   ...bad('tickets', 'issuedAt', TIMESTAMP, ' 2026-11-02T10:15:00Z', '2026-11-02T10:15:00Z '),
-  ...bad('tickets', 'updatedAt', TIMESTAMP, '2026-11-02'),
-  ...bad('tickets', 'cancelledAt', TIMESTAMP, '2026-11-02', ''),
-  ...bad('tickets', 'eventSessionStartAt', TIMESTAMP, '2026-11-02'),
-  ...bad('events', 'createdAt', TIMESTAMP, '2026-02-30T00:00:00Z'),
-  ...bad('events', 'updatedAt', TIMESTAMP, '2026-02-30T00:00:00Z'),
-  ...bad('sessions', 'startAt', TIMESTAMP, '2026-02-30T00:00:00Z'),
-  ...bad('orders', 'createdAt', TIMESTAMP, '2026-02-30T00:00:00Z'),
-  ...bad('orders', 'fulfilledAt', TIMESTAMP, '2026-02-30T00:00:00Z'),
-  ...bad('offers', 'createdAt', TIMESTAMP, '2026-02-30T00:00:00Z'),
+  ...bad('tickets', 'cancelledAt', TIMESTAMP, ''),
+  ...bad('events', 'updatedAt', YEARS, '9999-12-31T23:59:59-00:01', '0000-01-01T00:00:00+00:01'),
 
   ...bad('events', 'eventTimezone', TIME_ZONE, '', 'Mars/Olympus', 'EST', 'europe/paris', 'Europe/Paris '),
   ...bad('events', 'eventTimezone', TIME_ZONE, '+01:00', '-0300'),
-  ...bad(
-    'events',
-    'updatedAt',
-    / years 0000 to 9999 in UTC$/,
-    '9999-12-31T23:59:59-00:01',
-    '0000-01-01T00:00:00+00:01',
-  ),
   ...bad('events', 'tags', 'must be array or null', 'rock', { 0: 'rock' }),
   ...bad('events', 'venueAddress', 'must be object or null', 'rue', []),
   ...bad('sessions', 'durationMinutes', 'must be integer', '110', 1.5, true),
   ...bad('tickets', 'transferable', 'must be boolean or null', 'true', 1),
   ...bad('tickets', 'listPrice', 'must be number or null', '45', '', [45]),
-  [
-    'tickets',
-    toLine(newRecord('tickets', { vat: '@' }))
-      .toString()
-      .replace('"@"', '1e999'),
-    'vat',
-    'must be number or null',
-  ],
   ...bad('orders', 'status', 'must be one of PENDING, FULFILLED, CANCELLED', 'PAID', 'pending', ''),
   ...bad('offers', 'type', 'must be one of TICKET, PRODUCT, BUNDLE', 'ticket', 'GIFT', '', '__proto__'),
   ...bad('offers', 'heldByEventIds', 'must be array or null', 'evt'),
+  [
+    'tickets',
+    String(toLine(newRecord('tickets', { vat: '@' }))).replace('"@"', '1e999'),
+    'vat',
+    'must be number or null',
+  ],
 
-  ...within('events', [
-    [{ tags: ['a', 1] }, 'tags[1]', 'must be string'],
-    [{ venueAddress: { ...venue, city: 3 } }, 'venueAddress.city', 'must be string'],
-  ]),
-  ...within('tickets', [
-    [{ customer: { email: [] } }, 'customer.email', 'must be string or null'],
-    [{ attendeeForm: { submittedAt: 'now' } }, 'attendeeForm.submittedAt', TIMESTAMP],
+  ...(
     [
-      { attendeeForm: { responses: [{}, { value: ['a', null] }] } },
-      'attendeeForm.responses[1].value[1]',
-      'must be string',
-    ],
-  ]),
-  ...within('orders', [
-    [{ customer: { customerId: 'c' } }, 'customer.email', 'is missing'],
-    [{ customer: { customerId: null, email: 'e' } }, 'customer.customerId', 'must be string'],
-    [
-      { billingAddress: { ...address, type: 'home' } },
-      'billingAddress.type',
-      'must be one of personal, company',
-    ],
-    [{ billingAddress: { ...address, city: null } }, 'billingAddress.city', 'must be string'],
-    [{ delivery: {} }, 'delivery.type', 'is missing'],
-    [{ delivery: { type: 'drone' } }, 'delivery.type', 'must be one of home_delivery, pickup_point, on_site'],
-    [
-      { delivery: { type: 'on_site', homeDeliveryAddress: withoutLine } },
-      'delivery.homeDeliveryAddress.addressLine1',
-      'is missing',
-    ],
-    [
-      { delivery: { type: 'on_site', pickupPoint: 'here' } },
-      'delivery.pickupPoint',
-      'must be object or null',
-    ],
-    [{ placedItems: [{}, { quantity: 1.5 }] }, 'placedItems[1].quantity', 'must be integer or null'],
-    [{ placedItems: [null] }, 'placedItems[0]', 'must be object'],
-    [{ optIns: [{ accepted: 'yes' }] }, 'optIns[0].accepted', 'must be boolean or null'],
-    [{ paymentMethod: 'x'.repeat(1024 * 1024) }, '', 'must not be a record of more than 1048576 bytes'],
-  ]),
-  ...within('offers', [
-    [
-      { pricing: [minimalPricing('p'), minimalPricing('q', { resaleEnabled: 'no' })] },
-      'pricing[1].resaleEnabled',
-      'must be boolean',
-    ],
-    [
-      minimalOffer('bundle', 'BUNDLE', { contains: [{ offerId: 'o', quantity: '2', price: 1 }] }),
-      'contains[0].quantity',
-      'must be integer',
-    ],
-    [minimalOffer('product', 'PRODUCT', { heldByEventIds: ['a', 2] }), 'heldByEventIds[1]', 'must be string'],
-  ]),
+      ['events', { tags: ['a', 1] }, 'tags[1]', 'must be string'],
+      ['events', { venueAddress: { ...venue, city: 3 } }, 'venueAddress.city', 'must be string'],
+      ['tickets', { customer: { email: [] } }, 'customer.email', 'must be string or null'],
+      ['tickets', { attendeeForm: { submittedAt: 'now' } }, 'attendeeForm.submittedAt', TIMESTAMP],
+      ['tickets', { attendeeForm: { responses } }, 'attendeeForm.responses[1].value[1]', 'must be string'],
+      ['orders', { customer: { customerId: 'c' } }, 'customer.email', 'is missing'],
+      ['orders', { customer: { customerId: null, email: 'e' } }, 'customer.customerId', 'must be string'],
+      ['orders', billed({ type: 'home' }), 'billingAddress.type', 'must be one of personal, company'],
+      ['orders', billed({ city: null }), 'billingAddress.city', 'must be string'],
+      ['orders', { delivery: {} }, 'delivery.type', 'is missing'],
+      ['orders', { delivery: { type: 'drone' } }, 'delivery.type', DELIVERY_TYPE],
+      ['orders', { delivery: toHome }, 'delivery.homeDeliveryAddress.addressLine1', 'is missing'],
+      ['orders', { delivery: here }, 'delivery.pickupPoint', 'must be object or null'],
+      [
+        'orders',
+        { placedItems: [{}, { quantity: 1.5 }] },
+        'placedItems[1].quantity',
+        'must be integer or null',
+      ],
+      ['orders', { placedItems: [null] }, 'placedItems[0]', 'must be object'],
+      ['orders', { optIns: [{ accepted: 'yes' }] }, 'optIns[0].accepted', 'must be boolean or null'],
+      [
+        'orders',
+        { paymentMethod: 'x'.repeat(2 ** 20) },
+        '',
+        'must not be a record of more than 1048576 bytes',
+      ],
+      ['offers', { pricing }, 'pricing[1].resaleEnabled', 'must be boolean'],
+      ['offers', minimalOffer('b', 'BUNDLE', { contains }), 'contains[0].quantity', 'must be integer'],
+      ['offers', minimalOffer('p', 'PRODUCT', { heldByEventIds }), 'heldByEventIds[1]', 'must be string'],
+    ] as const
+  ).map(([file, more, path, reason]): BadLine => [file, newRecord(file, more), path, reason]),
 
   ['events', GOOD.events('evt'), 'id', 'must be unique'],
   ['events', GOOD.events('lonely'), 'id', 'must have a session'],
