@@ -1,9 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { expect } from 'chai';
 import { type BuildOptions, SuspectImport } from '../../../src/snapshot/builder/build-snapshot.ts';
 import { describeWarning, type Warning } from '../../../src/snapshot/builder/import/rules.ts';
 import { reviewSnapshot } from '../../../src/snapshot/builder/review-snapshot.ts';
-import { build, type Import, PRODUCED_AT, toLine, writeImport } from '../../support/import-folder.ts';
+import { type Import, PRODUCED_AT, toLine } from '../../support/import-folder.ts';
 import {
   inOrganization,
   minimalEvent,
@@ -15,55 +16,56 @@ import {
   minimalTicket,
   times,
 } from '../../support/records.ts';
+import { refusalOf } from '../../support/refusal.ts';
 import { SMALL_IMPORT } from '../../support/small-import.ts';
-import { folderForEach } from '../../support/temporary-folder.ts';
+import { Builds } from '../builds.ts';
 
 describe('The review of records', () => {
-  const inFolder = folderForEach();
+  const { build } = new Builds();
 
   /** Returns the warnings about a snapshot. Those of its build are the same, but for the first examples. */
   async function warningsOf(files: Import, options: Partial<BuildOptions> = {}): Promise<string[]> {
-    writeImport(inFolder('import'), files);
-    const { warnings } = await build(inFolder('import'), inFolder('snapshot.sqlite'), options);
-    const found = reviewSnapshot(inFolder('snapshot.sqlite'));
+    const { report, file } = await build({ ...sound, ...files }, options);
+    const found = reviewSnapshot(file);
     const counted = (each: Warning) => `${each.source} ${each.problem} ${each.count}`;
-    expect(warnings.map(counted)).to.deep.equal(found.map(counted));
+    expect(report.warnings.map(counted)).to.deep.equal(found.map(counted));
     return found.map(describeWarning);
   }
 
   const own = inOrganization('org');
-  const organizations = [{ organizationId: 'org' }];
-  const events = [own(minimalEvent('evt'))];
-  const sessions = [own(minimalSession('ses', 'evt'))];
-  const offers = [own(minimalOffer('off', 'TICKET', { eventId: 'evt' }))];
-  const orders = [own(minimalOrder('ord'))];
+  const sound = {
+    organizations: [{ organizationId: 'org' }],
+    events: [own(minimalEvent('evt'))],
+    sessions: [own(minimalSession('ses', 'evt'))],
+    offers: [own(minimalOffer('off', 'TICKET', { eventId: 'evt' }))],
+    orders: [own(minimalOrder('ord'))],
+  };
+  const { events, sessions, offers, orders } = sound;
   const known = { eventId: 'evt', eventSessionId: 'ses', orderId: 'ord', offerId: 'off' };
   const ticket = (id: string, more: object = {}) => own(minimalTicket(id, { ...known, qrCode: id, ...more }));
 
   it('finds nothing in records that keep all rules, null references included', async () => {
     expect(await warningsOf(SMALL_IMPORT)).to.deep.equal([]);
-    const tickets = [ticket('a'), ticket('b', { offerId: null, listPrice: 0 })];
-    const files = { organizations, events, sessions, orders, offers, tickets };
-    expect(await warningsOf(files)).to.deep.equal([]);
+    expect(
+      await warningsOf({ tickets: [ticket('a'), ticket('b', { offerId: null, listPrice: 0 })] }),
+    ).to.deep.equal([]);
   });
 
   it('counts an option offer whose pricing is that of another offer', async () => {
     const offer = (id: string, pricingId: string, optionOffers: readonly object[] = []) =>
       own(minimalOffer(id, 'TICKET', { eventId: 'evt', pricing: [minimalPricing(pricingId)], optionOffers }));
-    const option = offer('c', 'r', [
-      { offerId: 'a', pricingId: 'p' },
-      { offerId: 'a', pricingId: 'q' },
+    const options = ['p', 'q'].map((pricingId) => ({ offerId: 'a', pricingId }));
+    expect(
+      await warningsOf({ offers: [offer('a', 'p'), offer('b', 'q'), offer('c', 'r', options)] }),
+    ).to.deep.equal([
+      'offers: optionOffers[].pricingId names no pricing of the offer: 1 record, first: c (["a","q"]) of org',
     ]);
-    const files = { organizations, events, sessions, offers: [offer('a', 'p'), offer('b', 'q'), option] };
-    expect(await warningsOf(files)).to.have.lengthOf(1);
-    expect((await warningsOf(files))[0]).to.match(
-      /^offers: optionOffers\[\]\.pricingId names no pricing of the offer: 1 record, first: c /,
-    );
   });
 
   it('counts the events with a tag that has a comma', async () => {
-    const tagged = [own(minimalEvent('evt', { tags: ['rock', 'rhythm, blues'] }))];
-    expect(await warningsOf({ organizations, events: tagged, sessions })).to.deep.equal([
+    expect(
+      await warningsOf({ events: [own(minimalEvent('evt', { tags: ['rock', 'rhythm, blues'] }))] }),
+    ).to.deep.equal([
       'events: tags has a comma, so that no filter finds it: 1 record, first: evt ("rhythm, blues") of org',
     ]);
   });
@@ -89,9 +91,6 @@ describe('The review of records', () => {
     };
     const priced = minimalOffer('priced', 'TICKET', { eventId: 'evt', pricing: [minimalPricing('p')] });
     const warnings = await warningsOf({
-      organizations,
-      events,
-      sessions,
       tickets,
       orders: [...orders, own(minimalOrder('ord_x', { placedItems }))],
       offers: [...offers, own(bundle), own(priced), own(minimalOffer('option', 'TICKET', option))],
@@ -119,8 +118,6 @@ describe('The review of records', () => {
       organizations: [{ organizationId: 'org' }, { organizationId: 'other' }],
       events: [...events, other(minimalEvent('evt'))],
       sessions: [...sessions, other(minimalSession('ses', 'evt'))],
-      orders,
-      offers,
       tickets: [ticket('a'), other(minimalTicket('a', { ...known, offerId: null, qrCode: 'a' }))],
     });
     expect(warnings).to.deep.equal(['tickets: orderId names no order: 1 record, first: a ("ord") of other']);
@@ -130,10 +127,8 @@ describe('The review of records', () => {
     const currency = (code: string) => own(minimalEvent(code, { currency: code }));
     const codes = ['EUR', 'HRK', 'XCG', 'eur', 'ABC', 'EURO', ''];
     const warnings = await warningsOf({
-      organizations,
       events: [...events, ...codes.filter((code) => code !== '').map(currency)],
       sessions: [...sessions, ...codes.map((code) => own(minimalSession(`of ${code}`, code || 'evt')))],
-      offers,
       orders: [
         ...orders,
         own(minimalOrder('ord_x', { placedItems: [{ unitPrice: 1 }, { unitPrice: -0.5 }] })),
@@ -158,20 +153,15 @@ describe('The review of records', () => {
       ticket('late', { orderId: 'lost', issuedAt: '2026-01-01T00:00:00Z' }),
       ticket('early', { orderId: 'gone', issuedAt: '2026-02-01T00:00:00Z' }),
     ];
-    writeImport(inFolder('import'), { organizations, events, sessions, offers, orders, tickets });
-    const { warnings } = await build(inFolder('import'), inFolder('snapshot.sqlite'));
-    expect(warnings.map(describeWarning)).to.deep.equal([
+    const { report } = await build({ ...sound, tickets });
+    expect(report.warnings.map(describeWarning)).to.deep.equal([
       'tickets: orderId names no order: 2 records, first: late ("lost") of org',
     ]);
   });
 
   it('disregards records that the build leaves out', async () => {
     const files = {
-      organizations,
       events: [...events, own(minimalEvent('without session'))],
-      sessions,
-      offers,
-      orders,
       tickets: [ticket('a'), ticket('a'), ticket('b', { eventId: 'without session' })],
     };
     expect(await warningsOf(files, { skipInvalid: true })).to.deep.equal([
@@ -180,51 +170,41 @@ describe('The review of records', () => {
   });
 
   it('refuses a strict build unless all rules are kept, and leaves no file', async () => {
-    const files = { organizations, events, sessions, offers, orders };
-    const strict = { isStrict: true };
-    expect(await warningsOf({ ...files, tickets: [ticket('a')] }, strict)).to.deep.equal([]);
-    const output = inFolder('snapshot.sqlite');
-    const former = readFileSync(output);
-    const error: unknown = await warningsOf(
-      { ...files, tickets: [ticket('a', { orderId: 'gone' })] },
-      strict,
-    ).catch((reason: unknown) => reason);
-    if (!(error instanceof SuspectImport)) throw error;
-    expect(error.warnings.map(({ problem }) => problem)).to.deep.equal(['orderId names no order']);
-    expect(readFileSync(output).equals(former)).to.equal(true);
-    expect(readdirSync(inFolder(''))).to.have.members(['import', 'snapshot.sqlite']);
+    const { file } = await build({ ...sound, tickets: [ticket('a')] }, { isStrict: true });
+    const former = readFileSync(file);
+    const files = { ...sound, tickets: [ticket('a', { orderId: 'gone' })] };
+    const { warnings } = await refusalOf(build(files, { isStrict: true, output: file }), SuspectImport);
+    expect(warnings.map(({ problem }) => problem)).to.deep.equal(['orderId names no order']);
+    expect(readFileSync(file).equals(former)).to.equal(true);
+    expect(readdirSync(dirname(file)).filter((name) => !name.endsWith('.ndjson'))).to.deep.equal([
+      'snapshot.sqlite',
+    ]);
   });
 
   it('is part of a build with a base only if it is strict', async () => {
-    writeImport(inFolder('import'), { organizations, events, sessions, offers, orders });
-    await build(inFolder('import'), inFolder('base.sqlite'));
-    writeImport(inFolder('changes'), { tickets: [ticket('a', { orderId: 'gone' }), ticket('b')] });
-    const producedAt = new Date(PRODUCED_AT.getTime() + 1);
+    const base = await build(sound);
     const buildChanges = (isStrict: boolean) =>
-      build(inFolder('changes'), inFolder('next.sqlite'), {
-        base: inFolder('base.sqlite'),
-        producedAt,
-        isStrict,
-      });
-    const error: unknown = await buildChanges(true).catch((reason: unknown) => reason);
-    if (!(error instanceof SuspectImport)) throw error;
+      build(
+        { tickets: [ticket('a', { orderId: 'gone' }), ticket('b')] },
+        { base: base.file, producedAt: new Date(PRODUCED_AT.getTime() + 1), isStrict },
+      );
     const WARNINGS = ['tickets: orderId names no order: 1 record, first: a ("gone") of org'];
-    expect(error.warnings.map(describeWarning)).to.deep.equal(WARNINGS);
-    expect((await buildChanges(false)).warnings).to.deep.equal([]);
-    expect(reviewSnapshot(inFolder('next.sqlite')).map(describeWarning)).to.deep.equal(WARNINGS);
+    const { warnings } = await refusalOf(buildChanges(true), SuspectImport);
+    expect(warnings.map(describeWarning)).to.deep.equal(WARNINGS);
+    const { report, file } = await buildChanges(false);
+    expect(report.warnings).to.deep.equal([]);
+    expect(reviewSnapshot(file).map(describeWarning)).to.deep.equal(WARNINGS);
   });
 
   it('finds a record in any of many runs', async () => {
-    const files = { organizations, events, sessions, orders, offers };
     const tickets = times(5000, (i) => ticket(`t${i}`, i === 4321 ? { orderId: 'gone' } : {}));
-    expect(await warningsOf({ ...files, tickets })).to.deep.equal([
+    expect(await warningsOf({ tickets })).to.deep.equal([
       'tickets: orderId names no order: 1 record, first: t4321 ("gone") of org',
     ]);
   });
 
   async function reportOf(files: Import) {
-    writeImport(inFolder('import'), { organizations, events, sessions, ...files });
-    const { warnings, dropped } = await build(inFolder('import'), inFolder('snapshot.sqlite'));
+    const { warnings, dropped } = (await build({ ...sound, ...files })).report;
     return { warnings: warnings.map(describeWarning), dropped: [...dropped.keys()] };
   }
 
@@ -274,7 +254,7 @@ describe('The review of records', () => {
       String(toLine(own(minimalEvent(`evt_${i}`)))).replace('"currency"', '"currency":"EUR","currency"'),
     );
     const sessions = times(3000, (i) => own(minimalSession(`ses_${i}`, `evt_${i}`)));
-    const { warnings } = await reportOf({ events, sessions });
+    const { warnings } = await reportOf({ events, sessions, offers: [] });
     expect(warnings).to.have.length(1);
     expect(warnings[0]).to.match(
       /the key "currency" occurs twice in an object: \d{4} records, first: line 1$/,
