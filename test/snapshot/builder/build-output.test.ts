@@ -15,13 +15,11 @@ import { expect } from 'chai';
 import { Random } from '../../../scripts/sample/random.ts';
 import type { BuildProgress } from '../../../src/snapshot/builder/staging/read-import.ts';
 import { ImportRejected } from '../../../src/snapshot/builder/staging/rejections.ts';
-import { inspectSnapshot } from '../../../src/snapshot/load/read-snapshot.ts';
 import { readSnapshot } from '../../support/read-snapshot.ts';
-import { folderForAll } from '../../support/temporary-folder.ts';
+import { folderForEach } from '../../support/temporary-folder.ts';
 import { inOrganization, minimalEvent, minimalSession, minimalTicket, times } from '../../support/records.ts';
 import {
   build,
-  builtFrom,
   digestsOf,
   type Import,
   type ImportRecord,
@@ -29,31 +27,29 @@ import {
 } from '../../support/import-folder.ts';
 import { shuffled } from '../../support/random.ts';
 import { refusalOf } from '../../support/refusal.ts';
+import { Builds, type BuiltFile } from '../builds.ts';
 import { SMALL_IMPORT } from '../../support/small-import.ts';
 
-const BROKEN_IMPORT: Import = { ...SMALL_IMPORT, tickets: [...SMALL_IMPORT.tickets, 'broken'] };
 const REJECTS = 'a.sqlite.rejects.ndjson';
 
 describe('The output of a build', () => {
-  const folder = folderForAll();
-  let output = '';
-  let outputs = 0;
+  const inFolder = folderForEach();
+  const good = () => inFolder('good');
+  const broken = () => inFolder('broken');
+  const inOutput = (name = '') => inFolder(`output/${name}`);
+  const target = () => inOutput('a.sqlite');
+  const outputs = () => readdirSync(inOutput());
 
-  before(() => {
-    writeImport(folder('good'), SMALL_IMPORT);
-    writeImport(folder('broken'), BROKEN_IMPORT);
-  });
   beforeEach(() => {
-    output = `output-${outputs++}`;
-    mkdirSync(folder(output));
+    writeImport(good(), SMALL_IMPORT);
+    writeImport(broken(), { ...SMALL_IMPORT, tickets: [...SMALL_IMPORT.tickets, 'broken'] });
+    mkdirSync(inOutput());
   });
-  const target = () => folder(`${output}/a.sqlite`);
-  const inOutput = () => readdirSync(folder(output));
 
   it('is a single SQLite file in rollback-journal mode with the application id, under any name', async () => {
-    await build(folder('good'), folder(`${output}/staging.sqlite`));
-    expect(inOutput()).to.deep.equal(['staging.sqlite']);
-    const header = readFileSync(folder(`${output}/staging.sqlite`)).subarray(0, 100);
+    await build(good(), inOutput('staging.sqlite'));
+    expect(outputs()).to.deep.equal(['staging.sqlite']);
+    const header = readFileSync(inOutput('staging.sqlite')).subarray(0, 100);
     expect(header.toString('latin1', 0, 15)).to.equal('SQLite format 3');
     expect([header[18], header[19]]).to.deep.equal([1, 1]);
     expect(header.toString('latin1', 68, 72)).to.equal('Foyr');
@@ -63,12 +59,12 @@ describe('The output of a build', () => {
     // Summaries that read all sessions for each event would take a minute.
     this.timeout(50_000);
     const ours = inOrganization('ours');
-    writeImport(folder('sessions'), {
+    writeImport(inFolder('sessions'), {
       organizations: [{ organizationId: 'ours' }],
       events: times(3000, (i) => ours(minimalEvent(`evt_${i}`))),
       sessions: times(60_000, (i) => ours(minimalSession(`ses_${i}`, `evt_${i % 3000}`))),
     });
-    const { records } = await build(folder('sessions'), target());
+    const { records } = await build(inFolder('sessions'), target());
     expect(records).to.include({ events: 3000, sessions: 60_000 });
   });
 
@@ -76,7 +72,7 @@ describe('The output of a build', () => {
     writeFileSync(target(), 'the earlier file');
     const before = openSync(target(), 'r');
     const seen = new Set<string>();
-    const report = await build(folder('good'), target(), {
+    const report = await build(good(), target(), {
       onProgress: () => seen.add(readFileSync(target(), 'utf8')),
     });
     expect([...seen]).to.deep.equal(['the earlier file']);
@@ -90,8 +86,7 @@ describe('The output of a build', () => {
 
   for (const isCompressed of [false, true]) {
     it(`comes with progress by bytes read${isCompressed ? ', compressed,' : ''} and records written`, async () => {
-      const input = folder(`progress-${isCompressed}`);
-      writeImport(input, SMALL_IMPORT);
+      const input = good();
       if (isCompressed) {
         const plain = `${input}/tickets.ndjson`;
         writeFileSync(`${plain}.gz`, gzipSync(readFileSync(plain)));
@@ -115,40 +110,40 @@ describe('The output of a build', () => {
   }
 
   it('is not created when lines are bad, nor does it replace earlier files', async () => {
-    await refusalOf(build(folder('broken'), target()), ImportRejected);
-    expect(inOutput()).to.deep.equal([]);
+    await refusalOf(build(broken(), target()), ImportRejected);
+    expect(outputs()).to.deep.equal([]);
     writeFileSync(target(), 'the earlier file');
-    writeFileSync(folder(`${output}/${REJECTS}`), 'its rejects');
-    await refusalOf(build(folder('broken'), target()), ImportRejected);
+    writeFileSync(inOutput(REJECTS), 'its rejects');
+    await refusalOf(build(broken(), target()), ImportRejected);
     expect(readFileSync(target(), 'utf8')).to.equal('the earlier file');
-    expect(readFileSync(folder(`${output}/${REJECTS}`), 'utf8')).to.equal('its rejects');
-    expect(inOutput()).to.deep.equal(['a.sqlite', REJECTS]);
+    expect(readFileSync(inOutput(REJECTS), 'utf8')).to.equal('its rejects');
+    expect(outputs()).to.deep.equal(['a.sqlite', REJECTS]);
   });
 
   it('has the skipped lines beside it, and none from an earlier build', async () => {
-    const report = await build(folder('broken'), target(), { skipInvalid: true });
+    const report = await build(broken(), target(), { skipInvalid: true });
     expect(report.rejected).to.equal(1);
-    expect(inOutput()).to.deep.equal(['a.sqlite', REJECTS]);
-    const rejected = JSON.parse(readFileSync(folder(`${output}/${REJECTS}`), 'utf8')) as unknown;
+    expect(outputs()).to.deep.equal(['a.sqlite', REJECTS]);
+    const rejected = JSON.parse(readFileSync(inOutput(REJECTS), 'utf8')) as unknown;
     expect(rejected).to.deep.equal({
       file: 'tickets.ndjson',
       line: SMALL_IMPORT.tickets.length + 1,
       reasons: [{ field: '', reason: 'must be a JSON object', found: 'broken' }],
       text: 'broken',
     });
-    await build(folder('good'), target());
-    expect(inOutput()).to.deep.equal(['a.sqlite']);
+    await build(good(), target());
+    expect(outputs()).to.deep.equal(['a.sqlite']);
   });
 
   for (const umask of [0, 0o22, 0o77]) {
     it(`and the skipped lines are for the owner and the group, with umask ${umask.toString(8)}`, async () => {
       const before = process.umask(umask);
       try {
-        await build(folder('broken'), target(), { skipInvalid: true });
+        await build(broken(), target(), { skipInvalid: true });
       } finally {
         process.umask(before);
       }
-      const modes = ['a.sqlite', REJECTS].map((name) => statSync(folder(`${output}/${name}`)).mode & 0o777);
+      const modes = ['a.sqlite', REJECTS].map((name) => statSync(inOutput(name)).mode & 0o777);
       expect(modes).to.deep.equal([0o640, 0o640]);
     });
   }
@@ -158,91 +153,88 @@ describe('The output of a build', () => {
       const controller = new AbortController();
       const reason = new Error('enough');
       if (moment === 'at once') controller.abort(reason);
-      const building = build(folder('good'), target(), {
+      const building = build(good(), target(), {
         signal: controller.signal,
         onProgress: ({ step, list }) => {
           if (step === 'read' && moment.includes(list)) controller.abort(reason);
         },
       });
       expect(await refusalOf(building, Error)).to.equal(reason);
-      expect(inOutput()).to.deep.equal([]);
+      expect(outputs()).to.deep.equal([]);
     });
   }
 
   it('leaves no other file when the rename fails', async () => {
     mkdirSync(target());
-    await refusalOf(build(folder('good'), target()), Error);
-    expect(inOutput()).to.deep.equal(['a.sqlite']);
-    expect(existsSync(folder(`${output}/a.sqlite/a`))).to.equal(false);
+    await refusalOf(build(good(), target()), Error);
+    expect(outputs()).to.deep.equal(['a.sqlite']);
+    expect(existsSync(inOutput('a.sqlite/a'))).to.equal(false);
   });
 });
 
 describe('The content digest of an organization', () => {
-  const folder = folderForAll();
+  const { build } = new Builds();
   const random = new Random(7);
-  let original: Record<string, string>;
-  let made = 0;
-
-  const digests = async (files: Import) =>
-    digestsOf((await builtFrom(folder(`digest-${made++}`), files)).image);
-  const changed = (records: readonly ImportRecord[], owner: string, more: ImportRecord) => {
-    const at = records.findIndex(({ organizationId }) => organizationId === owner);
-    return records.map((record, i) => (i === at ? { ...record, ...more } : record));
-  };
+  const entries = Object.entries<readonly ImportRecord[]>(SMALL_IMPORT);
+  const eachFile = (change: (lines: readonly ImportRecord[]) => readonly ImportRecord[]) =>
+    Object.fromEntries(entries.map(([file, lines]) => [file, change(lines)]));
+  let original: BuiltFile;
 
   before(async () => {
-    original = await digests(SMALL_IMPORT);
+    original = await build(SMALL_IMPORT);
   });
 
-  it('is the same for the same content, unlike the snapshot id', async () => {
-    expect(await digests(SMALL_IMPORT)).to.deep.equal(original);
-    const [first, second] = [0, 1].map((i) => inspectSnapshot(folder(`digest-${i}/snapshot.sqlite`)));
-    expect(first.snapshotId).to.not.equal(second.snapshotId);
-  });
+  for (const [what, files, ids] of [
+    ['the time of the build', {}, ['north', 'south']],
+    ['the order of the lines', eachFile((lines) => shuffled(random, lines)), ['north', 'south']],
+    [
+      'dropped fields or the formatting of the lines',
+      {
+        tickets: SMALL_IMPORT.tickets.map(
+          (ticket) =>
+            ' ' + JSON.stringify(Object.fromEntries(Object.entries({ ...ticket, extra: 1 }).reverse())),
+        ),
+      },
+      ['north', 'south'],
+    ],
+    [
+      'additional organizations',
+      { organizations: [{ organizationId: 'a' }, ...SMALL_IMPORT.organizations] },
+      ['north', 'south'],
+    ],
+    [
+      'missing organizations',
+      eachFile((lines) => lines.filter(({ organizationId }) => organizationId === 'south')),
+      ['south'],
+    ],
+  ] satisfies [string, Import, string[]][]) {
+    it(`does not depend on ${what}, unlike the snapshot id`, async () => {
+      const { image, report } = await build({ ...SMALL_IMPORT, ...files });
+      for (const id of ids) expect(digestsOf(image)[id], id).to.equal(digestsOf(original.image)[id]);
+      expect(report.snapshotId).to.not.equal(original.report.snapshotId);
+    });
+  }
 
-  it('does not depend on the order of the lines', async () => {
-    const entries = Object.entries<readonly ImportRecord[]>(SMALL_IMPORT);
-    const files = Object.fromEntries(entries.map(([file, lines]) => [file, shuffled(random, lines)]));
-    expect(await digests(files)).to.deep.equal(original);
-  });
-
-  it('does not depend on dropped fields or the formatting of the lines', async () => {
-    const tickets = SMALL_IMPORT.tickets.map(
-      (ticket) => ' ' + JSON.stringify(Object.fromEntries(Object.entries({ ...ticket, extra: 1 }).reverse())),
-    );
-    expect(await digests({ ...SMALL_IMPORT, tickets })).to.deep.equal(original);
-  });
-
+  const first = (records: readonly ImportRecord[], more: ImportRecord) =>
+    records.map((record, i) => (i === 0 ? { ...record, ...more } : record));
   for (const [what, change] of Object.entries<Import>({
-    'a title': { events: changed(SMALL_IMPORT.events, 'north', { title: 'new' }) },
+    'a title': { events: first(SMALL_IMPORT.events, { title: 'new' }) },
     'the form of a start': {
-      sessions: changed(SMALL_IMPORT.sessions, 'north', { startAt: '2026-01-05T15:06:40+00:00' }),
+      sessions: first(SMALL_IMPORT.sessions, { startAt: '2026-01-05T15:06:40+00:00' }),
     },
-    'a price': { tickets: changed(SMALL_IMPORT.tickets, 'north', { listPrice: 1 }) },
+    'a price': { tickets: first(SMALL_IMPORT.tickets, { listPrice: 1 }) },
     'the number of tickets': {
       tickets: [inOrganization('north')(minimalTicket('more')), ...SMALL_IMPORT.tickets],
     },
     'the number of orders': { orders: SMALL_IMPORT.orders.slice(1) },
     'the event of an offer': {
-      offers: SMALL_IMPORT.offers.map((offer) =>
-        offer['organizationId'] === 'north' ? { ...offer, heldByEventIds: ['evt_3'] } : offer,
-      ),
+      offers: SMALL_IMPORT.offers.with(3, { ...SMALL_IMPORT.offers[3], heldByEventIds: ['evt_3'] }),
     },
   })) {
     it(`changes with ${what}, and that of the other organization stays`, async () => {
-      const now = await digests({ ...SMALL_IMPORT, ...change });
-      expect(now['north']).to.not.equal(original['north']);
-      expect(now['south']).to.equal(original['south']);
+      const { north, south } = digestsOf((await build({ ...SMALL_IMPORT, ...change })).image);
+      expect(north).to.not.equal(digestsOf(original.image)['north']);
+      expect(south).to.equal(digestsOf(original.image)['south']);
     });
   }
-
-  it('does not depend on the other organizations', async () => {
-    const entries = Object.entries<readonly ImportRecord[]>(SMALL_IMPORT);
-    const alone = Object.fromEntries(
-      entries.map(([file, lines]) => [file, lines.filter((line) => line['organizationId'] === 'south')]),
-    );
-    expect(await digests(alone)).to.deep.equal({ south: original['south'] });
-    const more = { ...SMALL_IMPORT, organizations: [{ organizationId: 'a' }, ...SMALL_IMPORT.organizations] };
-    expect(await digests(more)).to.include(original);
-  });
 });
