@@ -5,14 +5,7 @@ import { RELEASES } from '../../src/contract/releases.ts';
 import { ImportRejected } from '../../src/snapshot/builder/staging/rejections.ts';
 import { alterRuns } from '../support/alter-runs.ts';
 import { reseal } from '../support/digests.ts';
-import {
-  build,
-  builtFrom,
-  type Import,
-  type ImportRecord,
-  recordsOf,
-  writeImport,
-} from '../support/import-folder.ts';
+import { type Import, type ImportRecord, recordsOf } from '../support/import-folder.ts';
 import {
   FULL_BUNDLE_OFFER,
   FULL_EVENT,
@@ -21,7 +14,8 @@ import {
   FULL_TICKET_OFFER,
   inOrganization,
 } from '../support/records.ts';
-import { folderForAll } from '../support/temporary-folder.ts';
+import { refusalOf } from '../support/refusal.ts';
+import { Builds } from './builds.ts';
 import { expectRefused } from '../support/sound-snapshot.ts';
 import { collectionOf } from '../../src/store/organization-image.ts';
 
@@ -36,83 +30,84 @@ interface Resource {
   /** A record with a value in every field. */
   readonly full: ImportRecord;
   readonly neverNull: readonly string[];
-  readonly nullable: readonly string[];
+  readonly nullable?: readonly string[];
   /** Never null; an absent list is `[]`. */
-  readonly lists: readonly string[];
+  readonly lists?: readonly string[];
   /** Never null, and not in the import. */
-  readonly derived: readonly string[];
+  readonly derived?: readonly string[];
   /** Nullable, and not in the file. */
-  readonly ofResponses: readonly string[];
+  readonly ofResponses?: readonly string[];
 }
 
-type Marks = Partial<Record<'neverNull' | 'nullable' | 'lists' | 'derived' | 'ofResponses', string>>;
+const words = (text: string) => text.match(/\S+/g) ?? [];
+const OFFER_FIELDS = 'offerId type name currency minQuantityPerOrder maxQuantityPerOrder createdAt ';
+const NULLABLE_OFFER_FIELDS = 'description compareAtPrice ';
 
-function resource(
-  schema: string,
-  collection: Resource['collection'],
-  full: ImportRecord,
-  ...marks: Marks[]
-): Resource {
-  const names = (mark: keyof Marks) => marks.flatMap(({ [mark]: list = '' }) => list.match(/\S+/g) ?? []);
-  return {
-    ...{ schema, collection, full, neverNull: names('neverNull'), nullable: names('nullable') },
-    ...{ lists: names('lists'), derived: names('derived'), ofResponses: names('ofResponses') },
-  };
-}
-
-const OFFER = {
-  neverNull: 'offerId type name currency minQuantityPerOrder maxQuantityPerOrder createdAt',
-  nullable: 'description compareAtPrice',
-  lists: 'images tags',
-};
-
-const RESOURCES = [
-  resource('Event', 'events', FULL_EVENT, {
-    neverNull: `id createdAt updatedAt title eventTimezone currency
-      venueAddress.addressLine1 venueAddress.city venueAddress.postalCode venueAddress.countryCode`,
-    nullable: 'description imageUrl venueName venueAddress venueAddress.addressLine2',
-    lists: 'tags',
-    derived: 'sessionCount firstSessionStartAt lastSessionStartAt',
-    ofResponses: 'nextSessionStartAt nextSessionId',
-  }),
-  resource('EventSession', 'sessions', FULL_SESSION, { neverNull: 'id startAt durationMinutes' }),
-  resource('TicketOffer', 'offers', FULL_TICKET_OFFER, OFFER, {
-    neverNull: `eventId vatRate defaultMaximumCapacity
+const RESOURCES: readonly Resource[] = [
+  {
+    schema: 'Event',
+    collection: 'events',
+    full: FULL_EVENT,
+    neverNull: words(`id createdAt updatedAt title eventTimezone currency
+      venueAddress.addressLine1 venueAddress.city venueAddress.postalCode venueAddress.countryCode`),
+    nullable: words('description imageUrl venueName venueAddress venueAddress.addressLine2'),
+    lists: ['tags'],
+    derived: words('sessionCount firstSessionStartAt lastSessionStartAt'),
+    ofResponses: words('nextSessionStartAt nextSessionId'),
+  },
+  {
+    schema: 'EventSession',
+    collection: 'sessions',
+    full: FULL_SESSION,
+    neverNull: words('id startAt durationMinutes'),
+  },
+  {
+    schema: 'TicketOffer',
+    collection: 'offers',
+    full: FULL_TICKET_OFFER,
+    neverNull: words(`${OFFER_FIELDS} eventId vatRate defaultMaximumCapacity
       pricing[].pricingId pricing[].name pricing[].price pricing[].resaleEnabled
       optionOffers[].offerId optionOffers[].pricingId
-      inventory[].inventoryId inventory[].sessionId inventory[].totalStock inventory[].availableStock`,
-    nullable: 'attendeeFormId pricing[].bundleOfferId',
-    lists: 'pricing optionOffers inventory',
-  }),
-  resource('ProductOffer', 'offers', FULL_PRODUCT_OFFER, OFFER, {
-    neverNull: `vatRate defaultQuantity variantOptionLabels
+      inventory[].inventoryId inventory[].sessionId inventory[].totalStock inventory[].availableStock`),
+    nullable: words(`${NULLABLE_OFFER_FIELDS} attendeeFormId pricing[].bundleOfferId`),
+    lists: words('images tags pricing optionOffers inventory'),
+  },
+  {
+    schema: 'ProductOffer',
+    collection: 'offers',
+    full: FULL_PRODUCT_OFFER,
+    neverNull: words(`${OFFER_FIELDS} vatRate defaultQuantity variantOptionLabels
       pricing[].pricingId pricing[].name pricing[].price
-      inventory[].inventoryId inventory[].totalStock inventory[].availableStock inventory[].weightInGrams`,
-    nullable: `variantOptionLabels.option1 variantOptionLabels.option2 variantOptionLabels.option3
-      pricing[].bundleOfferId inventory[].option1 inventory[].option2 inventory[].option3`,
-    lists: 'pricing inventory',
-  }),
-  resource('BundleOffer', 'offers', FULL_BUNDLE_OFFER, OFFER, {
-    neverNull: 'pricingId price contains[].offerId contains[].quantity contains[].price',
-    lists: 'contains',
-  }),
+      inventory[].inventoryId inventory[].totalStock inventory[].availableStock inventory[].weightInGrams`),
+    nullable: words(`${NULLABLE_OFFER_FIELDS} pricing[].bundleOfferId
+      variantOptionLabels.option1 variantOptionLabels.option2 variantOptionLabels.option3
+      inventory[].option1 inventory[].option2 inventory[].option3`),
+    lists: words('images tags pricing inventory'),
+  },
+  {
+    schema: 'BundleOffer',
+    collection: 'offers',
+    full: FULL_BUNDLE_OFFER,
+    neverNull: words(`${OFFER_FIELDS} pricingId price
+      contains[].offerId contains[].quantity contains[].price`),
+    nullable: words(NULLABLE_OFFER_FIELDS),
+    lists: words('images tags contains'),
+  },
 ];
 
-/** Returns a copy of a record with null at a path, or without the field; of a list, its first element changes. */
-function without(record: ImportRecord, path: string, value: null | undefined): ImportRecord {
-  const copy = structuredClone(record) as Record<string, unknown>;
+/** Returns the object that holds the last name of a path, and that name; of a list, the first element. */
+function placeOf(record: Record<string, unknown>, path: string): [Record<string, unknown>, string] {
   const names = path.replaceAll('[]', '.0').split('.');
   const last = names.pop() ?? '';
-  let target = copy;
-  for (const name of names) target = target[name] as Record<string, unknown>;
-  if (value === undefined) Reflect.deleteProperty(target, last);
-  else target[last] = value;
-  return copy;
+  return [names.reduce((value, name) => value[name] as Record<string, unknown>, record), last];
 }
 
-function valueAt(record: unknown, path: string): unknown {
-  const names = path.replaceAll('[]', '.0').split('.');
-  return names.reduce<unknown>((value, name) => (value as Record<string, unknown>)[name], record);
+/** Returns a copy of a record with another value at a path; JSON has no undefined one. */
+function without(record: ImportRecord, path: string, value: null | undefined): ImportRecord {
+  const copy = structuredClone(record);
+  const [target, name] = placeOf(copy, path);
+  target[name] = value;
+  return copy;
 }
 
 interface Schema {
@@ -143,23 +138,27 @@ function nullabilityOf(
 }
 
 describe('The nullability of events, sessions and offers', () => {
-  const folder = folderForAll();
+  const { inFolder, build } = new Builds();
   const own = inOrganization('org');
+  const organizations = [{ organizationId: 'org' }];
   const imported = (collection: string, record: ImportRecord) =>
     own(collection === 'sessions' ? { eventId: 'evt full', ...record } : record);
-  const complete: Import = {
-    organizations: [{ organizationId: 'org' }],
+  const complete = {
+    organizations,
     events: [own(FULL_EVENT)],
     sessions: [own({ ...FULL_SESSION, eventId: 'evt full' })],
     offers: [FULL_TICKET_OFFER, FULL_PRODUCT_OFFER, FULL_BUNDLE_OFFER].map(own),
   };
-  const snapshot = () => folder('complete/snapshot.sqlite');
+  let snapshot: string;
 
   before(async () => {
-    await builtFrom(folder('complete'), complete);
+    snapshot = (await build(complete)).file;
   });
 
-  for (const { schema, collection, full, neverNull, nullable, lists, derived, ofResponses } of RESOURCES) {
+  for (const resource of RESOURCES) {
+    const { schema, collection, full, neverNull } = resource;
+    const { nullable = [], lists = [], derived = [], ofResponses = [] } = resource;
+
     it(`is that of the specification in the OpenAPI document: ${schema}`, () => {
       const expected = [
         ...[...neverNull, ...lists, ...derived].map((path) => [path, false]),
@@ -172,13 +171,9 @@ describe('The nullability of events, sessions and offers', () => {
       const bad = [null, undefined].flatMap((value) =>
         neverNull.map((path) => imported(collection, without(full, path, value))),
       );
-      writeImport(folder(schema), { organizations: [{ organizationId: 'org' }], [collection]: bad });
-      const error: unknown = await build(folder(schema), folder(`${schema}.sqlite`)).catch(
-        (reason: unknown) => reason,
-      );
-      if (!(error instanceof ImportRejected)) throw error;
+      const { groups } = await refusalOf(build({ organizations, [collection]: bad }), ImportRejected);
       for (const path of neverNull) {
-        const ofField = error.groups.filter(({ field }) => field === path).map(({ reason }) => reason);
+        const ofField = groups.filter(({ field }) => field === path).map(({ reason }) => reason);
         // An absent type is one of the wrong types.
         if (path !== 'type') expect(ofField, path).to.include('is missing');
         expect(ofField.join('; '), path).to.match(/must be (?!.*or null)/);
@@ -197,29 +192,31 @@ describe('The nullability of events, sessions and offers', () => {
         const sessions = records.map(({ id }, i) => own({ ...FULL_SESSION, id: `ses ${i}`, eventId: id }));
         const files: Import = {
           ...complete,
-          [collection]: [...(complete[collection] ?? []), ...records],
-          ...(collection === 'events' && { sessions: [...(complete.sessions ?? []), ...sessions] }),
+          [collection]: [...complete[collection], ...records],
+          ...(collection === 'events' && { sessions: [...complete.sessions, ...sessions] }),
         };
-        const { image } = await builtFrom(folder(`good-${schema}`), files);
+        const { image } = await build(files);
         const served = recordsOf(collectionOf(image.organizations[0], collection));
-        for (const { path, id } of variants)
-          expect(valueAt(served.get(id), path), id).to.deep.equal(lists.includes(path) ? [] : null);
+        for (const { path, id } of variants) {
+          const [holder, name] = placeOf({ ...served.get(id) }, path);
+          expect(holder[name], id).to.deep.equal(lists.includes(path) ? [] : null);
+        }
       });
 
     for (const path of [...neverNull, ...lists, ...derived].filter((path) => !/^(id|offerId)$/.test(path))) {
       it(`is held by the loader, which refuses null and absence: ${schema}, ${path}`, () => {
         for (const value of [null, undefined]) {
-          copyFileSync(snapshot(), folder('altered.sqlite'));
-          alterRuns(folder('altered.sqlite'), collection, ({ records }) => {
+          copyFileSync(snapshot, inFolder('altered.sqlite'));
+          alterRuns(inFolder('altered.sqlite'), collection, ({ records }) => {
             for (const [i, text] of records.entries()) {
               const record = JSON.parse(text) as ImportRecord;
               if (String(Object.values(record)[0]) === String(Object.values(full)[0]))
                 records[i] = JSON.stringify(without(record, path, value));
             }
           });
-          reseal(folder('altered.sqlite'));
+          reseal(inFolder('altered.sqlite'));
           expectRefused(
-            folder('altered.sqlite'),
+            inFolder('altered.sqlite'),
             /^record \d of (event_runs is not an event|session_runs is not a session|offer_runs is not an offer) in its stored form$/,
           );
         }

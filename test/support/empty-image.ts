@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { parseTimestamp } from '../../src/contract/timestamp.ts';
 import { byCollection, COLLECTIONS } from '../../src/snapshot/format/layout.ts';
-import type { ManifestOrganization } from '../../src/snapshot/format/manifest.ts';
+import type { Manifest, ManifestOrganization } from '../../src/snapshot/format/manifest.ts';
 import { IdIndexBuilder } from '../../src/store/index/id-index.ts';
 import { sharedUint32s } from '../../src/store/memory/shared-arrays.ts';
 import {
@@ -100,4 +100,10 @@ export function declaration(
     deletionBytes: 0,
     runs,
   };
+}
+
+/** Returns a manifest without ancestors, by default without permits and organizations. */
+export function manifest(snapshotId: string, more: Partial<Manifest> = {}): Manifest {
+  const none = { producedAt: '', permits: [], ancestors: [], organizations: [] };
+  return { snapshotId, hasCanonicalRuns: true, ...none, ...more };
 }

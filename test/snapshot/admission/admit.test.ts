@@ -10,17 +10,11 @@ import type { Manifest } from '../../../src/snapshot/format/manifest.ts';
 import { RefusedSnapshot } from '../../../src/snapshot/format/refused-snapshot.ts';
 import { addStreams, type ListImage, noteUse, sectionsOf } from '../../../src/store/organization-image.ts';
 import { StoreRegistry } from '../../../src/store/registry/store-registry.ts';
-import { declaration, emptyList, emptySnapshot } from '../../support/empty-image.ts';
+import { declaration, emptyList, emptySnapshot, manifest } from '../../support/empty-image.ts';
 
-function manifest(day: number, ...organizationIds: string[]): Manifest {
-  return {
-    snapshotId: `day ${day}`,
-    producedAt: `2026-11-0${day}T00:00:00Z`,
-    hasCanonicalRuns: true,
-    permits: [],
-    ancestors: [],
-    organizations: organizationIds.map((organizationId) => declaration(organizationId)),
-  };
+function manifestOf(day: number, ...organizationIds: string[]): Manifest {
+  const organizations = organizationIds.map((organizationId) => declaration(organizationId));
+  return manifest(`day ${day}`, { producedAt: `2026-11-0${day}T00:00:00Z`, organizations });
 }
 
 describe('The admission of a snapshot', () => {
@@ -50,33 +44,33 @@ describe('The admission of a snapshot', () => {
     stores = new StoreRegistry();
     limit = { bytes: Infinity, source: 'machine' };
     admission = new Admission(stores, limit, 1);
-    expect(goLive('a.sqlite', manifest(3, 'north', 'south'))).to.equal(undefined);
+    expect(goLive('a.sqlite', manifestOf(3, 'north', 'south'))).to.equal(undefined);
   });
 
   it('refuses an organization that another file holds, and names both', () => {
-    expect(goLive('b.sqlite', manifest(4, 'west', 'south')))
+    expect(goLive('b.sqlite', manifestOf(4, 'west', 'south')))
       .to.match(/^conflict: /)
       .and.include('"south"')
       .and.include('a.sqlite');
   });
 
   it('compares a file with its own previous snapshot alone', () => {
-    expect(goLive('b.sqlite', manifest(1, 'west'))).to.equal(undefined);
-    expect(goLive('a.sqlite', manifest(2, 'north', 'south'))).to.match(/^older/);
-    expect(goLive('a.sqlite', manifest(4, 'north'))).to.match(/^organization-gone: .*"south"/);
-    expect(goLive('b.sqlite', manifest(2, 'west'))).to.equal(undefined);
+    expect(goLive('b.sqlite', manifestOf(1, 'west'))).to.equal(undefined);
+    expect(goLive('a.sqlite', manifestOf(2, 'north', 'south'))).to.match(/^older/);
+    expect(goLive('a.sqlite', manifestOf(4, 'north'))).to.match(/^organization-gone: .*"south"/);
+    expect(goLive('b.sqlite', manifestOf(2, 'west'))).to.equal(undefined);
   });
 
   it('compares a file that was removed for a while with its previous snapshot', () => {
     stores.markFileRemoved('a.sqlite');
-    expect(goLive('a.sqlite', manifest(2, 'north', 'south'))).to.match(/^older/);
-    expect(goLive('a.sqlite', manifest(4, 'north'))).to.match(/^organization-gone/);
+    expect(goLive('a.sqlite', manifestOf(2, 'north', 'south'))).to.match(/^older/);
+    expect(goLive('a.sqlite', manifestOf(4, 'north'))).to.match(/^organization-gone/);
   });
 
   it('compares a file that takes over an organization with the live snapshot of it', () => {
     stores.markFileRemoved('a.sqlite');
-    expect(goLive('b.sqlite', manifest(2, 'south', 'west'))).to.match(/^older: .*"south"/);
-    expect(goLive('b.sqlite', manifest(4, 'south', 'west'))).to.equal(undefined);
+    expect(goLive('b.sqlite', manifestOf(2, 'south', 'west'))).to.match(/^older: .*"south"/);
+    expect(goLive('b.sqlite', manifestOf(4, 'south', 'west'))).to.equal(undefined);
   });
 
   describe('releases retained lists', () => {
@@ -88,7 +82,7 @@ describe('The admission of a snapshot', () => {
         const digest = stores.view.live.get(id)?.lists.tickets.digest;
         return id === organizationId ? `${id}=day ${day}` : `${id}=${digest}`;
       });
-      swap('a.sqlite', manifest(day), others);
+      swap('a.sqlite', manifestOf(day), others);
       stores.releaseUnwalked();
     };
     const retained = () =>
@@ -133,13 +127,13 @@ describe('The admission of a snapshot', () => {
     ] as const) {
       it(`to admit a snapshot: ${kept.length} of 4 where ${room} have room`, () => {
         leaveRoomFor(room);
-        admission.admit('a.sqlite', manifest(8, 'north', 'south'));
+        admission.admit('a.sqlite', manifestOf(8, 'north', 'south'));
         expect(retained()).to.have.members(kept);
       });
 
       it(`for the next load of the largest live file: ${kept.length} of 4 where ${room} have room`, () => {
         leaveRoomFor(4);
-        admission.admit('a.sqlite', manifest(8, 'north', 'south'));
+        admission.admit('a.sqlite', manifestOf(8, 'north', 'south'));
         // The live data grows.
         const tickets = { ...emptyList('tickets', 'large'), bytesHeld: (4 - room) * SECTION_BYTES };
         swapTickets('day 8', tickets);
@@ -154,11 +148,11 @@ describe('The admission of a snapshot', () => {
       noteUse(tickets, 9000);
       swapTickets('large', tickets);
       const before = retained();
-      swap('a.sqlite', manifest(8), ['north=day 7', 'south=day 5']);
+      swap('a.sqlite', manifestOf(8), ['north=day 7', 'south=day 5']);
       stores.releaseUnwalked();
       expect(retained()).to.have.members([...before, 'north large']);
       leaveRoomFor(4);
-      admission.admit('a.sqlite', manifest(9, 'north', 'south'));
+      admission.admit('a.sqlite', manifestOf(9, 'north', 'south'));
       expect(retained()).to.have.length(4);
       expect(retained()).to.not.include('north large');
     });
@@ -170,25 +164,25 @@ describe('The admission of a snapshot', () => {
       if (oldest === undefined) throw new Error('the first content is not retained');
       addStreams(oldest.image, 1);
       leaveRoomFor(1);
-      admission.admit('a.sqlite', manifest(8, 'north', 'south'));
+      admission.admit('a.sqlite', manifestOf(8, 'north', 'south'));
       expect(stores.retained).to.deep.equal([oldest]);
     });
 
     it('by the need of snapshots that went live, and of no refused one', () => {
       admission = new Admission(stores, { bytes: 1e9, source: 'MEMORY_LIMIT_MB' }, 1);
       const free = admission.retainableBytes;
-      admission.admit('a.sqlite', manifest(8, 'north', 'south'));
-      swap('a.sqlite', manifest(8), ['north=day 7', 'south=day 5']);
+      admission.admit('a.sqlite', manifestOf(8, 'north', 'south'));
+      swap('a.sqlite', manifestOf(8), ['north=day 7', 'south=day 5']);
       stores.releaseUnwalked();
       expect(admission.retainableBytes).to.equal(free - NEED);
       const before = admission.retainableBytes;
-      admission.admit('a.sqlite', manifest(9, 'north', 'south', 'west'));
+      admission.admit('a.sqlite', manifestOf(9, 'north', 'south', 'west'));
       expect(admission.retainableBytes).to.equal(before);
     });
 
     it('but none for a snapshot that does not fit without them either', () => {
       leaveRoomFor(-1);
-      expect(goLive('a.sqlite', manifest(8, 'north', 'south')))
+      expect(goLive('a.sqlite', manifestOf(8, 'north', 'south')))
         .to.match(/^memory: /)
         .and.include('MEMORY_LIMIT_MB');
       expect(retained()).to.have.length(4);
@@ -200,10 +194,10 @@ describe('The admission of a snapshot', () => {
     const ids = Array.from({ length: 5000 }, (_, i) => `org${i}`);
     for (const day of [4, 5]) {
       const organizations = ids.map((id) => `${id}=day ${day}`);
-      swap('b.sqlite', manifest(day), organizations);
+      swap('b.sqlite', manifestOf(day), organizations);
     }
     expect(stores.retained).to.have.length(25_000);
-    const next = manifest(6, ...ids);
+    const next = manifestOf(6, ...ids);
     const sections = [...stores.live.values()].flatMap(({ store }) => sectionsOf(store));
     const bytes = bytesInUse(storedBytes(sections, 1), 1) + memoryNeed(next.organizations).peak;
     admission = new Admission(stores, { bytes, source: 'MEMORY_LIMIT_MB' }, 1);

@@ -1,13 +1,4 @@
-import {
-  appendFileSync,
-  chmodSync,
-  copyFileSync,
-  readdirSync,
-  renameSync,
-  statSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs';
+import { appendFileSync, chmodSync, copyFileSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import Database from 'better-sqlite3';
@@ -36,125 +27,114 @@ describe('The snapshot reader', () => {
     expect(isDeepStrictEqual(readSnapshot(copy), snapshot.image)).to.equal(true);
   });
 
-  describe('refuses a file that is not a snapshot:', () => {
-    it('a folder or a device', () => {
-      expectRefused(snapshot.file('import'), 'it is not a regular file');
-      expectRefused('/dev/null', 'it is not a regular file');
-    });
+  const otherApplication = (id: string) =>
+    `it is a database of another application: its application_id is ${id}, not 0x466f7972`;
+  const withPragma = (pragma: string) => () => snapshot.copyWith(`PRAGMA ${pragma}`);
+  const newDatabase = (...statements: string[]) => {
+    const path = snapshot.file(`${statements.length}.sqlite`);
+    const database = new Database(path);
+    for (const statement of [...statements, 'CREATE TABLE t (a)']) database.exec(statement);
+    database.close();
+    return path;
+  };
 
-    it('a missing file, a path through a file, or a file without read permission', () => {
-      expectRefused(snapshot.file('nowhere.sqlite'), /^it cannot be read: ENOENT/);
-      expectRefused(`${snapshot.path}/a.sqlite`, /^it cannot be read: ENOTDIR/);
-      const path = snapshot.copy();
-      chmodSync(path, 0o200);
-      withoutPrivilege(() => {
-        expectRefused(path, /^it cannot be read: EACCES/);
-      });
-    });
-
-    for (const [content, reason] of [
-      ['', 'the file is empty'],
-      ...['x', 'SQLite format 3\0', 'some text\n'.repeat(1000), '\0'.repeat(20_000)].map(
-        (text) => [text, 'it is not an SQLite database'] as const,
-      ),
-    ] as const) {
-      it(`${content.length} characters: ${JSON.stringify(content.slice(0, 20))}`, () => {
-        expectRefused(
-          snapshot.copyOf(() => Buffer.from(content)),
-          reason,
-        );
-      });
-    }
-
-    it('the database of another application', () => {
-      const path = snapshot.file('other.sqlite');
-      new Database(path).exec('CREATE TABLE t (a)').close();
-      const reason = 'it is a database of another application: its application_id is';
-      expectRefused(path, `${reason} 0x00000000, not 0x466f7972`);
-      for (const [id, shown] of Object.entries({ 252006673: '0x0f055111', '-1': '0xffffffff' }))
-        expectRefused(
-          snapshot.copyWith(`PRAGMA application_id = ${id}`),
-          `${reason} ${shown}, not 0x466f7972`,
-        );
-    });
-
-    it('a file of another format version', () => {
-      for (const version of [-1, 0, FORMAT_VERSION + 1, 7]) {
-        expectRefused(
-          snapshot.copyWith(`PRAGMA user_version = ${version}`),
+  for (const [what, makeFile, reason] of [
+    ['a folder', () => snapshot.file('import'), 'it is not a regular file'],
+    ['a device', () => '/dev/null', 'it is not a regular file'],
+    ['a missing file', () => snapshot.file('nowhere.sqlite'), /^it cannot be read: ENOENT/],
+    ['a path through a file', () => `${snapshot.path}/a.sqlite`, /^it cannot be read: ENOTDIR/],
+    ['an empty file', () => snapshot.copyOf(() => Buffer.from('')), 'the file is empty'],
+    ...['x', 'SQLite format 3\0', 'some text\n'.repeat(1000), '\0'.repeat(20_000)].map(
+      (text) =>
+        [
+          `${text.length} characters: ${JSON.stringify(text.slice(0, 20))}`,
+          () => snapshot.copyOf(() => Buffer.from(text)),
+          'it is not an SQLite database',
+        ] as const,
+    ),
+    ['a database of no application', () => newDatabase(), otherApplication('0x00000000')],
+    [
+      'a database of another application',
+      withPragma('application_id = 252006673'),
+      otherApplication('0x0f055111'),
+    ],
+    [
+      'a database with a negative application_id',
+      withPragma('application_id = -1'),
+      otherApplication('0xffffffff'),
+    ],
+    ...[-1, 0, FORMAT_VERSION + 1, 7].map(
+      (version) =>
+        [
+          `format ${version}`,
+          withPragma(`user_version = ${version}`),
           `its format (user_version) is ${version}, but this Foyer reads format ${FORMAT_VERSION}; ${REBUILD}`,
-        );
-      }
+        ] as const,
+    ),
+    [
+      'a text encoding other than UTF-8',
+      () =>
+        newDatabase(
+          "PRAGMA encoding = 'UTF-16le'",
+          'PRAGMA application_id = 1181710706',
+          `PRAGMA user_version = ${FORMAT_VERSION}`,
+        ),
+      'its text encoding is not UTF-8',
+    ],
+    [
+      'a file truncated within its header',
+      () => snapshot.copyOf((bytes) => bytes.subarray(0, 99)),
+      'it is not an SQLite database',
+    ],
+    ...[0.001, 0.25, 0.5, 0.9, 0.99999].map(
+      (share) =>
+        [
+          `a file truncated to ${share * 100} %`,
+          () => snapshot.copyOf((bytes) => bytes.subarray(0, Math.floor(bytes.length * share))),
+          /^its header declares \d+ bytes, but the file has \d+: it is truncated, or still being copied$/,
+        ] as const,
+    ),
+    [
+      'a file with bytes added at its end',
+      () => snapshot.copyOf((bytes) => Buffer.concat([bytes, Buffer.of(0)])),
+      /^its header declares \d+ bytes, but the file has \d+: bytes were added at its end$/,
+    ],
+    [
+      'a file with zeros instead of its second half',
+      () => snapshot.copyOf((bytes) => bytes.fill(0, bytes.length >> 1)),
+      /^(SQLite cannot read it: .* \(SQLITE_CORRUPT.*\)|its table "deletions" is damaged: .*); copy or build it again$/,
+    ],
+  ] satisfies (readonly [string, () => string, string | RegExp])[]) {
+    it(`refuses ${what}`, () => {
+      expectRefused(makeFile(), reason);
     });
+  }
 
-    it('a file in WAL mode, and leaves no side files', () => {
-      const path = snapshot.copyWith('PRAGMA journal_mode = WAL');
-      expectRefused(path, /^it is in WAL mode; a snapshot is in rollback-journal mode/);
-      expect(readdirSync(dirname(path))).to.deep.equal(['a.sqlite']);
-    });
-
-    it('a text encoding other than UTF-8', () => {
-      const path = snapshot.file('utf16.sqlite');
-      const database = new Database(path);
-      database.pragma("encoding = 'UTF-16le'");
-      database.exec('CREATE TABLE t (a)');
-      database.pragma('application_id = 1181710706');
-      database.pragma(`user_version = ${FORMAT_VERSION}`);
-      database.close();
-      expectRefused(path, 'its text encoding is not UTF-8');
+  it('refuses a file without read permission', () => {
+    const path = snapshot.copy();
+    chmodSync(path, 0o200);
+    withoutPrivilege(() => {
+      expectRefused(path, /^it cannot be read: EACCES/);
     });
   });
 
-  describe('refuses a file', () => {
-    for (const [what, change, reason] of [
-      ['truncated within its header', () => 99, /^it is not an SQLite database$/],
-      ...[0.001, 0.25, 0.5, 0.9, 0.99999].map(
-        (share) =>
-          [
-            `truncated to ${share * 100} %`,
-            (size: number) => Math.floor(size * share),
-            /^its header declares \d+ bytes, but the file has \d+: it is truncated, or still being copied$/,
-          ] as const,
-      ),
-      [
-        'with bytes added at its end',
-        (size: number) => size + 1,
-        /^its header declares \d+ bytes, but the file has \d+: bytes were added at its end$/,
-      ],
-    ] as const) {
-      it(what, () => {
-        const path = snapshot.copy();
-        truncateSync(path, change(statSync(path).size));
-        expectRefused(path, reason);
-      });
-    }
+  it('refuses a file in WAL mode, and leaves no side files', () => {
+    const path = snapshot.copyWith('PRAGMA journal_mode = WAL');
+    expectRefused(path, /^it is in WAL mode; a snapshot is in rollback-journal mode/);
+    expect(readdirSync(dirname(path))).to.deep.equal(['a.sqlite']);
+  });
 
-    it('with zeros instead of its second half', () => {
-      expectRefused(
-        snapshot.copyOf((bytes) => {
-          bytes.fill(0, bytes.length >> 1);
-          return bytes;
-        }),
-        /^(SQLite cannot read it: .* \(SQLITE_CORRUPT.*\)|its table "deletions" is damaged: .*); copy or build it again$/,
-      );
-    });
-
-    it('with a journal beside it', () => {
-      const path = snapshot.copy();
-      writeFileSync(`${path}-journal`, '');
-      expectRefused(path, 'a -journal file exists: the write to it is not complete');
-    });
-
-    it('with a write-ahead log beside it, without applying the log', () => {
-      const path = snapshot.copy();
-      const other = snapshot.copyWith('PRAGMA journal_mode = WAL');
-      const writer = new Database(other);
-      writer.exec("UPDATE organizations SET name = 'other'");
-      copyFileSync(`${other}-wal`, `${path}-wal`);
-      writer.close();
-      expectRefused(path, 'a -wal file exists: the write to it is not complete');
-      expect(readdirSync(dirname(path))).to.deep.equal(['a.sqlite', 'a.sqlite-wal']);
-    });
+  it('refuses a file with a journal or a write-ahead log, without applying it', () => {
+    const [withJournal, withLog] = [snapshot.copy(), snapshot.copy()];
+    writeFileSync(`${withJournal}-journal`, '');
+    expectRefused(withJournal, 'a -journal file exists: the write to it is not complete');
+    const other = snapshot.copyWith('PRAGMA journal_mode = WAL');
+    const writer = new Database(other);
+    writer.exec("UPDATE organizations SET name = 'other'");
+    copyFileSync(`${other}-wal`, `${withLog}-wal`);
+    writer.close();
+    expectRefused(withLog, 'a -wal file exists: the write to it is not complete');
+    expect(readdirSync(dirname(withLog))).to.deep.equal(['a.sqlite', 'a.sqlite-wal']);
   });
 
   describe('refuses a file, and closes it, when during its opening', () => {

@@ -6,7 +6,7 @@ import { RefusedSnapshot, TRANSIENT_REASONS } from '../../../src/snapshot/format
 import { LoadHistory } from '../../../src/snapshot/watch/load-history.ts';
 import { SnapshotWatcher } from '../../../src/snapshot/watch/snapshot-watcher.ts';
 import { StoreRegistry } from '../../../src/store/registry/store-registry.ts';
-import { declaration, emptySnapshot } from '../../support/empty-image.ts';
+import { declaration, emptySnapshot, manifest } from '../../support/empty-image.ts';
 import { folderForEach } from '../../support/temporary-folder.ts';
 
 describe('The snapshot watcher', () => {
@@ -54,14 +54,7 @@ describe('The snapshot watcher', () => {
         if (organizations === undefined)
           return Promise.reject(new RefusedSnapshot('damaged', 'it is damaged'));
         const declared = organizations.map((organizationId) => declaration(organizationId));
-        admit({
-          snapshotId: name,
-          producedAt: '',
-          hasCanonicalRuns: true,
-          permits: [],
-          ancestors: [],
-          organizations: declared,
-        });
+        admit(manifest(name, { organizations: declared }));
         const image = emptySnapshot(`${name} ${loads.length}`, ...organizations);
         return Promise.resolve({ ...image, producedAt });
       },
