@@ -61,30 +61,22 @@ describe('The memory check', () => {
 });
 
 describe('The memory limit', () => {
-  const machine = 8 * 1024 * MEGABYTE;
-  const limit = (cgroup: number) => memoryLimit(undefined, { machine, cgroup });
-
-  it('is the configured one, whatever the system has', () => {
-    const expected = { bytes: 500 * MEGABYTE, source: 'MEMORY_LIMIT_MB' };
-    expect(memoryLimit(500, { machine, cgroup: 100 * MEGABYTE })).to.deep.equal(expected);
-    expect(memoryLimit(500, { machine: 100 * MEGABYTE, cgroup: 0 })).to.deep.equal(expected);
-  });
-
-  it('is that of the cgroup when it is below the memory of the machine', () => {
-    expect(limit(512 * MEGABYTE)).to.deep.equal({ bytes: 512 * MEGABYTE, source: 'cgroup' });
-  });
-
-  it('is the memory of the machine when the cgroup has no lower limit, or none that is known', () => {
-    const [none, noneInVersion1] = [2 ** 64, 2 ** 63 - 4096];
-    for (const cgroup of [none, noneInVersion1, 0, NaN, machine + 1, machine])
-      expect(limit(cgroup)).to.deep.equal({ bytes: machine, source: 'machine' });
-  });
-
-  it('is that of the cgroup when the machine memory is unknown, and infinite when both are', () => {
-    const cgroup = 512 * MEGABYTE;
-    expect(memoryLimit(undefined, { machine: 0, cgroup })).to.deep.equal({ bytes: cgroup, source: 'cgroup' });
-    expect(memoryLimit(undefined, { machine: 0, cgroup: 0 }).bytes).to.equal(Infinity);
-  });
+  const MACHINE = 8 * 1024 * MEGABYTE;
+  const UNLIMITED = [2 ** 64, 2 ** 63 - 4096, 0, NaN, MACHINE + 1, MACHINE];
+  for (const [what, megabytes, machine, cgroup, bytes, source] of [
+    ['the configured one', 500, MACHINE, 100 * MEGABYTE, 500 * MEGABYTE, 'MEMORY_LIMIT_MB'],
+    ['the configured one', 500, 100 * MEGABYTE, 0, 500 * MEGABYTE, 'MEMORY_LIMIT_MB'],
+    ['the lower one of the cgroup', undefined, MACHINE, 512 * MEGABYTE, 512 * MEGABYTE, 'cgroup'],
+    ['that of the cgroup', undefined, 0, 512 * MEGABYTE, 512 * MEGABYTE, 'cgroup'],
+    ...UNLIMITED.map(
+      (cgroup) => ['the memory of the machine', undefined, MACHINE, cgroup, MACHINE, 'machine'] as const,
+    ),
+    ['unknown, and thus infinite', undefined, 0, 0, Infinity, 'machine'],
+  ] as const) {
+    it(`is ${what}, with ${machine} bytes of the machine and ${cgroup} of the cgroup`, () => {
+      expect(memoryLimit(megabytes, { machine, cgroup })).to.deep.equal({ bytes, source });
+    });
+  }
 
   it('is read from this machine by default', () => {
     expect(memoryLimit().bytes).to.be.within(1, totalmem());
