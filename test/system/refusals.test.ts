@@ -3,6 +3,7 @@ import { mkdirSync, renameSync, rmSync, symlinkSync, truncateSync, writeFileSync
 import { basename } from 'node:path';
 import { expect } from 'chai';
 import {
+  DEPENDENT_REASONS,
   type RefusalReason,
   REFUSALS,
   TRANSIENT_REASONS,
@@ -29,7 +30,7 @@ import { folderForAll } from '../support/temporary-folder.ts';
  * Spoils a file before it replaces the live snapshot: a valid snapshot at `path`, newer than the live one, which is at
  * `place`.
  */
-type Spoil = (path: string, place: string) => void;
+type Spoil = (path: string, place: string) => unknown;
 
 /** Changes a file, and updates none, all, or the manifest's digests. */
 const spoiled =
@@ -48,121 +49,63 @@ const replacedBy =
     rmSync(path);
     make(path, place);
   };
+/** Adds a field to every record. */
+const lengthened = (bytes: number) =>
+  replaceInRecords('"currency"', `"pad":"${'0'.repeat(bytes)}","currency"`);
 
-/**
- * A file of every reason that depends on the file alone, or on its predecessor, and the message of its refusal. The tests
- * of the reader (test/snapshot) have the other files of each reason.
- */
+/** A file of every reason that depends on the file alone, on its predecessor, or on the free memory. */
 const BAD_FILES: Readonly<
-  Record<
-    Exclude<RefusalReason, 'conflict' | 'organization-gone' | 'memory' | 'timeout' | 'loader-failed'>,
-    readonly [what: string, message: RegExp, spoil: Spoil]
-  >
+  Record<Exclude<RefusalReason, 'conflict' | 'organization-gone' | 'timeout' | 'loader-failed'>, Spoil>
 > = {
-  unreadable: [
-    'a link to itself',
-    /^it cannot be read: ELOOP/,
-    replacedBy((path, place) => {
-      symlinkSync(basename(place), path);
+  // A link to itself.
+  unreadable: replacedBy((path, place) => {
+    symlinkSync(basename(place), path);
+  }),
+  'not-a-file': replacedBy((path) => execFileSync('mkfifo', [path])),
+  'outside-folder': replacedBy((path) => {
+    symlinkSync('../outside.sqlite', path);
+  }),
+  empty: (path) => {
+    truncateSync(path, 0);
+  },
+  'not-sqlite': (path) => {
+    writeFileSync(path, 'a text, not a database\n'.repeat(1000));
+  },
+  foreign: spoiled(none, 'PRAGMA application_id = 252006673'),
+  'other-version': spoiled(none, 'PRAGMA user_version = 999'),
+  wal: spoiled(none, 'PRAGMA journal_mode = WAL'),
+  'cut-short': (path) => {
+    truncateSync(path, 20_000);
+  },
+  unfinished: (_, place) => {
+    writeFileSync(`${place}-journal`, '');
+  },
+  schema: spoiled(none, 'DROP VIEW tickets'),
+  damaged: spoiled(none, altered('tickets', replaceInRecords('"JPY"', '"EUR"'))),
+  inconsistent: spoiled(restamp, 'DELETE FROM ticket_runs'),
+  'duplicate-id': spoiled(
+    reseal,
+    altered('tickets', ({ records }) => {
+      records[4] = records[3];
     }),
-  ],
-  'not-a-file': [
-    'a pipe',
-    /^it is not a regular file$/,
-    replacedBy((path) => execFileSync('mkfifo', [path])),
-  ],
-  'outside-folder': [
-    'a link out of the folder',
+  ),
+  'event-without-session': spoiled(
+    reseal,
+    altered('sessions', ({ columns }) => {
+      columns['event_id'][9] = 'evt_7';
+    }),
+  ),
+  'no-organization': spoiled(restamp, 'DELETE FROM organizations', 'DELETE FROM runs'),
+  older: spoiled(restamp, asOf(-1)),
+  shrunk: spoiled(reseal, altered('tickets', keepFirst(29))),
+  memory: spoiled(reseal, altered('tickets', lengthened(250_000)), altered('orders', lengthened(1_000_000))),
+};
+/** The messages that the tests of the reader and of the admission (test/snapshot) do not have. */
+const MESSAGES: Readonly<Partial<Record<Bad, RegExp>>> = {
+  unreadable: /^it cannot be read: ELOOP/,
+  'outside-folder':
     /^it is a link to .*outside\.sqlite, outside the snapshot folder; publish the file itself$/,
-    replacedBy((path) => {
-      symlinkSync('../outside.sqlite', path);
-    }),
-  ],
-  empty: [
-    'an empty file',
-    /^the file is empty$/,
-    (path) => {
-      truncateSync(path, 0);
-    },
-  ],
-  'not-sqlite': [
-    'a text file',
-    /^it is not an SQLite database$/,
-    (path) => {
-      writeFileSync(path, 'a text, not a database\n'.repeat(1000));
-    },
-  ],
-  foreign: [
-    "another application's database",
-    /its application_id is 0x0f055111, not 0x466f7972$/,
-    spoiled(none, 'PRAGMA application_id = 252006673'),
-  ],
-  'other-version': ['another format', /reads format 1; rebuild it from its import folder: /, spoiled(none, 'PRAGMA user_version = 999')],
-  wal: ['a snapshot in WAL mode', /^it is in WAL mode/, spoiled(none, 'PRAGMA journal_mode = WAL')],
-  'cut-short': [
-    'half a file',
-    /it is truncated, or still being copied$/,
-    (path) => {
-      truncateSync(path, 20_000);
-    },
-  ],
-  unfinished: [
-    'a snapshot with a journal beside it',
-    /^a -journal file exists: the write to it is not complete$/,
-    (_, place) => {
-      writeFileSync(`${place}-journal`, '');
-    },
-  ],
-  schema: [
-    'another schema',
-    /: table ticket_runs differs, view tickets is missing; rebuild it from /,
-    spoiled(none, 'DROP VIEW tickets; ALTER TABLE ticket_runs DROP COLUMN qr_code'),
-  ],
-  damaged: [
-    'a changed record',
-    /^the content of organization "[\w-]+" does not match its digest: tickets from row 0 to 59/,
-    spoiled(none, altered('tickets', replaceInRecords('"JPY"', '"EUR"'))),
-  ],
-  inconsistent: [
-    'fewer runs than declared',
-    /^ticket_runs has 0 rows, but "runs" declares 1 for tickets$/,
-    spoiled(restamp, 'DELETE FROM ticket_runs'),
-  ],
-  'duplicate-id': [
-    'a repeated id',
-    /^ticket_runs holds ticketId "tkt_\d+" twice$/,
-    spoiled(
-      reseal,
-      altered('tickets', ({ records }) => {
-        records[4] = records[3];
-      }),
-    ),
-  ],
-  'event-without-session': [
-    'a session of a missing event',
-    /^record 9 of session_runs is a session of "evt_7", which is not an event of the organization$/,
-    spoiled(
-      reseal,
-      altered('sessions', ({ columns }) => {
-        columns['event_id'][9] = 'evt_7';
-      }),
-    ),
-  ],
-  'no-organization': [
-    'a snapshot without an organization',
-    /^it holds no organization$/,
-    spoiled(restamp, 'DELETE FROM organizations', 'DELETE FROM runs'),
-  ],
-  older: [
-    'a snapshot older than the live one',
-    /^it was produced at 2026-10-31T23:59:59.000Z, and the snapshot that it would replace for .* --rollback$/,
-    spoiled(restamp, asOf(-1)),
-  ],
-  shrunk: [
-    'a snapshot with less than half of the tickets',
-    /^it has 29 tickets of .* would replace has 60; to remove the records, publish it with --allow-shrink$/,
-    spoiled(reseal, altered('tickets', keepFirst(29))),
-  ],
+  memory: /the limit is 256 MB, set by MEMORY_LIMIT_MB: \d+ MB is missing; raise MEMORY_LIMIT_MB/,
 };
 type Bad = keyof typeof BAD_FILES;
 const EACH_BAD = Object.keys(BAD_FILES) as Bad[];
@@ -181,7 +124,7 @@ const NORTH = Object.fromEntries(
   ]),
 );
 
-const isTransient = (reason: string) => TRANSIENT_REASONS.some((one) => one === reason);
+const RETRIED: readonly RefusalReason[] = [...TRANSIENT_REASONS, ...DEPENDENT_REASONS];
 
 describe('A file in the snapshot folder', () => {
   const inFolder = folderForAll();
@@ -203,14 +146,13 @@ describe('A file in the snapshot folder', () => {
     renameSync(drafted('outside', FIRST), inFolder('outside.sqlite'));
     for (const id of [...EACH_BAD, 'north', 'south', 'within'])
       credentials.set(id, newCredential(inFolder, id));
-    replica = await ReplicaUnderTest.start(inFolder);
+    replica = await ReplicaUnderTest.start(inFolder, { MEMORY_LIMIT_MB: '256' });
     for (const file of [...EACH_BAD, 'pair']) await isLive(file, FIRST);
 
     // All files change at once, so that few polls see all of them.
     for (const reason of EACH_BAD) {
-      const [, , spoil] = BAD_FILES[reason];
       const draft = drafted(reason);
-      spoil(draft, inSnapshots(reason));
+      BAD_FILES[reason](draft, inSnapshots(reason));
       if (reason !== 'unfinished') rmSync(inSnapshots(reason));
       publish(draft, reason);
     }
@@ -243,13 +185,13 @@ describe('A file in the snapshot folder', () => {
 
   const refused = async () => (await replica.status<{ refused: readonly Refused[] }>()).refused;
 
-  for (const [reason, [what, message]] of Object.entries(BAD_FILES)) {
-    it(`is refused as ${reason}: ${what}`, async () => {
-      const line = await isRefused(reason, reason as Bad);
-      expect(line['detail']).to.match(message);
+  for (const reason of EACH_BAD) {
+    it(`is refused as ${reason}`, async () => {
+      const { detail } = await isRefused(reason, reason);
+      expect(detail).to.match(MESSAGES[reason] ?? /./);
       await expectServed(reason, FIRST);
       const listed = (await refused()).find(({ file }) => file === `${reason}.sqlite`);
-      expect(listed).to.include({ reason, detail: line['detail'], advice: REFUSALS[reason as Bad] });
+      expect(listed).to.include({ reason, detail, advice: REFUSALS[reason] });
     });
   }
 
@@ -259,8 +201,7 @@ describe('A file in the snapshot folder', () => {
       await isLive('beacon', next - 1);
     }
     for (const reason of EACH_BAD) {
-      // On a busy machine, these may be tried again meanwhile.
-      if (isTransient(reason)) continue;
+      if (RETRIED.includes(reason)) continue;
       const count = await replica.metric(`foyer_snapshot_refusals_total{reason="${reason}"}`);
       expect(count, reason).to.equal(1);
       expect(replica.linesOf({ msg: 'snapshot refused', file: `${reason}.sqlite` }), reason).to.have.length(
@@ -301,11 +242,7 @@ describe('A file in the snapshot folder', () => {
       const environment = { SNAPSHOT_DIR: inFolder('snapshots') };
       const command = ['publish', draft, '--as', `${file}.sqlite`, option];
       const { code, stderr } = await run('scripts/snapshot.ts', command, environment);
-      // None of them descends from the published one.
-      expect(stderr).to.match(
-        /^warning: the snapshot does not descend from the one that it replaces[^\n]*\n?$/,
-      );
-      expect(code).to.equal(0);
+      expect(code, stderr).to.equal(0);
     }
 
     const shrunk = (tickets: number) => drafted('shrunk', next++, altered('tickets', keepFirst(tickets)));
@@ -344,38 +281,5 @@ describe('A file in the snapshot folder', () => {
       await isRefused('pair', 'organization-gone', seen);
       await expectServed('south', both);
     });
-  });
-
-  it('is refused as memory: a valid one that exceeds the memory limit', async () => {
-    const inOther = (name: string) => inFolder(`other/${name}`);
-    const place = (draft: string) => {
-      renameSync(draft, inOther('snapshots/north.sqlite'));
-    };
-    mkdirSync(inOther('snapshots'), { recursive: true });
-    place(drafted('north', 1));
-    const credential = newCredential(inOther, 'north');
-    const limited = await ReplicaUnderTest.startReady(inOther, { MEMORY_LIMIT_MB: '256' });
-    try {
-      const lengthen = (by: number) => replaceInRecords('"currency"', `"pad":"${'0'.repeat(by)}","currency"`);
-      const large = drafted(
-        'north',
-        2,
-        altered('tickets', keepFirst(30)),
-        altered('tickets', lengthen(500_000)),
-        altered('orders', lengthen(1_000_000)),
-      );
-      place(large);
-      const { reason, detail } = await limited.waitForLog({ msg: 'snapshot refused' });
-      expect(reason).to.equal('memory');
-      expect(detail).to.match(
-        /the limit is 256 MB, set by MEMORY_LIMIT_MB: \d+ MB is missing; raise MEMORY_LIMIT_MB/,
-      );
-      const { headers } = await limited.request('/v1/tickets', credential);
-      expect(headers['service-snapshot-id']).to.equal(snapshotIdOf(1));
-      place(drafted('north', 3));
-      await limited.waitForLog({ msg: 'snapshot live', snapshotId: snapshotIdOf(3) });
-    } finally {
-      await limited.end();
-    }
   });
 });
