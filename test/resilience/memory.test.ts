@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { byDepth } from '../support/depth.ts';
-import { MARK, markedImport, MarkedSnapshots, marksIn } from '../support/marked-snapshots.ts';
+import { MARK, MARKED_IMPORT, MarkedSnapshots, marksIn } from '../support/marked-snapshots.ts';
 import { inOrganization, minimalTicket, times } from '../support/records.ts';
 import { newCredential, ReplicaUnderTest } from '../support/replica-under-test.ts';
 import { folderForAll } from '../support/temporary-folder.ts';
@@ -62,7 +62,7 @@ function givenReplica(length: number, environment: Readonly<Record<string, strin
     const tickets = times(TICKETS, (i) =>
       inOrganization('north')(minimalTicket(`tkt_${i}`, { offerName, orderId: `ord_${i}` })),
     );
-    snapshots = await MarkedSnapshots.build(inFolder, [{ ...markedImport(['north'], 0), tickets }]);
+    snapshots = await MarkedSnapshots.build(inFolder, { ...MARKED_IMPORT, tickets });
     credential = newCredential(inFolder, 'north');
     replica = await ReplicaUnderTest.start(inFolder, environment);
     await replica.waitForLog({ msg: 'keys live' });

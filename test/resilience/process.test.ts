@@ -90,7 +90,7 @@ describe('A process', () => {
     expect(readdirSync(inFolder('snapshots'))).to.deep.equal(['north.sqlite']);
 
     const last = await start();
-    expectServed(await last.request('/v1/tickets?perPage=100', credential), 1);
+    expectServed(await last.request('/v1/tickets?perPage=50', credential), 1);
   });
 
   describe('during a load', () => {
@@ -139,7 +139,7 @@ describe('A process', () => {
     // An empty variable has its default, so the check of overload is enabled.
     const stopped = await start({ THREADS: '2', OVERLOAD_DELAY_MS: '' });
     const connections = times(6, () => new Agent({ keepAlive: true, maxSockets: 1 }));
-    const ask = (agent?: Agent) => stopped.request('/v1/tickets?perPage=100', credential, {}, agent);
+    const ask = (agent?: Agent) => stopped.request('/v1/tickets?perPage=50', credential, {}, agent);
     const { text } = await ask();
     const { nextPage } = JSON.parse(text) as { nextPage: string };
     await Promise.all(connections.map(ask));

@@ -4,8 +4,7 @@ import { expect } from 'chai';
 import { KeysFile } from '../../src/keys/keys-file.ts';
 import { formatCredential } from '../../src/keys/credential.ts';
 import { byDepth } from '../support/depth.ts';
-import type { Import } from '../support/import-folder.ts';
-import { MarkedSnapshots } from '../support/marked-snapshots.ts';
+import { MARK, MarkedSnapshots } from '../support/marked-snapshots.ts';
 import { inOrganization, minimalTicket, times } from '../support/records.ts';
 import { ReplicaUnderTest } from '../support/replica-under-test.ts';
 import { folderForAll } from '../support/temporary-folder.ts';
@@ -24,16 +23,12 @@ describe(`A revocation while ${ORGANIZATIONS} organizations swap under load`, ()
   let replica: ReplicaUnderTest;
   let keys: KeysFile;
 
-  const importOf = (listPrice: number): Import => {
-    const ids = times(ORGANIZATIONS, (i) => `org-${i}`);
-    return {
-      organizations: ids.map((organizationId) => ({ organizationId })),
-      tickets: ids.map((id) => inOrganization(id)(minimalTicket('t', { listPrice }))),
-    };
-  };
-
   before(async () => {
-    const snapshots = await MarkedSnapshots.build(inFolder, [importOf(0), importOf(1)]);
+    const ids = times(ORGANIZATIONS, (i) => `org-${i}`);
+    const snapshots = await MarkedSnapshots.build(inFolder, {
+      organizations: ids.map((organizationId) => ({ organizationId })),
+      tickets: ids.map((id) => inOrganization(id)(minimalTicket('t', { offerName: MARK }))),
+    });
     // Beforehand, since it blocks the clients.
     for (let n = 1; n <= 1 + SWAPS; n++) snapshots.draft(n);
     // The requests with revoked keys are no attack.

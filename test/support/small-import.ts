@@ -11,69 +11,70 @@ import {
 } from './records.ts';
 import type { ImportRecord } from './import-folder.ts';
 
-/** A small import: two organizations with records of every collection. */
-
-const ofBoth = (make: (owner: string) => readonly ImportRecord[]) =>
-  ['north', 'south'].flatMap((owner) => make(owner).map(inOrganization(owner)));
+const NAMES: Readonly<Record<string, string>> = { north: 'Nord', south: 'Süd' };
 const at = (i: number) => new Date(Date.UTC(2026, 0, 1) + i * 1_000_000).toISOString();
 
-export const SMALL_IMPORT = {
-  organizations: [
-    { organizationId: 'north', name: 'Nord' },
-    { organizationId: 'south', name: 'Süd' },
-  ],
-  events: ofBoth((owner) =>
-    times(4, (i) =>
-      minimalEvent(`evt_${i}`, { createdAt: at(i), title: `${owner} ${i}`, tags: ['Été', `tag ${i}`] }),
+/** Returns a small import: organizations with records of every collection. */
+export function smallImport(organizationIds: readonly string[]) {
+  const ofAll = (make: (owner: string) => readonly ImportRecord[]) =>
+    organizationIds.flatMap((owner) => make(owner).map(inOrganization(owner)));
+  return {
+    organizations: organizationIds.map((organizationId) => ({ organizationId, name: NAMES[organizationId] })),
+    events: ofAll((owner) =>
+      times(4, (i) =>
+        minimalEvent(`evt_${i}`, { createdAt: at(i), title: `${owner} ${i}`, tags: ['Été', `tag ${i}`] }),
+      ),
     ),
-  ),
-  sessions: ofBoth(() =>
-    times(10, (i) =>
-      minimalSession(`ses_${i}`, `evt_${i % 4}`, { startAt: at(400 + i * 31), durationMinutes: i }),
+    sessions: ofAll(() =>
+      times(10, (i) =>
+        minimalSession(`ses_${i}`, `evt_${i % 4}`, { startAt: at(400 + i * 31), durationMinutes: i }),
+      ),
     ),
-  ),
-  tickets: ofBoth((owner) =>
-    times(60, (i) =>
-      minimalTicket(`tkt_${i}`, {
-        issuedAt: at(i),
-        updatedAt: at(i * 2),
-        eventId: `evt_${i % 4}`,
-        eventSessionId: `ses_${i % 10}`,
-        orderId: `ord_${i % 9}`,
-        qrCode: `${owner}-${i}`,
-      }),
+    tickets: ofAll((owner) =>
+      times(60, (i) =>
+        minimalTicket(`tkt_${i}`, {
+          issuedAt: at(i),
+          updatedAt: at(i * 2),
+          eventId: `evt_${i % 4}`,
+          eventSessionId: `ses_${i % 10}`,
+          orderId: `ord_${i % 9}`,
+          qrCode: `${owner}-${i}`,
+        }),
+      ),
     ),
-  ),
-  orders: ofBoth(() =>
-    times(9, (i) =>
-      minimalOrder(`ord_${i}`, {
-        createdAt: at(i),
-        updatedAt: at(i + 5),
-        customer: { customerId: `c${i}`, email: `Name${i % 3}@example.org` },
-        placedItems: [
-          { eventId: `evt_${i % 4}`, quantity: 1 },
-          { eventId: 'evt_0', quantity: i },
-        ],
-      }),
+    orders: ofAll(() =>
+      times(9, (i) =>
+        minimalOrder(`ord_${i}`, {
+          createdAt: at(i),
+          updatedAt: at(i + 5),
+          customer: { customerId: `c${i}`, email: `Name${i % 3}@example.org` },
+          placedItems: [
+            { eventId: `evt_${i % 4}`, quantity: 1 },
+            { eventId: 'evt_0', quantity: i },
+          ],
+        }),
+      ),
     ),
-  ),
-  offers: ofBoth(() => [
-    ...times(3, (i) =>
-      minimalOffer(`off_${i}`, 'TICKET', {
-        eventId: `evt_${i}`,
-        createdAt: at(i),
-        pricing: [
-          minimalPricing('p', { resaleEnabled: true }),
-          minimalPricing('q', { resaleEnabled: false }),
-        ],
-      }),
-    ),
-    minimalOffer('off_3', 'PRODUCT', { createdAt: at(3), heldByEventIds: ['evt_0', 'evt_1'] }),
-    minimalOffer('off_4', 'BUNDLE', { createdAt: at(4), heldByEventIds: ['evt_1', 'evt_2'] }),
-  ]),
-} as const;
+    offers: ofAll(() => [
+      ...times(3, (i) =>
+        minimalOffer(`off_${i}`, 'TICKET', {
+          eventId: `evt_${i}`,
+          createdAt: at(i),
+          pricing: [
+            minimalPricing('p', { resaleEnabled: true }),
+            minimalPricing('q', { resaleEnabled: false }),
+          ],
+        }),
+      ),
+      minimalOffer('off_3', 'PRODUCT', { createdAt: at(3), heldByEventIds: ['evt_0', 'evt_1'] }),
+      minimalOffer('off_4', 'BUNDLE', { createdAt: at(4), heldByEventIds: ['evt_1', 'evt_2'] }),
+    ]),
+  };
+}
 
-/** The deletions of each organization beside the small import. */
+export const SMALL_IMPORT = smallImport(['north', 'south']);
+
+/** The deletions of each organization in a snapshot of the small import. */
 export const SMALL_DELETIONS: readonly StoredDeletion[] = [
   { collection: 'tickets', id: 'gone_2', deletedAt: '2026-11-01T00:00:00.000Z' },
   { collection: 'orders', id: 'gone_1', deletedAt: '2026-11-02T00:00:00.000Z' },

@@ -23,7 +23,7 @@ import { run } from '../support/command.ts';
 import { type Collection, reseal, restamp } from '../support/digests.ts';
 import { build, writeImport } from '../support/import-folder.ts';
 import { newCredential, ReplicaUnderTest } from '../support/replica-under-test.ts';
-import { SMALL_IMPORT } from '../support/small-import.ts';
+import { SMALL_IMPORT, smallImport } from '../support/small-import.ts';
 import { folderForAll } from '../support/temporary-folder.ts';
 
 /**
@@ -116,14 +116,6 @@ interface Refused {
   readonly detail: string;
 }
 
-/** The small import reduced to the organization "north". */
-const NORTH = Object.fromEntries(
-  Object.entries(SMALL_IMPORT).map(([name, records]) => [
-    name,
-    records.filter((record) => 'organizationId' in record && record.organizationId === 'north'),
-  ]),
-);
-
 const RETRIED: readonly RefusalReason[] = [...TRANSIENT_REASONS, ...DEPENDENT_REASONS];
 
 describe('A file in the snapshot folder', () => {
@@ -138,7 +130,7 @@ describe('A file in the snapshot folder', () => {
   before(async () => {
     mkdirSync(inFolder('snapshots'));
     writeImport(inFolder('pair'), SMALL_IMPORT);
-    writeImport(inFolder('single'), NORTH);
+    writeImport(inFolder('single'), smallImport(['north']));
     await build(inFolder('pair'), inFolder('pair.sqlite'));
     await build(inFolder('single'), inFolder('single.sqlite'));
     restampedCopy(inFolder('pair.sqlite'), inSnapshots('pair'), asSnapshot(FIRST));

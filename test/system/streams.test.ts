@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { snapshotIdOf } from '../support/altered-snapshot.ts';
 import { Connection, MORTAL } from '../support/connections.ts';
-import { MARK, markedImport, MarkedSnapshots, marksIn } from '../support/marked-snapshots.ts';
+import { MARK, MARKED_IMPORT, MarkedSnapshots, marksIn } from '../support/marked-snapshots.ts';
 import { inOrganization, minimalTicket, times } from '../support/records.ts';
 import { type Environment, newCredential, ReplicaUnderTest } from '../support/replica-under-test.ts';
 import { folderForAll } from '../support/temporary-folder.ts';
@@ -62,7 +62,7 @@ describe('Streams', () => {
     const tickets = times(TICKETS, (i) =>
       inOrganization('north')(minimalTicket(`tkt_${i}`, { offerName: MARK, priceLabel: NAME })),
     );
-    snapshots = await MarkedSnapshots.build(inFolder, [{ ...markedImport(['north'], 0), tickets }]);
+    snapshots = await MarkedSnapshots.build(inFolder, { ...MARKED_IMPORT, tickets });
     snapshots.place(latest);
     credential = newCredential(inFolder, 'north');
     otherCredential = newCredential(inFolder, 'north');
