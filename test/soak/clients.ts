@@ -1,21 +1,17 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { isDeepStrictEqual } from 'node:util';
 import type { Random } from '../../scripts/sample/random.ts';
-import { type ListOperation, OPERATIONS, pathWith } from '../../src/contract/operations.ts';
 import { Connection } from '../support/connections.ts';
-import { isPathSegment, pageDifference, targetOf } from '../support/oracle/list-request.ts';
-import type { Entry } from '../support/oracle/random-organization.ts';
-import { QueryMaker, type RandomQuery } from '../support/oracle/random-query.ts';
+import type { Organization } from '../support/oracle/random-organization.ts';
+import type { RandomQuery } from '../support/oracle/random-query.ts';
+import { LISTS, pageDifference, randomQuery, randomRead, targetOf } from '../support/oracle/random-read.ts';
 import { responsesIn } from '../support/raw-responses.ts';
 import type { Answer } from '../support/replica-under-test.ts';
 import { contentOf, snapshotIdOf, type SoakRun, type Variant } from './soak-run.ts';
 
 /** The clients of a soak. Each repeats its requests, and compares the responses with the records of their snapshot. */
 
-const LISTS = OPERATIONS.filter((operation) => operation.kind === 'list');
-const RECORDS = OPERATIONS.filter((operation) => operation.kind === 'retrieve');
 const [LIST_TICKETS] = LISTS.filter(({ id }) => id === 'listTickets');
 /** Pages of 100 that a slow reader requests at once: more than the buffers of the system hold. */
 const SLOW_PAGES = 8;
@@ -53,34 +49,24 @@ export async function runClients(run: SoakRun): Promise<void> {
   );
 }
 
-/** A request, and the comparison of a response with the records of a snapshot. */
-interface Question {
-  readonly target: string;
-  /** Whether the response depends on the time, as that of events does. */
-  readonly isTimed: boolean;
-  /** Returns the difference; undefined when there is none. */
-  readonly difference: (answer: Pick<Answer, 'status' | 'text'>, variant: Variant) => string | undefined;
-}
-
 /** Requests a record or a page, and then often the same with its entity tag. */
 async function read(turn: Turn): Promise<void> {
-  const { run, connection, credential, random } = turn;
-  const isRecord = random.chance(0.4);
-  const question = isRecord ? recordQuestion(turn) : pageQuestion(turn);
+  const { run, connection, organizationId, credential, random } = turn;
+  const { target, isTimed, difference } = randomRead(random, ...recordsFor(turn));
   await delay(random.below(20));
-  if (question === undefined) return;
-  const { target, isTimed, difference } = question;
   /** Compares with each snapshot that was live during the request. A 304 confirms the earlier response. */
   const ask = async (headers: Readonly<Record<string, string>>, earlier?: Answer): Promise<Answer> => {
     const began = performance.now();
     const answer = await run.ask(connection, target, credential, headers);
     const compared = answer.status === 304 && earlier !== undefined ? earlier : answer;
-    const differences = run.sourcesOf(answer, began).map((variant) => difference(compared, variant));
+    const differences = run
+      .sourcesOf(answer, began)
+      .map((variant) => difference(compared, contentOf(variant, organizationId).oracle));
     if (!differences.includes(undefined)) run.fault(`${target}: ${String(differences[0])}`);
     return answer;
   };
   const first = await ask({});
-  run.count(isRecord ? 'records' : 'pages');
+  run.count('pages and records');
   const { etag } = first.headers;
   if (etag === undefined || random.chance(0.5)) return;
   const again = await ask({ 'If-None-Match': etag }, first);
@@ -89,60 +75,18 @@ async function read(turn: Turn): Promise<void> {
   run.count('conditional requests');
 }
 
-/** Chooses a page. Returns undefined if its path cannot be requested. */
-function pageQuestion(turn: Turn): Question | undefined {
-  const operation = turn.random.pick(LISTS);
-  const query = randomQuery(turn, operation);
-  return (
-    query && {
-      target: targetOf(operation, query),
-      isTimed: operation.collection === 'events',
-      difference: (answer, variant) =>
-        pageDifference(contentOf(variant, turn.organizationId).oracle, operation, query, answer),
-    }
-  );
-}
-
-/** Chooses a record. Returns undefined if its path cannot be requested. */
-function recordQuestion({ run, organizationId, random }: Turn): Question | undefined {
-  const operation = random.pick(RECORDS);
-  const { collection } = operation;
-  const { records } = contentOf(random.pick(run.variants), organizationId);
-  const entries: readonly Entry<object>[] = records[collection];
-  const id = String(Object.values(random.pick(entries).record)[0]);
-  if (!isPathSegment(id)) return undefined;
-  return {
-    target: pathWith(operation, id),
-    isTimed: collection === 'events',
-    difference: ({ status, text }, variant) => {
-      const expected = contentOf(variant, organizationId).oracle.record(operation.id, id, Date.now());
-      const isRight =
-        expected === undefined
-          ? status === 404
-          : status === 200 && isDeepStrictEqual(JSON.parse(text), expected);
-      return isRight ? undefined : `${status} ${text.slice(0, 500)}`;
-    },
-  };
-}
-
-/** Returns a query whose values occur in one of the snapshots; undefined if its path cannot be requested. */
-function randomQuery(
-  { run, organizationId, random }: Turn,
-  operation: ListOperation,
-): RandomQuery | undefined {
+/** Returns the records of the organization in one of the snapshots, and those of all organizations. */
+function recordsFor({ run, organizationId, random }: Turn): [Organization, Organization[]] {
   const variant = random.pick(run.variants);
   const all = variant.organizations.values().map(({ records }) => records);
-  const { records } = contentOf(variant, organizationId);
-  const query = new QueryMaker(random, [...all]).query(operation, records);
-  return query.parentId === undefined || isPathSegment(query.parentId) ? query : undefined;
+  return [contentOf(variant, organizationId).records, [...all]];
 }
 
 /** Follows the links of a list to its end. All pages together are the list in one snapshot. */
 async function walk(turn: Turn): Promise<void> {
   const { run, connection, organizationId, credential, random } = turn;
   const operation = random.pick(LISTS);
-  const query = randomQuery(turn, operation);
-  if (query === undefined) return;
+  const query = randomQuery(random, operation, ...recordsFor(turn));
   const perPage = String(random.between(20, 100));
   const filters = query.parts.filter(([name]) => !['page', 'perPage'].includes(name));
   let target: string | null = targetOf(operation, { ...query, parts: [...filters, ['perPage', perPage]] });
