@@ -50,7 +50,10 @@ export class Checkout {
       }
       case 'pickup_point': {
         const { carrierId, fee, points } = profile.pickup;
-        return { fee, record: { ...none, carrierId, pickupPoint: this.#random.pick(points) } };
+        const [pickupPointId, name, addressLine1, city, postalCode] = this.#random.pick(points);
+        const { countryCode } = profile;
+        const pickupPoint = { pickupPointId, name, addressLine1, city, postalCode, countryCode };
+        return { fee, record: { ...none, carrierId, pickupPoint } };
       }
     }
   }

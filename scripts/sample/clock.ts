@@ -64,6 +64,7 @@ export interface Schedule {
   readonly weekdays: readonly number[];
   /** Local times, `hh:mm`, ascending. */
   readonly times: readonly string[];
+  readonly minutes: number;
 }
 
 /** Returns the session starts in a zone, ascending. Local times stay the same across clock changes. */

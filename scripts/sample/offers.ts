@@ -21,8 +21,8 @@ export interface TicketOffer {
   readonly description: string | null;
   readonly compareAtPrice: number | null;
   readonly taxRate: number;
-  readonly seating: Seating;
-  readonly form: Form | null;
+  readonly seating: Seating | undefined;
+  readonly form: Form | undefined;
   readonly pricings: Pricing[];
   readonly options: Option[];
   /** One entry for each session of the event, in order. */
@@ -46,6 +46,7 @@ export interface ProductOffer {
   readonly type: 'PRODUCT';
   readonly offerId: string;
   readonly merchandise: Merchandise;
+  readonly taxRate: number;
   readonly pricings: Pricing[];
   readonly variants: { readonly inventoryId: string; sold: number }[];
   readonly heldBy: readonly EventOnSale[];
@@ -108,11 +109,11 @@ export function createCategoryOffer(
     type: 'TICKET',
     offerId: ids.next('off_'),
     name: category.name,
-    description: category.description,
+    description: category.description ?? null,
     compareAtPrice: category.compareAtPrice ?? null,
-    taxRate: profile.ticketTaxRate,
+    taxRate: profile.taxRate,
     seating: category.seating,
-    form: category.form ?? null,
+    form: category.form,
     pricings: profile.rates.map((rate) => ({
       pricingId: ids.next('prc_'),
       name: rate.name,
@@ -137,16 +138,16 @@ export function createExtraOffer(
     type: 'TICKET',
     offerId: ids.next('off_'),
     name: extra.name,
-    description: extra.description,
+    description: extra.description ?? null,
     compareAtPrice: null,
-    taxRate: profile.ticketTaxRate,
-    seating: { kind: 'free' },
-    form: null,
+    taxRate: profile.taxRate,
+    seating: undefined,
+    form: undefined,
     pricings: [],
     options: [],
     stock: emptyStock(sessionIds, ids),
   };
-  for (const { name, price, category } of extra.pricings) {
+  for (const [category, { name, price }] of extra.pricings.entries()) {
     const pricing = { ...ownPricing(name, price, ids), resaleEnabled: false };
     offer.pricings.push(pricing);
     categories[category].options.push({ offer, pricing });
@@ -168,11 +169,12 @@ export function createProductOffer(
     type: 'PRODUCT',
     offerId: ids.next('off_'),
     merchandise,
+    taxRate: merchandise.taxRate ?? profile.taxRate,
     pricings: [ownPricing(profile.shopRate, merchandise.price, ids)],
     variants: merchandise.variants.map(() => ({ inventoryId: ids.next('inv_'), sold: 0 })),
     heldBy,
   };
-  if (merchandise.priceWithTicket !== null) {
+  if (merchandise.priceWithTicket !== undefined) {
     const pricing = ownPricing(profile.withTicketRate, merchandise.priceWithTicket, ids);
     offer.pricings.push(pricing);
     for (const event of heldBy) event.categories[0].options.push({ offer, pricing });

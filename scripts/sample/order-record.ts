@@ -121,7 +121,7 @@ export function priceLine(line: CartLine, discount: Discount | null): PricedLine
     unitPrice,
     unitDiscount,
     unitPaid,
-    unitTax: taxWithin(unitPaid, taxRateOf(line)),
+    unitTax: taxWithin(unitPaid, line.offer.taxRate),
     discountCode: discount && unitDiscount > 0 ? discount.code : null,
   };
 }
@@ -134,10 +134,6 @@ export function sumOf(lines: readonly PricedLine[], unit: (line: PricedLine) => 
 /** Discount codes apply to tickets, not to bundles and options, which have their own prices. */
 function isDiscountable({ type, base, pricing }: CartLine): boolean {
   return type === 'TICKET' && base === null && pricing.bundleOfferId === null;
-}
-
-function taxRateOf(line: CartLine): number {
-  return line.type === 'TICKET' ? line.offer.taxRate : line.offer.merchandise.taxRate;
 }
 
 /** Counts the tickets with a service fee: those that cost something and are not options. */

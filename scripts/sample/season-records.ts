@@ -2,7 +2,7 @@ import { MINUTE, type Seconds, writeUtc } from './clock.ts';
 import { amount, type Currency } from './money.ts';
 import type { BundleOffer, EventOnSale, Pricing, ProductOffer, SessionStock, TicketOffer } from './offers.ts';
 import type { Organization } from './organizations.ts';
-import type { Profile, Seating } from './profile.ts';
+import { imageUrl, type Profile, type Seating, type Venue } from './profile.ts';
 import type { Random } from './random.ts';
 import type { Season } from './season.ts';
 
@@ -18,20 +18,27 @@ const MAX_BUNDLES = 4;
 /** Returns the import record of an event, without the session summary, which the builder derives. */
 export function eventRecord({ organizationId, profile }: Organization, event: EventOnSale) {
   const { production } = event;
+  const venue = production.venue ?? profile.house;
   return {
     organizationId,
     id: event.eventId,
     createdAt: writeUtc(event.createdAt, fractionOf(event.createdAt)),
     updatedAt: writeUtc(event.updatedAt),
     title: event.title,
-    description: production.description,
-    imageUrl: production.imageUrl,
-    venueName: production.venue.name,
-    venueAddress: production.venue.address,
+    description: production.description ?? null,
+    imageUrl: production.image === undefined ? null : imageUrl(profile, production.image),
+    venueName: venue.name ?? null,
+    venueAddress: addressOf(venue),
     eventTimezone: event.clock.zone,
     currency: profile.currency.code,
     tags: production.tags,
   };
+}
+
+function addressOf({ address }: Venue) {
+  if (address === undefined) return null;
+  const [addressLine1, addressLine2, city, postalCode, countryCode] = address;
+  return { addressLine1, addressLine2, city, postalCode, countryCode };
 }
 
 export function sessionRecords({ organizationId }: Organization, { eventId, sessions }: EventOnSale) {
@@ -87,7 +94,7 @@ function ticketOfferRecord(
     name: offer.name,
     description: offer.description,
     currency: currency.code,
-    images: event.production.imageUrl === null ? [] : [event.production.imageUrl],
+    images: event.production.image === undefined ? [] : [imageUrl(profile, event.production.image)],
     tags: event.production.tags,
     minQuantityPerOrder: 1,
     maxQuantityPerOrder: MAX_TICKETS,
@@ -112,33 +119,30 @@ function ticketOfferRecord(
 function productOfferRecord({ organizationId, profile, random }: OfferContext, offer: ProductOffer) {
   const { currency } = profile;
   const { merchandise } = offer;
-  const [option1, option2, option3] = merchandise.optionLabels;
   return {
     organizationId,
     heldByEventIds: offer.heldBy.map(({ eventId }) => eventId),
     offerId: offer.offerId,
     type: offer.type,
     name: merchandise.name,
-    description: merchandise.description,
+    description: merchandise.description ?? null,
     currency: currency.code,
-    images: merchandise.images,
-    tags: merchandise.tags,
+    images: (merchandise.images ?? []).map((image) => imageUrl(profile, image)),
+    tags: merchandise.tags ?? [],
     minQuantityPerOrder: 1,
     maxQuantityPerOrder: MAX_PRODUCTS,
     compareAtPrice: nullableAmount(merchandise.compareAtPrice ?? null, currency),
     createdAt: createdAfter(offer.heldBy[0], random),
-    vatRate: merchandise.taxRate,
+    vatRate: offer.taxRate,
     defaultQuantity: 1,
-    variantOptionLabels: { option1, option2, option3 },
+    variantOptionLabels: optionsOf(merchandise.optionLabels ?? []),
     pricing: offer.pricings.map((pricing) => pricingRecord(pricing, currency)),
     inventory: offer.variants.map(({ inventoryId, sold }, position) => {
-      const { options, weightInGrams } = merchandise.variants[position];
+      const [weightInGrams, ...options] = merchandise.variants[position];
       const totalStock = roundUp(sold + random.between(0, 40 + sold), 20);
       return {
         inventoryId,
-        option1: options[0],
-        option2: options[1],
-        option3: options[2],
+        ...optionsOf(options),
         totalStock,
         availableStock: totalStock - sold,
         weightInGrams,
@@ -147,9 +151,14 @@ function productOfferRecord({ organizationId, profile, random }: OfferContext, o
   };
 }
 
+function optionsOf([option1 = null, option2 = null, option3 = null]: readonly (string | null)[]) {
+  return { option1, option2, option3 };
+}
+
 function bundleOfferRecord({ organizationId, profile, random }: OfferContext, offer: BundleOffer) {
   const { currency } = profile;
   const { contents, parts } = offer;
+  const { description = null, images = [], tags = [] } = contents;
   const singly = parts.reduce((sum, part) => sum + part.offer.pricings[0].price * part.quantity, 0);
   const together = parts.reduce((sum, part) => sum + part.pricing.price * part.quantity, 0);
   return {
@@ -158,13 +167,13 @@ function bundleOfferRecord({ organizationId, profile, random }: OfferContext, of
     offerId: offer.offerId,
     type: offer.type,
     name: contents.name,
-    description: contents.description,
+    description,
     currency: currency.code,
-    images: contents.images,
-    tags: contents.tags,
+    images: images.map((image) => imageUrl(profile, image)),
+    tags,
     minQuantityPerOrder: 1,
     maxQuantityPerOrder: MAX_BUNDLES,
-    compareAtPrice: contents.images.length > 0 ? amount(singly, currency) : null,
+    compareAtPrice: images.length > 0 ? amount(singly, currency) : null,
     createdAt: createdAfter(offer.heldBy[0], random),
     pricingId: offer.pricingId,
     price: amount(together, currency),
@@ -181,8 +190,8 @@ function pricingRecord({ pricingId, name, price, bundleOfferId }: Pricing, curre
 }
 
 /** Returns a stock that covers all issued tickets. Seats of cancelled tickets are available again. */
-function stockOf({ issued, cancelled }: SessionStock, seating: Seating, random: Random) {
-  const step = seating.kind === 'numbered' ? seating.seatsPerRow : 10;
+function stockOf({ issued, cancelled }: SessionStock, seating: Seating | undefined, random: Random) {
+  const step = seating && 'rows' in seating ? seating.seatsPerRow : 10;
   const soldOut = issued > 0 && random.chance(SOLD_OUT);
   const totalStock = roundUp(
     soldOut ? issued : Math.ceil(issued * (1.1 + random.fraction())) + 2 * step,

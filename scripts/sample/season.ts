@@ -54,9 +54,9 @@ export function createSeason(
   const { ids, random, reference } = context;
   const weeksBack = (number % YEARS) * WEEKS_A_YEAR + (Math.floor(number / YEARS) % WEEKS_A_YEAR);
   const schedules = profile.productions.slice(0, quotas.length).map((production) => {
-    const zone = production.venue.zone ?? profile.zone;
-    const firstDay = production.firstDay - 7 * weeksBack;
-    return { production, zone, starts: sessionStarts({ ...production, firstDay }, zone, reference) };
+    const zone = production.venue?.zone ?? profile.zone;
+    const firstDay = production.schedule.firstDay - 7 * weeksBack;
+    return { production, zone, starts: sessionStarts({ ...production.schedule, firstDay }, zone, reference) };
   });
   const openedAt = Math.min(reference, ...schedules.map(({ starts }) => starts[0])) - PRESALE;
 
@@ -67,7 +67,7 @@ export function createSeason(
       sessionId: ids.next('ses_'),
       start,
       startAt: clock.write(start),
-      minutes: production.minutes,
+      minutes: production.schedule.minutes,
     }));
     const sessionIds = sessions.map(({ sessionId }) => sessionId);
     const categories = production.categories.map((category) =>
@@ -82,7 +82,9 @@ export function createSeason(
       updatedAt: random.between(createdAt + MINUTE, reference),
       sessions,
       categories,
-      extras: production.extras.map((extra) => createExtraOffer(extra, categories, sessionIds, profile, ids)),
+      extras: (production.extras ?? []).map((extra) =>
+        createExtraOffer(extra, categories, sessionIds, profile, ids),
+      ),
       remaining: quotas[index],
     };
   });
@@ -97,7 +99,7 @@ export function createSeason(
     createBundleOffer(
       contents,
       held(contents.productions),
-      contents.merchandise === null ? undefined : products[contents.merchandise],
+      contents.merchandise === undefined ? undefined : products[contents.merchandise],
       profile,
       ids,
     ),

@@ -84,13 +84,13 @@ export function issueTicket(
   };
 }
 
-function answers({ formId, fields }: Form, submittedAt: string, random: Random) {
+function answers({ formId, fields, multiple }: Form, submittedAt: string, random: Random) {
   return {
     formId,
     submittedAt,
-    responses: fields.map(({ fieldId, answers: choices, multiple }) => {
+    responses: Object.entries(fields).map(([fieldId, choices]) => {
       const first = random.below(choices.length);
-      const count = multiple ? random.between(1, choices.length - 1) : 1;
+      const count = multiple.includes(fieldId) ? random.between(1, choices.length - 1) : 1;
       return {
         fieldId,
         value: Array.from({ length: count }, (_, next) => choices[(first + next) % choices.length]),
@@ -100,27 +100,21 @@ function answers({ formId, fields }: Form, submittedAt: string, random: Random) 
 }
 
 /** Returns the seat of ticket `number` (from 0) of an offer and session. Seats are filled row by row. */
-export function seatAt(seating: Seating, number: number) {
-  switch (seating.kind) {
-    case 'free':
-      return null;
-    case 'area':
-      return { blocName: seating.bloc, seatRow: null, seatNumber: null };
-    case 'numbered': {
-      const { blocs, rows, seatsPerRow, rowNames } = seating;
-      const row = Math.floor(number / seatsPerRow);
-      const bloc = Math.floor(row / rows);
-      // Full blocs are followed by numbered copies: "Balcon", then "Balcon 2".
-      const round = Math.floor(bloc / blocs.length) + 1;
-      const name = blocs[bloc % blocs.length];
-      const inBloc = row % rows;
-      return {
-        blocName: round === 1 ? name : `${name} ${round}`,
-        seatRow: rowNames === 'letters' ? rowLetters(inBloc) : String(inBloc + 1),
-        seatNumber: String((number % seatsPerRow) + 1),
-      };
-    }
-  }
+export function seatAt(seating: Seating | undefined, number: number) {
+  if (seating === undefined) return null;
+  if ('area' in seating) return { blocName: seating.area, seatRow: null, seatNumber: null };
+  const { blocs, rows, seatsPerRow, rowNames } = seating;
+  const row = Math.floor(number / seatsPerRow);
+  const bloc = Math.floor(row / rows);
+  // Full blocs are followed by numbered copies: "Balcon", then "Balcon 2".
+  const round = Math.floor(bloc / blocs.length) + 1;
+  const name = blocs[bloc % blocs.length];
+  const inBloc = row % rows;
+  return {
+    blocName: round === 1 ? name : `${name} ${round}`,
+    seatRow: rowNames === 'letters' ? rowLetters(inBloc) : String(inBloc + 1),
+    seatNumber: String((number % seatsPerRow) + 1),
+  };
 }
 
 /** Returns A to Z, then AA to AZ and so on. */
